@@ -1,0 +1,92 @@
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void (*oom_handler)(void) = abort;
+
+void pt_set_oom_handler(void (*handler)(void))
+{
+    oom_handler = handler;
+}
+
+static void *checked(void *ptr)
+{
+    if (!ptr) {
+        oom_handler();
+        abort();
+    }
+    return ptr;
+}
+
+void *pt_xmalloc(size_t size)
+{
+    return checked(malloc(size ? size : 1));
+}
+
+void *pt_xcalloc(size_t count, size_t size)
+{
+    return checked(calloc(count ? count : 1, size ? size : 1));
+}
+
+void *pt_xrealloc(void *ptr, size_t size)
+{
+    return checked(realloc(ptr, size ? size : 1));
+}
+
+char *pt_xstrdup(const char *text)
+{
+    size_t n = strlen(text) + 1;
+    return memcpy(pt_xmalloc(n), text, n);
+}
+
+enum { BLOCK = 64 * 1024 };
+
+struct pt_arena_block {
+    struct pt_arena_block *next;
+    size_t used, size;
+    _Alignas(16) char data[];
+};
+
+void pt_arena_init(struct pt_arena *arena)
+{
+    *arena = (struct pt_arena){0};
+}
+
+void pt_arena_release(struct pt_arena *arena)
+{
+    for (struct pt_arena_block *b = arena->head, *next; b; b = next) {
+        next = b->next;
+        free(b);
+    }
+    pt_arena_init(arena);
+}
+
+void *pt_arena_alloc(struct pt_arena *arena, size_t size)
+{
+    struct pt_arena_block *b = arena->head;
+    size = (size + 15) & ~(size_t)15;
+    if (!b || b->size - b->used < size) {
+        size_t want = size > BLOCK / 4 ? size : BLOCK;
+        b = pt_xcalloc(1, sizeof *b + want);
+        b->size = want;
+        arena->bytes += sizeof *b + want;
+        if (want == size && arena->head) { /* a large object: keep filling the current block */
+            b->next = arena->head->next;
+            arena->head->next = b;
+        } else {
+            b->next = arena->head;
+            arena->head = b;
+        }
+    }
+    void *p = b->data + b->used;
+    b->used += size;
+    return p;
+}
+
+char *pt_arena_strndup(struct pt_arena *arena, const char *text, size_t len)
+{
+    char *p = pt_arena_alloc(arena, len + 1);
+    memcpy(p, text, len);
+    return p;
+}

@@ -1,0 +1,135 @@
+#include "base/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+void pt_strtab_init(struct pt_strtab *tab)
+{
+    *tab = (struct pt_strtab){0};
+    pt_arena_init(&tab->arena);
+    tab->slot_mask = 63;
+    tab->slots = pt_xcalloc(tab->slot_mask + 1, sizeof *tab->slots);
+}
+
+void pt_strtab_release(struct pt_strtab *tab)
+{
+    pt_arena_release(&tab->arena);
+    free(tab->entries);
+    free(tab->slots);
+    *tab = (struct pt_strtab){0};
+}
+
+static uint32_t hash_bytes(const char *text, size_t len)
+{
+    return (uint32_t)XXH3_64bits(text, len);
+}
+
+/* The slot that holds the text, or the free slot where it would go. */
+static uint32_t *find_slot(const struct pt_strtab *tab, const char *text, size_t len, uint32_t hash)
+{
+    for (uint32_t i = hash & tab->slot_mask;; i = (i + 1) & tab->slot_mask) {
+        uint32_t id = tab->slots[i];
+        if (!id)
+            return &tab->slots[i];
+        const struct pt_strtab_entry *e = &tab->entries[id - 1];
+        if (e->hash == hash && e->len == len && memcmp(e->text, text, len) == 0)
+            return &tab->slots[i];
+    }
+}
+
+static void rehash(struct pt_strtab *tab)
+{
+    free(tab->slots);
+    tab->slot_mask = tab->slot_mask * 2 + 1;
+    tab->slots = pt_xcalloc((size_t)tab->slot_mask + 1, sizeof *tab->slots);
+    for (uint32_t id = 0; id < tab->count; id++) {
+        uint32_t i = tab->entries[id].hash & tab->slot_mask;
+        while (tab->slots[i])
+            i = (i + 1) & tab->slot_mask;
+        tab->slots[i] = id + 1;
+    }
+}
+
+uint32_t pt_strtab_intern(struct pt_strtab *tab, const char *text, size_t len)
+{
+    uint32_t hash = hash_bytes(text, len);
+    uint32_t *slot = find_slot(tab, text, len, hash);
+    if (*slot)
+        return *slot - 1;
+    struct pt_strtab_entry e = {pt_arena_strndup(&tab->arena, text, len), (uint32_t)len, hash};
+    PT_PUSH(tab->entries, tab->count, tab->cap, e);
+    *slot = tab->count;
+    if (tab->count > tab->slot_mask / 2)
+        rehash(tab);
+    return tab->count - 1;
+}
+
+uint32_t pt_strtab_find(const struct pt_strtab *tab, const char *text, size_t len)
+{
+    uint32_t slot = *find_slot(tab, text, len, hash_bytes(text, len));
+    return slot ? slot - 1 : PT_NONE;
+}
+
+size_t pt_strtab_bytes(const struct pt_strtab *tab)
+{
+    return tab->arena.bytes + tab->cap * sizeof *tab->entries + ((size_t)tab->slot_mask + 1) * sizeof *tab->slots;
+}
+
+void pt_map64_init(struct pt_map64 *map)
+{
+    map->count = 0;
+    map->mask = 15;
+    map->slots = pt_xcalloc((size_t)map->mask + 1, sizeof *map->slots);
+}
+
+void pt_map64_release(struct pt_map64 *map)
+{
+    free(map->slots);
+    *map = (struct pt_map64){0};
+}
+
+static struct pt_map64_slot *map_slot(const struct pt_map64 *map, uint64_t key)
+{
+    for (uint32_t i = (uint32_t)pt_mix64(key) & map->mask;; i = (i + 1) & map->mask)
+        if (!map->slots[i].used || map->slots[i].key == key)
+            return &map->slots[i];
+}
+
+static void map_grow(struct pt_map64 *map)
+{
+    struct pt_map64 old = *map;
+    map->mask = old.mask * 2 + 1;
+    map->slots = pt_xcalloc((size_t)map->mask + 1, sizeof *map->slots);
+    for (uint32_t i = 0; i <= old.mask; i++)
+        if (old.slots[i].used)
+            *map_slot(map, old.slots[i].key) = old.slots[i];
+    free(old.slots);
+}
+
+uint32_t *pt_map64_at(struct pt_map64 *map, uint64_t key)
+{
+    struct pt_map64_slot *s = map_slot(map, key);
+    if (s->used)
+        return &s->value;
+    if (map->count >= map->mask / 2) {
+        map_grow(map);
+        s = map_slot(map, key);
+    }
+    map->count++;
+    *s = (struct pt_map64_slot){key, PT_NONE, 1};
+    return &s->value;
+}
+
+uint32_t pt_map64_get(const struct pt_map64 *map, uint64_t key)
+{
+    const struct pt_map64_slot *s = map_slot(map, key);
+    return s->used ? s->value : PT_NONE;
+}
+
+size_t pt_map64_bytes(const struct pt_map64 *map)
+{
+    return ((size_t)map->mask + 1) * sizeof *map->slots;
+}

@@ -1,0 +1,17 @@
+/* What makes a sequence of well-formed lines a possible run: locks are released by their holders, threads act between
+ * their fork and their join. */
+#ifndef PT_TRACE_VALIDATE_H
+#define PT_TRACE_VALIDATE_H
+
+#include "base/err.h"
+#include "trace/event.h"
+
+struct pt_validator;
+
+struct pt_validator *pt_validator_new(const char *label, const struct pt_names *names);
+void pt_validator_free(struct pt_validator *validator);
+/* PT_EINPUT with the line number when `event` cannot follow the events before it. */
+enum pt_status pt_validator_check(struct pt_validator *validator, const struct pt_event *event,
+                                  struct pt_err *err) PT_WARN_UNUSED;
+
+#endif

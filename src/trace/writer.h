@@ -1,0 +1,24 @@
+/* Writing traces in either form. */
+#ifndef PT_TRACE_WRITER_H
+#define PT_TRACE_WRITER_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "trace/event.h"
+
+struct pt_writer;
+
+enum pt_trace_form { PT_FORM_TEXT, PT_FORM_BINARY };
+
+/* `path` "-" is standard output. Ids in events refer to `names`. */
+enum pt_status pt_writer_open(const char *path, enum pt_trace_form form, const struct pt_names *names,
+                              struct pt_writer **ret_writer, struct pt_err *err) PT_WARN_UNUSED;
+enum pt_status pt_writer_add(struct pt_writer *writer, const struct pt_event *event, struct pt_err *err) PT_WARN_UNUSED;
+/* Flushes and closes, and reports what could not be written. Frees the writer in any case. */
+enum pt_status pt_writer_close(struct pt_writer *writer, struct pt_err *err) PT_WARN_UNUSED;
+
+/* One line of the text form, without newline; and a value as the text form writes it (so that reading gives it back). */
+void pt_event_to_text(const struct pt_names *names, const struct pt_event *event, struct pt_buf *buf);
+void pt_value_to_text(struct pt_value value, struct pt_buf *buf);
+
+#endif
