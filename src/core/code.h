@@ -44,14 +44,15 @@ enum pt_code_result {
     PT_CODE_UNKNOWN_VALUE, /* *ret_detail: the variable's index */
     PT_CODE_DIVISION_BY_ZERO,
     PT_CODE_OVERFLOW,
-    PT_CODE_TYPE, /* a string where a number is needed, or compared with one; % of floating point */
+    PT_CODE_TYPE, /* a string where a number is needed, or compared with one */
 };
 
 /*
  * Runs `code` over `values` (indexed by PT_CODE_VAR's arg). Integers are 64 bit: an operation on two signed values
  * must fit int64_t, one with an operand above INT64_MAX must fit [INT64_MIN, UINT64_MAX]; else overflow. Division
- * truncates as in C; by zero is an error, for floating point too; a floating-point result that is not finite though
- * its operands were is overflow. Comparisons between integers and floating point are exact. Strings compare bytewise.
+ * truncates as in C, and % of floating point is C's fmod; by zero is an error, for floating point too; a floating-point
+ * result that is not finite though its operands were is overflow. Comparisons between integers and floating point are
+ * exact. Strings compare bytewise.
  */
 enum pt_code_result pt_code_run(const struct pt_code *code, const struct pt_value *values, struct pt_value *ret_value,
                                 uint32_t *ret_detail);
