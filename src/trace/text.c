@@ -1,0 +1,425 @@
+/*
+ * The text form (contract section 3), read line by line in one pass over the bytes:
+ *
+ *     line  := THREAD '|' op '|' LOC ('|' field)*        op := WORD '(' NAME ')' ('=' value)? | 'clock'
+ *     field := 't=' NANOSECONDS | 'c=' THREAD ':' COUNT (',' THREAD ':' COUNT)*          each at most once
+ *
+ * Blank lines and lines that start with '#' are skipped; a line may end in CR LF. A NAME may hold anything but '|':
+ * it ends at the last ')' that is followed by '=' or by the end of the field, or before a string value, which starts at
+ * the first `)="` of the field and may itself hold '|'. What a name may be is said in oprule.h.
+ *
+ * Cost: time linear in the bytes; memory one buffer of at most two lines plus the names. Names repeat, and most are
+ * short: a direct-mapped cache from the name's first 16 bytes to its id answers before the hash table is asked.
+ * A name's bytes are checked when it is new, which costs nothing in the long run.
+ */
+#include "trace/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/oprule.h"
+#include "trace/valuetext.h"
+
+enum { CACHE_BITS = 11, CACHE_SIZE = 1 << CACHE_BITS, CACHE_NAME_MAX = 16 };
+
+struct cache_slot {
+    uint64_t lo, hi; /* the name, padded with zeros */
+    uint32_t len;    /* 0: the slot is free */
+    uint32_t id;
+};
+
+struct pt_text {
+    const char *label;
+    struct pt_names *names;
+    uint64_t line_number;
+    bool seen_event; /* anything but init and clock */
+    size_t scanned;  /* unread bytes known to hold no newline */
+    const char *line, *end;
+    struct pt_clock_entry *clock;
+    size_t clock_len, clock_cap;
+    struct cache_slot cache[PT_SPACE_COUNT][CACHE_SIZE];
+};
+
+struct pt_text *pt_text_new(const char *label, struct pt_names *names)
+{
+    struct pt_text *text = pt_xcalloc(1, sizeof *text);
+    text->label = label;
+    text->names = names;
+    return text;
+}
+
+void pt_text_free(struct pt_text *text)
+{
+    if (text)
+        free(text->clock);
+    free(text);
+}
+
+/* An error in the present line; false, so that parse functions can return it. */
+static PT_PRINTF(4, 5) __attribute__((cold)) bool fail(const struct pt_text *text, const char *at, struct pt_err *err,
+                                                       const char *fmt, ...)
+{
+    char message[sizeof err->message];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(message, sizeof message, fmt, ap);
+    va_end(ap);
+    for (char *c = message; *c; c++) /* it may quote the line, which goes to a terminal */
+        *c = (unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c;
+    uint32_t column = (uint32_t)(at - text->line) + 1;
+    pt_err_at(err, PT_EINPUT, text->label, text->line_number, column, "%s", message);
+    pt_err_source(err, text->line, (size_t)(text->end - text->line));
+    return false;
+}
+
+/* The first n (at most 8) bytes as a word. May read up to 8 bytes: the buffer's padding allows it. */
+static inline uint64_t load_word(const char *p, size_t n)
+{
+    uint64_t word;
+    memcpy(&word, p, sizeof word);
+    return n >= 8 ? word : word & ((UINT64_C(1) << (8 * n)) - 1);
+}
+
+/* Interns a name that is not in the cache; its bytes are looked at when it is new. */
+static bool intern_slow(struct pt_text *text, enum pt_space space, const char *p, size_t len, uint32_t *ret_id,
+                        struct pt_err *err)
+{
+    struct pt_strtab *tab = &text->names->space[space];
+    uint32_t id = pt_strtab_find(tab, p, len);
+    if (id == PT_NONE) {
+        size_t at = 0;
+        const char *problem = pt_name_problem(space, p, len, &at);
+        if (problem)
+            return fail(text, p + at, err, "%s", problem);
+        id = pt_strtab_intern(tab, p, len);
+    }
+    *ret_id = id;
+    return true;
+}
+
+static inline bool intern(struct pt_text *text, enum pt_space space, const char *p, size_t len, uint32_t *ret_id,
+                          struct pt_err *err)
+{
+    if (len == 0 || len > CACHE_NAME_MAX)
+        return intern_slow(text, space, p, len, ret_id, err);
+    uint64_t lo = load_word(p, len), hi = len > 8 ? load_word(p + 8, len - 8) : 0;
+    uint64_t hash = (lo ^ (hi * UINT64_C(0x9e3779b97f4a7c15))) * UINT64_C(0xd6e8feb86659fd93);
+    struct cache_slot *slot = &text->cache[space][hash >> (64 - CACHE_BITS)];
+    if (slot->lo != lo || slot->hi != hi || slot->len != len) {
+        uint32_t id = PT_NONE;
+        if (!intern_slow(text, space, p, len, &id, err))
+            return false;
+        *slot = (struct cache_slot){lo, hi, (uint32_t)len, id};
+    }
+    *ret_id = slot->id;
+    return true;
+}
+
+/* A word of at most 6 letters; its length in the top byte tells "r" from "r" and a NUL. */
+#define WORD(a, b, c, d, e, f)                                                                                         \
+    ((uint64_t)(a) | (uint64_t)(b) << 8 | (uint64_t)(c) << 16 | (uint64_t)(d) << 24 | (uint64_t)(e) << 32 |            \
+     (uint64_t)(f) << 40 | (uint64_t)(1 + !!(b) + !!(c) + !!(d) + !!(e) + !!(f)) << 56)
+
+/* The operation of a word, PT_OP_COUNT when there is none. */
+static inline enum pt_op find_op(const char *p, size_t len)
+{
+    if (len > 6)
+        return len == 9 && memcmp(p, "contended", 9) == 0 ? PT_OP_CONTENDED : PT_OP_COUNT;
+    switch (load_word(p, len) | (uint64_t)len << 56) {
+    case WORD('r', 0, 0, 0, 0, 0):
+        return PT_OP_READ;
+    case WORD('w', 0, 0, 0, 0, 0):
+        return PT_OP_WRITE;
+    case WORD('u', 0, 0, 0, 0, 0):
+        return PT_OP_UPDATE;
+    case WORD('a', 'c', 'q', 0, 0, 0):
+        return PT_OP_ACQ;
+    case WORD('r', 'e', 'l', 0, 0, 0):
+        return PT_OP_REL;
+    case WORD('r', 'a', 'c', 'q', 0, 0):
+        return PT_OP_RACQ;
+    case WORD('r', 'r', 'e', 'l', 0, 0):
+        return PT_OP_RREL;
+    case WORD('f', 'o', 'r', 'k', 0, 0):
+        return PT_OP_FORK;
+    case WORD('j', 'o', 'i', 'n', 0, 0):
+        return PT_OP_JOIN;
+    case WORD('i', 'n', 'i', 't', 0, 0):
+        return PT_OP_INIT;
+    case WORD('w', 'a', 'i', 't', 0, 0):
+        return PT_OP_WAIT;
+    case WORD('n', 'o', 't', 'i', 'f', 'y'):
+        return PT_OP_NOTIFY;
+    case WORD('s', 'y', 'n', 'c', 0, 0):
+        return PT_OP_SYNC;
+    case WORD('b', 'e', 'g', 'i', 'n', 0):
+        return PT_OP_BEGIN;
+    case WORD('e', 'n', 'd', 0, 0, 0):
+        return PT_OP_END;
+    case WORD('e', 'v', 'e', 'n', 't', 0):
+        return PT_OP_EVENT;
+    case WORD('i', 'n', 't', 0, 0, 0):
+        return PT_OP_INTERNAL;
+    case WORD('s', 't', 'a', 't', 'e', 0):
+        return PT_OP_STATE;
+    case WORD('c', 'l', 'o', 'c', 'k', 0):
+        return PT_OP_CLOCK;
+    default:
+        return PT_OP_COUNT;
+    }
+}
+
+/* The op field: where it ends, and the ')' that ends its name (NULL: none). */
+struct op_field {
+    const char *end, *close;
+};
+
+static struct op_field split_op(const char *op, const char *end)
+{
+    struct op_field f = {op, NULL};
+    const char *quote = NULL;
+    for (; f.end < end && *f.end != '|'; f.end++) {
+        if (*f.end == ')' && (f.end + 1 == end || f.end[1] == '=' || f.end[1] == '|'))
+            f.close = f.end;
+        else if (*f.end == '"' && f.end - op >= 2 && f.end[-1] == '=' && f.end[-2] == ')') {
+            quote = f.end;
+            break;
+        }
+    }
+    if (!quote)
+        return f;
+    const char *last = pt_string_end(quote, end);
+    const char *bar = memchr(last ? last : quote, '|', (size_t)(end - (last ? last : quote)));
+    return (struct op_field){bar ? bar : end, quote - 2};
+}
+
+static bool parse_value(struct pt_text *text, const char *p, const char *end, struct pt_event *event,
+                        struct pt_err *err)
+{
+    size_t len = (size_t)(end - p);
+    if (len - 1 < 18) { /* most values are short decimal integers */
+        uint64_t n;
+        if (pt_u64_parse(p, len, &n)) {
+            event->value = pt_value_int((int64_t)n);
+            return true;
+        }
+    }
+    struct pt_value_problem problem;
+    if (!pt_value_parse(p, len, &text->names->space[PT_SPACE_STRING], &event->value, &problem))
+        return fail(text, p + problem.at, err, "%s", problem.message);
+    return true;
+}
+
+/* NAME ')' ('=' value)?, from the byte after '('. */
+static bool parse_object(struct pt_text *text, const char *p, struct op_field field, struct pt_event *event,
+                         struct pt_err *err)
+{
+    enum pt_op op = event->op;
+    enum pt_value_rule rule = pt_op_value_rule(op);
+    if (!field.close || field.close < p)
+        return fail(text, field.end, err, "the ')' of '%s(' is missing", pt_op_word(op));
+    if (!intern(text, pt_op_space(op), p, (size_t)(field.close - p), &event->object, err))
+        return false;
+    if (field.close + 1 == field.end)
+        return rule != PT_VALUE_MUST || fail(text, field.end, err, "'%s' needs a value", pt_op_word(op));
+    if (rule == PT_VALUE_NEVER)
+        return fail(text, field.close + 1, err, "'%s' takes no value", pt_op_word(op));
+    return parse_value(text, field.close + 2, field.end, event, err);
+}
+
+/* The WORD of the op field and what may follow it; *ret_object is the byte after '(', NULL for clock. */
+static bool parse_op(struct pt_text *text, const char *p, struct op_field field, struct pt_event *event,
+                     const char **ret_object, struct pt_err *err)
+{
+    const char *word_end = p;
+    while (word_end < field.end && *word_end != '(')
+        word_end++;
+    int len = (int)(word_end - p);
+    enum pt_op op = find_op(p, (size_t)len);
+    if (op == PT_OP_COUNT)
+        return fail(text, p, err, len ? "unknown operation '%.*s'" : "an operation is expected here",
+                    len < 40 ? len : 40, p);
+    event->op = (uint8_t)op;
+    event->object = PT_NONE;
+    event->value = (struct pt_value){0};
+    *ret_object = op == PT_OP_CLOCK ? NULL : word_end + 1;
+    if (op == PT_OP_CLOCK)
+        return word_end == field.end || fail(text, word_end, err, "'clock' takes no object");
+    return word_end < field.end || fail(text, word_end, err, "'%s' needs an object in parentheses", pt_op_word(op));
+}
+
+/* The THREAD field, once the operation is known. */
+static bool parse_thread(struct pt_text *text, size_t len, struct pt_event *event, struct pt_err *err)
+{
+    const char *p = text->line;
+    bool dash = len == 1 && *p == '-';
+    if (pt_op_has_thread(event->op)) {
+        text->seen_event = true;
+        if (dash || len == 0)
+            return fail(text, p, err, "'%s' needs a thread", pt_op_word(event->op));
+        return intern(text, PT_SPACE_THREAD, p, len, &event->thread, err);
+    }
+    event->thread = PT_NONE;
+    if (!dash)
+        return fail(text, p, err, "'%s' belongs to no thread: write '-' for it", pt_op_word(event->op));
+    if (event->op == PT_OP_INIT && text->seen_event)
+        return fail(text, p, err, "initial values must come before the first event");
+    return true;
+}
+
+/* The entries of c=, from p. The count of an entry follows its last ':'. */
+static bool parse_clock(struct pt_text *text, const char *p, const char *end, struct pt_err *err)
+{
+    text->clock_len = 0;
+    for (;; p++) {
+        const char *comma = memchr(p, ',', (size_t)(end - p));
+        const char *entry_end = comma ? comma : end;
+        const char *colon = memrchr(p, ':', (size_t)(entry_end - p));
+        struct pt_clock_entry entry;
+        if (!colon)
+            return fail(text, p, err, "a clock entry THREAD:COUNT is expected here");
+        if (!intern(text, PT_SPACE_THREAD, p, (size_t)(colon - p), &entry.thread, err))
+            return false;
+        if (!pt_u64_parse(colon + 1, (size_t)(entry_end - colon - 1), &entry.count))
+            return fail(text, colon + 1, err, "the count of a clock entry must be an integer of at most 64 bits");
+        PT_PUSH(text->clock, text->clock_len, text->clock_cap, entry);
+        if (!comma)
+            return true;
+        p = comma;
+    }
+}
+
+/* One field after LOC. */
+static bool parse_field(struct pt_text *text, const char *p, const char *end, struct pt_event *event,
+                        struct pt_err *err)
+{
+    bool known = end - p >= 2 && p[1] == '=' && (*p == 't' || *p == 'c');
+    if (!known)
+        return fail(text, p, err, "unknown field: only t=NANOSECONDS and c=THREAD:COUNT,... may follow the place");
+    if (*p == 't' ? event->has_time : event->clock != NULL)
+        return fail(text, p, err, "'%c=' is given twice", *p);
+    if (*p == 't') {
+        event->has_time = true;
+        return pt_u64_parse(p + 2, (size_t)(end - p) - 2, &event->time) ||
+               fail(text, p + 2, err, "a time must be an integer of at most 64 bits, in nanoseconds");
+    }
+    if (!parse_clock(text, p + 2, end, err))
+        return false;
+    event->clock = text->clock;
+    event->clock_len = (uint32_t)text->clock_len;
+    return true;
+}
+
+static bool parse_line(struct pt_text *text, struct pt_event *event, struct pt_err *err)
+{
+    const char *p = text->line, *end = text->end;
+    const char *bar = p;
+    while (bar < end && *bar != '|')
+        bar++;
+    if (bar == end)
+        return fail(text, end, err, "a line THREAD|OP|PLACE is expected: there is no operation");
+    struct op_field field = split_op(bar + 1, end);
+    const char *object = NULL;
+    if (!parse_op(text, bar + 1, field, event, &object, err) || !parse_thread(text, (size_t)(bar - p), event, err) ||
+        (object && !parse_object(text, object, field, event, err)))
+        return false;
+    if (field.end == end)
+        return fail(text, end, err, "a line THREAD|OP|PLACE is expected: there is no place");
+    const char *loc = field.end + 1;
+    bar = memchr(loc, '|', (size_t)(end - loc));
+    if (!bar)
+        bar = end;
+    if (!intern(text, PT_SPACE_LOC, loc, (size_t)(bar - loc), &event->loc, err))
+        return false;
+    event->has_time = false;
+    event->clock = NULL;
+    event->clock_len = 0;
+    while (bar < end) {
+        p = bar + 1;
+        bar = memchr(p, '|', (size_t)(end - p));
+        if (!bar)
+            bar = end;
+        if (!parse_field(text, p, bar, event, err))
+            return false;
+    }
+    if (event->op == PT_OP_CLOCK && !event->has_time)
+        return fail(text, end, err, "'clock' needs a time t=NANOSECONDS");
+    return true;
+}
+
+/* Sets line and end to the next line, without its newline; waits for it if need be. */
+static enum pt_read next_line(struct pt_text *text, struct pt_input *input, struct pt_err *err)
+{
+    for (;;) {
+        const char *start = input->buf + input->pos;
+        const char *newline = memchr(start + text->scanned, '\n', pt_input_left(input) - text->scanned);
+        size_t len = newline ? (size_t)(newline - start) : pt_input_left(input);
+        if (len > PT_LINE_MAX) {
+            text->line = start;
+            text->end = start + PT_LINE_MAX;
+            text->line_number++;
+            fail(text, text->end, err, "the line is longer than %d bytes", PT_LINE_MAX);
+            return PT_READ_ERROR;
+        }
+        if (newline || (input->eof && len)) {
+            text->scanned = 0;
+            text->line = start;
+            text->end = start + len;
+            text->line_number++;
+            input->pos += len + (newline != NULL);
+            return PT_READ_EVENT;
+        }
+        if (input->eof)
+            return PT_READ_END;
+        text->scanned = len;
+        if (pt_input_fill(input, text->label, err) != PT_OK)
+            return PT_READ_ERROR;
+    }
+}
+
+/* Comments and blank lines. */
+static bool is_skipped(const char *p, const char *end)
+{
+    if (p < end && *p == '#')
+        return true;
+    while (p < end && (*p == ' ' || *p == '\t'))
+        p++;
+    return p == end;
+}
+
+static const char *without_cr(const char *line, const char *end)
+{
+    return end > line && end[-1] == '\r' ? end - 1 : end;
+}
+
+enum pt_read pt_text_next(struct pt_text *text, struct pt_input *input, struct pt_event *ret_event, struct pt_err *err)
+{
+    do {
+        enum pt_read got = next_line(text, input, err);
+        if (got != PT_READ_EVENT)
+            return got;
+        text->end = without_cr(text->line, text->end);
+    } while (is_skipped(text->line, text->end));
+    ret_event->line = text->line_number;
+    return parse_line(text, ret_event, err) ? PT_READ_EVENT : PT_READ_ERROR;
+}
+
+bool pt_text_has_line(struct pt_text *text, struct pt_input *input)
+{
+    for (;;) {
+        const char *start = input->buf + input->pos;
+        size_t left = pt_input_left(input);
+        const char *newline = memchr(start + text->scanned, '\n', left - text->scanned);
+        if (!newline) {
+            text->scanned = left;
+            return input->eof || left > PT_LINE_MAX;
+        }
+        if (newline - start > PT_LINE_MAX || !is_skipped(start, without_cr(start, newline)))
+            return true;
+        text->scanned = 0;
+        text->line_number++;
+        input->pos += (size_t)(newline - start) + 1;
+    }
+}

@@ -1,0 +1,210 @@
+/*
+ * Which sequences of events are runs: per thread its first event, its fork and its join; per (lock, thread) how often
+ * it is held, exclusively and shared. Whether two threads hold a lock at once is not asked: traces are recorded next to
+ * the lock operations, not inside them.
+ *
+ * Cost: constant expected time per event. Memory: a record per thread, and one per lock held at present.
+ */
+#include "trace/validate.h"
+
+#include <stdlib.h>
+
+/* Lines; 0: not yet. */
+struct thread {
+    uint64_t first, fork, join;
+};
+
+struct hold {
+    uint32_t lock, thread;
+    uint32_t exclusive, shared; /* both 0: the slot is free */
+};
+
+struct pt_validator {
+    char *label;
+    const struct pt_names *names;
+    struct thread *threads;
+    size_t thread_cap;
+    struct hold *holds; /* open addressing, linear probing, deletion by shifting back */
+    uint32_t hold_mask, hold_count;
+};
+
+enum { FIRST_HOLDS = 64 };
+
+struct pt_validator *pt_validator_new(const char *label, const struct pt_names *names)
+{
+    struct pt_validator *v = pt_xcalloc(1, sizeof *v);
+    v->label = pt_xstrdup(label);
+    v->names = names;
+    v->hold_mask = FIRST_HOLDS - 1;
+    v->holds = pt_xcalloc(FIRST_HOLDS, sizeof *v->holds);
+    return v;
+}
+
+void pt_validator_free(struct pt_validator *v)
+{
+    if (!v)
+        return;
+    free(v->label);
+    free(v->threads);
+    free(v->holds);
+    free(v);
+}
+
+static struct thread *thread_at(struct pt_validator *v, uint32_t id)
+{
+    size_t old = v->thread_cap;
+    if (id >= old) {
+        PT_GROW(v->threads, v->thread_cap, (size_t)id + 1);
+        for (size_t i = old; i < v->thread_cap; i++)
+            v->threads[i] = (struct thread){0};
+    }
+    return &v->threads[id];
+}
+
+static bool is_free(const struct hold *hold)
+{
+    return hold->exclusive == 0 && hold->shared == 0;
+}
+
+static uint32_t home(const struct pt_validator *v, uint32_t lock, uint32_t thread)
+{
+    return (uint32_t)pt_mix64((uint64_t)lock << 32 | thread) & v->hold_mask;
+}
+
+/* The hold, or the free slot where it would be. */
+static struct hold *find_hold(const struct pt_validator *v, uint32_t lock, uint32_t thread)
+{
+    for (uint32_t i = home(v, lock, thread);; i = (i + 1) & v->hold_mask) {
+        struct hold *hold = &v->holds[i];
+        if (is_free(hold) || (hold->lock == lock && hold->thread == thread))
+            return hold;
+    }
+}
+
+static void grow_holds(struct pt_validator *v)
+{
+    struct hold *old = v->holds;
+    uint32_t old_mask = v->hold_mask;
+    v->hold_mask = old_mask * 2 + 1;
+    v->holds = pt_xcalloc((size_t)v->hold_mask + 1, sizeof *v->holds);
+    for (uint32_t i = 0; i <= old_mask; i++)
+        if (!is_free(&old[i]))
+            *find_hold(v, old[i].lock, old[i].thread) = old[i];
+    free(old);
+}
+
+/* Closes the gap that a hold leaves whose counts are 0 (Knuth, TAOCP 3, 6.4, algorithm R). */
+static void remove_hold(struct pt_validator *v, struct hold *hold)
+{
+    uint32_t gap = (uint32_t)(hold - v->holds);
+    v->hold_count--;
+    for (uint32_t i = (gap + 1) & v->hold_mask; !is_free(&v->holds[i]); i = (i + 1) & v->hold_mask) {
+        uint32_t from = home(v, v->holds[i].lock, v->holds[i].thread);
+        if (((i - from) & v->hold_mask) >= ((i - gap) & v->hold_mask)) {
+            v->holds[gap] = v->holds[i];
+            v->holds[i] = (struct hold){0};
+            gap = i;
+        }
+    }
+}
+
+static const char *thread_name(const struct pt_validator *v, uint32_t id)
+{
+    return pt_name(v->names, PT_SPACE_THREAD, id);
+}
+
+static void acquire(struct pt_validator *v, const struct pt_event *event)
+{
+    struct hold *hold = find_hold(v, event->object, event->thread);
+    if (is_free(hold)) {
+        if (v->hold_count > v->hold_mask / 2) {
+            grow_holds(v);
+            hold = find_hold(v, event->object, event->thread);
+        }
+        v->hold_count++;
+        hold->lock = event->object;
+        hold->thread = event->thread;
+    }
+    if (event->op == PT_OP_ACQ)
+        hold->exclusive++;
+    else
+        hold->shared++;
+}
+
+static enum pt_status release(struct pt_validator *v, const struct pt_event *event, struct pt_err *err)
+{
+    struct hold *hold = find_hold(v, event->object, event->thread);
+    bool exclusive = event->op == PT_OP_REL;
+    uint32_t *mine = exclusive ? &hold->exclusive : &hold->shared;
+    const char *thread = thread_name(v, event->thread), *lock = pt_name(v->names, PT_SPACE_LOCK, event->object);
+    if (is_free(hold))
+        return pt_err_at(err, PT_EINPUT, v->label, event->line, 1,
+                         "thread '%.80s' releases lock '%.80s', which it does not hold", thread, lock);
+    if (*mine == 0)
+        return pt_err_at(err, PT_EINPUT, v->label, event->line, 1,
+                         "thread '%.80s' holds lock '%.80s' by '%s' and must release it by '%s', not by '%s'", thread,
+                         lock, exclusive ? "racq" : "acq", exclusive ? "rrel" : "rel", exclusive ? "rel" : "rrel");
+    --*mine;
+    if (is_free(hold))
+        remove_hold(v, hold);
+    return PT_OK;
+}
+
+static enum pt_status check_fork(struct pt_validator *v, const struct pt_event *event, struct pt_err *err)
+{
+    struct thread *child = thread_at(v, event->object);
+    const char *name = thread_name(v, event->object);
+    if (event->object == event->thread)
+        return pt_err_at(err, PT_EINPUT, v->label, event->line, 1, "thread '%.80s' forks itself", name);
+    if (child->fork)
+        return pt_err_at(err, PT_EINPUT, v->label, event->line, 1, "thread '%.80s' was already forked at line %llu",
+                         name, (unsigned long long)child->fork);
+    if (child->first)
+        return pt_err_at(err, PT_EINPUT, v->label, event->line, 1,
+                         "thread '%.80s' is forked here but has acted before, first at line %llu", name,
+                         (unsigned long long)child->first);
+    child->fork = event->line;
+    return PT_OK;
+}
+
+static enum pt_status check_join(struct pt_validator *v, const struct pt_event *event, struct pt_err *err)
+{
+    struct thread *child = thread_at(v, event->object);
+    const char *name = thread_name(v, event->object);
+    if (event->object == event->thread)
+        return pt_err_at(err, PT_EINPUT, v->label, event->line, 1, "thread '%.80s' joins itself", name);
+    if (!child->fork && !child->first)
+        return pt_err_at(err, PT_EINPUT, v->label, event->line, 1,
+                         "thread '%.80s' is joined but was neither forked nor seen before", name);
+    if (!child->join)
+        child->join = event->line;
+    return PT_OK;
+}
+
+enum pt_status pt_validator_check(struct pt_validator *v, const struct pt_event *event, struct pt_err *err)
+{
+    if (event->thread == PT_NONE)
+        return PT_OK;
+    struct thread *self = thread_at(v, event->thread);
+    if (self->join)
+        return pt_err_at(err, PT_EINPUT, v->label, event->line, 1,
+                         "thread '%.80s' acts after it was joined at line %llu", thread_name(v, event->thread),
+                         (unsigned long long)self->join);
+    if (!self->first)
+        self->first = event->line;
+    switch (event->op) {
+    case PT_OP_ACQ:
+    case PT_OP_RACQ:
+        acquire(v, event);
+        return PT_OK;
+    case PT_OP_REL:
+    case PT_OP_RREL:
+        return release(v, event, err);
+    case PT_OP_FORK:
+        return check_fork(v, event, err);
+    case PT_OP_JOIN:
+        return check_join(v, event, err);
+    default:
+        return PT_OK;
+    }
+}
