@@ -65,6 +65,10 @@ enum pt_status pt_automaton_monitorable(struct pt_automaton *aut, uint32_t state
  * else is a clear error. The result is state-based and not pruned. */
 enum pt_status pt_hoa_read(const char *label, const char *text, size_t len, struct pt_automaton **ret_aut,
                            struct pt_err *err) PT_WARN_UNUSED;
+/* Whether the labels, as sums of products, are short enough for the writers below (for pt_cmonitor_write: those of
+ * `dfa`, else NULL). PT_ELIMIT when they are not: parity of n propositions has 2^(n-1) products. */
+enum pt_status pt_automaton_check_labels(struct pt_automaton *aut, const struct pt_dfa *dfa,
+                                         struct pt_err *err) PT_WARN_UNUSED;
 /* One initial state, no aliases, one edge per line, state-based acceptance. `name` may be NULL. */
 void pt_hoa_write(struct pt_automaton *aut, const char *name, struct pt_buf *buf);
 void pt_dot_write(struct pt_automaton *aut, const char *name, struct pt_buf *buf);

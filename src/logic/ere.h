@@ -27,11 +27,19 @@ pt_ere pt_ere_repeat(struct pt_ere_pool *pool, pt_ere a, uint32_t min, uint32_t 
  * The automaton of the words of which no non-empty prefix is matched by `bad`: a safety automaton, deterministic,
  * complete except where the prefix turns bad, minimal, every state accepting. Propositions are numbered letters, and
  * `letter_meaning[i]` is proposition i's label as a BDD over `prop_count` underlying propositions of `bdds` (which
- * the result takes over) named `props` (copied). PT_ELIMIT past state_limit.
+ * are taken over, and freed on failure) named `props` (copied). PT_ELIMIT past state_limit, or when
+ * the pool or the manager overflowed on the way.
  */
 enum pt_status pt_ere_automaton(struct pt_ere_pool *pool, pt_ere bad, const pt_bdd *letter_meaning,
                                 uint32_t letter_count, struct pt_bdds *bdds, const char *const *props,
                                 uint32_t prop_count, uint32_t state_limit, struct pt_automaton **ret_aut,
                                 struct pt_err *err) PT_WARN_UNUSED;
+
+/*
+ * The bad prefixes of an automaton made by pt_ere_automaton, by the word of the contract: bad as soon as a prefix is
+ * matched. pt_automaton_bad_prefixes would report a run earlier where every continuation is going to be matched.
+ */
+enum pt_status pt_ere_bad_prefixes(struct pt_automaton *aut, struct pt_dfa **ret_dfa,
+                                   struct pt_err *err) PT_WARN_UNUSED;
 
 #endif

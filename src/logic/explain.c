@@ -1,0 +1,170 @@
+/*
+ * The truth of subformulas in the last state of a run, for people to read. What has no future operator has a value; the
+ * others have one only where the last state alone settles them (`always f` is false where f is), in three-valued logic.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "logic/monitor.h"
+#include "logic/past.h"
+
+enum { OPEN = -1, MAX_DEPTH = 64 };
+
+struct listing {
+    const struct pt_property *property;
+    const char **names;
+    struct pt_past past;
+    const bool *values; /* of past.nodes, in the last state */
+    struct pt_explained *list;
+    uint32_t count;
+    size_t cap;
+};
+
+static int not3(int a)
+{
+    return a == OPEN ? OPEN : !a;
+}
+
+static int and3(int a, int b)
+{
+    return a == 0 || b == 0 ? 0 : a == 1 && b == 1 ? 1 : OPEN;
+}
+
+static int or3(int a, int b)
+{
+    return not3(and3(not3(a), not3(b)));
+}
+
+static int iff3(int a, int b)
+{
+    return a == OPEN || b == OPEN ? OPEN : a == b;
+}
+
+static int value_of(const struct listing *l, pt_formula f, uint32_t depth)
+{
+    const struct pt_fnode *n = &l->property->pool.nodes[f];
+    if (!n->has_future)
+        return l->values[l->past.local[f]];
+    if (depth > MAX_DEPTH)
+        return OPEN;
+    int a = value_of(l, n->a, depth + 1), b = pt_fop_is_binary(n->op) ? value_of(l, n->b, depth + 1) : 0;
+    switch ((enum pt_fop)n->op) {
+    case PT_F_NOT:
+        return not3(a);
+    case PT_F_AND:
+        return and3(a, b);
+    case PT_F_OR:
+        return or3(a, b);
+    case PT_F_IMPLIES:
+        return or3(not3(a), b);
+    case PT_F_IFF:
+        return iff3(a, b);
+    case PT_F_EVENTUALLY: /* f || next eventually f */
+        return or3(a, OPEN);
+    case PT_F_ALWAYS:
+        return and3(a, OPEN);
+    case PT_F_UNTIL: /* b || (a && next (a until b)) */
+    case PT_F_WEAKUNTIL:
+        return or3(b, and3(a, OPEN));
+    case PT_F_RELEASE: /* b && (a || next (a release b)) */
+        return and3(b, or3(a, OPEN));
+    default: /* next */
+        return OPEN;
+    }
+}
+
+/* Outermost first, each text once. */
+static void list_formula(struct listing *l, pt_formula f, uint32_t depth)
+{
+    const struct pt_fnode *n = &l->property->pool.nodes[f];
+    struct pt_buf buf;
+    if (n->op <= PT_F_TRUE || depth > MAX_DEPTH)
+        return;
+    pt_buf_init(&buf);
+    pt_formula_print(&l->property->pool, f, l->names, &buf);
+    struct pt_explained item = {pt_buf_take(&buf), value_of(l, f, 0), depth};
+    for (uint32_t i = 0; i < l->count; i++)
+        if (strcmp(l->list[i].text, item.text) == 0) {
+            free(item.text);
+            return;
+        }
+    PT_PUSH(l->list, l->count, l->cap, item);
+    if (n->op == PT_F_PROP)
+        return;
+    list_formula(l, n->a, depth + 1);
+    if (pt_fop_is_binary(n->op))
+        list_formula(l, n->b, depth + 1);
+}
+
+/* The largest future-free subformulas: what the past machine must value. */
+static void add_roots(const struct pt_fpool *pool, pt_formula formula, pt_formula **roots, uint32_t *count, size_t *cap)
+{
+    pt_formula *stack = NULL;
+    size_t len = 0, stack_cap = 0;
+    bool *visited = pt_xcalloc(pool->count, sizeof *visited);
+    PT_PUSH(stack, len, stack_cap, formula);
+    while (len) {
+        pt_formula f = stack[--len];
+        const struct pt_fnode *n = &pool->nodes[f];
+        if (visited[f])
+            continue;
+        visited[f] = true;
+        if (!n->has_future) {
+            PT_PUSH(*roots, *count, *cap, f);
+            continue;
+        }
+        PT_PUSH(stack, len, stack_cap, n->a);
+        if (pt_fop_is_binary(n->op))
+            PT_PUSH(stack, len, stack_cap, n->b);
+    }
+    free(stack);
+    free(visited);
+}
+
+static void value_run(const struct pt_monitor *monitor, struct listing *l, const pt_letter *letters, uint32_t count,
+                      bool *values)
+{
+    struct pt_past_memory memory = pt_past_start(&l->past);
+    for (uint32_t i = 0; i < count; i++)
+        memory = pt_past_step(&l->past, memory, pt_monitor_letter_bits(monitor, letters[i]), values);
+    l->values = values;
+}
+
+uint32_t pt_monitor_explain(const struct pt_monitor *monitor, const pt_letter *letters, uint32_t count,
+                            struct pt_explained **ret_list)
+{
+    const struct pt_property *p = pt_monitor_property(monitor);
+    *ret_list = NULL;
+    if (!p || !count)
+        return 0;
+    pt_formula *shown = NULL, *roots = NULL;
+    uint32_t shown_count = 0, root_count = 0;
+    size_t shown_cap = 0, root_cap = 0;
+    if (p->kind == PT_KIND_LTL)
+        PT_PUSH(shown, shown_count, shown_cap, p->formula);
+    for (uint32_t i = 0; p->kind == PT_KIND_ERE && i < p->letter_count; i++)
+        PT_PUSH(shown, shown_count, shown_cap, p->letters[i]);
+    for (uint32_t i = 0; p->kind == PT_KIND_HOA && i < p->automaton->prop_count; i++)
+        PT_PUSH(shown, shown_count, shown_cap, p->bindings[i]);
+    for (uint32_t i = 0; i < shown_count; i++)
+        add_roots(&p->pool, shown[i], &roots, &root_count, &root_cap);
+    struct listing l = {.property = p};
+    struct pt_err err;
+    if (pt_past_init(&l.past, &p->pool, roots, root_count, &err) == PT_OK) {
+        bool *values = pt_xcalloc(l.past.node_count, sizeof *values);
+        value_run(monitor, &l, letters, count, values);
+        l.names = pt_xcalloc(p->atom_count, sizeof *l.names);
+        for (uint32_t i = 0; i < p->atom_count; i++)
+            l.names[i] = p->atoms[i].text;
+        for (uint32_t i = 0; i < shown_count; i++)
+            list_formula(&l, shown[i], 0);
+        free(l.names);
+        free(values);
+        pt_past_release(&l.past);
+    }
+    free(shown);
+    free(roots);
+    *ret_list = l.list;
+    return l.count;
+}

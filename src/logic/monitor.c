@@ -1,0 +1,623 @@
+/*
+ * Three kinds of machine behind one interface:
+ *   past     a past-time formula: the remembered bits are the state;
+ *   subset   a Büchi automaton: the state is the set of automaton states still possible. The automaton is pruned, so
+ *            a prefix is bad exactly when the set is empty (subset construction on the fly). That of a regular
+ *            expression is deterministic and not pruned: it is left without a state at the first match;
+ *   module   a user's own code: the state is a blob that the module compares.
+ *
+ * Atoms without a value. Evaluation is left to right and stops when decided, so an atom that has no value (division by
+ * zero, a value the trace does not give) is an error only if it is reached and the outcome depends on it. resolve()
+ * walks the largest propositional subformulas in written order; if none of them gets stuck, the valueless atoms do not
+ * matter. Where one is stuck, the atoms it did not get to are tried with both truth values: if every choice leads to
+ * the same monitor state, the property did not need them (it was already decided), otherwise it is an error.
+ */
+#include "logic/monitor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "logic/past.h"
+#include "portent-monitor.h"
+
+enum machine { MACHINE_PAST, MACHINE_SUBSET, MACHINE_MODULE };
+
+struct letter {
+    uint64_t bits;    /* truth of the atoms */
+    uint64_t unknown; /* atoms without a value */
+};
+
+struct effect {
+    uint64_t mask; /* atoms that read the written variable */
+    uint64_t bits, unknown;
+};
+
+struct pt_monitor {
+    enum machine machine;
+    const struct pt_property *property;
+    const char *name;
+    bool monitorable;
+    uint32_t *joint_vars;
+    uint32_t joint_count;
+    struct pt_varref *module_vars;
+    uint32_t var_count, event_count;
+
+    struct pt_strtab letters; /* struct letter; a module's: values and event */
+    struct pt_strtab effects; /* struct effect */
+    struct pt_map64 steps;    /* state << 32 | letter -> state */
+    pt_formula *pieces;       /* the largest propositional subformulas, in written order */
+    uint32_t piece_count;
+
+    struct pt_past past; /* MACHINE_PAST; memory as (bits, first) interned in `states` */
+    bool *values;
+    struct pt_automaton *automaton; /* MACHINE_SUBSET; sorted arrays of states interned in `states` */
+    struct pt_strtab states;
+
+    const struct portent_monitor *module;
+    char *blobs; /* module states, state_size each */
+    uint32_t blob_count;
+    size_t blob_cap;
+    struct pt_map64 blob_hash; /* hash -> newest blob with it */
+    uint32_t *blob_chain;      /* -> the next older blob with the same hash */
+    size_t blob_chain_cap;
+};
+
+/* ---- construction ---- */
+
+static bool seen_before(pt_formula *list, uint32_t count, pt_formula f)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (list[i] == f)
+            return true;
+    return false;
+}
+
+/* Collects the largest propositional subformulas of `root`, left to right, each once. */
+static void collect_pieces(struct pt_monitor *m, pt_formula root)
+{
+    const struct pt_fpool *pool = &m->property->pool;
+    size_t len = 0, cap = 0, piece_cap = m->piece_count;
+    pt_formula *stack = NULL;
+    bool *visited = pt_xcalloc(pool->count, sizeof *visited);
+    PT_PUSH(stack, len, cap, root);
+    while (len) {
+        pt_formula f = stack[--len];
+        const struct pt_fnode *n = &pool->nodes[f];
+        if (visited[f])
+            continue;
+        visited[f] = true;
+        if (!n->has_future && !n->has_past) {
+            if (!seen_before(m->pieces, m->piece_count, f))
+                PT_PUSH(m->pieces, m->piece_count, piece_cap, f);
+            continue;
+        }
+        if (pt_fop_is_binary(n->op))
+            PT_PUSH(stack, len, cap, n->b);
+        PT_PUSH(stack, len, cap, n->a);
+    }
+    free(stack);
+    free(visited);
+}
+
+static void collect_all_pieces(struct pt_monitor *m)
+{
+    const struct pt_property *p = m->property;
+    if (p->kind == PT_KIND_LTL)
+        collect_pieces(m, p->formula);
+    for (uint32_t i = 0; p->kind == PT_KIND_ERE && i < p->letter_count; i++)
+        collect_pieces(m, p->letters[i]);
+    for (uint32_t i = 0; p->kind == PT_KIND_HOA && i < p->automaton->prop_count; i++)
+        collect_pieces(m, p->bindings[i]);
+}
+
+static void collect_joint_vars(struct pt_monitor *m)
+{
+    bool *joint = pt_xcalloc(m->var_count, sizeof *joint);
+    for (uint32_t i = 0; i < m->property->atom_count; i++) {
+        const struct pt_atom *atom = &m->property->atoms[i];
+        for (uint32_t k = 0; atom->var_count > 1 && k < atom->var_count; k++)
+            joint[atom->vars[k]] = true;
+    }
+    m->joint_vars = pt_xcalloc(m->var_count, sizeof *m->joint_vars);
+    for (uint32_t v = 0; v < m->var_count; v++)
+        if (joint[v])
+            m->joint_vars[m->joint_count++] = v;
+    free(joint);
+}
+
+static struct pt_monitor *monitor_alloc(enum machine machine)
+{
+    struct pt_monitor *m = pt_xcalloc(1, sizeof *m);
+    m->machine = machine;
+    m->monitorable = true;
+    pt_strtab_init(&m->letters);
+    pt_strtab_init(&m->effects);
+    pt_strtab_init(&m->states);
+    pt_map64_init(&m->steps);
+    pt_map64_init(&m->blob_hash);
+    return m;
+}
+
+/* Can a finite prefix be bad at all? Where that is too large a question, we do not claim that it cannot. */
+static void judge_monitorable(struct pt_monitor *m, struct pt_automaton *aut, uint32_t state_limit)
+{
+    struct pt_err err;
+    bool answer = true;
+    if (pt_automaton_monitorable(aut, state_limit, &answer, &err) == PT_OK)
+        m->monitorable = answer;
+}
+
+static enum pt_status build_past(struct pt_monitor *m, uint32_t state_limit, struct pt_err *err)
+{
+    enum pt_status status = pt_past_init(&m->past, &m->property->pool, &m->property->formula, 1, err);
+    if (status != PT_OK)
+        return status;
+    m->values = pt_xcalloc(m->past.node_count, sizeof *m->values);
+    struct pt_automaton *aut;
+    struct pt_err ignored; /* too large to be shown as an automaton: the monitor works all the same */
+    uint32_t small = state_limit < 4096 ? state_limit : 4096;
+    if (pt_property_automaton(m->property, small, &aut, &ignored) == PT_OK) {
+        judge_monitorable(m, aut, small);
+        pt_automaton_free(aut);
+    }
+    return PT_OK;
+}
+
+static enum pt_status build_subset(struct pt_monitor *m, uint32_t state_limit, struct pt_err *err)
+{
+    enum pt_status status = pt_property_automaton(m->property, state_limit, &m->automaton, err);
+    if (status != PT_OK)
+        return status;
+    if (m->property->kind != PT_KIND_ERE) /* an expression is violated when it is matched, not when it must be */
+        pt_automaton_prune(m->automaton);
+    judge_monitorable(m, m->automaton, state_limit);
+    return PT_OK;
+}
+
+enum pt_status pt_monitor_new(const struct pt_property *property, uint32_t state_limit, struct pt_monitor **ret_monitor,
+                              struct pt_err *err)
+{
+    bool past = property->kind == PT_KIND_LTL && !property->pool.nodes[property->formula].has_future;
+    struct pt_monitor *m = monitor_alloc(past ? MACHINE_PAST : MACHINE_SUBSET);
+    m->property = property;
+    m->name = property->name;
+    m->var_count = property->var_count;
+    m->event_count = property->event_count;
+    collect_joint_vars(m);
+    collect_all_pieces(m);
+    enum pt_status status = past ? build_past(m, state_limit, err) : build_subset(m, state_limit, err);
+    if (status != PT_OK) {
+        pt_monitor_free(m);
+        return status;
+    }
+    *ret_monitor = m;
+    return PT_OK;
+}
+
+struct pt_monitor *pt_monitor_of_module(const struct portent_monitor *module)
+{
+    struct pt_monitor *m = monitor_alloc(MACHINE_MODULE);
+    m->module = module;
+    m->name = module->name;
+    while (module->variables && module->variables[m->var_count])
+        m->var_count++;
+    while (module->events && module->events[m->event_count])
+        m->event_count++;
+    m->module_vars = pt_xcalloc(m->var_count, sizeof *m->module_vars);
+    m->joint_vars = pt_xcalloc(m->var_count, sizeof *m->joint_vars);
+    for (uint32_t i = 0; i < m->var_count; i++) {
+        const char *name = module->variables[i];
+        m->joint_vars[m->joint_count++] = i;
+        m->module_vars[i] = (struct pt_varref){name, name, name};
+    }
+    return m;
+}
+
+void pt_monitor_free(struct pt_monitor *m)
+{
+    if (!m)
+        return;
+    free(m->module_vars);
+    free(m->joint_vars);
+    pt_strtab_release(&m->letters);
+    pt_strtab_release(&m->effects);
+    pt_strtab_release(&m->states);
+    pt_map64_release(&m->steps);
+    pt_map64_release(&m->blob_hash);
+    free(m->pieces);
+    pt_past_release(&m->past);
+    free(m->values);
+    if (m->automaton)
+        pt_automaton_free(m->automaton);
+    free(m->blobs);
+    free(m->blob_chain);
+    free(m);
+}
+
+const char *pt_monitor_name(const struct pt_monitor *m)
+{
+    return m->name;
+}
+
+const struct pt_property *pt_monitor_property(const struct pt_monitor *m)
+{
+    return m->property;
+}
+
+const struct pt_varref *pt_monitor_vars(const struct pt_monitor *m, uint32_t *ret_count)
+{
+    *ret_count = m->var_count;
+    return m->property ? m->property->vars : m->module_vars;
+}
+
+const char *const *pt_monitor_events(const struct pt_monitor *m, uint32_t *ret_count)
+{
+    *ret_count = m->event_count;
+    return m->property ? (const char *const *)m->property->events : m->module->events;
+}
+
+bool pt_monitor_monitorable(const struct pt_monitor *m)
+{
+    return m->monitorable;
+}
+
+const uint32_t *pt_monitor_joint_vars(const struct pt_monitor *m, uint32_t *ret_count)
+{
+    *ret_count = m->joint_count;
+    return m->joint_vars;
+}
+
+bool pt_monitor_is_module(const struct pt_monitor *m)
+{
+    return m->module != NULL;
+}
+
+size_t pt_monitor_bytes(const struct pt_monitor *m)
+{
+    return sizeof *m + pt_strtab_bytes(&m->letters) + pt_strtab_bytes(&m->effects) + pt_strtab_bytes(&m->states) +
+           pt_map64_bytes(&m->steps) + pt_map64_bytes(&m->blob_hash) + m->blob_cap +
+           m->blob_chain_cap * sizeof *m->blob_chain;
+}
+
+/* ---- letters ---- */
+
+static const struct letter *letter_of(const struct pt_monitor *m, pt_letter id)
+{
+    return (const struct letter *)(const void *)pt_strtab_text(&m->letters, id); /* arenas align to 16 */
+}
+
+static pt_letter letter_intern(struct pt_monitor *m, struct letter letter)
+{
+    return pt_strtab_intern(&m->letters, (const char *)&letter, sizeof letter);
+}
+
+static void eval_atom(const struct pt_atom *atom, uint32_t index, const struct pt_value *values, struct letter *letter)
+{
+    struct pt_value value;
+    uint32_t detail;
+    if (pt_code_run(&atom->code, values, &value, &detail) != PT_CODE_OK)
+        letter->unknown |= (uint64_t)1 << index;
+    else if (value.i)
+        letter->bits |= (uint64_t)1 << index;
+}
+
+pt_letter pt_monitor_letter(struct pt_monitor *m, const struct pt_value *values, uint32_t event)
+{
+    if (m->machine == MACHINE_MODULE) {
+        size_t size = m->var_count * sizeof *values;
+        char *key = pt_xmalloc(size + sizeof event);
+        memcpy(key, values, size);
+        memcpy(key + size, &event, sizeof event);
+        pt_letter id = pt_strtab_intern(&m->letters, key, size + sizeof event);
+        free(key);
+        return id;
+    }
+    struct letter letter = {0, 0};
+    for (uint32_t i = 0; i < m->property->atom_count; i++) {
+        const struct pt_atom *atom = &m->property->atoms[i];
+        if (atom->event == PT_NONE)
+            eval_atom(atom, i, values, &letter);
+        else if (atom->event == event)
+            letter.bits |= (uint64_t)1 << i;
+    }
+    return letter_intern(m, letter);
+}
+
+uint32_t pt_monitor_effect(struct pt_monitor *m, uint32_t var, struct pt_value value)
+{
+    struct effect effect = {0, 0, 0};
+    struct pt_value *values = pt_xcalloc(m->var_count, sizeof *values);
+    struct letter letter = {0, 0};
+    values[var] = value;
+    for (uint32_t i = 0; i < m->property->atom_count; i++) {
+        const struct pt_atom *atom = &m->property->atoms[i];
+        if (atom->event != PT_NONE || atom->var_count != 1 || atom->vars[0] != var)
+            continue;
+        effect.mask |= (uint64_t)1 << i;
+        eval_atom(atom, i, values, &letter);
+    }
+    free(values);
+    effect.bits = letter.bits;
+    effect.unknown = letter.unknown;
+    return pt_strtab_intern(&m->effects, (const char *)&effect, sizeof effect);
+}
+
+pt_letter pt_monitor_apply(struct pt_monitor *m, pt_letter letter, uint32_t effect)
+{
+    struct letter l = *letter_of(m, letter);
+    struct effect e;
+    memcpy(&e, pt_strtab_text(&m->effects, effect), sizeof e);
+    l.bits = (l.bits & ~e.mask) | e.bits;
+    l.unknown = (l.unknown & ~e.mask) | e.unknown;
+    return letter_intern(m, l);
+}
+
+pt_letter pt_monitor_apply_joint(struct pt_monitor *m, pt_letter letter, uint32_t effect, const struct pt_value *values)
+{
+    struct letter l = *letter_of(m, pt_monitor_apply(m, letter, effect));
+    for (uint32_t i = 0; i < m->property->atom_count; i++) {
+        const struct pt_atom *atom = &m->property->atoms[i];
+        if (atom->var_count < 2)
+            continue;
+        l.bits &= ~((uint64_t)1 << i);
+        l.unknown &= ~((uint64_t)1 << i);
+        eval_atom(atom, i, values, &l);
+    }
+    return letter_intern(m, l);
+}
+
+uint64_t pt_monitor_letter_bits(const struct pt_monitor *m, pt_letter letter)
+{
+    return letter_of(m, letter)->bits;
+}
+
+pt_letter pt_monitor_with_event(struct pt_monitor *m, pt_letter letter, uint32_t event)
+{
+    struct letter l = *letter_of(m, letter);
+    for (uint32_t i = 0; i < m->property->atom_count; i++)
+        if (m->property->atoms[i].event == event)
+            l.bits |= (uint64_t)1 << i;
+    return letter_intern(m, l);
+}
+
+/* ---- the three machines ---- */
+
+struct memory_key {
+    uint64_t bits, first;
+};
+
+static pt_mstate past_intern(struct pt_monitor *m, struct pt_past_memory memory)
+{
+    struct memory_key key = {memory.bits, memory.first};
+    return pt_strtab_intern(&m->states, (const char *)&key, sizeof key);
+}
+
+static pt_mstate past_step(struct pt_monitor *m, pt_mstate state, uint64_t bits)
+{
+    struct memory_key key;
+    memcpy(&key, pt_strtab_text(&m->states, state), sizeof key);
+    struct pt_past_memory memory = {key.bits, key.first != 0};
+    memory = pt_past_step(&m->past, memory, bits, m->values);
+    if (!m->values[m->past.local[m->property->formula]])
+        return PT_MSTATE_BAD;
+    return past_intern(m, memory);
+}
+
+static int compare_u32(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static pt_mstate subset_intern(struct pt_monitor *m, uint32_t *set, uint32_t count)
+{
+    qsort(set, count, sizeof *set, compare_u32);
+    uint32_t distinct = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (i == 0 || set[i] != set[i - 1])
+            set[distinct++] = set[i];
+    return pt_strtab_intern(&m->states, (const char *)set, distinct * sizeof *set);
+}
+
+static pt_mstate subset_step(struct pt_monitor *m, pt_mstate state, uint64_t bits)
+{
+    const struct pt_automaton *aut = m->automaton;
+    uint32_t count = pt_strtab_len(&m->states, state) / sizeof(uint32_t), len = 0;
+    size_t cap = 0;
+    uint32_t *next = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t s;
+        memcpy(&s, pt_strtab_text(&m->states, state) + i * sizeof s, sizeof s);
+        for (uint32_t e = aut->first[s]; e < aut->first[s + 1]; e++)
+            if (pt_bdd_eval(aut->bdds, aut->edges[e].label, bits))
+                PT_PUSH(next, len, cap, aut->edges[e].dst);
+    }
+    pt_mstate result = len ? subset_intern(m, next, len) : PT_MSTATE_BAD;
+    free(next);
+    return result;
+}
+
+static pt_mstate module_intern(struct pt_monitor *m, const void *blob)
+{
+    size_t size = m->module->state_size;
+    uint32_t *head = pt_map64_at(&m->blob_hash, m->module->hash(blob));
+    for (uint32_t id = *head; id != PT_NONE; id = m->blob_chain[id])
+        if (m->module->equal(m->blobs + id * size, blob))
+            return id;
+    PT_GROW(m->blobs, m->blob_cap, (m->blob_count + 1) * size);
+    memcpy(m->blobs + m->blob_count * size, blob, size);
+    uint32_t len = m->blob_count;
+    PT_PUSH(m->blob_chain, len, m->blob_chain_cap, *head);
+    *head = m->blob_count;
+    return m->blob_count++;
+}
+
+static pt_mstate module_step(struct pt_monitor *m, pt_mstate state, pt_letter letter)
+{
+    size_t size = m->module->state_size;
+    const char *key = pt_strtab_text(&m->letters, letter);
+    struct portent_value *values = pt_xcalloc(m->var_count, sizeof *values);
+    for (uint32_t i = 0; i < m->var_count; i++) {
+        struct pt_value v;
+        memcpy(&v, key + i * sizeof v, sizeof v);
+        values[i].kind = v.kind;
+        values[i].len = v.len;
+        values[i].as.u = v.u; /* the unions agree in size and place of their members */
+    }
+    uint32_t event;
+    memcpy(&event, key + m->var_count * sizeof(struct pt_value), sizeof event);
+    struct portent_state program = {values, event == PT_NONE ? -1 : (int)event};
+    char *blob = pt_xmalloc(size);
+    memcpy(blob, m->blobs + state * size, size);
+    m->module->step(blob, &program);
+    pt_mstate next = m->module->is_bad(blob) ? PT_MSTATE_BAD : module_intern(m, blob);
+    free(blob);
+    free(values);
+    return next;
+}
+
+pt_mstate pt_monitor_start(struct pt_monitor *m)
+{
+    if (m->machine == MACHINE_PAST)
+        return past_intern(m, pt_past_start(&m->past));
+    if (m->machine == MACHINE_SUBSET)
+        return subset_intern(m, &m->automaton->initial, 1);
+    char *blob = pt_xcalloc(1, m->module->state_size);
+    m->module->init(blob);
+    pt_mstate start = module_intern(m, blob);
+    free(blob);
+    return start;
+}
+
+/* ---- atoms without a value ---- */
+
+enum three { THREE_FALSE, THREE_TRUE, THREE_STUCK };
+
+struct walk {
+    const struct pt_fpool *pool;
+    struct letter letter;
+    uint64_t reached; /* atoms that were evaluated */
+};
+
+/* Left to right, stopping when decided. Depth: the parser bounds the nesting of what is written. */
+static enum three walk(struct walk *w, pt_formula f)
+{
+    const struct pt_fnode *n = &w->pool->nodes[f];
+    enum three a, b;
+    switch ((enum pt_fop)n->op) {
+    case PT_F_FALSE:
+    case PT_F_TRUE:
+        return n->op == PT_F_TRUE ? THREE_TRUE : THREE_FALSE;
+    case PT_F_PROP:
+        w->reached |= (uint64_t)1 << n->a;
+        if (w->letter.unknown >> n->a & 1)
+            return THREE_STUCK;
+        return w->letter.bits >> n->a & 1 ? THREE_TRUE : THREE_FALSE;
+    default:
+        break;
+    }
+    a = walk(w, n->a);
+    if (a == THREE_STUCK)
+        return a;
+    if (n->op == PT_F_NOT)
+        return a == THREE_TRUE ? THREE_FALSE : THREE_TRUE;
+    if (n->op == PT_F_AND && a == THREE_FALSE)
+        return THREE_FALSE;
+    if ((n->op == PT_F_OR && a == THREE_TRUE) || (n->op == PT_F_IMPLIES && a == THREE_FALSE))
+        return THREE_TRUE;
+    b = walk(w, n->b);
+    if (b == THREE_STUCK || n->op != PT_F_IFF)
+        return b;
+    return a == b ? THREE_TRUE : THREE_FALSE;
+}
+
+static uint64_t atoms_of(const struct pt_fpool *pool, pt_formula f)
+{
+    uint64_t atoms = 0;
+    size_t len = 0, cap = 0;
+    pt_formula *stack = NULL;
+    PT_PUSH(stack, len, cap, f);
+    while (len) {
+        const struct pt_fnode *n = &pool->nodes[stack[--len]];
+        if (n->op == PT_F_PROP) {
+            atoms |= (uint64_t)1 << n->a;
+        } else if (n->op > PT_F_PROP) {
+            PT_PUSH(stack, len, cap, n->a);
+            if (pt_fop_is_binary(n->op))
+                PT_PUSH(stack, len, cap, n->b);
+        }
+    }
+    free(stack);
+    return atoms;
+}
+
+/* The atoms whose truth is open in this state: nothing, unless some piece got stuck. */
+static uint64_t open_atoms(const struct pt_monitor *m, struct letter letter)
+{
+    struct walk w = {&m->property->pool, letter, 0};
+    uint64_t stuck = 0;
+    for (uint32_t i = 0; i < m->piece_count; i++)
+        if (walk(&w, m->pieces[i]) == THREE_STUCK)
+            stuck |= atoms_of(w.pool, m->pieces[i]);
+    return stuck & ~(w.reached & ~letter.unknown);
+}
+
+static pt_mstate step_bits(struct pt_monitor *m, pt_mstate state, uint64_t bits)
+{
+    return m->machine == MACHINE_PAST ? past_step(m, state, bits) : subset_step(m, state, bits);
+}
+
+enum { MAX_OPEN = 10 };
+
+static pt_mstate step_open(struct pt_monitor *m, pt_mstate state, struct letter letter)
+{
+    uint64_t open = open_atoms(m, letter), bits = letter.bits & ~letter.unknown & ~open;
+    if (__builtin_popcountll(open) > MAX_OPEN)
+        return PT_MSTATE_ERROR;
+    pt_mstate result = step_bits(m, state, bits);
+    for (uint64_t choice = open; choice; choice = (choice - 1) & open) /* every non-empty subset */
+        if (step_bits(m, state, bits | choice) != result)
+            return PT_MSTATE_ERROR;
+    return result;
+}
+
+pt_mstate pt_monitor_step(struct pt_monitor *m, pt_mstate state, pt_letter letter)
+{
+    uint64_t key = (uint64_t)state << 32 | letter;
+    uint32_t known = pt_map64_get(&m->steps, key);
+    if (known != PT_NONE)
+        return known;
+    pt_mstate next;
+    if (m->machine == MACHINE_MODULE) {
+        next = module_step(m, state, letter);
+    } else {
+        struct letter l = *letter_of(m, letter);
+        next = l.unknown ? step_open(m, state, l) : step_bits(m, state, l.bits);
+    }
+    *pt_map64_at(&m->steps, key) = next;
+    return next;
+}
+
+void pt_monitor_error(struct pt_monitor *m, const struct pt_value *values, struct pt_err *err)
+{
+    struct letter letter = {0, 0};
+    for (uint32_t i = 0; i < m->property->atom_count; i++)
+        if (m->property->atoms[i].event == PT_NONE)
+            eval_atom(&m->property->atoms[i], i, values, &letter);
+    struct walk w = {&m->property->pool, letter, 0};
+    for (uint32_t i = 0; i < m->piece_count; i++)
+        walk(&w, m->pieces[i]);
+    uint64_t culprits = w.reached & letter.unknown;
+    if (!culprits)
+        culprits = letter.unknown;
+    const struct pt_atom *atom = &m->property->atoms[culprits ? __builtin_ctzll(culprits) : 0];
+    struct pt_value value;
+    uint32_t detail = 0;
+    enum pt_code_result result = pt_code_run(&atom->code, values, &value, &detail);
+    if (result == PT_CODE_UNKNOWN_VALUE)
+        pt_err_set(err, PT_EEVAL, "the trace does not give the value of '%s', which '%s' needs",
+                   m->property->vars[detail].name, atom->text);
+    else
+        pt_err_set(err, PT_EEVAL, "%s in '%s'", pt_code_result_text(result), atom->text);
+}
