@@ -1,0 +1,205 @@
+/*
+ * The full lattice of 4 threads x 60 independent writes (13,845,841 cuts) against the time it takes to put the same
+ * packed cuts into a pre-sized open-addressing set, in one run; and two jobs against one. Then the cone: 8 threads,
+ * window 64, lookahead 256, 1M and 4M relevant events.
+ *
+ *   lattice full | cone [EVENTS]
+ *
+ * The ratio to the set is taken in CPU time of the one thread, which other load on the machine disturbs least; that of
+ * the jobs in elapsed time.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "engine/analysis.h"
+#include "logic/monitor.h"
+
+static double clock_seconds(clockid_t id)
+{
+    struct timespec t;
+    clock_gettime(id, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static double peak_mb(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)usage.ru_maxrss / 1024;
+}
+
+enum { THREADS = 4, WRITES = 60 };
+
+/* 13,845,841 inserts of 64-bit keys into 2^25 slots. */
+static double set_seconds(void)
+{
+    size_t slots = (size_t)1 << 25, count = 0;
+    uint64_t *table = pt_xcalloc(slots, sizeof *table);
+    memset(table, 0xff, slots * sizeof *table); /* touch the pages before the clock starts */
+    double start = clock_seconds(CLOCK_THREAD_CPUTIME_ID);
+    for (int level = 0; level <= THREADS * WRITES; level++) /* level by level, as the engine meets them */
+        for (int a = 0; a <= WRITES; a++)
+            for (int b = 0; b <= WRITES; b++)
+                for (int c = 0; c <= WRITES; c++) {
+                    int d = level - a - b - c;
+                    if (d < 0 || d > WRITES)
+                        continue;
+                    uint64_t key = (uint64_t)a | (uint64_t)b << 7 | (uint64_t)c << 14 | (uint64_t)d << 21;
+                    size_t s = (key * 0x9e3779b97f4a7c15ULL) >> 39;
+                    while (table[s] != UINT64_MAX && table[s] != key)
+                        s = (s + 1) & (slots - 1);
+                    count += table[s] != key;
+                    table[s] = key;
+                }
+    double seconds = clock_seconds(CLOCK_THREAD_CPUTIME_ID) - start;
+    free(table);
+    printf("set: %zu cuts in %.3f s\n", count, seconds);
+    return seconds;
+}
+
+static struct pt_monitor *monitor_of(struct pt_properties *props, const char *text)
+{
+    struct pt_err err;
+    struct pt_monitor *monitor;
+    if (pt_properties_add_formula(props, text, &err) != PT_OK ||
+        pt_monitor_new(&props->items[0], 100000, &monitor, &err) != PT_OK) {
+        fprintf(stderr, "bench: %s\n", err.message);
+        exit(1);
+    }
+    return monitor;
+}
+
+static void intern_names(struct pt_names *names, uint32_t threads)
+{
+    char text[16];
+    pt_names_init(names);
+    pt_strtab_intern(&names->space[PT_SPACE_LOC], "a.c:1", 5);
+    for (uint32_t t = 0; t < threads; t++) {
+        int n = snprintf(text, sizeof text, "T%u", t + 1);
+        pt_strtab_intern(&names->space[PT_SPACE_THREAD], text, (size_t)n);
+        n = snprintf(text, sizeof text, "x%u", t + 1);
+        pt_strtab_intern(&names->space[PT_SPACE_VAR], text, (size_t)n);
+    }
+}
+
+static void feed(struct pt_analysis *analysis, uint32_t thread, uint32_t op, uint32_t object, int64_t value)
+{
+    struct pt_err err;
+    struct pt_event event = {
+        .line = 1, .op = (uint8_t)op, .thread = thread, .object = object, .loc = 0, .value = pt_value_int(value)};
+    if (pt_analysis_event(analysis, &event, &err) != PT_OK) {
+        fprintf(stderr, "bench: %s\n", err.message);
+        exit(1);
+    }
+}
+
+static void report(struct pt_analysis *analysis)
+{
+    uint32_t count;
+    const struct pt_finding *f = pt_analysis_findings(analysis, &count)[0];
+    printf("  %" PRIu64 " states, %" PRIu64 " levels, width %" PRIu64 ", verdict %d, engine's peak %.1f MB\n",
+           f->states, f->levels, f->width, f->verdict, (double)f->peak_bytes / 1e6);
+}
+
+/* One exploration; CPU time of this thread, and elapsed time. */
+static void full(unsigned jobs, double *ret_cpu, double *ret_elapsed)
+{
+    struct pt_properties *props = pt_properties_new();
+    struct pt_monitor *monitor =
+        monitor_of(props, "always (x1 == 3 -> (x2 < 6 since (x3 == 1 || once x4 == 2 || x3 < 9)))");
+    struct pt_names names;
+    intern_names(&names, THREADS);
+    struct pt_analysis_options options = {.window = PT_ALL, .lookahead = PT_ALL, .jobs = jobs, .trace = "bench"};
+    struct pt_analysis_input input = {.property = &props->items[0], .monitor = monitor};
+    double cpu = clock_seconds(CLOCK_THREAD_CPUTIME_ID), elapsed = clock_seconds(CLOCK_MONOTONIC);
+    struct pt_analysis *analysis = pt_analysis_new(&names, &input, 1, &options);
+    for (int k = 0; k < WRITES; k++)
+        for (uint32_t t = 0; t < THREADS; t++)
+            feed(analysis, t, PT_OP_WRITE, t, k % 7);
+    pt_analysis_finish(analysis, NULL);
+    *ret_cpu = clock_seconds(CLOCK_THREAD_CPUTIME_ID) - cpu;
+    *ret_elapsed = clock_seconds(CLOCK_MONOTONIC) - elapsed;
+    printf("lattice, %u job%s: %.3f s CPU of this thread, %.3f s elapsed\n", jobs, jobs > 1 ? "s" : "", *ret_cpu,
+           *ret_elapsed);
+    report(analysis);
+    pt_analysis_free(analysis);
+    pt_monitor_free(monitor);
+    pt_properties_free(props);
+    pt_names_release(&names);
+}
+
+static void bench_full(void)
+{
+    double cpu = 1e9, one = 1e9, two = 1e9, set = 1e9, c, e;
+    full(1, &c, &e);
+    printf("peak memory of the process so far: %.1f MB (at most 200)\n", peak_mb());
+    for (int i = 0; i < 5; i++) { /* the best of several, interleaved: the machine is shared */
+        full(1, &c, &e);
+        cpu = c < cpu ? c : cpu;
+        one = e < one ? e : one;
+        full(2, &c, &e);
+        two = e < two ? e : two;
+        c = set_seconds();
+        set = c < set ? c : set;
+    }
+    printf("RATIO lattice/set %.2f (at most 3)\n", cpu / set);
+    printf("RATIO two jobs %.2fx faster (at least 1.6)\n", one / two);
+}
+
+/* 8 threads that mostly write their own variable and now and then read a neighbour's. */
+static double cone(uint64_t events)
+{
+    enum { CONE_THREADS = 8 };
+    struct pt_properties *props = pt_properties_new();
+    struct pt_monitor *monitor = monitor_of(props, "always (x1 == 3 -> (x2 < 9 since (x3 < 9 && once x4 < 9))) && "
+                                                   "always (x5 + x6 < 40 || x7 > 100 || x8 > 100)");
+    struct pt_names names;
+    intern_names(&names, CONE_THREADS);
+    struct pt_analysis_options options = {.window = 64, .lookahead = 256, .jobs = 1, .trace = "bench"};
+    struct pt_analysis_input input = {.property = &props->items[0], .monitor = monitor};
+    uint64_t random = 88172645463325252ULL;
+    double start = clock_seconds(CLOCK_THREAD_CPUTIME_ID);
+    struct pt_analysis *analysis = pt_analysis_new(&names, &input, 1, &options);
+    for (uint64_t k = 0; k < events; k++) {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        uint32_t thread = random % CONE_THREADS;
+        if (random >> 32 & 1)
+            feed(analysis, thread, PT_OP_READ, (uint32_t)(random >> 40) % CONE_THREADS, 0);
+        feed(analysis, thread, PT_OP_WRITE, thread, (int64_t)(random >> 48) % 9);
+    }
+    pt_analysis_finish(analysis, NULL);
+    double seconds = clock_seconds(CLOCK_THREAD_CPUTIME_ID) - start;
+    printf("cone, %" PRIu64 " relevant events: %.2f s, peak memory of the process %.1f MB\n", events, seconds,
+           peak_mb());
+    report(analysis);
+    pt_analysis_free(analysis);
+    pt_monitor_free(monitor);
+    pt_properties_free(props);
+    pt_names_release(&names);
+    return seconds;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc >= 2 && strcmp(argv[1], "full") == 0) {
+        bench_full();
+    } else if (argc >= 2 && strcmp(argv[1], "cone") == 0) {
+        uint64_t events = argc >= 3 ? strtoull(argv[2], NULL, 10) : 1000000;
+        double small = cone(events);
+        double small_mb = peak_mb();
+        double large = cone(4 * events);
+        printf("RATIO cone time, four times the events: %.2f (at most 4.4); memory %.2f\n", large / small,
+               peak_mb() / small_mb);
+    } else {
+        fprintf(stderr, "usage: lattice full | cone [EVENTS]\n");
+        return 2;
+    }
+    return 0;
+}

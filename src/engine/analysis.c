@@ -1,0 +1,345 @@
+/*
+ * One causal order for all properties: clocks count the events that *any* property calls relevant. A property that
+ * cares for fewer of them gets its clocks by projection: for each thread, a bit string tells which of the counted
+ * events are its own, and a count over all becomes a count over its own by counting bits. Program order and
+ * transitivity survive that, since a clock is the set of events that precede, and the projection is that set's
+ * intersection.
+ */
+#include "engine/analysis.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "engine/lattice.h"
+#include "order/order.h"
+#include "order/rank.h"
+
+/* Ids of the trace to small numbers of a monitor. */
+struct id_map {
+    uint32_t *to;
+    size_t cap;
+};
+
+struct watched { /* one property */
+    struct pt_monitor *monitor;
+    struct pt_finding *finding;
+    struct pt_lattice *lattice; /* NULL: nothing to explore */
+    struct id_map vars, events;
+    bool all_relevant;   /* every event relevant to some property is relevant to this one */
+    struct pt_rank *own; /* otherwise: per thread, which of its counted events are this property's */
+    size_t own_cap;
+    const char **unseen;
+};
+
+struct pt_analysis {
+    struct pt_names *names;
+    struct pt_analysis_options options;
+    struct pt_order *order;
+    struct watched *watched;
+    struct pt_finding **findings;
+    uint32_t count;
+    struct id_map vars, events; /* relevant to some property: 0 */
+    bool *var_seen, *event_seen, *thread_seen;
+    size_t var_seen_cap, event_seen_cap, thread_seen_cap;
+    uint64_t event_count, thread_count;
+};
+
+static uint32_t map_get(const struct id_map *map, uint32_t id)
+{
+    return id < map->cap ? map->to[id] : PT_NONE;
+}
+
+static void map_set(struct id_map *map, uint32_t id, uint32_t to)
+{
+    if (id >= map->cap) {
+        size_t old = map->cap;
+        PT_GROW(map->to, map->cap, (size_t)id + 1);
+        memset(map->to + old, 0xff, (map->cap - old) * sizeof *map->to);
+    }
+    map->to[id] = to;
+}
+
+/* Marks; true when it was not marked before. */
+static bool mark(bool **flags, size_t *cap, uint32_t id)
+{
+    if (id >= *cap) {
+        size_t old = *cap;
+        PT_GROW(*flags, *cap, (size_t)id + 1);
+        memset(*flags + old, 0, (*cap - old) * sizeof **flags);
+    }
+    bool fresh = !(*flags)[id];
+    (*flags)[id] = true;
+    return fresh;
+}
+
+static uint32_t var_id(struct pt_analysis *a, const char *name)
+{
+    return pt_strtab_intern(&a->names->space[PT_SPACE_VAR], name, strlen(name));
+}
+
+/* A variable with a file in its name is also known by its path alone, unless that says something else here. */
+static bool path_is_free(const struct pt_varref *vars, uint32_t count, uint32_t var)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (i != var && (strcmp(vars[i].path, vars[var].path) == 0 || strcmp(vars[i].target, vars[var].path) == 0))
+            return false;
+    return true;
+}
+
+static void map_names(struct pt_analysis *a, struct watched *w)
+{
+    uint32_t count;
+    const struct pt_varref *vars = pt_monitor_vars(w->monitor, &count);
+    for (uint32_t v = 0; v < count; v++) {
+        map_set(&w->vars, var_id(a, vars[v].target), v);
+        map_set(&a->vars, var_id(a, vars[v].target), 0);
+        if (strcmp(vars[v].path, vars[v].target) != 0 && path_is_free(vars, count, v)) {
+            map_set(&w->vars, var_id(a, vars[v].path), v);
+            map_set(&a->vars, var_id(a, vars[v].path), 0);
+        }
+    }
+    const char *const *events = pt_monitor_events(w->monitor, &count);
+    for (uint32_t e = 0; e < count; e++) {
+        uint32_t id = pt_strtab_intern(&a->names->space[PT_SPACE_EVENT], events[e], strlen(events[e]));
+        map_set(&w->events, id, e);
+        map_set(&a->events, id, 0);
+    }
+}
+
+static bool covers(const struct id_map *some, const struct id_map *all)
+{
+    for (size_t id = 0; id < all->cap; id++)
+        if (all->to[id] != PT_NONE && map_get(some, (uint32_t)id) == PT_NONE)
+            return false;
+    return true;
+}
+
+static const char *kind_word(const struct pt_property *property)
+{
+    if (!property)
+        return "monitor";
+    if (property->within)
+        return "within";
+    switch (property->kind) {
+    case PT_KIND_LTL:
+        return "ltl";
+    case PT_KIND_ERE:
+        return "ere";
+    case PT_KIND_HOA:
+        return "hoa";
+    case PT_KIND_MONITOR:
+        return "monitor";
+    case PT_KIND_MTTL:
+        break;
+    }
+    return "mttl";
+}
+
+static const char *copy(struct pt_finding *finding, const char *text)
+{
+    return text ? pt_arena_strndup(&finding->arena, text, strlen(text)) : NULL;
+}
+
+static void describe(struct pt_finding *f, const struct pt_analysis_input *input,
+                     const struct pt_analysis_options *options)
+{
+    const struct pt_property *p = input->property;
+    f->property = copy(f, p ? p->name : pt_monitor_name(input->monitor));
+    f->kind = kind_word(p);
+    f->text = copy(f, p ? p->text : "");
+    f->file = p ? copy(f, p->file) : NULL;
+    f->line = p ? p->line : 0;
+    f->verdict = input->monitor ? PT_VERDICT_HOLDS : input->verdict;
+    f->message = copy(f, input->monitor ? NULL : input->message);
+    f->monitorable = input->monitor ? pt_monitor_monitorable(input->monitor) : true;
+    f->order = "access";
+    f->window = options->window;
+    f->lookahead = options->lookahead;
+}
+
+struct pt_analysis *pt_analysis_new(struct pt_names *names, const struct pt_analysis_input *inputs, uint32_t count,
+                                    const struct pt_analysis_options *options)
+{
+    struct pt_analysis *a = pt_xcalloc(1, sizeof *a);
+    a->names = names;
+    a->options = *options;
+    a->order = pt_order_new(options->trace, names);
+    a->count = count;
+    a->watched = pt_xcalloc(count, sizeof *a->watched);
+    a->findings = pt_xcalloc(count, sizeof *a->findings);
+    for (uint32_t i = 0; i < count; i++) {
+        struct watched *w = &a->watched[i];
+        w->monitor = inputs[i].monitor;
+        w->finding = a->findings[i] = pt_finding_new();
+        describe(w->finding, &inputs[i], options);
+        if (!w->monitor)
+            continue;
+        map_names(a, w);
+        w->lattice = pt_lattice_new(w->monitor, names, &a->options, w->finding);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        struct watched *w = &a->watched[i];
+        w->all_relevant = covers(&w->vars, &a->vars) && covers(&w->events, &a->events);
+    }
+    return a;
+}
+
+void pt_analysis_free(struct pt_analysis *a)
+{
+    if (!a)
+        return;
+    for (uint32_t i = 0; i < a->count; i++) {
+        struct watched *w = &a->watched[i];
+        pt_lattice_free(w->lattice);
+        pt_finding_free(w->finding);
+        free(w->vars.to);
+        free(w->events.to);
+        for (size_t t = 0; t < w->own_cap; t++)
+            pt_rank_release(&w->own[t]);
+        free(w->own);
+        free(w->unseen);
+    }
+    free(a->watched);
+    free(a->findings);
+    free(a->vars.to);
+    free(a->events.to);
+    free(a->var_seen);
+    free(a->event_seen);
+    free(a->thread_seen);
+    pt_order_free(a->order);
+    free(a);
+}
+
+static struct pt_rank *own_of(struct watched *w, uint32_t thread)
+{
+    if (thread >= w->own_cap) {
+        size_t old = w->own_cap;
+        PT_GROW(w->own, w->own_cap, (size_t)thread + 1);
+        memset(w->own + old, 0, (w->own_cap - old) * sizeof *w->own);
+    }
+    return &w->own[thread];
+}
+
+/* A new reference to the clock as the property counts. */
+static struct pt_clock *project(struct watched *w, struct pt_clock *clock)
+{
+    if (w->all_relevant)
+        return pt_clock_ref(clock);
+    struct pt_clock *own = pt_clock_new(clock->len);
+    for (uint32_t t = 0; t < clock->len; t++)
+        own->counts[t] = clock->counts[t] ? (uint32_t)pt_rank_count(own_of(w, t), clock->counts[t]) : 0;
+    return own;
+}
+
+static enum pt_status push(struct watched *w, const struct pt_event *event, struct pt_clock *clock, struct pt_err *err)
+{
+    bool write = event->op == PT_OP_WRITE || event->op == PT_OP_UPDATE;
+    uint32_t var = write ? map_get(&w->vars, event->object) : PT_NONE;
+    uint32_t user_event = event->op == PT_OP_EVENT ? map_get(&w->events, event->object) : PT_NONE;
+    bool relevant = var != PT_NONE || user_event != PT_NONE;
+    if (!w->all_relevant)
+        pt_rank_append(own_of(w, event->thread), relevant);
+    if (!relevant)
+        return PT_OK;
+    struct pt_clock *own = project(w, clock);
+    enum pt_status status = pt_lattice_push(w->lattice, event, var, user_event, own, err);
+    pt_clock_unref(own);
+    return status;
+}
+
+static void take_initial(struct pt_analysis *a, const struct pt_event *event)
+{
+    for (uint32_t i = 0; i < a->count; i++) {
+        uint32_t var = map_get(&a->watched[i].vars, event->object);
+        if (a->watched[i].lattice && var != PT_NONE)
+            pt_lattice_initial(a->watched[i].lattice, var, event->value);
+    }
+}
+
+/* For the counts, and for warnings about names that never appear. */
+static bool take_note(struct pt_analysis *a, const struct pt_event *event)
+{
+    bool relevant = false;
+    switch ((enum pt_op)event->op) {
+    case PT_OP_WRITE:
+    case PT_OP_UPDATE:
+        relevant = map_get(&a->vars, event->object) != PT_NONE;
+        /* fall through */
+    case PT_OP_READ:
+    case PT_OP_INIT:
+        mark(&a->var_seen, &a->var_seen_cap, event->object);
+        break;
+    case PT_OP_EVENT:
+        relevant = map_get(&a->events, event->object) != PT_NONE;
+        mark(&a->event_seen, &a->event_seen_cap, event->object);
+        break;
+    case PT_OP_FORK:
+    case PT_OP_JOIN:
+        a->thread_count += mark(&a->thread_seen, &a->thread_seen_cap, event->object);
+        break;
+    default:
+        break;
+    }
+    if (event->thread != PT_NONE) {
+        a->event_count++;
+        a->thread_count += mark(&a->thread_seen, &a->thread_seen_cap, event->thread);
+    }
+    return relevant;
+}
+
+enum pt_status pt_analysis_event(struct pt_analysis *a, const struct pt_event *event, struct pt_err *err)
+{
+    bool relevant = take_note(a, event);
+    if (event->op == PT_OP_INIT)
+        take_initial(a, event);
+    struct pt_clock *clock = NULL;
+    enum pt_status status = pt_order_event(a->order, event, relevant, &clock, err);
+    for (uint32_t i = 0; status == PT_OK && relevant && i < a->count; i++)
+        if (a->watched[i].lattice)
+            status = push(&a->watched[i], event, clock, err);
+    return status;
+}
+
+void pt_analysis_finish(struct pt_analysis *a, const char *lost)
+{
+    for (uint32_t i = 0; i < a->count; i++)
+        if (a->watched[i].lattice)
+            pt_lattice_finish(a->watched[i].lattice, lost);
+}
+
+struct pt_finding **pt_analysis_findings(struct pt_analysis *a, uint32_t *ret_count)
+{
+    *ret_count = a->count;
+    return a->findings;
+}
+
+void pt_analysis_counts(const struct pt_analysis *a, uint64_t *ret_events, uint64_t *ret_threads)
+{
+    *ret_events = a->event_count;
+    *ret_threads = a->thread_count;
+}
+
+const char *const *pt_analysis_unseen(struct pt_analysis *a, uint32_t index)
+{
+    struct watched *w = &a->watched[index];
+    uint32_t var_count = 0, event_count = 0, len = 0;
+    const struct pt_varref *vars = w->monitor ? pt_monitor_vars(w->monitor, &var_count) : NULL;
+    const char *const *events = w->monitor ? pt_monitor_events(w->monitor, &event_count) : NULL;
+    if (w->unseen)
+        return w->unseen;
+    w->unseen = pt_xcalloc(var_count + event_count + 1, sizeof *w->unseen);
+    for (uint32_t v = 0; v < var_count; v++) {
+        bool seen = false;
+        for (size_t id = 0; id < w->vars.cap; id++)
+            seen = seen || (w->vars.to[id] == v && id < a->var_seen_cap && a->var_seen[id]);
+        if (!seen)
+            w->unseen[len++] = vars[v].name;
+    }
+    for (uint32_t e = 0; e < event_count; e++) {
+        uint32_t id = pt_strtab_find(&a->names->space[PT_SPACE_EVENT], events[e], strlen(events[e]));
+        if (id >= a->event_seen_cap || !a->event_seen[id])
+            w->unseen[len++] = events[e];
+    }
+    return w->unseen;
+}

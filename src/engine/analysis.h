@@ -1,0 +1,56 @@
+/*
+ * One pass over a trace for any number of properties: validates nothing, orders events, hands each property its
+ * relevant ones, and collects what was found. No I/O, no clock, no environment: the caller lends what it wants used.
+ */
+#ifndef PT_ENGINE_ANALYSIS_H
+#define PT_ENGINE_ANALYSIS_H
+
+#include "base/err.h"
+#include "finding/finding.h"
+#include "logic/monitor.h"
+#include "trace/event.h"
+
+struct pt_analysis_options {
+    uint64_t window, lookahead; /* at least 1, or PT_ALL */
+    bool exhaustive;            /* go on after a violation, so that the figures are exact */
+    unsigned jobs;              /* at least 1 */
+    uint64_t memory_limit;      /* bytes for one property's exploration; 0: none */
+    const char *trace;          /* its name, for places in messages */
+    uint64_t (*now)(void);      /* nanoseconds, for `seconds`; may be NULL */
+    /* Called now and then during long work; may be NULL. */
+    void (*progress)(void *context, const char *property, uint64_t level, uint64_t states);
+    /* Called at once when a violation of a property is found, before the end of the trace; may be NULL. The finding
+     * may still change from predicted to observed, and its figures grow, until the end. */
+    void (*found)(void *context, const struct pt_finding *finding);
+    void *context;
+};
+
+struct pt_analysis;
+
+/*
+ * A monitor slot may be NULL with an error text instead: its finding is an error from the start (a kind of property
+ * that has no engine yet, an automaton over the limit).
+ */
+struct pt_analysis_input {
+    const struct pt_property *property; /* NULL for a module */
+    struct pt_monitor *monitor;         /* NULL: the finding is `verdict` with `message` */
+    enum pt_verdict verdict;
+    const char *message;
+};
+
+struct pt_analysis *pt_analysis_new(struct pt_names *names, const struct pt_analysis_input *inputs, uint32_t count,
+                                    const struct pt_analysis_options *options);
+void pt_analysis_free(struct pt_analysis *analysis);
+/* Every event of the trace in order, init and clock lines included. PT_EINPUT when a c= clock makes no sense. */
+enum pt_status pt_analysis_event(struct pt_analysis *analysis, const struct pt_event *event,
+                                 struct pt_err *err) PT_WARN_UNUSED;
+/* The trace has ended; `lost`: events are missing, so that what would hold is unknown. */
+void pt_analysis_finish(struct pt_analysis *analysis, const char *lost);
+/* Valid until the analysis is freed; final after finish. */
+struct pt_finding **pt_analysis_findings(struct pt_analysis *analysis, uint32_t *ret_count);
+void pt_analysis_counts(const struct pt_analysis *analysis, uint64_t *ret_events, uint64_t *ret_threads);
+/* The property's variables and events that the trace never mentioned, for warnings; NULL-terminated list of names.
+ * After finish. */
+const char *const *pt_analysis_unseen(struct pt_analysis *analysis, uint32_t index);
+
+#endif

@@ -1,0 +1,248 @@
+/* Events by thread, and the packing of cuts. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/lattice_impl.h"
+
+struct lat_event *lat_event_at(const struct lat_column *column, uint32_t index)
+{
+    return &column->events[column->head + (index - column->freed - 1)];
+}
+
+/* What a forgotten event leaves behind is its value, for the states in which it was the last write. */
+void lat_free_events(struct pt_lattice *l, struct lat_column *column, uint32_t upto)
+{
+    while (column->freed < upto) {
+        struct lat_event *e = &column->events[column->head++];
+        if (e->var != PT_NONE && e->number > l->freed_numbers[e->var]) {
+            l->freed_numbers[e->var] = e->number;
+            l->freed_values[e->var] = e->value;
+        }
+        l->event_bytes -= sizeof *e + sizeof *e->clock + e->clock->len * sizeof(uint32_t);
+        pt_clock_unref(e->clock);
+        free(e->last);
+        column->freed++;
+    }
+    uint32_t alive = column->arrived - column->freed;
+    if (column->head > 64 && column->head > alive) {
+        memmove(column->events, column->events + column->head, alive * sizeof *column->events);
+        column->head = 0;
+    }
+}
+
+void lat_layout_unref(struct lat_layout *layout)
+{
+    if (!layout || --layout->refs)
+        return;
+    for (uint32_t f = 0; f < layout->field_count; f++) {
+        free(layout->fields[f].need);
+        free(layout->fields[f].effect);
+        free(layout->fields[f].user_event);
+        free(layout->fields[f].joint);
+        free(layout->fields[f].number);
+    }
+    free(layout->fields);
+    free(layout->guard);
+    free(layout->settled);
+    free(layout);
+}
+
+static uint32_t bits_for(uint64_t greatest)
+{
+    return greatest ? 64 - (uint32_t)__builtin_clzll(greatest) : 1;
+}
+
+/* One field per column with events above the common ones; first fit into words. */
+static struct lat_layout *layout_new(struct pt_lattice *l)
+{
+    struct lat_layout *layout = pt_xcalloc(1, sizeof *layout);
+    layout->refs = 1;
+    layout->words = 1;
+    uint32_t used = 0;
+    size_t cap = 0;
+    for (uint32_t c = 0; c < l->column_count; c++) {
+        struct lat_column *column = &l->columns[c];
+        uint32_t pending = column->arrived - column->low;
+        column->field = PT_NONE;
+        if (!pending)
+            continue;
+        /* Bounded windows leave room, so that the layout lasts for many levels. */
+        uint32_t bits = bits_for(l->full ? pending : 2 * (uint64_t)pending + 14);
+        if (used + bits + 1 > 64) {
+            layout->words++;
+            used = 0;
+        }
+        struct lat_field field = {.column = c, .base = column->low, .word = layout->words - 1, .shift = used};
+        field.mask = ((uint64_t)1 << bits) - 1;
+        used += bits + 1;
+        column->field = layout->field_count;
+        PT_PUSH(layout->fields, layout->field_count, cap, field);
+    }
+    layout->column_count = l->column_count;
+    layout->settled = pt_xcalloc(l->column_count, sizeof *layout->settled);
+    for (uint32_t c = 0; c < l->column_count; c++)
+        layout->settled[c] = l->columns[c].arrived;
+    layout->guard = pt_xcalloc(layout->words, sizeof *layout->guard);
+    for (uint32_t f = 0; f < layout->field_count; f++) {
+        struct lat_field *field = &layout->fields[f];
+        layout->guard[field->word] |= (field->mask + 1) << field->shift;
+        if (field->mask > layout->fields[layout->split].mask)
+            layout->split = f;
+    }
+    return layout;
+}
+
+/* Enters the next event of a field: its clock, packed. */
+static void field_fill(struct pt_lattice *l, struct lat_layout *layout, struct lat_field *field)
+{
+    uint32_t index = field->base + field->filled + 1, words = layout->words;
+    const struct lat_event *e = lat_event_at(&l->columns[field->column], index);
+    if ((field->filled & (field->filled - 1)) == 0) { /* 0 and powers of two: room for twice as many */
+        size_t cap = field->filled ? 2 * (size_t)field->filled : 1;
+        field->need = pt_xrealloc(field->need, cap * words * sizeof *field->need);
+        field->effect = pt_xrealloc(field->effect, cap * sizeof *field->effect);
+        field->user_event = pt_xrealloc(field->user_event, cap * sizeof *field->user_event);
+        field->joint = pt_xrealloc(field->joint, cap * sizeof *field->joint);
+        field->number = pt_xrealloc(field->number, cap * sizeof *field->number);
+    }
+    uint64_t *need = field->need + (size_t)field->filled * words;
+    memset(need, 0, words * sizeof *need);
+    for (uint32_t f = 0; f < layout->field_count; f++) {
+        const struct lat_field *other = &layout->fields[f];
+        uint32_t count = other == field ? index - 1 : pt_clock_get(e->clock, l->columns[other->column].thread);
+        if (count > other->base)
+            need[other->word] |= (uint64_t)(count - other->base) << other->shift;
+    }
+    field->effect[field->filled] = e->effect;
+    field->user_event[field->filled] = e->user_event;
+    field->joint[field->filled] = e->joint;
+    field->number[field->filled] = e->number;
+    field->filled++;
+}
+
+static void set_limits(struct pt_lattice *l)
+{
+    for (uint32_t f = 0; f < l->layout->field_count; f++) {
+        struct lat_field *field = &l->layout->fields[f];
+        field->limit = l->columns[field->column].in_q - field->base;
+    }
+}
+
+/* The same cuts, packed the new way. `room`: for how many the array is made, at least `count`. */
+static uint64_t *repack(uint64_t *keys, uint32_t count, uint32_t room, const struct lat_layout *from,
+                        const struct lat_layout *to, const uint32_t *field_of_column)
+{
+    uint64_t *new_keys = pt_xcalloc((size_t)room * to->words, sizeof *new_keys);
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t f = 0; f < from->field_count; f++) {
+            const struct lat_field *old = &from->fields[f];
+            uint32_t g = field_of_column[old->column];
+            if (g == PT_NONE)
+                continue; /* all its events are in every cut */
+            const struct lat_field *new = &to->fields[g];
+            uint64_t above = old->base + lat_field_count_in(old, keys + (size_t)i * from->words) - new->base;
+            new_keys[(size_t)i * to->words + new->word] |= above << new->shift;
+        }
+    free(keys);
+    return new_keys;
+}
+
+static void repack_level(struct lat_level *level, const struct lat_layout *from, const struct lat_layout *to,
+                         const uint32_t *field_of_column)
+{
+    for (uint32_t p = 0; p < level->part_count; p++) {
+        struct lat_part *part = &level->parts[p];
+        part->keys = repack(part->keys, part->count, part->cap, from, to, field_of_column);
+    }
+}
+
+void lat_layout_build(struct pt_lattice *l)
+{
+    struct lat_layout *old = l->layout;
+    l->layout = layout_new(l);
+    uint32_t *field_of = pt_xmalloc(l->column_count * sizeof *field_of);
+    for (uint32_t c = 0; c < l->column_count; c++)
+        field_of[c] = l->columns[c].field;
+    if (old) {
+        repack_level(l->current, old, l->layout, field_of);
+        if (!l->next_open)
+            l->next->parts[0].count = 0;
+        repack_level(l->next, old, l->layout, field_of);
+        l->previous.keys = repack(l->previous.keys, l->previous.count, l->previous.count, old, l->layout, field_of);
+        l->previous.cap = (size_t)l->previous.count * l->layout->words;
+        lat_layout_unref(old);
+    }
+    free(field_of);
+    for (uint32_t f = 0; f < l->layout->field_count; f++) {
+        struct lat_field *field = &l->layout->fields[f];
+        while (field->base + field->filled < l->columns[field->column].arrived)
+            field_fill(l, l->layout, field);
+    }
+    set_limits(l);
+    for (unsigned w = 0; w < l->options->jobs; w++)
+        l->workers[w].key = pt_xrealloc(l->workers[w].key, l->layout->words * sizeof(uint64_t));
+}
+
+void lat_layout_add(struct pt_lattice *l, uint32_t column)
+{
+    uint32_t f = l->columns[column].field;
+    if (!l->layout || f == PT_NONE ||
+        l->columns[column].arrived - l->layout->fields[f].base > l->layout->fields[f].mask)
+        lat_layout_build(l);
+    else
+        field_fill(l, l->layout, &l->layout->fields[f]);
+}
+
+void lat_counts(const struct pt_lattice *l, const struct lat_layout *layout, const uint64_t *key, uint32_t *counts)
+{
+    for (uint32_t c = 0; c < l->column_count; c++)
+        counts[c] = c < layout->column_count ? layout->settled[c] : 0;
+    for (uint32_t f = 0; f < layout->field_count; f++)
+        counts[layout->fields[f].column] = layout->fields[f].base + lat_field_count_in(&layout->fields[f], key);
+}
+
+bool lat_key(const struct pt_lattice *l, const struct lat_layout *layout, const uint32_t *counts, uint64_t *key)
+{
+    memset(key, 0, layout->words * sizeof *key);
+    uint32_t fields = 0;
+    for (uint32_t f = 0; f < layout->field_count; f++) {
+        const struct lat_field *field = &layout->fields[f];
+        uint32_t count = counts[field->column];
+        if (count < field->base || count - field->base > field->mask)
+            return false;
+        key[field->word] |= (uint64_t)(count - field->base) << field->shift;
+    }
+    for (uint32_t c = 0; c < l->column_count; c++) {
+        if (fields < layout->field_count && layout->fields[fields].column == c)
+            fields++; /* fields stand in the order of their columns */
+        else if (counts[c] != (c < layout->column_count ? layout->settled[c] : 0))
+            return false;
+    }
+    return true;
+}
+
+/*
+ * Writes of one variable are totally ordered, and a cut contains what its events need: the last write in a cut is the
+ * one with the greatest number. Forgotten events are in every cut, so any remembered write in the cut comes after them.
+ */
+void lat_values_of(const struct pt_lattice *l, const uint32_t *counts, const uint32_t *vars, uint32_t count,
+                   struct pt_value *values)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t v = vars[i];
+        uint64_t best = l->freed_numbers[v];
+        values[v] = best ? l->freed_values[v] : l->initial[v];
+        for (uint32_t c = 0; c < l->column_count; c++) {
+            const struct lat_column *column = &l->columns[c];
+            uint32_t k = counts[c];
+            if (k > column->freed && l->is_joint[v])
+                k = lat_event_at(column, k)->last[v];
+            while (k > column->freed && lat_event_at(column, k)->var != v)
+                k--;
+            if (k > column->freed && lat_event_at(column, k)->number > best) {
+                best = lat_event_at(column, k)->number;
+                values[v] = lat_event_at(column, k)->value;
+            }
+        }
+    }
+}

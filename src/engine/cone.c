@@ -1,0 +1,240 @@
+/*
+ * Bounded windows: the causality cone as contract section 3 repairs it.
+ *
+ * Level k + 1 is made from Q, the first L events that are not in every cut of level k. Once an event is in every cut it
+ * stays there, so Q's end only moves forward: it is common_total + L, as far as events have arrived, and each field's
+ * limit says how much of its thread lies in Q. A level closes when Q is full, the trace has ended, or W candidates
+ * exist: events still to come have larger numbers than all in Q, so their candidates would sort behind these.
+ *
+ * Completeness. `complete` must become false when an event that was not tried at level k was enabled in a kept cut of
+ * it. While nothing was dropped every kept cut has a successor that contains it, so such an event is also enabled in
+ * some cut of the *last* level that was closed without it, and it is enough to look there when it enters Q. The
+ * exception is a kept cut without any successor: the least event outside it is enabled, and lies outside Q; should
+ * there ever be one, the exploration is incomplete (stuck_seen).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/lattice_impl.h"
+
+/*
+ * Cuts of equal size compare by their event numbers, largest first; the largest number in which they differ belongs to
+ * the larger cut. In each thread they differ in a contiguous range, whose last event is the one to look at.
+ */
+int lat_cut_compare(const struct pt_lattice *l, const struct lat_layout *layout, const uint64_t *a, const uint64_t *b)
+{
+    uint64_t greatest = 0;
+    int result = 0;
+    (void)l;
+    for (uint32_t f = 0; f < layout->field_count; f++) {
+        const struct lat_field *field = &layout->fields[f];
+        uint32_t x = lat_field_count_in(field, a), y = lat_field_count_in(field, b);
+        if (x == y)
+            continue;
+        uint64_t number = field->number[(x > y ? x : y) - 1];
+        if (number > greatest) {
+            greatest = number;
+            result = x > y ? 1 : -1;
+        }
+    }
+    return result;
+}
+
+struct ranking {
+    const struct pt_lattice *l;
+    const struct lat_part *part;
+    uint64_t *top; /* greatest event number of each cut */
+};
+
+static int rank_compare(const struct ranking *r, uint32_t i, uint32_t j)
+{
+    if (r->top[i] != r->top[j])
+        return r->top[i] < r->top[j] ? -1 : 1;
+    uint32_t words = r->l->layout->words;
+    return lat_cut_compare(r->l, r->l->layout, r->part->keys + (size_t)i * words, r->part->keys + (size_t)j * words);
+}
+
+static uint64_t top_number(const struct lat_layout *layout, const uint64_t *key)
+{
+    uint64_t top = 0;
+    for (uint32_t f = 0; f < layout->field_count; f++) {
+        uint32_t count = lat_field_count_in(&layout->fields[f], key);
+        if (count && layout->fields[f].number[count - 1] > top)
+            top = layout->fields[f].number[count - 1];
+    }
+    return top;
+}
+
+/* Quickselect: afterwards the first `keep` entries of `order` are the least. Cuts are distinct, so there are no ties.
+ */
+static void select_least(const struct ranking *r, uint32_t *order, uint32_t count, uint32_t keep)
+{
+    uint32_t low = 0, high = count;
+    while (high - low > 1) {
+        uint32_t pivot = order[low + (high - low) / 2], i = low, j = high - 1;
+        for (;;) {
+            while (rank_compare(r, order[i], pivot) < 0)
+                i++;
+            while (rank_compare(r, order[j], pivot) > 0)
+                j--;
+            if (i >= j)
+                break;
+            uint32_t swap = order[i];
+            order[i++] = order[j];
+            order[j--] = swap;
+        }
+        uint32_t split = j + 1; /* [low, split) <= pivot <= [split, high) */
+        if (split == high)
+            split--;
+        if (keep <= split)
+            high = split;
+        else
+            low = split;
+        if (keep == split)
+            return;
+    }
+}
+
+static void keep_least(struct pt_lattice *l, struct lat_part *part, uint32_t keep)
+{
+    uint32_t words = l->layout->words;
+    struct ranking r = {l, part, pt_xmalloc(part->count * sizeof *r.top)};
+    uint32_t *order = pt_xmalloc(part->count * sizeof *order);
+    for (uint32_t i = 0; i < part->count; i++) {
+        order[i] = i;
+        r.top[i] = top_number(l->layout, part->keys + (size_t)i * words);
+    }
+    select_least(&r, order, part->count, keep);
+    bool *kept = pt_xcalloc(part->count, sizeof *kept);
+    for (uint32_t i = 0; i < keep; i++)
+        kept[order[i]] = true;
+    for (uint32_t from = 0, to = 0; to < keep; from++) { /* in place, in the order they were found */
+        if (!kept[from])
+            continue;
+        memmove(part->keys + (size_t)to * words, part->keys + (size_t)from * words, words * sizeof *part->keys);
+        part->runs[to] = part->runs[from];
+        part->letters[to] = part->letters[from];
+        part->sets[to++] = part->sets[from];
+    }
+    free(kept);
+    part->count = keep;
+    free(order);
+    free(r.top);
+}
+
+static bool has_successor(const struct lat_layout *layout, const uint64_t *key)
+{
+    for (uint32_t f = 0; f < layout->field_count; f++) {
+        uint32_t index = lat_field_count_in(&layout->fields[f], key);
+        if (index < layout->fields[f].limit && lat_enabled(layout, key, f, index))
+            return true;
+    }
+    return false;
+}
+
+/* An event enters Q that the level before did not try. */
+static void judge_late_event(struct pt_lattice *l, uint32_t field, uint32_t index)
+{
+    uint32_t words = l->layout->words;
+    for (uint32_t i = 0; l->finding->complete && i < l->previous.count; i++) {
+        const uint64_t *key = l->previous.keys + (size_t)i * words;
+        if (lat_field_count_in(&l->layout->fields[field], key) == index && lat_enabled(l->layout, key, field, index))
+            l->finding->complete = false;
+    }
+}
+
+static bool q_full(const struct pt_lattice *l)
+{
+    return l->options->lookahead != PT_ALL && l->q_end == l->common_total + l->options->lookahead;
+}
+
+/* Lets arrived events into Q; those that come while the level is open are tried at once. */
+static void fill_q(struct pt_lattice *l)
+{
+    while (l->q_end < l->pushed && !q_full(l)) {
+        struct lat_column *column = &l->columns[l->arrival[l->arrival_head++]];
+        struct lat_field *field = &l->layout->fields[column->field];
+        column->in_q++;
+        field->limit++;
+        l->q_end++;
+        judge_late_event(l, column->field, field->limit - 1);
+        if (l->next_open)
+            lat_expand_newest(l, l->current, l->next, column->field);
+    }
+    if (l->arrival_head > 4096 && l->arrival_head > l->arrival_count / 2) {
+        l->arrival_count -= l->arrival_head;
+        memmove(l->arrival, l->arrival + l->arrival_head, l->arrival_count * sizeof *l->arrival);
+        l->arrival_head = 0;
+    }
+}
+
+static void judge_stuck(struct pt_lattice *l)
+{
+    const struct lat_part *part = &l->current->parts[0];
+    for (uint32_t i = 0; l->finding->complete && !l->stuck_seen && i < part->count; i++)
+        if (!has_successor(l->layout, part->keys + (size_t)i * l->layout->words))
+            l->stuck_seen = true;
+    if (l->stuck_seen && l->pushed > l->q_end)
+        l->finding->complete = false;
+}
+
+/* After a level was closed: which events are now in every cut. */
+static void settle_common(struct pt_lattice *l)
+{
+    const struct lat_part *part = &l->current->parts[0];
+    for (uint32_t f = 0; f < l->layout->field_count; f++) {
+        const struct lat_field *field = &l->layout->fields[f];
+        struct lat_column *column = &l->columns[field->column];
+        uint32_t least = UINT32_MAX;
+        for (uint32_t i = 0; i < part->count; i++) {
+            uint32_t count = lat_field_count_in(field, part->keys + (size_t)i * l->layout->words);
+            least = count < least ? count : least;
+        }
+        column->low = column->common;
+        l->common_total += field->base + least - column->common;
+        column->common = field->base + least;
+    }
+}
+
+static void close_level(struct pt_lattice *l)
+{
+    struct lat_part *candidates = &l->next->parts[0];
+    judge_stuck(l);
+    if (l->options->window != PT_ALL && candidates->count > l->options->window) {
+        l->finding->complete = false;
+        keep_least(l, candidates, (uint32_t)l->options->window);
+    }
+    const struct lat_part *old = &l->current->parts[0];
+    size_t words = old->count * (size_t)l->layout->words;
+    PT_GROW(l->previous.keys, l->previous.cap, words);
+    memcpy(l->previous.keys, old->keys, words * sizeof *old->keys);
+    l->previous.count = old->count;
+    struct lat_level *swap = l->current;
+    l->current = l->next;
+    l->next = swap;
+    l->next_open = false;
+    l->level++;
+    settle_common(l);
+}
+
+void lat_cone_advance(struct pt_lattice *l)
+{
+    while (!l->stopped) {
+        if (l->stuck_seen && l->pushed > l->q_end)
+            l->finding->complete = false;
+        fill_q(l);
+        if (!l->layout) /* no event at all */
+            return;
+        if (!l->next_open) {
+            lat_expand(l, l->current, l->next);
+            l->next_open = true;
+        }
+        uint32_t candidates = l->next->parts[0].count;
+        bool enough = l->options->window != PT_ALL && candidates >= l->options->window;
+        if (!candidates || !(q_full(l) || l->ended || enough))
+            return;
+        close_level(l);
+        if (!lat_level_done(l))
+            l->stopped = true;
+    }
+}

@@ -1,0 +1,377 @@
+/*
+ * From one level to the next: the hot loop. For every kept cut and every thread, is the thread's next event enabled
+ * (one subtraction per word, Lemma 6 of the paper), which cut does it lead to, and which monitor states come along.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/lattice_impl.h"
+
+enum { PARALLEL_FROM = 2048 }; /* cuts in a level; below, waking threads costs more than it gains */
+
+static size_t cut_bytes(uint32_t words)
+{
+    return words * sizeof(uint64_t) + sizeof(uint64_t) + sizeof(pt_letter) + sizeof(pt_set);
+}
+
+void lat_part_release(struct pt_lattice *l, struct lat_part *part)
+{
+    if (l->layout)
+        atomic_fetch_sub(&l->bytes, part->cap * cut_bytes(l->layout->words));
+    free(part->keys);
+    free(part->runs);
+    free(part->letters);
+    free(part->sets);
+    *part = (struct lat_part){0};
+}
+
+void lat_part_reserve(struct pt_lattice *l, struct lat_part *part, uint32_t words, uint32_t count)
+{
+    if (count <= part->cap)
+        return;
+    uint32_t cap = part->cap ? part->cap : 16;
+    while (cap < count)
+        cap *= 2;
+    size_t bytes = atomic_fetch_add(&l->bytes, (cap - part->cap) * cut_bytes(words));
+    if (l->options->memory_limit && bytes > l->options->memory_limit)
+        atomic_store_explicit(&l->out_of_memory, true, memory_order_relaxed); /* read by workers between cuts */
+    part->keys = pt_xrealloc(part->keys, (size_t)cap * words * sizeof *part->keys);
+    part->runs = pt_xrealloc(part->runs, cap * sizeof *part->runs);
+    part->letters = pt_xrealloc(part->letters, cap * sizeof *part->letters);
+    part->sets = pt_xrealloc(part->sets, cap * sizeof *part->sets);
+    part->cap = cap;
+}
+
+static inline __attribute__((always_inline)) uint64_t hash_key(const uint64_t *key, const uint32_t words)
+{
+    uint64_t h = key[0] * 0x9e3779b97f4a7c15ULL;
+    for (uint32_t w = 1; w < words; w++)
+        h = (h ^ (h >> 29) ^ key[w]) * 0x9e3779b97f4a7c15ULL;
+    return h ^ h >> 32;
+}
+
+static inline __attribute__((always_inline)) bool same_key(const uint64_t *a, const uint64_t *b, const uint32_t words)
+{
+    for (uint32_t w = 0; w < words; w++)
+        if (a[w] != b[w])
+            return false;
+    return true;
+}
+
+static void table_reset(struct lat_table *table, uint32_t expected)
+{
+    uint32_t size = 64;
+    while (size < expected * 2)
+        size *= 2;
+    if (size > table->cap) {
+        free(table->slots);
+        table->slots = pt_xmalloc(size * sizeof *table->slots);
+        table->cap = size;
+    }
+    table->mask = size - 1;
+    memset(table->slots, 0, size * sizeof *table->slots);
+}
+
+void lat_index(struct lat_table *table, const uint64_t *keys, uint32_t count, uint32_t words)
+{
+    table_reset(table, count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t s = (uint32_t)hash_key(keys + (size_t)i * words, words) & table->mask;
+        while (table->slots[s])
+            s = (s + 1) & table->mask;
+        table->slots[s] = i + 1;
+    }
+}
+
+uint32_t lat_find(const struct lat_table *table, const uint64_t *keys, uint32_t words, const uint64_t *key)
+{
+    uint32_t s = (uint32_t)hash_key(key, words) & table->mask, at;
+    while ((at = table->slots[s]) != 0 && !same_key(keys + (size_t)(at - 1) * words, key, words))
+        s = (s + 1) & table->mask;
+    return at ? at - 1 : PT_NONE;
+}
+
+bool lat_enabled(const struct lat_layout *layout, const uint64_t *key, uint32_t field, uint32_t index)
+{
+    const uint64_t *need = layout->fields[field].need + (size_t)index * layout->words;
+    for (uint32_t w = 0; w < layout->words; w++)
+        if ((((key[w] | layout->guard[w]) - need[w]) & layout->guard[w]) != layout->guard[w])
+            return false;
+    return true;
+}
+
+/* A module's letter: all values, and the event. */
+static pt_letter module_letter(struct pt_lattice *l, struct lat_worker *w, const uint64_t *key, uint32_t user_event)
+{
+    lat_counts(l, l->layout, key, w->counts);
+    lat_values(l, w->counts, w->values);
+    pthread_mutex_lock(&l->sets.lock);
+    pt_letter letter = pt_monitor_letter(l->monitor, w->values, user_event);
+    pthread_mutex_unlock(&l->sets.lock);
+    return letter;
+}
+
+static pt_letter joint_letter(struct pt_lattice *l, struct lat_worker *w, const uint64_t *key, pt_letter before,
+                              uint32_t effect)
+{
+    lat_counts(l, l->layout, key, w->counts);
+    lat_values_of(l, w->counts, l->joint_vars, l->joint_count, w->values);
+    pthread_mutex_lock(&l->sets.lock);
+    pt_letter letter = pt_monitor_apply_joint(l->monitor, before, effect, w->values);
+    pthread_mutex_unlock(&l->sets.lock);
+    return letter;
+}
+
+/* The letter of the cut `key`, made by event `index` of the field from a cut with letter `before`. */
+static inline pt_letter cut_letter(struct pt_lattice *l, struct lat_worker *w, const uint64_t *key, pt_letter before,
+                                   const struct lat_field *field, uint32_t index)
+{
+    uint32_t effect = field->effect[index];
+    if (field->joint[index])
+        return l->module ? module_letter(l, w, key, PT_NONE) : joint_letter(l, w, key, before, effect);
+    return effect == PT_NONE ? before : pt_sets_apply(&l->sets, &w->cache, before, effect);
+}
+
+static inline pt_letter letter_with_event(struct pt_lattice *l, struct lat_worker *w, const uint64_t *key,
+                                          pt_letter letter, uint32_t user_event)
+{
+    if (user_event == PT_NONE)
+        return letter;
+    return l->module ? module_letter(l, w, key, user_event) : pt_sets_event(&l->sets, &w->cache, letter, user_event);
+}
+
+/* Takes event `index` of the field from cut i of `from`, which enables it, and merges the result into `to`. */
+static inline __attribute__((always_inline)) void take(struct pt_lattice *l, struct lat_worker *w,
+                                                       const struct lat_part *from, uint32_t i,
+                                                       const struct lat_field *field, uint32_t index,
+                                                       struct lat_part *to, const uint32_t words)
+{
+    uint64_t *key = w->key;
+    for (uint32_t k = 0; k < words; k++)
+        key[k] = from->keys[(size_t)i * words + k];
+    key[field->word] += (uint64_t)1 << field->shift;
+
+    struct lat_table *table = &w->table;
+    uint32_t s = (uint32_t)hash_key(key, words) & table->mask, at;
+    while ((at = table->slots[s]) != 0 && !same_key(to->keys + (size_t)(at - 1) * words, key, words))
+        s = (s + 1) & table->mask;
+    if (at) {
+        at--;
+        if (__builtin_add_overflow(to->runs[at], from->runs[i], &to->runs[at]))
+            to->runs[at] = UINT64_MAX;
+        if (l->counting)
+            return;
+        pt_letter letter = letter_with_event(l, w, key, to->letters[at], field->user_event[index]);
+        pt_set set = pt_sets_step(&l->sets, &w->cache, from->sets[i], letter);
+        to->sets[at] = pt_sets_union(&l->sets, &w->cache, to->sets[at], set);
+        return;
+    }
+    at = to->count++;
+    lat_part_reserve(l, to, words, to->count);
+    table->slots[s] = to->count;
+    for (uint32_t k = 0; k < words; k++)
+        to->keys[(size_t)at * words + k] = key[k];
+    to->runs[at] = from->runs[i];
+    to->letters[at] = 0;
+    to->sets[at] = PT_SET_EMPTY;
+    if (!l->counting) {
+        pt_letter letter = cut_letter(l, w, key, from->letters[i], field, index);
+        to->letters[at] = letter;
+        letter = letter_with_event(l, w, key, letter, field->user_event[index]);
+        to->sets[at] = pt_sets_step(&l->sets, &w->cache, from->sets[i], letter);
+    }
+    if (to->count > table->mask / 2) {
+        table_reset(table, to->count * 2);
+        for (uint32_t k = 0; k < to->count; k++) {
+            for (s = (uint32_t)hash_key(to->keys + (size_t)k * words, words) & table->mask; table->slots[s];)
+                s = (s + 1) & table->mask;
+            table->slots[s] = k + 1;
+        }
+    }
+}
+
+/* The steps of fields [first, last) except `skip`, from every cut of `from`. */
+static inline __attribute__((always_inline)) void expand_fields(struct pt_lattice *l, struct lat_worker *w,
+                                                                const struct lat_part *from, struct lat_part *to,
+                                                                uint32_t first, uint32_t last, uint32_t skip,
+                                                                const uint32_t words)
+{
+    const struct lat_layout *layout = l->layout;
+    for (uint32_t i = 0; i < from->count; i++) {
+        const uint64_t *key = from->keys + (size_t)i * words;
+        if (atomic_load_explicit(&l->out_of_memory, memory_order_relaxed))
+            return;
+        for (uint32_t f = first; f < last; f++) {
+            const struct lat_field *field = &layout->fields[f];
+            uint32_t index = lat_field_count_in(field, key);
+            if (f == skip || index >= field->limit)
+                continue;
+            const uint64_t *need = field->need + (size_t)index * words;
+            uint64_t missing = 0;
+            for (uint32_t k = 0; k < words; k++)
+                missing |= ~((key[k] | layout->guard[k]) - need[k]) & layout->guard[k];
+            if (!missing)
+                take(l, w, from, i, field, index, to, words);
+        }
+    }
+}
+
+/* One part of the next level; see struct lat_level. */
+static inline __attribute__((always_inline)) void expand_part_words(struct pt_lattice *l, struct lat_worker *w,
+                                                                    struct lat_level *from, struct lat_level *to,
+                                                                    uint32_t part, const uint32_t words)
+{
+    const struct lat_part *same = &from->parts[part];
+    const struct lat_part *before = &from->parts[(part - 1) & (from->part_count - 1)];
+    uint32_t split = l->layout->split;
+    to->parts[part].count = 0;
+    if (!same->count && !before->count)
+        return;
+    table_reset(&w->table, same->count + before->count / 2 + 32);
+    expand_fields(l, w, same, &to->parts[part], 0, l->layout->field_count, split, words);
+    if (l->layout->field_count)
+        expand_fields(l, w, before, &to->parts[part], split, split + 1, PT_NONE, words);
+}
+
+static void expand_part(struct pt_lattice *l, struct lat_worker *w, struct lat_level *from, struct lat_level *to,
+                        uint32_t part)
+{
+    if (l->layout->words == 1) /* the constant lets the compiler unroll the loops over words away */
+        expand_part_words(l, w, from, to, part, 1);
+    else if (l->layout->words == 2)
+        expand_part_words(l, w, from, to, part, 2);
+    else
+        expand_part_words(l, w, from, to, part, l->layout->words);
+}
+
+/* ---- workers ---- */
+
+struct lat_pool {
+    pthread_t *threads;
+    unsigned count; /* besides the caller */
+    pthread_mutex_t lock;
+    pthread_cond_t work, done;
+    uint64_t round; /* guarded by lock: a new value is a new job */
+    unsigned busy;
+    bool quit;
+    struct lat_level *from, *to;
+    _Atomic uint32_t next_part;
+    struct pt_lattice *lattice;
+};
+
+struct start {
+    struct lat_pool *pool;
+    unsigned worker;
+};
+
+static void work(struct lat_pool *pool, struct lat_worker *w)
+{
+    uint32_t part;
+    while ((part = atomic_fetch_add_explicit(&pool->next_part, 1, memory_order_relaxed)) < pool->from->part_count)
+        expand_part(pool->lattice, w, pool->from, pool->to, part);
+}
+
+static void *worker_main(void *argument)
+{
+    struct start start = *(struct start *)argument;
+    struct lat_pool *pool = start.pool;
+    uint64_t seen = 0;
+    free(argument);
+    pthread_mutex_lock(&pool->lock);
+    for (;;) {
+        while (pool->round == seen && !pool->quit)
+            pthread_cond_wait(&pool->work, &pool->lock);
+        if (pool->quit)
+            break;
+        seen = pool->round;
+        pthread_mutex_unlock(&pool->lock);
+        work(pool, &pool->lattice->workers[start.worker]);
+        pthread_mutex_lock(&pool->lock);
+        if (--pool->busy == 0)
+            pthread_cond_signal(&pool->done);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return NULL;
+}
+
+static struct lat_pool *pool_new(struct pt_lattice *l)
+{
+    struct lat_pool *pool = pt_xcalloc(1, sizeof *pool);
+    pool->lattice = l;
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->work, NULL);
+    pthread_cond_init(&pool->done, NULL);
+    pool->threads = pt_xcalloc(l->options->jobs, sizeof *pool->threads);
+    for (unsigned i = 1; i < l->options->jobs; i++) {
+        struct start *start = pt_xmalloc(sizeof *start);
+        *start = (struct start){pool, i};
+        if (pthread_create(&pool->threads[pool->count], NULL, worker_main, start) != 0) {
+            free(start); /* fewer workers, same result */
+            break;
+        }
+        pool->count++;
+    }
+    return pool;
+}
+
+void lat_pool_free(struct pt_lattice *l)
+{
+    struct lat_pool *pool = l->pool;
+    if (!pool)
+        return;
+    pthread_mutex_lock(&pool->lock);
+    pool->quit = true;
+    pthread_cond_broadcast(&pool->work);
+    pthread_mutex_unlock(&pool->lock);
+    for (unsigned i = 0; i < pool->count; i++)
+        pthread_join(pool->threads[i], NULL);
+    pthread_mutex_destroy(&pool->lock);
+    pthread_cond_destroy(&pool->work);
+    pthread_cond_destroy(&pool->done);
+    free(pool->threads);
+    free(pool);
+    l->pool = NULL;
+}
+
+void lat_expand(struct pt_lattice *l, struct lat_level *from, struct lat_level *to)
+{
+    uint64_t cuts = 0;
+    to->part_count = from->part_count;
+    for (uint32_t p = 0; p < from->part_count; p++)
+        cuts += from->parts[p].count;
+    if (l->options->jobs == 1 || from->part_count == 1 || cuts < PARALLEL_FROM) {
+        for (uint32_t p = 0; p < from->part_count; p++)
+            expand_part(l, &l->workers[0], from, to, p);
+        return;
+    }
+    if (!l->pool)
+        l->pool = pool_new(l);
+    struct lat_pool *pool = l->pool;
+    pthread_mutex_lock(&pool->lock); /* publishes from and to; pairs with the workers' lock */
+    pool->from = from;
+    pool->to = to;
+    atomic_store_explicit(&pool->next_part, 0, memory_order_relaxed);
+    pool->busy = pool->count;
+    pool->round++;
+    pthread_cond_broadcast(&pool->work);
+    pthread_mutex_unlock(&pool->lock);
+    work(pool, &l->workers[0]);
+    pthread_mutex_lock(&pool->lock);
+    while (pool->busy)
+        pthread_cond_wait(&pool->done, &pool->lock);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+void lat_expand_newest(struct pt_lattice *l, struct lat_level *from, struct lat_level *to, uint32_t field)
+{
+    const struct lat_field *f = &l->layout->fields[field];
+    uint32_t newest = f->limit - 1, words = l->layout->words;
+    struct lat_part *part = &from->parts[0];
+    struct lat_worker *w = &l->workers[0];
+    lat_index(&w->table, to->parts[0].keys, to->parts[0].count, words);
+    for (uint32_t i = 0; i < part->count; i++) {
+        const uint64_t *key = part->keys + (size_t)i * words;
+        if (lat_field_count_in(f, key) == newest && lat_enabled(l->layout, key, field, newest))
+            take(l, w, part, i, f, newest, &to->parts[0], words);
+    }
+}

@@ -1,0 +1,124 @@
+/*
+ * What is remembered of finished levels, so that a violation's run can be rebuilt without storing edges.
+ *
+ * Full exploration: all events stay in memory, so any level can be made again from an earlier one. Levels at multiples
+ * of a stride are kept; when they outgrow the budget, the stride doubles. Bounded windows: events are forgotten, so the
+ * latest levels are kept without gaps, as many as the budget holds, and with them the events they need.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/lattice_impl.h"
+
+void lat_past_level_release(struct lat_past_level *past)
+{
+    free(past->keys);
+    free(past->letters);
+    free(past->sets);
+    free(past->common);
+    lat_layout_unref(past->layout);
+    *past = (struct lat_past_level){0};
+}
+
+void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, uint64_t number,
+                         struct lat_past_level *ret)
+{
+    struct lat_past_level past = {.level = number, .layout = l->layout};
+    size_t words = l->layout ? l->layout->words : 1, at = 0;
+    for (uint32_t p = 0; p < level->part_count; p++)
+        past.count += level->parts[p].count;
+    past.keys = pt_xmalloc(past.count * words * sizeof *past.keys);
+    past.letters = pt_xmalloc(past.count * sizeof *past.letters);
+    past.sets = pt_xmalloc(past.count * sizeof *past.sets);
+    for (uint32_t p = 0; p < level->part_count; p++) {
+        const struct lat_part *part = &level->parts[p];
+        if (!part->count)
+            continue;
+        memcpy(past.keys + at * words, part->keys, part->count * words * sizeof *past.keys);
+        memcpy(past.letters + at, part->letters, part->count * sizeof *past.letters);
+        memcpy(past.sets + at, part->sets, part->count * sizeof *past.sets);
+        at += part->count;
+    }
+    if (l->layout) {
+        l->layout->refs++;
+        past.common = pt_xmalloc((l->layout->field_count + 1) * sizeof *past.common);
+        for (uint32_t f = 0; f < l->layout->field_count; f++)
+            past.common[f] = l->columns[l->layout->fields[f].column].common;
+        past.bytes = l->layout->field_count * sizeof *past.common;
+    }
+    past.observed = lat_trail(l, number);
+    past.bytes += sizeof past + past.count * (words * sizeof *past.keys + sizeof *past.letters + sizeof *past.sets);
+    *ret = past;
+}
+
+/* Forgets the oldest level, and the events that only it needed. */
+static void drop_oldest(struct pt_lattice *l)
+{
+    struct lat_history *h = &l->history;
+    h->bytes -= h->levels[h->head].bytes;
+    lat_past_level_release(&h->levels[h->head++]);
+    if (h->head == h->count)
+        return;
+    const struct lat_past_level *oldest = &h->levels[h->head];
+    for (uint32_t f = 0; oldest->layout && f < oldest->layout->field_count; f++)
+        lat_free_events(l, &l->columns[oldest->layout->fields[f].column], oldest->common[f]);
+}
+
+static void compact(struct lat_history *h)
+{
+    if (h->head > 1024 && h->head > h->count / 2) {
+        h->count -= h->head;
+        memmove(h->levels, h->levels + h->head, h->count * sizeof *h->levels);
+        h->head = 0;
+    }
+}
+
+static void double_stride(struct lat_history *h)
+{
+    uint32_t kept = 0;
+    h->stride *= 2;
+    for (uint32_t i = 0; i < h->count; i++) {
+        if (h->levels[i].level % h->stride == 0) {
+            h->levels[kept++] = h->levels[i];
+        } else {
+            h->bytes -= h->levels[i].bytes;
+            lat_past_level_release(&h->levels[i]);
+        }
+    }
+    h->count = kept;
+}
+
+void lat_history_shrink(struct pt_lattice *l, size_t budget)
+{
+    struct lat_history *h = &l->history;
+    h->budget = budget;
+    while (h->bytes > h->budget && h->count - h->head > 1) {
+        if (l->full)
+            double_stride(h);
+        else
+            drop_oldest(l);
+    }
+    if (!l->full)
+        compact(h);
+}
+
+void lat_history_push(struct pt_lattice *l)
+{
+    struct lat_history *h = &l->history;
+    if (l->full && l->level % h->stride != 0)
+        return;
+    struct lat_past_level past;
+    lat_past_level_fill(l, l->current, l->level, &past);
+    h->bytes += past.bytes;
+    PT_PUSH(h->levels, h->count, h->cap, past);
+    lat_history_shrink(l, h->budget);
+}
+
+void lat_history_release(struct pt_lattice *l)
+{
+    struct lat_history *h = &l->history;
+    for (uint32_t i = h->head; i < h->count; i++)
+        lat_past_level_release(&h->levels[i]);
+    free(h->levels);
+    *h = (struct lat_history){.stride = 1, .budget = h->budget};
+}

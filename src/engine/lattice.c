@@ -1,0 +1,472 @@
+/* Driving the exploration: events in, levels one after the other, the verdict out. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/lattice_impl.h"
+
+enum { HISTORY_BUDGET = 48 << 20 };
+
+struct pt_lattice *pt_lattice_new(struct pt_monitor *monitor, const struct pt_names *names,
+                                  const struct pt_analysis_options *options, struct pt_finding *finding)
+{
+    struct pt_lattice *l = pt_xcalloc(1, sizeof *l);
+    l->monitor = monitor;
+    l->names = names;
+    l->options = options;
+    l->finding = finding;
+    l->full = options->window == PT_ALL && options->lookahead == PT_ALL;
+    l->module = pt_monitor_is_module(monitor);
+    pt_monitor_vars(monitor, &l->var_count);
+    l->joint_vars = pt_monitor_joint_vars(monitor, &l->joint_count);
+    l->is_joint = pt_xcalloc(l->var_count, sizeof *l->is_joint);
+    for (uint32_t i = 0; i < l->joint_count; i++)
+        l->is_joint[l->joint_vars[i]] = true;
+    l->all_vars = pt_xcalloc(l->var_count, sizeof *l->all_vars);
+    for (uint32_t v = 0; v < l->var_count; v++)
+        l->all_vars[v] = v;
+    pt_sets_init(&l->sets, monitor);
+    l->initial = pt_xcalloc(l->var_count, sizeof *l->initial);
+    l->freed_values = pt_xcalloc(l->var_count, sizeof *l->freed_values);
+    l->freed_numbers = pt_xcalloc(l->var_count, sizeof *l->freed_numbers);
+    l->observed_values = pt_xcalloc(l->var_count, sizeof *l->observed_values);
+    l->last_write_column = pt_xcalloc(l->var_count, sizeof *l->last_write_column);
+    l->last_write_index = pt_xcalloc(l->var_count, sizeof *l->last_write_index);
+    for (uint32_t v = 0; v < l->var_count; v++)
+        l->initial[v] = pt_value_int(0);
+    l->current = pt_xcalloc(1, sizeof *l->current);
+    l->next = pt_xcalloc(1, sizeof *l->next);
+    l->current->part_count = l->next->part_count = 1;
+    l->workers = pt_xcalloc(options->jobs, sizeof *l->workers);
+    for (unsigned w = 0; w < options->jobs; w++) {
+        pt_worker_cache_init(&l->workers[w].cache);
+        l->workers[w].values = pt_xcalloc(l->var_count, sizeof *l->workers[w].values);
+    }
+    l->history.stride = 1;
+    l->history.budget = HISTORY_BUDGET;
+    if (options->memory_limit && options->memory_limit / 4 < HISTORY_BUDGET)
+        l->history.budget = options->memory_limit / 4;
+    finding->complete = true;
+    return l;
+}
+
+/* Everything that only further exploration would need. */
+static void forget(struct pt_lattice *l)
+{
+    lat_pool_free(l);
+    lat_history_release(l);
+    for (uint32_t p = 0; p < LAT_MAX_PARTS; p++) {
+        lat_part_release(l, &l->current->parts[p]);
+        lat_part_release(l, &l->next->parts[p]);
+    }
+    free(l->previous.keys);
+    l->previous.keys = NULL;
+    l->previous.count = 0;
+    l->previous.cap = 0;
+    for (uint32_t c = 0; c < l->column_count; c++) {
+        lat_free_events(l, &l->columns[c], l->columns[c].arrived);
+        free(l->columns[c].events);
+        l->columns[c].events = NULL;
+        l->columns[c].cap = 0;
+        l->columns[c].head = 0;
+    }
+    lat_layout_unref(l->layout);
+    l->layout = NULL;
+}
+
+void pt_lattice_free(struct pt_lattice *l)
+{
+    if (!l)
+        return;
+    forget(l);
+    for (unsigned w = 0; w < l->options->jobs; w++) {
+        free(l->workers[w].table.slots);
+        free(l->workers[w].values);
+        free(l->workers[w].counts);
+        free(l->workers[w].key);
+    }
+    free(l->workers);
+    free(l->current);
+    free(l->next);
+    free(l->columns);
+    free(l->column_of_thread);
+    free(l->arrival);
+    free(l->trail);
+    free(l->is_joint);
+    free(l->all_vars);
+    free(l->initial);
+    free(l->freed_values);
+    free(l->freed_numbers);
+    free(l->observed_values);
+    free(l->last_write_column);
+    free(l->last_write_index);
+    pt_sets_release(&l->sets);
+    free(l);
+}
+
+void pt_lattice_initial(struct pt_lattice *l, uint32_t var, struct pt_value value)
+{
+    l->initial[var] = value;
+}
+
+size_t lat_bytes(struct pt_lattice *l)
+{
+    return atomic_load(&l->bytes) + l->history.bytes + l->event_bytes + pt_sets_bytes(&l->sets);
+}
+
+bool lat_over_memory(struct pt_lattice *l)
+{
+    size_t bytes = lat_bytes(l), limit = l->options->memory_limit;
+    if (bytes > l->peak)
+        l->peak = bytes;
+    if (!limit || (bytes <= limit && !l->out_of_memory))
+        return false;
+    if (!l->out_of_memory && bytes - l->history.bytes <= limit) {
+        lat_history_shrink(l, l->history.budget / 2);
+        return lat_bytes(l) > limit;
+    }
+    return true;
+}
+
+pt_mstate lat_trail(const struct pt_lattice *l, uint64_t number)
+{
+    if (number < l->trail_first || number - l->trail_first >= l->trail_count)
+        return PT_NONE;
+    return l->trail[number - l->trail_first];
+}
+
+/* The actual run takes one more step. */
+static void observe(struct pt_lattice *l, pt_letter letter)
+{
+    if (!l->observed_over) {
+        pthread_mutex_lock(&l->sets.lock);
+        l->observed_state = pt_monitor_step(l->monitor, l->observed_state, letter);
+        pthread_mutex_unlock(&l->sets.lock);
+        if (l->observed_state == PT_MSTATE_BAD)
+            l->finding->how = PT_HOW_OBSERVED;
+        l->observed_over = l->observed_state == PT_MSTATE_BAD || l->observed_state == PT_MSTATE_ERROR;
+    }
+    if (!l->full && !l->stopped) {
+        if (l->trail_count > 4096 && l->level > l->trail_first + l->trail_count / 2) {
+            uint32_t drop = (uint32_t)(l->level - l->trail_first);
+            l->trail_count -= drop;
+            l->trail_first += drop;
+            memmove(l->trail, l->trail + drop, l->trail_count * sizeof *l->trail);
+        }
+        PT_PUSH(l->trail, l->trail_count, l->trail_cap, l->observed_state);
+    }
+}
+
+static void give_up(struct pt_lattice *l, const char *why)
+{
+    struct pt_finding *finding = l->finding;
+    if (finding->verdict != PT_VERDICT_VIOLATED) {
+        finding->verdict = PT_VERDICT_UNKNOWN;
+        finding->message = pt_arena_strndup(&finding->arena, why, strlen(why));
+    }
+    finding->complete = false;
+    l->stopped = true;
+}
+
+/* Looks for the first cut, in the order of the window, whose set carries `flag`. */
+static bool find_flagged(struct pt_lattice *l, pt_set flag, const uint64_t **ret_key, pt_letter *ret_letter)
+{
+    const uint64_t *best = NULL;
+    size_t words = l->layout ? l->layout->words : 1;
+    for (uint32_t p = 0; p < l->current->part_count; p++) {
+        const struct lat_part *part = &l->current->parts[p];
+        for (uint32_t i = 0; i < part->count; i++) {
+            if (!(part->sets[i] & flag))
+                continue;
+            const uint64_t *key = part->keys + i * words;
+            if (best && lat_cut_compare(l, l->layout, key, best) >= 0)
+                continue;
+            best = key;
+            *ret_letter = part->letters[i];
+        }
+    }
+    *ret_key = best;
+    return best != NULL;
+}
+
+static pt_set flags_of_level(const struct lat_level *level)
+{
+    pt_set flags = 0;
+    for (uint32_t p = 0; p < level->part_count; p++)
+        for (uint32_t i = 0; i < level->parts[p].count; i++)
+            flags |= level->parts[p].sets[i];
+    return flags & PT_SET_FLAGS;
+}
+
+static void count_level(struct pt_lattice *l)
+{
+    struct pt_finding *finding = l->finding;
+    uint64_t cuts = 0, runs = 0;
+    for (uint32_t p = 0; p < l->current->part_count; p++) {
+        const struct lat_part *part = &l->current->parts[p];
+        cuts += part->count;
+        for (uint32_t i = 0; i < part->count; i++)
+            if (__builtin_add_overflow(runs, part->runs[i], &runs))
+                runs = UINT64_MAX;
+    }
+    finding->levels = l->level + 1;
+    finding->states += cuts;
+    finding->width = cuts > finding->width ? cuts : finding->width;
+    finding->runs = runs;
+    finding->runs_overflow = runs == UINT64_MAX;
+}
+
+bool lat_level_done(struct pt_lattice *l)
+{
+    if (l->out_of_memory) {
+        give_up(l, "the memory limit was reached");
+        return false;
+    }
+    count_level(l);
+    pt_set flags = l->counting ? 0 : flags_of_level(l->current);
+    const uint64_t *key;
+    pt_letter letter;
+    if ((flags & PT_SET_BAD) && find_flagged(l, PT_SET_BAD, &key, &letter)) {
+        lat_violation(l, key, letter);
+        lat_history_release(l);
+        if (l->options->found)
+            l->options->found(l->options->context, l->finding);
+        if (!l->options->exhaustive)
+            return false;
+        l->counting = true;
+    } else if ((flags & PT_SET_ERROR) && find_flagged(l, PT_SET_ERROR, &key, &letter)) {
+        lat_evaluation_error(l, key);
+        return false;
+    }
+    if (!l->counting)
+        lat_history_push(l);
+    if (lat_over_memory(l)) {
+        char why[128];
+        snprintf(why, sizeof why, "the memory limit was reached at level %" PRIu64, l->level);
+        give_up(l, why);
+        return false;
+    }
+    if (l->options->progress && (l->level & 15) == 0)
+        l->options->progress(l->options->context, l->finding->property, l->level, l->finding->states);
+    return true;
+}
+
+/* Level 0: the empty cut, whose letter is the initial state. */
+static void start(struct pt_lattice *l)
+{
+    struct lat_part *part = &l->current->parts[0];
+    l->started = true;
+    memcpy(l->observed_values, l->initial, l->var_count * sizeof *l->initial);
+    l->observed_letter = pt_monitor_letter(l->monitor, l->initial, PT_NONE);
+    l->observed_state = pt_monitor_start(l->monitor);
+    pt_set set = pt_sets_single(&l->sets, l->observed_state);
+    lat_part_reserve(l, part, 1, 1);
+    part->count = 1;
+    part->keys[0] = 0;
+    part->runs[0] = 1;
+    part->letters[0] = l->observed_letter;
+    part->sets[0] = pt_sets_step_slow(&l->sets, set, l->observed_letter);
+    observe(l, l->observed_letter);
+    if (!lat_level_done(l))
+        l->stopped = true;
+}
+
+static struct lat_column *column_of(struct pt_lattice *l, uint32_t thread)
+{
+    if (thread >= l->column_of_thread_cap) {
+        size_t old = l->column_of_thread_cap;
+        PT_GROW(l->column_of_thread, l->column_of_thread_cap, (size_t)thread + 1);
+        memset(l->column_of_thread + old, 0xff, (l->column_of_thread_cap - old) * sizeof *l->column_of_thread);
+    }
+    if (l->column_of_thread[thread] == PT_NONE) {
+        struct lat_column column = {.thread = thread, .field = PT_NONE};
+        l->column_of_thread[thread] = l->column_count;
+        PT_PUSH(l->columns, l->column_count, l->column_cap, column);
+        for (unsigned w = 0; w < l->options->jobs; w++)
+            l->workers[w].counts = pt_xrealloc(l->workers[w].counts, l->column_cap * sizeof *l->workers[w].counts);
+    }
+    return &l->columns[l->column_of_thread[thread]];
+}
+
+/* Given clocks may leave two writes of one variable unordered; then a state has no value for it. */
+static enum pt_status check_writes(struct pt_lattice *l, const struct lat_column *column, const struct pt_event *event,
+                                   uint32_t var, const struct pt_clock *clock, struct pt_err *err)
+{
+    uint32_t index = l->last_write_index[var], c = l->last_write_column[var];
+    if (index && pt_clock_get(clock, l->columns[c].thread) < index)
+        return pt_err_at(err, PT_EINPUT, l->options->trace, event->line, 0,
+                         "the clocks do not order this write of '%s' with the one before it by %s",
+                         pt_name(l->names, PT_SPACE_VAR, event->object),
+                         pt_name(l->names, PT_SPACE_THREAD, l->columns[c].thread));
+    l->last_write_column[var] = (uint32_t)(column - l->columns);
+    l->last_write_index[var] = column->arrived + 1;
+    return PT_OK;
+}
+
+static uint32_t *last_writes(const struct pt_lattice *l, const struct lat_column *column, uint32_t var)
+{
+    uint32_t *last = pt_xcalloc(l->var_count, sizeof *last);
+    if (column->arrived > column->freed)
+        memcpy(last, lat_event_at(column, column->arrived)->last, l->var_count * sizeof *last);
+    if (var != PT_NONE)
+        last[var] = column->arrived + 1;
+    return last;
+}
+
+static void store(struct pt_lattice *l, struct lat_column *column, const struct pt_event *event, uint32_t var,
+                  uint32_t user_event, struct pt_clock *clock)
+{
+    struct lat_event e = {.number = l->pushed,
+                          .line = event->line,
+                          .op = event->op,
+                          .object = event->object,
+                          .loc = event->loc,
+                          .var = var,
+                          .user_event = user_event,
+                          .effect = PT_NONE,
+                          .value = event->value,
+                          .clock = pt_clock_ref(clock)};
+    e.joint = var != PT_NONE && l->is_joint[var];
+    if (!l->module && var != PT_NONE)
+        e.effect = pt_monitor_effect(l->monitor, var, event->value);
+    if (l->joint_count)
+        e.last = last_writes(l, column, var);
+    uint32_t len = column->head + (column->arrived - column->freed);
+    PT_PUSH(column->events, len, column->cap, e);
+    column->arrived++;
+    l->event_bytes += sizeof e + sizeof *clock + clock->len * sizeof(uint32_t);
+}
+
+static pt_letter observed_letter(struct pt_lattice *l, uint32_t var, struct pt_value value, uint32_t user_event)
+{
+    if (var != PT_NONE)
+        l->observed_values[var] = value;
+    if (l->module)
+        return pt_monitor_letter(l->monitor, l->observed_values, user_event);
+    if (var != PT_NONE) {
+        uint32_t effect = pt_monitor_effect(l->monitor, var, value);
+        l->observed_letter = l->is_joint[var]
+                                 ? pt_monitor_apply_joint(l->monitor, l->observed_letter, effect, l->observed_values)
+                                 : pt_monitor_apply(l->monitor, l->observed_letter, effect);
+    }
+    return user_event == PT_NONE ? l->observed_letter
+                                 : pt_monitor_with_event(l->monitor, l->observed_letter, user_event);
+}
+
+static void timed(struct pt_lattice *l, uint64_t since)
+{
+    if (l->options->now)
+        l->busy_ns += l->options->now() - since;
+}
+
+enum pt_status pt_lattice_push(struct pt_lattice *l, const struct pt_event *event, uint32_t var, uint32_t user_event,
+                               struct pt_clock *clock, struct pt_err *err)
+{
+    uint64_t since = !l->full && l->options->now ? l->options->now() : 0;
+    if (!l->started)
+        start(l);
+    struct lat_column *column = column_of(l, event->thread);
+    if (var != PT_NONE) {
+        enum pt_status status = check_writes(l, column, event, var, clock, err);
+        if (status != PT_OK)
+            return status;
+    }
+    l->pushed++;
+    l->finding->relevant++;
+    if (!l->observed_over)
+        observe(l, observed_letter(l, var, event->value, user_event));
+    else
+        observe(l, 0);
+    if (l->stopped) {
+        column->arrived++;
+        column->freed++;
+        return PT_OK;
+    }
+    store(l, column, event, var, user_event, clock);
+    if (!l->full) {
+        uint32_t c = (uint32_t)(column - l->columns);
+        PT_PUSH(l->arrival, l->arrival_count, l->arrival_cap, c);
+        lat_layout_add(l, c);
+        lat_cone_advance(l);
+        timed(l, since);
+    } else if (l->options->memory_limit && l->event_bytes > l->options->memory_limit) {
+        give_up(l, "the memory limit was reached while the trace was read");
+    }
+    if (l->stopped)
+        forget(l);
+    return PT_OK;
+}
+
+/* Levels are split by the thread with the most events. */
+static void split_level_zero(struct pt_lattice *l)
+{
+    if (!l->layout->field_count)
+        return;
+    uint64_t events = l->columns[l->layout->fields[l->layout->split].column].arrived;
+    uint32_t parts = 1;
+    while (parts < LAT_MAX_PARTS && parts < events + 1)
+        parts *= 2;
+    l->current->part_count = l->next->part_count = parts;
+    struct lat_part *part = &l->current->parts[0];
+    part->keys = pt_xrealloc(part->keys, part->cap * l->layout->words * sizeof *part->keys);
+    memset(part->keys, 0, l->layout->words * sizeof *part->keys);
+}
+
+static void explore_all(struct pt_lattice *l)
+{
+    for (uint32_t c = 0; c < l->column_count; c++)
+        l->columns[c].in_q = l->columns[c].arrived;
+    lat_layout_build(l);
+    split_level_zero(l);
+    /* Level 0 was remembered before there was a layout. */
+    lat_history_release(l);
+    lat_history_push(l);
+    while (!l->stopped) {
+        lat_expand(l, l->current, l->next);
+        bool any = false;
+        for (uint32_t p = 0; p < l->next->part_count && !any; p++)
+            any = l->next->parts[p].count > 0;
+        if (!any && !l->out_of_memory)
+            break;
+        struct lat_level *swap = l->current;
+        l->current = l->next;
+        l->next = swap;
+        l->level++;
+        if (!lat_level_done(l))
+            l->stopped = true;
+    }
+}
+
+void pt_lattice_finish(struct pt_lattice *l, const char *lost)
+{
+    struct pt_finding *finding = l->finding;
+    uint64_t since = l->options->now ? l->options->now() : 0;
+    if (!l->started)
+        start(l);
+    l->ended = true;
+    if (!l->stopped) {
+        if (l->full)
+            explore_all(l);
+        else
+            lat_cone_advance(l);
+    }
+    if (finding->verdict == PT_VERDICT_VIOLATED) {
+        if (finding->how != PT_HOW_OBSERVED)
+            finding->how = PT_HOW_PREDICTED;
+    } else {
+        finding->how = PT_HOW_NONE;
+    }
+    if (lost) {
+        finding->complete = false;
+        if (finding->verdict == PT_VERDICT_HOLDS) {
+            finding->verdict = PT_VERDICT_UNKNOWN;
+            finding->message = pt_arena_strndup(&finding->arena, lost, strlen(lost));
+        }
+    }
+    timed(l, since);
+    lat_over_memory(l); /* takes the last reading of the peak */
+    finding->seconds = (double)l->busy_ns / 1e9;
+    finding->peak_bytes = l->peak;
+    forget(l);
+}

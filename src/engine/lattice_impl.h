@@ -1,0 +1,249 @@
+/* The inside of a lattice, shared by the files that implement it. */
+#ifndef PT_ENGINE_LATTICE_IMPL_H
+#define PT_ENGINE_LATTICE_IMPL_H
+
+#include <stdatomic.h>
+
+#include "engine/lattice.h"
+#include "engine/sets.h"
+
+/* A relevant event, kept while a cut or a witness may still need it. */
+struct lat_event {
+    uint64_t number; /* among the property's relevant events, from 1 */
+    uint64_t line;
+    uint32_t op, object, loc;
+    uint32_t var, user_event; /* of the monitor, or PT_NONE */
+    uint32_t effect;          /* pt_monitor_effect, or PT_NONE where there is none (user events, modules) */
+    bool joint;               /* it writes a variable that some atom reads together with others */
+    struct pt_value value;
+    struct pt_clock *clock;
+    uint32_t *last; /* where variables are joint: per variable, the last event of this thread up to here that writes it,
+                       or 0 */
+};
+
+/* A thread's relevant events. Event k (from 1) is events[k - freed - 1]. */
+struct lat_column {
+    uint32_t thread;
+    uint32_t arrived; /* how many there are so far */
+    uint32_t freed;   /* how many of them are forgotten */
+    uint32_t common;  /* how many are in every cut of the current level ... */
+    uint32_t low;     /* ... and of the level before it */
+    uint32_t in_q;    /* how many have a number up to q_end */
+    uint32_t field;   /* in the layout, or PT_NONE */
+    struct lat_event *events;
+    size_t cap;
+    uint32_t head; /* events[0 .. head) are dead: freeing is amortised */
+};
+
+/*
+ * How cuts are packed into words: one field per thread with pending events, holding its count above `base`, and one
+ * guard bit above each field. With the guards set, one subtraction compares all fields of a word: a field that is too
+ * small borrows its guard.
+ */
+struct lat_field {
+    uint32_t column;
+    uint32_t base;
+    uint32_t word, shift;
+    uint64_t mask;                 /* of the count, unshifted; also its greatest value */
+    uint32_t limit;                /* events above base that may be taken now (in Q) */
+    uint64_t *need;                /* per event above base: the packed clock, `words` words each */
+    uint32_t *effect, *user_event; /* ... */
+    bool *joint;
+    uint64_t *number;
+    uint32_t filled;
+};
+
+struct lat_layout {
+    uint32_t words;
+    uint32_t field_count;
+    struct lat_field *fields;
+    uint64_t *guard;   /* per word */
+    uint32_t *settled; /* per column when it was made: events of a column without a field, all in every cut */
+    uint32_t column_count;
+    uint32_t split; /* the field by whose count levels are split into parts */
+    uint32_t refs;  /* history levels that still use it, plus one */
+};
+
+/* Cuts of one level, or of one part of it; column-wise. */
+struct lat_part {
+    uint64_t *keys; /* `words` each */
+    uint64_t *runs; /* runs that lead here, saturating */
+    pt_letter *letters;
+    pt_set *sets;
+    uint32_t count;
+    uint32_t cap;
+};
+
+enum { LAT_MAX_PARTS = 256 };
+
+/*
+ * A level is split by the count of one thread (modulo the number of parts): a step of that thread leads to the next
+ * part, a step of any other stays. So each part of the next level is made from two parts of this one, by one worker,
+ * without locks, in a table small enough for the cache.
+ */
+struct lat_level {
+    struct lat_part parts[LAT_MAX_PARTS];
+    uint32_t part_count;
+};
+
+/* A level as the witness needs it. */
+struct lat_past_level {
+    uint64_t level;
+    struct lat_layout *layout;
+    uint64_t *keys;
+    pt_letter *letters;
+    pt_set *sets;
+    uint32_t count;
+    uint32_t *common;   /* per field of the layout: count above base in every cut */
+    pt_mstate observed; /* the monitor state of the actual run here */
+    size_t bytes;
+};
+
+struct lat_history {
+    struct lat_past_level *levels; /* ascending; levels[head ..] are alive */
+    uint32_t head, count;
+    size_t cap;
+    uint64_t stride; /* full exploration: only multiples of it are kept */
+    size_t bytes, budget;
+};
+
+struct lat_table {
+    uint32_t *slots; /* index + 1 into the part */
+    uint32_t mask;   /* of the part in use */
+    uint32_t cap;
+};
+
+struct lat_worker {
+    struct pt_worker_cache cache;
+    struct lat_table table;
+    struct pt_value *values;
+    uint32_t *counts;
+    uint64_t *key; /* scratch, `words` */
+};
+
+struct pt_lattice {
+    struct pt_monitor *monitor;
+    const struct pt_names *names;
+    const struct pt_analysis_options *options;
+    struct pt_finding *finding;
+    struct pt_sets sets;
+    bool module;
+    bool full; /* window and lookahead are both `all` */
+    uint32_t var_count;
+    const uint32_t *joint_vars; /* see logic/monitor.h */
+    uint32_t joint_count;
+    bool *is_joint;
+    uint32_t *all_vars; /* 0, 1, 2, ... */
+    struct pt_value *initial;
+    struct pt_value *freed_values; /* what the forgotten events left, ... */
+    uint64_t *freed_numbers;       /* ... and which of them wrote it (0: none) */
+
+    struct lat_column *columns;
+    uint32_t column_count;
+    size_t column_cap;
+    uint32_t *column_of_thread;
+    size_t column_of_thread_cap;
+    uint64_t pushed;       /* relevant events so far */
+    uint64_t common_total; /* sum of the columns' common */
+    uint64_t q_end;        /* Q is the events up to this number that are not common */
+    uint32_t *arrival;     /* columns of the events after q_end: arrival[arrival_head .. arrival_count) */
+    uint32_t arrival_head, arrival_count;
+    size_t arrival_cap;
+
+    struct lat_layout *layout;
+    struct lat_level *current, *next;
+    struct { /* the cuts of the level before, to judge completeness of bounded windows */
+        uint64_t *keys;
+        uint32_t count;
+        size_t cap; /* in words */
+    } previous;
+    uint64_t level;
+    bool started, ended;
+    bool next_open;  /* bounded: `next` holds what Q gave so far */
+    bool stopped;    /* no more exploration */
+    bool counting;   /* after a violation, --exhaustive: figures only */
+    bool stuck_seen; /* a kept cut had no successor: any further event makes the exploration incomplete */
+    struct lat_history history;
+
+    /* The actual run. */
+    pt_mstate observed_state;
+    pt_letter observed_letter;
+    pt_mstate *trail; /* bounded windows: its monitor states after event number trail_first + i */
+    uint64_t trail_first;
+    uint32_t trail_count;
+    size_t trail_cap;
+    struct pt_value *observed_values;
+    bool observed_over;
+    uint32_t *last_write_column;
+    uint32_t *last_write_index;
+
+    struct lat_worker *workers;
+    struct lat_pool *pool;
+    _Atomic bool out_of_memory; /* set by workers */
+    _Atomic size_t bytes;       /* of levels */
+    size_t event_bytes;
+    uint64_t peak;
+    uint64_t started_ns, busy_ns;
+};
+
+/* columns.c */
+struct lat_event *lat_event_at(const struct lat_column *column, uint32_t index);
+void lat_free_events(struct pt_lattice *l, struct lat_column *column, uint32_t upto);
+void lat_layout_build(struct pt_lattice *l);                /* and repacks all levels */
+void lat_layout_add(struct pt_lattice *l, uint32_t column); /* its newest event, or a new layout if it does not fit */
+void lat_layout_unref(struct lat_layout *layout);
+static inline uint32_t lat_field_count_in(const struct lat_field *f, const uint64_t *key)
+{
+    return (uint32_t)(key[f->word] >> f->shift & f->mask);
+}
+/* The values of the listed variables in a cut given by absolute counts per column; and of all. */
+void lat_values_of(const struct pt_lattice *l, const uint32_t *counts, const uint32_t *vars, uint32_t count,
+                   struct pt_value *values);
+static inline void lat_values(const struct pt_lattice *l, const uint32_t *counts, struct pt_value *values)
+{
+    lat_values_of(l, counts, l->all_vars, l->var_count, values);
+}
+/* The absolute counts of a cut, and the key of absolute counts; false when no cut of that layout has them. */
+void lat_counts(const struct pt_lattice *l, const struct lat_layout *layout, const uint64_t *key, uint32_t *counts);
+bool lat_key(const struct pt_lattice *l, const struct lat_layout *layout, const uint32_t *counts, uint64_t *key);
+
+/* expand.c */
+void lat_part_release(struct pt_lattice *l, struct lat_part *part);
+void lat_part_reserve(struct pt_lattice *l, struct lat_part *part, uint32_t words, uint32_t count);
+/* All steps from `from` into `to` (which is emptied first), by all workers. */
+void lat_expand(struct pt_lattice *l, struct lat_level *from, struct lat_level *to);
+/* The steps by the newest event of one field only, added to `to`; bounded windows. */
+void lat_expand_newest(struct pt_lattice *l, struct lat_level *from, struct lat_level *to, uint32_t field);
+bool lat_enabled(const struct lat_layout *layout, const uint64_t *key, uint32_t field, uint32_t index);
+void lat_pool_free(struct pt_lattice *l);
+/* A look-up table over packed keys; lat_find gives PT_NONE for a key that is not there. */
+void lat_index(struct lat_table *table, const uint64_t *keys, uint32_t count, uint32_t words);
+uint32_t lat_find(const struct lat_table *table, const uint64_t *keys, uint32_t words, const uint64_t *key);
+
+/* cone.c: bounded windows */
+/* Negative: a comes first in the contract's order of cuts. Same layout, same level. */
+int lat_cut_compare(const struct pt_lattice *l, const struct lat_layout *layout, const uint64_t *a, const uint64_t *b);
+/* Closes every level that can be closed with the events that have arrived. */
+void lat_cone_advance(struct pt_lattice *l);
+
+/* history.c */
+void lat_history_push(struct pt_lattice *l);
+void lat_history_release(struct pt_lattice *l);
+void lat_history_shrink(struct pt_lattice *l, size_t budget);
+void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, uint64_t number,
+                         struct lat_past_level *ret);
+void lat_past_level_release(struct lat_past_level *past);
+
+/* witness.c */
+void lat_violation(struct pt_lattice *l, const uint64_t *bad_key, pt_letter bad_letter);
+void lat_evaluation_error(struct pt_lattice *l, const uint64_t *key);
+
+/* lattice.c */
+/* The monitor state of the actual run after `number` events; PT_NONE where it is not remembered. */
+pt_mstate lat_trail(const struct pt_lattice *l, uint64_t number);
+size_t lat_bytes(struct pt_lattice *l);
+bool lat_over_memory(struct pt_lattice *l); /* after having shrunk what can be shrunk */
+/* Counts a finished level and looks for violations in it; false when the exploration is over. */
+bool lat_level_done(struct pt_lattice *l);
+
+#endif

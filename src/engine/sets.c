@@ -1,0 +1,131 @@
+#include "engine/sets.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void pt_sets_init(struct pt_sets *sets, struct pt_monitor *monitor)
+{
+    sets->monitor = monitor;
+    pthread_mutex_init(&sets->lock, NULL);
+    pt_strtab_init(&sets->sets);
+    pt_map64_init(&sets->steps);
+    pt_map64_init(&sets->unions);
+    pt_strtab_intern(&sets->sets, "", 0); /* PT_SET_EMPTY */
+}
+
+void pt_sets_release(struct pt_sets *sets)
+{
+    pthread_mutex_destroy(&sets->lock);
+    pt_strtab_release(&sets->sets);
+    pt_map64_release(&sets->steps);
+    pt_map64_release(&sets->unions);
+}
+
+size_t pt_sets_bytes(const struct pt_sets *sets)
+{
+    return pt_strtab_bytes(&sets->sets) + pt_map64_bytes(&sets->steps) + pt_map64_bytes(&sets->unions) +
+           pt_monitor_bytes(sets->monitor);
+}
+
+void pt_worker_cache_init(struct pt_worker_cache *cache)
+{
+    memset(cache, 0xff, sizeof *cache); /* no key is all ones: ids never reach UINT32_MAX */
+}
+
+pt_set pt_sets_single(struct pt_sets *sets, pt_mstate state)
+{
+    return pt_strtab_intern(&sets->sets, (const char *)&state, sizeof state);
+}
+
+const pt_mstate *pt_sets_members(const struct pt_sets *sets, pt_set set, uint32_t *ret_count)
+{
+    set &= ~PT_SET_FLAGS;
+    *ret_count = pt_strtab_len(&sets->sets, set) / sizeof(pt_mstate);
+    return (const pt_mstate *)(const void *)pt_strtab_text(&sets->sets, set); /* arenas align to 16 */
+}
+
+static int compare_states(const void *a, const void *b)
+{
+    pt_mstate x = *(const pt_mstate *)a, y = *(const pt_mstate *)b;
+    return x < y ? -1 : x > y;
+}
+
+static pt_set intern_sorted(struct pt_sets *sets, pt_mstate *states, uint32_t count)
+{
+    qsort(states, count, sizeof *states, compare_states);
+    uint32_t distinct = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (i == 0 || states[i] != states[i - 1])
+            states[distinct++] = states[i];
+    return pt_strtab_intern(&sets->sets, (const char *)states, distinct * sizeof *states);
+}
+
+static pt_set step_members(struct pt_sets *sets, pt_set set, pt_letter letter)
+{
+    uint32_t count, len = 0;
+    const pt_mstate *members = pt_sets_members(sets, set, &count);
+    pt_mstate *next = pt_xmalloc(count * sizeof *next);
+    pt_set flags = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        pt_mstate state = pt_monitor_step(sets->monitor, members[i], letter);
+        if (state == PT_MSTATE_BAD)
+            flags |= PT_SET_BAD;
+        else if (state == PT_MSTATE_ERROR)
+            flags |= PT_SET_ERROR;
+        else
+            next[len++] = state;
+    }
+    pt_set result = intern_sorted(sets, next, len) | flags;
+    free(next);
+    return result;
+}
+
+pt_set pt_sets_step_slow(struct pt_sets *sets, pt_set set, pt_letter letter)
+{
+    pthread_mutex_lock(&sets->lock);
+    uint32_t *known = pt_map64_at(&sets->steps, (uint64_t)set << 32 | letter);
+    if (*known == PT_NONE)
+        *known = step_members(sets, set, letter);
+    pt_set result = *known;
+    pthread_mutex_unlock(&sets->lock);
+    return result;
+}
+
+static pt_set join_members(struct pt_sets *sets, pt_set a, pt_set b)
+{
+    uint32_t na, nb;
+    const pt_mstate *ma = pt_sets_members(sets, a, &na), *mb = pt_sets_members(sets, b, &nb);
+    pt_mstate *both = pt_xmalloc((na + nb) * sizeof *both);
+    memcpy(both, ma, na * sizeof *both);
+    memcpy(both + na, mb, nb * sizeof *both);
+    pt_set result = intern_sorted(sets, both, na + nb) | ((a | b) & PT_SET_FLAGS);
+    free(both);
+    return result;
+}
+
+pt_set pt_sets_union_slow(struct pt_sets *sets, pt_set a, pt_set b)
+{
+    pthread_mutex_lock(&sets->lock);
+    uint32_t *known = pt_map64_at(&sets->unions, (uint64_t)a << 32 | b);
+    if (*known == PT_NONE)
+        *known = join_members(sets, a, b);
+    pt_set result = *known;
+    pthread_mutex_unlock(&sets->lock);
+    return result;
+}
+
+pt_letter pt_sets_apply_slow(struct pt_sets *sets, pt_letter letter, uint32_t effect)
+{
+    pthread_mutex_lock(&sets->lock);
+    pt_letter result = pt_monitor_apply(sets->monitor, letter, effect);
+    pthread_mutex_unlock(&sets->lock);
+    return result;
+}
+
+pt_letter pt_sets_event_slow(struct pt_sets *sets, pt_letter letter, uint32_t event)
+{
+    pthread_mutex_lock(&sets->lock);
+    pt_letter result = pt_monitor_with_event(sets->monitor, letter, event);
+    pthread_mutex_unlock(&sets->lock);
+    return result;
+}

@@ -1,0 +1,77 @@
+/*
+ * Sets of monitor states, hash-consed: equal sets have equal ids, so that merging two cuts' sets and stepping a set by
+ * a letter are table look-ups once seen. Shared by the workers of one exploration: each has a private cache in front,
+ * and a miss takes the lock. Ids depend on who came first; nothing that leaves the engine may depend on ids.
+ */
+#ifndef PT_ENGINE_SETS_H
+#define PT_ENGINE_SETS_H
+
+#include <pthread.h>
+
+#include "base/table.h"
+#include "logic/monitor.h"
+
+typedef uint32_t pt_set;
+enum { PT_SET_EMPTY = 0 };
+/* Flags on a set's id: a run that leads here has just become bad; an atom that matters had no value. */
+#define PT_SET_BAD   0x80000000u
+#define PT_SET_ERROR 0x40000000u
+#define PT_SET_FLAGS (PT_SET_BAD | PT_SET_ERROR)
+
+struct pt_sets {
+    struct pt_monitor *monitor;
+    pthread_mutex_t lock; /* guards everything below and the monitor */
+    struct pt_strtab sets;
+    struct pt_map64 steps, unions;
+};
+
+enum { PT_CACHE_BITS = 10 };
+/* A direct-mapped cache of one worker for one of the functions below. */
+struct pt_cache {
+    struct pt_cache_line {
+        uint64_t key;
+        uint32_t value;
+    } lines[1 << PT_CACHE_BITS];
+};
+struct pt_worker_cache {
+    struct pt_cache step, merge, apply, event;
+};
+
+void pt_sets_init(struct pt_sets *sets, struct pt_monitor *monitor);
+void pt_sets_release(struct pt_sets *sets);
+size_t pt_sets_bytes(const struct pt_sets *sets);
+void pt_worker_cache_init(struct pt_worker_cache *cache);
+
+pt_set pt_sets_single(struct pt_sets *sets, pt_mstate state);
+/* The members; valid until the next set is made. */
+const pt_mstate *pt_sets_members(const struct pt_sets *sets, pt_set set, uint32_t *ret_count);
+/* The states reached from `set` by `letter`; flagged when some member became bad or could not be evaluated. */
+pt_set pt_sets_step_slow(struct pt_sets *sets, pt_set set, pt_letter letter);
+/* The union; flags are kept. */
+pt_set pt_sets_union_slow(struct pt_sets *sets, pt_set a, pt_set b);
+pt_letter pt_sets_apply_slow(struct pt_sets *sets, pt_letter letter, uint32_t effect);
+pt_letter pt_sets_event_slow(struct pt_sets *sets, pt_letter letter, uint32_t event);
+
+#define PT_CACHED(name, member, slow)                                                                                  \
+    static inline uint32_t name(struct pt_sets *sets, struct pt_worker_cache *cache, uint32_t a, uint32_t b)           \
+    {                                                                                                                  \
+        uint64_t key = (uint64_t)a << 32 | b;                                                                          \
+        struct pt_cache_line *line = &cache->member.lines[(key * 0x9e3779b97f4a7c15ULL) >> (64 - PT_CACHE_BITS)];      \
+        if (line->key != key) {                                                                                        \
+            line->value = slow(sets, a, b);                                                                            \
+            line->key = key;                                                                                           \
+        }                                                                                                              \
+        return line->value;                                                                                            \
+    }
+PT_CACHED(pt_sets_step, step, pt_sets_step_slow)
+PT_CACHED(pt_sets_apply, apply, pt_sets_apply_slow)
+PT_CACHED(pt_sets_event, event, pt_sets_event_slow)
+PT_CACHED(pt_sets_union_cached, merge, pt_sets_union_slow)
+#undef PT_CACHED
+
+static inline pt_set pt_sets_union(struct pt_sets *sets, struct pt_worker_cache *cache, pt_set a, pt_set b)
+{
+    return a == b ? a : pt_sets_union_cached(sets, cache, a, b);
+}
+
+#endif

@@ -1,0 +1,502 @@
+/*
+ * From a bad cut back to the start: which run leads there.
+ *
+ * Walking backwards from the bad cut, a set `goal` of monitor states is kept: those from which the steps already chosen
+ * lead to the violation. A predecessor cut serves if some monitor state that a run brings to it steps into the goal.
+ * The thread of the following step is tried first, so that the run has few context switches; then the latest event
+ * first, so that it stays close to the actual run. Nothing depends on ids or on the number of workers. The run is then
+ * replayed from the front, by `order` for its legality and by the monitor for its verdict, and only then believed.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/lattice_impl.h"
+#include "trace/writer.h"
+
+enum { FULL_WITNESS = 1000 }; /* bounded windows: longer ones begin at a state of the actual run if they can */
+
+struct chosen {
+    uint32_t column, index; /* the event */
+};
+
+struct walk {
+    struct pt_lattice *l;
+    uint32_t *counts; /* of the cut we are at */
+    pt_letter letter; /* of that cut */
+    pt_mstate *goal;
+    uint32_t goal_count;
+    bool goal_is_bad; /* at first: any step into a bad state will do */
+    uint64_t level;
+    uint32_t column;      /* of the following step, or PT_NONE */
+    struct chosen *steps; /* last step first */
+    uint32_t step_count;
+    size_t step_cap;
+    struct lat_past_level *segment; /* levels made again: segment[0] is segment_first */
+    uint64_t segment_first;
+    uint32_t segment_count;
+    struct lat_table table; /* over the keys of the level being looked at */
+    uint64_t *key;
+    size_t key_cap;
+};
+
+static void release_segment(struct walk *w)
+{
+    for (uint32_t i = 0; i < w->segment_count; i++)
+        lat_past_level_release(&w->segment[i]);
+    free(w->segment);
+    w->segment = NULL;
+    w->segment_count = 0;
+}
+
+static void level_from_past(struct pt_lattice *l, const struct lat_past_level *past, struct lat_level *level)
+{
+    uint32_t words = past->layout->words;
+    const struct lat_field *split = past->layout->field_count ? &past->layout->fields[past->layout->split] : NULL;
+    for (uint32_t i = 0; i < past->count; i++) {
+        const uint64_t *key = past->keys + (size_t)i * words;
+        uint32_t p = split ? lat_field_count_in(split, key) & (level->part_count - 1) : 0;
+        struct lat_part *part = &level->parts[p];
+        lat_part_reserve(l, part, words, part->count + 1);
+        memcpy(part->keys + (size_t)part->count * words, key, words * sizeof *key);
+        part->runs[part->count] = 0;
+        part->letters[part->count] = past->letters[i];
+        part->sets[part->count] = past->sets[i];
+        part->count++;
+    }
+}
+
+/* Full exploration: makes the levels from the last remembered one up to `level` again. */
+static void rebuild_segment(struct walk *w, const struct lat_past_level *from, uint64_t level)
+{
+    struct pt_lattice *l = w->l;
+    struct lat_level *a = pt_xcalloc(1, sizeof *a), *b = pt_xcalloc(1, sizeof *b);
+    size_t cap = 0;
+    release_segment(w);
+    a->part_count = b->part_count = l->current->part_count;
+    level_from_past(l, from, a);
+    w->segment_first = from->level;
+    for (uint64_t k = from->level;; k++) {
+        struct lat_past_level past;
+        lat_past_level_fill(l, a, k, &past);
+        PT_PUSH(w->segment, w->segment_count, cap, past);
+        if (k == level)
+            break;
+        lat_expand(l, a, b);
+        struct lat_level *swap = a;
+        a = b;
+        b = swap;
+    }
+    for (uint32_t p = 0; p < LAT_MAX_PARTS; p++) {
+        lat_part_release(l, &a->parts[p]);
+        lat_part_release(l, &b->parts[p]);
+    }
+    free(a);
+    free(b);
+}
+
+/* The kept cuts of a finished level, or NULL when it is forgotten. */
+static const struct lat_past_level *past_level(struct walk *w, uint64_t level)
+{
+    const struct lat_history *h = &w->l->history;
+    if (h->head == h->count || h->levels[h->head].level > level)
+        return NULL;
+    if (!w->l->full)
+        return &h->levels[h->head + (level - h->levels[h->head].level)];
+    if (!w->segment_count || level < w->segment_first) {
+        uint32_t i = h->count - 1;
+        while (h->levels[i].level > level)
+            i--;
+        rebuild_segment(w, &h->levels[i], level);
+    }
+    return &w->segment[level - w->segment_first];
+}
+
+static pt_letter step_letter(struct walk *w, const struct lat_event *e)
+{
+    struct pt_lattice *l = w->l;
+    if (e->user_event == PT_NONE)
+        return w->letter;
+    if (!l->module)
+        return pt_monitor_with_event(l->monitor, w->letter, e->user_event);
+    lat_values(l, w->counts, l->workers[0].values);
+    return pt_monitor_letter(l->monitor, l->workers[0].values, e->user_event);
+}
+
+static bool in_goal(const struct walk *w, pt_mstate state)
+{
+    if (w->goal_is_bad)
+        return state == PT_MSTATE_BAD;
+    for (uint32_t i = 0; i < w->goal_count; i++)
+        if (w->goal[i] == state)
+            return true;
+    return false;
+}
+
+/* The members of `set` that step into the goal; the caller frees them. */
+static pt_mstate *serving(struct walk *w, pt_set set, pt_letter letter, uint32_t *ret_count)
+{
+    uint32_t count, kept = 0;
+    const pt_mstate *members = pt_sets_members(&w->l->sets, set, &count);
+    pt_mstate *list = pt_xmalloc(count * sizeof *list);
+    for (uint32_t i = 0; i < count; i++)
+        if (in_goal(w, pt_monitor_step(w->l->monitor, members[i], letter)))
+            list[kept++] = members[i];
+    *ret_count = kept;
+    return list;
+}
+
+/* Tries to go back over the last event of one column. */
+static bool back_over(struct walk *w, const struct lat_past_level *past, uint32_t column)
+{
+    struct pt_lattice *l = w->l;
+    uint32_t index = w->counts[column], words = past->layout ? past->layout->words : 1;
+    PT_GROW(w->key, w->key_cap, words);
+    if (!index || index <= l->columns[column].freed)
+        return false;
+    const struct lat_event *e = lat_event_at(&l->columns[column], index);
+    pt_letter letter = step_letter(w, e);
+    w->counts[column]--;
+    uint32_t at = PT_NONE, count;
+    w->key[0] = 0; /* level 0 may have been remembered before there was a layout */
+    if (!past->layout || lat_key(l, past->layout, w->counts, w->key))
+        at = lat_find(&w->table, past->keys, words, w->key);
+    if (at != PT_NONE) {
+        pt_mstate *goal = serving(w, past->sets[at], letter, &count);
+        if (count) {
+            free(w->goal);
+            w->goal = goal;
+            w->goal_count = count;
+            w->goal_is_bad = false;
+            w->letter = past->letters[at];
+            w->column = column;
+            struct chosen step = {column, index};
+            PT_PUSH(w->steps, w->step_count, w->step_cap, step);
+            return true;
+        }
+        free(goal);
+    }
+    w->counts[column]++;
+    return false;
+}
+
+static bool back_one_level(struct walk *w, const struct lat_past_level *past)
+{
+    struct pt_lattice *l = w->l;
+    lat_index(&w->table, past->keys, past->count, past->layout ? past->layout->words : 1);
+    if (w->column != PT_NONE && back_over(w, past, w->column))
+        return true;
+    uint64_t below = UINT64_MAX; /* the other columns, latest event first */
+    for (;;) {
+        uint32_t latest = PT_NONE;
+        uint64_t number = 0;
+        for (uint32_t c = 0; c < l->column_count; c++) {
+            if (!w->counts[c] || w->counts[c] <= l->columns[c].freed)
+                continue;
+            uint64_t n = lat_event_at(&l->columns[c], w->counts[c])->number;
+            if (n < below && n > number) {
+                number = n;
+                latest = c;
+            }
+        }
+        if (latest == PT_NONE)
+            return false;
+        if (latest != w->column && back_over(w, past, latest))
+            return true;
+        below = number;
+    }
+}
+
+/* Is this the cut of the actual run at this level? A cut of k events with greatest number k is the first k events. */
+static bool on_actual_run(const struct walk *w)
+{
+    for (uint32_t c = 0; c < w->l->column_count; c++) {
+        const struct lat_column *column = &w->l->columns[c];
+        if (w->counts[c] > column->freed && lat_event_at(column, w->counts[c])->number > w->level)
+            return false;
+    }
+    return true;
+}
+
+/* Walks back to the start, or to a state of the actual run. False: the beginning has been forgotten. */
+static bool walk_back(struct walk *w, bool may_anchor)
+{
+    while (w->level > 0) {
+        const struct lat_past_level *past = past_level(w, w->level - 1);
+        if (!past || !back_one_level(w, past))
+            return false;
+        w->level--;
+        if (may_anchor && w->level > 0 && on_actual_run(w) && in_goal(w, past->observed))
+            break;
+    }
+    return true;
+}
+
+/* ---- the finding ---- */
+
+static struct pt_step step_of(struct pt_lattice *l, uint32_t column, uint32_t index)
+{
+    struct pt_arena *arena = &l->finding->arena;
+    const struct lat_event *e = lat_event_at(&l->columns[column], index);
+    const char *thread = pt_name(l->names, PT_SPACE_THREAD, l->columns[column].thread);
+    const char *object = pt_name(l->names, pt_op_space(e->op), e->object);
+    const char *loc = pt_name(l->names, PT_SPACE_LOC, e->loc);
+    return (struct pt_step){
+        .thread = pt_arena_strndup(arena, thread, strlen(thread)),
+        .op = pt_op_word(e->op),
+        .object = pt_arena_strndup(arena, object, strlen(object)),
+        .loc = pt_arena_strndup(arena, loc, strlen(loc)),
+        .value = e->user_event == PT_NONE ? e->value : (struct pt_value){0},
+        .number = e->number,
+        .line = e->line,
+    };
+}
+
+static int compare_steps(const void *a, const void *b)
+{
+    const struct pt_step *x = a, *y = b;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static struct pt_binding *bindings(struct pt_lattice *l, const struct pt_value *values)
+{
+    uint32_t count;
+    const struct pt_varref *vars = pt_monitor_vars(l->monitor, &count);
+    struct pt_binding *list = pt_arena_alloc(&l->finding->arena, count * sizeof *list);
+    for (uint32_t v = 0; v < count; v++) {
+        list[v].name = pt_arena_strndup(&l->finding->arena, vars[v].name, strlen(vars[v].name));
+        list[v].value = values[v];
+    }
+    return list;
+}
+
+/* All relevant events of the actual run after `from` and up to `upto`, by number. */
+static struct chosen *actual_run(struct pt_lattice *l, uint64_t from, uint64_t upto)
+{
+    struct chosen *list = pt_xcalloc(upto - from, sizeof *list);
+    for (uint32_t c = 0; c < l->column_count; c++)
+        for (uint32_t k = l->columns[c].freed + 1; k <= l->columns[c].arrived; k++) {
+            uint64_t number = lat_event_at(&l->columns[c], k)->number;
+            if (number > from && number <= upto)
+                list[number - from - 1] = (struct chosen){c, k};
+        }
+    return list;
+}
+
+/* For each step that overtakes an event of the actual run, the latest event it overtakes and why it may. */
+static void fill_moves(struct pt_lattice *l, const struct chosen *run, uint32_t count, const struct chosen *actual,
+                       uint64_t from)
+{
+    struct pt_finding *finding = l->finding;
+    struct pt_move *moves = pt_arena_alloc(&finding->arena, count * sizeof *moves);
+    bool *done = pt_xcalloc(finding->actual_count, sizeof *done); /* by number: already in the witness */
+    for (uint32_t i = 0; i < count; i++) {
+        const struct lat_event *e = lat_event_at(&l->columns[run[i].column], run[i].index);
+        uint64_t n = e->number - from - 1;
+        done[n] = true;
+        for (uint64_t k = n; k-- > 0;) {
+            if (done[k])
+                continue;
+            uint32_t over_thread = l->columns[actual[k].column].thread;
+            moves[finding->move_count++] = (struct pt_move){.step = i,
+                                                            .over = finding->actual[k],
+                                                            .over_index = actual[k].index,
+                                                            .needs = pt_clock_get(e->clock, over_thread)};
+            break;
+        }
+    }
+    free(done);
+    finding->moves = moves;
+}
+
+static void fill_truths(struct pt_lattice *l, const pt_letter *letters, uint32_t count)
+{
+    struct pt_finding *finding = l->finding;
+    struct pt_explained *list;
+    finding->truth_count = pt_monitor_explain(l->monitor, letters, count, &list);
+    finding->truths = pt_arena_alloc(&finding->arena, (finding->truth_count + 1) * sizeof *finding->truths);
+    for (uint32_t i = 0; i < finding->truth_count; i++) {
+        finding->truths[i].text = pt_arena_strndup(&finding->arena, list[i].text, strlen(list[i].text));
+        finding->truths[i].value = list[i].value < 0   ? PT_TRUTH_OPEN
+                                   : list[i].value > 0 ? PT_TRUTH_TRUE
+                                                       : PT_TRUTH_FALSE;
+        finding->truths[i].depth = list[i].depth;
+        free(list[i].text);
+    }
+    free(list);
+}
+
+/* Is the run legal by the order? `have` are the counts it starts from. */
+static bool replay_order(struct pt_lattice *l, const uint32_t *have, const struct chosen *run, uint32_t count)
+{
+    uint32_t columns = l->column_count;
+    uint32_t *state = pt_xmalloc((columns + 1) * sizeof *state);
+    uint32_t *thread = pt_xmalloc((count + 1) * sizeof *thread);
+    uint32_t *need = pt_xmalloc(((size_t)count * columns + 1) * sizeof *need);
+    const uint32_t **rows = pt_xmalloc((count + 1) * sizeof *rows);
+    memcpy(state, have, columns * sizeof *state);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct lat_event *e = lat_event_at(&l->columns[run[i].column], run[i].index);
+        thread[i] = run[i].column;
+        rows[i] = need + (size_t)i * columns;
+        for (uint32_t c = 0; c < columns; c++)
+            need[(size_t)i * columns + c] = pt_clock_get(e->clock, l->columns[c].thread);
+    }
+    bool legal = pt_order_replay(state, columns, thread, rows, count) == count;
+    free(state);
+    free(thread);
+    free(need);
+    free(rows);
+    return legal;
+}
+
+/*
+ * Does the monitor call the last state of the run bad, and no earlier one? From the values alone, without the letters
+ * and sets of the exploration. Fills `letters` (count + 1) and leaves the last state's values in `values`.
+ */
+static bool replay_monitor(struct pt_lattice *l, pt_mstate state, bool from_start, const struct chosen *run,
+                           uint32_t count, struct pt_value *values, pt_letter *letters)
+{
+    letters[0] = pt_monitor_letter(l->monitor, values, PT_NONE);
+    if (from_start)
+        state = pt_monitor_step(l->monitor, pt_monitor_start(l->monitor), letters[0]);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct lat_event *e = lat_event_at(&l->columns[run[i].column], run[i].index);
+        if (state == PT_MSTATE_BAD || state == PT_MSTATE_ERROR)
+            return false;
+        if (e->var != PT_NONE)
+            values[e->var] = e->value;
+        letters[i + 1] = pt_monitor_letter(l->monitor, values, e->user_event);
+        state = pt_monitor_step(l->monitor, state, letters[i + 1]);
+    }
+    return state == PT_MSTATE_BAD;
+}
+
+static void fill_run(struct pt_lattice *l, const struct chosen *run, uint32_t count, uint64_t from)
+{
+    struct pt_finding *finding = l->finding;
+    uint64_t upto = from;
+    finding->witness_from = from;
+    finding->witness_count = count;
+    finding->witness = pt_arena_alloc(&finding->arena, (count + 1) * sizeof *finding->witness);
+    finding->observed = pt_arena_alloc(&finding->arena, (count + 1) * sizeof *finding->observed);
+    for (uint32_t i = 0; i < count; i++) {
+        finding->witness[i] = step_of(l, run[i].column, run[i].index);
+        upto = finding->witness[i].number > upto ? finding->witness[i].number : upto;
+        finding->switches += i > 0 && run[i].column != run[i - 1].column;
+    }
+    memcpy(finding->observed, finding->witness, count * sizeof *finding->observed);
+    qsort(finding->observed, count, sizeof *finding->observed, compare_steps);
+    struct chosen *actual = actual_run(l, from, upto);
+    finding->actual_count = (uint32_t)(upto - from);
+    finding->actual = pt_arena_alloc(&finding->arena, (finding->actual_count + 1) * sizeof *finding->actual);
+    for (uint32_t i = 0; i < finding->actual_count; i++)
+        finding->actual[i] = step_of(l, actual[i].column, actual[i].index);
+    fill_moves(l, run, count, actual, from);
+    free(actual);
+}
+
+/* Replays the chosen run, and makes it the finding's witness if it is what it claims to be. */
+static bool settle(struct walk *w, pt_mstate observed)
+{
+    struct pt_lattice *l = w->l;
+    struct pt_finding *finding = l->finding;
+    uint32_t count = w->step_count;
+    struct chosen *run = pt_xmalloc((count + 1) * sizeof *run);
+    struct pt_value *values = pt_xmalloc((l->var_count + 1) * sizeof *values);
+    pt_letter *letters = pt_xmalloc(((size_t)count + 1) * sizeof *letters);
+    for (uint32_t i = 0; i < count; i++)
+        run[i] = w->steps[count - 1 - i];
+    lat_values(l, w->counts, values);
+    finding->value_count = l->var_count;
+    finding->initial = bindings(l, values);
+    bool good = replay_order(l, w->counts, run, count) &&
+                replay_monitor(l, observed, w->level == 0, run, count, values, letters);
+    if (good) {
+        finding->final = bindings(l, values);
+        fill_run(l, run, count, w->level);
+        if (w->level > 0) {
+            finding->from_values = finding->initial;
+            finding->from_count = l->var_count;
+        } else {
+            fill_truths(l, letters, count + 1);
+        }
+    }
+    free(run);
+    free(values);
+    free(letters);
+    return good;
+}
+
+static void walk_release(struct walk *w)
+{
+    release_segment(w);
+    free(w->counts);
+    free(w->goal);
+    free(w->steps);
+    free(w->table.slots);
+    free(w->key);
+}
+
+void lat_violation(struct pt_lattice *l, const uint64_t *bad_key, pt_letter bad_letter)
+{
+    struct pt_finding *finding = l->finding;
+    struct walk w = {.l = l, .letter = bad_letter, .goal_is_bad = true, .level = l->level, .column = PT_NONE};
+    w.counts = pt_xcalloc(l->column_count + 1, sizeof *w.counts);
+    if (l->layout)
+        lat_counts(l, l->layout, bad_key, w.counts);
+    finding->verdict = PT_VERDICT_VIOLATED;
+    if (finding->how == PT_HOW_NONE)
+        finding->how = PT_HOW_PREDICTED;
+    if (!walk_back(&w, !l->full && l->level > FULL_WITNESS)) {
+        finding->witness_lost = true;
+        finding->message = "the beginning of the violating run lies further back than is remembered of this bounded "
+                           "exploration, so that the run cannot be shown";
+    } else if (!settle(&w, w.level ? past_level(&w, w.level)->observed : PT_NONE)) {
+        finding->verdict = PT_VERDICT_ERROR;
+        finding->message = "internal error: the predicted run did not pass its replay; please report this";
+    }
+    walk_release(&w);
+}
+
+/* The event that made the state, in words that do not depend on the trace's file or form. */
+static const char *place_of(struct pt_lattice *l, uint32_t column, uint32_t index)
+{
+    struct pt_buf buf;
+    struct pt_step step = step_of(l, column, index);
+    pt_buf_init(&buf);
+    pt_buf_printf(&buf, "%s(%s)", step.op, step.object);
+    if (step.value.kind != PT_VALUE_UNKNOWN) {
+        pt_buf_puts(&buf, "=");
+        pt_value_to_text(step.value, &buf);
+    }
+    pt_buf_printf(&buf, " by %s at %s", step.thread, step.loc[0] ? step.loc : "an unnamed place");
+    const char *place = pt_arena_strndup(&l->finding->arena, buf.text, buf.len);
+    pt_buf_release(&buf);
+    return place;
+}
+
+void lat_evaluation_error(struct pt_lattice *l, const uint64_t *key)
+{
+    struct pt_finding *finding = l->finding;
+    uint32_t *counts = pt_xcalloc(l->column_count + 1, sizeof *counts);
+    struct pt_value *values = pt_xmalloc((l->var_count + 1) * sizeof *values);
+    struct pt_err err;
+    uint32_t latest = PT_NONE; /* the column of the cut's last event */
+    uint64_t number = 0;
+    if (l->layout)
+        lat_counts(l, l->layout, key, counts);
+    lat_values(l, counts, values);
+    pt_monitor_error(l->monitor, values, &err);
+    finding->verdict = PT_VERDICT_ERROR;
+    finding->message = pt_arena_strndup(&finding->arena, err.message, strlen(err.message));
+    finding->message_place = "the initial state";
+    for (uint32_t c = 0; c < l->column_count; c++)
+        if (counts[c] > l->columns[c].freed && lat_event_at(&l->columns[c], counts[c])->number > number) {
+            number = lat_event_at(&l->columns[c], counts[c])->number;
+            latest = c;
+        }
+    if (latest != PT_NONE)
+        finding->message_place = place_of(l, latest, counts[latest]);
+    free(counts);
+    free(values);
+}

@@ -1,0 +1,18 @@
+#include "finding/finding.h"
+
+#include <stdlib.h>
+
+struct pt_finding *pt_finding_new(void)
+{
+    struct pt_finding *finding = pt_xcalloc(1, sizeof *finding);
+    pt_arena_init(&finding->arena);
+    return finding;
+}
+
+void pt_finding_free(struct pt_finding *finding)
+{
+    if (!finding)
+        return;
+    pt_arena_release(&finding->arena);
+    free(finding);
+}

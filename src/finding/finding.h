@@ -1,0 +1,110 @@
+/* What an engine found out about one property: plain data, owned by its arena; nothing here decides or prints. */
+#ifndef PT_FINDING_FINDING_H
+#define PT_FINDING_FINDING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "core/value.h"
+
+#define PT_ALL UINT64_MAX /* --window all, --lookahead all */
+
+enum pt_verdict { PT_VERDICT_HOLDS, PT_VERDICT_VIOLATED, PT_VERDICT_UNKNOWN, PT_VERDICT_ERROR };
+enum pt_how { PT_HOW_NONE, PT_HOW_OBSERVED, PT_HOW_PREDICTED };
+
+/* One relevant event of a run. */
+struct pt_step {
+    const char *thread;
+    const char *op; /* "w", "u" or "event" */
+    const char *object;
+    const char *loc;
+    struct pt_value value; /* PT_VALUE_UNKNOWN for user events */
+    uint64_t number;       /* among the property's relevant events, in the order of the actual run, from 1 */
+    uint64_t line;         /* of the trace */
+};
+
+/* A variable's value in some state. */
+struct pt_binding {
+    const char *name;
+    struct pt_value value;
+};
+
+enum pt_truth_value { PT_TRUTH_FALSE, PT_TRUTH_TRUE, PT_TRUTH_OPEN /* depends on the future */ };
+/* A subformula's value in the violating state; larger depth: nearer to the atoms. */
+struct pt_truth {
+    const char *text;
+    enum pt_truth_value value;
+    uint32_t depth;
+};
+
+/* Why a step of the witness may come before an event that preceded it in the actual run. */
+struct pt_move {
+    uint32_t step;       /* index into witness */
+    struct pt_step over; /* the event it overtakes */
+    uint64_t over_index; /* `over` is this relevant event of its thread, from 1, ... */
+    uint64_t needs;      /* ... and the step causally needs only this many of that thread's relevant events */
+};
+
+struct pt_finding {
+    struct pt_arena arena;
+    const char *property;
+    const char *kind; /* "ltl", "ere", "hoa", "monitor", "mttl", "within" */
+    const char *text; /* the property as written, "" for a module */
+    const char *file; /* where it stands, with line; NULL for a module */
+    uint32_t line;
+
+    enum pt_verdict verdict;
+    enum pt_how how; /* of a violation */
+    bool monitorable;
+    const char *message;       /* of an error, or why it is unknown; NULL otherwise */
+    const char *message_place; /* the event at which an evaluation failed, in words, or NULL */
+
+    /* What was explored. */
+    const char *order; /* "access" */
+    uint64_t relevant, levels, states, width;
+    uint64_t runs; /* UINT64_MAX with runs_overflow: more than 64 bits hold */
+    bool runs_overflow;
+    uint64_t window, lookahead; /* PT_ALL */
+    bool complete;
+
+    /* A violation's run: a shortest violating prefix, replayed and found legal. */
+    bool witness_lost; /* its beginning was forgotten (bounded windows, very long runs): no witness is given */
+    struct pt_step *witness;
+    uint32_t witness_count;
+    uint64_t witness_from;          /* observed relevant events before its first step (0: from the start) */
+    struct pt_binding *from_values; /* the state there, when witness_from > 0 */
+    uint32_t from_count;
+    struct pt_step *observed; /* the same events in the order of the actual run */
+    struct pt_step *actual;   /* all relevant events of the actual run after witness_from, up to the witness's latest */
+    uint32_t actual_count;
+    struct pt_move *moves;
+    uint32_t move_count;
+    uint32_t switches;          /* context switches of the witness */
+    struct pt_binding *initial; /* variables before the witness's first step; same order as final */
+    struct pt_binding *final;   /* variables in the violating state */
+    uint32_t value_count;
+    struct pt_truth *truths;
+    uint32_t truth_count;
+
+    double seconds;
+    uint64_t peak_bytes;
+};
+
+/* Zeroed, with a live arena. */
+struct pt_finding *pt_finding_new(void);
+void pt_finding_free(struct pt_finding *finding);
+
+/* What one command found out about one trace. */
+struct pt_result {
+    const char *trace; /* its name as given */
+    uint64_t events;   /* event lines; init and clock are none */
+    uint64_t threads;  /* that acted, were forked or joined */
+    struct pt_finding **findings;
+    uint32_t count;
+    bool torn; /* the trace ended in a tear: what was intact was used */
+    char torn_message[600];
+};
+
+#endif
