@@ -1,0 +1,231 @@
+/* portent automaton: shows the automaton of a property as HOA, DOT or a C monitor. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/diag.h"
+#include "cli/file.h"
+#include "logic/monitor.h"
+#include "logic/suggest.h"
+
+enum { OPT_HOA, OPT_DOT, OPT_C, OPT_PROPERTIES, OPT_PROPERTY, OPT_AUTOMATON_LIMIT };
+
+static const struct pt_option options_table[] = {
+    [OPT_HOA] = {"hoa", 0, NULL, NULL, "a Buechi automaton in HOA format (default)"},
+    [OPT_DOT] = {"dot", 0, NULL, NULL, "the same as a graph for Graphviz"},
+    [OPT_C] = {"c", 0, NULL, NULL, "a stand-alone C99 monitor that finds bad prefixes"},
+    [OPT_PROPERTIES] = {NULL, 's', "FILE", NULL, "take the property from this .prop file"},
+    [OPT_PROPERTY] = {NULL, 'p', "NAME", NULL, "which property, where the file has several"},
+    [OPT_AUTOMATON_LIMIT] = {"automaton-limit", 0, "N", NULL, "give up when more states are needed (default: 100000)"},
+    {0},
+};
+
+struct request {
+    uint32_t form; /* OPT_HOA, OPT_DOT or OPT_C */
+    const char *file, *name, *formula;
+    uint32_t limit;
+};
+
+static bool set_option(struct request *request, uint32_t index, const char *argument)
+{
+    uint64_t limit;
+    switch (index) {
+    case OPT_PROPERTIES:
+        if (request->file) {
+            pt_diag_usage("automaton", "automaton takes one property file");
+            return false;
+        }
+        request->file = argument;
+        return true;
+    case OPT_PROPERTY:
+        request->name = argument;
+        return true;
+    case OPT_AUTOMATON_LIMIT:
+        if (!pt_parse_count("automaton-limit", argument, INT32_MAX, &limit))
+            return false;
+        request->limit = (uint32_t)limit;
+        return true;
+    default:
+        if (request->form != PT_NONE && request->form != index) {
+            pt_diag_usage("automaton", "--hoa, --dot and --c exclude each other");
+            return false;
+        }
+        request->form = index;
+        return true;
+    }
+}
+
+static bool set_options(struct request *request, const struct pt_parsed *parsed)
+{
+    *request = (struct request){.form = PT_NONE, .limit = 100000};
+    for (uint32_t i = 0; i < parsed->option_count; i++) {
+        if (!set_option(request, parsed->options[i].index, parsed->options[i].argument))
+            return false;
+    }
+    if (request->form == PT_NONE)
+        request->form = OPT_HOA;
+    if (parsed->operand_count != (request->file ? 0 : 1)) {
+        pt_diag_usage("automaton", "automaton takes either one formula or -s FILE.prop");
+        return false;
+    }
+    if (request->name && !request->file) {
+        pt_diag_usage("automaton", "-p chooses a property of a file: it needs -s FILE.prop");
+        return false;
+    }
+    request->formula = request->file ? NULL : parsed->operands[0];
+    return true;
+}
+
+/* "a, b, c" */
+static char *property_names(const struct pt_properties *props)
+{
+    struct pt_buf list;
+    pt_buf_init(&list);
+    for (uint32_t i = 0; i < props->count; i++)
+        pt_buf_printf(&list, "%s%s", i ? ", " : "", props->items[i].name);
+    return pt_buf_take(&list);
+}
+
+/* The one property that was asked for, out of those that were read. */
+static enum pt_status choose(const struct request *request, const struct pt_properties *props,
+                             const struct pt_property **ret_property, struct pt_err *err)
+{
+    if (props->count == 0) {
+        (void)pt_err_at(err, PT_EINPUT, request->file, 0, 0, "there is no property in this file");
+        return PT_EINPUT;
+    }
+    if (!request->name && props->count == 1) {
+        *ret_property = &props->items[0];
+        return PT_OK;
+    }
+    struct pt_suggest suggest;
+    pt_suggest_init(&suggest, request->name ? request->name : "", request->name ? strlen(request->name) : 0);
+    for (uint32_t i = 0; request->name && i < props->count; i++) {
+        if (strcmp(props->items[i].name, request->name) == 0) {
+            *ret_property = &props->items[i];
+            return PT_OK;
+        }
+        pt_suggest_offer(&suggest, props->items[i].name);
+    }
+    if (request->name)
+        (void)pt_err_at(err, PT_EUSAGE, request->file, 0, 0, "there is no property '%s' in this file", request->name);
+    else
+        (void)pt_err_at(err, PT_EUSAGE, request->file, 0, 0, "there are %u properties in this file: choose with -p",
+                        props->count);
+    char *names = property_names(props);
+    if (suggest.best)
+        pt_err_hint(err, "did you mean '%s'?", suggest.best);
+    else
+        pt_err_hint(err, "its properties are %s", names);
+    free(names);
+    return PT_EUSAGE;
+}
+
+/* Says so when the property is one that no monitor can ever find violated. Works on an automaton of its own. */
+static void warn_unless_monitorable(const struct pt_property *property, uint32_t limit)
+{
+    struct pt_automaton *aut;
+    struct pt_err err;
+    bool monitorable = true;
+    if (pt_property_automaton(property, limit, &aut, &err) != PT_OK)
+        return;
+    pt_automaton_prune(aut);
+    enum pt_status status = pt_automaton_monitorable(aut, limit, &monitorable, &err);
+    if (status == PT_ELIMIT) {
+        (void)pt_err_set(&err, PT_ELIMIT, "too large to tell whether a finite prefix can violate this property");
+        pt_diag_warning(&err);
+    } else if (status == PT_OK && !monitorable) {
+        (void)pt_err_set(&err, PT_OK,
+                         "no finite prefix can violate this property: checking it will never find a violation");
+        pt_diag_warning(&err);
+    }
+    pt_automaton_free(aut);
+}
+
+/* A stand-alone monitor. A regular expression is violated when it is matched, even where that was bound to come. */
+static enum pt_status write_c(const struct request *request, const struct pt_property *property,
+                              struct pt_automaton *aut, struct pt_buf *buf, struct pt_err *err)
+{
+    struct pt_dfa *dfa;
+    enum pt_status status = property->kind == PT_KIND_ERE
+                                ? pt_ere_bad_prefixes(aut, &dfa, err)
+                                : pt_automaton_bad_prefixes(aut, request->limit, &dfa, err);
+    if (status != PT_OK)
+        return status;
+    status = pt_automaton_check_labels(aut, dfa, err);
+    if (status == PT_OK)
+        pt_cmonitor_write(aut, dfa, request->file ? property->name : "formula", buf);
+    pt_dfa_free(dfa);
+    return status;
+}
+
+static enum pt_status write_form(const struct request *request, const struct pt_property *property, struct pt_buf *buf,
+                                 struct pt_err *err)
+{
+    struct pt_automaton *aut;
+    const char *name = request->file ? property->name : property->text;
+    enum pt_status status = pt_property_automaton(property, request->limit, &aut, err);
+    if (status != PT_OK)
+        return status;
+    if (request->form == OPT_C) {
+        status = write_c(request, property, aut, buf, err);
+    } else {
+        pt_automaton_prune(aut);
+        status = pt_automaton_check_labels(aut, NULL, err);
+        if (status == PT_OK)
+            (request->form == OPT_HOA ? pt_hoa_write : pt_dot_write)(aut, name, buf);
+    }
+    pt_automaton_free(aut);
+    return status;
+}
+
+static enum pt_status show(const struct request *request, struct pt_properties *props, struct pt_buf *buf,
+                           struct pt_err *err)
+{
+    const struct pt_property *property = NULL;
+    enum pt_status status = request->file ? pt_file_properties(props, request->file, err)
+                                          : pt_properties_add_formula(props, request->formula, err);
+    if (status == PT_OK)
+        status = choose(request, props, &property, err);
+    if (status != PT_OK)
+        return status;
+    if (property->kind == PT_KIND_MTTL)
+        return pt_err_at(err, PT_EUSAGE, property->file ? property->file : "", property->line, property->column,
+                         "a decentralised property (at ...) has no automaton over global states");
+    status = write_form(request, property, buf, err);
+    if (status == PT_OK)
+        warn_unless_monitorable(property, request->limit);
+    return status;
+}
+
+static int run(const struct pt_parsed *parsed)
+{
+    struct request request;
+    if (!set_options(&request, parsed))
+        return PT_EXIT_BAD;
+    struct pt_properties *props = pt_properties_new();
+    struct pt_buf buf;
+    pt_buf_init(&buf);
+    struct pt_err err;
+    enum pt_status status = show(&request, props, &buf, &err);
+    int exit_status = PT_EXIT_BAD;
+    if (status != PT_OK)
+        pt_diag_error(&err);
+    else if (pt_output(&buf))
+        exit_status = 0;
+    pt_buf_release(&buf);
+    pt_properties_free(props);
+    return exit_status;
+}
+
+static const char *const usages[] = {"[--hoa|--dot|--c] 'FORMULA'", "[--hoa|--dot|--c] -s FILE.prop [-p NAME]", NULL};
+
+const struct pt_command pt_command_automaton = {
+    .name = "automaton",
+    .summary = "show the automaton of a property",
+    .usages = usages,
+    .about = "Prints the Buechi automaton of a property, or a C monitor made from it, and warns when no finite prefix "
+             "can ever violate the property.",
+    .options = options_table,
+    .run = run,
+};

@@ -1,0 +1,200 @@
+#include "cli/check_output.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/diag.h"
+#include "logic/suggest.h"
+#include "report/json.h"
+#include "report/text.h"
+
+enum { MAX_NAMES_SEARCHED = 100000, MAX_UNSEEN_LISTED = 5 };
+
+static void show_progress(void *context, const char *property, uint64_t level, uint64_t states)
+{
+    struct pt_output *output = context;
+    pt_progress_show(&output->progress, property, level, states);
+}
+
+static void print_found(void *context, const struct pt_finding *finding)
+{
+    struct pt_output *output = context;
+    if (output->trace_ended)
+        return;
+    struct pt_buf buf;
+    pt_buf_init(&buf);
+    if (output->told_count)
+        pt_buf_puts(&buf, "\n");
+    pt_report_text(finding, &output->options->style, &buf);
+    pt_progress_clear(&output->progress);
+    output->failed |= !pt_output(&buf);
+    pt_buf_release(&buf);
+    PT_PUSH(output->told, output->told_count, output->told_cap, ((struct pt_told){finding, finding->how}));
+}
+
+void pt_output_begin(struct pt_output *output, const struct pt_output_options *options, bool progress,
+                     struct pt_analysis_options *engine)
+{
+    *output = (struct pt_output){.options = options};
+    pt_progress_init(&output->progress, progress);
+    engine->context = output;
+    if (output->progress.on)
+        engine->progress = show_progress;
+    if (options->stream && !options->json && !options->quiet)
+        engine->found = print_found;
+}
+
+/* Names that the trace never mentioned, with the property that has them. The engine keeps the names, we the list. */
+struct unseen {
+    struct unseen_name {
+        const char *name;
+        uint32_t property;
+    } * items;
+    uint32_t count;
+    size_t cap;
+};
+
+static void collect_unseen(struct pt_analysis *analysis, uint32_t property_count, struct unseen *unseen)
+{
+    for (uint32_t i = 0; i < property_count; i++) {
+        const char *const *names = pt_analysis_unseen(analysis, i);
+        for (; names && *names; names++)
+            PT_PUSH(unseen->items, unseen->count, unseen->cap, ((struct unseen_name){*names, i}));
+    }
+}
+
+static bool is_unseen(const struct unseen *unseen, const char *name)
+{
+    for (uint32_t i = 0; i < unseen->count; i++) {
+        if (strcmp(unseen->items[i].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The name of the trace, or else of the property files, that was probably meant. */
+static const char *nearest(const struct unseen *unseen, const struct pt_names *names, const struct pt_properties *props,
+                           const char *name)
+{
+    static const enum pt_space spaces[] = {PT_SPACE_VAR, PT_SPACE_EVENT};
+    struct pt_suggest suggest;
+    pt_suggest_init(&suggest, name, strlen(name));
+    for (size_t s = 0; s < sizeof spaces / sizeof *spaces; s++) {
+        const struct pt_strtab *table = &names->space[spaces[s]];
+        for (uint32_t id = 0; id < table->count && id < MAX_NAMES_SEARCHED; id++) {
+            /* The engine may have interned the properties' own names. */
+            if (!is_unseen(unseen, pt_strtab_text(table, id)))
+                pt_suggest_offer(&suggest, pt_strtab_text(table, id));
+        }
+    }
+    if (suggest.best)
+        return suggest.best;
+    const char *declared = pt_properties_nearest(props, name);
+    return declared && strcmp(declared, name) != 0 ? declared : NULL;
+}
+
+/* One warning about the names of one property, which stand at *at and after; *at moves past them. */
+static void warn_unseen(const struct unseen *unseen, uint32_t *at, const char *property, const struct pt_names *names,
+                        const struct pt_properties *props)
+{
+    uint32_t owner = unseen->items[*at].property, listed = 0;
+    struct pt_buf list;
+    pt_buf_init(&list);
+    for (; *at < unseen->count && unseen->items[*at].property == owner; ++*at, ++listed) {
+        const char *name = unseen->items[*at].name;
+        if (listed == MAX_UNSEEN_LISTED)
+            pt_buf_puts(&list, ", ...");
+        if (listed >= MAX_UNSEEN_LISTED)
+            continue;
+        const char *near = nearest(unseen, names, props, name);
+        pt_buf_printf(&list, "%s'%s'", listed ? ", " : "", name);
+        if (near)
+            pt_buf_printf(&list, " (did you mean '%s'?)", near);
+    }
+    struct pt_err warning;
+    (void)pt_err_set(&warning, PT_OK, "property '%s' names what the trace never mentions: %s", property, list.text);
+    pt_diag_warning(&warning);
+    pt_buf_release(&list);
+}
+
+void pt_output_unseen(struct pt_output *output, struct pt_analysis *analysis, const struct pt_names *names,
+                      const struct pt_properties *props)
+{
+    uint32_t count;
+    struct pt_finding **findings = pt_analysis_findings(analysis, &count);
+    struct unseen unseen = {0};
+    collect_unseen(analysis, count, &unseen);
+    pt_progress_clear(&output->progress);
+    for (uint32_t at = 0; at < unseen.count;)
+        warn_unseen(&unseen, &at, findings[unseen.items[at].property]->property, names, props);
+    free(unseen.items);
+}
+
+static const struct pt_told *told_of(const struct pt_output *output, const struct pt_finding *finding)
+{
+    for (uint32_t i = 0; i < output->told_count; i++) {
+        if (output->told[i].finding == finding)
+            return &output->told[i];
+    }
+    return NULL;
+}
+
+static void put_text(const struct pt_output *output, const struct pt_result *result, struct pt_buf *buf)
+{
+    const struct pt_style *style = &output->options->style;
+    if (result->count == 0)
+        pt_buf_printf(buf,
+                      "The trace%s is well formed: %" PRIu64 " event%s, %" PRIu64 " thread%s. No property was given.\n",
+                      result->torn ? ", up to its tear," : "", result->events, result->events == 1 ? "" : "s",
+                      result->threads, result->threads == 1 ? "" : "s");
+    /* A blank line sets reports of several lines apart. */
+    bool long_before = output->told_count > 0;
+    for (uint32_t i = 0; i < result->count; i++) {
+        const struct pt_finding *finding = result->findings[i];
+        const struct pt_told *told = told_of(output, finding);
+        bool is_long = finding->verdict == PT_VERDICT_VIOLATED;
+        if (long_before || (is_long && i > 0))
+            pt_buf_puts(buf, "\n");
+        if (told)
+            pt_report_text_again(finding, told->how, style, buf);
+        else
+            pt_report_text(finding, style, buf);
+        long_before = is_long;
+    }
+}
+
+/* Contract section 1: 2 before 1 before 3 before 0. */
+static int exit_status(const struct pt_result *result)
+{
+    bool seen[4] = {0};
+    for (uint32_t i = 0; i < result->count; i++)
+        seen[result->findings[i]->verdict] = true;
+    if (seen[PT_VERDICT_ERROR])
+        return PT_EXIT_BAD;
+    if (seen[PT_VERDICT_VIOLATED])
+        return PT_EXIT_VIOLATED;
+    return seen[PT_VERDICT_UNKNOWN] || result->torn ? PT_EXIT_UNKNOWN : PT_EXIT_HOLDS;
+}
+
+int pt_output_end(struct pt_output *output, const struct pt_result *result)
+{
+    struct pt_buf buf;
+    pt_buf_init(&buf);
+    if (output->options->json)
+        pt_report_json(result, &buf);
+    else if (!output->options->quiet)
+        put_text(output, result, &buf);
+    pt_progress_clear(&output->progress);
+    bool ok = !output->failed && pt_output(&buf);
+    pt_buf_release(&buf);
+    pt_output_abandon(output);
+    return ok ? exit_status(result) : PT_EXIT_BAD;
+}
+
+void pt_output_abandon(struct pt_output *output)
+{
+    pt_progress_clear(&output->progress);
+    free(output->told);
+    output->told = NULL;
+}

@@ -1,0 +1,11 @@
+/* The commands of this version. */
+#ifndef PT_CLI_COMMANDS_H
+#define PT_CLI_COMMANDS_H
+
+#include "cli/options.h"
+
+extern const struct pt_command pt_command_check, pt_command_automaton, pt_command_convert, pt_command_completion;
+/* All of them, in the order --help lists them, then NULL. */
+extern const struct pt_command *const pt_commands[];
+
+#endif

@@ -1,0 +1,215 @@
+/*
+ * portent convert: copies a trace from one form to the other, validating it on the way. The output appears under its
+ * name only when it is whole: it is written beside it and renamed.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cli/commands.h"
+#include "cli/diag.h"
+#include "trace/binary.h"
+#include "trace/reader.h"
+#include "trace/validate.h"
+#include "trace/writer.h"
+
+enum { OPT_OUTPUT, OPT_TEXT, OPT_BINARY };
+
+static const struct pt_option options_table[] = {
+    [OPT_OUTPUT] = {NULL, 'o', "TRACE", NULL, "where to write; - is standard output"},
+    [OPT_TEXT] = {"text", 0, NULL, NULL, "write the text form"},
+    [OPT_BINARY] = {"binary", 0, NULL, NULL, "write the binary form"},
+    {0},
+};
+
+struct request {
+    const char *input, *output;
+    bool form_given;
+    enum pt_trace_form form;
+};
+
+/* A pipe, a device, a folder: nothing to look into before reading it. */
+static bool is_special(const char *path)
+{
+    struct stat info;
+    return strcmp(path, "-") == 0 || (stat(path, &info) == 0 && !S_ISREG(info.st_mode));
+}
+
+static bool is_binary(const char *path)
+{
+    char magic[PT_BINARY_MAGIC_LEN];
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return false; /* the reader will say why */
+    size_t n = fread(magic, 1, sizeof magic, file);
+    fclose(file);
+    return n > 0 && memcmp(magic, pt_binary_magic, n) == 0;
+}
+
+/* By the output's ending, or else the form that the input has not. */
+static bool choose_form(struct request *request)
+{
+    size_t len = strlen(request->output);
+    if (len > 4 && strcmp(request->output + len - 4, ".ptb") == 0) {
+        request->form = PT_FORM_BINARY;
+    } else if (is_special(request->input)) {
+        pt_diag_usage("convert",
+                      "the input is no regular file, so the form to write must be given: --text or --binary");
+        return false;
+    } else {
+        request->form = is_binary(request->input) ? PT_FORM_TEXT : PT_FORM_BINARY;
+    }
+    return true;
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return strcmp(a, "-") != 0 && strcmp(b, "-") != 0 && stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
+}
+
+static bool set_options(struct request *request, const struct pt_parsed *parsed)
+{
+    *request = (struct request){0};
+    for (uint32_t i = 0; i < parsed->option_count; i++) {
+        uint32_t index = parsed->options[i].index;
+        if (index == OPT_OUTPUT) {
+            request->output = parsed->options[i].argument;
+            continue;
+        }
+        enum pt_trace_form form = index == OPT_TEXT ? PT_FORM_TEXT : PT_FORM_BINARY;
+        if (request->form_given && form != request->form) {
+            pt_diag_usage("convert", "--text and --binary exclude each other");
+            return false;
+        }
+        request->form_given = true;
+        request->form = form;
+    }
+    if (parsed->operand_count != 1 || !request->output) {
+        pt_diag_usage("convert", "convert takes one trace and -o TRACE");
+        return false;
+    }
+    request->input = parsed->operands[0];
+    if (is_same_file(request->input, request->output)) {
+        pt_diag_usage("convert", "'%s' would overwrite its own input", request->output);
+        return false;
+    }
+    return request->form_given || choose_form(request);
+}
+
+/* A fresh file beside `path`, with the permissions a new file gets. The caller frees its name. */
+static enum pt_status make_temporary(const char *path, char **ret_name, struct pt_err *err)
+{
+    struct pt_buf name;
+    pt_buf_init(&name);
+    pt_buf_printf(&name, "%s.XXXXXX", path);
+    int fd = mkstemp(name.text);
+    if (fd < 0) {
+        (void)pt_err_at(err, PT_EIO, path, 0, 0, "cannot write: %s", strerror(errno));
+        pt_buf_release(&name);
+        return PT_EIO;
+    }
+    mode_t mask = umask(0);
+    umask(mask);
+    (void)!fchmod(fd, 0666 & ~mask); /* at worst the file stays private */
+    close(fd);
+    *ret_name = pt_buf_take(&name);
+    return PT_OK;
+}
+
+/* Copies every event. *ret_torn: the input ends in a tear, which was reported. */
+static enum pt_status copy(struct pt_reader *reader, const struct pt_names *names, struct pt_writer *writer,
+                           bool *ret_torn, struct pt_err *err)
+{
+    struct pt_validator *validator = pt_validator_new(pt_reader_label(reader), names);
+    enum pt_status status = PT_OK;
+    struct pt_event event;
+    enum pt_read read;
+    while ((read = pt_reader_next(reader, &event, err)) == PT_READ_EVENT) {
+        status = pt_validator_check(validator, &event, err);
+        if (status == PT_OK)
+            status = pt_writer_add(writer, &event, err);
+        if (status != PT_OK)
+            break;
+    }
+    pt_validator_free(validator);
+    if (read == PT_READ_TORN) {
+        pt_diag_warning(err);
+        *ret_torn = true;
+    }
+    return read == PT_READ_ERROR ? err->status : status;
+}
+
+static enum pt_status write_to(const struct request *request, const char *path, bool *ret_torn, struct pt_err *err)
+{
+    struct pt_names names;
+    struct pt_reader *reader;
+    struct pt_writer *writer;
+    pt_names_init(&names);
+    enum pt_status status = pt_reader_open(request->input, &names, &reader, err);
+    if (status == PT_OK) {
+        status = pt_writer_open(path, request->form, &names, &writer, err);
+        if (status == PT_OK) {
+            struct pt_err close_err;
+            status = copy(reader, &names, writer, ret_torn, err);
+            enum pt_status closed = pt_writer_close(writer, &close_err);
+            if (status == PT_OK && closed != PT_OK) {
+                *err = close_err;
+                status = closed;
+            }
+        }
+        pt_reader_free(reader);
+    }
+    pt_names_release(&names);
+    return status;
+}
+
+static enum pt_status convert(const struct request *request, bool *ret_torn, struct pt_err *err)
+{
+    if (is_special(request->output))
+        return write_to(request, request->output, ret_torn, err);
+    char *temporary = NULL;
+    enum pt_status status = make_temporary(request->output, &temporary, err);
+    if (status != PT_OK)
+        return status;
+    status = write_to(request, temporary, ret_torn, err);
+    if (status == PT_OK && rename(temporary, request->output) != 0)
+        status = pt_err_at(err, PT_EIO, request->output, 0, 0, "cannot write: %s", strerror(errno));
+    if (status != PT_OK)
+        unlink(temporary);
+    free(temporary);
+    return status;
+}
+
+static int run(const struct pt_parsed *parsed)
+{
+    struct request request;
+    struct pt_err err;
+    bool torn = false;
+    if (!set_options(&request, parsed))
+        return PT_EXIT_BAD;
+    if (convert(&request, &torn, &err) != PT_OK) {
+        pt_diag_error(&err);
+        return PT_EXIT_BAD;
+    }
+    return torn ? PT_EXIT_UNKNOWN : 0;
+}
+
+static const char *const usages[] = {"TRACE -o TRACE [--text|--binary]", NULL};
+
+const struct pt_command pt_command_convert = {
+    .name = "convert",
+    .summary = "convert a trace between the text and the binary form",
+    .usages = usages,
+    .about = "Copies a trace and validates it. An output name that ends in .ptb gets the binary form; otherwise the "
+             "output has the form that the input has not.\n\n"
+             "Exit status: 0 converted, 2 bad usage or input (no output is left behind), 3 the input was torn and "
+             "only its intact part was converted.",
+    .options = options_table,
+    .run = run,
+};

@@ -1,0 +1,107 @@
+#include "cli/file.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "portent-monitor.h"
+
+/* Property and HOA files are written by people or small tools; more than this is a device or a mistake. */
+static const size_t max_file = (size_t)64 << 20;
+
+enum pt_status pt_file_read(const char *path, char **ret_text, size_t *ret_len, struct pt_err *err)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        (void)pt_err_at(err, PT_EIO, path, 0, 0, "cannot open '%s': %s", path, strerror(errno));
+        return PT_EIO;
+    }
+    char *text = NULL;
+    size_t len = 0, cap = 0, n;
+    do {
+        PT_GROW(text, cap, len + 4096);
+        n = fread(text + len, 1, cap - len - 1, file);
+        len += n;
+    } while (n > 0 && len <= max_file);
+    int failed = ferror(file) ? errno : 0;
+    fclose(file);
+    if (failed || len > max_file) {
+        free(text);
+        if (failed)
+            (void)pt_err_at(err, PT_EIO, path, 0, 0, "cannot read '%s': %s", path, strerror(failed));
+        else
+            (void)pt_err_at(err, PT_EIO, path, 0, 0, "'%s' is larger than %zu MiB", path, max_file >> 20);
+        return PT_EIO;
+    }
+    text[len] = '\0';
+    *ret_text = text;
+    *ret_len = len;
+    return PT_OK;
+}
+
+static enum pt_status fetch(void *context, const char *path, char **ret_text, size_t *ret_len, struct pt_err *err)
+{
+    (void)context;
+    return pt_file_read(path, ret_text, ret_len, err);
+}
+
+enum pt_status pt_file_properties(struct pt_properties *props, const char *path, struct pt_err *err)
+{
+    char *text;
+    size_t len;
+    enum pt_status status = pt_file_read(path, &text, &len, err);
+    if (status != PT_OK)
+        return status;
+    status = pt_properties_add(props, path, text, len, fetch, NULL, err);
+    free(text);
+    return status;
+}
+
+static const char *module_fault(const struct portent_monitor *module)
+{
+    if (!module)
+        return "portent_monitor() returned NULL";
+    if (module->abi != PORTENT_MONITOR_ABI)
+        return "was built for another version of portent-monitor.h";
+    if (!module->name || !module->name[0])
+        return "has no name";
+    if (!module->variables)
+        return "has no list of variables (an empty one is just NULL)";
+    if (module->state_size < 1 || module->state_size > 1u << 20)
+        return "has a state size that is not between 1 byte and 1 MiB";
+    if (!module->init || !module->step || !module->is_bad || !module->hash || !module->equal)
+        return "lacks one of init, step, is_bad, hash, equal";
+    return NULL;
+}
+
+enum pt_status pt_file_module(const char *path, const struct portent_monitor **ret_module, struct pt_err *err)
+{
+    /* Without a slash dlopen would search the system's libraries and not look here. */
+    struct pt_buf local;
+    pt_buf_init(&local);
+    pt_buf_printf(&local, "%s%s", strchr(path, '/') ? "" : "./", path);
+    void *library = dlopen(local.text, RTLD_NOW | RTLD_LOCAL);
+    pt_buf_release(&local);
+    if (!library)
+        return pt_err_at(err, PT_EINPUT, path, 0, 0, "cannot be loaded: %s", dlerror());
+
+    const struct portent_monitor *(*entry)(void);
+    void *symbol = dlsym(library, "portent_monitor");
+    const struct portent_monitor *module = NULL;
+    const char *fault = "does not export portent_monitor()";
+    if (symbol) {
+        memcpy(&entry, &symbol, sizeof entry); /* ISO C has no cast from data to function pointers */
+        module = entry();
+        fault = module_fault(module);
+    }
+    if (fault) {
+        (void)pt_err_at(err, PT_EINPUT, path, 0, 0, "%s", fault);
+        dlclose(library);
+        return PT_EINPUT;
+    }
+    *ret_module = module;
+    return PT_OK;
+}

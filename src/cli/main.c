@@ -1,0 +1,111 @@
+/* portent: finds the command and runs it. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cli/commands.h"
+#include "cli/diag.h"
+#include "logic/suggest.h"
+
+const struct pt_command *const pt_commands[] = {&pt_command_check, &pt_command_automaton, &pt_command_convert,
+                                                &pt_command_completion, NULL};
+
+/* Promised, and named when someone asks for them, but not there yet. */
+static const char *const future_commands[] = {"cc",      "c++",    "run",     "watch", "model",
+                                              "compile", "report", "confirm", NULL};
+
+static void out_of_memory(void)
+{
+    static const char message[] = "portent: error: out of memory; --memory-limit or a smaller --window may help\n";
+    ssize_t n = write(STDERR_FILENO, message, sizeof message - 1);
+    (void)n; /* nothing is left to try */
+    _exit(PT_EXIT_UNKNOWN);
+}
+
+static int help(void)
+{
+    struct pt_buf buf;
+    pt_buf_init(&buf);
+    pt_buf_puts(&buf, "Usage: portent COMMAND [OPTIONS] ...\n\n"
+                      "Finds the failing runs that a passing run hides: checks properties on every\n"
+                      "order of events that the causal order of a recorded trace allows.\n\nCommands:\n");
+    for (uint32_t i = 0; pt_commands[i]; i++)
+        pt_buf_printf(&buf, "  %-12s %s\n", pt_commands[i]->name, pt_commands[i]->summary);
+    pt_buf_puts(&buf, "\n  portent COMMAND --help    about one command\n"
+                      "  portent --version         the version of this program\n");
+    bool ok = pt_output(&buf);
+    pt_buf_release(&buf);
+    return ok ? 0 : PT_EXIT_BAD;
+}
+
+static int command_help(const struct pt_command *command)
+{
+    struct pt_buf buf;
+    pt_buf_init(&buf);
+    pt_options_help(command, &buf);
+    bool ok = pt_output(&buf);
+    pt_buf_release(&buf);
+    return ok ? 0 : PT_EXIT_BAD;
+}
+
+static int version(void)
+{
+    struct pt_buf buf;
+    pt_buf_init(&buf);
+    pt_buf_puts(&buf, "portent " PORTENT_VERSION "\n");
+    bool ok = pt_output(&buf);
+    pt_buf_release(&buf);
+    return ok ? 0 : PT_EXIT_BAD;
+}
+
+static int unknown_command(const char *word)
+{
+    struct pt_err err;
+    for (uint32_t i = 0; future_commands[i]; i++) {
+        if (strcmp(word, future_commands[i]) == 0) {
+            (void)pt_err_set(&err, PT_EUSAGE, "'%s' is not available in this version", word);
+            pt_diag_error(&err);
+            return PT_EXIT_BAD;
+        }
+    }
+    struct pt_suggest suggest;
+    pt_suggest_init(&suggest, word, strlen(word));
+    for (uint32_t i = 0; pt_commands[i]; i++)
+        pt_suggest_offer(&suggest, pt_commands[i]->name);
+    (void)pt_err_set(&err, PT_EUSAGE, "there is no %s '%s'", word[0] == '-' ? "option" : "command", word);
+    if (suggest.best)
+        pt_err_hint(&err, "did you mean '%s'?", suggest.best);
+    else
+        pt_err_hint(&err, "'portent --help' lists the commands");
+    pt_diag_error(&err);
+    return PT_EXIT_BAD;
+}
+
+int main(int argc, char **argv)
+{
+    pt_set_oom_handler(out_of_memory);
+    /* A reader that goes away ends us quietly, even when our parent ignores the signal. */
+    signal(SIGPIPE, SIG_DFL);
+    if (argc < 2) {
+        pt_diag_usage(NULL, "a command is missing; 'portent --help' lists them");
+        return PT_EXIT_BAD;
+    }
+    if (strcmp(argv[1], "--version") == 0)
+        return version();
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+        return help();
+    for (uint32_t i = 0; pt_commands[i]; i++) {
+        const struct pt_command *command = pt_commands[i];
+        if (strcmp(argv[1], command->name) != 0)
+            continue;
+        struct pt_parsed parsed;
+        int status = PT_EXIT_BAD;
+        if (pt_options_parse(command, argc - 1, argv + 1, &parsed))
+            status = parsed.help ? command_help(command) : command->run(&parsed);
+        pt_parsed_release(&parsed);
+        return status;
+    }
+    return unknown_command(argv[1]);
+}

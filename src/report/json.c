@@ -1,0 +1,120 @@
+#include "report/json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "report/json_writer.h"
+
+static const char *verdict_word(enum pt_verdict verdict)
+{
+    switch (verdict) {
+    case PT_VERDICT_HOLDS:
+        return "holds";
+    case PT_VERDICT_VIOLATED:
+        return "violated";
+    case PT_VERDICT_UNKNOWN:
+        return "unknown";
+    case PT_VERDICT_ERROR:
+        break;
+    }
+    return "error";
+}
+
+static void put_bound(struct pt_json *json, const char *key, uint64_t bound)
+{
+    if (bound == PT_ALL)
+        pt_json_string(json, key, "all");
+    else
+        pt_json_uint(json, key, bound);
+}
+
+static void put_steps(struct pt_json *json, const char *key, const struct pt_step *steps, uint32_t count)
+{
+    pt_json_open(json, key, '[');
+    for (uint32_t i = 0; i < count; i++) {
+        pt_json_open(json, NULL, '{');
+        pt_json_string(json, "thread", steps[i].thread);
+        pt_json_string(json, "op", steps[i].op);
+        pt_json_string(json, "object", steps[i].object);
+        if (steps[i].value.kind != PT_VALUE_UNKNOWN)
+            pt_json_value(json, "value", steps[i].value);
+        pt_json_string(json, "loc", steps[i].loc);
+        pt_json_close(json, '}');
+    }
+    pt_json_close(json, ']');
+}
+
+static void put_violation(struct pt_json *json, const struct pt_finding *finding)
+{
+    if (finding->witness_from > 0) {
+        pt_json_open(json, "witness_from", '{');
+        pt_json_uint(json, "events", finding->witness_from);
+        pt_json_open(json, "values", '{');
+        for (uint32_t i = 0; i < finding->from_count; i++)
+            pt_json_value(json, finding->from_values[i].name, finding->from_values[i].value);
+        pt_json_close(json, '}');
+        pt_json_close(json, '}');
+    }
+    put_steps(json, "witness", finding->witness, finding->witness_count);
+    put_steps(json, "observed", finding->observed, finding->witness_count);
+}
+
+static void put_message(struct pt_json *json, const struct pt_finding *finding)
+{
+    struct pt_buf text;
+    pt_buf_init(&text);
+    pt_buf_puts(&text, finding->message);
+    if (finding->message_place)
+        pt_buf_printf(&text, " (%s)", finding->message_place);
+    pt_json_string(json, "message", text.text);
+    pt_buf_release(&text);
+}
+
+static void put_finding(struct pt_json *json, const struct pt_finding *finding)
+{
+    bool violated = finding->verdict == PT_VERDICT_VIOLATED;
+    pt_json_open(json, NULL, '{');
+    pt_json_string(json, "name", finding->property);
+    pt_json_string(json, "kind", finding->kind);
+    pt_json_string(json, "verdict", verdict_word(finding->verdict));
+    if (finding->message)
+        put_message(json, finding);
+    if (violated)
+        pt_json_string(json, "how", finding->how == PT_HOW_OBSERVED ? "observed" : "predicted");
+    pt_json_bool(json, "monitorable", finding->monitorable);
+    pt_json_string(json, "order", finding->order ? finding->order : "access");
+    pt_json_uint(json, "relevant", finding->relevant);
+    pt_json_uint(json, "levels", finding->levels);
+    pt_json_uint(json, "states", finding->states);
+    pt_json_uint(json, "width", finding->width);
+    char runs[32];
+    snprintf(runs, sizeof runs, "%s%" PRIu64, finding->runs_overflow ? ">" : "",
+             finding->runs_overflow ? UINT64_MAX : finding->runs);
+    pt_json_string(json, "runs", runs);
+    put_bound(json, "window", finding->window);
+    put_bound(json, "lookahead", finding->lookahead);
+    pt_json_bool(json, "complete", finding->complete);
+    if (violated)
+        put_violation(json, finding);
+    pt_json_seconds(json, "seconds", finding->seconds);
+    pt_json_uint(json, "peak_bytes", finding->peak_bytes);
+    pt_json_close(json, '}');
+}
+
+void pt_report_json(const struct pt_result *result, struct pt_buf *buf)
+{
+    struct pt_json json = {.buf = buf};
+    pt_json_open(&json, NULL, '{');
+    pt_json_uint(&json, "portent", 1);
+    pt_json_string(&json, "trace", result->trace);
+    pt_json_uint(&json, "events", result->events);
+    pt_json_uint(&json, "threads", result->threads);
+    if (result->torn)
+        pt_json_string(&json, "torn", result->torn_message);
+    pt_json_open(&json, "properties", '[');
+    for (uint32_t i = 0; i < result->count; i++)
+        put_finding(&json, result->findings[i]);
+    pt_json_close(&json, ']');
+    pt_json_close(&json, '}');
+    pt_buf_puts(buf, "\n");
+}

@@ -1,0 +1,11 @@
+/* The JSON object of `check` (contract section 4). */
+#ifndef PT_REPORT_JSON_H
+#define PT_REPORT_JSON_H
+
+#include "base/buf.h"
+#include "finding/finding.h"
+
+/* One line, with a newline at its end. */
+void pt_report_json(const struct pt_result *result, struct pt_buf *buf);
+
+#endif
