@@ -1,0 +1,70 @@
+# A thin front of CMake + Ninja: the presets are in CMakePresets.json, the work of the longer targets in tools/.
+# `make help` lists the targets.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+FUZZ_SECONDS ?= 60
+# How many random cases the oracle compares with the sanitized, slower program.
+ASAN_RANDOM ?= 100
+
+export DESTDIR
+
+.DEFAULT_GOAL := all
+.PHONY: all deps demo check check-asan install lint bench fuzz clean help
+# Prerequisites run in the order they are written; Ninja does the parallel work.
+.NOTPARALLEL:
+
+# $(call compile,PRESET,FOLDER,TARGET): brings TARGET of a preset up to date. Configuring talks only when it fails.
+define compile
+@command -v cmake >/dev/null && command -v ninja >/dev/null || { echo "cmake or ninja is missing: run 'make deps'" >&2; exit 1; }
+@if [ ! -e $(2)/build.ninja ] || [ CMakePresets.json -nt $(2)/build.ninja ]; then \
+	echo "configuring $(2)/ ($(1))"; \
+	out=$$(cmake --preset $(1) 2>&1) || { printf '%s\n' "$$out" >&2; echo "configuring failed; is something missing? try 'make deps'" >&2; exit 1; }; \
+	touch $(2)/build.ninja; \
+fi
+@echo "building $(2)/ ($(1))"
+@ninja -C $(2) --quiet $(3)
+endef
+
+all: ## build everything; the program is build/bin/portent and works in place
+	$(call compile,release,build,all)
+
+deps: ## install what is missing (apt-get, with sudo where not root)
+	@tools/deps build
+
+# The demo's run is one that passed; that a violation is predicted from it (exit status 1) is the point.
+DEMO := build/bin/portent check -s examples/water/water.prop examples/water/water.trace
+demo: deps all ## predict the water tank's violation from a run that passed
+	@echo '$$ $(DEMO)'
+	@status=0; $(DEMO) || status=$$?; \
+	if [ $$status -ne 1 ]; then echo "expected exit status 1 (a violation is found), got $$status" >&2; exit 1; fi
+
+check: deps all ## run every test
+	@tools/run-tests build
+
+check-asan: deps ## run every test with AddressSanitizer and UBSan
+	$(call compile,asan,build-asan,all)
+	@tools/run-tests build-asan --random $(ASAN_RANDOM)
+
+install: all ## install under PREFIX (default /usr/local), staged in DESTDIR
+	@cmake --install build --prefix $(PREFIX)
+
+lint: ## layout, static analysis, include direction
+	@tools/deps build lint
+	$(call compile,release,build,all)
+	@tools/lint build
+
+bench: deps all ## build bench/ and measure
+	$(call compile,release,build,benches)
+	@if [ -x bench/run.sh ]; then bench/run.sh; fi
+
+fuzz: ## run each libFuzzer target for FUZZ_SECONDS (default 60)
+	@tools/deps build fuzz
+	$(call compile,fuzz,build-fuzz,fuzzers)
+	@tools/fuzz build-fuzz $(FUZZ_SECONDS)
+
+clean: ## remove every build folder
+	@rm -rf build build-*/
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile

@@ -1,0 +1,3 @@
+/* Nothing wrong here. */
+#include "low/low.h"
+#include <stddef.h>
