@@ -15,8 +15,8 @@ enum pt_status pt_err_set(struct pt_err *err, enum pt_status status, const char 
     return status;
 }
 
-enum pt_status pt_err_at(struct pt_err *err, enum pt_status status, const char *file, uint64_t line,
-                         uint32_t column, const char *fmt, ...)
+enum pt_status pt_err_at(struct pt_err *err, enum pt_status status, const char *file, uint64_t line, uint32_t column,
+                         const char *fmt, ...)
 {
     va_list ap;
     memset(err, 0, sizeof *err);

@@ -22,18 +22,18 @@ enum pt_status {
 
 struct pt_err {
     enum pt_status status;
-    char file[256];     /* "" when the error has no place */
-    uint64_t line;      /* from 1; 0: none */
-    uint32_t column;    /* from 1, in bytes; 0: none */
-    char message[512];  /* one sentence, without a full stop */
-    char source[256];   /* the source line the error stands in, "" when there is none */
-    char hint[256];     /* "did you mean 'always'?", "" when there is none */
+    char file[256];    /* "" when the error has no place */
+    uint64_t line;     /* from 1; 0: none */
+    uint32_t column;   /* from 1, in bytes; 0: none */
+    char message[512]; /* one sentence, without a full stop */
+    char source[256];  /* the source line the error stands in, "" when there is none */
+    char hint[256];    /* "did you mean 'always'?", "" when there is none */
 };
 
 /* Each fills *err and returns `status`, so that `return pt_err_set(...)` reads well. */
 enum pt_status pt_err_set(struct pt_err *err, enum pt_status status, const char *fmt, ...) PT_PRINTF(3, 4);
-enum pt_status pt_err_at(struct pt_err *err, enum pt_status status, const char *file, uint64_t line,
-                         uint32_t column, const char *fmt, ...) PT_PRINTF(6, 7);
+enum pt_status pt_err_at(struct pt_err *err, enum pt_status status, const char *file, uint64_t line, uint32_t column,
+                         const char *fmt, ...) PT_PRINTF(6, 7);
 void pt_err_hint(struct pt_err *err, const char *fmt, ...) PT_PRINTF(2, 3);
 /* The source line, without its newline; what is not printable ASCII or UTF-8 is shown as '?', a long line is cut. */
 void pt_err_source(struct pt_err *err, const char *text, size_t len);

@@ -34,6 +34,12 @@ void *pt_xrealloc(void *ptr, size_t size)
     return checked(realloc(ptr, size ? size : 1));
 }
 
+void *pt_xaligned(size_t alignment, size_t size)
+{
+    size_t rounded = (size + alignment) / alignment * alignment; /* aligned_alloc wants a multiple; never 0 */
+    return memset(checked(aligned_alloc(alignment, rounded)), 0, rounded);
+}
+
 char *pt_xstrdup(const char *text)
 {
     size_t n = strlen(text) + 1;

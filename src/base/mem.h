@@ -13,25 +13,27 @@ void pt_set_oom_handler(void (*handler)(void));
 void *pt_xmalloc(size_t size) __attribute__((malloc, returns_nonnull));
 void *pt_xcalloc(size_t count, size_t size) __attribute__((malloc, returns_nonnull));
 void *pt_xrealloc(void *ptr, size_t size) __attribute__((returns_nonnull));
+/* Zeroed; `alignment` is a power of two. */
+void *pt_xaligned(size_t alignment, size_t size) __attribute__((returns_nonnull));
 char *pt_xstrdup(const char *text) __attribute__((malloc, returns_nonnull));
 
 /* Makes room for at least `need` elements in `ptr`, whose capacity (in elements) is `cap`. */
-#define PT_GROW(ptr, cap, need)                                                                                   \
-    do {                                                                                                          \
-        if ((size_t)(need) > (size_t)(cap)) {                                                                     \
-            size_t pt_grow_new = (size_t)(cap) ? (size_t)(cap)*2 : 16;                                            \
-            while (pt_grow_new < (size_t)(need))                                                                  \
-                pt_grow_new *= 2;                                                                                 \
-            (ptr) = pt_xrealloc((ptr), pt_grow_new * sizeof *(ptr));                                              \
-            (cap) = pt_grow_new;                                                                                  \
-        }                                                                                                         \
+#define PT_GROW(ptr, cap, need)                                                                                        \
+    do {                                                                                                               \
+        if ((size_t)(need) > (size_t)(cap)) {                                                                          \
+            size_t pt_grow_new = (size_t)(cap) ? (size_t)(cap)*2 : 16;                                                 \
+            while (pt_grow_new < (size_t)(need))                                                                       \
+                pt_grow_new *= 2;                                                                                      \
+            (ptr) = pt_xrealloc((ptr), pt_grow_new * sizeof *(ptr));                                                   \
+            (cap) = pt_grow_new;                                                                                       \
+        }                                                                                                              \
     } while (0)
 
 /* Appends `value` to the array `ptr` of `len` elements and capacity `cap`. */
-#define PT_PUSH(ptr, len, cap, value)                                                                             \
-    do {                                                                                                          \
-        PT_GROW(ptr, cap, (size_t)(len) + 1);                                                                     \
-        (ptr)[(len)++] = (value);                                                                                 \
+#define PT_PUSH(ptr, len, cap, value)                                                                                  \
+    do {                                                                                                               \
+        PT_GROW(ptr, cap, (size_t)(len) + 1);                                                                          \
+        (ptr)[(len)++] = (value);                                                                                      \
     } while (0)
 
 /* An arena: allocations live until the arena is released. Pointers into it stay valid. */
@@ -42,6 +44,6 @@ struct pt_arena {
 void pt_arena_init(struct pt_arena *arena);
 void pt_arena_release(struct pt_arena *arena);
 void *pt_arena_alloc(struct pt_arena *arena, size_t size) __attribute__((returns_nonnull)); /* 16-aligned, zeroed */
-char *pt_arena_strndup(struct pt_arena *arena, const char *text, size_t len);              /* NUL-terminated */
+char *pt_arena_strndup(struct pt_arena *arena, const char *text, size_t len);               /* NUL-terminated */
 
 #endif

@@ -17,7 +17,7 @@ struct pt_strtab {
         const char *text;
         uint32_t len;
         uint32_t hash;
-    } *entries;
+    } * entries;
     uint32_t count;
     size_t cap;
     uint32_t *slots; /* id + 1, 0: free */
@@ -43,7 +43,7 @@ struct pt_map64 {
         uint64_t key;
         uint32_t value;
         uint32_t used;
-    } *slots;
+    } * slots;
     uint32_t count;
     uint32_t mask;
 };

@@ -179,8 +179,10 @@ void lat_layout_build(struct pt_lattice *l)
             field_fill(l, l->layout, field);
     }
     set_limits(l);
-    for (unsigned w = 0; w < l->options->jobs; w++)
-        l->workers[w].key = pt_xrealloc(l->workers[w].key, l->layout->words * sizeof(uint64_t));
+    for (unsigned w = 0; w < l->options->jobs; w++) {
+        free(l->workers[w].key);
+        l->workers[w].key = pt_xaligned(LAT_CACHE_LINE, l->layout->words * sizeof(uint64_t));
+    }
 }
 
 void lat_layout_add(struct pt_lattice *l, uint32_t column)

@@ -9,6 +9,13 @@
 
 enum { PARALLEL_FROM = 2048 }; /* cuts in a level; below, waking threads costs more than it gains */
 
+struct lat_level *lat_level_new(uint32_t part_count)
+{
+    struct lat_level *level = pt_xaligned(LAT_CACHE_LINE, sizeof *level);
+    level->part_count = part_count;
+    return level;
+}
+
 static size_t cut_bytes(uint32_t words)
 {
     return words * sizeof(uint64_t) + sizeof(uint64_t) + sizeof(pt_letter) + sizeof(pt_set);

@@ -35,10 +35,9 @@ struct pt_lattice *pt_lattice_new(struct pt_monitor *monitor, const struct pt_na
     l->last_write_index = pt_xcalloc(l->var_count, sizeof *l->last_write_index);
     for (uint32_t v = 0; v < l->var_count; v++)
         l->initial[v] = pt_value_int(0);
-    l->current = pt_xcalloc(1, sizeof *l->current);
-    l->next = pt_xcalloc(1, sizeof *l->next);
-    l->current->part_count = l->next->part_count = 1;
-    l->workers = pt_xcalloc(options->jobs, sizeof *l->workers);
+    l->current = lat_level_new(1);
+    l->next = lat_level_new(1);
+    l->workers = pt_xaligned(LAT_CACHE_LINE, options->jobs * sizeof *l->workers);
     for (unsigned w = 0; w < options->jobs; w++) {
         pt_worker_cache_init(&l->workers[w].cache);
         l->workers[w].values = pt_xcalloc(l->var_count, sizeof *l->workers[w].values);

@@ -64,10 +64,13 @@ struct lat_layout {
     uint32_t refs;  /* history levels that still use it, plus one */
 };
 
+/* Workers write to neighbouring parts at the same time: nothing of theirs may share a cache line. */
+enum { LAT_CACHE_LINE = 64 };
+
 /* Cuts of one level, or of one part of it; column-wise. */
 struct lat_part {
-    uint64_t *keys; /* `words` each */
-    uint64_t *runs; /* runs that lead here, saturating */
+    _Alignas(LAT_CACHE_LINE) uint64_t *keys; /* `words` each */
+    uint64_t *runs;                          /* runs that lead here, saturating */
     pt_letter *letters;
     pt_set *sets;
     uint32_t count;
@@ -114,7 +117,7 @@ struct lat_table {
 };
 
 struct lat_worker {
-    struct pt_worker_cache cache;
+    _Alignas(LAT_CACHE_LINE) struct pt_worker_cache cache;
     struct lat_table table;
     struct pt_value *values;
     uint32_t *counts;
@@ -208,6 +211,7 @@ void lat_counts(const struct pt_lattice *l, const struct lat_layout *layout, con
 bool lat_key(const struct pt_lattice *l, const struct lat_layout *layout, const uint32_t *counts, uint64_t *key);
 
 /* expand.c */
+struct lat_level *lat_level_new(uint32_t part_count);
 void lat_part_release(struct pt_lattice *l, struct lat_part *part);
 void lat_part_reserve(struct pt_lattice *l, struct lat_part *part, uint32_t words, uint32_t count);
 /* All steps from `from` into `to` (which is emptied first), by all workers. */

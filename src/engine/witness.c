@@ -69,10 +69,9 @@ static void level_from_past(struct pt_lattice *l, const struct lat_past_level *p
 static void rebuild_segment(struct walk *w, const struct lat_past_level *from, uint64_t level)
 {
     struct pt_lattice *l = w->l;
-    struct lat_level *a = pt_xcalloc(1, sizeof *a), *b = pt_xcalloc(1, sizeof *b);
+    struct lat_level *a = lat_level_new(l->current->part_count), *b = lat_level_new(l->current->part_count);
     size_t cap = 0;
     release_segment(w);
-    a->part_count = b->part_count = l->current->part_count;
     level_from_past(l, from, a);
     w->segment_first = from->level;
     for (uint64_t k = from->level;; k++) {

@@ -190,7 +190,8 @@ enum pt_status pt_automaton_of_formula(const struct pt_fpool *pool, pt_formula f
 {
     assert(!pool->nodes[formula].has_past);
     if (prop_count > 64)
-        return pt_err_set(err, PT_ELIMIT, "a temporal formula may have 64 different atoms, this one has %u", prop_count);
+        return pt_err_set(err, PT_ELIMIT, "a temporal formula may have 64 different atoms, this one has %u",
+                          prop_count);
     if (depth_of(pool, formula) > MAX_DEPTH)
         return pt_err_set(err, PT_ELIMIT, "the formula is nested more than %d operators deep", MAX_DEPTH);
     struct pt_bdds *bdds = pt_bdds_new(NODE_LIMIT);

@@ -166,12 +166,10 @@ pt_bdd pt_bdd_ite(struct pt_bdds *bdds, pt_bdd f, pt_bdd g, pt_bdd h)
         var = ng.var;
     if (nh.var < var)
         var = nh.var;
-    pt_bdd low =
-        pt_bdd_ite(bdds, branch(&nf, f, var, false), branch(&ng, g, var, false), branch(&nh, h, var, false));
+    pt_bdd low = pt_bdd_ite(bdds, branch(&nf, f, var, false), branch(&ng, g, var, false), branch(&nh, h, var, false));
     if (low == PT_BDD_OVERFLOW)
         return PT_BDD_OVERFLOW;
-    pt_bdd high =
-        pt_bdd_ite(bdds, branch(&nf, f, var, true), branch(&ng, g, var, true), branch(&nh, h, var, true));
+    pt_bdd high = pt_bdd_ite(bdds, branch(&nf, f, var, true), branch(&ng, g, var, true), branch(&nh, h, var, true));
     pt_bdd result = make_node(bdds, var, low, high);
     if (result != PT_BDD_OVERFLOW)
         *cache_entry(bdds, f, g, h) = (struct cached){f, g, h, result};
@@ -325,8 +323,8 @@ static pt_bdd isop(struct pt_bdds *bdds, pt_bdd lower, pt_bdd upper, struct cove
     struct cover c0 = {0}, c1 = {0}, cd = {0};
     pt_bdd f0 = isop(bdds, pt_bdd_and(bdds, l0, pt_bdd_not(bdds, u1)), u0, &c0);
     pt_bdd f1 = isop(bdds, pt_bdd_and(bdds, l1, pt_bdd_not(bdds, u0)), u1, &c1);
-    pt_bdd rest = pt_bdd_or(bdds, pt_bdd_and(bdds, l0, pt_bdd_not(bdds, f0)),
-                            pt_bdd_and(bdds, l1, pt_bdd_not(bdds, f1)));
+    pt_bdd rest =
+        pt_bdd_or(bdds, pt_bdd_and(bdds, l0, pt_bdd_not(bdds, f0)), pt_bdd_and(bdds, l1, pt_bdd_not(bdds, f1)));
     pt_bdd fd = isop(bdds, rest, pt_bdd_and(bdds, u0, u1), &cd);
     append_cubes(cover, &c0, 0, (uint64_t)1 << var);
     append_cubes(cover, &c1, (uint64_t)1 << var, 0);

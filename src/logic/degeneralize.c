@@ -27,9 +27,9 @@ struct copy {
 struct degeneralizer {
     const struct pt_tgba *tgba;
     struct pt_sccs sccs;
-    uint64_t *needed;     /* per component: the marks to count */
-    uint64_t *common_out; /* per state: the marks of all its edges inside its component */
-    uint8_t (*order)[64]; /* per component */
+    uint64_t *needed;        /* per component: the marks to count */
+    uint64_t *common_out;    /* per state: the marks of all its edges inside its component */
+    uint8_t (*order)[64];    /* per component */
     struct pt_map64 copy_of; /* state * 128 + level */
     struct copy *copies;
     uint32_t copy_count;

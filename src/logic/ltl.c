@@ -49,7 +49,6 @@ static void rehash(struct pt_ltls *pool)
     }
 }
 
-
 /* The flags of a unary or binary operator with operands a and b (equal when unary). */
 static unsigned flags_of(const struct pt_ltls *pool, enum pt_ltl_op op, pt_ltl a, pt_ltl b)
 {

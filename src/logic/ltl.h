@@ -27,10 +27,10 @@ enum pt_ltl_op {
 };
 
 enum {
-    PT_LTL_BOOLEAN = 1,    /* no temporal operator; `bdd` is its meaning */
-    PT_LTL_EVENTUAL = 2,   /* f = F f: putting anything in front of a model gives a model */
-    PT_LTL_UNIVERSAL = 4,  /* f = G f: every suffix of a model is a model */
-    PT_LTL_SAFETY = 8,     /* syntactically; so are the next two */
+    PT_LTL_BOOLEAN = 1,   /* no temporal operator; `bdd` is its meaning */
+    PT_LTL_EVENTUAL = 2,  /* f = F f: putting anything in front of a model gives a model */
+    PT_LTL_UNIVERSAL = 4, /* f = G f: every suffix of a model is a model */
+    PT_LTL_SAFETY = 8,    /* syntactically; so are the next two */
     PT_LTL_GUARANTEE = 16,
     PT_LTL_OBLIGATION = 32 /* recognised by a weak deterministic automaton */
 };

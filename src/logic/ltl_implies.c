@@ -83,8 +83,7 @@ static bool by_right(struct pt_ltls *pool, pt_ltl f, struct pt_ltl_node n, pt_lt
         return holds_on(pool, n, m.a, g, strong);
     case PT_LTL_R:
     case PT_LTL_M:
-        if (pt_ltl_implies(pool, f, m.b) &&
-            (pt_ltl_implies(pool, f, m.a) || (!strong && universal)))
+        if (pt_ltl_implies(pool, f, m.b) && (pt_ltl_implies(pool, f, m.a) || (!strong && universal)))
             return true;
         if (release && (n.op == PT_LTL_M || !strong) && pt_ltl_implies(pool, n.a, m.a) &&
             pt_ltl_implies(pool, n.b, m.b))

@@ -52,7 +52,8 @@ pt_ltl pt_ltl_or2(struct pt_ltls *pool, pt_ltl f, pt_ltl g)
 
 /* Splits the operands of a list formula (or f alone) into those that are wanted and the others. */
 static void split(const struct pt_ltls *pool, enum pt_ltl_op op, pt_ltl f,
-                  bool (*wanted)(const struct pt_ltls *pool, pt_ltl kid), struct list *ret_wanted, struct list *ret_rest)
+                  bool (*wanted)(const struct pt_ltls *pool, pt_ltl kid), struct list *ret_wanted,
+                  struct list *ret_rest)
 {
     struct pt_ltl_node n = pool->nodes[f];
     uint32_t count = n.op == op ? n.b : 1;
@@ -407,8 +408,7 @@ static pt_ltl merge_first(struct pt_ltls *pool, struct pt_ltl_node n, struct pt_
     if (n.op == PT_LTL_G && m.op == PT_LTL_F && are_complements(pool, n.a, d))
         return pt_ltl_w(pool, n.a, goal);
     if (n.op == PT_LTL_R && m.op == PT_LTL_U && are_complements(pool, n.b, d) && are_complements(pool, n.a, m.a))
-        return pt_ltl_w(pool, pt_ltl_and2(pool, n.b, m.a),
-                        pt_ltl_or2(pool, pt_ltl_and2(pool, n.a, n.b), goal));
+        return pt_ltl_w(pool, pt_ltl_and2(pool, n.b, m.a), pt_ltl_or2(pool, pt_ltl_and2(pool, n.a, n.b), goal));
     return PT_NONE;
 }
 

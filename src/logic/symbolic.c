@@ -1,6 +1,7 @@
 /*
  * Sets of automaton states as BDDs: the step of a set, the leaves of a step, and the prime implicants of what is left
- * below the propositions; and moving between managers. Cost: linear in the diagrams, except for the primes, of which there can be many.
+ * below the propositions; and moving between managers. Cost: linear in the diagrams, except for the primes, of which
+ * there can be many.
  */
 #include "logic/tgba.h"
 

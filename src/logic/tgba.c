@@ -178,8 +178,12 @@ void pt_sccs_init(struct pt_sccs *sccs, const struct pt_tgba *tgba)
     *sccs = (struct pt_sccs){.of = pt_xmalloc(n * sizeof *sccs->of)};
     memset(sccs->of, 0xff, n * sizeof *sccs->of);
     uint32_t *scratch = pt_xcalloc((size_t)n * 5, sizeof *scratch);
-    struct tarjan t = {.tgba = tgba, .sccs = sccs, .low = scratch, .next_edge = scratch + n,
-                       .open = scratch + 2 * (size_t)n, .path = scratch + 3 * (size_t)n};
+    struct tarjan t = {.tgba = tgba,
+                       .sccs = sccs,
+                       .low = scratch,
+                       .next_edge = scratch + n,
+                       .open = scratch + 2 * (size_t)n,
+                       .path = scratch + 3 * (size_t)n};
     for (uint32_t s = 0; s < n; s++)
         if (t.low[s] == 0)
             search(&t, s, scratch + 4 * (size_t)n);

@@ -51,8 +51,8 @@ void pt_tgba_set_idle_marks(struct pt_tgba *tgba, bool set);
 
 struct pt_sccs {
     uint32_t count;
-    uint32_t *of; /* per state; an edge never leads to a component of higher number */
-    bool *cyclic; /* per component: it has an edge inside */
+    uint32_t *of;    /* per state; an edge never leads to a component of higher number */
+    bool *cyclic;    /* per component: it has an edge inside */
     uint64_t *marks; /* per component: the marks of the edges inside */
 };
 void pt_sccs_init(struct pt_sccs *sccs, const struct pt_tgba *tgba);

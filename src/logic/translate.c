@@ -32,7 +32,7 @@ struct tableau {
     struct var *vars; /* of BDD variable PT_TGBA_VARS + i */
     uint32_t var_count;
     size_t var_cap;
-    struct pt_map64 var_of; /* 2 * formula (Next) or 2 * formula + 1 (Promise) */
+    struct pt_map64 var_of;  /* 2 * formula (Next) or 2 * formula + 1 (Promise) */
     struct pt_map64 step_of; /* formula to r(formula) */
     uint32_t mark_count;
     struct pt_map64 state_of; /* r(formula) to state */

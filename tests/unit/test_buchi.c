@@ -61,8 +61,10 @@ static struct lasso random_lasso(uint32_t props)
     uint64_t mask = props == 64 ? UINT64_MAX : ((uint64_t)1 << props) - 1;
     uint32_t density = random_below(3);
     for (uint32_t i = 0; i < w.len; i++) {
-        uint64_t bits = (uint64_t)random_below(1u << 31) << 33 ^ (uint64_t)random_below(1u << 31) << 11 ^ random_below(2048);
-        uint64_t more = (uint64_t)random_below(1u << 31) << 33 ^ (uint64_t)random_below(1u << 31) << 11 ^ random_below(2048);
+        uint64_t bits =
+            (uint64_t)random_below(1u << 31) << 33 ^ (uint64_t)random_below(1u << 31) << 11 ^ random_below(2048);
+        uint64_t more =
+            (uint64_t)random_below(1u << 31) << 33 ^ (uint64_t)random_below(1u << 31) << 11 ^ random_below(2048);
         w.letters[i] = mask & (density == 0 ? bits : density == 1 ? bits | more : bits & more);
     }
     return w;
