@@ -70,11 +70,8 @@ static void set_graph(struct pt_automaton *aut, const struct pt_tgba *tgba)
 void pt_automaton_prune(struct pt_automaton *aut)
 {
     struct pt_tgba *tgba = pt_tgba_of_automaton(aut);
-    /* Joining parallel edges could overflow the automaton's BDDs; then they stay apart, and only then. */
-    if (!pt_tgba_finish(tgba)) {
-        pt_tgba_free(tgba);
-        return;
-    }
+    bool fits = pt_tgba_finish(tgba); /* an automaton's labels have not overflowed */
+    assert(fits);
     pt_tgba_prune(tgba);
     set_graph(aut, tgba);
     pt_tgba_free(tgba);

@@ -3,6 +3,7 @@
  * cycle are gone, a prefix is bad when it leads to the empty set of states (d'Amorim and Roşu, "Efficient monitoring
  * of omega-languages", CAV 2005). Exact. Cost: as many sets as the powerset has, which the limit bounds.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,14 +17,11 @@ static enum pt_status too_large(struct pt_err *err, uint32_t state_limit)
                       state_limit);
 }
 
-/* The pruned graph of the automaton, or NULL when its BDDs overflowed. */
 static struct pt_tgba *pruned_graph(const struct pt_automaton *aut)
 {
     struct pt_tgba *tgba = pt_tgba_of_automaton(aut);
-    if (!pt_tgba_finish(tgba)) {
-        pt_tgba_free(tgba);
-        return NULL;
-    }
+    bool fits = pt_tgba_finish(tgba); /* an automaton's labels have not overflowed */
+    assert(fits);
     pt_tgba_prune(tgba);
     return tgba;
 }
@@ -101,8 +99,6 @@ enum pt_status pt_automaton_bad_prefixes(struct pt_automaton *aut, uint32_t stat
                                          struct pt_err *err)
 {
     struct pt_tgba *tgba = pruned_graph(aut);
-    if (!tgba)
-        return too_large(err, state_limit);
     struct pt_dfa *dfa;
     if (is_empty(tgba)) {
         dfa = pt_xcalloc(1, sizeof *dfa);
@@ -184,8 +180,6 @@ enum pt_status pt_automaton_monitorable(struct pt_automaton *aut, uint32_t state
                                         struct pt_err *err)
 {
     struct pt_tgba *tgba = pruned_graph(aut);
-    if (!tgba)
-        return too_large(err, state_limit);
     int result = 1;
     if (!is_empty(tgba)) {
         struct pt_powerset p;

@@ -1,8 +1,9 @@
 /*
  * Reduced ordered BDDs after Bryant (1986): one unique table (open addressing) and one lossy operation cache.
  * Everything is an if-then-else, except quantification and the implication test, which builds no node and therefore
- * cannot overflow. Recursion is as deep as there are variables, never as deep as the diagram is large. Cost of an
- * operation: the product of the operands' sizes, as long as the cache does not forget.
+ * cannot overflow. Recursion is as deep as there are variables in the operands, and bounded; a test of implication
+ * that would go deeper says no, which its callers take for "not known". Cost of an operation: the product of the
+ * operands' sizes, as long as the cache does not forget.
  */
 #include "logic/bdd.h"
 
@@ -30,6 +31,7 @@ struct cached {
 struct pt_bdds {
     struct node *nodes;
     uint32_t count, limit;
+    uint32_t depth; /* of the recursion at hand */
     size_t cap;
     uint32_t *slots; /* node id, 0: free (the constants are not in the table) */
     uint32_t slot_mask;
@@ -38,6 +40,7 @@ struct pt_bdds {
 };
 
 enum { FIRST_SLOTS = 1024, FIRST_CACHE = 1024, MAX_CACHE = 1 << 20 };
+enum { MAX_DEPTH = 8000 }; /* deeper operations overflow, rather than the C stack */
 
 struct pt_bdds *pt_bdds_new(uint32_t node_limit)
 {
@@ -166,10 +169,14 @@ pt_bdd pt_bdd_ite(struct pt_bdds *bdds, pt_bdd f, pt_bdd g, pt_bdd h)
         var = ng.var;
     if (nh.var < var)
         var = nh.var;
-    pt_bdd low = pt_bdd_ite(bdds, branch(&nf, f, var, false), branch(&ng, g, var, false), branch(&nh, h, var, false));
-    if (low == PT_BDD_OVERFLOW)
+    if (bdds->depth >= MAX_DEPTH)
         return PT_BDD_OVERFLOW;
-    pt_bdd high = pt_bdd_ite(bdds, branch(&nf, f, var, true), branch(&ng, g, var, true), branch(&nh, h, var, true));
+    bdds->depth++;
+    pt_bdd low = pt_bdd_ite(bdds, branch(&nf, f, var, false), branch(&ng, g, var, false), branch(&nh, h, var, false));
+    pt_bdd high = PT_BDD_OVERFLOW;
+    if (low != PT_BDD_OVERFLOW)
+        high = pt_bdd_ite(bdds, branch(&nf, f, var, true), branch(&ng, g, var, true), branch(&nh, h, var, true));
+    bdds->depth--;
     pt_bdd result = make_node(bdds, var, low, high);
     if (result != PT_BDD_OVERFLOW)
         *cache_entry(bdds, f, g, h) = (struct cached){f, g, h, result};
@@ -202,10 +209,14 @@ bool pt_bdd_implies(struct pt_bdds *bdds, pt_bdd f, pt_bdd g)
     struct cached *e = cache_entry(bdds, f, g, TAG_IMPLIES);
     if (cache_hit(e, f, g, TAG_IMPLIES))
         return e->result;
+    if (bdds->depth >= MAX_DEPTH)
+        return false;
     const struct node *nf = &bdds->nodes[f], *ng = &bdds->nodes[g];
     uint32_t var = nf->var < ng->var ? nf->var : ng->var;
+    bdds->depth++;
     bool result = pt_bdd_implies(bdds, branch(nf, f, var, false), branch(ng, g, var, false)) &&
                   pt_bdd_implies(bdds, branch(nf, f, var, true), branch(ng, g, var, true));
+    bdds->depth--;
     *e = (struct cached){f, g, TAG_IMPLIES, result};
     return result;
 }

@@ -14,7 +14,6 @@
  */
 #include "logic/tgba.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 

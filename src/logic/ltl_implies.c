@@ -5,8 +5,6 @@
  */
 #include "logic/ltl.h"
 
-#include <assert.h>
-
 static bool list_has(struct pt_ltls *pool, struct pt_ltl_node list, pt_ltl f, bool list_first, bool all)
 {
     for (uint32_t k = 0; k < list.b; k++) {

@@ -6,9 +6,7 @@
  */
 #include "logic/ltl.h"
 
-#include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 

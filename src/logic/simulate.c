@@ -12,7 +12,6 @@
  */
 #include "logic/tgba.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 

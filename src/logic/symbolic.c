@@ -6,7 +6,6 @@
 #include "logic/tgba.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 

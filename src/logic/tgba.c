@@ -82,35 +82,43 @@ static pt_bdd uncovered(struct pt_tgba *tgba, uint32_t from, uint32_t to, struct
     return label;
 }
 
-bool pt_tgba_finish(struct pt_tgba *tgba)
+/* Joins edges that differ in their label only and drops covered letters. Where the BDDs are full, edges stay as they
+ * are, which is as good. */
+static void join_edges(struct pt_tgba *tgba)
 {
-    if (tgba->edge_count > 0)
-        qsort(tgba->edges, tgba->edge_count, sizeof *tgba->edges, compare_edges);
     uint32_t kept = 0, group = 0; /* edges[group .. kept) have the ends of the edge at hand */
     for (uint32_t i = 0; i < tgba->edge_count; i++) {
         struct pt_tedge e = tgba->edges[i];
         struct pt_tedge *last = kept > 0 ? &tgba->edges[kept - 1] : NULL;
         if (!last || last->src != e.src || last->dst != e.dst)
             group = kept;
-        if (e.label == PT_BDD_OVERFLOW)
-            return false;
         if (kept > group && last->marks == e.marks) {
-            last->label = pt_bdd_or(tgba->bdds, last->label, e.label);
-            if (last->label == PT_BDD_OVERFLOW)
-                return false;
-            continue;
+            pt_bdd joined = pt_bdd_or(tgba->bdds, last->label, e.label);
+            if (joined != PT_BDD_OVERFLOW) {
+                last->label = joined;
+                continue;
+            }
         }
-        if (kept - group < MAX_GROUP)
-            e.label = uncovered(tgba, group, kept, e);
-        if (e.label == PT_BDD_OVERFLOW)
-            return false;
+        pt_bdd label = kept - group < MAX_GROUP ? uncovered(tgba, group, kept, e) : e.label;
+        if (label != PT_BDD_OVERFLOW)
+            e.label = label;
         if (e.label != PT_BDD_FALSE)
             tgba->edges[kept++] = e;
     }
     tgba->edge_count = kept;
+}
+
+bool pt_tgba_finish(struct pt_tgba *tgba)
+{
+    for (uint32_t i = 0; i < tgba->edge_count; i++)
+        if (tgba->edges[i].label == PT_BDD_OVERFLOW)
+            return false;
+    if (tgba->edge_count > 0)
+        qsort(tgba->edges, tgba->edge_count, sizeof *tgba->edges, compare_edges);
+    join_edges(tgba);
     free(tgba->first);
     tgba->first = pt_xcalloc((size_t)tgba->state_count + 1, sizeof *tgba->first);
-    for (uint32_t i = 0; i < kept; i++)
+    for (uint32_t i = 0; i < tgba->edge_count; i++)
         tgba->first[tgba->edges[i].src + 1]++;
     for (uint32_t s = 0; s < tgba->state_count; s++)
         tgba->first[s + 1] += tgba->first[s];
@@ -324,7 +332,7 @@ void pt_tgba_prune(struct pt_tgba *tgba)
     restrict_states(tgba, &sccs, live);
     free(live);
     pt_sccs_release(&sccs);
-    bool fits = pt_tgba_finish(tgba); /* no new labels */
+    bool fits = pt_tgba_finish(tgba); /* no label has overflowed before, and finishing makes none that has */
     assert(fits);
     if (!tgba->state_based && tgba->all_marks) {
         pt_sccs_init(&sccs, tgba);

@@ -40,7 +40,7 @@ void pt_tgba_free(struct pt_tgba *tgba);
 struct pt_tgba *pt_tgba_copy(const struct pt_tgba *tgba, struct pt_bdds *bdds);
 void pt_tgba_add(struct pt_tgba *tgba, uint32_t src, uint32_t dst, pt_bdd label, uint64_t marks);
 /* Groups the edges by source, joins those that differ in their label only, drops those that another edge with the
- * same ends and more marks covers. False when a label overflowed. */
+ * same ends and more marks covers. False when the label of an edge had overflowed already. */
 bool pt_tgba_finish(struct pt_tgba *tgba) PT_WARN_UNUSED;
 
 /* Keeps reachable states that reach an accepting cycle (and always the initial one), renumbered in breadth-first

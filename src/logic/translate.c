@@ -12,9 +12,7 @@
  */
 #include "logic/tgba.h"
 
-#include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 

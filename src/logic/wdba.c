@@ -14,9 +14,7 @@
  */
 #include "logic/powerset.h"
 
-#include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 

@@ -7,6 +7,7 @@ Formulas:     ("true",) ("false",) not and or imp iff; past prev once hist since
 EREs:         ("letter", f) alt inter cat compl star plus opt ("rep", r, n, m or None) ("empty",) ("eps",).
 """
 
+import math
 import re
 from functools import lru_cache
 
@@ -94,24 +95,26 @@ def evaluate(e, state):
             raise EvalError(f"value of {e[1]} unknown")
         return value
     if kind == "neg":
-        return _fit(-evaluate(e[1], state))
+        return _fit(-evaluate(e[1], state), 0, 0)
     a, b = evaluate(e[1], state), evaluate(e[2], state)
     if kind == "+":
-        return _fit(a + b)
+        return _fit(a + b, a, b)
     if kind == "-":
-        return _fit(a - b)
+        return _fit(a - b, a, b)
     if kind == "*":
-        return _fit(a * b)
+        return _fit(a * b, a, b)
     if b == 0:
         raise EvalError("division by zero")
     if isinstance(a, float) or isinstance(b, float):
-        return a / b
+        return a / b if kind == "/" else math.fmod(a, b)
     quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
-    return _fit(quotient if kind == "/" else a - b * quotient)
+    return _fit(quotient if kind == "/" else a - b * quotient, a, b)
 
 
-def _fit(v):
-    if isinstance(v, int) and not -2**63 <= v < 2**64:
+def _fit(v, *operands):
+    """64 bits: signed, unless an operand lies above the signed range."""
+    top = 2**64 if any(o >= 2**63 for o in operands) else 2**63
+    if isinstance(v, int) and not -2**63 <= v < top:
         raise EvalError("overflow")
     return v
 

@@ -278,11 +278,15 @@ class Future:
                 longer = word + (letter,)
                 key = (self._progress(rest, longer), self.step(past, letter))
                 if key not in seen:
-                    if len(seen) > limit:
+                    if len(seen) > limit or _size(key[0]) > 300:
                         return None
                     seen.add(key)
                     todo.append((key, longer))
         return False
+
+
+def _size(f):
+    return 1 + sum(_size(g) for g in f[1]) if f[0] in ("all", "any") else 1
 
 
 def _unfold(part):
@@ -332,7 +336,8 @@ def _join(kind, parts):
     for part in parts:
         flat |= part[1] if part[0] == kind else {part}
     flat.discard(unit)
-    if zero in flat or any(_negate(p) in flat for p in flat):
+    # Complements are looked for among simple parts only: negating whole combinations here would nest without bound.
+    if zero in flat or any(_negate(p) in flat for p in flat if p[0] not in ("all", "any")):
         return zero
     if len(flat) <= 1:
         return next(iter(flat), unit)

@@ -346,6 +346,11 @@ static void test_literature(void **state)
     expect_size(G(Or(F(P(0)), F(G(P(1))))), 2, 5);
     expect_size(And(W(P(0), P(1)), F(P(1))), 2, 2);
     expect_size(G(Implies(And(P(0), X(F(P(1)))), X(F(And(P(1), F(P(2))))))), 3, 9);
+    /* Response chains of Dwyer, Avrunin and Corbett (1999): b, then c, answer a between p4 and p5, or until p5. */
+    pt_formula chain = Implies(And(P(0), X(U(Not(P(5)), P(1)))), X(U(Not(P(5)), And(P(1), F(P(2))))));
+    expect_size(Implies(F(P(5)), U(chain, P(5))), 6, 6);
+    expect_size(G(Implies(And(P(4), F(P(5))), U(chain, P(5)))), 6, 11);
+    expect_size(G(Implies(P(4), U(chain, Or(P(5), G(chain))))), 6, 6);
     pt_fpool_release(&pool);
 }
 
