@@ -1,13 +1,15 @@
 /*
- * How fast a trace is read: every event of FILE parsed or decoded, and with --validate checked; nothing is kept. The
- * time is that of the processor, so that a busy machine does not matter.
+ * How fast a trace is read: every event of FILE parsed or decoded; with --validate checked; with --order ordered, where
+ * writes of the variables x1, x2, ... are the relevant events (as gen_trace makes them). The time is that of the
+ * processor, so that a busy machine does not matter.
  *
- *   trace_speed [--validate] FILE
+ *   trace_speed [--validate] [--order] FILE
  */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
+#include "order/order.h"
 #include "trace/reader.h"
 #include "trace/validate.h"
 
@@ -18,42 +20,70 @@ static double cpu_time(void)
     return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
 }
 
+struct speed {
+    bool validate, order;
+    uint64_t events, relevant, sum;
+};
+
+static bool is_relevant(const struct pt_names *names, const struct pt_event *event)
+{
+    return (event->op == PT_OP_WRITE || event->op == PT_OP_UPDATE) &&
+           pt_name(names, PT_SPACE_VAR, event->object)[0] == 'x';
+}
+
+/* Everything in FILE once; PT_READ_END when all went well. */
+static enum pt_read pass(struct speed *speed, struct pt_reader *reader, const struct pt_names *names,
+                         struct pt_err *err)
+{
+    struct pt_validator *validator = pt_validator_new(pt_reader_label(reader), names);
+    struct pt_order *order = pt_order_new(pt_reader_label(reader), names);
+    struct pt_event event;
+    struct pt_clock *clock = NULL;
+    enum pt_read got;
+    while ((got = pt_reader_next(reader, &event, err)) == PT_READ_EVENT) {
+        speed->events++;
+        speed->sum += event.op + event.thread + event.object + event.loc + event.value.u;
+        bool relevant = speed->order && is_relevant(names, &event);
+        speed->relevant += relevant;
+        if ((speed->validate && pt_validator_check(validator, &event, err) != PT_OK) ||
+            (speed->order && pt_order_event(order, &event, relevant, &clock, err) != PT_OK)) {
+            got = PT_READ_ERROR;
+            break;
+        }
+    }
+    pt_validator_free(validator);
+    pt_order_free(order);
+    return got;
+}
+
 int main(int argc, char **argv)
 {
-    bool validate = argc == 3 && strcmp(argv[1], "--validate") == 0;
-    if (argc != 2 + validate) {
-        fprintf(stderr, "usage: trace_speed [--validate] FILE\n");
+    struct speed speed = {0};
+    for (int i = 1; i + 1 < argc; i++) {
+        speed.validate = speed.validate || strcmp(argv[i], "--validate") == 0;
+        speed.order = speed.order || strcmp(argv[i], "--order") == 0;
+    }
+    if (argc != 2 + speed.validate + speed.order) {
+        fprintf(stderr, "usage: trace_speed [--validate] [--order] FILE\n");
         return 2;
     }
     struct pt_names names;
     struct pt_reader *reader;
-    struct pt_event event;
     struct pt_err err;
     pt_names_init(&names);
     if (pt_reader_open(argv[argc - 1], &names, &reader, &err) != PT_OK) {
         fprintf(stderr, "%s: %s\n", err.file, err.message);
         return 2;
     }
-    struct pt_validator *validator = pt_validator_new(pt_reader_label(reader), &names);
-    uint64_t events = 0, sum = 0;
-    enum pt_read got;
     double start = cpu_time();
-    while ((got = pt_reader_next(reader, &event, &err)) == PT_READ_EVENT) {
-        events++;
-        sum += event.op + event.thread + event.object + event.loc + event.value.u;
-        if (validate && pt_validator_check(validator, &event, &err) != PT_OK) {
-            got = PT_READ_ERROR;
-            break;
-        }
-    }
-    double seconds = cpu_time() - start;
-    if (got != PT_READ_END) {
+    if (pass(&speed, reader, &names, &err) != PT_READ_END) {
         fprintf(stderr, "%s:%llu:%u: %s\n", err.file, (unsigned long long)err.line, err.column, err.message);
         return 2;
     }
-    printf("%llu events in %.3f s: %.1f million events/s (checksum %llx)\n", (unsigned long long)events, seconds,
-           (double)events / seconds / 1e6, (unsigned long long)sum);
-    pt_validator_free(validator);
+    double seconds = cpu_time() - start;
+    printf("%.1f million events/s (%llu events, %llu relevant, %.3f s, checksum %llx)\n",
+           (double)speed.events / seconds / 1e6, (unsigned long long)speed.events, (unsigned long long)speed.relevant,
+           seconds, (unsigned long long)speed.sum);
     pt_reader_free(reader);
     pt_names_release(&names);
     return 0;

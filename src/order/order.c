@@ -81,25 +81,25 @@ static void clock_set(struct pt_clock **place, struct pt_clock *c)
     *place = c;
 }
 
-static bool clock_leq(const struct pt_clock *a, const struct pt_clock *b)
+enum { LEFT_MORE = 1, RIGHT_MORE = 2 };
+
+/* Where each clock knows more than the other, in one pass without early exits, so that it is a vector loop. */
+static unsigned clock_relation(const struct pt_clock *a, const struct pt_clock *b)
 {
-    uint32_t n = a->len < b->len ? a->len : b->len;
-    for (uint32_t j = 0; j < n; j++)
-        if (a->counts[j] > b->counts[j])
-            return false;
+    uint32_t n = a->len < b->len ? a->len : b->len, left = 0, right = 0;
+    for (uint32_t j = 0; j < n; j++) {
+        left |= a->counts[j] > b->counts[j];
+        right |= b->counts[j] > a->counts[j];
+    }
     for (uint32_t j = n; j < a->len; j++)
-        if (a->counts[j])
-            return false;
-    return true;
+        left |= a->counts[j] != 0;
+    for (uint32_t j = n; j < b->len; j++)
+        right |= b->counts[j] != 0;
+    return (left ? LEFT_MORE : 0) | (right ? RIGHT_MORE : 0);
 }
 
-/* A new reference to max(a, b); `b` may be NULL. */
-static struct pt_clock *clock_join(struct pt_clock *a, struct pt_clock *b)
+static struct pt_clock *clock_max(const struct pt_clock *a, const struct pt_clock *b)
 {
-    if (!b || a == b || clock_leq(b, a))
-        return pt_clock_ref(a);
-    if (clock_leq(a, b))
-        return pt_clock_ref(b);
     const struct pt_clock *longer = a->len >= b->len ? a : b, *shorter = longer == a ? b : a;
     struct pt_clock *c = clock_alloc(longer->len);
     for (uint32_t j = 0; j < shorter->len; j++)
@@ -117,7 +117,10 @@ static void clock_absorb(struct pt_clock **place, struct pt_clock *other)
         *place = pt_clock_ref(other);
         return;
     }
-    struct pt_clock *c = clock_join(*place, other);
+    unsigned relation = clock_relation(*place, other);
+    if (!(relation & RIGHT_MORE))
+        return;
+    struct pt_clock *c = relation & LEFT_MORE ? clock_max(*place, other) : pt_clock_ref(other);
     pt_clock_unref(*place);
     *place = c;
 }
@@ -163,26 +166,34 @@ void pt_order_free(struct pt_order *order)
     free(order);
 }
 
-static struct thread *thread_at(struct pt_order *order, uint32_t id)
+static void more_threads(struct pt_order *order, uint32_t id)
 {
-    if (id >= order->thread_cap) {
-        size_t old = order->thread_cap;
-        PT_GROW(order->threads, order->thread_cap, (size_t)id + 1);
-        memset(order->threads + old, 0, (order->thread_cap - old) * sizeof *order->threads);
-        for (size_t i = old; i < order->thread_cap; i++)
-            order->threads[i].clock = pt_clock_ref(order->empty);
-    }
+    size_t old = order->thread_cap;
+    PT_GROW(order->threads, order->thread_cap, (size_t)id + 1);
+    memset(order->threads + old, 0, (order->thread_cap - old) * sizeof *order->threads);
+    for (size_t i = old; i < order->thread_cap; i++)
+        order->threads[i].clock = pt_clock_ref(order->empty);
+}
+
+static inline struct thread *thread_at(struct pt_order *order, uint32_t id)
+{
+    if (id >= order->thread_cap)
+        more_threads(order, id);
     return &order->threads[id];
 }
 
-static struct object *object_at(struct pt_order *order, enum pt_space space, uint32_t id)
+static void more_objects(struct objects *objects, uint32_t id)
+{
+    size_t old = objects->cap;
+    PT_GROW(objects->items, objects->cap, (size_t)id + 1);
+    memset(objects->items + old, 0, (objects->cap - old) * sizeof *objects->items);
+}
+
+static inline struct object *object_at(struct pt_order *order, enum pt_space space, uint32_t id)
 {
     struct objects *objects = &order->objects[space];
-    if (id >= objects->cap) {
-        size_t old = objects->cap;
-        PT_GROW(objects->items, objects->cap, (size_t)id + 1);
-        memset(objects->items + old, 0, (objects->cap - old) * sizeof *objects->items);
-    }
+    if (id >= objects->cap)
+        more_objects(objects, id);
     return &objects->items[id];
 }
 
@@ -249,7 +260,7 @@ static enum pt_status take_given_clock(struct pt_order *order, const struct pt_e
     if (own > before)
         pt_rank_append(&self->counted, relevant);
     c->counts[i] = (uint32_t)self->counted.total;
-    if (!clock_leq(self->clock, c)) {
+    if (clock_relation(self->clock, c) & LEFT_MORE) {
         pt_clock_unref(c);
         return pt_err_at(err, PT_EINPUT, order->label, event->line, 0,
                          "the clock c= of %s knows less than the one before it in the same thread",

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Runs every benchmark and prints its ratios. Takes some minutes; FORMULAS=FILE adds the table of LTL formulas.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+bin=build/bench
+events=${EVENTS:-5000000}
+formulas=${FORMULAS:-../shared/ltl/formulas.tsv}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+say() { printf '\n== %s\n' "$*"; }
+
+say "reading and ordering a trace of $events events, 1 in 50 relevant (aims: 5 million/s text, 20 million/s binary)"
+"$bin/gen_trace" --threads 8 --events "$events" --vars 1000 --seed 1 --relevant-percent 2 > "$work/t.trace"
+"$bin/gen_trace" --threads 8 --events "$events" --vars 1000 --seed 1 --relevant-percent 2 --binary > "$work/t.ptb"
+for file in t.trace t.ptb; do
+  printf '%s, read:               ' "$file"; "$bin/trace_speed" "$work/$file"
+  printf '%s, validated, ordered: ' "$file"; "$bin/trace_speed" --validate --order "$work/$file"
+done
+
+say "the full lattice of 4 threads x 60 writes"
+"$bin/lattice" full | grep -v '^  '
+
+say "the cone: window 64, lookahead 256, 8 threads"
+"$bin/lattice" cone "${CONE_EVENTS:-1000000}"
+
+if [ -r "$formulas" ]; then
+  say "Büchi automata of $(basename "$formulas")"
+  "$bin/buchi" "$formulas" | tail -n 12
+fi
