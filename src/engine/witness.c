@@ -287,12 +287,15 @@ static void fill_moves(struct pt_lattice *l, const struct chosen *run, uint32_t 
 {
     struct pt_finding *finding = l->finding;
     struct pt_move *moves = pt_arena_alloc(&finding->arena, count * sizeof *moves);
-    bool *done = pt_xcalloc(finding->actual_count, sizeof *done); /* by number: already in the witness */
+    bool *done = pt_xcalloc(finding->actual_count + 1, sizeof *done); /* by number: already in the witness */
+    uint64_t least = 0;                                               /* that is not done */
     for (uint32_t i = 0; i < count; i++) {
         const struct lat_event *e = lat_event_at(&l->columns[run[i].column], run[i].index);
         uint64_t n = e->number - from - 1;
         done[n] = true;
-        for (uint64_t k = n; k-- > 0;) {
+        while (done[least])
+            least++;
+        for (uint64_t k = n; k-- > least;) {
             if (done[k])
                 continue;
             uint32_t over_thread = l->columns[actual[k].column].thread;
@@ -448,8 +451,7 @@ void lat_violation(struct pt_lattice *l, const uint64_t *bad_key, pt_letter bad_
         finding->how = PT_HOW_PREDICTED;
     if (!walk_back(&w, !l->full && l->level > FULL_WITNESS)) {
         finding->witness_lost = true;
-        finding->message = "the beginning of the violating run lies further back than is remembered of this bounded "
-                           "exploration, so that the run cannot be shown";
+        finding->message = "its beginning lies further back than a bounded exploration remembers";
     } else if (!settle(&w, w.level ? past_level(&w, w.level)->observed : PT_NONE)) {
         finding->verdict = PT_VERDICT_ERROR;
         finding->message = "internal error: the predicted run did not pass its replay; please report this";

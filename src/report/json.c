@@ -55,6 +55,11 @@ static void put_violation(struct pt_json *json, const struct pt_finding *finding
         pt_json_close(json, '}');
         pt_json_close(json, '}');
     }
+    if (finding->witness_lost) {
+        pt_json_null(json, "witness");
+        pt_json_null(json, "observed");
+        return;
+    }
     put_steps(json, "witness", finding->witness, finding->witness_count);
     put_steps(json, "observed", finding->observed, finding->witness_count);
 }

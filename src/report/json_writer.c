@@ -74,6 +74,12 @@ void pt_json_bool(struct pt_json *json, const char *key, bool value)
     pt_buf_puts(json->buf, value ? "true" : "false");
 }
 
+void pt_json_null(struct pt_json *json, const char *key)
+{
+    begin(json, key);
+    pt_buf_puts(json->buf, "null");
+}
+
 void pt_json_seconds(struct pt_json *json, const char *key, double value)
 {
     char text[64];

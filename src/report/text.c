@@ -126,6 +126,9 @@ static void put_sentence(const struct pt_finding *finding, const struct pt_style
                   "Property '%s' can be violated (predicted). Your run passed, but the same events may also happen "
                   "in an order that breaks it.",
                   finding->property);
+    else if (finding->witness_lost)
+        paragraph(buf, style, 0, 0, "Property '%s' is violated (observed): your run itself breaks it.",
+                  finding->property);
     else if (finding->witness_count == 0 && finding->witness_from == 0)
         paragraph(buf, style, 0, 0, "Property '%s' is violated (observed): the initial state already breaks it.",
                   finding->property);
@@ -147,6 +150,11 @@ static void put_sentence(const struct pt_finding *finding, const struct pt_style
 
 static void put_runs(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf)
 {
+    if (finding->witness_lost) {
+        pt_buf_puts(buf, "\n");
+        paragraph(buf, style, 2, 4, "No run is shown: %s.", finding->message);
+        return;
+    }
     if (finding->witness_from > 0) {
         pt_buf_puts(buf, "\n");
         char *values = binding_words(finding->from_values, finding->from_count);
@@ -267,7 +275,7 @@ static void put_summary(const struct pt_finding *finding, const struct pt_style 
         char *last = step_words(&finding->witness[finding->witness_count - 1]);
         pt_buf_printf(&line, " at %s", last);
         free(last);
-    } else {
+    } else if (!finding->witness_lost) {
         pt_buf_puts(&line, " in the initial state");
     }
     put_bold(buf, style, PT_COLOR_RED);
