@@ -48,16 +48,16 @@ struct portent_value {
 /* The program state a monitor is shown. */
 struct portent_state {
     const struct portent_value *values; /* in the order of `variables`; 0 where the trace gives no initial value */
-    int event; /* which of `events` made this state, or -1 */
+    int event;                          /* which of `events` made this state, or -1 */
 };
 
 struct portent_monitor {
-    uint32_t abi;                  /* PORTENT_MONITOR_ABI */
-    const char *name;              /* shown in reports */
-    const char *const *variables;  /* the trace's names of the variables it reads, then NULL */
-    const char *const *events;     /* user events it reads, then NULL; may be NULL itself */
-    size_t state_size;             /* bytes of one monitor state, at least 1 */
-    void (*init)(void *state);     /* before the first program state; `state` is zeroed */
+    uint32_t abi;                 /* PORTENT_MONITOR_ABI */
+    const char *name;             /* shown in reports */
+    const char *const *variables; /* the trace's names of the variables it reads, then NULL */
+    const char *const *events;    /* user events it reads, then NULL; may be NULL itself */
+    size_t state_size;            /* bytes of one monitor state, at least 1 */
+    void (*init)(void *state);    /* before the first program state; `state` is zeroed */
     void (*step)(void *state, const struct portent_state *program); /* one more program state */
     int (*is_bad)(const void *state);                               /* non-zero: the run so far is bad */
     uint64_t (*hash)(const void *state);                            /* equal states, equal hashes */

@@ -147,9 +147,8 @@ static enum pt_status write_c(const struct request *request, const struct pt_pro
                               struct pt_automaton *aut, struct pt_buf *buf, struct pt_err *err)
 {
     struct pt_dfa *dfa;
-    enum pt_status status = property->kind == PT_KIND_ERE
-                                ? pt_ere_bad_prefixes(aut, &dfa, err)
-                                : pt_automaton_bad_prefixes(aut, request->limit, &dfa, err);
+    enum pt_status status = property->kind == PT_KIND_ERE ? pt_ere_bad_prefixes(aut, &dfa, err)
+                                                          : pt_automaton_bad_prefixes(aut, request->limit, &dfa, err);
     if (status != PT_OK)
         return status;
     status = pt_automaton_check_labels(aut, dfa, err);

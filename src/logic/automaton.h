@@ -50,7 +50,8 @@ struct pt_dfa {
     uint32_t state_count;
     uint32_t initial; /* PT_NONE: already the empty prefix is bad */
     uint32_t *first;  /* as in pt_automaton */
-    struct pt_edge *edges; /* labels of one state are disjoint and cover everything; they live in the automaton's bdds */
+    struct pt_edge
+        *edges; /* labels of one state are disjoint and cover everything; they live in the automaton's bdds */
 };
 enum pt_status pt_automaton_bad_prefixes(struct pt_automaton *aut, uint32_t state_limit, struct pt_dfa **ret_dfa,
                                          struct pt_err *err) PT_WARN_UNUSED;

@@ -12,8 +12,8 @@ struct pt_ere_pool;
 struct pt_ere_pool *pt_ere_pool_new(void);
 void pt_ere_pool_free(struct pt_ere_pool *pool);
 /* Constructors normalise (ACI of | and &, units and zeros, ~~r = r), so that derivatives stay finitely many. */
-pt_ere pt_ere_empty(struct pt_ere_pool *pool);   /* no word */
-pt_ere pt_ere_epsilon(struct pt_ere_pool *pool); /* the empty word */
+pt_ere pt_ere_empty(struct pt_ere_pool *pool);                 /* no word */
+pt_ere pt_ere_epsilon(struct pt_ere_pool *pool);               /* the empty word */
 pt_ere pt_ere_letter(struct pt_ere_pool *pool, uint32_t prop); /* a state in which proposition `prop` is true */
 pt_ere pt_ere_or(struct pt_ere_pool *pool, pt_ere a, pt_ere b);
 pt_ere pt_ere_and(struct pt_ere_pool *pool, pt_ere a, pt_ere b);

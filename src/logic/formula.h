@@ -27,9 +27,9 @@ enum pt_fop {
     PT_F_NEXT,
     PT_F_EVENTUALLY,
     PT_F_ALWAYS,
-    PT_F_UNTIL,      /* strong */
-    PT_F_WEAKUNTIL,  /* f W g = (f U g) or always f */
-    PT_F_RELEASE,    /* f R g = not (not f U not g) */
+    PT_F_UNTIL,     /* strong */
+    PT_F_WEAKUNTIL, /* f W g = (f U g) or always f */
+    PT_F_RELEASE,   /* f R g = not (not f U not g) */
     /* past; contract section 2 fixes the first state */
     PT_F_PREVIOUSLY,
     PT_F_ONCE,

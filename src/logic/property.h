@@ -30,10 +30,10 @@ enum { PT_MAX_ATOMS = 64 };
 
 /* A comparison, or event(NAME). */
 struct pt_atom {
-    const char *text;      /* its source text on one line; a bare name is itself */
-    uint32_t event;        /* index into the property's events, or PT_NONE */
-    struct pt_code code;   /* otherwise: yields a truth value; PT_CODE_VAR indexes the property's vars */
-    const uint32_t *vars;  /* the variables it reads, each once */
+    const char *text;     /* its source text on one line; a bare name is itself */
+    uint32_t event;       /* index into the property's events, or PT_NONE */
+    struct pt_code code;  /* otherwise: yields a truth value; PT_CODE_VAR indexes the property's vars */
+    const uint32_t *vars; /* the variables it reads, each once */
     uint32_t var_count;
     uint32_t line, column; /* where it stands first */
 };
@@ -47,14 +47,14 @@ struct pt_property {
     const char *text; /* what stands between ':' and ';', on one line, comments dropped */
     enum pt_kind kind;
 
-    bool within; /* `within D:`, with any of ltl and hoa */
+    bool within;        /* `within D:`, with any of ltl and hoa */
     bool within_events; /* D counts events, not nanoseconds */
     uint64_t within_bound;
 
     /* All kinds but mttl: formulas below stand in this pool, over these atoms. */
     struct pt_fpool pool;
     struct pt_atom *atoms;
-    uint32_t atom_count; /* at most PT_MAX_ATOMS; more is an error of the parser */
+    uint32_t atom_count;    /* at most PT_MAX_ATOMS; more is an error of the parser */
     struct pt_varref *vars; /* each variable the property names after let expansion, once */
     uint32_t var_count;
     const char **events; /* each user event it names, once */

@@ -71,11 +71,11 @@ struct pt_event {
     uint64_t line; /* its line in the text form; in the binary form its record's number, from 1 */
     uint8_t op;    /* enum pt_op */
     bool has_time;
-    uint32_t thread; /* PT_NONE for init and clock */
-    uint32_t object; /* id in pt_op_space(op); PT_NONE for clock */
-    uint32_t loc;    /* id in PT_SPACE_LOC */
-    struct pt_value value; /* PT_VALUE_UNKNOWN where the line gives none */
-    uint64_t time;         /* nanoseconds, when has_time */
+    uint32_t thread;                    /* PT_NONE for init and clock */
+    uint32_t object;                    /* id in pt_op_space(op); PT_NONE for clock */
+    uint32_t loc;                       /* id in PT_SPACE_LOC */
+    struct pt_value value;              /* PT_VALUE_UNKNOWN where the line gives none */
+    uint64_t time;                      /* nanoseconds, when has_time */
     const struct pt_clock_entry *clock; /* the c= field, NULL where there is none; valid until the next read */
     uint32_t clock_len;
 };

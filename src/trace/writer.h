@@ -17,7 +17,8 @@ enum pt_status pt_writer_add(struct pt_writer *writer, const struct pt_event *ev
 /* Flushes and closes, and reports what could not be written. Frees the writer in any case. */
 enum pt_status pt_writer_close(struct pt_writer *writer, struct pt_err *err) PT_WARN_UNUSED;
 
-/* One line of the text form, without newline; and a value as the text form writes it (so that reading gives it back). */
+/* One line of the text form, without newline; and a value as the text form writes it (so that reading gives it back).
+ */
 void pt_event_to_text(const struct pt_names *names, const struct pt_event *event, struct pt_buf *buf);
 void pt_value_to_text(struct pt_value value, struct pt_buf *buf);
 
