@@ -45,7 +45,7 @@ void pt_output_begin(struct pt_output *output, const struct pt_output_options *o
         engine->found = print_found;
 }
 
-/* Names that the trace never mentioned, with the property that has them. The engine keeps the names, we the list. */
+/* Names that the trace never mentioned, with the property that has them. The findings keep the names, we the list. */
 struct unseen {
     struct unseen_name {
         const char *name;
@@ -55,10 +55,10 @@ struct unseen {
     size_t cap;
 };
 
-static void collect_unseen(struct pt_analysis *analysis, uint32_t property_count, struct unseen *unseen)
+static void collect_unseen(struct pt_finding *const *findings, uint32_t count, struct unseen *unseen)
 {
-    for (uint32_t i = 0; i < property_count; i++) {
-        const char *const *names = pt_analysis_unseen(analysis, i);
+    for (uint32_t i = 0; i < count; i++) {
+        const char *const *names = findings[i]->unseen;
         for (; names && *names; names++)
             PT_PUSH(unseen->items, unseen->count, unseen->cap, ((struct unseen_name){*names, i}));
     }
@@ -124,7 +124,7 @@ void pt_output_unseen(struct pt_output *output, struct pt_analysis *analysis, co
     uint32_t count;
     struct pt_finding **findings = pt_analysis_findings(analysis, &count);
     struct unseen unseen = {0};
-    collect_unseen(analysis, count, &unseen);
+    collect_unseen(findings, count, &unseen);
     pt_progress_clear(&output->progress);
     for (uint32_t at = 0; at < unseen.count;)
         warn_unseen(&unseen, &at, findings[unseen.items[at].property]->property, names, props);

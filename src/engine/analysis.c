@@ -29,7 +29,6 @@ struct watched { /* one property */
     bool all_relevant;   /* every event relevant to some property is relevant to this one */
     struct pt_rank *own; /* otherwise: per thread, which of its counted events are this property's */
     size_t own_cap;
-    const char **unseen;
 };
 
 struct pt_analysis {
@@ -198,7 +197,6 @@ void pt_analysis_free(struct pt_analysis *a)
         for (size_t t = 0; t < w->own_cap; t++)
             pt_rank_release(&w->own[t]);
         free(w->own);
-        free(w->unseen);
     }
     free(a->watched);
     free(a->findings);
@@ -301,11 +299,39 @@ enum pt_status pt_analysis_event(struct pt_analysis *a, const struct pt_event *e
     return status;
 }
 
+static bool var_was_seen(const struct pt_analysis *a, const struct watched *w, uint32_t var)
+{
+    for (size_t id = 0; id < w->vars.cap && id < a->var_seen_cap; id++)
+        if (w->vars.to[id] == var && a->var_seen[id])
+            return true;
+    return false;
+}
+
+/* Variables and events of a property that the trace never mentioned: a slip of the pen, more often than not. */
+static void list_unseen(const struct pt_analysis *a, const struct watched *w)
+{
+    uint32_t var_count, event_count, len = 0;
+    const struct pt_varref *vars = pt_monitor_vars(w->monitor, &var_count);
+    const char *const *events = pt_monitor_events(w->monitor, &event_count);
+    const char **unseen = pt_arena_alloc(&w->finding->arena, ((size_t)var_count + event_count + 1) * sizeof *unseen);
+    for (uint32_t v = 0; v < var_count; v++)
+        if (!var_was_seen(a, w, v))
+            unseen[len++] = copy(w->finding, vars[v].name);
+    for (uint32_t e = 0; e < event_count; e++) {
+        uint32_t id = pt_strtab_find(&a->names->space[PT_SPACE_EVENT], events[e], strlen(events[e]));
+        if (id >= a->event_seen_cap || !a->event_seen[id])
+            unseen[len++] = copy(w->finding, events[e]);
+    }
+    w->finding->unseen = unseen;
+}
+
 void pt_analysis_finish(struct pt_analysis *a, const char *lost)
 {
     for (uint32_t i = 0; i < a->count; i++)
-        if (a->watched[i].lattice)
+        if (a->watched[i].lattice) {
             pt_lattice_finish(a->watched[i].lattice, lost);
+            list_unseen(a, &a->watched[i]);
+        }
 }
 
 struct pt_finding **pt_analysis_findings(struct pt_analysis *a, uint32_t *ret_count)
@@ -318,28 +344,4 @@ void pt_analysis_counts(const struct pt_analysis *a, uint64_t *ret_events, uint6
 {
     *ret_events = a->event_count;
     *ret_threads = a->thread_count;
-}
-
-const char *const *pt_analysis_unseen(struct pt_analysis *a, uint32_t index)
-{
-    struct watched *w = &a->watched[index];
-    uint32_t var_count = 0, event_count = 0, len = 0;
-    const struct pt_varref *vars = w->monitor ? pt_monitor_vars(w->monitor, &var_count) : NULL;
-    const char *const *events = w->monitor ? pt_monitor_events(w->monitor, &event_count) : NULL;
-    if (w->unseen)
-        return w->unseen;
-    w->unseen = pt_xcalloc(var_count + event_count + 1, sizeof *w->unseen);
-    for (uint32_t v = 0; v < var_count; v++) {
-        bool seen = false;
-        for (size_t id = 0; id < w->vars.cap; id++)
-            seen = seen || (w->vars.to[id] == v && id < a->var_seen_cap && a->var_seen[id]);
-        if (!seen)
-            w->unseen[len++] = vars[v].name;
-    }
-    for (uint32_t e = 0; e < event_count; e++) {
-        uint32_t id = pt_strtab_find(&a->names->space[PT_SPACE_EVENT], events[e], strlen(events[e]));
-        if (id >= a->event_seen_cap || !a->event_seen[id])
-            w->unseen[len++] = events[e];
-    }
-    return w->unseen;
 }

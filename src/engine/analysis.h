@@ -22,6 +22,11 @@ struct pt_analysis_options {
     /* Called at once when a violation of a property is found, before the end of the trace; may be NULL. The finding
      * may still change from predicted to observed, and its figures grow, until the end. */
     void (*found)(void *context, const struct pt_finding *finding);
+    /* Called at once when the actual run itself breaks a property, with the event that does (NULL: the initial state);
+     * may be NULL. With a bounded window the exploration is some events behind, and `found` follows later. */
+    void (*observed)(void *context, const struct pt_finding *finding, const struct pt_step *step);
+    /* Asked now and then: true ends the exploration, with unknown for what is not settled; may be NULL. */
+    bool (*interrupted)(void *context);
     void *context;
 };
 
@@ -49,8 +54,4 @@ void pt_analysis_finish(struct pt_analysis *analysis, const char *lost);
 /* Valid until the analysis is freed; final after finish. */
 struct pt_finding **pt_analysis_findings(struct pt_analysis *analysis, uint32_t *ret_count);
 void pt_analysis_counts(const struct pt_analysis *analysis, uint64_t *ret_events, uint64_t *ret_threads);
-/* The property's variables and events that the trace never mentioned, for warnings; NULL-terminated list of names.
- * After finish. */
-const char *const *pt_analysis_unseen(struct pt_analysis *analysis, uint32_t index);
-
 #endif

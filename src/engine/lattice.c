@@ -28,6 +28,7 @@ struct pt_lattice *pt_lattice_new(struct pt_monitor *monitor, const struct pt_na
         l->all_vars[v] = v;
     pt_sets_init(&l->sets, monitor);
     l->initial = pt_xcalloc(l->var_count, sizeof *l->initial);
+    l->initial_given = pt_xcalloc(l->var_count, sizeof *l->initial_given);
     l->freed_values = pt_xcalloc(l->var_count, sizeof *l->freed_values);
     l->freed_numbers = pt_xcalloc(l->var_count, sizeof *l->freed_numbers);
     l->observed_values = pt_xcalloc(l->var_count, sizeof *l->observed_values);
@@ -95,6 +96,7 @@ void pt_lattice_free(struct pt_lattice *l)
     free(l->is_joint);
     free(l->all_vars);
     free(l->initial);
+    free(l->initial_given);
     free(l->freed_values);
     free(l->freed_numbers);
     free(l->observed_values);
@@ -107,6 +109,7 @@ void pt_lattice_free(struct pt_lattice *l)
 void pt_lattice_initial(struct pt_lattice *l, uint32_t var, struct pt_value value)
 {
     l->initial[var] = value;
+    l->initial_given[var] = true;
 }
 
 size_t lat_bytes(struct pt_lattice *l)
@@ -136,14 +139,17 @@ pt_mstate lat_trail(const struct pt_lattice *l, uint64_t number)
 }
 
 /* The actual run takes one more step. */
-static void observe(struct pt_lattice *l, pt_letter letter)
+static void observe(struct pt_lattice *l, pt_letter letter, const struct pt_step *step)
 {
     if (!l->observed_over) {
         pthread_mutex_lock(&l->sets.lock);
         l->observed_state = pt_monitor_step(l->monitor, l->observed_state, letter);
         pthread_mutex_unlock(&l->sets.lock);
-        if (l->observed_state == PT_MSTATE_BAD)
+        if (l->observed_state == PT_MSTATE_BAD) {
             l->finding->how = PT_HOW_OBSERVED;
+            if (l->options->observed)
+                l->options->observed(l->options->context, l->finding, step);
+        }
         l->observed_over = l->observed_state == PT_MSTATE_BAD || l->observed_state == PT_MSTATE_ERROR;
     }
     if (!l->full && !l->stopped) {
@@ -155,6 +161,18 @@ static void observe(struct pt_lattice *l, pt_letter letter)
         }
         PT_PUSH(l->trail, l->trail_count, l->trail_cap, l->observed_state);
     }
+}
+
+/* Borrows its texts from the names. */
+static struct pt_step step_of_event(const struct pt_lattice *l, const struct pt_event *event)
+{
+    return (struct pt_step){.thread = pt_name(l->names, PT_SPACE_THREAD, event->thread),
+                            .op = pt_op_word(event->op),
+                            .object = pt_name(l->names, pt_op_space(event->op), event->object),
+                            .loc = pt_name(l->names, PT_SPACE_LOC, event->loc),
+                            .value = event->value,
+                            .number = l->pushed,
+                            .line = event->line};
 }
 
 static void give_up(struct pt_lattice *l, const char *why)
@@ -246,6 +264,12 @@ bool lat_level_done(struct pt_lattice *l)
         give_up(l, why);
         return false;
     }
+    if (l->options->interrupted && l->options->interrupted(l->options->context)) {
+        char why[128];
+        snprintf(why, sizeof why, "interrupted at level %" PRIu64, l->level);
+        give_up(l, why);
+        return false;
+    }
     if (l->options->progress && (l->level & 15) == 0)
         l->options->progress(l->options->context, l->finding->property, l->level, l->finding->states);
     return true;
@@ -266,7 +290,7 @@ static void start(struct pt_lattice *l)
     part->runs[0] = 1;
     part->letters[0] = l->observed_letter;
     part->sets[0] = pt_sets_step_slow(&l->sets, set, l->observed_letter);
-    observe(l, l->observed_letter);
+    observe(l, l->observed_letter, NULL);
     if (!lat_level_done(l))
         l->stopped = true;
 }
@@ -373,10 +397,8 @@ enum pt_status pt_lattice_push(struct pt_lattice *l, const struct pt_event *even
     }
     l->pushed++;
     l->finding->relevant++;
-    if (!l->observed_over)
-        observe(l, observed_letter(l, var, event->value, user_event));
-    else
-        observe(l, 0);
+    struct pt_step step = step_of_event(l, event);
+    observe(l, l->observed_over ? 0 : observed_letter(l, var, event->value, user_event), &step);
     if (l->stopped) {
         column->arrived++;
         column->freed++;

@@ -138,6 +138,7 @@ struct pt_lattice {
     bool *is_joint;
     uint32_t *all_vars; /* 0, 1, 2, ... */
     struct pt_value *initial;
+    bool *initial_given;
     struct pt_value *freed_values; /* what the forgotten events left, ... */
     uint64_t *freed_numbers;       /* ... and which of them wrote it (0: none) */
 

@@ -256,7 +256,8 @@ static int compare_steps(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static struct pt_binding *bindings(struct pt_lattice *l, const struct pt_value *values)
+/* `written`: per variable, whether some event of the run has written it. */
+static struct pt_binding *bindings(struct pt_lattice *l, const struct pt_value *values, const bool *written)
 {
     uint32_t count;
     const struct pt_varref *vars = pt_monitor_vars(l->monitor, &count);
@@ -264,6 +265,7 @@ static struct pt_binding *bindings(struct pt_lattice *l, const struct pt_value *
     for (uint32_t v = 0; v < count; v++) {
         list[v].name = pt_arena_strndup(&l->finding->arena, vars[v].name, strlen(vars[v].name));
         list[v].value = values[v];
+        list[v].assumed = !written[v] && !l->initial_given[v];
     }
     return list;
 }
@@ -281,33 +283,34 @@ static struct chosen *actual_run(struct pt_lattice *l, uint64_t from, uint64_t u
     return list;
 }
 
-/* For each step that overtakes an event of the actual run, the latest event it overtakes and why it may. */
-static void fill_moves(struct pt_lattice *l, const struct chosen *run, uint32_t count, const struct chosen *actual,
+/* For each step and each thread it overtakes: the first event of that thread it overtakes, and why it may. */
+static void fill_moves(struct pt_lattice *l, const uint32_t *start, const struct chosen *run, uint32_t count,
                        uint64_t from)
 {
     struct pt_finding *finding = l->finding;
-    struct pt_move *moves = pt_arena_alloc(&finding->arena, count * sizeof *moves);
-    bool *done = pt_xcalloc(finding->actual_count + 1, sizeof *done); /* by number: already in the witness */
-    uint64_t least = 0;                                               /* that is not done */
+    struct pt_move *moves = NULL;
+    size_t cap = 0;
+    uint32_t *have = pt_xmalloc((l->column_count + 1) * sizeof *have);
+    memcpy(have, start, l->column_count * sizeof *have);
     for (uint32_t i = 0; i < count; i++) {
         const struct lat_event *e = lat_event_at(&l->columns[run[i].column], run[i].index);
-        uint64_t n = e->number - from - 1;
-        done[n] = true;
-        while (done[least])
-            least++;
-        for (uint64_t k = n; k-- > least;) {
-            if (done[k])
+        for (uint32_t c = 0; c < l->column_count; c++) {
+            const struct lat_column *other = &l->columns[c];
+            if (c == run[i].column || have[c] >= other->arrived || lat_event_at(other, have[c] + 1)->number > e->number)
                 continue;
-            uint32_t over_thread = l->columns[actual[k].column].thread;
-            moves[finding->move_count++] = (struct pt_move){.step = i,
-                                                            .over = finding->actual[k],
-                                                            .over_index = actual[k].index,
-                                                            .needs = pt_clock_get(e->clock, over_thread)};
-            break;
+            struct pt_move move = {.step = i,
+                                   .over = finding->actual[lat_event_at(other, have[c] + 1)->number - from - 1],
+                                   .over_index = have[c] + 1,
+                                   .needs = pt_clock_get(e->clock, other->thread)};
+            PT_PUSH(moves, finding->move_count, cap, move);
         }
+        have[run[i].column]++;
     }
-    free(done);
-    finding->moves = moves;
+    free(have);
+    finding->moves = pt_arena_alloc(&finding->arena, (finding->move_count + 1) * sizeof *moves);
+    if (finding->move_count)
+        memcpy(finding->moves, moves, finding->move_count * sizeof *moves);
+    free(moves);
 }
 
 static void fill_truths(struct pt_lattice *l, const pt_letter *letters, uint32_t count)
@@ -373,7 +376,8 @@ static bool replay_monitor(struct pt_lattice *l, pt_mstate state, bool from_star
     return state == PT_MSTATE_BAD;
 }
 
-static void fill_run(struct pt_lattice *l, const struct chosen *run, uint32_t count, uint64_t from)
+static void fill_run(struct pt_lattice *l, const uint32_t *start, const struct chosen *run, uint32_t count,
+                     uint64_t from)
 {
     struct pt_finding *finding = l->finding;
     uint64_t upto = from;
@@ -393,8 +397,21 @@ static void fill_run(struct pt_lattice *l, const struct chosen *run, uint32_t co
     finding->actual = pt_arena_alloc(&finding->arena, (finding->actual_count + 1) * sizeof *finding->actual);
     for (uint32_t i = 0; i < finding->actual_count; i++)
         finding->actual[i] = step_of(l, actual[i].column, actual[i].index);
-    fill_moves(l, run, count, actual, from);
     free(actual);
+    fill_moves(l, start, run, count, from);
+}
+
+/* Per variable: does an event of the cut write it? */
+static bool *written_before(const struct pt_lattice *l, const uint32_t *counts)
+{
+    bool *written = pt_xcalloc(l->var_count, sizeof *written);
+    for (uint32_t v = 0; v < l->var_count; v++)
+        written[v] = l->freed_numbers[v] > 0;
+    for (uint32_t c = 0; c < l->column_count; c++)
+        for (uint32_t k = l->columns[c].freed + 1; k <= counts[c]; k++)
+            if (lat_event_at(&l->columns[c], k)->var != PT_NONE)
+                written[lat_event_at(&l->columns[c], k)->var] = true;
+    return written;
 }
 
 /* Replays the chosen run, and makes it the finding's witness if it is what it claims to be. */
@@ -409,13 +426,19 @@ static bool settle(struct walk *w, pt_mstate observed)
     for (uint32_t i = 0; i < count; i++)
         run[i] = w->steps[count - 1 - i];
     lat_values(l, w->counts, values);
+    bool *written = written_before(l, w->counts);
     finding->value_count = l->var_count;
-    finding->initial = bindings(l, values);
+    finding->initial = bindings(l, values, written);
     bool good = replay_order(l, w->counts, run, count) &&
                 replay_monitor(l, observed, w->level == 0, run, count, values, letters);
     if (good) {
-        finding->final = bindings(l, values);
-        fill_run(l, run, count, w->level);
+        for (uint32_t i = 0; i < count; i++) {
+            const struct lat_event *e = lat_event_at(&l->columns[run[i].column], run[i].index);
+            if (e->var != PT_NONE)
+                written[e->var] = true;
+        }
+        finding->final = bindings(l, values, written);
+        fill_run(l, w->counts, run, count, w->level);
         if (w->level > 0) {
             finding->from_values = finding->initial;
             finding->from_count = l->var_count;
@@ -426,6 +449,7 @@ static bool settle(struct walk *w, pt_mstate observed)
     free(run);
     free(values);
     free(letters);
+    free(written);
     return good;
 }
 

@@ -29,6 +29,7 @@ struct pt_step {
 struct pt_binding {
     const char *name;
     struct pt_value value;
+    bool assumed; /* the trace gives no initial value and nothing has written it: 0 */
 };
 
 enum pt_truth_value { PT_TRUTH_FALSE, PT_TRUTH_TRUE, PT_TRUTH_OPEN /* depends on the future */ };
@@ -39,7 +40,8 @@ struct pt_truth {
     uint32_t depth;
 };
 
-/* Why a step of the witness may come before an event that preceded it in the actual run. */
+/* Why a step of the witness may come before an event that preceded it in the actual run: one for each thread it
+ * overtakes, about the first event of that thread that it overtakes. */
 struct pt_move {
     uint32_t step;       /* index into witness */
     struct pt_step over; /* the event it overtakes */
@@ -87,6 +89,8 @@ struct pt_finding {
     uint32_t value_count;
     struct pt_truth *truths;
     uint32_t truth_count;
+
+    const char *const *unseen; /* names of the property that the trace never mentioned, then NULL */
 
     double seconds;
     uint64_t peak_bytes;

@@ -96,6 +96,12 @@ static void put_finding(struct pt_json *json, const struct pt_finding *finding)
     snprintf(runs, sizeof runs, "%s%" PRIu64, finding->runs_overflow ? ">" : "",
              finding->runs_overflow ? UINT64_MAX : finding->runs);
     pt_json_string(json, "runs", runs);
+    if (finding->unseen && finding->unseen[0]) {
+        pt_json_open(json, "unseen", '[');
+        for (const char *const *name = finding->unseen; *name; name++)
+            pt_json_string(json, NULL, *name);
+        pt_json_close(json, ']');
+    }
     put_bound(json, "window", finding->window);
     put_bound(json, "lookahead", finding->lookahead);
     pt_json_bool(json, "complete", finding->complete);
