@@ -14,7 +14,7 @@ static const struct pt_option options_table[] = {
     [OPT_HOA] = {"hoa", 0, NULL, NULL, "a Buechi automaton in HOA format (default)"},
     [OPT_DOT] = {"dot", 0, NULL, NULL, "the same as a graph for Graphviz"},
     [OPT_C] = {"c", 0, NULL, NULL, "a stand-alone C99 monitor that finds bad prefixes"},
-    [OPT_PROPERTIES] = {NULL, 's', "FILE", NULL, "take the property from this .prop file"},
+    [OPT_PROPERTIES] = {NULL, 's', "FILE.prop", NULL, "take the property from this file"},
     [OPT_PROPERTY] = {NULL, 'p', "NAME", NULL, "which property, where the file has several"},
     [OPT_AUTOMATON_LIMIT] = {"automaton-limit", 0, "N", NULL, "give up when more states are needed (default: 100000)"},
     {0},
@@ -142,6 +142,18 @@ static void warn_unless_monitorable(const struct pt_property *property, uint32_t
     pt_automaton_free(aut);
 }
 
+/* The property as written, as a C comment: printable ASCII, without the marks that begin or end comments. */
+static void put_comment(const struct pt_property *property, struct pt_buf *buf)
+{
+    pt_buf_puts(buf, "/* ");
+    for (const char *c = property->text; *c; c++) {
+        bool mark = c > property->text && ((c[-1] == '*' && *c == '/') || (c[-1] == '/' && *c == '*'));
+        bool space = *c == '\n' || *c == '\t' || *c == '\r', printable = *c >= ' ' && *c <= '~';
+        pt_buf_printf(buf, "%s%c", mark ? " " : "", space ? ' ' : printable ? *c : '?');
+    }
+    pt_buf_puts(buf, " */\n");
+}
+
 /* A stand-alone monitor. A regular expression is violated when it is matched, even where that was bound to come. */
 static enum pt_status write_c(const struct request *request, const struct pt_property *property,
                               struct pt_automaton *aut, struct pt_buf *buf, struct pt_err *err)
@@ -152,8 +164,10 @@ static enum pt_status write_c(const struct request *request, const struct pt_pro
     if (status != PT_OK)
         return status;
     status = pt_automaton_check_labels(aut, dfa, err);
-    if (status == PT_OK)
+    if (status == PT_OK) {
+        put_comment(property, buf);
         pt_cmonitor_write(aut, dfa, request->file ? property->name : "formula", buf);
+    }
     pt_dfa_free(dfa);
     return status;
 }

@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/diag.h"
 #include "cli/file.h"
+#include "cli/interrupt.h"
 #include "engine/analysis.h"
 #include "logic/monitor.h"
 #include "trace/reader.h"
@@ -33,8 +34,8 @@ enum {
 };
 
 static const struct pt_option options_table[] = {
-    [OPT_PROPERTIES] = {NULL, 's', "FILE", NULL, "check the properties of this .prop file; may be repeated"},
-    [OPT_MONITOR] = {"monitor", 0, "FILE", NULL,
+    [OPT_PROPERTIES] = {NULL, 's', "FILE.prop", NULL, "check the properties of this file; may be repeated"},
+    [OPT_MONITOR] = {"monitor", 0, "FILE.so", NULL,
                      "check with a monitor module of your own (a shared library, see portent-monitor.h); may be "
                      "repeated"},
     [OPT_WINDOW] = {"window", 0, "W", NULL,
@@ -133,6 +134,24 @@ static unsigned report_width(void)
     return width < PT_STYLE_MIN_WIDTH ? PT_STYLE_MIN_WIDTH : width > 120 ? 120 : width;
 }
 
+static bool is_property_file(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && strcmp(dot, ".prop") == 0;
+}
+
+static void too_many_traces(const struct pt_parsed *parsed)
+{
+    struct pt_err err;
+    (void)pt_err_set(&err, PT_EUSAGE, "check takes one trace, not %u", parsed->operand_count);
+    pt_err_hint(&err, "see 'portent check --help'");
+    for (uint32_t i = 0; i < parsed->operand_count; i++) {
+        if (is_property_file(parsed->operands[i]))
+            pt_err_hint(&err, "a property file goes after -s: -s %s", parsed->operands[i]);
+    }
+    pt_diag_error(&err);
+}
+
 static bool set_options(struct check *check, const struct pt_parsed *parsed)
 {
     if (parsed->operand_count == 0) {
@@ -140,7 +159,7 @@ static bool set_options(struct check *check, const struct pt_parsed *parsed)
         return false;
     }
     if (parsed->operand_count > 1) {
-        pt_diag_usage("check", "check takes one trace, not %u", parsed->operand_count);
+        too_many_traces(parsed);
         return false;
     }
     check->trace = parsed->operands[0];
@@ -176,9 +195,9 @@ static enum pt_status add_property(struct check *check, const struct pt_property
 {
     struct pt_analysis_input input = {.property = property, .verdict = PT_VERDICT_ERROR};
     if (property->kind == PT_KIND_MTTL) {
-        input.message = "decentralised properties (at ...) are not available in this version: not yet";
+        input.message = "decentralised properties (at ...) are not yet available";
     } else if (property->within) {
-        input.message = "'within' properties are not available in this version: not yet";
+        input.message = "'within' properties are not yet available";
     } else {
         enum pt_status status = pt_monitor_new(property, check->automaton_limit, &input.monitor, err);
         if (status == PT_ELIMIT)
@@ -190,13 +209,22 @@ static enum pt_status add_property(struct check *check, const struct pt_property
     return PT_OK;
 }
 
+static enum pt_status load_properties(struct check *check, const char *path, struct pt_err *err)
+{
+    uint32_t before = check->props->count;
+    enum pt_status status = pt_file_properties(check->props, path, err);
+    if (status == PT_OK && check->props->count == before)
+        status = pt_err_at(err, PT_EINPUT, path, 0, 0, "there is no property in this file");
+    return status;
+}
+
 static enum pt_status load(struct check *check, const struct pt_parsed *parsed, struct pt_err *err)
 {
     enum pt_status status = PT_OK;
     check->props = pt_properties_new();
     for (uint32_t i = 0; i < parsed->option_count && status == PT_OK; i++) {
         if (parsed->options[i].index == OPT_PROPERTIES)
-            status = pt_file_properties(check->props, parsed->options[i].argument, err);
+            status = load_properties(check, parsed->options[i].argument, err);
     }
     for (uint32_t i = 0; i < check->props->count && status == PT_OK; i++)
         status = add_property(check, &check->props->items[i], err);
@@ -211,9 +239,25 @@ static enum pt_status load(struct check *check, const struct pt_parsed *parsed, 
     return status;
 }
 
-/* Reads the whole trace. A tear ends it early and is told in *result. */
+static enum pt_status take(struct pt_analysis *analysis, struct pt_validator *validator, const struct pt_event *event,
+                           struct pt_output *output, struct pt_err *err)
+{
+    output->no_events += event->thread == PT_NONE;
+    enum pt_status status = pt_validator_check(validator, event, err);
+    return status == PT_OK ? pt_analysis_event(analysis, event, err) : status;
+}
+
+/* False when SIGINT ends the reading; standard input may be silent for long before that. */
+static bool may_read(const struct check *check, struct pt_reader *reader)
+{
+    if (check->output.stream && pt_reader_would_block(reader))
+        return pt_interrupt_wait(STDIN_FILENO);
+    return !pt_interrupted();
+}
+
+/* Reads the whole trace, or what there is of it until a tear or an interruption, which *result and *output tell. */
 static enum pt_status feed(struct check *check, struct pt_analysis *analysis, struct pt_result *result,
-                           struct pt_err *err)
+                           struct pt_output *output, struct pt_err *err)
 {
     struct pt_reader *reader;
     enum pt_status status = pt_reader_open(check->trace, &check->names, &reader, err);
@@ -221,22 +265,19 @@ static enum pt_status feed(struct check *check, struct pt_analysis *analysis, st
         return status;
     struct pt_validator *validator = pt_validator_new(pt_reader_label(reader), &check->names);
     struct pt_event event;
-    enum pt_read read;
-    while ((read = pt_reader_next(reader, &event, err)) == PT_READ_EVENT) {
-        status = pt_validator_check(validator, &event, err);
-        if (status == PT_OK)
-            status = pt_analysis_event(analysis, &event, err);
-        if (status != PT_OK)
-            break;
-    }
+    enum pt_read read = PT_READ_EVENT;
+    while (status == PT_OK && may_read(check, reader) && (read = pt_reader_next(reader, &event, err)) == PT_READ_EVENT)
+        status = take(analysis, validator, &event, output, err);
     if (read == PT_READ_ERROR)
         status = err->status;
     if (read == PT_READ_TORN) {
         result->torn = true;
         snprintf(result->torn_message, sizeof result->torn_message, "%s", err->message);
+        pt_progress_clear(&output->progress);
         if (!check->output.quiet)
             pt_diag_warning(err);
     }
+    output->interrupted = read == PT_READ_EVENT && status == PT_OK;
     pt_validator_free(validator);
     pt_reader_free(reader);
     return status;
@@ -249,17 +290,21 @@ static int analyse(struct check *check, struct pt_err *err)
     struct pt_analysis *analysis = pt_analysis_new(&check->names, check->inputs, check->input_count, &check->engine);
     struct pt_result result = {.trace = check->trace};
     int exit_status = PT_EXIT_BAD;
-    enum pt_status status = feed(check, analysis, &result, err);
+    pt_interrupt_catch();
+    enum pt_status status = feed(check, analysis, &result, &output, err);
     if (status == PT_OK) {
         output.trace_ended = true;
-        pt_analysis_finish(analysis, result.torn ? result.torn_message : NULL);
+        pt_analysis_finish(analysis, output.interrupted ? "interrupted while the trace was read"
+                                     : result.torn      ? result.torn_message
+                                                        : NULL);
         result.findings = pt_analysis_findings(analysis, &result.count);
         pt_analysis_counts(analysis, &result.events, &result.threads);
-        if (!check->output.quiet)
+        if (!check->output.quiet && !output.interrupted)
             pt_output_unseen(&output, analysis, &check->names, check->props);
         exit_status = pt_output_end(&output, &result);
     } else {
         pt_output_abandon(&output);
+        pt_file_show_line(check->trace, err);
         pt_diag_error(err);
     }
     pt_analysis_free(analysis);
@@ -304,7 +349,7 @@ const struct pt_command pt_command_check = {
              "property violations in it and in every other order of its events that the same causal order allows. "
              "Without properties the trace is only validated and counted.\n\n"
              "Exit status: 0 all hold, 1 a violation was found, 2 bad usage or input or a property that cannot be "
-             "evaluated, 3 unknown (a limit was reached or events were lost).",
+             "evaluated, 3 unknown (a limit was reached, events were lost, or Ctrl-C ended the work).",
     .options = options_table,
     .run = run,
 };

@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "cli/diag.h"
+#include "cli/interrupt.h"
 #include "logic/suggest.h"
 #include "report/json.h"
-#include "report/text.h"
+#include "report/words.h"
 
 enum { MAX_NAMES_SEARCHED = 100000, MAX_UNSEEN_LISTED = 5 };
 
@@ -15,6 +16,22 @@ static void show_progress(void *context, const char *property, uint64_t level, u
 {
     struct pt_output *output = context;
     pt_progress_show(&output->progress, property, level, states);
+}
+
+static const struct pt_told *told_of(const struct pt_output *output, const struct pt_finding *finding)
+{
+    for (uint32_t i = 0; i < output->told_count; i++) {
+        if (output->told[i].finding == finding)
+            return &output->told[i];
+    }
+    return NULL;
+}
+
+static void print_now(struct pt_output *output, struct pt_buf *buf)
+{
+    pt_progress_clear(&output->progress);
+    output->failed |= !pt_output(buf);
+    pt_buf_release(buf);
 }
 
 static void print_found(void *context, const struct pt_finding *finding)
@@ -27,22 +44,44 @@ static void print_found(void *context, const struct pt_finding *finding)
     if (output->told_count)
         pt_buf_puts(&buf, "\n");
     pt_report_text(finding, &output->options->style, &buf);
-    pt_progress_clear(&output->progress);
-    output->failed |= !pt_output(&buf);
-    pt_buf_release(&buf);
-    PT_PUSH(output->told, output->told_count, output->told_cap, ((struct pt_told){finding, finding->how}));
+    print_now(output, &buf);
+    struct pt_told told = {finding, finding->how, finding->levels, finding->states};
+    PT_PUSH(output->told, output->told_count, output->told_cap, told);
+}
+
+static void print_observed(void *context, const struct pt_finding *finding, const struct pt_step *step)
+{
+    struct pt_output *output = context;
+    struct pt_buf buf;
+    pt_buf_init(&buf);
+    pt_report_text_observed(finding, step, told_of(output, finding), &buf);
+    print_now(output, &buf);
+}
+
+/*
+ * Ends an exploration that goes on after the trace was read. While it is read, the reading stops instead, and what a
+ * bounded exploration is behind by then is little and still done: it may hold the violation just announced.
+ */
+static bool is_interrupted(void *context)
+{
+    const struct pt_output *output = context;
+    return pt_interrupted() && output->trace_ended && !(output->interrupted && output->bounded);
 }
 
 void pt_output_begin(struct pt_output *output, const struct pt_output_options *options, bool progress,
                      struct pt_analysis_options *engine)
 {
-    *output = (struct pt_output){.options = options};
+    *output =
+        (struct pt_output){.options = options, .bounded = engine->window != PT_ALL && engine->lookahead != PT_ALL};
     pt_progress_init(&output->progress, progress);
     engine->context = output;
+    engine->interrupted = is_interrupted;
     if (output->progress.on)
         engine->progress = show_progress;
-    if (options->stream && !options->json && !options->quiet)
+    if (options->stream && !options->json && !options->quiet) {
         engine->found = print_found;
+        engine->observed = print_observed;
+    }
 }
 
 /* Names that the trace never mentioned, with the property that has them. The findings keep the names, we the list. */
@@ -113,7 +152,7 @@ static void warn_unseen(const struct unseen *unseen, uint32_t *at, const char *p
             pt_buf_printf(&list, " (did you mean '%s'?)", near);
     }
     struct pt_err warning;
-    (void)pt_err_set(&warning, PT_OK, "property '%s' names what the trace never mentions: %s", property, list.text);
+    (void)pt_err_set(&warning, PT_OK, "property '%s' names %s, which the trace never mentions", property, list.text);
     pt_diag_warning(&warning);
     pt_buf_release(&list);
 }
@@ -131,33 +170,41 @@ void pt_output_unseen(struct pt_output *output, struct pt_analysis *analysis, co
     free(unseen.items);
 }
 
-static const struct pt_told *told_of(const struct pt_output *output, const struct pt_finding *finding)
+/* What there is to say without properties. */
+static void put_counts(const struct pt_output *output, const struct pt_result *result, struct pt_buf *buf)
 {
-    for (uint32_t i = 0; i < output->told_count; i++) {
-        if (output->told[i].finding == finding)
-            return &output->told[i];
-    }
-    return NULL;
+    struct pt_buf text;
+    pt_buf_init(&text);
+    /* The message about a tear counts init and clock lines as events: agree with it. */
+    uint64_t events = result->events + (result->torn ? output->no_events : 0);
+    pt_buf_printf(&text, "The trace%s is well formed: %" PRIu64 " event%s",
+                  output->interrupted ? ", as far as it was read,"
+                  : result->torn      ? ", up to its tear,"
+                                      : "",
+                  events, pt_words_plural(events));
+    if (events > result->events)
+        pt_buf_printf(&text, " (%" PRIu64 " of them init or clock)", output->no_events);
+    pt_buf_printf(&text, ", %" PRIu64 " thread%s. No property was given.", result->threads,
+                  pt_words_plural(result->threads));
+    pt_style_wrap(buf, text.text, 0, 2, output->options->style.width);
+    pt_buf_release(&text);
 }
 
 static void put_text(const struct pt_output *output, const struct pt_result *result, struct pt_buf *buf)
 {
     const struct pt_style *style = &output->options->style;
     if (result->count == 0)
-        pt_buf_printf(buf,
-                      "The trace%s is well formed: %" PRIu64 " event%s, %" PRIu64 " thread%s. No property was given.\n",
-                      result->torn ? ", up to its tear," : "", result->events, result->events == 1 ? "" : "s",
-                      result->threads, result->threads == 1 ? "" : "s");
+        put_counts(output, result, buf);
     /* A blank line sets reports of several lines apart. */
     bool long_before = output->told_count > 0;
     for (uint32_t i = 0; i < result->count; i++) {
         const struct pt_finding *finding = result->findings[i];
         const struct pt_told *told = told_of(output, finding);
-        bool is_long = finding->verdict == PT_VERDICT_VIOLATED;
+        bool is_long = finding->verdict == PT_VERDICT_VIOLATED && !told;
         if (long_before || (is_long && i > 0))
             pt_buf_puts(buf, "\n");
         if (told)
-            pt_report_text_again(finding, told->how, style, buf);
+            pt_report_text_again(finding, told, style, buf);
         else
             pt_report_text(finding, style, buf);
         long_before = is_long;
@@ -165,7 +212,7 @@ static void put_text(const struct pt_output *output, const struct pt_result *res
 }
 
 /* Contract section 1: 2 before 1 before 3 before 0. */
-static int exit_status(const struct pt_result *result)
+static int exit_status(const struct pt_output *output, const struct pt_result *result)
 {
     bool seen[4] = {0};
     for (uint32_t i = 0; i < result->count; i++)
@@ -174,7 +221,8 @@ static int exit_status(const struct pt_result *result)
         return PT_EXIT_BAD;
     if (seen[PT_VERDICT_VIOLATED])
         return PT_EXIT_VIOLATED;
-    return seen[PT_VERDICT_UNKNOWN] || result->torn ? PT_EXIT_UNKNOWN : PT_EXIT_HOLDS;
+    bool lost = result->torn || output->interrupted;
+    return seen[PT_VERDICT_UNKNOWN] || lost ? PT_EXIT_UNKNOWN : PT_EXIT_HOLDS;
 }
 
 int pt_output_end(struct pt_output *output, const struct pt_result *result)
@@ -189,7 +237,7 @@ int pt_output_end(struct pt_output *output, const struct pt_result *result)
     bool ok = !output->failed && pt_output(&buf);
     pt_buf_release(&buf);
     pt_output_abandon(output);
-    return ok ? exit_status(result) : PT_EXIT_BAD;
+    return ok ? exit_status(output, result) : PT_EXIT_BAD;
 }
 
 void pt_output_abandon(struct pt_output *output)

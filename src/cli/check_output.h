@@ -5,6 +5,7 @@
 #include "cli/progress.h"
 #include "engine/analysis.h"
 #include "report/style.h"
+#include "report/text.h"
 
 struct pt_output_options {
     bool json, quiet;
@@ -15,14 +16,14 @@ struct pt_output_options {
 struct pt_output {
     const struct pt_output_options *options;
     struct pt_progress progress;
-    struct pt_told { /* what was printed already */
-        const struct pt_finding *finding;
-        enum pt_how how;
-    } * told;
+    struct pt_told *told; /* what was printed already */
     uint32_t told_count;
     size_t told_cap;
-    bool trace_ended; /* what is found now is told with everything else */
-    bool failed;      /* standard output could not be written; said already */
+    bool bounded;       /* the exploration keeps up with the trace */
+    bool trace_ended;   /* what is found now is told with everything else */
+    bool interrupted;   /* the rest of the trace was not read */
+    uint64_t no_events; /* init and clock lines of the trace */
+    bool failed;        /* standard output could not be written; said already */
 };
 
 /* Hooks the output into the engine's options. */

@@ -1,6 +1,7 @@
 /*
  * portent completion: scripts for shells, written from the same option tables that parse command lines. Arguments
- * called FILE or TRACE, and operands of commands without a list of their own, complete as file names.
+ * called FILE or TRACE, and operands of commands without a list of their own, complete as file names; FILE.prop, only
+ * as folders and files of that ending.
  */
 #include <string.h>
 
@@ -9,7 +10,13 @@
 
 static bool wants_file(const struct pt_option *option)
 {
-    return option->argument && (strcmp(option->argument, "FILE") == 0 || strcmp(option->argument, "TRACE") == 0);
+    return option->argument && (strncmp(option->argument, "FILE", 4) == 0 || strcmp(option->argument, "TRACE") == 0);
+}
+
+/* The ending of the files an option takes, with its dot; NULL: any. */
+static const char *file_ending(const struct pt_option *option)
+{
+    return option->argument ? strchr(option->argument, '.') : NULL;
 }
 
 /* Inside single quotes; `also` lists characters that the shell's own notation needs a backslash before. */
@@ -38,8 +45,11 @@ static void bash_options(const struct pt_command *command, struct pt_buf *buf)
             pt_buf_printf(buf, "--%s) ", o->name);
         if (o->choices)
             pt_buf_printf(buf, "COMPREPLY=($(compgen -W '%s' -- \"$cur\"))", o->choices);
+        else if (file_ending(o))
+            pt_buf_printf(buf, "mapfile -t COMPREPLY < <(compgen -d -- \"$cur\"; compgen -f -X '!*%s' -- \"$cur\")",
+                          file_ending(o));
         else if (wants_file(o))
-            pt_buf_puts(buf, "COMPREPLY=($(compgen -f -- \"$cur\"))");
+            pt_buf_puts(buf, "mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")");
         else
             pt_buf_puts(buf, "COMPREPLY=()");
         pt_buf_puts(buf, "; return ;;\n");
@@ -61,7 +71,7 @@ static void put_bash(struct pt_buf *buf)
                      "    # --name=value arrives as three words\n"
                      "    if [[ $cur == = ]]; then cur=\n"
                      "    elif [[ $prev == = ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
-                     "    if ((COMP_CWORD == 1)); then\n        COMPREPLY=($(compgen -W '--help --version");
+                     "    if ((COMP_CWORD == 1)); then\n        COMPREPLY=($(compgen -W '--help --version help");
     for (uint32_t i = 0; pt_commands[i]; i++)
         pt_buf_printf(buf, " %s", pt_commands[i]->name);
     pt_buf_puts(buf, "' -- \"$cur\"))\n        return\n    fi\n    case ${COMP_WORDS[1]} in\n");
@@ -69,8 +79,17 @@ static void put_bash(struct pt_buf *buf)
         bash_options(pt_commands[i], buf);
     pt_buf_puts(buf, "    esac\n    if [[ $cur == -* ]]; then COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
                      "    elif [[ $operands ]]; then COMPREPLY=($(compgen -W \"$operands\" -- \"$cur\"))\n"
-                     "    else COMPREPLY=($(compgen -f -- \"$cur\")); fi\n}\n"
+                     "    else mapfile -t COMPREPLY < <(compgen -f -- \"$cur\"); fi\n}\n"
                      "complete -o filenames -F _portent portent\n");
+}
+
+static void zsh_argument(const struct pt_option *o, struct pt_buf *buf)
+{
+    pt_buf_printf(buf, ":%s:", o->argument);
+    if (file_ending(o))
+        pt_buf_printf(buf, "_files -g \"*%s\"", file_ending(o));
+    else
+        pt_buf_puts(buf, wants_file(o) ? "_files" : " ");
 }
 
 static void zsh_option(const struct pt_option *o, struct pt_buf *buf)
@@ -88,7 +107,7 @@ static void zsh_option(const struct pt_option *o, struct pt_buf *buf)
         if (o->choices)
             pt_buf_printf(buf, ":%s:(%s)", o->argument, o->choices);
         else if (o->argument)
-            pt_buf_printf(buf, ":%s:%s", o->argument, wants_file(o) ? "_files" : " ");
+            zsh_argument(o, buf);
         pt_buf_puts(buf, "'");
     }
 }
@@ -141,6 +160,8 @@ static void put_fish(struct pt_buf *buf)
                 pt_buf_printf(buf, " -s %c", o->letter);
             if (o->choices)
                 pt_buf_printf(buf, " -x -a '%s'", o->choices);
+            else if (file_ending(o))
+                pt_buf_printf(buf, " -x -a '(__fish_complete_suffix %s)'", file_ending(o));
             else if (o->argument)
                 pt_buf_puts(buf, wants_file(o) ? " -r" : " -x");
             pt_buf_puts(buf, " -d '");

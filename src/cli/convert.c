@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "cli/commands.h"
 #include "cli/diag.h"
-#include "trace/binary.h"
+#include "cli/file.h"
 #include "trace/reader.h"
 #include "trace/validate.h"
 #include "trace/writer.h"
@@ -39,17 +39,6 @@ static bool is_special(const char *path)
     return strcmp(path, "-") == 0 || (stat(path, &info) == 0 && !S_ISREG(info.st_mode));
 }
 
-static bool is_binary(const char *path)
-{
-    char magic[PT_BINARY_MAGIC_LEN];
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return false; /* the reader will say why */
-    size_t n = fread(magic, 1, sizeof magic, file);
-    fclose(file);
-    return n > 0 && memcmp(magic, pt_binary_magic, n) == 0;
-}
-
 /* By the output's ending, or else the form that the input has not. */
 static bool choose_form(struct request *request)
 {
@@ -58,10 +47,10 @@ static bool choose_form(struct request *request)
         request->form = PT_FORM_BINARY;
     } else if (is_special(request->input)) {
         pt_diag_usage("convert",
-                      "the input is no regular file, so the form to write must be given: --text or --binary");
+                      "the input is not a regular file, so the form to write must be given: --text or --binary");
         return false;
     } else {
-        request->form = is_binary(request->input) ? PT_FORM_TEXT : PT_FORM_BINARY;
+        request->form = pt_file_is_binary_trace(request->input) ? PT_FORM_TEXT : PT_FORM_BINARY;
     }
     return true;
 }
@@ -194,6 +183,7 @@ static int run(const struct pt_parsed *parsed)
     if (!set_options(&request, parsed))
         return PT_EXIT_BAD;
     if (convert(&request, &torn, &err) != PT_OK) {
+        pt_file_show_line(request.input, &err);
         pt_diag_error(&err);
         return PT_EXIT_BAD;
     }

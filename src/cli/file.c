@@ -5,12 +5,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "portent-monitor.h"
+#include "trace/binary.h"
 
 /* Property and HOA files are written by people or small tools; more than this is a device or a mistake. */
 static const size_t max_file = (size_t)64 << 20;
+/* Traces up to this size are read again to show one of their lines: that takes about a second. */
+static const off_t max_trace_read_again = (off_t)1 << 30;
 
 enum pt_status pt_file_read(const char *path, char **ret_text, size_t *ret_len, struct pt_err *err)
 {
@@ -104,4 +108,38 @@ enum pt_status pt_file_module(const char *path, const struct portent_monitor **r
     }
     *ret_module = module;
     return PT_OK;
+}
+
+bool pt_file_is_binary_trace(const char *path)
+{
+    char magic[PT_BINARY_MAGIC_LEN];
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return false; /* the reader will say why */
+    size_t n = fread(magic, 1, sizeof magic, file);
+    fclose(file);
+    return n > 0 && memcmp(magic, pt_binary_magic, n) == 0;
+}
+
+void pt_file_show_line(const char *path, struct pt_err *err)
+{
+    struct stat info;
+    if (err->source[0] || !err->line || stat(path, &info) != 0 || !S_ISREG(info.st_mode) ||
+        info.st_size > max_trace_read_again || pt_file_is_binary_trace(path))
+        return;
+    FILE *file = fopen(path, "rb");
+    char *line = NULL;
+    size_t cap = 0;
+    ssize_t len = 0;
+    for (uint64_t n = 0; file && len >= 0 && n < err->line; n++)
+        len = getline(&line, &cap, file);
+    if (file && len > 0) {
+        const char *clock = strstr(line, "|c=");
+        pt_err_source(err, line, strcspn(line, "\r\n"));
+        if (!err->column)
+            err->column = clock ? (uint32_t)(clock - line) + 2 : 1;
+    }
+    free(line);
+    if (file)
+        fclose(file);
 }

@@ -2,6 +2,8 @@
 #ifndef PT_CLI_FILE_H
 #define PT_CLI_FILE_H
 
+#include <stdbool.h>
+
 #include "base/err.h"
 #include "logic/property.h"
 
@@ -14,5 +16,14 @@ enum pt_status pt_file_properties(struct pt_properties *props, const char *path,
 /* Loads a user's monitor (include/portent-monitor.h) and checks it; it stays loaded until the process ends. */
 enum pt_status pt_file_module(const char *path, const struct portent_monitor **ret_module,
                               struct pt_err *err) PT_WARN_UNUSED;
+
+/*
+ * Gives an error that names a line of a text trace but does not show it that line, and a column if it has none (its
+ * clock: the other checks of whole lines name one).
+ * Nothing happens where the line cannot be read again: it stood in a pipe, a binary trace, or too large a file.
+ */
+void pt_file_show_line(const char *path, struct pt_err *err);
+/* Whether a file starts like a binary trace. */
+bool pt_file_is_binary_trace(const char *path);
 
 #endif

@@ -33,7 +33,7 @@ static int help(void)
                       "order of events that the causal order of a recorded trace allows.\n\nCommands:\n");
     for (uint32_t i = 0; pt_commands[i]; i++)
         pt_buf_printf(&buf, "  %-12s %s\n", pt_commands[i]->name, pt_commands[i]->summary);
-    pt_buf_puts(&buf, "\n  portent COMMAND --help    about one command\n"
+    pt_buf_puts(&buf, "\n  portent help COMMAND      about one command, as portent COMMAND --help\n"
                       "  portent --version         the version of this program\n");
     bool ok = pt_output(&buf);
     pt_buf_release(&buf);
@@ -65,7 +65,7 @@ static int unknown_command(const char *word)
     struct pt_err err;
     for (uint32_t i = 0; future_commands[i]; i++) {
         if (strcmp(word, future_commands[i]) == 0) {
-            (void)pt_err_set(&err, PT_EUSAGE, "'%s' is not available in this version", word);
+            (void)pt_err_set(&err, PT_EUSAGE, "'%s' is not yet available", word);
             pt_diag_error(&err);
             return PT_EXIT_BAD;
         }
@@ -83,6 +83,24 @@ static int unknown_command(const char *word)
     return PT_EXIT_BAD;
 }
 
+static const struct pt_command *find_command(const char *name)
+{
+    for (uint32_t i = 0; pt_commands[i]; i++) {
+        if (strcmp(pt_commands[i]->name, name) == 0)
+            return pt_commands[i];
+    }
+    return NULL;
+}
+
+/* portent help [COMMAND] */
+static int help_about(int argc, char **argv)
+{
+    if (argc < 3)
+        return help();
+    const struct pt_command *command = find_command(argv[2]);
+    return command ? command_help(command) : unknown_command(argv[2]);
+}
+
 int main(int argc, char **argv)
 {
     pt_set_oom_handler(out_of_memory);
@@ -96,16 +114,15 @@ int main(int argc, char **argv)
         return version();
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
         return help();
-    for (uint32_t i = 0; pt_commands[i]; i++) {
-        const struct pt_command *command = pt_commands[i];
-        if (strcmp(argv[1], command->name) != 0)
-            continue;
-        struct pt_parsed parsed;
-        int status = PT_EXIT_BAD;
-        if (pt_options_parse(command, argc - 1, argv + 1, &parsed))
-            status = parsed.help ? command_help(command) : command->run(&parsed);
-        pt_parsed_release(&parsed);
-        return status;
-    }
-    return unknown_command(argv[1]);
+    if (strcmp(argv[1], "help") == 0)
+        return help_about(argc, argv);
+    const struct pt_command *command = find_command(argv[1]);
+    if (!command)
+        return unknown_command(argv[1]);
+    struct pt_parsed parsed;
+    int status = PT_EXIT_BAD;
+    if (pt_options_parse(command, argc - 1, argv + 1, &parsed))
+        status = parsed.help ? command_help(command) : command->run(&parsed);
+    pt_parsed_release(&parsed);
+    return status;
 }

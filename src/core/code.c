@@ -264,7 +264,7 @@ const char *pt_code_result_text(enum pt_code_result result)
     case PT_CODE_OVERFLOW:
         return "overflow";
     case PT_CODE_TYPE:
-        return "a string where a number is needed, or % of floating point";
+        return "a string compared or computed with a number";
     }
     return "unknown error";
 }

@@ -373,6 +373,11 @@ static bool lex_sign(struct lexer *lx)
         }
     }
     char c = peek(lx, 0);
+    if (c == '=' && peek(lx, 1) == '>') {
+        fail_here(lx, start, "there is no operator '=>'");
+        pt_err_hint(&lx->tokens->err, "did you mean '>=' or '->'?");
+        return false;
+    }
     if (!strchr("<>!=+-*/%()[]{},;:@&|~?", c))
         return fail_here(lx, start, "this character means nothing here");
     lx->pos++;
@@ -388,6 +393,20 @@ static bool lex_token(struct lexer *lx)
     if (is_digit(c))
         return lex_number(lx);
     return c == '"' ? lex_string(lx) : lex_sign(lx);
+}
+
+/* The end stands behind the last token, where something is missing if anything is, not behind blanks and comments. */
+static void push_end(struct lexer *lx)
+{
+    struct pt_tokens *t = lx->tokens;
+    push(lx, PT_TOKEN_END, lx->end, (struct pt_value){0}, false);
+    if (t->count == 1)
+        return;
+    const struct pt_token *last = &t->items[t->count - 2];
+    struct pt_token *end = &t->items[t->count - 1];
+    end->line = last->line;
+    end->column = last->column + (uint32_t)last->len;
+    end->offset = last->offset + last->len;
 }
 
 void pt_lex(const struct pt_source *source, struct pt_arena *arena, struct pt_tokens *ret_tokens)
@@ -408,7 +427,7 @@ void pt_lex(const struct pt_source *source, struct pt_arena *arena, struct pt_to
     if (lx.unclean)
         (void)fail_here(&lx, lx.end, lx.unclean);
     else
-        push(&lx, PT_TOKEN_END, lx.end, (struct pt_value){0}, false);
+        push_end(&lx);
 }
 
 void pt_tokens_release(struct pt_tokens *tokens)
@@ -436,7 +455,7 @@ enum pt_status pt_source_fail(const struct pt_source *source, struct pt_place pl
                               const char *fmt, va_list ap)
 {
     char message[sizeof err->message];
-    size_t start = place.offset, end = place.offset;
+    size_t start = place.offset, end = start;
     vsnprintf(message, sizeof message, fmt, ap);
     make_printable(message);
     while (start > 0 && source->text[start - 1] != '\n')

@@ -1,7 +1,9 @@
 /*
- * Lays a violation's two runs out in columns: row i holds the i-th relevant event of the actual run and the i-th step
- * of the witness. A column is `marks thread what place`; the widths of its three fields come from what they hold, and
- * when that is too wide, places lose their beginning (file:line ends in what matters) and the others their end.
+ * Lays out a violation's two runs: the relevant events of the actual run and the steps of the witness. A run is a
+ * column of `marks thread what place`, whose fields are as wide as what they hold in the rows that are shown. The two
+ * stand side by side where that cuts no name and no value (places may lose their folders there), and one below the
+ * other where it would; only what does not fit the whole width is cut, places at their beginning (file:line ends in
+ * what matters) and the others at their end.
  *
  * Cost: linear in the rows, times the number of the property's variables.
  */
@@ -34,10 +36,8 @@ struct column {
     const char *title;
     struct cell *cells;
     uint32_t count;
-};
-
-struct widths {
-    size_t thread, what, place;
+    size_t thread, what, place; /* widths of the fields */
+    size_t least_place;         /* what the places need when they lose their folders */
 };
 
 bool pt_runs_same(const struct pt_finding *finding)
@@ -170,35 +170,66 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-static void widen(struct widths *widths, const struct column *column)
+/* The columns that the end of a place takes from its last '/' on, with the mark of a cut. */
+static size_t place_end(const char *place)
 {
+    const char *slash = strrchr(place, '/');
+    return slash ? smaller(pt_style_columns(slash + 1) + strlen(".."), pt_style_columns(place))
+                 : pt_style_columns(place);
+}
+
+static size_t column_width(const struct column *column)
+{
+    return MARKS + column->thread + GAP + column->what + GAP + column->place;
+}
+
+/* Gives the column the widths that the shown ones of `rows` rows, and its title, want. */
+static void measure(const struct pt_finding *finding, uint32_t rows, struct column *column)
+{
+    column->thread = column->what = column->place = column->least_place = 0;
     for (uint32_t i = 0; i < column->count; i++) {
-        widths->thread = larger(widths->thread, pt_style_columns(column->cells[i].thread));
-        widths->what = larger(widths->what, pt_style_columns(column->cells[i].what));
-        widths->place = larger(widths->place, pt_style_columns(column->cells[i].place));
+        if (!row_is_shown(finding, rows, i))
+            continue;
+        column->thread = larger(column->thread, pt_style_columns(column->cells[i].thread));
+        column->what = larger(column->what, pt_style_columns(column->cells[i].what));
+        column->place = larger(column->place, pt_style_columns(column->cells[i].place));
+        column->least_place = larger(column->least_place, place_end(column->cells[i].place));
     }
+    size_t title = strlen(column->title) + MARKS, width = column_width(column);
+    column->what += title > width ? title - width : 0;
 }
 
-/* Shares `room` columns among the fields: what happened goes first, places get at least two fifths if they want them.
- */
-static void share(struct widths *widths, size_t room)
+static size_t cut(size_t *width, size_t least, size_t too_much)
 {
-    room -= MARKS + 2 * GAP;
-    widths->thread = smaller(widths->thread, MAX_THREAD);
-    room -= widths->thread;
-    if (widths->what + widths->place <= room)
-        return;
-    size_t floor = smaller(widths->place, room * 2 / 5);
-    widths->place = widths->what + floor < room ? room - widths->what : floor;
-    widths->what = room - widths->place;
+    size_t off = *width > least ? smaller(*width - least, too_much) : 0;
+    *width -= off;
+    return too_much - off;
 }
 
-static size_t column_width(const struct widths *widths)
+/* Cuts the fields down to `room` columns: places first, what happened last. */
+static void narrow(struct column *column, size_t room)
 {
-    return MARKS + widths->thread + GAP + widths->what + GAP + widths->place;
+    size_t width = column_width(column), too_much = width > room ? width - room : 0;
+    too_much = cut(&column->place, larger(smaller(column->least_place, room / 3), 1), too_much);
+    too_much = cut(&column->thread, MAX_THREAD, too_much);
+    cut(&column->what, 1, too_much);
 }
 
-static void put_cell(const struct cell *cell, const struct widths *widths, const struct pt_style *style,
+/* Whether both columns can stand in `room`; the places are cut as need be. */
+static bool stand_side_by_side(struct column *columns, size_t room)
+{
+    size_t width = column_width(&columns[0]) + SEPARATOR + column_width(&columns[1]);
+    size_t spare = columns[0].place - columns[0].least_place + columns[1].place - columns[1].least_place;
+    if (width > room + spare)
+        return false;
+    size_t too_much = width > room ? width - room : 0, half = too_much / 2;
+    too_much = cut(&columns[0].place, columns[0].least_place, half) + too_much - half;
+    too_much = cut(&columns[1].place, columns[1].least_place, too_much);
+    cut(&columns[0].place, columns[0].least_place, too_much);
+    return true;
+}
+
+static void put_cell(const struct cell *cell, const struct column *widths, const struct pt_style *style,
                      struct pt_buf *buf)
 {
     enum pt_color color = cell->violating     ? PT_COLOR_RED
@@ -224,22 +255,31 @@ static void end_line(struct pt_buf *buf)
     pt_buf_puts(buf, "\n");
 }
 
-static void put_title(const struct column *column, size_t width, const struct pt_style *style, struct pt_buf *buf)
+static void put_title(const struct column *column, const struct pt_style *style, struct pt_buf *buf)
 {
     pt_buf_puts(buf, pt_style_color(style, PT_COLOR_BOLD));
     pt_buf_printf(buf, "%*s", MARKS, "");
-    pt_style_fit(buf, column->title, width - MARKS, PT_CUT_END);
+    pt_style_fit(buf, column->title, column_width(column) - MARKS, PT_CUT_END);
     pt_buf_puts(buf, pt_style_color(style, PT_COLOR_RESET));
 }
 
-static void put_rows(const struct pt_finding *finding, const struct column *columns, uint32_t column_count,
-                     const struct widths *widths, const struct pt_style *style, struct pt_buf *buf)
+static uint32_t row_count(const struct column *columns, uint32_t column_count)
+{
+    return column_count == 2 && columns[1].count > columns[0].count ? columns[1].count : columns[0].count;
+}
+
+/* One or two columns with their titles. */
+static void put_columns(const struct pt_finding *finding, const struct column *columns, uint32_t column_count,
+                        const struct pt_style *style, struct pt_buf *buf)
 {
     static const struct cell blank = {(char *)"", (char *)"", (char *)"", ' ', false};
-    uint32_t rows = columns[0].count;
-    if (column_count == 2 && columns[1].count > rows)
-        rows = columns[1].count;
-    uint32_t left_out = 0;
+    uint32_t rows = row_count(columns, column_count), left_out = 0;
+    pt_buf_printf(buf, "%*s", MARGIN, "");
+    for (uint32_t c = 0; c < column_count; c++) {
+        pt_buf_puts(buf, c ? " | " : "");
+        put_title(&columns[c], style, buf);
+    }
+    end_line(buf);
     for (uint32_t row = 0; row < rows; row++) {
         if (!row_is_shown(finding, rows, row)) {
             left_out++;
@@ -251,39 +291,43 @@ static void put_rows(const struct pt_finding *finding, const struct column *colu
         pt_buf_printf(buf, "%*s", MARGIN, "");
         for (uint32_t c = 0; c < column_count; c++) {
             pt_buf_puts(buf, c ? " | " : "");
-            put_cell(row < columns[c].count ? &columns[c].cells[row] : &blank, widths, style, buf);
+            put_cell(row < columns[c].count ? &columns[c].cells[row] : &blank, &columns[c], style, buf);
         }
         end_line(buf);
     }
 }
 
+static void lay_out(const struct pt_finding *finding, struct column *columns, const struct pt_style *style,
+                    struct pt_buf *buf)
+{
+    size_t room = style->width - MARGIN;
+    bool same = pt_runs_same(finding);
+    measure(finding, row_count(columns, 2), &columns[0]);
+    measure(finding, row_count(columns, 2), &columns[1]);
+    if (!same && stand_side_by_side(columns, room)) {
+        put_columns(finding, columns, 2, style, buf);
+        return;
+    }
+    for (uint32_t c = 0; c < (same ? 1 : 2); c++) {
+        pt_buf_puts(buf, c ? "\n" : "");
+        measure(finding, columns[c].count, &columns[c]);
+        narrow(&columns[c], room);
+        put_columns(finding, &columns[c], 1, style, buf);
+    }
+}
+
 void pt_runs_write(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf)
 {
-    bool observed = finding->how == PT_HOW_OBSERVED, same = pt_runs_same(finding);
-    struct column columns[2] = {
-        {"Your run", make_cells(finding, finding->actual, finding->actual_count), finding->actual_count},
-        {observed ? "Shortest violating run" : "Predicted run",
-         make_cells(finding, finding->witness, finding->witness_count), finding->witness_count}};
+    struct column columns[2] = {{.title = "Your run",
+                                 .cells = make_cells(finding, finding->actual, finding->actual_count),
+                                 .count = finding->actual_count},
+                                {.title = finding->how == PT_HOW_OBSERVED ? "Shortest violating run" : "Predicted run",
+                                 .cells = make_cells(finding, finding->witness, finding->witness_count),
+                                 .count = finding->witness_count}};
     mark(finding, &columns[0], &columns[1]);
-    if (same && columns[0].count)
+    if (pt_runs_same(finding) && columns[0].count)
         columns[0].cells[columns[0].count - 1].violating = true;
-
-    uint32_t column_count = same ? 1 : 2;
-    struct widths widths = {0};
-    widen(&widths, &columns[0]);
-    widen(&widths, &columns[1]);
-    size_t title = strlen(columns[1].title) + MARKS, width = column_width(&widths);
-    widths.what += title > width ? title - width : 0;
-    size_t room = style->width - MARGIN;
-    share(&widths, same ? room : (room - SEPARATOR) / 2);
-
-    pt_buf_printf(buf, "%*s", MARGIN, "");
-    for (uint32_t c = 0; c < column_count; c++) {
-        pt_buf_puts(buf, c ? " | " : "");
-        put_title(&columns[c], column_width(&widths), style, buf);
-    }
-    end_line(buf);
-    put_rows(finding, columns, column_count, &widths, style, buf);
+    lay_out(finding, columns, style, buf);
     free_cells(&columns[0]);
     free_cells(&columns[1]);
 }

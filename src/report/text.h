@@ -8,8 +8,20 @@
 /* All about one property: a line or two, or, for a violation, the runs and the reasons, with a SUMMARY line at the end.
  */
 void pt_report_text(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf);
-/* What is new at the end of a trace about a violation that pt_report_text has told of when it was found as `how`. */
-void pt_report_text_again(const struct pt_finding *finding, enum pt_how how, const struct pt_style *style,
+
+/* One line, for the moment in which the actual run breaks a property, by `step` (NULL: in the initial state).
+ * `told`: a predicted violation of it was reported before; otherwise its report is still to come. */
+void pt_report_text_observed(const struct pt_finding *finding, const struct pt_step *step, bool told,
+                             struct pt_buf *buf);
+
+/* A finding as it was when pt_report_text told of it before the end of the trace. */
+struct pt_told {
+    const struct pt_finding *finding;
+    enum pt_how how;
+    uint64_t levels, states;
+};
+/* What is new at the end of the trace about a violation. */
+void pt_report_text_again(const struct pt_finding *finding, const struct pt_told *told, const struct pt_style *style,
                           struct pt_buf *buf);
 
 #endif

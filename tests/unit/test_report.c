@@ -134,9 +134,8 @@ static void test_prediction(void **state)
                     "\n  In the violating state, w = 31, v = 40:\n    false  w > 30 -> v > 55\n    true     w > 30\n"
                     "    open     eventually v > 55\n");
     assert_contains(text, "    w(w)=27 by T2 (water.c:20) may come before w(v)=50 by T1 (water.c:8):\n"
-                          "      nothing T2 did until then depends on it\n");
-    assert_contains(
-        text, "  Explored: 7 levels, 11 states, 6 runs over 6 relevant events (window all,\n    lookahead all)\n");
+                          "      nothing T2 did until then depends on that write.\n");
+    assert_contains(text, "\n  Explored: 7 levels, 11 states, 6 runs over 6 relevant events.\n");
     assert_contains(text, "\nSUMMARY: portent: predicted violation of 'valve' at w(w)=31 by T2 (water.c:20)\n");
     assert_null(strchr(text, '\033'));
     assert_lines_fit(text, 80);
@@ -184,12 +183,13 @@ static void test_other_verdicts(void **state)
     water_init(&water);
     water.finding.verdict = PT_VERDICT_HOLDS;
     char *text = text_of(&water.finding, &plain);
-    assert_contains(text, "holds in every run");
+    assert_contains(text, "holds in every order of these events that keeps conflicting\n"
+                          "  accesses and lock operations as recorded.\n  Explored: 7 levels, ");
     free(text);
     water.finding.complete = false;
     water.finding.window = 64;
     text = text_of(&water.finding, &plain);
-    assert_null(strstr(text, "every run"));
+    assert_null(strstr(text, "every order"));
     assert_contains(text, "window 64");
     assert_contains(text, "left out");
     free(text);
@@ -202,7 +202,7 @@ static void test_other_verdicts(void **state)
     water.finding.message = "division by zero";
     water.finding.message_place = "x.trace:7";
     text = text_of(&water.finding, &plain);
-    assert_string_equal(text, "Property 'valve' cannot be evaluated: division by zero (x.trace:7)\n");
+    assert_string_equal(text, "Property 'valve' cannot be evaluated: division by zero (x.trace:7).\n");
     free(text);
     text = json_of(&water.finding);
     assert_contains(text, "\"verdict\": \"error\", \"message\": \"division by zero (x.trace:7)\", \"monitorable\"");
@@ -331,6 +331,96 @@ static void test_long_witness_is_shortened(void **state)
     free(steps);
 }
 
+static void test_assumed_values(void **state)
+{
+    (void)state;
+    struct water water;
+    water_init(&water);
+    water.initial[1] = (struct pt_binding){"v", pt_value_int(0), true};
+    char *text = text_of(&water.finding, &plain);
+    assert_contains(text, "\n  Initially: w = 20, v = 0 (not given, taken as 0)\n");
+    free(text);
+    water.initial[0] = (struct pt_binding){"w", pt_value_int(0), true};
+    text = text_of(&water.finding, &plain);
+    assert_contains(text, "\n  Initially: w = 0*, v = 0* (*: not given, taken as 0)\n");
+    free(text);
+}
+
+static void test_reasons_per_pair_of_threads(void **state)
+{
+    (void)state;
+    enum { MOVES = 20 };
+    static const char *const threads[] = {"A", "B", "C", "D", "E", "F", "G", "H"};
+    struct water water;
+    water_init(&water);
+    struct pt_move moves[MOVES];
+    for (uint32_t i = 0; i < MOVES; i++) {
+        moves[i] = water.moves[0];
+        moves[i].over.thread = threads[i % 8];
+        moves[i].over.op = i % 8 ? "w" : "event";
+    }
+    water.finding.moves = moves;
+    water.finding.move_count = MOVES;
+    char *text = text_of(&water.finding, &plain);
+    assert_contains(text, "depends on that event.\n");
+    assert_contains(text, "    and 2 more, of other threads.\n");
+    size_t reasons = 0;
+    for (const char *at = text; (at = strstr(at, " may come before ")); at++)
+        reasons++;
+    assert_int_equal(reasons, 6);
+    free(text);
+}
+
+/* Names that two columns would cut: one run below the other, with nothing cut. */
+static void test_stacked_runs(void **state)
+{
+    (void)state;
+    struct water water;
+    water_init(&water);
+    for (uint32_t i = 0; i < 4; i++) {
+        water.witness[i].thread = water.actual[i].thread = "connection_pool_worker";
+        water.witness[i].loc = water.actual[i].loc = "a/long/way/to/the/file/water.c:20";
+    }
+    char *text = text_of(&water.finding, &plain);
+    assert_contains(text,
+                    "\n     Your run\n     connection_pool_worker  w: 20 -> 24  a/long/way/to/the/file/water.c:20\n");
+    assert_contains(text, "\n\n     Predicted run\n     connection_pool_worker  w: 20 -> 24");
+    assert_null(strstr(text, ".."));
+    free(text);
+    water_init(&water);
+    for (uint32_t i = 0; i < 4; i++)
+        water.witness[i].loc = water.actual[i].loc = "a/long/way/to/the/file/water.c:20";
+    text = text_of(&water.finding, &plain);
+    assert_contains(text, "../file/water.c:20 | ");
+    assert_contains(text, ".."); /* side by side, places without folders */
+    assert_lines_fit(text, 80);
+    free(text);
+}
+
+/* What violates where no line of the breakdown says so. */
+static void test_conclusions(void **state)
+{
+    (void)state;
+    struct water water;
+    water_init(&water);
+    char *text = text_of(&water.finding, &plain);
+    assert_null(strstr(text, "continuation"));
+    free(text);
+    water.truths[0].value = PT_TRUTH_OPEN;
+    text = text_of(&water.finding, &plain);
+    assert_contains(text, "\n    No accepting continuation is left.\n");
+    free(text);
+    water.finding.kind = "ere";
+    text = text_of(&water.finding, &plain);
+    assert_contains(text, "\n    The run up to here is matched by the expression.\n");
+    free(text);
+    water.finding.witness_from = 3;
+    water.finding.truth_count = 0;
+    text = text_of(&water.finding, &plain);
+    assert_contains(text, "\n    (no formula breakdown: that needs the run's beginning, which is not kept)\n");
+    free(text);
+}
+
 /* What a trace says must not reach the terminal as a command. */
 static void test_text_is_harmless(void **state)
 {
@@ -365,8 +455,25 @@ static void test_stream_tells_what_changed(void **state)
     struct pt_buf buf;
     pt_buf_init(&buf);
     water.finding.how = PT_HOW_OBSERVED;
-    pt_report_text_again(&water.finding, PT_HOW_PREDICTED, &plain, &buf);
-    assert_contains(buf.text, "later your run\n  itself broke");
+    struct pt_told told = {&water.finding, PT_HOW_PREDICTED, 7, 11};
+    pt_report_text_again(&water.finding, &told, &plain, &buf);
+    assert_contains(buf.text,
+                    "and later your run itself broke\n  it.\nSUMMARY: portent: observed violation of 'valve'");
+    assert_null(strstr(buf.text, "Explored"));
+    pt_buf_release(&buf);
+    told.how = PT_HOW_OBSERVED;
+    told.states = 10;
+    pt_report_text_again(&water.finding, &told, &plain, &buf);
+    assert_string_equal(buf.text, "Property 'valve' is violated, as reported above. Explored in the end: 7 levels,\n"
+                                  "  11 states, 6 runs over 6 relevant events.\n");
+    pt_buf_release(&buf);
+    pt_report_text_observed(&water.finding, &water.witness[2], false, &buf);
+    assert_string_equal(buf.text, "Property 'valve': your run has just broken it, at w(w)=31 by T2 (water.c:20). "
+                                  "The full report follows.\n");
+    pt_buf_release(&buf);
+    pt_report_text_observed(&water.finding, NULL, true, &buf);
+    assert_string_equal(buf.text, "Property 'valve', reported above as predicted: your run has just broken it, in "
+                                  "the initial state.\n");
     pt_buf_release(&buf);
 }
 
@@ -403,6 +510,10 @@ int main(void)
         cmocka_unit_test(test_json_values),
         cmocka_unit_test(test_long_names_fit),
         cmocka_unit_test(test_long_witness_is_shortened),
+        cmocka_unit_test(test_assumed_values),
+        cmocka_unit_test(test_reasons_per_pair_of_threads),
+        cmocka_unit_test(test_stacked_runs),
+        cmocka_unit_test(test_conclusions),
         cmocka_unit_test(test_text_is_harmless),
         cmocka_unit_test(test_color),
         cmocka_unit_test(test_stream_tells_what_changed),

@@ -1,0 +1,113 @@
+#include "report/words.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/writer.h"
+
+enum { MAX_VALUES = 12 };
+
+void pt_words_paragraph(struct pt_buf *buf, const struct pt_style *style, unsigned first, unsigned rest,
+                        const char *fmt, ...)
+{
+    char *raw;
+    va_list ap;
+    va_start(ap, fmt);
+    int len = vasprintf(&raw, fmt, ap);
+    va_end(ap);
+    if (len < 0)
+        abort(); /* vasprintf fails on lack of memory only */
+    struct pt_buf clean;
+    pt_buf_init(&clean);
+    pt_style_clean(&clean, raw, (size_t)len);
+    pt_style_wrap(buf, clean.text ? clean.text : "", first, rest, style->width);
+    pt_buf_release(&clean);
+    free(raw);
+}
+
+const char *pt_words_plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+char *pt_words_step(const struct pt_step *step)
+{
+    struct pt_buf buf;
+    pt_buf_init(&buf);
+    pt_buf_printf(&buf, "%s(%s)", step->op, step->object);
+    if (step->value.kind != PT_VALUE_UNKNOWN) {
+        pt_buf_puts(&buf, "=");
+        pt_value_to_text(step->value, &buf);
+    }
+    pt_buf_printf(&buf, " by %s", step->thread);
+    if (step->loc[0] && strcmp(step->loc, "-") != 0)
+        pt_buf_printf(&buf, " (%s)", step->loc);
+    return pt_buf_take(&buf);
+}
+
+/* `mark` follows each value that is assumed. */
+static void put_values(struct pt_buf *buf, const struct pt_binding *bindings, uint32_t count, const char *mark)
+{
+    for (uint32_t i = 0; i < count && i < MAX_VALUES; i++) {
+        pt_buf_printf(buf, "%s%s = ", i ? ", " : "", bindings[i].name);
+        if (bindings[i].value.kind == PT_VALUE_UNKNOWN)
+            pt_buf_puts(buf, "?");
+        else
+            pt_value_to_text(bindings[i].value, buf);
+        pt_buf_puts(buf, bindings[i].assumed ? mark : "");
+    }
+    if (count > MAX_VALUES)
+        pt_buf_printf(buf, ", and %" PRIu32 " more", count - MAX_VALUES);
+}
+
+char *pt_words_values(const struct pt_binding *bindings, uint32_t count)
+{
+    struct pt_buf buf;
+    pt_buf_init(&buf);
+    put_values(&buf, bindings, count, "");
+    return pt_buf_take(&buf);
+}
+
+char *pt_words_start(const struct pt_binding *bindings, uint32_t count)
+{
+    static const char note[] = " (not given, taken as 0)";
+    uint32_t assumed = 0;
+    for (uint32_t i = 0; i < count && i < MAX_VALUES; i++)
+        assumed += bindings[i].assumed;
+    struct pt_buf buf;
+    pt_buf_init(&buf);
+    put_values(&buf, bindings, count, assumed > 1 ? "*" : note);
+    if (assumed > 1)
+        pt_buf_puts(&buf, " (*: not given, taken as 0)");
+    return pt_buf_take(&buf);
+}
+
+static void put_bound(struct pt_buf *buf, const char *name, uint64_t bound)
+{
+    if (bound == PT_ALL)
+        pt_buf_printf(buf, "%s all", name);
+    else
+        pt_buf_printf(buf, "%s %" PRIu64, name, bound);
+}
+
+char *pt_words_explored(const struct pt_finding *finding)
+{
+    struct pt_buf buf;
+    pt_buf_init(&buf);
+    pt_buf_printf(&buf, "%" PRIu64 " level%s, %" PRIu64 " state%s, ", finding->levels, pt_words_plural(finding->levels),
+                  finding->states, pt_words_plural(finding->states));
+    if (finding->runs_overflow)
+        pt_buf_puts(&buf, "more than 2^64 runs");
+    else
+        pt_buf_printf(&buf, "%" PRIu64 " run%s", finding->runs, pt_words_plural(finding->runs));
+    pt_buf_printf(&buf, " over %" PRIu64 " relevant event%s", finding->relevant, pt_words_plural(finding->relevant));
+    if (finding->window != PT_ALL || finding->lookahead != PT_ALL) {
+        put_bound(&buf, " (window", finding->window);
+        put_bound(&buf, ", lookahead", finding->lookahead);
+        pt_buf_puts(&buf, ")");
+    }
+    return pt_buf_take(&buf);
+}

@@ -1,0 +1,22 @@
+/* The phrases that reports are put together from. Every char * is the caller's to free. */
+#ifndef PT_REPORT_WORDS_H
+#define PT_REPORT_WORDS_H
+
+#include "finding/finding.h"
+#include "report/style.h"
+
+/* Formats, makes harmless and wraps one paragraph (see pt_style_wrap). */
+void pt_words_paragraph(struct pt_buf *buf, const struct pt_style *style, unsigned first, unsigned rest,
+                        const char *fmt, ...) PT_PRINTF(5, 6);
+/* "s" unless there is exactly one. */
+const char *pt_words_plural(uint64_t count);
+/* "w(w)=27 by T2 (water.c:20)" */
+char *pt_words_step(const struct pt_step *step);
+/* "w = 20, v = 40" */
+char *pt_words_values(const struct pt_binding *bindings, uint32_t count);
+/* The same for the state a run starts in, telling which values the trace does not give. */
+char *pt_words_start(const struct pt_binding *bindings, uint32_t count);
+/* "7 levels, 11 states, 6 runs over 6 relevant events", with the bounds where there are any. */
+char *pt_words_explored(const struct pt_finding *finding);
+
+#endif
