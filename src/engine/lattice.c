@@ -147,6 +147,7 @@ static void observe(struct pt_lattice *l, pt_letter letter, const struct pt_step
         pthread_mutex_unlock(&l->sets.lock);
         if (l->observed_state == PT_MSTATE_BAD) {
             l->finding->how = PT_HOW_OBSERVED;
+            l->observed_bad = l->pushed;
             if (l->options->observed)
                 l->options->observed(l->options->context, l->finding, step);
         }
@@ -179,11 +180,23 @@ static void give_up(struct pt_lattice *l, const char *why)
 {
     struct pt_finding *finding = l->finding;
     if (finding->verdict != PT_VERDICT_VIOLATED) {
-        finding->verdict = PT_VERDICT_UNKNOWN;
+        if (finding->how == PT_HOW_OBSERVED)
+            lat_observed_violation(l);
+        else
+            finding->verdict = PT_VERDICT_UNKNOWN;
         finding->message = pt_arena_strndup(&finding->arena, why, strlen(why));
     }
     finding->complete = false;
     l->stopped = true;
+}
+
+/* Always false, for lat_level_done to return. */
+static bool give_up_at(struct pt_lattice *l, const char *what)
+{
+    char why[128];
+    snprintf(why, sizeof why, "%s level %" PRIu64, what, l->level);
+    give_up(l, why);
+    return false;
 }
 
 /* Looks for the first cut, in the order of the window, whose set carries `flag`. */
@@ -236,10 +249,8 @@ static void count_level(struct pt_lattice *l)
 
 bool lat_level_done(struct pt_lattice *l)
 {
-    if (l->out_of_memory) {
-        give_up(l, "the memory limit was reached");
-        return false;
-    }
+    if (l->out_of_memory)
+        return give_up_at(l, "the memory limit was reached while making");
     count_level(l);
     pt_set flags = l->counting ? 0 : flags_of_level(l->current);
     const uint64_t *key;
@@ -258,18 +269,10 @@ bool lat_level_done(struct pt_lattice *l)
     }
     if (!l->counting)
         lat_history_push(l);
-    if (lat_over_memory(l)) {
-        char why[128];
-        snprintf(why, sizeof why, "the memory limit was reached at level %" PRIu64, l->level);
-        give_up(l, why);
-        return false;
-    }
-    if (l->options->interrupted && l->options->interrupted(l->options->context)) {
-        char why[128];
-        snprintf(why, sizeof why, "interrupted at level %" PRIu64, l->level);
-        give_up(l, why);
-        return false;
-    }
+    if (lat_over_memory(l))
+        return give_up_at(l, "the memory limit was reached at");
+    if (l->options->interrupted && l->options->interrupted(l->options->context))
+        return give_up_at(l, "interrupted at");
     if (l->options->progress && (l->level & 15) == 0)
         l->options->progress(l->options->context, l->finding->property, l->level, l->finding->states);
     return true;
@@ -471,6 +474,10 @@ void pt_lattice_finish(struct pt_lattice *l, const char *lost)
             explore_all(l);
         else
             lat_cone_advance(l);
+    }
+    if (finding->verdict == PT_VERDICT_UNKNOWN && finding->how == PT_HOW_OBSERVED) {
+        finding->verdict = PT_VERDICT_VIOLATED; /* seen after the exploration had to stop */
+        finding->witness_lost = true;
     }
     if (finding->verdict == PT_VERDICT_VIOLATED) {
         if (finding->how != PT_HOW_OBSERVED)

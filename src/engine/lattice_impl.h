@@ -178,6 +178,7 @@ struct pt_lattice {
     size_t trail_cap;
     struct pt_value *observed_values;
     bool observed_over;
+    uint64_t observed_bad; /* how many events it took, when it is bad */
     uint32_t *last_write_column;
     uint32_t *last_write_index;
 
@@ -241,6 +242,9 @@ void lat_past_level_release(struct lat_past_level *past);
 
 /* witness.c */
 void lat_violation(struct pt_lattice *l, const uint64_t *bad_key, pt_letter bad_letter);
+/* The exploration has to stop, but the actual run itself was seen to be bad after l->observed_bad events: of the runs
+ * explored it is the one to show. The run is lost when its events are already forgotten. */
+void lat_observed_violation(struct pt_lattice *l);
 void lat_evaluation_error(struct pt_lattice *l, const uint64_t *key);
 
 /* lattice.c */

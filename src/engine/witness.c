@@ -483,6 +483,24 @@ void lat_violation(struct pt_lattice *l, const uint64_t *bad_key, pt_letter bad_
     walk_release(&w);
 }
 
+void lat_observed_violation(struct pt_lattice *l)
+{
+    struct pt_finding *finding = l->finding;
+    struct walk w = {.l = l};
+    finding->verdict = PT_VERDICT_VIOLATED;
+    finding->witness_lost = true;
+    for (uint32_t c = 0; c < l->column_count; c++)
+        if (l->columns[c].freed)
+            return;
+    w.counts = pt_xcalloc(l->column_count + 1, sizeof *w.counts);
+    struct chosen *actual = actual_run(l, 0, l->observed_bad);
+    for (uint64_t k = l->observed_bad; k-- > 0;)
+        PT_PUSH(w.steps, w.step_count, w.step_cap, actual[k]);
+    free(actual);
+    finding->witness_lost = !settle(&w, PT_NONE);
+    walk_release(&w);
+}
+
 /* The event that made the state, in words that do not depend on the trace's file or form. */
 static const char *place_of(struct pt_lattice *l, uint32_t column, uint32_t index)
 {
