@@ -42,6 +42,9 @@ struct pt_analysis {
     bool *var_seen, *event_seen, *thread_seen;
     size_t var_seen_cap, event_seen_cap, thread_seen_cap;
     uint64_t event_count, thread_count;
+    bool ordering; /* clocks are still needed */
+    struct pt_clock *no_clock;
+    size_t no_clock_bytes;
 };
 
 static uint32_t map_get(const struct id_map *map, uint32_t id)
@@ -164,6 +167,8 @@ struct pt_analysis *pt_analysis_new(struct pt_names *names, const struct pt_anal
     a->names = names;
     a->options = *options;
     a->order = pt_order_new(options->trace, names);
+    a->ordering = true;
+    a->no_clock = pt_clock_new(0, &a->no_clock_bytes);
     a->count = count;
     a->watched = pt_xcalloc(count, sizeof *a->watched);
     a->findings = pt_xcalloc(count, sizeof *a->findings);
@@ -206,6 +211,7 @@ void pt_analysis_free(struct pt_analysis *a)
     free(a->event_seen);
     free(a->thread_seen);
     pt_order_free(a->order);
+    pt_clock_unref(a->no_clock);
     free(a);
 }
 
@@ -224,7 +230,7 @@ static struct pt_clock *project(struct watched *w, struct pt_clock *clock)
 {
     if (w->all_relevant)
         return pt_clock_ref(clock);
-    struct pt_clock *own = pt_clock_new(clock->len);
+    struct pt_clock *own = pt_clock_new(clock->len, clock->bytes);
     for (uint32_t t = 0; t < clock->len; t++)
         own->counts[t] = clock->counts[t] ? (uint32_t)pt_rank_count(own_of(w, t), clock->counts[t]) : 0;
     return own;
@@ -286,16 +292,33 @@ static bool take_note(struct pt_analysis *a, const struct pt_event *event)
     return relevant;
 }
 
+/* Clocks are kept no longer than some property needs them, and no further than the memory limit allows. */
+static void judge_ordering(struct pt_analysis *a)
+{
+    bool over = a->options.memory_limit && pt_order_bytes(a->order) > a->options.memory_limit, needed = false;
+    for (uint32_t i = 0; i < a->count; i++) {
+        struct pt_lattice *lattice = a->watched[i].lattice;
+        if (lattice && over)
+            pt_lattice_give_up(lattice, "the memory limit was reached by the clocks of the threads");
+        needed = needed || (lattice && pt_lattice_needs_order(lattice));
+    }
+    a->ordering = needed;
+}
+
 enum pt_status pt_analysis_event(struct pt_analysis *a, const struct pt_event *event, struct pt_err *err)
 {
     bool relevant = take_note(a, event);
     if (event->op == PT_OP_INIT)
         take_initial(a, event);
-    struct pt_clock *clock = NULL;
-    enum pt_status status = pt_order_event(a->order, event, relevant, &clock, err);
+    struct pt_clock *clock = a->no_clock;
+    enum pt_status status = PT_OK;
+    if (a->ordering)
+        status = pt_order_event(a->order, event, relevant, &clock, err);
     for (uint32_t i = 0; status == PT_OK && relevant && i < a->count; i++)
         if (a->watched[i].lattice)
             status = push(&a->watched[i], event, clock, err);
+    if (relevant && a->ordering)
+        judge_ordering(a);
     return status;
 }
 

@@ -18,7 +18,7 @@ void lat_free_events(struct pt_lattice *l, struct lat_column *column, uint32_t u
             l->freed_numbers[e->var] = e->number;
             l->freed_values[e->var] = e->value;
         }
-        l->event_bytes -= sizeof *e + sizeof *e->clock + e->clock->len * sizeof(uint32_t);
+        l->event_bytes -= sizeof *e;
         pt_clock_unref(e->clock);
         free(e->last);
         column->freed++;

@@ -238,3 +238,35 @@ void lat_cone_advance(struct pt_lattice *l)
             l->stopped = true;
     }
 }
+
+void lat_cone_late_event(struct pt_lattice *l, uint32_t column, uint32_t index, const struct pt_clock *clock)
+{
+    if (!l->finding->complete)
+        return;
+    if (l->stuck_seen)
+        l->finding->complete = false;
+    uint32_t known = l->last_level.column_count;
+    for (uint32_t i = 0; l->finding->complete && i < l->last_level.count; i++) {
+        const uint32_t *counts = l->last_level.counts + (size_t)i * known;
+        bool enabled = (column < known ? counts[column] : 0) == index - 1;
+        for (uint32_t c = 0; enabled && c < l->column_count; c++)
+            enabled = c == column || pt_clock_get(clock, l->columns[c].thread) <= (c < known ? counts[c] : 0);
+        if (enabled)
+            l->finding->complete = false;
+    }
+}
+
+void lat_cone_stop(struct pt_lattice *l)
+{
+    if (!l->layout || !l->finding->complete)
+        return;
+    l->last_level.column_count = l->column_count;
+    l->last_level.count = l->previous.count;
+    l->last_level.counts = pt_xmalloc(((size_t)l->previous.count * l->column_count + 1) * sizeof(uint32_t));
+    for (uint32_t i = 0; i < l->previous.count; i++)
+        lat_counts(l, l->layout, l->previous.keys + (size_t)i * l->layout->words,
+                   l->last_level.counts + (size_t)i * l->column_count);
+    for (uint32_t c = 0; c < l->column_count; c++) /* arrived, but not in Q when the level was closed */
+        for (uint32_t k = l->columns[c].in_q + 1; k <= l->columns[c].arrived; k++)
+            lat_cone_late_event(l, c, k, lat_event_at(&l->columns[c], k)->clock);
+}

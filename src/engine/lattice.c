@@ -89,6 +89,7 @@ void pt_lattice_free(struct pt_lattice *l)
     free(l->workers);
     free(l->current);
     free(l->next);
+    free(l->last_level.counts);
     free(l->columns);
     free(l->column_of_thread);
     free(l->arrival);
@@ -260,8 +261,11 @@ bool lat_level_done(struct pt_lattice *l)
         lat_history_release(l);
         if (l->options->found)
             l->options->found(l->options->context, l->finding);
-        if (!l->options->exhaustive)
+        if (!l->options->exhaustive) {
+            if (!l->full)
+                lat_cone_stop(l);
             return false;
+        }
         l->counting = true;
     } else if ((flags & PT_SET_ERROR) && find_flagged(l, PT_SET_ERROR, &key, &letter)) {
         lat_evaluation_error(l, key);
@@ -361,7 +365,7 @@ static void store(struct pt_lattice *l, struct lat_column *column, const struct 
     uint32_t len = column->head + (column->arrived - column->freed);
     PT_PUSH(column->events, len, column->cap, e);
     column->arrived++;
-    l->event_bytes += sizeof e + sizeof *clock + clock->len * sizeof(uint32_t);
+    l->event_bytes += sizeof e;
 }
 
 static pt_letter observed_letter(struct pt_lattice *l, uint32_t var, struct pt_value value, uint32_t user_event)
@@ -393,7 +397,7 @@ enum pt_status pt_lattice_push(struct pt_lattice *l, const struct pt_event *even
     if (!l->started)
         start(l);
     struct lat_column *column = column_of(l, event->thread);
-    if (var != PT_NONE) {
+    if (var != PT_NONE && !l->stopped) {
         enum pt_status status = check_writes(l, column, event, var, clock, err);
         if (status != PT_OK)
             return status;
@@ -405,6 +409,8 @@ enum pt_status pt_lattice_push(struct pt_lattice *l, const struct pt_event *even
     if (l->stopped) {
         column->arrived++;
         column->freed++;
+        if (!l->full)
+            lat_cone_late_event(l, (uint32_t)(column - l->columns), column->arrived, clock);
         return PT_OK;
     }
     store(l, column, event, var, user_event, clock);
@@ -460,6 +466,21 @@ static void explore_all(struct pt_lattice *l)
         if (!lat_level_done(l))
             l->stopped = true;
     }
+}
+
+bool pt_lattice_needs_order(const struct pt_lattice *l)
+{
+    return !l->stopped || (!l->full && l->finding->complete); /* completeness of a bounded window is still judged */
+}
+
+void pt_lattice_give_up(struct pt_lattice *l, const char *why)
+{
+    if (l->stopped)
+        return;
+    if (!l->started)
+        start(l);
+    give_up(l, why);
+    forget(l);
 }
 
 void pt_lattice_finish(struct pt_lattice *l, const char *lost)

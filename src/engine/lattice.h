@@ -32,6 +32,10 @@ void pt_lattice_initial(struct pt_lattice *lattice, uint32_t var, struct pt_valu
  */
 enum pt_status pt_lattice_push(struct pt_lattice *lattice, const struct pt_event *event, uint32_t var,
                                uint32_t user_event, struct pt_clock *clock, struct pt_err *err) PT_WARN_UNUSED;
+/* Whether further clocks can still change what is found: not after the exploration has ended. */
+bool pt_lattice_needs_order(const struct pt_lattice *lattice);
+/* Ends the exploration, if it has not ended yet: what is not settled is unknown, for this reason. */
+void pt_lattice_give_up(struct pt_lattice *lattice, const char *why);
 /* The trace has ended: explores what is left and settles the verdict. */
 void pt_lattice_finish(struct pt_lattice *lattice, const char *lost);
 

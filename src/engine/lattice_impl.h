@@ -166,8 +166,13 @@ struct pt_lattice {
     bool next_open;  /* bounded: `next` holds what Q gave so far */
     bool stopped;    /* no more exploration */
     bool counting;   /* after a violation, --exhaustive: figures only */
+    bool rebuilding; /* levels are made again for a witness */
     bool stuck_seen; /* a kept cut had no successor: any further event makes the exploration incomplete */
     struct lat_history history;
+    struct {              /* bounded, stopped at a violation: the last expanded level, to go on judging completeness */
+        uint32_t *counts; /* column_count each */
+        uint32_t count, column_count;
+    } last_level;
 
     /* The actual run. */
     pt_mstate observed_state;
@@ -231,6 +236,9 @@ uint32_t lat_find(const struct lat_table *table, const uint64_t *keys, uint32_t 
 int lat_cut_compare(const struct pt_lattice *l, const struct lat_layout *layout, const uint64_t *a, const uint64_t *b);
 /* Closes every level that can be closed with the events that have arrived. */
 void lat_cone_advance(struct pt_lattice *l);
+/* After a stop at a violation: what is still needed to judge completeness; and a further event for that judgement. */
+void lat_cone_stop(struct pt_lattice *l);
+void lat_cone_late_event(struct pt_lattice *l, uint32_t column, uint32_t index, const struct pt_clock *clock);
 
 /* history.c */
 void lat_history_push(struct pt_lattice *l);

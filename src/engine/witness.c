@@ -72,6 +72,7 @@ static void rebuild_segment(struct walk *w, const struct lat_past_level *from, u
     struct lat_level *a = lat_level_new(l->current->part_count), *b = lat_level_new(l->current->part_count);
     size_t cap = 0;
     release_segment(w);
+    l->rebuilding = true; /* a few levels that fitted before: the limit is not asked again */
     level_from_past(l, from, a);
     w->segment_first = from->level;
     for (uint64_t k = from->level;; k++) {
@@ -91,6 +92,7 @@ static void rebuild_segment(struct walk *w, const struct lat_past_level *from, u
     }
     free(a);
     free(b);
+    l->rebuilding = false;
 }
 
 /* The kept cuts of a finished level, or NULL when it is forgotten. */
@@ -101,12 +103,11 @@ static const struct lat_past_level *past_level(struct walk *w, uint64_t level)
         return NULL;
     if (!w->l->full)
         return &h->levels[h->head + (level - h->levels[h->head].level)];
-    if (!w->segment_count || level < w->segment_first) {
-        uint32_t i = h->count - 1;
-        while (h->levels[i].level > level)
-            i--;
-        rebuild_segment(w, &h->levels[i], level);
-    }
+    const struct lat_past_level *kept = &h->levels[level / h->stride]; /* levels 0, stride, 2 stride, ... */
+    if (kept->level == level)
+        return kept;
+    if (!w->segment_count || level < w->segment_first)
+        rebuild_segment(w, kept, level);
     return &w->segment[level - w->segment_first];
 }
 

@@ -9,7 +9,7 @@
 #include "logic/monitor.h"
 #include "logic/past.h"
 
-enum { OPEN = -1, MAX_DEPTH = 64 };
+enum { OPEN = -1, MAX_DEPTH = 64, MAX_SIZE = 2000 };
 
 struct listing {
     const struct pt_property *property;
@@ -131,6 +131,22 @@ static void value_run(const struct pt_monitor *monitor, struct listing *l, const
     l->values = values;
 }
 
+/* Written out in full: shared subformulas (`let` in `let`) make that exponential in what is stored. Saturates. */
+static uint32_t written_size(const struct pt_fpool *pool, pt_formula formula)
+{
+    uint32_t *sizes = pt_xcalloc((size_t)formula + 1, sizeof *sizes);
+    for (pt_formula f = 0; f <= formula; f++) { /* operands have smaller ids */
+        const struct pt_fnode *n = &pool->nodes[f];
+        uint64_t size = 1;
+        if (n->op > PT_F_PROP)
+            size += sizes[n->a] + (uint64_t)(pt_fop_is_binary(n->op) ? sizes[n->b] : 0);
+        sizes[f] = size > MAX_SIZE ? MAX_SIZE + 1 : (uint32_t)size;
+    }
+    uint32_t size = sizes[formula];
+    free(sizes);
+    return size;
+}
+
 uint32_t pt_monitor_explain(const struct pt_monitor *monitor, const pt_letter *letters, uint32_t count,
                             struct pt_explained **ret_list)
 {
@@ -147,6 +163,9 @@ uint32_t pt_monitor_explain(const struct pt_monitor *monitor, const pt_letter *l
         PT_PUSH(shown, shown_count, shown_cap, p->letters[i]);
     for (uint32_t i = 0; p->kind == PT_KIND_HOA && i < p->automaton->prop_count; i++)
         PT_PUSH(shown, shown_count, shown_cap, p->bindings[i]);
+    for (uint32_t i = 0; i < shown_count; i++)
+        if (written_size(&p->pool, shown[i]) > MAX_SIZE)
+            shown_count = 0; /* nobody would read it */
     for (uint32_t i = 0; i < shown_count; i++)
         add_roots(&p->pool, shown[i], &roots, &root_count, &root_cap);
     struct listing l = {.property = p};

@@ -498,10 +498,20 @@ struct walk {
     const struct pt_fpool *pool;
     struct letter letter;
     uint64_t reached; /* atoms that were evaluated */
+    uint8_t *known;   /* per node: its value + 1 once walked; formulas share subformulas */
 };
 
 /* Left to right, stopping when decided. Depth: the parser bounds the nesting of what is written. */
+static enum three walk_fresh(struct walk *w, pt_formula f);
+
 static enum three walk(struct walk *w, pt_formula f)
+{
+    if (!w->known[f])
+        w->known[f] = (uint8_t)(walk_fresh(w, f) + 1);
+    return (enum three)(w->known[f] - 1);
+}
+
+static enum three walk_fresh(struct walk *w, pt_formula f)
 {
     const struct pt_fnode *n = &w->pool->nodes[f];
     enum three a, b;
@@ -532,34 +542,43 @@ static enum three walk(struct walk *w, pt_formula f)
     return a == b ? THREE_TRUE : THREE_FALSE;
 }
 
-static uint64_t atoms_of(const struct pt_fpool *pool, pt_formula f)
+static void walk_init(struct walk *w, const struct pt_monitor *m, struct letter letter)
+{
+    *w = (struct walk){.pool = &m->property->pool, .letter = letter};
+    w->known = pt_xcalloc(w->pool->count, sizeof *w->known);
+}
+
+static uint64_t atoms_of(const struct pt_fpool *pool, pt_formula formula)
 {
     uint64_t atoms = 0;
-    size_t len = 0, cap = 0;
-    pt_formula *stack = NULL;
-    PT_PUSH(stack, len, cap, f);
-    while (len) {
-        const struct pt_fnode *n = &pool->nodes[stack[--len]];
+    bool *inside = pt_xcalloc((size_t)formula + 1, sizeof *inside);
+    inside[formula] = true;
+    for (pt_formula f = formula + 1; f-- > 0;) { /* operands have smaller ids */
+        const struct pt_fnode *n = &pool->nodes[f];
+        if (!inside[f] || n->op < PT_F_PROP)
+            continue;
         if (n->op == PT_F_PROP) {
             atoms |= (uint64_t)1 << n->a;
-        } else if (n->op > PT_F_PROP) {
-            PT_PUSH(stack, len, cap, n->a);
-            if (pt_fop_is_binary(n->op))
-                PT_PUSH(stack, len, cap, n->b);
+            continue;
         }
+        inside[n->a] = true;
+        if (pt_fop_is_binary(n->op))
+            inside[n->b] = true;
     }
-    free(stack);
+    free(inside);
     return atoms;
 }
 
 /* The atoms whose truth is open in this state: nothing, unless some piece got stuck. */
 static uint64_t open_atoms(const struct pt_monitor *m, struct letter letter)
 {
-    struct walk w = {&m->property->pool, letter, 0};
+    struct walk w;
     uint64_t stuck = 0;
+    walk_init(&w, m, letter);
     for (uint32_t i = 0; i < m->piece_count; i++)
         if (walk(&w, m->pieces[i]) == THREE_STUCK)
             stuck |= atoms_of(w.pool, m->pieces[i]);
+    free(w.known);
     return stuck & ~(w.reached & ~letter.unknown);
 }
 
@@ -605,9 +624,11 @@ void pt_monitor_error(struct pt_monitor *m, const struct pt_value *values, struc
     for (uint32_t i = 0; i < m->property->atom_count; i++)
         if (m->property->atoms[i].event == PT_NONE)
             eval_atom(&m->property->atoms[i], i, values, &letter);
-    struct walk w = {&m->property->pool, letter, 0};
+    struct walk w;
+    walk_init(&w, m, letter);
     for (uint32_t i = 0; i < m->piece_count; i++)
         walk(&w, m->pieces[i]);
+    free(w.known);
     uint64_t culprits = w.reached & letter.unknown;
     if (!culprits)
         culprits = letter.unknown;

@@ -63,7 +63,8 @@ size_t pt_monitor_bytes(const struct pt_monitor *monitor);
 
 /*
  * The truth of each distinct subformula in the last state of the run whose letters are given (the initial state first),
- * outermost first. `text` is the caller's to free. Empty for modules.
+ * outermost first. `text` is the caller's to free. Empty for modules, and for
+ * formulas of more than some thousand operators.
  */
 struct pt_explained {
     char *text;

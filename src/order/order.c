@@ -30,6 +30,7 @@ struct objects {
 };
 
 struct thread {
+    uint64_t named; /* the last event whose c= names it */
     struct pt_clock *clock;
     struct pt_rank counted; /* c= numbering: bit k-1 tells whether the k-th counted event is relevant here */
 };
@@ -41,21 +42,30 @@ struct pt_order {
     size_t thread_cap;
     struct objects objects[PT_SPACE_COUNT];
     struct pt_clock *empty;
-    bool given;    /* some line carried c= */
-    bool computed; /* some relevant event was ordered by the access rule */
+    bool given;       /* some line carried c= */
+    bool computed;    /* some relevant event was ordered by the access rule */
+    uint64_t clocked; /* lines with c= so far */
+    size_t clock_bytes;
 };
 
-static struct pt_clock *clock_alloc(uint32_t len)
+static size_t clock_size(uint32_t len)
 {
-    struct pt_clock *c = pt_xmalloc(sizeof *c + len * sizeof c->counts[0]);
+    return sizeof(struct pt_clock) + len * sizeof(uint32_t);
+}
+
+static struct pt_clock *clock_alloc(uint32_t len, size_t *bytes)
+{
+    struct pt_clock *c = pt_xmalloc(clock_size(len));
+    c->bytes = bytes;
     c->refs = 1;
     c->len = len;
+    *bytes += clock_size(len);
     return c;
 }
 
-struct pt_clock *pt_clock_new(uint32_t len)
+struct pt_clock *pt_clock_new(uint32_t len, size_t *bytes)
 {
-    struct pt_clock *c = clock_alloc(len);
+    struct pt_clock *c = clock_alloc(len, bytes);
     memset(c->counts, 0, len * sizeof c->counts[0]);
     return c;
 }
@@ -68,8 +78,10 @@ struct pt_clock *pt_clock_ref(struct pt_clock *c)
 
 void pt_clock_unref(struct pt_clock *c)
 {
-    if (c && --c->refs == 0)
+    if (c && --c->refs == 0) {
+        *c->bytes -= clock_size(c->len);
         free(c);
+    }
 }
 
 static void clock_set(struct pt_clock **place, struct pt_clock *c)
@@ -101,7 +113,7 @@ static unsigned clock_relation(const struct pt_clock *a, const struct pt_clock *
 static struct pt_clock *clock_max(const struct pt_clock *a, const struct pt_clock *b)
 {
     const struct pt_clock *longer = a->len >= b->len ? a : b, *shorter = longer == a ? b : a;
-    struct pt_clock *c = clock_alloc(longer->len);
+    struct pt_clock *c = clock_alloc(longer->len, longer->bytes);
     for (uint32_t j = 0; j < shorter->len; j++)
         c->counts[j] = a->counts[j] > b->counts[j] ? a->counts[j] : b->counts[j];
     memcpy(c->counts + shorter->len, longer->counts + shorter->len, (longer->len - shorter->len) * sizeof c->counts[0]);
@@ -129,7 +141,7 @@ static void clock_absorb(struct pt_clock **place, struct pt_clock *other)
 static void clock_tick(struct pt_clock **place, uint32_t i)
 {
     const struct pt_clock *old = *place;
-    struct pt_clock *c = clock_alloc(old->len > i ? old->len : i + 1);
+    struct pt_clock *c = clock_alloc(old->len > i ? old->len : i + 1, old->bytes);
     memcpy(c->counts, old->counts, old->len * sizeof c->counts[0]);
     memset(c->counts + old->len, 0, (c->len - old->len) * sizeof c->counts[0]);
     c->counts[i]++;
@@ -142,7 +154,7 @@ struct pt_order *pt_order_new(const char *label, const struct pt_names *names)
     struct pt_order *order = pt_xcalloc(1, sizeof *order);
     order->label = label;
     order->names = names;
-    order->empty = clock_alloc(0);
+    order->empty = clock_alloc(0, &order->clock_bytes);
     return order;
 }
 
@@ -227,6 +239,7 @@ static enum pt_status take_given_clock(struct pt_order *order, const struct pt_e
                                        struct pt_err *err)
 {
     uint32_t i = event->thread, len = i + 1;
+    order->clocked++;
     uint64_t own = 0;
     for (uint32_t k = 0; k < event->clock_len; k++) {
         thread_at(order, event->clock[k].thread);
@@ -234,10 +247,15 @@ static enum pt_status take_given_clock(struct pt_order *order, const struct pt_e
             len = event->clock[k].thread + 1;
     }
     struct thread *self = thread_at(order, i);
-    struct pt_clock *c = pt_clock_new(len);
+    struct pt_clock *c = pt_clock_new(len, &order->clock_bytes);
     for (uint32_t k = 0; k < event->clock_len; k++) {
         uint32_t j = event->clock[k].thread;
         uint64_t n = event->clock[k].count;
+        if (order->threads[j].named == order->clocked) {
+            pt_clock_unref(c);
+            return clock_error(order, event, err, "and names that thread twice", j, n);
+        }
+        order->threads[j].named = order->clocked;
         if (j == i) {
             own = n;
         } else if (n > order->threads[j].counted.len) {
@@ -293,6 +311,7 @@ static void follow_access_rule(struct pt_order *order, struct thread *self, cons
         break;
     case PT_OP_JOIN:
         clock_absorb(&self->clock, thread_at(order, event->object)->clock);
+        clock_set(&thread_at(order, event->object)->clock, order->empty); /* it will not act, or be joined, again */
         break;
     default: /* internal to the thread */
         break;
@@ -344,7 +363,7 @@ enum pt_status pt_order_event(struct pt_order *order, const struct pt_event *eve
 
 size_t pt_order_bytes(const struct pt_order *order)
 {
-    size_t bytes = sizeof *order + order->thread_cap * sizeof *order->threads;
+    size_t bytes = sizeof *order + order->thread_cap * sizeof *order->threads + order->clock_bytes;
     for (int s = 0; s < PT_SPACE_COUNT; s++)
         bytes += order->objects[s].cap * sizeof(struct object);
     return bytes;

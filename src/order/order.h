@@ -13,6 +13,7 @@
 
 /* Immutable and shared: counts[j] is how many relevant events of thread j precede or equal; threads past len have 0. */
 struct pt_clock {
+    size_t *bytes; /* of all clocks of its family that are alive: who limits memory reads it */
     uint32_t refs;
     uint32_t len;
     uint32_t counts[];
@@ -22,7 +23,7 @@ static inline uint32_t pt_clock_get(const struct pt_clock *clock, uint32_t threa
     return thread < clock->len ? clock->counts[thread] : 0;
 }
 
-struct pt_clock *pt_clock_new(uint32_t len); /* zeroed; the caller fills it before sharing it */
+struct pt_clock *pt_clock_new(uint32_t len, size_t *bytes); /* zeroed; the caller fills it before sharing it */
 struct pt_clock *pt_clock_ref(struct pt_clock *clock);
 void pt_clock_unref(struct pt_clock *clock); /* NULL is fine */
 
@@ -38,6 +39,7 @@ void pt_order_free(struct pt_order *order);
  */
 enum pt_status pt_order_event(struct pt_order *order, const struct pt_event *event, bool relevant,
                               struct pt_clock **ret_clock, struct pt_err *err) PT_WARN_UNUSED;
+/* Memory, the clocks it has handed out and that are still alive included. */
 size_t pt_order_bytes(const struct pt_order *order);
 
 /*

@@ -176,8 +176,10 @@ static enum pt_status check_join(struct pt_validator *v, const struct pt_event *
     if (!child->fork && !child->first)
         return pt_err_at(err, PT_EINPUT, v->label, event->line, 1,
                          "thread '%.80s' is joined but was neither forked nor seen before", name);
-    if (!child->join)
-        child->join = event->line;
+    if (child->join)
+        return pt_err_at(err, PT_EINPUT, v->label, event->line, 1, "thread '%.80s' was already joined at line %llu",
+                         name, (unsigned long long)child->join);
+    child->join = event->line;
     return PT_OK;
 }
 

@@ -300,7 +300,7 @@ static void test_validator(void **state)
         {"A|acq(l)|\n", 0, ""},
         {"A|fork(B)|\nB|r(x)|\nA|join(B)|\nA|r(x)|\n", 0, ""},
         {"A|fork(B)|\nA|join(B)|\n", 0, ""},
-        {"A|r(x)|\nB|r(x)|\nB|join(A)|\nB|join(A)|\n", 0, ""},
+        {"A|r(x)|\nB|r(x)|\nB|join(A)|\nB|join(A)|\n", 4, "already joined at line 3"},
         {"A|fork(A)|\n", 1, "forks itself"},
         {"A|join(A)|\n", 1, "joins itself"},
         {"A|fork(B)|\nA|fork(B)|\n", 2, "already forked at line 1"},

@@ -1,0 +1,214 @@
+/* The causal order: clocks against the closed relation, given clocks, replay, and counting bits. */
+#include "computation.h"
+#include "order/order.h"
+#include "order/rank.h"
+
+/* Clock(f)[j] must be the number of relevant events of thread j that precede or equal f, literally. */
+static void check_clocks(const struct computation *c, struct pt_clock **clocks)
+{
+    uint32_t threads = c->names.space[PT_SPACE_THREAD].count;
+    for (uint32_t f = 0; f < c->count; f++) {
+        if (!c->relevant[f])
+            continue;
+        uint32_t *counts = pt_xcalloc(threads, sizeof *counts);
+        for (uint32_t e = 0; e <= f; e++)
+            counts[c->events[e].thread] += c->relevant[e] && (e == f || bits_has(&c->before[f], e));
+        for (uint32_t t = 0; t < threads + 3; t++)
+            assert_int_equal(pt_clock_get(clocks[f], t), t < threads ? counts[t] : 0);
+        free(counts);
+    }
+}
+
+static void test_clocks_are_the_relation(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        uint64_t s = seed;
+        struct computation c;
+        struct pt_clock *clocks[COMP_MAX] = {NULL};
+        struct pt_err err;
+        comp_init(&c);
+        comp_random(&c, &s, 2 + below(&s, 12), 60 + below(&s, 140), 1 + below(&s, 4));
+        comp_close(&c);
+        struct pt_order *order = pt_order_new("t", &c.names);
+        for (uint32_t e = 0; e < c.count; e++) {
+            enum pt_op op = c.events[e].op;
+            c.relevant[e] = op == PT_OP_EVENT || ((op == PT_OP_WRITE || op == PT_OP_UPDATE) && c.events[e].object < 2);
+            struct pt_clock *clock = NULL;
+            assert_int_equal(pt_order_event(order, &c.events[e], c.relevant[e], &clock, &err), PT_OK);
+            assert_int_equal(clock != NULL, c.relevant[e]);
+            if (clock)
+                clocks[e] = pt_clock_ref(clock);
+        }
+        check_clocks(&c, clocks);
+        assert_true(pt_order_bytes(order) > 0);
+        pt_order_free(order);
+        for (uint32_t e = 0; e < c.count; e++)
+            pt_clock_unref(clocks[e]);
+        comp_release(&c);
+    }
+}
+
+/* ---- given clocks ---- */
+
+struct given {
+    struct pt_names names;
+    struct pt_order *order;
+    struct pt_err err;
+    struct pt_clock *clock;
+};
+
+static void given_init(struct given *g)
+{
+    *g = (struct given){0};
+    pt_names_init(&g->names);
+    for (const char *t = "ABC"; *t; t++)
+        pt_strtab_intern(&g->names.space[PT_SPACE_THREAD], t, 1);
+    g->order = pt_order_new("given.trace", &g->names);
+}
+
+static void given_release(struct given *g)
+{
+    pt_order_free(g->order);
+    pt_names_release(&g->names);
+}
+
+/* An event of a thread with counts for A, B, C; a negative count for A means that the line has no clock. */
+static enum pt_status give(struct given *g, uint32_t thread, bool relevant, int a, int b, int c)
+{
+    struct pt_clock_entry entries[] = {{0, (uint64_t)a}, {1, (uint64_t)b}, {2, (uint64_t)c}};
+    struct pt_event event = {.line = 7, .op = PT_OP_EVENT, .thread = thread, .clock = entries, .clock_len = 3};
+    if (a < 0)
+        event.clock = NULL;
+    g->err.message[0] = '\0';
+    return pt_order_event(g->order, &event, relevant, &g->clock, &g->err);
+}
+
+static void test_given_clocks_are_translated(void **state)
+{
+    (void)state;
+    struct given g;
+    given_init(&g);
+    assert_int_equal(give(&g, 0, false, 1, 0, 0), PT_OK); /* counted by the writer, not relevant here */
+    assert_int_equal(give(&g, 0, true, 2, 0, 0), PT_OK);
+    assert_int_equal(give(&g, 1, true, 1, 1, 0), PT_OK); /* knows of A's first only: of none that is relevant */
+    assert_int_equal(pt_clock_get(g.clock, 0), 0);
+    assert_int_equal(pt_clock_get(g.clock, 1), 1);
+    assert_int_equal(give(&g, 1, false, 2, 1, 0), PT_OK); /* not counted: what it learnt stays */
+    assert_int_equal(give(&g, 2, true, 2, 1, 1), PT_OK);
+    assert_int_equal(pt_clock_get(g.clock, 0), 1);
+    assert_int_equal(pt_clock_get(g.clock, 1), 1);
+    assert_int_equal(pt_clock_get(g.clock, 2), 1);
+    given_release(&g);
+}
+
+static void refused(struct given *g, enum pt_status status, const char *part)
+{
+    assert_int_equal(status, PT_EINPUT);
+    assert_string_equal(g->err.file, "given.trace");
+    assert_int_equal(g->err.line, 7);
+    if (!strstr(g->err.message, part))
+        fail_msg("'%s' does not say '%s'", g->err.message, part);
+    given_release(g);
+    given_init(g);
+}
+
+static void test_given_clocks_that_contradict(void **state)
+{
+    (void)state;
+    struct given g;
+    given_init(&g);
+    refused(&g, give(&g, 0, true, 1, 1, 0), "more than have happened so far");
+    refused(&g, give(&g, 0, true, 2, 0, 0), "does not follow its thread's count");
+    assert_int_equal(give(&g, 0, true, 1, 0, 0), PT_OK);
+    refused(&g, give(&g, 0, false, 0, 0, 0), "does not follow its thread's count");
+    refused(&g, give(&g, 0, true, 0, 0, 0), "does not count this event");
+    assert_int_equal(give(&g, 0, true, 1, 0, 0), PT_OK);
+    assert_int_equal(give(&g, 1, true, 1, 1, 0), PT_OK);
+    refused(&g, give(&g, 1, true, 0, 2, 0), "knows less than the one before");
+    assert_int_equal(give(&g, 0, true, 1, 0, 0), PT_OK);
+    refused(&g, give(&g, 1, true, -1, 0, 0), "carries no clock c=, but lines before it do");
+    assert_int_equal(give(&g, 1, true, -1, 0, 0), PT_OK);
+    refused(&g, give(&g, 0, true, 1, 0, 0), "relevant events before it carry none");
+    assert_int_equal(give(&g, 1, false, -1, 0, 0), PT_OK); /* not relevant: no order was used yet */
+    assert_int_equal(give(&g, 0, true, 1, 0, 0), PT_OK);
+    assert_int_equal(give(&g, 1, false, -1, 0, 0), PT_OK); /* not relevant: orders nothing */
+    given_release(&g);
+}
+
+/* ---- replay ---- */
+
+static uint32_t replay(const uint32_t *have, const uint32_t *thread, const uint32_t (*need)[3], uint32_t count,
+                       uint32_t *after)
+{
+    const uint32_t *rows[8];
+    for (uint32_t i = 0; i < count; i++)
+        rows[i] = need[i];
+    memcpy(after, have, 3 * sizeof *after);
+    return pt_order_replay(after, 3, thread, rows, count);
+}
+
+static void test_replay(void **state)
+{
+    (void)state;
+    uint32_t after[3];
+    const uint32_t none[3] = {0, 0, 0}, some[3] = {4, 0, 1};
+    /* A1, B1 after A1, A2, C1 after B1. */
+    const uint32_t thread[] = {0, 1, 0, 2};
+    const uint32_t need[][3] = {{1, 0, 0}, {1, 1, 0}, {2, 0, 0}, {1, 1, 1}};
+    assert_int_equal(replay(none, thread, need, 4, after), 4);
+    assert_int_equal(after[0], 2);
+    assert_int_equal(after[1], 1);
+    assert_int_equal(after[2], 1);
+    /* The same from a later state is illegal at once: it is not the next event of its thread. */
+    assert_int_equal(replay(some, thread, need, 4, after), 0);
+    assert_int_equal(after[0], 4);
+    /* What it needs has not happened. */
+    const uint32_t early[] = {1, 0};
+    const uint32_t early_need[][3] = {{1, 1, 0}, {1, 0, 0}};
+    assert_int_equal(replay(none, early, early_need, 2, after), 0);
+    /* Program order is skipped, or an event happens twice. */
+    const uint32_t same[] = {0, 0};
+    const uint32_t skip[][3] = {{1, 0, 0}, {3, 0, 0}}, twice[][3] = {{1, 0, 0}, {1, 0, 0}};
+    assert_int_equal(replay(none, same, skip, 2, after), 1);
+    assert_int_equal(replay(none, same, twice, 2, after), 1);
+    assert_int_equal(after[0], 1);
+    /* A thread that does not exist. */
+    const uint32_t foreign[] = {3};
+    assert_int_equal(replay(none, foreign, need, 1, after), 0);
+}
+
+static void test_rank(void **state)
+{
+    (void)state;
+    uint64_t seed = 5;
+    struct pt_rank rank = {0};
+    enum { N = 5000 };
+    uint32_t *ones = pt_xcalloc(N + 1, sizeof *ones);
+    assert_int_equal(pt_rank_count(&rank, 0), 0);
+    for (uint32_t i = 0; i < N; i++) {
+        bool bit = i / 700 % 2 ? below(&seed, 20) == 0 : below(&seed, 2) == 0;
+        pt_rank_append(&rank, bit);
+        ones[i + 1] = ones[i] + bit;
+        assert_int_equal(pt_rank_count(&rank, i + 1), ones[i + 1]);
+    }
+    for (uint32_t i = 0; i <= N; i++)
+        assert_int_equal(pt_rank_count(&rank, i), ones[i]);
+    assert_int_equal(rank.len, N);
+    assert_int_equal(rank.total, ones[N]);
+    assert_true(pt_rank_bytes(&rank) < N); /* about 1.13 bits per bit */
+    pt_rank_release(&rank);
+    free(ones);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_clocks_are_the_relation),
+        cmocka_unit_test(test_given_clocks_are_translated),
+        cmocka_unit_test(test_given_clocks_that_contradict),
+        cmocka_unit_test(test_replay),
+        cmocka_unit_test(test_rank),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
