@@ -147,12 +147,15 @@ static uint64_t *repack(uint64_t *keys, uint32_t count, uint32_t room, const str
     return new_keys;
 }
 
-static void repack_level(struct lat_level *level, const struct lat_layout *from, const struct lat_layout *to,
-                         const uint32_t *field_of_column)
+static void repack_level(struct pt_lattice *l, struct lat_level *level, const struct lat_layout *from,
+                         const struct lat_layout *to, const uint32_t *field_of_column)
 {
     for (uint32_t p = 0; p < level->part_count; p++) {
         struct lat_part *part = &level->parts[p];
         part->keys = repack(part->keys, part->count, part->cap, from, to, field_of_column);
+        atomic_fetch_sub(&l->bytes, (size_t)part->cap * part->words * sizeof *part->keys);
+        part->words = to->words;
+        atomic_fetch_add(&l->bytes, (size_t)part->cap * part->words * sizeof *part->keys);
     }
 }
 
@@ -164,10 +167,10 @@ void lat_layout_build(struct pt_lattice *l)
     for (uint32_t c = 0; c < l->column_count; c++)
         field_of[c] = l->columns[c].field;
     if (old) {
-        repack_level(l->current, old, l->layout, field_of);
+        repack_level(l, l->current, old, l->layout, field_of);
         if (!l->next_open)
             l->next->parts[0].count = 0;
-        repack_level(l->next, old, l->layout, field_of);
+        repack_level(l, l->next, old, l->layout, field_of);
         l->previous.keys = repack(l->previous.keys, l->previous.count, l->previous.count, old, l->layout, field_of);
         l->previous.cap = (size_t)l->previous.count * l->layout->words;
         lat_layout_unref(old);

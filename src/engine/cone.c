@@ -7,10 +7,10 @@
  * exist: events still to come have larger numbers than all in Q, so their candidates would sort behind these.
  *
  * Completeness. `complete` must become false when an event that was not tried at level k was enabled in a kept cut of
- * it. While nothing was dropped every kept cut has a successor that contains it, so such an event is also enabled in
- * some cut of the *last* level that was closed without it, and it is enough to look there when it enters Q. The
- * exception is a kept cut without any successor: the least event outside it is enabled, and lies outside Q; should
- * there ever be one, the exploration is incomplete (stuck_seen).
+ * it. While nothing was dropped every kept cut has a successor that contains it: its least missing event is enabled,
+ * and lies in Q unless the cut contains all of Q, but then it is the only cut of its level and the level stays open. So
+ * such an event is also enabled in some cut of the *last* level that was closed without it, and it is enough to look
+ * there when it enters Q.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -122,16 +122,6 @@ static void keep_least(struct pt_lattice *l, struct lat_part *part, uint32_t kee
     free(r.top);
 }
 
-static bool has_successor(const struct lat_layout *layout, const uint64_t *key)
-{
-    for (uint32_t f = 0; f < layout->field_count; f++) {
-        uint32_t index = lat_field_count_in(&layout->fields[f], key);
-        if (index < layout->fields[f].limit && lat_enabled(layout, key, f, index))
-            return true;
-    }
-    return false;
-}
-
 /* An event enters Q that the level before did not try. */
 static void judge_late_event(struct pt_lattice *l, uint32_t field, uint32_t index)
 {
@@ -168,16 +158,6 @@ static void fill_q(struct pt_lattice *l)
     }
 }
 
-static void judge_stuck(struct pt_lattice *l)
-{
-    const struct lat_part *part = &l->current->parts[0];
-    for (uint32_t i = 0; l->finding->complete && !l->stuck_seen && i < part->count; i++)
-        if (!has_successor(l->layout, part->keys + (size_t)i * l->layout->words))
-            l->stuck_seen = true;
-    if (l->stuck_seen && l->pushed > l->q_end)
-        l->finding->complete = false;
-}
-
 /* After a level was closed: which events are now in every cut. */
 static void settle_common(struct pt_lattice *l)
 {
@@ -199,7 +179,6 @@ static void settle_common(struct pt_lattice *l)
 static void close_level(struct pt_lattice *l)
 {
     struct lat_part *candidates = &l->next->parts[0];
-    judge_stuck(l);
     if (l->options->window != PT_ALL && candidates->count > l->options->window) {
         l->finding->complete = false;
         keep_least(l, candidates, (uint32_t)l->options->window);
@@ -220,8 +199,6 @@ static void close_level(struct pt_lattice *l)
 void lat_cone_advance(struct pt_lattice *l)
 {
     while (!l->stopped) {
-        if (l->stuck_seen && l->pushed > l->q_end)
-            l->finding->complete = false;
         fill_q(l);
         if (!l->layout) /* no event at all */
             return;
@@ -243,8 +220,6 @@ void lat_cone_late_event(struct pt_lattice *l, uint32_t column, uint32_t index, 
 {
     if (!l->finding->complete)
         return;
-    if (l->stuck_seen)
-        l->finding->complete = false;
     uint32_t known = l->last_level.column_count;
     for (uint32_t i = 0; l->finding->complete && i < l->last_level.count; i++) {
         const uint32_t *counts = l->last_level.counts + (size_t)i * known;

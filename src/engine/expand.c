@@ -23,8 +23,7 @@ static size_t cut_bytes(uint32_t words)
 
 void lat_part_release(struct pt_lattice *l, struct lat_part *part)
 {
-    if (l->layout)
-        atomic_fetch_sub(&l->bytes, part->cap * cut_bytes(l->layout->words));
+    atomic_fetch_sub(&l->bytes, part->cap * cut_bytes(part->words));
     free(part->keys);
     free(part->runs);
     free(part->letters);
@@ -47,6 +46,7 @@ void lat_part_reserve(struct pt_lattice *l, struct lat_part *part, uint32_t word
     part->letters = pt_xrealloc(part->letters, cap * sizeof *part->letters);
     part->sets = pt_xrealloc(part->sets, cap * sizeof *part->sets);
     part->cap = cap;
+    part->words = words;
 }
 
 static inline __attribute__((always_inline)) uint64_t hash_key(const uint64_t *key, const uint32_t words)

@@ -20,6 +20,27 @@ void lat_past_level_release(struct lat_past_level *past)
     *past = (struct lat_past_level){0};
 }
 
+/*
+ * What stays in memory because the level does: under a bounded window the events that became common to all cuts with
+ * it, and its layout if no level before has it.
+ */
+static size_t pinned_bytes(const struct pt_lattice *l)
+{
+    const struct lat_layout *layout = l->layout;
+    size_t bytes = 0, cap = 0;
+    if (l->full)
+        return 0;
+    for (uint32_t f = 0; f < layout->field_count; f++) {
+        const struct lat_column *column = &l->columns[layout->fields[f].column];
+        for (uint32_t k = column->low + 1; k <= column->common; k++)
+            bytes += sizeof(struct lat_event) + lat_event_at(column, k)->clock->len * sizeof(uint32_t);
+        cap += layout->fields[f].filled;
+    }
+    if (layout->refs == 1)
+        bytes += layout->column_count * sizeof *layout->settled + cap * ((size_t)layout->words + 3) * sizeof(uint64_t);
+    return bytes;
+}
+
 void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, uint64_t number,
                          struct lat_past_level *ret)
 {
@@ -40,11 +61,11 @@ void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, ui
         at += part->count;
     }
     if (l->layout) {
-        l->layout->refs++;
         past.common = pt_xmalloc((l->layout->field_count + 1) * sizeof *past.common);
         for (uint32_t f = 0; f < l->layout->field_count; f++)
             past.common[f] = l->columns[l->layout->fields[f].column].common;
-        past.bytes = l->layout->field_count * sizeof *past.common;
+        past.bytes = l->layout->field_count * sizeof *past.common + pinned_bytes(l);
+        l->layout->refs++;
     }
     past.observed = lat_trail(l, number);
     past.bytes += sizeof past + past.count * (words * sizeof *past.keys + sizeof *past.letters + sizeof *past.sets);
@@ -60,8 +81,11 @@ static void drop_oldest(struct pt_lattice *l)
     if (h->head == h->count)
         return;
     const struct lat_past_level *oldest = &h->levels[h->head];
-    for (uint32_t f = 0; oldest->layout && f < oldest->layout->field_count; f++)
-        lat_free_events(l, &l->columns[oldest->layout->fields[f].column], oldest->common[f]);
+    for (uint32_t f = 0; oldest->layout && f < oldest->layout->field_count; f++) {
+        struct lat_column *column = &l->columns[oldest->layout->fields[f].column];
+        /* Not past `low`: when only the current level is left, a new layout still begins there. */
+        lat_free_events(l, column, oldest->common[f] < column->low ? oldest->common[f] : column->low);
+    }
 }
 
 static void compact(struct lat_history *h)
@@ -121,4 +145,12 @@ void lat_history_release(struct pt_lattice *l)
         lat_past_level_release(&h->levels[i]);
     free(h->levels);
     *h = (struct lat_history){.stride = 1, .budget = h->budget};
+}
+
+void lat_free_common(struct pt_lattice *l)
+{
+    for (uint32_t f = 0; l->layout && f < l->layout->field_count; f++) {
+        struct lat_column *column = &l->columns[l->layout->fields[f].column];
+        lat_free_events(l, column, column->low);
+    }
 }

@@ -273,6 +273,8 @@ bool lat_level_done(struct pt_lattice *l)
     }
     if (!l->counting)
         lat_history_push(l);
+    else if (!l->full)
+        lat_free_common(l);
     if (lat_over_memory(l))
         return give_up_at(l, "the memory limit was reached at");
     if (l->options->interrupted && l->options->interrupted(l->options->context))
@@ -439,6 +441,8 @@ static void split_level_zero(struct pt_lattice *l)
         parts *= 2;
     l->current->part_count = l->next->part_count = parts;
     struct lat_part *part = &l->current->parts[0];
+    atomic_fetch_add(&l->bytes, (size_t)part->cap * (l->layout->words - part->words) * sizeof *part->keys);
+    part->words = l->layout->words;
     part->keys = pt_xrealloc(part->keys, part->cap * l->layout->words * sizeof *part->keys);
     memset(part->keys, 0, l->layout->words * sizeof *part->keys);
 }

@@ -75,6 +75,7 @@ struct lat_part {
     pt_set *sets;
     uint32_t count;
     uint32_t cap;
+    uint32_t words; /* per key */
 };
 
 enum { LAT_MAX_PARTS = 256 };
@@ -97,7 +98,7 @@ struct lat_past_level {
     pt_letter *letters;
     pt_set *sets;
     uint32_t count;
-    uint32_t *common;   /* per field of the layout: count above base in every cut */
+    uint32_t *common;   /* per field of the layout: how many events of its column are in every cut */
     pt_mstate observed; /* the monitor state of the actual run here */
     size_t bytes;
 };
@@ -167,7 +168,6 @@ struct pt_lattice {
     bool stopped;    /* no more exploration */
     bool counting;   /* after a violation, --exhaustive: figures only */
     bool rebuilding; /* levels are made again for a witness */
-    bool stuck_seen; /* a kept cut had no successor: any further event makes the exploration incomplete */
     struct lat_history history;
     struct {              /* bounded, stopped at a violation: the last expanded level, to go on judging completeness */
         uint32_t *counts; /* column_count each */
@@ -243,6 +243,7 @@ void lat_cone_late_event(struct pt_lattice *l, uint32_t column, uint32_t index, 
 /* history.c */
 void lat_history_push(struct pt_lattice *l);
 void lat_history_release(struct pt_lattice *l);
+void lat_free_common(struct pt_lattice *l); /* bounded, without a history: the events that no cut will need again */
 void lat_history_shrink(struct pt_lattice *l, size_t budget);
 void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, uint64_t number,
                          struct lat_past_level *ret);

@@ -31,32 +31,34 @@ struct walk {
     struct chosen *steps; /* last step first */
     uint32_t step_count;
     size_t step_cap;
-    struct lat_past_level *segment; /* levels made again: segment[0] is segment_first */
-    uint64_t segment_first;
-    uint32_t segment_count;
+    struct lat_past_level *again; /* full exploration: levels made again, ascending */
+    uint32_t again_count;
+    size_t again_cap;
     struct lat_table table; /* over the keys of the level being looked at */
     uint64_t *key;
     size_t key_cap;
 };
 
-static void release_segment(struct walk *w)
+static bool below(const struct walk *w, const struct lat_layout *layout, const uint64_t *key)
 {
-    for (uint32_t i = 0; i < w->segment_count; i++)
-        lat_past_level_release(&w->segment[i]);
-    free(w->segment);
-    w->segment = NULL;
-    w->segment_count = 0;
+    for (uint32_t f = 0; f < layout->field_count; f++)
+        if (layout->fields[f].base + lat_field_count_in(&layout->fields[f], key) > w->counts[layout->fields[f].column])
+            return false;
+    return true;
 }
 
-static void level_from_past(struct pt_lattice *l, const struct lat_past_level *past, struct lat_level *level)
+/* The cuts of a remembered level that are contained in the one we are at. */
+static void level_from_past(struct walk *w, const struct lat_past_level *past, struct lat_level *level)
 {
     uint32_t words = past->layout->words;
     const struct lat_field *split = past->layout->field_count ? &past->layout->fields[past->layout->split] : NULL;
     for (uint32_t i = 0; i < past->count; i++) {
         const uint64_t *key = past->keys + (size_t)i * words;
+        if (!below(w, past->layout, key))
+            continue;
         uint32_t p = split ? lat_field_count_in(split, key) & (level->part_count - 1) : 0;
         struct lat_part *part = &level->parts[p];
-        lat_part_reserve(l, part, words, part->count + 1);
+        lat_part_reserve(w->l, part, words, part->count + 1);
         memcpy(part->keys + (size_t)part->count * words, key, words * sizeof *key);
         part->runs[part->count] = 0;
         part->letters[part->count] = past->letters[i];
@@ -65,37 +67,51 @@ static void level_from_past(struct pt_lattice *l, const struct lat_past_level *p
     }
 }
 
-/* Full exploration: makes the levels from the last remembered one up to `level` again. */
-static void rebuild_segment(struct walk *w, const struct lat_past_level *from, uint64_t level)
+static void set_limits(struct pt_lattice *l, const uint32_t *counts)
+{
+    for (uint32_t f = 0; f < l->layout->field_count; f++) {
+        struct lat_field *field = &l->layout->fields[f];
+        field->limit = (counts ? counts[field->column] : l->columns[field->column].in_q) - field->base;
+    }
+}
+
+/*
+ * Full exploration: makes the levels after `from` up to `level` again, as far as they lie below the cut we are at.
+ * Besides `level` those at distances 1, 2, 4, 8, ... before it are kept, and more while the budget of the history
+ * lasts: walking n levels back takes O(n log n) levels of work and O(log n) levels of memory.
+ */
+static void make_again(struct walk *w, const struct lat_past_level *from, uint64_t level)
 {
     struct pt_lattice *l = w->l;
     struct lat_level *a = lat_level_new(l->current->part_count), *b = lat_level_new(l->current->part_count);
-    size_t cap = 0;
-    release_segment(w);
-    l->rebuilding = true; /* a few levels that fitted before: the limit is not asked again */
-    level_from_past(l, from, a);
-    w->segment_first = from->level;
-    for (uint64_t k = from->level;; k++) {
-        struct lat_past_level past;
-        lat_past_level_fill(l, a, k, &past);
-        PT_PUSH(w->segment, w->segment_count, cap, past);
-        if (k == level)
-            break;
+    size_t bytes = 0;
+    uint64_t first = from->level + 1;
+    level_from_past(w, from, a); /* `from` may move below */
+    set_limits(l, w->counts);
+    l->rebuilding = true; /* levels that fitted before: the limit is not asked again */
+    for (uint64_t k = first; k <= level; k++) {
         lat_expand(l, a, b);
         struct lat_level *swap = a;
         a = b;
         b = swap;
+        if (((level - k) & (level - k - 1)) != 0 && k != level && bytes > l->history.budget)
+            continue;
+        struct lat_past_level past;
+        lat_past_level_fill(l, a, k, &past);
+        bytes += past.bytes;
+        PT_PUSH(w->again, w->again_count, w->again_cap, past);
     }
+    set_limits(l, NULL);
+    l->rebuilding = false;
     for (uint32_t p = 0; p < LAT_MAX_PARTS; p++) {
         lat_part_release(l, &a->parts[p]);
         lat_part_release(l, &b->parts[p]);
     }
     free(a);
     free(b);
-    l->rebuilding = false;
 }
 
-/* The kept cuts of a finished level, or NULL when it is forgotten. */
+/* The kept cuts of a finished level, or NULL when it is forgotten. Levels are asked for in descending order. */
 static const struct lat_past_level *past_level(struct walk *w, uint64_t level)
 {
     const struct lat_history *h = &w->l->history;
@@ -103,12 +119,15 @@ static const struct lat_past_level *past_level(struct walk *w, uint64_t level)
         return NULL;
     if (!w->l->full)
         return &h->levels[h->head + (level - h->levels[h->head].level)];
-    const struct lat_past_level *kept = &h->levels[level / h->stride]; /* levels 0, stride, 2 stride, ... */
-    if (kept->level == level)
-        return kept;
-    if (!w->segment_count || level < w->segment_first)
-        rebuild_segment(w, kept, level);
-    return &w->segment[level - w->segment_first];
+    while (w->again_count && w->again[w->again_count - 1].level > level)
+        lat_past_level_release(&w->again[--w->again_count]);
+    const struct lat_past_level *nearest = &h->levels[level / h->stride]; /* every multiple of the stride is there */
+    if (w->again_count && w->again[w->again_count - 1].level > nearest->level)
+        nearest = &w->again[w->again_count - 1];
+    if (nearest->level == level)
+        return nearest;
+    make_again(w, nearest, level);
+    return &w->again[w->again_count - 1];
 }
 
 static pt_letter step_letter(struct walk *w, const struct lat_event *e)
@@ -456,7 +475,9 @@ static bool settle(struct walk *w, pt_mstate observed)
 
 static void walk_release(struct walk *w)
 {
-    release_segment(w);
+    while (w->again_count)
+        lat_past_level_release(&w->again[--w->again_count]);
+    free(w->again);
     free(w->counts);
     free(w->goal);
     free(w->steps);
@@ -464,17 +485,29 @@ static void walk_release(struct walk *w)
     free(w->key);
 }
 
+static struct walk walk_from(struct pt_lattice *l, const uint64_t *key, pt_letter letter)
+{
+    struct walk w = {.l = l, .letter = letter, .goal_is_bad = true, .level = l->level, .column = PT_NONE};
+    w.counts = pt_xcalloc(l->column_count + 1, sizeof *w.counts);
+    if (l->layout)
+        lat_counts(l, l->layout, key, w.counts);
+    return w;
+}
+
 void lat_violation(struct pt_lattice *l, const uint64_t *bad_key, pt_letter bad_letter)
 {
     struct pt_finding *finding = l->finding;
-    struct walk w = {.l = l, .letter = bad_letter, .goal_is_bad = true, .level = l->level, .column = PT_NONE};
-    w.counts = pt_xcalloc(l->column_count + 1, sizeof *w.counts);
-    if (l->layout)
-        lat_counts(l, l->layout, bad_key, w.counts);
+    struct walk w = walk_from(l, bad_key, bad_letter);
+    bool may_anchor = !l->full && l->level > FULL_WITNESS, found = walk_back(&w, may_anchor);
+    if (!found && !l->full && !may_anchor) { /* its beginning is forgotten: a state of the actual run will do */
+        walk_release(&w);
+        w = walk_from(l, bad_key, bad_letter);
+        found = walk_back(&w, true);
+    }
     finding->verdict = PT_VERDICT_VIOLATED;
     if (finding->how == PT_HOW_NONE)
         finding->how = PT_HOW_PREDICTED;
-    if (!walk_back(&w, !l->full && l->level > FULL_WITNESS)) {
+    if (!found) {
         finding->witness_lost = true;
         finding->message = "its beginning lies further back than a bounded exploration remembers";
     } else if (!settle(&w, w.level ? past_level(&w, w.level)->observed : PT_NONE)) {

@@ -589,9 +589,24 @@ static pt_mstate step_bits(struct pt_monitor *m, pt_mstate state, uint64_t bits)
 
 enum { MAX_OPEN = 10 };
 
+/* The atoms that the next step looks at at all. */
+static uint64_t atoms_in_use(struct pt_monitor *m, pt_mstate state)
+{
+    uint64_t used = 0;
+    if (m->machine != MACHINE_SUBSET)
+        return UINT64_MAX;
+    for (uint32_t i = 0; i < pt_strtab_len(&m->states, state) / sizeof(uint32_t); i++) {
+        uint32_t s;
+        memcpy(&s, pt_strtab_text(&m->states, state) + i * sizeof s, sizeof s);
+        for (uint32_t e = m->automaton->first[s]; e < m->automaton->first[s + 1]; e++)
+            used |= pt_bdd_support(m->automaton->bdds, m->automaton->edges[e].label);
+    }
+    return used;
+}
+
 static pt_mstate step_open(struct pt_monitor *m, pt_mstate state, struct letter letter)
 {
-    uint64_t open = open_atoms(m, letter), bits = letter.bits & ~letter.unknown & ~open;
+    uint64_t open = open_atoms(m, letter) & atoms_in_use(m, state), bits = letter.bits & ~letter.unknown & ~open;
     if (__builtin_popcountll(open) > MAX_OPEN)
         return PT_MSTATE_ERROR;
     pt_mstate result = step_bits(m, state, bits);

@@ -44,7 +44,8 @@ struct product {
     size_t edge_cap;
     uint32_t *first;
     size_t first_cap;
-    bool overflow; /* of the BDDs */
+    uint32_t state_limit; /* of memories too: one memory may have 2^64 successors */
+    bool overflow;        /* of the BDDs, or of memories */
 };
 
 static uint32_t memory_id(struct product *p, struct pt_past_memory state)
@@ -82,9 +83,9 @@ static void add_branch(struct product *p, uint32_t memory, pt_bdd letters, uint6
 /* Splits `letters` by the value of the next memory bits from `bit` on. At most 64 deep. */
 static void split(struct product *p, uint32_t memory, const pt_bdd *next, uint32_t bit, pt_bdd letters, uint64_t bits)
 {
-    if (letters == PT_BDD_FALSE)
+    if (letters == PT_BDD_FALSE || p->overflow)
         return;
-    if (letters == PT_BDD_OVERFLOW) {
+    if (letters == PT_BDD_OVERFLOW || p->memory_count > p->state_limit) {
         p->overflow = true;
         return;
     }
@@ -115,7 +116,7 @@ static void expand_memory(struct product *p, uint32_t memory)
 /* The label with its propositions replaced by their meaning; labels have at most 64 levels. */
 static pt_bdd compose(struct product *p, pt_bdd label, const pt_bdd *meaning, struct pt_map64 *done)
 {
-    if (label <= PT_BDD_TRUE)
+    if (label <= PT_BDD_TRUE || p->overflow)
         return label;
     uint32_t known = pt_map64_get(done, label);
     if (known != PT_NONE)
@@ -188,7 +189,7 @@ enum pt_status pt_automaton_substitute(struct pt_automaton *aut, const struct pt
                                        const char *const *props, uint32_t prop_count, uint32_t state_limit,
                                        struct pt_automaton **ret_aut, struct pt_err *err)
 {
-    struct product p = {.aut = aut, .meaning = meaning};
+    struct product p = {.aut = aut, .meaning = meaning, .state_limit = state_limit};
     enum pt_status status = pt_past_init(&p.past, pool, meaning, aut->prop_count, err);
     if (status != PT_OK)
         return status;

@@ -13,7 +13,7 @@
 
 /* Immutable and shared: counts[j] is how many relevant events of thread j precede or equal; threads past len have 0. */
 struct pt_clock {
-    size_t *bytes; /* of all clocks of its family that are alive: who limits memory reads it */
+    size_t *bytes; /* of all clocks of its family that are alive, kept by its maker, who must outlive it */
     uint32_t refs;
     uint32_t len;
     uint32_t counts[];

@@ -549,11 +549,10 @@ static void test_long_run_anchors_its_witness(void **state)
  * The run that violates meets the actual one again, but with another memory: x0 = 1 overtook x1 = 7, both threads
  * synchronised, and x2 = 9 came much later. Where they meet is no place to begin.
  */
-static void test_anchor_needs_the_same_memory(void **state)
+static void check_anchor_after(uint32_t passes)
 {
-    (void)state;
-    enum { PASSES = 30, BEFORE = PASSES * 80 };
-    static const uint64_t numbers[] = {BEFORE + 2, BEFORE + 1, BEFORE + 4};
+    const uint32_t before = passes * 80;
+    const uint64_t numbers[] = {before + 2, before + 1, before + 4};
     struct computation c;
     struct checked k;
     struct pt_err err;
@@ -569,7 +568,7 @@ static void test_anchor_needs_the_same_memory(void **state)
     comp_add(&c, 0, PT_OP_WRITE, 1, 8);
     comp_add(&c, 1, PT_OP_WRITE, 2, 9);
     checked_start(&k, &c.names, "property p: x2 == 9 -> !(once (x0 == 1 && x1 < 7));", &opts);
-    for (uint32_t e = 0; e < PASSES * pass; e++)
+    for (uint32_t e = 0; e < passes * pass; e++)
         assert_int_equal(pt_analysis_event(k.analysis, &c.events[e % pass], &err), PT_OK);
     for (uint32_t e = pass; e < c.count; e++)
         assert_int_equal(pt_analysis_event(k.analysis, &c.events[e], &err), PT_OK);
@@ -577,12 +576,36 @@ static void test_anchor_needs_the_same_memory(void **state)
     const struct pt_finding *f = k.findings[0];
     assert_int_equal(f->verdict, PT_VERDICT_VIOLATED);
     assert_int_equal(f->how, PT_HOW_PREDICTED);
-    assert_int_equal(f->witness_from, BEFORE);
+    assert_int_equal(f->witness_from, before);
     assert_int_equal(f->witness_count, 3);
     for (uint32_t i = 0; i < 3; i++)
         assert_int_equal(f->witness[i].number, numbers[i]);
     checked_release(&k);
     comp_release(&c);
+}
+
+static void test_anchor_needs_the_same_memory(void **state)
+{
+    (void)state;
+    check_anchor_after(30);
+    check_anchor_after(10); /* short enough to be shown from the start, had that not been forgotten */
+}
+
+/* Counting on after a violation forgets events as it goes. */
+static void test_exhaustive_stays_small(void **state)
+{
+    (void)state;
+    struct checked k;
+    struct pt_names names;
+    struct pt_analysis_options opts = options(8, 16);
+    pt_names_init(&names);
+    checked_start(&k, &names, "property p: v0 != 1;", &opts);
+    feed_counters(&k, &names, 1, 50000);
+    assert_int_equal(k.findings[0]->verdict, PT_VERDICT_VIOLATED);
+    assert_int_equal(k.findings[0]->levels, 50001);
+    assert_true(k.findings[0]->peak_bytes < 1 << 20);
+    checked_release(&k);
+    pt_names_release(&names);
 }
 
 /* A value that is missing on one order of events only: an error, with the place. */
@@ -682,6 +705,7 @@ int main(void)
         cmocka_unit_test(test_small_history),
         cmocka_unit_test(test_long_run_anchors_its_witness),
         cmocka_unit_test(test_anchor_needs_the_same_memory),
+        cmocka_unit_test(test_exhaustive_stays_small),
         cmocka_unit_test(test_evaluation_error),
         cmocka_unit_test(test_unordered_writes),
         cmocka_unit_test(test_lost_events),

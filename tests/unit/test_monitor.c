@@ -121,6 +121,9 @@ static void test_atoms_without_value(void **state)
         {"y == 1 -> next (10 / x > 2)", "y=1 x=1, x=0", 'e'},
         {"y == 1 -> next (10 / x > 2)", "y=1 x=1, x=3, x=0", 'h'},
         {"(10 / x > 2) until y == 1", "x=1, y=1, x=0", 'h'},
+        {"y == 0 -> next (1/x > 0 && 2/x > 0 && 3/x > 0 && 4/x > 0 && 5/x > 0 && 6/x > 0 && 7/x > 0 && 8/x > 0 &&"
+         " 9/x > 0 && 10/x > 0 && 11/x > 0)",
+         "x=1 y=0, x=1, x=0", 'h'}, /* decided, however many there are */
         {"(10 / x > 2) until y == 1", "x=1, x=0", 'e'},
         {"(10 / x > 2) weakuntil y == 1", "x=1, x=9", 'b'},
         /* expressions: only the letter that matters */

@@ -42,9 +42,9 @@ static void test_clocks_are_the_relation(void **state)
         }
         check_clocks(&c, clocks);
         assert_true(pt_order_bytes(order) > 0);
-        pt_order_free(order);
         for (uint32_t e = 0; e < c.count; e++)
             pt_clock_unref(clocks[e]);
+        pt_order_free(order);
         comp_release(&c);
     }
 }
