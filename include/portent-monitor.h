@@ -56,7 +56,7 @@ struct portent_monitor {
     const char *name;             /* shown in reports */
     const char *const *variables; /* the trace's names of the variables it reads, then NULL */
     const char *const *events;    /* user events it reads, then NULL; may be NULL itself */
-    size_t state_size;            /* bytes of one monitor state, at least 1 */
+    size_t state_size;            /* bytes of one monitor state, 1 to 1 MiB */
     void (*init)(void *state);    /* before the first program state; `state` is zeroed */
     void (*step)(void *state, const struct portent_state *program); /* one more program state */
     int (*is_bad)(const void *state);                               /* non-zero: the run so far is bad */

@@ -14,6 +14,7 @@
 #include "cli/interrupt.h"
 #include "engine/analysis.h"
 #include "logic/monitor.h"
+#include "portent-monitor.h"
 #include "trace/reader.h"
 #include "trace/validate.h"
 
@@ -218,6 +219,16 @@ static enum pt_status load_properties(struct check *check, const char *path, str
     return status;
 }
 
+static bool name_is_taken(const struct check *check, const char *name)
+{
+    for (uint32_t i = 0; i < check->input_count; i++) {
+        const struct pt_analysis_input *input = &check->inputs[i];
+        if (strcmp(input->property ? input->property->name : pt_monitor_name(input->monitor), name) == 0)
+            return true;
+    }
+    return false;
+}
+
 static enum pt_status load(struct check *check, const struct pt_parsed *parsed, struct pt_err *err)
 {
     enum pt_status status = PT_OK;
@@ -233,6 +244,9 @@ static enum pt_status load(struct check *check, const struct pt_parsed *parsed, 
         if (parsed->options[i].index != OPT_MONITOR)
             continue;
         status = pt_file_module(parsed->options[i].argument, &module, err);
+        if (status == PT_OK && name_is_taken(check, module->name))
+            status = pt_err_at(err, PT_EINPUT, parsed->options[i].argument, 0, 0,
+                               "there is already a property or module named '%s'", module->name);
         if (status == PT_OK)
             add_input(check, (struct pt_analysis_input){.monitor = pt_monitor_of_module(module)});
     }
@@ -240,9 +254,8 @@ static enum pt_status load(struct check *check, const struct pt_parsed *parsed, 
 }
 
 static enum pt_status take(struct pt_analysis *analysis, struct pt_validator *validator, const struct pt_event *event,
-                           struct pt_output *output, struct pt_err *err)
+                           struct pt_err *err)
 {
-    output->no_events += event->thread == PT_NONE;
     enum pt_status status = pt_validator_check(validator, event, err);
     return status == PT_OK ? pt_analysis_event(analysis, event, err) : status;
 }
@@ -267,7 +280,7 @@ static enum pt_status feed(struct check *check, struct pt_analysis *analysis, st
     struct pt_event event;
     enum pt_read read = PT_READ_EVENT;
     while (status == PT_OK && may_read(check, reader) && (read = pt_reader_next(reader, &event, err)) == PT_READ_EVENT)
-        status = take(analysis, validator, &event, output, err);
+        status = take(analysis, validator, &event, err);
     if (read == PT_READ_ERROR)
         status = err->status;
     if (read == PT_READ_TORN) {

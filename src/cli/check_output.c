@@ -175,15 +175,11 @@ static void put_counts(const struct pt_output *output, const struct pt_result *r
 {
     struct pt_buf text;
     pt_buf_init(&text);
-    /* The message about a tear counts init and clock lines as events: agree with it. */
-    uint64_t events = result->events + (result->torn ? output->no_events : 0);
     pt_buf_printf(&text, "The trace%s is well formed: %" PRIu64 " event%s",
                   output->interrupted ? ", as far as it was read,"
                   : result->torn      ? ", up to its tear,"
                                       : "",
-                  events, pt_words_plural(events));
-    if (events > result->events)
-        pt_buf_printf(&text, " (%" PRIu64 " of them init or clock)", output->no_events);
+                  result->events, pt_words_plural(result->events));
     pt_buf_printf(&text, ", %" PRIu64 " thread%s. No property was given.", result->threads,
                   pt_words_plural(result->threads));
     pt_style_wrap(buf, text.text, 0, 2, output->options->style.width);

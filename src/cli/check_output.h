@@ -19,11 +19,10 @@ struct pt_output {
     struct pt_told *told; /* what was printed already */
     uint32_t told_count;
     size_t told_cap;
-    bool bounded;       /* the exploration keeps up with the trace */
-    bool trace_ended;   /* what is found now is told with everything else */
-    bool interrupted;   /* the rest of the trace was not read */
-    uint64_t no_events; /* init and clock lines of the trace */
-    bool failed;        /* standard output could not be written; said already */
+    bool bounded;     /* the exploration keeps up with the trace */
+    bool trace_ended; /* what is found now is told with everything else */
+    bool interrupted; /* the rest of the trace was not read */
+    bool failed;      /* standard output could not be written; said already */
 };
 
 /* Hooks the output into the engine's options. */

@@ -1,6 +1,7 @@
 #include "cli/file.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,6 +65,41 @@ enum pt_status pt_file_properties(struct pt_properties *props, const char *path,
     return status;
 }
 
+/*
+ * Whether the file holds all that its ELF program headers promise. dlopen of one that was cut short ends in SIGBUS,
+ * which nobody can tell from a crash of ours.
+ */
+static bool is_whole_elf(const char *path)
+{
+    Elf64_Ehdr header;
+    struct stat info;
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return true; /* dlopen will say why */
+    bool whole = fstat(fileno(file), &info) == 0 && fread(&header, sizeof header, 1, file) == 1;
+    if (whole && (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_phentsize != sizeof(Elf64_Phdr))) {
+        fclose(file);
+        return true; /* another kind of file: dlopen refuses it cleanly */
+    }
+    for (uint32_t i = 0; whole && i < header.e_phnum; i++) {
+        Elf64_Phdr part;
+        whole = fseek(file, (long)(header.e_phoff + i * sizeof part), SEEK_SET) == 0 &&
+                fread(&part, sizeof part, 1, file) == 1 &&
+                (part.p_type != PT_LOAD || part.p_offset + part.p_filesz <= (uint64_t)info.st_size);
+    }
+    fclose(file);
+    return whole;
+}
+
+static const char *name_given_twice(const char *const *names)
+{
+    for (size_t i = 0; names && names[i]; i++)
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(names[i], names[k]) == 0)
+                return names[i];
+    return NULL;
+}
+
 static const char *module_fault(const struct portent_monitor *module)
 {
     if (!module)
@@ -76,6 +112,8 @@ static const char *module_fault(const struct portent_monitor *module)
         return "has no list of variables (an empty one is just NULL)";
     if (module->state_size < 1 || module->state_size > 1u << 20)
         return "has a state size that is not between 1 byte and 1 MiB";
+    if (name_given_twice(module->variables) || name_given_twice(module->events))
+        return "lists a variable or an event twice";
     if (!module->init || !module->step || !module->is_bad || !module->hash || !module->equal)
         return "lacks one of init, step, is_bad, hash, equal";
     return NULL;
@@ -87,6 +125,10 @@ enum pt_status pt_file_module(const char *path, const struct portent_monitor **r
     struct pt_buf local;
     pt_buf_init(&local);
     pt_buf_printf(&local, "%s%s", strchr(path, '/') ? "" : "./", path);
+    if (!is_whole_elf(local.text)) {
+        pt_buf_release(&local);
+        return pt_err_at(err, PT_EINPUT, path, 0, 0, "cannot be loaded: the file is shorter than its headers say");
+    }
     void *library = dlopen(local.text, RTLD_NOW | RTLD_LOCAL);
     pt_buf_release(&local);
     if (!library)

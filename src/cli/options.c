@@ -101,7 +101,8 @@ static bool parse_short(const struct pt_command *command, int argc, char **argv,
             continue;
         }
         if (!option->help) {
-            pt_diag_usage(command->name, "%s has no option '-%c'", command->name, *letter);
+            pt_diag_usage(command->name, "%s has no option '-%c' (what begins with '-' and is none goes behind '--')",
+                          command->name, *letter);
             return false;
         }
         if (!option->argument) {

@@ -117,7 +117,7 @@ static uint64_t get64(const uint8_t *p)
 /* The end of the intact part. */
 static enum pt_read torn(struct pt_binary_reader *reader, const char *why, struct pt_err *err)
 {
-    pt_err_at(err, PT_EINPUT, reader->label, 0, 0, "the trace is torn at byte %llu, after %llu events: %s",
+    pt_err_at(err, PT_EINPUT, reader->label, 0, 0, "the trace is torn at byte %llu, after %llu records: %s",
               (unsigned long long)reader->block_offset, (unsigned long long)reader->records, why);
     return PT_READ_TORN;
 }
