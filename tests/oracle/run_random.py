@@ -168,7 +168,7 @@ def options():
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("portent")
-    parser.add_argument("--cases", type=int, default=200)
+    parser.add_argument("--cases", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--only", type=int, default=None, help="run just this case of the seed")
     parser.add_argument("--properties", type=int, default=4, help="properties per case")
