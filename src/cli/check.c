@@ -3,18 +3,16 @@
  * carries the report and nothing else; errors and warnings go to standard error.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/analyse.h"
 #include "cli/check_output.h"
 #include "cli/commands.h"
 #include "cli/diag.h"
 #include "cli/file.h"
 #include "cli/interrupt.h"
 #include "engine/analysis.h"
-#include "logic/monitor.h"
-#include "portent-monitor.h"
 #include "trace/reader.h"
 #include "trace/validate.h"
 
@@ -35,10 +33,8 @@ enum {
 };
 
 static const struct pt_option options_table[] = {
-    [OPT_PROPERTIES] = {NULL, 's', "FILE.prop", NULL, "check the properties of this file; may be repeated"},
-    [OPT_MONITOR] = {"monitor", 0, "FILE.so", NULL,
-                     "check with a monitor module of your own (a shared library, see portent-monitor.h); may be "
-                     "repeated"},
+    [OPT_PROPERTIES] = PT_OPTION_PROPERTIES,
+    [OPT_MONITOR] = PT_OPTION_MONITOR,
     [OPT_WINDOW] = {"window", 0, "W", NULL,
                     "keep at most W states per level, or 'all' (default: all; 64 on standard input)"},
     [OPT_LOOKAHEAD] = {"lookahead", 0, "L", NULL,
@@ -46,15 +42,12 @@ static const struct pt_option options_table[] = {
     [OPT_ORDER] =
         {"order", 0, "ORDER", "access",
          "the causal order: access (default), where accesses to a variable of which one writes stay in order"},
-    [OPT_EXHAUSTIVE] = {"exhaustive", 0, NULL, NULL, "go on after a violation, so that all figures are exact"},
-    [OPT_JOBS] = {"jobs", 0, "N", NULL, "use N threads (default: 1); the result is the same"},
-    [OPT_MEMORY_LIMIT] =
-        {"memory-limit", 0, "SIZE", NULL,
-         "give up on a property, as unknown, when its exploration needs more (K, M, G: powers of 1024)"},
-    [OPT_AUTOMATON_LIMIT] = {"automaton-limit", 0, "N", NULL,
-                             "give up on a property whose automaton needs more states (default: 100000)"},
+    [OPT_EXHAUSTIVE] = PT_OPTION_EXHAUSTIVE,
+    [OPT_JOBS] = PT_OPTION_JOBS,
+    [OPT_MEMORY_LIMIT] = PT_OPTION_MEMORY_LIMIT,
+    [OPT_AUTOMATON_LIMIT] = PT_OPTION_AUTOMATON_LIMIT,
     [OPT_JSON] = {"json", 0, NULL, NULL, "print one JSON object instead of text"},
-    [OPT_COLOR] = {"color", 0, "WHEN", "auto always never", "colours: auto (default), always or never"},
+    [OPT_COLOR] = PT_OPTION_COLOR,
     [OPT_PROGRESS] = {"progress", 0, "WHEN", "auto never",
                       "progress on standard error: auto (default; on a terminal only) or never"},
     [OPT_QUIET] = {"quiet", 'q', NULL, NULL, "no text report and no warnings: the exit status tells"},
@@ -64,75 +57,31 @@ static const struct pt_option options_table[] = {
 /* What the command line asked for, and what was built from it; everything the command owns. */
 struct check {
     const char *trace;
-    struct pt_analysis_options engine;
-    uint32_t automaton_limit;
+    struct pt_analyse analyse;
     struct pt_output_options output;
     bool no_progress;
-
-    struct pt_properties *props;
-    struct pt_analysis_input *inputs;
-    size_t input_cap;
-    uint32_t input_count;
-    char **messages; /* of inputs, owned */
-    size_t message_cap;
-    uint32_t message_count;
     struct pt_names names;
 };
 
-static bool set_color(struct check *check, const char *when)
-{
-    const char *none = getenv("NO_COLOR");
-    if (strcmp(when, "auto") == 0)
-        check->output.style.color = isatty(STDOUT_FILENO) && !(none && none[0]);
-    else
-        check->output.style.color = strcmp(when, "always") == 0;
-    return true;
-}
-
 static bool set_option(struct check *check, uint32_t index, const char *argument)
 {
-    uint64_t number = 0;
-    const char *name = options_table[index].name;
+    bool taken;
+    if (!pt_analyse_option(&check->analyse, &options_table[index], argument, &taken))
+        return false;
     switch (index) {
-    case OPT_WINDOW:
-        return pt_parse_bound(name, argument, &check->engine.window);
-    case OPT_LOOKAHEAD:
-        return pt_parse_bound(name, argument, &check->engine.lookahead);
-    case OPT_EXHAUSTIVE:
-        return check->engine.exhaustive = true;
-    case OPT_JOBS:
-        if (!pt_parse_count(name, argument, 1024, &number))
-            return false;
-        check->engine.jobs = (unsigned)number;
-        return true;
-    case OPT_MEMORY_LIMIT:
-        return pt_parse_size(name, argument, &check->engine.memory_limit);
-    case OPT_AUTOMATON_LIMIT:
-        if (!pt_parse_count(name, argument, INT32_MAX, &number))
-            return false;
-        check->automaton_limit = (uint32_t)number;
-        return true;
     case OPT_JSON:
         return check->output.json = true;
     case OPT_COLOR:
-        return set_color(check, argument);
+        check->output.style = pt_analyse_style(STDOUT_FILENO, argument);
+        return true;
     case OPT_PROGRESS:
         check->no_progress = strcmp(argument, "never") == 0;
         return true;
     case OPT_QUIET:
         return check->output.quiet = true;
-    default:
-        return true; /* files are loaded afterwards; there is one --order, which the parser has checked */
+    default: /* the engine's; files are loaded afterwards; there is one --order, which the parser has checked */
+        return true;
     }
-}
-
-/* The terminal's width within reason: narrower breaks the columns, wider is hard to read. */
-static unsigned report_width(void)
-{
-    unsigned width = pt_terminal_width(STDOUT_FILENO);
-    if (width == 0)
-        return 80;
-    return width < PT_STYLE_MIN_WIDTH ? PT_STYLE_MIN_WIDTH : width > 120 ? 120 : width;
 }
 
 static bool is_property_file(const char *path)
@@ -165,92 +114,14 @@ static bool set_options(struct check *check, const struct pt_parsed *parsed)
     }
     check->trace = parsed->operands[0];
     bool stream = strcmp(check->trace, "-") == 0;
-    check->engine = (struct pt_analysis_options){.window = stream ? 64 : PT_ALL,
-                                                 .lookahead = stream ? 256 : PT_ALL,
-                                                 .jobs = 1,
-                                                 .trace = check->trace,
-                                                 .now = pt_progress_now};
-    check->automaton_limit = 100000;
+    pt_analyse_init(&check->analyse, stream ? 64 : PT_ALL, stream ? 256 : PT_ALL, check->trace);
     check->output.stream = stream;
-    check->output.style.width = report_width();
-    set_color(check, "auto");
+    check->output.style = pt_analyse_style(STDOUT_FILENO, "auto");
     for (uint32_t i = 0; i < parsed->option_count; i++) {
         if (!set_option(check, parsed->options[i].index, parsed->options[i].argument))
             return false;
     }
     return true;
-}
-
-static void add_input(struct check *check, struct pt_analysis_input input)
-{
-    if (input.message) {
-        char *copy = pt_xstrdup(input.message);
-        PT_PUSH(check->messages, check->message_count, check->message_cap, copy);
-        input.message = copy;
-    }
-    PT_PUSH(check->inputs, check->input_count, check->input_cap, input);
-}
-
-/* A property becomes a monitor, or an error of its own that leaves the other properties alone. */
-static enum pt_status add_property(struct check *check, const struct pt_property *property, struct pt_err *err)
-{
-    struct pt_analysis_input input = {.property = property, .verdict = PT_VERDICT_ERROR};
-    if (property->kind == PT_KIND_MTTL) {
-        input.message = "decentralised properties (at ...) are not yet available";
-    } else if (property->within) {
-        input.message = "'within' properties are not yet available";
-    } else {
-        enum pt_status status = pt_monitor_new(property, check->automaton_limit, &input.monitor, err);
-        if (status == PT_ELIMIT)
-            input.message = err->message;
-        else if (status != PT_OK)
-            return status;
-    }
-    add_input(check, input);
-    return PT_OK;
-}
-
-static enum pt_status load_properties(struct check *check, const char *path, struct pt_err *err)
-{
-    uint32_t before = check->props->count;
-    enum pt_status status = pt_file_properties(check->props, path, err);
-    if (status == PT_OK && check->props->count == before)
-        status = pt_err_at(err, PT_EINPUT, path, 0, 0, "there is no property in this file");
-    return status;
-}
-
-static bool name_is_taken(const struct check *check, const char *name)
-{
-    for (uint32_t i = 0; i < check->input_count; i++) {
-        const struct pt_analysis_input *input = &check->inputs[i];
-        if (strcmp(input->property ? input->property->name : pt_monitor_name(input->monitor), name) == 0)
-            return true;
-    }
-    return false;
-}
-
-static enum pt_status load(struct check *check, const struct pt_parsed *parsed, struct pt_err *err)
-{
-    enum pt_status status = PT_OK;
-    check->props = pt_properties_new();
-    for (uint32_t i = 0; i < parsed->option_count && status == PT_OK; i++) {
-        if (parsed->options[i].index == OPT_PROPERTIES)
-            status = load_properties(check, parsed->options[i].argument, err);
-    }
-    for (uint32_t i = 0; i < check->props->count && status == PT_OK; i++)
-        status = add_property(check, &check->props->items[i], err);
-    for (uint32_t i = 0; i < parsed->option_count && status == PT_OK; i++) {
-        const struct portent_monitor *module;
-        if (parsed->options[i].index != OPT_MONITOR)
-            continue;
-        status = pt_file_module(parsed->options[i].argument, &module, err);
-        if (status == PT_OK && name_is_taken(check, module->name))
-            status = pt_err_at(err, PT_EINPUT, parsed->options[i].argument, 0, 0,
-                               "there is already a property or module named '%s'", module->name);
-        if (status == PT_OK)
-            add_input(check, (struct pt_analysis_input){.monitor = pt_monitor_of_module(module)});
-    }
-    return status;
 }
 
 static enum pt_status take(struct pt_analysis *analysis, struct pt_validator *validator, const struct pt_event *event,
@@ -299,8 +170,9 @@ static enum pt_status feed(struct check *check, struct pt_analysis *analysis, st
 static int analyse(struct check *check, struct pt_err *err)
 {
     struct pt_output output;
-    pt_output_begin(&output, &check->output, !check->no_progress, &check->engine);
-    struct pt_analysis *analysis = pt_analysis_new(&check->names, check->inputs, check->input_count, &check->engine);
+    pt_output_begin(&output, &check->output, !check->no_progress, &check->analyse.engine);
+    struct pt_analysis *analysis =
+        pt_analysis_new(&check->names, check->analyse.inputs, check->analyse.input_count, &check->analyse.engine);
     struct pt_result result = {.trace = check->trace};
     int exit_status = PT_EXIT_BAD;
     pt_interrupt_catch();
@@ -313,7 +185,7 @@ static int analyse(struct check *check, struct pt_err *err)
         result.findings = pt_analysis_findings(analysis, &result.count);
         pt_analysis_counts(analysis, &result.events, &result.threads);
         if (!check->output.quiet && !output.interrupted)
-            pt_output_unseen(&output, analysis, &check->names, check->props);
+            pt_output_unseen(&output, analysis, &check->names, check->analyse.props);
         exit_status = pt_output_end(&output, &result);
     } else {
         pt_output_abandon(&output);
@@ -324,31 +196,20 @@ static int analyse(struct check *check, struct pt_err *err)
     return exit_status;
 }
 
-static void release(struct check *check)
-{
-    for (uint32_t i = 0; i < check->input_count; i++)
-        pt_monitor_free(check->inputs[i].monitor);
-    free(check->inputs);
-    for (uint32_t i = 0; i < check->message_count; i++)
-        free(check->messages[i]);
-    free(check->messages);
-    pt_properties_free(check->props);
-    pt_names_release(&check->names);
-}
-
 static int run(const struct pt_parsed *parsed)
 {
     struct check check = {0};
     struct pt_err err;
-    if (!set_options(&check, parsed))
-        return PT_EXIT_BAD;
     int exit_status = PT_EXIT_BAD;
     pt_names_init(&check.names);
-    if (load(&check, parsed, &err) == PT_OK)
-        exit_status = analyse(&check, &err);
-    else
-        pt_diag_error(&err);
-    release(&check);
+    if (set_options(&check, parsed)) {
+        if (pt_analyse_load(&check.analyse, options_table, parsed, &err) == PT_OK)
+            exit_status = analyse(&check, &err);
+        else
+            pt_diag_error(&err);
+    }
+    pt_analyse_release(&check.analyse);
+    pt_names_release(&check.names);
     return exit_status;
 }
 

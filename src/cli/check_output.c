@@ -1,6 +1,7 @@
 #include "cli/check_output.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,10 +28,19 @@ static const struct pt_told *told_of(const struct pt_output *output, const struc
     return NULL;
 }
 
+static bool put(const struct pt_output *output, const struct pt_buf *buf)
+{
+    if (!output->options->on_stderr)
+        return pt_output(buf);
+    if (buf->len)
+        fwrite(buf->text, 1, buf->len, stderr);
+    return true; /* there is nowhere to complain */
+}
+
 static void print_now(struct pt_output *output, struct pt_buf *buf)
 {
     pt_progress_clear(&output->progress);
-    output->failed |= !pt_output(buf);
+    output->failed |= !put(output, buf);
     pt_buf_release(buf);
 }
 
@@ -230,7 +240,7 @@ int pt_output_end(struct pt_output *output, const struct pt_result *result)
     else if (!output->options->quiet)
         put_text(output, result, &buf);
     pt_progress_clear(&output->progress);
-    bool ok = !output->failed && pt_output(&buf);
+    bool ok = !output->failed && put(output, &buf);
     pt_buf_release(&buf);
     pt_output_abandon(output);
     return ok ? exit_status(output, result) : PT_EXIT_BAD;

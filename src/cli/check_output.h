@@ -1,4 +1,4 @@
-/* What `check` prints: at once while it streams, and at the end. */
+/* What `check` and `run` print: at once while it streams, and at the end. */
 #ifndef PT_CLI_CHECK_OUTPUT_H
 #define PT_CLI_CHECK_OUTPUT_H
 
@@ -9,7 +9,8 @@
 
 struct pt_output_options {
     bool json, quiet;
-    bool stream; /* print violations as soon as they are found */
+    bool stream;    /* print violations as soon as they are found */
+    bool on_stderr; /* text goes to standard error: standard output is not ours */
     struct pt_style style;
 };
 

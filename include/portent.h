@@ -1,0 +1,70 @@
+/*
+ * Annotations for programs that run under Portent. C99 and C++. Needs no library: without Portent's runtime each call is a load
+ * and a branch.
+ *
+ *   portent_event("write");                     a user event, for event(write) in properties
+ *   portent_internal("busy", 3);                a thread-local variable of decentralised properties
+ *   portent_begin("transfer");                  an atomic block; may nest
+ *   portent_end("transfer");
+ *   portent_watch(&p->balance, sizeof p->balance, PORTENT_INT, "balance");
+ *                                               names a heap object; a second one under this name is balance#2, and so on
+ *   portent_on_violation(callback, context);    called in the thread that violates a decentralised property
+ */
+#ifndef PORTENT_H
+#define PORTENT_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum portent_type { PORTENT_INT, PORTENT_UINT, PORTENT_FLOAT, PORTENT_BOOL, PORTENT_CHARS };
+
+typedef void (*portent_callback)(void *context, const char *property);
+
+/* The runtime's side. Weak, so that a program links without it. */
+#define PORTENT_WEAK_ __attribute__((weak))
+extern void __portent_event(const char *name) PORTENT_WEAK_;
+extern void __portent_internal(const char *name, long long value) PORTENT_WEAK_;
+extern void __portent_begin(const char *name) PORTENT_WEAK_;
+extern void __portent_end(const char *name) PORTENT_WEAK_;
+extern void __portent_watch(const void *address, size_t size, int type, const char *name) PORTENT_WEAK_;
+extern void __portent_on_violation(portent_callback callback, void *context) PORTENT_WEAK_;
+#undef PORTENT_WEAK_
+
+static inline void portent_event(const char *name)
+{
+    if (__portent_event)
+        __portent_event(name);
+}
+static inline void portent_internal(const char *name, long long value)
+{
+    if (__portent_internal)
+        __portent_internal(name, value);
+}
+static inline void portent_begin(const char *name)
+{
+    if (__portent_begin)
+        __portent_begin(name);
+}
+static inline void portent_end(const char *name)
+{
+    if (__portent_end)
+        __portent_end(name);
+}
+static inline void portent_watch(const void *address, size_t size, enum portent_type type, const char *name)
+{
+    if (__portent_watch)
+        __portent_watch(address, size, (int)type, name);
+}
+static inline void portent_on_violation(portent_callback callback, void *context)
+{
+    if (__portent_on_violation)
+        __portent_on_violation(callback, context);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

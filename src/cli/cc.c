@@ -1,0 +1,52 @@
+#include "cli/cc.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/diag.h"
+#include "instrument/instrument.h"
+
+enum { EXIT_NOT_INSTALLED = 2 };
+
+/* PREFIX of PREFIX/bin/portent; the build folder has the same shape, so the program works in place. */
+static bool find_prefix(char *prefix, size_t size)
+{
+    ssize_t len = readlink("/proc/self/exe", prefix, size - 1);
+    if (len <= 0)
+        return false;
+    prefix[len] = '\0';
+    for (int up = 0; up < 2; up++) {
+        char *slash = strrchr(prefix, '/');
+        if (!slash)
+            return false;
+        *slash = '\0';
+    }
+    return true;
+}
+
+/* PREFIX/FOLDER, if it holds `file`. */
+static bool folder_with(const char *prefix, const char *folder, const char *file, char *ret, size_t size)
+{
+    char path[PATH_MAX + 256];
+    snprintf(ret, size, "%s/%s", prefix, folder);
+    snprintf(path, sizeof path, "%s/%s", ret, file);
+    return access(path, R_OK) == 0;
+}
+
+int pt_cc_main(bool cxx, int argc, char **argv)
+{
+    static char runtime[PATH_MAX + 64], include[PATH_MAX + 64]; /* they must outlive the call */
+    char prefix[PATH_MAX];
+    struct pt_err err;
+    if (!find_prefix(prefix, sizeof prefix) ||
+        !(folder_with(prefix, "lib", "libportent-rt.a", runtime, sizeof runtime) ||
+          folder_with(prefix, PORTENT_LIBDIR, "libportent-rt.a", runtime, sizeof runtime)) ||
+        !folder_with(prefix, "include", "portent.h", include, sizeof include)) {
+        (void)pt_err_set(&err, PT_EIO, "cannot find libportent-rt.a and portent.h beside the program");
+        pt_diag_error(&err);
+        return EXIT_NOT_INSTALLED;
+    }
+    return pt_instrument_main(cxx, runtime, include, argc, argv);
+}

@@ -1,0 +1,10 @@
+/* portent cc, portent c++: clang's command line, so they have no options of their own to parse. */
+#ifndef PT_CLI_CC_H
+#define PT_CLI_CC_H
+
+#include <stdbool.h>
+
+/* The arguments after the command's name. */
+int pt_cc_main(bool cxx, int argc, char **argv);
+
+#endif

@@ -1,0 +1,131 @@
+/*
+ * The memory file between a monitored program and its observer (`portent run`), byte by byte.
+ *
+ * The observer makes the file, writes the configuration, and starts the program with PORTENT_CHANNEL=FD in its environment; both
+ * map it shared. Each thread of the program writes records into a ring of its own, so writing takes no lock; every relevant event
+ * takes a number from one counter while the variable it touches is held, so counting gives the observer the exact actual order over
+ * all rings. What was written before a crash is still in the file after it.
+ *
+ *   struct pt_channel                       header
+ *   configuration                           at config_offset: struct pt_config, then its tables and strings
+ *   struct pt_ring, ring_bytes of data      ring_max times, at rings_offset; sparse, so unused ones cost nothing
+ *
+ * Offsets inside the configuration count from its own start. Strings are NUL-terminated. Everything is little-endian and of this
+ * machine: the file does not outlive it.
+ */
+#ifndef PT_CORE_CHANNEL_H
+#define PT_CORE_CHANNEL_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define PT_CHANNEL_MAGIC "PTCHAN1"
+#define PT_CHANNEL_ENV   "PORTENT_CHANNEL"
+enum { PT_CHANNEL_VERSION = 1 };
+
+enum pt_on_full { PT_ON_FULL_BLOCK, PT_ON_FULL_DROP };
+enum pt_program_state { PT_PROGRAM_STARTING, PT_PROGRAM_RUNNING, PT_PROGRAM_ENDED };
+
+struct pt_channel {
+    char magic[8]; /* PT_CHANNEL_MAGIC */
+    uint32_t version;
+    uint32_t on_full; /* enum pt_on_full */
+    uint64_t total_bytes;
+    uint64_t config_offset, config_bytes;
+    uint64_t rings_offset, ring_bytes; /* of data per ring, a power of two */
+    uint32_t ring_max;
+    _Alignas(64) _Atomic uint64_t next_number; /* the next relevant event's number; starts at 1 */
+    _Alignas(64) _Atomic uint32_t rings_used;  /* rings [0, rings_used) have been in use */
+    _Atomic uint32_t program_state;            /* enum pt_program_state */
+    _Atomic uint32_t observer_gone;            /* nobody reads any more: never wait for room, just drop */
+    _Atomic uint64_t dropped;                  /* records that did not fit (PT_ON_FULL_DROP, or observer_gone) */
+    _Atomic uint64_t foreign_writes;           /* loads that saw something else than the last recorded store */
+    _Atomic uint32_t wake;                     /* futex: the program bumps it when the observer may sleep and there is work */
+};
+
+enum pt_ring_state { PT_RING_FREE, PT_RING_ACTIVE, PT_RING_ENDED }; /* ended: freed by the observer when drained */
+
+struct pt_ring {
+    _Atomic uint32_t state; /* FREE -> ACTIVE by a new thread (CAS), -> ENDED by it, -> FREE by the observer */
+    uint32_t thread;
+    _Alignas(64) _Atomic uint64_t head; /* bytes written; release by the thread, acquire by the observer */
+    _Alignas(64) _Atomic uint64_t tail; /* bytes read; release by the observer, acquire by the thread */
+    _Atomic uint32_t room;              /* futex: the observer bumps it after it has read, for a thread that waits */
+    _Alignas(64) unsigned char data[];  /* a record never wraps: a PT_RECORD_PAD fills the end */
+};
+
+enum pt_record_type {
+    PT_RECORD_PAD,
+    PT_RECORD_THREAD, /* struct pt_record_thread: before the thread's first event */
+    PT_RECORD_SITE,   /* struct pt_record_site: before its first use in this ring */
+    PT_RECORD_WATCH,  /* struct pt_record_watch: portent_watch named an object */
+    PT_RECORD_INIT,   /* struct pt_record_event without clock: an initial value, before any event */
+    PT_RECORD_EVENT,  /* struct pt_record_event */
+    PT_RECORD_FOREIGN /* struct pt_record_event: a load saw something else than the last recorded store */
+};
+
+/* Every record begins like this and is padded to 8 bytes. */
+struct pt_record {
+    uint32_t bytes; /* of the whole record */
+    uint32_t type;
+};
+
+struct pt_record_thread {
+    struct pt_record head;
+    uint32_t thread, parent; /* numbers in order of creation, main is 0; main's parent is 0 */
+    uint64_t start;          /* address of its start function, 0 for main */
+    uint64_t module_base;    /* load address of the module the function lies in */
+    char name[];             /* set with pthread_setname_np before, or "" */
+};
+
+struct pt_record_site {
+    struct pt_record head;
+    uint32_t site; /* number, from 1 */
+    uint32_t line, column;
+    char texts[]; /* file, function, variable, each NUL-terminated */
+};
+
+struct pt_record_watch {
+    struct pt_record head;
+    uint32_t var;  /* number for later events */
+    uint32_t type; /* enum pt_watch_type */
+    uint32_t size;
+    char name[]; /* with #2, #3, ... for further objects of the same name */
+};
+
+enum pt_event_kind { PT_KIND_WRITE, PT_KIND_UPDATE, PT_KIND_USER };
+
+struct pt_record_event {
+    struct pt_record head;
+    uint64_t number;
+    uint32_t thread;
+    uint32_t kind;   /* enum pt_event_kind */
+    uint32_t object; /* variable, or user event: index into the configuration's tables, or a number from PT_RECORD_WATCH */
+    uint32_t site;   /* 0: unknown */
+    uint32_t value_bytes; /* of the value that follows the clock */
+    uint32_t clock_count;
+    struct pt_clock_pair {
+        uint32_t thread, count;
+    } clock[]; /* then value_bytes bytes: the variable's memory after the write */
+};
+
+enum pt_watch_type { PT_WATCH_INT, PT_WATCH_UINT, PT_WATCH_FLOAT, PT_WATCH_BOOL, PT_WATCH_CHARS /* a string */ };
+
+/* A program variable that properties name, found through debug information before the program starts. */
+struct pt_watch {
+    uint64_t offset;     /* its address as the module's file has it; the load address is added */
+    uint32_t module;     /* offset of the module's file name in the configuration; 0: the program itself */
+    uint32_t name;       /* offset of its name */
+    uint32_t size;       /* bytes */
+    uint32_t type;       /* enum pt_watch_type */
+    uint32_t bit_offset; /* of a bit-field, from the least significant bit of the first byte */
+    uint32_t bit_size;   /* 0: not a bit-field */
+};
+
+struct pt_config {
+    uint32_t watch_count, watches; /* struct pt_watch[watch_count] at offset watches */
+    uint32_t event_count, events;  /* uint32_t[event_count]: offsets of the names of relevant user events */
+    uint32_t options;              /* PORTENT_OPTIONS as given, a string */
+};
+
+#endif

@@ -1,0 +1,370 @@
+/*
+ * The compiler driver. `clang -###` says which jobs a command line means, so that clang parses every flag, response
+ * file and input; compile jobs are then run in two halves with the rewriting (rewrite.h) in between, link jobs get the
+ * runtime, and all others run as clang planned them. A command line without jobs (--version, -print-*, errors) is
+ * clang's own business: the process becomes clang.
+ *
+ * As in clang, a failing job does not stop the jobs of other sources, only those that need its output; the exit status
+ * is that of the first failure.
+ */
+#include "instrument/instrument.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "instrument/jobs.h"
+#include "instrument/plan.h"
+#include "instrument/process.h"
+#include "instrument/rewrite.h"
+
+struct driver {
+    const char *clang, *runtime_dir, *include_dir;
+    bool cxx, verbose;
+    struct pt_arena arena;
+    struct pt_args lost; /* outputs of jobs that failed or did not run */
+    int status;
+};
+
+static void complain(const struct pt_err *err)
+{
+    fprintf(stderr, "portent: error: %s\n", err->message);
+    if (err->hint[0])
+        fprintf(stderr, "portent: note: %s\n", err->hint);
+}
+
+static const char *find_clang(void)
+{
+    const char *chosen = getenv("PORTENT_CLANG");
+    if (chosen && *chosen)
+        return chosen;
+    if (access(PT_CLANG_PATH, X_OK) == 0)
+        return PT_CLANG_PATH;
+    return PT_CLANG_NAME;
+}
+
+static void clang_command(const struct driver *driver, struct pt_args *ret_command)
+{
+    pt_args_add(ret_command, driver->clang);
+    if (driver->cxx)
+        pt_args_add(ret_command, "--driver-mode=g++");
+}
+
+static int become_clang(const struct driver *driver, int argc, char **argv)
+{
+    struct pt_args command = {0};
+    clang_command(driver, &command);
+    for (int i = 0; i < argc; i++)
+        pt_args_add(&command, argv[i]);
+    fflush(NULL);
+    execvp(command.v[0], (char *const *)command.v);
+    fprintf(stderr, "portent: error: cannot run %s: %s\n", driver->clang, strerror(errno));
+    pt_args_release(&command);
+    return 1;
+}
+
+/* The whole of a file; NULL when it cannot be read. */
+static char *read_whole(const char *path, size_t *ret_len)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat info;
+    if (fd < 0)
+        return NULL;
+    char *text = NULL;
+    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) {
+        size_t size = (size_t)info.st_size, have = 0;
+        text = pt_xmalloc(size + 1);
+        ssize_t got;
+        while (have < size && (got = read(fd, text + have, size - have)) > 0)
+            have += (size_t)got;
+        text[have] = '\0';
+        *ret_len = have;
+    }
+    close(fd);
+    return text;
+}
+
+/* An error in the plan is clang's to explain: the caller becomes clang. */
+static enum pt_status make_plan(struct driver *driver, int argc, char **argv, struct pt_plan *ret_plan,
+                                struct pt_err *err)
+{
+    struct pt_args command = {0};
+    clang_command(driver, &command);
+    pt_args_add2(&command, "-###", "-g"); /* an explicit -g0 comes later and wins */
+    if (isatty(STDERR_FILENO))
+        pt_args_add(&command, "-fcolor-diagnostics");
+    for (int i = 0; i < argc; i++)
+        pt_args_add(&command, argv[i]);
+    struct pt_process how = {.stdout_path = "/dev/null",
+                             .stderr_path = pt_workdir_name(&driver->arena, ".plan"),
+                             .no_input = true,
+                             .temporaries_here = true};
+    int exit_status = 0;
+    enum pt_status status = pt_process_run(&command, &how, &exit_status, err);
+    pt_args_release(&command);
+    if (status != PT_OK)
+        return status;
+    size_t len = 0;
+    char *text = read_whole(how.stderr_path, &len);
+    if (!text)
+        return pt_err_set(err, PT_EIO, "cannot read %.300s: %s", how.stderr_path, strerror(errno));
+    pt_plan_parse(ret_plan, text, len, &driver->arena);
+    free(text);
+    if (exit_status != 0)
+        ret_plan->refused = true;
+    return PT_OK;
+}
+
+/* As -v shows a job: the program in quotes, the rest only where it must be. */
+static void show_job(const struct pt_args *job)
+{
+    fprintf(stderr, " \"%s\"", job->v[0]);
+    for (size_t i = 1; i < job->n; i++) {
+        const char *arg = job->v[i];
+        bool quote = *arg == '\0' || strpbrk(arg, " \"\\$") != NULL;
+        fputs(quote ? " \"" : " ", stderr);
+        for (; *arg; arg++) {
+            if (*arg == '"' || *arg == '\\' || *arg == '$')
+                fputc('\\', stderr);
+            fputc(*arg, stderr);
+        }
+        if (quote)
+            fputc('"', stderr);
+    }
+    fputc('\n', stderr);
+}
+
+static enum pt_status run_job(const struct driver *driver, const struct pt_args *job, int *ret_exit, struct pt_err *err)
+{
+    if (driver->verbose)
+        show_job(job);
+    return pt_process_run(job, &(struct pt_process){0}, ret_exit, err);
+}
+
+static bool file_mentions(const char *path, const char *word)
+{
+    size_t len = 0;
+    char *text = read_whole(path, &len);
+    bool found = text && memmem(text, len, word, strlen(word)) != NULL;
+    free(text);
+    return found;
+}
+
+/* Does the source, or a header that is not the system's, speak of no_sanitize (or no_sanitize_thread)? */
+static bool may_opt_out(const char *input, const char *headers)
+{
+    static const char word[] = "no_sanitize";
+    if (strcmp(input, "-") == 0)
+        return false; /* standard input can be read only once */
+    if (file_mentions(input, word))
+        return true;
+    size_t len = 0;
+    char *list = read_whole(headers, &len);
+    bool found = false;
+    char *next = NULL;
+    for (char *path = list ? strtok_r(list, "\n", &next) : NULL; path && !found; path = strtok_r(NULL, "\n", &next))
+        found = file_mentions(path, word);
+    free(list);
+    return found;
+}
+
+/*
+ * Clang leaves a trace of no_sanitize("thread") in its output only when it compiles for ThreadSanitizer. So where the
+ * source mentions such an attribute, it is compiled once more that way, only to see which functions are then left
+ * alone. NULL when there are none, or when the source does not compile for ThreadSanitizer.
+ */
+static const char *opt_outs(struct driver *driver, const struct pt_args *job, const char *headers)
+{
+    if (!may_opt_out(pt_cc1_input(job), headers))
+        return NULL;
+    const char *bitcode = pt_workdir_name(&driver->arena, ".tsan.bc");
+    struct pt_args front = {0};
+    pt_cc1_front_tsan(job, driver->include_dir, bitcode, &front);
+    struct pt_process how = {.stdout_path = "/dev/null", .stderr_path = "/dev/null", .no_input = true};
+    struct pt_err err;
+    int exit_status = 1;
+    enum pt_status status = pt_process_run(&front, &how, &exit_status, &err);
+    pt_args_release(&front);
+    return status == PT_OK && exit_status == 0 ? bitcode : NULL;
+}
+
+static enum pt_status compile(struct driver *driver, const struct pt_args *job, int *ret_exit, struct pt_err *err)
+{
+    struct pt_rewrite rewrite = {.optimize = pt_cc1_optimizes(job)};
+    const char *source = pt_cc1_input(job);
+    enum pt_status status = PT_OK;
+    struct pt_args half = {0};
+    if (strcmp(pt_cc1_language(job), "ir") != 0) {
+        const char *headers = pt_workdir_name(&driver->arena, ".headers");
+        source = pt_workdir_name(&driver->arena, ".bc");
+        pt_cc1_front(job, driver->include_dir, source, headers, &half);
+        status = run_job(driver, &half, ret_exit, err);
+        if (status != PT_OK || *ret_exit != 0)
+            goto done;
+        rewrite.tsan_bitcode = opt_outs(driver, job, headers);
+    }
+    const char *rewritten = pt_workdir_name(&driver->arena, ".portent.bc");
+    status = pt_rewrite_file(source, rewritten, &rewrite, err);
+    if (status != PT_OK)
+        goto done;
+    pt_args_release(&half);
+    pt_cc1_back(job, rewritten, &half);
+    status = run_job(driver, &half, ret_exit, err);
+done:
+    pt_args_release(&half);
+    return status;
+}
+
+static const char *runtime_file(struct driver *driver, const char *name)
+{
+    struct pt_buf path;
+    pt_buf_init(&path);
+    pt_buf_printf(&path, "%s/%s", driver->runtime_dir, name);
+    const char *result = pt_arena_strndup(&driver->arena, path.text, path.len);
+    pt_buf_release(&path);
+    return result;
+}
+
+/* The functions the runtime stands in front of, one per line; # begins a comment. The build of the runtime makes the
+ * file. */
+static enum pt_status read_wrapped(struct driver *driver, struct pt_args *ret_names, struct pt_err *err)
+{
+    const char *path = runtime_file(driver, "portent-rt-static.wrap");
+    size_t len = 0;
+    char *text = read_whole(path, &len);
+    if (!text)
+        return pt_err_set(err, PT_EIO, "cannot read %.300s: %s", path, strerror(errno));
+    char *next = NULL;
+    for (char *line = strtok_r(text, "\n", &next); line; line = strtok_r(NULL, "\n", &next)) {
+        size_t start = strspn(line, " \t"), size = strcspn(line + start, " \t\r#");
+        if (size > 0)
+            pt_args_add(ret_names, pt_arena_strndup(&driver->arena, line + start, size));
+    }
+    free(text);
+    return PT_OK;
+}
+
+/* What a dynamic program exports: the hooks, the annotations, and the functions above. */
+static enum pt_status write_dynamic_list(const char *path, const struct pt_args *wrapped, struct pt_err *err)
+{
+    FILE *file = fopen(path, "we");
+    if (!file)
+        return pt_err_set(err, PT_EIO, "cannot write %.300s: %s", path, strerror(errno));
+    fputs("{\n__portent_*;\nportent_*;\ndlopen;\n", file); /* static programs have no dlopen to wrap */
+    for (size_t i = 0; i < wrapped->n; i++)
+        fprintf(file, "%s;\n", wrapped->v[i]);
+    fputs("};\n", file);
+    bool bad = ferror(file);
+    if (fclose(file) != 0 || bad)
+        return pt_err_set(err, PT_EIO, "cannot write %.300s: %s", path, strerror(errno));
+    return PT_OK;
+}
+
+static enum pt_status link_program(struct driver *driver, const struct pt_args *job, int *ret_exit, struct pt_err *err)
+{
+    enum pt_link_kind kind = pt_link_kind(job);
+    struct pt_link link = {
+        .archive = runtime_file(driver, kind == PT_LINK_STATIC ? "libportent-rt-static.a" : "libportent-rt.a"),
+        .dynamic_list = pt_workdir_name(&driver->arena, ".exports")};
+    struct pt_args linked = {0};
+    enum pt_status status = PT_OK;
+    if (kind != PT_LINK_PARTIAL) {
+        if (access(link.archive, R_OK) != 0)
+            status = pt_err_set(err, PT_EIO, "cannot read the runtime %.300s: %s", link.archive, strerror(errno));
+        if (status == PT_OK)
+            status = read_wrapped(driver, &link.wrapped, err);
+        if (status == PT_OK && kind == PT_LINK_DYNAMIC)
+            status = write_dynamic_list(link.dynamic_list, &link.wrapped, err);
+    }
+    if (status == PT_OK) {
+        pt_link_with_runtime(job, &link, &linked);
+        status = run_job(driver, &linked, ret_exit, err);
+    }
+    pt_args_release(&linked);
+    pt_args_release(&link.wrapped);
+    return status;
+}
+
+static enum pt_status run_kind(struct driver *driver, const struct pt_args *job, int *ret_exit, struct pt_err *err)
+{
+    struct pt_args changed = {0};
+    enum pt_status status = PT_OK;
+    switch (pt_job_kind(job)) {
+    case PT_JOB_COMPILE:
+        return compile(driver, job, ret_exit, err);
+    case PT_JOB_LINK:
+        return link_program(driver, job, ret_exit, err);
+    case PT_JOB_SOURCE:
+        pt_cc1_source(job, driver->include_dir, &changed);
+        status = run_job(driver, &changed, ret_exit, err);
+        pt_args_release(&changed);
+        return status;
+    case PT_JOB_OTHER:
+        break;
+    }
+    return run_job(driver, job, ret_exit, err);
+}
+
+static bool needs_lost_output(const struct driver *driver, const struct pt_args *job)
+{
+    for (size_t i = 0; i < driver->lost.n; i++)
+        if (pt_args_has(job, driver->lost.v[i]))
+            return true;
+    return false;
+}
+
+static void run_jobs(struct driver *driver, const struct pt_plan *plan)
+{
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct pt_args *job = &plan->jobs[i];
+        int exit_status = 0;
+        bool skipped = needs_lost_output(driver, job);
+        struct pt_err err = {0};
+        if (!skipped && run_kind(driver, job, &exit_status, &err) != PT_OK) {
+            complain(&err);
+            exit_status = 1;
+        }
+        if (exit_status > 128)
+            fprintf(stderr, "portent: error: %s was ended by signal %d\n", job->v[0], exit_status - 128);
+        const char *output = pt_args_value(job, "-o");
+        if ((skipped || exit_status != 0) && output)
+            pt_args_add(&driver->lost, output);
+        if (driver->status == 0)
+            driver->status = exit_status;
+    }
+}
+
+int pt_instrument_main(bool cxx, const char *runtime_dir, const char *include_dir, int argc, char **argv)
+{
+    struct driver driver = {.clang = find_clang(), .runtime_dir = runtime_dir, .include_dir = include_dir, .cxx = cxx};
+    bool foreign = argc == 0 || strncmp(argv[0], "-cc1", 4) == 0;
+    for (int i = 0; i < argc; i++) {
+        foreign |= strcmp(argv[i], "-###") == 0;
+        driver.verbose |= strcmp(argv[i], "-v") == 0 || strcmp(argv[i], "--verbose") == 0;
+    }
+    if (foreign)
+        return become_clang(&driver, argc, argv);
+    struct pt_err err = {0};
+    struct pt_plan plan = {0};
+    pt_arena_init(&driver.arena);
+    bool planned = pt_workdir_make(&err) == PT_OK && make_plan(&driver, argc, argv, &plan, &err) == PT_OK;
+    bool clangs_own = planned && (plan.refused || plan.count == 0);
+    if (!planned) {
+        complain(&err);
+        driver.status = 1;
+    } else if (!clangs_own) {
+        if (driver.verbose && plan.header.text)
+            fputs(plan.header.text, stderr);
+        if (plan.diagnostics.text)
+            fputs(plan.diagnostics.text, stderr);
+        run_jobs(&driver, &plan);
+    }
+    pt_workdir_remove();
+    pt_plan_release(&plan);
+    pt_args_release(&driver.lost);
+    pt_arena_release(&driver.arena);
+    return clangs_own ? become_clang(&driver, argc, argv) : driver.status;
+}

@@ -1,0 +1,46 @@
+/* What becomes of each of clang's jobs. */
+#ifndef PT_INSTRUMENT_JOBS_H
+#define PT_INSTRUMENT_JOBS_H
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "instrument/args.h"
+
+enum pt_job_kind {
+    PT_JOB_COMPILE, /* source (or LLVM IR) to object, assembly or bitcode: instrumented */
+    PT_JOB_SOURCE,  /* clang reads source but makes no code: -E, -M, -fsyntax-only, headers */
+    PT_JOB_LINK,    /* gets the runtime */
+    PT_JOB_OTHER    /* runs as it is */
+};
+enum pt_job_kind pt_job_kind(const struct pt_args *job);
+
+/* The language (-x) and the file of a cc1 job; NULL when there is none. */
+const char *pt_cc1_language(const struct pt_args *job);
+const char *pt_cc1_input(const struct pt_args *job);
+bool pt_cc1_optimizes(const struct pt_args *job);
+
+/* The front end alone: `job` up to bitcode without optimisation, in `output`; lists the user's headers in `headers`. */
+void pt_cc1_front(const struct pt_args *job, const char *include_dir, const char *output, const char *headers,
+                  struct pt_args *ret_job);
+/* The same as ThreadSanitizer would have it, silently and without side products. */
+void pt_cc1_front_tsan(const struct pt_args *job, const char *include_dir, const char *output, struct pt_args *ret_job);
+/* Optimiser and code generator: what `job` does, from the bitcode in `input` on. */
+void pt_cc1_back(const struct pt_args *job, const char *input, struct pt_args *ret_job);
+/* A job that reads source without making code. */
+void pt_cc1_source(const struct pt_args *job, const char *include_dir, struct pt_args *ret_job);
+
+enum pt_link_kind {
+    PT_LINK_PARTIAL, /* shared objects, ld -r: the program they end up in brings the runtime */
+    PT_LINK_DYNAMIC,
+    PT_LINK_STATIC
+};
+enum pt_link_kind pt_link_kind(const struct pt_args *job);
+
+struct pt_link {
+    const char *archive;      /* the runtime */
+    const char *dynamic_list; /* DYNAMIC: a file with the symbols to export */
+    struct pt_args wrapped;   /* STATIC: functions of libc that the runtime stands in front of */
+};
+void pt_link_with_runtime(const struct pt_args *job, const struct pt_link *link, struct pt_args *ret_job);
+
+#endif

@@ -1,0 +1,94 @@
+/* The parts of the rewriting, and what they share while they work on one module. */
+#ifndef PT_INSTRUMENT_MODULE_H
+#define PT_INSTRUMENT_MODULE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <llvm-c/Core.h>
+#include <llvm-c/DebugInfo.h>
+#include <llvm-c/Target.h>
+#include <llvm/Config/llvm-config.h>
+
+#include "base/buf.h"
+#include "base/table.h"
+
+enum pt_access_kind {
+    PT_ACCESS_LOAD,
+    PT_ACCESS_STORE,
+    PT_ACCESS_RMW,
+    PT_ACCESS_CAS,
+    PT_ACCESS_FENCE,
+    PT_ACCESS_COPY,          /* memcpy, memmove: intrinsic or library call */
+    PT_ACCESS_FILL,          /* memset */
+    PT_ACCESS_COPY_CHECKED,  /* __memcpy_chk, __memmove_chk */
+    PT_ACCESS_FILL_CHECKED,  /* __memset_chk */
+    PT_ACCESS_LIBRARY_READ,  /* a call that reads its pointer's object atomically: __atomic_load */
+    PT_ACCESS_LIBRARY_WRITE, /* ... writes or updates it: __atomic_store, __cxa_guard_release */
+};
+
+struct pt_access {
+    LLVMValueRef inst;
+    enum pt_access_kind kind;
+    /* Operand numbers rather than values: an address may come from a load that is itself replaced. PT_NONE: no such
+     * operand. */
+    unsigned address; /* of what is written, or else read */
+    unsigned size;    /* in bytes, of integer type */
+    unsigned bytes;   /* where the size is not an operand */
+    bool moves;       /* COPY: source and destination may overlap */
+    LLVMValueRef site;
+};
+
+struct pt_module {
+    LLVMContextRef context;
+    LLVMModuleRef module;
+    LLVMTargetDataRef layout;
+    LLVMBuilderRef builder;
+    LLVMTypeRef i8, i32, i64, byte_pointer, site_type;
+    unsigned kind_dbg, kind_tbaa, kind_invariant; /* metadata kinds */
+    struct pt_strtab strings;                     /* texts in sites; string_values[id] points to the constant */
+    LLVMValueRef *string_values;
+    size_t string_cap;
+    struct pt_strtab sites; /* printed sites; site_values[id] */
+    LLVMValueRef *site_values;
+    size_t site_cap;
+    /* Of the function at hand: */
+    struct pt_map64 private_memory;  /* allocas and by-value arguments: 1 when their address stays inside */
+    struct pt_map64 local_variables; /* values to indices of debug_variables */
+    LLVMMetadataRef *debug_variables;
+    size_t debug_variable_count, debug_variable_cap;
+    struct pt_access *accesses;
+    size_t access_count, access_cap;
+};
+
+static inline uint64_t pt_key(LLVMValueRef value)
+{
+    return (uint64_t)(uintptr_t)value;
+}
+
+/* access.c: fills m->accesses (without sites) for one function. */
+void pt_find_accesses(struct pt_module *m, LLVMValueRef function);
+/* The way from an object to an address inside it. */
+struct pt_way {
+    int64_t offset;                    /* in bytes, unknown indices taken as 0 */
+    uint64_t unknown_min, unknown_max; /* sizes of the elements with unknown indices; 0, 0: there are none */
+};
+/* The object a pointer points into, through GEPs and casts. `ret_way` may be NULL; if not, a value that is a named
+   local ends the way. */
+LLVMValueRef pt_base_of(struct pt_module *m, LLVMValueRef pointer, struct pt_way *ret_way);
+
+/* names.c: the debug information of one function's locals, and the name of what an access touches. */
+void pt_find_locals(struct pt_module *m, LLVMValueRef function);
+void pt_name_access(struct pt_module *m, const struct pt_access *access, struct pt_buf *name);
+void pt_name_function(struct pt_module *m, LLVMValueRef function, struct pt_buf *name);
+
+/* sites.c: a pointer to the constant struct pt_site of an instruction. */
+LLVMValueRef pt_site_of(struct pt_module *m, LLVMValueRef inst, const char *function, const char *variable);
+
+/* hooks.c: replaces one access by calls. */
+void pt_replace_access(struct pt_module *m, const struct pt_access *access);
+
+/* The name of the function a call calls directly; "" otherwise. */
+const char *pt_callee_name(LLVMValueRef call);
+
+#endif

@@ -1,0 +1,224 @@
+/*
+ * One module, from bitcode to bitcode.
+ *
+ * With optimisation on, locals are first promoted to registers ("function(sroa,early-cse)"): what is left are accesses
+ * of real memory, while everything that -O would later delete or merge is still there to be seen. Then, function by
+ * function, all accesses are found and named before the first is replaced (a replaced load could no longer lend its
+ * name to what is read through it). Last, promises that the hooks would break (readonly, nosync, ...) are taken back,
+ * or the optimiser would delete calls of functions with hooks in them.
+ *
+ * Not rewritten: functions the user opted out (see driver.c), naked functions, and ifunc resolvers, which run before
+ * the program is relocated. Bodies that exist for inlining only (available_externally) are rewritten like all others:
+ * once inlined they are part of this program.
+ */
+#include "instrument/rewrite.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <llvm-c/Analysis.h>
+#include <llvm-c/BitReader.h>
+#include <llvm-c/BitWriter.h>
+#include <llvm-c/IRReader.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+
+#include "instrument/module.h"
+
+#define MARK "portent.rewritten" /* named metadata of modules that were rewritten */
+
+static void module_init(struct pt_module *m, LLVMContextRef context, LLVMModuleRef module)
+{
+    *m = (struct pt_module){.context = context, .module = module};
+    m->layout = LLVMGetModuleDataLayout(module);
+    m->builder = LLVMCreateBuilderInContext(context);
+    m->i8 = LLVMInt8TypeInContext(context);
+    m->i32 = LLVMInt32TypeInContext(context);
+    m->i64 = LLVMInt64TypeInContext(context);
+    m->byte_pointer = LLVMPointerType(m->i8, 0);
+    m->kind_dbg = LLVMGetMDKindIDInContext(context, "dbg", 3);
+    m->kind_tbaa = LLVMGetMDKindIDInContext(context, "tbaa", 4);
+    m->kind_invariant = LLVMGetMDKindIDInContext(context, "invariant.load", 14);
+    pt_strtab_init(&m->strings);
+    pt_strtab_init(&m->sites);
+    pt_map64_init(&m->private_memory);
+    pt_map64_init(&m->local_variables);
+}
+
+static void module_release(struct pt_module *m)
+{
+    LLVMDisposeBuilder(m->builder);
+    pt_strtab_release(&m->strings);
+    pt_strtab_release(&m->sites);
+    pt_map64_release(&m->private_memory);
+    pt_map64_release(&m->local_variables);
+    free(m->string_values);
+    free(m->site_values);
+    free(m->debug_variables);
+    free(m->accesses);
+}
+
+static bool has_attribute(LLVMValueRef function, const char *name)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    return kind != 0 && LLVMGetEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, kind) != NULL;
+}
+
+static bool has_string_attribute(LLVMValueRef function, const char *name)
+{
+    return LLVMGetStringAttributeAtIndex(function, LLVMAttributeFunctionIndex, name, (unsigned)strlen(name)) != NULL;
+}
+
+static enum pt_status read_module(const char *path, LLVMContextRef context, LLVMModuleRef *ret_module,
+                                  struct pt_err *err)
+{
+    LLVMMemoryBufferRef buffer;
+    char *message = NULL;
+    enum pt_status status = PT_OK;
+    if (LLVMCreateMemoryBufferWithContentsOfFile(path, &buffer, &message) ||
+        LLVMParseIRInContext(context, buffer, ret_module, &message)) /* takes the buffer */
+        status = pt_err_set(err, PT_EINPUT, "cannot read %.200s: %.250s", path, message ? message : "unknown error");
+    LLVMDisposeMessage(message);
+    return status;
+}
+
+static void note_functions(struct pt_strtab *names, LLVMModuleRef module)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
+        size_t len;
+        const char *name = LLVMGetValueName2(f, &len);
+        if (!LLVMIsDeclaration(f) && !has_attribute(f, "sanitize_thread"))
+            pt_strtab_intern(names, name, len);
+    }
+}
+
+/* The names of the functions that are to be left alone. */
+static enum pt_status find_opt_outs(struct pt_module *m, const char *tsan_bitcode, struct pt_strtab *names,
+                                    struct pt_err *err)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(m->module); f; f = LLVMGetNextFunction(f)) {
+        size_t len;
+        const char *name = LLVMGetValueName2(f, &len);
+        if (has_attribute(f, "naked") || has_attribute(f, "disable_sanitizer_instrumentation") ||
+            has_string_attribute(f, "disable_sanitizer_instrumentation") || strncmp(name, "__portent_", 10) == 0)
+            pt_strtab_intern(names, name, len);
+    }
+    for (LLVMValueRef i = LLVMGetFirstGlobalIFunc(m->module); i; i = LLVMGetNextGlobalIFunc(i)) {
+        size_t len;
+        LLVMValueRef resolver = pt_base_of(m, LLVMGetGlobalIFuncResolver(i), NULL);
+        if (LLVMIsAFunction(resolver)) {
+            const char *name = LLVMGetValueName2(resolver, &len);
+            pt_strtab_intern(names, name, len);
+        }
+    }
+    if (!tsan_bitcode)
+        return PT_OK;
+    LLVMContextRef context = LLVMContextCreate();
+    LLVMModuleRef module;
+    enum pt_status status = read_module(tsan_bitcode, context, &module, err);
+    if (status == PT_OK) {
+        note_functions(names, module);
+        LLVMDisposeModule(module);
+    }
+    LLVMContextDispose(context);
+    return status;
+}
+
+static const char *const broken_promises[] = {
+    "readnone", "readonly", "writeonly", "argmemonly",   "inaccessiblememonly", "inaccessiblemem_or_argmemonly",
+    "memory",   "nosync",   "nofree",    "speculatable", "willreturn"};
+
+static void take_back_promises(LLVMValueRef function)
+{
+    for (size_t i = 0; i < sizeof broken_promises / sizeof *broken_promises; i++) {
+        unsigned kind = LLVMGetEnumAttributeKindForName(broken_promises[i], strlen(broken_promises[i]));
+        if (kind == 0)
+            continue; /* not in this version of LLVM */
+        LLVMRemoveEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, kind);
+        for (LLVMUseRef use = LLVMGetFirstUse(function); use; use = LLVMGetNextUse(use)) {
+            LLVMValueRef user = LLVMGetUser(use);
+            if ((LLVMIsACallInst(user) || LLVMIsAInvokeInst(user)) && LLVMGetCalledValue(user) == function)
+                LLVMRemoveCallSiteEnumAttribute(user, LLVMAttributeFunctionIndex, kind);
+        }
+    }
+}
+
+static void rewrite_function(struct pt_module *m, LLVMValueRef function)
+{
+    pt_find_accesses(m, function);
+    if (m->access_count == 0)
+        return;
+    pt_find_locals(m, function);
+    struct pt_buf function_name, variable;
+    pt_buf_init(&function_name);
+    pt_buf_init(&variable);
+    pt_name_function(m, function, &function_name);
+    for (size_t i = 0; i < m->access_count; i++) {
+        pt_name_access(m, &m->accesses[i], &variable);
+        m->accesses[i].site =
+            pt_site_of(m, m->accesses[i].inst, function_name.text, variable.text ? variable.text : "");
+    }
+    pt_buf_release(&function_name);
+    pt_buf_release(&variable);
+    for (size_t i = 0; i < m->access_count; i++)
+        pt_replace_access(m, &m->accesses[i]);
+    take_back_promises(function);
+}
+
+static enum pt_status promote_locals(LLVMModuleRef module, struct pt_err *err)
+{
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    LLVMErrorRef failure = LLVMRunPasses(module, "function(sroa,early-cse)", NULL, options);
+    LLVMDisposePassBuilderOptions(options);
+    if (!failure)
+        return PT_OK;
+    char *message = LLVMGetErrorMessage(failure);
+    enum pt_status status = pt_err_set(err, PT_EINPUT, "LLVM refuses its own passes: %.300s", message);
+    LLVMDisposeErrorMessage(message);
+    return status;
+}
+
+static enum pt_status rewrite_module(struct pt_module *m, const struct pt_rewrite *how, struct pt_err *err)
+{
+    if (how->optimize && promote_locals(m->module, err) != PT_OK)
+        return err->status;
+#if LLVM_VERSION_MAJOR == 19
+    LLVMSetIsNewDbgInfoFormat(m->module, false); /* names.c reads the intrinsics that debug records came to replace */
+#endif
+    struct pt_strtab opt_outs;
+    pt_strtab_init(&opt_outs);
+    enum pt_status status = find_opt_outs(m, how->tsan_bitcode, &opt_outs, err);
+    /* Hooks are declared on the way, at the end of the list; they have no body. */
+    for (LLVMValueRef f = LLVMGetFirstFunction(m->module); f && status == PT_OK; f = LLVMGetNextFunction(f)) {
+        size_t len;
+        const char *name = LLVMGetValueName2(f, &len);
+        if (!LLVMIsDeclaration(f) && pt_strtab_find(&opt_outs, name, len) == PT_NONE)
+            rewrite_function(m, f);
+    }
+    pt_strtab_release(&opt_outs);
+    LLVMGetOrInsertNamedMetadata(m->module, MARK, sizeof MARK - 1);
+    char *message = NULL;
+    if (status == PT_OK && LLVMVerifyModule(m->module, LLVMReturnStatusAction, &message))
+        status = pt_err_set(err, PT_EINPUT, "the rewritten module is not valid: %.400s", message);
+    LLVMDisposeMessage(message);
+    return status;
+}
+
+enum pt_status pt_rewrite_file(const char *input, const char *output, const struct pt_rewrite *how, struct pt_err *err)
+{
+    LLVMContextRef context = LLVMContextCreate();
+    LLVMModuleRef module = NULL;
+    enum pt_status status = read_module(input, context, &module, err);
+    if (status == PT_OK) {
+        if (!LLVMGetNamedMetadata(module, MARK, sizeof MARK - 1)) {
+            struct pt_module m;
+            module_init(&m, context, module);
+            status = rewrite_module(&m, how, err);
+            module_release(&m);
+        }
+        if (status == PT_OK && LLVMWriteBitcodeToFile(module, output))
+            status = pt_err_set(err, PT_EIO, "cannot write %.300s", output);
+        LLVMDisposeModule(module);
+    }
+    LLVMContextDispose(context);
+    return status;
+}

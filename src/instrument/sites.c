@@ -1,0 +1,48 @@
+/* The constants that tell the runtime where an access stands (core/site.h): one per distinct place, texts shared. */
+#include "instrument/module.h"
+
+#include <string.h>
+
+static LLVMValueRef add_constant(struct pt_module *m, LLVMValueRef value, const char *name)
+{
+    LLVMValueRef global = LLVMAddGlobal(m->module, LLVMTypeOf(value), name);
+    LLVMSetInitializer(global, value);
+    LLVMSetGlobalConstant(global, true);
+    LLVMSetLinkage(global, LLVMPrivateLinkage);
+    LLVMSetUnnamedAddress(global, LLVMGlobalUnnamedAddr);
+    return global;
+}
+
+static LLVMValueRef string_of(struct pt_module *m, const char *text, size_t len)
+{
+    uint32_t known = m->strings.count, id = pt_strtab_intern(&m->strings, text, len);
+    if (id == known) {
+        LLVMValueRef value = LLVMConstStringInContext(m->context, text, (unsigned)len, false);
+        LLVMValueRef global = add_constant(m, value, ".portent.text");
+        LLVMSetAlignment(global, 1);
+        PT_GROW(m->string_values, m->string_cap, id + 1);
+        m->string_values[id] = LLVMConstBitCast(global, m->byte_pointer);
+    }
+    return m->string_values[id];
+}
+
+LLVMValueRef pt_site_of(struct pt_module *m, LLVMValueRef inst, const char *function, const char *variable)
+{
+    bool placed = LLVMInstructionGetDebugLoc(inst) != NULL;
+    unsigned line = placed ? LLVMGetDebugLocLine(inst) : 0, column = placed ? LLVMGetDebugLocColumn(inst) : 0, len = 0;
+    const char *file = placed ? LLVMGetDebugLocFilename(inst, &len) : NULL;
+    struct pt_buf key;
+    pt_buf_init(&key);
+    pt_buf_printf(&key, "%u:%u:%.*s\n%s\n%s", line, column, file ? (int)len : 0, file ? file : "", function, variable);
+    uint32_t known = m->sites.count, id = pt_strtab_intern(&m->sites, key.text, key.len);
+    pt_buf_release(&key);
+    if (id == known) {
+        LLVMValueRef fields[] = {string_of(m, file ? file : "", file ? len : 0),
+                                 string_of(m, function, strlen(function)), string_of(m, variable, strlen(variable)),
+                                 LLVMConstInt(m->i32, line, false), LLVMConstInt(m->i32, column, false)};
+        LLVMValueRef value = LLVMConstStructInContext(m->context, fields, 5, false);
+        PT_GROW(m->site_values, m->site_cap, id + 1);
+        m->site_values[id] = LLVMConstBitCast(add_constant(m, value, ".portent.site"), m->byte_pointer);
+    }
+    return m->site_values[id];
+}

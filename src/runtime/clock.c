@@ -1,0 +1,205 @@
+/*
+ * The table of clock snapshots. Numbers index a lazily committed array; the pairs come from chunks cut into
+ * power-of-two classes, and a number keeps its room for life, so recycling is pushing it on the free list of its class:
+ * first the thread's own list, half of which moves to the common one when it gets long (a producer makes snapshots that
+ * its consumer lets go).
+ *
+ * Cost: comparing and joining are linear in the number of threads that have had relevant events. Bound: 2^27 snapshots
+ * at a time; beyond that recording stops and the verdict is unknown.
+ */
+#include "runtime/clock.h"
+
+#include <string.h>
+
+#include "runtime/sys.h"
+#include "runtime/thread.h"
+
+enum { BATCH = 32, CHUNK = 1 << 20 };
+
+struct pt_clock *pt_clocks;
+
+static struct {
+    struct pt_spin lock;
+    uint32_t numbers; /* used so far; 0 is the empty clock */
+    unsigned char *chunk;
+    size_t chunk_left;
+    pt_clock_id free[PT_CLOCK_CLASSES];
+} common = {.numbers = 1};
+
+bool pt_clock_start(void)
+{
+    pt_clocks = pt_sys_reserve(sizeof *pt_clocks << PT_CLOCK_BITS);
+    return pt_clocks != NULL;
+}
+
+static struct pt_clock_pair *carve_pairs(uint32_t size_class)
+{
+    size_t bytes = sizeof(struct pt_clock_pair) * (2u << size_class);
+    if (bytes > CHUNK / 2)
+        return pt_sys_reserve(bytes);
+    if (common.chunk_left < bytes) {
+        common.chunk = pt_sys_reserve(CHUNK);
+        common.chunk_left = common.chunk ? CHUNK : 0;
+        if (!common.chunk)
+            return NULL;
+    }
+    void *pairs = common.chunk;
+    common.chunk += bytes;
+    common.chunk_left -= bytes;
+    return pairs;
+}
+
+/* Under the common lock: a number with room of this class, or 0. */
+static pt_clock_id take_common(uint32_t size_class)
+{
+    pt_clock_id id = common.free[size_class];
+    if (id) {
+        common.free[size_class] = pt_clocks[id].next_free;
+        return id;
+    }
+    if (common.numbers >> PT_CLOCK_BITS)
+        return 0;
+    struct pt_clock_pair *pairs = carve_pairs(size_class);
+    if (!pairs)
+        return 0;
+    id = common.numbers++;
+    pt_clocks[id].pairs = pairs;
+    pt_clocks[id].size_class = size_class;
+    return id;
+}
+
+static pt_clock_id refill(struct pt_thread *self, uint32_t size_class)
+{
+    unsigned wanted = size_class > 8 ? 1 : BATCH;
+    pt_spin_lock(&common.lock);
+    for (unsigned i = 0; i < wanted; i++) {
+        pt_clock_id id = take_common(size_class);
+        if (!id)
+            break;
+        pt_clocks[id].next_free = self->clocks.free[size_class].first;
+        self->clocks.free[size_class].first = id;
+        self->clocks.free[size_class].count++;
+    }
+    pt_spin_unlock(&common.lock);
+    return self->clocks.free[size_class].first;
+}
+
+/* A snapshot with room for `pairs` and one reference, or 0 when there is no more. */
+static pt_clock_id make(struct pt_thread *self, uint32_t pairs)
+{
+    uint32_t size_class = pairs <= 2 ? 0 : 31 - (uint32_t)__builtin_clz(pairs - 1);
+    pt_clock_id id = 0;
+    if (size_class < PT_CLOCK_CLASSES) {
+        id = self->clocks.free[size_class].first;
+        if (!id)
+            id = refill(self, size_class);
+    }
+    if (!id) {
+        pt_runtime_give_up();
+        return 0;
+    }
+    self->clocks.free[size_class].first = pt_clocks[id].next_free;
+    self->clocks.free[size_class].count--;
+    atomic_store_explicit(&pt_clocks[id].references, 1, memory_order_relaxed);
+    return id;
+}
+
+void pt_clock_recycle(struct pt_thread *self, pt_clock_id id)
+{
+    uint32_t size_class = pt_clocks[id].size_class;
+    pt_clocks[id].next_free = self->clocks.free[size_class].first;
+    self->clocks.free[size_class].first = id;
+    if (++self->clocks.free[size_class].count < 4 * BATCH)
+        return;
+    pt_spin_lock(&common.lock);
+    while (self->clocks.free[size_class].count > 2 * BATCH) {
+        pt_clock_id given = self->clocks.free[size_class].first;
+        self->clocks.free[size_class].first = pt_clocks[given].next_free;
+        self->clocks.free[size_class].count--;
+        pt_clocks[given].next_free = common.free[size_class];
+        common.free[size_class] = given;
+    }
+    pt_spin_unlock(&common.lock);
+}
+
+void pt_clock_flush(struct pt_thread *self)
+{
+    pt_spin_lock(&common.lock);
+    for (uint32_t c = 0; c < PT_CLOCK_CLASSES; c++) {
+        for (pt_clock_id id = self->clocks.free[c].first, next; id; id = next) {
+            next = pt_clocks[id].next_free;
+            pt_clocks[id].next_free = common.free[c];
+            common.free[c] = id;
+        }
+    }
+    memset(&self->clocks, 0, sizeof self->clocks);
+    pt_spin_unlock(&common.lock);
+}
+
+bool pt_clock_leq(pt_clock_id a, pt_clock_id b)
+{
+    if (a == b || !a)
+        return true;
+    const struct pt_clock *x = &pt_clocks[a], *y = &pt_clocks[b];
+    if (!b || x->count > y->count)
+        return false;
+    uint32_t j = 0;
+    for (uint32_t i = 0; i < x->count; i++, j++) {
+        while (j < y->count && y->pairs[j].thread < x->pairs[i].thread)
+            j++;
+        if (j == y->count || y->pairs[j].thread != x->pairs[i].thread || y->pairs[j].count < x->pairs[i].count)
+            return false;
+    }
+    return true;
+}
+
+static pt_clock_id merge(struct pt_thread *self, pt_clock_id a, pt_clock_id b)
+{
+    const struct pt_clock *x = &pt_clocks[a], *y = &pt_clocks[b];
+    pt_clock_id id = make(self, x->count + y->count);
+    if (!id)
+        return 0;
+    struct pt_clock_pair *out = pt_clocks[id].pairs;
+    uint32_t i = 0, j = 0, n = 0;
+    while (i < x->count || j < y->count) {
+        if (j == y->count || (i < x->count && x->pairs[i].thread < y->pairs[j].thread))
+            out[n++] = x->pairs[i++];
+        else if (i == x->count || y->pairs[j].thread < x->pairs[i].thread)
+            out[n++] = y->pairs[j++];
+        else {
+            out[n++] = x->pairs[i].count > y->pairs[j].count ? x->pairs[i] : y->pairs[j];
+            i++, j++;
+        }
+    }
+    pt_clocks[id].count = n;
+    return id;
+}
+
+pt_clock_id pt_clock_join(struct pt_thread *self, pt_clock_id a, pt_clock_id b)
+{
+    pt_clock_id result = pt_clock_leq(a, b) ? b : pt_clock_leq(b, a) ? a : 0;
+    if (!result && (a || b))
+        return merge(self, a, b);
+    pt_clock_acquire(result, 1);
+    return result;
+}
+
+pt_clock_id pt_clock_with(struct pt_thread *self, pt_clock_id a, uint32_t thread, uint32_t count)
+{
+    const struct pt_clock *x = &pt_clocks[a];
+    uint32_t pairs = a ? x->count : 0, at = 0;
+    while (at < pairs && x->pairs[at].thread < thread)
+        at++;
+    uint32_t rest = at < pairs && x->pairs[at].thread == thread ? at + 1 : at;
+    pt_clock_id id = make(self, at + 1 + pairs - rest);
+    if (!id)
+        return 0;
+    struct pt_clock_pair *out = pt_clocks[id].pairs;
+    if (at)
+        memcpy(out, x->pairs, at * sizeof *out);
+    out[at] = (struct pt_clock_pair){thread, count};
+    if (pairs > rest)
+        memcpy(out + at + 1, x->pairs + rest, (pairs - rest) * sizeof *out);
+    pt_clocks[id].count = at + 1 + pairs - rest;
+    return id;
+}

@@ -1,0 +1,23 @@
+/* Records to the observer: see core/channel.h for their form. The caller is inside the runtime (pt_enter). */
+#ifndef PT_RUNTIME_EMIT_H
+#define PT_RUNTIME_EMIT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/channel.h"
+#include "core/site.h"
+#include "runtime/thread.h"
+
+/* A relevant event with the thread's clock. Takes the next number: the caller holds what the event is about. */
+void pt_emit_event(struct pt_thread *self, enum pt_event_kind kind, uint32_t object, const struct pt_site *site,
+                   const void *value, uint32_t bytes);
+/* PT_RECORD_INIT or PT_RECORD_FOREIGN: a value without number and clock. */
+void pt_emit_value(struct pt_thread *self, enum pt_record_type type, uint32_t object, const struct pt_site *site,
+                   const void *value, uint32_t bytes);
+void pt_emit_thread(struct pt_thread *self, const struct pt_thread *thread, uint64_t start, const char *name);
+void pt_emit_watch(struct pt_thread *self, uint32_t object, uint32_t type, uint32_t size, const char *name);
+/* The thread ends: its ring is the observer's. */
+void pt_emit_end(struct pt_thread *self);
+
+#endif

@@ -1,0 +1,204 @@
+/*
+ * Holding granules, in ascending order so that two accesses never wait for each other in a circle, and algorithm A over
+ * all of them.
+ */
+#include "runtime/hold.h"
+
+#include <string.h>
+
+#include "runtime/emit.h"
+#include "runtime/shadow.h"
+#include "runtime/watch.h"
+
+static unsigned touched_bytes(const struct pt_hold *hold, uintptr_t granule)
+{
+    unsigned bytes = 0xff;
+    if (hold->from >= granule + 8 || hold->to <= granule)
+        return 0;
+    if (hold->from > granule)
+        bytes &= 0xffu << (hold->from - granule);
+    if (hold->to < granule + 8)
+        bytes &= 0xffu >> (granule + 8 - hold->to);
+    return bytes;
+}
+
+static uint64_t held_word(pt_shadow_word *word)
+{
+    return atomic_load_explicit(word, memory_order_relaxed) & ~PT_SHADOW_HELD;
+}
+
+static uint32_t watches_of(uint64_t word)
+{
+    return word & PT_SHADOW_FINE ? pt_fines[pt_shadow_access(word)].watch : 0;
+}
+
+static void let_go_all(struct pt_hold *hold, uintptr_t end)
+{
+    for (uintptr_t granule = hold->low; granule < end; granule += 8) {
+        pt_shadow_word *word = pt_shadow_peek(granule);
+        pt_granule_let_go(word, held_word(word));
+    }
+}
+
+/* Widens [low, high) to the watched variables in a granule that the access touches; true if it was wide enough. */
+static bool wide_enough(struct pt_hold *hold, uintptr_t granule, uintptr_t *low, uintptr_t *high)
+{
+    for (uint32_t node = watches_of(held_word(pt_shadow_peek(granule))); node; node = pt_watch_nodes[node].next) {
+        const struct pt_watched *watched = &pt_watched[pt_watch_nodes[node].object];
+        if (watched->address >= hold->to || watched->address + watched->size <= hold->from)
+            continue;
+        hold->watched = true;
+        if ((watched->address & ~(uintptr_t)7) < *low)
+            *low = watched->address & ~(uintptr_t)7;
+        if (((watched->address + watched->size + 7) & ~(uintptr_t)7) > *high)
+            *high = (watched->address + watched->size + 7) & ~(uintptr_t)7;
+    }
+    return *low == hold->low && *high == hold->high;
+}
+
+bool pt_hold_take(struct pt_thread *self, uintptr_t address, size_t size, struct pt_hold *hold)
+{
+    *hold = (struct pt_hold){.from = address,
+                             .to = address + size,
+                             .low = address & ~(uintptr_t)7,
+                             .high = (address + size + 7) & ~(uintptr_t)7};
+    for (;;) {
+        bool wide = true;
+        uintptr_t low = hold->low, high = hold->high;
+        for (uintptr_t granule = hold->low; granule < hold->high; granule += 8) {
+            pt_shadow_word *word = pt_shadow_word_of(granule);
+            if (!word) {
+                let_go_all(hold, granule);
+                return false;
+            }
+            pt_granule_hold(word);
+            if (touched_bytes(hold, granule))
+                wide &= wide_enough(hold, granule, &low, &high);
+        }
+        if (wide)
+            break;
+        let_go_all(hold, hold->high);
+        hold->low = low;
+        hold->high = high;
+        hold->watched = false;
+    }
+    hold->outer = self->held;
+    self->held = hold;
+    return true;
+}
+
+void pt_hold_suspend(struct pt_hold *hold)
+{
+    for (; hold; hold = hold->outer)
+        let_go_all(hold, hold->high);
+}
+
+void pt_hold_resume(struct pt_hold *hold)
+{
+    for (; hold; hold = hold->outer)
+        for (uintptr_t granule = hold->low; granule < hold->high; granule += 8)
+            pt_granule_hold(pt_shadow_peek(granule));
+}
+
+/* Calls once for each watched variable that the access overlaps, in the granule where the overlap begins. */
+static void each_watched(struct pt_thread *self, const struct pt_hold *hold, const struct pt_site *site, int kind,
+                         void (*visit)(struct pt_thread *, uint32_t, const struct pt_site *, int))
+{
+    for (uintptr_t granule = hold->from & ~(uintptr_t)7; granule < hold->to; granule += 8) {
+        for (uint32_t node = watches_of(held_word(pt_shadow_peek(granule))); node; node = pt_watch_nodes[node].next) {
+            const struct pt_watched *watched = &pt_watched[pt_watch_nodes[node].object];
+            uintptr_t begin = watched->address > hold->from ? watched->address : hold->from;
+            if (begin < hold->to && begin < watched->address + watched->size && (begin & ~(uintptr_t)7) == granule)
+                visit(self, pt_watch_nodes[node].object, site, kind);
+        }
+    }
+}
+
+static bool field_changed(const struct pt_watched *watched)
+{
+    const unsigned char *now = (const void *)watched->address;
+    for (uint32_t bit = watched->bit_offset; bit < watched->bit_offset + watched->bit_size && bit / 8 < watched->size;
+         bit++)
+        if ((now[bit / 8] ^ watched->last[bit / 8]) >> (bit % 8) & 1)
+            return true;
+    return false;
+}
+
+static void record_write(struct pt_thread *self, uint32_t object, const struct pt_site *site, int kind)
+{
+    struct pt_watched *watched = &pt_watched[object];
+    /* A bit-field is written together with its neighbours: only a change can tell that it was this one. */
+    bool relevant = !watched->bit_size || field_changed(watched);
+    memcpy(watched->last, (const void *)watched->address, watched->size);
+    if (!relevant)
+        return;
+    pt_thread_tick(self);
+    pt_emit_event(self, (enum pt_event_kind)kind, object, site, watched->last, watched->size);
+}
+
+static void check_read(struct pt_thread *self, uint32_t object, const struct pt_site *site, int kind)
+{
+    (void)kind;
+    struct pt_watched *watched = &pt_watched[object];
+    if (memcmp(watched->last, (const void *)watched->address, watched->size) == 0)
+        return;
+    memcpy(watched->last, (const void *)watched->address, watched->size);
+    atomic_fetch_add_explicit(&pt_channel->foreign_writes, 1, memory_order_relaxed);
+    pt_emit_value(self, PT_RECORD_FOREIGN, object, site, watched->last, watched->size);
+}
+
+void pt_hold_end_read(struct pt_thread *self, struct pt_hold *hold, const struct pt_site *site)
+{
+    if (hold->watched)
+        each_watched(self, hold, site, 0, check_read);
+    for (uintptr_t granule = hold->from & ~(uintptr_t)7; granule < hold->to; granule += 8)
+        pt_granule_before_read(self, held_word(pt_shadow_peek(granule)), touched_bytes(hold, granule));
+    self->held = hold->outer;
+    for (uintptr_t granule = hold->low; granule < hold->high; granule += 8) {
+        pt_shadow_word *word = pt_shadow_peek(granule);
+        unsigned bytes = touched_bytes(hold, granule);
+        uint64_t seen = held_word(word);
+        pt_granule_let_go(word, bytes ? pt_granule_after_read(self, granule, seen, bytes) : seen);
+    }
+}
+
+void pt_hold_end_write(struct pt_thread *self, struct pt_hold *hold, enum pt_event_kind kind,
+                       const struct pt_site *site)
+{
+    for (uintptr_t granule = hold->from & ~(uintptr_t)7; granule < hold->to; granule += 8)
+        pt_granule_before_write(self, held_word(pt_shadow_peek(granule)), touched_bytes(hold, granule));
+    if (hold->watched)
+        each_watched(self, hold, site, (int)kind, record_write);
+    self->held = hold->outer;
+    for (uintptr_t granule = hold->low; granule < hold->high; granule += 8) {
+        pt_shadow_word *word = pt_shadow_peek(granule);
+        unsigned bytes = touched_bytes(hold, granule);
+        uint64_t seen = held_word(word);
+        pt_granule_let_go(word, bytes ? pt_granule_after_write(self, granule, seen, bytes) : seen);
+    }
+}
+
+void pt_hold_sync(const void *object, bool write)
+{
+    if (!pt_is_active() || !pt_address_ok((uintptr_t)object))
+        return;
+    uintptr_t at = (uintptr_t)object;
+    uint64_t after;
+    pt_shadow_word *word = write ? pt_granule_hold_known(pt_self, at, 4, &after) : NULL;
+    if (word) {
+        pt_granule_let_go_known(pt_self, word, after);
+        return;
+    }
+    struct pt_thread *self = pt_thread_self();
+    if (!self || self->busy)
+        return;
+    struct pt_hold hold;
+    pt_enter(self);
+    if (pt_hold_take(self, (uintptr_t)object, 4, &hold)) {
+        if (write)
+            pt_hold_end_write(self, &hold, PT_KIND_WRITE, NULL);
+        else
+            pt_hold_end_read(self, &hold, NULL);
+    }
+    pt_leave(self);
+}

@@ -1,0 +1,30 @@
+/*
+ * An access: the granules it touches are held from before the access until its clocks are in place and its events have
+ * their numbers. Where it touches a watched variable, the granules of the whole variable are held, since its whole
+ * value is recorded.
+ */
+#ifndef PT_RUNTIME_HOLD_H
+#define PT_RUNTIME_HOLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/channel.h"
+#include "core/site.h"
+#include "runtime/thread.h"
+
+/* False when there is no shadow to hold (out of memory): the access is then not recorded. */
+bool pt_hold_take(struct pt_thread *self, uintptr_t address, size_t size, struct pt_hold *hold);
+/* After the access: clocks and events, and all is let go. */
+void pt_hold_end_read(struct pt_thread *self, struct pt_hold *hold, const struct pt_site *site);
+void pt_hold_end_write(struct pt_thread *self, struct pt_hold *hold, enum pt_event_kind kind,
+                       const struct pt_site *site);
+/* A fault of the program in the middle of an access: its handler may run, and may never return (signal.c). */
+void pt_hold_suspend(struct pt_hold *hold);
+void pt_hold_resume(struct pt_hold *hold);
+/* acq, rel, wait, notify, sync write their object; racq, rrel read it (contract 3). Its clock is in the shadow of its
+ * first bytes, which no instrumented code touches, so that it ends with its memory. */
+void pt_hold_sync(const void *object, bool write);
+
+#endif

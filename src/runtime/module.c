@@ -1,0 +1,100 @@
+/* Loaded modules, through dl_iterate_phdr, which neither allocates nor needs our own tables. */
+#include "runtime/module.h"
+
+#include <link.h>
+#include <malloc.h>
+#include <string.h>
+
+struct wanted {
+    bool code;     /* the address must be executable */
+    bool standard; /* it lies in libstdc++ */
+    uint64_t address;
+    const char *file;
+    uint64_t base;
+    bool first; /* the first module in the list is the program */
+    bool found;
+};
+
+static bool same_file(const char *a, const char *b)
+{
+    if (strcmp(a, b) == 0)
+        return true;
+    /* The configuration has the path it was resolved to, the loader the one it was asked for: compare last parts. */
+    const char *x = strrchr(a, '/'), *y = strrchr(b, '/');
+    return strcmp(x ? x + 1 : a, y ? y + 1 : b) == 0;
+}
+
+static bool contains(const struct dl_phdr_info *module, uint64_t address, bool code)
+{
+    for (unsigned i = 0; i < module->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &module->dlpi_phdr[i];
+        if (part->p_type == PT_LOAD && (!code || part->p_flags & PF_X) &&
+            address - (module->dlpi_addr + part->p_vaddr) < part->p_memsz)
+            return true;
+    }
+    return false;
+}
+
+static int visit(struct dl_phdr_info *module, size_t size, void *context)
+{
+    (void)size;
+    struct wanted *wanted = context;
+    bool program = wanted->first;
+    wanted->first = false;
+    if (!wanted->file)
+        wanted->found = contains(module, wanted->address, wanted->code);
+    else if (!wanted->file[0])
+        wanted->found = program;
+    else
+        wanted->found = !program && module->dlpi_name && same_file(module->dlpi_name, wanted->file);
+    wanted->base = module->dlpi_addr;
+    wanted->standard = module->dlpi_name && strstr(module->dlpi_name, "/libstdc++.so");
+    return wanted->found;
+}
+
+uint64_t pt_module_base(uint64_t address)
+{
+    struct wanted wanted = {.address = address, .first = true};
+    dl_iterate_phdr(visit, &wanted);
+    return wanted.found ? wanted.base : 0;
+}
+
+bool pt_module_find(const char *file, uint64_t *ret_base)
+{
+    struct wanted wanted = {.file = file, .first = true};
+    dl_iterate_phdr(visit, &wanted);
+    if (wanted.found)
+        *ret_base = wanted.base;
+    return wanted.found;
+}
+
+static bool is_code(uint64_t address)
+{
+    struct wanted wanted = {.address = address, .first = true, .code = true};
+    dl_iterate_phdr(visit, &wanted);
+    return wanted.found;
+}
+
+/* The argument is a std::thread::_State: its table of functions has the destructors, then _M_run; before them the type.
+ * The type's name tells what the callable is; a pointer to a function is the last member, since std::tuple keeps its
+ * first element last. */
+uint64_t pt_module_callable(uint64_t start, const void *argument)
+{
+    static const char kind[] = "NSt6thread11_State_implINS_8_InvokerISt5tupleIJ";
+    struct wanted wanted = {.address = start, .first = true, .code = true};
+    dl_iterate_phdr(visit, &wanted);
+    if (!wanted.found || !wanted.standard || !argument)
+        return start;
+    const uint64_t *state = argument;
+    const uint64_t *functions = (const void *)(uintptr_t)state[0];
+    const char *const *type = (const void *)(uintptr_t)functions[-1];
+    if (strncmp(type[1], kind, sizeof kind - 1) != 0)
+        return functions[2];
+    const char *callable = type[1] + sizeof kind - 1;
+    if (strncmp(callable, "PF", 2) != 0 && callable[0] != 'M')
+        return functions[2];
+    for (size_t i = malloc_usable_size((void *)(uintptr_t)argument) / sizeof *state; i-- > 1;)
+        if (is_code(state[i]))
+            return state[i];
+    return functions[2];
+}

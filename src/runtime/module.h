@@ -1,0 +1,19 @@
+/* Loaded modules: where they lie. */
+#ifndef PT_RUNTIME_MODULE_H
+#define PT_RUNTIME_MODULE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Load address of the module that an address lies in; 0 when none. */
+uint64_t pt_module_base(uint64_t address);
+/* Load address of a module by file name ("" the program itself); false while it is not loaded. */
+bool pt_module_find(const char *file, uint64_t *ret_base);
+
+/*
+ * What a thread really runs: `start`, unless that is libstdc++'s own function for every std::thread; then the function
+ * the program gave, or for other callables the instance of _M_run that calls it, whose symbol names it.
+ */
+uint64_t pt_module_callable(uint64_t start, const void *argument);
+
+#endif

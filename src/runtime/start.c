@@ -1,0 +1,95 @@
+/*
+ * Beginning: before main, find the observer's channel and the variables it asks for. Without a channel nothing is set
+ * up, and every hook does its access and nothing else. A process that finds the channel in use leaves it alone: it is a
+ * child of the observed one.
+ */
+#include <pthread.h>
+#include <string.h>
+
+#include "core/channel.h"
+#include "runtime/clock.h"
+#include "runtime/shadow.h"
+#include "runtime/sys.h"
+#include "runtime/thread.h"
+#include "runtime/watch.h"
+
+static size_t mapped;
+
+static int channel_fd(void)
+{
+    const char *text = pt_sys_getenv(PT_CHANNEL_ENV);
+    int fd = 0;
+    if (!text || !*text)
+        return -1;
+    for (; *text; text++) {
+        if (*text < '0' || *text > '9' || fd > 1000000)
+            return -1;
+        fd = fd * 10 + (*text - '0');
+    }
+    return fd;
+}
+
+static bool sound(const struct pt_channel *channel, size_t bytes)
+{
+    uint64_t ring = sizeof(struct pt_ring) + channel->ring_bytes;
+    return memcmp(channel->magic, PT_CHANNEL_MAGIC, sizeof channel->magic) == 0 &&
+           channel->version == PT_CHANNEL_VERSION && channel->total_bytes <= bytes && channel->config_offset <= bytes &&
+           channel->config_bytes <= bytes - channel->config_offset &&
+           channel->config_bytes >= sizeof(struct pt_config) && channel->ring_bytes >= 4096 &&
+           (channel->ring_bytes & (channel->ring_bytes - 1)) == 0 && channel->ring_bytes < bytes &&
+           channel->rings_offset <= bytes && channel->ring_max <= (bytes - channel->rings_offset) / ring;
+}
+
+static struct pt_channel *open_channel(void)
+{
+    int fd = channel_fd();
+    struct pt_channel *channel = fd < 0 ? NULL : pt_sys_map_file(fd, sizeof *channel, &mapped);
+    if (!channel)
+        return NULL;
+    uint32_t state = PT_PROGRAM_STARTING;
+    if (sound(channel, mapped)) {
+        pt_sys_close(fd);
+        if (atomic_compare_exchange_strong(&channel->program_state, &state, PT_PROGRAM_RUNNING))
+            return channel;
+    }
+    pt_sys_release(channel, mapped);
+    return NULL;
+}
+
+static void in_forked_child(void)
+{
+    struct pt_channel *channel = pt_channel;
+    atomic_store_explicit(&pt_active, false, memory_order_relaxed);
+    pt_channel = NULL;
+    pt_thread_forget();
+    if (channel)
+        pt_sys_release(channel, mapped);
+}
+
+__attribute__((constructor(101))) static void start(void)
+{
+    pt_channel = open_channel();
+    if (!pt_channel)
+        return;
+    if (!pt_clock_start() || !pt_shadow_start() || !pt_watch_start() || !pt_thread_start()) {
+        pt_runtime_give_up();
+        pt_channel = NULL;
+        return;
+    }
+    struct pt_thread *self = pt_thread_self(); /* the first thread: number 0 */
+    if (!self)
+        return;
+    pthread_atfork(NULL, NULL, in_forked_child);
+    pt_enter(self);
+    pt_watch_resolve(self);
+    pt_leave(self);
+    const struct pt_config *config = (const void *)((const char *)pt_channel + pt_channel->config_offset);
+    atomic_store_explicit(&pt_active, config->watch_count || config->event_count, memory_order_seq_cst);
+}
+
+/* Threads may still run, and what they do still counts; the observer learns the real end from the kernel. */
+__attribute__((destructor(101))) static void stop(void)
+{
+    if (pt_channel)
+        atomic_store(&pt_channel->program_state, PT_PROGRAM_ENDED);
+}

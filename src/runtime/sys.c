@@ -1,0 +1,112 @@
+/*
+ * Kernel access of the runtime, in one place. System calls are made directly: libc's wrappers set errno, and some of
+ * them are cancellation points or are interposed by this very library.
+ */
+#include "runtime/sys.h"
+
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef __x86_64__
+#error "the runtime knows the system call convention of x86-64 only"
+#endif
+
+static long call(long number, long a, long b, long c, long d, long e, long f)
+{
+    long result;
+    register long r10 __asm__("r10") = d;
+    register long r8 __asm__("r8") = e;
+    register long r9 __asm__("r9") = f;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+
+static bool failed(long result)
+{
+    return result < 0 && result > -4096;
+}
+
+void *pt_sys_reserve(size_t bytes)
+{
+    long memory =
+        call(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (failed(memory))
+        return NULL;
+    /* Sparse tables: a huge page for one word would cost 512 times its worth. */
+    call(SYS_madvise, memory, (long)bytes, MADV_NOHUGEPAGE, 0, 0, 0);
+    return (void *)memory;
+}
+
+void pt_sys_release(void *memory, size_t bytes)
+{
+    call(SYS_munmap, (long)memory, (long)bytes, 0, 0, 0, 0);
+}
+
+void *pt_sys_map_file(int fd, size_t least, size_t *ret_bytes)
+{
+    struct stat about;
+    if (failed(call(SYS_fstat, fd, (long)&about, 0, 0, 0, 0)) || !S_ISREG(about.st_mode) ||
+        (size_t)about.st_size < least)
+        return NULL;
+    long memory = call(SYS_mmap, 0, about.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (failed(memory))
+        return NULL;
+    *ret_bytes = (size_t)about.st_size;
+    return (void *)memory;
+}
+
+void pt_sys_close(int fd)
+{
+    call(SYS_close, fd, 0, 0, 0, 0, 0);
+}
+
+void pt_sys_wait(_Atomic uint32_t *word, uint32_t seen, uint64_t nanoseconds)
+{
+    struct timespec limit = {.tv_sec = (time_t)(nanoseconds / 1000000000u),
+                             .tv_nsec = (long)(nanoseconds % 1000000000u)};
+    call(SYS_futex, (long)word, FUTEX_WAIT, seen, (long)&limit, 0, 0);
+}
+
+void pt_sys_wake(_Atomic uint32_t *word)
+{
+    call(SYS_futex, (long)word, FUTEX_WAKE, 1, 0, 0, 0);
+}
+
+void pt_sys_yield(void)
+{
+    call(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+}
+
+void pt_sys_sleep(uint64_t nanoseconds)
+{
+    struct timespec time = {.tv_sec = (time_t)(nanoseconds / 1000000000u),
+                            .tv_nsec = (long)(nanoseconds % 1000000000u)};
+    call(SYS_nanosleep, (long)&time, 0, 0, 0, 0, 0);
+}
+
+void pt_sys_set_signal_mask(const sigset_t *mask)
+{
+    call(SYS_rt_sigprocmask, SIG_SETMASK, (long)mask, 0, 8 /* the kernel's sigset, 64 signals */, 0, 0);
+}
+
+const char *pt_sys_getenv(const char *name)
+{
+    size_t length = 0;
+    while (name[length])
+        length++;
+    for (char **entry = environ; entry && *entry; entry++) {
+        size_t i = 0;
+        while (i < length && (*entry)[i] == name[i])
+            i++;
+        if (i == length && (*entry)[i] == '=')
+            return *entry + length + 1;
+    }
+    return NULL;
+}

@@ -1,0 +1,52 @@
+/* The kernel, as the runtime uses it. No call here touches errno, allocates, or is a cancellation point. */
+#ifndef PT_RUNTIME_SYS_H
+#define PT_RUNTIME_SYS_H
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Zeroed memory that costs nothing until it is touched; NULL when there is none. */
+void *pt_sys_reserve(size_t bytes);
+void pt_sys_release(void *memory, size_t bytes);
+/* Maps a whole file shared; NULL when fd is no regular memory file of at least `least` bytes. */
+void *pt_sys_map_file(int fd, size_t least, size_t *ret_bytes);
+void pt_sys_close(int fd);
+
+/* Waits until *word differs from `seen`, is woken, or `nanoseconds` have passed. Works between processes. */
+void pt_sys_wait(_Atomic uint32_t *word, uint32_t seen, uint64_t nanoseconds);
+void pt_sys_wake(_Atomic uint32_t *word);
+void pt_sys_yield(void);
+void pt_sys_sleep(uint64_t nanoseconds);
+
+void pt_sys_set_signal_mask(const sigset_t *mask);
+/* The value of an environment variable, or NULL, even before libc's own constructors have run. */
+const char *pt_sys_getenv(const char *name);
+
+/* A lock for short sections that no signal handler of the program can enter (see signal.c). */
+struct pt_spin {
+    _Atomic uint32_t held;
+};
+/* One step of waiting for another thread: first the processor's pause, later the scheduler's. */
+static inline void pt_sys_pause(unsigned *turn)
+{
+    if (++*turn < 64)
+        __builtin_ia32_pause();
+    else
+        pt_sys_yield();
+}
+static inline void pt_spin_lock(struct pt_spin *lock)
+{
+    unsigned turn = 0;
+    /* acquire: partner of the release in pt_spin_unlock */
+    while (atomic_exchange_explicit(&lock->held, 1, memory_order_acquire))
+        pt_sys_pause(&turn);
+}
+static inline void pt_spin_unlock(struct pt_spin *lock)
+{
+    atomic_store_explicit(&lock->held, 0, memory_order_release);
+}
+
+#endif

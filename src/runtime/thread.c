@@ -1,0 +1,256 @@
+/*
+ * Threads: their slots, numbers, clocks and ends.
+ *
+ * A thread ends in the destructor of a pthread key, put off to the last round so that other destructors of the program
+ * still count. Its slot stays until it has both ended and been joined or detached, because its last clock goes to the
+ * joiner.
+ */
+#include "runtime/thread.h"
+
+#include <string.h>
+
+#include "runtime/emit.h"
+#include "runtime/hold.h"
+#include "runtime/shadow.h"
+#include "runtime/sys.h"
+
+enum { SLOT_BITS = 17, BUCKETS = 1024, DESTRUCTOR_ROUNDS = 3 /* of the 4 that POSIX promises */ };
+
+__thread struct pt_thread *pt_self __attribute__((tls_model("initial-exec")));
+static __thread bool ended __attribute__((tls_model("initial-exec")));
+
+_Atomic bool pt_active;
+struct pt_channel *pt_channel;
+
+static pthread_key_t end_key;
+static struct {
+    struct pt_spin lock;
+    struct pt_thread *slots;
+    uint32_t used;
+    struct pt_thread *free;
+    struct pt_thread *buckets[BUCKETS];
+} threads;
+static _Atomic uint32_t next_number;
+
+static void end(void *value);
+
+/* Ending reads this object and finding a dead owner writes it, so that ends are not ordered with each other. */
+static _Alignas(8) const char ended_threads[8];
+
+bool pt_thread_start(void)
+{
+    threads.slots = pt_sys_reserve(sizeof *threads.slots << SLOT_BITS);
+    return threads.slots && pthread_key_create(&end_key, end) == 0;
+}
+
+void pt_runtime_give_up(void)
+{
+    atomic_store_explicit(&pt_active, false, memory_order_relaxed);
+    if (pt_channel)
+        atomic_fetch_add_explicit(&pt_channel->dropped, 1, memory_order_relaxed);
+}
+
+static struct pt_thread *take_slot(void)
+{
+    pt_spin_lock(&threads.lock);
+    struct pt_thread *slot = threads.free;
+    if (slot)
+        threads.free = slot->next;
+    else if (!(threads.used >> SLOT_BITS))
+        slot = &threads.slots[threads.used++];
+    pt_spin_unlock(&threads.lock);
+    if (slot)
+        memset(slot, 0, sizeof *slot);
+    return slot;
+}
+
+static void free_slot(struct pt_thread *slot)
+{
+    pt_spin_lock(&threads.lock);
+    slot->next = threads.free;
+    threads.free = slot;
+    pt_spin_unlock(&threads.lock);
+}
+
+static struct pt_thread **bucket_of(pthread_t handle)
+{
+    return &threads.buckets[((uint64_t)handle * UINT64_C(0x9e3779b97f4a7c15)) >> 54];
+}
+
+static void list(struct pt_thread *thread)
+{
+    pt_spin_lock(&threads.lock);
+    struct pt_thread **bucket = bucket_of(thread->handle);
+    thread->next = *bucket;
+    *bucket = thread;
+    pt_spin_unlock(&threads.lock);
+}
+
+static void unlist(struct pt_thread *thread)
+{
+    pt_spin_lock(&threads.lock);
+    for (struct pt_thread **link = bucket_of(thread->handle); *link; link = &(*link)->next)
+        if (*link == thread) {
+            *link = thread->next;
+            break;
+        }
+    pt_spin_unlock(&threads.lock);
+}
+
+struct pt_thread *pt_thread_find(pthread_t handle)
+{
+    pt_spin_lock(&threads.lock);
+    struct pt_thread *thread = *bucket_of(handle);
+    /* a detached thread's handle may already be another's */
+    while (thread && (!pthread_equal(thread->handle, handle) || atomic_load(&thread->detached)))
+        thread = thread->next;
+    pt_spin_unlock(&threads.lock);
+    return thread;
+}
+
+struct pt_thread *pt_thread_new(struct pt_thread *parent)
+{
+    struct pt_thread *thread = take_slot();
+    if (!thread)
+        return NULL;
+    thread->number = atomic_fetch_add_explicit(&next_number, 1, memory_order_relaxed);
+    if (parent) {
+        thread->parent = parent->number;
+        /* fork before the child's first event: it starts with the parent's clock */
+        pt_clock_acquire(parent->clock, 1);
+        thread->clock = parent->clock;
+        thread->credit = 1;
+    }
+    pt_thread_refresh(thread);
+    return thread;
+}
+
+void pt_thread_discard(struct pt_thread *thread)
+{
+    struct pt_thread *self = pt_self;
+    if (self)
+        pt_clock_release(self, thread->clock, 1);
+    free_slot(thread);
+}
+
+void pt_thread_begin(struct pt_thread *self)
+{
+    self->handle = pthread_self();
+    pt_self = self;
+    list(self);
+    pthread_setspecific(end_key, self);
+    atomic_store_explicit(&self->state, PT_THREAD_RUNNING, memory_order_release);
+    pt_enter(self);
+    pt_emit_thread(self, self, self->runs, "");
+    pt_leave(self);
+}
+
+struct pt_thread *pt_thread_self(void)
+{
+    if (pt_self || ended || !pt_channel)
+        return pt_self;
+    /* A thread that was made behind our back. It must not come here again while it is being made known. */
+    ended = true;
+    struct pt_thread *self = pt_thread_new(NULL);
+    if (self)
+        pt_thread_begin(self);
+    ended = self == NULL;
+    return self;
+}
+
+void pt_thread_forget(void)
+{
+    if (pt_self)
+        pthread_setspecific(end_key, NULL);
+    pt_self = NULL;
+    ended = true;
+}
+
+/* The second of end and join (or detach) frees the slot. */
+static void let_go(struct pt_thread *self, struct pt_thread *thread)
+{
+    if (atomic_fetch_add_explicit(&thread->let_go, 1, memory_order_acq_rel) != 1)
+        return;
+    pt_clock_release(self, thread->clock, thread->credit);
+    pt_clock_flush(thread);
+    unlist(thread);
+    free_slot(thread);
+}
+
+static void end(void *value)
+{
+    struct pt_thread *self = value;
+    if (self->destructor_rounds++ < DESTRUCTOR_ROUNDS && pthread_setspecific(end_key, self) == 0)
+        return;
+    pt_hold_sync(ended_threads, false);
+    pt_enter(self);
+    if (pt_channel)
+        pt_shadow_clear(self, self->stack_low, self->stack_high, false);
+    if (pt_channel)
+        pt_emit_end(self);
+    pt_granule_drop_between(self);
+    if (self->put_off)
+        pt_sys_release(self->put_off, 4096);
+    self->put_off = NULL;
+    ended = true;
+    pt_self = NULL;
+    /* release, with the join after it: the last clock is in place */
+    atomic_store_explicit(&self->state, PT_THREAD_ENDED, memory_order_release);
+    let_go(self, self);
+}
+
+void pt_thread_joined(struct pt_thread *self, struct pt_thread *thread)
+{
+    pt_enter(self);
+    pt_thread_take(self, thread->clock);
+    atomic_store(&thread->detached, true);
+    let_go(self, thread);
+    pt_leave(self);
+}
+
+void pt_thread_detached(struct pt_thread *thread)
+{
+    struct pt_thread *self = pt_self;
+    if (!self)
+        return;
+    pt_enter(self);
+    atomic_store(&thread->detached, true);
+    let_go(self, thread);
+    pt_leave(self);
+}
+
+void pt_thread_refresh(struct pt_thread *self)
+{
+    self->changes++;
+    self->care = self->clock ? 0xff : 0;
+    self->quick = self->attention & PT_ATTEND_CANCEL ? UINT32_MAX : self->clock;
+}
+
+void pt_thread_after_ended(void)
+{
+    pt_hold_sync(ended_threads, true);
+}
+
+static void set_clock(struct pt_thread *self, pt_clock_id owned)
+{
+    pt_clock_release(self, self->clock, self->credit);
+    self->clock = owned;
+    self->credit = 1;
+    pt_thread_refresh(self);
+}
+
+void pt_thread_take(struct pt_thread *self, pt_clock_id id)
+{
+    if (!id || id == self->clock || pt_clock_leq(id, self->clock))
+        return;
+    pt_clock_id joined = pt_clock_join(self, self->clock, id);
+    if (joined)
+        set_clock(self, joined);
+}
+
+void pt_thread_tick(struct pt_thread *self)
+{
+    pt_clock_id next = pt_clock_with(self, self->clock, self->number, ++self->events);
+    if (next)
+        set_clock(self, next);
+}

@@ -1,0 +1,149 @@
+/*
+ * What the runtime knows of a thread, and the way into and out of the runtime.
+ *
+ * `busy` counts entries: while it is not 0, signal handlers of the program are put off (signal.c), so nothing here is
+ * ever re-entered halfway. A handler that reached the thread by another way (installed by a bare system call) finds
+ * `busy` set, and its accesses are performed without being recorded.
+ */
+#ifndef PT_RUNTIME_THREAD_H
+#define PT_RUNTIME_THREAD_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/channel.h"
+#include "core/site.h"
+#include "runtime/clock.h"
+
+enum { PT_SITE_CACHE = 256, PT_WRITE_LOCKS = 32, PT_OPEN_MAX = 8, PT_BETWEEN_BITS = 5 };
+enum { PT_ATTEND_SIGNAL = 1, PT_ATTEND_CANCEL = 2 };
+
+/* An access under way: see hold.h. */
+struct pt_hold {
+    uintptr_t from, to;  /* the bytes accessed */
+    uintptr_t low, high; /* the granules held */
+    bool watched;
+    struct pt_hold *outer;
+};
+
+enum pt_thread_state { PT_THREAD_STARTING, PT_THREAD_RUNNING, PT_THREAD_ENDED };
+
+struct pt_thread {
+    /* read by every hook */
+    pt_clock_id clock; /* V_i of algorithm A */
+    uint32_t quick; /* the clock with which an access may be quick; none (~0) while cancellation must be looked for */
+    uint32_t care;  /* 0xff, or 0 while the clock is empty: then no byte needs a mark */
+    uint32_t busy;  /* depth of entries into the runtime */
+    uint32_t attention; /* on leaving: a signal was put off, or asynchronous cancellation is on */
+    int64_t credit;     /* references to `clock` that this thread owns; one is its own, the others are to give away */
+    uint64_t changes;   /* of the clock so far */
+    struct {
+        uint64_t clocks, change;
+    } between[1 << PT_BETWEEN_BITS]; /* words whose A and W are known to lie around the clock (shadow.h) */
+    uint32_t number;                 /* in order of creation */
+    uint32_t parent;
+    uint32_t events; /* its relevant events so far */
+
+    /* its ring */
+    struct pt_ring *ring;
+    uint64_t head, tail_seen;
+    uint64_t last_wake;
+    struct {
+        const struct pt_site *site;
+        uint32_t number;
+    } sites[PT_SITE_CACHE];
+
+    struct pt_clock_cache clocks;
+    /* what it holds now, for faults in the middle of an access (signal.c) */
+    struct pt_hold *held;
+    _Atomic uint64_t *held_word;      /* while `held` is NULL: the one granule of a quick access */
+    struct pt_hold open[PT_OPEN_MAX]; /* accesses between a begin and an end call, innermost last */
+    uint32_t open_count;
+    const void *write_locked[PT_WRITE_LOCKS]; /* rwlocks it holds as a writer */
+
+    /* its life */
+    _Atomic uint32_t state;  /* enum pt_thread_state */
+    _Atomic uint32_t let_go; /* by its own end, and by join or detach: the second one frees the slot */
+    _Atomic bool detached;   /* or joined: nobody may ask for it by its handle any more */
+    pthread_t handle;
+    void *(*start)(void *);
+    int (*start_c11)(void *);
+    void *argument;
+    uint64_t runs; /* what it is named after: its start function, or the callable of a std::thread */
+    uintptr_t stack_low, stack_high;
+    int destructor_rounds;
+    struct pt_thread *next; /* in its bucket, or in the free list */
+
+    struct pt_put_off *put_off; /* room for the signal that is put off; made when first needed */
+};
+
+extern __thread struct pt_thread *pt_self __attribute__((tls_model("initial-exec")));
+
+/* There is something to record: hooks do more than the access. Off without an observer, and as long as nothing is
+ * watched. */
+extern _Atomic bool pt_active;
+extern struct pt_channel *pt_channel; /* NULL: nobody observes */
+
+bool pt_thread_start(void);
+/* The calling thread, made known if it is not yet; NULL when it has ended or nobody observes. */
+struct pt_thread *pt_thread_self(void);
+/* A child of the caller, not yet running; NULL when there is no more room. */
+struct pt_thread *pt_thread_new(struct pt_thread *parent);
+void pt_thread_discard(struct pt_thread *thread);
+/* In the child, before and after the program's function. */
+void pt_thread_begin(struct pt_thread *self);
+struct pt_thread *pt_thread_find(pthread_t handle);
+/* The thread's last clock goes to self, and the thread is forgotten. */
+void pt_thread_joined(struct pt_thread *self, struct pt_thread *thread);
+void pt_thread_detached(struct pt_thread *thread);
+
+/* V_i <- max(V_i, id). The caller holds id. */
+void pt_thread_take(struct pt_thread *self, pt_clock_id id);
+/* The next relevant event of this thread: V_i[i]++. */
+void pt_thread_tick(struct pt_thread *self);
+/* Nothing of this thread is recorded from here on: the child of a fork. */
+void pt_thread_forget(void);
+/* What is derived from the clock and from `attention`. */
+void pt_thread_refresh(struct pt_thread *self);
+/* A robust mutex lost its owner: whatever ended threads did comes before. */
+void pt_thread_after_ended(void);
+
+/* No more recording in this process: a table is full, or it is the child of a fork. */
+void pt_runtime_give_up(void);
+
+/* Handlers that were put off, and cancellation (signal.c). */
+void pt_thread_attend(struct pt_thread *self);
+
+static inline void pt_enter(struct pt_thread *self)
+{
+    self->busy++;
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+static inline void pt_leave(struct pt_thread *self)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    if (--self->busy == 0 && __builtin_expect(self->attention != 0, 0))
+        pt_thread_attend(self);
+}
+
+/* References to the own clock, to be put into shadow words: nearly free, since bought in bulk. */
+static inline void pt_thread_give(struct pt_thread *self, int64_t references)
+{
+    enum { BULK = 1 << 16 };
+    if (!self->clock)
+        return;
+    if (self->credit <= references) {
+        pt_clock_acquire(self->clock, BULK);
+        self->credit += BULK;
+    }
+    self->credit -= references;
+}
+
+static inline bool pt_is_active(void)
+{
+    return __builtin_expect(atomic_load_explicit(&pt_active, memory_order_relaxed), 0);
+}
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * The watched variables: where they lie in memory, and which granules they touch. Granules of watched variables are
+ * fine, and their record heads a list of the variables in them. All of it is read and changed only while those granules
+ * are held.
+ */
+#ifndef PT_RUNTIME_WATCH_H
+#define PT_RUNTIME_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/channel.h"
+#include "runtime/shadow.h"
+
+struct pt_watched {
+    uintptr_t address; /* 0: not there yet (its module is not loaded), or no longer */
+    uint32_t size;
+    uint32_t bit_offset, bit_size;
+    unsigned char *last; /* its memory after the last recorded write */
+};
+
+struct pt_watch_node {
+    uint32_t object, next;
+};
+
+extern struct pt_watched *pt_watched;        /* by object number */
+extern struct pt_watch_node *pt_watch_nodes; /* 0 is the end of a list */
+
+bool pt_watch_start(void);
+/* Finds the configured variables of all modules that are loaded and not yet found, and records their initial values. */
+void pt_watch_resolve(struct pt_thread *self);
+/* portent_watch: a new object under this name. */
+void pt_watch_add(struct pt_thread *self, uintptr_t address, uint32_t size, uint32_t type, const char *name);
+/* The memory of these bytes of a held granule is given back: variables there are watched no more. */
+void pt_watch_end(uintptr_t granule, struct pt_fine *fine, unsigned bytes);
+/* Number of a relevant user event, or -1. */
+int64_t pt_watch_event(const char *name);
+
+#endif

@@ -1,0 +1,189 @@
+/*
+ * Synchronisation as accesses of its object (contract 3): taking a lock is recorded after it was taken, giving it up
+ * before, and both are writes, so what one holder did comes before what the next one does. Only what succeeded counts.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <threads.h>
+
+#include "runtime/hold.h"
+#include "runtime/interpose.h"
+#include "runtime/thread.h"
+
+/* Something that has happened to the object once the call succeeded. */
+#define AFTER(name, parameters, arguments, object, succeeded)                                                          \
+    PT_WRAP(int, name, parameters)                                                                                     \
+    {                                                                                                                  \
+        int result = PT_REAL(name) arguments;                                                                          \
+        if (succeeded)                                                                                                 \
+            pt_hold_sync(object, true);                                                                                \
+        return result;                                                                                                 \
+    }
+/* Something others may see as soon as the call is under way. */
+#define BEFORE(name, type)                                                                                             \
+    PT_WRAP(int, name, (type * object))                                                                                \
+    {                                                                                                                  \
+        pt_hold_sync(object, true);                                                                                    \
+        return PT_REAL(name)(object);                                                                                  \
+    }
+#define WAITED(name, parameters, arguments, condition, mutex, success)                                                 \
+    PT_WRAP(int, name, parameters)                                                                                     \
+    {                                                                                                                  \
+        pt_hold_sync(mutex, true);                                                                                     \
+        int result = PT_REAL(name) arguments;                                                                          \
+        if (result == success)                                                                                         \
+            pt_hold_sync(condition, true);                                                                             \
+        pt_hold_sync(mutex, true);                                                                                     \
+        return result;                                                                                                 \
+    }
+#define LOCKED (result == 0 || (result == EOWNERDEAD && (pt_thread_after_ended(), true)))
+#define TIME   const struct timespec *limit
+
+AFTER(pthread_mutex_lock, (pthread_mutex_t * mutex), (mutex), mutex, LOCKED)
+AFTER(pthread_mutex_trylock, (pthread_mutex_t * mutex), (mutex), mutex, LOCKED)
+AFTER(pthread_mutex_timedlock, (pthread_mutex_t * mutex, TIME), (mutex, limit), mutex, LOCKED)
+AFTER(pthread_mutex_clocklock, (pthread_mutex_t * mutex, clockid_t clock, TIME), (mutex, clock, limit), mutex, LOCKED)
+BEFORE(pthread_mutex_unlock, pthread_mutex_t)
+
+AFTER(pthread_spin_lock, (pthread_spinlock_t * lock), (lock), (const void *)lock, result == 0)
+AFTER(pthread_spin_trylock, (pthread_spinlock_t * lock), (lock), (const void *)lock, result == 0)
+PT_WRAP(int, pthread_spin_unlock, (pthread_spinlock_t * lock))
+{
+    pt_hold_sync((const void *)lock, true);
+    return PT_REAL(pthread_spin_unlock)(lock);
+}
+
+WAITED(pthread_cond_wait, (pthread_cond_t * condition, pthread_mutex_t *mutex), (condition, mutex), condition, mutex, 0)
+WAITED(pthread_cond_timedwait, (pthread_cond_t * condition, pthread_mutex_t *mutex, TIME), (condition, mutex, limit),
+       condition, mutex, 0)
+WAITED(pthread_cond_clockwait, (pthread_cond_t * condition, pthread_mutex_t *mutex, clockid_t clock, TIME),
+       (condition, mutex, clock, limit), condition, mutex, 0)
+BEFORE(pthread_cond_signal, pthread_cond_t)
+BEFORE(pthread_cond_broadcast, pthread_cond_t)
+
+PT_WRAP(int, pthread_barrier_wait, (pthread_barrier_t * barrier))
+{
+    pt_hold_sync(barrier, true);
+    int result = PT_REAL(pthread_barrier_wait)(barrier);
+    pt_hold_sync(barrier, true);
+    return result;
+}
+
+AFTER(sem_wait, (sem_t * semaphore), (semaphore), semaphore, result == 0)
+AFTER(sem_trywait, (sem_t * semaphore), (semaphore), semaphore, result == 0)
+AFTER(sem_timedwait, (sem_t * semaphore, TIME), (semaphore, limit), semaphore, result == 0)
+AFTER(sem_clockwait, (sem_t * semaphore, clockid_t clock, TIME), (semaphore, clock, limit), semaphore, result == 0)
+BEFORE(sem_post, sem_t)
+
+AFTER(mtx_lock, (mtx_t * mutex), (mutex), mutex, result == thrd_success)
+AFTER(mtx_trylock, (mtx_t * mutex), (mutex), mutex, result == thrd_success)
+AFTER(mtx_timedlock, (mtx_t * mutex, TIME), (mutex, limit), mutex, result == thrd_success)
+BEFORE(mtx_unlock, mtx_t)
+WAITED(cnd_wait, (cnd_t * condition, mtx_t *mutex), (condition, mutex), condition, mutex, thrd_success)
+WAITED(cnd_timedwait, (cnd_t * condition, mtx_t *mutex, TIME), (condition, mutex, limit), condition, mutex,
+       thrd_success)
+BEFORE(cnd_signal, cnd_t)
+BEFORE(cnd_broadcast, cnd_t)
+
+/* Readers read the object, so that they are not ordered with each other; on unlocking one must know which it was. */
+static void note_write_lock(const void *lock)
+{
+    struct pt_thread *self = pt_self;
+    for (unsigned i = 0; self && i < PT_WRITE_LOCKS; i++) {
+        if (!self->write_locked[i]) {
+            self->write_locked[i] = lock;
+            return;
+        }
+    }
+}
+
+/* True also when so many are held that we cannot know: too much order is safe, too little is not. */
+static bool was_write_lock(const void *lock)
+{
+    struct pt_thread *self = pt_self;
+    bool room = false;
+    for (unsigned i = 0; self && i < PT_WRITE_LOCKS; i++) {
+        if (self->write_locked[i] == lock) {
+            self->write_locked[i] = NULL;
+            return true;
+        }
+        room |= !self->write_locked[i];
+    }
+    return !room;
+}
+
+#define READ_LOCK(name, parameters, arguments)                                                                         \
+    PT_WRAP(int, name, parameters)                                                                                     \
+    {                                                                                                                  \
+        int result = PT_REAL(name) arguments;                                                                          \
+        if (result == 0)                                                                                               \
+            pt_hold_sync(lock, false);                                                                                 \
+        return result;                                                                                                 \
+    }
+#define WRITE_LOCK(name, parameters, arguments)                                                                        \
+    PT_WRAP(int, name, parameters)                                                                                     \
+    {                                                                                                                  \
+        int result = PT_REAL(name) arguments;                                                                          \
+        if (result == 0) {                                                                                             \
+            note_write_lock(lock);                                                                                     \
+            pt_hold_sync(lock, true);                                                                                  \
+        }                                                                                                              \
+        return result;                                                                                                 \
+    }
+
+READ_LOCK(pthread_rwlock_rdlock, (pthread_rwlock_t * lock), (lock))
+READ_LOCK(pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock), (lock))
+READ_LOCK(pthread_rwlock_timedrdlock, (pthread_rwlock_t * lock, TIME), (lock, limit))
+READ_LOCK(pthread_rwlock_clockrdlock, (pthread_rwlock_t * lock, clockid_t clock, TIME), (lock, clock, limit))
+WRITE_LOCK(pthread_rwlock_wrlock, (pthread_rwlock_t * lock), (lock))
+WRITE_LOCK(pthread_rwlock_trywrlock, (pthread_rwlock_t * lock), (lock))
+WRITE_LOCK(pthread_rwlock_timedwrlock, (pthread_rwlock_t * lock, TIME), (lock, limit))
+WRITE_LOCK(pthread_rwlock_clockwrlock, (pthread_rwlock_t * lock, clockid_t clock, TIME), (lock, clock, limit))
+
+PT_WRAP(int, pthread_rwlock_unlock, (pthread_rwlock_t * lock))
+{
+    pt_hold_sync(lock, was_write_lock(lock));
+    return PT_REAL(pthread_rwlock_unlock)(lock);
+}
+
+/* The initialiser's effects must be on the object before anyone returns from once, so they are put there right after
+ * it. */
+static __thread struct {
+    void (*initialise)(void);
+    const void *object;
+} once __attribute__((tls_model("initial-exec")));
+
+static void initialise_once(void)
+{
+    const void *object = once.object;
+    once.initialise();
+    pt_hold_sync(object, true);
+}
+
+PT_WRAP(int, pthread_once, (pthread_once_t * control, void (*initialise)(void)))
+{
+    if (!pt_is_active())
+        return PT_REAL(pthread_once)(control, initialise);
+    __typeof__(once) outer = once;
+    once.initialise = initialise;
+    once.object = control;
+    int result = PT_REAL(pthread_once)(control, initialise_once);
+    once = outer;
+    pt_hold_sync(control, true);
+    return result;
+}
+
+PT_WRAP(void, call_once, (once_flag * flag, void (*initialise)(void)))
+{
+    if (!pt_is_active()) {
+        PT_REAL(call_once)(flag, initialise);
+        return;
+    }
+    __typeof__(once) outer = once;
+    once.initialise = initialise;
+    once.object = flag;
+    PT_REAL(call_once)(flag, initialise_once);
+    once = outer;
+    pt_hold_sync(flag, true);
+}

@@ -1,0 +1,147 @@
+/* Starting, joining and detaching threads, POSIX and C11. */
+#include <errno.h>
+#include <pthread.h>
+#include <threads.h>
+
+#include "runtime/emit.h"
+#include "runtime/interpose.h"
+#include "runtime/module.h"
+#include "runtime/thread.h"
+
+static struct pt_thread *recorder(void)
+{
+    struct pt_thread *self = pt_channel ? pt_thread_self() : NULL;
+    return self && !self->busy ? self : NULL;
+}
+
+static struct pt_thread *new_child(void)
+{
+    struct pt_thread *self = recorder(), *child = NULL;
+    if (self) {
+        pt_enter(self);
+        child = pt_thread_new(self);
+        pt_leave(self);
+    }
+    return child;
+}
+
+/* Its stack is other variables for the next thread that gets it. */
+static void note_stack(struct pt_thread *self)
+{
+    pthread_attr_t attributes;
+    void *low;
+    size_t size;
+    int error = errno;
+    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+        if (pthread_attr_getstack(&attributes, &low, &size) == 0) {
+            self->stack_low = (uintptr_t)low;
+            self->stack_high = (uintptr_t)low + size;
+        }
+        pthread_attr_destroy(&attributes);
+    }
+    errno = error;
+}
+
+static void *run_posix(void *context)
+{
+    struct pt_thread *self = context;
+    pt_thread_begin(self);
+    note_stack(self);
+    return self->start(self->argument);
+}
+
+static int run_c11(void *context)
+{
+    struct pt_thread *self = context;
+    pt_thread_begin(self);
+    note_stack(self);
+    return self->start_c11(self->argument);
+}
+
+PT_WRAP(int, pthread_create,
+        (pthread_t * thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument))
+{
+    struct pt_thread *child = new_child();
+    if (!child)
+        return PT_REAL(pthread_create)(thread, attributes, start, argument);
+    int detached = PTHREAD_CREATE_JOINABLE;
+    if (attributes)
+        pthread_attr_getdetachstate(attributes, &detached);
+    child->start = start;
+    child->runs = pt_module_callable((uintptr_t)start, argument);
+    child->argument = argument;
+    atomic_store(&child->let_go, detached == PTHREAD_CREATE_DETACHED);
+    atomic_store(&child->detached, detached == PTHREAD_CREATE_DETACHED);
+    int result = PT_REAL(pthread_create)(thread, attributes, run_posix, child);
+    if (result != 0)
+        pt_thread_discard(child);
+    return result;
+}
+
+PT_WRAP(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *argument))
+{
+    struct pt_thread *child = new_child();
+    if (!child)
+        return PT_REAL(thrd_create)(thread, start, argument);
+    child->start_c11 = start;
+    child->runs = (uintptr_t)start;
+    child->argument = argument;
+    int result = PT_REAL(thrd_create)(thread, run_c11, child);
+    if (result != thrd_success)
+        pt_thread_discard(child);
+    return result;
+}
+
+/* Before the join the handle is surely this thread's; but it may not have said its name yet, then it has afterwards. */
+#define JOIN(name, parameters, arguments, handle, success)                                                             \
+    PT_WRAP(int, name, parameters)                                                                                     \
+    {                                                                                                                  \
+        struct pt_thread *self = recorder();                                                                           \
+        struct pt_thread *joined = self ? pt_thread_find((pthread_t)handle) : NULL;                                    \
+        int result = PT_REAL(name) arguments;                                                                          \
+        if (!self || result != success)                                                                                \
+            return result;                                                                                             \
+        if (!joined)                                                                                                   \
+            joined = pt_thread_find((pthread_t)handle);                                                                \
+        if (joined)                                                                                                    \
+            pt_thread_joined(self, joined);                                                                            \
+        return result;                                                                                                 \
+    }
+
+JOIN(pthread_join, (pthread_t thread, void **value), (thread, value), thread, 0)
+JOIN(pthread_tryjoin_np, (pthread_t thread, void **value), (thread, value), thread, 0)
+JOIN(pthread_timedjoin_np, (pthread_t thread, void **value, const struct timespec *limit), (thread, value, limit),
+     thread, 0)
+JOIN(pthread_clockjoin_np, (pthread_t thread, void **value, clockid_t clock, const struct timespec *limit),
+     (thread, value, clock, limit), thread, 0)
+JOIN(thrd_join, (thrd_t thread, int *value), (thread, value), thread, thrd_success)
+
+PT_WRAP(int, pthread_detach, (pthread_t thread))
+{
+    struct pt_thread *known = recorder() ? pt_thread_find(thread) : NULL;
+    int result = PT_REAL(pthread_detach)(thread);
+    if (known && result == 0)
+        pt_thread_detached(known);
+    return result;
+}
+
+PT_WRAP(int, thrd_detach, (thrd_t thread))
+{
+    struct pt_thread *known = recorder() ? pt_thread_find((pthread_t)thread) : NULL;
+    int result = PT_REAL(thrd_detach)(thread);
+    if (known && result == thrd_success)
+        pt_thread_detached(known);
+    return result;
+}
+
+PT_WRAP(int, pthread_setname_np, (pthread_t thread, const char *name))
+{
+    struct pt_thread *self = recorder(), *named = self ? pt_thread_find(thread) : NULL;
+    int result = PT_REAL(pthread_setname_np)(thread, name);
+    if (result != 0 || !named)
+        return result;
+    pt_enter(self);
+    pt_emit_thread(self, named, named->runs, name);
+    pt_leave(self);
+    return result;
+}

@@ -1,0 +1,255 @@
+/* The memory file: making it, waiting on it, leaving it. */
+#include "trace/channel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "trace/channel_impl.h"
+#include "trace/oprule.h"
+
+enum { PAGE = 4096 };
+
+static uint64_t round_up(uint64_t n, uint64_t to)
+{
+    return (n + to - 1) / to * to;
+}
+
+/* Appends a string and returns its offset. */
+static uint32_t put_string(struct pt_buf *buf, const char *text)
+{
+    uint32_t offset = (uint32_t)buf->len;
+    pt_buf_add(buf, text, strlen(text) + 1);
+    return offset;
+}
+
+static void pad(struct pt_buf *buf, size_t to)
+{
+    while (buf->len % to)
+        pt_buf_add(buf, "", 1);
+}
+
+/* The tables stand first, with room for what is only known once the strings behind them are placed. */
+static void build_config(const struct pt_channel_setup *setup, struct pt_buf *buf)
+{
+    struct pt_config config = {.watch_count = setup->var_count, .event_count = setup->event_count};
+    struct pt_watch *watches = pt_xcalloc((size_t)setup->var_count + 1, sizeof *watches);
+    uint32_t *events = pt_xcalloc((size_t)setup->event_count + 1, sizeof *events);
+    pt_buf_add(buf, (const char *)&config, sizeof config);
+    pad(buf, _Alignof(struct pt_watch));
+    config.watches = (uint32_t)buf->len;
+    pt_buf_add(buf, (const char *)watches, setup->var_count * sizeof *watches);
+    config.events = (uint32_t)buf->len;
+    pt_buf_add(buf, (const char *)events, setup->event_count * sizeof *events);
+    for (uint32_t i = 0; i < setup->var_count; i++) {
+        const struct pt_channel_var *var = &setup->vars[i];
+        watches[i] = (struct pt_watch){.offset = var->offset,
+                                       .module = var->module ? put_string(buf, var->module) : 0,
+                                       .name = put_string(buf, var->name),
+                                       .size = var->size,
+                                       .type = var->type,
+                                       .bit_offset = var->bit_offset,
+                                       .bit_size = var->bit_size};
+    }
+    for (uint32_t i = 0; i < setup->event_count; i++)
+        events[i] = put_string(buf, setup->events[i]);
+    config.options = put_string(buf, setup->options ? setup->options : "");
+    memcpy(buf->text, &config, sizeof config);
+    memcpy(buf->text + config.watches, watches, setup->var_count * sizeof *watches);
+    memcpy(buf->text + config.events, events, setup->event_count * sizeof *events);
+    free(watches);
+    free(events);
+}
+
+static enum pt_status map_file(struct pt_channel_reader *r, struct pt_err *err)
+{
+    /* Not close-on-exec: the program inherits it. Sealed: a program that shrank it could kill us by SIGBUS. */
+    r->fd = memfd_create("portent", MFD_ALLOW_SEALING);
+    if (r->fd < 0 || ftruncate(r->fd, (off_t)r->map_bytes) != 0 ||
+        fcntl(r->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+        return pt_err_set(err, PT_EIO, "cannot make shared memory: %s", strerror(errno));
+    void *map = mmap(NULL, r->map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, r->fd, 0);
+    if (map == MAP_FAILED)
+        return pt_err_set(err, PT_EIO, "cannot map %llu MiB of shared memory: %s",
+                          (unsigned long long)(r->map_bytes >> 20), strerror(errno));
+    r->map = map;
+    return PT_OK;
+}
+
+static void init_reader(struct pt_channel_reader *r, const struct pt_channel_setup *setup)
+{
+    r->expected = 1;
+    r->rings = pt_xcalloc(r->ring_max, sizeof *r->rings);
+    r->heap = pt_xcalloc(r->ring_max, sizeof *r->heap);
+    r->record = pt_xmalloc(r->ring_bytes);
+    for (uint32_t i = 0; i < r->ring_max; i++)
+        r->rings[i].shared =
+            (struct pt_ring *)((char *)r->map + r->map->rings_offset + i * (sizeof(struct pt_ring) + r->ring_bytes));
+    r->vars = pt_xcalloc((size_t)setup->var_count + 1, sizeof *r->vars);
+    r->var_count = setup->var_count;
+    for (uint32_t i = 0; i < setup->var_count; i++) {
+        const struct pt_channel_var *var = &setup->vars[i];
+        uint32_t name = pt_strtab_intern(&r->names->space[PT_SPACE_VAR], var->name, strlen(var->name));
+        r->vars[i] = (struct watched){name, var->size, var->bit_offset, var->bit_size, var->type};
+    }
+    r->user_events = pt_xcalloc((size_t)setup->event_count + 1, sizeof *r->user_events);
+    r->user_event_count = setup->event_count;
+    for (uint32_t i = 0; i < setup->event_count; i++)
+        r->user_events[i] =
+            pt_strtab_intern(&r->names->space[PT_SPACE_EVENT], setup->events[i], strlen(setup->events[i]));
+    pt_map64_init(&r->objects);
+    pt_map64_init(&r->sites);
+    pt_map64_init(&r->thread_of);
+    pt_strtab_init(&r->thread_functions);
+}
+
+/* Names come from property files, where anything may stand in quotes; a trace cannot hold all of it. */
+static enum pt_status check_names(const struct pt_channel_setup *setup, struct pt_err *err)
+{
+    size_t at;
+    for (uint32_t i = 0; i < setup->var_count + setup->event_count; i++) {
+        bool var = i < setup->var_count;
+        const char *name = var ? setup->vars[i].name : setup->events[i - setup->var_count];
+        const char *problem = pt_name_problem(var ? PT_SPACE_VAR : PT_SPACE_EVENT, name, strlen(name), &at);
+        if (problem)
+            return pt_err_set(err, PT_EINPUT, "'%s' cannot be a name: %s", name, problem);
+    }
+    return PT_OK;
+}
+
+enum pt_status pt_channel_create(const struct pt_channel_setup *setup, struct pt_names *names,
+                                 struct pt_channel_reader **ret_reader, struct pt_err *err)
+{
+    enum pt_status status = check_names(setup, err);
+    if (status != PT_OK)
+        return status;
+    struct pt_buf config;
+    pt_buf_init(&config);
+    build_config(setup, &config);
+    struct pt_channel head = {.magic = PT_CHANNEL_MAGIC,
+                              .version = PT_CHANNEL_VERSION,
+                              .on_full = setup->on_full,
+                              .config_offset = round_up(sizeof head, 64),
+                              .config_bytes = config.len,
+                              .ring_bytes = setup->ring_bytes,
+                              .ring_max = setup->ring_max,
+                              .next_number = 1};
+    head.rings_offset = round_up(head.config_offset + config.len, PAGE);
+    head.total_bytes = head.rings_offset + setup->ring_max * (sizeof(struct pt_ring) + setup->ring_bytes);
+    struct pt_channel_reader *r = pt_xcalloc(1, sizeof *r);
+    r->names = names;
+    r->ring_bytes = setup->ring_bytes;
+    r->ring_max = setup->ring_max;
+    r->map_bytes = head.total_bytes;
+    status = map_file(r, err);
+    if (status == PT_OK) {
+        memcpy((void *)r->map, &head, sizeof head);
+        memcpy((char *)r->map + head.config_offset, config.text, config.len);
+        init_reader(r, setup);
+        *ret_reader = r;
+    } else {
+        pt_channel_free(r);
+    }
+    pt_buf_release(&config);
+    return status;
+}
+
+void pt_channel_free(struct pt_channel_reader *r)
+{
+    if (!r)
+        return;
+    if (r->map)
+        munmap(r->map, r->map_bytes);
+    if (r->fd >= 0)
+        close(r->fd);
+    for (uint32_t i = 0; i < r->thread_count; i++) {
+        free(r->threads[i].own_name);
+        free(r->threads[i].gaps);
+    }
+    if (r->map) {
+        pt_map64_release(&r->objects);
+        pt_map64_release(&r->sites);
+        pt_map64_release(&r->thread_of);
+        pt_strtab_release(&r->thread_functions);
+    }
+    free(r->rings);
+    free(r->heap);
+    free(r->record);
+    free(r->vars);
+    free(r->user_events);
+    free(r->dynamic);
+    free(r->threads);
+    free(r->function_uses);
+    free(r->inits);
+    free(r->clock);
+    free(r->foreign);
+    free(r);
+}
+
+int pt_channel_fd(const struct pt_channel_reader *r)
+{
+    return r->fd;
+}
+
+struct pt_channel *pt_channel_map(struct pt_channel_reader *r)
+{
+    return r->map;
+}
+
+void pt_channel_set_function(struct pt_channel_reader *r, pt_channel_function function, void *context)
+{
+    r->function = function;
+    r->function_context = context;
+}
+
+void pt_channel_set_ended(struct pt_channel_reader *r)
+{
+    r->ended = true;
+}
+
+void pt_channel_wait(struct pt_channel_reader *r, uint64_t nanoseconds)
+{
+    struct timespec time = {(time_t)(nanoseconds / 1000000000), (long)(nanoseconds % 1000000000)};
+    /* Partner: the program's increment after it has published a record. */
+    syscall(SYS_futex, &r->map->wake, FUTEX_WAIT, r->wake_seen, &time, NULL, 0);
+}
+
+void pt_channel_abandon(struct pt_channel_reader *r)
+{
+    /* Partner: a thread that waits for room looks at it each time it wakes. */
+    atomic_store(&r->map->observer_gone, 1);
+    uint32_t used = atomic_load(&r->map->rings_used);
+    for (uint32_t i = 0; i < used && i < r->ring_max; i++) {
+        atomic_fetch_add(&r->rings[i].shared->room, 1);
+        syscall(SYS_futex, &r->rings[i].shared->room, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    }
+}
+
+struct pt_channel_losses pt_channel_losses(const struct pt_channel_reader *r)
+{
+    return (struct pt_channel_losses){.missing = r->missing,
+                                      .dropped = atomic_load(&r->map->dropped),
+                                      .corrupt = r->corrupt,
+                                      .unfinished = r->unfinished};
+}
+
+bool pt_channel_started(const struct pt_channel_reader *r)
+{
+    return atomic_load(&r->map->program_state) != PT_PROGRAM_STARTING;
+}
+
+const struct pt_channel_foreign *pt_channel_foreign(const struct pt_channel_reader *r, uint32_t *ret_count,
+                                                    uint64_t *ret_total)
+{
+    *ret_count = r->foreign_count;
+    *ret_total = atomic_load(&r->map->foreign_writes);
+    return r->foreign;
+}

@@ -1,0 +1,86 @@
+/*
+ * The observer's side of the memory file between it and a monitored program (core/channel.h): makes it, and reads the
+ * program's events out of it in their actual order. The program is not trusted: whatever stands in the file, reading it
+ * neither crashes nor blocks.
+ */
+#ifndef PT_TRACE_CHANNEL_H
+#define PT_TRACE_CHANNEL_H
+
+#include "base/err.h"
+#include "core/channel.h"
+#include "trace/event.h"
+
+/* A variable to watch. */
+struct pt_channel_var {
+    const char *name;
+    const char *module; /* NULL: the program itself */
+    uint64_t offset;
+    uint32_t size;
+    enum pt_watch_type type;
+    uint32_t bit_offset, bit_size;
+};
+
+struct pt_channel_setup {
+    const struct pt_channel_var *vars;
+    uint32_t var_count;
+    const char *const *events; /* relevant user events */
+    uint32_t event_count;
+    const char *options; /* PORTENT_OPTIONS; NULL: none */
+    enum pt_on_full on_full;
+    uint64_t ring_bytes; /* of each thread, a power of two of at least 4096 */
+    uint32_t ring_max;   /* threads at a time */
+};
+
+struct pt_channel_reader;
+
+/* Makes the file and maps it. Its descriptor is inherited by programs that are started. */
+enum pt_status pt_channel_create(const struct pt_channel_setup *setup, struct pt_names *names,
+                                 struct pt_channel_reader **ret_reader, struct pt_err *err) PT_WARN_UNUSED;
+void pt_channel_free(struct pt_channel_reader *reader);
+int pt_channel_fd(const struct pt_channel_reader *reader);
+/* The mapped file itself. */
+struct pt_channel *pt_channel_map(struct pt_channel_reader *reader);
+
+/* Names a thread by its start function; NULL: nobody knows. */
+typedef const char *(*pt_channel_function)(void *context, uint64_t start, uint64_t module_base);
+void pt_channel_set_function(struct pt_channel_reader *reader, pt_channel_function function, void *context);
+
+enum pt_channel_read {
+    PT_CHANNEL_EVENT, /* *ret_event is filled, its clock valid until the next call */
+    PT_CHANNEL_EMPTY, /* nothing at present */
+};
+/*
+ * The next event in actual order: PT_OP_INIT, then PT_OP_WRITE, PT_OP_UPDATE and PT_OP_EVENT with clocks. `now` is a
+ * monotonic time in nanoseconds. A record that does not come, because its thread was stopped for good while it wrote,
+ * is waited for: 10 ms if the program says that it drops records, 5 s otherwise; then it counts as lost.
+ */
+enum pt_channel_read pt_channel_next(struct pt_channel_reader *reader, uint64_t now, struct pt_event *ret_event);
+/* Waits until the program may have written something, at most so long; a signal ends the wait. */
+void pt_channel_wait(struct pt_channel_reader *reader, uint64_t nanoseconds);
+/* The program is gone: what has not been written by now never will be. */
+void pt_channel_set_ended(struct pt_channel_reader *reader);
+/* Nobody reads any more: threads that wait for room go on, and drop what they have. */
+void pt_channel_abandon(struct pt_channel_reader *reader);
+
+/* What did not arrive. */
+struct pt_channel_losses {
+    uint64_t missing; /* numbers that were taken but never came, while the program ran on */
+    uint64_t dropped; /* as the program counts them: buffers were full; at least some of the missing ones */
+    uint64_t corrupt; /* records that make no sense */
+    /* Numbers taken by events that were under way when the program ended. No other event can know of one, since its
+     * thread still held what it touches: the run without them is one that happened, and nothing is lost. */
+    uint64_t unfinished;
+};
+struct pt_channel_losses pt_channel_losses(const struct pt_channel_reader *reader);
+bool pt_channel_started(const struct pt_channel_reader *reader); /* the runtime has answered */
+
+/* A place where a load saw something else than the last recorded store. */
+struct pt_channel_foreign {
+    uint32_t var; /* id in PT_SPACE_VAR */
+    uint32_t loc; /* id in PT_SPACE_LOC */
+};
+/* Different places; those that did not fit in the list are in the total, which counts loads. */
+const struct pt_channel_foreign *pt_channel_foreign(const struct pt_channel_reader *reader, uint32_t *ret_count,
+                                                    uint64_t *ret_total);
+
+#endif

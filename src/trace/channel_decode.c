@@ -1,0 +1,438 @@
+/*
+ * Records to events. Everything here looks at the private copy in reader->record, whose length is known; texts and
+ * tables are checked against it.
+ *
+ * Clocks count the events the program wrote. Where some were lost, the counts handed out leave them out: an event's
+ * count is the number of its thread's events that have been handed out, so that the order stays one that `order`
+ * accepts.
+ */
+#include <float.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "trace/channel_impl.h"
+
+enum { MAX_FOREIGN = 100, MAX_THREADS = 1 << 22, MAX_INITS = 1 << 20 };
+
+static uint32_t intern(struct pt_channel_reader *r, enum pt_space space, const char *text)
+{
+    return pt_strtab_intern(&r->names->space[space], text, strlen(text));
+}
+
+/* The string that starts at `offset` of the record, NULL when it does not end within it. */
+static const char *text_at(const struct pt_channel_reader *r, size_t offset)
+{
+    struct pt_record head;
+    memcpy(&head, r->record, sizeof head);
+    if (offset >= head.bytes || !memchr(r->record + offset, '\0', head.bytes - offset))
+        return NULL;
+    return (const char *)r->record + offset;
+}
+
+/* A copy of a name with what cannot stand in a trace replaced; `commas`: those too. */
+static void put_clean(struct pt_buf *buf, const char *text, bool commas)
+{
+    for (const char *c = text; *c; c++) {
+        bool bad = (unsigned char)*c < 0x20 || *c == 0x7f || *c == '|' || *c == '"' || (commas && *c == ',');
+        pt_buf_add(buf, bad ? "_" : c, 1);
+    }
+}
+
+/* --- threads --- */
+
+/* NULL when there are too many. */
+static struct thread *thread_at(struct pt_channel_reader *r, uint32_t number)
+{
+    uint32_t *index = pt_map64_at(&r->thread_of, number);
+    if (*index == PT_NONE) {
+        if (r->thread_count >= MAX_THREADS)
+            return NULL;
+        *index = r->thread_count;
+        PT_PUSH(r->threads, r->thread_count, r->thread_cap, ((struct thread){.number = number, .name = PT_NONE}));
+    }
+    return &r->threads[*index];
+}
+
+static const struct thread *known_thread(const struct pt_channel_reader *r, uint32_t number)
+{
+    uint32_t index = pt_map64_get(&r->thread_of, number);
+    return index == PT_NONE ? NULL : &r->threads[index];
+}
+
+/* `worker`, then `worker#2`, ... in order of creation. */
+static void give_name(struct pt_channel_reader *r, struct thread *thread)
+{
+    const char *function = NULL;
+    if (thread->number == 0)
+        function = "main";
+    else if (thread->start && r->function)
+        function = r->function(r->function_context, thread->start, thread->module_base);
+    if (!function || !*function)
+        function = thread->own_name && thread->own_name[0] ? thread->own_name : "thread";
+    struct pt_buf buf;
+    pt_buf_init(&buf);
+    if (function[0] == '#' || strcmp(function, "-") == 0)
+        pt_buf_puts(&buf, "_");
+    put_clean(&buf, function, true);
+    uint32_t id = pt_strtab_intern(&r->thread_functions, buf.text, buf.len);
+    size_t old = r->function_use_cap;
+    PT_GROW(r->function_uses, r->function_use_cap, (size_t)id + 1);
+    for (size_t i = old; i < r->function_use_cap; i++)
+        r->function_uses[i] = 0;
+    if (++r->function_uses[id] > 1)
+        pt_buf_printf(&buf, "#%u", r->function_uses[id]);
+    thread->name = pt_strtab_intern(&r->names->space[PT_SPACE_THREAD], buf.text, buf.len);
+    pt_buf_release(&buf);
+}
+
+/* The thread's name. Threads created before it that are known but not named yet are named first. */
+static uint32_t name_of(struct pt_channel_reader *r, struct thread *thread)
+{
+    while (thread->name == PT_NONE) {
+        struct thread *first = thread;
+        for (uint32_t i = 0; i < r->thread_count; i++) {
+            if (r->threads[i].name == PT_NONE && r->threads[i].number < first->number)
+                first = &r->threads[i];
+        }
+        give_name(r, first);
+    }
+    return thread->name;
+}
+
+static void find_announced(struct pt_channel_reader *r)
+{
+    while (known_thread(r, r->announced))
+        r->announced++;
+}
+
+bool chan_name_is_open(const struct pt_channel_reader *r)
+{
+    struct pt_record_event event;
+    memcpy(&event, r->record, sizeof event);
+    const struct thread *thread = known_thread(r, event.thread);
+    return thread && thread->name == PT_NONE && event.thread > r->announced;
+}
+
+void chan_settle_names(struct pt_channel_reader *r)
+{
+    struct pt_record_event event;
+    memcpy(&event, r->record, sizeof event);
+    r->announced = event.thread;
+    find_announced(r);
+}
+
+static bool take_thread(struct pt_channel_reader *r)
+{
+    struct pt_record_thread record;
+    const char *name = text_at(r, offsetof(struct pt_record_thread, name));
+    if (!name)
+        return false;
+    memcpy(&record, r->record, sizeof record);
+    struct thread *thread = thread_at(r, record.thread);
+    if (!thread)
+        return false;
+    if (thread->name == PT_NONE) {
+        free(thread->own_name);
+        thread->own_name = pt_xstrdup(name);
+        thread->start = record.start;
+        thread->module_base = record.module_base;
+    }
+    find_announced(r);
+    return true;
+}
+
+/* A count of the program's as one of ours. */
+static uint64_t translate(const struct thread *thread, uint64_t count)
+{
+    if (count >= thread->count)
+        return thread->yielded;
+    uint32_t low = 0, high = thread->gap_count; /* the first gap that ends at or after it */
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (thread->gaps[middle].last < count)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    uint64_t missing = low ? thread->gaps[low - 1].missing : 0;
+    if (low < thread->gap_count) { /* it may lie inside that gap */
+        const struct gap *gap = &thread->gaps[low];
+        uint64_t first = gap->last - (gap->missing - missing) + 1;
+        if (count >= first)
+            return first - 1 - missing;
+    }
+    return count - missing;
+}
+
+/* The thread's own next count; false when it does not rise. */
+static bool count_event(struct thread *thread, uint64_t count)
+{
+    if (count <= thread->count)
+        return false;
+    if (count > thread->count + 1) {
+        uint64_t missing = thread->gap_count ? thread->gaps[thread->gap_count - 1].missing : 0;
+        struct gap gap = {count - 1, missing + count - 1 - thread->count};
+        PT_PUSH(thread->gaps, thread->gap_count, thread->gap_cap, gap);
+    }
+    thread->count = count;
+    thread->yielded++;
+    return true;
+}
+
+/* --- places --- */
+
+static bool take_site(struct pt_channel_reader *r, uint32_t ring)
+{
+    struct pt_record_site record;
+    const char *file = text_at(r, offsetof(struct pt_record_site, texts));
+    if (!file)
+        return false;
+    memcpy(&record, r->record, sizeof record);
+    struct pt_buf loc;
+    pt_buf_init(&loc);
+    put_clean(&loc, *file ? file : "-", false);
+    if (*file && record.line)
+        pt_buf_printf(&loc, ":%u", record.line);
+    *pt_map64_at(&r->sites, (uint64_t)ring << 32 | record.site) = intern(r, PT_SPACE_LOC, loc.text);
+    pt_buf_release(&loc);
+    return true;
+}
+
+static uint32_t loc_of(struct pt_channel_reader *r, uint32_t ring, uint32_t site)
+{
+    uint32_t loc = pt_map64_get(&r->sites, (uint64_t)ring << 32 | site);
+    return loc == PT_NONE ? intern(r, PT_SPACE_LOC, "-") : loc;
+}
+
+/* --- values --- */
+
+static bool take_watch(struct pt_channel_reader *r)
+{
+    struct pt_record_watch record;
+    const char *name = text_at(r, offsetof(struct pt_record_watch, name));
+    if (!name || !*name)
+        return false;
+    memcpy(&record, r->record, sizeof record);
+    if (record.type > PT_WATCH_CHARS || record.var < r->var_count)
+        return false;
+    struct pt_buf clean;
+    pt_buf_init(&clean);
+    put_clean(&clean, name, false);
+    struct watched watched = {.name = intern(r, PT_SPACE_VAR, clean.text), .size = record.size, .type = record.type};
+    pt_buf_release(&clean);
+    *pt_map64_at(&r->objects, record.var) = r->dynamic_count;
+    PT_PUSH(r->dynamic, r->dynamic_count, r->dynamic_cap, watched);
+    return true;
+}
+
+static const struct watched *watched_at(const struct pt_channel_reader *r, uint32_t object)
+{
+    if (object < r->var_count)
+        return &r->vars[object];
+    uint32_t index = pt_map64_get(&r->objects, object);
+    return index == PT_NONE ? NULL : &r->dynamic[index];
+}
+
+static struct pt_value decode_float(const unsigned char *bytes, uint32_t size)
+{
+    float f;
+    double d;
+    if (size == sizeof f) {
+        memcpy(&f, bytes, sizeof f);
+        return pt_value_float(f);
+    }
+    if (size == sizeof d) {
+        memcpy(&d, bytes, sizeof d);
+        return pt_value_float(d);
+    }
+#if LDBL_MANT_DIG == 64 /* x87: any 80 bits are a number or a NaN */
+    long double l = 0;
+    if (size == sizeof l) {
+        memcpy(&l, bytes, 10);
+        return pt_value_float((double)l);
+    }
+#endif
+    return (struct pt_value){0};
+}
+
+static struct pt_value decode_integer(const struct watched *w, const unsigned char *bytes)
+{
+    unsigned __int128 word = 0;
+    if (w->size > sizeof word || w->bit_offset > 7 || w->bit_size > 64)
+        return (struct pt_value){0};
+    memcpy(&word, bytes, w->size);
+    unsigned bits = w->bit_size ? w->bit_size : w->size * 8;
+    word >>= w->bit_offset;
+    if (bits < 128)
+        word &= ((unsigned __int128)1 << bits) - 1;
+    if (w->type == PT_WATCH_BOOL)
+        return pt_value_bool(word != 0);
+    bool negative = w->type == PT_WATCH_INT && bits && (word >> (bits - 1) & 1);
+    if (negative && bits < 128)
+        word |= ~(unsigned __int128)0 << bits;
+    /* Of 128 bits only what 64 hold has a value. */
+    if (negative)
+        return (__int128)word >= INT64_MIN ? pt_value_int((int64_t)word) : (struct pt_value){0};
+    return word <= UINT64_MAX ? pt_value_uint((uint64_t)word) : (struct pt_value){0};
+}
+
+static struct pt_value decode(struct pt_channel_reader *r, const struct watched *w, const unsigned char *bytes,
+                              uint32_t len)
+{
+    if (w->type == PT_WATCH_CHARS) {
+        size_t text = strnlen((const char *)bytes, len < w->size ? len : w->size);
+        uint32_t id = pt_strtab_intern(&r->names->space[PT_SPACE_STRING], (const char *)bytes, text);
+        return pt_value_string(pt_name(r->names, PT_SPACE_STRING, id), (uint32_t)text);
+    }
+    if (len < w->size || w->size == 0)
+        return (struct pt_value){0};
+    return w->type == PT_WATCH_FLOAT ? decode_float(bytes, w->size) : decode_integer(w, bytes);
+}
+
+/* --- events --- */
+
+/* The fixed part, and where clock and value stand; false when they do not fit into the record. */
+static bool open_event(const struct pt_channel_reader *r, struct pt_record_event *ret_event, size_t *ret_value)
+{
+    if (((const struct pt_record *)(const void *)r->record)->bytes < sizeof *ret_event)
+        return false;
+    memcpy(ret_event, r->record, sizeof *ret_event);
+    uint64_t value = sizeof *ret_event + (uint64_t)ret_event->clock_count * sizeof(struct pt_clock_pair);
+    *ret_value = (size_t)value;
+    return value + ret_event->value_bytes <= ret_event->head.bytes;
+}
+
+static bool take_init(struct pt_channel_reader *r)
+{
+    struct pt_record_event record;
+    size_t at;
+    if (!open_event(r, &record, &at))
+        return false;
+    const struct watched *w = watched_at(r, record.object);
+    if (!w)
+        return false;
+    struct pt_event event = {.op = PT_OP_INIT,
+                             .thread = PT_NONE,
+                             .object = w->name,
+                             .loc = intern(r, PT_SPACE_LOC, "-"),
+                             .value = decode(r, w, r->record + at, record.value_bytes)};
+    /* An object that is named late was 0 for all that anybody knew. */
+    if (event.value.kind != PT_VALUE_UNKNOWN && !r->settled && r->init_count < MAX_INITS)
+        PT_PUSH(r->inits, r->init_count, r->init_cap, event);
+    return true;
+}
+
+static bool take_foreign(struct pt_channel_reader *r, uint32_t ring)
+{
+    struct pt_record_event record;
+    size_t at;
+    if (!open_event(r, &record, &at))
+        return false;
+    const struct watched *w = watched_at(r, record.object);
+    if (!w)
+        return false;
+    struct pt_channel_foreign foreign = {w->name, loc_of(r, ring, record.site)};
+    for (uint32_t i = 0; i < r->foreign_count; i++) {
+        if (r->foreign[i].var == foreign.var && r->foreign[i].loc == foreign.loc)
+            return true;
+    }
+    if (r->foreign_count < MAX_FOREIGN)
+        PT_PUSH(r->foreign, r->foreign_count, r->foreign_cap, foreign);
+    return true;
+}
+
+bool chan_take_record(struct pt_channel_reader *r, uint32_t ring)
+{
+    switch (((const struct pt_record *)(const void *)r->record)->type) {
+    case PT_RECORD_THREAD:
+        return take_thread(r);
+    case PT_RECORD_SITE:
+        return take_site(r, ring);
+    case PT_RECORD_WATCH:
+        return take_watch(r);
+    case PT_RECORD_INIT:
+        return take_init(r);
+    case PT_RECORD_FOREIGN:
+        return take_foreign(r, ring);
+    default:
+        return false;
+    }
+}
+
+static int by_thread(const void *a, const void *b)
+{
+    const struct pt_clock_entry *x = a, *y = b;
+    return x->thread < y->thread ? -1 : x->thread > y->thread;
+}
+
+/* In order of threads, each once; nearly always it is so already. */
+static uint32_t sort_clock(struct pt_clock_entry *clock, uint32_t count)
+{
+    bool sorted = true;
+    for (uint32_t i = 1; i < count; i++)
+        sorted &= clock[i - 1].thread < clock[i].thread;
+    if (sorted)
+        return count;
+    qsort(clock, count, sizeof *clock, by_thread);
+    uint32_t kept = 1;
+    for (uint32_t i = 1; i < count; i++) {
+        if (clock[i].thread != clock[kept - 1].thread)
+            clock[kept++] = clock[i];
+        else if (clock[i].count > clock[kept - 1].count)
+            clock[kept - 1].count = clock[i].count;
+    }
+    return kept;
+}
+
+/* Fills reader->clock with the record's clock in our counts. False when it makes no sense. */
+static bool take_clock(struct pt_channel_reader *r, const struct pt_record_event *record, uint32_t *ret_count)
+{
+    uint32_t count = 0;
+    uint64_t own = 0;
+    PT_GROW(r->clock, r->clock_cap, (size_t)record->clock_count + 1);
+    for (uint32_t i = 0; i < record->clock_count; i++) {
+        struct pt_clock_pair pair;
+        memcpy(&pair, r->record + sizeof *record + i * sizeof pair, sizeof pair);
+        if (pair.thread == record->thread) {
+            own = own > pair.count ? own : pair.count;
+            continue;
+        }
+        /* A thread of which no event has arrived is not known to anybody here. */
+        const struct thread *thread = known_thread(r, pair.thread);
+        uint64_t known = thread && thread->yielded ? translate(thread, pair.count) : 0;
+        if (known)
+            r->clock[count++] = (struct pt_clock_entry){thread->name, known};
+    }
+    struct thread *self = thread_at(r, record->thread);
+    if (!self || !count_event(self, own))
+        return false;
+    r->clock[count++] = (struct pt_clock_entry){name_of(r, self), self->yielded};
+    *ret_count = sort_clock(r->clock, count);
+    return true;
+}
+
+bool chan_take_event(struct pt_channel_reader *r, uint32_t ring, struct pt_event *ret_event)
+{
+    static const uint8_t ops[] = {PT_OP_WRITE, PT_OP_UPDATE, PT_OP_EVENT};
+    struct pt_record_event record;
+    size_t at;
+    uint32_t clock_len;
+    if (!open_event(r, &record, &at) || record.kind > PT_KIND_USER)
+        return false;
+    const struct watched *w = record.kind == PT_KIND_USER ? NULL : watched_at(r, record.object);
+    if (record.kind == PT_KIND_USER ? record.object >= r->user_event_count : !w)
+        return false;
+    if (!take_clock(r, &record, &clock_len))
+        return false;
+    *ret_event = (struct pt_event){.op = ops[record.kind],
+                                   .thread = known_thread(r, record.thread)->name,
+                                   .object = w ? w->name : r->user_events[record.object],
+                                   .loc = loc_of(r, ring, record.site),
+                                   .clock = r->clock,
+                                   .clock_len = clock_len};
+    if (w)
+        ret_event->value = decode(r, w, r->record + at, record.value_bytes);
+    return true;
+}

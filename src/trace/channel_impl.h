@@ -1,0 +1,99 @@
+/* The inside of the channel's reader: channel.c makes it, channel_rings.c merges, channel_decode.c translates. */
+#ifndef PT_TRACE_CHANNEL_IMPL_H
+#define PT_TRACE_CHANNEL_IMPL_H
+
+#include "trace/channel.h"
+
+/* What the reader knows of a ring. The header's own fields may be overwritten by the program: they are not trusted. */
+struct ring {
+    struct pt_ring *shared;
+    bool open;          /* a thread uses it */
+    uint64_t cursor;    /* bytes read */
+    uint64_t published; /* bytes the thread knows to be read */
+    uint64_t front;     /* number of the event at the cursor, 0: none */
+    uint32_t front_bytes;
+};
+
+struct watched {
+    uint32_t name; /* id in PT_SPACE_VAR */
+    uint32_t size, bit_offset, bit_size;
+    enum pt_watch_type type;
+};
+
+/* A run of counts of a thread that never arrived. */
+struct gap {
+    uint64_t last;    /* the last count that is missing */
+    uint64_t missing; /* in this gap and all before it */
+};
+
+struct thread {
+    uint32_t number;
+    uint32_t name; /* id in PT_SPACE_THREAD, PT_NONE: not yet needed */
+    uint64_t start, module_base;
+    char *own_name;   /* set with pthread_setname_np, or NULL */
+    uint64_t count;   /* of its latest event, as the program counts */
+    uint64_t yielded; /* its events that have been handed out */
+    struct gap *gaps;
+    uint32_t gap_count;
+    size_t gap_cap;
+};
+
+struct pt_channel_reader {
+    int fd;
+    struct pt_channel *map;
+    uint64_t map_bytes, ring_bytes;
+    uint32_t ring_max;
+    struct pt_names *names;
+    pt_channel_function function;
+    void *function_context;
+
+    struct ring *rings;
+    uint32_t ring_count; /* in use so far */
+    uint32_t *heap;      /* rings with a front, the smallest number first */
+    uint32_t heap_count;
+    uint64_t expected;                               /* the next event's number */
+    uint64_t asked_at, stalled_at, names_stalled_at; /* times; 0: never */
+    bool settled; /* the first event has been handed out: all initial values are known */
+    bool ended;
+    uint32_t wake_seen;
+    uint64_t events, missing, corrupt, unfinished;
+    unsigned char *record; /* a private copy of one, which the program cannot change any more */
+
+    struct watched *vars;
+    uint32_t var_count;
+    uint32_t *user_events; /* ids in PT_SPACE_EVENT */
+    uint32_t user_event_count;
+    struct pt_map64 objects; /* numbers of PT_RECORD_WATCH: index into dynamic */
+    struct watched *dynamic;
+    uint32_t dynamic_count;
+    size_t dynamic_cap;
+    struct pt_map64 sites; /* ring << 32 | site: id in PT_SPACE_LOC */
+    struct pt_map64 thread_of;
+    struct thread *threads;
+    uint32_t thread_count;
+    size_t thread_cap;
+    uint32_t announced; /* all threads below this number have told their start function, or are past waiting for */
+    struct pt_strtab thread_functions;
+    uint32_t *function_uses; /* by id in thread_functions */
+    size_t function_use_cap;
+
+    struct pt_event *inits; /* initial values to hand out */
+    uint32_t init_count, init_next;
+    size_t init_cap;
+    struct pt_clock_entry *clock;
+    size_t clock_cap;
+    struct pt_channel_foreign *foreign;
+    uint32_t foreign_count;
+    size_t foreign_cap;
+};
+
+/* Takes a record that is not an event, from reader->record. False when it makes no sense. */
+bool chan_take_record(struct pt_channel_reader *r, uint32_t ring);
+/* An event from reader->record. */
+bool chan_take_event(struct pt_channel_reader *r, uint32_t ring, struct pt_event *ret_event);
+/* Is the event in reader->record the first of a thread whose name depends on threads that have not told theirs? */
+bool chan_name_is_open(const struct pt_channel_reader *r);
+/* Stops waiting for those. */
+void chan_settle_names(struct pt_channel_reader *r);
+
+#endif

@@ -1,0 +1,289 @@
+/*
+ * Merging the rings. Numbers rise within a ring, and each event's number was taken while it held what it touches, so
+ * handing events out by number is the actual order (core/channel.h). A heap holds the next event of each ring that has
+ * one; empty rings are only looked at when the expected number is not at the top of the heap. Cost per event: O(log
+ * rings), plus one look at each empty ring per batch.
+ *
+ * The memory belongs to the program too. Lengths are checked before use; a record is copied out and looked at only in
+ * the copy. A ring whose contents make no sense is skipped up to its head, since nothing in it can be trusted.
+ */
+#include <limits.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "trace/channel_impl.h"
+
+/* How long a number that was taken is waited for (nanoseconds). */
+static const uint64_t drop_patience = 10000000, patience = 5000000000, name_patience = 20000000;
+/* When nobody has asked for so long, this process was stopped, and the program probably too: waiting begins anew. */
+static const uint64_t stopped = 1000000000;
+
+/* --- the heap --- */
+
+static bool before(const struct pt_channel_reader *r, uint32_t a, uint32_t b)
+{
+    return r->rings[r->heap[a]].front < r->rings[r->heap[b]].front;
+}
+
+static void swap(struct pt_channel_reader *r, uint32_t a, uint32_t b)
+{
+    uint32_t ring = r->heap[a];
+    r->heap[a] = r->heap[b];
+    r->heap[b] = ring;
+}
+
+static void heap_push(struct pt_channel_reader *r, uint32_t ring)
+{
+    uint32_t i = r->heap_count++;
+    r->heap[i] = ring;
+    for (; i && before(r, i, (i - 1) / 2); i = (i - 1) / 2)
+        swap(r, i, (i - 1) / 2);
+}
+
+/* Restores the order after the number of the top has changed. */
+static void heap_sift(struct pt_channel_reader *r)
+{
+    for (uint32_t i = 0;;) {
+        uint32_t least = i;
+        for (uint32_t child = 2 * i + 1; child <= 2 * i + 2 && child < r->heap_count; child++)
+            least = before(r, child, least) ? child : least;
+        if (least == i)
+            return;
+        swap(r, i, least);
+        i = least;
+    }
+}
+
+static void heap_pop(struct pt_channel_reader *r)
+{
+    r->heap[0] = r->heap[--r->heap_count];
+    heap_sift(r);
+}
+
+/* --- one ring --- */
+
+static void publish(struct ring *ring)
+{
+    if (ring->cursor == ring->published)
+        return;
+    ring->published = ring->cursor;
+    /* Partner: the thread's acquire when it looks for room. */
+    atomic_store_explicit(&ring->shared->tail, ring->cursor, memory_order_release);
+    atomic_fetch_add(&ring->shared->room, 1);
+    syscall(SYS_futex, &ring->shared->room, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+/* A thread that waits for room is told after each eighth of the ring: a system call per record would cost too much. */
+static void advance(struct pt_channel_reader *r, struct ring *ring, uint32_t bytes)
+{
+    ring->cursor += bytes;
+    ring->front = 0;
+    if (ring->cursor - ring->published >= r->ring_bytes / 8)
+        publish(ring);
+}
+
+/* The header of the record at the cursor; false when there is none. Skips what makes no sense. */
+static bool next_header(struct pt_channel_reader *r, struct ring *ring, struct pt_record *ret_header)
+{
+    /* In this order: a thread that has ended writes no more, so a head read later is its last. */
+    uint32_t state = atomic_load_explicit(&ring->shared->state, memory_order_acquire);
+    uint64_t head = atomic_load_explicit(&ring->shared->head, memory_order_acquire);
+    if (!ring->open && state == PT_RING_FREE)
+        return false;
+    if (!ring->open) {
+        ring->open = true;
+        ring->cursor = ring->published = atomic_load_explicit(&ring->shared->tail, memory_order_acquire);
+    }
+    uint64_t available = head - ring->cursor;
+    if (available == 0) {
+        if (state == PT_RING_ENDED) {
+            publish(ring);
+            ring->open = false;
+            /* Partner: the acquire of a new thread that takes the ring. */
+            atomic_store_explicit(&ring->shared->state, PT_RING_FREE, memory_order_release);
+        }
+        return false;
+    }
+    uint64_t at = ring->cursor & (r->ring_bytes - 1);
+    bool good = available <= r->ring_bytes && ring->cursor % 8 == 0 && available % 8 == 0;
+    if (good) {
+        memcpy(ret_header, ring->shared->data + at, sizeof *ret_header);
+        good = ret_header->bytes >= sizeof *ret_header && ret_header->bytes % 8 == 0 &&
+               ret_header->bytes <= available && ret_header->bytes <= r->ring_bytes - at;
+    }
+    if (!good) {
+        r->corrupt++;
+        ring->cursor = head & ~UINT64_C(7);
+        publish(ring);
+    }
+    return good;
+}
+
+/* Copies the record at the cursor, of `bytes` bytes, where the program cannot change it any more. */
+static void copy_record(struct pt_channel_reader *r, const struct ring *ring, uint32_t bytes)
+{
+    struct pt_record header;
+    memcpy(r->record, ring->shared->data + (ring->cursor & (r->ring_bytes - 1)), bytes);
+    memcpy(&header, r->record, sizeof header);
+    header.bytes = bytes;
+    memcpy(r->record, &header, sizeof header);
+}
+
+/* The event at the cursor becomes the ring's front. */
+static bool set_front(struct pt_channel_reader *r, struct ring *ring, uint32_t bytes)
+{
+    struct pt_record_event event;
+    if (bytes < sizeof event)
+        return false;
+    memcpy(&event, ring->shared->data + (ring->cursor & (r->ring_bytes - 1)), sizeof event);
+    /* Numbers come from the counter, so none can be ahead of it. */
+    if (event.number < r->expected || event.number >= atomic_load(&r->map->next_number))
+        return false;
+    ring->front = event.number;
+    ring->front_bytes = bytes;
+    return true;
+}
+
+/* Reads on until the ring has an event in front or is empty. */
+static void fill_front(struct pt_channel_reader *r, uint32_t index)
+{
+    struct ring *ring = &r->rings[index];
+    struct pt_record header;
+    /* The limit keeps a ring of nothing but small records from holding up the others. */
+    for (uint32_t n = 0; n < 4096 && next_header(r, ring, &header); n++) {
+        bool good = true;
+        if (header.type == PT_RECORD_EVENT) {
+            if (set_front(r, ring, header.bytes))
+                return;
+            good = false;
+        } else if (header.type != PT_RECORD_PAD) {
+            copy_record(r, ring, header.bytes);
+            good = chan_take_record(r, index);
+        }
+        r->corrupt += !good;
+        advance(r, ring, header.bytes);
+    }
+}
+
+/* --- all of them --- */
+
+static void poll_rings(struct pt_channel_reader *r)
+{
+    r->wake_seen = atomic_load(&r->map->wake);
+    uint32_t used = atomic_load_explicit(&r->map->rings_used, memory_order_acquire);
+    r->ring_count = used < r->ring_max ? used : r->ring_max;
+    for (uint32_t i = 0; i < r->ring_count; i++) {
+        if (r->rings[i].front)
+            continue;
+        fill_front(r, i);
+        if (r->rings[i].front)
+            heap_push(r, i);
+    }
+}
+
+static void publish_all(struct pt_channel_reader *r)
+{
+    for (uint32_t i = 0; i < r->ring_count; i++)
+        publish(&r->rings[i]);
+}
+
+/* The event at the top of the heap leaves it; its ring's next one comes in. */
+static void drop_top(struct pt_channel_reader *r)
+{
+    uint32_t index = r->heap[0];
+    advance(r, &r->rings[index], r->rings[index].front_bytes);
+    fill_front(r, index);
+    if (r->rings[index].front)
+        heap_sift(r);
+    else
+        heap_pop(r);
+}
+
+/* Has `*since` stood still for `limit`? Starts the clock when it is 0. */
+static bool is_over(uint64_t *since, uint64_t now, uint64_t limit)
+{
+    if (!*since)
+        *since = now ? now : 1;
+    return now > *since && now - *since >= limit;
+}
+
+/* Numbers from expected up to `number` will not come. */
+static void give_up(struct pt_channel_reader *r, uint64_t number)
+{
+    *(r->ended ? &r->unfinished : &r->missing) += number - r->expected;
+    r->expected = number;
+    r->stalled_at = 0;
+}
+
+/* Nothing can be handed out after a look at all rings. True: try again. */
+static bool skip_gap(struct pt_channel_reader *r, uint64_t now)
+{
+    if (r->heap_count) {
+        uint64_t limit = atomic_load(&r->map->dropped) > r->missing ? drop_patience : patience;
+        if (!r->ended && !is_over(&r->stalled_at, now, limit))
+            return false;
+        give_up(r, r->rings[r->heap[0]].front);
+        return true;
+    }
+    r->stalled_at = 0;
+    uint64_t next = atomic_load(&r->map->next_number);
+    if (r->ended && next > r->expected)
+        give_up(r, next);
+    return false;
+}
+
+/* The expected event is at the top. False: its thread's name is not settled yet. */
+static bool take_top(struct pt_channel_reader *r, uint64_t now, struct pt_event *ret_event, bool *ret_good)
+{
+    uint32_t index = r->heap[0];
+    copy_record(r, &r->rings[index], r->rings[index].front_bytes);
+    if (chan_name_is_open(r)) {
+        if (!r->ended && !is_over(&r->names_stalled_at, now, name_patience))
+            return false;
+        chan_settle_names(r);
+    }
+    r->names_stalled_at = r->stalled_at = 0;
+    *ret_good = chan_take_event(r, index, ret_event);
+    if (*ret_good) {
+        r->settled = true;
+        ret_event->line = ++r->events;
+    } else {
+        r->corrupt++;
+    }
+    r->expected++;
+    drop_top(r);
+    return true;
+}
+
+enum pt_channel_read pt_channel_next(struct pt_channel_reader *r, uint64_t now, struct pt_event *ret_event)
+{
+    bool looked = false, good;
+    if (now - r->asked_at > stopped)
+        r->stalled_at = r->names_stalled_at = 0;
+    r->asked_at = now;
+    for (;;) {
+        if (r->init_next < r->init_count && !r->settled) {
+            *ret_event = r->inits[r->init_next++];
+            ret_event->line = ++r->events;
+            return PT_CHANNEL_EVENT;
+        }
+        uint64_t top = r->heap_count ? r->rings[r->heap[0]].front : 0;
+        if (top && top < r->expected) { /* given up before, or twice the same */
+            r->corrupt++;
+            drop_top(r);
+        } else if (top == r->expected && (r->settled || looked) && take_top(r, now, ret_event, &good)) {
+            if (good)
+                return PT_CHANNEL_EVENT;
+        } else if (!looked) {
+            /* Also before the first event: initial values, written before it, may stand in a ring looked at too early.
+             */
+            poll_rings(r);
+            looked = true;
+        } else if (top == r->expected || !skip_gap(r, now)) {
+            publish_all(r);
+            return PT_CHANNEL_EMPTY;
+        }
+    }
+}

@@ -1,0 +1,65 @@
+/*
+ * Names of a program to places in it, and back, through its debug information (DWARF, read with libdw). Done before the
+ * program runs, so addresses are those in the files; whoever loads them adds the load address.
+ */
+#ifndef PT_TRACE_DEBUGINFO_H
+#define PT_TRACE_DEBUGINFO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "core/channel.h"
+
+struct pt_debuginfo;
+
+struct pt_debuginfo_options {
+    const char *library_path;   /* what LD_LIBRARY_PATH will be, or NULL */
+    const char *const *modules; /* libraries that the program opens later (dlopen), then NULL; may be NULL */
+};
+
+/* PT_EINPUT: the program, or a module, is no ELF file of this machine. Without debug information it opens, but finds
+ * no variables. */
+enum pt_status pt_debuginfo_open(const char *program, const struct pt_debuginfo_options *options,
+                                 struct pt_debuginfo **ret_info, struct pt_err *err) PT_WARN_UNUSED;
+void pt_debuginfo_free(struct pt_debuginfo *info);
+
+/* A variable or a part of one; the fields are those of struct pt_watch. */
+struct pt_variable {
+    const char *module; /* the file of the library it lies in, NULL: the program itself; lives as long as the info */
+    uint64_t offset;
+    uint32_t size;
+    enum pt_watch_type type;
+    uint32_t bit_offset, bit_size;
+};
+
+/*
+ * Contract section 2, [file.c:]path. `file` may be NULL; it matches by its last components. The program's own variables
+ * hide those of libraries. PT_EINPUT: unknown, ambiguous (all candidates are listed) or not something with a value.
+ */
+enum pt_status pt_debuginfo_find(struct pt_debuginfo *info, const char *file, const char *path,
+                                 struct pt_variable *ret_variable, struct pt_err *err) PT_WARN_UNUSED;
+
+/* Is there a variable that the path begins with? */
+bool pt_debuginfo_knows(struct pt_debuginfo *info, const char *path);
+
+/* Offers every name that `path` may have been meant to be: the members at the point it fails, or all variables with the
+ * members of the program's own. */
+typedef void (*pt_debuginfo_visit)(void *context, const char *name);
+void pt_debuginfo_near(struct pt_debuginfo *info, const char *path, pt_debuginfo_visit visit, void *context);
+
+/*
+ * May `text` be an argument of `function` (portent_event, portent_watch)? True when a module that uses the function
+ * holds the text as a constant, or the end of one, since linkers merge those. Who makes such names up at run time is
+ * not found.
+ */
+bool pt_debuginfo_may_pass(struct pt_debuginfo *info, const char *function, const char *text);
+
+/*
+ * The function that starts at address `start` of a module loaded at `base`: "worker", "ns::C::run"; for the body of a
+ * std::thread (_State_impl<...>::_M_run) the callable it was made for. NULL when nobody knows. Lives as long as the
+ * info.
+ */
+const char *pt_debuginfo_function(struct pt_debuginfo *info, uint64_t start, uint64_t base);
+
+#endif

@@ -1,0 +1,478 @@
+/*
+ * Types are followed as the compiler describes them: typedef, const, volatile, restrict and _Atomic are looked through,
+ * members are searched in anonymous members and base classes too, and std::atomic<T> is entered down to its single data
+ * member. What is left at the end must be a scalar, or an array of characters, which is a string.
+ */
+#include "trace/dwarf_path.h"
+
+#include <dwarf.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+
+enum { MAX_TYPE_DEPTH = 64, MAX_DIMENSIONS = 16, MAX_SIZE = 1 << 16 };
+
+struct follow {
+    const struct pt_dwarf_index *index;
+    const char *name; /* the whole name, for messages */
+    struct pt_err *err;
+    Dwarf_Die type; /* of what has been reached; has_type: it is not void */
+    bool has_type;
+    uint64_t offset;
+    uint32_t bit_offset, bit_size;
+    /* Of an array that has been reached, and how many of them are indexed already. */
+    uint64_t dimensions[MAX_DIMENSIONS]; /* elements, 0: unknown */
+    uint32_t dimension_count, indexed;
+};
+
+static bool type_of(Dwarf_Die *die, Dwarf_Die *ret_type)
+{
+    Dwarf_Attribute attr;
+    return dwarf_attr_integrate(die, DW_AT_type, &attr) && dwarf_formref_die(&attr, ret_type);
+}
+
+static bool number_of(Dwarf_Die *die, unsigned attribute, uint64_t *ret_number)
+{
+    Dwarf_Attribute attr;
+    Dwarf_Word word;
+    if (!dwarf_attr_integrate(die, attribute, &attr) || dwarf_formudata(&attr, &word) != 0)
+        return false;
+    *ret_number = word;
+    return true;
+}
+
+/* Removes what does not change the value, and finds the definition of a type that is only declared here. */
+static bool strip(const struct pt_dwarf_index *index, Dwarf_Die *type)
+{
+    for (unsigned step = 0; step < MAX_TYPE_DEPTH; step++) {
+        Dwarf_Attribute attr;
+        bool declared = false;
+        switch (dwarf_tag(type)) {
+        case DW_TAG_typedef:
+        case DW_TAG_const_type:
+        case DW_TAG_volatile_type:
+        case DW_TAG_restrict_type:
+        case DW_TAG_atomic_type:
+        case DW_TAG_immutable_type:
+            if (!type_of(type, type))
+                return false;
+            break;
+        case DW_TAG_structure_type:
+        case DW_TAG_class_type:
+        case DW_TAG_union_type:
+            if (dwarf_attr(type, DW_AT_declaration, &attr) && dwarf_formflag(&attr, &declared) == 0 && declared)
+                return pt_dwarf_definition(index, type, type);
+            return true;
+        default:
+            return true;
+        }
+    }
+    return false;
+}
+
+static void read_dimensions(struct follow *f)
+{
+    Dwarf_Die child;
+    f->dimension_count = f->indexed = 0;
+    if (!f->has_type || dwarf_tag(&f->type) != DW_TAG_array_type || dwarf_child(&f->type, &child) != 0)
+        return;
+    do {
+        uint64_t count = 0, upper;
+        if (dwarf_tag(&child) != DW_TAG_subrange_type || f->dimension_count == MAX_DIMENSIONS)
+            continue;
+        if (!number_of(&child, DW_AT_count, &count) && number_of(&child, DW_AT_upper_bound, &upper))
+            count = upper + 1;
+        f->dimensions[f->dimension_count++] = count;
+    } while (dwarf_siblingof(&child, &child) == 0);
+}
+
+static void set_type(struct follow *f, Dwarf_Die *holder)
+{
+    f->has_type = type_of(holder, &f->type) && strip(f->index, &f->type);
+    read_dimensions(f);
+}
+
+/* Where a member or base class stands in its class. False for virtual bases: only the running program knows. */
+static bool member_offset(Dwarf_Die *member, uint64_t *ret_offset)
+{
+    Dwarf_Attribute attr;
+    Dwarf_Word word;
+    Dwarf_Op *ops;
+    size_t count;
+    *ret_offset = 0;
+    if (!dwarf_attr_integrate(member, DW_AT_data_member_location, &attr))
+        return true; /* a union's, or a bit-field with DW_AT_data_bit_offset */
+    if (dwarf_formudata(&attr, &word) == 0)
+        *ret_offset = word;
+    else if (dwarf_getlocation(&attr, &ops, &count) == 0 && count == 1 && ops[0].atom == DW_OP_plus_uconst)
+        *ret_offset = ops[0].number;
+    else
+        return false;
+    return true;
+}
+
+static bool is_data_member(Dwarf_Die *die)
+{
+    Dwarf_Attribute attr;
+    bool flag = false;
+    if (dwarf_tag(die) == DW_TAG_inheritance)
+        return true;
+    if (dwarf_tag(die) != DW_TAG_member)
+        return false;
+    /* Static members have no place in the class. */
+    return !(dwarf_attr(die, DW_AT_external, &attr) && dwarf_formflag(&attr, &flag) == 0 && flag);
+}
+
+static bool is_class(Dwarf_Die *type)
+{
+    int tag = dwarf_tag(type);
+    return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
+}
+
+/* Steps from a class into one of its members. */
+static bool enter(struct follow *f, Dwarf_Die *member)
+{
+    uint64_t offset, bits = 0, bit_offset, storage;
+    if (!member_offset(member, &offset))
+        return false;
+    f->bit_offset = f->bit_size = 0;
+    set_type(f, member);
+    if (number_of(member, DW_AT_bit_size, &bits) && bits >= 1 && bits <= 64) {
+        if (number_of(member, DW_AT_data_bit_offset, &bit_offset)) {
+            offset += bit_offset / 8;
+        } else if (number_of(member, DW_AT_bit_offset, &bit_offset)) {
+            /* DWARF 2 counts from the most significant bit of the declared type. */
+            Dwarf_Word size = 0;
+            if (!number_of(member, DW_AT_byte_size, &storage))
+                storage = f->has_type && dwarf_aggregate_size(&f->type, &size) == 0 ? size : 0;
+            bit_offset = storage * 8 - bit_offset - bits;
+            offset += bit_offset / 8;
+        } else {
+            bit_offset = 0;
+        }
+        f->bit_offset = (uint32_t)(bit_offset % 8);
+        f->bit_size = (uint32_t)bits;
+    }
+    f->offset += offset;
+    return true;
+}
+
+/* Finds a member by name, also in anonymous members and base classes, and steps into it. */
+static bool enter_named(struct follow *f, const char *name, size_t len, unsigned depth)
+{
+    Dwarf_Die child;
+    if (depth > MAX_TYPE_DEPTH || !f->has_type || !is_class(&f->type) || dwarf_child(&f->type, &child) != 0)
+        return false;
+    struct follow start = *f;
+    do {
+        if (!is_data_member(&child))
+            continue;
+        const char *own = dwarf_tag(&child) == DW_TAG_member ? dwarf_diename(&child) : NULL;
+        if (own && (strlen(own) != len || memcmp(own, name, len) != 0))
+            continue;
+        if (enter(f, &child) && (own || enter_named(f, name, len, depth + 1)))
+            return true;
+        *f = start;
+    } while (dwarf_siblingof(&child, &child) == 0);
+    return false;
+}
+
+static void visit_members(const struct pt_dwarf_index *index, Dwarf_Die *type, const struct pt_buf *prefix,
+                          pt_debuginfo_visit visit, void *context, unsigned depth)
+{
+    Dwarf_Die child, inner;
+    if (depth > MAX_TYPE_DEPTH || !is_class(type) || dwarf_child(type, &child) != 0)
+        return;
+    do {
+        if (!is_data_member(&child))
+            continue;
+        const char *own = dwarf_tag(&child) == DW_TAG_member ? dwarf_diename(&child) : NULL;
+        if (own) {
+            struct pt_buf full;
+            pt_buf_init(&full);
+            pt_buf_printf(&full, "%s.%s", prefix->text, own);
+            visit(context, full.text);
+            pt_buf_release(&full);
+        } else if (type_of(&child, &inner) && strip(index, &inner)) {
+            visit_members(index, &inner, prefix, visit, context, depth + 1);
+        }
+    } while (dwarf_siblingof(&child, &child) == 0);
+}
+
+struct name_list {
+    struct pt_buf buf;
+    uint32_t count;
+};
+
+static void list_name(void *context, const char *name)
+{
+    enum { MAX_LISTED = 12 };
+    struct name_list *list = context;
+    if (list->count++ < MAX_LISTED)
+        pt_buf_printf(&list->buf, "%s%s", list->count > 1 ? ", " : "", name);
+    else if (list->count == MAX_LISTED + 1)
+        pt_buf_puts(&list->buf, ", ...");
+}
+
+/* An error that lists the members of what was reached, whose name is the first `len` bytes of the whole. */
+static enum pt_status members_error(const struct follow *f, size_t len, const char *what)
+{
+    struct name_list list = {.count = 0};
+    struct pt_buf prefix;
+    Dwarf_Die type = f->type;
+    pt_buf_init(&list.buf);
+    pt_buf_init(&prefix);
+    pt_buf_add(&prefix, f->name, len);
+    visit_members(f->index, &type, &prefix, list_name, &list, 0);
+    enum pt_status status = pt_err_set(f->err, PT_EINPUT, "'%s' %s%s%s", f->name, what, list.count ? ": " : "",
+                                       list.count ? list.buf.text : "");
+    pt_buf_release(&list.buf);
+    pt_buf_release(&prefix);
+    return status;
+}
+
+static bool element_type(struct follow *f, Dwarf_Die *ret_type, uint64_t *ret_size)
+{
+    Dwarf_Word size;
+    *ret_type = f->type;
+    if (!type_of(ret_type, ret_type) || !strip(f->index, ret_type) || dwarf_aggregate_size(ret_type, &size) != 0)
+        return false;
+    *ret_size = size;
+    return true;
+}
+
+/* One [index]. */
+static enum pt_status take_index(struct follow *f, uint64_t index)
+{
+    Dwarf_Die element;
+    uint64_t size;
+    if (f->indexed == f->dimension_count || !element_type(f, &element, &size))
+        return pt_err_set(f->err, PT_EINPUT, "'%s' indexes something that is no array", f->name);
+    uint64_t limit = f->dimensions[f->indexed];
+    if (limit && index >= limit)
+        return pt_err_set(f->err, PT_EINPUT, "'%s' has the index %" PRIu64 ", but there are %" PRIu64 " elements",
+                          f->name, index, limit);
+    f->indexed++;
+    uint64_t step = size;
+    for (uint32_t d = f->indexed; d < f->dimension_count; d++) {
+        if (__builtin_mul_overflow(step, f->dimensions[d], &step))
+            step = 0;
+    }
+    if (__builtin_mul_overflow(step, index, &step) || step > INT64_MAX)
+        return pt_err_set(f->err, PT_EINPUT, "'%s' has an index that is too large", f->name);
+    f->offset += step;
+    if (f->indexed == f->dimension_count) {
+        f->type = element;
+        read_dimensions(f);
+    }
+    return PT_OK;
+}
+
+/* Follows the path as far as it goes; *ret_rest is what is left of it after an error. */
+static enum pt_status follow_path(struct follow *f, const char *path, const char **ret_rest)
+{
+    while (*path) {
+        *ret_rest = path;
+        if (*path == '[') {
+            char *end;
+            uint64_t index = strtoull(path + 1, &end, 10);
+            if (end == path + 1 || *end != ']')
+                return pt_err_set(f->err, PT_EINPUT, "'%s' needs a constant index in its brackets", f->name);
+            enum pt_status status = take_index(f, index);
+            if (status != PT_OK)
+                return status;
+            path = end + 1;
+        } else if (*path == '.') {
+            size_t len = strcspn(path + 1, ".[");
+            if (f->has_type && f->indexed == f->dimension_count && is_class(&f->type)) {
+                if (!enter_named(f, path + 1, len, 0))
+                    return members_error(f, (size_t)(path - f->name), "is not there; the members are");
+            } else {
+                return pt_err_set(f->err, PT_EINPUT, "'%.*s' has no members", (int)(path - f->name), f->name);
+            }
+            path += 1 + len;
+        } else {
+            return pt_err_set(f->err, PT_EINPUT, "'%s' cannot be understood from '%s' on", f->name, path);
+        }
+    }
+    *ret_rest = path;
+    return PT_OK;
+}
+
+static bool is_empty_base(const struct pt_dwarf_index *index, Dwarf_Die *member)
+{
+    Dwarf_Die type, child;
+    if (dwarf_tag(member) != DW_TAG_inheritance || !type_of(member, &type) || !strip(index, &type))
+        return false;
+    if (dwarf_child(&type, &child) != 0)
+        return true;
+    do {
+        if (is_data_member(&child))
+            return false;
+    } while (dwarf_siblingof(&child, &child) == 0);
+    return true;
+}
+
+/* std::atomic<T>, std::atomic_flag and what they are made of: steps into the single data member. */
+static bool enter_single(struct follow *f)
+{
+    Dwarf_Die child, member;
+    bool found = false;
+    if (dwarf_child(&f->type, &child) != 0)
+        return false;
+    do {
+        if (!is_data_member(&child) || is_empty_base(f->index, &child))
+            continue;
+        if (found)
+            return false;
+        found = true;
+        member = child;
+    } while (dwarf_siblingof(&child, &child) == 0);
+    return found && enter(f, &member);
+}
+
+static bool is_atomic(Dwarf_Die *type)
+{
+    const char *name = dwarf_diename(type);
+    return name && (strncmp(name, "atomic<", 7) == 0 || strcmp(name, "atomic_flag") == 0);
+}
+
+static bool is_character(Dwarf_Die *type)
+{
+    uint64_t encoding, size;
+    return dwarf_tag(type) == DW_TAG_base_type && number_of(type, DW_AT_encoding, &encoding) &&
+           number_of(type, DW_AT_byte_size, &size) && size == 1 &&
+           (encoding == DW_ATE_signed_char || encoding == DW_ATE_unsigned_char || encoding == DW_ATE_UTF);
+}
+
+/* Compilers mostly give the underlying type; else an enumeration with a negative member is signed. */
+static bool enum_is_signed(const struct pt_dwarf_index *index, Dwarf_Die *type)
+{
+    Dwarf_Die under, child;
+    uint64_t encoding;
+    if (type_of(type, &under) && strip(index, &under) && number_of(&under, DW_AT_encoding, &encoding))
+        return encoding == DW_ATE_signed || encoding == DW_ATE_signed_char;
+    if (dwarf_child(type, &child) != 0)
+        return false;
+    do {
+        Dwarf_Attribute attr;
+        Dwarf_Sword value;
+        if (dwarf_attr(&child, DW_AT_const_value, &attr) && dwarf_formsdata(&attr, &value) == 0 && value < 0)
+            return true;
+    } while (dwarf_siblingof(&child, &child) == 0);
+    return false;
+}
+
+static bool base_class(uint64_t encoding, uint64_t size, enum pt_watch_type *ret_class)
+{
+    switch (encoding) {
+    case DW_ATE_boolean:
+        *ret_class = PT_WATCH_BOOL;
+        return size <= 8;
+    case DW_ATE_float:
+        *ret_class = PT_WATCH_FLOAT;
+        return size == sizeof(float) || size == sizeof(double) || size == sizeof(long double);
+    case DW_ATE_signed:
+    case DW_ATE_signed_char:
+        *ret_class = PT_WATCH_INT;
+        return size <= 16;
+    case DW_ATE_unsigned:
+    case DW_ATE_unsigned_char:
+    case DW_ATE_UTF:
+    case DW_ATE_address:
+        *ret_class = PT_WATCH_UINT;
+        return size <= 16;
+    default:
+        return false;
+    }
+}
+
+static bool scalar_class(struct follow *f, enum pt_watch_type *ret_class)
+{
+    uint64_t encoding;
+    Dwarf_Word size;
+    if (dwarf_aggregate_size(&f->type, &size) != 0)
+        return false;
+    switch (dwarf_tag(&f->type)) {
+    case DW_TAG_base_type:
+        return number_of(&f->type, DW_AT_encoding, &encoding) && base_class(encoding, size, ret_class);
+    case DW_TAG_enumeration_type:
+        *ret_class = enum_is_signed(f->index, &f->type) ? PT_WATCH_INT : PT_WATCH_UINT;
+        return size <= 8;
+    case DW_TAG_pointer_type:
+    case DW_TAG_reference_type:
+    case DW_TAG_rvalue_reference_type:
+    case DW_TAG_ptr_to_member_type:
+        *ret_class = PT_WATCH_UINT;
+        return size <= 8;
+    case DW_TAG_unspecified_type: /* decltype(nullptr) */
+    default:
+        return false;
+    }
+}
+
+/* An array, or what is left of its dimensions: a string if it is one row of characters. */
+static enum pt_status finish_array(struct follow *f, struct pt_variable *ret_variable)
+{
+    Dwarf_Die element;
+    uint64_t size, count = f->dimensions[f->dimension_count - 1];
+    if (!element_type(f, &element, &size) || !is_character(&element) || f->dimension_count - f->indexed != 1)
+        return pt_err_set(f->err, PT_EINPUT, "'%s' is an array; name an element of it, such as '%s[0]'", f->name,
+                          f->name);
+    if (count < 1 || count > MAX_SIZE)
+        return pt_err_set(f->err, PT_EINPUT, "'%s' is an array of characters of unknown or too large a size", f->name);
+    ret_variable->offset = f->offset;
+    ret_variable->size = (uint32_t)count;
+    ret_variable->type = PT_WATCH_CHARS;
+    ret_variable->bit_offset = ret_variable->bit_size = 0;
+    return PT_OK;
+}
+
+static enum pt_status finish(struct follow *f, struct pt_variable *ret_variable)
+{
+    enum pt_watch_type class;
+    Dwarf_Word size;
+    if (f->dimension_count > f->indexed)
+        return finish_array(f, ret_variable);
+    for (unsigned depth = 0; f->has_type && is_class(&f->type); depth++) {
+        struct follow before = *f;
+        if (depth > MAX_TYPE_DEPTH || (depth == 0 && !is_atomic(&f->type)) || !enter_single(f))
+            return members_error(&before, strlen(f->name), "is a structure; name a member of it");
+    }
+    if (!f->has_type || !scalar_class(f, &class) || dwarf_aggregate_size(&f->type, &size) != 0)
+        return pt_err_set(f->err, PT_EINPUT, "'%s' is of a type that properties cannot use", f->name);
+    ret_variable->offset = f->offset;
+    ret_variable->type = class;
+    ret_variable->bit_offset = f->bit_offset;
+    ret_variable->bit_size = f->bit_size;
+    ret_variable->size = f->bit_size ? (f->bit_offset + f->bit_size + 7) / 8 : (uint32_t)size;
+    return PT_OK;
+}
+
+enum pt_status pt_dwarf_path(const struct pt_dwarf_index *index, Dwarf_Die *variable, const char *name,
+                             const char *path, struct pt_variable *ret_variable, struct pt_err *err)
+{
+    struct follow f = {.index = index, .name = name, .err = err};
+    const char *rest;
+    set_type(&f, variable);
+    enum pt_status status = follow_path(&f, path, &rest);
+    return status == PT_OK ? finish(&f, ret_variable) : status;
+}
+
+void pt_dwarf_path_near(const struct pt_dwarf_index *index, Dwarf_Die *variable, const char *name, const char *path,
+                        pt_debuginfo_visit visit, void *context)
+{
+    struct pt_err ignored;
+    struct follow f = {.index = index, .name = name, .err = &ignored};
+    const char *rest;
+    struct pt_buf prefix;
+    set_type(&f, variable);
+    (void)!follow_path(&f, path, &rest);
+    pt_buf_init(&prefix);
+    pt_buf_add(&prefix, name, (size_t)(rest - name));
+    if (f.has_type)
+        visit_members(index, &f.type, &prefix, visit, context, 0);
+    pt_buf_release(&prefix);
+}

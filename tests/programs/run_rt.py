@@ -1,0 +1,275 @@
+#!/usr/bin/env python3
+"""Tests of the runtime without compiler and observer: small C programs call the hooks by hand, rt/observe.c reads the channel.
+
+    run_rt.py BUILD_DIR [--cc CC] [-k WORD] [--valgrind]
+
+BUILD_DIR/lib holds the runtime. Programs are compiled into a temporary folder, once against libportent-rt.a, once against the shared
+library and (order tests) once fully static, with the linker's --wrap.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+
+# Whether the event on b must know of the event on a.
+ORDERED = {
+    "flag": True, "read_write": True, "overlap": True, "straddle": True, "block": True, "good_cas": True, "mutex": True,
+    "trylock": True, "timedlock": True, "clocklock": True, "recursive": True, "read_then_write_lock": True, "write_then_read_lock": True,
+    "spin": True, "semaphore": True, "mtx": True, "once": True, "call_once": True, "condition": True, "condition11": True,
+    "barrier": True, "fork_order": True, "join": True, "join_exit": True, "join_cancelled": True,
+    "join_async_cancelled": True, "robust": True,
+    "none": False, "reads": False, "neighbours": False, "byte_neighbours": False, "failed_cas": False,
+    "failed_trylock": False, "read_locks": False, "failed_semaphore": False, "detached": False, "heap_reuse": False,
+}
+
+
+class Run:
+    """What the observer wrote, parsed."""
+
+    def __init__(self, text):
+        self.events, self.inits, self.foreign, self.watches, self.threads = [], {}, [], [], []
+        for line in text.splitlines():
+            kind, *rest = line.split(" ")
+            if kind == "E":
+                clock = {int(t): int(c) for t, c in (pair.split(":") for pair in rest[6].split(",") if pair)}
+                self.events.append({"number": int(rest[0]), "thread": int(rest[1]), "kind": int(rest[2]),
+                                    "object": int(rest[3]), "line": int(rest[4]), "value": rest[5], "clock": clock})
+            elif kind == "I":
+                self.inits[int(rest[0])] = rest[1]
+            elif kind == "F":
+                self.foreign.append((int(rest[0]), rest[1]))
+            elif kind == "W":
+                self.watches.append((int(rest[0]), " ".join(rest[3:])))
+            elif kind == "T":
+                self.threads.append((int(rest[0]), int(rest[1]), " ".join(rest[2:])))
+            elif kind == "Z":
+                self.summary = dict(pair.split("=") for pair in rest)
+            else:
+                raise AssertionError(line)
+
+    def number(self, name):
+        return int(self.summary[name])
+
+
+class Tests:
+    def __init__(self, options, folder):
+        self.build, self.cc, self.word, self.folder = options.build, options.cc, options.k, folder
+        self.valgrind = options.valgrind
+        self.failures, self.count = [], 0
+        self.compile("observe", "observe", [])
+
+    def compile(self, source, name, link, cc=None):
+        command = [cc or self.cc, "-O1", "-g", "-D_GNU_SOURCE", "-I", ROOT + "/src", "-I", ROOT + "/include",
+                   HERE + "/rt/" + source + ".c", "-o", os.path.join(self.folder, name), *link, "-lpthread", "-ldl"]
+        subprocess.run(command, check=True)
+
+    def link_flags(self, form):
+        lib = os.path.join(self.build, "lib")
+        if form == "shared":
+            return ["-L" + lib, "-lportent-rt", "-Wl,-rpath," + lib]
+        archive = "/libportent-rt.a" if form == "archive" else "/libportent-rt-static.a"
+        flags = ["-rdynamic", "-Wl,--whole-archive", lib + archive, "-Wl,--no-whole-archive"]
+        if form == "static":
+            with open(lib + "/portent-rt-static.wrap") as names:
+                flags += ["-static", "-DRT_STATIC"] + ["-Wl,--wrap=" + name for name in names.read().split()]
+        return flags
+
+    def offset(self, program, symbol):
+        table = subprocess.run(["nm", os.path.join(self.folder, program)], check=True, capture_output=True, text=True).stdout
+        for line in table.splitlines():
+            if line.endswith(" " + symbol):
+                return int(line.split()[0], 16)
+        raise AssertionError(symbol)
+
+    def observe(self, program, arguments, watches=(), events=(), flags=()):
+        command = [os.path.join(self.folder, "observe"), "-o", os.path.join(self.folder, "out"), *flags]
+        for symbol, plus, size in watches:
+            command += ["-w", "%x:%d" % (self.offset(program, symbol) + plus, size)]
+        for event in events:
+            command += ["-e", event]
+        if self.valgrind:
+            command += ["valgrind", "-q", "--error-exitcode=99"]
+        command += [os.path.join(self.folder, program), *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done
+        with open(os.path.join(self.folder, "out")) as out:
+            return Run(out.read())
+
+    def test(self, name, function, *arguments):
+        if self.word and self.word not in name:
+            return
+        self.count += 1
+        try:
+            function(*arguments)
+        except (AssertionError, subprocess.SubprocessError, KeyError, IndexError, StopIteration) as error:
+            self.failures.append(name)
+            print("FAILED %s: %s %s" % (name, type(error).__name__, error))
+
+    # each of these is one test
+
+    def ordered(self, program, name, expected):
+        run = self.observe(program, [name], [("a", 0, 4), ("b", 0, 4)])
+        assert run.summary["status"] == "0" and run.number("dropped") == 0, run.summary
+        assert run.inits == {0: "00000000", 1: "00000000"}, run.inits
+        a, b = next(e for e in run.events if e["object"] == 0), next(e for e in run.events if e["object"] == 1)
+        assert a["value"] == b["value"] == "00000001" and len(run.events) == 2
+        assert a["clock"] == {a["thread"]: 1}, a
+        knows = b["clock"].get(a["thread"], 0) >= 1
+        assert knows == expected, (a, b)
+        assert expected or a["thread"] != b["thread"]
+
+    def events(self, program):
+        run = self.observe(program, ["event"], [], ["go", "stop"])
+        assert [(e["kind"], e["object"]) for e in run.events] == [(2, 0), (2, 1)], run.events
+
+    def adjacent(self, program):
+        run = self.observe(program, ["adjacent_watched"], [("pair", 0, 4), ("pair", 4, 4)])
+        assert sorted(len(e["clock"]) for e in run.events) == [1, 1], run.events
+
+    def foreign(self, program):
+        run = self.observe(program, ["foreign"], [("a", 0, 4)])
+        assert run.number("foreign") == 1 and run.foreign == [(0, "00000006")], run.foreign
+        assert run.events[0]["line"] > 0
+
+    def watch(self, program):
+        run = self.observe(program, ["watch"], [("a", 0, 4)])
+        assert run.watches == [(1, "balance"), (2, "balance#2"), (3, "other")], run.watches
+        assert [(e["object"], e["value"]) for e in run.events] == [(1, "00000032"), (2, "00000033"), (3, "00000003")], run.events
+
+    def plugin(self, program):
+        library = os.path.join(self.folder, "plugin.so")
+        self.compile("plugin", "plugin.so", ["-shared", "-fPIC"])
+        flags = ["-w", "%x:4" % self.offset(program, "a"), "-m", library, "-w", "%x:4" % self.offset("plugin.so", "inside")]
+        run = self.observe(program, ["plugin", library], flags=flags)
+        assert run.summary["status"] == "0", run.summary
+        assert run.inits == {0: "00000000", 1: "00000004"}, run.inits
+        assert [(e["object"], e["value"]) for e in run.events] == [(1, "00000009")], run.events
+
+    def names(self, program):
+        run = self.observe(program, ["names"], [("a", 0, 4)])
+        assert (0, 0, "boss") in run.threads, run.threads
+
+    def exact(self, mode, size, offset, count):
+        run = self.observe("exact", [mode, size, offset, count], [("x", offset, size), ("seen1", 0, 8), ("seen2", 0, 8)],
+                           flags=["-x", "-q"])
+        assert run.summary["status"] == "0" and run.number("wrong") == run.number("gaps") == 0, run.summary
+        assert run.number("dropped") == run.number("foreign") == 0 and run.number("events") >= count, run.summary
+
+    def chain(self, run, total):
+        """Every update of a is there, each one more than the one before."""
+        values = [int(e["value"], 16) for e in run.events if e["object"] == 0]
+        assert values == list(range(1, total + 1)), (len(values), total)
+        assert run.number("dropped") == run.number("gaps") == 0, run.summary
+
+    def storm(self):
+        run = self.observe("life", ["storm", 100000], [("a", 0, 4), ("b", 0, 4)])
+        assert run.summary["status"] == "0", run.summary
+        self.chain(run, len([e for e in run.events if e["object"] == 0]))
+        assert len(run.events) > 400000, run.summary
+
+    def life(self, name, count, total, status="0", flags=()):
+        run = self.observe("life", [name, count], [("a", 0, 4)], flags=flags)
+        assert run.summary["status"] == status, run.summary
+        self.chain(run, total)
+        return run
+
+    def killed(self):
+        run = self.observe("life", ["forever"], [("a", 0, 4)], flags=["-k", "300"])
+        assert run.summary["status"] == "1009" and run.number("next") > 1000, run.summary
+        # at most the event that was being written is missing
+        assert run.number("events") >= run.number("next") - 2 and run.number("gaps") == 0, run.summary
+
+    def threads(self, name):
+        run = self.life(name, 200, 600, flags=["-R", "8"])
+        assert len({t for t, _, _ in run.threads}) == 201, len(run.threads)
+        assert run.number("rings") <= 8
+        last = run.events[-1]["clock"]
+        assert len(last) >= 199, last  # updates of one variable are all in order
+
+    def full(self, drop):
+        flags = ["-r", "4096", "-s", "200"] + (["-d"] if drop else [])
+        run = self.observe("life", ["count", 20000], [("a", 0, 4)], flags=flags)
+        assert run.summary["status"] == "0", run.summary
+        if drop:
+            assert run.number("dropped") > 0, run.summary
+            assert run.number("dropped") + run.number("events") == 20000, run.summary
+            assert run.number("next") == run.number("events") + 1 and run.number("gaps") == 0, run.summary
+        else:
+            self.chain(run, 20000)
+
+    def rate(self):
+        run = self.observe("life", ["rate", 2000000], [("a", 0, 4), ("b", 0, 4)], flags=["-q"])
+        assert run.number("events") == 4000000 and run.number("dropped") == 0, run.summary
+        print("rate: %.2f M relevant events/s from 2 threads" % (4 / float(run.summary["seconds"])))
+
+    def plain(self, program):
+        for arguments in (["mutex"], ["condition"], ["watch"]):
+            done = subprocess.run([os.path.join(self.folder, program), *arguments], timeout=20)
+            assert done.returncode == 0, done
+        for bad in ("99", "x", "0"):
+            done = subprocess.run([os.path.join(self.folder, program), "mutex"], timeout=20, stdin=subprocess.DEVNULL,
+                                  env=dict(os.environ, PORTENT_CHANNEL=bad))
+            assert done.returncode == 0, done
+
+    def run_all(self, scale):
+        for form in ("archive", "shared", "static"):
+            program = "order-" + form
+            self.compile("order", program, self.link_flags(form))
+            for name, expected in ORDERED.items():
+                self.test("order %s %s" % (form, name), self.ordered, program, name, expected)
+            for name in ("events", "adjacent", "foreign", "watch", "names", "plain"):
+                self.test("%s %s" % (name, form), getattr(self, name), program)
+            if form != "static":
+                self.test("plugin " + form, self.plugin, program)
+        for cc, library in (("gcc", "libgomp"), ("clang", "libomp")):
+            program = "openmp-" + library
+            try:
+                self.compile("openmp", program, ["-fopenmp", *self.link_flags("archive")], cc)
+            except (OSError, subprocess.SubprocessError):
+                print("skipped: no %s with %s here" % (cc, library))
+                continue
+            for name, expected in (("critical", True), ("named", True), ("barrier", True), ("region", True), ("none", False)):
+                self.test("openmp %s %s" % (library, name), self.ordered, program, name, expected)
+        self.compile("exact", "exact", self.link_flags("archive"))
+        self.compile("life", "life", self.link_flags("archive"))
+        for mode, size, offset in (("plain", 8, 0), ("plain", 4, 4), ("plain", 2, 2), ("plain", 1, 3), ("plain", 4, 1),
+                                   ("plain", 8, 5), ("plain", 2, 7), ("atomic", 8, 0), ("atomic", 4, 0), ("atomic", 2, 6),
+                                   ("atomic", 1, 1), ("range", 8, 0), ("range", 8, 3), ("range", 4, 6)):
+            self.test("exact %s %d+%d" % (mode, size, offset), self.exact, mode, size, offset, scale)
+        self.test("storm", self.storm)
+        self.test("fault", self.life, "fault", 1000, 1000)
+        self.test("fork", self.life, "fork", 1000, 2000)
+        self.test("many", self.threads, "many")
+        self.test("many_detached", self.threads, "many_detached")
+        self.test("exit", self.life, "exit", 5000, 5000, "7")
+        self.test("abort", self.life, "abort", 5000, 5000, "1006")
+        self.test("exec", self.life, "exec", 1000, 1000)
+        self.test("killed", self.killed)
+        self.test("full block", self.full, False)
+        self.test("full drop", self.full, True)
+        self.test("rate", self.rate)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="tests of the runtime")
+    parser.add_argument("build")
+    parser.add_argument("--cc", default=os.environ.get("CC", "cc"))
+    parser.add_argument("-k", metavar="WORD", help="only tests whose name contains it")
+    parser.add_argument("--scale", type=int, default=1000000, help="accesses per thread in the exactness tests")
+    parser.add_argument("--valgrind", action="store_true", help="run the programs under valgrind (use -k: it is slow)")
+    options = parser.parse_args()
+    options.build = os.path.abspath(options.build)
+    with tempfile.TemporaryDirectory() as folder:
+        tests = Tests(options, folder)
+        tests.run_all(options.scale)
+    print("rt: %d passed, %d failed" % (tests.count - len(tests.failures), len(tests.failures)))
+    return 1 if tests.failures or not tests.count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,559 @@
+/* The observer's end of the memory file: rings written by hand, good ones, torn ones and nonsense. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "trace/channel.h"
+#include "trace/writer.h"
+
+enum { RING_BYTES = 4096, RINGS = 4, SECOND = 1000000000 };
+
+struct fixture {
+    struct pt_names names;
+    struct pt_channel_reader *reader;
+    struct pt_channel *map;
+    uint64_t now;
+};
+
+static const struct pt_channel_var vars[] = {
+    {.name = "x", .offset = 0x1000, .size = 4, .type = PT_WATCH_INT},
+    {.name = "big", .offset = 0x1008, .size = 8, .type = PT_WATCH_UINT},
+    {.name = "on", .offset = 0x1010, .size = 1, .type = PT_WATCH_BOOL},
+    {.name = "f", .module = "libm.so", .offset = 0x1018, .size = 4, .type = PT_WATCH_FLOAT},
+    {.name = "text", .offset = 0x1020, .size = 8, .type = PT_WATCH_CHARS},
+    {.name = "bits", .offset = 0x1028, .size = 2, .type = PT_WATCH_INT, .bit_offset = 6, .bit_size = 3},
+    {.name = "ld", .offset = 0x1030, .size = sizeof(long double), .type = PT_WATCH_FLOAT},
+    {.name = "wide", .offset = 0x1040, .size = 16, .type = PT_WATCH_INT},
+};
+static const char *const user_events[] = {"go", "stop"};
+
+static const char *function(void *context, uint64_t start, uint64_t base)
+{
+    (void)context;
+    return start - base == 16 ? "worker" : start - base == 32 ? "ns::run<int, 2>" : NULL;
+}
+
+static int setup(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+    struct pt_err err;
+    pt_names_init(&f->names);
+    struct pt_channel_setup how = {.vars = vars,
+                                   .var_count = sizeof vars / sizeof *vars,
+                                   .events = user_events,
+                                   .event_count = 2,
+                                   .options = "verbosity=1",
+                                   .ring_bytes = RING_BYTES,
+                                   .ring_max = RINGS};
+    assert_int_equal(pt_channel_create(&how, &f->names, &f->reader, &err), PT_OK);
+    pt_channel_set_function(f->reader, function, NULL);
+    f->map = pt_channel_map(f->reader);
+    f->now = SECOND;
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+    pt_channel_free(f->reader);
+    pt_names_release(&f->names);
+    free(f);
+    return 0;
+}
+
+/* --- the program's side --- */
+
+static struct pt_ring *ring_at(struct fixture *f, uint32_t i)
+{
+    return (struct pt_ring *)((char *)f->map + f->map->rings_offset + i * (sizeof(struct pt_ring) + RING_BYTES));
+}
+
+static void open_ring(struct fixture *f, uint32_t i)
+{
+    ring_at(f, i)->state = PT_RING_ACTIVE;
+    if (f->map->rings_used <= i)
+        f->map->rings_used = i + 1;
+}
+
+static void put(struct fixture *f, uint32_t i, const void *record, uint32_t bytes)
+{
+    struct pt_ring *ring = ring_at(f, i);
+    uint32_t padded = (bytes + 7) / 8 * 8;
+    uint64_t at = ring->head % RING_BYTES;
+    assert_true(ring->head - ring->tail + padded <= RING_BYTES);
+    if (RING_BYTES - at < padded) {
+        struct pt_record pad = {(uint32_t)(RING_BYTES - at), PT_RECORD_PAD};
+        memcpy(ring->data + at, &pad, sizeof pad);
+        ring->head += pad.bytes;
+        at = 0;
+    }
+    memcpy(ring->data + at, record, bytes);
+    memcpy(ring->data + at, &padded, sizeof padded);
+    ring->head += padded;
+}
+
+static void put_thread(struct fixture *f, uint32_t i, uint32_t thread, uint64_t start, const char *name)
+{
+    char bytes[128] = {0};
+    struct pt_record_thread record = {{0, PT_RECORD_THREAD}, thread, 0, start ? 0x4000 + start : 0, 0x4000};
+    memcpy(bytes, &record, sizeof record);
+    strcpy(bytes + offsetof(struct pt_record_thread, name), name);
+    put(f, i, bytes, (uint32_t)(offsetof(struct pt_record_thread, name) + strlen(name) + 1));
+}
+
+static void put_site(struct fixture *f, uint32_t i, uint32_t site, const char *file, uint32_t line)
+{
+    char bytes[128] = {0};
+    struct pt_record_site record = {{0, PT_RECORD_SITE}, site, line, 1};
+    memcpy(bytes, &record, sizeof record);
+    strcpy(bytes + offsetof(struct pt_record_site, texts), file);
+    put(f, i, bytes, (uint32_t)(offsetof(struct pt_record_site, texts) + strlen(file) + 3));
+}
+
+struct written {
+    uint32_t type, kind, thread, object, site;
+    uint64_t number;
+    struct pt_clock_pair clock[4];
+    uint32_t clock_count;
+    const void *value;
+    uint32_t value_bytes;
+};
+
+static void put_event(struct fixture *f, uint32_t i, struct written w)
+{
+    char bytes[512] = {0};
+    struct pt_record_event record = {{0, w.type}, w.number, w.thread,      w.kind,
+                                     w.object,    w.site,   w.value_bytes, w.clock_count};
+    size_t at = sizeof record;
+    memcpy(bytes, &record, sizeof record);
+    memcpy(bytes + at, w.clock, w.clock_count * sizeof w.clock[0]);
+    at += w.clock_count * sizeof w.clock[0];
+    if (w.value_bytes)
+        memcpy(bytes + at, w.value, w.value_bytes);
+    put(f, i, bytes, (uint32_t)(at + w.value_bytes));
+    if (w.number >= f->map->next_number)
+        f->map->next_number = w.number + 1;
+}
+
+/* x = value by a thread whose count is `own`; it knows `known` events of thread `other`. */
+static void put_write(struct fixture *f, uint32_t ring, uint64_t number, uint32_t thread, uint32_t own, uint32_t other,
+                      uint32_t known, int value)
+{
+    struct written w = {.type = PT_RECORD_EVENT,
+                        .thread = thread,
+                        .number = number,
+                        .clock = {{thread, own}, {other, known}},
+                        .clock_count = known ? 2 : 1,
+                        .value = &value,
+                        .value_bytes = sizeof value};
+    put_event(f, ring, w);
+}
+
+/* --- what comes out --- */
+
+static void expect(struct fixture *f, const char *line)
+{
+    struct pt_event event;
+    struct pt_buf buf;
+    pt_buf_init(&buf);
+    if (pt_channel_next(f->reader, f->now, &event) == PT_CHANNEL_EVENT)
+        pt_event_to_text(&f->names, &event, &buf);
+    else
+        pt_buf_puts(&buf, "nothing");
+    assert_string_equal(buf.text, line);
+    pt_buf_release(&buf);
+}
+
+static void expect_losses(struct fixture *f, uint64_t missing, uint64_t corrupt)
+{
+    struct pt_channel_losses losses = pt_channel_losses(f->reader);
+    assert_int_equal(losses.missing, missing);
+    assert_int_equal(losses.corrupt, corrupt);
+}
+
+static void configuration(void **state)
+{
+    struct fixture *f = *state;
+    const char *base = (const char *)f->map + f->map->config_offset;
+    const struct pt_config *config = (const void *)base;
+    const struct pt_watch *watches = (const void *)(base + config->watches);
+    const uint32_t *events = (const void *)(base + config->events);
+    assert_memory_equal(f->map->magic, PT_CHANNEL_MAGIC, 8);
+    assert_int_equal(config->watch_count, sizeof vars / sizeof *vars);
+    assert_string_equal(base + watches[0].name, "x");
+    assert_int_equal(watches[0].module, 0);
+    assert_int_equal(watches[0].offset, 0x1000);
+    assert_string_equal(base + watches[3].module, "libm.so");
+    assert_int_equal(watches[5].bit_offset, 6);
+    assert_int_equal(watches[5].bit_size, 3);
+    assert_string_equal(base + events[1], "stop");
+    assert_string_equal(base + config->options, "verbosity=1");
+    assert_int_equal(f->map->next_number, 1);
+    assert_int_equal(f->map->rings_offset % 64, 0);
+    assert_false(pt_channel_started(f->reader));
+    expect(f, "nothing");
+}
+
+static void merges_by_number(void **state)
+{
+    struct fixture *f = *state;
+    open_ring(f, 0);
+    open_ring(f, 1);
+    open_ring(f, 2);
+    put_thread(f, 0, 0, 0, "prog");
+    put_thread(f, 1, 1, 16, "");
+    put_thread(f, 2, 2, 16, "named");
+    put_site(f, 1, 7, "a|b.c", 12);
+    int seven = 7;
+    put_event(f, 0, (struct written){.type = PT_RECORD_INIT, .value = &seven, .value_bytes = 4});
+    struct written w = {.type = PT_RECORD_EVENT,
+                        .thread = 1,
+                        .number = 1,
+                        .clock = {{1, 1}},
+                        .clock_count = 1,
+                        .site = 7,
+                        .value = &seven,
+                        .value_bytes = 4};
+    put_event(f, 1, w);
+    put_write(f, 2, 2, 2, 1, 1, 1, -3);
+    put_event(f, 0,
+              (struct written){.type = PT_RECORD_EVENT,
+                               .kind = PT_KIND_USER,
+                               .object = 1,
+                               .number = 3,
+                               .clock = {{0, 1}},
+                               .clock_count = 1});
+    put_write(f, 1, 4, 1, 2, 2, 1, 5);
+    expect(f, "-|init(x)=7|-");
+    expect(f, "worker|w(x)=7|a_b.c:12|c=worker:1");
+    expect(f, "worker#2|w(x)=-3|-|c=worker:1,worker#2:1");
+    expect(f, "main|event(stop)|-|c=main:1");
+    expect(f, "worker|w(x)=5|-|c=worker:2,worker#2:1");
+    expect(f, "nothing");
+    expect_losses(f, 0, 0);
+}
+
+static void waits_for_a_number(void **state)
+{
+    struct fixture *f = *state;
+    open_ring(f, 0);
+    put_thread(f, 0, 0, 0, "");
+    put_write(f, 0, 2, 0, 2, 0, 0, 2);
+    expect(f, "nothing");
+    f->now += SECOND;
+    expect(f, "nothing");
+    open_ring(f, 1);
+    put_thread(f, 1, 1, 32, "");
+    put_write(f, 1, 1, 1, 1, 0, 0, 1);
+    expect(f, "ns::run<int_ 2>|w(x)=1|-|c=ns::run<int_ 2>:1");
+    expect(f, "main|w(x)=2|-|c=main:1"); /* its thread's first count never came */
+    expect_losses(f, 0, 0);
+}
+
+static void gives_a_number_up(void **state)
+{
+    struct fixture *f = *state;
+    open_ring(f, 0);
+    open_ring(f, 1);
+    put_thread(f, 0, 0, 0, "");
+    put_thread(f, 1, 1, 0, "helper");
+    put_write(f, 0, 1, 0, 1, 0, 0, 1);
+    put_write(f, 0, 3, 0, 3, 0, 0, 3); /* its event 2 is lost */
+    put_write(f, 1, 4, 1, 1, 0, 2, 4); /* knows the lost one */
+    put_write(f, 1, 5, 1, 2, 0, 3, 5);
+    expect(f, "main|w(x)=1|-|c=main:1");
+    f->now += 60 * (uint64_t)SECOND; /* the observer was stopped: that does not count */
+    for (int half = 0; half < 10; half++) {
+        expect(f, "nothing");
+        f->now += SECOND / 2;
+    }
+    expect(f, "main|w(x)=3|-|c=main:2");
+    expect(f, "helper|w(x)=4|-|c=main:1,helper:1");
+    expect(f, "helper|w(x)=5|-|c=main:2,helper:2");
+    expect_losses(f, 1, 0);
+    put_write(f, 1, 2, 1, 3, 0, 3, 6); /* too late, or twice the same */
+    expect(f, "nothing");
+    expect_losses(f, 1, 1);
+}
+
+static void drops_are_not_waited_for(void **state)
+{
+    struct fixture *f = *state;
+    open_ring(f, 0);
+    put_thread(f, 0, 0, 0, "");
+    put_write(f, 0, 4, 0, 4, 0, 0, 1);
+    f->map->dropped = 3;
+    expect(f, "nothing");
+    f->now += SECOND / 50;
+    expect(f, "main|w(x)=1|-|c=main:1");
+    assert_int_equal(pt_channel_losses(f->reader).dropped, 3);
+    expect_losses(f, 3, 0);
+}
+
+static void the_end(void **state)
+{
+    struct fixture *f = *state;
+    open_ring(f, 0);
+    put_thread(f, 0, 0, 0, "");
+    put_write(f, 0, 2, 0, 1, 0, 0, 1);
+    f->map->next_number = 5;
+    expect(f, "nothing");
+    pt_channel_set_ended(f->reader);
+    expect(f, "main|w(x)=1|-|c=main:1");
+    expect(f, "nothing");
+    expect(f, "nothing");
+    expect_losses(f, 0, 0);
+    assert_int_equal(pt_channel_losses(f->reader).unfinished, 3);
+}
+
+static void rings_are_used_again(void **state)
+{
+    struct fixture *f = *state;
+    struct pt_ring *ring = ring_at(f, 0);
+    uint64_t number = 1;
+    for (uint32_t thread = 0; thread < 200; thread++) {
+        open_ring(f, 0);
+        put_thread(f, 0, thread, thread ? 16 : 0, "");
+        for (uint32_t n = 1; n <= 5; n++)
+            put_write(f, 0, number++, thread, n, 0, 0, (int)n);
+        ring->state = PT_RING_ENDED;
+        char line[128];
+        for (uint32_t n = 1; n <= 5; n++) {
+            char name[32];
+            snprintf(name, sizeof name, "worker#%u", thread);
+            if (thread < 2)
+                strcpy(name, thread ? "worker" : "main");
+            snprintf(line, sizeof line, "%s|w(x)=%u|-|c=%s:%u", name, n, name, n);
+            expect(f, line);
+        }
+        expect(f, "nothing");
+        assert_int_equal(ring->state, PT_RING_FREE);
+        assert_int_equal(ring->head, ring->tail);
+    }
+    expect_losses(f, 0, 0);
+}
+
+static void a_writer_gets_room(void **state)
+{
+    struct fixture *f = *state;
+    struct pt_ring *ring = ring_at(f, 0);
+    struct pt_event event;
+    uint32_t done = 0, own = 0;
+    open_ring(f, 0);
+    put_thread(f, 0, 0, 0, "");
+    for (int turn = 0; turn < 100; turn++) {
+        while (RING_BYTES - (ring->head - ring->tail) >= 256)
+            put_write(f, 0, f->map->next_number, 0, ++own, 0, 0, 1);
+        uint32_t room = ring->room;
+        while (pt_channel_next(f->reader, f->now, &event) == PT_CHANNEL_EVENT)
+            done++;
+        assert_int_not_equal(ring->room, room);
+    }
+    assert_int_equal(done, own);
+    assert_true(done > 1000);
+}
+
+static void names_in_order_of_creation(void **state)
+{
+    struct fixture *f = *state;
+    open_ring(f, 0);
+    open_ring(f, 1);
+    open_ring(f, 2);
+    put_thread(f, 0, 0, 0, "");
+    put_thread(f, 2, 2, 16, "");
+    put_write(f, 2, 1, 2, 1, 0, 0, 1); /* the second worker is faster */
+    expect(f, "nothing");
+    put_thread(f, 1, 1, 16, "");
+    put_write(f, 1, 2, 1, 1, 0, 0, 2);
+    expect(f, "worker#2|w(x)=1|-|c=worker#2:1");
+    expect(f, "worker|w(x)=2|-|c=worker:1");
+    put_thread(f, 0, 9, 16, ""); /* threads 3 to 8 do not say anything */
+    put_write(f, 0, 3, 9, 1, 0, 0, 3);
+    expect(f, "nothing");
+    f->now += SECOND / 10;
+    expect(f, "worker#3|w(x)=3|-|c=worker#3:1");
+}
+
+static void reads_as(struct fixture *f, uint32_t object, const void *bytes, uint32_t len, const char *line)
+{
+    static uint32_t own;
+    own = f->map->next_number == 1 ? 1 : own + 1;
+    put_event(f, 0,
+              (struct written){.type = PT_RECORD_EVENT,
+                               .kind = PT_KIND_UPDATE,
+                               .object = object,
+                               .number = f->map->next_number,
+                               .clock = {{0, own}},
+                               .clock_count = 1,
+                               .value = bytes,
+                               .value_bytes = len});
+    struct pt_event event;
+    struct pt_buf buf;
+    pt_buf_init(&buf);
+    assert_int_equal(pt_channel_next(f->reader, f->now, &event), PT_CHANNEL_EVENT);
+    pt_event_to_text(&f->names, &event, &buf);
+    buf.text[strcspn(buf.text, "|") + 1 + strcspn(strchr(buf.text, '|') + 1, "|")] = '\0';
+    assert_string_equal(buf.text, line);
+    pt_buf_release(&buf);
+}
+
+static void values(void **state)
+{
+    struct fixture *f = *state;
+    uint64_t big = UINT64_MAX;
+    float quarter = 0.25f;
+    long double half = 0.5L;
+    __int128 wide = -5;
+    uint16_t bits = 5 << 6 | 0x3f; /* 101: -3 */
+    open_ring(f, 0);
+    put_thread(f, 0, 0, 0, "");
+    reads_as(f, 0, "\xfe\xff\xff\xff", 4, "main|u(x)=-2");
+    reads_as(f, 1, &big, 8, "main|u(big)=18446744073709551615");
+    reads_as(f, 2, "\2", 1, "main|u(on)=true");
+    reads_as(f, 3, &quarter, 4, "main|u(f)=0.25");
+    reads_as(f, 4, "ab\"\0xxxx", 8, "main|u(text)=\"ab\\\"\"");
+    reads_as(f, 4, "abcdefgh", 8, "main|u(text)=\"abcdefgh\"");
+    reads_as(f, 5, &bits, 2, "main|u(bits)=-3");
+    reads_as(f, 6, &half, sizeof half, "main|u(ld)=0.5");
+    reads_as(f, 7, &wide, 16, "main|u(wide)=-5");
+    wide *= (__int128)1 << 80;
+    reads_as(f, 7, &wide, 16, "main|u(wide)");
+    reads_as(f, 1, &big, 4, "main|u(big)"); /* too short */
+}
+
+static void objects_named_later(void **state)
+{
+    struct fixture *f = *state;
+    char bytes[64] = {0};
+    struct pt_record_watch record = {{0, PT_RECORD_WATCH}, 100, PT_WATCH_UINT, 2};
+    memcpy(bytes, &record, sizeof record);
+    strcpy(bytes + offsetof(struct pt_record_watch, name), "balance#2");
+    open_ring(f, 0);
+    put_thread(f, 0, 0, 0, "");
+    put(f, 0, bytes, offsetof(struct pt_record_watch, name) + 10);
+    reads_as(f, 100, "\1\2", 2, "main|u(balance#2)=513");
+    put_event(f, 0, (struct written){.type = PT_RECORD_FOREIGN, .object = 100});
+    put_event(f, 0, (struct written){.type = PT_RECORD_FOREIGN, .object = 100});
+    expect(f, "nothing");
+    uint32_t count;
+    uint64_t total;
+    const struct pt_channel_foreign *foreign = pt_channel_foreign(f->reader, &count, &total);
+    assert_int_equal(count, 1);
+    assert_string_equal(pt_name(&f->names, PT_SPACE_VAR, foreign[0].var), "balance#2");
+}
+
+static void nonsense_is_skipped(void **state)
+{
+    struct fixture *f = *state;
+    struct pt_record bad = {0, 99};
+    int one = 1;
+    open_ring(f, 0);
+    put_thread(f, 0, 0, 0, "");
+    put(f, 0, &bad, sizeof bad); /* an unknown type */
+    put_write(f, 0, 1, 0, 1, 0, 0, 1);
+    expect(f, "main|w(x)=1|-|c=main:1");
+    struct written w = {
+        .type = PT_RECORD_EVENT, .number = 2, .clock = {{0, 2}}, .clock_count = 1, .value = &one, .value_bytes = 4};
+    w.object = 50; /* no such variable */
+    put_event(f, 0, w);
+    w.object = 0, w.number = 3, w.kind = 9;
+    put_event(f, 0, w);
+    w.kind = 0, w.number = 4, w.clock[0].count = 1; /* does not rise */
+    put_event(f, 0, w);
+    put_write(f, 0, 5, 0, 5, 0, 0, 5);
+    expect(f, "main|w(x)=5|-|c=main:2");
+    expect_losses(f, 0, 4);
+    ring_at(f, 0)->head += 24; /* a record of length 0 */
+    expect(f, "nothing");
+    expect_losses(f, 0, 5);
+    ring_at(f, 0)->head += RING_BYTES * 2; /* more than fits */
+    expect(f, "nothing");
+    expect_losses(f, 0, 6);
+    f->map->rings_used = UINT32_MAX;
+    f->map->ring_bytes = 1;
+    f->map->rings_offset = UINT64_MAX;
+    expect(f, "nothing");
+}
+
+/* Any bytes in the rings: nothing crashes (the sanitizers watch), and reading comes to an end. */
+static void any_bytes(void **state)
+{
+    struct fixture *f = *state;
+    uint64_t seed = 1;
+    struct pt_event event;
+    for (int turn = 0; turn < 3000; turn++) {
+        uint32_t i = turn % RINGS;
+        struct pt_ring *ring = ring_at(f, i);
+        open_ring(f, i);
+        for (uint32_t at = 0; at < RING_BYTES; at += 4) {
+            seed = seed * 6364136223846793005u + 1442695040888963407u;
+            /* Mostly small numbers, which lengths, types and threads are. */
+            uint32_t word = (uint32_t)(seed >> 33) % 10 == 0 ? (uint32_t)(seed >> 32) : (uint32_t)(seed >> 40) % 80;
+            memcpy(ring->data + at, &word, sizeof word);
+        }
+        f->map->next_number = UINT64_MAX;
+        f->now += SECOND;
+        ring->head += (seed >> 20) % 5 ? (seed >> 40) % RING_BYTES / 8 * 8 : seed;
+        uint32_t events = 0;
+        while (pt_channel_next(f->reader, f->now, &event) == PT_CHANNEL_EVENT)
+            assert_true(++events < 100000);
+        if (turn % 7 == 0)
+            ring->state = PT_RING_ENDED;
+    }
+    pt_channel_set_ended(f->reader);
+    while (pt_channel_next(f->reader, f->now, &event) == PT_CHANNEL_EVENT)
+        ;
+    assert_true(pt_channel_losses(f->reader).corrupt > 100);
+}
+
+static void names_a_trace_cannot_hold(void **state)
+{
+    (void)state;
+    struct pt_channel_var var = {.name = "a|b", .size = 4};
+    struct pt_channel_setup how = {.vars = &var, .var_count = 1, .ring_bytes = RING_BYTES, .ring_max = 1};
+    struct pt_channel_reader *reader;
+    struct pt_names names;
+    struct pt_err err;
+    pt_names_init(&names);
+    assert_int_equal(pt_channel_create(&how, &names, &reader, &err), PT_EINPUT);
+    pt_names_release(&names);
+}
+
+static void abandoning(void **state)
+{
+    struct fixture *f = *state;
+    open_ring(f, 0);
+    pt_channel_abandon(f->reader);
+    assert_int_equal(f->map->observer_gone, 1);
+    assert_int_equal(ring_at(f, 0)->room, 1);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(configuration),
+        TEST(merges_by_number),
+        TEST(waits_for_a_number),
+        TEST(gives_a_number_up),
+        TEST(drops_are_not_waited_for),
+        TEST(the_end),
+        TEST(rings_are_used_again),
+        TEST(a_writer_gets_room),
+        TEST(names_in_order_of_creation),
+        TEST(values),
+        TEST(objects_named_later),
+        TEST(nonsense_is_skipped),
+        TEST(any_bytes),
+        TEST(abandoning),
+        cmocka_unit_test(names_a_trace_cannot_hold),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
