@@ -16,10 +16,10 @@ void pause(int steps)
     std::this_thread::sleep_for(std::chrono::milliseconds(50 * steps));
 }
 
-// From 1 pause to 2.
+// From 2 pauses to 3.
 void backup()
 {
-    pause(1);
+    pause(2);
     if (compacting)
         return;
     backing_up = true;
@@ -27,12 +27,12 @@ void backup()
     backing_up = false;
 }
 
-// From 4 pauses to 5; what is to be compacted takes a while to choose.
+// From 6 pauses to 7; what is to be compacted takes a while to choose.
 void compact()
 {
     if (backing_up)
         return;
-    pause(4);
+    pause(6);
     compacting = true;
     pause(1);
     compacting = false;

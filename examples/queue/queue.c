@@ -75,7 +75,7 @@ int main(void)
     pthread_t a, b;
     if (pthread_create(&a, NULL, worker, NULL) != 0 || pthread_create(&b, NULL, producer, NULL) != 0)
         return 1;
-    usleep(5 * PAUSE_US);
+    usleep(7 * PAUSE_US);
     close_queue();
     pthread_join(b, NULL);
     pthread_join(a, NULL);
