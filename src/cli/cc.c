@@ -1,12 +1,14 @@
 #include "cli/cc.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "cli/diag.h"
-#include "instrument/instrument.h"
 
 enum { EXIT_NOT_INSTALLED = 2 };
 
@@ -37,8 +39,7 @@ static bool folder_with(const char *prefix, const char *folder, const char *file
 
 int pt_cc_main(bool cxx, int argc, char **argv)
 {
-    static char runtime[PATH_MAX + 64], include[PATH_MAX + 64]; /* they must outlive the call */
-    char prefix[PATH_MAX];
+    char prefix[PATH_MAX], runtime[PATH_MAX + 64], include[PATH_MAX + 64], program[PATH_MAX + 64];
     struct pt_err err;
     if (!find_prefix(prefix, sizeof prefix) ||
         !(folder_with(prefix, "lib", "libportent-rt.a", runtime, sizeof runtime) ||
@@ -48,5 +49,18 @@ int pt_cc_main(bool cxx, int argc, char **argv)
         pt_diag_error(&err);
         return EXIT_NOT_INSTALLED;
     }
-    return pt_instrument_main(cxx, runtime, include, argc, argv);
+    /* A program of its own, because LLVM takes long to load; it takes our place. */
+    snprintf(program, sizeof program, "%s/libexec/portent/portent-cc", prefix);
+    char **arguments = pt_xcalloc((size_t)argc + 5, sizeof *arguments);
+    arguments[0] = program;
+    arguments[1] = cxx ? (char[]){"c++"} : (char[]){"cc"};
+    arguments[2] = runtime;
+    arguments[3] = include;
+    for (int i = 0; i < argc; i++)
+        arguments[4 + i] = argv[i];
+    execv(program, arguments);
+    (void)pt_err_set(&err, PT_EIO, "cannot start %.300s: %s", program, strerror(errno));
+    pt_diag_error(&err);
+    free(arguments);
+    return EXIT_NOT_INSTALLED;
 }
