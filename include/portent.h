@@ -9,6 +9,9 @@
  *   portent_watch(&p->balance, sizeof p->balance, PORTENT_INT, "balance");
  *                                               names a heap object; a second one under this name is balance#2, and so on
  *   portent_on_violation(callback, context);    called in the thread that violates a decentralised property
+ *
+ * This version's runtime records user events and watched objects. The other calls compile and are ignored until decentralised
+ * properties and atomic blocks have their engines.
  */
 #ifndef PORTENT_H
 #define PORTENT_H
