@@ -1,17 +1,17 @@
 /*
- * Annotations for programs that run under Portent. C99 and C++. Needs no library: without Portent's runtime each call is a load
- * and a branch.
+ * Annotations for programs that run under Portent. C99 and C++. Needs no library: without Portent's runtime each call
+ * is a load and a branch.
  *
  *   portent_event("write");                     a user event, for event(write) in properties
  *   portent_internal("busy", 3);                a thread-local variable of decentralised properties
  *   portent_begin("transfer");                  an atomic block; may nest
  *   portent_end("transfer");
  *   portent_watch(&p->balance, sizeof p->balance, PORTENT_INT, "balance");
- *                                               names a heap object; a second one under this name is balance#2, and so on
- *   portent_on_violation(callback, context);    called in the thread that violates a decentralised property
+ *                                               names a heap object; a second one under this name is balance#2, and so
+ * on portent_on_violation(callback, context);    called in the thread that violates a decentralised property
  *
- * This version's runtime records user events and watched objects. The other calls compile and are ignored until decentralised
- * properties and atomic blocks have their engines.
+ * This version's runtime records user events and watched objects. The other calls compile and are ignored until
+ * decentralised properties and atomic blocks have their engines.
  */
 #ifndef PORTENT_H
 #define PORTENT_H

@@ -40,6 +40,7 @@ static bool folder_with(const char *prefix, const char *folder, const char *file
 int pt_cc_main(bool cxx, int argc, char **argv)
 {
     char prefix[PATH_MAX], runtime[PATH_MAX + 64], include[PATH_MAX + 64], program[PATH_MAX + 64];
+    char language[2][4] = {"cc", "c++"};
     struct pt_err err;
     if (!find_prefix(prefix, sizeof prefix) ||
         !(folder_with(prefix, "lib", "libportent-rt.a", runtime, sizeof runtime) ||
@@ -53,7 +54,7 @@ int pt_cc_main(bool cxx, int argc, char **argv)
     snprintf(program, sizeof program, "%s/libexec/portent/portent-cc", prefix);
     char **arguments = pt_xcalloc((size_t)argc + 5, sizeof *arguments);
     arguments[0] = program;
-    arguments[1] = cxx ? (char[]){"c++"} : (char[]){"cc"};
+    arguments[1] = language[cxx];
     arguments[2] = runtime;
     arguments[3] = include;
     for (int i = 0; i < argc; i++)

@@ -1,17 +1,18 @@
 /*
  * The memory file between a monitored program and its observer (`portent run`), byte by byte.
  *
- * The observer makes the file, writes the configuration, and starts the program with PORTENT_CHANNEL=FD in its environment; both
- * map it shared. Each thread of the program writes records into a ring of its own, so writing takes no lock; every relevant event
- * takes a number from one counter while the variable it touches is held, so counting gives the observer the exact actual order over
- * all rings. What was written before a crash is still in the file after it.
+ * The observer makes the file, writes the configuration, and starts the program with PORTENT_CHANNEL=FD in its
+ * environment; both map it shared. Each thread of the program writes records into a ring of its own, so writing takes
+ * no lock; every relevant event takes a number from one counter while the variable it touches is held, so counting
+ * gives the observer the exact actual order over all rings. What was written before a crash is still in the file after
+ * it.
  *
  *   struct pt_channel                       header
  *   configuration                           at config_offset: struct pt_config, then its tables and strings
  *   struct pt_ring, ring_bytes of data      ring_max times, at rings_offset; sparse, so unused ones cost nothing
  *
- * Offsets inside the configuration count from its own start. Strings are NUL-terminated. Everything is little-endian and of this
- * machine: the file does not outlive it.
+ * Offsets inside the configuration count from its own start. Strings are NUL-terminated. Everything is little-endian
+ * and of this machine: the file does not outlive it.
  */
 #ifndef PT_CORE_CHANNEL_H
 #define PT_CORE_CHANNEL_H
@@ -40,7 +41,7 @@ struct pt_channel {
     _Atomic uint32_t observer_gone;            /* nobody reads any more: never wait for room, just drop */
     _Atomic uint64_t dropped;                  /* records that did not fit (PT_ON_FULL_DROP, or observer_gone) */
     _Atomic uint64_t foreign_writes;           /* loads that saw something else than the last recorded store */
-    _Atomic uint32_t wake;                     /* futex: the program bumps it when the observer may sleep and there is work */
+    _Atomic uint32_t wake; /* futex: the program bumps it when the observer may sleep and there is work */
 };
 
 enum pt_ring_state { PT_RING_FREE, PT_RING_ACTIVE, PT_RING_ENDED }; /* ended: freed by the observer when drained */
@@ -99,9 +100,10 @@ struct pt_record_event {
     struct pt_record head;
     uint64_t number;
     uint32_t thread;
-    uint32_t kind;   /* enum pt_event_kind */
-    uint32_t object; /* variable, or user event: index into the configuration's tables, or a number from PT_RECORD_WATCH */
-    uint32_t site;   /* 0: unknown */
+    uint32_t kind; /* enum pt_event_kind */
+    uint32_t
+        object; /* variable, or user event: index into the configuration's tables, or a number from PT_RECORD_WATCH */
+    uint32_t site;        /* 0: unknown */
     uint32_t value_bytes; /* of the value that follows the clock */
     uint32_t clock_count;
     struct pt_clock_pair {

@@ -1,11 +1,12 @@
 /*
- * The calls the instrumentor puts into programs and the runtime answers. One list for both sides, so that they cannot drift
- * apart: PT_HOOKS(X) expands X(returns, name, parameters) for each.
+ * The calls the instrumentor puts into programs and the runtime answers. One list for both sides, so that they cannot
+ * drift apart: PT_HOOKS(X) expands X(returns, name, parameters) for each.
  *
- * The hook performs the access itself, under the lock of the memory it touches, so that the recorded order and value are the
- * real ones (a hook that returns before the access, as ThreadSanitizer's does, loses both). Integers carry the bits of floats and
- * pointers of the same size. Accesses of other sizes (x86 long double, vectors, odd integers) are done inline between a begin and
- * an end call, which hold the memory in between. Orders are the compiler's __ATOMIC_* numbers.
+ * The hook performs the access itself, under the lock of the memory it touches, so that the recorded order and value
+ * are the real ones (a hook that returns before the access, as ThreadSanitizer's does, loses both). Integers carry the
+ * bits of floats and pointers of the same size. Accesses of other sizes (x86 long double, vectors, odd integers) are
+ * done inline between a begin and an end call, which hold the memory in between. Orders are the compiler's __ATOMIC_*
+ * numbers.
  */
 #ifndef PT_CORE_HOOKS_H
 #define PT_CORE_HOOKS_H
@@ -15,12 +16,23 @@
 
 #include "core/site.h"
 
-enum pt_rmw_op { PT_RMW_XCHG, PT_RMW_ADD, PT_RMW_SUB, PT_RMW_AND, PT_RMW_NAND, PT_RMW_OR, PT_RMW_XOR, PT_RMW_MAX,
-                 PT_RMW_MIN, PT_RMW_UMAX, PT_RMW_UMIN };
+enum pt_rmw_op {
+    PT_RMW_XCHG,
+    PT_RMW_ADD,
+    PT_RMW_SUB,
+    PT_RMW_AND,
+    PT_RMW_NAND,
+    PT_RMW_OR,
+    PT_RMW_XOR,
+    PT_RMW_MAX,
+    PT_RMW_MIN,
+    PT_RMW_UMAX,
+    PT_RMW_UMIN
+};
 
 typedef unsigned __int128 pt_u128;
 
-#define PT_HOOKS_OF_SIZE(X, bytes, type)                                                                              \
+#define PT_HOOKS_OF_SIZE(X, bytes, type)                                                                               \
     X(type, __portent_load##bytes, (const void *address, const struct pt_site *site))                                  \
     X(void, __portent_store##bytes, (void *address, type value, const struct pt_site *site))                           \
     X(type, __portent_atomic_load##bytes, (const void *address, int order, const struct pt_site *site))                \
@@ -30,7 +42,7 @@ typedef unsigned __int128 pt_u128;
     X(type, __portent_atomic_cas##bytes,                                                                               \
       (void *address, type expected, type desired, int success, int failure, const struct pt_site *site))
 
-#define PT_HOOKS(X)                                                                                                   \
+#define PT_HOOKS(X)                                                                                                    \
     PT_HOOKS_OF_SIZE(X, 1, uint8_t)                                                                                    \
     PT_HOOKS_OF_SIZE(X, 2, uint16_t)                                                                                   \
     PT_HOOKS_OF_SIZE(X, 4, uint32_t)                                                                                   \
