@@ -37,14 +37,21 @@ static bool folder_with(const char *prefix, const char *folder, const char *file
     return access(path, R_OK) == 0;
 }
 
+static bool find_runtime(const char *prefix, char *ret, size_t size)
+{
+    static const char *const folders[] = {"lib", PORTENT_LIBDIR};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        if (folder_with(prefix, folders[i], "libportent-rt.a", ret, size))
+            return true;
+    return false;
+}
+
 int pt_cc_main(bool cxx, int argc, char **argv)
 {
     char prefix[PATH_MAX], runtime[PATH_MAX + 64], include[PATH_MAX + 64], program[PATH_MAX + 64];
     char language[2][4] = {"cc", "c++"};
     struct pt_err err;
-    if (!find_prefix(prefix, sizeof prefix) ||
-        !(folder_with(prefix, "lib", "libportent-rt.a", runtime, sizeof runtime) ||
-          folder_with(prefix, PORTENT_LIBDIR, "libportent-rt.a", runtime, sizeof runtime)) ||
+    if (!find_prefix(prefix, sizeof prefix) || !find_runtime(prefix, runtime, sizeof runtime) ||
         !folder_with(prefix, "include", "portent.h", include, sizeof include)) {
         (void)pt_err_set(&err, PT_EIO, "cannot find libportent-rt.a and portent.h beside the program");
         pt_diag_error(&err);

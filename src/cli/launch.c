@@ -14,8 +14,6 @@
 #include "base/buf.h"
 #include "base/mem.h"
 
-extern char **environ;
-
 /* --- finding it --- */
 
 static bool is_file(const char *path)
@@ -177,7 +175,9 @@ static int spawn(const char *path, const char *const *arguments, int fd, const s
     posix_spawnattr_setsigdefault(&attributes, &defaults);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     char **environment = make_environment(fd);
-    int failed = posix_spawn(ret_pid, path, NULL, &attributes, (char *const *)(uintptr_t)arguments, environment);
+    /* posix_spawn changes no argument, but its prototype lacks the const. */
+    char *const *plain = (char *const *)(uintptr_t)arguments; /* NOLINT(performance-no-int-to-ptr) */
+    int failed = posix_spawn(ret_pid, path, NULL, &attributes, plain, environment);
     posix_spawnattr_destroy(&attributes);
     free(environment[0]);
     free(environment);

@@ -85,11 +85,12 @@ static double float_rest(double x, double y)
         return x;
     while (t <= rest / 2)
         t *= 2;
-    for (; t >= least; t /= 2) {
+    for (;;) {
         if (rest >= t)
             rest -= t;
-        if (t == least) /* halving the least subnormal would give 0 for ever */
+        if (t == least)
             break;
+        t /= 2;
     }
     return x < 0 ? -rest : rest;
 }
