@@ -176,7 +176,7 @@ static int spawn(const char *path, const char *const *arguments, int fd, const s
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     char **environment = make_environment(fd);
     /* posix_spawn changes no argument, but its prototype lacks the const. */
-    char *const *plain = (char *const *)(uintptr_t)arguments; /* NOLINT(performance-no-int-to-ptr) */
+    char *const *plain = (char *const *)(uintptr_t)arguments;
     int failed = posix_spawn(ret_pid, path, NULL, &attributes, plain, environment);
     posix_spawnattr_destroy(&attributes);
     free(environment[0]);

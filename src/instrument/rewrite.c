@@ -113,7 +113,7 @@ static enum pt_status find_opt_outs(struct pt_module *m, const char *tsan_bitcod
     if (!tsan_bitcode)
         return PT_OK;
     LLVMContextRef context = LLVMContextCreate();
-    LLVMModuleRef module;
+    LLVMModuleRef module = NULL;
     enum pt_status status = read_module(tsan_bitcode, context, &module, err);
     if (status == PT_OK) {
         note_functions(names, module);

@@ -51,7 +51,7 @@ void pt_sys_release(void *memory, size_t bytes)
 
 void *pt_sys_map_file(int fd, size_t least, size_t *ret_bytes)
 {
-    struct stat about;
+    struct stat about = {0};
     if (failed(call(SYS_fstat, fd, (long)&about, 0, 0, 0, 0)) || !S_ISREG(about.st_mode) ||
         (size_t)about.st_size < least)
         return NULL;
