@@ -133,3 +133,19 @@ size_t pt_map64_bytes(const struct pt_map64 *map)
 {
     return ((size_t)map->mask + 1) * sizeof *map->slots;
 }
+
+static int compare_ids(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+uint32_t pt_sort_distinct(uint32_t *ids, uint32_t count)
+{
+    uint32_t distinct = 0;
+    qsort(ids, count, sizeof *ids, compare_ids);
+    for (uint32_t i = 0; i < count; i++)
+        if (i == 0 || ids[i] != ids[i - 1])
+            ids[distinct++] = ids[i];
+    return distinct;
+}

@@ -55,6 +55,9 @@ uint32_t *pt_map64_at(struct pt_map64 *map, uint64_t key);
 uint32_t pt_map64_get(const struct pt_map64 *map, uint64_t key);
 size_t pt_map64_bytes(const struct pt_map64 *map);
 
+/* Sorts the ids and drops repeated ones; returns how many are left. */
+uint32_t pt_sort_distinct(uint32_t *ids, uint32_t count);
+
 /* A good mixer of 64 bits (the finaliser of MurmurHash3). */
 static inline uint64_t pt_mix64(uint64_t x)
 {

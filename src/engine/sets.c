@@ -44,19 +44,9 @@ const pt_mstate *pt_sets_members(const struct pt_sets *sets, pt_set set, uint32_
     return (const pt_mstate *)(const void *)pt_strtab_text(&sets->sets, set); /* arenas align to 16 */
 }
 
-static int compare_states(const void *a, const void *b)
-{
-    pt_mstate x = *(const pt_mstate *)a, y = *(const pt_mstate *)b;
-    return x < y ? -1 : x > y;
-}
-
 static pt_set intern_sorted(struct pt_sets *sets, pt_mstate *states, uint32_t count)
 {
-    qsort(states, count, sizeof *states, compare_states);
-    uint32_t distinct = 0;
-    for (uint32_t i = 0; i < count; i++)
-        if (i == 0 || states[i] != states[i - 1])
-            states[distinct++] = states[i];
+    uint32_t distinct = pt_sort_distinct(states, count);
     return pt_strtab_intern(&sets->sets, (const char *)states, distinct * sizeof *states);
 }
 

@@ -404,19 +404,9 @@ static pt_mstate past_step(struct pt_monitor *m, pt_mstate state, uint64_t bits)
     return past_intern(m, memory);
 }
 
-static int compare_u32(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 static pt_mstate subset_intern(struct pt_monitor *m, uint32_t *set, uint32_t count)
 {
-    qsort(set, count, sizeof *set, compare_u32);
-    uint32_t distinct = 0;
-    for (uint32_t i = 0; i < count; i++)
-        if (i == 0 || set[i] != set[i - 1])
-            set[distinct++] = set[i];
+    uint32_t distinct = pt_sort_distinct(set, count);
     return pt_strtab_intern(&m->states, (const char *)set, distinct * sizeof *set);
 }
 
