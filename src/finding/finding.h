@@ -12,7 +12,8 @@
 #define PT_ALL UINT64_MAX /* --window all, --lookahead all */
 
 enum pt_verdict { PT_VERDICT_HOLDS, PT_VERDICT_VIOLATED, PT_VERDICT_UNKNOWN, PT_VERDICT_ERROR };
-enum pt_how { PT_HOW_NONE, PT_HOW_OBSERVED, PT_HOW_PREDICTED };
+/* DEAD and LATE are of `within` properties: no accepting run is left; every run that is left misses a window. */
+enum pt_how { PT_HOW_NONE, PT_HOW_OBSERVED, PT_HOW_PREDICTED, PT_HOW_DEAD, PT_HOW_LATE };
 
 /* One relevant event of a run. */
 struct pt_step {
@@ -47,6 +48,13 @@ struct pt_move {
     struct pt_step over; /* the event it overtakes */
     uint64_t over_index; /* `over` is this relevant event of its thread, from 1, ... */
     uint64_t needs;      /* ... and the step causally needs only this many of that thread's relevant events */
+};
+
+/* Violating local states of one thread (mttl): state k is the one that the thread's k-th event makes, 0 the initial. */
+struct pt_local {
+    const char *thread;
+    uint64_t *states;
+    uint32_t state_count;
 };
 
 struct pt_finding {
@@ -89,6 +97,15 @@ struct pt_finding {
     uint32_t value_count;
     struct pt_truth *truths;
     uint32_t truth_count;
+
+    /* mttl: `locals` has one entry per violating thread, or exactly one where the property names its thread. */
+    bool at_each;
+    struct pt_local *locals;
+    uint32_t local_count;
+
+    /* within: the event line at which the verdict fell, from 1, and its time; for LATE the time at which it was too
+     * late, and the last event before that. */
+    uint64_t event, time;
 
     const char *const *unseen; /* names of the property that the trace never mentioned, then NULL */
 
