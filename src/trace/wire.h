@@ -1,0 +1,50 @@
+/*
+ * The reader's side of a running program's event stream (core/wire.h): bytes in, events out. The program is not
+ * trusted: whatever the bytes, decoding them neither crashes nor takes more memory than their names need.
+ */
+#ifndef PT_TRACE_WIRE_H
+#define PT_TRACE_WIRE_H
+
+#include "base/err.h"
+#include "core/wire.h"
+#include "trace/event.h"
+
+struct pt_wire;
+
+/* Names are interned into `names`, which the caller keeps alive; `label` is the address, for messages. */
+struct pt_wire *pt_wire_new(const char *label, struct pt_names *names);
+void pt_wire_free(struct pt_wire *wire);
+/* Appends bytes of the stream; they are copied. */
+void pt_wire_feed(struct pt_wire *wire, const void *bytes, size_t len);
+
+enum pt_wire_read {
+    PT_WIRE_READ_EVENT,    /* item->event is filled: thread, op, object, loc, value, time */
+    PT_WIRE_READ_SNAPSHOT, /* the same, of a snapshot: not an event of the run; values of variables as PT_OP_INIT */
+    PT_WIRE_READ_LOST,     /* item->lost events are missing here */
+    PT_WIRE_READ_CLOCK,    /* time has passed: item->event is a PT_OP_CLOCK */
+    PT_WIRE_READ_HELLO,    /* the stream has begun: item->program, item->pid, item->wall */
+    PT_WIRE_READ_BYE,      /* the program has ended in order */
+    PT_WIRE_READ_MORE,     /* nothing until more bytes are fed */
+    PT_WIRE_READ_ERROR,    /* *err is filled: a malformed frame, with its offset in the stream; nothing follows */
+};
+
+struct pt_wire_item {
+    struct pt_event event; /* its `line` is the event's number in the run, from 1 */
+    uint32_t other;        /* contended: thread that holds the lock; state: what it waits for is `detail` */
+    const char *detail;    /* of a state: what the thread waits for, or NULL */
+    uint64_t lost;         /* how many */
+    uint32_t lost_thread;  /* PT_NONE: of several */
+    const char *program;
+    uint32_t pid;
+    uint64_t wall;
+};
+
+enum pt_wire_read pt_wire_next(struct pt_wire *wire, struct pt_wire_item *ret_item, struct pt_err *err) PT_WARN_UNUSED;
+
+/* For the sum (core/wire.h): what came, and what was reported missing. */
+struct pt_wire_counts {
+    uint64_t events, lost, frames, bytes;
+};
+struct pt_wire_counts pt_wire_counts(const struct pt_wire *wire);
+
+#endif
