@@ -7,11 +7,12 @@
  *   portent_begin("transfer");                  an atomic block; may nest
  *   portent_end("transfer");
  *   portent_watch(&p->balance, sizeof p->balance, PORTENT_INT, "balance");
- *                                               names a heap object; a second one under this name is balance#2, and so
- * on portent_on_violation(callback, context);    called in the thread that violates a decentralised property
+ *                                               names a heap object; a second one under this name is balance#2
+ *   portent_on_violation(callback, context);    called in the thread that violates a decentralised property
  *
- * This version's runtime records user events and watched objects. The other calls compile and are ignored until
- * decentralised properties and atomic blocks have their engines.
+ * Names may be made up at run time; up to 1000 bytes of them count. An end that does not name the innermost open block
+ * of its thread is ignored, and `portent run` says so. Callbacks are called in the order they were given, outside of
+ * any lock of the runtime; they may leave by longjmp.
  */
 #ifndef PORTENT_H
 #define PORTENT_H

@@ -19,6 +19,7 @@
 #include "cli/interrupt.h"
 #include "cli/launch.h"
 #include "cli/resolve.h"
+#include "cli/settings.h"
 #include "report/json.h"
 #include "report/words.h"
 #include "trace/writer.h"
@@ -31,6 +32,7 @@ enum {
     RING_MAX = 1024,
     SHORTEST_WAIT = 50 * 1000, /* nanoseconds, doubled up to the longest as long as nothing comes */
     LONGEST_WAIT = 10 * 1000 * 1000,
+    HALT_PATIENCE = 2000 * 1000 * 1000, /* how long a program may take to end by itself when it is told to */
 };
 
 enum {
@@ -75,7 +77,16 @@ static const struct pt_option options_table[] = {
     {0},
 };
 
+/* The output, which is the context of the engine's callbacks, and its own callbacks behind ours. */
+struct run_output {
+    struct pt_output output; /* first */
+    void (*found)(void *context, const struct pt_finding *finding);
+    void (*observed)(void *context, const struct pt_finding *finding, const struct pt_step *step);
+    bool violated; /* something was found */
+};
+
 struct run {
+    struct pt_settings settings; /* PORTENT_OPTIONS */
     struct pt_analyse analyse;
     struct pt_output_options output;
     const char *result_path, *trace_path;
@@ -95,7 +106,7 @@ struct run {
 
 static void complain(struct run *run, const struct pt_err *warning)
 {
-    if (!run->output.quiet)
+    if (!run->output.quiet && run->settings.verbosity >= 0)
         pt_diag_warning(warning);
 }
 
@@ -146,6 +157,20 @@ static bool set_option(struct run *run, uint32_t index, const char *argument, ui
     return true;
 }
 
+/* What the environment says; the command line comes later and so counts more. */
+static void set_from_environment(struct run *run)
+{
+    char color[8];
+    pt_settings_load(&run->settings);
+    if (pt_span_is(run->settings.color, "auto") && !pt_span_is(run->settings.log_path, "stderr"))
+        run->settings.color = (struct pt_span){"never", 5};
+    int64_t exit_code = run->settings.exitcode;
+    run->found_exit = exit_code >= 0 && exit_code <= 255 ? (int)exit_code : DEFAULT_EXIT;
+    snprintf(color, sizeof color, "%.*s", (int)run->settings.color.len, run->settings.color.at);
+    run->output =
+        (struct pt_output_options){.stream = true, .on_stderr = true, .style = pt_analyse_style(STDERR_FILENO, color)};
+}
+
 static bool set_options(struct run *run, const struct pt_parsed *parsed)
 {
     uint32_t module_count = 0;
@@ -153,10 +178,8 @@ static bool set_options(struct run *run, const struct pt_parsed *parsed)
         pt_diag_usage("run", "a program is missing");
         return false;
     }
-    run->found_exit = DEFAULT_EXIT;
+    set_from_environment(run);
     run->modules = pt_xcalloc((size_t)parsed->option_count + 1, sizeof *run->modules);
-    run->output =
-        (struct pt_output_options){.stream = true, .on_stderr = true, .style = pt_analyse_style(STDERR_FILENO, "auto")};
     for (uint32_t i = 0; i < parsed->option_count; i++) {
         if (!set_option(run, parsed->options[i].index, parsed->options[i].argument, &module_count))
             return false;
@@ -222,7 +245,8 @@ static enum pt_status open_channel(struct run *run, struct pt_err *err)
                                      .var_count = run->resolved.var_count,
                                      .events = run->resolved.events,
                                      .event_count = run->resolved.event_count,
-                                     .options = getenv("PORTENT_OPTIONS"),
+                                     .options = getenv(PT_OPTIONS_ENV),
+                                     .keep = run->trace_path ? PT_KEEP_MARKS : 0,
                                      .on_full = run->on_full,
                                      .ring_bytes = RING_BYTES,
                                      .ring_max = RING_MAX};
@@ -262,12 +286,53 @@ static void take(struct run *run, struct pt_analysis *analysis, const struct pt_
     }
 }
 
-static void observe(struct run *run, struct pt_analysis *analysis, const struct pt_launched *launched)
+static void note_found(void *context, const struct pt_finding *finding)
 {
-    uint64_t wait = SHORTEST_WAIT;
+    struct run_output *output = context;
+    output->violated = true;
+    if (output->found)
+        output->found(context, finding);
+}
+
+static void note_observed(void *context, const struct pt_finding *finding, const struct pt_step *step)
+{
+    struct run_output *output = context;
+    output->violated = true;
+    if (output->observed)
+        output->observed(context, finding, step);
+}
+
+static void begin_output(struct run *run, struct run_output *output)
+{
+    *output = (struct run_output){0};
+    pt_output_begin(&output->output, &run->output, false, &run->analyse.engine);
+    output->found = run->analyse.engine.found;
+    output->observed = run->analyse.engine.observed;
+    run->analyse.engine.found = note_found;
+    run->analyse.engine.observed = note_observed;
+}
+
+/* halt_on_error: the program is asked to end, and later made to. *since is when it was asked, 0: not yet. */
+static void halt(const struct pt_launched *launched, uint64_t *since)
+{
+    uint64_t now = pt_progress_now();
+    if (!*since) {
+        *since = now;
+        kill(launched->program, SIGTERM);
+    } else if (now - *since > HALT_PATIENCE) {
+        kill(launched->program, SIGKILL);
+    }
+}
+
+static void observe(struct run *run, struct pt_analysis *analysis, const struct pt_launched *launched,
+                    const struct run_output *output)
+{
+    uint64_t wait = SHORTEST_WAIT, halted = 0;
     bool over = false;
     for (;;) {
         struct pt_event event;
+        if (run->settings.halt_on_error && output->violated && !over)
+            halt(launched, &halted);
         if (pt_channel_next(run->reader, pt_progress_now(), &event) == PT_CHANNEL_EVENT) {
             take(run, analysis, &event);
             wait = SHORTEST_WAIT;
@@ -311,6 +376,19 @@ static void warn_about_run(struct run *run, const struct pt_buf *lost)
         complain(run, &warning);
     } else if (lost->len) {
         (void)pt_err_set(&warning, PT_OK, "%s", lost->text);
+        complain(run, &warning);
+    }
+}
+
+/* Mistakes of the program in its use of portent.h. */
+static void warn_about_calls(struct run *run)
+{
+    uint64_t bad_ends = pt_channel_bad_ends(run->reader);
+    if (bad_ends) {
+        struct pt_err warning;
+        (void)pt_err_set(&warning, PT_OK,
+                         "%" PRIu64 " call%s of portent_end did not name the innermost open block, and %s ignored",
+                         bad_ends, pt_words_plural(bad_ends), bad_ends == 1 ? "was" : "were");
         complain(run, &warning);
     }
 }
@@ -379,6 +457,7 @@ static int conclude(struct run *run, struct pt_analysis *analysis, struct pt_out
     output->trace_ended = true;
     close_trace(run);
     warn_about_run(run, &lost);
+    warn_about_calls(run);
     warn_about_foreign(run);
     pt_analysis_finish(analysis, incomplete ? lost.text : NULL);
     result.findings = pt_analysis_findings(analysis, &result.count);
@@ -393,10 +472,23 @@ static int conclude(struct run *run, struct pt_analysis *analysis, struct pt_out
     return violated ? run->found_exit : program_status;
 }
 
+/* What is watched, for verbosity=1. */
+static void introduce(const struct run *run, pid_t process)
+{
+    fprintf(stderr, "portent: process %ld is observed: %u variable%s, %u user event%s%s\n", (long)process,
+            run->resolved.var_count, pt_words_plural(run->resolved.var_count), run->resolved.event_count,
+            pt_words_plural(run->resolved.event_count), run->trace_path ? ", recorded" : "");
+    for (uint32_t i = 0; i < run->resolved.var_count; i++) {
+        const struct pt_channel_var *var = &run->resolved.vars[i];
+        fprintf(stderr, "portent: %s: %u bytes at 0x%" PRIx64 " of %s\n", var->name, var->size, var->offset,
+                var->module ? var->module : run->program);
+    }
+}
+
 static int execute(struct run *run, const struct pt_parsed *parsed, struct pt_err *err)
 {
     struct pt_launched launched;
-    struct pt_output output;
+    struct run_output output;
     /* Operands are the end of argv, and so end in NULL. */
     const char **arguments = pt_xcalloc((size_t)parsed->operand_count + 1, sizeof *arguments);
     memcpy(arguments, parsed->operands, parsed->operand_count * sizeof *arguments);
@@ -406,13 +498,16 @@ static int execute(struct run *run, const struct pt_parsed *parsed, struct pt_er
         pt_diag_error(err);
         return PT_EXIT_CANNOT_RUN;
     }
-    pt_output_begin(&output, &run->output, false, &run->analyse.engine);
+    pt_settings_open_log(&run->settings, launched.program);
+    begin_output(run, &output);
+    if (run->settings.verbosity > 0)
+        introduce(run, launched.program);
     struct pt_analysis *analysis =
         pt_analysis_new(&run->names, run->analyse.inputs, run->analyse.input_count, &run->analyse.engine);
-    observe(run, analysis, &launched);
+    observe(run, analysis, &launched, &output);
     int program_status = pt_launch_end(&launched);
     pt_interrupt_catch();
-    int exit_status = conclude(run, analysis, &output, program_status);
+    int exit_status = conclude(run, analysis, &output.output, program_status);
     pt_analysis_free(analysis);
     return exit_status;
 }

@@ -22,7 +22,7 @@
 
 #define PT_CHANNEL_MAGIC "PTCHAN1"
 #define PT_CHANNEL_ENV   "PORTENT_CHANNEL"
-enum { PT_CHANNEL_VERSION = 1 };
+enum { PT_CHANNEL_VERSION = 2 };
 
 enum pt_on_full { PT_ON_FULL_BLOCK, PT_ON_FULL_DROP };
 enum pt_program_state { PT_PROGRAM_STARTING, PT_PROGRAM_RUNNING, PT_PROGRAM_ENDED };
@@ -41,6 +41,7 @@ struct pt_channel {
     _Atomic uint32_t observer_gone;            /* nobody reads any more: never wait for room, just drop */
     _Atomic uint64_t dropped;                  /* records that did not fit (PT_ON_FULL_DROP, or observer_gone) */
     _Atomic uint64_t foreign_writes;           /* loads that saw something else than the last recorded store */
+    _Atomic uint64_t bad_ends;                 /* portent_end calls that matched no portent_begin */
     _Atomic uint32_t wake; /* futex: the program bumps it when the observer may sleep and there is work */
 };
 
@@ -59,6 +60,7 @@ enum pt_record_type {
     PT_RECORD_PAD,
     PT_RECORD_THREAD, /* struct pt_record_thread: before the thread's first event */
     PT_RECORD_SITE,   /* struct pt_record_site: before its first use in this ring */
+    PT_RECORD_NAME,   /* struct pt_record_name: likewise */
     PT_RECORD_WATCH,  /* struct pt_record_watch: portent_watch named an object */
     PT_RECORD_INIT,   /* struct pt_record_event without clock: an initial value, before any event */
     PT_RECORD_EVENT,  /* struct pt_record_event */
@@ -86,6 +88,13 @@ struct pt_record_site {
     char texts[]; /* file, function, variable, each NUL-terminated */
 };
 
+/* A text the program gave: what a block, a thread's own variable, or a user event is called. */
+struct pt_record_name {
+    struct pt_record head;
+    uint32_t number; /* from 1 */
+    char text[];
+};
+
 struct pt_record_watch {
     struct pt_record head;
     uint32_t var;  /* number for later events */
@@ -94,15 +103,23 @@ struct pt_record_watch {
     char name[]; /* with #2, #3, ... for further objects of the same name */
 };
 
-enum pt_event_kind { PT_KIND_WRITE, PT_KIND_UPDATE, PT_KIND_USER };
+enum pt_event_kind {
+    PT_KIND_WRITE,    /* object: variable */
+    PT_KIND_UPDATE,   /* likewise */
+    PT_KIND_USER,     /* object: index into the configuration's user events */
+    PT_KIND_INTERNAL, /* object: number of PT_RECORD_NAME; the value is an int64_t */
+    PT_KIND_BEGIN,    /* likewise, without value */
+    PT_KIND_END,
+    PT_KIND_COUNT
+};
 
 struct pt_record_event {
     struct pt_record head;
     uint64_t number;
     uint32_t thread;
-    uint32_t kind; /* enum pt_event_kind */
-    uint32_t
-        object; /* variable, or user event: index into the configuration's tables, or a number from PT_RECORD_WATCH */
+    uint16_t kind;        /* enum pt_event_kind */
+    uint16_t counted;     /* it is relevant: the thread's count in its clock includes it */
+    uint32_t object;      /* by kind; a variable: index into the configuration's table, or number of PT_RECORD_WATCH */
     uint32_t site;        /* 0: unknown */
     uint32_t value_bytes; /* of the value that follows the clock */
     uint32_t clock_count;
@@ -124,10 +141,16 @@ struct pt_watch {
     uint32_t bit_size;   /* 0: not a bit-field */
 };
 
+/* What is recorded beside the relevant events. */
+enum pt_keep {
+    PT_KEEP_MARKS = 1, /* portent_internal, portent_begin, portent_end */
+};
+
 struct pt_config {
     uint32_t watch_count, watches; /* struct pt_watch[watch_count] at offset watches */
     uint32_t event_count, events;  /* uint32_t[event_count]: offsets of the names of relevant user events */
     uint32_t options;              /* PORTENT_OPTIONS as given, a string */
+    uint32_t keep;                 /* enum pt_keep, or-ed */
 };
 
 #endif

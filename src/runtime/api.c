@@ -1,5 +1,4 @@
-/* The runtime's side of portent.h. What is not defined here (atomic blocks, internal events) is not recorded: the
- * header then calls nothing. */
+/* The runtime's side of portent.h, except for violations (violation.c). */
 #pragma GCC visibility push(default)
 #include "portent.h"
 #pragma GCC visibility pop
@@ -22,7 +21,7 @@ void __portent_event(const char *name)
         return;
     pt_enter(self);
     pt_thread_tick(self);
-    pt_emit_event(self, PT_KIND_USER, (uint32_t)event, NULL, "", 0);
+    pt_emit_event(self, PT_KIND_USER, (uint32_t)event, NULL, "", 0, true);
     pt_leave(self);
 }
 
@@ -33,5 +32,61 @@ void __portent_watch(const void *address, size_t size, int type, const char *nam
         return;
     pt_enter(self);
     pt_watch_add(self, (uintptr_t)address, (uint32_t)size, (uint32_t)type, name);
+    pt_leave(self);
+}
+
+/* Internal events and blocks concern one thread: they are recorded with its clock and do not advance it. */
+static struct pt_thread *mark_recorder(void)
+{
+    return pt_keeps & PT_KEEP_MARKS ? recorder() : NULL;
+}
+
+void __portent_internal(const char *name, long long value)
+{
+    struct pt_thread *self = mark_recorder();
+    if (!self)
+        return;
+    int64_t kept = value;
+    pt_enter(self);
+    uint32_t number = pt_emit_name(self, name);
+    if (number)
+        pt_emit_event(self, PT_KIND_INTERNAL, number, NULL, &kept, sizeof kept, false);
+    else
+        pt_emit_lost();
+    pt_leave(self);
+}
+
+void __portent_begin(const char *name)
+{
+    struct pt_thread *self = mark_recorder();
+    if (!self)
+        return;
+    pt_enter(self);
+    uint32_t number = self->block_count < PT_BLOCK_MAX ? pt_emit_name(self, name) : 0;
+    if (number) {
+        self->blocks[self->block_count++] = number;
+        pt_emit_event(self, PT_KIND_BEGIN, number, NULL, "", 0, false);
+    } else {
+        pt_emit_lost();
+    }
+    pt_leave(self);
+}
+
+/* An end that is not the innermost block's is the program's mistake: it is ignored, and the observer says so once. */
+void __portent_end(const char *name)
+{
+    struct pt_thread *self = mark_recorder();
+    if (!self)
+        return;
+    pt_enter(self);
+    uint32_t number = pt_emit_name(self, name);
+    if (number && self->block_count && self->blocks[self->block_count - 1] == number) {
+        self->block_count--;
+        pt_emit_event(self, PT_KIND_END, number, NULL, "", 0, false);
+    } else if (!number) {
+        pt_emit_lost();
+    } else {
+        atomic_fetch_add_explicit(&pt_channel->bad_ends, 1, memory_order_relaxed);
+    }
     pt_leave(self);
 }

@@ -12,11 +12,12 @@
 #include <x86intrin.h>
 
 #include "runtime/module.h"
+#include "runtime/name.h"
 #include "runtime/sys.h"
 
 enum { WAIT_NS = 20 * 1000 * 1000, RING_WAIT_NS = 200 * 1000, WAKE_CYCLES = 100 * 1000 };
 
-static void count_dropped(void)
+void pt_emit_lost(void)
 {
     atomic_fetch_add_explicit(&pt_channel->dropped, 1, memory_order_relaxed);
 }
@@ -48,6 +49,7 @@ static bool claim(struct pt_thread *self, uint32_t index)
     self->head = atomic_load_explicit(&ring->head, memory_order_relaxed);
     self->tail_seen = atomic_load_explicit(&ring->tail, memory_order_acquire);
     memset(self->sites, 0, sizeof self->sites);
+    memset(self->names, 0, sizeof self->names);
     uint32_t used = atomic_load_explicit(&pt_channel->rings_used, memory_order_relaxed);
     while (used < index + 1 && !atomic_compare_exchange_weak(&pt_channel->rings_used, &used, index + 1))
         ;
@@ -176,6 +178,22 @@ static uint32_t known_site(struct pt_thread *self, const struct pt_site *site)
     return number;
 }
 
+uint32_t pt_emit_name(struct pt_thread *self, const char *text)
+{
+    size_t length = strlen(text) + 1;
+    uint32_t number = pt_name_number(text), bytes = padded(sizeof(struct pt_record_name) + length);
+    if (!number || self->names[number % PT_NAME_CACHE] == number)
+        return number;
+    if (!have_room(self, bytes))
+        return 0;
+    struct pt_record_name *record = place(self, bytes, PT_RECORD_NAME);
+    record->number = number;
+    memcpy(record->text, text, length);
+    self->names[number % PT_NAME_CACHE] = number;
+    publish(self);
+    return number;
+}
+
 static struct pt_record_event *place_event(struct pt_thread *self, enum pt_record_type type,
                                            const struct pt_clock *clock, uint32_t site, const void *value,
                                            uint32_t bytes)
@@ -183,7 +201,7 @@ static struct pt_record_event *place_event(struct pt_thread *self, enum pt_recor
     uint32_t pairs = clock ? clock->count : 0;
     uint32_t total = padded(sizeof(struct pt_record_event) + pairs * sizeof(struct pt_clock_pair) + bytes);
     if (!have_room(self, total)) {
-        count_dropped();
+        pt_emit_lost();
         return NULL;
     }
     struct pt_record_event *record = place(self, total, type);
@@ -199,14 +217,15 @@ static struct pt_record_event *place_event(struct pt_thread *self, enum pt_recor
 }
 
 void pt_emit_event(struct pt_thread *self, enum pt_event_kind kind, uint32_t object, const struct pt_site *site,
-                   const void *value, uint32_t bytes)
+                   const void *value, uint32_t bytes, bool counted)
 {
     uint32_t number = known_site(self, site);
     struct pt_record_event *record =
         place_event(self, PT_RECORD_EVENT, self->clock ? &pt_clocks[self->clock] : NULL, number, value, bytes);
     if (!record)
         return;
-    record->kind = kind;
+    record->kind = (uint16_t)kind;
+    record->counted = counted;
     record->object = object;
     record->number = atomic_fetch_add_explicit(&pt_channel->next_number, 1, memory_order_relaxed);
     publish(self);
@@ -220,6 +239,7 @@ void pt_emit_value(struct pt_thread *self, enum pt_record_type type, uint32_t ob
     if (!record)
         return;
     record->kind = PT_KIND_WRITE;
+    record->counted = false;
     record->object = object;
     publish(self);
 }
@@ -228,7 +248,7 @@ void pt_emit_thread(struct pt_thread *self, const struct pt_thread *thread, uint
 {
     uint32_t bytes = padded(sizeof(struct pt_record_thread) + strlen(name) + 1);
     if (!have_room(self, bytes)) {
-        count_dropped();
+        pt_emit_lost();
         return;
     }
     struct pt_record_thread *record = place(self, bytes, PT_RECORD_THREAD);
@@ -244,7 +264,7 @@ void pt_emit_watch(struct pt_thread *self, uint32_t object, uint32_t type, uint3
 {
     uint32_t bytes = padded(sizeof(struct pt_record_watch) + strlen(name) + 1);
     if (!have_room(self, bytes)) {
-        count_dropped();
+        pt_emit_lost();
         return;
     }
     struct pt_record_watch *record = place(self, bytes, PT_RECORD_WATCH);

@@ -9,14 +9,19 @@
 #include "core/site.h"
 #include "runtime/thread.h"
 
-/* A relevant event with the thread's clock. Takes the next number: the caller holds what the event is about. */
+/* An event with the thread's clock, a relevant one if `counted`. Takes the next number: the caller holds what the event
+ * is about. */
 void pt_emit_event(struct pt_thread *self, enum pt_event_kind kind, uint32_t object, const struct pt_site *site,
-                   const void *value, uint32_t bytes);
+                   const void *value, uint32_t bytes, bool counted);
+/* The number of a text that this ring knows; 0 when there are too many. */
+uint32_t pt_emit_name(struct pt_thread *self, const char *text);
 /* PT_RECORD_INIT or PT_RECORD_FOREIGN: a value without number and clock. */
 void pt_emit_value(struct pt_thread *self, enum pt_record_type type, uint32_t object, const struct pt_site *site,
                    const void *value, uint32_t bytes);
 void pt_emit_thread(struct pt_thread *self, const struct pt_thread *thread, uint64_t start, const char *name);
 void pt_emit_watch(struct pt_thread *self, uint32_t object, uint32_t type, uint32_t size, const char *name);
+/* Something that should have been recorded was not. */
+void pt_emit_lost(void);
 /* The thread ends: its ring is the observer's. */
 void pt_emit_end(struct pt_thread *self);
 

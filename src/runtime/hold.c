@@ -133,7 +133,7 @@ static void record_write(struct pt_thread *self, uint32_t object, const struct p
     if (!relevant)
         return;
     pt_thread_tick(self);
-    pt_emit_event(self, (enum pt_event_kind)kind, object, site, watched->last, watched->size);
+    pt_emit_event(self, (enum pt_event_kind)kind, object, site, watched->last, watched->size, true);
 }
 
 static void check_read(struct pt_thread *self, uint32_t object, const struct pt_site *site, int kind)

@@ -17,6 +17,7 @@
 #include "runtime/shadow.h"
 #include "runtime/sys.h"
 #include "runtime/thread.h"
+#include "runtime/violation.h"
 
 enum { SIGNALS = 65, PENDING = PT_ATTEND_SIGNAL, CANCEL = PT_ATTEND_CANCEL };
 
@@ -111,6 +112,10 @@ void pt_thread_attend(struct pt_thread *self)
         pt_sys_set_signal_mask(&mask);
         call_handler(now.signal, &now.info, &now.context);
         pt_sys_set_signal_mask(&before);
+    }
+    if (self->attention & PT_ATTEND_VIOLATION) {
+        self->attention &= ~(uint32_t)PT_ATTEND_VIOLATION;
+        pt_violation_attend(self);
     }
     if (self->attention & CANCEL)
         pthread_testcancel();

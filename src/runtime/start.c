@@ -8,11 +8,15 @@
 
 #include "core/channel.h"
 #include "runtime/clock.h"
+#include "runtime/log.h"
+#include "runtime/options.h"
 #include "runtime/shadow.h"
 #include "runtime/sys.h"
 #include "runtime/thread.h"
+#include "runtime/violation.h"
 #include "runtime/watch.h"
 
+uint32_t pt_keeps;
 static size_t mapped;
 
 static int channel_fd(void)
@@ -60,17 +64,33 @@ static void in_forked_child(void)
 {
     struct pt_channel *channel = pt_channel;
     atomic_store_explicit(&pt_active, false, memory_order_relaxed);
+    pt_keeps = 0;
     pt_channel = NULL;
     pt_thread_forget();
     if (channel)
         pt_sys_release(channel, mapped);
 }
 
+static void introduce(void)
+{
+    struct pt_line line = {0};
+    pt_line_text(&line, "portent: process ");
+    pt_line_number(&line, pt_sys_process());
+    pt_line_text(&line, " has Portent's runtime, and nobody observes it");
+    pt_line_write(&line);
+}
+
 __attribute__((constructor(101))) static void start(void)
 {
     pt_channel = open_channel();
-    if (!pt_channel)
+    const struct pt_config *config =
+        pt_channel ? (const void *)((const char *)pt_channel + pt_channel->config_offset) : NULL;
+    pt_options_start(!config ? NULL : config->options ? (const char *)config + config->options : "");
+    if (!pt_channel) {
+        if (pt_options.verbosity > 0)
+            introduce();
         return;
+    }
     if (!pt_clock_start() || !pt_shadow_start() || !pt_watch_start() || !pt_thread_start()) {
         pt_runtime_give_up();
         pt_channel = NULL;
@@ -83,7 +103,7 @@ __attribute__((constructor(101))) static void start(void)
     pt_enter(self);
     pt_watch_resolve(self);
     pt_leave(self);
-    const struct pt_config *config = (const void *)((const char *)pt_channel + pt_channel->config_offset);
+    pt_keeps = config->keep;
     atomic_store_explicit(&pt_active, config->watch_count || config->event_count, memory_order_seq_cst);
 }
 
@@ -92,4 +112,5 @@ __attribute__((destructor(101))) static void stop(void)
 {
     if (pt_channel)
         atomic_store(&pt_channel->program_state, PT_PROGRAM_ENDED);
+    pt_violation_finish();
 }

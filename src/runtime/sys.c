@@ -4,6 +4,8 @@
  */
 #include "runtime/sys.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -65,6 +67,35 @@ void *pt_sys_map_file(int fd, size_t least, size_t *ret_bytes)
 void pt_sys_close(int fd)
 {
     call(SYS_close, fd, 0, 0, 0, 0, 0);
+}
+
+int pt_sys_open_log(const char *path)
+{
+    return (int)call(SYS_openat, AT_FDCWD, (long)path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644, 0, 0);
+}
+
+void pt_sys_write(int fd, const char *text, size_t len)
+{
+    while (len) {
+        long done = call(SYS_write, fd, (long)text, (long)len, 0, 0, 0);
+        if (done == -EINTR)
+            continue;
+        if (done <= 0)
+            return;
+        text += done;
+        len -= (size_t)done;
+    }
+}
+
+uint64_t pt_sys_process(void)
+{
+    return (uint64_t)call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+}
+
+_Noreturn void pt_sys_exit(int status)
+{
+    for (;;)
+        call(SYS_exit_group, status, 0, 0, 0, 0, 0);
 }
 
 void pt_sys_wait(_Atomic uint32_t *word, uint32_t seen, uint64_t nanoseconds)

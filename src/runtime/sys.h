@@ -14,6 +14,12 @@ void pt_sys_release(void *memory, size_t bytes);
 /* Maps a whole file shared; NULL when fd is no regular memory file of at least `least` bytes. */
 void *pt_sys_map_file(int fd, size_t least, size_t *ret_bytes);
 void pt_sys_close(int fd);
+/* A file to append messages to, made if need be; negative when that is not possible. */
+int pt_sys_open_log(const char *path);
+/* Writes all of it, or as much as the kernel takes. */
+void pt_sys_write(int fd, const char *text, size_t len);
+uint64_t pt_sys_process(void);
+_Noreturn void pt_sys_exit(int status);
 
 /* Waits until *word differs from `seen`, is woken, or `nanoseconds` have passed. Works between processes. */
 void pt_sys_wait(_Atomic uint32_t *word, uint32_t seen, uint64_t nanoseconds);

@@ -17,7 +17,8 @@
 #include "runtime/clock.h"
 
 enum { PT_SITE_CACHE = 256, PT_WRITE_LOCKS = 32, PT_OPEN_MAX = 8, PT_BETWEEN_BITS = 5 };
-enum { PT_ATTEND_SIGNAL = 1, PT_ATTEND_CANCEL = 2 };
+enum { PT_NAME_CACHE = 32, PT_BLOCK_MAX = 64, PT_VIOLATED_MAX = 16 };
+enum { PT_ATTEND_SIGNAL = 1, PT_ATTEND_CANCEL = 2, PT_ATTEND_VIOLATION = 4 };
 
 /* An access under way: see hold.h. */
 struct pt_hold {
@@ -35,7 +36,7 @@ struct pt_thread {
     uint32_t quick; /* the clock with which an access may be quick; none (~0) while cancellation must be looked for */
     uint32_t care;  /* 0xff, or 0 while the clock is empty: then no byte needs a mark */
     uint32_t busy;  /* depth of entries into the runtime */
-    uint32_t attention; /* on leaving: a signal was put off, or asynchronous cancellation is on */
+    uint32_t attention; /* on leaving: a signal or a violation was put off, or asynchronous cancellation is on */
     int64_t credit;     /* references to `clock` that this thread owns; one is its own, the others are to give away */
     uint64_t changes;   /* of the clock so far */
     struct {
@@ -53,6 +54,7 @@ struct pt_thread {
         const struct pt_site *site;
         uint32_t number;
     } sites[PT_SITE_CACHE];
+    uint32_t names[PT_NAME_CACHE]; /* names that were lately described in this ring, by number */
 
     struct pt_clock_cache clocks;
     /* what it holds now, for faults in the middle of an access (signal.c) */
@@ -61,6 +63,11 @@ struct pt_thread {
     struct pt_hold open[PT_OPEN_MAX]; /* accesses between a begin and an end call, innermost last */
     uint32_t open_count;
     const void *write_locked[PT_WRITE_LOCKS]; /* rwlocks it holds as a writer */
+    uint32_t blocks[PT_BLOCK_MAX];            /* atomic blocks it is in, by name, innermost last (api.c) */
+    uint32_t block_count;
+    const void *callback_frame;            /* where the stack was when the program's code for violations was called */
+    const char *violated[PT_VIOLATED_MAX]; /* properties whose violation waits to be told (violation.c) */
+    uint32_t violated_count;
 
     /* its life */
     _Atomic uint32_t state;  /* enum pt_thread_state */
@@ -84,6 +91,7 @@ extern __thread struct pt_thread *pt_self __attribute__((tls_model("initial-exec
  * watched. */
 extern _Atomic bool pt_active;
 extern struct pt_channel *pt_channel; /* NULL: nobody observes */
+extern uint32_t pt_keeps;             /* enum pt_keep: what is recorded beside relevant events; set before main */
 
 bool pt_thread_start(void);
 /* The calling thread, made known if it is not yet; NULL when it has ended or nobody observes. */
@@ -112,7 +120,7 @@ void pt_thread_after_ended(void);
 /* No more recording in this process: a table is full, or it is the child of a fork. */
 void pt_runtime_give_up(void);
 
-/* Handlers that were put off, and cancellation (signal.c). */
+/* Handlers that were put off, violations, and cancellation (signal.c). */
 void pt_thread_attend(struct pt_thread *self);
 
 static inline void pt_enter(struct pt_thread *self)

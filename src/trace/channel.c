@@ -40,7 +40,7 @@ static void pad(struct pt_buf *buf, size_t to)
 /* The tables stand first, with room for what is only known once the strings behind them are placed. */
 static void build_config(const struct pt_channel_setup *setup, struct pt_buf *buf)
 {
-    struct pt_config config = {.watch_count = setup->var_count, .event_count = setup->event_count};
+    struct pt_config config = {.watch_count = setup->var_count, .event_count = setup->event_count, .keep = setup->keep};
     struct pt_watch *watches = pt_xcalloc((size_t)setup->var_count + 1, sizeof *watches);
     uint32_t *events = pt_xcalloc((size_t)setup->event_count + 1, sizeof *events);
     pt_buf_add(buf, (const char *)&config, sizeof config);
@@ -107,6 +107,8 @@ static void init_reader(struct pt_channel_reader *r, const struct pt_channel_set
             pt_strtab_intern(&r->names->space[PT_SPACE_EVENT], setup->events[i], strlen(setup->events[i]));
     pt_map64_init(&r->objects);
     pt_map64_init(&r->sites);
+    pt_map64_init(&r->text_of);
+    pt_strtab_init(&r->texts);
     pt_map64_init(&r->thread_of);
     pt_strtab_init(&r->thread_functions);
 }
@@ -177,6 +179,8 @@ void pt_channel_free(struct pt_channel_reader *r)
     if (r->map) {
         pt_map64_release(&r->objects);
         pt_map64_release(&r->sites);
+        pt_map64_release(&r->text_of);
+        pt_strtab_release(&r->texts);
         pt_map64_release(&r->thread_of);
         pt_strtab_release(&r->thread_functions);
     }
@@ -239,6 +243,11 @@ struct pt_channel_losses pt_channel_losses(const struct pt_channel_reader *r)
                                       .dropped = atomic_load(&r->map->dropped),
                                       .corrupt = r->corrupt,
                                       .unfinished = r->unfinished};
+}
+
+uint64_t pt_channel_bad_ends(const struct pt_channel_reader *r)
+{
+    return atomic_load(&r->map->bad_ends);
 }
 
 bool pt_channel_started(const struct pt_channel_reader *r)

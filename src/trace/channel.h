@@ -26,6 +26,7 @@ struct pt_channel_setup {
     const char *const *events; /* relevant user events */
     uint32_t event_count;
     const char *options; /* PORTENT_OPTIONS; NULL: none */
+    uint32_t keep;       /* enum pt_keep, or-ed: what to record beside the relevant events */
     enum pt_on_full on_full;
     uint64_t ring_bytes; /* of each thread, a power of two of at least 4096 */
     uint32_t ring_max;   /* threads at a time */
@@ -50,7 +51,8 @@ enum pt_channel_read {
     PT_CHANNEL_EMPTY, /* nothing at present */
 };
 /*
- * The next event in actual order: PT_OP_INIT, then PT_OP_WRITE, PT_OP_UPDATE and PT_OP_EVENT with clocks. `now` is a
+ * The next event in actual order: PT_OP_INIT, then PT_OP_WRITE, PT_OP_UPDATE and PT_OP_EVENT with clocks, and, with
+ * PT_KEEP_MARKS, PT_OP_INTERNAL, PT_OP_BEGIN and PT_OP_END, which have clocks but are not counted in them. `now` is a
  * monotonic time in nanoseconds. A record that does not come, because its thread was stopped for good while it wrote,
  * is waited for: 10 ms if the program says that it drops records, 5 s otherwise; then it counts as lost.
  */
@@ -72,6 +74,8 @@ struct pt_channel_losses {
     uint64_t unfinished;
 };
 struct pt_channel_losses pt_channel_losses(const struct pt_channel_reader *reader);
+/* Calls of portent_end that matched no portent_begin, and were ignored. */
+uint64_t pt_channel_bad_ends(const struct pt_channel_reader *reader);
 bool pt_channel_started(const struct pt_channel_reader *reader); /* the runtime has answered */
 
 /* A place where a load saw something else than the last recorded store. */

@@ -206,6 +206,23 @@ static uint32_t loc_of(struct pt_channel_reader *r, uint32_t ring, uint32_t site
     return loc == PT_NONE ? intern(r, PT_SPACE_LOC, "-") : loc;
 }
 
+/* --- names the program gave --- */
+
+static bool take_name(struct pt_channel_reader *r)
+{
+    struct pt_record_name record;
+    const char *text = text_at(r, offsetof(struct pt_record_name, text));
+    if (!text)
+        return false;
+    memcpy(&record, r->record, sizeof record);
+    struct pt_buf clean;
+    pt_buf_init(&clean);
+    put_clean(&clean, *text ? text : "-", false);
+    *pt_map64_at(&r->text_of, record.number) = pt_strtab_intern(&r->texts, clean.text, clean.len);
+    pt_buf_release(&clean);
+    return true;
+}
+
 /* --- values --- */
 
 static bool take_watch(struct pt_channel_reader *r)
@@ -350,6 +367,8 @@ bool chan_take_record(struct pt_channel_reader *r, uint32_t ring)
         return take_thread(r);
     case PT_RECORD_SITE:
         return take_site(r, ring);
+    case PT_RECORD_NAME:
+        return take_name(r);
     case PT_RECORD_WATCH:
         return take_watch(r);
     case PT_RECORD_INIT:
@@ -406,33 +425,58 @@ static bool take_clock(struct pt_channel_reader *r, const struct pt_record_event
             r->clock[count++] = (struct pt_clock_entry){thread->name, known};
     }
     struct thread *self = thread_at(r, record->thread);
-    if (!self || !count_event(self, own))
+    if (!self || (record->counted && !count_event(self, own)))
         return false;
     r->clock[count++] = (struct pt_clock_entry){name_of(r, self), self->yielded};
     *ret_count = sort_clock(r->clock, count);
     return true;
 }
 
+/* The event's object as the trace names it, and its value; false when there is no such object. */
+static bool take_object(struct pt_channel_reader *r, const struct pt_record_event *record, const unsigned char *value,
+                        struct pt_event *event)
+{
+    if (record->kind == PT_KIND_WRITE || record->kind == PT_KIND_UPDATE) {
+        const struct watched *w = watched_at(r, record->object);
+        if (!w)
+            return false;
+        event->object = w->name;
+        event->value = decode(r, w, value, record->value_bytes);
+        return true;
+    }
+    if (record->kind == PT_KIND_USER) {
+        if (record->object >= r->user_event_count)
+            return false;
+        event->object = r->user_events[record->object];
+        return true;
+    }
+    uint32_t text = pt_map64_get(&r->text_of, record->object);
+    int64_t number;
+    if (text == PT_NONE || (record->kind == PT_KIND_INTERNAL && record->value_bytes != sizeof number))
+        return false;
+    event->object = intern(r, pt_op_space(event->op), pt_strtab_text(&r->texts, text));
+    if (record->kind == PT_KIND_INTERNAL) {
+        memcpy(&number, value, sizeof number);
+        event->value = pt_value_int(number);
+    }
+    return true;
+}
+
 bool chan_take_event(struct pt_channel_reader *r, uint32_t ring, struct pt_event *ret_event)
 {
-    static const uint8_t ops[] = {PT_OP_WRITE, PT_OP_UPDATE, PT_OP_EVENT};
+    static const uint8_t ops[PT_KIND_COUNT] = {PT_OP_WRITE,    PT_OP_UPDATE, PT_OP_EVENT,
+                                               PT_OP_INTERNAL, PT_OP_BEGIN,  PT_OP_END};
     struct pt_record_event record;
     size_t at;
     uint32_t clock_len;
-    if (!open_event(r, &record, &at) || record.kind > PT_KIND_USER)
+    if (!open_event(r, &record, &at) || record.kind >= PT_KIND_COUNT)
         return false;
-    const struct watched *w = record.kind == PT_KIND_USER ? NULL : watched_at(r, record.object);
-    if (record.kind == PT_KIND_USER ? record.object >= r->user_event_count : !w)
+    struct pt_event event = {.op = ops[record.kind], .loc = loc_of(r, ring, record.site)};
+    if (!take_object(r, &record, r->record + at, &event) || !take_clock(r, &record, &clock_len))
         return false;
-    if (!take_clock(r, &record, &clock_len))
-        return false;
-    *ret_event = (struct pt_event){.op = ops[record.kind],
-                                   .thread = known_thread(r, record.thread)->name,
-                                   .object = w ? w->name : r->user_events[record.object],
-                                   .loc = loc_of(r, ring, record.site),
-                                   .clock = r->clock,
-                                   .clock_len = clock_len};
-    if (w)
-        ret_event->value = decode(r, w, r->record + at, record.value_bytes);
+    event.thread = known_thread(r, record.thread)->name;
+    event.clock = r->clock;
+    event.clock_len = clock_len;
+    *ret_event = event;
     return true;
 }

@@ -67,6 +67,8 @@ struct pt_channel_reader {
     struct watched *dynamic;
     uint32_t dynamic_count;
     size_t dynamic_cap;
+    struct pt_map64 text_of; /* numbers of PT_RECORD_NAME: id in texts */
+    struct pt_strtab texts;
     struct pt_map64 sites; /* ring << 32 | site: id in PT_SPACE_LOC */
     struct pt_map64 thread_of;
     struct thread *threads;

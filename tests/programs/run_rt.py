@@ -32,7 +32,7 @@ class Run:
     """What the observer wrote, parsed."""
 
     def __init__(self, text):
-        self.events, self.inits, self.foreign, self.watches, self.threads = [], {}, [], [], []
+        self.events, self.inits, self.foreign, self.watches, self.threads, self.names = [], {}, [], [], [], {}
         for line in text.splitlines():
             kind, *rest = line.split(" ")
             if kind == "E":
@@ -45,6 +45,8 @@ class Run:
                 self.foreign.append((int(rest[0]), rest[1]))
             elif kind == "W":
                 self.watches.append((int(rest[0]), " ".join(rest[3:])))
+            elif kind == "N":
+                self.names[int(rest[0])] = " ".join(rest[1:])
             elif kind == "T":
                 self.threads.append((int(rest[0]), int(rest[1]), " ".join(rest[2:])))
             elif kind == "Z":
@@ -126,6 +128,49 @@ class Tests:
     def events(self, program):
         run = self.observe(program, ["event"], [], ["go", "stop"])
         assert [(e["kind"], e["object"]) for e in run.events] == [(2, 0), (2, 1)], run.events
+
+    def marks(self, program):
+        """Internal events and blocks are in their thread's order, carry its clock and do not advance it."""
+        run = self.observe(program, ["marks"], [("a", 0, 4), ("b", 0, 4)], flags=["-K", "1"])
+        assert run.number("bad_ends") == 2 and run.number("dropped") == 0, run.summary
+        told = {t: [(e["kind"], run.names.get(e["object"]) if e["kind"] > 2 else e["object"], e["clock"].get(t, 0))
+                    for e in run.events if e["thread"] == t] for t in {e["thread"] for e in run.events}}
+        begin = [(4, "outer", 0), (4, "inner", 0), (0, 0, 1), (5, "inner", 1), (5, "outer", 1)]
+        busy = [(3, "busy", 0), (0, 1, 1), (3, "busy", 1)]
+        assert sorted(told.values()) == sorted([begin, busy]), told
+        assert [e["value"] for e in run.events if e["kind"] == 3] == ["f" * 15 + "d", "0" * 15 + "4"], run.events
+        silent = self.observe(program, ["marks"], [("a", 0, 4), ("b", 0, 4)])
+        assert [e["kind"] for e in silent.events] == [0, 0] and silent.number("bad_ends") == 0, silent.events
+
+    def violation(self, mode, expected, status=0, options=""):
+        done = subprocess.run([os.path.join(self.folder, "observe"), "-o", os.path.join(self.folder, "out"),
+                               os.path.join(self.folder, "violation"), mode], capture_output=True, text=True, timeout=20,
+                              env=dict(os.environ, PT_OBSERVE_OPTIONS=options))
+        assert done.stdout.splitlines() == expected, done
+        with open(os.path.join(self.folder, "out")) as out:
+            assert Run(out.read()).number("status") == status, done
+
+    def options(self, program):
+        """Without an observer the runtime reads PORTENT_OPTIONS itself."""
+        def run_with(text):
+            done = subprocess.run([os.path.join(self.folder, program), "mutex"], timeout=20, capture_output=True, text=True,
+                                  env=dict(os.environ, PORTENT_OPTIONS=text))
+            assert done.returncode == 0, done
+            return done.stderr
+        assert run_with("") == "" and run_with("halt_on_error=1 color=never") == ""
+        assert run_with("halt_on_eror=1:color=blue") == \
+            "portent: PORTENT_OPTIONS: no option 'halt_on_eror', bad value in 'color=blue' (help=1 lists them)\n"
+        assert run_with("foo=1 verbosity=-1") == ""
+        listed = run_with("help=1")
+        for name in ("help", "halt_on_error", "exitcode", "log_path", "verbosity", "color"):
+            assert "\n  %s=" % name in "\n" + listed, listed
+        path = os.path.join(self.folder, "log")
+        assert run_with("verbosity=1:log_path=" + path) == ""
+        (log,) = [name for name in os.listdir(self.folder) if name.startswith("log.")]
+        pid = log.split(".")[1]
+        with open(os.path.join(self.folder, log)) as file:
+            assert file.read() == "portent: process %s has Portent's runtime, and nobody observes it\n" % pid
+        os.remove(os.path.join(self.folder, log))
 
     def adjacent(self, program):
         run = self.observe(program, ["adjacent_watched"], [("pair", 0, 4), ("pair", 4, 4)])
@@ -222,7 +267,7 @@ class Tests:
             self.compile("order", program, self.link_flags(form))
             for name, expected in ORDERED.items():
                 self.test("order %s %s" % (form, name), self.ordered, program, name, expected)
-            for name in ("events", "adjacent", "foreign", "watch", "names", "plain"):
+            for name in ("events", "marks", "options", "adjacent", "foreign", "watch", "names", "plain"):
                 self.test("%s %s" % (name, form), getattr(self, name), program)
             if form != "static":
                 self.test("plugin " + form, self.plugin, program)
@@ -235,6 +280,13 @@ class Tests:
                 continue
             for name, expected in (("critical", True), ("named", True), ("barrier", True), ("region", True), ("none", False)):
                 self.test("openmp %s %s" % (library, name), self.ordered, program, name, expected)
+        self.compile("violation", "violation", self.link_flags("archive"))
+        inside = ["still inside", "first p", "second p", "first q", "second q", "end"]
+        self.test("violation inside", self.violation, "inside", inside, 66)
+        self.test("violation again", self.violation, "again", inside, 66)
+        self.test("violation leave", self.violation, "leave", ["first p", "first q", "end"], 66)
+        self.test("violation exitcode", self.violation, "inside", inside, 0, "exitcode=0")
+        self.test("violation halt", self.violation, "inside", [], 5, "halt_on_error=1:exitcode=5")
         self.compile("exact", "exact", self.link_flags("archive"))
         self.compile("life", "life", self.link_flags("archive"))
         for mode, size, offset in (("plain", 8, 0), ("plain", 4, 4), ("plain", 2, 2), ("plain", 1, 3), ("plain", 4, 1),

@@ -129,8 +129,15 @@ struct written {
 static void put_event(struct fixture *f, uint32_t i, struct written w)
 {
     char bytes[512] = {0};
-    struct pt_record_event record = {{0, w.type}, w.number, w.thread,      w.kind,
-                                     w.object,    w.site,   w.value_bytes, w.clock_count};
+    struct pt_record_event record = {.head = {0, w.type},
+                                     .number = w.number,
+                                     .thread = w.thread,
+                                     .kind = (uint16_t)w.kind,
+                                     .counted = w.kind <= PT_KIND_USER,
+                                     .object = w.object,
+                                     .site = w.site,
+                                     .value_bytes = w.value_bytes,
+                                     .clock_count = w.clock_count};
     size_t at = sizeof record;
     memcpy(bytes, &record, sizeof record);
     memcpy(bytes + at, w.clock, w.clock_count * sizeof w.clock[0]);
@@ -238,6 +245,48 @@ static void merges_by_number(void **state)
     expect(f, "worker|w(x)=5|-|c=worker:2,worker#2:1");
     expect(f, "nothing");
     expect_losses(f, 0, 0);
+}
+
+static void put_name(struct fixture *f, uint32_t i, uint32_t number, const char *text)
+{
+    char bytes[128] = {0};
+    struct pt_record_name record = {{0, PT_RECORD_NAME}, number};
+    memcpy(bytes, &record, sizeof record);
+    strcpy(bytes + offsetof(struct pt_record_name, text), text);
+    put(f, i, bytes, (uint32_t)(offsetof(struct pt_record_name, text) + strlen(text) + 1));
+}
+
+/* Internal events and blocks carry their thread's clock and are not counted in it, before and after relevant ones. */
+static void marks_are_not_counted(void **state)
+{
+    struct fixture *f = *state;
+    int64_t minus_two = -2;
+    int seven = 7;
+    struct written mark = {.type = PT_RECORD_EVENT, .kind = PT_KIND_BEGIN, .number = 1, .object = 5};
+    open_ring(f, 0);
+    put_thread(f, 0, 0, 0, "");
+    put_name(f, 0, 5, "a|b");
+    put_event(f, 0, mark);
+    put_event(f, 0,
+              (struct written){.type = PT_RECORD_EVENT,
+                               .number = 2,
+                               .clock = {{0, 1}},
+                               .clock_count = 1,
+                               .value = &seven,
+                               .value_bytes = 4});
+    mark.number = 3, mark.kind = PT_KIND_INTERNAL, mark.value = &minus_two, mark.value_bytes = 8;
+    mark.clock[0] = (struct pt_clock_pair){0, 1}, mark.clock_count = 1;
+    put_event(f, 0, mark);
+    mark.number = 4, mark.kind = PT_KIND_END, mark.value_bytes = 0;
+    put_event(f, 0, mark);
+    mark.number = 5, mark.object = 6; /* nobody has said what 6 is */
+    put_event(f, 0, mark);
+    expect(f, "main|begin(a_b)|-|c=main:0");
+    expect(f, "main|w(x)=7|-|c=main:1");
+    expect(f, "main|int(a_b)=-2|-|c=main:1");
+    expect(f, "main|end(a_b)|-|c=main:1");
+    expect(f, "nothing");
+    expect_losses(f, 0, 1);
 }
 
 static void waits_for_a_number(void **state)
@@ -541,6 +590,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(configuration),
         TEST(merges_by_number),
+        TEST(marks_are_not_counted),
         TEST(waits_for_a_number),
         TEST(gives_a_number_up),
         TEST(drops_are_not_waited_for),

@@ -2,15 +2,18 @@
  * A small observer for the runtime's tests: makes a channel, starts a program on it, drains the rings and writes what
  * it read as text.
  *
- *   observe [-m MODULE] [-w HEXOFFSET:SIZE]... [-e EVENT]... [-r RING_BYTES] [-R RINGS] [-d] [-s MS] [-k MS] [-x] [-q]
- * -o FILE PROGRAM [ARGS]
+ *   observe [-K KEEP] [-m MODULE] [-w HEXOFFSET:SIZE]... [-e EVENT]... [-r RING_BYTES] [-R RINGS] [-d] [-s MS] [-k MS]
+ * [-x] [-q] -o FILE PROGRAM [ARGS]
  *
- * -m: the variables that follow lie in this module. -d drop when full, -s do not read for so long, -k kill the program
- * after so long, -q count only, -x check exactness: an event on object 1 + T tells what thread T last loaded from
- * object 0; it must be the latest write of object 0 that the event's clock knows of.
+ * -K: what to keep beside relevant events (enum pt_keep). -m: the variables that follow lie in this module. -d drop
+ * when full, -s do not read for so long, -k kill the program after so long, -q count only, -x check exactness: an event
+ * on object 1 + T tells what thread T last loaded from object 0; it must be the latest write of object 0 that the
+ * event's clock knows of.
  *
- * Lines: T thread parent name | I object value | F object value | W object type size name | E number thread kind object
- * line value clock, in the order of numbers | Z summary.
+ * PT_OBSERVE_OPTIONS in the environment is what the program gets as PORTENT_OPTIONS.
+ *
+ * Lines: T thread parent name | N number text | I object value | F object value | W object type size name | E number
+ * thread kind object line value clock, in the order of numbers | Z summary.
  */
 #include "core/channel.h"
 
@@ -91,6 +94,9 @@ static void take(const struct pt_record *record)
     } else if (record->type == PT_RECORD_SITE) {
         const struct pt_record_site *site = (const void *)record;
         site_lines[site->site] = site->line;
+    } else if (record->type == PT_RECORD_NAME) {
+        const struct pt_record_name *name = (const void *)record;
+        fprintf(out, "N %u %s\n", name->number, name->text);
     } else if (record->type == PT_RECORD_WATCH) {
         const struct pt_record_watch *watch = (const void *)record;
         fprintf(out, "W %u %u %u %s\n", watch->var, watch->type, watch->size, watch->name);
@@ -218,7 +224,8 @@ static void print_events(void)
 }
 
 static int make_channel(uint32_t watches, const char *const modules[], const uint64_t offsets[], const uint32_t sizes[],
-                        uint32_t names, char *const event[], uint64_t ring_bytes, uint32_t rings, bool drop)
+                        uint32_t names, char *const event[], uint64_t ring_bytes, uint32_t rings, bool drop,
+                        uint32_t kept)
 {
     uint64_t total = 65536 + rings * (sizeof(struct pt_ring) + ring_bytes);
     int fd = memfd_create("channel", 0);
@@ -239,6 +246,7 @@ static int make_channel(uint32_t watches, const char *const modules[], const uin
     channel->next_number = 1;
     char *base = (char *)channel + 4096;
     struct pt_config *config = (void *)base;
+    config->keep = kept;
     config->watch_count = watches;
     config->watches = 64;
     struct pt_watch *watch = (void *)(base + 64);
@@ -258,6 +266,11 @@ static int make_channel(uint32_t watches, const char *const modules[], const uin
         strcpy(base + text, event[i]);
         text += (uint32_t)strlen(event[i]) + 1;
     }
+    const char *options = getenv("PT_OBSERVE_OPTIONS");
+    if (options && strlen(options) < 256) {
+        config->options = text;
+        strcpy(base + text, options);
+    }
     return fd;
 }
 
@@ -265,13 +278,16 @@ int main(int argc, char **argv)
 {
     const char *modules[MAX], *module = NULL;
     uint64_t offsets[MAX], ring_bytes = 1 << 20;
-    uint32_t sizes[MAX], watches = 0, names = 0, rings = 64;
+    uint32_t sizes[MAX], watches = 0, names = 0, rings = 64, kept = 0;
     char *event[MAX], *end;
     bool drop = false;
     long sleep_ms = 0, kill_ms = 0;
     out = stdout;
-    for (int option; (option = getopt(argc, argv, "+m:w:e:r:R:ds:k:xqo:")) != -1;) {
+    for (int option; (option = getopt(argc, argv, "+K:m:w:e:r:R:ds:k:xqo:")) != -1;) {
         switch (option) {
+        case 'K':
+            kept = (uint32_t)strtoul(optarg, NULL, 0);
+            break;
         case 'm':
             module = optarg;
             break;
@@ -313,7 +329,7 @@ int main(int argc, char **argv)
     }
     if (!out || optind == argc)
         return 2;
-    int fd = make_channel(watches, modules, offsets, sizes, names, event, ring_bytes, rings, drop);
+    int fd = make_channel(watches, modules, offsets, sizes, names, event, ring_bytes, rings, drop, kept);
     char number[16];
     snprintf(number, sizeof number, "%d", fd);
     setenv(PT_CHANNEL_ENV, number, 1);
@@ -346,10 +362,11 @@ int main(int argc, char **argv)
         wrong = check_exactness();
     if (!quiet)
         print_events();
-    fprintf(
-        out,
-        "Z events=%lu next=%lu gaps=%lu wrong=%lu dropped=%lu foreign=%lu rings=%u seconds=%.3f status=%d state=%u\n",
-        read_count, channel->next_number, gaps, wrong, channel->dropped, channel->foreign_writes, channel->rings_used,
-        seconds, WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status), channel->program_state);
+    fprintf(out,
+            "Z events=%lu next=%lu gaps=%lu wrong=%lu dropped=%lu foreign=%lu bad_ends=%lu rings=%u seconds=%.3f "
+            "status=%d state=%u\n",
+            read_count, channel->next_number, gaps, wrong, channel->dropped, channel->foreign_writes, channel->bad_ends,
+            channel->rings_used, seconds, WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status),
+            channel->program_state);
     return 0;
 }

@@ -129,6 +129,22 @@ CASE(mtx, { mtx_lock(&mutex11); write_a(); mtx_unlock(&mutex11); },
 CASE(once, pthread_once(&once, write_a), { pthread_once(&once, abort); write_b(); })
 CASE(call_once, call_once(&once11, write_a), { call_once(&once11, abort); write_b(); })
 CASE(event, portent_event("go"), { portent_event("ignored"); portent_event("stop"); })
+CASE(
+    marks,
+    {
+        portent_begin("outer");
+        portent_begin("inner");
+        ST4(&a, 1);
+        portent_end("outer"); /* not the innermost: ignored */
+        portent_end("inner");
+        portent_end("outer");
+        portent_end("outer");
+    },
+    {
+        portent_internal("busy", -3);
+        ST4(&b, 1);
+        portent_internal("busy", 4);
+    })
 /* clang-format on */
 
 static void *waiter(void *context)
@@ -452,6 +468,7 @@ static const struct {
     PAIR(once),
     PAIR(call_once),
     PAIR(event),
+    PAIR(marks),
 };
 static const struct {
     const char *name;

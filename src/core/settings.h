@@ -1,0 +1,73 @@
+/*
+ * PORTENT_OPTIONS (contract 6): `name=value` pairs between spaces or colons. One table says what there is; `portent
+ * run` and the runtime both read it, each doing its part, so the names mean the same on both sides.
+ *
+ * A colon separates only if a name and `=` follow, or another separator, or nothing: so `events=tcp:127.0.0.1:7777` is
+ * one pair. A value in single or double quotes may hold anything else. Where a name comes twice, the last one counts.
+ *
+ * To add an option: a row here, and code that reads the field of that name.
+ */
+#ifndef PT_CORE_SETTINGS_H
+#define PT_CORE_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PT_OPTIONS_ENV "PORTENT_OPTIONS"
+
+/* A part of the text that was parsed, not NUL-terminated. */
+struct pt_span {
+    const char *at;
+    size_t len;
+};
+
+enum pt_setting_type { PT_SETTING_FLAG, PT_SETTING_NUMBER, PT_SETTING_TEXT };
+
+/* X(name, type, default, words, help): `words` are the values a text may have, "" for any. Flags take 0 and 1, no and
+ * yes, false and true. */
+#define PT_SETTINGS(X)                                                                                                 \
+    X(help, FLAG, "0", "", "list these options on standard error")                                                     \
+    X(halt_on_error, FLAG, "0", "", "end the program at the first violation")                                          \
+    X(exitcode, NUMBER, "66", "", "exit status when a violation was found")                                            \
+    X(log_path, TEXT, "stderr", "", "write messages to the file PATH.PID instead; stdout and stderr are those")        \
+    X(verbosity, NUMBER, "0", "", "1: tell what is observed; -1: no warnings")                                         \
+    X(color, TEXT, "auto", "auto always never", "colours in reports")
+
+#define PT_SETTING_FIELD_FLAG                               bool
+#define PT_SETTING_FIELD_NUMBER                             int64_t
+#define PT_SETTING_FIELD_TEXT                               struct pt_span
+#define PT_SETTING_FIELD(name, type, standard, words, help) PT_SETTING_FIELD_##type name;
+struct pt_settings {
+    PT_SETTINGS(PT_SETTING_FIELD)
+    uint32_t given; /* a bit for each row that the text has set */
+};
+#undef PT_SETTING_FIELD
+
+#define PT_SETTING_NUMBER_OF(name, type, standard, words, help) PT_SETTING_AT_##name,
+enum { PT_SETTINGS(PT_SETTING_NUMBER_OF) PT_SETTING_COUNT };
+#undef PT_SETTING_NUMBER_OF
+
+struct pt_setting {
+    const char *name;
+    enum pt_setting_type type;
+    const char *standard, *words, *help;
+    size_t offset;
+};
+extern const struct pt_setting pt_setting_rows[PT_SETTING_COUNT];
+
+enum pt_setting_problem { PT_SETTING_UNKNOWN, PT_SETTING_BAD_VALUE };
+/* `pair` is the text as given, `name` its beginning. */
+typedef void (*pt_setting_complain)(void *context, enum pt_setting_problem problem, struct pt_span name,
+                                    struct pt_span pair);
+
+/* Defaults, then what the text says; NULL says nothing. The text must outlive the settings. */
+void pt_settings_read(struct pt_settings *settings, const char *text, pt_setting_complain complain, void *context);
+bool pt_span_is(struct pt_span span, const char *word);
+
+static inline bool pt_setting_given(const struct pt_settings *settings, unsigned row)
+{
+    return settings->given >> row & 1;
+}
+
+#endif

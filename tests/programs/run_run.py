@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""Tests of `portent run` with compiled programs: run_run.py PORTENT [NAME...]
+
+The programs are in run/. What is asked: which events come into the trace, that `check` says of the trace what `run` said of the
+run, and what PORTENT_OPTIONS does. The last line is `run: N passed, M failed`.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "run")
+PORTENT = ""
+TESTS = []
+FOUND = 66
+
+
+class Failure(Exception):
+    pass
+
+
+def test(function):
+    TESTS.append(function)
+    return function
+
+
+def same(what, found, expected):
+    if found != expected:
+        raise Failure(f"{what}: {found!r}\nexpected: {expected!r}")
+
+
+def run(*command, options=None):
+    environment = {name: value for name, value in os.environ.items() if name != "PORTENT_OPTIONS"}
+    if options is not None:
+        environment["PORTENT_OPTIONS"] = options
+    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, env=environment,
+                          check=False)
+
+
+def build(name):
+    done = run(PORTENT, "cc", "-O2", "-pthread", os.path.join(HERE, name + ".c"), "-o", name)
+    same(f"exit status of portent cc: {done.stderr}", done.returncode, 0)
+
+
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def events(path):
+    """The lines of a text trace, cut into fields."""
+    return [line.split("|") for line in read(path).splitlines() if line[0] not in "-#"]
+
+
+def findings(result):
+    """What a result says, without what may differ from call to call."""
+    return [{key: value for key, value in found.items() if key not in ("seconds", "peak_bytes")}
+            for found in result["properties"]]
+
+
+def same_offline(properties, trace, result):
+    """`check` on the recorded trace says what `run` said of the run."""
+    done = run(PORTENT, "check", "--json", "--window", "64", "--lookahead", "256", "-s", properties, trace)
+    offline, online = json.loads(done.stdout), json.loads(read(result))
+    same("check on the recorded trace", findings(offline), findings(online))
+    same("counts", [offline["events"], offline["threads"]], [online["events"], online["threads"]])
+
+
+MARKS = "property small: always balance < 40;"
+
+
+@test
+def marks():
+    """Blocks and internal events are in the trace, in order, and change no answer."""
+    build("marks")
+    write("small.prop", MARKS)
+    done = run(PORTENT, "run", "-s", "small.prop", "-o", "marks.trace", "-r", "marks.json", "--", "./marks")
+    same(f"status ({done.stderr})", done.returncode, FOUND)
+    same("output", done.stdout, "balance 40\n")
+    if "4 calls of portent_end" not in done.stderr:
+        raise Failure(done.stderr)
+    for thread, busy in (("depositor", 1), ("depositor#2", 2)):
+        own = [fields for fields in events("marks.trace") if fields[0] == thread]
+        round_ = ["begin(deposit)", f"int(busy)={busy}", "w(balance)", "int(busy)=0", "end(deposit)"]
+        same(f"events of {thread}", [re.sub(r"^(w\(.*\))=.*", r"\1", fields[1]) for fields in own], 2 * round_)
+        counts = [int(re.search(rf"(?:=|,){thread}:(\d+)", fields[3])[1]) for fields in own]
+        same(f"clocks of {thread}", counts, [0, 0, 1, 1, 1, 1, 1, 2, 2, 2])
+    same_offline("small.prop", "marks.trace", "marks.json")
+    run(PORTENT, "run", "-s", "small.prop", "-r", "alone.json", "--", "./marks")
+    same("events without -o", json.loads(read("alone.json"))["events"], 4)
+
+
+@test
+def marks_binary():
+    build("marks")
+    write("small.prop", MARKS)
+    run(PORTENT, "run", "-s", "small.prop", "-o", "marks.ptb", "-r", "marks.json", "--", "./marks")
+    same_offline("small.prop", "marks.ptb", "marks.json")
+
+
+@test
+def options():
+    """PORTENT_OPTIONS on the tool's side."""
+    build("marks")
+    write("small.prop", MARKS)
+
+    def status(text, *more):
+        done = run(PORTENT, "run", "-s", "small.prop", *more, "--", "./marks", options=text)
+        same("output", done.stdout, "balance 40\n")
+        return done.returncode, done.stderr
+    same("exitcode", status("exitcode=7")[0], 7)
+    same("the command line counts more", status("exitcode=7", "--exit-code", "8")[0], 8)
+    same("an exit status there is not", status("exitcode=700")[0], FOUND)
+    code, text = status("halt_on_eror=1:color=always")
+    same("an unknown name", text.splitlines()[:2], ["portent: warning: PORTENT_OPTIONS: there is no option 'halt_on_eror'",
+                                                   "hint: did you mean 'halt_on_error'?"])
+    same("colours", "\033[" in text, True)
+    same("colours by themselves", "\033[" in status("color=auto")[1], False)
+    listed = status("help=1")[1]
+    same("the list is there once", [listed.count(f"\n  {name}=") for name in ("help", "exitcode", "log_path")], [1, 1, 1])
+    same("verbosity", re.findall(r"portent: (.*): 4 bytes at", status("verbosity=1")[1]), ["balance"])
+    same("no warnings", "warning" in status("verbosity=-1 foo=1", "-o", "x.trace")[1], False)
+
+
+@test
+def log_path():
+    build("marks")
+    write("small.prop", MARKS)
+    done = run(PORTENT, "run", "-s", "small.prop", "--", "./marks", options="log_path=reports/log")
+    if "cannot write messages here" not in done.stderr or "SUMMARY" not in done.stderr:
+        raise Failure(done.stderr)
+    os.mkdir("reports")
+    done = run(PORTENT, "run", "-s", "small.prop", "--", "./marks", options="log_path=reports/log")
+    same("standard error", done.stderr, "")
+    (log,) = os.listdir("reports")
+    if not re.fullmatch(r"log\.\d+", log) or "SUMMARY" not in read("reports/" + log):
+        raise Failure(log)
+    done = run(PORTENT, "run", "-s", "small.prop", "--", "./marks", options="log_path=stdout")
+    same("both on standard output", ["balance 40" in done.stdout, "SUMMARY" in done.stdout, done.stderr], [True, True, ""])
+
+
+@test
+def halt_on_error():
+    """The program, which would go on for a minute, is ended when the observer has found something."""
+    build("marks")
+    write("small.prop", MARKS)
+    for more in ([], ["-q"]):
+        begin = time.monotonic()
+        done = run(PORTENT, "run", "-s", "small.prop", *more, "--", "./marks", "wait", options="halt_on_error=1")
+        same("status", done.returncode, FOUND)
+        if time.monotonic() - begin > 30:
+            raise Failure("it was not ended")
+
+
+def main():
+    global PORTENT
+    PORTENT = os.path.abspath(sys.argv[1])
+    wanted, failed, passed = sys.argv[2:], 0, 0
+    for function in TESTS:
+        if wanted and function.__name__ not in wanted:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            try:
+                function()
+                passed += 1
+            except (Failure, subprocess.TimeoutExpired, OSError, ValueError, KeyError, TypeError) as failure:
+                failed += 1
+                print(f"FAILED {function.__name__}: {failure}")
+            os.chdir("/")
+    print(f"run: {passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
