@@ -118,13 +118,13 @@ static uint32_t collect_choices(struct pt_moves *m, uint32_t set, uint64_t bits,
 }
 
 /* The pairs are sorted, so those of one target stand together. */
-static struct pt_move *encode(struct pt_moves *m, uint32_t len)
+static struct pt_set_move *encode(struct pt_moves *m, uint32_t len)
 {
     uint32_t *targets = pt_xmalloc(((size_t)len + 1) * sizeof *targets), count = 0;
     for (uint32_t i = 0; i < len; i++)
         if (i == 0 || m->pairs[i] >> 32 != m->pairs[i - 1] >> 32)
             targets[count++] = (uint32_t)(m->pairs[i] >> 32);
-    struct pt_move *move = pt_arena_alloc(&m->arena, sizeof *move + ((size_t)len + count) * sizeof *move->code);
+    struct pt_set_move *move = pt_arena_alloc(&m->arena, sizeof *move + ((size_t)len + count) * sizeof *move->code);
     move->count = count;
     uint32_t *code = move->code;
     for (uint32_t t = 0, i = 0; t < count; t++) {
@@ -138,13 +138,13 @@ static struct pt_move *encode(struct pt_moves *m, uint32_t len)
     return move;
 }
 
-const struct pt_move *pt_moves_make(struct pt_moves *m, uint32_t set, pt_letter letter)
+const struct pt_set_move *pt_moves_make(struct pt_moves *m, uint32_t set, pt_letter letter)
 {
     uint64_t bits, open = pt_monitor_open(m->monitor, letter, &bits);
     if (open)
         open &= atoms_in_use(m, set);
     uint32_t len = collect_choices(m, set, bits, &open);
-    struct pt_move *move = encode(m, len);
+    struct pt_set_move *move = encode(m, len);
     move->open = open;
     if (set >= m->row_cap) {
         size_t old = m->row_cap;

@@ -13,7 +13,7 @@
 #include "base/table.h"
 #include "logic/monitor.h"
 
-struct pt_move {
+struct pt_set_move {
     uint32_t set;    /* the next one */
     uint32_t count;  /* of its states */
     uint64_t open;   /* atoms without a value on which the move depends; then it is the union over their truth values */
@@ -25,7 +25,7 @@ struct pt_moves {
     const struct pt_automaton *automaton;
     struct pt_strtab sets; /* sorted arrays of automaton states; the empty one has its id too */
     struct pt_moves_row {
-        struct pt_move **by_letter; /* NULL: not taken yet */
+        struct pt_set_move **by_letter; /* NULL: not taken yet */
         size_t cap;
     } * rows; /* per set */
     size_t row_cap;
@@ -49,8 +49,8 @@ static inline const uint32_t *pt_moves_states(const struct pt_moves *moves, uint
 /* Every state that is reached from the set by any word, the empty one included. */
 uint32_t pt_moves_closure(struct pt_moves *moves, uint32_t set);
 
-const struct pt_move *pt_moves_make(struct pt_moves *moves, uint32_t set, pt_letter letter);
-static inline const struct pt_move *pt_moves_get(struct pt_moves *moves, uint32_t set, pt_letter letter)
+const struct pt_set_move *pt_moves_make(struct pt_moves *moves, uint32_t set, pt_letter letter);
+static inline const struct pt_set_move *pt_moves_get(struct pt_moves *moves, uint32_t set, pt_letter letter)
 {
     if (set < moves->row_cap && letter < moves->rows[set].cap && moves->rows[set].by_letter[letter])
         return moves->rows[set].by_letter[letter];

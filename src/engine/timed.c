@@ -199,6 +199,8 @@ void pt_timed_gap(struct pt_timed *t, uint64_t lost)
 
 void pt_timed_finish(struct pt_timed *t, const char *lost)
 {
+    if (!t->over)
+        judge(t, pt_within_end(t->within));
     if (t->over)
         return;
     if (lost || pt_within_verdict(t->within) == PT_WITHIN_UNKNOWN || !t->finding->complete)

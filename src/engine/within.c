@@ -6,10 +6,10 @@
  * first time stamp all this happens at time 0 and is shifted when the stamp comes.
  *
  * After a gap the current set is the closure of the one before, with a pass at the end of the gap granted to every
- * state. Beside it runs, for each of these states alone, the set that it leads to (`alone`). The true set at the end of
- * the gap was one of the non-empty subsets, and a set leads to the union of what its members lead to: so when all of
- * those that have not died lead to the same set, the true run, unless the lost part killed it, is there too. Times are
- * known when every run that is in time has passed since.
+ * state (so that windows which overlap the gap are not judged). Beside it run, each alone, the states of that closure.
+ * The true set at the end of the gap was one of the non-empty subsets, and a set leads to the union of what its members
+ * lead to: so when all of those that are neither dead nor late are in the same states with the same bounds, the true
+ * runs, unless the lost part ended them, are there too.
  */
 #include "engine/within.h"
 
@@ -20,8 +20,17 @@
 #include "engine/moves.h"
 
 enum {
+    MAX_ALONE = 256,         /* states that are followed alone after a gap; with more of them unknown stays unknown */
     WRITE_CACHE = 256,       /* a power of two */
     FORGET_BYTES = 64 << 20, /* moves past this are forgotten, and made again where they are needed */
+};
+
+/* A set of automaton states, and the bound of each. */
+struct runs {
+    uint32_t set;
+    uint64_t *until, *next; /* `next` is where the next step's bounds are put */
+    size_t until_cap, next_cap;
+    uint64_t best; /* the largest bound; 0: dead or late */
 };
 
 /* What a write does to a letter, remembered. */
@@ -49,10 +58,8 @@ struct pt_within {
     bool *blurred;          /* variables whose value a gap has hidden */
     uint64_t blurred_atoms; /* atoms that read such variables */
 
-    /* Runs. */
-    uint32_t set, before; /* states now, and before the last event */
-    uint64_t *until, *next_until;
-    uint64_t best; /* the largest of until */
+    struct runs runs;
+    uint32_t before; /* the states before the last event */
 
     /* Time. */
     uint64_t number; /* of events */
@@ -63,9 +70,8 @@ struct pt_within {
 
     /* After a gap. */
     bool unsure;
-    bool in_gap;        /* its end is not known yet: the next time stamp */
-    uint64_t gap_until; /* what the closure's states were granted */
-    uint32_t *alone;
+    bool in_gap; /* its end is not known yet: the next time stamp */
+    struct runs *alone;
     uint32_t alone_count;
 
     enum pt_within_verdict verdict;
@@ -79,15 +85,25 @@ static uint64_t add(uint64_t a, uint64_t b)
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
+/* No word is accepted: what pruning leaves is the initial state without edges. */
+static bool is_hopeless(const struct pt_within *w)
+{
+    const struct pt_automaton *aut = w->moves.automaton;
+    return aut->first[aut->initial] == aut->first[aut->initial + 1];
+}
+
 static void begin(struct pt_within *w)
 {
     const struct pt_automaton *aut = w->moves.automaton;
     uint32_t initial = aut->initial;
-    w->set = w->before = pt_moves_set(&w->moves, &initial, 1);
+    w->runs.set = w->before = pt_moves_set(&w->moves, &initial, 1);
     w->start = w->now = w->by_events ? 1 : 0;
     w->started = w->by_events;
-    w->until[0] = add(add(w->start, w->bound), aut->accepting[initial] ? 1 : 0);
-    w->best = w->until[0];
+    PT_GROW(w->runs.until, w->runs.until_cap, 1);
+    w->runs.best = add(add(w->start, w->bound), aut->accepting[initial] ? 1 : 0);
+    if (is_hopeless(w)) /* dead with its first letter, not late before it */
+        w->runs.best = UINT64_MAX;
+    w->runs.until[0] = w->runs.best;
 }
 
 struct pt_within *pt_within_new(struct pt_monitor *monitor)
@@ -113,24 +129,36 @@ struct pt_within *pt_within_new(struct pt_monitor *monitor)
     for (uint32_t i = 0; i < WRITE_CACHE; i++)
         w->writes[i].var = PT_NONE;
     w->letter = PT_NONE;
-    w->until = pt_xcalloc(w->moves.automaton->state_count, sizeof *w->until);
-    w->next_until = pt_xcalloc(w->moves.automaton->state_count, sizeof *w->next_until);
     begin(w);
     return w;
+}
+
+static void runs_release(struct runs *runs)
+{
+    free(runs->until);
+    free(runs->next);
+}
+
+static void drop_alone(struct pt_within *w)
+{
+    for (uint32_t i = 0; i < w->alone_count; i++)
+        runs_release(&w->alone[i]);
+    free(w->alone);
+    w->alone = NULL;
+    w->alone_count = 0;
 }
 
 void pt_within_free(struct pt_within *w)
 {
     if (!w)
         return;
+    drop_alone(w);
+    runs_release(&w->runs);
     pt_moves_release(&w->moves);
     free(w->values);
     free(w->is_joint);
     free(w->event_letter);
     free(w->blurred);
-    free(w->until);
-    free(w->next_until);
-    free(w->alone);
     free(w);
 }
 
@@ -194,143 +222,152 @@ static pt_letter with_event(struct pt_within *w, uint32_t event)
     return w->event_letter[place];
 }
 
-/* ---- verdicts ---- */
+/* ---- steps ---- */
+
+/* Carries the bounds over a move. */
+static inline void follow(struct runs *runs, const struct pt_set_move *move, uint64_t now, uint64_t fresh)
+{
+    const uint32_t *code = move->code;
+    const uint64_t *from = runs->until;
+    uint64_t best = 0;
+    PT_GROW(runs->next, runs->next_cap, move->count);
+    uint64_t *to = runs->next;
+    for (uint32_t i = 0; i < move->count; i++) {
+        uint32_t head = *code++;
+        uint64_t until = 0;
+        for (uint32_t p = head >> 1; p > 0; p--, code++)
+            if (from[*code] > until)
+                until = from[*code];
+        until = until > now ? head & 1 ? fresh : until : 0;
+        to[i] = until;
+        best = until > best ? until : best;
+    }
+    runs->next = runs->until;
+    runs->until = to;
+    size_t cap = runs->next_cap;
+    runs->next_cap = runs->until_cap;
+    runs->until_cap = cap;
+    runs->set = move->set;
+    runs->best = best;
+}
 
 static enum pt_within_verdict conclude(struct pt_within *w, enum pt_within_verdict verdict, bool silent)
 {
-    uint64_t first = add(w->start, w->bound);
+    uint64_t best = w->runs.best, first = add(w->start, w->bound);
     w->verdict = verdict;
     w->place = (struct pt_within_place){.event = w->number, .silent = silent, .timed = w->stamped, .time = w->stamp};
     if (silent) /* the window's end: `best` itself without a pass, the nanosecond before it after one */
-        w->place.time = w->best > first ? w->best - 1 : w->best;
-    w->place.passed = w->best > first;
-    w->place.last_pass = w->best > first ? w->best - 1 - w->bound : w->start;
+        w->place.time = best > first ? best - 1 : best;
+    w->place.passed = best > first;
+    w->place.last_pass = best > first ? best - 1 - w->bound : w->start;
     return verdict;
 }
 
-/* One state of `alone` after the other takes the letter; true when those that survive agree with the current set. */
+static void forget_moves(struct pt_within *w)
+{
+    uint32_t *sets = pt_xmalloc(((size_t)w->alone_count + 2) * sizeof *sets);
+    sets[0] = w->runs.set;
+    sets[1] = w->before;
+    for (uint32_t i = 0; i < w->alone_count; i++)
+        sets[i + 2] = w->alone[i].set;
+    pt_moves_forget(&w->moves, sets, w->alone_count + 2);
+    w->runs.set = sets[0];
+    w->before = sets[1];
+    for (uint32_t i = 0; i < w->alone_count; i++)
+        w->alone[i].set = sets[i + 2];
+    free(sets);
+}
+
+/* ---- after a gap ---- */
+
+/* Every state may have been passed now, and may be the only one that is really there. */
+static void become_unsure(struct pt_within *w)
+{
+    uint32_t count;
+    const uint32_t *states = pt_moves_states(&w->moves, w->runs.set, &count);
+    PT_GROW(w->runs.until, w->runs.until_cap, count);
+    w->runs.best = add(w->now, w->after_pass);
+    for (uint32_t i = 0; i < count; i++)
+        w->runs.until[i] = w->runs.best;
+    w->unsure = true;
+    w->verdict = PT_WITHIN_UNKNOWN;
+    drop_alone(w);
+    if (count > MAX_ALONE)
+        return;
+    w->alone = pt_xcalloc(count, sizeof *w->alone);
+    w->alone_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        struct runs *one = &w->alone[i];
+        uint32_t state = states[i];
+        one->set = pt_moves_set(&w->moves, &state, 1);
+        PT_GROW(one->until, one->until_cap, 1);
+        one->best = one->until[0] = w->runs.best;
+    }
+}
+
+/* Bounds that have passed are all the same. */
+static bool same_bounds(const struct pt_within *w, const struct runs *a, const struct runs *b)
+{
+    uint32_t count;
+    pt_moves_states(&w->moves, a->set, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (a->until[i] != b->until[i] && (a->until[i] > w->now || b->until[i] > w->now))
+            return false;
+    return true;
+}
+
+/* The states that run alone take the letter, unless it is PT_NONE; those that are dead or late by now are dropped. True
+ * when the others agree with the current runs. */
 static bool alone_agree(struct pt_within *w, pt_letter letter)
 {
+    uint64_t fresh = add(w->now, w->after_pass), over = w->by_events ? w->now + 1 : w->now;
     uint32_t kept = 0;
-    bool agree = true;
+    bool agree = w->alone != NULL;
     for (uint32_t i = 0; i < w->alone_count; i++) {
-        const struct pt_move *move = pt_moves_get(&w->moves, w->alone[i], letter);
-        if (move->count)
-            w->alone[kept++] = move->set;
-        agree = agree && (move->count == 0 || move->set == w->set);
+        struct runs *one = &w->alone[i];
+        if (letter != PT_NONE)
+            follow(one, pt_moves_get(&w->moves, one->set, letter), w->now, fresh);
+        if (one->best <= over) {
+            runs_release(one);
+            continue;
+        }
+        agree = agree && one->set == w->runs.set && same_bounds(w, one, &w->runs);
+        w->alone[kept++] = *one;
     }
     w->alone_count = kept;
     return agree;
 }
 
-static bool times_are_known(const struct pt_within *w)
+static void try_to_know(struct pt_within *w, pt_letter letter)
 {
-    uint32_t count;
-    pt_moves_states(&w->moves, w->set, &count);
-    for (uint32_t i = 0; i < count; i++)
-        if (w->until[i] > w->now && w->until[i] <= w->gap_until)
-            return false;
-    return true;
+    if (w->in_gap || !alone_agree(w, letter))
+        return;
+    w->unsure = false;
+    w->verdict = PT_WITHIN_GOOD;
+    drop_alone(w);
 }
 
-/* Every state of the current set may be the only one that is really there. */
-static void become_unsure(struct pt_within *w)
-{
-    uint32_t count;
-    const uint32_t *states = pt_moves_states(&w->moves, w->set, &count);
-    uint32_t *list = pt_xmalloc(((size_t)count + 1) * sizeof *list);
-    memcpy(list, states, count * sizeof *list);
-    free(w->alone);
-    w->alone = list;
-    w->alone_count = count;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t state = list[i];
-        list[i] = pt_moves_set(&w->moves, &state, 1);
-    }
-    w->gap_until = w->best;
-    w->unsure = true;
-    w->verdict = PT_WITHIN_UNKNOWN;
-}
-
-/* Every state may have been passed now. */
-static void grant(struct pt_within *w)
-{
-    uint32_t count;
-    pt_moves_states(&w->moves, w->set, &count);
-    w->best = w->gap_until = add(w->now, w->after_pass);
-    for (uint32_t i = 0; i < count; i++)
-        w->until[i] = w->best;
-}
-
-/* ---- steps ---- */
-
-static void forget_moves(struct pt_within *w)
-{
-    uint32_t *sets = pt_xmalloc(((size_t)w->alone_count + 2) * sizeof *sets);
-    sets[0] = w->set;
-    sets[1] = w->before;
-    if (w->alone_count)
-        memcpy(sets + 2, w->alone, w->alone_count * sizeof *sets);
-    pt_moves_forget(&w->moves, sets, w->alone_count + 2);
-    w->set = sets[0];
-    w->before = sets[1];
-    if (w->alone_count)
-        memcpy(w->alone, sets + 2, w->alone_count * sizeof *sets);
-    free(sets);
-}
-
-/* Carries the bounds over a move. The old ones stay in next_until. */
-static inline void follow(struct pt_within *w, const struct pt_move *move)
-{
-    const uint32_t *code = move->code;
-    uint64_t now = w->now, fresh = add(now, w->after_pass), best = 0;
-    for (uint32_t i = 0; i < move->count; i++) {
-        uint32_t head = *code++;
-        uint64_t until = 0;
-        for (uint32_t p = head >> 1; p > 0; p--, code++)
-            if (w->until[*code] > until)
-                until = w->until[*code];
-        until = until > now ? head & 1 ? fresh : until : 0;
-        w->next_until[i] = until;
-        best = until > best ? until : best;
-    }
-    uint64_t *swap = w->until;
-    w->until = w->next_until;
-    w->next_until = swap;
-    w->before = w->set;
-    w->set = move->set;
-    w->best = best;
-}
-
-/* What does not happen on the way of most events. */
-static enum pt_within_verdict after_gap(struct pt_within *w, const struct pt_move *move, pt_letter letter)
-{
-    if (move->open) {
-        become_unsure(w);
-    } else if (alone_agree(w, letter) && times_are_known(w)) {
-        w->unsure = false;
-        w->verdict = PT_WITHIN_GOOD;
-        w->alone_count = 0;
-    }
-    return w->verdict;
-}
+/* ---- what happens ---- */
 
 static enum pt_within_verdict step(struct pt_within *w, pt_letter letter)
 {
     if (__builtin_expect(w->moves.bytes > FORGET_BYTES, 0))
         forget_moves(w);
-    const struct pt_move *move = pt_moves_get(&w->moves, w->set, letter);
-    uint64_t best = w->best;
+    const struct pt_set_move *move = pt_moves_get(&w->moves, w->runs.set, letter);
+    uint64_t best = w->runs.best;
+    w->before = w->runs.set;
     if (__builtin_expect(move->open && !(move->open & w->blurred_atoms), 0))
         return conclude(w, PT_WITHIN_ERROR, false);
-    follow(w, move);
-    if (__builtin_expect(w->best <= (w->by_events ? w->now + 1 : 0), 0)) {
+    follow(&w->runs, move, w->now, add(w->now, w->after_pass));
+    if (__builtin_expect(w->runs.best <= (w->by_events ? w->now + 1 : 0), 0)) {
         /* What the report says of the last pass is about the runs that were in time before. */
-        w->best = w->best ? w->best : best;
+        w->runs.best = w->runs.best ? w->runs.best : best;
         return conclude(w, move->count ? PT_WITHIN_LATE : PT_WITHIN_DEAD, false);
     }
-    if (__builtin_expect(w->unsure || move->open, 0))
-        return after_gap(w, move, letter);
+    if (__builtin_expect(move->open != 0, 0))
+        become_unsure(w);
+    else if (__builtin_expect(w->unsure, 0))
+        try_to_know(w, letter);
     return w->verdict;
 }
 
@@ -346,21 +383,24 @@ static enum pt_within_verdict pass_time(struct pt_within *w, uint64_t time)
     if (w->by_events)
         return w->verdict;
     w->now = time;
+    bool again = w->in_gap || (w->unsure && !w->started); /* bounds of states alone are not shifted, but made again */
     if (!w->started) {
         uint32_t count;
-        pt_moves_states(&w->moves, w->set, &count);
+        pt_moves_states(&w->moves, w->runs.set, &count);
         for (uint32_t i = 0; i < count; i++)
-            w->until[i] = add(w->until[i], time);
-        w->best = add(w->best, time);
-        w->gap_until = add(w->gap_until, time);
+            w->runs.until[i] = add(w->runs.until[i], time);
+        w->runs.best = add(w->runs.best, time);
         w->start = time;
         w->started = true;
     }
-    if (w->in_gap) {
-        w->in_gap = false;
-        grant(w);
-    }
-    return w->best <= time ? conclude(w, PT_WITHIN_LATE, true) : w->verdict;
+    w->in_gap = false;
+    if (again)
+        become_unsure(w);
+    if (w->runs.best <= time)
+        return conclude(w, PT_WITHIN_LATE, true);
+    if (__builtin_expect(w->unsure, 0))
+        try_to_know(w, PT_NONE);
+    return w->verdict;
 }
 
 enum pt_within_verdict pt_within_advance(struct pt_within *w, uint64_t time)
@@ -395,11 +435,15 @@ enum pt_within_verdict pt_within_gap(struct pt_within *w, uint64_t lost)
     }
     blur_atoms(w);
     w->letter = pt_monitor_letter(w->monitor, w->values, PT_NONE);
-    w->set = w->before = pt_moves_closure(&w->moves, w->set);
+    w->runs.set = w->before = pt_moves_closure(&w->moves, w->runs.set);
     w->in_gap = !w->by_events;
-    grant(w);
     become_unsure(w);
     return w->verdict;
+}
+
+enum pt_within_verdict pt_within_end(struct pt_within *w)
+{
+    return w->verdict < PT_WITHIN_DEAD && is_hopeless(w) ? conclude(w, PT_WITHIN_DEAD, false) : w->verdict;
 }
 
 /* ---- what others want to know ---- */
@@ -411,7 +455,7 @@ enum pt_within_verdict pt_within_verdict(const struct pt_within *w)
 
 const uint32_t *pt_within_states(const struct pt_within *w, uint32_t *ret_count, bool *ret_final)
 {
-    const uint32_t *states = pt_moves_states(&w->moves, w->set, ret_count);
+    const uint32_t *states = pt_moves_states(&w->moves, w->runs.set, ret_count);
     *ret_final = false;
     for (uint32_t i = 0; i < *ret_count; i++)
         *ret_final = *ret_final || w->moves.automaton->accepting[states[i]];
@@ -425,9 +469,9 @@ const uint32_t *pt_within_states_before(const struct pt_within *w, uint32_t *ret
 
 bool pt_within_deadline(const struct pt_within *w, uint64_t *ret_time)
 {
-    if (w->by_events || !w->started || w->verdict >= PT_WITHIN_DEAD || w->best == UINT64_MAX)
+    if (w->by_events || !w->started || w->verdict >= PT_WITHIN_DEAD || w->runs.best == UINT64_MAX)
         return false;
-    *ret_time = w->best;
+    *ret_time = w->runs.best;
     return true;
 }
 
@@ -444,5 +488,5 @@ void pt_within_error(struct pt_within *w, struct pt_err *err)
 size_t pt_within_bytes(const struct pt_within *w)
 {
     return sizeof *w + w->moves.bytes + pt_monitor_bytes(w->monitor) + w->event_letter_cap * sizeof *w->event_letter +
-           2 * w->moves.automaton->state_count * sizeof *w->until;
+           (w->runs.until_cap + w->runs.next_cap) * sizeof *w->runs.until;
 }

@@ -19,10 +19,12 @@
  * event: `late` falls at the D-th event without a pass.
  *
  * Lost events. After a gap the automaton may be in any state that it reaches from those before, and the last pass may
- * have been the last lost event. From then on a violation is reported if it is one whatever was lost. Until the present
- * states and their times are the same for everything that could have been lost without violating the property, the
- * verdict is unknown; then it is known again, on the assumption that the lost part itself was good. The values of
- * variables are unknown after a gap until they are written again.
+ * have been the last lost event, so windows that overlap the gap are not judged. A violation is reported if it is one
+ * whatever was lost. Until the present states and their times are the same for everything that could have been lost
+ * without violating the property, the verdict is unknown; then it is known again, on the assumption that what was lost
+ * was good. The values of variables are unknown after a gap until they are written again, and an event whose letter
+ * depends on one counts as lost. A gap ends with the next time stamp (D in events: at once); it can be given with
+ * pt_within_advance.
  *
  * Guarantee: exact for the automaton given, without gaps; with gaps `dead` and `late` are sound. Cost per event: a
  * table look-up (engine/moves.h) and a maximum over the runs that meet in each state of the current set.
@@ -62,6 +64,8 @@ enum pt_within_verdict pt_within_event(struct pt_within *within, const struct pt
 enum pt_within_verdict pt_within_advance(struct pt_within *within, uint64_t time);
 /* This many events were lost since the last one. */
 enum pt_within_verdict pt_within_gap(struct pt_within *within, uint64_t lost);
+/* The run ends here: a property that nothing can satisfy is dead even if no event came. */
+enum pt_within_verdict pt_within_end(struct pt_within *within);
 
 enum pt_within_verdict pt_within_verdict(const struct pt_within *within);
 /* The states of the automaton the runs are in now (none: dead), and those before the last event. They are numbered as

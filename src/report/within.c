@@ -65,6 +65,11 @@ static char *event_words(const struct pt_finding_within *w)
 
 static void put_dead(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf)
 {
+    if (finding->within.event == 0) {
+        pt_words_paragraph(buf, style, 0, 0, "Property '%s' is violated (dead): no run at all can satisfy it.",
+                           finding->property);
+        return;
+    }
     pt_words_paragraph(buf, style, 0, 0,
                        "Property '%s' is violated (dead): after event %" PRIu64
                        " no continuation of the run can satisfy it.",
@@ -104,6 +109,8 @@ static void put_summary(const struct pt_finding *finding, const struct pt_style 
     if (w->silent) {
         pt_within_time(&line, w->time);
         pt_buf_printf(&line, ", after event %" PRIu64, w->event);
+    } else if (w->event == 0) {
+        pt_buf_puts(&line, "the start");
     } else {
         char *event = event_words(w);
         pt_buf_puts(&line, event);
@@ -136,9 +143,10 @@ void pt_within_violation(const struct pt_finding *finding, const struct pt_style
         struct pt_buf time;
         pt_buf_init(&time);
         pt_within_time(&time, w->time);
-        pt_words_paragraph(buf, style, 2, 4, "The window ended at %s. The last event before that: %s.", time.text, event);
+        pt_words_paragraph(buf, style, 2, 4, "The window ended at %s. The last event before that: %s.", time.text,
+                           event);
         pt_buf_release(&time);
-    } else if (w->silent) {
+    } else if (w->event == 0) {
         pt_buf_puts(buf, "  Nothing had happened by then.\n");
     } else {
         pt_words_paragraph(buf, style, 2, 4, "Decided by %s.", event);
