@@ -24,6 +24,9 @@ say "the full lattice of 4 threads x 60 writes"
 say "the cone: window 64, lookahead 256, 8 threads"
 "$bin/lattice" cone "${CONE_EVENTS:-1000000}"
 
+say "steps of a 'within' property from memory (aim: 50 million events/s)"
+"$bin/within"
+
 if [ -r "$formulas" ]; then
   say "Büchi automata of $(basename "$formulas")"
   "$bin/buchi" "$formulas" | tail -n 12

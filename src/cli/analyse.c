@@ -71,8 +71,6 @@ static enum pt_status add_property(struct pt_analyse *a, const struct pt_propert
     struct pt_analysis_input input = {.property = property, .verdict = PT_VERDICT_ERROR};
     if (property->kind == PT_KIND_MTTL) {
         input.message = "decentralised properties (at ...) are not yet available";
-    } else if (property->within) {
-        input.message = "'within' properties are not yet available";
     } else {
         enum pt_status status = pt_monitor_new(property, a->automaton_limit, &input.monitor, err);
         if (status == PT_ELIMIT)

@@ -127,6 +127,8 @@ static void warn_unless_monitorable(const struct pt_property *property, uint32_t
     struct pt_automaton *aut;
     struct pt_err err;
     bool monitorable = true;
+    if (property->within) /* it can be late */
+        return;
     if (pt_property_automaton(property, limit, &aut, &err) != PT_OK)
         return;
     pt_automaton_prune(aut);

@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "engine/lattice.h"
+#include "engine/timed.h"
 #include "order/order.h"
 #include "order/rank.h"
 
@@ -25,6 +26,7 @@ struct watched { /* one property */
     struct pt_monitor *monitor;
     struct pt_finding *finding;
     struct pt_lattice *lattice; /* NULL: nothing to explore */
+    struct pt_timed *timed;     /* of a `within` property, which has no lattice */
     struct id_map vars, events;
     bool all_relevant;   /* every event relevant to some property is relevant to this one */
     struct pt_rank *own; /* otherwise: per thread, which of its counted events are this property's */
@@ -43,6 +45,7 @@ struct pt_analysis {
     size_t var_seen_cap, event_seen_cap, thread_seen_cap;
     uint64_t event_count, thread_count;
     bool ordering; /* clocks are still needed */
+    bool any_timed;
     struct pt_clock *no_clock;
     size_t no_clock_bytes;
 };
@@ -180,7 +183,11 @@ struct pt_analysis *pt_analysis_new(struct pt_names *names, const struct pt_anal
         if (!w->monitor)
             continue;
         map_names(a, w);
-        w->lattice = pt_lattice_new(w->monitor, names, &a->options, w->finding);
+        if (inputs[i].property && inputs[i].property->within)
+            w->timed = pt_timed_new(w->monitor, names, &a->options, w->finding);
+        else
+            w->lattice = pt_lattice_new(w->monitor, names, &a->options, w->finding);
+        a->any_timed = a->any_timed || w->timed;
     }
     for (uint32_t i = 0; i < count; i++) {
         struct watched *w = &a->watched[i];
@@ -196,6 +203,7 @@ void pt_analysis_free(struct pt_analysis *a)
     for (uint32_t i = 0; i < a->count; i++) {
         struct watched *w = &a->watched[i];
         pt_lattice_free(w->lattice);
+        pt_timed_free(w->timed);
         pt_finding_free(w->finding);
         free(w->vars.to);
         free(w->events.to);
@@ -236,11 +244,21 @@ static struct pt_clock *project(struct watched *w, struct pt_clock *clock)
     return own;
 }
 
-static enum pt_status push(struct watched *w, const struct pt_event *event, struct pt_clock *clock, struct pt_err *err)
+/* What the event is to a property: the variable it writes, the user event it is. */
+static uint32_t written_var(const struct watched *w, const struct pt_event *event)
 {
     bool write = event->op == PT_OP_WRITE || event->op == PT_OP_UPDATE;
-    uint32_t var = write ? map_get(&w->vars, event->object) : PT_NONE;
-    uint32_t user_event = event->op == PT_OP_EVENT ? map_get(&w->events, event->object) : PT_NONE;
+    return write ? map_get(&w->vars, event->object) : PT_NONE;
+}
+
+static uint32_t user_event_of(const struct watched *w, const struct pt_event *event)
+{
+    return event->op == PT_OP_EVENT ? map_get(&w->events, event->object) : PT_NONE;
+}
+
+static enum pt_status push(struct watched *w, const struct pt_event *event, struct pt_clock *clock, struct pt_err *err)
+{
+    uint32_t var = written_var(w, event), user_event = user_event_of(w, event);
     bool relevant = var != PT_NONE || user_event != PT_NONE;
     if (!w->all_relevant)
         pt_rank_append(own_of(w, event->thread), relevant);
@@ -258,6 +276,8 @@ static void take_initial(struct pt_analysis *a, const struct pt_event *event)
         uint32_t var = map_get(&a->watched[i].vars, event->object);
         if (a->watched[i].lattice && var != PT_NONE)
             pt_lattice_initial(a->watched[i].lattice, var, event->value);
+        if (a->watched[i].timed && var != PT_NONE)
+            pt_timed_initial(a->watched[i].timed, var, event->value);
     }
 }
 
@@ -310,6 +330,11 @@ enum pt_status pt_analysis_event(struct pt_analysis *a, const struct pt_event *e
     bool relevant = take_note(a, event);
     if (event->op == PT_OP_INIT)
         take_initial(a, event);
+    for (uint32_t i = 0; a->any_timed && i < a->count; i++) {
+        struct watched *w = &a->watched[i];
+        if (w->timed)
+            pt_timed_event(w->timed, event, written_var(w, event), user_event_of(w, event));
+    }
     struct pt_clock *clock = a->no_clock;
     enum pt_status status = PT_OK;
     if (a->ordering)
@@ -350,11 +375,27 @@ static void list_unseen(const struct pt_analysis *a, const struct watched *w)
 
 void pt_analysis_finish(struct pt_analysis *a, const char *lost)
 {
+    for (uint32_t i = 0; i < a->count; i++) {
+        struct watched *w = &a->watched[i];
+        if (w->lattice)
+            pt_lattice_finish(w->lattice, lost);
+        if (w->timed)
+            pt_timed_finish(w->timed, lost);
+        if (w->lattice || w->timed)
+            list_unseen(a, w);
+    }
+}
+
+void pt_analysis_gap(struct pt_analysis *a, uint64_t lost)
+{
     for (uint32_t i = 0; i < a->count; i++)
-        if (a->watched[i].lattice) {
-            pt_lattice_finish(a->watched[i].lattice, lost);
-            list_unseen(a, &a->watched[i]);
-        }
+        if (a->watched[i].timed)
+            pt_timed_gap(a->watched[i].timed, lost);
+}
+
+struct pt_within *pt_analysis_within(struct pt_analysis *a, uint32_t index)
+{
+    return a->watched[index].timed ? pt_timed_within(a->watched[index].timed) : NULL;
 }
 
 struct pt_finding **pt_analysis_findings(struct pt_analysis *a, uint32_t *ret_count)

@@ -49,6 +49,11 @@ void pt_analysis_free(struct pt_analysis *analysis);
 /* Every event of the trace in order, init and clock lines included. PT_EINPUT when a c= clock makes no sense. */
 enum pt_status pt_analysis_event(struct pt_analysis *analysis, const struct pt_event *event,
                                  struct pt_err *err) PT_WARN_UNUSED;
+/* This many events are missing here: `within` properties become unknown until they are known again (within.h). */
+void pt_analysis_gap(struct pt_analysis *analysis, uint64_t lost);
+/* The live state of a `within` property, NULL for others. A clock event brings the time to it. */
+struct pt_within;
+struct pt_within *pt_analysis_within(struct pt_analysis *analysis, uint32_t index);
 /* The trace has ended; `lost`: events are missing, so that what would hold is unknown. */
 void pt_analysis_finish(struct pt_analysis *analysis, const char *lost);
 /* Valid until the analysis is freed; final after finish. */

@@ -103,9 +103,20 @@ struct pt_finding {
     struct pt_local *locals;
     uint32_t local_count;
 
-    /* within: the event line at which the verdict fell, from 1, and its time; for LATE the time at which it was too
-     * late, and the last event before that. */
-    uint64_t event, time;
+    /* What a `within` property has beside: where the verdict fell. */
+    struct pt_finding_within {
+        uint64_t bound; /* D, in nanoseconds or events */
+        bool bound_in_events;
+        uint64_t events; /* read until the verdict fell, or all */
+        uint64_t event;  /* the event line at which it fell, from 1; of a silent verdict the last one before */
+        bool timed;      /* the time is known */
+        uint64_t time;   /* of that event, in nanoseconds; of a silent verdict the end of the window that was missed */
+        bool silent;     /* late without an event: time passed */
+        bool passed;     /* an accepting state was passed before, the last time ... */
+        uint64_t last_pass;   /* ... then (a time, or an event's number); otherwise the start */
+        const char *states;   /* the automaton's before that event, of a silent verdict after it: "{1, 2, 4}" */
+        struct pt_step *step; /* the event, NULL when there was none */
+    } within;
 
     const char *const *unseen; /* names of the property that the trace never mentioned, then NULL */
 

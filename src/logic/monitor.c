@@ -171,14 +171,16 @@ static enum pt_status build_subset(struct pt_monitor *m, uint32_t state_limit, s
         return status;
     if (m->property->kind != PT_KIND_ERE) /* an expression is violated when it is matched, not when it must be */
         pt_automaton_prune(m->automaton);
-    judge_monitorable(m, m->automaton, state_limit);
+    if (!m->property->within) /* with a bound, every property can be late */
+        judge_monitorable(m, m->automaton, state_limit);
     return PT_OK;
 }
 
 enum pt_status pt_monitor_new(const struct pt_property *property, uint32_t state_limit, struct pt_monitor **ret_monitor,
                               struct pt_err *err)
 {
-    bool past = property->kind == PT_KIND_LTL && !property->pool.nodes[property->formula].has_future;
+    bool past =
+        property->kind == PT_KIND_LTL && !property->pool.nodes[property->formula].has_future && !property->within;
     struct pt_monitor *m = monitor_alloc(past ? MACHINE_PAST : MACHINE_SUBSET);
     m->property = property;
     m->name = property->name;
@@ -365,6 +367,11 @@ pt_letter pt_monitor_apply_joint(struct pt_monitor *m, pt_letter letter, uint32_
         eval_atom(atom, i, values, &l);
     }
     return letter_intern(m, l);
+}
+
+const struct pt_automaton *pt_monitor_automaton(const struct pt_monitor *m)
+{
+    return m->automaton;
 }
 
 uint64_t pt_monitor_letter_bits(const struct pt_monitor *m, pt_letter letter)
@@ -572,12 +579,18 @@ static uint64_t open_atoms(const struct pt_monitor *m, struct letter letter)
     return stuck & ~(w.reached & ~letter.unknown);
 }
 
+uint64_t pt_monitor_open(const struct pt_monitor *m, pt_letter letter, uint64_t *ret_bits)
+{
+    struct letter l = *letter_of(m, letter);
+    uint64_t open = l.unknown ? open_atoms(m, l) : 0;
+    *ret_bits = l.bits & ~l.unknown & ~open;
+    return open;
+}
+
 static pt_mstate step_bits(struct pt_monitor *m, pt_mstate state, uint64_t bits)
 {
     return m->machine == MACHINE_PAST ? past_step(m, state, bits) : subset_step(m, state, bits);
 }
-
-enum { MAX_OPEN = 10 };
 
 /* The atoms that the next step looks at at all. */
 static uint64_t atoms_in_use(struct pt_monitor *m, pt_mstate state)
@@ -597,7 +610,7 @@ static uint64_t atoms_in_use(struct pt_monitor *m, pt_mstate state)
 static pt_mstate step_open(struct pt_monitor *m, pt_mstate state, struct letter letter)
 {
     uint64_t open = open_atoms(m, letter) & atoms_in_use(m, state), bits = letter.bits & ~letter.unknown & ~open;
-    if (__builtin_popcountll(open) > MAX_OPEN)
+    if (__builtin_popcountll(open) > PT_MAX_OPEN)
         return PT_MSTATE_ERROR;
     pt_mstate result = step_bits(m, state, bits);
     for (uint64_t choice = open; choice; choice = (choice - 1) & open) /* every non-empty subset */

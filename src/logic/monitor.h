@@ -57,6 +57,16 @@ uint64_t pt_monitor_letter_bits(const struct pt_monitor *monitor, pt_letter lett
 /* The state before any letter; then one step per state of the run, the initial state first. */
 pt_mstate pt_monitor_start(struct pt_monitor *monitor);
 pt_mstate pt_monitor_step(struct pt_monitor *monitor, pt_mstate state, pt_letter letter);
+/*
+ * For engines that step the automaton themselves (`within`): the pruned automaton over the atoms, NULL for a past-time
+ * formula without a bound and for a module; and the atoms whose truth is open in a letter, because they or atoms before
+ * them have no value and the left-to-right evaluation does not decide without them. *ret_bits: the atoms that are true
+ * for certain. The property does not need the open ones if every choice of their truth leads to the same; more than
+ * PT_MAX_OPEN of them are not tried.
+ */
+enum { PT_MAX_OPEN = 10 };
+const struct pt_automaton *pt_monitor_automaton(const struct pt_monitor *monitor);
+uint64_t pt_monitor_open(const struct pt_monitor *monitor, pt_letter letter, uint64_t *ret_bits);
 /* After PT_MSTATE_ERROR: which atom has no value, and why, in one sentence. */
 void pt_monitor_error(struct pt_monitor *monitor, const struct pt_value *values, struct pt_err *err);
 size_t pt_monitor_bytes(const struct pt_monitor *monitor);

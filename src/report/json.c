@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "report/json_writer.h"
 
@@ -44,6 +45,38 @@ static void put_steps(struct pt_json *json, const char *key, const struct pt_ste
     pt_json_close(json, ']');
 }
 
+static const char *how_word(enum pt_how how)
+{
+    switch (how) {
+    case PT_HOW_OBSERVED:
+        return "observed";
+    case PT_HOW_DEAD:
+        return "dead";
+    case PT_HOW_LATE:
+        return "late";
+    case PT_HOW_NONE:
+    case PT_HOW_PREDICTED:
+        break;
+    }
+    return "predicted";
+}
+
+/* A `within` property reads the actual run alone: there is no lattice and no witness to tell of. */
+static void put_within(struct pt_json *json, const struct pt_finding *finding)
+{
+    const struct pt_finding_within *w = &finding->within;
+    pt_json_uint(json, "relevant", finding->relevant);
+    pt_json_uint(json, "letters", w->events);
+    if (finding->verdict != PT_VERDICT_VIOLATED)
+        return;
+    pt_json_uint(json, "event", w->event);
+    if (w->timed)
+        pt_json_uint(json, "time", w->time);
+    else
+        pt_json_null(json, "time");
+    pt_json_string(json, "automaton_states", w->states);
+}
+
 static void put_violation(struct pt_json *json, const struct pt_finding *finding)
 {
     if (finding->witness_from > 0) {
@@ -75,6 +108,19 @@ static void put_message(struct pt_json *json, const struct pt_finding *finding)
     pt_buf_release(&text);
 }
 
+static void put_explored(struct pt_json *json, const struct pt_finding *finding)
+{
+    pt_json_string(json, "order", finding->order ? finding->order : "access");
+    pt_json_uint(json, "relevant", finding->relevant);
+    pt_json_uint(json, "levels", finding->levels);
+    pt_json_uint(json, "states", finding->states);
+    pt_json_uint(json, "width", finding->width);
+    char runs[32];
+    snprintf(runs, sizeof runs, "%s%" PRIu64, finding->runs_overflow ? ">" : "",
+             finding->runs_overflow ? UINT64_MAX : finding->runs);
+    pt_json_string(json, "runs", runs);
+}
+
 static void put_finding(struct pt_json *json, const struct pt_finding *finding)
 {
     bool violated = finding->verdict == PT_VERDICT_VIOLATED;
@@ -85,27 +131,25 @@ static void put_finding(struct pt_json *json, const struct pt_finding *finding)
     if (finding->message)
         put_message(json, finding);
     if (violated)
-        pt_json_string(json, "how", finding->how == PT_HOW_OBSERVED ? "observed" : "predicted");
+        pt_json_string(json, "how", how_word(finding->how));
     pt_json_bool(json, "monitorable", finding->monitorable);
-    pt_json_string(json, "order", finding->order ? finding->order : "access");
-    pt_json_uint(json, "relevant", finding->relevant);
-    pt_json_uint(json, "levels", finding->levels);
-    pt_json_uint(json, "states", finding->states);
-    pt_json_uint(json, "width", finding->width);
-    char runs[32];
-    snprintf(runs, sizeof runs, "%s%" PRIu64, finding->runs_overflow ? ">" : "",
-             finding->runs_overflow ? UINT64_MAX : finding->runs);
-    pt_json_string(json, "runs", runs);
+    bool within = strcmp(finding->kind, "within") == 0;
+    if (within)
+        put_within(json, finding);
+    else
+        put_explored(json, finding);
     if (finding->unseen && finding->unseen[0]) {
         pt_json_open(json, "unseen", '[');
         for (const char *const *name = finding->unseen; *name; name++)
             pt_json_string(json, NULL, *name);
         pt_json_close(json, ']');
     }
-    put_bound(json, "window", finding->window);
-    put_bound(json, "lookahead", finding->lookahead);
+    if (!within) {
+        put_bound(json, "window", finding->window);
+        put_bound(json, "lookahead", finding->lookahead);
+    }
     pt_json_bool(json, "complete", finding->complete);
-    if (violated)
+    if (violated && !within)
         put_violation(json, finding);
     pt_json_seconds(json, "seconds", finding->seconds);
     pt_json_uint(json, "peak_bytes", finding->peak_bytes);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "report/violation.h"
+#include "report/within.h"
 #include "report/words.h"
 
 static void put_holds(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf)
@@ -41,7 +42,7 @@ static void put_no_answer(const struct pt_finding *finding, const struct pt_styl
                        finding->message ? finding->message : "no reason given", place ? " (" : "", place ? place : "",
                        place ? ")" : "");
     pt_buf_puts(buf, pt_style_color(style, PT_COLOR_RESET));
-    if (!error) {
+    if (!error && !pt_within_is(finding)) {
         char *explored = pt_words_explored(finding);
         pt_words_paragraph(buf, style, 2, 4, "No violation in what was explored: %s.", explored);
         free(explored);
@@ -52,10 +53,16 @@ void pt_report_text(const struct pt_finding *finding, const struct pt_style *sty
 {
     switch (finding->verdict) {
     case PT_VERDICT_VIOLATED:
-        pt_violation_write(finding, style, buf);
+        if (pt_within_is(finding))
+            pt_within_violation(finding, style, buf);
+        else
+            pt_violation_write(finding, style, buf);
         return;
     case PT_VERDICT_HOLDS:
-        put_holds(finding, style, buf);
+        if (pt_within_is(finding))
+            pt_within_holds(finding, style, buf);
+        else
+            put_holds(finding, style, buf);
         return;
     case PT_VERDICT_UNKNOWN:
     case PT_VERDICT_ERROR:

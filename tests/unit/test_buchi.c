@@ -14,6 +14,7 @@
 
 #include "base/buf.h"
 #include "logic/automaton.h"
+#include "logic/property.h"
 
 enum { PROPS = 4, MAX_POSITIONS = 16, STATE_LIMIT = 20000 };
 
@@ -362,7 +363,7 @@ static void test_families(void **state)
     pt_fpool_init(&pool);
     in = &pool;
     random_state = 11;
-    for (uint32_t n = 2; n <= 8; n++) {
+    for (uint32_t n = 2; n <= 10; n++) {
         pt_formula left = P(0), fair = G(F(P(0)));
         for (uint32_t i = 1; i < n; i++) {
             left = U(left, P(i));
@@ -373,6 +374,44 @@ static void test_families(void **state)
         expect_size(Implies(fair, G(Implies(P(n), F(P(n + 1))))), n + 2, n + 4);
     }
     pt_fpool_release(&pool);
+}
+
+/* One formula as the language reads it; returns the size of its automaton. */
+static uint32_t check_text(const char *text)
+{
+    struct pt_properties *props = pt_properties_new();
+    struct pt_err err;
+    if (pt_properties_add_formula(props, text, &err) != PT_OK)
+        fail_msg("%s: %s", text, err.message);
+    const struct pt_property *p = &props->items[0];
+    struct pt_automaton *aut = translate(&p->pool, p->formula, p->atom_count);
+    check_shape(aut);
+    check_words(&p->pool, p->formula, aut, p->atom_count, 200);
+    uint32_t states = aut->state_count;
+    pt_automaton_free(aut);
+    pt_properties_free(props);
+    return states;
+}
+
+/* The patterns of the literature, all of them; their sizes are those that docs/performance.md claims. */
+static void test_patterns(void **state)
+{
+    (void)state;
+    char line[4096];
+    uint32_t formulas = 0, states = 0;
+    FILE *file = fopen("tests/unit/patterns.tsv", "r");
+    assert_non_null(file);
+    random_state = 55;
+    while (fgets(line, sizeof line, file)) {
+        char *tab = strchr(line, '\t');
+        if (line[0] == '#' || !tab)
+            continue;
+        states += check_text(tab + 1);
+        formulas++;
+    }
+    fclose(file);
+    assert_int_equal(formulas, 55);
+    assert_int_equal(states, 211);
 }
 
 /* 64 propositions: letters can not have been enumerated. */
@@ -571,13 +610,10 @@ static void test_print(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_print),
-        cmocka_unit_test(test_literature),
-        cmocka_unit_test(test_random_formulas),
-        cmocka_unit_test(test_families),
-        cmocka_unit_test(test_many_propositions),
-        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_deterministic_output),
+        cmocka_unit_test(test_print),           cmocka_unit_test(test_literature),
+        cmocka_unit_test(test_random_formulas), cmocka_unit_test(test_families),
+        cmocka_unit_test(test_patterns),        cmocka_unit_test(test_many_propositions),
+        cmocka_unit_test(test_limits),          cmocka_unit_test(test_deterministic_output),
         cmocka_unit_test(test_bad_prefixes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
