@@ -163,6 +163,7 @@ void lat_layout_build(struct pt_lattice *l)
 {
     struct lat_layout *old = l->layout;
     l->layout = layout_new(l);
+    l->paired = l->paired && l->next_open && lat_pair_fits(l->layout);
     uint32_t *field_of = pt_xmalloc(l->column_count * sizeof *field_of);
     for (uint32_t c = 0; c < l->column_count; c++)
         field_of[c] = l->columns[c].field;
