@@ -3,7 +3,9 @@
  *
  * Full exploration: all events stay in memory, so any level can be made again from an earlier one. Levels at multiples
  * of a stride are kept; when they outgrow the budget, the stride doubles. Bounded windows: events are forgotten, so the
- * latest levels are kept without gaps, as many as the budget holds, and with them the events they need.
+ * latest levels are kept without gaps, as many as the budget holds, and with them the events they need. They are never
+ * more than a few thousand: a witness is rarely longer, and what is written and dropped at the rate of events had
+ * better stay in the cache.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +19,13 @@ struct lat_block {
     _Alignas(uint64_t) unsigned char data[];
 };
 
-enum { SMALLEST_BLOCK = 64 };
+enum { SMALLEST_BLOCK = 64, BOUNDED_LEVELS = 4096 };
 
 static struct lat_block *block_take(struct lat_history *h, size_t size)
 {
     uint32_t class = 0;
     while (class < LAT_BLOCK_CLASSES && (size_t)SMALLEST_BLOCK << class < size)
-        class++;
+        class ++;
     struct lat_block *block;
     if (class == LAT_BLOCK_CLASSES) {
         block = pt_xmalloc(sizeof *block + size);
@@ -86,9 +88,9 @@ void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, ui
     for (uint32_t p = 0; p < level->part_count; p++)
         past.count += level->parts[p].count;
     uint32_t fields = l->layout ? l->layout->field_count : 0;
-    past.block = block_take(&l->history, past.count * (words * sizeof *past.keys + sizeof *past.letters +
-                                                       sizeof *past.sets) +
-                                             fields * sizeof *past.common);
+    past.block =
+        block_take(&l->history, past.count * (words * sizeof *past.keys + sizeof *past.letters + sizeof *past.sets) +
+                                    fields * sizeof *past.common);
     past.keys = (uint64_t *)(void *)past.block->data;
     past.letters = (pt_letter *)(past.keys + past.count * words);
     past.sets = past.letters + past.count;
@@ -154,11 +156,17 @@ static void double_stride(struct pt_lattice *l)
     h->count = kept;
 }
 
+static bool too_much(const struct pt_lattice *l)
+{
+    const struct lat_history *h = &l->history;
+    return h->bytes > h->budget || (!l->full && h->count - h->head > BOUNDED_LEVELS);
+}
+
 void lat_history_shrink(struct pt_lattice *l, size_t budget)
 {
     struct lat_history *h = &l->history;
     h->budget = budget;
-    while (h->bytes > h->budget && h->count - h->head > 1) {
+    while (too_much(l) && h->count - h->head > 1) {
         if (l->full)
             double_stride(l);
         else
@@ -186,7 +194,7 @@ void lat_history_release(struct pt_lattice *l)
     for (uint32_t i = h->head; i < h->count; i++)
         lat_past_level_release(l, &h->levels[i]);
     free(h->levels);
-    for (uint32_t class = 0; class < LAT_BLOCK_CLASSES; class++)
+    for (uint32_t class = 0; class < LAT_BLOCK_CLASSES; class ++)
         for (struct lat_block *block = h->spare[class], *next; block; block = next) {
             next = block->next;
             free(block);

@@ -51,9 +51,29 @@ struct pt_lattice *pt_lattice_new(struct pt_monitor *monitor, const struct pt_na
     return l;
 }
 
+/* How many runs lead to the last level that is finished: asked for at the end only. */
+static void count_runs(struct pt_lattice *l, const struct lat_level *level)
+{
+    uint64_t runs = 0;
+    bool any = false;
+    for (uint32_t p = 0; p < level->part_count; p++) {
+        const struct lat_part *part = &level->parts[p];
+        any |= part->count > 0;
+        for (uint32_t i = 0; i < part->count; i++)
+            if (__builtin_add_overflow(runs, part->runs[i], &runs))
+                runs = UINT64_MAX;
+    }
+    if (!any)
+        return; /* counted before the levels were forgotten */
+    l->finding->runs = runs;
+    l->finding->runs_overflow = runs == UINT64_MAX;
+}
+
 /* Everything that only further exploration would need. */
 static void forget(struct pt_lattice *l)
 {
+    if (!l->out_of_memory)
+        count_runs(l, l->current);
     lat_pool_free(l);
     lat_history_release(l);
     for (uint32_t p = 0; p < LAT_MAX_PARTS; p++) {
@@ -233,30 +253,26 @@ static pt_set flags_of_level(const struct lat_level *level)
 static void count_level(struct pt_lattice *l)
 {
     struct pt_finding *finding = l->finding;
-    uint64_t cuts = 0, runs = 0;
-    for (uint32_t p = 0; p < l->current->part_count; p++) {
-        const struct lat_part *part = &l->current->parts[p];
-        cuts += part->count;
-        for (uint32_t i = 0; i < part->count; i++)
-            if (__builtin_add_overflow(runs, part->runs[i], &runs))
-                runs = UINT64_MAX;
-    }
+    uint64_t cuts = 0;
+    for (uint32_t p = 0; p < l->current->part_count; p++)
+        cuts += l->current->parts[p].count;
     finding->levels = l->level + 1;
     finding->states += cuts;
     finding->width = cuts > finding->width ? cuts : finding->width;
-    finding->runs = runs;
-    finding->runs_overflow = runs == UINT64_MAX;
 }
 
 bool lat_level_done(struct pt_lattice *l)
 {
-    if (l->out_of_memory)
+    if (l->out_of_memory) {
+        count_runs(l, l->next); /* the level before: this one is not whole */
         return give_up_at(l, "the memory limit was reached while making");
+    }
     count_level(l);
     pt_set flags = l->counting ? 0 : flags_of_level(l->current);
     const uint64_t *key;
     pt_letter letter;
     if ((flags & PT_SET_BAD) && find_flagged(l, PT_SET_BAD, &key, &letter)) {
+        count_runs(l, l->current);
         lat_violation(l, key, letter);
         lat_history_release(l);
         if (l->options->found)
@@ -380,8 +396,7 @@ static pt_letter observed_letter(struct pt_lattice *l, uint32_t var, struct pt_v
         l->observed_letter = l->is_joint[var]
                                  ? pt_monitor_apply_joint(l->monitor, l->observed_letter, effect, l->observed_values)
                                  : pt_sets_apply(&l->sets, cache, l->observed_letter, effect);
-    return user_event == PT_NONE ? l->observed_letter
-                                 : pt_sets_event(&l->sets, cache, l->observed_letter, user_event);
+    return user_event == PT_NONE ? l->observed_letter : pt_sets_event(&l->sets, cache, l->observed_letter, user_event);
 }
 
 /* Reading the clock for each event would cost more than a narrow level: later on one event stands for many. */

@@ -49,6 +49,7 @@ struct lat_field {
     uint64_t *need;                /* per event above base: the packed clock, `words` words each */
     uint32_t *effect, *user_event; /* ... */
     bool *joint;
+    uint32_t *alike; /* how many in a row, up to this one, do the same to letters */
     uint64_t *number;
     uint32_t filled;
 };

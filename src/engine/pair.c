@@ -89,17 +89,57 @@ static void make_end(struct pt_lattice *l, uint32_t at, uint32_t i, uint32_t f)
     to->sets[at] = pt_sets_step(&l->sets, &w->cache, from->sets[i], letter);
 }
 
-/* Steps repeat along a row, so the last one is tried before the table. */
+/* Steps and effects repeat along a row, so the last one is tried before the table. */
 struct memo {
-    pt_set set, next;
-    pt_letter letter;
+    uint32_t a, b, result;
 };
 
-static inline pt_set step(struct pt_lattice *l, struct memo *memo, pt_set set, pt_letter letter)
+static inline __attribute__((always_inline)) pt_set step(struct pt_lattice *l, struct memo *memo, pt_set set,
+                                                         pt_letter letter)
 {
-    if (memo->set != set || memo->letter != letter)
-        *memo = (struct memo){set, pt_sets_step(&l->sets, &l->workers[0].cache, set, letter), letter};
-    return memo->next;
+    if (memo->a != set || memo->b != letter)
+        *memo = (struct memo){set, letter, pt_sets_step(&l->sets, &l->workers[0].cache, set, letter)};
+    return memo->result;
+}
+
+static bool is_uniform(const struct lat_part *row)
+{
+    uint32_t difference = 0;
+    for (uint32_t i = 1; i < row->count; i++)
+        difference |= (row->letters[i] ^ row->letters[0]) | (row->sets[i] ^ row->sets[0]);
+    return !difference;
+}
+
+/* The letters and sets of the cuts between rows i and i + 1, into the next level from `at` on. */
+static void make_payload(struct pt_lattice *l, uint32_t at)
+{
+    const struct lat_part *from = &l->current->parts[0];
+    struct lat_worker *w = &l->workers[0];
+    const struct lat_field *a = &l->layout->fields[0], *b = &l->layout->fields[1];
+    const uint64_t *keys = l->next->parts[0].keys + at;
+    pt_letter *letters = l->next->parts[0].letters + at;
+    pt_set *sets = l->next->parts[0].sets + at;
+    uint32_t ia = lat_field_count_in(a, &from->keys[0]), ib = lat_field_count_in(b, &from->keys[1]);
+    struct memo of_a = {PT_NONE, 0, 0}, of_b = of_a, effects = of_a;
+    uint32_t count = from->count - 1, todo = count;
+    /* Quiet stretches, where no atom changes: one cut tells about all of them. */
+    if (a->alike[ia + count - 1] >= count && b->alike[ib] >= count && is_uniform(from))
+        todo = 1;
+    for (uint32_t i = 0; i < todo; i++, ia++, ib--) {
+        pt_letter before = from->letters[i], letter;
+        if (effects.a == before && effects.b == a->effect[ia] && !a->joint[ia])
+            letter = effects.result;
+        else
+            effects = (struct memo){before, a->effect[ia], letter = lat_cut_letter(l, w, &keys[i], before, a, ia)};
+        letters[i] = letter;
+        pt_set set = step(l, &of_a, from->sets[i], lat_event_letter(l, w, &keys[i], letter, a->user_event[ia]));
+        pt_set other = step(l, &of_b, from->sets[i + 1], lat_event_letter(l, w, &keys[i], letter, b->user_event[ib]));
+        sets[i] = pt_sets_union(&l->sets, &w->cache, set, other);
+    }
+    for (uint32_t i = todo; i < count; i++) {
+        letters[i] = letters[0];
+        sets[i] = sets[0];
+    }
 }
 
 /* The cuts between rows i and i + 1, into the next level from `at` on. */
@@ -107,25 +147,21 @@ static void make_inner(struct pt_lattice *l, uint32_t at)
 {
     const struct lat_part *from = &l->current->parts[0];
     struct lat_part *to = &l->next->parts[0];
-    struct lat_worker *w = &l->workers[0];
-    const struct lat_field *a = &l->layout->fields[0], *b = &l->layout->fields[1];
-    struct memo memo = {PT_NONE, 0, 0}, other = memo;
-    for (uint32_t i = 0; i + 1 < from->count; i++, at++) {
-        uint64_t key = from->keys[i] + one(a);
-        if (__builtin_add_overflow(from->runs[i], from->runs[i + 1], &to->runs[at]))
-            to->runs[at] = UINT64_MAX;
-        to->keys[at] = key;
-        to->letters[at] = 0;
-        to->sets[at] = PT_SET_EMPTY;
-        if (l->counting)
-            continue;
-        uint32_t index = lat_field_count_in(a, &from->keys[i]), index_b = lat_field_count_in(b, &from->keys[i + 1]);
-        pt_letter letter = lat_cut_letter(l, w, &key, from->letters[i], a, index);
-        to->letters[at] = letter;
-        pt_set set = step(l, &memo, from->sets[i], lat_event_letter(l, w, &key, letter, a->user_event[index]));
-        pt_set set_b =
-            step(l, &other, from->sets[i + 1], lat_event_letter(l, w, &key, letter, b->user_event[index_b]));
-        to->sets[at] = pt_sets_union(&l->sets, &w->cache, set, set_b);
+    const uint64_t step_a = one(&l->layout->fields[0]);
+    uint32_t count = from->count - 1;
+    if (!count)
+        return;
+    for (uint32_t i = 0; i < count; i++)
+        to->keys[at + i] = from->keys[i] + step_a;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t runs = from->runs[i] + from->runs[i + 1];
+        to->runs[at + i] = runs < from->runs[i] ? UINT64_MAX : runs;
+    }
+    if (!l->counting) {
+        make_payload(l, at);
+    } else {
+        memset(to->letters + at, 0, count * sizeof *to->letters);
+        memset(to->sets + at, 0, count * sizeof *to->sets);
     }
 }
 
@@ -138,7 +174,8 @@ void lat_pair_expand(struct pt_lattice *l)
     bool high = can_take(l, count - 1, 0), low = can_take(l, 0, 1);
     lat_part_reserve(l, to, 1, count + 1);
     if (high && low && window != PT_ALL && count + 1 > window) {
-        uint64_t high_key = keys[count - 1] + one(&l->layout->fields[0]), low_key = keys[0] + one(&l->layout->fields[1]);
+        uint64_t high_key = keys[count - 1] + one(&l->layout->fields[0]),
+                 low_key = keys[0] + one(&l->layout->fields[1]);
         if (lat_cut_compare(l, l->layout, &low_key, &high_key) < 0)
             high = false;
         else

@@ -107,7 +107,7 @@ void pt_clock_unref(struct pt_clock *c)
 
 void pt_clock_pool_release(struct pt_clock_pool *pool)
 {
-    for (uint32_t class = 0; class < PT_CLOCK_CLASSES; class++) {
+    for (uint32_t class = 0; class < PT_CLOCK_CLASSES; class ++) {
         for (struct pt_clock *c = pool->spare[class], *next; c; c = next) {
             next = c->next;
             free(c);
