@@ -268,7 +268,8 @@ static void observe(struct run *run, struct pt_analysis *analysis, const struct 
     bool over = false;
     for (;;) {
         struct pt_event event;
-        if (pt_channel_next(run->reader, pt_progress_now(), &event) == PT_CHANNEL_EVENT) {
+        if (pt_channel_ready(run->reader, &event) ||
+            pt_channel_next(run->reader, pt_progress_now(), &event) == PT_CHANNEL_EVENT) {
             take(run, analysis, &event);
             wait = SHORTEST_WAIT;
         } else if (over) {
