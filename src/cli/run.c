@@ -333,7 +333,8 @@ static void observe(struct run *run, struct pt_analysis *analysis, const struct 
         struct pt_event event;
         if (run->settings.halt_on_error && output->violated && !over)
             halt(launched, &halted);
-        if (pt_channel_next(run->reader, pt_progress_now(), &event) == PT_CHANNEL_EVENT) {
+        if (pt_channel_ready(run->reader, &event) ||
+            pt_channel_next(run->reader, pt_progress_now(), &event) == PT_CHANNEL_EVENT) {
             take(run, analysis, &event);
             wait = SHORTEST_WAIT;
         } else if (over) {

@@ -47,7 +47,7 @@ struct pt_analysis {
     bool ordering; /* clocks are still needed */
     bool any_timed;
     struct pt_clock *no_clock;
-    size_t no_clock_bytes;
+    struct pt_clock_pool own_clocks;
 };
 
 static uint32_t map_get(const struct id_map *map, uint32_t id)
@@ -171,7 +171,7 @@ struct pt_analysis *pt_analysis_new(struct pt_names *names, const struct pt_anal
     a->options = *options;
     a->order = pt_order_new(options->trace, names);
     a->ordering = true;
-    a->no_clock = pt_clock_new(0, &a->no_clock_bytes);
+    a->no_clock = pt_clock_new(0, &a->own_clocks);
     a->count = count;
     a->watched = pt_xcalloc(count, sizeof *a->watched);
     a->findings = pt_xcalloc(count, sizeof *a->findings);
@@ -220,6 +220,7 @@ void pt_analysis_free(struct pt_analysis *a)
     free(a->thread_seen);
     pt_order_free(a->order);
     pt_clock_unref(a->no_clock);
+    pt_clock_pool_release(&a->own_clocks);
     free(a);
 }
 
@@ -238,7 +239,7 @@ static struct pt_clock *project(struct watched *w, struct pt_clock *clock)
 {
     if (w->all_relevant)
         return pt_clock_ref(clock);
-    struct pt_clock *own = pt_clock_new(clock->len, clock->bytes);
+    struct pt_clock *own = pt_clock_new(clock->len, clock->pool);
     for (uint32_t t = 0; t < clock->len; t++)
         own->counts[t] = clock->counts[t] ? (uint32_t)pt_rank_count(own_of(w, t), clock->counts[t]) : 0;
     return own;

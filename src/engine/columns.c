@@ -39,6 +39,7 @@ void lat_layout_unref(struct lat_layout *layout)
         free(layout->fields[f].effect);
         free(layout->fields[f].user_event);
         free(layout->fields[f].joint);
+        free(layout->fields[f].alike);
         free(layout->fields[f].number);
     }
     free(layout->fields);
@@ -52,6 +53,20 @@ static uint32_t bits_for(uint64_t greatest)
     return greatest ? 64 - (uint32_t)__builtin_clzll(greatest) : 1;
 }
 
+/*
+ * How wide a field should be. Bounded windows leave room, so that the layout lasts for many levels: twice what is
+ * pending, and whatever else one word can give each field for nothing.
+ */
+static uint32_t field_bits(const struct pt_lattice *l, uint32_t pending, uint32_t pending_columns)
+{
+    enum { ENOUGH = 12 };
+    if (l->full)
+        return bits_for(pending);
+    uint32_t bits = bits_for(2 * (uint64_t)pending + 14), share = 64 / pending_columns;
+    share = share > ENOUGH ? ENOUGH : share - (share > 0);
+    return bits > share ? bits : share;
+}
+
 /* One field per column with events above the common ones; first fit into words. */
 static struct lat_layout *layout_new(struct pt_lattice *l)
 {
@@ -60,14 +75,16 @@ static struct lat_layout *layout_new(struct pt_lattice *l)
     layout->words = 1;
     uint32_t used = 0;
     size_t cap = 0;
+    uint32_t pending_columns = 0;
+    for (uint32_t c = 0; c < l->column_count; c++)
+        pending_columns += l->columns[c].arrived > l->columns[c].low;
     for (uint32_t c = 0; c < l->column_count; c++) {
         struct lat_column *column = &l->columns[c];
         uint32_t pending = column->arrived - column->low;
         column->field = PT_NONE;
         if (!pending)
             continue;
-        /* Bounded windows leave room, so that the layout lasts for many levels. */
-        uint32_t bits = bits_for(l->full ? pending : 2 * (uint64_t)pending + 14);
+        uint32_t bits = field_bits(l, pending, pending_columns);
         if (used + bits + 1 > 64) {
             layout->words++;
             used = 0;
@@ -103,6 +120,7 @@ static void field_fill(struct pt_lattice *l, struct lat_layout *layout, struct l
         field->effect = pt_xrealloc(field->effect, cap * sizeof *field->effect);
         field->user_event = pt_xrealloc(field->user_event, cap * sizeof *field->user_event);
         field->joint = pt_xrealloc(field->joint, cap * sizeof *field->joint);
+        field->alike = pt_xrealloc(field->alike, cap * sizeof *field->alike);
         field->number = pt_xrealloc(field->number, cap * sizeof *field->number);
     }
     uint64_t *need = field->need + (size_t)field->filled * words;
@@ -113,11 +131,14 @@ static void field_fill(struct pt_lattice *l, struct lat_layout *layout, struct l
         if (count > other->base)
             need[other->word] |= (uint64_t)(count - other->base) << other->shift;
     }
-    field->effect[field->filled] = e->effect;
-    field->user_event[field->filled] = e->user_event;
-    field->joint[field->filled] = e->joint;
-    field->number[field->filled] = e->number;
-    field->filled++;
+    uint32_t k = field->filled++;
+    field->effect[k] = e->effect;
+    field->user_event[k] = e->user_event;
+    field->joint[k] = e->joint;
+    field->number[k] = e->number;
+    bool same = k && !e->joint && !field->joint[k - 1] && e->effect == field->effect[k - 1] &&
+                e->user_event == field->user_event[k - 1];
+    field->alike[k] = same ? field->alike[k - 1] + 1 : 1;
 }
 
 static void set_limits(struct pt_lattice *l)
@@ -163,6 +184,7 @@ void lat_layout_build(struct pt_lattice *l)
 {
     struct lat_layout *old = l->layout;
     l->layout = layout_new(l);
+    l->paired = l->paired && l->next_open && lat_pair_fits(l->layout);
     uint32_t *field_of = pt_xmalloc(l->column_count * sizeof *field_of);
     for (uint32_t c = 0; c < l->column_count; c++)
         field_of[c] = l->columns[c].field;

@@ -148,7 +148,9 @@ static void fill_q(struct pt_lattice *l)
         field->limit++;
         l->q_end++;
         judge_late_event(l, column->field, field->limit - 1);
-        if (l->next_open)
+        if (l->next_open && l->paired)
+            lat_pair_newest(l, column->field);
+        else if (l->next_open)
             lat_expand_newest(l, l->current, l->next, column->field);
     }
     if (l->arrival_head > 4096 && l->arrival_head > l->arrival_count / 2) {
@@ -166,7 +168,9 @@ static void settle_common(struct pt_lattice *l)
         const struct lat_field *field = &l->layout->fields[f];
         struct lat_column *column = &l->columns[field->column];
         uint32_t least = UINT32_MAX;
-        for (uint32_t i = 0; i < part->count; i++) {
+        if (l->paired) /* the first thread's count rises, the second's falls */
+            least = lat_field_count_in(field, &part->keys[f ? part->count - 1 : 0]);
+        for (uint32_t i = 0; i < part->count && !l->paired; i++) {
             uint32_t count = lat_field_count_in(field, part->keys + (size_t)i * l->layout->words);
             least = count < least ? count : least;
         }
@@ -183,11 +187,14 @@ static void close_level(struct pt_lattice *l)
         l->finding->complete = false;
         keep_least(l, candidates, (uint32_t)l->options->window);
     }
-    const struct lat_part *old = &l->current->parts[0];
-    size_t words = old->count * (size_t)l->layout->words;
-    PT_GROW(l->previous.keys, l->previous.cap, words);
-    memcpy(l->previous.keys, old->keys, words * sizeof *old->keys);
-    l->previous.count = old->count;
+    l->previous.count = 0;
+    if (l->finding->complete) { /* nobody asks for it otherwise */
+        const struct lat_part *old = &l->current->parts[0];
+        size_t words = old->count * (size_t)l->layout->words;
+        PT_GROW(l->previous.keys, l->previous.cap, words);
+        memcpy(l->previous.keys, old->keys, words * sizeof *old->keys);
+        l->previous.count = old->count;
+    }
     struct lat_level *swap = l->current;
     l->current = l->next;
     l->next = swap;
@@ -203,7 +210,10 @@ void lat_cone_advance(struct pt_lattice *l)
         if (!l->layout) /* no event at all */
             return;
         if (!l->next_open) {
-            lat_expand(l, l->current, l->next);
+            if (lat_pair_ready(l))
+                lat_pair_expand(l);
+            else
+                lat_expand(l, l->current, l->next);
             l->next_open = true;
         }
         uint32_t candidates = l->next->parts[0].count;

@@ -107,8 +107,7 @@ bool lat_enabled(const struct lat_layout *layout, const uint64_t *key, uint32_t 
     return true;
 }
 
-/* A module's letter: all values, and the event. */
-static pt_letter module_letter(struct pt_lattice *l, struct lat_worker *w, const uint64_t *key, uint32_t user_event)
+pt_letter lat_module_letter(struct pt_lattice *l, struct lat_worker *w, const uint64_t *key, uint32_t user_event)
 {
     lat_counts(l, l->layout, key, w->counts);
     lat_values(l, w->counts, w->values);
@@ -118,8 +117,8 @@ static pt_letter module_letter(struct pt_lattice *l, struct lat_worker *w, const
     return letter;
 }
 
-static pt_letter joint_letter(struct pt_lattice *l, struct lat_worker *w, const uint64_t *key, pt_letter before,
-                              uint32_t effect)
+pt_letter lat_joint_letter(struct pt_lattice *l, struct lat_worker *w, const uint64_t *key, pt_letter before,
+                           uint32_t effect)
 {
     lat_counts(l, l->layout, key, w->counts);
     lat_values_of(l, w->counts, l->joint_vars, l->joint_count, w->values);
@@ -127,24 +126,6 @@ static pt_letter joint_letter(struct pt_lattice *l, struct lat_worker *w, const 
     pt_letter letter = pt_monitor_apply_joint(l->monitor, before, effect, w->values);
     pthread_mutex_unlock(&l->sets.lock);
     return letter;
-}
-
-/* The letter of the cut `key`, made by event `index` of the field from a cut with letter `before`. */
-static inline pt_letter cut_letter(struct pt_lattice *l, struct lat_worker *w, const uint64_t *key, pt_letter before,
-                                   const struct lat_field *field, uint32_t index)
-{
-    uint32_t effect = field->effect[index];
-    if (field->joint[index])
-        return l->module ? module_letter(l, w, key, PT_NONE) : joint_letter(l, w, key, before, effect);
-    return effect == PT_NONE ? before : pt_sets_apply(&l->sets, &w->cache, before, effect);
-}
-
-static inline pt_letter letter_with_event(struct pt_lattice *l, struct lat_worker *w, const uint64_t *key,
-                                          pt_letter letter, uint32_t user_event)
-{
-    if (user_event == PT_NONE)
-        return letter;
-    return l->module ? module_letter(l, w, key, user_event) : pt_sets_event(&l->sets, &w->cache, letter, user_event);
 }
 
 /* Takes event `index` of the field from cut i of `from`, which enables it, and merges the result into `to`. */
@@ -168,7 +149,7 @@ static inline __attribute__((always_inline)) void take(struct pt_lattice *l, str
             to->runs[at] = UINT64_MAX;
         if (l->counting)
             return;
-        pt_letter letter = letter_with_event(l, w, key, to->letters[at], field->user_event[index]);
+        pt_letter letter = lat_event_letter(l, w, key, to->letters[at], field->user_event[index]);
         pt_set set = pt_sets_step(&l->sets, &w->cache, from->sets[i], letter);
         to->sets[at] = pt_sets_union(&l->sets, &w->cache, to->sets[at], set);
         return;
@@ -182,9 +163,9 @@ static inline __attribute__((always_inline)) void take(struct pt_lattice *l, str
     to->letters[at] = 0;
     to->sets[at] = PT_SET_EMPTY;
     if (!l->counting) {
-        pt_letter letter = cut_letter(l, w, key, from->letters[i], field, index);
+        pt_letter letter = lat_cut_letter(l, w, key, from->letters[i], field, index);
         to->letters[at] = letter;
-        letter = letter_with_event(l, w, key, letter, field->user_event[index]);
+        letter = lat_event_letter(l, w, key, letter, field->user_event[index]);
         to->sets[at] = pt_sets_step(&l->sets, &w->cache, from->sets[i], letter);
     }
     if (to->count > table->mask / 2) {

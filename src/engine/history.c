@@ -3,19 +3,58 @@
  *
  * Full exploration: all events stay in memory, so any level can be made again from an earlier one. Levels at multiples
  * of a stride are kept; when they outgrow the budget, the stride doubles. Bounded windows: events are forgotten, so the
- * latest levels are kept without gaps, as many as the budget holds, and with them the events they need.
+ * latest levels are kept without gaps, as many as the budget holds, and with them the events they need. They are never
+ * more than a few thousand: a witness is rarely longer, and what is written and dropped at the rate of events had
+ * better stay in the cache.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/lattice_impl.h"
 
-void lat_past_level_release(struct lat_past_level *past)
+/* Memory of one level. Those of bounded windows come and go at the rate of events, so they are used again. */
+struct lat_block {
+    struct lat_block *next;
+    uint32_t class; /* PT_NONE: too large to be kept */
+    _Alignas(uint64_t) unsigned char data[];
+};
+
+enum { SMALLEST_BLOCK = 64, BOUNDED_LEVELS = 4096 };
+
+static struct lat_block *block_take(struct lat_history *h, size_t size)
 {
-    free(past->keys);
-    free(past->letters);
-    free(past->sets);
-    free(past->common);
+    uint32_t class = 0;
+    while (class < LAT_BLOCK_CLASSES && (size_t)SMALLEST_BLOCK << class < size)
+        class ++;
+    struct lat_block *block;
+    if (class == LAT_BLOCK_CLASSES) {
+        block = pt_xmalloc(sizeof *block + size);
+        block->class = PT_NONE;
+    } else if (h->spare[class]) {
+        block = h->spare[class];
+        h->spare[class] = block->next;
+    } else {
+        block = pt_xmalloc(sizeof *block + ((size_t)SMALLEST_BLOCK << class));
+        block->class = class;
+    }
+    return block;
+}
+
+static void block_give_back(struct lat_history *h, struct lat_block *block)
+{
+    if (!block)
+        return;
+    if (block->class == PT_NONE) {
+        free(block);
+    } else {
+        block->next = h->spare[block->class];
+        h->spare[block->class] = block;
+    }
+}
+
+void lat_past_level_release(struct pt_lattice *l, struct lat_past_level *past)
+{
+    block_give_back(&l->history, past->block);
     lat_layout_unref(past->layout);
     *past = (struct lat_past_level){0};
 }
@@ -48,9 +87,14 @@ void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, ui
     size_t words = l->layout ? l->layout->words : 1, at = 0;
     for (uint32_t p = 0; p < level->part_count; p++)
         past.count += level->parts[p].count;
-    past.keys = pt_xmalloc(past.count * words * sizeof *past.keys);
-    past.letters = pt_xmalloc(past.count * sizeof *past.letters);
-    past.sets = pt_xmalloc(past.count * sizeof *past.sets);
+    uint32_t fields = l->layout ? l->layout->field_count : 0;
+    past.block =
+        block_take(&l->history, past.count * (words * sizeof *past.keys + sizeof *past.letters + sizeof *past.sets) +
+                                    fields * sizeof *past.common);
+    past.keys = (uint64_t *)(void *)past.block->data;
+    past.letters = (pt_letter *)(past.keys + past.count * words);
+    past.sets = past.letters + past.count;
+    past.common = past.sets + past.count;
     for (uint32_t p = 0; p < level->part_count; p++) {
         const struct lat_part *part = &level->parts[p];
         if (!part->count)
@@ -61,7 +105,6 @@ void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, ui
         at += part->count;
     }
     if (l->layout) {
-        past.common = pt_xmalloc((l->layout->field_count + 1) * sizeof *past.common);
         for (uint32_t f = 0; f < l->layout->field_count; f++)
             past.common[f] = l->columns[l->layout->fields[f].column].common;
         past.bytes = l->layout->field_count * sizeof *past.common + pinned_bytes(l);
@@ -77,7 +120,7 @@ static void drop_oldest(struct pt_lattice *l)
 {
     struct lat_history *h = &l->history;
     h->bytes -= h->levels[h->head].bytes;
-    lat_past_level_release(&h->levels[h->head++]);
+    lat_past_level_release(l, &h->levels[h->head++]);
     if (h->head == h->count)
         return;
     const struct lat_past_level *oldest = &h->levels[h->head];
@@ -97,8 +140,9 @@ static void compact(struct lat_history *h)
     }
 }
 
-static void double_stride(struct lat_history *h)
+static void double_stride(struct pt_lattice *l)
 {
+    struct lat_history *h = &l->history;
     uint32_t kept = 0;
     h->stride *= 2;
     for (uint32_t i = 0; i < h->count; i++) {
@@ -106,19 +150,25 @@ static void double_stride(struct lat_history *h)
             h->levels[kept++] = h->levels[i];
         } else {
             h->bytes -= h->levels[i].bytes;
-            lat_past_level_release(&h->levels[i]);
+            lat_past_level_release(l, &h->levels[i]);
         }
     }
     h->count = kept;
+}
+
+static bool too_much(const struct pt_lattice *l)
+{
+    const struct lat_history *h = &l->history;
+    return h->bytes > h->budget || (!l->full && h->count - h->head > BOUNDED_LEVELS);
 }
 
 void lat_history_shrink(struct pt_lattice *l, size_t budget)
 {
     struct lat_history *h = &l->history;
     h->budget = budget;
-    while (h->bytes > h->budget && h->count - h->head > 1) {
+    while (too_much(l) && h->count - h->head > 1) {
         if (l->full)
-            double_stride(h);
+            double_stride(l);
         else
             drop_oldest(l);
     }
@@ -142,8 +192,13 @@ void lat_history_release(struct pt_lattice *l)
 {
     struct lat_history *h = &l->history;
     for (uint32_t i = h->head; i < h->count; i++)
-        lat_past_level_release(&h->levels[i]);
+        lat_past_level_release(l, &h->levels[i]);
     free(h->levels);
+    for (uint32_t class = 0; class < LAT_BLOCK_CLASSES; class ++)
+        for (struct lat_block *block = h->spare[class], *next; block; block = next) {
+            next = block->next;
+            free(block);
+        }
     *h = (struct lat_history){.stride = 1, .budget = h->budget};
 }
 

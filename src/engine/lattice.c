@@ -51,9 +51,29 @@ struct pt_lattice *pt_lattice_new(struct pt_monitor *monitor, const struct pt_na
     return l;
 }
 
+/* How many runs lead to the last level that is finished: asked for at the end only. */
+static void count_runs(struct pt_lattice *l, const struct lat_level *level)
+{
+    uint64_t runs = 0;
+    bool any = false;
+    for (uint32_t p = 0; p < level->part_count; p++) {
+        const struct lat_part *part = &level->parts[p];
+        any |= part->count > 0;
+        for (uint32_t i = 0; i < part->count; i++)
+            if (__builtin_add_overflow(runs, part->runs[i], &runs))
+                runs = UINT64_MAX;
+    }
+    if (!any)
+        return; /* counted before the levels were forgotten */
+    l->finding->runs = runs;
+    l->finding->runs_overflow = runs == UINT64_MAX;
+}
+
 /* Everything that only further exploration would need. */
 static void forget(struct pt_lattice *l)
 {
+    if (!l->out_of_memory)
+        count_runs(l, l->current);
     lat_pool_free(l);
     lat_history_release(l);
     for (uint32_t p = 0; p < LAT_MAX_PARTS; p++) {
@@ -139,18 +159,30 @@ pt_mstate lat_trail(const struct pt_lattice *l, uint64_t number)
     return l->trail[number - l->trail_first];
 }
 
-/* The actual run takes one more step. */
-static void observe(struct pt_lattice *l, pt_letter letter, const struct pt_step *step)
+/* Borrows its texts from the names. */
+static struct pt_step step_of_event(const struct pt_lattice *l, const struct pt_event *event)
 {
-    if (!l->observed_over) {
-        pthread_mutex_lock(&l->sets.lock);
+    return (struct pt_step){.thread = pt_name(l->names, PT_SPACE_THREAD, event->thread),
+                            .op = pt_op_word(event->op),
+                            .object = pt_name(l->names, pt_op_space(event->op), event->object),
+                            .loc = pt_name(l->names, PT_SPACE_LOC, event->loc),
+                            .value = event->value,
+                            .number = l->pushed,
+                            .line = event->line};
+}
+
+/* The actual run takes one more step. */
+static void observe(struct pt_lattice *l, pt_letter letter, const struct pt_event *event)
+{
+    if (!l->observed_over) { /* no worker is active: the monitor needs no lock */
         l->observed_state = pt_monitor_step(l->monitor, l->observed_state, letter);
-        pthread_mutex_unlock(&l->sets.lock);
         if (l->observed_state == PT_MSTATE_BAD) {
             l->finding->how = PT_HOW_OBSERVED;
             l->observed_bad = l->pushed;
-            if (l->options->observed)
-                l->options->observed(l->options->context, l->finding, step);
+            if (l->options->observed) {
+                struct pt_step step = event ? step_of_event(l, event) : (struct pt_step){0};
+                l->options->observed(l->options->context, l->finding, event ? &step : NULL);
+            }
         }
         l->observed_over = l->observed_state == PT_MSTATE_BAD || l->observed_state == PT_MSTATE_ERROR;
     }
@@ -163,18 +195,6 @@ static void observe(struct pt_lattice *l, pt_letter letter, const struct pt_step
         }
         PT_PUSH(l->trail, l->trail_count, l->trail_cap, l->observed_state);
     }
-}
-
-/* Borrows its texts from the names. */
-static struct pt_step step_of_event(const struct pt_lattice *l, const struct pt_event *event)
-{
-    return (struct pt_step){.thread = pt_name(l->names, PT_SPACE_THREAD, event->thread),
-                            .op = pt_op_word(event->op),
-                            .object = pt_name(l->names, pt_op_space(event->op), event->object),
-                            .loc = pt_name(l->names, PT_SPACE_LOC, event->loc),
-                            .value = event->value,
-                            .number = l->pushed,
-                            .line = event->line};
 }
 
 static void give_up(struct pt_lattice *l, const char *why)
@@ -233,30 +253,26 @@ static pt_set flags_of_level(const struct lat_level *level)
 static void count_level(struct pt_lattice *l)
 {
     struct pt_finding *finding = l->finding;
-    uint64_t cuts = 0, runs = 0;
-    for (uint32_t p = 0; p < l->current->part_count; p++) {
-        const struct lat_part *part = &l->current->parts[p];
-        cuts += part->count;
-        for (uint32_t i = 0; i < part->count; i++)
-            if (__builtin_add_overflow(runs, part->runs[i], &runs))
-                runs = UINT64_MAX;
-    }
+    uint64_t cuts = 0;
+    for (uint32_t p = 0; p < l->current->part_count; p++)
+        cuts += l->current->parts[p].count;
     finding->levels = l->level + 1;
     finding->states += cuts;
     finding->width = cuts > finding->width ? cuts : finding->width;
-    finding->runs = runs;
-    finding->runs_overflow = runs == UINT64_MAX;
 }
 
 bool lat_level_done(struct pt_lattice *l)
 {
-    if (l->out_of_memory)
+    if (l->out_of_memory) {
+        count_runs(l, l->next); /* the level before: this one is not whole */
         return give_up_at(l, "the memory limit was reached while making");
+    }
     count_level(l);
     pt_set flags = l->counting ? 0 : flags_of_level(l->current);
     const uint64_t *key;
     pt_letter letter;
     if ((flags & PT_SET_BAD) && find_flagged(l, PT_SET_BAD, &key, &letter)) {
+        count_runs(l, l->current);
         lat_violation(l, key, letter);
         lat_history_release(l);
         if (l->options->found)
@@ -347,7 +363,7 @@ static uint32_t *last_writes(const struct pt_lattice *l, const struct lat_column
 }
 
 static void store(struct pt_lattice *l, struct lat_column *column, const struct pt_event *event, uint32_t var,
-                  uint32_t user_event, struct pt_clock *clock)
+                  uint32_t user_event, uint32_t effect, struct pt_clock *clock)
 {
     struct lat_event e = {.number = l->pushed,
                           .line = event->line,
@@ -356,12 +372,10 @@ static void store(struct pt_lattice *l, struct lat_column *column, const struct 
                           .loc = event->loc,
                           .var = var,
                           .user_event = user_event,
-                          .effect = PT_NONE,
+                          .effect = effect,
                           .value = event->value,
                           .clock = pt_clock_ref(clock)};
     e.joint = var != PT_NONE && l->is_joint[var];
-    if (!l->module && var != PT_NONE)
-        e.effect = pt_monitor_effect(l->monitor, var, event->value);
     if (l->joint_count)
         e.last = last_writes(l, column, var);
     uint32_t len = column->head + (column->arrived - column->freed);
@@ -370,34 +384,43 @@ static void store(struct pt_lattice *l, struct lat_column *column, const struct 
     l->event_bytes += sizeof e;
 }
 
-static pt_letter observed_letter(struct pt_lattice *l, uint32_t var, struct pt_value value, uint32_t user_event)
+static pt_letter observed_letter(struct pt_lattice *l, uint32_t var, struct pt_value value, uint32_t effect,
+                                 uint32_t user_event)
 {
+    struct pt_worker_cache *cache = &l->workers[0].cache;
     if (var != PT_NONE)
         l->observed_values[var] = value;
     if (l->module)
         return pt_monitor_letter(l->monitor, l->observed_values, user_event);
-    if (var != PT_NONE) {
-        uint32_t effect = pt_monitor_effect(l->monitor, var, value);
+    if (var != PT_NONE)
         l->observed_letter = l->is_joint[var]
                                  ? pt_monitor_apply_joint(l->monitor, l->observed_letter, effect, l->observed_values)
-                                 : pt_monitor_apply(l->monitor, l->observed_letter, effect);
-    }
-    return user_event == PT_NONE ? l->observed_letter
-                                 : pt_monitor_with_event(l->monitor, l->observed_letter, user_event);
+                                 : pt_sets_apply(&l->sets, cache, l->observed_letter, effect);
+    return user_event == PT_NONE ? l->observed_letter : pt_sets_event(&l->sets, cache, l->observed_letter, user_event);
 }
 
-static void timed(struct pt_lattice *l, uint64_t since)
+/* Reading the clock for each event would cost more than a narrow level: later on one event stands for many. */
+static uint32_t timing_weight(uint64_t event)
 {
-    if (l->options->now)
-        l->busy_ns += l->options->now() - since;
+    enum { ALL_UP_TO = 1024, ONE_IN = 64 };
+    if (event < ALL_UP_TO)
+        return 1;
+    return event % ONE_IN == 0 ? ONE_IN : 0;
+}
+
+static void timed(struct pt_lattice *l, uint64_t since, uint32_t weight)
+{
+    if (weight && l->options->now)
+        l->busy_ns += (l->options->now() - since) * weight;
 }
 
 enum pt_status pt_lattice_push(struct pt_lattice *l, const struct pt_event *event, uint32_t var, uint32_t user_event,
                                struct pt_clock *clock, struct pt_err *err)
 {
-    uint64_t since = !l->full && l->options->now ? l->options->now() : 0;
     if (!l->started)
         start(l);
+    uint32_t weight = l->full || !l->options->now ? 0 : timing_weight(l->pushed);
+    uint64_t since = weight ? l->options->now() : 0;
     struct lat_column *column = column_of(l, event->thread);
     if (var != PT_NONE && !l->stopped) {
         enum pt_status status = check_writes(l, column, event, var, clock, err);
@@ -406,8 +429,10 @@ enum pt_status pt_lattice_push(struct pt_lattice *l, const struct pt_event *even
     }
     l->pushed++;
     l->finding->relevant++;
-    struct pt_step step = step_of_event(l, event);
-    observe(l, l->observed_over ? 0 : observed_letter(l, var, event->value, user_event), &step);
+    uint32_t effect = PT_NONE;
+    if (!l->module && var != PT_NONE && !(l->observed_over && l->stopped))
+        effect = pt_monitor_effect(l->monitor, var, event->value);
+    observe(l, l->observed_over ? 0 : observed_letter(l, var, event->value, effect, user_event), event);
     if (l->stopped) {
         column->arrived++;
         column->freed++;
@@ -415,13 +440,13 @@ enum pt_status pt_lattice_push(struct pt_lattice *l, const struct pt_event *even
             lat_cone_late_event(l, (uint32_t)(column - l->columns), column->arrived, clock);
         return PT_OK;
     }
-    store(l, column, event, var, user_event, clock);
+    store(l, column, event, var, user_event, effect, clock);
     if (!l->full) {
         uint32_t c = (uint32_t)(column - l->columns);
         PT_PUSH(l->arrival, l->arrival_count, l->arrival_cap, c);
         lat_layout_add(l, c);
         lat_cone_advance(l);
-        timed(l, since);
+        timed(l, since, weight);
     } else if (l->options->memory_limit && l->event_bytes > l->options->memory_limit) {
         give_up(l, "the memory limit was reached while the trace was read");
     }
@@ -517,7 +542,7 @@ void pt_lattice_finish(struct pt_lattice *l, const char *lost)
             finding->message = pt_arena_strndup(&finding->arena, lost, strlen(lost));
         }
     }
-    timed(l, since);
+    timed(l, since, 1);
     lat_over_memory(l); /* takes the last reading of the peak */
     finding->seconds = (double)l->busy_ns / 1e9;
     finding->peak_bytes = l->peak;

@@ -49,6 +49,7 @@ struct lat_field {
     uint64_t *need;                /* per event above base: the packed clock, `words` words each */
     uint32_t *effect, *user_event; /* ... */
     bool *joint;
+    uint32_t *alike; /* how many in a row, up to this one, do the same to letters */
     uint64_t *number;
     uint32_t filled;
 };
@@ -94,6 +95,7 @@ struct lat_level {
 struct lat_past_level {
     uint64_t level;
     struct lat_layout *layout;
+    struct lat_block *block; /* holds the arrays */
     uint64_t *keys;
     pt_letter *letters;
     pt_set *sets;
@@ -103,12 +105,15 @@ struct lat_past_level {
     size_t bytes;
 };
 
+enum { LAT_BLOCK_CLASSES = 12 };
+
 struct lat_history {
     struct lat_past_level *levels; /* ascending; levels[head ..] are alive */
     uint32_t head, count;
     size_t cap;
     uint64_t stride; /* full exploration: only multiples of it are kept */
     size_t bytes, budget;
+    struct lat_block *spare[LAT_BLOCK_CLASSES]; /* of dropped levels, for the next ones; by size */
 };
 
 struct lat_table {
@@ -165,6 +170,7 @@ struct pt_lattice {
     uint64_t level;
     bool started, ended;
     bool next_open;  /* bounded: `next` holds what Q gave so far */
+    bool paired;     /* bounded: `current`, and `next` if open, are in the order of pair.c */
     bool stopped;    /* no more exploration */
     bool counting;   /* after a violation, --exhaustive: figures only */
     bool rebuilding; /* levels are made again for a witness */
@@ -218,6 +224,28 @@ void lat_counts(const struct pt_lattice *l, const struct lat_layout *layout, con
 bool lat_key(const struct pt_lattice *l, const struct lat_layout *layout, const uint32_t *counts, uint64_t *key);
 
 /* expand.c */
+/* A module's letter: all values, and the event. And the letter after a write of a joint variable. */
+pt_letter lat_module_letter(struct pt_lattice *l, struct lat_worker *w, const uint64_t *key, uint32_t user_event);
+pt_letter lat_joint_letter(struct pt_lattice *l, struct lat_worker *w, const uint64_t *key, pt_letter before,
+                           uint32_t effect);
+/* The letter of the cut `key`, made by event `index` of the field from a cut with letter `before`. */
+static inline pt_letter lat_cut_letter(struct pt_lattice *l, struct lat_worker *w, const uint64_t *key,
+                                       pt_letter before, const struct lat_field *field, uint32_t index)
+{
+    uint32_t effect = field->effect[index];
+    if (field->joint[index])
+        return l->module ? lat_module_letter(l, w, key, PT_NONE) : lat_joint_letter(l, w, key, before, effect);
+    return effect == PT_NONE ? before : pt_sets_apply(&l->sets, &w->cache, before, effect);
+}
+/* The letter that a run reads when it comes to the cut by an event that may be a user event. */
+static inline pt_letter lat_event_letter(struct pt_lattice *l, struct lat_worker *w, const uint64_t *key,
+                                         pt_letter letter, uint32_t user_event)
+{
+    if (user_event == PT_NONE)
+        return letter;
+    return l->module ? lat_module_letter(l, w, key, user_event)
+                     : pt_sets_event(&l->sets, &w->cache, letter, user_event);
+}
 struct lat_level *lat_level_new(uint32_t part_count);
 void lat_part_release(struct pt_lattice *l, struct lat_part *part);
 void lat_part_reserve(struct pt_lattice *l, struct lat_part *part, uint32_t words, uint32_t count);
@@ -240,6 +268,14 @@ void lat_cone_advance(struct pt_lattice *l);
 void lat_cone_stop(struct pt_lattice *l);
 void lat_cone_late_event(struct pt_lattice *l, uint32_t column, uint32_t index, const struct pt_clock *clock);
 
+/* pair.c: bounded windows while at most two threads have pending events */
+bool lat_pair_fits(const struct lat_layout *layout);
+/* Whether the current level can be stepped here; brings it into order if so. */
+bool lat_pair_ready(struct pt_lattice *l);
+void lat_pair_expand(struct pt_lattice *l);
+/* Event limit - 1 of the field has come into Q while the next level is open. */
+void lat_pair_newest(struct pt_lattice *l, uint32_t field);
+
 /* history.c */
 void lat_history_push(struct pt_lattice *l);
 void lat_history_release(struct pt_lattice *l);
@@ -247,7 +283,7 @@ void lat_free_common(struct pt_lattice *l); /* bounded, without a history: the e
 void lat_history_shrink(struct pt_lattice *l, size_t budget);
 void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, uint64_t number,
                          struct lat_past_level *ret);
-void lat_past_level_release(struct lat_past_level *past);
+void lat_past_level_release(struct pt_lattice *l, struct lat_past_level *past);
 
 /* witness.c */
 void lat_violation(struct pt_lattice *l, const uint64_t *bad_key, pt_letter bad_letter);

@@ -120,7 +120,7 @@ static const struct lat_past_level *past_level(struct walk *w, uint64_t level)
     if (!w->l->full)
         return &h->levels[h->head + (level - h->levels[h->head].level)];
     while (w->again_count && w->again[w->again_count - 1].level > level)
-        lat_past_level_release(&w->again[--w->again_count]);
+        lat_past_level_release(w->l, &w->again[--w->again_count]);
     const struct lat_past_level *nearest = &h->levels[level / h->stride]; /* every multiple of the stride is there */
     if (w->again_count && w->again[w->again_count - 1].level > nearest->level)
         nearest = &w->again[w->again_count - 1];
@@ -476,7 +476,7 @@ static bool settle(struct walk *w, pt_mstate observed)
 static void walk_release(struct walk *w)
 {
     while (w->again_count)
-        lat_past_level_release(&w->again[--w->again_count]);
+        lat_past_level_release(w->l, &w->again[--w->again_count]);
     free(w->again);
     free(w->counts);
     free(w->goal);

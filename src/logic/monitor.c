@@ -42,6 +42,7 @@ struct pt_monitor {
     uint32_t joint_count;
     struct pt_varref *module_vars;
     uint32_t var_count, event_count;
+    struct pt_value *one_value; /* scratch of pt_monitor_effect, var_count of them */
 
     struct pt_strtab letters; /* struct letter; a module's: values and event */
     struct pt_strtab effects; /* struct effect */
@@ -222,6 +223,7 @@ void pt_monitor_free(struct pt_monitor *m)
         return;
     free(m->module_vars);
     free(m->joint_vars);
+    free(m->one_value);
     pt_strtab_release(&m->letters);
     pt_strtab_release(&m->effects);
     pt_strtab_release(&m->states);
@@ -329,17 +331,17 @@ pt_letter pt_monitor_letter(struct pt_monitor *m, const struct pt_value *values,
 uint32_t pt_monitor_effect(struct pt_monitor *m, uint32_t var, struct pt_value value)
 {
     struct effect effect = {0, 0, 0};
-    struct pt_value *values = pt_xcalloc(m->var_count, sizeof *values);
     struct letter letter = {0, 0};
-    values[var] = value;
+    if (!m->one_value)
+        m->one_value = pt_xcalloc(m->var_count, sizeof *m->one_value);
+    m->one_value[var] = value; /* the atoms evaluated here read no other */
     for (uint32_t i = 0; i < m->property->atom_count; i++) {
         const struct pt_atom *atom = &m->property->atoms[i];
         if (atom->event != PT_NONE || atom->var_count != 1 || atom->vars[0] != var)
             continue;
         effect.mask |= (uint64_t)1 << i;
-        eval_atom(atom, i, values, &letter);
+        eval_atom(atom, i, m->one_value, &letter);
     }
-    free(values);
     effect.bits = letter.bits;
     effect.unknown = letter.unknown;
     return pt_strtab_intern(&m->effects, (const char *)&effect, sizeof effect);

@@ -45,7 +45,7 @@ struct pt_order {
     bool given;       /* some line carried c= */
     bool computed;    /* some relevant event was ordered by the access rule */
     uint64_t clocked; /* lines with c= so far */
-    size_t clock_bytes;
+    struct pt_clock_pool pool;
 };
 
 static size_t clock_size(uint32_t len)
@@ -53,19 +53,33 @@ static size_t clock_size(uint32_t len)
     return sizeof(struct pt_clock) + len * sizeof(uint32_t);
 }
 
-static struct pt_clock *clock_alloc(uint32_t len, size_t *bytes)
+static uint32_t clock_class(uint32_t len)
 {
-    struct pt_clock *c = pt_xmalloc(clock_size(len));
-    c->bytes = bytes;
+    return len / 4;
+}
+
+static struct pt_clock *clock_alloc(uint32_t len, struct pt_clock_pool *pool)
+{
+    uint32_t class = clock_class(len);
+    struct pt_clock *c;
+    if (class >= PT_CLOCK_CLASSES) {
+        c = pt_xmalloc(clock_size(len));
+    } else if (pool->spare[class]) {
+        c = pool->spare[class];
+        pool->spare[class] = c->next;
+    } else {
+        c = pt_xmalloc(clock_size(class * 4 + 3)); /* the longest of the class */
+    }
+    c->pool = pool;
     c->refs = 1;
     c->len = len;
-    *bytes += clock_size(len);
+    pool->bytes += clock_size(len);
     return c;
 }
 
-struct pt_clock *pt_clock_new(uint32_t len, size_t *bytes)
+struct pt_clock *pt_clock_new(uint32_t len, struct pt_clock_pool *pool)
 {
-    struct pt_clock *c = clock_alloc(len, bytes);
+    struct pt_clock *c = clock_alloc(len, pool);
     memset(c->counts, 0, len * sizeof c->counts[0]);
     return c;
 }
@@ -78,9 +92,27 @@ struct pt_clock *pt_clock_ref(struct pt_clock *c)
 
 void pt_clock_unref(struct pt_clock *c)
 {
-    if (c && --c->refs == 0) {
-        *c->bytes -= clock_size(c->len);
+    if (!c || --c->refs)
+        return;
+    struct pt_clock_pool *pool = c->pool;
+    uint32_t class = clock_class(c->len);
+    pool->bytes -= clock_size(c->len);
+    if (class >= PT_CLOCK_CLASSES) {
         free(c);
+        return;
+    }
+    c->next = pool->spare[class];
+    pool->spare[class] = c;
+}
+
+void pt_clock_pool_release(struct pt_clock_pool *pool)
+{
+    for (uint32_t class = 0; class < PT_CLOCK_CLASSES; class ++) {
+        for (struct pt_clock *c = pool->spare[class], *next; c; c = next) {
+            next = c->next;
+            free(c);
+        }
+        pool->spare[class] = NULL;
     }
 }
 
@@ -113,7 +145,7 @@ static unsigned clock_relation(const struct pt_clock *a, const struct pt_clock *
 static struct pt_clock *clock_max(const struct pt_clock *a, const struct pt_clock *b)
 {
     const struct pt_clock *longer = a->len >= b->len ? a : b, *shorter = longer == a ? b : a;
-    struct pt_clock *c = clock_alloc(longer->len, longer->bytes);
+    struct pt_clock *c = clock_alloc(longer->len, longer->pool);
     for (uint32_t j = 0; j < shorter->len; j++)
         c->counts[j] = a->counts[j] > b->counts[j] ? a->counts[j] : b->counts[j];
     memcpy(c->counts + shorter->len, longer->counts + shorter->len, (longer->len - shorter->len) * sizeof c->counts[0]);
@@ -141,7 +173,7 @@ static void clock_absorb(struct pt_clock **place, struct pt_clock *other)
 static void clock_tick(struct pt_clock **place, uint32_t i)
 {
     const struct pt_clock *old = *place;
-    struct pt_clock *c = clock_alloc(old->len > i ? old->len : i + 1, old->bytes);
+    struct pt_clock *c = clock_alloc(old->len > i ? old->len : i + 1, old->pool);
     memcpy(c->counts, old->counts, old->len * sizeof c->counts[0]);
     memset(c->counts + old->len, 0, (c->len - old->len) * sizeof c->counts[0]);
     c->counts[i]++;
@@ -154,7 +186,7 @@ struct pt_order *pt_order_new(const char *label, const struct pt_names *names)
     struct pt_order *order = pt_xcalloc(1, sizeof *order);
     order->label = label;
     order->names = names;
-    order->empty = clock_alloc(0, &order->clock_bytes);
+    order->empty = clock_alloc(0, &order->pool);
     return order;
 }
 
@@ -175,6 +207,7 @@ void pt_order_free(struct pt_order *order)
         free(order->objects[s].items);
     }
     pt_clock_unref(order->empty);
+    pt_clock_pool_release(&order->pool);
     free(order);
 }
 
@@ -247,7 +280,7 @@ static enum pt_status take_given_clock(struct pt_order *order, const struct pt_e
             len = event->clock[k].thread + 1;
     }
     struct thread *self = thread_at(order, i);
-    struct pt_clock *c = pt_clock_new(len, &order->clock_bytes);
+    struct pt_clock *c = pt_clock_new(len, &order->pool);
     for (uint32_t k = 0; k < event->clock_len; k++) {
         uint32_t j = event->clock[k].thread;
         uint64_t n = event->clock[k].count;
@@ -363,7 +396,7 @@ enum pt_status pt_order_event(struct pt_order *order, const struct pt_event *eve
 
 size_t pt_order_bytes(const struct pt_order *order)
 {
-    size_t bytes = sizeof *order + order->thread_cap * sizeof *order->threads + order->clock_bytes;
+    size_t bytes = sizeof *order + order->thread_cap * sizeof *order->threads + order->pool.bytes;
     for (int s = 0; s < PT_SPACE_COUNT; s++)
         bytes += order->objects[s].cap * sizeof(struct object);
     return bytes;

@@ -11,9 +11,21 @@
 #include "base/err.h"
 #include "trace/event.h"
 
+/* Where clocks come from and go to: short ones are kept for reuse, so that a steady stream of events allocates nothing.
+ */
+enum { PT_CLOCK_CLASSES = 16 };
+struct pt_clock_pool {
+    size_t bytes;                             /* of the clocks that are alive */
+    struct pt_clock *spare[PT_CLOCK_CLASSES]; /* by length, in steps of 4 counts */
+};
+void pt_clock_pool_release(struct pt_clock_pool *pool); /* after its last clock */
+
 /* Immutable and shared: counts[j] is how many relevant events of thread j precede or equal; threads past len have 0. */
 struct pt_clock {
-    size_t *bytes; /* of all clocks of its family that are alive, kept by its maker, who must outlive it */
+    union {
+        struct pt_clock_pool *pool; /* outlives it */
+        struct pt_clock *next;      /* of a spare one */
+    };
     uint32_t refs;
     uint32_t len;
     uint32_t counts[];
@@ -23,7 +35,8 @@ static inline uint32_t pt_clock_get(const struct pt_clock *clock, uint32_t threa
     return thread < clock->len ? clock->counts[thread] : 0;
 }
 
-struct pt_clock *pt_clock_new(uint32_t len, size_t *bytes); /* zeroed; the caller fills it before sharing it */
+struct pt_clock *pt_clock_new(uint32_t len,
+                              struct pt_clock_pool *pool); /* zeroed; the caller fills it before sharing it */
 struct pt_clock *pt_clock_ref(struct pt_clock *clock);
 void pt_clock_unref(struct pt_clock *clock); /* NULL is fine */
 

@@ -57,6 +57,8 @@ enum pt_channel_read {
  * is waited for: 10 ms if the program says that it drops records, 5 s otherwise; then it counts as lost.
  */
 enum pt_channel_read pt_channel_next(struct pt_channel_reader *reader, uint64_t now, struct pt_event *ret_event);
+/* The same as long as events stand ready, without asking for the time; false: ask pt_channel_next. */
+bool pt_channel_ready(struct pt_channel_reader *reader, struct pt_event *ret_event);
 /* Waits until the program may have written something, at most so long; a signal ends the wait. */
 void pt_channel_wait(struct pt_channel_reader *reader, uint64_t nanoseconds);
 /* The program is gone: what has not been written by now never will be. */

@@ -8,6 +8,7 @@
 struct ring {
     struct pt_ring *shared;
     bool open;          /* a thread uses it */
+    uint64_t head;      /* bytes written, when last looked */
     uint64_t cursor;    /* bytes read */
     uint64_t published; /* bytes the thread knows to be read */
     uint64_t front;     /* number of the event at the cursor, 0: none */
@@ -52,6 +53,7 @@ struct pt_channel_reader {
     uint32_t *heap;      /* rings with a front, the smallest number first */
     uint32_t heap_count;
     uint64_t expected;                               /* the next event's number */
+    uint64_t numbered;                               /* the counter of numbers, when last looked */
     uint64_t asked_at, stalled_at, names_stalled_at; /* times; 0: never */
     bool settled; /* the first event has been handed out: all initial values are known */
     bool ended;

@@ -84,8 +84,8 @@ static void advance(struct pt_channel_reader *r, struct ring *ring, uint32_t byt
         publish(ring);
 }
 
-/* The header of the record at the cursor; false when there is none. Skips what makes no sense. */
-static bool next_header(struct pt_channel_reader *r, struct ring *ring, struct pt_record *ret_header)
+/* Looks what the thread has written; false when there is nothing to read. */
+static bool look_at(struct ring *ring)
 {
     /* In this order: a thread that has ended writes no more, so a head read later is its last. */
     uint32_t state = atomic_load_explicit(&ring->shared->state, memory_order_acquire);
@@ -96,16 +96,25 @@ static bool next_header(struct pt_channel_reader *r, struct ring *ring, struct p
         ring->open = true;
         ring->cursor = ring->published = atomic_load_explicit(&ring->shared->tail, memory_order_acquire);
     }
-    uint64_t available = head - ring->cursor;
-    if (available == 0) {
-        if (state == PT_RING_ENDED) {
-            publish(ring);
-            ring->open = false;
-            /* Partner: the acquire of a new thread that takes the ring. */
-            atomic_store_explicit(&ring->shared->state, PT_RING_FREE, memory_order_release);
-        }
-        return false;
+    ring->head = head;
+    if (head != ring->cursor)
+        return true;
+    if (state == PT_RING_ENDED) {
+        publish(ring);
+        ring->open = false;
+        /* Partner: the acquire of a new thread that takes the ring. */
+        atomic_store_explicit(&ring->shared->state, PT_RING_FREE, memory_order_release);
     }
+    return false;
+}
+
+/* The header of the record at the cursor; false when there is none. Skips what makes no sense. */
+static bool next_header(struct pt_channel_reader *r, struct ring *ring, struct pt_record *ret_header)
+{
+    /* The thread's own line of memory is looked at once per batch. */
+    if ((!ring->open || ring->head == ring->cursor) && !look_at(ring))
+        return false;
+    uint64_t head = ring->head, available = head - ring->cursor;
     uint64_t at = ring->cursor & (r->ring_bytes - 1);
     bool good = available <= r->ring_bytes && ring->cursor % 8 == 0 && available % 8 == 0;
     if (good) {
@@ -115,7 +124,7 @@ static bool next_header(struct pt_channel_reader *r, struct ring *ring, struct p
     }
     if (!good) {
         r->corrupt++;
-        ring->cursor = head & ~UINT64_C(7);
+        ring->cursor = ring->head = head & ~UINT64_C(7);
         publish(ring);
     }
     return good;
@@ -139,7 +148,9 @@ static bool set_front(struct pt_channel_reader *r, struct ring *ring, uint32_t b
         return false;
     memcpy(&event, ring->shared->data + (ring->cursor & (r->ring_bytes - 1)), sizeof event);
     /* Numbers come from the counter, so none can be ahead of it. */
-    if (event.number < r->expected || event.number >= atomic_load(&r->map->next_number))
+    if (event.number >= r->numbered)
+        r->numbered = atomic_load(&r->map->next_number);
+    if (event.number < r->expected || event.number >= r->numbered)
         return false;
     ring->front = event.number;
     ring->front_bytes = bytes;
@@ -234,19 +245,20 @@ static bool skip_gap(struct pt_channel_reader *r, uint64_t now)
     return false;
 }
 
-/* The expected event is at the top. False: its thread's name is not settled yet. */
-static bool take_top(struct pt_channel_reader *r, uint64_t now, struct pt_event *ret_event, bool *ret_good)
+/* The expected event is at the top. Copies it; false: its thread's name is not settled yet. */
+static bool open_top(struct pt_channel_reader *r)
 {
-    uint32_t index = r->heap[0];
-    copy_record(r, &r->rings[index], r->rings[index].front_bytes);
-    if (chan_name_is_open(r)) {
-        if (!r->ended && !is_over(&r->names_stalled_at, now, name_patience))
-            return false;
-        chan_settle_names(r);
-    }
+    const struct ring *ring = &r->rings[r->heap[0]];
+    copy_record(r, ring, ring->front_bytes);
+    return !chan_name_is_open(r);
+}
+
+/* After open_top. False: it makes no sense, and is gone. */
+static bool take_top(struct pt_channel_reader *r, struct pt_event *ret_event)
+{
     r->names_stalled_at = r->stalled_at = 0;
-    *ret_good = chan_take_event(r, index, ret_event);
-    if (*ret_good) {
+    bool good = chan_take_event(r, r->heap[0], ret_event);
+    if (good) {
         r->settled = true;
         ret_event->line = ++r->events;
     } else {
@@ -254,12 +266,30 @@ static bool take_top(struct pt_channel_reader *r, uint64_t now, struct pt_event 
     }
     r->expected++;
     drop_top(r);
+    return good;
+}
+
+/* Has a name been waited for long enough? */
+static bool names_are_over(struct pt_channel_reader *r, uint64_t now)
+{
+    if (!r->ended && !is_over(&r->names_stalled_at, now, name_patience))
+        return false;
+    chan_settle_names(r);
     return true;
+}
+
+bool pt_channel_ready(struct pt_channel_reader *r, struct pt_event *ret_event)
+{
+    while (r->settled && r->heap_count && r->rings[r->heap[0]].front == r->expected && open_top(r)) {
+        if (take_top(r, ret_event))
+            return true;
+    }
+    return false;
 }
 
 enum pt_channel_read pt_channel_next(struct pt_channel_reader *r, uint64_t now, struct pt_event *ret_event)
 {
-    bool looked = false, good;
+    bool looked = false;
     if (now - r->asked_at > stopped)
         r->stalled_at = r->names_stalled_at = 0;
     r->asked_at = now;
@@ -273,8 +303,8 @@ enum pt_channel_read pt_channel_next(struct pt_channel_reader *r, uint64_t now, 
         if (top && top < r->expected) { /* given up before, or twice the same */
             r->corrupt++;
             drop_top(r);
-        } else if (top == r->expected && (r->settled || looked) && take_top(r, now, ret_event, &good)) {
-            if (good)
+        } else if (top == r->expected && (r->settled || looked) && (open_top(r) || names_are_over(r, now))) {
+            if (take_top(r, ret_event))
                 return PT_CHANNEL_EVENT;
         } else if (!looked) {
             /* Also before the first event: initial values, written before it, may stand in a ring looked at too early.
