@@ -65,10 +65,14 @@ static struct pt_thread *recorder(const void *address)
         struct pt_hold hold;                                                                                           \
         if (!self)                                                                                                     \
             return *(const volatile any##bytes *)address;                                                              \
+        uint64_t seen;                                                                                                 \
         pt_enter(self);                                                                                                \
-        bool held = pt_hold_take(self, (uintptr_t)address, bytes, &hold);                                              \
+        pt_shadow_word *word = pt_granule_hold_passed(self, (uintptr_t)address, bytes, false, &seen);                  \
+        bool held = !word && pt_hold_take(self, (uintptr_t)address, bytes, &hold);                                     \
         type value = *(const volatile any##bytes *)address;                                                            \
-        if (held)                                                                                                      \
+        if (word)                                                                                                      \
+            pt_granule_end_read_passed(self, word, (uintptr_t)address, bytes, seen);                                   \
+        else if (held)                                                                                                 \
             pt_hold_end_read(self, &hold, site);                                                                       \
         pt_leave(self);                                                                                                \
         return value;                                                                                                  \
@@ -81,10 +85,14 @@ static struct pt_thread *recorder(const void *address)
             *(volatile any##bytes *)address = value;                                                                   \
             return;                                                                                                    \
         }                                                                                                              \
+        uint64_t seen;                                                                                                 \
         pt_enter(self);                                                                                                \
-        bool held = pt_hold_take(self, (uintptr_t)address, bytes, &hold);                                              \
+        pt_shadow_word *word = pt_granule_hold_passed(self, (uintptr_t)address, bytes, true, &seen);                   \
+        bool held = !word && pt_hold_take(self, (uintptr_t)address, bytes, &hold);                                     \
         *(volatile any##bytes *)address = value;                                                                       \
-        if (held)                                                                                                      \
+        if (word)                                                                                                      \
+            pt_granule_end_write_passed(self, word, (uintptr_t)address, bytes, seen);                                  \
+        else if (held)                                                                                                 \
             pt_hold_end_write(self, &hold, PT_KIND_WRITE, site);                                                       \
         pt_leave(self);                                                                                                \
     }

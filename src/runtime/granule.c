@@ -47,10 +47,7 @@ static void acquire_each(struct pt_thread *self, const pt_clock_id ids[8])
     for (unsigned i = 0, j; i < 8; i = j) {
         for (j = i + 1; j < 8 && ids[j] == ids[i]; j++)
             ;
-        if (ids[i] == self->clock)
-            pt_thread_give(self, j - i);
-        else
-            pt_clock_acquire(ids[i], j - i);
+        pt_thread_acquire(self, ids[i], j - i);
     }
 }
 
@@ -59,16 +56,8 @@ static void release_each(struct pt_thread *self, const pt_clock_id ids[8])
     for (unsigned i = 0, j; i < 8; i = j) {
         for (j = i + 1; j < 8 && ids[j] == ids[i]; j++)
             ;
-        pt_clock_release(self, ids[i], j - i);
+        pt_thread_release(self, ids[i], j - i);
     }
-}
-
-static void acquire_one(struct pt_thread *self, pt_clock_id id)
-{
-    if (id == self->clock)
-        pt_thread_give(self, 1);
-    else
-        pt_clock_acquire(id, 1);
 }
 
 static void release_word(struct pt_thread *self, uint64_t word)
@@ -77,8 +66,8 @@ static void release_word(struct pt_thread *self, uint64_t word)
         release_each(self, fine_of(word)->access);
         release_each(self, fine_of(word)->write);
     } else {
-        pt_clock_release(self, pt_shadow_access(word), 1);
-        pt_clock_release(self, pt_shadow_write(word), 1);
+        pt_thread_release(self, pt_shadow_access(word), 1);
+        pt_thread_release(self, pt_shadow_write(word), 1);
     }
 }
 
@@ -114,8 +103,8 @@ static uint64_t replace(struct pt_thread *self, uintptr_t address, uint64_t word
     }
     uint64_t made;
     if (packs(in, &bytes, &at)) {
-        acquire_one(self, in->access[at]);
-        acquire_one(self, in->write[at]);
+        pt_thread_acquire(self, in->access[at], 1);
+        pt_thread_acquire(self, in->write[at], 1);
         made = bytes ? pt_shadow_pack(in->access[at], in->write[at], bytes) : 0;
         release_word(self, word);
         if (is_fine(word))
@@ -188,24 +177,45 @@ static uint64_t read_spread(struct pt_thread *self, uintptr_t address, uint64_t 
     return made;
 }
 
+/* A <- V_i in one word, A <= V_i. */
+static uint64_t raise_access(struct pt_thread *self, uintptr_t address, uint64_t word, unsigned bytes)
+{
+    pt_thread_give(self, 1);
+    if (!word)
+        pt_shadow_note_use(address);
+    pt_thread_pass(self, pt_shadow_access(word), 1);
+    return pt_shadow_pack(self->clock, pt_shadow_write(word), bytes);
+}
+
+/* A <- W <- V_i in one word, A <= V_i. */
+static uint64_t raise_both(struct pt_thread *self, uintptr_t address, uint64_t word, unsigned bytes)
+{
+    pt_thread_give(self, 2);
+    if (!word)
+        pt_shadow_note_use(address);
+    pt_thread_pass(self, pt_shadow_access(word), 1);
+    pt_thread_release(self, pt_shadow_write(word), 1);
+    return pt_shadow_pack(self->clock, self->clock, bytes);
+}
+
 uint64_t pt_granule_after_read(struct pt_thread *self, uintptr_t address, uint64_t word, unsigned bytes)
 {
     pt_clock_id clock = self->clock, access = pt_shadow_access(word);
     if (!clock)
         return word;
     unsigned known = pt_shadow_bytes(word);
-    if (!is_fine(word) && (known & bytes) == bytes && pt_clock_leq(clock, access)) {
-        if (clock != access && !(self->attention & PT_ATTEND_CANCEL))
-            pt_granule_note_between(self, word);
-        return word;
+    if (!is_fine(word) && (known & bytes) == bytes) {
+        if (access == clock)
+            return word;
+        if (!pt_thread_has_passed(self, access) && pt_clock_leq(clock, access)) {
+            if (!(self->attention & PT_ATTEND_CANCEL))
+                pt_granule_note_between(self, word);
+            return word;
+        }
     }
-    if (!is_fine(word) && (known & ~bytes) == 0 && (word == 0 || (known == bytes && pt_clock_leq(access, clock)))) {
-        pt_thread_give(self, 1);
-        if (!word)
-            pt_shadow_note_use(address);
-        pt_clock_release(self, access, 1);
-        return pt_shadow_pack(clock, pt_shadow_write(word), bytes);
-    }
+    if (!is_fine(word) &&
+        (word == 0 || (known == bytes && (pt_thread_has_passed(self, access) || pt_clock_leq(access, clock)))))
+        return raise_access(self, address, word, bytes);
     return read_spread(self, address, word, bytes);
 }
 
@@ -213,16 +223,10 @@ uint64_t pt_granule_after_write(struct pt_thread *self, uintptr_t address, uint6
 {
     pt_clock_id clock = self->clock;
     if (!is_fine(word)) {
-        unsigned known = pt_shadow_bytes(word);
         if (pt_shadow_access(word) == clock && pt_shadow_write(word) == clock)
             return clock ? word | (uint64_t)bytes << PT_SHADOW_BYTES_AT : word;
-        if ((known & ~bytes) == 0) {
-            pt_thread_give(self, 2);
-            if (!word)
-                pt_shadow_note_use(address);
-            release_word(self, word);
-            return clock ? pt_shadow_pack(clock, clock, bytes) : 0;
-        }
+        if ((pt_shadow_bytes(word) & ~bytes) == 0)
+            return clock ? raise_both(self, address, word, bytes) : word;
     }
     struct spread state;
     spread_word(word, &state);
@@ -230,6 +234,40 @@ uint64_t pt_granule_after_write(struct pt_thread *self, uintptr_t address, uint6
         if (bytes >> i & 1)
             state.access[i] = state.write[i] = clock;
     return replace(self, address, word, &state);
+}
+
+pt_shadow_word *pt_granule_hold_passed(struct pt_thread *self, uintptr_t address, unsigned size, bool write,
+                                       uint64_t *ret_seen)
+{
+    pt_shadow_word *word = pt_shadow_peek(address);
+    if (!word || (address & 7) + size > 8 || !self->clock)
+        return NULL;
+    unsigned bytes = pt_bytes_at(address, size);
+    uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
+    unsigned known = pt_shadow_bytes(seen);
+    if (seen & (PT_SHADOW_HELD | PT_SHADOW_FINE) || known & ~bytes || (!write && known && known != bytes) ||
+        !pt_thread_has_passed(self, pt_shadow_access(seen)))
+        return NULL;
+    /* acquire: partner of the release by which the last holder let go. The word is compared as a whole, and A cannot
+     * have come to mean another clock: the thread owns a reference. */
+    if (!atomic_compare_exchange_strong_explicit(word, &seen, seen | PT_SHADOW_HELD, memory_order_acquire,
+                                                 memory_order_relaxed))
+        return NULL;
+    self->held_word = word;
+    *ret_seen = seen;
+    return word;
+}
+
+void pt_granule_end_read_passed(struct pt_thread *self, pt_shadow_word *word, uintptr_t address, unsigned size,
+                                uint64_t seen)
+{
+    pt_granule_let_go(word, raise_access(self, address, seen, pt_bytes_at(address, size)));
+}
+
+void pt_granule_end_write_passed(struct pt_thread *self, pt_shadow_word *word, uintptr_t address, unsigned size,
+                                 uint64_t seen)
+{
+    pt_granule_let_go(word, raise_both(self, address, seen, pt_bytes_at(address, size)));
 }
 
 void pt_granule_note_between(struct pt_thread *self, uint64_t word)

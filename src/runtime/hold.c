@@ -192,9 +192,17 @@ void pt_hold_sync(const void *object, bool write)
     struct pt_thread *self = pt_thread_self();
     if (!self || self->busy)
         return;
+    word = write ? NULL : pt_shadow_peek(at);
+    if (word && pt_granule_read_is_known(self, atomic_load_explicit(word, memory_order_acquire), pt_bytes_at(at, 4)))
+        return;
     struct pt_hold hold;
     pt_enter(self);
-    if (pt_hold_take(self, (uintptr_t)object, 4, &hold)) {
+    word = pt_granule_hold_passed(self, at, 4, write, &after);
+    if (word && write)
+        pt_granule_end_write_passed(self, word, at, 4, after);
+    else if (word)
+        pt_granule_end_read_passed(self, word, at, 4, after);
+    else if (pt_hold_take(self, at, 4, &hold)) {
         if (write)
             pt_hold_end_write(self, &hold, PT_KIND_WRITE, NULL);
         else

@@ -174,6 +174,18 @@ static inline void pt_granule_let_go_known(struct pt_thread *self, pt_shadow_wor
 }
 
 /*
+ * The same when the granule has an older clock that the thread has passed: the access then takes no clock, it only puts
+ * the thread's own in place. `bytes` are those of the access, and it covers all that were in use. The caller has
+ * entered the runtime; the word as it was is for the ends below.
+ */
+pt_shadow_word *pt_granule_hold_passed(struct pt_thread *self, uintptr_t address, unsigned size, bool write,
+                                       uint64_t *ret_seen);
+void pt_granule_end_read_passed(struct pt_thread *self, pt_shadow_word *word, uintptr_t address, unsigned size,
+                                uint64_t seen);
+void pt_granule_end_write_passed(struct pt_thread *self, pt_shadow_word *word, uintptr_t address, unsigned size,
+                                 uint64_t seen);
+
+/*
  * Algorithm A on the bytes of a held granule. The first two take clocks into the thread's; when all granules of the
  * access have been asked, the next two put the thread's clock into the granule and give the word to let go with.
  */
