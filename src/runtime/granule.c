@@ -177,27 +177,6 @@ static uint64_t read_spread(struct pt_thread *self, uintptr_t address, uint64_t 
     return made;
 }
 
-/* A <- V_i in one word, A <= V_i. */
-static uint64_t raise_access(struct pt_thread *self, uintptr_t address, uint64_t word, unsigned bytes)
-{
-    pt_thread_give(self, 1);
-    if (!word)
-        pt_shadow_note_use(address);
-    pt_thread_pass(self, pt_shadow_access(word), 1);
-    return pt_shadow_pack(self->clock, pt_shadow_write(word), bytes);
-}
-
-/* A <- W <- V_i in one word, A <= V_i. */
-static uint64_t raise_both(struct pt_thread *self, uintptr_t address, uint64_t word, unsigned bytes)
-{
-    pt_thread_give(self, 2);
-    if (!word)
-        pt_shadow_note_use(address);
-    pt_thread_pass(self, pt_shadow_access(word), 1);
-    pt_thread_release(self, pt_shadow_write(word), 1);
-    return pt_shadow_pack(self->clock, self->clock, bytes);
-}
-
 uint64_t pt_granule_after_read(struct pt_thread *self, uintptr_t address, uint64_t word, unsigned bytes)
 {
     pt_clock_id clock = self->clock, access = pt_shadow_access(word);
@@ -215,7 +194,7 @@ uint64_t pt_granule_after_read(struct pt_thread *self, uintptr_t address, uint64
     }
     if (!is_fine(word) &&
         (word == 0 || (known == bytes && (pt_thread_has_passed(self, access) || pt_clock_leq(access, clock)))))
-        return raise_access(self, address, word, bytes);
+        return pt_granule_raise_access(self, address, word, bytes);
     return read_spread(self, address, word, bytes);
 }
 
@@ -226,7 +205,7 @@ uint64_t pt_granule_after_write(struct pt_thread *self, uintptr_t address, uint6
         if (pt_shadow_access(word) == clock && pt_shadow_write(word) == clock)
             return clock ? word | (uint64_t)bytes << PT_SHADOW_BYTES_AT : word;
         if ((pt_shadow_bytes(word) & ~bytes) == 0)
-            return clock ? raise_both(self, address, word, bytes) : word;
+            return clock ? pt_granule_raise_both(self, address, word, bytes) : word;
     }
     struct spread state;
     spread_word(word, &state);
@@ -236,38 +215,18 @@ uint64_t pt_granule_after_write(struct pt_thread *self, uintptr_t address, uint6
     return replace(self, address, word, &state);
 }
 
-pt_shadow_word *pt_granule_hold_passed(struct pt_thread *self, uintptr_t address, unsigned size, bool write,
-                                       uint64_t *ret_seen)
+void pt_granule_end_changed(struct pt_thread *self, pt_shadow_word *word, uintptr_t address, unsigned bytes, bool write)
 {
-    pt_shadow_word *word = pt_shadow_peek(address);
-    if (!word || (address & 7) + size > 8 || !self->clock)
-        return NULL;
-    unsigned bytes = pt_bytes_at(address, size);
-    uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
-    unsigned known = pt_shadow_bytes(seen);
-    if (seen & (PT_SHADOW_HELD | PT_SHADOW_FINE) || known & ~bytes || (!write && known && known != bytes) ||
-        !pt_thread_has_passed(self, pt_shadow_access(seen)))
-        return NULL;
-    /* acquire: partner of the release by which the last holder let go. The word is compared as a whole, and A cannot
-     * have come to mean another clock: the thread owns a reference. */
-    if (!atomic_compare_exchange_strong_explicit(word, &seen, seen | PT_SHADOW_HELD, memory_order_acquire,
-                                                 memory_order_relaxed))
-        return NULL;
-    self->held_word = word;
-    *ret_seen = seen;
-    return word;
-}
-
-void pt_granule_end_read_passed(struct pt_thread *self, pt_shadow_word *word, uintptr_t address, unsigned size,
-                                uint64_t seen)
-{
-    pt_granule_let_go(word, raise_access(self, address, seen, pt_bytes_at(address, size)));
-}
-
-void pt_granule_end_write_passed(struct pt_thread *self, pt_shadow_word *word, uintptr_t address, unsigned size,
-                                 uint64_t seen)
-{
-    pt_granule_let_go(word, raise_both(self, address, seen, pt_bytes_at(address, size)));
+    uint64_t seen = atomic_load_explicit(word, memory_order_relaxed) & ~PT_SHADOW_HELD;
+    /* watched since: the access has happened, its event has not */
+    if (is_fine(seen) && fine_of(seen)->watch)
+        atomic_fetch_add_explicit(&pt_channel->dropped, 1, memory_order_relaxed);
+    if (write)
+        pt_granule_before_write(self, seen, bytes);
+    else
+        pt_granule_before_read(self, seen, bytes);
+    pt_granule_let_go(word, write ? pt_granule_after_write(self, address, seen, bytes)
+                                  : pt_granule_after_read(self, address, seen, bytes));
 }
 
 void pt_granule_note_between(struct pt_thread *self, uint64_t word)
@@ -312,6 +271,10 @@ struct pt_fine *pt_granule_make_fine(struct pt_thread *self, uintptr_t address, 
 
 uint64_t pt_granule_forget(struct pt_thread *self, uintptr_t address, uint64_t word, unsigned bytes)
 {
+    if (!is_fine(word) && !(pt_shadow_bytes(word) & ~bytes)) {
+        release_word(self, word);
+        return 0;
+    }
     if (is_fine(word) && fine_of(word)->watch)
         pt_watch_end(address, fine_of(word), bytes);
     struct spread state;

@@ -223,8 +223,8 @@ void pt_thread_detached(struct pt_thread *thread)
 void pt_thread_refresh(struct pt_thread *self)
 {
     self->changes++;
-    self->care = self->clock ? 0xff : 0;
-    self->quick = self->attention & PT_ATTEND_CANCEL ? UINT32_MAX : self->clock;
+    self->care = self->clock ? UINT64_C(0xff) << PT_SHADOW_BYTES_AT : 0;
+    self->quick = self->attention & PT_ATTEND_CANCEL ? UINT64_MAX : self->clock;
 }
 
 void pt_thread_after_ended(void)

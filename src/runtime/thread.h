@@ -37,22 +37,25 @@ struct pt_passed {
     int64_t references;
 };
 
+/* A and W of a shadow word, between which the thread's clock was found when it had changed `change` times. */
+struct pt_between {
+    uint64_t clocks, change;
+};
+
 enum pt_thread_state { PT_THREAD_STARTING, PT_THREAD_RUNNING, PT_THREAD_ENDED };
 
 struct pt_thread {
     /* read by every hook */
     pt_clock_id clock; /* V_i of algorithm A */
-    uint32_t quick; /* the clock with which an access may be quick; none (~0) while cancellation must be looked for */
-    uint32_t care;  /* 0xff, or 0 while the clock is empty: then no byte needs a mark */
-    uint32_t busy;  /* depth of entries into the runtime */
+    uint32_t busy;     /* depth of entries into the runtime */
+    uint64_t quick; /* the clock with which an access may be quick; none (~0) while cancellation must be looked for */
+    uint64_t care;  /* the marks of all bytes in a shadow word, or 0 while the clock is empty: then none needs one */
     uint32_t attention; /* on leaving: a signal was put off, or asynchronous cancellation is on */
     int64_t credit;     /* references to `clock` that this thread owns; one is its own, the others are to give away */
     uint64_t changes;   /* of the clock so far */
-    struct {
-        uint64_t clocks, change;
-    } between[1 << PT_BETWEEN_BITS];              /* words whose A and W are known to lie around the clock (shadow.h) */
-    struct pt_passed passed[1 << PT_PASSED_BITS]; /* by the low bits of the number */
-    uint32_t number;                              /* in order of creation */
+    struct pt_between between[1 << PT_BETWEEN_BITS]; /* by a hash of the word's clocks */
+    struct pt_passed passed[1 << PT_PASSED_BITS];    /* by the low bits of the number */
+    uint32_t number;                                 /* in order of creation */
     uint32_t parent;
     uint32_t events; /* its relevant events so far */
 
