@@ -47,10 +47,7 @@ static void acquire_each(struct pt_thread *self, const pt_clock_id ids[8])
     for (unsigned i = 0, j; i < 8; i = j) {
         for (j = i + 1; j < 8 && ids[j] == ids[i]; j++)
             ;
-        if (ids[i] == self->clock)
-            pt_thread_give(self, j - i);
-        else
-            pt_clock_acquire(ids[i], j - i);
+        pt_thread_acquire(self, ids[i], j - i);
     }
 }
 
@@ -59,16 +56,8 @@ static void release_each(struct pt_thread *self, const pt_clock_id ids[8])
     for (unsigned i = 0, j; i < 8; i = j) {
         for (j = i + 1; j < 8 && ids[j] == ids[i]; j++)
             ;
-        pt_clock_release(self, ids[i], j - i);
+        pt_thread_release(self, ids[i], j - i);
     }
-}
-
-static void acquire_one(struct pt_thread *self, pt_clock_id id)
-{
-    if (id == self->clock)
-        pt_thread_give(self, 1);
-    else
-        pt_clock_acquire(id, 1);
 }
 
 static void release_word(struct pt_thread *self, uint64_t word)
@@ -77,8 +66,8 @@ static void release_word(struct pt_thread *self, uint64_t word)
         release_each(self, fine_of(word)->access);
         release_each(self, fine_of(word)->write);
     } else {
-        pt_clock_release(self, pt_shadow_access(word), 1);
-        pt_clock_release(self, pt_shadow_write(word), 1);
+        pt_thread_release(self, pt_shadow_access(word), 1);
+        pt_thread_release(self, pt_shadow_write(word), 1);
     }
 }
 
@@ -114,8 +103,8 @@ static uint64_t replace(struct pt_thread *self, uintptr_t address, uint64_t word
     }
     uint64_t made;
     if (packs(in, &bytes, &at)) {
-        acquire_one(self, in->access[at]);
-        acquire_one(self, in->write[at]);
+        pt_thread_acquire(self, in->access[at], 1);
+        pt_thread_acquire(self, in->write[at], 1);
         made = bytes ? pt_shadow_pack(in->access[at], in->write[at], bytes) : 0;
         release_word(self, word);
         if (is_fine(word))
@@ -194,18 +183,18 @@ uint64_t pt_granule_after_read(struct pt_thread *self, uintptr_t address, uint64
     if (!clock)
         return word;
     unsigned known = pt_shadow_bytes(word);
-    if (!is_fine(word) && (known & bytes) == bytes && pt_clock_leq(clock, access)) {
-        if (clock != access && !(self->attention & PT_ATTEND_CANCEL))
-            pt_granule_note_between(self, word);
-        return word;
+    if (!is_fine(word) && (known & bytes) == bytes) {
+        if (access == clock)
+            return word;
+        if (!pt_thread_has_passed(self, access) && pt_clock_leq(clock, access)) {
+            if (!(self->attention & PT_ATTEND_CANCEL))
+                pt_granule_note_between(self, word);
+            return word;
+        }
     }
-    if (!is_fine(word) && (known & ~bytes) == 0 && (word == 0 || (known == bytes && pt_clock_leq(access, clock)))) {
-        pt_thread_give(self, 1);
-        if (!word)
-            pt_shadow_note_use(address);
-        pt_clock_release(self, access, 1);
-        return pt_shadow_pack(clock, pt_shadow_write(word), bytes);
-    }
+    if (!is_fine(word) &&
+        (word == 0 || (known == bytes && (pt_thread_has_passed(self, access) || pt_clock_leq(access, clock)))))
+        return pt_granule_raise_access(self, address, word, bytes);
     return read_spread(self, address, word, bytes);
 }
 
@@ -213,16 +202,10 @@ uint64_t pt_granule_after_write(struct pt_thread *self, uintptr_t address, uint6
 {
     pt_clock_id clock = self->clock;
     if (!is_fine(word)) {
-        unsigned known = pt_shadow_bytes(word);
         if (pt_shadow_access(word) == clock && pt_shadow_write(word) == clock)
             return clock ? word | (uint64_t)bytes << PT_SHADOW_BYTES_AT : word;
-        if ((known & ~bytes) == 0) {
-            pt_thread_give(self, 2);
-            if (!word)
-                pt_shadow_note_use(address);
-            release_word(self, word);
-            return clock ? pt_shadow_pack(clock, clock, bytes) : 0;
-        }
+        if ((pt_shadow_bytes(word) & ~bytes) == 0)
+            return clock ? pt_granule_raise_both(self, address, word, bytes) : word;
     }
     struct spread state;
     spread_word(word, &state);
@@ -230,6 +213,20 @@ uint64_t pt_granule_after_write(struct pt_thread *self, uintptr_t address, uint6
         if (bytes >> i & 1)
             state.access[i] = state.write[i] = clock;
     return replace(self, address, word, &state);
+}
+
+void pt_granule_end_changed(struct pt_thread *self, pt_shadow_word *word, uintptr_t address, unsigned bytes, bool write)
+{
+    uint64_t seen = atomic_load_explicit(word, memory_order_relaxed) & ~PT_SHADOW_HELD;
+    /* watched since: the access has happened, its event has not */
+    if (is_fine(seen) && fine_of(seen)->watch)
+        atomic_fetch_add_explicit(&pt_channel->dropped, 1, memory_order_relaxed);
+    if (write)
+        pt_granule_before_write(self, seen, bytes);
+    else
+        pt_granule_before_read(self, seen, bytes);
+    pt_granule_let_go(word, write ? pt_granule_after_write(self, address, seen, bytes)
+                                  : pt_granule_after_read(self, address, seen, bytes));
 }
 
 void pt_granule_note_between(struct pt_thread *self, uint64_t word)
@@ -274,6 +271,10 @@ struct pt_fine *pt_granule_make_fine(struct pt_thread *self, uintptr_t address, 
 
 uint64_t pt_granule_forget(struct pt_thread *self, uintptr_t address, uint64_t word, unsigned bytes)
 {
+    if (!is_fine(word) && !(pt_shadow_bytes(word) & ~bytes)) {
+        release_word(self, word);
+        return 0;
+    }
     if (is_fine(word) && fine_of(word)->watch)
         pt_watch_end(address, fine_of(word), bytes);
     struct spread state;

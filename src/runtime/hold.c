@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "runtime/emit.h"
+#include "runtime/quick.h"
 #include "runtime/shadow.h"
 #include "runtime/watch.h"
 
@@ -178,19 +179,31 @@ void pt_hold_end_write(struct pt_thread *self, struct pt_hold *hold, enum pt_eve
     }
 }
 
+/* There is no value to read or write: an access that would leave the word as it is has happened when the word was seen.
+ */
+static bool sync_quickly(struct pt_thread *self, uintptr_t at, bool write)
+{
+    pt_shadow_word *word = pt_quick_word(at, 4);
+    if (!word)
+        return false;
+    /* acquire: partner of the release by which the last holder let go */
+    uint64_t seen = pt_quick_await(word, atomic_load_explicit(word, memory_order_acquire));
+    uint64_t marks = pt_quick_marks(self, at, 4);
+    if (write ? pt_quick_write_is_known(self, seen) && (seen & marks) == marks
+              : pt_quick_read_is_known(self, seen, marks))
+        return true;
+    if (!pt_quick_is_passed(self, seen, pt_bytes_at(at, 4), write) || !pt_quick_hold(self, word, seen))
+        return false;
+    pt_quick_end_passed(self, word, at, 4, write, seen);
+    return true;
+}
+
 void pt_hold_sync(const void *object, bool write)
 {
     if (!pt_is_active() || !pt_address_ok((uintptr_t)object))
         return;
-    uintptr_t at = (uintptr_t)object;
-    uint64_t after;
-    pt_shadow_word *word = write ? pt_granule_hold_known(pt_self, at, 4, &after) : NULL;
-    if (word) {
-        pt_granule_let_go_known(pt_self, word, after);
-        return;
-    }
     struct pt_thread *self = pt_thread_self();
-    if (!self || self->busy)
+    if (!self || self->busy || sync_quickly(self, (uintptr_t)object, write))
         return;
     struct pt_hold hold;
     pt_enter(self);

@@ -61,13 +61,9 @@ void pt_fine_free(uint32_t id)
     pt_spin_unlock(&fines.lock);
 }
 
-void pt_shadow_note_use(uintptr_t address)
+void pt_shadow_use_page(struct pt_leaf *leaf, unsigned page)
 {
-    struct pt_leaf *leaf = atomic_load_explicit(&pt_leaves[address >> PT_LEAF_BITS], memory_order_relaxed);
-    unsigned page = (address & ((1u << PT_LEAF_BITS) - 1)) >> 12;
-    uint64_t bit = UINT64_C(1) << (page & 63);
-    if (!(atomic_load_explicit(&leaf->used[page >> 6], memory_order_relaxed) & bit))
-        atomic_fetch_or_explicit(&leaf->used[page >> 6], bit, memory_order_relaxed);
+    atomic_fetch_or_explicit(&leaf->used[page >> 6], UINT64_C(1) << (page & 63), memory_order_relaxed);
 }
 
 /* Bytes of the granule at `granule` that lie in [from, to). */

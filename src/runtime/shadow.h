@@ -115,62 +115,9 @@ static inline void pt_granule_let_go(pt_shadow_word *word, uint64_t value)
     atomic_store_explicit(word, value, memory_order_release);
 }
 
-/*
- * Whether a read would leave the granule as it is: A is this thread's clock (so W, which is no later, is known to it),
- * or the thread has lately found that its clock lies between W and A, as readers of one variable do that have not heard
- * of each other.
- */
-static inline bool pt_granule_read_is_known(const struct pt_thread *self, uint64_t word, unsigned bytes)
-{
-    if (bytes & self->care & ~(unsigned)(word >> PT_SHADOW_BYTES_AT))
-        return false;
-    if (__builtin_expect((word & (PT_SHADOW_HELD | PT_SHADOW_FINE | PT_SHADOW_CLOCK)) == self->quick, 1))
-        return true;
-    uint64_t clocks = word & PT_SHADOW_CLOCKS;
-    return !(word & (PT_SHADOW_HELD | PT_SHADOW_FINE)) && clocks &&
-           self->between[pt_between_slot(clocks)].clocks == clocks &&
-           self->between[pt_between_slot(clocks)].change == self->changes;
-}
-
-static inline bool pt_granule_write_is_known(const struct pt_thread *self, uint64_t word)
-{
-    return (word & (PT_SHADOW_HELD | PT_SHADOW_FINE | PT_SHADOW_CLOCKS)) ==
-           ((uint64_t)self->clock << PT_SHADOW_WRITE_AT | self->clock);
-}
-
 static inline unsigned pt_bytes_at(uintptr_t address, unsigned size)
 {
     return ((1u << size) - 1) << (address & 7);
-}
-
-/* Holds the one granule of a small access when its clocks need no change; NULL sends the caller the long way. */
-static inline pt_shadow_word *pt_granule_hold_known(struct pt_thread *self, uintptr_t address, unsigned size,
-                                                    uint64_t *ret_word)
-{
-    if (!self || self->busy || (address & 7) + size > 8 || !pt_address_ok(address))
-        return NULL;
-    pt_shadow_word *word = pt_shadow_peek(address);
-    if (!word)
-        return NULL;
-    uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
-    if (!pt_granule_write_is_known(self, seen))
-        return NULL;
-    pt_enter(self);
-    /* acquire: partner of the release by which the last holder let go */
-    if (!atomic_compare_exchange_strong_explicit(word, &seen, seen | PT_SHADOW_HELD, memory_order_acquire,
-                                                 memory_order_relaxed)) {
-        pt_leave(self);
-        return NULL;
-    }
-    self->held_word = word;
-    *ret_word = seen | (uint64_t)(pt_bytes_at(address, size) & self->care) << PT_SHADOW_BYTES_AT;
-    return word;
-}
-
-static inline void pt_granule_let_go_known(struct pt_thread *self, pt_shadow_word *word, uint64_t value)
-{
-    pt_granule_let_go(word, value);
-    pt_leave(self);
 }
 
 /*

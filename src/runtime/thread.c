@@ -189,6 +189,7 @@ static void end(void *value)
     if (pt_channel)
         pt_emit_end(self);
     pt_granule_drop_between(self);
+    pt_thread_drop_passed(self);
     if (self->put_off)
         pt_sys_release(self->put_off, 4096);
     self->put_off = NULL;
@@ -222,8 +223,8 @@ void pt_thread_detached(struct pt_thread *thread)
 void pt_thread_refresh(struct pt_thread *self)
 {
     self->changes++;
-    self->care = self->clock ? 0xff : 0;
-    self->quick = self->attention & PT_ATTEND_CANCEL ? UINT32_MAX : self->clock;
+    self->care = self->clock ? UINT64_C(0xff) << PT_SHADOW_BYTES_AT : 0;
+    self->quick = self->attention & PT_ATTEND_CANCEL ? UINT64_MAX : self->clock;
 }
 
 void pt_thread_after_ended(void)
@@ -233,15 +234,25 @@ void pt_thread_after_ended(void)
 
 static void set_clock(struct pt_thread *self, pt_clock_id owned)
 {
-    pt_clock_release(self, self->clock, self->credit);
+    pt_clock_id before = self->clock;
+    int64_t credit = self->credit;
     self->clock = owned;
     self->credit = 1;
+    pt_thread_pass(self, before, credit);
     pt_thread_refresh(self);
+}
+
+void pt_thread_drop_passed(struct pt_thread *self)
+{
+    for (unsigned i = 0; i < 1 << PT_PASSED_BITS; i++) {
+        pt_clock_release(self, self->passed[i].id, self->passed[i].references);
+        self->passed[i] = (struct pt_passed){0};
+    }
 }
 
 void pt_thread_take(struct pt_thread *self, pt_clock_id id)
 {
-    if (!id || id == self->clock || pt_clock_leq(id, self->clock))
+    if (pt_thread_has_passed(self, id) || pt_clock_leq(id, self->clock))
         return;
     pt_clock_id joined = pt_clock_join(self, self->clock, id);
     if (joined)

@@ -16,7 +16,7 @@
 #include "core/site.h"
 #include "runtime/clock.h"
 
-enum { PT_SITE_CACHE = 256, PT_WRITE_LOCKS = 32, PT_OPEN_MAX = 8, PT_BETWEEN_BITS = 5 };
+enum { PT_SITE_CACHE = 256, PT_WRITE_LOCKS = 32, PT_OPEN_MAX = 8, PT_BETWEEN_BITS = 5, PT_PASSED_BITS = 7 };
 enum { PT_NAME_CACHE = 32, PT_BLOCK_MAX = 64, PT_VIOLATED_MAX = 16 };
 enum { PT_ATTEND_SIGNAL = 1, PT_ATTEND_CANCEL = 2, PT_ATTEND_VIOLATION = 4 };
 
@@ -28,21 +28,35 @@ struct pt_hold {
     struct pt_hold *outer;
 };
 
+/*
+ * A clock known to be <= the thread's, which only grows: so this stays true as long as the number means the same clock,
+ * and it does, because the thread owns references to it (one at least). Most of them were those of shadow words whose
+ * clock the thread replaced by its own: taken over, they cost no atomic operation, and can be put into words again.
+ */
+struct pt_passed {
+    pt_clock_id id; /* 0: none */
+    int64_t references;
+};
+
+/* A and W of a shadow word, between which the thread's clock was found when it had changed `change` times. */
+struct pt_between {
+    uint64_t clocks, change;
+};
+
 enum pt_thread_state { PT_THREAD_STARTING, PT_THREAD_RUNNING, PT_THREAD_ENDED };
 
 struct pt_thread {
     /* read by every hook */
     pt_clock_id clock; /* V_i of algorithm A */
-    uint32_t quick; /* the clock with which an access may be quick; none (~0) while cancellation must be looked for */
-    uint32_t care;  /* 0xff, or 0 while the clock is empty: then no byte needs a mark */
-    uint32_t busy;  /* depth of entries into the runtime */
+    uint32_t busy;     /* depth of entries into the runtime */
+    uint64_t quick; /* the clock with which an access may be quick; none (~0) while cancellation must be looked for */
+    uint64_t care;  /* the marks of all bytes in a shadow word, or 0 while the clock is empty: then none needs one */
     uint32_t attention; /* on leaving: a signal or a violation was put off, or asynchronous cancellation is on */
     int64_t credit;     /* references to `clock` that this thread owns; one is its own, the others are to give away */
     uint64_t changes;   /* of the clock so far */
-    struct {
-        uint64_t clocks, change;
-    } between[1 << PT_BETWEEN_BITS]; /* words whose A and W are known to lie around the clock (shadow.h) */
-    uint32_t number;                 /* in order of creation */
+    struct pt_between between[1 << PT_BETWEEN_BITS]; /* by a hash of the word's clocks */
+    struct pt_passed passed[1 << PT_PASSED_BITS];    /* by the low bits of the number */
+    uint32_t number;                                 /* in order of creation */
     uint32_t parent;
     uint32_t events; /* its relevant events so far */
 
@@ -106,6 +120,8 @@ struct pt_thread *pt_thread_find(pthread_t handle);
 void pt_thread_joined(struct pt_thread *self, struct pt_thread *thread);
 void pt_thread_detached(struct pt_thread *thread);
 
+/* The thread's references to clocks it has passed: lets all of them go. */
+void pt_thread_drop_passed(struct pt_thread *self);
 /* V_i <- max(V_i, id). The caller holds id. */
 void pt_thread_take(struct pt_thread *self, pt_clock_id id);
 /* The next relevant event of this thread: V_i[i]++. */
@@ -147,6 +163,54 @@ static inline void pt_thread_give(struct pt_thread *self, int64_t references)
         self->credit += BULK;
     }
     self->credit -= references;
+}
+
+static inline struct pt_passed *pt_passed_slot(struct pt_thread *self, pt_clock_id id)
+{
+    return &self->passed[id & ((1u << PT_PASSED_BITS) - 1)];
+}
+
+/* Whether the thread remembers that id <= V_i. False says nothing. */
+static inline bool pt_thread_has_passed(struct pt_thread *self, pt_clock_id id)
+{
+    return !id || id == self->clock || pt_passed_slot(self, id)->id == id;
+}
+
+/* One more reference for a shadow word: from the thread's own where it can be. */
+static inline void pt_thread_acquire(struct pt_thread *self, pt_clock_id id, int64_t references)
+{
+    struct pt_passed *slot = pt_passed_slot(self, id);
+    if (id == self->clock)
+        pt_thread_give(self, references);
+    else if (id && slot->id == id && slot->references > references)
+        slot->references -= references;
+    else
+        pt_clock_acquire(id, references);
+}
+
+/* References that a shadow word held go back: to the thread's own where it has such. */
+static inline void pt_thread_release(struct pt_thread *self, pt_clock_id id, int64_t references)
+{
+    struct pt_passed *slot = pt_passed_slot(self, id);
+    if (!id)
+        return;
+    if (id == self->clock)
+        self->credit += references;
+    else if (slot->id == id)
+        slot->references += references;
+    else
+        pt_clock_release(self, id, references);
+}
+
+/* The same for a clock that the caller knows to be <= V_i: it is remembered as such. */
+static inline void pt_thread_pass(struct pt_thread *self, pt_clock_id id, int64_t references)
+{
+    struct pt_passed *slot = pt_passed_slot(self, id);
+    if (id && id != self->clock && slot->id != id) {
+        pt_clock_release(self, slot->id, slot->references);
+        *slot = (struct pt_passed){.id = id};
+    }
+    pt_thread_release(self, id, references);
 }
 
 static inline bool pt_is_active(void)

@@ -1,0 +1,120 @@
+/*
+ * The ways of a small access that need no more than its own granule's word (hold.c is the long way, for the rest):
+ *
+ *   known read    the granule is as the read would leave it. Nothing is written: the word is checked, the value loaded,
+ *                 the word checked again. What another thread did in between shows in the word, or was done with the
+ *                 same clock and is no news.
+ *   known write   A = W = V_i already: held, written, let go.
+ *   passed        A is an older clock, which the thread has passed (thread.h), and the access covers all bytes in use.
+ *                 W <= A, so the access takes no clock; held, accessed, and let go with V_i in place.
+ *
+ * A holder is alone with the granule, so the access and its clocks are one step for all others. In a fault of the
+ * access the granule is let go while the program's handler runs (signal.c); the ends look whether it is still as it
+ * was.
+ */
+#ifndef PT_RUNTIME_QUICK_H
+#define PT_RUNTIME_QUICK_H
+
+#include "runtime/granule.h"
+#include "runtime/shadow.h"
+
+#define PT_SHADOW_STATE (PT_SHADOW_HELD | PT_SHADOW_FINE)
+
+/* The word of an access within one granule; NULL when it is no such access, or nothing near it has a word. */
+static inline pt_shadow_word *pt_quick_word(uintptr_t address, unsigned size)
+{
+    return (address & 7) + size <= 8 && pt_address_ok(address) ? pt_shadow_peek(address) : NULL;
+}
+
+/* Marks of the bytes, none while the clock is empty. */
+static inline uint64_t pt_quick_marks(const struct pt_thread *self, uintptr_t address, unsigned size)
+{
+    return (uint64_t)pt_bytes_at(address, size) << PT_SHADOW_BYTES_AT & self->care;
+}
+
+/*
+ * Whether a read would leave the granule as it is: A is this thread's clock (so W, which is no later, is known to it),
+ * or the thread has lately found that its clock lies between W and A, as readers of one variable do that have not heard
+ * of each other.
+ */
+static inline bool pt_quick_read_is_known(const struct pt_thread *self, uint64_t word, uint64_t marks)
+{
+    if (__builtin_expect((word & (PT_SHADOW_STATE | PT_SHADOW_CLOCK | marks)) == (self->quick | marks), 1))
+        return true;
+    uint64_t clocks = word & PT_SHADOW_CLOCKS;
+    const struct pt_between *between = &self->between[pt_between_slot(clocks)];
+    return (word & (PT_SHADOW_STATE | marks)) == marks && clocks && between->clocks == clocks &&
+           between->change == self->changes;
+}
+
+static inline bool pt_quick_write_is_known(const struct pt_thread *self, uint64_t word)
+{
+    return (word & (PT_SHADOW_STATE | PT_SHADOW_CLOCKS)) == ((uint64_t)self->clock << PT_SHADOW_WRITE_AT | self->clock);
+}
+
+static inline bool pt_quick_is_passed(struct pt_thread *self, uint64_t word, unsigned bytes, bool write)
+{
+    unsigned known = pt_shadow_bytes(word);
+    return !(word & PT_SHADOW_STATE) && !(known & ~bytes) && (write || !known || known == bytes) && self->clock &&
+           pt_thread_has_passed(self, pt_shadow_access(word));
+}
+
+/* Enters the runtime and holds the granule if its word is still `seen`. The thread is not in the runtime. */
+static inline bool pt_quick_hold(struct pt_thread *self, pt_shadow_word *word, uint64_t seen)
+{
+    self->busy = 1;
+    atomic_signal_fence(memory_order_seq_cst);
+    /* acquire: partner of the release by which the last holder let go. The word is compared as a whole; a number in it
+     * cannot have come to mean another clock if the thread owns a reference, as it does of its own and of passed ones,
+     * and nothing was concluded from the others. */
+    if (__builtin_expect(atomic_compare_exchange_strong_explicit(word, &seen, seen | PT_SHADOW_HELD,
+                                                                 memory_order_acquire, memory_order_relaxed),
+                         1)) {
+        self->held_word = word;
+        return true;
+    }
+    pt_leave(self);
+    return false;
+}
+
+/* Whether nobody had the granule in the meantime. */
+static inline bool pt_quick_kept(pt_shadow_word *word, uint64_t seen)
+{
+    return __builtin_expect(atomic_load_explicit(word, memory_order_relaxed) == (seen | PT_SHADOW_HELD), 1);
+}
+
+static inline void pt_quick_end_known(struct pt_thread *self, pt_shadow_word *word, uintptr_t address, unsigned size,
+                                      uint64_t seen)
+{
+    if (pt_quick_kept(word, seen))
+        pt_granule_let_go(word, seen | pt_quick_marks(self, address, size));
+    else
+        pt_granule_end_changed(self, word, address, pt_bytes_at(address, size), true);
+    pt_leave(self);
+}
+
+static inline void pt_quick_end_passed(struct pt_thread *self, pt_shadow_word *word, uintptr_t address, unsigned size,
+                                       bool write, uint64_t seen)
+{
+    unsigned bytes = pt_bytes_at(address, size);
+    if (!pt_quick_kept(word, seen))
+        pt_granule_end_changed(self, word, address, bytes, write);
+    else if (write)
+        pt_granule_let_go(word, pt_granule_raise_both(self, address, seen, bytes));
+    else
+        pt_granule_let_go(word, pt_granule_raise_access(self, address, seen, bytes));
+    pt_leave(self);
+}
+
+/* A granule that another thread holds will be free in a moment: better than to fight for it. */
+static inline uint64_t pt_quick_await(pt_shadow_word *word, uint64_t seen)
+{
+    /* acquire: partner of the release by which the holder lets go */
+    for (unsigned turn = 0; seen & PT_SHADOW_HELD && turn < 32; turn++) {
+        __builtin_ia32_pause();
+        seen = atomic_load_explicit(word, memory_order_acquire);
+    }
+    return seen;
+}
+
+#endif
