@@ -8,9 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/analyse.h"
 #include "cli/commands.h"
 #include "cli/diag.h"
 #include "cli/file.h"
+#include "report/result.h"
+#include "report/text.h"
 
 enum { OPT_HTML, OPT_SARIF, OPT_JUNIT, OPT_PERFETTO, OPT_SHIVIZ, OPT_TIMELINE, OPT_OUTPUT };
 
@@ -30,15 +33,23 @@ struct request {
     uint32_t format; /* an index into the table, or PT_NONE: the text that `check` prints */
 };
 
-/* Fills `buf` with the report of the file at `path`. */
-typedef enum pt_status (*make_report)(const char *path, struct pt_buf *buf, struct pt_err *err);
-
-/* NULL: this format cannot be made from that. */
+/* NULL: this format cannot be made from that. Traces are named, since they may be too long to be loaded. */
 static const struct {
-    make_report from_result, from_trace;
+    void (*from_result)(const struct pt_loaded *loaded, struct pt_buf *buf);
+    enum pt_status (*from_trace)(const char *path, struct pt_buf *buf, struct pt_err *err);
 } formats[OPT_OUTPUT] = {
     [OPT_HTML] = {NULL, NULL},
 };
+
+static void put_text(const struct pt_loaded *loaded, struct pt_buf *buf)
+{
+    struct pt_style style = pt_analyse_style(STDOUT_FILENO, "auto");
+    for (uint32_t i = 0; i < loaded->result.count; i++) {
+        if (i > 0)
+            pt_buf_puts(buf, "\n");
+        pt_report_text(loaded->result.findings[i], &style, buf);
+    }
+}
 
 static bool set_options(struct request *request, const struct pt_parsed *parsed)
 {
@@ -63,18 +74,41 @@ static bool set_options(struct request *request, const struct pt_parsed *parsed)
     return true;
 }
 
+static enum pt_status not_made(const struct request *request, const char *from, struct pt_err *err)
+{
+    return pt_err_at(err, PT_EUSAGE, request->input, 0, 0, "%s%s cannot be made from a %s",
+                     request->format == PT_NONE ? "text" : "--",
+                     request->format == PT_NONE ? "" : options_table[request->format].name, from);
+}
+
+static enum pt_status from_result(const struct request *request, struct pt_buf *buf, struct pt_err *err)
+{
+    void (*put)(const struct pt_loaded *, struct pt_buf *) =
+        request->format == PT_NONE ? put_text : formats[request->format].from_result;
+    struct pt_loaded *loaded;
+    char *text;
+    size_t len;
+    if (!put)
+        return not_made(request, "result", err);
+    enum pt_status status = pt_file_read(request->input, &text, &len, err);
+    if (status != PT_OK)
+        return status;
+    status = pt_result_read(request->input, text, len, &loaded, err);
+    free(text);
+    if (status == PT_OK) {
+        put(loaded, buf);
+        pt_loaded_free(loaded);
+    }
+    return status;
+}
+
 static enum pt_status make(const struct request *request, struct pt_buf *buf, struct pt_err *err)
 {
-    bool result = pt_file_is_json(request->input);
-    make_report made = NULL;
-    if (request->format != PT_NONE)
-        made = result ? formats[request->format].from_result : formats[request->format].from_trace;
-    if (!made)
-        return pt_err_at(err, PT_EUSAGE, request->input, 0, 0, "%s%s is not made from a %s",
-                         request->format == PT_NONE ? "text" : "--",
-                         request->format == PT_NONE ? "" : options_table[request->format].name,
-                         result ? "result" : "trace");
-    return made(request->input, buf, err);
+    if (pt_file_is_json(request->input))
+        return from_result(request, buf, err);
+    if (request->format == PT_NONE || !formats[request->format].from_trace)
+        return not_made(request, "trace", err);
+    return formats[request->format].from_trace(request->input, buf, err);
 }
 
 static int run(const struct pt_parsed *parsed)
