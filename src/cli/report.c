@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/diag.h"
 #include "cli/file.h"
+#include "cli/sources.h"
 #include "report/result.h"
 #include "report/text.h"
 
@@ -33,16 +34,25 @@ struct request {
     uint32_t format; /* an index into the table, or PT_NONE: the text that `check` prints */
 };
 
+static void put_html(const struct request *request, const struct pt_loaded *loaded, struct pt_buf *buf)
+{
+    struct pt_source_files *files = pt_source_files_new();
+    struct pt_sources sources = pt_source_files_lend(files);
+    pt_report_html(loaded, request->input, &sources, buf);
+    pt_source_files_free(files);
+}
+
 /* NULL: this format cannot be made from that. Traces are named, since they may be too long to be loaded. */
 static const struct {
-    void (*from_result)(const struct pt_loaded *loaded, struct pt_buf *buf);
+    void (*from_result)(const struct request *request, const struct pt_loaded *loaded, struct pt_buf *buf);
     enum pt_status (*from_trace)(const char *path, struct pt_buf *buf, struct pt_err *err);
 } formats[OPT_OUTPUT] = {
-    [OPT_HTML] = {NULL, NULL},
+    [OPT_HTML] = {put_html, NULL},
 };
 
-static void put_text(const struct pt_loaded *loaded, struct pt_buf *buf)
+static void put_text(const struct request *request, const struct pt_loaded *loaded, struct pt_buf *buf)
 {
+    (void)request;
     struct pt_style style = pt_analyse_style(STDOUT_FILENO, "auto");
     for (uint32_t i = 0; i < loaded->result.count; i++) {
         if (i > 0)
@@ -83,7 +93,7 @@ static enum pt_status not_made(const struct request *request, const char *from, 
 
 static enum pt_status from_result(const struct request *request, struct pt_buf *buf, struct pt_err *err)
 {
-    void (*put)(const struct pt_loaded *, struct pt_buf *) =
+    void (*put)(const struct request *, const struct pt_loaded *, struct pt_buf *) =
         request->format == PT_NONE ? put_text : formats[request->format].from_result;
     struct pt_loaded *loaded;
     char *text;
@@ -96,7 +106,7 @@ static enum pt_status from_result(const struct request *request, struct pt_buf *
     status = pt_result_read(request->input, text, len, &loaded, err);
     free(text);
     if (status == PT_OK) {
-        put(loaded, buf);
+        put(request, loaded, buf);
         pt_loaded_free(loaded);
     }
     return status;
