@@ -91,26 +91,6 @@ static bool set_options(struct request *request, const struct pt_parsed *parsed)
     return request->form_given || choose_form(request);
 }
 
-/* A fresh file beside `path`, with the permissions a new file gets. The caller frees its name. */
-static enum pt_status make_temporary(const char *path, char **ret_name, struct pt_err *err)
-{
-    struct pt_buf name;
-    pt_buf_init(&name);
-    pt_buf_printf(&name, "%s.XXXXXX", path);
-    int fd = mkstemp(name.text);
-    if (fd < 0) {
-        (void)pt_err_at(err, PT_EIO, path, 0, 0, "cannot write: %s", strerror(errno));
-        pt_buf_release(&name);
-        return PT_EIO;
-    }
-    mode_t mask = umask(0);
-    umask(mask);
-    (void)!fchmod(fd, 0666 & ~mask); /* at worst the file stays private */
-    close(fd);
-    *ret_name = pt_buf_take(&name);
-    return PT_OK;
-}
-
 /* Copies every event. *ret_torn: the input ends in a tear, which was reported. */
 static enum pt_status copy(struct pt_reader *reader, const struct pt_names *names, struct pt_writer *writer,
                            bool *ret_torn, struct pt_err *err)
@@ -163,7 +143,7 @@ static enum pt_status convert(const struct request *request, bool *ret_torn, str
     if (is_special(request->output))
         return write_to(request, request->output, ret_torn, err);
     char *temporary = NULL;
-    enum pt_status status = make_temporary(request->output, &temporary, err);
+    enum pt_status status = pt_file_temporary(request->output, &temporary, err);
     if (status != PT_OK)
         return status;
     status = write_to(request, temporary, ret_torn, err);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "portent-monitor.h"
@@ -161,6 +162,62 @@ bool pt_file_is_binary_trace(const char *path)
     size_t n = fread(magic, 1, sizeof magic, file);
     fclose(file);
     return n > 0 && memcmp(magic, pt_binary_magic, n) == 0;
+}
+
+bool pt_file_is_json(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return false; /* the reader will say why */
+    int c = ' ';
+    for (int i = 0; i < 4096 && (c == ' ' || c == '\t' || c == '\r' || c == '\n'); i++)
+        c = fgetc(file);
+    fclose(file);
+    return c == '{';
+}
+
+enum pt_status pt_file_temporary(const char *path, char **ret_name, struct pt_err *err)
+{
+    struct pt_buf name;
+    pt_buf_init(&name);
+    pt_buf_printf(&name, "%s.XXXXXX", path);
+    int fd = mkstemp(name.text);
+    if (fd < 0) {
+        (void)pt_err_at(err, PT_EIO, path, 0, 0, "cannot write: %s", strerror(errno));
+        pt_buf_release(&name);
+        return PT_EIO;
+    }
+    mode_t mask = umask(0);
+    umask(mask);
+    (void)!fchmod(fd, 0666 & ~mask); /* at worst the file stays private */
+    close(fd);
+    *ret_name = pt_buf_take(&name);
+    return PT_OK;
+}
+
+static bool write_all(const char *path, const struct pt_buf *buf)
+{
+    FILE *file = fopen(path, "wb");
+    if (!file)
+        return false;
+    bool good = buf->len == 0 || fwrite(buf->text, 1, buf->len, file) == buf->len;
+    return (fclose(file) == 0) && good;
+}
+
+enum pt_status pt_file_write(const char *path, const struct pt_buf *buf, struct pt_err *err)
+{
+    struct stat info;
+    char *temporary = NULL;
+    bool special = stat(path, &info) == 0 && !S_ISREG(info.st_mode); /* /dev/null must stay what it is */
+    enum pt_status status = special ? PT_OK : pt_file_temporary(path, &temporary, err);
+    if (status != PT_OK)
+        return status;
+    if (!write_all(special ? path : temporary, buf) || (!special && rename(temporary, path) != 0))
+        status = pt_err_at(err, PT_EIO, path, 0, 0, "cannot write: %s", strerror(errno));
+    if (status != PT_OK && temporary)
+        unlink(temporary);
+    free(temporary);
+    return status;
 }
 
 void pt_file_show_line(const char *path, struct pt_err *err)

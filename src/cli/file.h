@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "logic/property.h"
 
@@ -25,5 +26,12 @@ enum pt_status pt_file_module(const char *path, const struct portent_monitor **r
 void pt_file_show_line(const char *path, struct pt_err *err);
 /* Whether a file starts like a binary trace. */
 bool pt_file_is_binary_trace(const char *path);
+/* Whether a file starts like a JSON object. */
+bool pt_file_is_json(const char *path);
+
+/* A fresh file beside `path`, with the permissions a new file gets. The caller frees its name. */
+enum pt_status pt_file_temporary(const char *path, char **ret_name, struct pt_err *err) PT_WARN_UNUSED;
+/* Writes a file that appears under its name only when it is whole. */
+enum pt_status pt_file_write(const char *path, const struct pt_buf *buf, struct pt_err *err) PT_WARN_UNUSED;
 
 #endif

@@ -285,6 +285,18 @@ void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, ui
                          struct lat_past_level *ret);
 void lat_past_level_release(struct pt_lattice *l, struct lat_past_level *past);
 
+/* A step of a run: a column's event, from 1. */
+struct lat_chosen {
+    uint32_t column, index;
+};
+
+/* detail.c: what only people want to know about a violation. `actual` are the finding's actual steps. */
+void lat_detail_clocks(struct pt_lattice *l, const struct lat_chosen *actual);
+/* The letters of the witness's states; both runs are from the very start. */
+void lat_detail_truths(struct pt_lattice *l, const pt_letter *letters, const struct lat_chosen *actual);
+/* After the others. The witness starts from the cut `start`. */
+void lat_detail_view(struct pt_lattice *l, const uint32_t *start);
+
 /* witness.c */
 void lat_violation(struct pt_lattice *l, const uint64_t *bad_key, pt_letter bad_letter);
 /* The exploration has to stop, but the actual run itself was seen to be bad after l->observed_bad events: of the runs

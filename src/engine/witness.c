@@ -15,10 +15,6 @@
 
 enum { FULL_WITNESS = 1000 }; /* bounded windows: longer ones begin at a state of the actual run if they can */
 
-struct chosen {
-    uint32_t column, index; /* the event */
-};
-
 struct walk {
     struct pt_lattice *l;
     uint32_t *counts; /* of the cut we are at */
@@ -27,8 +23,8 @@ struct walk {
     uint32_t goal_count;
     bool goal_is_bad; /* at first: any step into a bad state will do */
     uint64_t level;
-    uint32_t column;      /* of the following step, or PT_NONE */
-    struct chosen *steps; /* last step first */
+    uint32_t column;          /* of the following step, or PT_NONE */
+    struct lat_chosen *steps; /* last step first */
     uint32_t step_count;
     size_t step_cap;
     struct lat_past_level *again; /* full exploration: levels made again, ascending */
@@ -188,7 +184,7 @@ static bool back_over(struct walk *w, const struct lat_past_level *past, uint32_
             w->goal_is_bad = false;
             w->letter = past->letters[at];
             w->column = column;
-            struct chosen step = {column, index};
+            struct lat_chosen step = {column, index};
             PT_PUSH(w->steps, w->step_count, w->step_cap, step);
             return true;
         }
@@ -267,6 +263,8 @@ static struct pt_step step_of(struct pt_lattice *l, uint32_t column, uint32_t in
         .value = e->user_event == PT_NONE ? e->value : (struct pt_value){0},
         .number = e->number,
         .line = e->line,
+        .thread_index = column,
+        .var = e->var,
     };
 }
 
@@ -291,20 +289,20 @@ static struct pt_binding *bindings(struct pt_lattice *l, const struct pt_value *
 }
 
 /* All relevant events of the actual run after `from` and up to `upto`, by number. */
-static struct chosen *actual_run(struct pt_lattice *l, uint64_t from, uint64_t upto)
+static struct lat_chosen *actual_run(struct pt_lattice *l, uint64_t from, uint64_t upto)
 {
-    struct chosen *list = pt_xcalloc(upto - from, sizeof *list);
+    struct lat_chosen *list = pt_xcalloc(upto - from, sizeof *list);
     for (uint32_t c = 0; c < l->column_count; c++)
         for (uint32_t k = l->columns[c].freed + 1; k <= l->columns[c].arrived; k++) {
             uint64_t number = lat_event_at(&l->columns[c], k)->number;
             if (number > from && number <= upto)
-                list[number - from - 1] = (struct chosen){c, k};
+                list[number - from - 1] = (struct lat_chosen){c, k};
         }
     return list;
 }
 
 /* For each step and each thread it overtakes: the first event of that thread it overtakes, and why it may. */
-static void fill_moves(struct pt_lattice *l, const uint32_t *start, const struct chosen *run, uint32_t count,
+static void fill_moves(struct pt_lattice *l, const uint32_t *start, const struct lat_chosen *run, uint32_t count,
                        uint64_t from)
 {
     struct pt_finding *finding = l->finding;
@@ -333,25 +331,8 @@ static void fill_moves(struct pt_lattice *l, const uint32_t *start, const struct
     free(moves);
 }
 
-static void fill_truths(struct pt_lattice *l, const pt_letter *letters, uint32_t count)
-{
-    struct pt_finding *finding = l->finding;
-    struct pt_explained *list;
-    finding->truth_count = pt_monitor_explain(l->monitor, letters, count, &list);
-    finding->truths = pt_arena_alloc(&finding->arena, (finding->truth_count + 1) * sizeof *finding->truths);
-    for (uint32_t i = 0; i < finding->truth_count; i++) {
-        finding->truths[i].text = pt_arena_strndup(&finding->arena, list[i].text, strlen(list[i].text));
-        finding->truths[i].value = list[i].value < 0   ? PT_TRUTH_OPEN
-                                   : list[i].value > 0 ? PT_TRUTH_TRUE
-                                                       : PT_TRUTH_FALSE;
-        finding->truths[i].depth = list[i].depth;
-        free(list[i].text);
-    }
-    free(list);
-}
-
 /* Is the run legal by the order? `have` are the counts it starts from. */
-static bool replay_order(struct pt_lattice *l, const uint32_t *have, const struct chosen *run, uint32_t count)
+static bool replay_order(struct pt_lattice *l, const uint32_t *have, const struct lat_chosen *run, uint32_t count)
 {
     uint32_t columns = l->column_count;
     uint32_t *state = pt_xmalloc((columns + 1) * sizeof *state);
@@ -378,7 +359,7 @@ static bool replay_order(struct pt_lattice *l, const uint32_t *have, const struc
  * Does the monitor call the last state of the run bad, and no earlier one? From the values alone, without the letters
  * and sets of the exploration. Fills `letters` (count + 1) and leaves the last state's values in `values`.
  */
-static bool replay_monitor(struct pt_lattice *l, pt_mstate state, bool from_start, const struct chosen *run,
+static bool replay_monitor(struct pt_lattice *l, pt_mstate state, bool from_start, const struct lat_chosen *run,
                            uint32_t count, struct pt_value *values, pt_letter *letters)
 {
     letters[0] = pt_monitor_letter(l->monitor, values, PT_NONE);
@@ -396,29 +377,49 @@ static bool replay_monitor(struct pt_lattice *l, pt_mstate state, bool from_star
     return state == PT_MSTATE_BAD;
 }
 
-static void fill_run(struct pt_lattice *l, const uint32_t *start, const struct chosen *run, uint32_t count,
-                     uint64_t from)
+/* `actual`: the events of the actual run after the first `from`, up to the latest of `run`. */
+static void fill_run(struct pt_lattice *l, const uint32_t *start, const struct lat_chosen *run, uint32_t count,
+                     uint64_t from, const struct lat_chosen *actual, uint32_t actual_count)
 {
     struct pt_finding *finding = l->finding;
-    uint64_t upto = from;
     finding->witness_from = from;
+    finding->actual_count = actual_count;
+    finding->actual = pt_arena_alloc(&finding->arena, ((size_t)actual_count + 1) * sizeof *finding->actual);
+    for (uint32_t i = 0; i < actual_count; i++)
+        finding->actual[i] = step_of(l, actual[i].column, actual[i].index);
+    lat_detail_clocks(l, actual);
     finding->witness_count = count;
-    finding->witness = pt_arena_alloc(&finding->arena, (count + 1) * sizeof *finding->witness);
-    finding->observed = pt_arena_alloc(&finding->arena, (count + 1) * sizeof *finding->observed);
+    finding->witness = pt_arena_alloc(&finding->arena, ((size_t)count + 1) * sizeof *finding->witness);
+    finding->observed = pt_arena_alloc(&finding->arena, ((size_t)count + 1) * sizeof *finding->observed);
     for (uint32_t i = 0; i < count; i++) {
-        finding->witness[i] = step_of(l, run[i].column, run[i].index);
-        upto = finding->witness[i].number > upto ? finding->witness[i].number : upto;
+        uint64_t number = lat_event_at(&l->columns[run[i].column], run[i].index)->number;
+        finding->witness[i] = finding->actual[number - from - 1];
         finding->switches += i > 0 && run[i].column != run[i - 1].column;
     }
     memcpy(finding->observed, finding->witness, count * sizeof *finding->observed);
     qsort(finding->observed, count, sizeof *finding->observed, compare_steps);
-    struct chosen *actual = actual_run(l, from, upto);
-    finding->actual_count = (uint32_t)(upto - from);
-    finding->actual = pt_arena_alloc(&finding->arena, (finding->actual_count + 1) * sizeof *finding->actual);
-    for (uint32_t i = 0; i < finding->actual_count; i++)
-        finding->actual[i] = step_of(l, actual[i].column, actual[i].index);
-    free(actual);
     fill_moves(l, start, run, count, from);
+}
+
+/* The finding's runs, from the start cut and the steps of the witness; `letters` of its count + 1 states. */
+static void fill_finding(struct pt_lattice *l, const uint32_t *start, const struct lat_chosen *run, uint32_t count,
+                         uint64_t from, const pt_letter *letters)
+{
+    uint64_t upto = from;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t number = lat_event_at(&l->columns[run[i].column], run[i].index)->number;
+        upto = number > upto ? number : upto;
+    }
+    struct lat_chosen *actual = actual_run(l, from, upto);
+    fill_run(l, start, run, count, from, actual, (uint32_t)(upto - from));
+    if (from > 0) {
+        l->finding->from_values = l->finding->initial;
+        l->finding->from_count = l->var_count;
+    } else {
+        lat_detail_truths(l, letters, actual);
+    }
+    lat_detail_view(l, start);
+    free(actual);
 }
 
 /* Per variable: does an event of the cut write it? */
@@ -440,7 +441,7 @@ static bool settle(struct walk *w, pt_mstate observed)
     struct pt_lattice *l = w->l;
     struct pt_finding *finding = l->finding;
     uint32_t count = w->step_count;
-    struct chosen *run = pt_xmalloc((count + 1) * sizeof *run);
+    struct lat_chosen *run = pt_xmalloc((count + 1) * sizeof *run);
     struct pt_value *values = pt_xmalloc((l->var_count + 1) * sizeof *values);
     pt_letter *letters = pt_xmalloc(((size_t)count + 1) * sizeof *letters);
     for (uint32_t i = 0; i < count; i++)
@@ -458,13 +459,7 @@ static bool settle(struct walk *w, pt_mstate observed)
                 written[e->var] = true;
         }
         finding->final = bindings(l, values, written);
-        fill_run(l, w->counts, run, count, w->level);
-        if (w->level > 0) {
-            finding->from_values = finding->initial;
-            finding->from_count = l->var_count;
-        } else {
-            fill_truths(l, letters, count + 1);
-        }
+        fill_finding(l, w->counts, run, count, w->level, letters);
     }
     free(run);
     free(values);
@@ -527,7 +522,7 @@ void lat_observed_violation(struct pt_lattice *l)
         if (l->columns[c].freed)
             return;
     w.counts = pt_xcalloc(l->column_count + 1, sizeof *w.counts);
-    struct chosen *actual = actual_run(l, 0, l->observed_bad);
+    struct lat_chosen *actual = actual_run(l, 0, l->observed_bad);
     for (uint64_t k = l->observed_bad; k-- > 0;)
         PT_PUSH(w.steps, w.step_count, w.step_cap, actual[k]);
     free(actual);

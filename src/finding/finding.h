@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/table.h"
 #include "core/value.h"
 
 #define PT_ALL UINT64_MAX /* --window all, --lookahead all */
@@ -24,6 +25,10 @@ struct pt_step {
     struct pt_value value; /* PT_VALUE_UNKNOWN for user events */
     uint64_t number;       /* among the property's relevant events, in the order of the actual run, from 1 */
     uint64_t line;         /* of the trace */
+    uint32_t thread_index; /* into the finding's threads, where it lists them */
+    uint32_t var;          /* the variable it writes, an index into `initial`; PT_NONE: none */
+    const uint32_t *clock; /* per thread of the finding: how many of its relevant events precede or equal this one, so
+                              that its own thread's entry is its place there; NULL where threads are not listed */
 };
 
 /* A variable's value in some state. */
@@ -55,6 +60,25 @@ struct pt_local {
     const char *thread;
     uint64_t *states;
     uint32_t state_count;
+};
+
+/*
+ * The lattice of a small exploration, for people to look at: its consistent cuts, level by level. Cut i holds
+ * counts[i * thread_count + t] relevant events of the finding's thread t.
+ */
+enum { PT_VIEW_MAX = 300 };
+struct pt_view {
+    uint32_t cut_count;
+    uint32_t *counts;
+    uint32_t *levels; /* of each cut; ascending */
+    bool *kept;       /* by the window; unbounded: all */
+    struct pt_view_edge {
+        uint32_t from, to;
+    } * edges;
+    uint32_t edge_count;
+    uint32_t *observed, *violating; /* the cuts that the actual run and the witness pass */
+    uint32_t observed_count, violating_count;
+    bool whole; /* false: only levels up to the violation's are here */
 };
 
 struct pt_finding {
@@ -97,6 +121,12 @@ struct pt_finding {
     uint32_t value_count;
     struct pt_truth *truths;
     uint32_t truth_count;
+    /* Of violations that are short enough to be looked at step by step; NULL in others. */
+    const char *const *threads; /* those with relevant events, by their first one */
+    uint32_t thread_count;
+    uint8_t *witness_truths; /* enum pt_truth_value: a row of truth_count for each state of the witness, from its ... */
+    uint8_t *actual_truths;  /* ... first one, before any step; and of the actual run */
+    struct pt_view *view;
 
     /* mttl: `locals` has one entry per violating thread, or exactly one where the property names its thread. */
     bool at_each;
@@ -122,11 +152,28 @@ struct pt_finding {
 
     double seconds;
     uint64_t peak_bytes;
+
+    /* Of violations: what people decided about them before. Such a one is not reported and does not count. */
+    const char *suppressed; /* the suppression that matches it, as written; NULL: none */
+    bool known;             /* it is in the baseline */
+    uint32_t times;         /* how many results it stands for, where several were put together; else 0 or 1 */
 };
+
+/* Whether it is a violation that counts. */
+static inline bool pt_finding_counts(const struct pt_finding *finding)
+{
+    return finding->verdict == PT_VERDICT_VIOLATED && !finding->suppressed && !finding->known;
+}
 
 /* Zeroed, with a live arena. */
 struct pt_finding *pt_finding_new(void);
 void pt_finding_free(struct pt_finding *finding);
+
+/* What a violation is called, in this run and in others: 16 hexadecimal digits. */
+struct pt_finding_id {
+    char text[17];
+};
+void pt_finding_id(const struct pt_finding *finding, struct pt_finding_id *ret_id);
 
 /* What one command found out about one trace. */
 struct pt_result {

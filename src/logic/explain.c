@@ -1,6 +1,6 @@
 /*
- * The truth of subformulas in the last state of a run, for people to read. What has no future operator has a value; the
- * others have one only where the last state alone settles them (`always f` is false where f is), in three-valued logic.
+ * The truth of subformulas in the states of a run, for people to read. What has no future operator has a value; the
+ * others have one only where one state alone settles them (`always f` is false where f is), in three-valued logic.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,16 +9,19 @@
 #include "logic/monitor.h"
 #include "logic/past.h"
 
-enum { OPEN = -1, MAX_DEPTH = 64, MAX_SIZE = 2000 };
+enum { OPEN = -1, MAX_DEPTH = 64, MAX_SIZE = 2000, MAX_CELLS = 4 << 20 };
 
 struct listing {
     const struct pt_property *property;
     const char **names;
     struct pt_past past;
-    const bool *values; /* of past.nodes, in the last state */
+    bool *values;    /* of past.nodes, in the present state */
+    signed char *at; /* per formula of the pool that is needed: its value in the present state */
+    bool *needed;
+    pt_formula *formulas; /* of the items of list */
     struct pt_explained *list;
     uint32_t count;
-    size_t cap;
+    size_t cap, formula_cap;
 };
 
 static int not3(int a)
@@ -41,14 +44,13 @@ static int iff3(int a, int b)
     return a == OPEN || b == OPEN ? OPEN : a == b;
 }
 
-static int value_of(const struct listing *l, pt_formula f, uint32_t depth)
+/* By its operands, whose values in this state are known. */
+static int value_of(const struct listing *l, pt_formula f)
 {
     const struct pt_fnode *n = &l->property->pool.nodes[f];
     if (!n->has_future)
         return l->values[l->past.local[f]];
-    if (depth > MAX_DEPTH)
-        return OPEN;
-    int a = value_of(l, n->a, depth + 1), b = pt_fop_is_binary(n->op) ? value_of(l, n->b, depth + 1) : 0;
+    int a = l->at[n->a], b = pt_fop_is_binary(n->op) ? l->at[n->b] : 0;
     switch ((enum pt_fop)n->op) {
     case PT_F_NOT:
         return not3(a);
@@ -83,12 +85,14 @@ static void list_formula(struct listing *l, pt_formula f, uint32_t depth)
         return;
     pt_buf_init(&buf);
     pt_formula_print(&l->property->pool, f, l->names, &buf);
-    struct pt_explained item = {pt_buf_take(&buf), value_of(l, f, 0), depth};
+    struct pt_explained item = {pt_buf_take(&buf), OPEN, depth};
     for (uint32_t i = 0; i < l->count; i++)
         if (strcmp(l->list[i].text, item.text) == 0) {
             free(item.text);
             return;
         }
+    PT_GROW(l->formulas, l->formula_cap, (size_t)l->count + 1);
+    l->formulas[l->count] = f;
     PT_PUSH(l->list, l->count, l->cap, item);
     if (n->op == PT_F_PROP)
         return;
@@ -122,13 +126,47 @@ static void add_roots(const struct pt_fpool *pool, pt_formula formula, pt_formul
     free(visited);
 }
 
-static void value_run(const struct pt_monitor *monitor, struct listing *l, const pt_letter *letters, uint32_t count,
-                      bool *values)
+/* Marks what the listed formulas' values are made of, down to where the past machine takes over. */
+static void mark_needed(struct listing *l)
 {
+    const struct pt_fpool *pool = &l->property->pool;
+    for (uint32_t i = 0; i < l->count; i++)
+        l->needed[l->formulas[i]] = true;
+    for (pt_formula f = pool->count; f-- > 0;) { /* operands have smaller ids */
+        const struct pt_fnode *n = &pool->nodes[f];
+        if (!l->needed[f] || !n->has_future)
+            continue;
+        l->needed[n->a] = true;
+        if (pt_fop_is_binary(n->op))
+            l->needed[n->b] = true;
+    }
+}
+
+/* Values the listed formulas in each state; a row for each where `rows` is not NULL, the last state in the list. */
+static void value_run(const struct pt_monitor *monitor, struct listing *l, const pt_letter *letters, uint32_t count,
+                      signed char *rows)
+{
+    uint32_t nodes = l->property->pool.count;
+    l->values = pt_xcalloc(l->past.node_count, sizeof *l->values);
+    l->at = pt_xcalloc(nodes, sizeof *l->at);
+    l->needed = pt_xcalloc(nodes, sizeof *l->needed);
+    mark_needed(l);
     struct pt_past_memory memory = pt_past_start(&l->past);
-    for (uint32_t i = 0; i < count; i++)
-        memory = pt_past_step(&l->past, memory, pt_monitor_letter_bits(monitor, letters[i]), values);
-    l->values = values;
+    for (uint32_t i = 0; i < count; i++) {
+        memory = pt_past_step(&l->past, memory, pt_monitor_letter_bits(monitor, letters[i]), l->values);
+        if (!rows && i + 1 < count)
+            continue;
+        for (pt_formula f = 0; f < nodes; f++)
+            if (l->needed[f])
+                l->at[f] = (signed char)value_of(l, f);
+        for (uint32_t k = 0; rows && k < l->count; k++)
+            rows[(size_t)i * l->count + k] = l->at[l->formulas[k]];
+    }
+    for (uint32_t k = 0; k < l->count; k++)
+        l->list[k].value = l->at[l->formulas[k]];
+    free(l->values);
+    free(l->at);
+    free(l->needed);
 }
 
 /* Written out in full: shared subformulas (`let` in `let`) make that exponential in what is stored. Saturates. */
@@ -148,10 +186,12 @@ static uint32_t written_size(const struct pt_fpool *pool, pt_formula formula)
 }
 
 uint32_t pt_monitor_explain(const struct pt_monitor *monitor, const pt_letter *letters, uint32_t count,
-                            struct pt_explained **ret_list)
+                            struct pt_explained **ret_list, signed char **ret_rows)
 {
     const struct pt_property *p = pt_monitor_property(monitor);
     *ret_list = NULL;
+    if (ret_rows)
+        *ret_rows = NULL;
     if (!p || !count)
         return 0;
     pt_formula *shown = NULL, *roots = NULL;
@@ -171,15 +211,16 @@ uint32_t pt_monitor_explain(const struct pt_monitor *monitor, const pt_letter *l
     struct listing l = {.property = p};
     struct pt_err err;
     if (pt_past_init(&l.past, &p->pool, roots, root_count, &err) == PT_OK) {
-        bool *values = pt_xcalloc(l.past.node_count, sizeof *values);
-        value_run(monitor, &l, letters, count, values);
         l.names = pt_xcalloc(p->atom_count, sizeof *l.names);
         for (uint32_t i = 0; i < p->atom_count; i++)
             l.names[i] = p->atoms[i].text;
         for (uint32_t i = 0; i < shown_count; i++)
             list_formula(&l, shown[i], 0);
+        if (ret_rows && (uint64_t)l.count * count <= MAX_CELLS)
+            *ret_rows = pt_xcalloc((size_t)l.count * count, 1);
+        value_run(monitor, &l, letters, count, ret_rows ? *ret_rows : NULL);
         free(l.names);
-        free(values);
+        free(l.formulas);
         pt_past_release(&l.past);
     }
     free(shown);

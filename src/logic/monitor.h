@@ -73,8 +73,9 @@ size_t pt_monitor_bytes(const struct pt_monitor *monitor);
 
 /*
  * The truth of each distinct subformula in the last state of the run whose letters are given (the initial state first),
- * outermost first. `text` is the caller's to free. Empty for modules, and for
- * formulas of more than some thousand operators.
+ * outermost first. `text` is the caller's to free. Empty for modules, and for formulas of more than some thousand
+ * operators. *ret_rows, unless ret_rows is NULL: the same for every state, one row of values each, to be freed; NULL
+ * when that would take more than 4 MiB.
  */
 struct pt_explained {
     char *text;
@@ -82,7 +83,7 @@ struct pt_explained {
     uint32_t depth;
 };
 uint32_t pt_monitor_explain(const struct pt_monitor *monitor, const pt_letter *letters, uint32_t count,
-                            struct pt_explained **ret_list);
+                            struct pt_explained **ret_list, signed char **ret_rows);
 
 /* The Büchi automaton of a property over its atoms (names: the atoms' texts): what `portent automaton` shows. */
 enum pt_status pt_property_automaton(const struct pt_property *property, uint32_t state_limit,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report/json_detail.h"
 #include "report/json_writer.h"
 
 static const char *verdict_word(enum pt_verdict verdict)
@@ -34,12 +35,7 @@ static void put_steps(struct pt_json *json, const char *key, const struct pt_ste
     pt_json_open(json, key, '[');
     for (uint32_t i = 0; i < count; i++) {
         pt_json_open(json, NULL, '{');
-        pt_json_string(json, "thread", steps[i].thread);
-        pt_json_string(json, "op", steps[i].op);
-        pt_json_string(json, "object", steps[i].object);
-        if (steps[i].value.kind != PT_VALUE_UNKNOWN)
-            pt_json_value(json, "value", steps[i].value);
-        pt_json_string(json, "loc", steps[i].loc);
+        pt_json_step(json, &steps[i]);
         pt_json_close(json, '}');
     }
     pt_json_close(json, ']');
@@ -151,6 +147,7 @@ static void put_finding(struct pt_json *json, const struct pt_finding *finding)
     pt_json_bool(json, "complete", finding->complete);
     if (violated && !within)
         put_violation(json, finding);
+    pt_json_detail(json, finding);
     pt_json_seconds(json, "seconds", finding->seconds);
     pt_json_uint(json, "peak_bytes", finding->peak_bytes);
     pt_json_close(json, '}');

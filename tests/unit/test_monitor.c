@@ -323,7 +323,7 @@ static void test_modules(void **state)
     assert_int_equal(seen[9], start); /* 10 again */
     assert_int_equal(seen[19], by_a);
     struct pt_explained *list;
-    assert_int_equal(pt_monitor_explain(m, &a, 1, &list), 0);
+    assert_int_equal(pt_monitor_explain(m, &a, 1, &list, NULL), 0);
     pt_monitor_free(m);
 }
 
@@ -335,6 +335,7 @@ static void test_explain(void **state)
     struct fixture f;
     pt_letter letters[3];
     struct pt_explained *list;
+    signed char *rows;
     static const struct {
         const char *text;
         int value;
@@ -353,14 +354,21 @@ static void test_explain(void **state)
         f.values[var(&f, 'x')] = pt_value_int(2 * i);
         letters[i] = pt_monitor_letter(f.m, f.values, PT_NONE);
     }
-    uint32_t count = pt_monitor_explain(f.m, letters, 3, &list);
+    uint32_t count = pt_monitor_explain(f.m, letters, 3, &list, &rows);
     assert_int_equal(count, sizeof expected / sizeof expected[0]);
     for (uint32_t i = 0; i < count; i++) {
         assert_string_equal(list[i].text, expected[i].text);
         assert_int_equal(list[i].value, expected[i].value);
         assert_int_equal(list[i].depth, expected[i].depth);
+        assert_int_equal(rows[2 * count + i], expected[i].value);
         free(list[i].text);
     }
+    /* x is 0, 2, 4: the guard is false in the first two states, and with it the implication true. */
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(rows[i * count], 1);
+        assert_int_equal(rows[i * count + 1], 0);
+    }
+    free(rows);
     free(list);
     fixture_release(&f);
 }

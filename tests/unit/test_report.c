@@ -220,16 +220,22 @@ static void test_json(void **state)
     water.finding.witness[0].op = "u";
     char *text = json_of(&water.finding);
     assert_string_equal(
-        text, "{\"portent\": 1, \"trace\": \"x.trace\", \"events\": 26, \"threads\": 3, \"properties\": [{\"name\": "
-              "\"valve\", "
-              "\"kind\": \"ltl\", \"verdict\": \"violated\", \"how\": \"predicted\", \"monitorable\": true, \"order\": "
-              "\"access\", \"relevant\": 6, \"levels\": 7, \"states\": 11, \"width\": 3, \"runs\": \"6\", \"window\": "
-              "\"all\", "
-              "\"lookahead\": \"all\", \"complete\": true, \"witness\": [{\"thread\": \"T2\", \"op\": \"u\", "
-              "\"object\": \"w\", "
-              "\"value\": 24, \"loc\": \"water.c:20\"}], \"observed\": [{\"thread\": \"T2\", \"op\": \"u\", "
-              "\"object\": \"w\", "
-              "\"value\": 24, \"loc\": \"water.c:20\"}], \"seconds\": 0.0004, \"peak_bytes\": 81920}]}\n");
+        text,
+        "{\"portent\": 1, \"trace\": \"x.trace\", \"events\": 26, \"threads\": 3, \"properties\": [{\"name\": "
+        "\"valve\", "
+        "\"kind\": \"ltl\", \"verdict\": \"violated\", \"how\": \"predicted\", \"monitorable\": true, \"order\": "
+        "\"access\", \"relevant\": 6, \"levels\": 7, \"states\": 11, \"width\": 3, \"runs\": \"6\", \"window\": "
+        "\"all\", "
+        "\"lookahead\": \"all\", \"complete\": true, \"witness\": [{\"thread\": \"T2\", \"op\": \"u\", "
+        "\"object\": \"w\", "
+        "\"value\": 24, \"loc\": \"water.c:20\"}], \"observed\": [{\"thread\": \"T2\", \"op\": \"u\", "
+        "\"object\": \"w\", "
+        "\"value\": 24, \"loc\": \"water.c:20\"}], \"text\": \"w > 30 -> v > 55\", \"file\": \"water.prop\", "
+        "\"line\": 3, \"id\": \"45d470bc6a20224a\", \"detail\": {\"variables\": [{\"name\": \"w\", \"initial\": 20, "
+        "\"final\": 31}, {\"name\": \"v\", \"initial\": 40, \"final\": 40}], \"formulas\": [{\"text\": \"w > 30 -> "
+        "v > 55\", \"depth\": 0, \"final\": \"false\"}, {\"text\": \"w > 30\", \"depth\": 1, \"final\": "
+        "\"true\"}, {\"text\": \"eventually v > 55\", \"depth\": 1, \"final\": \"open\"}], \"switches\": 0}, "
+        "\"seconds\": 0.0004, \"peak_bytes\": 81920}]}\n");
     free(text);
     water.finding.witness_from = 3;
     water.finding.from_values = water.final;

@@ -1,0 +1,154 @@
+/*
+ * portent report: a result or a trace, as something to look at or to hand on. What an input is, its first bytes tell:
+ * a result is a JSON object, everything else is taken for a trace. Each format is a row of a table, with one function
+ * for results and one for traces; the output appears under its name only when it is whole.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/analyse.h"
+#include "cli/commands.h"
+#include "cli/diag.h"
+#include "cli/file.h"
+#include "cli/sources.h"
+#include "report/result.h"
+#include "report/text.h"
+
+enum { OPT_HTML, OPT_SARIF, OPT_JUNIT, OPT_PERFETTO, OPT_SHIVIZ, OPT_TIMELINE, OPT_OUTPUT };
+
+static const struct pt_option options_table[] = {
+    [OPT_HTML] = {"html", 0, NULL, NULL, "one self-contained page for a browser"},
+    [OPT_SARIF] = {"sarif", 0, NULL, NULL, "SARIF 2.1.0, for code review pages"},
+    [OPT_JUNIT] = {"junit", 0, NULL, NULL, "JUnit XML, for test runners"},
+    [OPT_PERFETTO] = {"perfetto", 0, NULL, NULL, "JSON for the Perfetto trace viewer"},
+    [OPT_SHIVIZ] = {"shiviz", 0, NULL, NULL, "a log for ShiViz, with the regular expression it asks for"},
+    [OPT_TIMELINE] = {"timeline", 0, NULL, NULL, "what each thread did when, as text; of a trace"},
+    [OPT_OUTPUT] = {NULL, 'o', "FILE", NULL, "where to write (default: standard output)"},
+    {0},
+};
+
+struct request {
+    const char *input, *output;
+    uint32_t format; /* an index into the table, or PT_NONE: the text that `check` prints */
+};
+
+static void put_html(const struct request *request, const struct pt_loaded *loaded, struct pt_buf *buf)
+{
+    struct pt_source_files *files = pt_source_files_new();
+    struct pt_sources sources = pt_source_files_lend(files);
+    pt_report_html(loaded, request->input, &sources, buf);
+    pt_source_files_free(files);
+}
+
+/* NULL: this format cannot be made from that. Traces are named, since they may be too long to be loaded. */
+static const struct {
+    void (*from_result)(const struct request *request, const struct pt_loaded *loaded, struct pt_buf *buf);
+    enum pt_status (*from_trace)(const char *path, struct pt_buf *buf, struct pt_err *err);
+} formats[OPT_OUTPUT] = {
+    [OPT_HTML] = {put_html, NULL},
+};
+
+static void put_text(const struct request *request, const struct pt_loaded *loaded, struct pt_buf *buf)
+{
+    (void)request;
+    struct pt_style style = pt_analyse_style(STDOUT_FILENO, "auto");
+    for (uint32_t i = 0; i < loaded->result.count; i++) {
+        if (i > 0)
+            pt_buf_puts(buf, "\n");
+        pt_report_text(loaded->result.findings[i], &style, buf);
+    }
+}
+
+static bool set_options(struct request *request, const struct pt_parsed *parsed)
+{
+    *request = (struct request){.format = PT_NONE};
+    for (uint32_t i = 0; i < parsed->option_count; i++) {
+        uint32_t index = parsed->options[i].index;
+        if (index == OPT_OUTPUT) {
+            request->output = parsed->options[i].argument;
+        } else if (request->format != PT_NONE && request->format != index) {
+            pt_diag_usage("report", "--%s and --%s exclude each other", options_table[request->format].name,
+                          options_table[index].name);
+            return false;
+        } else {
+            request->format = index;
+        }
+    }
+    if (parsed->operand_count != 1) {
+        pt_diag_usage("report", "report takes one result or trace, not %u", parsed->operand_count);
+        return false;
+    }
+    request->input = parsed->operands[0];
+    return true;
+}
+
+static enum pt_status not_made(const struct request *request, const char *from, struct pt_err *err)
+{
+    return pt_err_at(err, PT_EUSAGE, request->input, 0, 0, "%s%s cannot be made from a %s",
+                     request->format == PT_NONE ? "text" : "--",
+                     request->format == PT_NONE ? "" : options_table[request->format].name, from);
+}
+
+static enum pt_status from_result(const struct request *request, struct pt_buf *buf, struct pt_err *err)
+{
+    void (*put)(const struct request *, const struct pt_loaded *, struct pt_buf *) =
+        request->format == PT_NONE ? put_text : formats[request->format].from_result;
+    struct pt_loaded *loaded;
+    char *text;
+    size_t len;
+    if (!put)
+        return not_made(request, "result", err);
+    enum pt_status status = pt_file_read(request->input, &text, &len, err);
+    if (status != PT_OK)
+        return status;
+    status = pt_result_read(request->input, text, len, &loaded, err);
+    free(text);
+    if (status == PT_OK) {
+        put(request, loaded, buf);
+        pt_loaded_free(loaded);
+    }
+    return status;
+}
+
+static enum pt_status make(const struct request *request, struct pt_buf *buf, struct pt_err *err)
+{
+    if (pt_file_is_json(request->input))
+        return from_result(request, buf, err);
+    if (request->format == PT_NONE || !formats[request->format].from_trace)
+        return not_made(request, "trace", err);
+    return formats[request->format].from_trace(request->input, buf, err);
+}
+
+static int run(const struct pt_parsed *parsed)
+{
+    struct request request;
+    struct pt_err err;
+    if (!set_options(&request, parsed))
+        return PT_EXIT_BAD;
+    struct pt_buf buf;
+    pt_buf_init(&buf);
+    bool ok = true;
+    enum pt_status status = make(&request, &buf, &err);
+    if (status == PT_OK && request.output && strcmp(request.output, "-") != 0)
+        status = pt_file_write(request.output, &buf, &err);
+    else if (status == PT_OK)
+        ok = pt_output(&buf);
+    if (status != PT_OK)
+        pt_diag_error(&err);
+    pt_buf_release(&buf);
+    return ok && status == PT_OK ? 0 : PT_EXIT_BAD;
+}
+
+static const char *const usages[] = {"[FORMAT] RESULT|TRACE [-o FILE]", NULL};
+
+const struct pt_command pt_command_report = {
+    .name = "report",
+    .summary = "show a result or a trace: page, SARIF, JUnit, Perfetto, ShiViz",
+    .usages = usages,
+    .about = "Turns a result (what 'check --json', 'run -r' and 'model --json' write) or a trace into a report.\n\n"
+             "Exit status: 0 written, 2 bad usage or input.",
+    .options = options_table,
+    .run = run,
+};

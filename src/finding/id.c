@@ -1,0 +1,61 @@
+/*
+ * Finding ids: the same for the same trouble in another run, and after lines were added to the program. So they are
+ * made of names alone: the property, its kind and variables, and who did what last, the thread by its start function
+ * (`worker` for `worker#2`); places, values and the other steps of the witness vary from run to run.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "base/buf.h"
+#include "finding/finding.h"
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Parts end in NUL, so that no two lists of parts make the same text. */
+static void add(struct pt_buf *buf, const char *part, size_t len)
+{
+    pt_buf_add(buf, part, len);
+    pt_buf_add(buf, "", 1);
+}
+
+/* `worker#2` counts as `worker`. */
+static void add_thread(struct pt_buf *buf, const char *name)
+{
+    const char *hash = strrchr(name, '#');
+    bool numbered = hash && hash > name && hash[1] && hash[strspn(hash + 1, "0123456789") + 1] == '\0';
+    add(buf, name, numbered ? (size_t)(hash - name) : strlen(name));
+}
+
+static void add_variables(struct pt_buf *buf, const struct pt_finding *finding)
+{
+    const char **names = pt_xcalloc(finding->value_count + 1, sizeof *names);
+    for (uint32_t i = 0; i < finding->value_count; i++)
+        names[i] = finding->initial[i].name;
+    qsort(names, finding->value_count, sizeof *names, compare_names);
+    for (uint32_t i = 0; i < finding->value_count; i++)
+        add(buf, names[i], strlen(names[i]));
+    free(names);
+}
+
+void pt_finding_id(const struct pt_finding *finding, struct pt_finding_id *ret_id)
+{
+    struct pt_buf buf;
+    pt_buf_init(&buf);
+    add(&buf, finding->property, strlen(finding->property));
+    add(&buf, finding->kind, strlen(finding->kind));
+    if (finding->initial)
+        add_variables(&buf, finding);
+    if (finding->witness_count) {
+        const struct pt_step *last = &finding->witness[finding->witness_count - 1];
+        add_thread(&buf, last->thread);
+        add(&buf, last->op, strlen(last->op));
+        add(&buf, last->object, strlen(last->object));
+    }
+    snprintf(ret_id->text, sizeof ret_id->text, "%016llx", (unsigned long long)XXH64(buf.text, buf.len, 0));
+    pt_buf_release(&buf);
+}

@@ -1,0 +1,148 @@
+/*
+ * The page is src/report/html/, with the result put into it as JSON; the page's script does the drawing. Whatever
+ * stands in names and values, it cannot leave the JSON: in it '<' is only ever written as an escape, so that no tag and
+ * no comment can begin. The script makes text nodes of it, never markup. Cost: linear in the result.
+ */
+#include "report/html.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/table.h"
+#include "report/embedded.h"
+#include "report/json.h"
+#include "report/json_writer.h"
+
+/* Each place once, as a key with its line of source, where that can be read. */
+struct places {
+    struct pt_strtab seen;
+    const struct pt_sources *sources;
+    struct pt_json *json;
+};
+
+static void put_place(struct places *places, const char *place)
+{
+    uint32_t before = places->seen.count;
+    if (!place[0] || pt_strtab_intern(&places->seen, place, strlen(place)) != before)
+        return;
+    const char *line = places->sources->line(places->sources->context, place);
+    if (line)
+        pt_json_string(places->json, place, line);
+}
+
+static void block_place(const char *file, uint32_t line, char *ret_text, size_t size)
+{
+    ret_text[0] = '\0';
+    if (line)
+        snprintf(ret_text, size, "%s%s%u", file, file[0] ? ":" : "line ", line);
+}
+
+static void put_sources(struct pt_json *json, const struct pt_loaded *loaded, const struct pt_sources *sources)
+{
+    struct places places = {.sources = sources, .json = json};
+    char place[4200];
+    pt_strtab_init(&places.seen);
+    pt_json_open(json, "sources", '{');
+    for (uint32_t i = 0; i < loaded->result.count; i++) {
+        const struct pt_finding *finding = loaded->result.findings[i];
+        for (uint32_t k = 0; k < finding->actual_count; k++)
+            put_place(&places, finding->actual[k].loc);
+    }
+    for (uint32_t i = 0; i < loaded->block_count; i++) {
+        for (uint32_t k = 0; k < loaded->blocks[i].step_count; k++) {
+            block_place(loaded->blocks[i].steps[k].file, loaded->blocks[i].steps[k].line, place, sizeof place);
+            put_place(&places, place);
+        }
+    }
+    pt_json_close(json, '}');
+    pt_strtab_release(&places.seen);
+}
+
+static void put_block_step(struct pt_json *json, const struct pt_block_step *step)
+{
+    char place[4200];
+    block_place(step->file, step->line, place, sizeof place);
+    pt_json_open(json, NULL, '{');
+    pt_json_string(json, "thread", step->thread);
+    pt_json_string(json, "text", step->text);
+    pt_json_string(json, "role", step->role);
+    pt_json_string(json, "loc", place);
+    pt_json_open(json, "after", '[');
+    for (uint32_t i = 0; i < step->after_count; i++)
+        pt_json_uint(json, NULL, step->after[i]);
+    pt_json_close(json, ']');
+    pt_json_close(json, '}');
+}
+
+static void put_blocks(struct pt_json *json, const struct pt_loaded *loaded)
+{
+    pt_json_string(json, "origin", loaded->result.trace);
+    pt_json_open(json, "blocks", '[');
+    for (uint32_t i = 0; i < loaded->block_count; i++) {
+        const struct pt_block *block = &loaded->blocks[i];
+        struct pt_finding_id id;
+        char place[4200];
+        pt_block_id(block, &id);
+        block_place(block->file, block->line, place, sizeof place);
+        pt_json_open(json, NULL, '{');
+        pt_json_uint(json, "thread", block->thread);
+        pt_json_uint(json, "block", block->number);
+        pt_json_string(json, "name", block->name);
+        pt_json_string(json, "thread_name", block->thread_name);
+        pt_json_string(json, "loc", place);
+        pt_json_string(json, "id", id.text);
+        pt_json_bool(json, "causally_atomic", block->atomic);
+        pt_json_open(json, "witness", '[');
+        for (uint32_t k = 0; k < block->step_count; k++)
+            put_block_step(json, &block->steps[k]);
+        pt_json_close(json, ']');
+        pt_json_close(json, '}');
+    }
+    pt_json_close(json, ']');
+}
+
+static void put_data(const struct pt_loaded *loaded, const char *name, const struct pt_sources *sources,
+                     struct pt_buf *page)
+{
+    struct pt_buf buf;
+    pt_buf_init(&buf);
+    struct pt_json json = {.buf = &buf};
+    pt_json_open(&json, NULL, '{');
+    pt_json_string(&json, "name", name);
+    put_sources(&json, loaded, sources);
+    if (loaded->is_model) {
+        put_blocks(&json, loaded);
+    } else {
+        pt_buf_puts(&buf, ", \"result\": ");
+        pt_report_json(&loaded->result, &buf);
+    }
+    pt_json_close(&json, '}');
+    for (size_t i = 0; i < buf.len;) {
+        size_t plain = strcspn(buf.text + i, "<");
+        pt_buf_add(page, buf.text + i, plain);
+        i += plain;
+        if (i < buf.len) {
+            pt_buf_puts(page, "\\u003c");
+            i++;
+        }
+    }
+    pt_buf_release(&buf);
+}
+
+void pt_report_html(const struct pt_loaded *loaded, const char *name, const struct pt_sources *sources,
+                    struct pt_buf *buf)
+{
+    const char *rest = pt_embedded_page, *mark;
+    while ((mark = strstr(rest, "@@")) != NULL) {
+        const char *end = strstr(mark + 2, "@@");
+        pt_buf_add(buf, rest, (size_t)(mark - rest));
+        if (strncmp(mark, "@@STYLE@@", 9) == 0)
+            pt_buf_puts(buf, pt_embedded_style);
+        else if (strncmp(mark, "@@SCRIPT@@", 10) == 0)
+            pt_buf_puts(buf, pt_embedded_script);
+        else
+            put_data(loaded, name, sources, buf);
+        rest = end + 2;
+    }
+    pt_buf_puts(buf, rest);
+}

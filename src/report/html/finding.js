@@ -1,0 +1,137 @@
+// One finding, from its sentence to what one can do about it.
+function sentence(property, model) {
+  const how = property.how;
+  if (how === "dead") return "No accepting continuation is left: whatever happens next, the property stays broken.";
+  if (how === "late") return "The property missed its deadline: no pass through an accepting state came in time.";
+  if (property.at) return "A thread's local states break it, given what the thread could know there.";
+  if (how !== "observed") return "Your run passed, but the same events may also happen in an order that breaks it.";
+  if (model && model.predicted.steps.length === 0 && !model.from) return "The initial state already breaks it.";
+  if (model && !model.same) return "Your run itself breaks it, and another order of its events does so sooner.";
+  return "Your run itself breaks it.";
+}
+
+const fact = (name, value) => value === undefined || value === null || value === "" ? null : el("div", null, el("dt", null, name), el("dd", null, value));
+
+function exploredWords(property) {
+  const runs = property.runs.startsWith(">") ? "more than 2^64 runs" : plural(property.runs, "run").replace(/^1 runs$/, "1 run");
+  return `${plural(property.levels, "level")}, ${plural(property.states, "state")}, ${runs} over ${plural(property.relevant, "relevant event")}`;
+}
+
+function atWords(property) {
+  if (!property.at) return null;
+  const states = (list) => list.length > 12 ? `${list.slice(0, 12).join(", ")}, … (${list.length})` : list.join(", ");
+  return property.thread ? `${property.thread}: ${states(property.at)}` : property.at.map((entry) => `${entry.thread}: ${states(entry.states)}`).join("; ");
+}
+
+function findingHead(property, model) {
+  return el("div", { class: "head" },
+    el("div", { class: "row" }, el("h1", null, property.name), el("span", { class: "chip violated" }, property.how || "violated"),
+      property.suppressed && el("span", { class: "chip" }, `suppressed by ${property.suppressed}`),
+      property.known && el("span", { class: "chip" }, "in the baseline"),
+      property.times > 1 && el("span", { class: "chip" }, `in ${property.times} results`)),
+    el("p", { class: "lead" }, sentence(property, model)),
+    property.text && el("div", { class: "formula" }, property.text),
+    el("dl", { class: "facts" }, fact("at", property.file ? `${property.file}:${property.line}` : null), fact("explored", property.levels ? exploredWords(property) : null),
+      property.complete ? null : fact("note", "orders beyond the window were left out"), fact("local states", atWords(property)),
+      fact("event", property.event), fact("time", property.time === undefined ? null : `${property.time} ns`), fact("id", property.id)));
+}
+
+function happened(model, run, step) {
+  if (step === 0) return [model.from ? `The state after the first ${model.from} relevant events of your run.` : "The initial state, before any of these events."];
+  const { event } = run.steps[step - 1];
+  const last = run === model.predicted && step === run.steps.length;
+  return [el("span", { class: "mono" }, event.thread), event.op === "event" ? " raises " : event.op === "u" ? " updates " : " writes ",
+    el("span", { class: "mono" }, changeText(run.steps[step - 1])), event.loc && event.loc !== "-" ? ` at ${event.loc}` : "", last ? ". In this state the property is broken." : "."];
+}
+
+function reasonsCard(model) {
+  const seen = new Set(), items = [];
+  for (const move of model.moves) {
+    const moved = model.byNumber.get(model.witness[move.step]), over = model.byNumber.get(move.over);
+    if (!moved || !over || seen.has(`${moved.threadIndex} ${over.threadIndex}`)) continue;
+    seen.add(`${moved.threadIndex} ${over.threadIndex}`);
+    items.push(el("li", null, el("code", null, stepWords(moved)), " may come before ", el("code", null, stepWords(over)),
+      `: nothing ${moved.thread} did until then depends on that ${over.op === "event" ? "event" : "write"}. It needs ${move.needs === 0 ? "none" : `only the first ${move.needs}`} of ${over.thread}’s relevant events; this is number ${move.over_index}.`));
+    if (items.length === 12) break;
+  }
+  return items.length ? el("section", { class: "card" }, el("h2", null, "Why this order is possible"), el("ul", { class: "reasons", style: { "margin-top": "10px" } }, items)) : null;
+}
+
+function actsCard(command, id, suppression) {
+  const act = (label, text) => el("div", { class: "act" }, el("span", null, label), el("code", null, text), copyButton(text));
+  return el("section", { class: "card" }, el("h2", null, "What to do about it"),
+    el("div", { class: "acts", style: { "margin-top": "12px" } }, command && act("Confirm by running", command), act("Finding id", id), act("Suppress", suppression)));
+}
+
+const shellWord = (word) => /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`;
+
+function propertyFinding(property, sources, resultName) {
+  const model = decode(property);
+  const acts = actsCard(`portent confirm ${shellWord(resultName)} -- PROGRAM [ARGS]`, property.id, `property:${property.name}`);
+  const root = el("article", { class: "finding" }, findingHead(property, model));
+  if (!model || (model.predicted.steps.length === 0 && model.variables.length === 0)) {
+    root.append(el("p", { class: "note" }, property.message ? `No run is shown: ${property.message}.` : "There is no run to show for this kind of finding."), acts);
+    return { element: root, draw() {}, key: () => false };
+  }
+  const runs = model.same ? [model.predicted] : [model.predicted, model.observed];
+  const diagram = { threads: model.threads, before: model.before };
+  const label = (event) => event.op === "event" ? event.object : `${event.object}=${showValue(event.value)}`;
+  const listOf = (run) => run.steps.map(({ event }) => ({ number: event.number, threadIndex: event.threadIndex, label: label(event), words: stepWords(event) }));
+  const lists = new Map(runs.map((run) => [run, listOf(run)]));
+  const sky = spaceTime(diagram, (step) => control.go(step));
+  const panel = statePanel(model), words = el("p", { class: "happened" });
+  let current = null, ready = false;
+  const control = stepper(runs, (run, step) => {
+    if (run !== current) {
+      current = run;
+      const last = model.predicted.steps[model.predicted.steps.length - 1];
+      sky.setRun(lists.get(run), { moved: run === model.predicted ? model.moved : new Set(), breaks: run === model.predicted && last ? last.event.number : 0 });
+    }
+    words.replaceChildren(...happened(model, run, step));
+    panel.show(run, step);
+    if (lattice) lattice.show(run, step);
+    if (ready) {
+      sky.show(step);
+      both.show(run.name, step, true);
+    }
+  });
+  const pick = (name, step) => control.choose(runs.find((run) => run.name === name) || runs[0], step);
+  const both = twoRuns(model, sources, pick);
+  const lattice = latticeCard(property, model, (run, step) => control.choose(runs.includes(run) ? run : runs[0], step));
+  const parts = [both.element,
+    el("section", { class: "card" }, el("h2", null, "Step by step"),
+      el("p", { class: "note" }, "Arrows say what had to come first. Move with the slider or with the arrow keys", runs.length > 1 ? "; r switches the run." : "."),
+      control.element, sky.element, words, panel.element),
+    reasonsCard(model), lattice && lattice.element, acts];
+  root.append(...parts.filter(Boolean));
+  return { element: root, key: control.key, draw() { ready = true; control.refresh(); both.draw(); } };
+}
+
+// A block that is not causally atomic: its partial order, from the source alone.
+const ROLE = { begin: "the block begins", foreign: "comes in between", red: "the block goes on, after what came in between" };
+
+function blockFinding(block, sources) {
+  const threads = [...new Set(block.witness.map((step) => step.thread))];
+  const steps = block.witness.map((step, i) => ({ event: { number: i + 1, thread: step.thread, threadIndex: threads.indexOf(step.thread), op: "step", object: step.text, loc: step.loc }, i }));
+  const red = block.witness.findIndex((step) => step.role === "red"), foreign = new Set(block.witness.flatMap((step, i) => step.role === "foreign" ? [i + 1] : []));
+  const events = block.witness.map((step, i) => ({ number: i + 1, threadIndex: threads.indexOf(step.thread), label: step.text, words: `${step.text} (${step.thread}${step.loc ? `, ${step.loc}` : ""})` }));
+  const before = new Map(block.witness.map((step, i) => [i + 1, step.after.filter((cause) => block.witness[cause].thread !== step.thread).map((cause) => cause + 1)]));
+  const words = el("p", { class: "happened" });
+  const sky = spaceTime({ threads, before }, (step) => control.go(step));
+  sky.setRun(events, { moved: foreign, breaks: red < 0 ? events.length : red + 1 });
+  let ready = false;
+  const control = stepper([{ title: "Run", steps }], (run, step) => {
+    const at = step > 0 ? block.witness[step - 1] : null;
+    words.replaceChildren(...(at ? [el("span", { class: "mono" }, at.thread), ": ", el("span", { class: "mono" }, at.text), at.loc ? ` at ${at.loc}` : "", ROLE[at.role] ? ` (${ROLE[at.role]})` : "",
+      sources[at.loc] ? el("code", { style: { display: "block", color: "var(--soft)" } }, sources[at.loc].trim()) : ""] : ["Before the first step."]));
+    if (ready) sky.show(step);
+  });
+  const name = block.name || `block ${block.block}`;
+  const element = el("article", { class: "finding" },
+    el("div", { class: "head" }, el("div", { class: "row" }, el("h1", null, name), el("span", { class: "chip violated" }, "not causally atomic")),
+      el("p", { class: "lead" }, "Something of another thread can come after a step of this block and before a later one, and both matter to it."),
+      el("dl", { class: "facts" }, fact("thread", block.thread_name || block.thread), fact("at", block.loc), fact("id", block.id))),
+    events.length ? el("section", { class: "card" }, el("h2", null, "The partial order that shows it"), el("p", { class: "note" }, "A line per thread; arrows say what has to come first. Ringed events are foreign, the red one completes the violation."), control.element, sky.element, words) : null,
+    actsCard(null, block.id, `atomicity:${name}`));
+  return { element, key: control.key, draw() { ready = true; control.refresh(); } };
+}

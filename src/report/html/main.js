@@ -1,0 +1,58 @@
+// The page: what was checked, and the finding one looks at.
+const data = JSON.parse(document.getElementById("data").textContent);
+const page = document.getElementById("page");
+
+function entries() {
+  if (data.blocks) {
+    return data.blocks.map((block) => ({
+      name: block.name || `${block.thread_name || `thread ${block.thread}`}, block ${block.block}`, verdict: block.causally_atomic ? "holds" : "violated",
+      chip: block.causally_atomic ? "atomic" : "not atomic", what: block.loc, open: block.causally_atomic ? null : () => blockFinding(block, data.sources),
+    }));
+  }
+  return data.result.properties.map((property) => ({
+    name: property.name, verdict: property.verdict, chip: property.verdict === "violated" ? property.how || "violated" : property.verdict,
+    what: property.verdict === "violated" ? property.text || "" : property.verdict === "holds" ? property.monitorable ? property.complete ? "in every order" : "in all orders that were explored" : "no finite run can violate it" : property.message || "",
+    muted: property.suppressed || property.known,
+    open: property.verdict === "violated" ? () => propertyFinding(property, data.sources, data.name) : null,
+  }));
+}
+
+const all = entries();
+const bad = all.filter((entry) => entry.verdict === "violated");
+document.getElementById("origin").textContent = data.blocks ? data.origin
+  : `${data.result.trace}: ${plural(data.result.events, "event")}, ${plural(data.result.threads, "thread")}`;
+document.title = bad.length ? `${bad[0].name}${bad.length > 1 ? ` and ${bad.length - 1} more` : ""} · Portent` : "Portent report";
+
+const holder = el("div");
+let current = null;
+function select(entry, buttons) {
+  current = entry.open();
+  holder.replaceChildren(current.element);
+  buttons.forEach(([button, owner]) => button.setAttribute("aria-current", owner === entry));
+  current.draw();
+}
+
+const buttons = [];
+function listItem(entry) {
+  const inside = [el("span", { class: `chip ${entry.verdict}` }, entry.chip), el("span", { class: "name" }, entry.name),
+    entry.muted && el("span", { class: "chip" }, "set aside"), el("span", { class: "what" }, cut(entry.what || "", 90))];
+  if (!entry.open) return el("li", null, el("div", { class: "plain" }, inside));
+  const button = el("button", { type: "button", onclick: () => select(entry, buttons) }, inside);
+  buttons.push([button, entry]);
+  return el("li", null, button);
+}
+
+if (all.length > 1 || !bad.length) {
+  const MOST = 400;
+  page.append(el("ul", { class: "list" }, all.slice(0, MOST).map(listItem)),
+    all.length > MOST ? el("p", { class: "note" }, `${all.length - MOST} more are in the result.`) : "");
+}
+if (all.length === 0) page.append(el("p", { class: "note" }, "The result has no properties."));
+page.append(holder);
+if (bad.length) select(bad.find((entry) => !entry.muted) || bad[0], buttons);
+
+document.addEventListener("keydown", (event) => {
+  if (!current || event.altKey || event.ctrlKey || event.metaKey) return;
+  if (/^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) return;
+  if (current.key(event)) event.preventDefault();
+});

@@ -1,0 +1,13 @@
+/* What the JSON object says beyond contract section 4 (docs/reports.md lists it). */
+#ifndef PT_REPORT_JSON_DETAIL_H
+#define PT_REPORT_JSON_DETAIL_H
+
+#include "finding/finding.h"
+#include "report/json_writer.h"
+
+/* Members of the property's object. */
+void pt_json_detail(struct pt_json *json, const struct pt_finding *finding);
+/* The members of one event, as the contract has them. */
+void pt_json_step(struct pt_json *json, const struct pt_step *step);
+
+#endif

@@ -1,0 +1,44 @@
+/* Results as files: what `check --json`, `run -r` and `model --json` wrote, read back into findings. */
+#ifndef PT_REPORT_RESULT_H
+#define PT_REPORT_RESULT_H
+
+#include "finding/finding.h"
+
+/* An event of the run that shows that a block is not causally atomic. */
+struct pt_block_step {
+    const char *thread; /* its name, or its number */
+    const char *text;
+    const char *role; /* "begin", "foreign", "red" or "" */
+    const char *file; /* "" where unknown */
+    uint32_t line;    /* 0: unknown */
+    uint32_t *after;  /* the steps it causally follows at once, all before it */
+    uint32_t after_count;
+};
+
+/* What `model` says about one atomic block. */
+struct pt_block {
+    uint32_t thread, number, line;
+    const char *thread_name; /* "" where none is given */
+    const char *name;        /* "" */
+    const char *file;        /* "" */
+    bool atomic;
+    struct pt_block_step *steps;
+    uint32_t step_count;
+};
+
+struct pt_loaded {
+    struct pt_arena arena;
+    struct pt_result result; /* its findings have arenas of their own */
+    bool is_model;           /* blocks instead of findings */
+    struct pt_block *blocks;
+    uint32_t block_count;
+};
+
+/* `label` names the text in errors. PT_EINPUT: it is no result, with the member that is wrong. */
+enum pt_status pt_result_read(const char *label, const char *text, size_t len, struct pt_loaded **ret_loaded,
+                              struct pt_err *err) PT_WARN_UNUSED;
+void pt_loaded_free(struct pt_loaded *loaded);
+/* The id of a block's finding, made of names and numbers within the source, not of lines. */
+void pt_block_id(const struct pt_block *block, struct pt_finding_id *ret_id);
+
+#endif

@@ -1,0 +1,120 @@
+/* The result of `model` (contract section 4; what is optional here, docs/reports.md tells). */
+#include <stdio.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "base/buf.h"
+#include "report/result_impl.h"
+
+struct model {
+    const char *file;
+    const json_t *threads; /* their names, or NULL */
+};
+
+static const char *thread_name(struct reading *r, const struct model *model, uint64_t number)
+{
+    const json_t *name = number ? json_array_get(model->threads, number - 1) : NULL;
+    return name ? rd_text(r, name, "a thread's name") : "";
+}
+
+static void read_after(struct reading *r, const json_t *list, uint32_t limit, struct pt_block_step *step)
+{
+    size_t size = json_array_size(list);
+    if (size > limit) {
+        rd_fail(r, "a step of a witness follows more steps than there are before it");
+        return;
+    }
+    step->after = pt_arena_alloc(r->arena, (size + 1) * sizeof *step->after);
+    for (size_t i = 0; i < size; i++)
+        step->after[i] = rd_index(r, json_array_get(list, i), "\"after\"", limit);
+    step->after_count = (uint32_t)size;
+}
+
+/* Without "after": the step before it in its thread. */
+static void follow_thread(struct reading *r, struct pt_block *block, uint32_t at)
+{
+    for (uint32_t i = at; i-- > 0;) {
+        if (strcmp(block->steps[i].thread, block->steps[at].thread) != 0)
+            continue;
+        block->steps[at].after = pt_arena_alloc(r->arena, sizeof *block->steps[at].after);
+        block->steps[at].after[0] = i;
+        block->steps[at].after_count = 1;
+        return;
+    }
+}
+
+static void read_block_step(struct reading *r, const struct model *model, const json_t *item, struct pt_block *block,
+                            uint32_t at)
+{
+    struct pt_block_step *step = &block->steps[at];
+    const json_t *thread = json_object_get(item, "thread"), *after = rd_array(r, item, "a step", "after");
+    if (json_is_integer(thread)) {
+        uint64_t number = rd_uint(r, item, "a step", "thread", UINT32_MAX);
+        char text[32];
+        snprintf(text, sizeof text, "thread %llu", (unsigned long long)number);
+        const char *name = thread_name(r, model, number);
+        step->thread = name[0] ? name : pt_arena_strndup(r->arena, text, strlen(text));
+    } else {
+        step->thread = rd_string(r, item, "a step", "thread");
+    }
+    step->text = rd_string_or(r, item, "a step", "text", "");
+    step->role = rd_string_or(r, item, "a step", "role", "");
+    step->file = rd_string_or(r, item, "a step", "file", block->file);
+    step->line = (uint32_t)rd_uint_or(r, item, "a step", "line", UINT32_MAX, 0);
+    if (after)
+        read_after(r, after, at, step);
+    else
+        follow_thread(r, block, at);
+}
+
+static void read_block(struct reading *r, const struct model *model, const json_t *item, struct pt_block *block)
+{
+    const json_t *witness = rd_array(r, item, "a block", "witness");
+    size_t size = json_array_size(witness);
+    block->thread = (uint32_t)rd_uint(r, item, "a block", "thread", UINT32_MAX);
+    block->number = (uint32_t)rd_uint(r, item, "a block", "block", UINT32_MAX);
+    block->line = (uint32_t)rd_uint_or(r, item, "a block", "line", UINT32_MAX, 0);
+    block->name = rd_string_or(r, item, "a block", "name", "");
+    block->file = rd_string_or(r, item, "a block", "file", model->file);
+    block->thread_name = thread_name(r, model, block->thread);
+    block->atomic = rd_bool_or(r, item, "a block", "causally_atomic", true);
+    if (size > 100000) {
+        rd_fail(r, "a witness has more than 100000 steps");
+        return;
+    }
+    block->steps = pt_arena_alloc(r->arena, (size + 1) * sizeof *block->steps);
+    for (size_t i = 0; i < size && !r->failed; i++, block->step_count++)
+        read_block_step(r, model, json_array_get(witness, i), block, (uint32_t)i);
+}
+
+void rd_model(struct reading *r, const json_t *root, const char *label, struct pt_loaded *loaded)
+{
+    const json_t *blocks = rd_array(r, root, "the result", "blocks");
+    struct model model = {.file = rd_string_or(r, root, "the result", "file", "")};
+    if (json_is_array(json_object_get(root, "threads")))
+        model.threads = json_object_get(root, "threads");
+    size_t size = json_array_size(blocks);
+    loaded->is_model = true;
+    loaded->result.trace =
+        pt_arena_strndup(r->arena, model.file[0] ? model.file : label, strlen(model.file[0] ? model.file : label));
+    if (size > 100000)
+        rd_fail(r, "it has more than 100000 blocks");
+    if (r->failed)
+        return;
+    loaded->blocks = pt_arena_alloc(r->arena, (size + 1) * sizeof *loaded->blocks);
+    for (size_t i = 0; i < size && !r->failed; i++, loaded->block_count++)
+        read_block(r, &model, json_array_get(blocks, i), &loaded->blocks[i]);
+}
+
+void pt_block_id(const struct pt_block *block, struct pt_finding_id *ret_id)
+{
+    struct pt_buf buf;
+    pt_buf_init(&buf);
+    pt_buf_printf(&buf, "atomicity\n%s\n", block->file);
+    if (block->name[0])
+        pt_buf_printf(&buf, "%s\n%s", block->thread_name, block->name);
+    else
+        pt_buf_printf(&buf, "%u\n%u", block->thread, block->number);
+    snprintf(ret_id->text, sizeof ret_id->text, "%016llx", (unsigned long long)XXH64(buf.text, buf.len, 0));
+    pt_buf_release(&buf);
+}

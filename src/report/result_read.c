@@ -1,0 +1,279 @@
+/*
+ * Results read back: jansson for the syntax, and here the members, each checked before it is used, so that every
+ * finding that comes out is as sound as one from an engine: indices lie in their tables, lists that belong together
+ * have the same length. Unknown members are ignored, so that newer results can be read. Cost: linear in the text.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "report/result_impl.h"
+
+enum { LONG_INTEGER = 19 /* digits from which an integer may not fit jansson's */, MAX_PROPERTIES = 100000 };
+
+static bool is_number(char c)
+{
+    return isdigit((unsigned char)c) || c == '+' || c == '-' || c == '.' || c == 'e' || c == 'E';
+}
+
+/*
+ * Values above 2^63 - 1 must come back exactly, and jansson refuses them: outside of texts, integers of so many digits
+ * are turned into texts that begin with a control character, which rd_value knows.
+ */
+static void protect_integers(const char *text, size_t len, struct pt_buf *buf)
+{
+    bool quoted = false;
+    size_t from = 0;
+    for (size_t i = 0; i < len;) {
+        if (quoted || text[i] == '"') {
+            if (text[i] == '\\' && i + 1 < len)
+                i++;
+            else if (text[i] == '"')
+                quoted = !quoted;
+            i++;
+            continue;
+        }
+        if (!isdigit((unsigned char)text[i])) {
+            i++;
+            continue;
+        }
+        size_t end = i, digits = 0, start = i > 0 && text[i - 1] == '-' ? i - 1 : i;
+        for (; end < len && is_number(text[end]); end++)
+            digits += isdigit((unsigned char)text[end]) != 0;
+        if (digits == end - i && digits >= LONG_INTEGER && digits <= LONG_INTEGER + 1) {
+            pt_buf_add(buf, text + from, start - from);
+            pt_buf_puts(buf, "\"\\u0001");
+            pt_buf_add(buf, text + start, end - start);
+            pt_buf_puts(buf, "\"");
+            from = end;
+        }
+        i = end;
+    }
+    pt_buf_add(buf, text + from, len - from);
+}
+
+void rd_step(struct reading *r, const json_t *object, const char *where, struct pt_step *step)
+{
+    const json_t *value = json_object_get(object, "value");
+    *step = (struct pt_step){.var = PT_NONE};
+    if (!json_is_object(object))
+        rd_fail(r, "an event of %s is not an object", where);
+    step->thread = rd_string(r, object, where, "thread");
+    step->op = rd_string(r, object, where, "op");
+    step->object = rd_string(r, object, where, "object");
+    step->loc = rd_string_or(r, object, where, "loc", "");
+    if (value)
+        step->value = rd_value(r, value);
+}
+
+static struct pt_step *read_steps(struct reading *r, const json_t *list, const char *where)
+{
+    struct pt_step *steps = pt_arena_alloc(r->arena, (json_array_size(list) + 1) * sizeof *steps);
+    for (size_t i = 0; i < json_array_size(list) && !r->failed; i++)
+        rd_step(r, json_array_get(list, i), where, &steps[i]);
+    return steps;
+}
+
+static uint64_t read_bound(struct reading *r, const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    if (!value || (json_is_string(value) && strcmp(json_string_value(value), "all") == 0))
+        return PT_ALL;
+    return rd_uint(r, object, "a property", key, INT64_MAX);
+}
+
+static void read_runs(struct reading *r, const json_t *object, struct pt_finding *finding)
+{
+    const char *text = rd_string_or(r, object, "a property", "runs", "0");
+    finding->runs_overflow = text[0] == '>';
+    finding->runs = finding->runs_overflow ? UINT64_MAX : strtoull(text, NULL, 10);
+}
+
+static int word_index(struct reading *r, const char *word, const char *const *words, const char *what)
+{
+    for (int i = 0; words[i]; i++)
+        if (strcmp(words[i], word) == 0)
+            return i;
+    rd_fail(r, "there is no %s \"%.40s\"", what, word);
+    return 0;
+}
+
+static void read_witness_from(struct reading *r, const json_t *object, struct pt_finding *finding)
+{
+    const json_t *from = rd_object(r, object, "a property", "witness_from"), *value;
+    const json_t *values = rd_object(r, from, "witness_from", "values");
+    const char *name;
+    if (!from)
+        return;
+    finding->witness_from = rd_uint(r, from, "witness_from", "events", INT64_MAX);
+    finding->from_values = pt_arena_alloc(r->arena, (json_object_size(values) + 1) * sizeof *finding->from_values);
+    json_object_foreach((json_t *)values, name, value)
+    {
+        struct pt_binding binding = {.name = pt_arena_strndup(r->arena, name, strlen(name)),
+                                     .value = rd_value(r, value)};
+        finding->from_values[finding->from_count++] = binding;
+    }
+}
+
+static void read_violation(struct reading *r, const json_t *object, struct pt_finding *finding)
+{
+    static const char *const hows[] = {"none", "observed", "predicted", "dead", "late", NULL};
+    finding->how =
+        (enum pt_how)word_index(r, rd_string(r, object, "a violated property", "how"), hows, "way to violate");
+    finding->suppressed = rd_string_or(r, object, "a property", "suppressed", NULL);
+    finding->known = rd_bool_or(r, object, "a property", "known", false);
+    finding->times = (uint32_t)rd_uint_or(r, object, "a property", "times", UINT32_MAX, 0);
+    finding->event = rd_uint_or(r, object, "a property", "event", INT64_MAX, 0);
+    finding->time = rd_uint_or(r, object, "a property", "time", INT64_MAX, 0);
+    read_witness_from(r, object, finding);
+    const json_t *witness = json_object_get(object, "witness");
+    if (!json_is_array(witness)) {
+        finding->witness_lost = true;
+        if (!finding->message)
+            finding->message = "the result has none";
+        return;
+    }
+    const json_t *observed = rd_array(r, object, "a property", "observed");
+    if (json_array_size(witness) >= UINT32_MAX || json_array_size(observed) != json_array_size(witness))
+        rd_fail(r, "\"witness\" and \"observed\" are not of the same length");
+    if (r->failed)
+        return;
+    finding->witness_count = (uint32_t)json_array_size(witness);
+    finding->witness = read_steps(r, witness, "a witness");
+    finding->observed = read_steps(r, observed, "an observed run");
+    finding->actual = finding->observed; /* unless the detail knows more */
+    finding->actual_count = finding->witness_count;
+    rd_detail(r, object, finding);
+}
+
+/* mttl: "thread" with "at" as numbers, or "at" as objects with threads. */
+static void read_locals(struct reading *r, const json_t *object, struct pt_finding *finding)
+{
+    const json_t *at = rd_array(r, object, "a property", "at");
+    if (!at)
+        return;
+    size_t size = json_array_size(at);
+    const char *thread = rd_string_or(r, object, "a property", "thread", NULL);
+    finding->at_each = !thread;
+    finding->locals = pt_arena_alloc(r->arena, (size + 1) * sizeof *finding->locals);
+    for (size_t i = 0; i < (thread ? 1 : size) && !r->failed; i++) {
+        const json_t *entry = json_array_get(at, i), *states = thread ? at : rd_array(r, entry, "\"at\"", "states");
+        struct pt_local *local = &finding->locals[finding->local_count++];
+        local->thread = thread ? thread : rd_string(r, entry, "\"at\"", "thread");
+        local->states = pt_arena_alloc(r->arena, (json_array_size(states) + 1) * sizeof *local->states);
+        for (size_t k = 0; k < json_array_size(states); k++)
+            local->states[local->state_count++] = rd_index(r, json_array_get(states, k), "\"at\"", UINT32_MAX);
+    }
+}
+
+static void read_figures(struct reading *r, const json_t *object, struct pt_finding *finding)
+{
+    const json_t *seconds = json_object_get(object, "seconds");
+    finding->order = rd_string_or(r, object, "a property", "order", "access");
+    finding->relevant = rd_uint_or(r, object, "a property", "relevant", INT64_MAX, 0);
+    finding->levels = rd_uint_or(r, object, "a property", "levels", INT64_MAX, 0);
+    finding->states = rd_uint_or(r, object, "a property", "states", INT64_MAX, 0);
+    finding->width = rd_uint_or(r, object, "a property", "width", INT64_MAX, 0);
+    read_runs(r, object, finding);
+    finding->window = read_bound(r, object, "window");
+    finding->lookahead = read_bound(r, object, "lookahead");
+    finding->complete = rd_bool_or(r, object, "a property", "complete", true);
+    finding->seconds = json_is_number(seconds) ? json_number_value(seconds) : 0;
+    finding->peak_bytes = rd_uint_or(r, object, "a property", "peak_bytes", INT64_MAX, 0);
+}
+
+static struct pt_finding *read_finding(struct reading *r, const json_t *object)
+{
+    static const char *const verdicts[] = {"holds", "violated", "unknown", "error", NULL};
+    struct pt_finding *finding = pt_finding_new();
+    r->arena = &finding->arena;
+    if (!json_is_object(object))
+        rd_fail(r, "a property is not an object");
+    finding->property = rd_string(r, object, "a property", "name");
+    finding->kind = rd_string(r, object, "a property", "kind");
+    finding->text = rd_string_or(r, object, "a property", "text", "");
+    finding->file = rd_string_or(r, object, "a property", "file", NULL);
+    finding->line = (uint32_t)rd_uint_or(r, object, "a property", "line", UINT32_MAX, 0);
+    finding->verdict =
+        (enum pt_verdict)word_index(r, rd_string(r, object, "a property", "verdict"), verdicts, "verdict");
+    finding->message = rd_string_or(r, object, "a property", "message", NULL);
+    finding->monitorable = rd_bool_or(r, object, "a property", "monitorable", true);
+    read_figures(r, object, finding);
+    if (finding->verdict == PT_VERDICT_VIOLATED && !r->failed) {
+        read_violation(r, object, finding);
+        read_locals(r, object, finding);
+    }
+    return finding;
+}
+
+static void read_properties(struct reading *r, const json_t *root, struct pt_loaded *loaded)
+{
+    struct pt_result *result = &loaded->result;
+    const json_t *list = rd_array(r, root, "the result", "properties");
+    size_t size = json_array_size(list);
+    if (!list || size > MAX_PROPERTIES) {
+        rd_fail(r, list ? "it has too many properties" : "the result has no \"properties\"");
+        return;
+    }
+    const char *torn = rd_string_or(r, root, "the result", "torn", NULL);
+    result->trace = rd_string(r, root, "the result", "trace");
+    result->events = rd_uint(r, root, "the result", "events", INT64_MAX);
+    result->threads = rd_uint(r, root, "the result", "threads", INT64_MAX);
+    result->torn = torn != NULL;
+    snprintf(result->torn_message, sizeof result->torn_message, "%s", torn ? torn : "");
+    result->findings = pt_xcalloc(size + 1, sizeof *result->findings);
+    for (size_t i = 0; i < size && !r->failed; i++)
+        result->findings[result->count++] = read_finding(r, json_array_get(list, i));
+}
+
+void pt_loaded_free(struct pt_loaded *loaded)
+{
+    if (!loaded)
+        return;
+    for (uint32_t i = 0; i < loaded->result.count; i++)
+        pt_finding_free(loaded->result.findings[i]);
+    free(loaded->result.findings);
+    pt_arena_release(&loaded->arena);
+    free(loaded);
+}
+
+static void read_root(struct reading *r, const json_t *root, const char *label, struct pt_loaded *loaded)
+{
+    const json_t *version = json_object_get(root, "portent");
+    if (!json_is_object(root) || !json_is_integer(version))
+        rd_fail(r, "it has no \"portent\" with a version");
+    else if (json_integer_value(version) != 1)
+        rd_fail(r, "it has version %lld, and only version 1 is known here", (long long)json_integer_value(version));
+    else if (json_object_get(root, "blocks"))
+        rd_model(r, root, label, loaded);
+    else
+        read_properties(r, root, loaded);
+}
+
+enum pt_status pt_result_read(const char *label, const char *text, size_t len, struct pt_loaded **ret_loaded,
+                              struct pt_err *err)
+{
+    struct pt_buf buf;
+    json_error_t error;
+    pt_buf_init(&buf);
+    protect_integers(text, len, &buf);
+    json_t *root = json_loadb(buf.text ? buf.text : "", buf.len, JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, &error);
+    pt_buf_release(&buf);
+    if (!root)
+        return pt_err_at(err, PT_EINPUT, label, error.line > 0 ? (uint64_t)error.line : 0,
+                         error.column > 0 ? (uint32_t)error.column : 0, "not JSON, so not a result of portent: %s",
+                         error.text);
+    struct pt_loaded *loaded = pt_xcalloc(1, sizeof *loaded);
+    pt_arena_init(&loaded->arena);
+    struct reading r = {.arena = &loaded->arena};
+    read_root(&r, root, label, loaded);
+    json_decref(root);
+    if (r.failed) {
+        pt_loaded_free(loaded);
+        return pt_err_at(err, PT_EINPUT, label, 0, 0, "not a result of portent: %s", r.problem);
+    }
+    *ret_loaded = loaded;
+    return PT_OK;
+}
