@@ -21,10 +21,10 @@
  * consists of two parts.
  *
  *   - For each slot: NULL, or an entry. Only slots for which pt_mttl_tracks() holds need one. An entry replaces another
- *     of its slot iff its version is larger; NULL is less than every entry. The entry of version 0 has the values of
- *     state 0 and says only "this thread is known": its fork or one of its events is in the causal past.
- *   - For each variable of the block: (number of writes so far, value); the larger number wins. Where no write is
- * known: (0, initial value).
+ *     of its slot iff its version is larger; NULL is less than every entry. The entry of version 0 is the one that the
+ *     step of state 0 fills; it says only "this thread is known": its fork or one of its events is in the causal past.
+ *   - For each variable of the block: (number of writes so far, value); the larger number wins. Where no write is in
+ *     the causal past: (0, initial value).
  *
  * A thread's version grows by one at exactly those of its states whose exported values differ from its last entry's
  * (PT_MTTL_EXPORTED). So an access between threads that have nothing new to say joins equal entries.
@@ -296,7 +296,7 @@ struct pt_mttl_thread {
 
 /* State 0 of every thread: what is known of a thread of which nothing is known. */
 struct pt_mttl_initial {
-    uint32_t cap, used; /* named threads, and enough nameless ones to stand for all others */
+    uint32_t cap; /* slots tabulated: the named threads, and enough nameless ones to stand for all others */
     uint64_t entry_bytes;
     uint64_t entries[]; /* cap times struct pt_mttl_entry, entry_bytes apart */
 };
@@ -367,7 +367,7 @@ unsigned pt_mttl_step(const struct pt_mttl *m, const struct pt_mttl_view *view, 
  */
 typedef void (*pt_mttl_seen)(void *context, uint32_t lookup, uint32_t slot, const struct pt_mttl_entry *entry,
                              struct pt_value value);
-void pt_mttl_explain(const struct pt_mttl *m, const struct pt_mttl_view *view, const struct pt_mttl_thread *thread,
-                     const struct pt_mttl_entry *next, uint32_t property, pt_mttl_seen seen, void *context);
+void pt_mttl_explain(const struct pt_mttl *m, const struct pt_mttl_view *view, struct pt_mttl_thread *thread,
+                     struct pt_mttl_entry *next, uint32_t property, pt_mttl_seen seen, void *context);
 
 #endif
