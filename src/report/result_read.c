@@ -125,8 +125,8 @@ static void read_violation(struct reading *r, const json_t *object, struct pt_fi
     finding->suppressed = rd_string_or(r, object, "a property", "suppressed", NULL);
     finding->known = rd_bool_or(r, object, "a property", "known", false);
     finding->times = (uint32_t)rd_uint_or(r, object, "a property", "times", UINT32_MAX, 0);
-    finding->event = rd_uint_or(r, object, "a property", "event", INT64_MAX, 0);
-    finding->time = rd_uint_or(r, object, "a property", "time", INT64_MAX, 0);
+    finding->within.event = rd_uint_or(r, object, "a property", "event", INT64_MAX, 0);
+    finding->within.time = rd_uint_or(r, object, "a property", "time", INT64_MAX, 0);
     read_witness_from(r, object, finding);
     const json_t *witness = json_object_get(object, "witness");
     if (!json_is_array(witness)) {
