@@ -20,7 +20,7 @@
 
 enum {
     ROW = 74,  /* pixels from line to line */
-    TOP = 110, /* above the first row: title, legend, axis */
+    TOP = 120, /* above the first row: title, legend, axis */
     BOTTOM = 24,
     MEAN_GAP = 22, /* between signs */
     MIN_GAP = 12,
@@ -222,6 +222,15 @@ static uint32_t line_y(uint32_t thread)
     return TOP + thread * ROW + ROW / 2;
 }
 
+/* A time, or, in a trace without, the event's number. */
+static void put_when(const struct pt_timeline *t, uint64_t time, struct pt_buf *buf)
+{
+    if (t->time.stamped)
+        pt_within_time(buf, time);
+    else
+        pt_buf_printf(buf, "event %" PRIu64, time / PT_TRACETIME_STEP);
+}
+
 /* What a browser shows when the mouse is over a sign. */
 static void put_title(struct pt_timeline *t, const struct mark *m, const char *words, enum pt_space space)
 {
@@ -230,7 +239,7 @@ static void put_title(struct pt_timeline *t, const struct mark *m, const char *w
     pt_buf_printf(t->buf, " %s ", words);
     put_escaped(t->buf, pt_name(t->names, space, m->object), 200);
     pt_buf_puts(t->buf, ", ");
-    pt_within_time(t->buf, m->time);
+    put_when(t, m->time, t->buf);
     pt_buf_puts(t->buf, "</title>");
 }
 
@@ -331,32 +340,33 @@ static void put_axis(struct pt_timeline *t, uint32_t bottom)
             continue;
         struct pt_buf label;
         pt_buf_init(&label);
-        pt_within_time(&label, m->time);
-        pt_buf_printf(t->buf, "<path d=\"M%u %dV%u\" class=\"tick\"/>", m->x, TOP - 14, bottom);
-        put_text(t, m->x + 3, TOP - 8, "a", label.text, 40);
+        put_when(t, m->time, &label);
+        pt_buf_printf(t->buf, "<path d=\"M%u %dV%u\" class=\"tick\"/>", m->x, TOP - 26, bottom);
+        put_text(t, m->x + 3, TOP - 18, "a", label.text, 40);
         pt_buf_release(&label);
         edge = m->x + TICK_GAP;
     }
 }
 
-/* One lock of each colour, and what the signs mean. */
+/* What the signs mean; then the colours of the first locks. */
 static void put_legend(struct pt_timeline *t)
 {
     const struct pt_strtab *locks = &t->names->space[PT_SPACE_LOCK];
     uint32_t x = 20, y = 72;
-    static const struct {
-        const char *text;
-        uint32_t width;
-    } signs[] = {{"lock entered", 100}, {"left", 56}, {"contended", 84}, {"thick: running", 0}};
-    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
-        if (i < 2)
-            put_flag(t, x, y, i == 0, false, "#444");
-        else if (i == 2)
-            put_octagon(t, x, y, "#444");
-        put_text(t, x + 14, y - 10, "a", signs[i].text, 40);
-        x += signs[i].width + 24;
-    }
-    x += 90;
+    bool states = false;
+    for (uint32_t i = 0; i < t->row_count; i++)
+        states = states || t->rows[i].has_states;
+    put_flag(t, x, y, true, false, "#444");
+    put_text(t, x + 14, y - 10, "a", "lock entered", 40);
+    put_flag(t, x += 110, y, false, false, "#444");
+    put_text(t, x + 6, y - 10, "a", "left", 40);
+    put_octagon(t, x += 46, y, "#444");
+    put_text(t, x + 10, y - 10, "a", "contended", 40);
+    put_box(t, x += 120, y - 30, 66, "user event");
+    const char *thick =
+        states ? "thick: running" : "thick: from a thread's first sign to its last (no states are known)";
+    put_text(t, x += 50, y - 10, "a", thick, 100);
+    x += CHAR * (uint32_t)strlen(thick) + 10;
     for (uint32_t i = 0; i < locks->count && i < LEGEND_LOCKS; i++) {
         const char *name = pt_strtab_text(locks, i);
         put_flag(t, x, y, true, false, colors[i % COLORS]);
@@ -372,9 +382,13 @@ static void put_head(struct pt_timeline *t, uint32_t width, uint32_t height)
     const char *limits = pt_timeline_limits(t);
     struct pt_buf title;
     pt_buf_init(&title);
-    pt_buf_printf(&title, "%s: %" PRIu64 " event%s, %" PRIu32 " thread%s%s%s%s", t->name, t->events,
-                  t->events == 1 ? "" : "s", thread_count(t), thread_count(t) == 1 ? "" : "s",
-                  t->time.stamped ? "" : "; the trace has no times", limits[0] ? "; " : "", limits);
+    pt_buf_printf(&title, "%s: %" PRIu64 " event%s, %" PRIu32 " thread%s; ", t->name, t->events,
+                  t->events == 1 ? "" : "s", thread_count(t), thread_count(t) == 1 ? "" : "s");
+    if (t->time.stamped)
+        pt_buf_printf(&title, "0 is t=%" PRIu64, t->time.first);
+    else
+        pt_buf_puts(&title, "no times are known, so each event takes one step");
+    pt_buf_printf(&title, "%s%s", limits[0] ? "; " : "", limits);
     pt_buf_printf(
         t->buf, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" viewBox=\"0 0 %u %u\">\n<title>",
         width, height, width, height);
@@ -383,7 +397,7 @@ static void put_head(struct pt_timeline *t, uint32_t width, uint32_t height)
                         "text { font: 11px sans-serif; fill: #222 }\n"
                         ".t { font-size: 14px } .n { font-weight: bold } .b { text-anchor: middle; font-size: 10px }\n"
                         ".l { font-size: 9px; fill: #555 } .a { font-size: 10px; fill: #555 }\n"
-                        "path { fill: none; stroke-width: 1 } rect { fill: #fff8d6; stroke: #555 }\n"
+                        "rect { fill: #fff8d6; stroke: #555 } .idle, .run, .tick { fill: none }\n"
                         ".idle { stroke: #777 } .run { stroke: #222; stroke-width: 6 } .tick { stroke: #e4e4e4 }\n"
                         "</style>\n<rect width=\"100%\" height=\"100%\" style=\"fill: #fff; stroke: none\"/>\n");
     put_text(t, 8, 24, "t", title.text, 400);
