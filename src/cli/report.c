@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/diag.h"
 #include "cli/file.h"
+#include "cli/report_trace.h"
 #include "cli/sources.h"
 #include "report/result.h"
 #include "report/text.h"
@@ -22,9 +23,9 @@ static const struct pt_option options_table[] = {
     [OPT_HTML] = {"html", 0, NULL, NULL, "one self-contained page for a browser"},
     [OPT_SARIF] = {"sarif", 0, NULL, NULL, "SARIF 2.1.0, for code review pages"},
     [OPT_JUNIT] = {"junit", 0, NULL, NULL, "JUnit XML, for test runners"},
-    [OPT_PERFETTO] = {"perfetto", 0, NULL, NULL, "JSON for the Perfetto trace viewer"},
+    [OPT_PERFETTO] = {"perfetto", 0, NULL, NULL, "JSON for the Perfetto trace viewer and speedscope; of a trace"},
     [OPT_SHIVIZ] = {"shiviz", 0, NULL, NULL, "a log for ShiViz, with the regular expression it asks for"},
-    [OPT_TIMELINE] = {"timeline", 0, NULL, NULL, "what each thread did when, as text; of a trace"},
+    [OPT_TIMELINE] = {"timeline", 0, NULL, NULL, "what each thread did when, as an SVG picture; of a trace"},
     [OPT_OUTPUT] = {NULL, 'o', "FILE", NULL, "where to write (default: standard output)"},
     {0},
 };
@@ -48,6 +49,8 @@ static const struct {
     enum pt_status (*from_trace)(const char *path, struct pt_buf *buf, struct pt_err *err);
 } formats[OPT_OUTPUT] = {
     [OPT_HTML] = {put_html, NULL},
+    [OPT_PERFETTO] = {NULL, pt_report_trace_perfetto},
+    [OPT_TIMELINE] = {NULL, pt_report_trace_timeline},
 };
 
 static void put_text(const struct request *request, const struct pt_loaded *loaded, struct pt_buf *buf)
@@ -76,11 +79,15 @@ static bool set_options(struct request *request, const struct pt_parsed *parsed)
             request->format = index;
         }
     }
-    if (parsed->operand_count != 1) {
+    /* A picture is a file, as in --timeline FILE.svg TRACE. */
+    uint32_t named = request->format == OPT_TIMELINE && parsed->operand_count == 2 && !request->output;
+    if (named)
+        request->output = parsed->operands[0];
+    if (parsed->operand_count != 1 + named) {
         pt_diag_usage("report", "report takes one result or trace, not %u", parsed->operand_count);
         return false;
     }
-    request->input = parsed->operands[0];
+    request->input = parsed->operands[named];
     return true;
 }
 
@@ -141,7 +148,7 @@ static int run(const struct pt_parsed *parsed)
     return ok && status == PT_OK ? 0 : PT_EXIT_BAD;
 }
 
-static const char *const usages[] = {"[FORMAT] RESULT|TRACE [-o FILE]", NULL};
+static const char *const usages[] = {"[FORMAT] RESULT|TRACE [-o FILE]", "--timeline FILE.svg TRACE", NULL};
 
 const struct pt_command pt_command_report = {
     .name = "report",

@@ -17,8 +17,8 @@ void pt_moves_release(struct pt_moves *m)
     for (size_t i = 0; i < m->row_cap; i++)
         free(m->rows[i].by_letter);
     free(m->rows);
-    free(m->pairs);
-    free(m->other);
+    free(m->pairs.items);
+    free(m->other.items);
     pt_strtab_release(&m->sets);
     pt_arena_release(&m->arena);
 }
@@ -60,21 +60,20 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static uint32_t sort_pairs(uint64_t *pairs, uint32_t count)
+static void sort_pairs(struct pt_moves_pairs *pairs)
 {
     uint32_t distinct = 0;
-    if (count)
-        qsort(pairs, count, sizeof *pairs, compare);
-    for (uint32_t i = 0; i < count; i++)
-        if (i == 0 || pairs[i] != pairs[i - 1])
-            pairs[distinct++] = pairs[i];
-    return distinct;
+    if (pairs->len)
+        qsort(pairs->items, pairs->len, sizeof *pairs->items, compare);
+    for (uint32_t i = 0; i < pairs->len; i++)
+        if (i == 0 || pairs->items[i] != pairs->items[i - 1])
+            pairs->items[distinct++] = pairs->items[i];
+    pairs->len = distinct;
 }
 
-/* Appends (target << 32 | place of the source) for every edge the set has under these truth values; `all`: for every
- * edge, whatever its label. */
-static uint32_t collect(const struct pt_moves *m, uint32_t set, uint64_t bits, bool all, uint64_t **pairs, size_t *cap,
-                        uint32_t len)
+/* Adds a pair for every edge the set has under these truth values, `all`: for every edge, whatever its label; leaves
+ * them sorted and distinct. */
+static void collect(const struct pt_moves *m, uint32_t set, uint64_t bits, bool all, struct pt_moves_pairs *pairs)
 {
     const struct pt_automaton *aut = m->automaton;
     uint32_t count;
@@ -82,8 +81,8 @@ static uint32_t collect(const struct pt_moves *m, uint32_t set, uint64_t bits, b
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t e = aut->first[states[i]]; e < aut->first[states[i] + 1]; e++)
             if (all || pt_bdd_eval(aut->bdds, aut->edges[e].label, bits))
-                PT_PUSH(*pairs, len, *cap, (uint64_t)aut->edges[e].dst << 32 | i);
-    return len;
+                PT_PUSH(pairs->items, pairs->len, pairs->cap, (uint64_t)aut->edges[e].dst << 32 | i);
+    sort_pairs(pairs);
 }
 
 static uint64_t atoms_in_use(const struct pt_moves *m, uint32_t set)
@@ -98,39 +97,42 @@ static uint64_t atoms_in_use(const struct pt_moves *m, uint32_t set)
     return used;
 }
 
-/* Fills m->pairs; returns how many there are. *open becomes 0 when every choice of truth values leads to the same. */
-static uint32_t collect_choices(struct pt_moves *m, uint32_t set, uint64_t bits, uint64_t *open)
+/* Fills m->pairs. *open becomes 0 when every choice of truth values leads to the same. */
+static void collect_choices(struct pt_moves *m, uint32_t set, uint64_t bits, uint64_t *open)
 {
-    if (__builtin_popcountll(*open) > PT_MAX_OPEN)
-        return sort_pairs(m->pairs, collect(m, set, 0, true, &m->pairs, &m->pair_cap, 0));
-    uint32_t len = sort_pairs(m->pairs, collect(m, set, bits, false, &m->pairs, &m->pair_cap, 0));
-    bool same = true;
-    for (uint64_t choice = *open; choice; choice = (choice - 1) & *open) { /* every non-empty subset */
-        uint32_t n = sort_pairs(m->other, collect(m, set, bits | choice, false, &m->other, &m->other_cap, 0));
-        if (n == len && (n == 0 || memcmp(m->other, m->pairs, n * sizeof *m->pairs) == 0))
+    struct pt_moves_pairs *pairs = &m->pairs, *other = &m->other;
+    bool many = __builtin_popcountll(*open) > PT_MAX_OPEN, same = !many;
+    pairs->len = 0;
+    collect(m, set, bits, many, pairs);
+    for (uint64_t choice = many ? 0 : *open; choice; choice = (choice - 1) & *open) { /* every non-empty subset */
+        other->len = 0;
+        collect(m, set, bits | choice, false, other);
+        if (other->len == pairs->len &&
+            (pairs->len == 0 || memcmp(other->items, pairs->items, pairs->len * sizeof *pairs->items) == 0))
             continue;
         same = false;
-        len = sort_pairs(m->pairs, collect(m, set, bits | choice, false, &m->pairs, &m->pair_cap, len));
+        collect(m, set, bits | choice, false, pairs);
     }
     if (same)
         *open = 0;
-    return len;
 }
 
 /* The pairs are sorted, so those of one target stand together. */
-static struct pt_set_move *encode(struct pt_moves *m, uint32_t len)
+static struct pt_set_move *encode(struct pt_moves *m)
 {
+    const uint64_t *pairs = m->pairs.items;
+    uint32_t len = m->pairs.len;
     uint32_t *targets = pt_xmalloc(((size_t)len + 1) * sizeof *targets), count = 0;
     for (uint32_t i = 0; i < len; i++)
-        if (i == 0 || m->pairs[i] >> 32 != m->pairs[i - 1] >> 32)
-            targets[count++] = (uint32_t)(m->pairs[i] >> 32);
+        if (i == 0 || pairs[i] >> 32 != pairs[i - 1] >> 32)
+            targets[count++] = (uint32_t)(pairs[i] >> 32);
     struct pt_set_move *move = pt_arena_alloc(&m->arena, sizeof *move + ((size_t)len + count) * sizeof *move->code);
     move->count = count;
     uint32_t *code = move->code;
     for (uint32_t t = 0, i = 0; t < count; t++) {
         uint32_t *head = code++, predecessors = 0;
-        for (; i < len && m->pairs[i] >> 32 == targets[t]; i++, predecessors++)
-            *code++ = (uint32_t)m->pairs[i];
+        for (; i < len && pairs[i] >> 32 == targets[t]; i++, predecessors++)
+            *code++ = (uint32_t)pairs[i];
         *head = predecessors << 1 | m->automaton->accepting[targets[t]];
     }
     move->set = pt_moves_set(m, targets, count);
@@ -143,8 +145,8 @@ const struct pt_set_move *pt_moves_make(struct pt_moves *m, uint32_t set, pt_let
     uint64_t bits, open = pt_monitor_open(m->monitor, letter, &bits);
     if (open)
         open &= atoms_in_use(m, set);
-    uint32_t len = collect_choices(m, set, bits, &open);
-    struct pt_set_move *move = encode(m, len);
+    collect_choices(m, set, bits, &open);
+    struct pt_set_move *move = encode(m);
     move->open = open;
     if (set >= m->row_cap) {
         size_t old = m->row_cap;
@@ -160,7 +162,7 @@ const struct pt_set_move *pt_moves_make(struct pt_moves *m, uint32_t set, pt_let
     }
     row->by_letter[letter] = move;
     m->bytes = m->arena.bytes + m->row_bytes + m->row_cap * sizeof *m->rows + pt_strtab_bytes(&m->sets) +
-               (m->pair_cap + m->other_cap) * sizeof *m->pairs;
+               (m->pairs.cap + m->other.cap) * sizeof *m->pairs.items;
     return move;
 }
 

@@ -31,9 +31,12 @@ struct pt_moves {
     size_t row_cap;
     struct pt_arena arena; /* of the moves */
     size_t row_bytes;
-    size_t bytes;            /* all of this, as of the last move made */
-    uint64_t *pairs, *other; /* scratch */
-    size_t pair_cap, other_cap;
+    size_t bytes; /* all of this, as of the last move made */
+    struct pt_moves_pairs {
+        uint64_t *items; /* target << 32 | place of its source in the set */
+        size_t cap;
+        uint32_t len;
+    } pairs, other; /* scratch */
 };
 
 /* The monitor has an automaton and outlives this. */

@@ -205,7 +205,8 @@ static bool expand(struct tableau *t, uint32_t src, pt_bdd f, pt_bdd label)
     bool fits = pt_bdd_primes(t->bdds, f, &p) && t->mark_count <= MAX_MARKS;
     for (uint32_t i = 0; i < p.count && fits; i++) {
         size_t start = i ? p.ends[i - 1] : 0;
-        struct choice c = read_prime(t, p.vars + start, p.ends[i] - start);
+        const uint32_t *vars = p.vars ? p.vars + start : NULL; /* the empty implicant may be the only one */
+        struct choice c = read_prime(t, vars, p.ends[i] - start);
         if (c.formula == PT_LTL_FALSE)
             continue;
         struct pt_tedge edge = {src, state_of(t, c.formula), pt_bdd_and(t->bdds, label, c.label), c.promises};

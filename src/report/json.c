@@ -57,20 +57,40 @@ static const char *how_word(enum pt_how how)
     return "predicted";
 }
 
-/* A `within` property reads the actual run alone: there is no lattice and no witness to tell of. */
+/*
+ * A `within` property reads the actual run alone: there is no lattice and no witness to tell of. `event` and `time` are
+ * promised; "within" holds the rest of what the text report says.
+ */
 static void put_within(struct pt_json *json, const struct pt_finding *finding)
 {
     const struct pt_finding_within *w = &finding->within;
+    bool violated = finding->verdict == PT_VERDICT_VIOLATED;
     pt_json_uint(json, "relevant", finding->relevant);
+    if (violated) {
+        pt_json_uint(json, "event", w->event);
+        if (w->timed)
+            pt_json_uint(json, "time", w->time);
+        else
+            pt_json_null(json, "time");
+    }
+    pt_json_open(json, "within", '{');
+    pt_json_uint(json, "bound", w->bound);
+    pt_json_string(json, "unit", w->bound_in_events ? "events" : "ns");
     pt_json_uint(json, "letters", w->events);
-    if (finding->verdict != PT_VERDICT_VIOLATED)
-        return;
-    pt_json_uint(json, "event", w->event);
-    if (w->timed)
-        pt_json_uint(json, "time", w->time);
-    else
-        pt_json_null(json, "time");
-    pt_json_string(json, "automaton_states", w->states);
+    pt_json_bool(json, "timed", w->timed);
+    if (violated) {
+        pt_json_bool(json, "silent", w->silent);
+        pt_json_bool(json, "passed", w->passed);
+        pt_json_uint(json, "last_pass", w->last_pass);
+        pt_json_string(json, "states", w->states ? w->states : "{}");
+    }
+    if (violated && w->step) {
+        pt_json_open(json, "step", '{');
+        pt_json_step(json, w->step);
+        pt_json_uint(json, "line", w->step->line);
+        pt_json_close(json, '}');
+    }
+    pt_json_close(json, '}');
 }
 
 static void put_violation(struct pt_json *json, const struct pt_finding *finding)

@@ -36,6 +36,8 @@ char *rd_text(struct reading *r, const json_t *value, const char *where);
 /* result_detail.c: the members that json_detail.c writes. */
 void rd_detail(struct reading *r, const json_t *object, struct pt_finding *finding);
 void rd_step(struct reading *r, const json_t *object, const char *where, struct pt_step *step);
+/* result_within.c: what `within` findings have beside. */
+void rd_within(struct reading *r, const json_t *object, struct pt_finding *finding);
 /* result_model.c */
 void rd_model(struct reading *r, const json_t *root, const char *label, struct pt_loaded *loaded);
 

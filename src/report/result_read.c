@@ -125,8 +125,8 @@ static void read_violation(struct reading *r, const json_t *object, struct pt_fi
     finding->suppressed = rd_string_or(r, object, "a property", "suppressed", NULL);
     finding->known = rd_bool_or(r, object, "a property", "known", false);
     finding->times = (uint32_t)rd_uint_or(r, object, "a property", "times", UINT32_MAX, 0);
-    finding->within.event = rd_uint_or(r, object, "a property", "event", INT64_MAX, 0);
-    finding->within.time = rd_uint_or(r, object, "a property", "time", INT64_MAX, 0);
+    if (strcmp(finding->kind, "within") == 0)
+        return; /* it has no witness */
     read_witness_from(r, object, finding);
     const json_t *witness = json_object_get(object, "witness");
     if (!json_is_array(witness)) {
@@ -201,6 +201,8 @@ static struct pt_finding *read_finding(struct reading *r, const json_t *object)
     finding->message = rd_string_or(r, object, "a property", "message", NULL);
     finding->monitorable = rd_bool_or(r, object, "a property", "monitorable", true);
     read_figures(r, object, finding);
+    if (!r->failed && strcmp(finding->kind, "within") == 0)
+        rd_within(r, object, finding);
     if (finding->verdict == PT_VERDICT_VIOLATED && !r->failed) {
         read_violation(r, object, finding);
         read_locals(r, object, finding);
