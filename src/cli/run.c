@@ -262,9 +262,22 @@ static bool place_name(void *context, const char *file, uint64_t offset, bool wh
     return true;
 }
 
-static enum pt_status open_channel(struct run *run, struct pt_err *err)
+/* A property that is local to threads needs all their events, and what each knows of the others': so all are counted,
+ * unless everything is recorded and says it by itself. */
+static uint32_t what_to_keep(const struct run *run)
 {
     uint32_t keep = (run->trace_path ? PT_KEEP_MARKS : 0) | (run->record_all ? PT_KEEP_ALL : 0);
+    for (uint32_t i = 0; i < run->analyse.input_count && !run->record_all; i++) {
+        const struct pt_property *property = run->analyse.inputs[i].property;
+        if (property && property->kind == PT_KIND_MTTL)
+            keep |= PT_KEEP_ALL | PT_KEEP_CLOCKS;
+    }
+    return keep;
+}
+
+static enum pt_status open_channel(struct run *run, struct pt_err *err)
+{
+    uint32_t keep = what_to_keep(run);
     struct pt_channel_setup setup = {.vars = run->resolved.vars,
                                      .var_count = run->resolved.var_count,
                                      .events = run->resolved.events,
