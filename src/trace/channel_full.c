@@ -97,6 +97,8 @@ bool chan_take_full(struct pt_channel_reader *r, const struct pt_record_event *r
 {
     if (record->kind != PT_KIND_FORK && record->kind != PT_KIND_JOIN)
         return take_access(r, record, value, event);
+    if (record->object == record->thread)
+        return false;
     /* A thread of which the trace knows nothing, because it was started by one that is not recorded, is not joined. */
     if (!chan_other_thread(r, record->object, record->kind == PT_KIND_FORK, &event.object))
         return record->kind == PT_KIND_JOIN;
