@@ -279,5 +279,6 @@ uint32_t pt_places_object(struct pt_places *p, uint64_t address, enum pt_space s
     struct pt_cell made = {.low = address, .size = 1, .space = (uint8_t)space};
     made.name = ask(p, address, true, &placed, &low) && low == address ? intern(p, space, placed.name)
                                                                        : name_by_address(p, space, address);
-    return p->cells[add(p, made)].name;
+    add(p, made);
+    return made.name;
 }

@@ -78,6 +78,20 @@ static void cells(void **state)
     teardown(&f);
 }
 
+/* Tables grow while names are handed out. */
+static void many(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup(&f);
+    for (uint64_t i = 0; i < 2000; i++) {
+        uint32_t lock = pt_places_object(f.places, 0x7000 + i * 8, PT_SPACE_LOCK);
+        assert_int_equal(pt_places_object(f.places, 0x7000 + i * 8, PT_SPACE_LOCK), lock);
+        assert_int_equal(lock, i);
+    }
+    teardown(&f);
+}
+
 static void lives(void **state)
 {
     (void)state;
@@ -104,6 +118,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(globals),
         cmocka_unit_test(cells),
+        cmocka_unit_test(many),
         cmocka_unit_test(lives),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
