@@ -10,7 +10,7 @@ ASAN_RANDOM ?= 200
 export DESTDIR
 
 .DEFAULT_GOAL := all
-.PHONY: all deps demo check check-asan install lint bench fuzz clean help
+.PHONY: all deps demo check check-asan check-real install lint bench fuzz clean help
 # Prerequisites run in the order they are written; Ninja does the parallel work.
 .NOTPARALLEL:
 
@@ -49,6 +49,12 @@ check-asan: deps ## run every test with AddressSanitizer and UBSan
 	$(call compile,asan,build-asan,all)
 	@# The runtime lives in other people's processes and is never sanitized: its own suite runs in 'check' alone.
 	@tools/run-tests build-asan --random $(ASAN_RANDOM) --skip rt
+
+# Sources come from Debian into build/real; nothing of the system is touched but for the libraries both need (tools/deps).
+check-real: deps all ## build memcached and pbzip2, unmodified, and run them under load
+	@tests/real/fetch build/real memcached pbzip2
+	@tools/deps real
+	@tests/real/check_real.py build/bin/portent build/real
 
 install: all ## install under PREFIX (default /usr/local), staged in DESTDIR
 	@cmake --install build --prefix $(PREFIX)

@@ -46,6 +46,7 @@ enum {
     OPT_JOBS,
     OPT_MEMORY_LIMIT,
     OPT_AUTOMATON_LIMIT,
+    OPT_RECORD_ALL,
     OPT_ON_FULL,
     OPT_EXIT_CODE,
     OPT_MODULE,
@@ -59,6 +60,8 @@ static const struct pt_option options_table[] = {
     [OPT_TRACE] =
         {NULL, 'o', "FILE.trace", NULL,
          "record the relevant events with their clocks, for 'check'; in binary form when the name ends in .ptb"},
+    [OPT_RECORD_ALL] = {"record-all", 0, NULL, NULL,
+                        "record every event of every thread to the file of -o: all accesses and synchronisation"},
     [OPT_MONITOR] = PT_OPTION_MONITOR,
     [OPT_WINDOW] = {"window", 0, "W", NULL, "keep at most W states per level, or 'all' (default: 64)"},
     [OPT_LOOKAHEAD] = {"lookahead", 0, "L", NULL, "look at most L events ahead, or 'all' (default: 256)"},
@@ -92,6 +95,7 @@ struct run {
     const char *result_path, *trace_path;
     const char **modules; /* then NULL */
     enum pt_on_full on_full;
+    bool record_all;
     int found_exit;
 
     char *program; /* its file */
@@ -136,6 +140,9 @@ static bool set_option(struct run *run, uint32_t index, const char *argument, ui
         break;
     case OPT_TRACE:
         run->trace_path = argument;
+        break;
+    case OPT_RECORD_ALL:
+        run->record_all = true;
         break;
     case OPT_ON_FULL:
         run->on_full = strcmp(argument, "drop") == 0 ? PT_ON_FULL_DROP : PT_ON_FULL_BLOCK;
@@ -183,6 +190,10 @@ static bool set_options(struct run *run, const struct pt_parsed *parsed)
     for (uint32_t i = 0; i < parsed->option_count; i++) {
         if (!set_option(run, parsed->options[i].index, parsed->options[i].argument, &module_count))
             return false;
+    }
+    if (run->record_all && !run->trace_path) {
+        pt_diag_usage("run", "--record-all needs a file to record to: -o FILE.trace");
+        return false;
     }
     run->analyse.engine.trace = run->trace_path ? run->trace_path : parsed->operands[0];
     return true;
@@ -239,20 +250,48 @@ static const char *function_name(void *context, uint64_t start, uint64_t module_
     return run->info ? pt_debuginfo_function(run->info, start, module_base) : NULL;
 }
 
+static bool place_name(void *context, const char *file, uint64_t offset, bool whole, struct pt_placed *ret_placed)
+{
+    struct run *run = context;
+    struct pt_variable variable;
+    if (!pt_debuginfo_at(run->info, file, offset, whole, &ret_placed->name, &variable))
+        return false;
+    ret_placed->offset = variable.offset;
+    ret_placed->size = variable.size;
+    ret_placed->type = variable.type;
+    return true;
+}
+
+/* A property that is local to threads needs all their events, and what each knows of the others': so all are counted,
+ * unless everything is recorded and says it by itself. */
+static uint32_t what_to_keep(const struct run *run)
+{
+    uint32_t keep = (run->trace_path ? PT_KEEP_MARKS : 0) | (run->record_all ? PT_KEEP_ALL : 0);
+    for (uint32_t i = 0; i < run->analyse.input_count && !run->record_all; i++) {
+        const struct pt_property *property = run->analyse.inputs[i].property;
+        if (property && property->kind == PT_KIND_MTTL)
+            keep |= PT_KEEP_ALL | PT_KEEP_CLOCKS;
+    }
+    return keep;
+}
+
 static enum pt_status open_channel(struct run *run, struct pt_err *err)
 {
+    uint32_t keep = what_to_keep(run);
     struct pt_channel_setup setup = {.vars = run->resolved.vars,
                                      .var_count = run->resolved.var_count,
                                      .events = run->resolved.events,
                                      .event_count = run->resolved.event_count,
                                      .options = getenv(PT_OPTIONS_ENV),
-                                     .keep = run->trace_path ? PT_KEEP_MARKS : 0,
+                                     .keep = keep,
                                      .on_full = run->on_full,
                                      .ring_bytes = RING_BYTES,
                                      .ring_max = RING_MAX};
     enum pt_status status = pt_channel_create(&setup, &run->names, &run->reader, err);
     if (status == PT_OK)
         pt_channel_set_function(run->reader, function_name, run);
+    if (status == PT_OK && run->info)
+        pt_channel_set_place(run->reader, place_name, run);
     return status;
 }
 

@@ -62,6 +62,7 @@ enum pt_record_type {
     PT_RECORD_SITE,   /* struct pt_record_site: before its first use in this ring */
     PT_RECORD_NAME,   /* struct pt_record_name: likewise */
     PT_RECORD_WATCH,  /* struct pt_record_watch: portent_watch named an object */
+    PT_RECORD_MODULE, /* struct pt_record_module: where the program or a library lies */
     PT_RECORD_INIT,   /* struct pt_record_event without clock: an initial value, before any event */
     PT_RECORD_EVENT,  /* struct pt_record_event */
     PT_RECORD_FOREIGN /* struct pt_record_event: a load saw something else than the last recorded store */
@@ -95,6 +96,12 @@ struct pt_record_name {
     char text[];
 };
 
+struct pt_record_module {
+    struct pt_record head;
+    uint64_t base, low, high; /* its load address, and the addresses it covers */
+    char file[];              /* "" for the program itself */
+};
+
 struct pt_record_watch {
     struct pt_record head;
     uint32_t var;  /* number for later events */
@@ -110,7 +117,28 @@ enum pt_event_kind {
     PT_KIND_INTERNAL, /* object: number of PT_RECORD_NAME; the value is an int64_t */
     PT_KIND_BEGIN,    /* likewise, without value */
     PT_KIND_END,
+
+    /* Of threads that are recorded in full. */
+    PT_KIND_READ,       /* object: variable */
+    PT_KIND_OTHER_USER, /* a user event that no property names; object: number of PT_RECORD_NAME */
+    PT_KIND_FORK,       /* object: thread, described in this ring before */
+    PT_KIND_JOIN,       /* object: thread */
+    PT_KIND_READ_AT,    /* memory that is not watched; the value is struct pt_access, then what was read or written */
+    PT_KIND_WRITE_AT,
+    PT_KIND_UPDATE_AT,
+    PT_KIND_ACQ, /* the value is the struct pt_access of the object; likewise the next six */
+    PT_KIND_REL,
+    PT_KIND_RACQ,
+    PT_KIND_RREL,
+    PT_KIND_WAIT,
+    PT_KIND_NOTIFY,
+    PT_KIND_SYNC,
+    PT_KIND_FREED, /* no event: this memory is other variables from here on */
     PT_KIND_COUNT
+};
+
+struct pt_access {
+    uint64_t address, size;
 };
 
 struct pt_record_event {
@@ -143,14 +171,27 @@ struct pt_watch {
 
 /* What is recorded beside the relevant events. */
 enum pt_keep {
-    PT_KEEP_MARKS = 1, /* portent_internal, portent_begin, portent_end */
+    PT_KEEP_MARKS = 1,   /* portent_internal, portent_begin, portent_end */
+    PT_KEEP_ALL = 2,     /* every thread in full: all its accesses and synchronisation */
+    PT_KEEP_THREADS = 4, /* in full: the threads that the table below names */
+    PT_KEEP_CLOCKS = 8, /* every event of a thread that is recorded in full is counted in clocks. Without it nothing is,
+                           which will do where all threads are in full: then the events themselves are the order */
 };
+
+/* Threads that start with this function. */
+struct pt_start {
+    uint64_t offset; /* its address as the module's file has it; PT_START_MAIN: the first thread */
+    uint32_t module; /* as in struct pt_watch */
+    uint32_t unused;
+};
+#define PT_START_MAIN UINT64_MAX
 
 struct pt_config {
     uint32_t watch_count, watches; /* struct pt_watch[watch_count] at offset watches */
     uint32_t event_count, events;  /* uint32_t[event_count]: offsets of the names of relevant user events */
     uint32_t options;              /* PORTENT_OPTIONS as given, a string */
     uint32_t keep;                 /* enum pt_keep, or-ed */
+    uint32_t start_count, starts;  /* struct pt_start[start_count] */
 };
 
 #endif

@@ -4,6 +4,7 @@
 #pragma GCC visibility pop
 
 #include "runtime/emit.h"
+#include "runtime/full.h"
 #include "runtime/shadow.h"
 #include "runtime/watch.h"
 
@@ -13,15 +14,28 @@ static struct pt_thread *recorder(void)
     return self && !self->busy ? self : NULL;
 }
 
+/* A relevant event advances the thread's clock, and so does every event of a thread whose events all count. */
+static void emit_mark(struct pt_thread *self, enum pt_event_kind kind, uint32_t object, const void *value,
+                      uint32_t bytes, bool relevant)
+{
+    bool counted = (relevant || self->full) && pt_full_count(self);
+    pt_emit_event(self, kind, object, NULL, value, bytes, counted);
+}
+
 void __portent_event(const char *name)
 {
     struct pt_thread *self = pt_is_active() ? recorder() : NULL;
     int64_t event = self ? pt_watch_event(name) : -1;
-    if (event < 0)
+    if (event < 0 && !(self && self->full))
         return;
     pt_enter(self);
-    pt_thread_tick(self);
-    pt_emit_event(self, PT_KIND_USER, (uint32_t)event, NULL, "", 0, true);
+    uint32_t number = event < 0 ? pt_emit_name(self, name) : 0;
+    if (event >= 0)
+        emit_mark(self, PT_KIND_USER, (uint32_t)event, "", 0, true);
+    else if (number)
+        emit_mark(self, PT_KIND_OTHER_USER, number, "", 0, false);
+    else
+        pt_emit_lost();
     pt_leave(self);
 }
 
@@ -35,10 +49,12 @@ void __portent_watch(const void *address, size_t size, int type, const char *nam
     pt_leave(self);
 }
 
-/* Internal events and blocks concern one thread: they are recorded with its clock and do not advance it. */
+/* Internal events and blocks concern one thread: they are recorded with its clock and do not advance it, unless the
+ * thread is recorded in full. */
 static struct pt_thread *mark_recorder(void)
 {
-    return pt_keeps & PT_KEEP_MARKS ? recorder() : NULL;
+    struct pt_thread *self = pt_keeps ? recorder() : NULL;
+    return self && (self->full || pt_keeps & PT_KEEP_MARKS) ? self : NULL;
 }
 
 void __portent_internal(const char *name, long long value)
@@ -50,7 +66,7 @@ void __portent_internal(const char *name, long long value)
     pt_enter(self);
     uint32_t number = pt_emit_name(self, name);
     if (number)
-        pt_emit_event(self, PT_KIND_INTERNAL, number, NULL, &kept, sizeof kept, false);
+        emit_mark(self, PT_KIND_INTERNAL, number, &kept, sizeof kept, false);
     else
         pt_emit_lost();
     pt_leave(self);
@@ -65,7 +81,7 @@ void __portent_begin(const char *name)
     uint32_t number = self->block_count < PT_BLOCK_MAX ? pt_emit_name(self, name) : 0;
     if (number) {
         self->blocks[self->block_count++] = number;
-        pt_emit_event(self, PT_KIND_BEGIN, number, NULL, "", 0, false);
+        emit_mark(self, PT_KIND_BEGIN, number, "", 0, false);
     } else {
         pt_emit_lost();
     }
@@ -82,7 +98,7 @@ void __portent_end(const char *name)
     uint32_t number = pt_emit_name(self, name);
     if (number && self->block_count && self->blocks[self->block_count - 1] == number) {
         self->block_count--;
-        pt_emit_event(self, PT_KIND_END, number, NULL, "", 0, false);
+        emit_mark(self, PT_KIND_END, number, "", 0, false);
     } else if (!number) {
         pt_emit_lost();
     } else {

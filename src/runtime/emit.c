@@ -212,7 +212,8 @@ static struct pt_record_event *place_event(struct pt_thread *self, enum pt_recor
     record->clock_count = pairs;
     if (pairs)
         memcpy(record->clock, clock->pairs, pairs * sizeof(struct pt_clock_pair));
-    memcpy(record->clock + pairs, value, bytes);
+    if (value)
+        memcpy(record->clock + pairs, value, bytes);
     return record;
 }
 
@@ -227,6 +228,24 @@ void pt_emit_event(struct pt_thread *self, enum pt_event_kind kind, uint32_t obj
     record->kind = (uint16_t)kind;
     record->counted = counted;
     record->object = object;
+    record->number = atomic_fetch_add_explicit(&pt_channel->next_number, 1, memory_order_relaxed);
+    publish(self);
+}
+
+void pt_emit_access(struct pt_thread *self, enum pt_event_kind kind, const struct pt_site *site,
+                    struct pt_access access, size_t bytes, bool counted)
+{
+    uint32_t number = known_site(self, site);
+    struct pt_record_event *record = place_event(self, PT_RECORD_EVENT, self->clock ? &pt_clocks[self->clock] : NULL,
+                                                 number, NULL, (uint32_t)(sizeof access + bytes));
+    if (!record)
+        return;
+    char *value = (char *)(record->clock + record->clock_count);
+    memcpy(value, &access, sizeof access);
+    memcpy(value + sizeof access, (const void *)(uintptr_t)access.address, bytes);
+    record->kind = (uint16_t)kind;
+    record->counted = counted;
+    record->object = 0;
     record->number = atomic_fetch_add_explicit(&pt_channel->next_number, 1, memory_order_relaxed);
     publish(self);
 }
@@ -257,6 +276,21 @@ void pt_emit_thread(struct pt_thread *self, const struct pt_thread *thread, uint
     record->start = start;
     record->module_base = start ? pt_module_base(start) : 0;
     memcpy(record->name, name, strlen(name) + 1);
+    publish(self);
+}
+
+void pt_emit_module(struct pt_thread *self, const char *file, uint64_t base, uint64_t low, uint64_t high)
+{
+    uint32_t bytes = padded(sizeof(struct pt_record_module) + strlen(file) + 1);
+    if (!have_room(self, bytes)) {
+        pt_emit_lost();
+        return;
+    }
+    struct pt_record_module *record = place(self, bytes, PT_RECORD_MODULE);
+    record->base = base;
+    record->low = low;
+    record->high = high;
+    memcpy(record->file, file, strlen(file) + 1);
     publish(self);
 }
 

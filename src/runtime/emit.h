@@ -13,6 +13,10 @@
  * is about. */
 void pt_emit_event(struct pt_thread *self, enum pt_event_kind kind, uint32_t object, const struct pt_site *site,
                    const void *value, uint32_t bytes, bool counted);
+/* The same about a piece of memory, with the first `bytes` of it. */
+void pt_emit_access(struct pt_thread *self, enum pt_event_kind kind, const struct pt_site *site,
+                    struct pt_access access, size_t bytes, bool counted);
+void pt_emit_module(struct pt_thread *self, const char *file, uint64_t base, uint64_t low, uint64_t high);
 /* The number of a text that this ring knows; 0 when there are too many. */
 uint32_t pt_emit_name(struct pt_thread *self, const char *text);
 /* PT_RECORD_INIT or PT_RECORD_FOREIGN: a value without number and clock. */

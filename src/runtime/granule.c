@@ -187,7 +187,7 @@ uint64_t pt_granule_after_read(struct pt_thread *self, uintptr_t address, uint64
         if (access == clock)
             return word;
         if (!pt_thread_has_passed(self, access) && pt_clock_leq(clock, access)) {
-            if (!(self->attention & PT_ATTEND_CANCEL))
+            if (self->quick == clock)
                 pt_granule_note_between(self, word);
             return word;
         }

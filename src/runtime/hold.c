@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "runtime/emit.h"
+#include "runtime/full.h"
 #include "runtime/quick.h"
 #include "runtime/shadow.h"
 #include "runtime/watch.h"
@@ -133,8 +134,8 @@ static void record_write(struct pt_thread *self, uint32_t object, const struct p
     memcpy(watched->last, (const void *)watched->address, watched->size);
     if (!relevant)
         return;
-    pt_thread_tick(self);
-    pt_emit_event(self, (enum pt_event_kind)kind, object, site, watched->last, watched->size, true);
+    bool counted = pt_full_count(self);
+    pt_emit_event(self, (enum pt_event_kind)kind, object, site, watched->last, watched->size, counted);
 }
 
 static void check_read(struct pt_thread *self, uint32_t object, const struct pt_site *site, int kind)
@@ -148,12 +149,58 @@ static void check_read(struct pt_thread *self, uint32_t object, const struct pt_
     pt_emit_value(self, PT_RECORD_FOREIGN, object, site, watched->last, watched->size);
 }
 
+static void record_read(struct pt_thread *self, uint32_t object, const struct pt_site *site, int kind)
+{
+    const struct pt_watched *watched = &pt_watched[object];
+    bool counted = pt_full_count(self);
+    pt_emit_event(self, (enum pt_event_kind)kind, object, site, (const void *)watched->address, watched->size, counted);
+}
+
+/* Bytes of a granule that lie in watched variables; bit-fields share theirs with variables that are not. */
+static unsigned watched_bytes(const struct pt_hold *hold, uintptr_t granule)
+{
+    unsigned bytes = 0;
+    for (uint32_t node = watches_of(held_word(pt_shadow_peek(granule))); node; node = pt_watch_nodes[node].next) {
+        const struct pt_watched *watched = &pt_watched[pt_watch_nodes[node].object];
+        struct pt_hold part = {.from = watched->address, .to = watched->address + watched->size};
+        if (!watched->bit_size && part.from < hold->to && part.to > hold->from)
+            bytes |= touched_bytes(&part, granule);
+    }
+    return bytes;
+}
+
+/* What a thread in full records beside the events of watched variables: the rest of the memory, in whole pieces. */
+static void record_rest(struct pt_thread *self, const struct pt_hold *hold, enum pt_event_kind kind,
+                        const struct pt_site *site)
+{
+    uintptr_t from = hold->from;
+    for (uintptr_t granule = hold->from & ~(uintptr_t)7; hold->watched && granule < hold->to; granule += 8) {
+        unsigned watched = watched_bytes(hold, granule) & touched_bytes(hold, granule);
+        for (unsigned i = 0; watched >> i; i++) {
+            if (!(watched >> i & 1))
+                continue;
+            if (from < granule + i)
+                pt_full_access(self, kind, site, from, granule + i - from);
+            from = granule + i + 1;
+        }
+    }
+    if (from < hold->to)
+        pt_full_access(self, kind, site, from, hold->to - from);
+}
+
 void pt_hold_end_read(struct pt_thread *self, struct pt_hold *hold, const struct pt_site *site)
 {
     if (hold->watched)
         each_watched(self, hold, site, 0, check_read);
     for (uintptr_t granule = hold->from & ~(uintptr_t)7; granule < hold->to; granule += 8)
         pt_granule_before_read(self, held_word(pt_shadow_peek(granule)), touched_bytes(hold, granule));
+    if (self->full && hold->sync) {
+        pt_full_sync(self, hold->sync, hold->from);
+    } else if (self->full) {
+        if (hold->watched)
+            each_watched(self, hold, site, PT_KIND_READ, record_read);
+        record_rest(self, hold, PT_KIND_READ_AT, site);
+    }
     self->held = hold->outer;
     for (uintptr_t granule = hold->low; granule < hold->high; granule += 8) {
         pt_shadow_word *word = pt_shadow_peek(granule);
@@ -170,6 +217,10 @@ void pt_hold_end_write(struct pt_thread *self, struct pt_hold *hold, enum pt_eve
         pt_granule_before_write(self, held_word(pt_shadow_peek(granule)), touched_bytes(hold, granule));
     if (hold->watched)
         each_watched(self, hold, site, (int)kind, record_write);
+    if (self->full && hold->sync)
+        pt_full_sync(self, hold->sync, hold->from);
+    else if (self->full)
+        record_rest(self, hold, kind == PT_KIND_UPDATE ? PT_KIND_UPDATE_AT : PT_KIND_WRITE_AT, site);
     self->held = hold->outer;
     for (uintptr_t granule = hold->low; granule < hold->high; granule += 8) {
         pt_shadow_word *word = pt_shadow_peek(granule);
@@ -198,8 +249,9 @@ static bool sync_quickly(struct pt_thread *self, uintptr_t at, bool write)
     return true;
 }
 
-void pt_hold_sync(const void *object, bool write)
+void pt_hold_sync(const void *object, int kind)
 {
+    bool write = kind != PT_KIND_RACQ && kind != PT_KIND_RREL && kind != PT_KIND_READ_AT && kind != PT_SYNC_QUIET_READ;
     if (!pt_is_active() || !pt_address_ok((uintptr_t)object))
         return;
     struct pt_thread *self = pt_thread_self();
@@ -208,6 +260,7 @@ void pt_hold_sync(const void *object, bool write)
     struct pt_hold hold;
     pt_enter(self);
     if (pt_hold_take(self, (uintptr_t)object, 4, &hold)) {
+        hold.sync = (uint16_t)kind;
         if (write)
             pt_hold_end_write(self, &hold, PT_KIND_WRITE, NULL);
         else

@@ -25,6 +25,8 @@ void pt_hold_suspend(struct pt_hold *hold);
 void pt_hold_resume(struct pt_hold *hold);
 /* acq, rel, wait, notify, sync write their object; racq, rrel read it (contract 3). Its clock is in the shadow of its
  * first bytes, which no instrumented code touches, so that it ends with its memory. */
-void pt_hold_sync(const void *object, bool write);
+void pt_hold_sync(const void *object, int kind);
+/* Kinds beside those of enum pt_event_kind: no event of the program, even where a thread is recorded in full. */
+enum { PT_SYNC_QUIET_READ = PT_KIND_COUNT, PT_SYNC_QUIET_WRITE };
 
 #endif

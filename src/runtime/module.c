@@ -35,7 +35,7 @@ static bool contains(const struct dl_phdr_info *module, uint64_t address, bool c
     return false;
 }
 
-static int visit(struct dl_phdr_info *module, size_t size, void *context)
+static int compare(struct dl_phdr_info *module, size_t size, void *context)
 {
     (void)size;
     struct wanted *wanted = context;
@@ -52,17 +52,48 @@ static int visit(struct dl_phdr_info *module, size_t size, void *context)
     return wanted->found;
 }
 
+struct each {
+    pt_module_visit visit;
+    void *context;
+    bool first;
+};
+
+static int visit_each(struct dl_phdr_info *module, size_t size, void *context)
+{
+    (void)size;
+    struct each *each = context;
+    uint64_t low = UINT64_MAX, high = 0;
+    for (unsigned i = 0; i < module->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &module->dlpi_phdr[i];
+        if (part->p_type != PT_LOAD)
+            continue;
+        low = part->p_vaddr < low ? part->p_vaddr : low;
+        high = part->p_vaddr + part->p_memsz > high ? part->p_vaddr + part->p_memsz : high;
+    }
+    const char *file = each->first || !module->dlpi_name ? "" : module->dlpi_name;
+    if (low < high && (each->first || file[0]))
+        each->visit(each->context, file, module->dlpi_addr, module->dlpi_addr + low, module->dlpi_addr + high);
+    each->first = false;
+    return 0;
+}
+
+void pt_module_each(pt_module_visit visit, void *context)
+{
+    struct each each = {visit, context, true};
+    dl_iterate_phdr(visit_each, &each);
+}
+
 uint64_t pt_module_base(uint64_t address)
 {
     struct wanted wanted = {.address = address, .first = true};
-    dl_iterate_phdr(visit, &wanted);
+    dl_iterate_phdr(compare, &wanted);
     return wanted.found ? wanted.base : 0;
 }
 
 bool pt_module_find(const char *file, uint64_t *ret_base)
 {
     struct wanted wanted = {.file = file, .first = true};
-    dl_iterate_phdr(visit, &wanted);
+    dl_iterate_phdr(compare, &wanted);
     if (wanted.found)
         *ret_base = wanted.base;
     return wanted.found;
@@ -71,7 +102,7 @@ bool pt_module_find(const char *file, uint64_t *ret_base)
 static bool is_code(uint64_t address)
 {
     struct wanted wanted = {.address = address, .first = true, .code = true};
-    dl_iterate_phdr(visit, &wanted);
+    dl_iterate_phdr(compare, &wanted);
     return wanted.found;
 }
 
@@ -82,7 +113,7 @@ uint64_t pt_module_callable(uint64_t start, const void *argument)
 {
     static const char kind[] = "NSt6thread11_State_implINS_8_InvokerISt5tupleIJ";
     struct wanted wanted = {.address = start, .first = true, .code = true};
-    dl_iterate_phdr(visit, &wanted);
+    dl_iterate_phdr(compare, &wanted);
     if (!wanted.found || !wanted.standard || !argument)
         return start;
     const uint64_t *state = argument;

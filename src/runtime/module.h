@@ -5,6 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Every module that is loaded; the program's own file is "". */
+typedef void (*pt_module_visit)(void *context, const char *file, uint64_t base, uint64_t low, uint64_t high);
+void pt_module_each(pt_module_visit visit, void *context);
 /* Load address of the module that an address lies in; 0 when none. */
 uint64_t pt_module_base(uint64_t address);
 /* Load address of a module by file name ("" the program itself); false while it is not loaded. */

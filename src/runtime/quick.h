@@ -49,14 +49,14 @@ static inline bool pt_quick_read_is_known(const struct pt_thread *self, uint64_t
 
 static inline bool pt_quick_write_is_known(const struct pt_thread *self, uint64_t word)
 {
-    return (word & (PT_SHADOW_STATE | PT_SHADOW_CLOCKS)) == ((uint64_t)self->clock << PT_SHADOW_WRITE_AT | self->clock);
+    return (word & (PT_SHADOW_STATE | PT_SHADOW_CLOCKS)) == (self->quick << PT_SHADOW_WRITE_AT | self->quick);
 }
 
 static inline bool pt_quick_is_passed(struct pt_thread *self, uint64_t word, unsigned bytes, bool write)
 {
     unsigned known = pt_shadow_bytes(word);
     return !(word & PT_SHADOW_STATE) && !(known & ~bytes) && (write || !known || known == bytes) && self->clock &&
-           pt_thread_has_passed(self, pt_shadow_access(word));
+           !self->full && pt_thread_has_passed(self, pt_shadow_access(word));
 }
 
 /* Enters the runtime and holds the granule if its word is still `seen`. The thread is not in the runtime. */

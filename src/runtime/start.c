@@ -8,6 +8,7 @@
 
 #include "core/channel.h"
 #include "runtime/clock.h"
+#include "runtime/full.h"
 #include "runtime/log.h"
 #include "runtime/options.h"
 #include "runtime/shadow.h"
@@ -96,15 +97,18 @@ __attribute__((constructor(101))) static void start(void)
         pt_channel = NULL;
         return;
     }
+    pt_keeps = config->keep;
     struct pt_thread *self = pt_thread_self(); /* the first thread: number 0 */
     if (!self)
         return;
     pthread_atfork(NULL, NULL, in_forked_child);
     pt_enter(self);
+    if (pt_full_any())
+        pt_full_modules(self);
     pt_watch_resolve(self);
     pt_leave(self);
-    pt_keeps = config->keep;
-    atomic_store_explicit(&pt_active, config->watch_count || config->event_count, memory_order_seq_cst);
+    atomic_store_explicit(&pt_active, config->watch_count || config->event_count || pt_full_any(),
+                          memory_order_seq_cst);
 }
 
 /* Threads may still run, and what they do still counts; the observer learns the real end from the kernel. */

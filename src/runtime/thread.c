@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "runtime/emit.h"
+#include "runtime/full.h"
 #include "runtime/hold.h"
 #include "runtime/shadow.h"
 #include "runtime/sys.h"
@@ -137,6 +138,8 @@ void pt_thread_begin(struct pt_thread *self)
 {
     self->handle = pthread_self();
     pt_self = self;
+    self->full = pt_full_wanted(self);
+    pt_thread_refresh(self);
     list(self);
     pthread_setspecific(end_key, self);
     atomic_store_explicit(&self->state, PT_THREAD_RUNNING, memory_order_release);
@@ -182,10 +185,12 @@ static void end(void *value)
     struct pt_thread *self = value;
     if (self->destructor_rounds++ < DESTRUCTOR_ROUNDS && pthread_setspecific(end_key, self) == 0)
         return;
-    pt_hold_sync(ended_threads, false);
+    pt_hold_sync(ended_threads, PT_SYNC_QUIET_READ);
     pt_enter(self);
     if (pt_channel)
         pt_shadow_clear(self, self->stack_low, self->stack_high, false);
+    if (pt_channel && pt_full_any())
+        pt_full_freed(self, self->stack_low, self->stack_high);
     if (pt_channel)
         pt_emit_end(self);
     pt_granule_drop_between(self);
@@ -204,6 +209,8 @@ void pt_thread_joined(struct pt_thread *self, struct pt_thread *thread)
 {
     pt_enter(self);
     pt_thread_take(self, thread->clock);
+    if (self->full)
+        pt_full_thread(self, PT_KIND_JOIN, thread->number);
     atomic_store(&thread->detached, true);
     let_go(self, thread);
     pt_leave(self);
@@ -224,12 +231,12 @@ void pt_thread_refresh(struct pt_thread *self)
 {
     self->changes++;
     self->care = self->clock ? UINT64_C(0xff) << PT_SHADOW_BYTES_AT : 0;
-    self->quick = self->attention & PT_ATTEND_CANCEL ? UINT64_MAX : self->clock;
+    self->quick = self->full || self->attention & PT_ATTEND_CANCEL ? UINT64_MAX : self->clock;
 }
 
 void pt_thread_after_ended(void)
 {
-    pt_hold_sync(ended_threads, true);
+    pt_hold_sync(ended_threads, PT_SYNC_QUIET_WRITE);
 }
 
 static void set_clock(struct pt_thread *self, pt_clock_id owned)

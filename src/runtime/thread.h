@@ -25,6 +25,7 @@ struct pt_hold {
     uintptr_t from, to;  /* the bytes accessed */
     uintptr_t low, high; /* the granules held */
     bool watched;
+    uint16_t sync; /* enum pt_event_kind of an operation on a synchronisation object; 0: an access of memory */
     struct pt_hold *outer;
 };
 
@@ -59,6 +60,7 @@ struct pt_thread {
     uint32_t number;                                 /* in order of creation */
     uint32_t parent;
     uint32_t events; /* its relevant events so far */
+    bool full;       /* all its events are recorded; set before its first one (full.h) */
 
     /* its ring */
     struct pt_ring *ring;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "runtime/full.h"
 #include "runtime/hold.h"
 #include "runtime/interpose.h"
 #include "runtime/shadow.h"
@@ -29,6 +30,8 @@ static bool forget(const void *memory, size_t size, bool keep)
         return false;
     pt_enter(self);
     bool any = pt_shadow_clear(self, (uintptr_t)memory, (uintptr_t)memory + size, keep);
+    if (pt_full_any())
+        pt_full_freed(self, (uintptr_t)memory, (uintptr_t)memory + size);
     pt_leave(self);
     return any;
 }
@@ -124,6 +127,8 @@ PT_WRAP(void *, dlopen, (const char *file, int mode))
     struct pt_thread *self = handle && pt_channel ? pt_thread_self() : NULL;
     if (self && !self->busy) {
         pt_enter(self);
+        if (pt_full_any())
+            pt_full_modules(self);
         pt_watch_resolve(self);
         pt_leave(self);
     }

@@ -45,9 +45,9 @@ struct region {
 static void run_gomp(void *context)
 {
     struct region *region = context;
-    pt_hold_sync(region->begun, false);
+    pt_hold_sync(region->begun, PT_KIND_READ_AT);
     region->body(region->arguments[0]);
-    pt_hold_sync(region->done, false);
+    pt_hold_sync(region->done, PT_KIND_READ_AT);
 }
 
 static void run_kmpc(int32_t *global, int32_t *bound, ...)
@@ -57,20 +57,20 @@ static void run_kmpc(int32_t *global, int32_t *bound, ...)
     struct region *region = va_arg(list, struct region *);
     va_end(list);
     void **a = region->arguments;
-    pt_hold_sync(region->begun, false);
+    pt_hold_sync(region->begun, PT_KIND_READ_AT);
     /* The caller removes arguments, so a body may be given more than it takes. */
     region->kmpc(global, bound, a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12], a[13],
                  a[14], a[15], a[16], a[17], a[18], a[19], a[20], a[21], a[22], a[23], a[24], a[25], a[26], a[27],
                  a[28], a[29], a[30], a[31]);
-    pt_hold_sync(region->done, false);
+    pt_hold_sync(region->done, PT_KIND_READ_AT);
 }
 
 PT_WRAP(void, GOMP_parallel, (void (*body)(void *), void *data, unsigned threads, unsigned flags))
 {
     struct region region = {.body = body, .arguments = {data}};
-    pt_hold_sync(region.begun, true);
+    pt_hold_sync(region.begun, PT_KIND_WRITE_AT);
     PT_REAL(GOMP_parallel)(run_gomp, &region, threads, flags);
-    pt_hold_sync(region.done, true);
+    pt_hold_sync(region.done, PT_KIND_WRITE_AT);
 }
 
 PT_WRAP(void, __kmpc_fork_call, (void *place, int32_t count, kmpc_body *body, ...))
@@ -83,28 +83,28 @@ PT_WRAP(void, __kmpc_fork_call, (void *place, int32_t count, kmpc_body *body, ..
     for (int32_t i = 0; i < count; i++)
         region.arguments[i] = va_arg(list, void *);
     va_end(list);
-    pt_hold_sync(region.begun, true);
+    pt_hold_sync(region.begun, PT_KIND_WRITE_AT);
     PT_REAL(__kmpc_fork_call)(place, 1, run_kmpc, &region);
-    pt_hold_sync(region.done, true);
+    pt_hold_sync(region.done, PT_KIND_WRITE_AT);
 }
 
 #define BARRIER(name, parameters, arguments)                                                                           \
     PT_WRAP(void, name, parameters)                                                                                    \
     {                                                                                                                  \
-        pt_hold_sync(all_barriers, true);                                                                              \
+        pt_hold_sync(all_barriers, PT_KIND_SYNC);                                                                      \
         PT_REAL(name) arguments;                                                                                       \
-        pt_hold_sync(all_barriers, true);                                                                              \
+        pt_hold_sync(all_barriers, PT_KIND_SYNC);                                                                      \
     }
 #define TAKE(name, parameters, arguments, object)                                                                      \
     PT_WRAP(void, name, parameters)                                                                                    \
     {                                                                                                                  \
         PT_REAL(name) arguments;                                                                                       \
-        pt_hold_sync(object, true);                                                                                    \
+        pt_hold_sync(object, PT_KIND_ACQ);                                                                             \
     }
 #define GIVE(name, parameters, arguments, object)                                                                      \
     PT_WRAP(void, name, parameters)                                                                                    \
     {                                                                                                                  \
-        pt_hold_sync(object, true);                                                                                    \
+        pt_hold_sync(object, PT_KIND_REL);                                                                             \
         PT_REAL(name) arguments;                                                                                       \
     }
 
@@ -125,7 +125,7 @@ PT_WRAP(int, omp_test_lock, (void *lock))
 {
     int taken = PT_REAL(omp_test_lock)(lock);
     if (taken)
-        pt_hold_sync(lock, true);
+        pt_hold_sync(lock, PT_KIND_ACQ);
     return taken;
 }
 #endif

@@ -12,45 +12,46 @@
 #include "runtime/thread.h"
 
 /* Something that has happened to the object once the call succeeded. */
-#define AFTER(name, parameters, arguments, object, succeeded)                                                          \
+#define AFTER(name, parameters, arguments, object, succeeded, kind)                                                    \
     PT_WRAP(int, name, parameters)                                                                                     \
     {                                                                                                                  \
         int result = PT_REAL(name) arguments;                                                                          \
         if (succeeded)                                                                                                 \
-            pt_hold_sync(object, true);                                                                                \
+            pt_hold_sync(object, kind);                                                                                \
         return result;                                                                                                 \
     }
 /* Something others may see as soon as the call is under way. */
-#define BEFORE(name, type)                                                                                             \
+#define BEFORE(name, type, kind)                                                                                       \
     PT_WRAP(int, name, (type * object))                                                                                \
     {                                                                                                                  \
-        pt_hold_sync(object, true);                                                                                    \
+        pt_hold_sync(object, kind);                                                                                    \
         return PT_REAL(name)(object);                                                                                  \
     }
 #define WAITED(name, parameters, arguments, condition, mutex, success)                                                 \
     PT_WRAP(int, name, parameters)                                                                                     \
     {                                                                                                                  \
-        pt_hold_sync(mutex, true);                                                                                     \
+        pt_hold_sync(mutex, PT_KIND_REL);                                                                              \
         int result = PT_REAL(name) arguments;                                                                          \
         if (result == success)                                                                                         \
-            pt_hold_sync(condition, true);                                                                             \
-        pt_hold_sync(mutex, true);                                                                                     \
+            pt_hold_sync(condition, PT_KIND_WAIT);                                                                     \
+        pt_hold_sync(mutex, PT_KIND_ACQ);                                                                              \
         return result;                                                                                                 \
     }
 #define LOCKED (result == 0 || (result == EOWNERDEAD && (pt_thread_after_ended(), true)))
 #define TIME   const struct timespec *limit
 
-AFTER(pthread_mutex_lock, (pthread_mutex_t * mutex), (mutex), mutex, LOCKED)
-AFTER(pthread_mutex_trylock, (pthread_mutex_t * mutex), (mutex), mutex, LOCKED)
-AFTER(pthread_mutex_timedlock, (pthread_mutex_t * mutex, TIME), (mutex, limit), mutex, LOCKED)
-AFTER(pthread_mutex_clocklock, (pthread_mutex_t * mutex, clockid_t clock, TIME), (mutex, clock, limit), mutex, LOCKED)
-BEFORE(pthread_mutex_unlock, pthread_mutex_t)
+AFTER(pthread_mutex_lock, (pthread_mutex_t * mutex), (mutex), mutex, LOCKED, PT_KIND_ACQ)
+AFTER(pthread_mutex_trylock, (pthread_mutex_t * mutex), (mutex), mutex, LOCKED, PT_KIND_ACQ)
+AFTER(pthread_mutex_timedlock, (pthread_mutex_t * mutex, TIME), (mutex, limit), mutex, LOCKED, PT_KIND_ACQ)
+AFTER(pthread_mutex_clocklock, (pthread_mutex_t * mutex, clockid_t clock, TIME), (mutex, clock, limit), mutex, LOCKED,
+      PT_KIND_ACQ)
+BEFORE(pthread_mutex_unlock, pthread_mutex_t, PT_KIND_REL)
 
-AFTER(pthread_spin_lock, (pthread_spinlock_t * lock), (lock), (const void *)lock, result == 0)
-AFTER(pthread_spin_trylock, (pthread_spinlock_t * lock), (lock), (const void *)lock, result == 0)
+AFTER(pthread_spin_lock, (pthread_spinlock_t * lock), (lock), (const void *)lock, result == 0, PT_KIND_ACQ)
+AFTER(pthread_spin_trylock, (pthread_spinlock_t * lock), (lock), (const void *)lock, result == 0, PT_KIND_ACQ)
 PT_WRAP(int, pthread_spin_unlock, (pthread_spinlock_t * lock))
 {
-    pt_hold_sync((const void *)lock, true);
+    pt_hold_sync((const void *)lock, PT_KIND_REL);
     return PT_REAL(pthread_spin_unlock)(lock);
 }
 
@@ -59,32 +60,33 @@ WAITED(pthread_cond_timedwait, (pthread_cond_t * condition, pthread_mutex_t *mut
        condition, mutex, 0)
 WAITED(pthread_cond_clockwait, (pthread_cond_t * condition, pthread_mutex_t *mutex, clockid_t clock, TIME),
        (condition, mutex, clock, limit), condition, mutex, 0)
-BEFORE(pthread_cond_signal, pthread_cond_t)
-BEFORE(pthread_cond_broadcast, pthread_cond_t)
+BEFORE(pthread_cond_signal, pthread_cond_t, PT_KIND_NOTIFY)
+BEFORE(pthread_cond_broadcast, pthread_cond_t, PT_KIND_NOTIFY)
 
 PT_WRAP(int, pthread_barrier_wait, (pthread_barrier_t * barrier))
 {
-    pt_hold_sync(barrier, true);
+    pt_hold_sync(barrier, PT_KIND_SYNC);
     int result = PT_REAL(pthread_barrier_wait)(barrier);
-    pt_hold_sync(barrier, true);
+    pt_hold_sync(barrier, PT_KIND_SYNC);
     return result;
 }
 
-AFTER(sem_wait, (sem_t * semaphore), (semaphore), semaphore, result == 0)
-AFTER(sem_trywait, (sem_t * semaphore), (semaphore), semaphore, result == 0)
-AFTER(sem_timedwait, (sem_t * semaphore, TIME), (semaphore, limit), semaphore, result == 0)
-AFTER(sem_clockwait, (sem_t * semaphore, clockid_t clock, TIME), (semaphore, clock, limit), semaphore, result == 0)
-BEFORE(sem_post, sem_t)
+AFTER(sem_wait, (sem_t * semaphore), (semaphore), semaphore, result == 0, PT_KIND_SYNC)
+AFTER(sem_trywait, (sem_t * semaphore), (semaphore), semaphore, result == 0, PT_KIND_SYNC)
+AFTER(sem_timedwait, (sem_t * semaphore, TIME), (semaphore, limit), semaphore, result == 0, PT_KIND_SYNC)
+AFTER(sem_clockwait, (sem_t * semaphore, clockid_t clock, TIME), (semaphore, clock, limit), semaphore, result == 0,
+      PT_KIND_SYNC)
+BEFORE(sem_post, sem_t, PT_KIND_SYNC)
 
-AFTER(mtx_lock, (mtx_t * mutex), (mutex), mutex, result == thrd_success)
-AFTER(mtx_trylock, (mtx_t * mutex), (mutex), mutex, result == thrd_success)
-AFTER(mtx_timedlock, (mtx_t * mutex, TIME), (mutex, limit), mutex, result == thrd_success)
-BEFORE(mtx_unlock, mtx_t)
+AFTER(mtx_lock, (mtx_t * mutex), (mutex), mutex, result == thrd_success, PT_KIND_ACQ)
+AFTER(mtx_trylock, (mtx_t * mutex), (mutex), mutex, result == thrd_success, PT_KIND_ACQ)
+AFTER(mtx_timedlock, (mtx_t * mutex, TIME), (mutex, limit), mutex, result == thrd_success, PT_KIND_ACQ)
+BEFORE(mtx_unlock, mtx_t, PT_KIND_REL)
 WAITED(cnd_wait, (cnd_t * condition, mtx_t *mutex), (condition, mutex), condition, mutex, thrd_success)
 WAITED(cnd_timedwait, (cnd_t * condition, mtx_t *mutex, TIME), (condition, mutex, limit), condition, mutex,
        thrd_success)
-BEFORE(cnd_signal, cnd_t)
-BEFORE(cnd_broadcast, cnd_t)
+BEFORE(cnd_signal, cnd_t, PT_KIND_NOTIFY)
+BEFORE(cnd_broadcast, cnd_t, PT_KIND_NOTIFY)
 
 /* Readers read the object, so that they are not ordered with each other; on unlocking one must know which it was. */
 static void note_write_lock(const void *lock)
@@ -118,7 +120,7 @@ static bool was_write_lock(const void *lock)
     {                                                                                                                  \
         int result = PT_REAL(name) arguments;                                                                          \
         if (result == 0)                                                                                               \
-            pt_hold_sync(lock, false);                                                                                 \
+            pt_hold_sync(lock, PT_KIND_RACQ);                                                                          \
         return result;                                                                                                 \
     }
 #define WRITE_LOCK(name, parameters, arguments)                                                                        \
@@ -127,7 +129,7 @@ static bool was_write_lock(const void *lock)
         int result = PT_REAL(name) arguments;                                                                          \
         if (result == 0) {                                                                                             \
             note_write_lock(lock);                                                                                     \
-            pt_hold_sync(lock, true);                                                                                  \
+            pt_hold_sync(lock, PT_KIND_ACQ);                                                                           \
         }                                                                                                              \
         return result;                                                                                                 \
     }
@@ -143,7 +145,7 @@ WRITE_LOCK(pthread_rwlock_clockwrlock, (pthread_rwlock_t * lock, clockid_t clock
 
 PT_WRAP(int, pthread_rwlock_unlock, (pthread_rwlock_t * lock))
 {
-    pt_hold_sync(lock, was_write_lock(lock));
+    pt_hold_sync(lock, was_write_lock(lock) ? PT_KIND_REL : PT_KIND_RREL);
     return PT_REAL(pthread_rwlock_unlock)(lock);
 }
 
@@ -158,7 +160,7 @@ static void initialise_once(void)
 {
     const void *object = once.object;
     once.initialise();
-    pt_hold_sync(object, true);
+    pt_hold_sync(object, PT_KIND_SYNC);
 }
 
 PT_WRAP(int, pthread_once, (pthread_once_t * control, void (*initialise)(void)))
@@ -170,7 +172,7 @@ PT_WRAP(int, pthread_once, (pthread_once_t * control, void (*initialise)(void)))
     once.object = control;
     int result = PT_REAL(pthread_once)(control, initialise_once);
     once = outer;
-    pt_hold_sync(control, true);
+    pt_hold_sync(control, PT_KIND_SYNC);
     return result;
 }
 
@@ -185,5 +187,5 @@ PT_WRAP(void, call_once, (once_flag * flag, void (*initialise)(void)))
     once.object = flag;
     PT_REAL(call_once)(flag, initialise_once);
     once = outer;
-    pt_hold_sync(flag, true);
+    pt_hold_sync(flag, PT_KIND_SYNC);
 }

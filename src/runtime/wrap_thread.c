@@ -4,6 +4,7 @@
 #include <threads.h>
 
 #include "runtime/emit.h"
+#include "runtime/full.h"
 #include "runtime/interpose.h"
 #include "runtime/module.h"
 #include "runtime/thread.h"
@@ -23,6 +24,22 @@ static struct pt_thread *new_child(void)
         pt_leave(self);
     }
     return child;
+}
+
+/* A thread in full tells whom it starts, and under which name, before the child can do anything. The child has its
+ * parent's clock, this event included. */
+static void tell_fork(struct pt_thread *child)
+{
+    struct pt_thread *self = pt_self;
+    if (!self || !self->full)
+        return;
+    pt_enter(self);
+    pt_emit_thread(self, child, child->runs, "");
+    pt_full_thread(self, PT_KIND_FORK, child->number);
+    pt_clock_acquire(self->clock, 1);
+    pt_clock_release(self, child->clock, 1);
+    child->clock = self->clock;
+    pt_leave(self);
 }
 
 /* Its stack is other variables for the next thread that gets it. */
@@ -72,6 +89,7 @@ PT_WRAP(int, pthread_create,
     child->argument = argument;
     atomic_store(&child->let_go, detached == PTHREAD_CREATE_DETACHED);
     atomic_store(&child->detached, detached == PTHREAD_CREATE_DETACHED);
+    tell_fork(child);
     int result = PT_REAL(pthread_create)(thread, attributes, run_posix, child);
     if (result != 0)
         pt_thread_discard(child);
@@ -86,6 +104,7 @@ PT_WRAP(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *argument))
     child->start_c11 = start;
     child->runs = (uintptr_t)start;
     child->argument = argument;
+    tell_fork(child);
     int result = PT_REAL(thrd_create)(thread, run_c11, child);
     if (result != thrd_success)
         pt_thread_discard(child);

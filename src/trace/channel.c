@@ -40,13 +40,19 @@ static void pad(struct pt_buf *buf, size_t to)
 /* The tables stand first, with room for what is only known once the strings behind them are placed. */
 static void build_config(const struct pt_channel_setup *setup, struct pt_buf *buf)
 {
-    struct pt_config config = {.watch_count = setup->var_count, .event_count = setup->event_count, .keep = setup->keep};
+    struct pt_config config = {.watch_count = setup->var_count,
+                               .event_count = setup->event_count,
+                               .keep = setup->keep,
+                               .start_count = setup->start_count};
+    struct pt_start *starts = pt_xcalloc((size_t)setup->start_count + 1, sizeof *starts);
     struct pt_watch *watches = pt_xcalloc((size_t)setup->var_count + 1, sizeof *watches);
     uint32_t *events = pt_xcalloc((size_t)setup->event_count + 1, sizeof *events);
     pt_buf_add(buf, (const char *)&config, sizeof config);
     pad(buf, _Alignof(struct pt_watch));
     config.watches = (uint32_t)buf->len;
     pt_buf_add(buf, (const char *)watches, setup->var_count * sizeof *watches);
+    config.starts = (uint32_t)buf->len;
+    pt_buf_add(buf, (const char *)starts, setup->start_count * sizeof *starts);
     config.events = (uint32_t)buf->len;
     pt_buf_add(buf, (const char *)events, setup->event_count * sizeof *events);
     for (uint32_t i = 0; i < setup->var_count; i++) {
@@ -61,11 +67,16 @@ static void build_config(const struct pt_channel_setup *setup, struct pt_buf *bu
     }
     for (uint32_t i = 0; i < setup->event_count; i++)
         events[i] = put_string(buf, setup->events[i]);
+    for (uint32_t i = 0; i < setup->start_count; i++)
+        starts[i] = (struct pt_start){setup->starts[i].offset,
+                                      setup->starts[i].module ? put_string(buf, setup->starts[i].module) : 0, 0};
     config.options = put_string(buf, setup->options ? setup->options : "");
     memcpy(buf->text, &config, sizeof config);
     memcpy(buf->text + config.watches, watches, setup->var_count * sizeof *watches);
+    memcpy(buf->text + config.starts, starts, setup->start_count * sizeof *starts);
     memcpy(buf->text + config.events, events, setup->event_count * sizeof *events);
     free(watches);
+    free(starts);
     free(events);
 }
 
@@ -108,6 +119,9 @@ static void init_reader(struct pt_channel_reader *r, const struct pt_channel_set
     pt_map64_init(&r->objects);
     pt_map64_init(&r->sites);
     pt_map64_init(&r->text_of);
+    pt_map64_init(&r->holds);
+    r->clockless = setup->keep & PT_KEEP_ALL && !(setup->keep & PT_KEEP_CLOCKS);
+    r->places = pt_places_new(r->names);
     pt_strtab_init(&r->texts);
     pt_map64_init(&r->thread_of);
     pt_strtab_init(&r->thread_functions);
@@ -180,6 +194,7 @@ void pt_channel_free(struct pt_channel_reader *r)
         pt_map64_release(&r->objects);
         pt_map64_release(&r->sites);
         pt_map64_release(&r->text_of);
+        pt_map64_release(&r->holds);
         pt_strtab_release(&r->texts);
         pt_map64_release(&r->thread_of);
         pt_strtab_release(&r->thread_functions);
@@ -193,6 +208,8 @@ void pt_channel_free(struct pt_channel_reader *r)
     free(r->threads);
     free(r->function_uses);
     free(r->inits);
+    free(r->queue);
+    pt_places_free(r->places);
     free(r->clock);
     free(r->foreign);
     free(r);
@@ -212,6 +229,11 @@ void pt_channel_set_function(struct pt_channel_reader *r, pt_channel_function fu
 {
     r->function = function;
     r->function_context = context;
+}
+
+void pt_channel_set_place(struct pt_channel_reader *r, pt_place_function function, void *context)
+{
+    pt_places_set_function(r->places, function, context);
 }
 
 void pt_channel_set_ended(struct pt_channel_reader *r)

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "core/channel.h"
 #include "trace/event.h"
+#include "trace/places.h"
 
 /* A variable to watch. */
 struct pt_channel_var {
@@ -20,13 +21,21 @@ struct pt_channel_var {
     uint32_t bit_offset, bit_size;
 };
 
+/* A function that threads start with. */
+struct pt_channel_start {
+    const char *module; /* NULL: the program itself */
+    uint64_t offset;    /* PT_START_MAIN: the first thread */
+};
+
 struct pt_channel_setup {
     const struct pt_channel_var *vars;
     uint32_t var_count;
     const char *const *events; /* relevant user events */
     uint32_t event_count;
-    const char *options; /* PORTENT_OPTIONS; NULL: none */
-    uint32_t keep;       /* enum pt_keep, or-ed: what to record beside the relevant events */
+    const char *options;                   /* PORTENT_OPTIONS; NULL: none */
+    uint32_t keep;                         /* enum pt_keep, or-ed: what to record beside the relevant events */
+    const struct pt_channel_start *starts; /* PT_KEEP_THREADS: which threads */
+    uint32_t start_count;
     enum pt_on_full on_full;
     uint64_t ring_bytes; /* of each thread, a power of two of at least 4096 */
     uint32_t ring_max;   /* threads at a time */
@@ -46,15 +55,20 @@ struct pt_channel *pt_channel_map(struct pt_channel_reader *reader);
 typedef const char *(*pt_channel_function)(void *context, uint64_t start, uint64_t module_base);
 void pt_channel_set_function(struct pt_channel_reader *reader, pt_channel_function function, void *context);
 
+/* Names the memory of threads that are recorded in full. */
+void pt_channel_set_place(struct pt_channel_reader *reader, pt_place_function function, void *context);
+
 enum pt_channel_read {
     PT_CHANNEL_EVENT, /* *ret_event is filled, its clock valid until the next call */
     PT_CHANNEL_EMPTY, /* nothing at present */
 };
 /*
  * The next event in actual order: PT_OP_INIT, then PT_OP_WRITE, PT_OP_UPDATE and PT_OP_EVENT with clocks, and, with
- * PT_KEEP_MARKS, PT_OP_INTERNAL, PT_OP_BEGIN and PT_OP_END, which have clocks but are not counted in them. `now` is a
- * monotonic time in nanoseconds. A record that does not come, because its thread was stopped for good while it wrote,
- * is waited for: 10 ms if the program says that it drops records, 5 s otherwise; then it counts as lost.
+ * PT_KEEP_MARKS, PT_OP_INTERNAL, PT_OP_BEGIN and PT_OP_END, which have clocks but are not counted in them. Threads that
+ * are recorded in full have every other operation too; with PT_KEEP_ALL and without PT_KEEP_CLOCKS no event has a
+ * clock, and the events themselves are the order. `now` is a monotonic time in nanoseconds. A record that does not
+ * come, because its thread was stopped for good while it wrote, is waited for: 10 ms if the program says that it drops
+ * records, 5 s otherwise; then it counts as lost.
  */
 enum pt_channel_read pt_channel_next(struct pt_channel_reader *reader, uint64_t now, struct pt_event *ret_event);
 /* The same as long as events stand ready, without asking for the time; false: ask pt_channel_next. */

@@ -107,12 +107,17 @@ static void find_announced(struct pt_channel_reader *r)
         r->announced++;
 }
 
+static bool is_open(const struct pt_channel_reader *r, uint32_t number)
+{
+    const struct thread *thread = known_thread(r, number);
+    return thread && thread->name == PT_NONE && number > r->announced;
+}
+
 bool chan_name_is_open(const struct pt_channel_reader *r)
 {
     struct pt_record_event event;
     memcpy(&event, r->record, sizeof event);
-    const struct thread *thread = known_thread(r, event.thread);
-    return thread && thread->name == PT_NONE && event.thread > r->announced;
+    return is_open(r, event.thread) || (event.kind == PT_KIND_FORK && is_open(r, event.object));
 }
 
 void chan_settle_names(struct pt_channel_reader *r)
@@ -120,6 +125,8 @@ void chan_settle_names(struct pt_channel_reader *r)
     struct pt_record_event event;
     memcpy(&event, r->record, sizeof event);
     r->announced = event.thread;
+    if (event.kind == PT_KIND_FORK && event.object > event.thread)
+        r->announced = event.object;
     find_announced(r);
 }
 
@@ -223,6 +230,17 @@ static bool take_name(struct pt_channel_reader *r)
     return true;
 }
 
+static bool take_module(struct pt_channel_reader *r)
+{
+    struct pt_record_module record;
+    const char *file = text_at(r, offsetof(struct pt_record_module, file));
+    if (!file)
+        return false;
+    memcpy(&record, r->record, sizeof record);
+    pt_places_add_module(r->places, file, record.base, record.low, record.high);
+    return true;
+}
+
 /* --- values --- */
 
 static bool take_watch(struct pt_channel_reader *r)
@@ -308,6 +326,12 @@ static struct pt_value decode(struct pt_channel_reader *r, const struct watched 
     return w->type == PT_WATCH_FLOAT ? decode_float(bytes, w->size) : decode_integer(w, bytes);
 }
 
+struct pt_value chan_decode(struct pt_channel_reader *r, uint32_t type, uint32_t size, const unsigned char *bytes)
+{
+    struct watched cell = {.size = size, .type = (enum pt_watch_type)type};
+    return decode(r, &cell, bytes, size);
+}
+
 /* --- events --- */
 
 /* The fixed part, and where clock and value stand; false when they do not fit into the record. */
@@ -371,6 +395,8 @@ bool chan_take_record(struct pt_channel_reader *r, uint32_t ring)
         return take_name(r);
     case PT_RECORD_WATCH:
         return take_watch(r);
+    case PT_RECORD_MODULE:
+        return take_module(r);
     case PT_RECORD_INIT:
         return take_init(r);
     case PT_RECORD_FOREIGN:
@@ -436,7 +462,7 @@ static bool take_clock(struct pt_channel_reader *r, const struct pt_record_event
 static bool take_object(struct pt_channel_reader *r, const struct pt_record_event *record, const unsigned char *value,
                         struct pt_event *event)
 {
-    if (record->kind == PT_KIND_WRITE || record->kind == PT_KIND_UPDATE) {
+    if (record->kind == PT_KIND_WRITE || record->kind == PT_KIND_UPDATE || record->kind == PT_KIND_READ) {
         const struct watched *w = watched_at(r, record->object);
         if (!w)
             return false;
@@ -462,21 +488,50 @@ static bool take_object(struct pt_channel_reader *r, const struct pt_record_even
     return true;
 }
 
+bool chan_other_thread(struct pt_channel_reader *r, uint32_t number, bool forked, uint32_t *ret_name)
+{
+    uint32_t index = pt_map64_get(&r->thread_of, number);
+    if (index == PT_NONE || r->threads[index].seen == forked)
+        return false;
+    r->threads[index].seen = true;
+    *ret_name = name_of(r, &r->threads[index]);
+    return true;
+}
+
 bool chan_take_event(struct pt_channel_reader *r, uint32_t ring, struct pt_event *ret_event)
 {
-    static const uint8_t ops[PT_KIND_COUNT] = {PT_OP_WRITE,    PT_OP_UPDATE, PT_OP_EVENT,
-                                               PT_OP_INTERNAL, PT_OP_BEGIN,  PT_OP_END};
+    static const uint8_t ops[PT_KIND_COUNT] = {
+        [PT_KIND_WRITE] = PT_OP_WRITE,       [PT_KIND_UPDATE] = PT_OP_UPDATE,    [PT_KIND_USER] = PT_OP_EVENT,
+        [PT_KIND_INTERNAL] = PT_OP_INTERNAL, [PT_KIND_BEGIN] = PT_OP_BEGIN,      [PT_KIND_END] = PT_OP_END,
+        [PT_KIND_READ] = PT_OP_READ,         [PT_KIND_OTHER_USER] = PT_OP_EVENT, [PT_KIND_FORK] = PT_OP_FORK,
+        [PT_KIND_JOIN] = PT_OP_JOIN,         [PT_KIND_READ_AT] = PT_OP_READ,     [PT_KIND_WRITE_AT] = PT_OP_WRITE,
+        [PT_KIND_UPDATE_AT] = PT_OP_UPDATE,  [PT_KIND_ACQ] = PT_OP_ACQ,          [PT_KIND_REL] = PT_OP_REL,
+        [PT_KIND_RACQ] = PT_OP_RACQ,         [PT_KIND_RREL] = PT_OP_RREL,        [PT_KIND_WAIT] = PT_OP_WAIT,
+        [PT_KIND_NOTIFY] = PT_OP_NOTIFY,     [PT_KIND_SYNC] = PT_OP_SYNC,        [PT_KIND_FREED] = PT_OP_COUNT,
+    };
     struct pt_record_event record;
     size_t at;
     uint32_t clock_len;
     if (!open_event(r, &record, &at) || record.kind >= PT_KIND_COUNT)
         return false;
     struct pt_event event = {.op = ops[record.kind], .loc = loc_of(r, ring, record.site)};
-    if (!take_object(r, &record, r->record + at, &event) || !take_clock(r, &record, &clock_len))
+    bool simple = record.kind < PT_KIND_FORK;
+    if (simple && !take_object(r, &record, r->record + at, &event))
         return false;
-    event.thread = known_thread(r, record.thread)->name;
-    event.clock = r->clock;
-    event.clock_len = clock_len;
-    *ret_event = event;
+    if (!take_clock(r, &record, &clock_len))
+        return false;
+    struct thread *self = thread_at(r, record.thread);
+    event.thread = self->name;
+    if (!r->clockless) {
+        event.clock = r->clock;
+        event.clock_len = clock_len;
+    }
+    if (!simple && !chan_take_full(r, &record, r->record + at, event))
+        return false;
+    self = thread_at(r, record.thread); /* naming the other one may have moved them */
+    self->seen = true;
+    ret_event->op = PT_OP_COUNT;
+    if (simple)
+        *ret_event = event;
     return true;
 }

@@ -3,6 +3,7 @@
 #define PT_TRACE_CHANNEL_IMPL_H
 
 #include "trace/channel.h"
+#include "trace/places.h"
 
 /* What the reader knows of a ring. The header's own fields may be overwritten by the program: they are not trusted. */
 struct ring {
@@ -34,6 +35,7 @@ struct thread {
     char *own_name;   /* set with pthread_setname_np, or NULL */
     uint64_t count;   /* of its latest event, as the program counts */
     uint64_t yielded; /* its events that have been handed out */
+    bool seen;        /* the trace knows of it: its fork, or an event */
     struct gap *gaps;
     uint32_t gap_count;
     size_t gap_cap;
@@ -81,6 +83,13 @@ struct pt_channel_reader {
     uint32_t *function_uses; /* by id in thread_functions */
     size_t function_use_cap;
 
+    bool clockless; /* every thread is recorded in full, and the events are the order */
+    struct pt_places *places;
+    struct pt_event *queue; /* events of the last record that are not handed out yet; the clock is theirs too */
+    uint32_t queue_count, queue_next;
+    size_t queue_cap;
+    struct pt_map64 holds; /* locks of threads in full: see channel_full.c */
+
     struct pt_event *inits; /* initial values to hand out */
     uint32_t init_count, init_next;
     size_t init_cap;
@@ -93,8 +102,15 @@ struct pt_channel_reader {
 
 /* Takes a record that is not an event, from reader->record. False when it makes no sense. */
 bool chan_take_record(struct pt_channel_reader *r, uint32_t ring);
-/* An event from reader->record. */
+/* An event from reader->record. Several, or none, where the thread is recorded in full: they are in the queue then, and
+ * ret_event->op is PT_OP_COUNT. */
 bool chan_take_event(struct pt_channel_reader *r, uint32_t ring, struct pt_event *ret_event);
+/* What such a thread does; `event` has everything but object and value. */
+bool chan_take_full(struct pt_channel_reader *r, const struct pt_record_event *record, const unsigned char *value,
+                    struct pt_event event);
+/* The name of a thread that is forked or joined; false when it cannot be. */
+bool chan_other_thread(struct pt_channel_reader *r, uint32_t number, bool forked, uint32_t *ret_name);
+struct pt_value chan_decode(struct pt_channel_reader *r, uint32_t type, uint32_t size, const unsigned char *bytes);
 /* Is the event in reader->record the first of a thread whose name depends on threads that have not told theirs? */
 bool chan_name_is_open(const struct pt_channel_reader *r);
 /* Stops waiting for those. */

@@ -253,20 +253,31 @@ static bool open_top(struct pt_channel_reader *r)
     return !chan_name_is_open(r);
 }
 
-/* After open_top. False: it makes no sense, and is gone. */
+/* After open_top. False: it makes no sense, or is none or several events, which are in the queue; it is gone. */
 static bool take_top(struct pt_channel_reader *r, struct pt_event *ret_event)
 {
     r->names_stalled_at = r->stalled_at = 0;
     bool good = chan_take_event(r, r->heap[0], ret_event);
-    if (good) {
-        r->settled = true;
+    bool event = good && ret_event->op != PT_OP_COUNT;
+    r->settled |= good;
+    if (event)
         ret_event->line = ++r->events;
-    } else {
-        r->corrupt++;
-    }
+    r->corrupt += !good;
     r->expected++;
     drop_top(r);
-    return good;
+    return event;
+}
+
+/* What is left of the last record's events. */
+static bool take_queued(struct pt_channel_reader *r, struct pt_event *ret_event)
+{
+    if (r->queue_next == r->queue_count) {
+        r->queue_next = r->queue_count = 0;
+        return false;
+    }
+    *ret_event = r->queue[r->queue_next++];
+    ret_event->line = ++r->events;
+    return true;
 }
 
 /* Has a name been waited for long enough? */
@@ -280,8 +291,10 @@ static bool names_are_over(struct pt_channel_reader *r, uint64_t now)
 
 bool pt_channel_ready(struct pt_channel_reader *r, struct pt_event *ret_event)
 {
+    if (take_queued(r, ret_event))
+        return true;
     while (r->settled && r->heap_count && r->rings[r->heap[0]].front == r->expected && open_top(r)) {
-        if (take_top(r, ret_event))
+        if (take_top(r, ret_event) || take_queued(r, ret_event))
             return true;
     }
     return false;
@@ -294,6 +307,8 @@ enum pt_channel_read pt_channel_next(struct pt_channel_reader *r, uint64_t now, 
         r->stalled_at = r->names_stalled_at = 0;
     r->asked_at = now;
     for (;;) {
+        if (take_queued(r, ret_event))
+            return PT_CHANNEL_EVENT;
         if (r->init_next < r->init_count && !r->settled) {
             *ret_event = r->inits[r->init_next++];
             ret_event->line = ++r->events;

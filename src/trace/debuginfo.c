@@ -17,6 +17,8 @@
 
 #include "base/buf.h"
 #include "trace/dwarf_path.h"
+#include "trace/dwarf_place.h"
+#include "trace/dwarf_type.h"
 #include "trace/libraries.h"
 
 struct module {
@@ -29,6 +31,14 @@ struct module {
     uint64_t base;  /* where it was loaded, when has_base */
     bool has_base;
     struct pt_dwarf_index index;
+    struct by_address *by_address; /* variables with a fixed place, in order; made when first needed */
+    uint32_t by_address_count;
+    bool sorted;
+};
+
+struct by_address {
+    uint64_t address, size;
+    uint32_t var;
 };
 
 struct pt_debuginfo {
@@ -93,6 +103,7 @@ static void close_module(struct module *m)
         pt_dwarf_index_release(&m->index);
     if (m->session)
         dwfl_end(m->session);
+    free(m->by_address);
     free(m->path);
 }
 
@@ -400,6 +411,105 @@ void pt_debuginfo_near(struct pt_debuginfo *info, const char *path, pt_debuginfo
         }
     }
     free(matches.items);
+}
+
+/* --- addresses --- */
+
+static int compare_addresses(const void *a, const void *b)
+{
+    const struct by_address *x = a, *y = b;
+    return x->address != y->address ? (x->address < y->address ? -1 : 1) : x->var < y->var ? -1 : x->var > y->var;
+}
+
+static void sort_by_address(struct module *m)
+{
+    const struct pt_dwarf_index *index = index_of(m);
+    m->sorted = true;
+    m->by_address = pt_xcalloc((size_t)index->var_count + 1, sizeof *m->by_address);
+    for (uint32_t v = 0; v < index->var_count; v++) {
+        Dwarf_Die die = index->vars[v].die, type;
+        Dwarf_Word size;
+        uint64_t address = index->vars[v].address + m->shift;
+        if (index->vars[v].place != PT_PLACE_FIXED || !is_loaded(m, address) || !pt_dwarf_type_of(&die, &type) ||
+            dwarf_aggregate_size(&type, &size) != 0 || !size)
+            continue;
+        m->by_address[m->by_address_count++] = (struct by_address){address, size, v};
+    }
+    qsort(m->by_address, m->by_address_count, sizeof *m->by_address, compare_addresses);
+}
+
+static const struct by_address *variable_at(struct module *m, uint64_t address)
+{
+    if (!m->sorted)
+        sort_by_address(m);
+    uint32_t low = 0, high = m->by_address_count; /* the first that begins behind it */
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (m->by_address[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    /* The same variable may be described several times: the first one counts. */
+    while (low > 1 && m->by_address[low - 2].address == m->by_address[low - 1].address)
+        low--;
+    return low && address - m->by_address[low - 1].address < m->by_address[low - 1].size ? &m->by_address[low - 1]
+                                                                                         : NULL;
+}
+
+static struct module *module_of(struct pt_debuginfo *info, const char *file)
+{
+    if (!*file)
+        return &info->modules[0];
+    find_libraries(info);
+    const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+    for (uint32_t i = 1; i < info->count; i++)
+        if (strcmp(info->modules[i].path, file) == 0 || file_matches(info->modules[i].path, name))
+            return &info->modules[i];
+    return NULL;
+}
+
+/* Do other variables of the module have this name? */
+static bool is_shared_name(const struct module *m, const struct by_address *at)
+{
+    const struct pt_dwarf_var *vars = m->index.vars;
+    for (uint32_t i = 0; i < m->by_address_count; i++)
+        if (vars[m->by_address[i].var].name == vars[at->var].name && m->by_address[i].address != at->address)
+            return true;
+    return false;
+}
+
+bool pt_debuginfo_at(struct pt_debuginfo *info, const char *file, uint64_t offset, bool whole, const char **ret_name,
+                     struct pt_variable *ret_variable)
+{
+    struct module *m = module_of(info, file);
+    const struct by_address *at = m ? variable_at(m, offset) : NULL;
+    if (!at)
+        return false;
+    const struct pt_dwarf_var *var = &m->index.vars[at->var];
+    struct pt_dwarf_part part;
+    struct pt_buf text;
+    struct pt_err ignored;
+    Dwarf_Die die = var->die;
+    pt_buf_init(&text);
+    if (m != &info->modules[0] || is_shared_name(m, at)) {
+        const char *source = file_of(var), *slash = source ? strrchr(source, '/') : NULL;
+        pt_buf_printf(&text, "%s:", slash ? slash + 1 : source ? source : "?");
+    }
+    pt_buf_puts(&text, pt_strtab_text(&m->index.names, var->name));
+    size_t head = text.len;
+    bool found = pt_dwarf_place(&m->index, &die, offset - at->address, whole, &text, &part) && part.size <= UINT32_MAX;
+    if (found) {
+        struct pt_variable known;
+        *ret_variable = (struct pt_variable){
+            .offset = at->address + part.offset, .size = (uint32_t)part.size, .type = PT_WATCH_UINT};
+        if (pt_dwarf_path(&m->index, &die, text.text, text.text + head, &known, &ignored) == PT_OK && !known.bit_size &&
+            known.size == part.size)
+            ret_variable->type = known.type;
+        *ret_name = pt_strtab_text(&info->texts, pt_strtab_intern(&info->texts, text.text, text.len));
+    }
+    pt_buf_release(&text);
+    return found;
 }
 
 /* --- constants --- */

@@ -49,6 +49,14 @@ typedef void (*pt_debuginfo_visit)(void *context, const char *name);
 void pt_debuginfo_near(struct pt_debuginfo *info, const char *path, pt_debuginfo_visit visit, void *context);
 
 /*
+ * The other way round: the variable, or the smallest part of one (dwarf_place.h), that holds the byte at `offset` of a
+ * module's file (`file`: the name it was loaded by, "" for the program). Its name is as a property would write it, with
+ * the file in front where several variables have it. The name lives as long as the info.
+ */
+bool pt_debuginfo_at(struct pt_debuginfo *info, const char *file, uint64_t offset, bool whole, const char **ret_name,
+                     struct pt_variable *ret_variable);
+
+/*
  * May `text` be an argument of `function` (portent_event, portent_watch)? True when a module that uses the function
  * holds the text as a constant, or the end of one, since linkers merge those. Who makes such names up at run time is
  * not found.

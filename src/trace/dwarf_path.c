@@ -11,8 +11,9 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "trace/dwarf_type.h"
 
-enum { MAX_TYPE_DEPTH = 64, MAX_DIMENSIONS = 16, MAX_SIZE = 1 << 16 };
+enum { MAX_DIMENSIONS = 16, MAX_SIZE = 1 << 16 };
 
 struct follow {
     const struct pt_dwarf_index *index;
@@ -27,13 +28,13 @@ struct follow {
     uint32_t dimension_count, indexed;
 };
 
-static bool type_of(Dwarf_Die *die, Dwarf_Die *ret_type)
+bool pt_dwarf_type_of(Dwarf_Die *die, Dwarf_Die *ret_type)
 {
     Dwarf_Attribute attr;
     return dwarf_attr_integrate(die, DW_AT_type, &attr) && dwarf_formref_die(&attr, ret_type);
 }
 
-static bool number_of(Dwarf_Die *die, unsigned attribute, uint64_t *ret_number)
+bool pt_dwarf_number_of(Dwarf_Die *die, unsigned attribute, uint64_t *ret_number)
 {
     Dwarf_Attribute attr;
     Dwarf_Word word;
@@ -43,10 +44,9 @@ static bool number_of(Dwarf_Die *die, unsigned attribute, uint64_t *ret_number)
     return true;
 }
 
-/* Removes what does not change the value, and finds the definition of a type that is only declared here. */
-static bool strip(const struct pt_dwarf_index *index, Dwarf_Die *type)
+bool pt_dwarf_strip(const struct pt_dwarf_index *index, Dwarf_Die *type)
 {
-    for (unsigned step = 0; step < MAX_TYPE_DEPTH; step++) {
+    for (unsigned step = 0; step < PT_TYPE_DEPTH; step++) {
         Dwarf_Attribute attr;
         bool declared = false;
         switch (dwarf_tag(type)) {
@@ -56,7 +56,7 @@ static bool strip(const struct pt_dwarf_index *index, Dwarf_Die *type)
         case DW_TAG_restrict_type:
         case DW_TAG_atomic_type:
         case DW_TAG_immutable_type:
-            if (!type_of(type, type))
+            if (!pt_dwarf_type_of(type, type))
                 return false;
             break;
         case DW_TAG_structure_type:
@@ -82,7 +82,7 @@ static void read_dimensions(struct follow *f)
         uint64_t count = 0, upper;
         if (dwarf_tag(&child) != DW_TAG_subrange_type || f->dimension_count == MAX_DIMENSIONS)
             continue;
-        if (!number_of(&child, DW_AT_count, &count) && number_of(&child, DW_AT_upper_bound, &upper))
+        if (!pt_dwarf_number_of(&child, DW_AT_count, &count) && pt_dwarf_number_of(&child, DW_AT_upper_bound, &upper))
             count = upper + 1;
         f->dimensions[f->dimension_count++] = count;
     } while (dwarf_siblingof(&child, &child) == 0);
@@ -90,12 +90,11 @@ static void read_dimensions(struct follow *f)
 
 static void set_type(struct follow *f, Dwarf_Die *holder)
 {
-    f->has_type = type_of(holder, &f->type) && strip(f->index, &f->type);
+    f->has_type = pt_dwarf_type_of(holder, &f->type) && pt_dwarf_strip(f->index, &f->type);
     read_dimensions(f);
 }
 
-/* Where a member or base class stands in its class. False for virtual bases: only the running program knows. */
-static bool member_offset(Dwarf_Die *member, uint64_t *ret_offset)
+bool pt_dwarf_member_offset(Dwarf_Die *member, uint64_t *ret_offset)
 {
     Dwarf_Attribute attr;
     Dwarf_Word word;
@@ -113,7 +112,7 @@ static bool member_offset(Dwarf_Die *member, uint64_t *ret_offset)
     return true;
 }
 
-static bool is_data_member(Dwarf_Die *die)
+bool pt_dwarf_is_data_member(Dwarf_Die *die)
 {
     Dwarf_Attribute attr;
     bool flag = false;
@@ -125,7 +124,7 @@ static bool is_data_member(Dwarf_Die *die)
     return !(dwarf_attr(die, DW_AT_external, &attr) && dwarf_formflag(&attr, &flag) == 0 && flag);
 }
 
-static bool is_class(Dwarf_Die *type)
+bool pt_dwarf_is_class(Dwarf_Die *type)
 {
     int tag = dwarf_tag(type);
     return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
@@ -135,17 +134,17 @@ static bool is_class(Dwarf_Die *type)
 static bool enter(struct follow *f, Dwarf_Die *member)
 {
     uint64_t offset, bits = 0, bit_offset, storage;
-    if (!member_offset(member, &offset))
+    if (!pt_dwarf_member_offset(member, &offset))
         return false;
     f->bit_offset = f->bit_size = 0;
     set_type(f, member);
-    if (number_of(member, DW_AT_bit_size, &bits) && bits >= 1 && bits <= 64) {
-        if (number_of(member, DW_AT_data_bit_offset, &bit_offset)) {
+    if (pt_dwarf_number_of(member, DW_AT_bit_size, &bits) && bits >= 1 && bits <= 64) {
+        if (pt_dwarf_number_of(member, DW_AT_data_bit_offset, &bit_offset)) {
             offset += bit_offset / 8;
-        } else if (number_of(member, DW_AT_bit_offset, &bit_offset)) {
+        } else if (pt_dwarf_number_of(member, DW_AT_bit_offset, &bit_offset)) {
             /* DWARF 2 counts from the most significant bit of the declared type. */
             Dwarf_Word size = 0;
-            if (!number_of(member, DW_AT_byte_size, &storage))
+            if (!pt_dwarf_number_of(member, DW_AT_byte_size, &storage))
                 storage = f->has_type && dwarf_aggregate_size(&f->type, &size) == 0 ? size : 0;
             bit_offset = storage * 8 - bit_offset - bits;
             offset += bit_offset / 8;
@@ -163,11 +162,11 @@ static bool enter(struct follow *f, Dwarf_Die *member)
 static bool enter_named(struct follow *f, const char *name, size_t len, unsigned depth)
 {
     Dwarf_Die child;
-    if (depth > MAX_TYPE_DEPTH || !f->has_type || !is_class(&f->type) || dwarf_child(&f->type, &child) != 0)
+    if (depth > PT_TYPE_DEPTH || !f->has_type || !pt_dwarf_is_class(&f->type) || dwarf_child(&f->type, &child) != 0)
         return false;
     struct follow start = *f;
     do {
-        if (!is_data_member(&child))
+        if (!pt_dwarf_is_data_member(&child))
             continue;
         const char *own = dwarf_tag(&child) == DW_TAG_member ? dwarf_diename(&child) : NULL;
         if (own && (strlen(own) != len || memcmp(own, name, len) != 0))
@@ -183,10 +182,10 @@ static void visit_members(const struct pt_dwarf_index *index, Dwarf_Die *type, c
                           pt_debuginfo_visit visit, void *context, unsigned depth)
 {
     Dwarf_Die child, inner;
-    if (depth > MAX_TYPE_DEPTH || !is_class(type) || dwarf_child(type, &child) != 0)
+    if (depth > PT_TYPE_DEPTH || !pt_dwarf_is_class(type) || dwarf_child(type, &child) != 0)
         return;
     do {
-        if (!is_data_member(&child))
+        if (!pt_dwarf_is_data_member(&child))
             continue;
         const char *own = dwarf_tag(&child) == DW_TAG_member ? dwarf_diename(&child) : NULL;
         if (own) {
@@ -195,7 +194,7 @@ static void visit_members(const struct pt_dwarf_index *index, Dwarf_Die *type, c
             pt_buf_printf(&full, "%s.%s", prefix->text, own);
             visit(context, full.text);
             pt_buf_release(&full);
-        } else if (type_of(&child, &inner) && strip(index, &inner)) {
+        } else if (pt_dwarf_type_of(&child, &inner) && pt_dwarf_strip(index, &inner)) {
             visit_members(index, &inner, prefix, visit, context, depth + 1);
         }
     } while (dwarf_siblingof(&child, &child) == 0);
@@ -237,7 +236,8 @@ static bool element_type(struct follow *f, Dwarf_Die *ret_type, uint64_t *ret_si
 {
     Dwarf_Word size;
     *ret_type = f->type;
-    if (!type_of(ret_type, ret_type) || !strip(f->index, ret_type) || dwarf_aggregate_size(ret_type, &size) != 0)
+    if (!pt_dwarf_type_of(ret_type, ret_type) || !pt_dwarf_strip(f->index, ret_type) ||
+        dwarf_aggregate_size(ret_type, &size) != 0)
         return false;
     *ret_size = size;
     return true;
@@ -286,7 +286,7 @@ static enum pt_status follow_path(struct follow *f, const char *path, const char
             path = end + 1;
         } else if (*path == '.') {
             size_t len = strcspn(path + 1, ".[");
-            if (f->has_type && f->indexed == f->dimension_count && is_class(&f->type)) {
+            if (f->has_type && f->indexed == f->dimension_count && pt_dwarf_is_class(&f->type)) {
                 if (!enter_named(f, path + 1, len, 0))
                     return members_error(f, (size_t)(path - f->name), "is not there; the members are");
             } else {
@@ -304,12 +304,12 @@ static enum pt_status follow_path(struct follow *f, const char *path, const char
 static bool is_empty_base(const struct pt_dwarf_index *index, Dwarf_Die *member)
 {
     Dwarf_Die type, child;
-    if (dwarf_tag(member) != DW_TAG_inheritance || !type_of(member, &type) || !strip(index, &type))
+    if (dwarf_tag(member) != DW_TAG_inheritance || !pt_dwarf_type_of(member, &type) || !pt_dwarf_strip(index, &type))
         return false;
     if (dwarf_child(&type, &child) != 0)
         return true;
     do {
-        if (is_data_member(&child))
+        if (pt_dwarf_is_data_member(&child))
             return false;
     } while (dwarf_siblingof(&child, &child) == 0);
     return true;
@@ -323,7 +323,7 @@ static bool enter_single(struct follow *f)
     if (dwarf_child(&f->type, &child) != 0)
         return false;
     do {
-        if (!is_data_member(&child) || is_empty_base(f->index, &child))
+        if (!pt_dwarf_is_data_member(&child) || is_empty_base(f->index, &child))
             continue;
         if (found)
             return false;
@@ -342,8 +342,8 @@ static bool is_atomic(Dwarf_Die *type)
 static bool is_character(Dwarf_Die *type)
 {
     uint64_t encoding, size;
-    return dwarf_tag(type) == DW_TAG_base_type && number_of(type, DW_AT_encoding, &encoding) &&
-           number_of(type, DW_AT_byte_size, &size) && size == 1 &&
+    return dwarf_tag(type) == DW_TAG_base_type && pt_dwarf_number_of(type, DW_AT_encoding, &encoding) &&
+           pt_dwarf_number_of(type, DW_AT_byte_size, &size) && size == 1 &&
            (encoding == DW_ATE_signed_char || encoding == DW_ATE_unsigned_char || encoding == DW_ATE_UTF);
 }
 
@@ -352,7 +352,8 @@ static bool enum_is_signed(const struct pt_dwarf_index *index, Dwarf_Die *type)
 {
     Dwarf_Die under, child;
     uint64_t encoding;
-    if (type_of(type, &under) && strip(index, &under) && number_of(&under, DW_AT_encoding, &encoding))
+    if (pt_dwarf_type_of(type, &under) && pt_dwarf_strip(index, &under) &&
+        pt_dwarf_number_of(&under, DW_AT_encoding, &encoding))
         return encoding == DW_ATE_signed || encoding == DW_ATE_signed_char;
     if (dwarf_child(type, &child) != 0)
         return false;
@@ -397,7 +398,7 @@ static bool scalar_class(struct follow *f, enum pt_watch_type *ret_class)
         return false;
     switch (dwarf_tag(&f->type)) {
     case DW_TAG_base_type:
-        return number_of(&f->type, DW_AT_encoding, &encoding) && base_class(encoding, size, ret_class);
+        return pt_dwarf_number_of(&f->type, DW_AT_encoding, &encoding) && base_class(encoding, size, ret_class);
     case DW_TAG_enumeration_type:
         *ret_class = enum_is_signed(f->index, &f->type) ? PT_WATCH_INT : PT_WATCH_UINT;
         return size <= 8;
@@ -436,9 +437,9 @@ static enum pt_status finish(struct follow *f, struct pt_variable *ret_variable)
     Dwarf_Word size;
     if (f->dimension_count > f->indexed)
         return finish_array(f, ret_variable);
-    for (unsigned depth = 0; f->has_type && is_class(&f->type); depth++) {
+    for (unsigned depth = 0; f->has_type && pt_dwarf_is_class(&f->type); depth++) {
         struct follow before = *f;
-        if (depth > MAX_TYPE_DEPTH || (depth == 0 && !is_atomic(&f->type)) || !enter_single(f))
+        if (depth > PT_TYPE_DEPTH || (depth == 0 && !is_atomic(&f->type)) || !enter_single(f))
             return members_error(&before, strlen(f->name), "is a structure; name a member of it");
     }
     if (!f->has_type || !scalar_class(f, &class) || dwarf_aggregate_size(&f->type, &size) != 0)

@@ -142,6 +142,25 @@ class Tests:
         silent = self.observe(program, ["marks"], [("a", 0, 4), ("b", 0, 4)])
         assert [e["kind"] for e in silent.events] == [0, 0] and silent.number("bad_ends") == 0, silent.events
 
+    def in_full(self, program):
+        """Threads in full: with -K 10 every event counts, with -K 2 none does; the first thread alone with -T."""
+        def kinds(flags):
+            run = self.observe(program, ["mutex"], [("a", 0, 4), ("b", 0, 4)], flags=flags)
+            assert run.number("dropped") == run.number("gaps") == 0, run.summary
+            return run, {t: [e for e in run.events if e["thread"] == t] for t in {e["thread"] for e in run.events}}
+        run, by_thread = kinds(["-K", "10"])
+        for t, own in by_thread.items():
+            counts = [e["clock"].get(t) for e in own if e["kind"] != 20]
+            assert counts == list(range(1, len(counts) + 1)), (t, counts)
+        assert [e["kind"] for e in by_thread[0] if e["kind"] in (8, 9)] == [8, 8, 9, 9], by_thread[0]
+        locks = [e["kind"] for e in run.events if e["kind"] in (13, 14)]
+        assert locks and locks.count(13) == locks.count(14), locks
+        run, by_thread = kinds(["-K", "2"])
+        assert len(by_thread) > 1 and not any(e["clock"] for e in run.events), run.events
+        run, by_thread = kinds(["-K", "12", "-T"])
+        assert {e["kind"] for t, own in by_thread.items() if t for e in own} <= {0, 20}, by_thread
+        assert {8, 9} <= {e["kind"] for e in by_thread[0]}, by_thread[0]
+
     def violation(self, mode, expected, status=0, options=""):
         done = subprocess.run([os.path.join(self.folder, "observe"), "-o", os.path.join(self.folder, "out"),
                                os.path.join(self.folder, "violation"), mode], capture_output=True, text=True, timeout=20,
@@ -267,7 +286,7 @@ class Tests:
             self.compile("order", program, self.link_flags(form))
             for name, expected in ORDERED.items():
                 self.test("order %s %s" % (form, name), self.ordered, program, name, expected)
-            for name in ("events", "marks", "options", "adjacent", "foreign", "watch", "names", "plain"):
+            for name in ("events", "marks", "in_full", "options", "adjacent", "foreign", "watch", "names", "plain"):
                 self.test("%s %s" % (name, form), getattr(self, name), program)
             if form != "static":
                 self.test("plugin " + form, self.plugin, program)

@@ -160,6 +160,87 @@ def halt_on_error():
             raise Failure("it was not ended")
 
 
+def exact(path):
+    """Every read of a global with a value sees the last write before it; returns how many did. (Other memory is also written by
+    code that is not instrumented.)"""
+    last, reads = {}, 0
+    for _, op, *_ in events(path):
+        match = re.fullmatch(r"([rwu])\((.*)\)(?:=(.*))?", op)
+        if not match or match[2].startswith("0x"):
+            continue
+        kind, name, value = match.groups()
+        if kind != "r":
+            last[name] = value
+        elif value is not None:
+            if last.get(name, value) not in (value, None):
+                raise Failure(f"a read of {name} gives {value}, and {last[name]} was written last")
+            reads += name in last
+            last[name] = value
+    return reads
+
+
+@test
+def record_all():
+    """Every event of every thread, with names, and nothing that `check` finds wrong."""
+    build("everything")
+    write("some.prop", "property h: always hits < 30; property t: always total != 5000;")
+    done = run(PORTENT, "run", "--record-all", "-s", "some.prop", "-o", "all.trace", "-r", "all.json", "--", "./everything", "20")
+    same(f"status ({done.stderr})", done.returncode, FOUND)
+    same("output", done.stdout, "60\n")
+    same_offline("some.prop", "all.trace", "all.json")
+    count = {}
+    for fields in events("all.trace"):
+        word = fields[1].split("=")[0]
+        count[word] = count.get(word, 0) + 1
+    expected = {"fork(worker)": 1, "fork(worker#2)": 1, "fork(worker#3)": 1, "join(worker)": 1, "join(worker#3)": 1,
+                "u(hits)": 60, "event(round)": 60, "int(round)": 60, "begin(transfer)": 60, "end(transfer)": 60,
+                "acq(accounts[1].lock)": 60, "rel(accounts[1].lock)": 60, "racq(table_lock)": 60, "rrel(table_lock)": 60,
+                "acq(table_lock)": 60, "rel(table_lock)": 60, "acq(spin)": 60, "sync(done)": 6, "sync(start)": 6,
+                "w(rate)": 60, "w(both)": 60, "r(grid[1][2])": 60, "w(grid[0][2])": 20, "w(grid[1][1])": 20,
+                "w(accounts[1].balance)": 60}
+    same("how many of each", {name: count.get(name, 0) for name in expected}, expected)
+    same("as many taken as given back", count["acq(accounts[0].lock)"], count["rel(accounts[0].lock)"])
+    if not any(re.fullmatch(r"w\(0x[0-9a-f]+#\d+\)", word) for word in count):
+        raise Failure("memory that was given back and taken again is no new variable")
+    if exact("all.trace") < 500:
+        raise Failure("hardly any read has a value")
+    if any(len(fields) > 3 for fields in events("all.trace")):
+        raise Failure("a line has a clock")
+
+
+@test
+def record_all_load():
+    """The same under load, in binary form, and without any property."""
+    build("everything")
+    write("some.prop", "property h: always hits < 6000;")
+    done = run(PORTENT, "run", "--record-all", "-s", "some.prop", "-o", "all.ptb", "-r", "all.json", "--", "./everything", "2000")
+    same(f"status ({done.stderr})", done.returncode, FOUND)
+    same_offline("some.prop", "all.ptb", "all.json")
+    same("convert", run(PORTENT, "convert", "all.ptb", "-o", "all.trace").returncode, 0)
+    exact("all.trace")
+    done = run(PORTENT, "run", "--record-all", "-o", "none.trace", "--", "./everything", "5")
+    same(f"status ({done.stderr})", done.returncode, 0)
+    same(f"check: {done.stderr}", run(PORTENT, "check", "none.trace").returncode, 0)
+    same("without a file", run(PORTENT, "run", "--record-all", "--", "./everything").returncode, 2)
+
+
+EXAMPLES = {"water": "water.c", "bank": "bank.c", "queue": "queue.c", "stages": "stages.c", "atomic": "store.cc"}
+
+
+@test
+def record_all_examples():
+    """Recorded in full, the examples are what they are otherwise, and `check` agrees."""
+    for name, source in EXAMPLES.items():
+        folder = os.path.join(HERE, "..", "..", "..", "examples", name)
+        properties = os.path.join(folder, os.path.splitext(source)[0] + ".prop")
+        done = run(PORTENT, "c++" if source.endswith(".cc") else "cc", "-O2", "-pthread", os.path.join(folder, source), "-o", name)
+        same(f"exit status of the compiler: {done.stderr}", done.returncode, 0)
+        done = run(PORTENT, "run", "--record-all", "-s", properties, "-o", name + ".trace", "-r", name + ".json", "--", "./" + name)
+        same(f"{name}: {done.stderr}", done.returncode in (0, FOUND), True)
+        same_offline(properties, name + ".trace", name + ".json")
+        exact(name + ".trace")
+
+
 def main():
     global PORTENT
     PORTENT = os.path.abspath(sys.argv[1])

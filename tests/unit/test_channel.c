@@ -512,7 +512,7 @@ static void nonsense_is_skipped(void **state)
         .type = PT_RECORD_EVENT, .number = 2, .clock = {{0, 2}}, .clock_count = 1, .value = &one, .value_bytes = 4};
     w.object = 50; /* no such variable */
     put_event(f, 0, w);
-    w.object = 0, w.number = 3, w.kind = 9;
+    w.object = 0, w.number = 3, w.kind = PT_KIND_COUNT;
     put_event(f, 0, w);
     w.kind = 0, w.number = 4, w.clock[0].count = 1; /* does not rise */
     put_event(f, 0, w);

@@ -2,10 +2,12 @@
  * A small observer for the runtime's tests: makes a channel, starts a program on it, drains the rings and writes what
  * it read as text.
  *
- *   observe [-K KEEP] [-m MODULE] [-w HEXOFFSET:SIZE]... [-e EVENT]... [-r RING_BYTES] [-R RINGS] [-d] [-s MS] [-k MS]
+ *   observe [-K KEEP] [-T] [-m MODULE] [-w HEXOFFSET:SIZE]... [-e EVENT]... [-r RING_BYTES] [-R RINGS] [-d] [-s MS] [-k
+ * MS]
  * [-x] [-q] -o FILE PROGRAM [ARGS]
  *
- * -K: what to keep beside relevant events (enum pt_keep). -m: the variables that follow lie in this module. -d drop
+ * -K: what to keep beside relevant events (enum pt_keep); -T: in full, with PT_KEEP_THREADS, the first thread.
+ * -m: the variables that follow lie in this module. -d drop
  * when full, -s do not read for so long, -k kill the program after so long, -q count only, -x check exactness: an event
  * on object 1 + T tells what thread T last loaded from object 0; it must be the latest write of object 0 that the
  * event's clock knows of.
@@ -34,7 +36,7 @@ enum { MAX = 64, THREADS = 4096 };
 
 static struct pt_channel *channel;
 static FILE *out;
-static bool quiet, exact;
+static bool quiet, exact, first_thread;
 static struct pt_record_event **events;
 static uint64_t event_count, event_room, read_count;
 static uint32_t site_lines[1 << 22];
@@ -100,7 +102,7 @@ static void take(const struct pt_record *record)
     } else if (record->type == PT_RECORD_WATCH) {
         const struct pt_record_watch *watch = (const void *)record;
         fprintf(out, "W %u %u %u %s\n", watch->var, watch->type, watch->size, watch->name);
-    } else if (record->type != PT_RECORD_PAD) {
+    } else if (record->type == PT_RECORD_INIT || record->type == PT_RECORD_FOREIGN) {
         fprintf(out, "%c %u ", record->type == PT_RECORD_INIT ? 'I' : 'F', event->object);
         print_value(event);
         fputc('\n', out);
@@ -247,6 +249,9 @@ static int make_channel(uint32_t watches, const char *const modules[], const uin
     char *base = (char *)channel + 4096;
     struct pt_config *config = (void *)base;
     config->keep = kept;
+    config->start_count = first_thread;
+    config->starts = 48;
+    ((struct pt_start *)(base + 48))->offset = PT_START_MAIN;
     config->watch_count = watches;
     config->watches = 64;
     struct pt_watch *watch = (void *)(base + 64);
@@ -283,10 +288,13 @@ int main(int argc, char **argv)
     bool drop = false;
     long sleep_ms = 0, kill_ms = 0;
     out = stdout;
-    for (int option; (option = getopt(argc, argv, "+K:m:w:e:r:R:ds:k:xqo:")) != -1;) {
+    for (int option; (option = getopt(argc, argv, "+K:Tm:w:e:r:R:ds:k:xqo:")) != -1;) {
         switch (option) {
         case 'K':
             kept = (uint32_t)strtoul(optarg, NULL, 0);
+            break;
+        case 'T':
+            first_thread = true;
             break;
         case 'm':
             module = optarg;

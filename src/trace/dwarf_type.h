@@ -1,0 +1,18 @@
+/* Steps through types that following a path (dwarf_path.c) and finding one (dwarf_place.c) have in common. */
+#ifndef PT_TRACE_DWARF_TYPE_H
+#define PT_TRACE_DWARF_TYPE_H
+
+#include "trace/dwarf_index.h"
+
+enum { PT_TYPE_DEPTH = 64 };
+
+bool pt_dwarf_type_of(Dwarf_Die *die, Dwarf_Die *ret_type);
+bool pt_dwarf_number_of(Dwarf_Die *die, unsigned attribute, uint64_t *ret_number);
+/* Removes what does not change the value, and finds the definition of a type that is only declared here. */
+bool pt_dwarf_strip(const struct pt_dwarf_index *index, Dwarf_Die *type);
+/* Where a member or base class stands in its class. False for virtual bases: only the running program knows. */
+bool pt_dwarf_member_offset(Dwarf_Die *member, uint64_t *ret_offset);
+bool pt_dwarf_is_data_member(Dwarf_Die *die);
+bool pt_dwarf_is_class(Dwarf_Die *type); /* a union too */
+
+#endif

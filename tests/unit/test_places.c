@@ -1,0 +1,125 @@
+/* Addresses to variables: cells, their lives, and names from debug information. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "trace/places.h"
+
+struct fixture {
+    struct pt_names names;
+    struct pt_places *places;
+};
+
+/* The program has `x` (4 bytes at 0x10) and `u` (a union of 100 bytes at 0x20). */
+static bool place(void *context, const char *file, uint64_t offset, bool whole, struct pt_placed *ret_placed)
+{
+    (void)context, (void)whole;
+    assert_string_equal(file, "");
+    if (offset - 0x10 < 4)
+        *ret_placed = (struct pt_placed){"x", 0x10, 4, PT_WATCH_INT};
+    else if (offset - 0x20 < 100)
+        *ret_placed = (struct pt_placed){"u", 0x20, 100, PT_WATCH_UINT};
+    else
+        return false;
+    return true;
+}
+
+static void setup(struct fixture *f)
+{
+    pt_names_init(&f->names);
+    f->places = pt_places_new(&f->names);
+    pt_places_set_function(f->places, place, NULL);
+    pt_places_add_module(f->places, "", 0x5000, 0x5000, 0x6000);
+}
+
+static void teardown(struct fixture *f)
+{
+    pt_places_free(f->places);
+    pt_names_release(&f->names);
+}
+
+static void expect(struct fixture *f, uint64_t address, uint64_t end, bool block, const char *name, uint64_t low,
+                   uint32_t size)
+{
+    struct pt_cell cell = pt_places_cell(f->places, address, end, block);
+    assert_string_equal(pt_name(&f->names, PT_SPACE_VAR, cell.name), name);
+    assert_int_equal(cell.low, low);
+    assert_int_equal(cell.size, size);
+}
+
+static void globals(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup(&f);
+    expect(&f, 0x5012, 0x5013, false, "x", 0x5010, 4);
+    expect(&f, 0x5028, 0x502c, false, "u+8", 0x5028, 4);
+    expect(&f, 0x5100, 0x5108, false, "0x5100", 0x5100, 8);
+    uint32_t lock = pt_places_object(f.places, 0x5010, PT_SPACE_LOCK);
+    assert_string_equal(pt_name(&f.names, PT_SPACE_LOCK, lock), "x");
+    teardown(&f);
+}
+
+/* Other memory is cut as it was first accessed; blocks in aligned eights, up to cells that are there. */
+static void cells(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup(&f);
+    expect(&f, 0x7004, 0x7008, false, "0x7004", 0x7004, 4);
+    expect(&f, 0x7006, 0x7007, false, "0x7004", 0x7004, 4);
+    expect(&f, 0x7000, 0x7020, true, "0x7000", 0x7000, 4);
+    expect(&f, 0x7008, 0x7020, true, "0x7008", 0x7008, 8);
+    expect(&f, 0x7014, 0x701c, false, "0x7014", 0x7014, 8); /* across granules */
+    expect(&f, 0x7018, 0x7019, false, "0x7014", 0x7014, 8);
+    teardown(&f);
+}
+
+/* Tables grow while names are handed out. */
+static void many(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup(&f);
+    for (uint64_t i = 0; i < 2000; i++) {
+        uint32_t lock = pt_places_object(f.places, 0x7000 + i * 8, PT_SPACE_LOCK);
+        assert_int_equal(pt_places_object(f.places, 0x7000 + i * 8, PT_SPACE_LOCK), lock);
+        assert_int_equal(lock, i);
+    }
+    teardown(&f);
+}
+
+static void lives(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup(&f);
+    expect(&f, 0x7000, 0x7008, false, "0x7000", 0x7000, 8);
+    expect(&f, 0x7ffc, 0x8004, false, "0x7ffc", 0x7ffc, 8); /* across pages */
+    uint32_t lock = pt_places_object(f.places, 0x7010, PT_SPACE_LOCK);
+    pt_places_forget(f.places, 0x7008, 0x7010);
+    expect(&f, 0x7000, 0x7008, false, "0x7000", 0x7000, 8);
+    pt_places_forget(f.places, 0x7000, 0x7020);
+    expect(&f, 0x7000, 0x7004, false, "0x7000#2", 0x7000, 4);
+    assert_int_not_equal(pt_places_object(f.places, 0x7010, PT_SPACE_LOCK), lock);
+    pt_places_forget(f.places, 0x8000, 0x8001); /* its second half is enough */
+    expect(&f, 0x7ffc, 0x8000, false, "0x7ffc#2", 0x7ffc, 4);
+    pt_places_forget(f.places, 0, UINT64_MAX); /* costs by what is known */
+    expect(&f, 0x7000, 0x7001, false, "0x7000#3", 0x7000, 1);
+    expect(&f, 0x5011, 0x5012, false, "x", 0x5010, 4);
+    teardown(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(globals),
+        cmocka_unit_test(cells),
+        cmocka_unit_test(many),
+        cmocka_unit_test(lives),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
