@@ -126,8 +126,9 @@ static uint32_t fill_known(struct pt_knowledge *k, const struct thread *t)
 static void note_verdicts(struct pt_knowledge *k, struct thread *t, const struct pt_mttl_view *view)
 {
     for (uint32_t p = 0; p < k->block->properties.count; p++) {
-        if (k->judged[p].settled)
-            continue;
+        bool each = pt_mttl_at(k->block, properties, struct pt_mttl_property, p)->at == PT_MTTL_ANY;
+        if (k->judged[p].settled || (each && t->id == PT_NONE))
+            continue; /* `at each` is about the threads of the trace, not about a name that it lacks */
         if (t->verdicts[p].kind == PT_MTTL_VIOLATED)
             pt_knowledge_violated(k, p, view, t);
         else if (t->verdicts[p].kind == PT_MTTL_FAILED)

@@ -225,7 +225,7 @@ void pt_knowledge_settle(struct pt_knowledge *k, const char *lost)
             f->message = copy(f, lost);
         }
         for (uint32_t i = 0; i < k->slot_count; i++)
-            if (k->threads[i].met && (f->at_each || property->at == i))
+            if (f->at_each ? k->threads[i].id != PT_NONE : property->at == i)
                 f->states += k->threads[i].states + 1;
         list_states(k, p);
         if (!f->at_each && !f->local_count) { /* the thread it is about, with no state */
