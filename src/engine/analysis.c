@@ -421,6 +421,8 @@ void pt_analysis_gap(struct pt_analysis *a, uint64_t lost)
     for (uint32_t i = 0; i < a->count; i++)
         if (a->watched[i].timed)
             pt_timed_gap(a->watched[i].timed, lost);
+    if (a->knowledge)
+        pt_knowledge_gap(a->knowledge);
 }
 
 struct pt_within *pt_analysis_within(struct pt_analysis *a, uint32_t index)

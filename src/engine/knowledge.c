@@ -477,6 +477,11 @@ enum pt_status pt_knowledge_event(struct pt_knowledge *k, const struct pt_event 
     return PT_OK;
 }
 
+void pt_knowledge_gap(struct pt_knowledge *k)
+{
+    give_up(k, "events were lost, and with them what threads told each other");
+}
+
 void pt_knowledge_finish(struct pt_knowledge *k, const char *lost)
 {
     if (!k->begun && !k->given_up)

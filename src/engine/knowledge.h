@@ -25,6 +25,8 @@ void pt_knowledge_free(struct pt_knowledge *knowledge);
 /* Every event in order, init lines included. PT_EINPUT when a c= clock makes no sense. */
 enum pt_status pt_knowledge_event(struct pt_knowledge *knowledge, const struct pt_event *event,
                                   struct pt_err *err) PT_WARN_UNUSED;
+/* Events are missing here: nothing that comes after can be judged. */
+void pt_knowledge_gap(struct pt_knowledge *knowledge);
 void pt_knowledge_finish(struct pt_knowledge *knowledge, const char *lost);
 
 #endif

@@ -78,13 +78,13 @@ static void tell_values(const struct pt_knowledge *k, uint32_t property, const s
 {
     const struct pt_mttl *own = k->judged[property].own;
     struct pt_finding *f = k->judged[property].finding;
-    f->final = pt_arena_alloc(&f->arena, own->vars.count * sizeof *f->final);
+    f->first.values = pt_arena_alloc(&f->arena, own->vars.count * sizeof *f->first.values);
     for (uint32_t i = 0; i < own->vars.count; i++) {
         const struct pt_mttl_name *name = pt_mttl_at(own, vars, struct pt_mttl_name, i);
         uint32_t v = pt_knowledge_find(k->block, k->block->vars, pt_mttl_string(own, name->target));
         if (name->uses & PT_MTTL_USE_VALUE)
-            f->final[f->value_count++] = (struct pt_binding){.name = copy(f, pt_mttl_string(own, name->name)),
-                                                             .value = copy_value(f, view->values[v])};
+            f->first.values[f->first.value_count++] = (struct pt_binding){
+                .name = copy(f, pt_mttl_string(own, name->name)), .value = copy_value(f, view->values[v])};
     }
 }
 

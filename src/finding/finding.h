@@ -142,10 +142,12 @@ struct pt_finding {
     bool at_each;
     struct pt_local *locals;
     uint32_t local_count;
-    struct pt_finding_first { /* the first violating state; its variables as the thread sees them are in `final` */
+    struct pt_finding_first { /* the first violating state */
         const char *thread;
         uint64_t state;
-        struct pt_step event;  /* that made it, when state > 0 */
+        struct pt_step event;      /* that made it, when state > 0 */
+        struct pt_binding *values; /* of the property's variables, as the thread sees them */
+        uint32_t value_count;
         struct pt_known *knew; /* what the thread knew of others */
         uint32_t knew_count;
     } first;

@@ -114,6 +114,7 @@ static void put_known(struct pt_json *json, const struct pt_known *known)
     if (known->value.kind != PT_VALUE_UNKNOWN)
         pt_json_value(json, "value", known->value);
     pt_json_uint(json, "state", known->state);
+    pt_json_bool(json, "heard", known->heard);
     if (known->state > 0)
         put_step(json, "event", &known->from);
     pt_json_close(json, '}');
@@ -122,6 +123,8 @@ static void put_known(struct pt_json *json, const struct pt_known *known)
 /* A decentralised property: where it is false, and what the first thread that broke it knew. */
 static void put_local(struct pt_json *json, const struct pt_finding *finding)
 {
+    pt_json_string(json, "order", finding->order ? finding->order : "access");
+    pt_json_uint(json, "states", finding->states);
     if (!finding->at_each) {
         const struct pt_local *local = finding->local_count ? &finding->locals[0] : NULL;
         if (local)
@@ -144,6 +147,10 @@ static void put_local(struct pt_json *json, const struct pt_finding *finding)
     pt_json_uint(json, "state", finding->first.state);
     if (finding->first.state > 0)
         put_step(json, "event", &finding->first.event);
+    pt_json_open(json, "values", '{');
+    for (uint32_t i = 0; i < finding->first.value_count; i++)
+        pt_json_value(json, finding->first.values[i].name, finding->first.values[i].value);
+    pt_json_close(json, '}');
     pt_json_open(json, "knew", '[');
     for (uint32_t i = 0; i < finding->first.knew_count; i++)
         put_known(json, &finding->first.knew[i]);

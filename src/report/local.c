@@ -100,7 +100,7 @@ void pt_local_violated(const struct pt_finding *finding, const struct pt_style *
     pt_words_paragraph(buf, style, 2, 4, "%s:%" PRIu32 ": %s: %s", finding->file ? finding->file : "formula",
                        finding->line, finding->property, finding->text);
     pt_buf_puts(buf, "\n");
-    char *values = pt_words_values(finding->final, finding->value_count);
+    char *values = pt_words_values(finding->first.values, finding->first.value_count);
     pt_words_paragraph(buf, style, 2, 4, "First in %s.%s%s%s", place, values[0] ? " There " : "", values,
                        values[0] ? "." : "");
     free(values);
