@@ -55,16 +55,15 @@ static void tell(void *context, uint32_t lookup, uint32_t slot, const struct pt_
     const struct pt_mttl *m = t->k->block;
     const struct pt_mttl_lookup *l = pt_mttl_at(m, lookups, struct pt_mttl_lookup, lookup);
     const char *text = pt_mttl_string(m, l->text), *thread = thread_name(t->k, slot);
-    bool access = pt_mttl_at(m, units, struct pt_mttl_unit, l->unit)->kind == PT_MTTL_ACCESS;
     for (uint32_t i = 0; i < t->count; i++)
         if (strcmp(t->items[i].text, text) == 0 && strcmp(t->items[i].thread, thread) == 0)
             return;
     if (t->count == MAX_KNOWN)
         return;
-    struct pt_known known = {.text = copy(t->finding, text),
-                             .thread = copy(t->finding, thread),
-                             .value = access ? (struct pt_value){0} : copy_value(t->finding, value),
-                             .heard = entry != NULL};
+    struct pt_known known = {
+        .text = copy(t->finding, text), .thread = copy(t->finding, thread), .heard = entry != NULL};
+    if (pt_mttl_at(m, units, struct pt_mttl_unit, l->unit)->kind != PT_MTTL_ACCESS) /* that is none of the language */
+        known.value = copy_value(t->finding, value);
     if (entry && entry->version > 0) {
         const struct shown *shown = (const void *)((const char *)entry - offsetof(struct shown, entry));
         known.state = entry->state;
