@@ -126,7 +126,7 @@ static bool is_unseen(const struct unseen *unseen, const char *name)
 static const char *nearest(const struct unseen *unseen, const struct pt_names *names, const struct pt_properties *props,
                            const char *name)
 {
-    static const enum pt_space spaces[] = {PT_SPACE_VAR, PT_SPACE_EVENT};
+    static const enum pt_space spaces[] = {PT_SPACE_VAR, PT_SPACE_EVENT, PT_SPACE_LOCAL, PT_SPACE_THREAD};
     struct pt_suggest suggest;
     pt_suggest_init(&suggest, name, strlen(name));
     for (size_t s = 0; s < sizeof spaces / sizeof *spaces; s++) {

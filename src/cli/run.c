@@ -575,6 +575,7 @@ static int run_command(const struct pt_parsed *parsed)
     int exit_status = PT_EXIT_BAD;
     pt_names_init(&run.names);
     pt_analyse_init(&run.analyse, DEFAULT_WINDOW, DEFAULT_LOOKAHEAD, NULL);
+    run.analyse.selected = true;
     if (set_options(&run, parsed)) {
         run.program = pt_launch_find(parsed->operands[0], &exit_status, &err);
         if (!run.program) {

@@ -446,9 +446,8 @@ static bool iterate(struct run *r, const struct pt_mttl_loop *loop, bool exists,
 static enum truth eval_program(struct run *r, uint32_t from)
 {
     const struct pt_mttl_op *ops = pt_mttl_at(r->m, ops, struct pt_mttl_op, 0);
-    bool stack[PT_MTTL_STACK];
+    uint64_t stack = 0; /* of truth values, the top in bit 0 */
     enum truth acc = NO;
-    uint32_t top = 0;
     for (uint32_t pc = from;;) {
         const struct pt_mttl_op *op = &ops[pc++];
         const struct pt_mttl_loop *loop;
@@ -466,10 +465,11 @@ static enum truth eval_program(struct run *r, uint32_t from)
             pc = acc == NO ? op->arg : pc;
             break;
         case PT_MTTL_OP_PUSH:
-            stack[top++] = acc == YES;
+            stack = stack << 1 | (acc == YES);
             break;
         case PT_MTTL_OP_IFF:
-            acc = stack[--top] == (acc == YES) ? YES : NO;
+            acc = (stack & 1) == (acc == YES) ? YES : NO;
+            stack >>= 1;
             break;
         case PT_MTTL_OP_EXISTS:
         case PT_MTTL_OP_FORALL:

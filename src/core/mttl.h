@@ -74,7 +74,7 @@ enum {
     PT_MTTL_PARAMS = 3,    /* thread variables that one unit may take from outside */
     PT_MTTL_ENV = 12,      /* thread variables in one unit: params and quantifiers */
     PT_MTTL_OPERANDS = 64, /* of one comparison */
-    PT_MTTL_STACK = 64,    /* `<->` inside each other */
+    PT_MTTL_STACK = 64,    /* `<->` inside each other: one bit each */
     PT_MTTL_NAMED = 1024,  /* threads named */
     PT_MTTL_MAX_UNITS = 1 << 16,
 };

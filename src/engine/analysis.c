@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "engine/knowledge.h"
 #include "engine/lattice.h"
 #include "engine/timed.h"
 #include "order/order.h"
@@ -38,6 +39,7 @@ struct pt_analysis {
     struct pt_analysis_options options;
     struct pt_order *order;
     struct watched *watched;
+    struct pt_knowledge *knowledge; /* of all decentralised properties; NULL: there are none */
     struct pt_finding **findings;
     uint32_t count;
     struct id_map vars, events; /* relevant to some property: 0 */
@@ -146,6 +148,11 @@ static const char *copy(struct pt_finding *finding, const char *text)
     return text ? pt_arena_strndup(&finding->arena, text, strlen(text)) : NULL;
 }
 
+static bool is_decentralised(const struct pt_analysis_input *input)
+{
+    return input->property && input->property->kind == PT_KIND_MTTL && !input->message;
+}
+
 static void describe(struct pt_finding *f, const struct pt_analysis_input *input,
                      const struct pt_analysis_options *options)
 {
@@ -155,12 +162,28 @@ static void describe(struct pt_finding *f, const struct pt_analysis_input *input
     f->text = copy(f, p ? p->text : "");
     f->file = p ? copy(f, p->file) : NULL;
     f->line = p ? p->line : 0;
-    f->verdict = input->monitor ? PT_VERDICT_HOLDS : input->verdict;
+    f->verdict = input->monitor || is_decentralised(input) ? PT_VERDICT_HOLDS : input->verdict;
     f->message = copy(f, input->monitor ? NULL : input->message);
     f->monitorable = input->monitor ? pt_monitor_monitorable(input->monitor) : true;
     f->order = "access";
     f->window = options->window;
     f->lookahead = options->lookahead;
+}
+
+static void watch_threads(struct pt_analysis *a, const struct pt_analysis_input *inputs)
+{
+    const struct pt_property **properties = pt_xcalloc(a->count, sizeof *properties);
+    struct pt_finding **findings = pt_xcalloc(a->count, sizeof *findings);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < a->count; i++)
+        if (is_decentralised(&inputs[i])) {
+            findings[count] = a->findings[i];
+            properties[count++] = inputs[i].property;
+        }
+    if (count)
+        a->knowledge = pt_knowledge_new(properties, findings, count, a->names, &a->options);
+    free(properties);
+    free(findings);
 }
 
 struct pt_analysis *pt_analysis_new(struct pt_names *names, const struct pt_analysis_input *inputs, uint32_t count,
@@ -193,6 +216,7 @@ struct pt_analysis *pt_analysis_new(struct pt_names *names, const struct pt_anal
         struct watched *w = &a->watched[i];
         w->all_relevant = covers(&w->vars, &a->vars) && covers(&w->events, &a->events);
     }
+    watch_threads(a, inputs);
     return a;
 }
 
@@ -211,6 +235,7 @@ void pt_analysis_free(struct pt_analysis *a)
             pt_rank_release(&w->own[t]);
         free(w->own);
     }
+    pt_knowledge_free(a->knowledge);
     free(a->watched);
     free(a->findings);
     free(a->vars.to);
@@ -345,6 +370,8 @@ enum pt_status pt_analysis_event(struct pt_analysis *a, const struct pt_event *e
             status = push(&a->watched[i], event, clock, err);
     if (relevant && a->ordering)
         judge_ordering(a);
+    if (status == PT_OK && a->knowledge)
+        status = pt_knowledge_event(a->knowledge, event, err);
     return status;
 }
 
@@ -385,6 +412,8 @@ void pt_analysis_finish(struct pt_analysis *a, const char *lost)
         if (w->lattice || w->timed)
             list_unseen(a, w);
     }
+    if (a->knowledge)
+        pt_knowledge_finish(a->knowledge, lost);
 }
 
 void pt_analysis_gap(struct pt_analysis *a, uint64_t lost)
@@ -392,6 +421,8 @@ void pt_analysis_gap(struct pt_analysis *a, uint64_t lost)
     for (uint32_t i = 0; i < a->count; i++)
         if (a->watched[i].timed)
             pt_timed_gap(a->watched[i].timed, lost);
+    if (a->knowledge)
+        pt_knowledge_gap(a->knowledge);
 }
 
 struct pt_within *pt_analysis_within(struct pt_analysis *a, uint32_t index)

@@ -33,8 +33,9 @@ struct pt_analysis_options {
 struct pt_analysis;
 
 /*
- * A monitor slot may be NULL with an error text instead: its finding is an error from the start (a kind of property
- * that has no engine yet, an automaton over the limit).
+ * A decentralised property has neither monitor nor message: its engine compiles it. Otherwise a monitor slot may be
+ * NULL with an error text instead: its finding is an error from the start (a kind of property that has no engine yet,
+ * an automaton over the limit).
  */
 struct pt_analysis_input {
     const struct pt_property *property; /* NULL for a module */

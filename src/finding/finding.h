@@ -81,6 +81,16 @@ struct pt_view {
     bool whole; /* false: only levels up to the violation's are here */
 };
 
+/* What a thread knew of another when it broke a property (mttl): a value of the latest state it had heard of. */
+struct pt_known {
+    const char *text;   /* "@j(busy > 0)", as the property has it */
+    const char *thread; /* whose state it is */
+    struct pt_value value;
+    uint64_t state;      /* of that thread, in which the value came about */
+    bool heard;          /* something of that thread was known; otherwise this is its initial state */
+    struct pt_step from; /* the event that made the state, when state > 0 */
+};
+
 struct pt_finding {
     struct pt_arena arena;
     const char *property;
@@ -132,6 +142,15 @@ struct pt_finding {
     bool at_each;
     struct pt_local *locals;
     uint32_t local_count;
+    struct pt_finding_first { /* the first violating state */
+        const char *thread;
+        uint64_t state;
+        struct pt_step event;      /* that made it, when state > 0 */
+        struct pt_binding *values; /* of the property's variables, as the thread sees them */
+        uint32_t value_count;
+        struct pt_known *knew; /* what the thread knew of others */
+        uint32_t knew_count;
+    } first;
 
     /* What a `within` property has beside: where the verdict fell. */
     struct pt_finding_within {

@@ -28,6 +28,7 @@
 enum {
     MAX_WORK = 1 << 17,  /* nodes of all properties, lets expanded */
     MAX_LOOPS = 1 << 15, /* fits pt_mttl_op.loop */
+    LONGEST_TEXT = 200,
 };
 
 /* A name in scope: a variable's symbol, or a named thread's slot. */
@@ -87,6 +88,23 @@ static enum pt_status fail(struct compiler *c, const struct pt_ast *node, const 
     vsnprintf(message, sizeof message, fmt, ap);
     va_end(ap);
     return pt_err_at(c->err, PT_ELIMIT, c->property->file, node->place.line, node->place.column, "%s", message);
+}
+
+/* A subformula's text for reports, which need not be whole. */
+static uint32_t add_text(struct compiler *c, const struct pt_buf *text)
+{
+    if (text->len <= LONGEST_TEXT)
+        return pt_mttl_add_string(&c->t, text->text, text->len);
+    size_t len = LONGEST_TEXT;
+    while ((text->text[len] & 0xc0) == 0x80) /* not inside a character of UTF-8 */
+        len--;
+    struct pt_buf cut;
+    pt_buf_init(&cut);
+    pt_buf_add(&cut, text->text, len);
+    pt_buf_puts(&cut, "...");
+    uint32_t string = pt_mttl_add_string(&c->t, cut.text, cut.len);
+    pt_buf_release(&cut);
+    return string;
 }
 
 /* --- threads --- */
@@ -322,7 +340,7 @@ static enum pt_status finish_unit(struct compiler *c, enum pt_mttl_kind kind, co
                                     .params = d->param_count,
                                     .a = d->op_count ? c->t.op_count : a,
                                     .b = b ? c->t.op_count + b : 0,
-                                    .text = pt_mttl_add_string(&c->t, text.text, text.len)};
+                                    .text = add_text(c, &text)};
         uint32_t *sort = kind <= PT_MTTL_INTERVAL_WEAK ? c->t.past : c->t.exports;
         if (kind != PT_MTTL_PROPERTY) {
             memcpy(unit.before, sort, sizeof unit.before);
@@ -353,7 +371,7 @@ static uint32_t add_lookup(struct compiler *c, uint32_t thread, uint32_t unit, c
         lookup.args[k] = reference(d, params[k]);
     pt_buf_init(&text);
     pt_mttl_text(node, PT_LEVEL_IFF, &text);
-    lookup.text = pt_mttl_add_string(&c->t, text.text, text.len);
+    lookup.text = add_text(c, &text);
     pt_buf_release(&text);
     PT_PUSH(d->lookups, d->lookup_count, d->lookup_cap, c->t.lookup_count);
     PT_PUSH(c->t.lookups, c->t.lookup_count, c->t.lookup_cap, lookup);
@@ -465,7 +483,7 @@ static enum pt_status compile_atom(struct compiler *c, const struct pt_ast *node
                                     .depth = e.max_depth,
                                     .operands = c->t.operand_count,
                                     .operand_count = e.operand_count,
-                                    .text = pt_mttl_add_string(&c->t, text.text, text.len)};
+                                    .text = add_text(c, &text)};
         for (uint32_t i = 0; i < e.count; i++)
             PT_PUSH(c->t.insns, c->t.insn_count, c->t.insn_cap, e.insns[i]);
         for (uint32_t i = 0; i < e.operand_count; i++)
@@ -669,11 +687,12 @@ static enum pt_status compile_race_free_all(struct compiler *c, const struct pt_
 {
     struct draft d;
     uint32_t lookup = 0, symbol = new_symbol(c, "other");
-    struct pt_ast known = about(node, PT_AST_KNOWN, "other", (struct pt_ast *)(void *)node); /* only read */
+    struct pt_ast access = tree(node, PT_AST_LET, NULL, NULL), known = about(node, PT_AST_KNOWN, "other", &access);
+    access.text = "access"; /* stands for what the language has no word for */
     c->t.flags |= PT_MTTL_RACES | PT_MTTL_THREADS;
     begin_loop(c, false, symbol, PT_MTTL_SELF);
     open_draft(c, &d, symbol, "other");
-    enum pt_status s = close_unit(c, PT_MTTL_ACCESS, node, 0, 0, symbol, &known, &lookup);
+    enum pt_status s = close_unit(c, PT_MTTL_ACCESS, &access, 0, 0, symbol, &known, &lookup);
     if (s == PT_OK)
         emit(c, PT_MTTL_OP_NO_RACE, lookup);
     end_loop(c);

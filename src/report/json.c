@@ -30,14 +30,18 @@ static void put_bound(struct pt_json *json, const char *key, uint64_t bound)
         pt_json_uint(json, key, bound);
 }
 
+static void put_step(struct pt_json *json, const char *key, const struct pt_step *step)
+{
+    pt_json_open(json, key, '{');
+    pt_json_step(json, step);
+    pt_json_close(json, '}');
+}
+
 static void put_steps(struct pt_json *json, const char *key, const struct pt_step *steps, uint32_t count)
 {
     pt_json_open(json, key, '[');
-    for (uint32_t i = 0; i < count; i++) {
-        pt_json_open(json, NULL, '{');
-        pt_json_step(json, &steps[i]);
-        pt_json_close(json, '}');
-    }
+    for (uint32_t i = 0; i < count; i++)
+        put_step(json, NULL, &steps[i]);
     pt_json_close(json, ']');
 }
 
@@ -113,6 +117,67 @@ static void put_violation(struct pt_json *json, const struct pt_finding *finding
     put_steps(json, "observed", finding->observed, finding->witness_count);
 }
 
+/* The violating states of one thread. */
+static void put_states(struct pt_json *json, const char *key, const struct pt_local *local)
+{
+    pt_json_open(json, key, '[');
+    for (uint32_t i = 0; local && i < local->state_count; i++)
+        pt_json_uint(json, NULL, local->states[i]);
+    pt_json_close(json, ']');
+}
+
+static void put_known(struct pt_json *json, const struct pt_known *known)
+{
+    pt_json_open(json, NULL, '{');
+    pt_json_string(json, "text", known->text);
+    pt_json_string(json, "thread", known->thread);
+    if (known->value.kind != PT_VALUE_UNKNOWN)
+        pt_json_value(json, "value", known->value);
+    pt_json_uint(json, "state", known->state);
+    pt_json_bool(json, "heard", known->heard);
+    if (known->state > 0)
+        put_step(json, "event", &known->from);
+    pt_json_close(json, '}');
+}
+
+/* A decentralised property: where it is false, and what the first thread that broke it knew. */
+static void put_local(struct pt_json *json, const struct pt_finding *finding)
+{
+    pt_json_string(json, "order", finding->order ? finding->order : "access");
+    pt_json_uint(json, "states", finding->states);
+    if (!finding->at_each) {
+        const struct pt_local *local = finding->local_count ? &finding->locals[0] : NULL;
+        if (local)
+            pt_json_string(json, "thread", local->thread);
+        put_states(json, "at", local);
+    } else {
+        pt_json_open(json, "at", '[');
+        for (uint32_t i = 0; i < finding->local_count; i++) {
+            pt_json_open(json, NULL, '{');
+            pt_json_string(json, "thread", finding->locals[i].thread);
+            put_states(json, "states", &finding->locals[i]);
+            pt_json_close(json, '}');
+        }
+        pt_json_close(json, ']');
+    }
+    if (finding->verdict != PT_VERDICT_VIOLATED)
+        return;
+    pt_json_open(json, "first", '{');
+    pt_json_string(json, "thread", finding->first.thread);
+    pt_json_uint(json, "state", finding->first.state);
+    if (finding->first.state > 0)
+        put_step(json, "event", &finding->first.event);
+    pt_json_open(json, "values", '{');
+    for (uint32_t i = 0; i < finding->first.value_count; i++)
+        pt_json_value(json, finding->first.values[i].name, finding->first.values[i].value);
+    pt_json_close(json, '}');
+    pt_json_open(json, "knew", '[');
+    for (uint32_t i = 0; i < finding->first.knew_count; i++)
+        put_known(json, &finding->first.knew[i]);
+    pt_json_close(json, ']');
+    pt_json_close(json, '}');
+}
+
 static void put_message(struct pt_json *json, const struct pt_finding *finding)
 {
     struct pt_buf text;
@@ -149,9 +214,11 @@ static void put_finding(struct pt_json *json, const struct pt_finding *finding)
     if (violated)
         pt_json_string(json, "how", how_word(finding->how));
     pt_json_bool(json, "monitorable", finding->monitorable);
-    bool within = strcmp(finding->kind, "within") == 0;
+    bool within = strcmp(finding->kind, "within") == 0, local = strcmp(finding->kind, "mttl") == 0;
     if (within)
         put_within(json, finding);
+    else if (local)
+        put_local(json, finding);
     else
         put_explored(json, finding);
     if (finding->unseen && finding->unseen[0]) {
@@ -160,12 +227,12 @@ static void put_finding(struct pt_json *json, const struct pt_finding *finding)
             pt_json_string(json, NULL, *name);
         pt_json_close(json, ']');
     }
-    if (!within) {
+    if (!within && !local) {
         put_bound(json, "window", finding->window);
         put_bound(json, "lookahead", finding->lookahead);
     }
     pt_json_bool(json, "complete", finding->complete);
-    if (violated && !within)
+    if (violated && !within && !local)
         put_violation(json, finding);
     pt_json_detail(json, finding);
     pt_json_seconds(json, "seconds", finding->seconds);

@@ -100,21 +100,27 @@ static int word_index(struct reading *r, const char *word, const char *const *wo
     return 0;
 }
 
-static void read_witness_from(struct reading *r, const json_t *object, struct pt_finding *finding)
+static struct pt_binding *read_values(struct reading *r, const json_t *values, uint32_t *ret_count)
 {
-    const json_t *from = rd_object(r, object, "a property", "witness_from"), *value;
-    const json_t *values = rd_object(r, from, "witness_from", "values");
+    struct pt_binding *bindings = pt_arena_alloc(r->arena, (json_object_size(values) + 1) * sizeof *bindings);
+    const json_t *value;
     const char *name;
-    if (!from)
-        return;
-    finding->witness_from = rd_uint(r, from, "witness_from", "events", INT64_MAX);
-    finding->from_values = pt_arena_alloc(r->arena, (json_object_size(values) + 1) * sizeof *finding->from_values);
     json_object_foreach((json_t *)values, name, value)
     {
         struct pt_binding binding = {.name = pt_arena_strndup(r->arena, name, strlen(name)),
                                      .value = rd_value(r, value)};
-        finding->from_values[finding->from_count++] = binding;
+        bindings[(*ret_count)++] = binding;
     }
+    return bindings;
+}
+
+static void read_witness_from(struct reading *r, const json_t *object, struct pt_finding *finding)
+{
+    const json_t *from = rd_object(r, object, "a property", "witness_from");
+    if (!from)
+        return;
+    finding->witness_from = rd_uint(r, from, "witness_from", "events", INT64_MAX);
+    finding->from_values = read_values(r, rd_object(r, from, "witness_from", "values"), &finding->from_count);
 }
 
 static void read_violation(struct reading *r, const json_t *object, struct pt_finding *finding)
@@ -168,6 +174,38 @@ static void read_locals(struct reading *r, const json_t *object, struct pt_findi
     }
 }
 
+static void read_known(struct reading *r, const json_t *object, struct pt_known *known)
+{
+    const json_t *value = json_object_get(object, "value");
+    known->text = rd_string(r, object, "\"knew\"", "text");
+    known->thread = rd_string(r, object, "\"knew\"", "thread");
+    known->value = value ? rd_value(r, value) : (struct pt_value){0};
+    known->state = rd_uint(r, object, "\"knew\"", "state", INT64_MAX);
+    known->heard = rd_bool_or(r, object, "\"knew\"", "heard", true);
+    if (known->state > 0)
+        rd_step(r, json_object_get(object, "event"), "\"knew\"", &known->from);
+}
+
+/* mttl: the first violating state. */
+static void read_first(struct reading *r, const json_t *object, struct pt_finding *finding)
+{
+    struct pt_finding_first *first = &finding->first;
+    const json_t *member = rd_object(r, object, "a property", "first"), *knew;
+    if (!member) {
+        rd_fail(r, "a violated property of kind \"mttl\" has no \"first\"");
+        return;
+    }
+    first->thread = rd_string(r, member, "\"first\"", "thread");
+    first->state = rd_uint(r, member, "\"first\"", "state", INT64_MAX);
+    if (first->state > 0)
+        rd_step(r, json_object_get(member, "event"), "\"first\"", &first->event);
+    first->values = read_values(r, rd_object(r, member, "\"first\"", "values"), &first->value_count);
+    knew = rd_array(r, member, "\"first\"", "knew");
+    first->knew = pt_arena_alloc(r->arena, (json_array_size(knew) + 1) * sizeof *first->knew);
+    for (size_t i = 0; i < json_array_size(knew) && !r->failed; i++)
+        read_known(r, json_array_get(knew, i), &first->knew[first->knew_count++]);
+}
+
 static void read_figures(struct reading *r, const json_t *object, struct pt_finding *finding)
 {
     const json_t *seconds = json_object_get(object, "seconds");
@@ -205,8 +243,11 @@ static struct pt_finding *read_finding(struct reading *r, const json_t *object)
         rd_within(r, object, finding);
     if (finding->verdict == PT_VERDICT_VIOLATED && !r->failed) {
         read_violation(r, object, finding);
-        read_locals(r, object, finding);
+        if (strcmp(finding->kind, "mttl") == 0)
+            read_first(r, object, finding);
     }
+    if (strcmp(finding->kind, "mttl") == 0 && !r->failed)
+        read_locals(r, object, finding);
     return finding;
 }
 

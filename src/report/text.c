@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "report/local.h"
 #include "report/violation.h"
 #include "report/within.h"
 #include "report/words.h"
@@ -42,7 +43,7 @@ static void put_no_answer(const struct pt_finding *finding, const struct pt_styl
                        finding->message ? finding->message : "no reason given", place ? " (" : "", place ? place : "",
                        place ? ")" : "");
     pt_buf_puts(buf, pt_style_color(style, PT_COLOR_RESET));
-    if (!error && !pt_within_is(finding)) {
+    if (!error && !pt_within_is(finding) && !pt_local_is(finding)) {
         char *explored = pt_words_explored(finding);
         pt_words_paragraph(buf, style, 2, 4, "No violation in what was explored: %s.", explored);
         free(explored);
@@ -61,6 +62,8 @@ void pt_report_text(const struct pt_finding *finding, const struct pt_style *sty
     case PT_VERDICT_HOLDS:
         if (pt_within_is(finding))
             pt_within_holds(finding, style, buf);
+        else if (pt_local_is(finding))
+            pt_local_holds(finding, style, buf);
         else
             put_holds(finding, style, buf);
         return;
@@ -90,6 +93,10 @@ void pt_report_text_again(const struct pt_finding *finding, const struct pt_told
 {
     if (finding->verdict != PT_VERDICT_VIOLATED) {
         pt_report_text(finding, style, buf);
+        return;
+    }
+    if (pt_local_is(finding)) {
+        pt_local_again(finding, style, buf);
         return;
     }
     bool broken = told->how != finding->how && finding->how == PT_HOW_OBSERVED;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/table.h"
+#include "report/local.h"
 #include "report/runs.h"
 #include "report/words.h"
 
@@ -207,7 +208,11 @@ void pt_violation_summary(const struct pt_finding *finding, const struct pt_styl
     pt_buf_init(&line);
     pt_buf_printf(&line, "SUMMARY: portent: %s violation of '%s'",
                   finding->how == PT_HOW_OBSERVED ? "observed" : "predicted", finding->property);
-    if (finding->witness_count) {
+    if (pt_local_is(finding)) {
+        char *place = pt_local_place(finding);
+        pt_buf_printf(&line, " at %s", place);
+        free(place);
+    } else if (finding->witness_count) {
         char *last = pt_words_step(&finding->witness[finding->witness_count - 1]);
         pt_buf_printf(&line, " at %s", last);
         free(last);
@@ -223,6 +228,10 @@ void pt_violation_summary(const struct pt_finding *finding, const struct pt_styl
 
 void pt_violation_write(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf)
 {
+    if (pt_local_is(finding)) {
+        pt_local_violated(finding, style, buf);
+        return;
+    }
     put_sentence(finding, style, buf);
     put_runs(finding, style, buf);
     put_truths(finding, style, buf);

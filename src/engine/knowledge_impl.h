@@ -1,0 +1,131 @@
+/* What the parts of the knowledge engine share; nothing else includes this. */
+#ifndef PT_ENGINE_KNOWLEDGE_IMPL_H
+#define PT_ENGINE_KNOWLEDGE_IMPL_H
+
+#include "core/mttl.h"
+#include "engine/knowledge.h"
+
+/* An entry that other threads may see, and the event behind it (for reports). Immutable and shared. */
+struct shown {
+    size_t *bytes;
+    size_t size;
+    uint32_t refs;
+    struct pt_event event; /* its clock is not kept; thread == PT_NONE in state 0 */
+    _Alignas(8) struct pt_mttl_entry entry;
+};
+
+/* A variable's newest known write; `writes` 0: none. */
+struct pair {
+    uint64_t writes;
+    struct pt_value value;
+};
+
+/* What somebody knows: the paper's knowledge vector. Immutable and shared; NULL is the empty one. */
+struct vector {
+    size_t *bytes;
+    uint32_t refs;
+    uint32_t slots, vars;
+    struct shown **shown; /* by slot, NULL: unknown; points behind the pairs */
+    struct pair pairs[];
+};
+
+/* --- knowledge_vector.c --- */
+struct shown *pt_shown_new(const struct pt_mttl_entry *entry, size_t entry_size, size_t *bytes);
+void pt_shown_unref(struct shown *shown); /* NULL is fine, as below */
+struct vector *pt_vector_ref(struct vector *v);
+void pt_vector_unref(struct vector *v);
+/* *place <- max(*place, other). */
+void pt_vector_absorb(struct vector **place, struct vector *other);
+/* *place <- other */
+void pt_vector_set(struct vector **place, struct vector *other);
+/* *place <- a copy that has this entry, or this pair. */
+void pt_vector_show(struct vector **place, struct shown *shown, uint32_t vars, size_t *bytes);
+void pt_vector_write(struct vector **place, uint32_t var, struct pair pair, uint32_t vars, size_t *bytes);
+static inline struct shown *pt_vector_get(const struct vector *v, uint32_t slot)
+{
+    return v && slot < v->slots ? v->shown[slot] : NULL;
+}
+
+struct local {
+    bool set;
+    struct pt_value value;
+};
+
+/* A thread, by slot. */
+struct thread {
+    uint32_t id;                  /* in the trace; PT_NONE: named by a property and not seen */
+    bool met;                     /* its state 0 has been evaluated */
+    bool keeps, tracked;          /* pt_mttl_steps, pt_mttl_tracks */
+    uint64_t states;              /* events so far */
+    struct vector *know, *before; /* before: what its parent knew, until its first event */
+    struct pt_mttl_thread *memory;
+    struct local *locals; /* by variable */
+    struct pt_mttl_verdict *verdicts;
+    struct vector *stepped;  /* what it knew at its last step; compared, not followed */
+    bool stable, touched;    /* the last step was stable; an input other than knowledge has changed since */
+    struct vector **history; /* c= traces: what it knew after each counted event */
+    uint64_t history_count;
+    size_t history_cap;
+};
+
+struct object {
+    struct vector *access, *write;
+};
+
+/* States of one thread in which one property is false. */
+struct states {
+    uint32_t slot;
+    uint64_t *items;
+    uint32_t count;
+    size_t cap;
+};
+
+struct judged { /* one property of the block */
+    struct pt_finding *finding;
+    struct pt_mttl *own; /* a block of this property alone, for the names it has */
+    bool settled;        /* an error, or given up: no longer looked at */
+    struct states *threads;
+    uint32_t thread_count;
+    size_t thread_cap;
+};
+
+struct pt_knowledge {
+    const struct pt_names *names;
+    const struct pt_analysis_options *options;
+    struct pt_mttl *block;
+    struct judged *judged;
+    struct pt_value *initial;                                  /* by variable of the block */
+    bool *initial_given, *var_seen, *event_seen, *thread_seen; /* of the block's names */
+    uint64_t *writes;
+    struct pt_mttl_initial *state0;
+    void *scratch;
+    bool begun, given, given_up; /* given: some line carried c= */
+    struct thread *threads;      /* by slot */
+    uint32_t slot_count;
+    size_t thread_cap;
+    uint32_t *slot_of, *var_of, *local_of, *event_of, *block_of; /* by id in the trace; UNKNOWN_ID: not looked up yet */
+    size_t slot_of_cap, var_of_cap, local_of_cap, event_of_cap, block_of_cap;
+    struct object *objects[PT_SPACE_COUNT];
+    size_t object_cap[PT_SPACE_COUNT];
+    struct pt_map64 wrote; /* race_free(*): (slot, variable) */
+    struct pt_mttl_entry *next;
+    size_t next_size;
+    struct pt_value *values; /* of the stepping thread */
+    const struct pt_mttl_entry **known;
+    size_t known_cap;
+    const struct pt_event *event; /* the present one; NULL in state 0 */
+    size_t bytes, peak;
+    uint64_t started; /* options->now() */
+};
+
+/* --- knowledge.c --- */
+/* The index of a name in one of the block's tables, PT_NONE when it is not there. */
+uint32_t pt_knowledge_find(const struct pt_mttl *m, struct pt_mttl_table table, const char *name);
+
+/* --- knowledge_report.c --- */
+void pt_knowledge_violated(struct pt_knowledge *k, uint32_t property, const struct pt_mttl_view *view,
+                           struct thread *thread);
+void pt_knowledge_failed(struct pt_knowledge *k, uint32_t property, const struct thread *thread);
+void pt_knowledge_settle(struct pt_knowledge *k, const char *lost);
+
+#endif

@@ -1,0 +1,239 @@
+/* What the knowledge engine tells: the states in which a property is false, and all about the first of them. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "engine/knowledge_impl.h"
+
+static const char *copy(struct pt_finding *f, const char *text)
+{
+    return pt_arena_strndup(&f->arena, text, strlen(text));
+}
+
+static struct pt_value copy_value(struct pt_finding *f, struct pt_value value)
+{
+    if (value.kind == PT_VALUE_STRING)
+        value.s = pt_arena_strndup(&f->arena, value.s, value.len);
+    return value;
+}
+
+static const char *thread_name(const struct pt_knowledge *k, uint32_t slot)
+{
+    if (slot < k->slot_count && k->threads[slot].id != PT_NONE)
+        return pt_name(k->names, PT_SPACE_THREAD, k->threads[slot].id);
+    return pt_mttl_string(k->block, pt_mttl_at(k->block, threads, struct pt_mttl_name, slot)->target);
+}
+
+static struct pt_step make_step(const struct pt_knowledge *k, struct pt_finding *f, const struct pt_event *event)
+{
+    return (struct pt_step){.thread = copy(f, pt_name(k->names, PT_SPACE_THREAD, event->thread)),
+                            .op = pt_op_word(event->op),
+                            .object = copy(f, pt_name(k->names, pt_op_space(event->op), event->object)),
+                            .loc = copy(f, pt_name(k->names, PT_SPACE_LOC, event->loc)),
+                            .value = copy_value(f, event->value),
+                            .line = event->line};
+}
+
+/* --- the first violating state --- */
+
+struct telling {
+    const struct pt_knowledge *k;
+    struct pt_finding *finding;
+    struct pt_known *items;
+    uint32_t count;
+    size_t cap;
+};
+
+enum { MAX_KNOWN = 64 };
+
+static void tell(void *context, uint32_t lookup, uint32_t slot, const struct pt_mttl_entry *entry,
+                 struct pt_value value)
+{
+    struct telling *t = context;
+    const struct pt_mttl *m = t->k->block;
+    const struct pt_mttl_lookup *l = pt_mttl_at(m, lookups, struct pt_mttl_lookup, lookup);
+    const char *text = pt_mttl_string(m, l->text), *thread = thread_name(t->k, slot);
+    for (uint32_t i = 0; i < t->count; i++)
+        if (strcmp(t->items[i].text, text) == 0 && strcmp(t->items[i].thread, thread) == 0)
+            return;
+    if (t->count == MAX_KNOWN)
+        return;
+    struct pt_known known = {
+        .text = copy(t->finding, text), .thread = copy(t->finding, thread), .heard = entry != NULL};
+    if (pt_mttl_at(m, units, struct pt_mttl_unit, l->unit)->kind != PT_MTTL_ACCESS) /* that is none of the language */
+        known.value = copy_value(t->finding, value);
+    if (entry && entry->version > 0) {
+        const struct shown *shown = (const void *)((const char *)entry - offsetof(struct shown, entry));
+        known.state = entry->state;
+        known.from = make_step(t->k, t->finding, &shown->event);
+    }
+    PT_PUSH(t->items, t->count, t->cap, known);
+}
+
+/* The variables of the property, as the thread sees them. */
+static void tell_values(const struct pt_knowledge *k, uint32_t property, const struct pt_mttl_view *view)
+{
+    const struct pt_mttl *own = k->judged[property].own;
+    struct pt_finding *f = k->judged[property].finding;
+    f->first.values = pt_arena_alloc(&f->arena, own->vars.count * sizeof *f->first.values);
+    for (uint32_t i = 0; i < own->vars.count; i++) {
+        const struct pt_mttl_name *name = pt_mttl_at(own, vars, struct pt_mttl_name, i);
+        uint32_t v = pt_knowledge_find(k->block, k->block->vars, pt_mttl_string(own, name->target));
+        if (name->uses & PT_MTTL_USE_VALUE)
+            f->first.values[f->first.value_count++] = (struct pt_binding){
+                .name = copy(f, pt_mttl_string(own, name->name)), .value = copy_value(f, view->values[v])};
+    }
+}
+
+static void tell_first(struct pt_knowledge *k, uint32_t property, const struct pt_mttl_view *view,
+                       struct thread *thread)
+{
+    struct pt_finding *f = k->judged[property].finding;
+    struct telling telling = {.k = k, .finding = f};
+    f->verdict = PT_VERDICT_VIOLATED;
+    f->how = PT_HOW_OBSERVED;
+    f->first.thread = copy(f, thread_name(k, view->self));
+    f->first.state = thread->states;
+    if (k->event)
+        f->first.event = make_step(k, f, k->event);
+    tell_values(k, property, view);
+    pt_mttl_explain(k->block, view, thread->memory, k->next, property, tell, &telling);
+    f->first.knew = pt_arena_alloc(&f->arena, telling.count * sizeof *f->first.knew);
+    if (telling.count)
+        memcpy(f->first.knew, telling.items, telling.count * sizeof *f->first.knew);
+    f->first.knew_count = telling.count;
+    free(telling.items);
+}
+
+static struct states *states_of(struct pt_knowledge *k, struct judged *j, uint32_t slot)
+{
+    for (uint32_t i = 0; i < j->thread_count; i++)
+        if (j->threads[i].slot == slot)
+            return &j->threads[i];
+    struct states fresh = {.slot = slot};
+    PT_PUSH(j->threads, j->thread_count, j->thread_cap, fresh);
+    k->bytes += sizeof fresh;
+    return &j->threads[j->thread_count - 1];
+}
+
+void pt_knowledge_violated(struct pt_knowledge *k, uint32_t property, const struct pt_mttl_view *view,
+                           struct thread *thread)
+{
+    struct judged *j = &k->judged[property];
+    struct states *states = states_of(k, j, view->self);
+    bool first = j->finding->verdict != PT_VERDICT_VIOLATED;
+    PT_PUSH(states->items, states->count, states->cap, thread->states);
+    k->bytes += sizeof *states->items;
+    if (!first)
+        return;
+    tell_first(k, property, view, thread);
+    if (k->options->found)
+        k->options->found(k->options->context, j->finding);
+}
+
+void pt_knowledge_failed(struct pt_knowledge *k, uint32_t property, const struct thread *thread)
+{
+    struct judged *j = &k->judged[property];
+    struct pt_finding *f = j->finding;
+    const struct pt_mttl_verdict *v = &thread->verdicts[property];
+    const char *why = pt_code_result_text((enum pt_code_result)v->result);
+    struct pt_buf text;
+    if (f->verdict == PT_VERDICT_VIOLATED)
+        return; /* the first thing that happens decides */
+    j->settled = true;
+    f->verdict = PT_VERDICT_ERROR;
+    pt_buf_init(&text);
+    pt_buf_printf(&text, "%s in '%s'", why,
+                  v->atom < k->block->atoms.count
+                      ? pt_mttl_string(k->block, pt_mttl_at(k->block, atoms, struct pt_mttl_atom, v->atom)->text)
+                      : f->text);
+    f->message = pt_arena_strndup(&f->arena, text.text, text.len);
+    pt_buf_release(&text);
+    pt_buf_init(&text);
+    const char *name = thread_name(k, (uint32_t)(thread - k->threads));
+    pt_buf_printf(&text, "state %" PRIu64 " of %s", thread->states, name);
+    if (k->event)
+        pt_buf_printf(&text, ", %s:%" PRIu64 ", %s", k->options->trace, k->event->line,
+                      pt_name(k->names, PT_SPACE_LOC, k->event->loc));
+    f->message_place = pt_arena_strndup(&f->arena, text.text, text.len);
+    pt_buf_release(&text);
+}
+
+/* --- at the end --- */
+
+/* In the order in which the trace first mentions them; names that it never mentions last. */
+static int by_thread(const void *a, const void *b, void *context)
+{
+    const struct pt_knowledge *k = context;
+    const struct states *x = a, *y = b;
+    uint32_t i = k->threads[x->slot].id, j = k->threads[y->slot].id;
+    return i != j ? (i < j ? -1 : 1) : (x->slot < y->slot ? -1 : x->slot > y->slot);
+}
+
+static void list_states(struct pt_knowledge *k, uint32_t property)
+{
+    struct judged *j = &k->judged[property];
+    struct pt_finding *f = j->finding;
+    f->locals = pt_arena_alloc(&f->arena, j->thread_count * sizeof *f->locals);
+    f->local_count = j->thread_count;
+    if (j->thread_count)
+        qsort_r(j->threads, j->thread_count, sizeof *j->threads, by_thread, k);
+    for (uint32_t i = 0; i < j->thread_count; i++) {
+        const struct states *states = &j->threads[i];
+        f->locals[i] = (struct pt_local){.thread = copy(f, thread_name(k, states->slot)),
+                                         .states = pt_arena_alloc(&f->arena, states->count * sizeof *states->items),
+                                         .state_count = states->count};
+        memcpy(f->locals[i].states, states->items, states->count * sizeof *states->items);
+    }
+}
+
+/* The property's own names of a table that the trace never mentioned: appended to `unseen`. */
+static uint32_t unseen_of(const struct pt_knowledge *k, const struct judged *j, struct pt_mttl_table own,
+                          struct pt_mttl_table all, const bool *seen, const char **unseen, uint32_t count)
+{
+    const struct pt_mttl_name *names = (const void *)((const char *)j->own + own.offset);
+    for (uint32_t i = 0; i < own.count; i++)
+        if (!seen[pt_knowledge_find(k->block, all, pt_mttl_string(j->own, names[i].target))])
+            unseen[count++] = copy(j->finding, pt_mttl_string(j->own, names[i].name));
+    return count;
+}
+
+static void list_unseen(const struct pt_knowledge *k, uint32_t property)
+{
+    const struct judged *j = &k->judged[property];
+    const struct pt_mttl *m = k->block, *own = j->own;
+    uint32_t count = 0, most = own->vars.count + own->events.count + own->threads.count;
+    const char **unseen = pt_arena_alloc(&j->finding->arena, ((size_t)most + 1) * sizeof *unseen);
+    count = unseen_of(k, j, own->vars, m->vars, k->var_seen, unseen, count);
+    count = unseen_of(k, j, own->events, m->events, k->event_seen, unseen, count);
+    (void)unseen_of(k, j, own->threads, m->threads, k->thread_seen, unseen, count);
+    j->finding->unseen = unseen;
+}
+
+void pt_knowledge_settle(struct pt_knowledge *k, const char *lost)
+{
+    for (uint32_t p = 0; p < k->block->properties.count; p++) {
+        struct pt_finding *f = k->judged[p].finding;
+        const struct pt_mttl_property *property = pt_mttl_at(k->block, properties, struct pt_mttl_property, p);
+        f->at_each = property->at == PT_MTTL_ANY;
+        f->complete = !lost && !k->given_up;
+        if (lost && f->verdict == PT_VERDICT_HOLDS) {
+            f->verdict = PT_VERDICT_UNKNOWN;
+            f->message = copy(f, lost);
+        }
+        for (uint32_t i = 0; i < k->slot_count; i++)
+            if (f->at_each ? k->threads[i].id != PT_NONE : property->at == i)
+                f->states += k->threads[i].states + 1;
+        list_states(k, p);
+        if (!f->at_each && !f->local_count) { /* the thread it is about, with no state */
+            f->locals = pt_arena_alloc(&f->arena, sizeof *f->locals);
+            f->locals[0] = (struct pt_local){.thread = copy(f, thread_name(k, property->at))};
+            f->local_count = 1;
+        }
+        list_unseen(k, p);
+        f->seconds = k->options->now ? (double)(k->options->now() - k->started) / 1e9 : 0;
+        f->peak_bytes = k->peak;
+    }
+}
