@@ -84,8 +84,8 @@ static bool is_untouched(uintptr_t address)
  * Returns the value if the granule is as the read would leave it. acquire, before: partner of pt_granule_let_go. The
  * fence and the second check: a holder who wrote the value that was loaded has been seen to hold or to let go.
  */
-#define READ_KNOWN(bytes, type, perform)                                                                               \
-    if (pt_quick_read_is_known(self, seen, pt_quick_marks(self, at, bytes))) {                                         \
+#define READ_IF(test, bytes, type, perform)                                                                            \
+    if (pt_quick_read_is_##test(self, seen, pt_quick_marks(self, at, bytes))) {                                        \
         type value = perform;                                                                                          \
         atomic_thread_fence(memory_order_acquire);                                                                     \
         if (__builtin_expect(atomic_load_explicit(word, memory_order_relaxed) == seen, 1))                             \
@@ -117,11 +117,16 @@ static bool is_untouched(uintptr_t address)
         uintptr_t at = (uintptr_t)address;                                                                             \
         if (seen & PT_SHADOW_HELD) {                                                                                   \
             seen = pt_quick_await(word, seen);                                                                         \
-            READ_KNOWN(bytes, type, perform)                                                                           \
+            READ_IF(known, bytes, type, perform)                                                                       \
         }                                                                                                              \
-        if (self->busy || !pt_quick_is_passed(self, seen, pt_bytes_at(at, bytes), false) ||                            \
-            !pt_quick_hold(self, word, seen))                                                                          \
+        if (self->busy || !pt_quick_is_passed(self, seen, pt_bytes_at(at, bytes), false)) {                            \
+            READ_IF(between, bytes, type, perform)                                                                     \
             return long_##name(address, site);                                                                         \
+        }                                                                                                              \
+        if (!pt_quick_hold(self, word, seen)) {                                                                        \
+            pt_quick_leave(self);                                                                                      \
+            return long_##name(address, site);                                                                         \
+        }                                                                                                              \
         type value = perform;                                                                                          \
         pt_quick_end_passed(self, word, at, bytes, false, seen);                                                       \
         return value;                                                                                                  \
@@ -136,7 +141,7 @@ static bool is_untouched(uintptr_t address)
         if (!word)                                                                                                     \
             return long_##name(address, site);                                                                         \
         uint64_t seen = atomic_load_explicit(word, memory_order_acquire);                                              \
-        READ_KNOWN(bytes, type, perform)                                                                               \
+        READ_IF(known, bytes, type, perform)                                                                           \
         return stale_##name(address, site, self, word, seen);                                                          \
     }
 
@@ -161,15 +166,24 @@ static bool is_untouched(uintptr_t address)
         pt_shadow_word *word = self && !self->busy ? pt_quick_word(at, bytes) : NULL;                                  \
         uint64_t seen = word ? pt_quick_await(word, atomic_load_explicit(word, memory_order_relaxed)) : 0;             \
         bool known = word && pt_quick_write_is_known(self, seen);                                                      \
-        if (!word || (!known && !pt_quick_is_passed(self, seen, pt_bytes_at(at, bytes), true)) ||                      \
-            !pt_quick_hold(self, word, seen))                                                                          \
+        if (!word || (!known && !pt_quick_is_passed(self, seen, pt_bytes_at(at, bytes), true)))                        \
             return long_##name(address, value, op, order, site);                                                       \
+        if (!pt_quick_hold(self, word, seen)) {                                                                        \
+            pt_quick_leave(self);                                                                                      \
+            return long_##name(address, value, op, order, site);                                                       \
+        }                                                                                                              \
         type result = perform;                                                                                         \
         if (known)                                                                                                     \
             pt_quick_end_known(self, word, at, bytes, seen);                                                           \
         else                                                                                                           \
             pt_quick_end_passed(self, word, at, bytes, true, seen);                                                    \
         return result;                                                                                                 \
+    }                                                                                                                  \
+    /* Another thread was quicker. */                                                                                  \
+    static COLD type again_##name(void *address, type value, int op, int order, const struct pt_site *site)            \
+    {                                                                                                                  \
+        pt_quick_leave(pt_self);                                                                                       \
+        return stale_##name(address, value, op, order, site);                                                          \
     }                                                                                                                  \
     static inline type name(void *address, type value, int op, int order, const struct pt_site *site)                  \
     {                                                                                                                  \
@@ -180,8 +194,10 @@ static bool is_untouched(uintptr_t address)
         uintptr_t at = (uintptr_t)address;                                                                             \
         pt_shadow_word *word = self && !self->busy ? pt_quick_word(at, bytes) : NULL;                                  \
         uint64_t seen = word ? atomic_load_explicit(word, memory_order_relaxed) : 0;                                   \
-        if (!word || !pt_quick_write_is_known(self, seen) || !pt_quick_hold(self, word, seen))                         \
+        if (!word || !pt_quick_write_is_known(self, seen))                                                             \
             return stale_##name(address, value, op, order, site);                                                      \
+        if (!pt_quick_hold(self, word, seen))                                                                          \
+            return again_##name(address, value, op, order, site);                                                      \
         type result = perform;                                                                                         \
         pt_quick_end_known(self, word, at, bytes, seen);                                                               \
         return result;                                                                                                 \
@@ -212,9 +228,12 @@ static bool is_untouched(uintptr_t address)
         uint64_t seen = word ? pt_quick_await(word, atomic_load_explicit(word, memory_order_relaxed)) : 0;             \
         uint64_t marks = word ? pt_quick_marks(self, at, bytes) : 0;                                                   \
         bool known = word && pt_quick_write_is_known(self, seen) && (seen & marks) == marks;                           \
-        if (!word || (!known && !pt_quick_is_passed(self, seen, pt_bytes_at(at, bytes), false)) ||                     \
-            !pt_quick_hold(self, word, seen))                                                                          \
+        if (!word || (!known && !pt_quick_is_passed(self, seen, pt_bytes_at(at, bytes), false)))                       \
             return long_cas##bytes(address, expected, desired, site);                                                  \
+        if (!pt_quick_hold(self, word, seen)) {                                                                        \
+            pt_quick_leave(self);                                                                                      \
+            return long_cas##bytes(address, expected, desired, site);                                                  \
+        }                                                                                                              \
         type old = native_cas##bytes(address, expected, desired);                                                      \
         if (known)                                                                                                     \
             pt_quick_end_known(self, word, at, bytes, seen);                                                           \

@@ -218,6 +218,7 @@ uint64_t pt_granule_after_write(struct pt_thread *self, uintptr_t address, uint6
 void pt_granule_end_changed(struct pt_thread *self, pt_shadow_word *word, uintptr_t address, unsigned bytes, bool write)
 {
     uint64_t seen = atomic_load_explicit(word, memory_order_relaxed) & ~PT_SHADOW_HELD;
+    self->disturbed = false;
     /* watched since: the access has happened, its event has not */
     if (is_fine(seen) && fine_of(seen)->watch)
         atomic_fetch_add_explicit(&pt_channel->dropped, 1, memory_order_relaxed);

@@ -8,22 +8,13 @@ enum { PT_FINE_BITS = 26 };
 
 uint32_t pt_fine_new(void);
 void pt_fine_free(uint32_t id);
-/* A word in the page of this address is no longer 0: the first time. */
-void pt_shadow_use_page(struct pt_leaf *leaf, unsigned page);
+/* A word in the page of this address is no longer 0. */
+void pt_shadow_note_use(uintptr_t address);
 /* The held granule without what is known of these bytes. */
 uint64_t pt_granule_forget(struct pt_thread *self, uintptr_t address, uint64_t word, unsigned bytes);
 /* Ends a quick access to a granule that was let go and held again during it. */
 void pt_granule_end_changed(struct pt_thread *self, pt_shadow_word *word, uintptr_t address, unsigned bytes,
                             bool write);
-
-/* A word in the page of this address is no longer 0. */
-static inline void pt_shadow_note_use(uintptr_t address)
-{
-    struct pt_leaf *leaf = atomic_load_explicit(&pt_leaves[address >> PT_LEAF_BITS], memory_order_relaxed);
-    unsigned page = (address & ((1u << PT_LEAF_BITS) - 1)) >> 12;
-    if (!(atomic_load_explicit(&leaf->used[page >> 6], memory_order_relaxed) >> (page & 63) & 1))
-        pt_shadow_use_page(leaf, page);
-}
 
 /* A <- V_i in the word of a held granule, where A <= V_i, the clock is not empty, and `bytes` are all in use. */
 static inline uint64_t pt_granule_raise_access(struct pt_thread *self, uintptr_t address, uint64_t word, unsigned bytes)

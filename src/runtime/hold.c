@@ -71,6 +71,7 @@ bool pt_hold_take(struct pt_thread *self, uintptr_t address, size_t size, struct
             pt_shadow_word *word = pt_shadow_word_of(granule);
             if (!word) {
                 let_go_all(hold, granule);
+                self->held_word = NULL;
                 return false;
             }
             pt_granule_hold(word);
@@ -241,10 +242,14 @@ static bool sync_quickly(struct pt_thread *self, uintptr_t at, bool write)
     uint64_t seen = pt_quick_await(word, atomic_load_explicit(word, memory_order_acquire));
     uint64_t marks = pt_quick_marks(self, at, 4);
     if (write ? pt_quick_write_is_known(self, seen) && (seen & marks) == marks
-              : pt_quick_read_is_known(self, seen, marks))
+              : pt_quick_read_is_known(self, seen, marks) || pt_quick_read_is_between(self, seen, marks))
         return true;
-    if (!pt_quick_is_passed(self, seen, pt_bytes_at(at, 4), write) || !pt_quick_hold(self, word, seen))
+    if (!pt_quick_is_passed(self, seen, pt_bytes_at(at, 4), write))
         return false;
+    if (!pt_quick_hold(self, word, seen)) {
+        pt_quick_leave(self);
+        return false;
+    }
     pt_quick_end_passed(self, word, at, 4, write, seen);
     return true;
 }

@@ -32,15 +32,17 @@ static inline uint64_t pt_quick_marks(const struct pt_thread *self, uintptr_t ad
     return (uint64_t)pt_bytes_at(address, size) << PT_SHADOW_BYTES_AT & self->care;
 }
 
-/*
- * Whether a read would leave the granule as it is: A is this thread's clock (so W, which is no later, is known to it),
- * or the thread has lately found that its clock lies between W and A, as readers of one variable do that have not heard
- * of each other.
+/* Whether a read would leave the granule as it is: A is this thread's clock, so W, which is no later, is known to it.
  */
 static inline bool pt_quick_read_is_known(const struct pt_thread *self, uint64_t word, uint64_t marks)
 {
-    if (__builtin_expect((word & (PT_SHADOW_STATE | PT_SHADOW_CLOCK | marks)) == (self->quick | marks), 1))
-        return true;
+    return __builtin_expect((word & (PT_SHADOW_STATE | PT_SHADOW_CLOCK | marks)) == (self->quick | marks), 1);
+}
+
+/* The same because the thread has lately found that its clock lies between W and A, as readers of one variable do that
+ * have not heard of each other. */
+static inline bool pt_quick_read_is_between(const struct pt_thread *self, uint64_t word, uint64_t marks)
+{
     uint64_t clocks = word & PT_SHADOW_CLOCKS;
     const struct pt_between *between = &self->between[pt_between_slot(clocks)];
     return (word & (PT_SHADOW_STATE | marks)) == marks && clocks && between->clocks == clocks &&
@@ -59,51 +61,67 @@ static inline bool pt_quick_is_passed(struct pt_thread *self, uint64_t word, uns
            !self->full && pt_thread_has_passed(self, pt_shadow_access(word));
 }
 
-/* Enters the runtime and holds the granule if its word is still `seen`. The thread is not in the runtime. */
+/* Enters the runtime and holds the granule if its word is still `seen`; the caller leaves if it is not. The thread is
+ * not in the runtime before. */
 static inline bool pt_quick_hold(struct pt_thread *self, pt_shadow_word *word, uint64_t seen)
 {
     self->busy = 1;
+    self->held_word = word;
     atomic_signal_fence(memory_order_seq_cst);
     /* acquire: partner of the release by which the last holder let go. The word is compared as a whole; a number in it
      * cannot have come to mean another clock if the thread owns a reference, as it does of its own and of passed ones,
      * and nothing was concluded from the others. */
-    if (__builtin_expect(atomic_compare_exchange_strong_explicit(word, &seen, seen | PT_SHADOW_HELD,
-                                                                 memory_order_acquire, memory_order_relaxed),
-                         1)) {
-        self->held_word = word;
-        return true;
-    }
-    pt_leave(self);
-    return false;
+    return __builtin_expect(atomic_compare_exchange_strong_explicit(word, &seen, seen | PT_SHADOW_HELD,
+                                                                    memory_order_acquire, memory_order_relaxed),
+                            1);
 }
 
-/* Whether nobody had the granule in the meantime. */
-static inline bool pt_quick_kept(pt_shadow_word *word, uint64_t seen)
+/* Whether the granule was never let go since. A flag, because reading the word right after the exchange is slow. */
+static inline bool pt_quick_kept(const struct pt_thread *self)
 {
-    return __builtin_expect(atomic_load_explicit(word, memory_order_relaxed) == (seen | PT_SHADOW_HELD), 1);
+    atomic_signal_fence(memory_order_seq_cst);
+    return __builtin_expect(!self->disturbed, 1);
+}
+
+/* The outermost way out. */
+static inline void pt_quick_leave(struct pt_thread *self)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    self->busy = 0;
+    atomic_signal_fence(memory_order_seq_cst);
+    if (__builtin_expect(self->attention != 0, 0))
+        pt_thread_attend(self);
 }
 
 static inline void pt_quick_end_known(struct pt_thread *self, pt_shadow_word *word, uintptr_t address, unsigned size,
                                       uint64_t seen)
 {
-    if (pt_quick_kept(word, seen))
+    if (pt_quick_kept(self))
         pt_granule_let_go(word, seen | pt_quick_marks(self, address, size));
     else
         pt_granule_end_changed(self, word, address, pt_bytes_at(address, size), true);
-    pt_leave(self);
+    pt_quick_leave(self);
 }
 
-static inline void pt_quick_end_passed(struct pt_thread *self, pt_shadow_word *word, uintptr_t address, unsigned size,
-                                       bool write, uint64_t seen)
+/* References: the thread takes those of the clocks it replaces, and gives as many of its own. */
+static inline __attribute__((always_inline)) void pt_quick_end_passed(struct pt_thread *self, pt_shadow_word *word,
+                                                                      uintptr_t address, unsigned size, bool write,
+                                                                      uint64_t seen)
 {
-    unsigned bytes = pt_bytes_at(address, size);
-    if (!pt_quick_kept(word, seen))
-        pt_granule_end_changed(self, word, address, bytes, write);
-    else if (write)
-        pt_granule_let_go(word, pt_granule_raise_both(self, address, seen, bytes));
-    else
-        pt_granule_let_go(word, pt_granule_raise_access(self, address, seen, bytes));
-    pt_leave(self);
+    uint64_t clock = self->clock, marks = (uint64_t)pt_bytes_at(address, size) << PT_SHADOW_BYTES_AT;
+    if (!pt_quick_kept(self)) {
+        pt_granule_end_changed(self, word, address, pt_bytes_at(address, size), write);
+    } else {
+        if (!seen)
+            pt_shadow_note_use(address);
+        pt_thread_give(self, 1 + write);
+        pt_thread_release(self, pt_shadow_access(seen), 1);
+        if (write)
+            pt_thread_release(self, pt_shadow_write(seen), 1);
+        pt_granule_let_go(word, write ? marks | clock << PT_SHADOW_WRITE_AT | clock
+                                      : marks | (seen & ~PT_SHADOW_CLOCK) | clock);
+    }
+    pt_quick_leave(self);
 }
 
 /* A granule that another thread holds will be free in a moment: better than to fight for it. */

@@ -6,6 +6,8 @@
 #include "runtime/granule.h"
 #include "runtime/watch.h"
 
+enum { RUN = 8 };
+
 struct pt_leaf *_Atomic *pt_leaves;
 struct pt_fine *pt_fines;
 
@@ -61,9 +63,24 @@ void pt_fine_free(uint32_t id)
     pt_spin_unlock(&fines.lock);
 }
 
-void pt_shadow_use_page(struct pt_leaf *leaf, unsigned page)
+/*
+ * A page of words that is read before it is written costs two faults, the second with an interrupt to all processors.
+ * Where RUN pages before it are in use, the next RUN will be soon: they are made in one call.
+ */
+static void use_page(struct pt_leaf *leaf, unsigned page)
 {
-    atomic_fetch_or_explicit(&leaf->used[page >> 6], UINT64_C(1) << (page & 63), memory_order_relaxed);
+    uint64_t used = atomic_fetch_or_explicit(&leaf->used[page >> 6], UINT64_C(1) << (page & 63), memory_order_relaxed);
+    uint64_t before = ((UINT64_C(1) << RUN) - 1) << (page & 63) >> RUN;
+    if (page % RUN == 0 && page & 63 && (used & before) == before)
+        pt_sys_populate((char *)leaf + ((size_t)(page + 1) << 12), (size_t)RUN << 12);
+}
+
+void pt_shadow_note_use(uintptr_t address)
+{
+    struct pt_leaf *leaf = atomic_load_explicit(&pt_leaves[address >> PT_LEAF_BITS], memory_order_relaxed);
+    unsigned page = (address & ((1u << PT_LEAF_BITS) - 1)) >> 12;
+    if (!(atomic_load_explicit(&leaf->used[page >> 6], memory_order_relaxed) >> (page & 63) & 1))
+        use_page(leaf, page);
 }
 
 /* Bytes of the granule at `granule` that lie in [from, to). */

@@ -117,7 +117,7 @@ static inline void pt_granule_let_go(pt_shadow_word *word, uint64_t value)
 
 static inline unsigned pt_bytes_at(uintptr_t address, unsigned size)
 {
-    return ((1u << size) - 1) << (address & 7);
+    return size == 8 ? 0xff : ((1u << size) - 1) << (address & 7); /* within one granule */
 }
 
 /*

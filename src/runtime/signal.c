@@ -81,8 +81,11 @@ static void run_fault_handler(struct pt_thread *self, int signal, siginfo_t *inf
     self->open_count = open;
     self->held = held;
     pt_hold_resume(held);
-    if (word)
+    if (word) {
         pt_granule_hold(word);
+        self->held_word = word;
+        self->disturbed = true;
+    }
 }
 
 static void on_signal(int signal, siginfo_t *info, void *context)

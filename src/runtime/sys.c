@@ -46,6 +46,12 @@ void *pt_sys_reserve(size_t bytes)
     return (void *)memory;
 }
 
+void pt_sys_populate(void *memory, size_t bytes)
+{
+    enum { POPULATE_WRITE = 23 }; /* MADV_POPULATE_WRITE, Linux 5.14 */
+    call(SYS_madvise, (long)memory, (long)bytes, POPULATE_WRITE, 0, 0, 0);
+}
+
 void pt_sys_release(void *memory, size_t bytes)
 {
     call(SYS_munmap, (long)memory, (long)bytes, 0, 0, 0, 0);

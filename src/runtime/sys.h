@@ -10,6 +10,8 @@
 
 /* Zeroed memory that costs nothing until it is touched; NULL when there is none. */
 void *pt_sys_reserve(size_t bytes);
+/* Makes whole pages ready for writing, if the kernel can. */
+void pt_sys_populate(void *memory, size_t bytes);
 void pt_sys_release(void *memory, size_t bytes);
 /* Maps a whole file shared; NULL when fd is no regular memory file of at least `least` bytes. */
 void *pt_sys_map_file(int fd, size_t least, size_t *ret_bytes);

@@ -16,7 +16,7 @@
 #include "core/site.h"
 #include "runtime/clock.h"
 
-enum { PT_SITE_CACHE = 256, PT_WRITE_LOCKS = 32, PT_OPEN_MAX = 8, PT_BETWEEN_BITS = 5, PT_PASSED_BITS = 7 };
+enum { PT_SITE_CACHE = 256, PT_WRITE_LOCKS = 32, PT_OPEN_MAX = 8, PT_BETWEEN_BITS = 5, PT_PASSED_BITS = 9 };
 enum { PT_NAME_CACHE = 32, PT_BLOCK_MAX = 64, PT_VIOLATED_MAX = 16 };
 enum { PT_ATTEND_SIGNAL = 1, PT_ATTEND_CANCEL = 2, PT_ATTEND_VIOLATION = 4 };
 
@@ -53,8 +53,10 @@ struct pt_thread {
     uint64_t quick; /* the clock with which an access may be quick; none (~0) while cancellation must be looked for */
     uint64_t care;  /* the marks of all bytes in a shadow word, or 0 while the clock is empty: then none needs one */
     uint32_t attention; /* on leaving: a signal or a violation was put off, or asynchronous cancellation is on */
-    int64_t credit;     /* references to `clock` that this thread owns; one is its own, the others are to give away */
-    uint64_t changes;   /* of the clock so far */
+    bool disturbed;     /* the granule of a quick access was let go and held again in the middle of it */
+    _Atomic uint64_t *held_word; /* while `held` is NULL: the granule of a quick access, for faults (signal.c) */
+    int64_t credit;   /* references to `clock` that this thread owns; one is its own, the others are to give away */
+    uint64_t changes; /* of the clock so far */
     struct pt_between between[1 << PT_BETWEEN_BITS]; /* by a hash of the word's clocks */
     struct pt_passed passed[1 << PT_PASSED_BITS];    /* by the low bits of the number */
     uint32_t number;                                 /* in order of creation */
@@ -75,10 +77,10 @@ struct pt_thread {
     struct pt_clock_cache clocks;
     /* what it holds now, for faults in the middle of an access (signal.c) */
     struct pt_hold *held;
-    _Atomic uint64_t *held_word;      /* while `held` is NULL: the one granule of a quick access */
     struct pt_hold open[PT_OPEN_MAX]; /* accesses between a begin and an end call, innermost last */
     uint32_t open_count;
     const void *write_locked[PT_WRITE_LOCKS]; /* rwlocks it holds as a writer */
+    uint32_t write_locks;                     /* how many, at most that many */
     uint32_t blocks[PT_BLOCK_MAX];            /* atomic blocks it is in, by name, innermost last (api.c) */
     uint32_t block_count;
     const void *callback_frame;            /* where the stack was when the program's code for violations was called */
@@ -155,15 +157,11 @@ static inline void pt_leave(struct pt_thread *self)
 }
 
 /* References to the own clock, to be put into shadow words: nearly free, since bought in bulk. */
+void pt_thread_buy(struct pt_thread *self);
 static inline void pt_thread_give(struct pt_thread *self, int64_t references)
 {
-    enum { BULK = 1 << 16 };
-    if (!self->clock)
-        return;
-    if (self->credit <= references) {
-        pt_clock_acquire(self->clock, BULK);
-        self->credit += BULK;
-    }
+    if (__builtin_expect(self->credit <= references, 0))
+        pt_thread_buy(self);
     self->credit -= references;
 }
 

@@ -92,27 +92,23 @@ BEFORE(cnd_broadcast, cnd_t, PT_KIND_NOTIFY)
 static void note_write_lock(const void *lock)
 {
     struct pt_thread *self = pt_self;
-    for (unsigned i = 0; self && i < PT_WRITE_LOCKS; i++) {
-        if (!self->write_locked[i]) {
-            self->write_locked[i] = lock;
-            return;
-        }
-    }
+    if (self && self->write_locks < PT_WRITE_LOCKS)
+        self->write_locked[self->write_locks++] = lock;
 }
 
 /* True also when so many are held that we cannot know: too much order is safe, too little is not. */
 static bool was_write_lock(const void *lock)
 {
     struct pt_thread *self = pt_self;
-    bool room = false;
-    for (unsigned i = 0; self && i < PT_WRITE_LOCKS; i++) {
+    if (!self)
+        return true;
+    for (unsigned i = 0; i < self->write_locks; i++) {
         if (self->write_locked[i] == lock) {
-            self->write_locked[i] = NULL;
+            self->write_locked[i] = self->write_locked[--self->write_locks];
             return true;
         }
-        room |= !self->write_locked[i];
     }
-    return !room;
+    return self->write_locks == PT_WRITE_LOCKS;
 }
 
 #define READ_LOCK(name, parameters, arguments)                                                                         \

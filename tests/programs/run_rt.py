@@ -21,7 +21,7 @@ ORDERED = {
     "flag": True, "read_write": True, "overlap": True, "straddle": True, "block": True, "good_cas": True, "mutex": True,
     "trylock": True, "timedlock": True, "clocklock": True, "recursive": True, "read_then_write_lock": True, "write_then_read_lock": True,
     "spin": True, "semaphore": True, "mtx": True, "once": True, "call_once": True, "condition": True, "condition11": True,
-    "barrier": True, "fork_order": True, "join": True, "join_exit": True, "join_cancelled": True,
+    "barrier": True, "fork_order": True, "disturbed": True, "join": True, "join_exit": True, "join_cancelled": True,
     "join_async_cancelled": True, "robust": True,
     "none": False, "reads": False, "neighbours": False, "byte_neighbours": False, "failed_cas": False,
     "failed_trylock": False, "read_locks": False, "failed_semaphore": False, "detached": False, "heap_reuse": False,
@@ -56,6 +56,52 @@ class Run:
 
     def number(self, name):
         return int(self.summary[name])
+
+
+def causal_clocks(log):
+    """Algorithm A on the log of rt/mix.c: for each thread, the clocks of its events. Every value is stored once, so the accesses of a
+    variable are ordered by their values: a write after the one it replaces and all reads of that; a read after what it reads."""
+    threads, readers, last, replaced = [[], [], []], {}, {}, {}
+    with open(log) as lines:
+        for line in lines:
+            thread, kind, variable, value, old = line.split()
+            variable, value, old = int(variable), int(value), int(old)
+            if kind == "w":
+                last[variable], old = value, last.get(variable, 0)
+            if kind == "r":
+                readers[variable, value] = readers.get((variable, value), 0) + 1
+            if kind in "uw":
+                assert (variable, old) not in replaced, "two updates of one value"
+                replaced[variable, old] = value
+            threads[int(thread)].append((kind, variable, value, old))
+    at, now, events = [0, 0, 0], [[0] * 3 for _ in range(3)], [[], [], []]
+    wrote, access = {}, {}  # of (variable, value): the clock of its write, the join with those of its reads
+
+    def step(me):
+        kind, variable, value, old = threads[me][at[me]]
+        if kind == "e":
+            now[me][me] += 1
+            events[me].append(list(now[me]))
+            return True
+        source = (variable, value if kind == "r" else old)
+        if source[1] and source not in wrote or kind != "r" and readers.get(source, 0):
+            return False
+        taken = (wrote if kind == "r" else access).get(source, [0] * 3)
+        now[me] = [max(pair) for pair in zip(now[me], taken)]
+        if kind == "r":
+            readers[source] -= 1
+            access[source] = [max(pair) for pair in zip(now[me], access.get(source, [0] * 3))]
+        else:
+            wrote[variable, value] = access[variable, value] = list(now[me])
+        return True
+
+    while any(at[me] < len(threads[me]) for me in range(3)):
+        before = list(at)
+        for me in range(3):
+            while at[me] < len(threads[me]) and step(me):
+                at[me] += 1
+        assert at != before, "the values are in no order"
+    return events
 
 
 class Tests:
@@ -224,6 +270,21 @@ class Tests:
         assert run.summary["status"] == "0" and run.number("wrong") == run.number("gaps") == 0, run.summary
         assert run.number("dropped") == run.number("foreign") == 0 and run.number("events") >= count, run.summary
 
+    def mix(self, variables, operations, every):
+        """What each event knows of is exactly what the values of all accesses say (rt/mix.c), nothing less and nothing more."""
+        log = os.path.join(self.folder, "log")
+        run = self.observe("mix", [variables, operations, every, log], [("own", 64 * i, 8) for i in range(3)])
+        assert run.summary["status"] == "0" and run.number("dropped") == run.number("foreign") == 0, run.summary
+        expected = causal_clocks(log)
+        number = {e["object"]: e["thread"] for e in run.events}
+        assert len(number) == 3 and len(run.events) == 3 * (operations // every), run.summary
+        seen = [0, 0, 0]
+        for event in run.events:
+            me = event["object"]
+            clock = [event["clock"].get(number[i], 0) for i in range(3)]
+            assert clock == expected[me][seen[me]], (me, seen[me], clock, expected[me][seen[me]])
+            seen[me] += 1
+
     def chain(self, run, total):
         """Every update of a is there, each one more than the one before."""
         values = [int(e["value"], 16) for e in run.events if e["object"] == 0]
@@ -312,6 +373,9 @@ class Tests:
                                    ("plain", 8, 5), ("plain", 2, 7), ("atomic", 8, 0), ("atomic", 4, 0), ("atomic", 2, 6),
                                    ("atomic", 1, 1), ("range", 8, 0), ("range", 8, 3), ("range", 4, 6)):
             self.test("exact %s %d+%d" % (mode, size, offset), self.exact, mode, size, offset, scale)
+        self.compile("mix", "mix", self.link_flags("archive"))
+        for variables, every in ((6, 10), (60, 10), (60, 100), (3000, 50)):
+            self.test("mix %d %d" % (variables, every), self.mix, variables, max(scale // 10, 1000), every)
         self.test("storm", self.storm)
         self.test("fault", self.life, "fault", 1000, 1000)
         self.test("fork", self.life, "fork", 1000, 2000)

@@ -8,9 +8,12 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
@@ -299,6 +302,39 @@ static int fork_order(const char *argument)
     one(only_b, NULL);
     return 0;
 }
+/* A fault in the middle of a store: its granule is let go, and the other thread has it before the handler returns. */
+static char *guarded;
+static atomic_int done;
+static void *disturbs(void *context)
+{
+    heard();
+    write_a();
+    ST8(guarded, 2);
+    atomic_store(&done, 1);
+    return context;
+}
+static void unguard(int signal)
+{
+    (void)signal;
+    mprotect(guarded, 4096, PROT_READ | PROT_WRITE);
+    told();
+    while (!atomic_load(&done))
+        usleep(100);
+}
+static int disturbed(const char *argument)
+{
+    (void)argument;
+    pthread_t thread;
+    guarded = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    MUST(guarded != MAP_FAILED && signal(SIGSEGV, unguard) != SIG_ERR);
+    MUST(pthread_create(&thread, NULL, disturbs, NULL) == 0);
+    ST8(guarded, 1);
+    MUST(mprotect(guarded, 4096, PROT_NONE) == 0);
+    ST8(guarded, 3);
+    write_b();
+    pthread_join(thread, NULL);
+    return 0;
+}
 static int join(const char *argument)
 {
     (void)argument;
@@ -478,6 +514,7 @@ static const struct {
     {"condition11", condition11_case},
     {"barrier", barrier_case},
     {"fork_order", fork_order},
+    {"disturbed", disturbed},
     {"join", join},
     {"join_exit", join_exit},
     {"join_cancelled", join_cancelled},
