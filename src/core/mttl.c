@@ -5,17 +5,14 @@
  * none, the program around it ends there, and past operators combine such values as Kleene's logic does, so that a
  * property fails only if its truth depends on it.
  *
- * Tuples. A unit with params has a value for each tuple of slots below some cap. The cap always leaves as many slots
- * unused as a tuple has places, and an unused slot is a thread that nobody has heard of. Such threads cannot be told
- * apart, so the value for a slot beyond the cap is that for any unused one (fit): a memory of fixed size answers for
- * any number of threads, and grows without history being replayed.
- *
  * Cost of a step: the sum over the thread's units of cap^params times the program's length; quantifiers multiply by the
  * number of threads known. No allocation, no lock, no recursion.
  */
 #include "core/mttl.h"
 
 #include <string.h>
+
+#include "core/mttl_impl.h"
 
 enum truth { NO, YES, FAILED };
 
@@ -24,11 +21,6 @@ enum {
     VALUE_SHIFT = 0,  /* enum truth of the operator in the last state */
     MEMORY_SHIFT = 2, /* enum truth of what it compares the next state with */
     TRUTH_MASK = 3,
-};
-
-struct block_state {
-    uint32_t inside; /* executions entered and not left */
-    uint32_t count;  /* executions so far, outermost ones */
 };
 
 struct run {
@@ -44,201 +36,6 @@ struct run {
     pt_mttl_seen seen; /* NULL: nobody asks */
     void *context;
 };
-
-static bool is_past(uint32_t kind)
-{
-    return kind <= PT_MTTL_INTERVAL_WEAK;
-}
-
-static bool is_export(uint32_t kind)
-{
-    return kind == PT_MTTL_FORMULA || kind == PT_MTTL_VALUE || kind == PT_MTTL_ACCESS;
-}
-
-static const struct pt_mttl_unit *unit_at(const struct pt_mttl *m, uint32_t index)
-{
-    return pt_mttl_at(m, units, struct pt_mttl_unit, index);
-}
-
-static bool is_kept_by(const struct pt_mttl_unit *unit, uint32_t slot)
-{
-    return unit->self == PT_MTTL_ANY || unit->self == slot;
-}
-
-/* --- tuples and sizes --- */
-
-static uint64_t saturating_power(uint64_t base, uint32_t exponent)
-{
-    uint64_t x = 1;
-    while (exponent-- > 0)
-        if (__builtin_mul_overflow(x, base, &x))
-            return UINT64_MAX;
-    return x;
-}
-
-/* The sum of counts[k] * cap^k, saturating. */
-static uint64_t cells(const uint32_t *counts, uint64_t cap)
-{
-    uint64_t sum = 0;
-    for (uint32_t k = 0; k <= PT_MTTL_PARAMS; k++) {
-        uint64_t x;
-        if (counts[k] && (__builtin_mul_overflow(saturating_power(cap, k), (uint64_t)counts[k], &x) ||
-                          __builtin_add_overflow(sum, x, &sum)))
-            return UINT64_MAX;
-    }
-    return sum;
-}
-
-/* Slots at or beyond the cap become unused ones below it; equal ones stay equal, different ones different. */
-static void fit(uint32_t *slots, uint32_t count, uint32_t cap)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t old = slots[i], free = cap;
-        if (old < cap)
-            continue;
-        for (bool taken = true; taken && free > 0;) {
-            free--;
-            taken = false;
-            for (uint32_t k = 0; k < count; k++)
-                taken |= slots[k] == free;
-        }
-        for (uint32_t k = 0; k < count; k++)
-            if (slots[k] == old)
-                slots[k] = free;
-    }
-}
-
-/* The index of a tuple's cell. */
-static uint64_t cell_of(const struct pt_mttl_unit *unit, const uint32_t *tuple, uint32_t cap)
-{
-    uint64_t index = 0;
-    for (uint32_t k = 0; k < unit->params; k++)
-        index = index * cap + tuple[k];
-    return unit->params || unit->before[1] || unit->before[2] || unit->before[3] ? cells(unit->before, cap) + index
-                                                                                 : unit->before[0];
-}
-
-static uint32_t max_params(const struct pt_mttl *m)
-{
-    for (uint32_t k = PT_MTTL_PARAMS; k > 0; k--)
-        if (m->past[k] || m->exports[k])
-            return k;
-    return 0;
-}
-
-enum { ABSURD = 1 << 30 };
-
-static size_t size_of(uint64_t fixed, uint64_t count, uint64_t each)
-{
-    uint64_t bytes;
-    if (__builtin_mul_overflow(count, each, &bytes) || __builtin_add_overflow(bytes, fixed, &bytes) || bytes > ABSURD)
-        return SIZE_MAX;
-    return (size_t)(bytes + 7) & ~(size_t)7;
-}
-
-uint32_t pt_mttl_least_cap(const struct pt_mttl *m, uint32_t used)
-{
-    uint32_t params = max_params(m);
-    return params ? used + params : 0;
-}
-
-size_t pt_mttl_entry_size(const struct pt_mttl *m, uint32_t cap)
-{
-    return size_of(sizeof(struct pt_mttl_entry), cells(m->exports, cap), sizeof(struct pt_value));
-}
-
-size_t pt_mttl_thread_size(const struct pt_mttl *m, uint32_t cap)
-{
-    return size_of(sizeof(struct pt_mttl_thread) + m->blocks.count * sizeof(struct block_state) + 8,
-                   cells(m->past, cap), 1);
-}
-
-/* State 0 is tabulated for the named threads and as many nameless ones as a thread and a tuple can be. */
-static uint32_t initial_cap(const struct pt_mttl *m)
-{
-    return m->threads.count + max_params(m) + 1;
-}
-
-size_t pt_mttl_initial_size(const struct pt_mttl *m)
-{
-    uint32_t cap = initial_cap(m);
-    size_t entry = pt_mttl_entry_size(m, cap);
-    return entry == SIZE_MAX ? SIZE_MAX : size_of(sizeof(struct pt_mttl_initial), cap, entry);
-}
-
-size_t pt_mttl_scratch_size(const struct pt_mttl *m)
-{
-    return pt_mttl_thread_size(m, initial_cap(m));
-}
-
-static struct block_state *block_states(struct pt_mttl_thread *thread)
-{
-    return (struct block_state *)(void *)thread->bytes;
-}
-
-static uint8_t *past_bytes(const struct pt_mttl *m, struct pt_mttl_thread *thread)
-{
-    return (uint8_t *)(block_states(thread) + m->blocks.count);
-}
-
-bool pt_mttl_steps(const struct pt_mttl *m, uint32_t slot)
-{
-    for (uint32_t u = 0; u < m->units.count; u++)
-        if (is_kept_by(unit_at(m, u), slot))
-            return true;
-    return false;
-}
-
-bool pt_mttl_tracks(const struct pt_mttl *m, uint32_t slot)
-{
-    if (m->flags & PT_MTTL_THREADS)
-        return true;
-    for (uint32_t u = 0; u < m->units.count; u++)
-        if (is_export(unit_at(m, u)->kind) && is_kept_by(unit_at(m, u), slot))
-            return true;
-    return false;
-}
-
-void pt_mttl_thread_init(const struct pt_mttl *m, struct pt_mttl_thread *thread, uint32_t slot, uint32_t cap)
-{
-    memset(thread, 0, pt_mttl_thread_size(m, cap));
-    thread->slot = slot;
-    thread->cap = cap;
-    thread->fault_atom = PT_MTTL_NONE;
-}
-
-/* The next tuple in the order of cell_of; false after the last. */
-static bool advance(uint32_t *tuple, uint32_t params, uint32_t cap)
-{
-    for (uint32_t k = params; k-- > 0;) {
-        if (++tuple[k] < cap)
-            return true;
-        tuple[k] = 0;
-    }
-    return false;
-}
-
-void pt_mttl_thread_grow(const struct pt_mttl *m, const struct pt_mttl_thread *from, struct pt_mttl_thread *to,
-                         uint32_t cap)
-{
-    struct pt_mttl_thread *old = (struct pt_mttl_thread *)(void *)from; /* only read */
-    pt_mttl_thread_init(m, to, from->slot, cap);
-    to->started = from->started;
-    to->fault = from->fault;
-    to->fault_atom = from->fault_atom;
-    memcpy(to->bytes, from->bytes, m->blocks.count * sizeof(struct block_state));
-    for (uint32_t u = 0; u < m->units.count; u++) {
-        const struct pt_mttl_unit *unit = unit_at(m, u);
-        uint32_t tuple[PT_MTTL_PARAMS] = {0}, fitted[PT_MTTL_PARAMS];
-        if (!is_past(unit->kind))
-            continue;
-        do {
-            memcpy(fitted, tuple, sizeof fitted);
-            fit(fitted, unit->params, from->cap);
-            past_bytes(m, to)[cell_of(unit, tuple, cap)] = past_bytes(m, old)[cell_of(unit, fitted, from->cap)];
-        } while (advance(tuple, unit->params, cap));
-    }
-}
 
 /* --- looking up --- */
 
@@ -262,8 +59,8 @@ static struct pt_value read_entry(const struct pt_mttl_entry *entry, const struc
 {
     uint32_t fitted[PT_MTTL_PARAMS];
     memcpy(fitted, tuple, sizeof fitted);
-    fit(fitted, unit->params, entry->cap);
-    return entry->cells[cell_of(unit, fitted, entry->cap)];
+    pt_mttl_fit(fitted, unit->params, entry->cap);
+    return entry->cells[pt_mttl_cell_of(unit, fitted, entry->cap)];
 }
 
 /* State 0 of a slot: the slot itself and the tuple are fitted together. */
@@ -272,22 +69,22 @@ static struct pt_value read_initial(const struct pt_mttl_initial *initial, const
 {
     uint32_t fitted[PT_MTTL_PARAMS + 1] = {slot};
     memcpy(fitted + 1, tuple, unit->params * sizeof *tuple);
-    fit(fitted, unit->params + 1, initial->cap);
+    pt_mttl_fit(fitted, unit->params + 1, initial->cap);
     const struct pt_mttl_entry *entry =
         (const void *)((const char *)initial->entries + fitted[0] * initial->entry_bytes);
-    return entry->cells[cell_of(unit, fitted + 1, entry->cap)];
+    return entry->cells[pt_mttl_cell_of(unit, fitted + 1, entry->cap)];
 }
 
 static struct pt_value look_up(struct run *r, uint32_t index)
 {
     const struct pt_mttl_lookup *lookup = pt_mttl_at(r->m, lookups, struct pt_mttl_lookup, index);
-    const struct pt_mttl_unit *unit = unit_at(r->m, lookup->unit);
+    const struct pt_mttl_unit *unit = pt_mttl_unit_at(r->m, lookup->unit);
     uint32_t tuple[PT_MTTL_PARAMS] = {0};
     for (uint32_t k = 0; k < unit->params; k++)
         tuple[k] = thread_of(r, lookup->args[k]);
-    if (is_past(unit->kind)) {
-        fit(tuple, unit->params, r->thread->cap);
-        uint8_t byte = past_bytes(r->m, r->thread)[cell_of(unit, tuple, r->thread->cap)];
+    if (pt_mttl_is_past(unit->kind)) {
+        pt_mttl_fit(tuple, unit->params, r->thread->cap);
+        uint8_t byte = pt_mttl_past_bytes(r->m, r->thread)[pt_mttl_cell_of(unit, tuple, r->thread->cap)];
         enum truth truth = byte >> VALUE_SHIFT & TRUTH_MASK;
         if (truth != FAILED)
             return pt_value_bool(truth == YES);
@@ -322,7 +119,7 @@ static struct pt_value operand(struct run *r, const struct pt_mttl_operand *o)
     case PT_MTTL_OPERAND_LOOKUP:
         return look_up(r, o->index);
     default: {
-        const struct block_state *block = &block_states(r->thread)[o->index];
+        const struct pt_mttl_block_state *block = &pt_mttl_block_states(r->thread)[o->index];
         return pt_value_int(block->inside ? block->count : 0);
     }
     }
@@ -538,11 +335,6 @@ static enum truth past_value(uint32_t kind, bool first, enum truth a, enum truth
     return value;
 }
 
-static bool is_binary(uint32_t kind)
-{
-    return kind == PT_MTTL_SINCE || kind == PT_MTTL_INTERVAL || kind == PT_MTTL_INTERVAL_WEAK;
-}
-
 static enum truth eval_operand(struct run *r, uint32_t program)
 {
     enum truth truth = eval_program(r, program);
@@ -556,7 +348,7 @@ static enum truth eval_operand(struct run *r, uint32_t program)
 /* True when the byte stays as it was. */
 static bool step_past(struct run *r, const struct pt_mttl_unit *unit, uint8_t *byte)
 {
-    enum truth a = eval_operand(r, unit->a), b = is_binary(unit->kind) ? eval_operand(r, unit->b) : NO;
+    enum truth a = eval_operand(r, unit->a), b = pt_mttl_is_binary(unit->kind) ? eval_operand(r, unit->b) : NO;
     enum truth memory = *byte >> MEMORY_SHIFT & TRUTH_MASK, keep;
     enum truth value = past_value(unit->kind, !r->thread->started, a, b, memory, &keep);
     uint8_t now = (uint8_t)((unsigned)value << VALUE_SHIFT | (unsigned)keep << MEMORY_SHIFT);
@@ -600,10 +392,10 @@ static unsigned step_unit(struct run *r, const struct pt_mttl_unit *unit)
     unsigned flags = PT_MTTL_STABLE;
     uint32_t cap = r->thread->cap, tuple[PT_MTTL_PARAMS] = {0};
     do {
-        uint64_t cell = cell_of(unit, tuple, cap);
+        uint64_t cell = pt_mttl_cell_of(unit, tuple, cap);
         memcpy(r->env, tuple, sizeof tuple);
-        if (is_past(unit->kind)) {
-            if (!step_past(r, unit, &past_bytes(r->m, r->thread)[cell]))
+        if (pt_mttl_is_past(unit->kind)) {
+            if (!step_past(r, unit, &pt_mttl_past_bytes(r->m, r->thread)[cell]))
                 flags &= ~(unsigned)PT_MTTL_STABLE;
         } else {
             struct pt_value value = eval_export(r, unit);
@@ -613,7 +405,7 @@ static unsigned step_unit(struct run *r, const struct pt_mttl_unit *unit)
                 flags |= PT_MTTL_EXPORTED;
             r->next->cells[cell] = value;
         }
-    } while (advance(tuple, unit->params, cap));
+    } while (pt_mttl_advance(tuple, unit->params, cap));
     return flags;
 }
 
@@ -622,7 +414,7 @@ static void enter_or_leave(const struct run *r)
     const struct pt_mttl_event *event = &r->view->event;
     if (event->name >= r->m->blocks.count)
         return;
-    struct block_state *block = &block_states(r->thread)[event->name];
+    struct pt_mttl_block_state *block = &pt_mttl_block_states(r->thread)[event->name];
     if (event->what == PT_MTTL_ENTER && block->inside++ == 0)
         block->count++;
     if (event->what == PT_MTTL_LEAVE && block->inside > 0)
@@ -635,7 +427,7 @@ static unsigned judge(struct run *r, uint32_t index, struct pt_mttl_verdict *ret
     *ret = (struct pt_mttl_verdict){.kind = PT_MTTL_NOT_HERE, .atom = PT_MTTL_NONE};
     if (property->at != PT_MTTL_ANY && property->at != r->view->self)
         return 0;
-    enum truth truth = eval_program(r, unit_at(r->m, property->unit)->a);
+    enum truth truth = eval_program(r, pt_mttl_unit_at(r->m, property->unit)->a);
     ret->kind = truth == YES ? PT_MTTL_HOLDS : truth == NO ? PT_MTTL_VIOLATED : PT_MTTL_FAILED;
     if (truth == FAILED) {
         ret->result = r->fault;
@@ -659,8 +451,8 @@ static unsigned step_units(struct run *r)
     if (r->view->event.what == PT_MTTL_ENTER || r->view->event.what == PT_MTTL_LEAVE)
         enter_or_leave(r);
     for (uint32_t u = 0; u < r->m->units.count; u++) {
-        const struct pt_mttl_unit *unit = unit_at(r->m, u);
-        if (unit->kind == PT_MTTL_PROPERTY || !is_kept_by(unit, r->view->self))
+        const struct pt_mttl_unit *unit = pt_mttl_unit_at(r->m, u);
+        if (unit->kind == PT_MTTL_PROPERTY || !pt_mttl_is_kept_by(unit, r->view->self))
             continue;
         unsigned now = step_unit(r, unit);
         flags = (flags & now & PT_MTTL_STABLE) | ((flags | now) & PT_MTTL_EXPORTED);
@@ -685,7 +477,7 @@ void pt_mttl_explain(const struct pt_mttl *m, const struct pt_mttl_view *view, s
     struct run r = begin(m, view, thread, next);
     r.seen = seen;
     r.context = context;
-    (void)eval_program(&r, unit_at(m, pt_mttl_at(m, properties, struct pt_mttl_property, property)->unit)->a);
+    (void)eval_program(&r, pt_mttl_unit_at(m, pt_mttl_at(m, properties, struct pt_mttl_property, property)->unit)->a);
 }
 
 /* --- state 0 --- */
@@ -718,7 +510,7 @@ static bool fill_slot(const struct pt_mttl *m, const struct pt_value *values, st
 void pt_mttl_initial_fill(const struct pt_mttl *m, const struct pt_value *values, void *scratch,
                           struct pt_mttl_initial *ret_initial)
 {
-    uint32_t cap = initial_cap(m);
+    uint32_t cap = pt_mttl_initial_cap(m);
     uint64_t entry_bytes = pt_mttl_entry_size(m, cap);
     memset(ret_initial, 0, sizeof *ret_initial);
     memset(ret_initial->entries, 0, cap * entry_bytes);

@@ -138,7 +138,7 @@ struct pt_mttl_property {
     uint32_t unit; /* of kind PT_MTTL_PROPERTY */
 };
 
-/* Past operators first: see is_past in mttl.c. */
+/* Past operators first: pt_mttl_is_past. */
 enum pt_mttl_kind {
     PT_MTTL_PREVIOUSLY,
     PT_MTTL_ONCE,

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "core/mttl.h"
+#include "core/mttl_impl.h"
 
 struct check {
     const struct pt_mttl *m;
@@ -69,19 +69,14 @@ static bool is_thread(const struct pt_mttl *m, uint32_t reference)
            (reference >= PT_MTTL_ENV0 && reference - PT_MTTL_ENV0 < PT_MTTL_ENV);
 }
 
-static const struct pt_mttl_unit *unit_at(const struct pt_mttl *m, uint32_t index)
-{
-    return pt_mttl_at(m, units, struct pt_mttl_unit, index);
-}
-
 static bool lookups_are_good(const struct pt_mttl *m)
 {
     for (uint32_t i = 0; i < m->lookups.count; i++) {
         const struct pt_mttl_lookup *l = pt_mttl_at(m, lookups, struct pt_mttl_lookup, i);
         if (l->unit >= m->units.count || !is_thread(m, l->thread) || !is_string(m, l->text))
             return false;
-        const struct pt_mttl_unit *unit = unit_at(m, l->unit);
-        bool past = unit->kind <= PT_MTTL_INTERVAL_WEAK;
+        const struct pt_mttl_unit *unit = pt_mttl_unit_at(m, l->unit);
+        bool past = pt_mttl_is_past(unit->kind);
         if (unit->params > PT_MTTL_PARAMS || (past && l->thread != PT_MTTL_SELF))
             return false;
         if (!past && unit->self != PT_MTTL_ANY && l->thread != unit->self)
@@ -127,7 +122,7 @@ static bool operand_is_good(const struct pt_mttl *m, const struct pt_mttl_operan
         return o->index < m->vars.count;
     case PT_MTTL_OPERAND_LOOKUP:
         return o->index < m->lookups.count &&
-               unit_at(m, pt_mttl_at(m, lookups, struct pt_mttl_lookup, o->index)->unit)->kind == PT_MTTL_VALUE;
+               pt_mttl_unit_at(m, pt_mttl_at(m, lookups, struct pt_mttl_lookup, o->index)->unit)->kind == PT_MTTL_VALUE;
     case PT_MTTL_OPERAND_BLOCK:
         return o->index < m->blocks.count;
     default:
@@ -177,9 +172,8 @@ static bool lookup_is_good(const struct pt_mttl *m, const struct pt_mttl_op *op,
 {
     if (op->arg >= m->lookups.count || !is_earlier(m, op->arg, u))
         return false;
-    uint32_t kind = unit_at(m, pt_mttl_at(m, lookups, struct pt_mttl_lookup, op->arg)->unit)->kind;
-    return op->op == PT_MTTL_OP_NO_RACE ? kind == PT_MTTL_ACCESS
-                                        : kind <= PT_MTTL_INTERVAL_WEAK || kind == PT_MTTL_FORMULA;
+    uint32_t kind = pt_mttl_unit_at(m, pt_mttl_at(m, lookups, struct pt_mttl_lookup, op->arg)->unit)->kind;
+    return op->op == PT_MTTL_OP_NO_RACE ? kind == PT_MTTL_ACCESS : pt_mttl_is_past(kind) || kind == PT_MTTL_FORMULA;
 }
 
 /* No loop around it counts with the same variable: each round of a loop then ends, and so do they all. */
@@ -288,18 +282,13 @@ static bool program_is_good(struct check *c, uint32_t from, uint32_t u)
 
 /* --- units --- */
 
-static bool is_binary(uint32_t kind)
-{
-    return kind == PT_MTTL_SINCE || kind == PT_MTTL_INTERVAL || kind == PT_MTTL_INTERVAL_WEAK;
-}
-
 static bool body_is_good(struct check *c, const struct pt_mttl_unit *unit, uint32_t u)
 {
     if (unit->kind == PT_MTTL_ACCESS)
         return true;
     if (unit->kind == PT_MTTL_VALUE)
         return atom_is_earlier(c->m, unit->a, u);
-    return program_is_good(c, unit->a, u) && (!is_binary(unit->kind) || program_is_good(c, unit->b, u));
+    return program_is_good(c, unit->a, u) && (!pt_mttl_is_binary(unit->kind) || program_is_good(c, unit->b, u));
 }
 
 static bool unit_is_good(struct check *c, const struct pt_mttl_unit *unit, uint32_t u)
@@ -311,7 +300,7 @@ static bool unit_is_good(struct check *c, const struct pt_mttl_unit *unit, uint3
         if (unit->params != 0)
             return false;
     } else {
-        uint32_t *sort = unit->kind <= PT_MTTL_INTERVAL_WEAK ? c->past : c->exports;
+        uint32_t *sort = pt_mttl_is_past(unit->kind) ? c->past : c->exports;
         if (memcmp(unit->before, sort, sizeof unit->before) != 0)
             return false;
         sort[unit->params]++;
@@ -322,7 +311,7 @@ static bool unit_is_good(struct check *c, const struct pt_mttl_unit *unit, uint3
 static bool property_is_good(const struct pt_mttl *m, const struct pt_mttl_property *p)
 {
     return is_string(m, p->name) && is_string(m, p->text) && is_string(m, p->file) && p->unit < m->units.count &&
-           unit_at(m, p->unit)->kind == PT_MTTL_PROPERTY && unit_at(m, p->unit)->self == p->at;
+           pt_mttl_unit_at(m, p->unit)->kind == PT_MTTL_PROPERTY && pt_mttl_unit_at(m, p->unit)->self == p->at;
 }
 
 bool pt_mttl_validate(const void *bytes, size_t size)
@@ -339,7 +328,7 @@ bool pt_mttl_validate(const void *bytes, size_t size)
         !names_are_good(m, m->blocks) || !constants_are_good(m) || !lookups_are_good(m) || !atoms_are_good(&c))
         return false;
     for (uint32_t u = 0; u < m->units.count; u++)
-        if (!unit_is_good(&c, unit_at(m, u), u))
+        if (!unit_is_good(&c, pt_mttl_unit_at(m, u), u))
             return false;
     for (uint32_t p = 0; p < m->properties.count; p++)
         if (!property_is_good(m, pt_mttl_at(m, properties, struct pt_mttl_property, p)))
