@@ -47,6 +47,8 @@ enum {
     OPT_MEMORY_LIMIT,
     OPT_AUTOMATON_LIMIT,
     OPT_RECORD_ALL,
+    OPT_SUPPRESSIONS,
+    OPT_BASELINE,
     OPT_ON_FULL,
     OPT_EXIT_CODE,
     OPT_MODULE,
@@ -69,6 +71,8 @@ static const struct pt_option options_table[] = {
     [OPT_JOBS] = PT_OPTION_JOBS,
     [OPT_MEMORY_LIMIT] = PT_OPTION_MEMORY_LIMIT,
     [OPT_AUTOMATON_LIMIT] = PT_OPTION_AUTOMATON_LIMIT,
+    [OPT_SUPPRESSIONS] = PT_OPTION_SUPPRESSIONS,
+    [OPT_BASELINE] = PT_OPTION_BASELINE,
     [OPT_ON_FULL] = {"on-full", 0, "WHAT", "block drop",
                      "when a thread is faster than the analysis: block it (default), or drop events, which makes "
                      "verdicts unknown"},
@@ -174,8 +178,10 @@ static void set_from_environment(struct run *run)
     int64_t exit_code = run->settings.exitcode;
     run->found_exit = exit_code >= 0 && exit_code <= 255 ? (int)exit_code : DEFAULT_EXIT;
     snprintf(color, sizeof color, "%.*s", (int)run->settings.color.len, run->settings.color.at);
-    run->output =
-        (struct pt_output_options){.stream = true, .on_stderr = true, .style = pt_analyse_style(STDERR_FILENO, color)};
+    run->output = (struct pt_output_options){.stream = true,
+                                             .on_stderr = true,
+                                             .style = pt_analyse_style(STDERR_FILENO, color),
+                                             .triage = &run->analyse.triage};
 }
 
 static bool set_options(struct run *run, const struct pt_parsed *parsed)
@@ -481,7 +487,7 @@ static void close_trace(struct run *run)
 static bool is_violated(const struct pt_result *result)
 {
     for (uint32_t i = 0; i < result->count; i++) {
-        if (result->findings[i]->verdict == PT_VERDICT_VIOLATED)
+        if (pt_finding_counts(result->findings[i]))
             return true;
     }
     return false;
@@ -502,6 +508,7 @@ static int conclude(struct run *run, struct pt_analysis *analysis, struct pt_out
     pt_analysis_finish(analysis, incomplete ? lost.text : NULL);
     result.findings = pt_analysis_findings(analysis, &result.count);
     pt_analysis_counts(analysis, &result.events, &result.threads);
+    pt_triage_apply(&run->analyse.triage, &result);
     write_result(run, &result);
     bool violated = is_violated(&result);
     if (result.count)

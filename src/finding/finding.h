@@ -194,6 +194,13 @@ struct pt_finding_id {
 };
 void pt_finding_id(const struct pt_finding *finding, struct pt_finding_id *ret_id);
 
+/* A line of a suppression file. */
+struct pt_suppression {
+    const char *text, *file;
+    uint32_t line;
+    uint32_t used; /* how many violations it sets aside */
+};
+
 /* What one command found out about one trace. */
 struct pt_result {
     const char *trace; /* its name as given */
@@ -201,6 +208,8 @@ struct pt_result {
     uint64_t threads;  /* that acted, were forked or joined */
     struct pt_finding **findings;
     uint32_t count;
+    const struct pt_suppression *suppressions; /* those that were asked for */
+    uint32_t suppression_count;
     bool torn; /* the trace ended in a tear: what was intact was used */
     char torn_message[600];
 };

@@ -60,7 +60,7 @@ function reasonsCard(model) {
 function actsCard(command, id, suppression) {
   const act = (label, text) => el("div", { class: "act" }, el("span", null, label), el("code", null, text), copyButton(text));
   return el("section", { class: "card" }, el("h2", null, "What to do about it"),
-    el("div", { class: "acts", style: { "margin-top": "12px" } }, command && act("Confirm by running", command), act("Finding id", id), act("Suppress", suppression)));
+    el("div", { class: "acts", style: { "margin-top": "12px" } }, command && act("Confirm by running", command), act("Finding id", id), suppression && act("Suppress", suppression)));
 }
 
 const shellWord = (word) => /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`;
@@ -132,6 +132,6 @@ function blockFinding(block, sources) {
       el("p", { class: "lead" }, "Something of another thread can come after a step of this block and before a later one, and both matter to it."),
       el("dl", { class: "facts" }, fact("thread", block.thread_name || block.thread), fact("at", block.loc), fact("id", block.id))),
     events.length ? el("section", { class: "card" }, el("h2", null, "The partial order that shows it"), el("p", { class: "note" }, "A line per thread; arrows say what has to come first. Ringed events are foreign, the red one completes the violation."), control.element, sky.element, words) : null,
-    actsCard(null, block.id, `atomicity:${name}`));
+    actsCard(null, block.id, null));
   return { element, key: control.key, draw() { ready = true; control.refresh(); } };
 }
