@@ -186,7 +186,7 @@ static enum pt_status from_result(const struct request *request, struct pt_buf *
 
 static enum pt_status make(const struct request *request, struct pt_buf *buf, struct pt_err *err)
 {
-    if (pt_file_is_json(request->input))
+    if (pt_file_is_json(request->input) || access(request->input, R_OK) != 0) /* reading it will say why */
         return from_result(request, buf, err);
     if (request->format == PT_NONE || !formats[request->format].from_trace)
         return not_made(request, "trace", err);

@@ -74,8 +74,9 @@ function propertyFinding(property, sources, resultName) {
     return { element: root, draw() {}, key: () => false };
   }
   const runs = model.same ? [model.predicted] : [model.predicted, model.observed];
-  const diagram = { threads: model.threads, before: model.before };
   const label = (event) => event.op === "event" ? event.object : `${event.object}=${showValue(event.value)}`;
+  const widest = model.actual.reduce((most, event) => Math.max(most, label(event).length), 0);
+  const diagram = { threads: model.threads, before: model.before, widest };
   const listOf = (run) => run.steps.map(({ event }) => ({ number: event.number, threadIndex: event.threadIndex, label: label(event), words: stepWords(event) }));
   const lists = new Map(runs.map((run) => [run, listOf(run)]));
   const sky = spaceTime(diagram, (step) => control.go(step));
@@ -117,7 +118,8 @@ function blockFinding(block, sources) {
   const events = block.witness.map((step, i) => ({ number: i + 1, threadIndex: threads.indexOf(step.thread), label: step.text, words: `${step.text} (${step.thread}${step.loc ? `, ${step.loc}` : ""})` }));
   const before = new Map(block.witness.map((step, i) => [i + 1, step.after.filter((cause) => block.witness[cause].thread !== step.thread).map((cause) => cause + 1)]));
   const words = el("p", { class: "happened" });
-  const sky = spaceTime({ threads, before }, (step) => control.go(step));
+  const widest = events.reduce((most, event) => Math.max(most, event.label.length), 0);
+  const sky = spaceTime({ threads, before, widest }, (step) => control.go(step));
   sky.setRun(events, { moved: foreign, breaks: red < 0 ? events.length : red + 1 });
   let ready = false;
   const control = stepper([{ title: "Run", steps }], (run, step) => {
