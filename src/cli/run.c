@@ -301,9 +301,23 @@ static enum pt_status open_channel(struct run *run, struct pt_err *err)
     return status;
 }
 
+/* The file that the environment names, beside those of the command line. */
+static enum pt_status load_suppressions(struct run *run, struct pt_err *err)
+{
+    if (!run->settings.suppressions.len)
+        return PT_OK;
+    char *path = pt_xcalloc(run->settings.suppressions.len + 1, 1);
+    memcpy(path, run->settings.suppressions.at, run->settings.suppressions.len);
+    enum pt_status status = pt_triage_suppressions(&run->analyse.triage, path, err);
+    free(path);
+    return status;
+}
+
 static enum pt_status prepare(struct run *run, const struct pt_parsed *parsed, struct pt_err *err)
 {
     enum pt_status status = pt_analyse_load(&run->analyse, options_table, parsed, err);
+    if (status == PT_OK)
+        status = load_suppressions(run, err);
     if (status == PT_OK)
         status = check_inputs(run, err);
     if (status == PT_OK)
@@ -334,7 +348,7 @@ static void take(struct run *run, struct pt_analysis *analysis, const struct pt_
 static void note_found(void *context, const struct pt_finding *finding)
 {
     struct run_output *output = context;
-    output->violated = true;
+    output->violated |= !pt_triage_sets_aside(output->output.options->triage, finding);
     if (output->found)
         output->found(context, finding);
 }
@@ -342,7 +356,7 @@ static void note_found(void *context, const struct pt_finding *finding)
 static void note_observed(void *context, const struct pt_finding *finding, const struct pt_step *step)
 {
     struct run_output *output = context;
-    output->violated = true;
+    output->violated |= !pt_triage_may_set_aside(output->output.options->triage, finding);
     if (output->observed)
         output->observed(context, finding, step);
 }

@@ -230,6 +230,7 @@ static struct pt_finding *read_finding(struct reading *r, const json_t *object)
     if (!json_is_object(object))
         rd_fail(r, "a property is not an object");
     finding->property = rd_string(r, object, "a property", "name");
+    finding->within.states = "{}"; /* texts are never NULL where the verdict may need them */
     finding->kind = rd_string(r, object, "a property", "kind");
     finding->text = rd_string_or(r, object, "a property", "text", "");
     finding->file = rd_string_or(r, object, "a property", "file", NULL);
