@@ -147,6 +147,7 @@ def ten_thousand_events(portent, folder, browser):
     assert painted < FIRST_PAINT_SECONDS and took < 2 * FIRST_PAINT_SECONDS
     assert browser.value("document.querySelectorAll('.ev').length") < 200
     assert browser.value("document.querySelectorAll('.sky .event').length") < 200
+    assert "done=1" in texts(browser, ".sky .event text"), "the diagram does not show the step it is at"
     start = time.monotonic()
     for _ in range(10):
         browser.key("ArrowLeft")

@@ -33,11 +33,16 @@ function spaceTime(diagram, choose) {
       svg("text", { x: x(i), y: y(event) + 21 }, cut(event.label, widest)));
   }
 
+  function layOut() {
+    const width = Math.max(LEFT + events.length * STEP + 24, sky.clientWidth - 2);
+    inner.style.width = `${width}px`;
+    return width;
+  }
+
   function draw() {
     const first = Math.max(0, Math.floor((sky.scrollLeft - LEFT) / STEP) - 4);
     const last = Math.min(events.length, Math.ceil((sky.scrollLeft + (sky.clientWidth || 900)) / STEP) + 4);
-    const width = Math.max(LEFT + events.length * STEP + 24, sky.clientWidth - 2);
-    inner.style.width = `${width}px`;
+    const width = layOut();
     const from = Math.max(0, x(first) - 2 * STEP - LEFT), to = last === events.length ? width : x(last) + STEP;
     picture.style.left = `${from}px`;
     picture.setAttribute("width", to - from);
@@ -66,6 +71,7 @@ function spaceTime(diagram, choose) {
     },
     show(newStep) {
       step = newStep;
+      layOut();
       const at = step === 0 ? 0 : x(step - 1);
       if (at < sky.scrollLeft + LEFT + 20 || at > sky.scrollLeft + sky.clientWidth - 60)
         sky.scrollLeft = at - sky.clientWidth / 2;
