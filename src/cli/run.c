@@ -508,9 +508,10 @@ static bool is_violated(const struct pt_result *result)
 }
 
 /* Finishes the analysis, tells everything, and returns the exit status. */
-static int conclude(struct run *run, struct pt_analysis *analysis, struct pt_output *output, int program_status)
+static int conclude(struct run *run, const char *const *program, struct pt_analysis *analysis, struct pt_output *output,
+                    int program_status)
 {
-    struct pt_result result = {.trace = run->analyse.engine.trace};
+    struct pt_result result = {.trace = run->analyse.engine.trace, .program = program};
     struct pt_buf lost;
     pt_buf_init(&lost);
     bool incomplete = describe_losses(run, &lost);
@@ -554,8 +555,8 @@ static int execute(struct run *run, const struct pt_parsed *parsed, struct pt_er
     const char **arguments = pt_xcalloc((size_t)parsed->operand_count + 1, sizeof *arguments);
     memcpy(arguments, parsed->operands, parsed->operand_count * sizeof *arguments);
     enum pt_status status = pt_launch(run->program, arguments, run->reader, &launched, err);
-    free(arguments);
     if (status != PT_OK) {
+        free(arguments);
         pt_diag_error(err);
         return PT_EXIT_CANNOT_RUN;
     }
@@ -568,8 +569,9 @@ static int execute(struct run *run, const struct pt_parsed *parsed, struct pt_er
     observe(run, analysis, &launched, &output);
     int program_status = pt_launch_end(&launched);
     pt_interrupt_catch();
-    int exit_status = conclude(run, analysis, &output.output, program_status);
+    int exit_status = conclude(run, arguments, analysis, &output.output, program_status);
     pt_analysis_free(analysis);
+    free(arguments);
     return exit_status;
 }
 

@@ -203,9 +203,10 @@ struct pt_suppression {
 
 /* What one command found out about one trace. */
 struct pt_result {
-    const char *trace; /* its name as given */
-    uint64_t events;   /* event lines; init and clock are none */
-    uint64_t threads;  /* that acted, were forked or joined */
+    const char *trace;          /* its name as given */
+    const char *const *program; /* of `run`: the command that was observed, then NULL; NULL: there was none */
+    uint64_t events;            /* event lines; init and clock are none */
+    uint64_t threads;           /* that acted, were forked or joined */
     struct pt_finding **findings;
     uint32_t count;
     const struct pt_suppression *suppressions; /* those that were asked for */

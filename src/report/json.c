@@ -261,6 +261,12 @@ void pt_report_json(const struct pt_result *result, struct pt_buf *buf)
     pt_json_open(&json, NULL, '{');
     pt_json_uint(&json, "portent", 1);
     pt_json_string(&json, "trace", result->trace);
+    if (result->program) {
+        pt_json_open(&json, "program", '[');
+        for (const char *const *word = result->program; *word; word++)
+            pt_json_string(&json, NULL, *word);
+        pt_json_close(&json, ']');
+    }
     pt_json_uint(&json, "events", result->events);
     pt_json_uint(&json, "threads", result->threads);
     if (result->torn)

@@ -65,9 +65,9 @@ function actsCard(command, id, suppression) {
 
 const shellWord = (word) => /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`;
 
-function propertyFinding(property, sources, resultName) {
+function propertyFinding(property, sources, resultName, program) {
   const model = decode(property);
-  const acts = actsCard(`portent confirm ${shellWord(resultName)} -- PROGRAM [ARGS]`, property.id, `property:${property.name}`);
+  const acts = actsCard(`portent confirm ${shellWord(resultName)} -- ${program ? program.map(shellWord).join(" ") : "PROGRAM [ARGS]"}`, property.id, `property:${property.name}`);
   const root = el("article", { class: "finding" }, findingHead(property, model));
   if (!model || (model.predicted.steps.length === 0 && model.variables.length === 0)) {
     root.append(el("p", { class: "note" }, property.message ? `No run is shown: ${property.message}.` : "There is no run to show for this kind of finding."), acts);
