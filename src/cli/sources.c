@@ -81,9 +81,11 @@ static const char *line_of(void *context, const char *place)
         return NULL;
     const char *text = s->files[id].lines[where.line - 1];
     size_t len = strcspn(text, "\r");
-    len = len < MAX_LINE ? len : MAX_LINE;
-    while (len > 0 && len == MAX_LINE && ((unsigned char)text[len] & 0xc0) == 0x80)
-        len--; /* not inside a character */
+    if (len > MAX_LINE) {
+        len = MAX_LINE;
+        while (len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80)
+            len--; /* not inside a character */
+    }
     memcpy(s->line, text, len);
     s->line[len] = '\0';
     return s->line;

@@ -51,7 +51,7 @@ enum pt_status pt_triage_baseline(struct pt_triage *triage, const char *path, st
         if (finding->verdict != PT_VERDICT_VIOLATED)
             continue;
         struct pt_baseline_entry entry = {.property = pt_xstrdup(finding->property)};
-        pt_finding_id(finding, &entry.id);
+        entry.id = pt_finding_id(finding);
         PT_PUSH(triage->known, triage->known_count, triage->known_cap, entry);
     }
     pt_loaded_free(loaded);
@@ -60,8 +60,7 @@ enum pt_status pt_triage_baseline(struct pt_triage *triage, const char *path, st
 
 static bool is_known(const struct pt_triage *triage, const struct pt_finding *finding)
 {
-    struct pt_finding_id id;
-    pt_finding_id(finding, &id);
+    struct pt_finding_id id = pt_finding_id(finding);
     for (uint32_t i = 0; i < triage->known_count; i++)
         if (strcmp(triage->known[i].id.text, id.text) == 0)
             return true;

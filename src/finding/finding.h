@@ -192,7 +192,7 @@ void pt_finding_free(struct pt_finding *finding);
 struct pt_finding_id {
     char text[17];
 };
-void pt_finding_id(const struct pt_finding *finding, struct pt_finding_id *ret_id);
+struct pt_finding_id pt_finding_id(const struct pt_finding *finding);
 
 /* A line of a suppression file. */
 struct pt_suppression {

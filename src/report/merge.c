@@ -9,14 +9,12 @@
 
 static struct pt_finding *find(const struct pt_result *result, const struct pt_finding *finding)
 {
-    struct pt_finding_id id, other;
-    pt_finding_id(finding, &id);
+    struct pt_finding_id id = pt_finding_id(finding);
     for (uint32_t i = 0; i < result->count; i++) {
         struct pt_finding *candidate = result->findings[i];
         if (candidate->verdict != finding->verdict || strcmp(candidate->property, finding->property) != 0)
             continue;
-        pt_finding_id(candidate, &other);
-        if (finding->verdict != PT_VERDICT_VIOLATED || strcmp(id.text, other.text) == 0)
+        if (finding->verdict != PT_VERDICT_VIOLATED || strcmp(id.text, pt_finding_id(candidate).text) == 0)
             return candidate;
     }
     return NULL;

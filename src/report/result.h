@@ -41,6 +41,6 @@ void pt_loaded_free(struct pt_loaded *loaded);
 /* Moves the findings of `from` into `into`, duplicates counted; neither is a model's. */
 void pt_loaded_merge(struct pt_loaded *into, struct pt_loaded *from);
 /* The id of a block's finding, made of names and numbers within the source, not of lines. */
-void pt_block_id(const struct pt_block *block, struct pt_finding_id *ret_id);
+struct pt_finding_id pt_block_id(const struct pt_block *block);
 
 #endif

@@ -212,10 +212,9 @@ static void put_finding_location(struct sarif *s, const struct pt_finding *findi
 static void put_finding(struct sarif *s, const struct pt_finding *finding)
 {
     struct pt_json *json = &s->json;
-    struct pt_finding_id id;
+    struct pt_finding_id id = pt_finding_id(finding);
     struct pt_buf rule_id;
     char *words = finding_words(finding);
-    pt_finding_id(finding, &id);
     pt_buf_init(&rule_id);
     pt_buf_printf(&rule_id, "property/%s", finding->property);
     pt_json_open(json, NULL, '{');
@@ -273,9 +272,8 @@ static void put_block_flow(struct sarif *s, const struct pt_block *block)
 static void put_block(struct sarif *s, const struct pt_block *block)
 {
     struct pt_json *json = &s->json;
-    struct pt_finding_id id;
+    struct pt_finding_id id = pt_block_id(block);
     struct pt_buf words;
-    pt_block_id(block, &id);
     pt_buf_init(&words);
     pt_buf_printf(&words, "Block %" PRIu32 " of thread %" PRIu32 "%s%s%s is not causally atomic.", block->number,
                   block->thread, block->name[0] ? " ('" : "", block->name, block->name[0] ? "')" : "");

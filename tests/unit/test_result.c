@@ -179,16 +179,16 @@ static void test_ids(void **state)
     struct pt_finding_id first, second;
     b.witness = &steps[1];
     b.initial = swapped;
-    pt_finding_id(&a, &first);
-    pt_finding_id(&b, &second);
+    first = pt_finding_id(&a);
+    second = pt_finding_id(&b);
     assert_string_equal(first.text, second.text);
     assert_int_equal(strlen(first.text), 16);
     steps[1].thread = "worker#x";
-    pt_finding_id(&b, &second);
+    second = pt_finding_id(&b);
     assert_string_not_equal(first.text, second.text);
     b = a;
     b.property = "q";
-    pt_finding_id(&b, &second);
+    second = pt_finding_id(&b);
     assert_string_not_equal(first.text, second.text);
 }
 
