@@ -224,7 +224,8 @@ static void put_text(const struct pt_output *output, const struct pt_result *res
     pt_triage_text(result, style, &aside);
     if (aside.len && long_before)
         pt_buf_puts(buf, "\n");
-    pt_buf_add(buf, aside.text, aside.len);
+    if (aside.len)
+        pt_buf_add(buf, aside.text, aside.len);
     pt_buf_release(&aside);
 }
 
