@@ -10,7 +10,7 @@ ASAN_RANDOM ?= 200
 export DESTDIR
 
 .DEFAULT_GOAL := all
-.PHONY: all deps demo check check-asan check-real install lint bench fuzz clean help
+.PHONY: all deps demo check check-asan check-real check-browser install lint bench fuzz clean help
 # Prerequisites run in the order they are written; Ninja does the parallel work.
 .NOTPARALLEL:
 
@@ -56,6 +56,10 @@ check-real: deps all ## build memcached and pbzip2, unmodified, and run them und
 	@tools/deps real
 	@tests/real/check_real.py build/bin/portent build/real
 
+check-browser: deps all ## look at the HTML report with a headless Chromium
+	@tools/deps browser || true
+	@PYTHONDONTWRITEBYTECODE=1 tests/browser/run_browser.py build/bin/portent
+
 install: all ## install under PREFIX (default /usr/local), staged in DESTDIR
 	@cmake --install build --prefix $(PREFIX)
 
@@ -77,4 +81,4 @@ clean: ## remove every build folder
 	@rm -rf build build-*/
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile

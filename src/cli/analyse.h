@@ -3,6 +3,7 @@
 #define PT_CLI_ANALYSE_H
 
 #include "cli/options.h"
+#include "cli/triage.h"
 #include "engine/analysis.h"
 #include "report/style.h"
 
@@ -46,6 +47,7 @@ struct pt_analyse {
     struct pt_analysis_input *inputs;
     size_t input_cap;
     uint32_t input_count;
+    struct pt_triage triage;
     char **messages; /* of inputs, owned */
     size_t message_cap;
     uint32_t message_count;

@@ -26,6 +26,8 @@ enum {
     OPT_JOBS,
     OPT_MEMORY_LIMIT,
     OPT_AUTOMATON_LIMIT,
+    OPT_SUPPRESSIONS,
+    OPT_BASELINE,
     OPT_JSON,
     OPT_COLOR,
     OPT_PROGRESS,
@@ -46,6 +48,8 @@ static const struct pt_option options_table[] = {
     [OPT_JOBS] = PT_OPTION_JOBS,
     [OPT_MEMORY_LIMIT] = PT_OPTION_MEMORY_LIMIT,
     [OPT_AUTOMATON_LIMIT] = PT_OPTION_AUTOMATON_LIMIT,
+    [OPT_SUPPRESSIONS] = PT_OPTION_SUPPRESSIONS,
+    [OPT_BASELINE] = PT_OPTION_BASELINE,
     [OPT_JSON] = {"json", 0, NULL, NULL, "print one JSON object instead of text"},
     [OPT_COLOR] = PT_OPTION_COLOR,
     [OPT_PROGRESS] = {"progress", 0, "WHEN", "auto never",
@@ -116,6 +120,7 @@ static bool set_options(struct check *check, const struct pt_parsed *parsed)
     bool stream = strcmp(check->trace, "-") == 0;
     pt_analyse_init(&check->analyse, stream ? 64 : PT_ALL, stream ? 256 : PT_ALL, check->trace);
     check->output.stream = stream;
+    check->output.triage = &check->analyse.triage;
     check->output.style = pt_analyse_style(STDOUT_FILENO, "auto");
     for (uint32_t i = 0; i < parsed->option_count; i++) {
         if (!set_option(check, parsed->options[i].index, parsed->options[i].argument))
@@ -186,6 +191,7 @@ static int analyse(struct check *check, struct pt_err *err)
         pt_analysis_counts(analysis, &result.events, &result.threads);
         if (!check->output.quiet && !output.interrupted)
             pt_output_unseen(&output, analysis, &check->names, check->analyse.props);
+        pt_triage_apply(&check->analyse.triage, &result);
         exit_status = pt_output_end(&output, &result);
     } else {
         pt_output_abandon(&output);

@@ -47,7 +47,7 @@ static void print_now(struct pt_output *output, struct pt_buf *buf)
 static void print_found(void *context, const struct pt_finding *finding)
 {
     struct pt_output *output = context;
-    if (output->trace_ended)
+    if (output->trace_ended || pt_triage_sets_aside(output->options->triage, finding))
         return;
     struct pt_buf buf;
     pt_buf_init(&buf);
@@ -62,6 +62,8 @@ static void print_found(void *context, const struct pt_finding *finding)
 static void print_observed(void *context, const struct pt_finding *finding, const struct pt_step *step)
 {
     struct pt_output *output = context;
+    if (pt_triage_may_set_aside(output->options->triage, finding))
+        return;
     struct pt_buf buf;
     pt_buf_init(&buf);
     pt_report_text_observed(finding, step, told_of(output, finding), &buf);
@@ -206,8 +208,10 @@ static void put_text(const struct pt_output *output, const struct pt_result *res
     for (uint32_t i = 0; i < result->count; i++) {
         const struct pt_finding *finding = result->findings[i];
         const struct pt_told *told = told_of(output, finding);
+        if (finding->suppressed || finding->known)
+            continue;
         bool is_long = finding->verdict == PT_VERDICT_VIOLATED && !told;
-        if (long_before || (is_long && i > 0))
+        if (long_before || (is_long && buf->len > 0))
             pt_buf_puts(buf, "\n");
         if (told)
             pt_report_text_again(finding, told, style, buf);
@@ -215,14 +219,25 @@ static void put_text(const struct pt_output *output, const struct pt_result *res
             pt_report_text(finding, style, buf);
         long_before = is_long;
     }
+    struct pt_buf aside;
+    pt_buf_init(&aside);
+    pt_triage_text(result, style, &aside);
+    if (aside.len && long_before)
+        pt_buf_puts(buf, "\n");
+    if (aside.len)
+        pt_buf_add(buf, aside.text, aside.len);
+    pt_buf_release(&aside);
 }
 
 /* Contract section 1: 2 before 1 before 3 before 0. */
 static int exit_status(const struct pt_output *output, const struct pt_result *result)
 {
     bool seen[4] = {0};
-    for (uint32_t i = 0; i < result->count; i++)
-        seen[result->findings[i]->verdict] = true;
+    for (uint32_t i = 0; i < result->count; i++) {
+        const struct pt_finding *finding = result->findings[i];
+        if (finding->verdict != PT_VERDICT_VIOLATED || pt_finding_counts(finding))
+            seen[finding->verdict] = true;
+    }
     if (seen[PT_VERDICT_ERROR])
         return PT_EXIT_BAD;
     if (seen[PT_VERDICT_VIOLATED])

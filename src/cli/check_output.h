@@ -3,6 +3,7 @@
 #define PT_CLI_CHECK_OUTPUT_H
 
 #include "cli/progress.h"
+#include "cli/triage.h"
 #include "engine/analysis.h"
 #include "report/style.h"
 #include "report/text.h"
@@ -12,6 +13,7 @@ struct pt_output_options {
     bool stream;    /* print violations as soon as they are found */
     bool on_stderr; /* text goes to standard error: standard output is not ours */
     struct pt_style style;
+    const struct pt_triage *triage; /* what need not be told at once */
 };
 
 struct pt_output {

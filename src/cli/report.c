@@ -14,7 +14,12 @@
 #include "cli/file.h"
 #include "cli/report_trace.h"
 #include "cli/sources.h"
+#include "report/blocks.h"
+#include "report/junit.h"
+#include "report/perfetto_run.h"
 #include "report/result.h"
+#include "report/sarif.h"
+#include "report/shiviz.h"
 #include "report/text.h"
 
 enum { OPT_HTML, OPT_SARIF, OPT_JUNIT, OPT_PERFETTO, OPT_SHIVIZ, OPT_TIMELINE, OPT_OUTPUT };
@@ -23,7 +28,8 @@ static const struct pt_option options_table[] = {
     [OPT_HTML] = {"html", 0, NULL, NULL, "one self-contained page for a browser"},
     [OPT_SARIF] = {"sarif", 0, NULL, NULL, "SARIF 2.1.0, for code review pages"},
     [OPT_JUNIT] = {"junit", 0, NULL, NULL, "JUnit XML, for test runners"},
-    [OPT_PERFETTO] = {"perfetto", 0, NULL, NULL, "JSON for the Perfetto trace viewer and speedscope; of a trace"},
+    [OPT_PERFETTO] = {"perfetto", 0, NULL, NULL,
+                      "JSON for the Perfetto trace viewer, of a result or a trace; of a trace speedscope reads it too"},
     [OPT_SHIVIZ] = {"shiviz", 0, NULL, NULL, "a log for ShiViz, with the regular expression it asks for"},
     [OPT_TIMELINE] = {"timeline", 0, NULL, NULL, "what each thread did when, as an SVG picture; of a trace"},
     [OPT_OUTPUT] = {NULL, 'o', "FILE", NULL, "where to write (default: standard output)"},
@@ -32,6 +38,8 @@ static const struct pt_option options_table[] = {
 
 struct request {
     const char *input, *output;
+    const char *const *inputs; /* several results are put together */
+    uint32_t input_count;
     uint32_t format; /* an index into the table, or PT_NONE: the text that `check` prints */
 };
 
@@ -43,20 +51,47 @@ static void put_html(const struct request *request, const struct pt_loaded *load
     pt_source_files_free(files);
 }
 
+static void put_sarif(const struct request *request, const struct pt_loaded *loaded, struct pt_buf *buf)
+{
+    (void)request;
+    char *base = getcwd(NULL, 0);
+    pt_report_sarif(loaded, base, buf);
+    free(base);
+}
+
+static void put_junit(const struct request *request, const struct pt_loaded *loaded, struct pt_buf *buf)
+{
+    (void)request;
+    pt_report_junit(loaded, buf);
+}
+
+static void put_perfetto(const struct request *request, const struct pt_loaded *loaded, struct pt_buf *buf)
+{
+    (void)request;
+    pt_report_perfetto_runs(loaded, buf);
+}
+
+static void put_shiviz(const struct request *request, const struct pt_loaded *loaded, struct pt_buf *buf)
+{
+    (void)request;
+    pt_report_shiviz(loaded, buf);
+}
+
 /* NULL: this format cannot be made from that. Traces are named, since they may be too long to be loaded. */
 static const struct {
     void (*from_result)(const struct request *request, const struct pt_loaded *loaded, struct pt_buf *buf);
     enum pt_status (*from_trace)(const char *path, struct pt_buf *buf, struct pt_err *err);
 } formats[OPT_OUTPUT] = {
-    [OPT_HTML] = {put_html, NULL},
-    [OPT_PERFETTO] = {NULL, pt_report_trace_perfetto},
-    [OPT_TIMELINE] = {NULL, pt_report_trace_timeline},
+    [OPT_HTML] = {put_html, NULL},     [OPT_SARIF] = {put_sarif, NULL},
+    [OPT_JUNIT] = {put_junit, NULL},   [OPT_PERFETTO] = {put_perfetto, pt_report_trace_perfetto},
+    [OPT_SHIVIZ] = {put_shiviz, NULL}, [OPT_TIMELINE] = {NULL, pt_report_trace_timeline},
 };
 
 static void put_text(const struct request *request, const struct pt_loaded *loaded, struct pt_buf *buf)
 {
     (void)request;
     struct pt_style style = pt_analyse_style(STDOUT_FILENO, "auto");
+    pt_report_blocks(loaded, &style, buf);
     for (uint32_t i = 0; i < loaded->result.count; i++) {
         if (i > 0)
             pt_buf_puts(buf, "\n");
@@ -83,11 +118,13 @@ static bool set_options(struct request *request, const struct pt_parsed *parsed)
     uint32_t named = request->format == OPT_TIMELINE && parsed->operand_count == 2 && !request->output;
     if (named)
         request->output = parsed->operands[0];
-    if (parsed->operand_count != 1 + named) {
-        pt_diag_usage("report", "report takes one result or trace, not %u", parsed->operand_count);
+    if (parsed->operand_count == 0) {
+        pt_diag_usage("report", "a result or a trace is missing");
         return false;
     }
-    request->input = parsed->operands[named];
+    request->inputs = parsed->operands + named;
+    request->input_count = parsed->operand_count - named;
+    request->input = request->inputs[0];
     return true;
 }
 
@@ -98,20 +135,48 @@ static enum pt_status not_made(const struct request *request, const char *from, 
                      request->format == PT_NONE ? "" : options_table[request->format].name, from);
 }
 
+static enum pt_status load(const char *path, struct pt_loaded **ret_loaded, struct pt_err *err)
+{
+    char *text;
+    size_t len;
+    enum pt_status status = pt_file_read(path, &text, &len, err);
+    if (status != PT_OK)
+        return status;
+    status = pt_result_read(path, text, len, ret_loaded, err);
+    free(text);
+    return status;
+}
+
+/* All results of the command line as one. */
+static enum pt_status load_all(const struct request *request, struct pt_loaded **ret_loaded, struct pt_err *err)
+{
+    struct pt_loaded *all = NULL, *more;
+    enum pt_status status = load(request->inputs[0], &all, err);
+    for (uint32_t i = 1; i < request->input_count && status == PT_OK; i++) {
+        status = load(request->inputs[i], &more, err);
+        if (status != PT_OK)
+            break;
+        if (all->is_model || more->is_model)
+            status = pt_err_at(err, PT_EUSAGE, request->inputs[i], 0, 0, "results of 'model' are reported one by one");
+        else
+            pt_loaded_merge(all, more);
+        pt_loaded_free(more);
+    }
+    if (status == PT_OK)
+        *ret_loaded = all;
+    else
+        pt_loaded_free(all);
+    return status;
+}
+
 static enum pt_status from_result(const struct request *request, struct pt_buf *buf, struct pt_err *err)
 {
     void (*put)(const struct request *, const struct pt_loaded *, struct pt_buf *) =
         request->format == PT_NONE ? put_text : formats[request->format].from_result;
     struct pt_loaded *loaded;
-    char *text;
-    size_t len;
     if (!put)
         return not_made(request, "result", err);
-    enum pt_status status = pt_file_read(request->input, &text, &len, err);
-    if (status != PT_OK)
-        return status;
-    status = pt_result_read(request->input, text, len, &loaded, err);
-    free(text);
+    enum pt_status status = load_all(request, &loaded, err);
     if (status == PT_OK) {
         put(request, loaded, buf);
         pt_loaded_free(loaded);
@@ -121,10 +186,12 @@ static enum pt_status from_result(const struct request *request, struct pt_buf *
 
 static enum pt_status make(const struct request *request, struct pt_buf *buf, struct pt_err *err)
 {
-    if (pt_file_is_json(request->input))
+    if (pt_file_is_json(request->input) || access(request->input, R_OK) != 0) /* reading it will say why */
         return from_result(request, buf, err);
     if (request->format == PT_NONE || !formats[request->format].from_trace)
         return not_made(request, "trace", err);
+    if (request->input_count > 1)
+        return pt_err_at(err, PT_EUSAGE, request->inputs[1], 0, 0, "traces are reported one by one");
     return formats[request->format].from_trace(request->input, buf, err);
 }
 
@@ -148,14 +215,18 @@ static int run(const struct pt_parsed *parsed)
     return ok && status == PT_OK ? 0 : PT_EXIT_BAD;
 }
 
-static const char *const usages[] = {"[FORMAT] RESULT|TRACE [-o FILE]", "--timeline FILE.svg TRACE", NULL};
+static const char *const usages[] = {"[FORMAT] RESULT... [-o FILE]", "--perfetto TRACE [-o FILE]",
+                                     "--timeline FILE.svg TRACE", NULL};
 
 const struct pt_command pt_command_report = {
     .name = "report",
     .summary = "show a result or a trace: page, SARIF, JUnit, Perfetto, ShiViz",
     .usages = usages,
-    .about = "Turns a result (what 'check --json', 'run -r' and 'model --json' write) or a trace into a report.\n\n"
-             "Exit status: 0 written, 2 bad usage or input.",
+    .about =
+        "Turns a result (what 'check --json', 'run -r' and 'model --json' write) or a trace into a report; without "
+        "a format, into the text that these commands print. Several results become one, in which the same "
+        "violation stands once with a count.\n\n"
+        "Exit status: 0 written, 2 bad usage or input.",
     .options = options_table,
     .run = run,
 };

@@ -47,6 +47,8 @@ enum {
     OPT_MEMORY_LIMIT,
     OPT_AUTOMATON_LIMIT,
     OPT_RECORD_ALL,
+    OPT_SUPPRESSIONS,
+    OPT_BASELINE,
     OPT_ON_FULL,
     OPT_EXIT_CODE,
     OPT_MODULE,
@@ -69,6 +71,8 @@ static const struct pt_option options_table[] = {
     [OPT_JOBS] = PT_OPTION_JOBS,
     [OPT_MEMORY_LIMIT] = PT_OPTION_MEMORY_LIMIT,
     [OPT_AUTOMATON_LIMIT] = PT_OPTION_AUTOMATON_LIMIT,
+    [OPT_SUPPRESSIONS] = PT_OPTION_SUPPRESSIONS,
+    [OPT_BASELINE] = PT_OPTION_BASELINE,
     [OPT_ON_FULL] = {"on-full", 0, "WHAT", "block drop",
                      "when a thread is faster than the analysis: block it (default), or drop events, which makes "
                      "verdicts unknown"},
@@ -174,8 +178,10 @@ static void set_from_environment(struct run *run)
     int64_t exit_code = run->settings.exitcode;
     run->found_exit = exit_code >= 0 && exit_code <= 255 ? (int)exit_code : DEFAULT_EXIT;
     snprintf(color, sizeof color, "%.*s", (int)run->settings.color.len, run->settings.color.at);
-    run->output =
-        (struct pt_output_options){.stream = true, .on_stderr = true, .style = pt_analyse_style(STDERR_FILENO, color)};
+    run->output = (struct pt_output_options){.stream = true,
+                                             .on_stderr = true,
+                                             .style = pt_analyse_style(STDERR_FILENO, color),
+                                             .triage = &run->analyse.triage};
 }
 
 static bool set_options(struct run *run, const struct pt_parsed *parsed)
@@ -295,9 +301,23 @@ static enum pt_status open_channel(struct run *run, struct pt_err *err)
     return status;
 }
 
+/* The file that the environment names, beside those of the command line. */
+static enum pt_status load_suppressions(struct run *run, struct pt_err *err)
+{
+    if (!run->settings.suppressions.len)
+        return PT_OK;
+    char *path = pt_xcalloc(run->settings.suppressions.len + 1, 1);
+    memcpy(path, run->settings.suppressions.at, run->settings.suppressions.len);
+    enum pt_status status = pt_triage_suppressions(&run->analyse.triage, path, err);
+    free(path);
+    return status;
+}
+
 static enum pt_status prepare(struct run *run, const struct pt_parsed *parsed, struct pt_err *err)
 {
     enum pt_status status = pt_analyse_load(&run->analyse, options_table, parsed, err);
+    if (status == PT_OK)
+        status = load_suppressions(run, err);
     if (status == PT_OK)
         status = check_inputs(run, err);
     if (status == PT_OK)
@@ -328,7 +348,7 @@ static void take(struct run *run, struct pt_analysis *analysis, const struct pt_
 static void note_found(void *context, const struct pt_finding *finding)
 {
     struct run_output *output = context;
-    output->violated = true;
+    output->violated |= !pt_triage_sets_aside(output->output.options->triage, finding);
     if (output->found)
         output->found(context, finding);
 }
@@ -336,7 +356,7 @@ static void note_found(void *context, const struct pt_finding *finding)
 static void note_observed(void *context, const struct pt_finding *finding, const struct pt_step *step)
 {
     struct run_output *output = context;
-    output->violated = true;
+    output->violated |= !pt_triage_may_set_aside(output->output.options->triage, finding);
     if (output->observed)
         output->observed(context, finding, step);
 }
@@ -481,16 +501,17 @@ static void close_trace(struct run *run)
 static bool is_violated(const struct pt_result *result)
 {
     for (uint32_t i = 0; i < result->count; i++) {
-        if (result->findings[i]->verdict == PT_VERDICT_VIOLATED)
+        if (pt_finding_counts(result->findings[i]))
             return true;
     }
     return false;
 }
 
 /* Finishes the analysis, tells everything, and returns the exit status. */
-static int conclude(struct run *run, struct pt_analysis *analysis, struct pt_output *output, int program_status)
+static int conclude(struct run *run, const char *const *program, struct pt_analysis *analysis, struct pt_output *output,
+                    int program_status)
 {
-    struct pt_result result = {.trace = run->analyse.engine.trace};
+    struct pt_result result = {.trace = run->analyse.engine.trace, .program = program};
     struct pt_buf lost;
     pt_buf_init(&lost);
     bool incomplete = describe_losses(run, &lost);
@@ -502,6 +523,7 @@ static int conclude(struct run *run, struct pt_analysis *analysis, struct pt_out
     pt_analysis_finish(analysis, incomplete ? lost.text : NULL);
     result.findings = pt_analysis_findings(analysis, &result.count);
     pt_analysis_counts(analysis, &result.events, &result.threads);
+    pt_triage_apply(&run->analyse.triage, &result);
     write_result(run, &result);
     bool violated = is_violated(&result);
     if (result.count)
@@ -533,8 +555,8 @@ static int execute(struct run *run, const struct pt_parsed *parsed, struct pt_er
     const char **arguments = pt_xcalloc((size_t)parsed->operand_count + 1, sizeof *arguments);
     memcpy(arguments, parsed->operands, parsed->operand_count * sizeof *arguments);
     enum pt_status status = pt_launch(run->program, arguments, run->reader, &launched, err);
-    free(arguments);
     if (status != PT_OK) {
+        free(arguments);
         pt_diag_error(err);
         return PT_EXIT_CANNOT_RUN;
     }
@@ -547,8 +569,9 @@ static int execute(struct run *run, const struct pt_parsed *parsed, struct pt_er
     observe(run, analysis, &launched, &output);
     int program_status = pt_launch_end(&launched);
     pt_interrupt_catch();
-    int exit_status = conclude(run, analysis, &output.output, program_status);
+    int exit_status = conclude(run, arguments, analysis, &output.output, program_status);
     pt_analysis_free(analysis);
+    free(arguments);
     return exit_status;
 }
 

@@ -4,12 +4,12 @@
  */
 #include "cli/sources.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "cli/file.h"
+#include "report/place.h"
 
 enum { MAX_SOURCE = 8 << 20, MAX_FILES = 1000, MAX_LINE = 400 };
 
@@ -65,43 +65,27 @@ static void load(struct source_file *file, const char *path)
     }
 }
 
-/* Splits off ":20" or ":20:5" at the end. 0: there is none. */
-static uint64_t split_place(char *place)
-{
-    uint64_t line = 0;
-    for (int round = 0; round < 2; round++) {
-        char *colon = strrchr(place, ':');
-        if (!colon || !isdigit((unsigned char)colon[1]) || colon[1 + strspn(colon + 1, "0123456789")])
-            break;
-        line = strtoull(colon + 1, NULL, 10);
-        *colon = '\0';
-    }
-    return line;
-}
-
 static const char *line_of(void *context, const char *place)
 {
     struct pt_source_files *s = context;
-    char *path = pt_xstrdup(place);
-    uint64_t line = split_place(path);
-    struct source_file *file = NULL;
-    if (line && path[0]) {
-        uint32_t id = pt_strtab_find(&s->names, path, strlen(path));
-        if (id == PT_NONE && s->names.count < MAX_FILES) {
-            id = pt_strtab_intern(&s->names, path, strlen(path));
-            PT_GROW(s->files, s->cap, (size_t)id + 1);
-            load(&s->files[id], path);
-        }
-        file = id == PT_NONE ? NULL : &s->files[id];
-    }
-    free(path);
-    if (!file || !line || line > file->line_count)
+    struct pt_place where = pt_place_of(place);
+    if (!where.line)
         return NULL;
-    const char *text = file->lines[line - 1];
+    uint32_t id = pt_strtab_find(&s->names, place, where.path_len);
+    if (id == PT_NONE && s->names.count < MAX_FILES) {
+        id = pt_strtab_intern(&s->names, place, where.path_len);
+        PT_GROW(s->files, s->cap, (size_t)id + 1);
+        load(&s->files[id], pt_strtab_text(&s->names, id));
+    }
+    if (id == PT_NONE || where.line > s->files[id].line_count)
+        return NULL;
+    const char *text = s->files[id].lines[where.line - 1];
     size_t len = strcspn(text, "\r");
-    len = len < MAX_LINE ? len : MAX_LINE;
-    while (len > 0 && len == MAX_LINE && ((unsigned char)text[len] & 0xc0) == 0x80)
-        len--; /* not inside a character */
+    if (len > MAX_LINE) {
+        len = MAX_LINE;
+        while (len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80)
+            len--; /* not inside a character */
+    }
     memcpy(s->line, text, len);
     s->line[len] = '\0';
     return s->line;

@@ -31,6 +31,7 @@ enum pt_setting_type { PT_SETTING_FLAG, PT_SETTING_NUMBER, PT_SETTING_TEXT };
     X(halt_on_error, FLAG, "0", "", "end the program at the first violation")                                          \
     X(exitcode, NUMBER, "66", "", "exit status when a violation was found")                                            \
     X(log_path, TEXT, "stderr", "", "write messages to the file PATH.PID instead; stdout and stderr are those")        \
+    X(suppressions, TEXT, "", "", "set aside the violations that this file lists")                                     \
     X(verbosity, NUMBER, "0", "", "1: tell what is observed; -1: no warnings")                                         \
     X(color, TEXT, "auto", "auto always never", "colours in reports")
 

@@ -192,15 +192,25 @@ void pt_finding_free(struct pt_finding *finding);
 struct pt_finding_id {
     char text[17];
 };
-void pt_finding_id(const struct pt_finding *finding, struct pt_finding_id *ret_id);
+struct pt_finding_id pt_finding_id(const struct pt_finding *finding);
+
+/* A line of a suppression file. */
+struct pt_suppression {
+    const char *text, *file;
+    uint32_t line;
+    uint32_t used; /* how many violations it sets aside */
+};
 
 /* What one command found out about one trace. */
 struct pt_result {
-    const char *trace; /* its name as given */
-    uint64_t events;   /* event lines; init and clock are none */
-    uint64_t threads;  /* that acted, were forked or joined */
+    const char *trace;          /* its name as given */
+    const char *const *program; /* of `run`: the command that was observed, then NULL; NULL: there was none */
+    uint64_t events;            /* event lines; init and clock are none */
+    uint64_t threads;           /* that acted, were forked or joined */
     struct pt_finding **findings;
     uint32_t count;
+    const struct pt_suppression *suppressions; /* those that were asked for */
+    uint32_t suppression_count;
     bool torn; /* the trace ended in a tear: what was intact was used */
     char torn_message[600];
 };

@@ -42,8 +42,9 @@ static void add_variables(struct pt_buf *buf, const struct pt_finding *finding)
     free(names);
 }
 
-void pt_finding_id(const struct pt_finding *finding, struct pt_finding_id *ret_id)
+struct pt_finding_id pt_finding_id(const struct pt_finding *finding)
 {
+    struct pt_finding_id id;
     struct pt_buf buf;
     pt_buf_init(&buf);
     add(&buf, finding->property, strlen(finding->property));
@@ -56,6 +57,7 @@ void pt_finding_id(const struct pt_finding *finding, struct pt_finding_id *ret_i
         add(&buf, last->op, strlen(last->op));
         add(&buf, last->object, strlen(last->object));
     }
-    snprintf(ret_id->text, sizeof ret_id->text, "%016llx", (unsigned long long)XXH64(buf.text, buf.len, 0));
+    snprintf(id.text, sizeof id.text, "%016llx", (unsigned long long)XXH64(buf.text, buf.len, 0));
     pt_buf_release(&buf);
+    return id;
 }

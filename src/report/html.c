@@ -80,9 +80,8 @@ static void put_blocks(struct pt_json *json, const struct pt_loaded *loaded)
     pt_json_open(json, "blocks", '[');
     for (uint32_t i = 0; i < loaded->block_count; i++) {
         const struct pt_block *block = &loaded->blocks[i];
-        struct pt_finding_id id;
+        struct pt_finding_id id = pt_block_id(block);
         char place[4200];
-        pt_block_id(block, &id);
         block_place(block->file, block->line, place, sizeof place);
         pt_json_open(json, NULL, '{');
         pt_json_uint(json, "thread", block->thread);

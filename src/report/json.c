@@ -240,12 +240,33 @@ static void put_finding(struct pt_json *json, const struct pt_finding *finding)
     pt_json_close(json, '}');
 }
 
+static void put_suppressions(struct pt_json *json, const struct pt_result *result)
+{
+    pt_json_open(json, "suppressions", '[');
+    for (uint32_t i = 0; i < result->suppression_count; i++) {
+        const struct pt_suppression *suppression = &result->suppressions[i];
+        pt_json_open(json, NULL, '{');
+        pt_json_string(json, "text", suppression->text);
+        pt_json_string(json, "file", suppression->file);
+        pt_json_uint(json, "line", suppression->line);
+        pt_json_uint(json, "used", suppression->used);
+        pt_json_close(json, '}');
+    }
+    pt_json_close(json, ']');
+}
+
 void pt_report_json(const struct pt_result *result, struct pt_buf *buf)
 {
     struct pt_json json = {.buf = buf};
     pt_json_open(&json, NULL, '{');
     pt_json_uint(&json, "portent", 1);
     pt_json_string(&json, "trace", result->trace);
+    if (result->program) {
+        pt_json_open(&json, "program", '[');
+        for (const char *const *word = result->program; *word; word++)
+            pt_json_string(&json, NULL, *word);
+        pt_json_close(&json, ']');
+    }
     pt_json_uint(&json, "events", result->events);
     pt_json_uint(&json, "threads", result->threads);
     if (result->torn)
@@ -254,6 +275,8 @@ void pt_report_json(const struct pt_result *result, struct pt_buf *buf)
     for (uint32_t i = 0; i < result->count; i++)
         put_finding(&json, result->findings[i]);
     pt_json_close(&json, ']');
+    if (result->suppression_count)
+        put_suppressions(&json, result);
     pt_json_close(&json, '}');
     pt_buf_puts(buf, "\n");
 }

@@ -142,8 +142,7 @@ void pt_json_detail(struct pt_json *json, const struct pt_finding *finding)
     }
     if (finding->verdict != PT_VERDICT_VIOLATED)
         return;
-    struct pt_finding_id id;
-    pt_finding_id(finding, &id);
+    struct pt_finding_id id = pt_finding_id(finding);
     pt_json_string(json, "id", id.text);
     if (finding->suppressed)
         pt_json_string(json, "suppressed", finding->suppressed);

@@ -38,7 +38,9 @@ struct pt_loaded {
 enum pt_status pt_result_read(const char *label, const char *text, size_t len, struct pt_loaded **ret_loaded,
                               struct pt_err *err) PT_WARN_UNUSED;
 void pt_loaded_free(struct pt_loaded *loaded);
+/* Moves the findings of `from` into `into`, duplicates counted; neither is a model's. */
+void pt_loaded_merge(struct pt_loaded *into, struct pt_loaded *from);
 /* The id of a block's finding, made of names and numbers within the source, not of lines. */
-void pt_block_id(const struct pt_block *block, struct pt_finding_id *ret_id);
+struct pt_finding_id pt_block_id(const struct pt_block *block);
 
 #endif

@@ -106,8 +106,9 @@ void rd_model(struct reading *r, const json_t *root, const char *label, struct p
         read_block(r, &model, json_array_get(blocks, i), &loaded->blocks[i]);
 }
 
-void pt_block_id(const struct pt_block *block, struct pt_finding_id *ret_id)
+struct pt_finding_id pt_block_id(const struct pt_block *block)
 {
+    struct pt_finding_id id;
     struct pt_buf buf;
     pt_buf_init(&buf);
     pt_buf_printf(&buf, "atomicity\n%s\n", block->file);
@@ -115,6 +116,7 @@ void pt_block_id(const struct pt_block *block, struct pt_finding_id *ret_id)
         pt_buf_printf(&buf, "%s\n%s", block->thread_name, block->name);
     else
         pt_buf_printf(&buf, "%u\n%u", block->thread, block->number);
-    snprintf(ret_id->text, sizeof ret_id->text, "%016llx", (unsigned long long)XXH64(buf.text, buf.len, 0));
+    snprintf(id.text, sizeof id.text, "%016llx", (unsigned long long)XXH64(buf.text, buf.len, 0));
     pt_buf_release(&buf);
+    return id;
 }

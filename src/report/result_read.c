@@ -230,6 +230,7 @@ static struct pt_finding *read_finding(struct reading *r, const json_t *object)
     if (!json_is_object(object))
         rd_fail(r, "a property is not an object");
     finding->property = rd_string(r, object, "a property", "name");
+    finding->within.states = "{}"; /* texts are never NULL where the verdict may need them */
     finding->kind = rd_string(r, object, "a property", "kind");
     finding->text = rd_string_or(r, object, "a property", "text", "");
     finding->file = rd_string_or(r, object, "a property", "file", NULL);
@@ -251,6 +252,18 @@ static struct pt_finding *read_finding(struct reading *r, const json_t *object)
     return finding;
 }
 
+static const char *const *read_program(struct reading *r, const json_t *root)
+{
+    const json_t *list = rd_array(r, root, "the result", "program");
+    size_t size = json_array_size(list);
+    if (!list)
+        return NULL;
+    const char **words = pt_arena_alloc(r->arena, (size + 1) * sizeof *words);
+    for (size_t i = 0; i < size; i++)
+        words[i] = rd_text(r, json_array_get(list, i), "a word of \"program\"");
+    return words;
+}
+
 static void read_properties(struct reading *r, const json_t *root, struct pt_loaded *loaded)
 {
     struct pt_result *result = &loaded->result;
@@ -262,6 +275,7 @@ static void read_properties(struct reading *r, const json_t *root, struct pt_loa
     }
     const char *torn = rd_string_or(r, root, "the result", "torn", NULL);
     result->trace = rd_string(r, root, "the result", "trace");
+    result->program = read_program(r, root);
     result->events = rd_uint(r, root, "the result", "events", INT64_MAX);
     result->threads = rd_uint(r, root, "the result", "threads", INT64_MAX);
     result->torn = torn != NULL;

@@ -219,6 +219,8 @@ void pt_violation_summary(const struct pt_finding *finding, const struct pt_styl
     } else if (!finding->witness_lost) {
         pt_buf_puts(&line, " in the initial state");
     }
+    if (finding->times > 1)
+        pt_buf_printf(&line, " (%" PRIu32 " times)", finding->times);
     put_bold(buf, style, PT_COLOR_RED);
     pt_style_clean(buf, line.text, line.len);
     put_reset(buf, style);

@@ -105,6 +105,39 @@ static void check_witness(const struct relevant *r, const struct pt_finding *f, 
     assert_true(bad);
 }
 
+/* How many of the comparisons had which outcome: random tests that see one kind only would prove little. */
+static struct {
+    uint32_t holds, predicted, observed, incomplete, complete, drawn;
+} seen;
+
+/* Clocks count what the relation says comes before; the cuts that are drawn as kept are those that were explored. */
+static void check_detail(const struct relevant *r, const struct pt_finding *f)
+{
+    const struct pt_view *view = f->view;
+    for (uint32_t i = 0; i < f->actual_count; i++) {
+        uint32_t k = (uint32_t)f->actual[i].number - 1, counts[COMP_MAX] = {0};
+        for (uint32_t other = 0; other < r->count; other++) {
+            const char *thread = pt_name(&r->c->names, PT_SPACE_THREAD, r->c->events[r->event[other]].thread);
+            for (uint32_t t = 0; t < f->thread_count && (other == k || bits_has(&r->before[k], other)); t++)
+                counts[t] += strcmp(f->threads[t], thread) == 0;
+        }
+        for (uint32_t t = 0; t < f->thread_count; t++)
+            assert_int_equal(f->actual[i].clock[t], counts[t]);
+    }
+    if (!view)
+        return;
+    uint64_t kept = 0;
+    for (uint32_t i = 0; i < view->cut_count; i++)
+        kept += view->kept[i] && view->levels[i] < f->levels;
+    assert_int_equal(kept, f->states);
+    seen.drawn += f->states > 10;
+    for (uint32_t i = 0; i < view->observed_count; i++)
+        assert_true(view->kept[view->observed[i]] && view->levels[view->observed[i]] == i);
+    assert_int_equal(view->violating_count, f->witness_count + 1);
+    for (uint32_t i = 0; i < view->violating_count; i++)
+        assert_true(view->kept[view->violating[i]] && view->levels[view->violating[i]] == f->witness_from + i);
+}
+
 static void check_finding(const struct relevant *r, const struct explored *x, const struct pt_finding *f)
 {
     assert_int_equal(f->relevant, r->count);
@@ -123,11 +156,6 @@ static void check_finding(const struct relevant *r, const struct explored *x, co
     assert_int_equal(f->how, x->observed_bad ? PT_HOW_OBSERVED : PT_HOW_PREDICTED);
     check_witness(r, f, x->bad_level);
 }
-
-/* How many of the comparisons had which outcome: random tests that see one kind only would prove little. */
-static struct {
-    uint32_t holds, predicted, observed, incomplete, complete;
-} seen;
 
 static void take_note(const struct explored *x)
 {
@@ -148,6 +176,10 @@ static bool compare(struct computation *c, uint64_t window, uint64_t lookahead)
         struct pt_analysis_options opts = options(window, lookahead);
         run_checked(&k, c, PROPERTY, &opts);
         check_finding(r, &x, k.findings[0]);
+        checked_release(&k);
+        opts.exhaustive = false; /* the figures are those of the moment in which the violation was found */
+        run_checked(&k, c, PROPERTY, &opts);
+        check_detail(r, k.findings[0]);
         checked_release(&k);
         take_note(&x);
     }
@@ -176,7 +208,7 @@ static void test_small_random(void **state)
     }
     assert_true(whole > 30);
     assert_true(seen.holds > 50 && seen.predicted > 20 && seen.observed > 50);
-    assert_true(seen.complete > 50 && seen.incomplete > 50);
+    assert_true(seen.complete > 50 && seen.incomplete > 50 && seen.drawn > 50);
 }
 
 /* Hundreds of relevant events, and so many threads that a cut needs several words. */

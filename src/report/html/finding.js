@@ -60,22 +60,23 @@ function reasonsCard(model) {
 function actsCard(command, id, suppression) {
   const act = (label, text) => el("div", { class: "act" }, el("span", null, label), el("code", null, text), copyButton(text));
   return el("section", { class: "card" }, el("h2", null, "What to do about it"),
-    el("div", { class: "acts", style: { "margin-top": "12px" } }, command && act("Confirm by running", command), act("Finding id", id), act("Suppress", suppression)));
+    el("div", { class: "acts", style: { "margin-top": "12px" } }, command && act("Confirm by running", command), act("Finding id", id), suppression && act("Suppress", suppression)));
 }
 
 const shellWord = (word) => /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`;
 
-function propertyFinding(property, sources, resultName) {
+function propertyFinding(property, sources, resultName, program) {
   const model = decode(property);
-  const acts = actsCard(`portent confirm ${shellWord(resultName)} -- PROGRAM [ARGS]`, property.id, `property:${property.name}`);
+  const acts = actsCard(`portent confirm ${shellWord(resultName)} -- ${program ? program.map(shellWord).join(" ") : "PROGRAM [ARGS]"}`, property.id, `property:${property.name}`);
   const root = el("article", { class: "finding" }, findingHead(property, model));
   if (!model || (model.predicted.steps.length === 0 && model.variables.length === 0)) {
     root.append(el("p", { class: "note" }, property.message ? `No run is shown: ${property.message}.` : "There is no run to show for this kind of finding."), acts);
     return { element: root, draw() {}, key: () => false };
   }
   const runs = model.same ? [model.predicted] : [model.predicted, model.observed];
-  const diagram = { threads: model.threads, before: model.before };
   const label = (event) => event.op === "event" ? event.object : `${event.object}=${showValue(event.value)}`;
+  const widest = model.actual.reduce((most, event) => Math.max(most, label(event).length), 0);
+  const diagram = { threads: model.threads, before: model.before, widest };
   const listOf = (run) => run.steps.map(({ event }) => ({ number: event.number, threadIndex: event.threadIndex, label: label(event), words: stepWords(event) }));
   const lists = new Map(runs.map((run) => [run, listOf(run)]));
   const sky = spaceTime(diagram, (step) => control.go(step));
@@ -117,7 +118,8 @@ function blockFinding(block, sources) {
   const events = block.witness.map((step, i) => ({ number: i + 1, threadIndex: threads.indexOf(step.thread), label: step.text, words: `${step.text} (${step.thread}${step.loc ? `, ${step.loc}` : ""})` }));
   const before = new Map(block.witness.map((step, i) => [i + 1, step.after.filter((cause) => block.witness[cause].thread !== step.thread).map((cause) => cause + 1)]));
   const words = el("p", { class: "happened" });
-  const sky = spaceTime({ threads, before }, (step) => control.go(step));
+  const widest = events.reduce((most, event) => Math.max(most, event.label.length), 0);
+  const sky = spaceTime({ threads, before, widest }, (step) => control.go(step));
   sky.setRun(events, { moved: foreign, breaks: red < 0 ? events.length : red + 1 });
   let ready = false;
   const control = stepper([{ title: "Run", steps }], (run, step) => {
@@ -132,6 +134,6 @@ function blockFinding(block, sources) {
       el("p", { class: "lead" }, "Something of another thread can come after a step of this block and before a later one, and both matter to it."),
       el("dl", { class: "facts" }, fact("thread", block.thread_name || block.thread), fact("at", block.loc), fact("id", block.id))),
     events.length ? el("section", { class: "card" }, el("h2", null, "The partial order that shows it"), el("p", { class: "note" }, "A line per thread; arrows say what has to come first. Ringed events are foreign, the red one completes the violation."), control.element, sky.element, words) : null,
-    actsCard(null, block.id, `atomicity:${name}`));
+    actsCard(null, block.id, null));
   return { element, key: control.key, draw() { ready = true; control.refresh(); } };
 }

@@ -56,7 +56,7 @@ function latticeCard(property, model, choose) {
     const pick = on && on[1] >= 0 && on[1] <= on[0].steps.length;
     picture.append(svg("circle", { class: `node ${kind}${explored(i) ? "" : " faded"}${pick ? " pick" : ""}`, cx: x(i), cy: y(level[i]), r: end ? 7.5 : 5.5, onclick: pick ? () => choose(on[0], on[1]) : null }, titled(words)));
     if (labelled)
-      picture.append(svg("text", { class: `label${explored(i) ? "" : " faded"}`, x: x(i) + 10, y: y(level[i]) + 3.5 }, counts.join(" ")));
+      picture.append(svg("text", { class: `label${explored(i) ? "" : " faded"}`, x: x(i) + (end ? 14 : 10), y: y(level[i]) + 3.5 }, counts.join(" ")));
   });
   picture.append(ring);
   const stroke = (kind) => svg("svg", { width: 24, height: 10, "aria-hidden": "true" }, svg("line", { x1: 1, x2: 23, y1: 5, y2: 5, stroke: `var(--${kind})`, "stroke-width": 2.4 }));

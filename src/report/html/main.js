@@ -13,7 +13,7 @@ function entries() {
     name: property.name, verdict: property.verdict, chip: property.verdict === "violated" ? property.how || "violated" : property.verdict,
     what: property.verdict === "violated" ? property.text || "" : property.verdict === "holds" ? property.monitorable ? property.complete ? "in every order" : "in all orders that were explored" : "no finite run can violate it" : property.message || "",
     muted: property.suppressed || property.known,
-    open: property.verdict === "violated" ? () => propertyFinding(property, data.sources, data.name) : null,
+    open: property.verdict === "violated" ? () => propertyFinding(property, data.sources, data.name, data.result.program) : null,
   }));
 }
 

@@ -6,7 +6,8 @@ function twoRuns(model, sources, choose) {
   const ROW = hasSource ? 50 : 32, PAD = 4;
   const total = Math.max(left.length, right.length);
   const inner = el("div", { class: "lanes-inner", style: { height: `${total * ROW + PAD}px` } });
-  const lanes = el("div", { class: "lanes", tabindex: total * ROW > 500 ? "0" : null, role: "group", "aria-label": "Events of both runs" }, inner);
+  const digits = String(model.from + total).length;
+  const lanes = el("div", { class: "lanes", style: { "--digits": Math.max(2, digits) }, tabindex: total * ROW > 500 ? "0" : null, role: "group", "aria-label": "Events of both runs" }, inner);
   const links = svg("svg", { class: "links", "aria-hidden": "true" });
   let now = { run: "predicted", step: 0 };
 

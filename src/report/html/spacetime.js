@@ -1,7 +1,8 @@
 // A line per thread, time to the right, an arrow where one thread's event had to come before another's. Only what is in
-// view exists. `diagram`: threads, and events with number, threadIndex, label, words; before: number -> numbers.
+// view exists. `diagram`: threads; before: number -> numbers; widest: of the labels, in characters. Events
+// have number, threadIndex, label, words.
 function spaceTime(diagram, choose) {
-  const STEP = 68, LANE = diagram.threads.length > 12 ? 44 : 58, TOP = 34, R = 6.5;
+  const widest = Math.min(14, Math.max(6, diagram.widest)), STEP = Math.max(62, widest * 7.4 + 14), LANE = diagram.threads.length > 12 ? 44 : 58, TOP = 34, R = 6.5;
   const longest = diagram.threads.reduce((most, name) => Math.max(most, name.length), 0);
   const LEFT = Math.min(170, 30 + longest * 8) + 14;
   const height = TOP + (diagram.threads.length - 1) * LANE + 34;
@@ -29,14 +30,19 @@ function spaceTime(diagram, choose) {
     return svg("g", { class: kind, onclick: () => choose(i + 1) }, titled(event.words),
       moved && svg("circle", { class: "ring", cx: x(i), cy: y(event), r: R + 3.5 }),
       svg("circle", { cx: x(i), cy: y(event), r: R, fill: breaks ? "var(--bad)" : threadColor(event.threadIndex) }),
-      svg("text", { x: x(i), y: y(event) + 21 }, cut(event.label, 10)));
+      svg("text", { x: x(i), y: y(event) + 21 }, cut(event.label, widest)));
+  }
+
+  function layOut() {
+    const width = Math.max(LEFT + events.length * STEP + 24, sky.clientWidth - 2);
+    inner.style.width = `${width}px`;
+    return width;
   }
 
   function draw() {
     const first = Math.max(0, Math.floor((sky.scrollLeft - LEFT) / STEP) - 4);
     const last = Math.min(events.length, Math.ceil((sky.scrollLeft + (sky.clientWidth || 900)) / STEP) + 4);
-    const width = Math.max(LEFT + events.length * STEP + 24, sky.clientWidth - 2);
-    inner.style.width = `${width}px`;
+    const width = layOut();
     const from = Math.max(0, x(first) - 2 * STEP - LEFT), to = last === events.length ? width : x(last) + STEP;
     picture.style.left = `${from}px`;
     picture.setAttribute("width", to - from);
@@ -65,6 +71,7 @@ function spaceTime(diagram, choose) {
     },
     show(newStep) {
       step = newStep;
+      layOut();
       const at = step === 0 ? 0 : x(step - 1);
       if (at < sky.scrollLeft + LEFT + 20 || at > sky.scrollLeft + sky.clientWidth - 60)
         sky.scrollLeft = at - sky.clientWidth / 2;

@@ -1,0 +1,117 @@
+#include "cli/triage.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/file.h"
+#include "report/result.h"
+#include "report/words.h"
+
+void pt_triage_init(struct pt_triage *triage)
+{
+    *triage = (struct pt_triage){0};
+    pt_suppressions_init(&triage->suppressions);
+}
+
+void pt_triage_release(struct pt_triage *triage)
+{
+    for (uint32_t i = 0; i < triage->known_count; i++)
+        free(triage->known[i].property);
+    free(triage->known);
+    pt_suppressions_release(&triage->suppressions);
+}
+
+enum pt_status pt_triage_suppressions(struct pt_triage *triage, const char *path, struct pt_err *err)
+{
+    char *text;
+    size_t len;
+    enum pt_status status = pt_file_read(path, &text, &len, err);
+    if (status != PT_OK)
+        return status;
+    status = pt_suppressions_add(&triage->suppressions, path, text, len, err);
+    free(text);
+    return status;
+}
+
+enum pt_status pt_triage_baseline(struct pt_triage *triage, const char *path, struct pt_err *err)
+{
+    struct pt_loaded *loaded;
+    char *text;
+    size_t len;
+    enum pt_status status = pt_file_read(path, &text, &len, err);
+    if (status != PT_OK)
+        return status;
+    status = pt_result_read(path, text, len, &loaded, err);
+    free(text);
+    if (status != PT_OK)
+        return status;
+    for (uint32_t i = 0; i < loaded->result.count; i++) {
+        const struct pt_finding *finding = loaded->result.findings[i];
+        if (finding->verdict != PT_VERDICT_VIOLATED)
+            continue;
+        struct pt_baseline_entry entry = {.property = pt_xstrdup(finding->property)};
+        entry.id = pt_finding_id(finding);
+        PT_PUSH(triage->known, triage->known_count, triage->known_cap, entry);
+    }
+    pt_loaded_free(loaded);
+    return PT_OK;
+}
+
+static bool is_known(const struct pt_triage *triage, const struct pt_finding *finding)
+{
+    struct pt_finding_id id = pt_finding_id(finding);
+    for (uint32_t i = 0; i < triage->known_count; i++)
+        if (strcmp(triage->known[i].id.text, id.text) == 0)
+            return true;
+    return false;
+}
+
+bool pt_triage_sets_aside(const struct pt_triage *triage, const struct pt_finding *finding)
+{
+    return pt_suppressions_match(&triage->suppressions, finding) || is_known(triage, finding);
+}
+
+bool pt_triage_may_set_aside(const struct pt_triage *triage, const struct pt_finding *finding)
+{
+    for (uint32_t i = 0; i < triage->known_count; i++)
+        if (strcmp(triage->known[i].property, finding->property) == 0)
+            return true;
+    return pt_suppressions_match(&triage->suppressions, finding) != NULL;
+}
+
+void pt_triage_apply(struct pt_triage *triage, struct pt_result *result)
+{
+    for (uint32_t i = 0; i < result->count; i++) {
+        struct pt_finding *finding = result->findings[i];
+        if (finding->verdict != PT_VERDICT_VIOLATED)
+            continue;
+        struct pt_suppression *suppression = pt_suppressions_match(&triage->suppressions, finding);
+        if (suppression) {
+            suppression->used++;
+            finding->suppressed = suppression->text;
+        }
+        finding->known = is_known(triage, finding);
+    }
+    result->suppressions = triage->suppressions.items;
+    result->suppression_count = triage->suppressions.count;
+}
+
+void pt_triage_text(const struct pt_result *result, const struct pt_style *style, struct pt_buf *buf)
+{
+    for (uint32_t i = 0; i < result->count; i++) {
+        const struct pt_finding *finding = result->findings[i];
+        if (finding->suppressed)
+            pt_words_paragraph(buf, style, 0, 2, "Property '%s' is violated, which %s suppresses.", finding->property,
+                               finding->suppressed);
+        else if (finding->known)
+            pt_words_paragraph(buf, style, 0, 2, "Property '%s' is violated, which the baseline knows.",
+                               finding->property);
+    }
+    for (uint32_t i = 0; i < result->suppression_count; i++) {
+        const struct pt_suppression *s = &result->suppressions[i];
+        if (!s->used)
+            pt_words_paragraph(buf, style, 0, 2, "Suppression %s was not used (%s:%" PRIu32 ").", s->text, s->file,
+                               s->line);
+    }
+}

@@ -1,0 +1,156 @@
+#include "finding/suppress.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const types[] = {"property", "race",   "atomicity", "race_top",        "thread",
+                                    "mutex",    "signal", "deadlock",  "called_from_lib", NULL};
+
+void pt_suppressions_init(struct pt_suppressions *list)
+{
+    *list = (struct pt_suppressions){0};
+    pt_arena_init(&list->arena);
+}
+
+void pt_suppressions_release(struct pt_suppressions *list)
+{
+    pt_arena_release(&list->arena);
+    free(list->items);
+}
+
+static bool is_type(const char *line, size_t len)
+{
+    for (uint32_t i = 0; types[i]; i++)
+        if (strlen(types[i]) == len && memcmp(types[i], line, len) == 0)
+            return true;
+    return false;
+}
+
+static enum pt_status add_line(struct pt_suppressions *list, const char *file, uint32_t number, const char *line,
+                               size_t len, struct pt_err *err)
+{
+    while (len && (line[0] == ' ' || line[0] == '\t')) {
+        line++;
+        len--;
+    }
+    while (len && strchr(" \t\r", line[len - 1]))
+        len--;
+    if (len == 0 || line[0] == '#')
+        return PT_OK;
+    const char *colon = memchr(line, ':', len);
+    enum pt_status status = PT_OK;
+    if (!colon || colon + 1 == line + len)
+        status = pt_err_at(err, PT_EINPUT, file, number, 1, "a suppression is TYPE:PATTERN, as in property:NAME");
+    else if (!is_type(line, (size_t)(colon - line)))
+        status = pt_err_at(err, PT_EINPUT, file, number, 1, "there is no suppression type '%.*s'",
+                           (int)(colon - line < 60 ? colon - line : 60), line);
+    else if (memchr(line, '\0', len))
+        status = pt_err_at(err, PT_EINPUT, file, number, 1, "a NUL character stands in this line");
+    if (status != PT_OK) {
+        pt_err_source(err, line, len);
+        pt_err_hint(err, "types: property, race, atomicity, and ThreadSanitizer's others");
+        return status;
+    }
+    struct pt_suppression item = {.text = pt_arena_strndup(&list->arena, line, len),
+                                  .file = pt_arena_strndup(&list->arena, file, strlen(file)),
+                                  .line = number};
+    PT_PUSH(list->items, list->count, list->cap, item);
+    return PT_OK;
+}
+
+enum pt_status pt_suppressions_add(struct pt_suppressions *list, const char *file, const char *text, size_t len,
+                                   struct pt_err *err)
+{
+    uint32_t number = 1;
+    for (size_t at = 0; at < len; number++) {
+        const char *end = memchr(text + at, '\n', len - at);
+        size_t line = end ? (size_t)(end - text) - at : len - at;
+        enum pt_status status = add_line(list, file, number, text + at, line, err);
+        if (status != PT_OK)
+            return status;
+        at += line + 1;
+    }
+    return PT_OK;
+}
+
+/* Greedy matching with one point to come back to, the latest star: linear in practice, never exponential. */
+static bool glob(const char *pattern, size_t len, const char *text, bool at_start, bool at_end)
+{
+    size_t p = 0, t = 0, star = at_start ? SIZE_MAX : 0, resume = 0;
+    bool open_start = !at_start;
+    for (;;) {
+        if (p < len && pattern[p] == '*') {
+            star = ++p;
+            resume = t;
+            open_start = false;
+        } else if (p == len && (!at_end || !text[t])) {
+            return true;
+        } else if (p < len && text[t] && pattern[p] == text[t]) {
+            p++;
+            t++;
+        } else if ((star != SIZE_MAX || open_start) && text[resume]) {
+            p = star;
+            t = ++resume;
+        } else {
+            return false;
+        }
+    }
+}
+
+bool pt_suppression_matches(const char *pattern, const char *text, bool whole)
+{
+    size_t len = strlen(pattern);
+    bool start = whole, end = whole;
+    if (!whole && pattern[0] == '^') {
+        pattern++;
+        len--;
+        start = true;
+    }
+    if (!whole && len && pattern[len - 1] == '$') {
+        len--;
+        end = true;
+    }
+    return glob(pattern, len, text, start, end);
+}
+
+static bool step_matches(const char *pattern, const struct pt_step *step)
+{
+    return pt_suppression_matches(pattern, step->object, false) || pt_suppression_matches(pattern, step->loc, false) ||
+           pt_suppression_matches(pattern, step->thread, false);
+}
+
+/* A variable it names, or an object, a place or a thread of its run. */
+static bool names_match(const char *pattern, const struct pt_finding *finding)
+{
+    for (uint32_t i = 0; i < finding->value_count && finding->initial; i++)
+        if (pt_suppression_matches(pattern, finding->initial[i].name, false))
+            return true;
+    for (uint32_t i = 0; i < finding->witness_count; i++)
+        if (step_matches(pattern, &finding->witness[i]))
+            return true;
+    for (uint32_t i = 0; i < finding->local_count; i++)
+        if (pt_suppression_matches(pattern, finding->locals[i].thread, false))
+            return true;
+    return finding->text && pt_suppression_matches(pattern, finding->text, false);
+}
+
+static bool matches(const char *suppression, const struct pt_finding *finding)
+{
+    size_t type = strcspn(suppression, ":");
+    const char *pattern = suppression + type + 1, *text = finding->text ? finding->text : "";
+    if (strncmp(suppression, "property:", type + 1) == 0)
+        return pt_suppression_matches(pattern, finding->property, true);
+    if (strncmp(suppression, "race:", type + 1) == 0)
+        return strstr(text, "race_free") && names_match(pattern, finding);
+    if (strncmp(suppression, "atomicity:", type + 1) == 0)
+        return strstr(text, "atomic_block") && names_match(pattern, finding);
+    return false;
+}
+
+struct pt_suppression *pt_suppressions_match(const struct pt_suppressions *list, const struct pt_finding *finding)
+{
+    for (uint32_t i = 0; i < list->count; i++)
+        if (matches(list->items[i].text, finding))
+            return &list->items[i];
+    return NULL;
+}

@@ -1,0 +1,154 @@
+/*
+ * A property that holds passes; a violation fails, with the text report; a property that cannot be evaluated is an
+ * error; an unknown verdict and a violation that was set aside (suppressed, in the baseline) are skipped, with the
+ * reason.
+ */
+#include "report/junit.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "report/text.h"
+
+enum outcome { PASSED, FAILED, BROKEN, SKIPPED };
+
+static const struct pt_style plain = {.width = 100};
+
+/* Text as XML 1.0 can hold it: no control characters, no broken UTF-8, markup escaped. */
+static void put_xml(struct pt_buf *buf, const char *text)
+{
+    for (size_t len = strlen(text), i = 0; i < len;) {
+        size_t n = pt_style_utf8(text + i, len - i);
+        unsigned char c = (unsigned char)text[i];
+        bool noncharacter = n == 3 && memcmp(text + i, "\xef\xbf", 2) == 0 && (unsigned char)text[i + 2] >= 0xbe;
+        if (n == 0 || noncharacter || (c < 0x20 && c != '\n' && c != '\t'))
+            pt_buf_puts(buf, "?");
+        else if (c == '&')
+            pt_buf_puts(buf, "&amp;");
+        else if (c == '<')
+            pt_buf_puts(buf, "&lt;");
+        else if (c == '>')
+            pt_buf_puts(buf, "&gt;");
+        else if (c == '"')
+            pt_buf_puts(buf, "&quot;");
+        else
+            pt_buf_add(buf, text + i, n);
+        i += n ? n : 1;
+    }
+}
+
+static void put_attribute(struct pt_buf *buf, const char *name, const char *text)
+{
+    pt_buf_printf(buf, " %s=\"", name);
+    put_xml(buf, text);
+    pt_buf_puts(buf, "\"");
+}
+
+static enum outcome outcome_of(const struct pt_finding *finding)
+{
+    switch (finding->verdict) {
+    case PT_VERDICT_HOLDS:
+        return PASSED;
+    case PT_VERDICT_VIOLATED:
+        return pt_finding_counts(finding) ? FAILED : SKIPPED;
+    case PT_VERDICT_UNKNOWN:
+        return SKIPPED;
+    case PT_VERDICT_ERROR:
+        break;
+    }
+    return BROKEN;
+}
+
+static void put_failure(struct pt_buf *buf, const struct pt_finding *finding)
+{
+    struct pt_buf text;
+    pt_buf_init(&text);
+    pt_report_text(finding, &plain, &text);
+    pt_buf_puts(buf, "      <failure");
+    put_attribute(buf, "type", finding->how == PT_HOW_OBSERVED ? "observed violation" : "predicted violation");
+    put_attribute(buf, "message", finding->text && finding->text[0] ? finding->text : finding->property);
+    pt_buf_puts(buf, ">");
+    put_xml(buf, text.text);
+    pt_buf_puts(buf, "</failure>\n");
+    pt_buf_release(&text);
+}
+
+static void put_case(struct pt_buf *buf, const struct pt_finding *finding)
+{
+    enum outcome outcome = outcome_of(finding);
+    const char *message = finding->message ? finding->message : "no reason given";
+    pt_buf_puts(buf, "    <testcase classname=\"portent\"");
+    put_attribute(buf, "name", finding->property);
+    if (finding->file) {
+        put_attribute(buf, "file", finding->file);
+        pt_buf_printf(buf, " line=\"%" PRIu32 "\"", finding->line);
+    }
+    pt_buf_printf(buf, " time=\"%.6f\"%s\n", finding->seconds, outcome == PASSED ? "/>" : ">");
+    if (outcome == PASSED)
+        return;
+    if (outcome == FAILED) {
+        put_failure(buf, finding);
+    } else {
+        pt_buf_puts(buf, outcome == BROKEN ? "      <error type=\"evaluation\"" : "      <skipped");
+        if (finding->suppressed) {
+            struct pt_buf text;
+            pt_buf_init(&text);
+            pt_buf_printf(&text, "violated, but suppressed by %s", finding->suppressed);
+            put_attribute(buf, "message", text.text);
+            pt_buf_release(&text);
+        } else {
+            put_attribute(buf, "message", finding->known ? "violated, but in the baseline" : message);
+        }
+        pt_buf_puts(buf, "/>\n");
+    }
+    pt_buf_puts(buf, "    </testcase>\n");
+}
+
+static void put_block(struct pt_buf *buf, const struct pt_block *block)
+{
+    pt_buf_printf(buf, "    <testcase classname=\"portent\" name=\"thread %" PRIu32 ", block %" PRIu32, block->thread,
+                  block->number);
+    if (block->name[0]) {
+        pt_buf_puts(buf, ": ");
+        put_xml(buf, block->name);
+    }
+    pt_buf_puts(buf, "\"");
+    if (block->file[0])
+        put_attribute(buf, "file", block->file);
+    pt_buf_printf(buf, " line=\"%" PRIu32 "\"%s\n", block->line, block->atomic ? "/>" : ">");
+    if (block->atomic)
+        return;
+    pt_buf_puts(buf, "      <failure type=\"causal atomicity\" message=\"not causally atomic\">");
+    for (uint32_t i = 0; i < block->step_count; i++) {
+        put_xml(buf, block->steps[i].thread);
+        pt_buf_puts(buf, ": ");
+        put_xml(buf, block->steps[i].text);
+        pt_buf_printf(buf, " (line %" PRIu32 ")\n", block->steps[i].line);
+    }
+    pt_buf_puts(buf, "</failure>\n    </testcase>\n");
+}
+
+void pt_report_junit(const struct pt_loaded *loaded, struct pt_buf *buf)
+{
+    const struct pt_result *result = &loaded->result;
+    uint32_t counts[4] = {0};
+    double seconds = 0;
+    for (uint32_t i = 0; i < result->count; i++) {
+        counts[outcome_of(result->findings[i])]++;
+        seconds += result->findings[i]->seconds;
+    }
+    for (uint32_t i = 0; i < loaded->block_count; i++)
+        counts[loaded->blocks[i].atomic ? PASSED : FAILED]++;
+    pt_buf_puts(buf, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite");
+    put_attribute(buf, "name", result->trace);
+    pt_buf_printf(buf,
+                  " tests=\"%" PRIu32 "\" failures=\"%" PRIu32 "\" errors=\"%" PRIu32 "\" skipped=\"%" PRIu32
+                  "\" time=\"%.6f\">\n",
+                  counts[PASSED] + counts[FAILED] + counts[BROKEN] + counts[SKIPPED], counts[FAILED], counts[BROKEN],
+                  counts[SKIPPED], seconds);
+    for (uint32_t i = 0; i < result->count; i++)
+        put_case(buf, result->findings[i]);
+    for (uint32_t i = 0; i < loaded->block_count; i++)
+        put_block(buf, &loaded->blocks[i]);
+    pt_buf_puts(buf, "  </testsuite>\n</testsuites>\n");
+}

@@ -1,0 +1,26 @@
+#include "report/place.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A number after a colon that ends at text[len]; 0: there is none. *ret_start is where the colon stands. */
+static uint64_t number_before(const char *text, size_t len, size_t *ret_start)
+{
+    size_t digits = 0;
+    while (digits < len && text[len - 1 - digits] >= '0' && text[len - 1 - digits] <= '9')
+        digits++;
+    if (digits == 0 || digits > 9 || digits + 1 >= len || text[len - 1 - digits] != ':')
+        return 0;
+    *ret_start = len - 1 - digits;
+    return strtoull(text + len - digits, NULL, 10);
+}
+
+struct pt_place pt_place_of(const char *text)
+{
+    size_t last, first;
+    uint64_t b = number_before(text, strlen(text), &last);
+    if (!b)
+        return (struct pt_place){0};
+    uint64_t a = number_before(text, last, &first);
+    return a ? (struct pt_place){first, a, b} : (struct pt_place){last, b, 0};
+}

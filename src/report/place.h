@@ -1,0 +1,16 @@
+/* Places as traces give them: "file.c:20", "file.c:20:5", or any other text. */
+#ifndef PT_REPORT_PLACE_H
+#define PT_REPORT_PLACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct pt_place {
+    size_t path_len; /* of the text's beginning that names the file */
+    uint64_t line;   /* 0: the text names no line, and so no file either */
+    uint64_t column; /* 0: none */
+};
+
+struct pt_place pt_place_of(const char *text);
+
+#endif

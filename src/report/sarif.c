@@ -1,0 +1,422 @@
+/*
+ * A rule for each property that was checked, and one for causal atomicity; a result for each violation, with the
+ * finding's id as its fingerprint and the violating run as a code flow: a thread flow per thread, whose locations carry
+ * their place in the whole run (executionOrder). Errors and unknown verdicts are notifications of the invocation.
+ * GitHub takes 5,000 results of a run and 1,000 locations of a result; what is more is left out, and the text says so.
+ */
+#include "report/sarif.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/json_writer.h"
+#include "report/place.h"
+#include "report/words.h"
+
+enum { MAX_RESULTS = 5000, MAX_FLOW = 1000 };
+
+static const char schema[] =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+
+struct sarif {
+    struct pt_json json;
+    const char *base;
+    struct pt_strtab rules; /* the properties that have one, by their index */
+};
+
+static void put_text_object(struct pt_json *json, const char *key, const char *text)
+{
+    pt_json_open(json, key, '{');
+    pt_json_string(json, "text", text);
+    pt_json_close(json, '}');
+}
+
+/* A path as a URI reference (RFC 3986): what it may not hold is percent-encoded. */
+static void put_uri(struct sarif *s, const char *path, size_t len)
+{
+    struct pt_buf uri;
+    size_t base = s->base ? strlen(s->base) : 0;
+    pt_buf_init(&uri);
+    if (base && len > base && strncmp(path, s->base, base) == 0 && path[base] == '/') {
+        path += base + 1;
+        len -= base + 1;
+    }
+    bool absolute = path[0] == '/';
+    if (absolute)
+        pt_buf_puts(&uri, "file://");
+    while (len > 2 && path[0] == '.' && path[1] == '/') {
+        path += 2;
+        len -= 2;
+    }
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)path[i];
+        if (isalnum(c) || (c && strchr("-._~/@+,=", c)))
+            pt_buf_add(&uri, path + i, 1);
+        else
+            pt_buf_printf(&uri, "%%%02X", c);
+    }
+    pt_json_string(&s->json, "uri", uri.text);
+    if (!absolute)
+        pt_json_string(&s->json, "uriBaseId", "%SRCROOT%");
+    pt_buf_release(&uri);
+}
+
+static void put_physical(struct sarif *s, const char *path, size_t len, uint64_t line, uint64_t column)
+{
+    struct pt_json *json = &s->json;
+    pt_json_open(json, "physicalLocation", '{');
+    pt_json_open(json, "artifactLocation", '{');
+    put_uri(s, path, len);
+    pt_json_close(json, '}');
+    if (line) {
+        pt_json_open(json, "region", '{');
+        pt_json_uint(json, "startLine", line);
+        if (column)
+            pt_json_uint(json, "startColumn", column);
+        pt_json_close(json, '}');
+    }
+    pt_json_close(json, '}');
+}
+
+/* The members of a location object for a place of a trace; without a file there is only its text. */
+static void put_place(struct sarif *s, const char *loc, const char *message)
+{
+    struct pt_place place = pt_place_of(loc);
+    if (place.line)
+        put_physical(s, loc, place.path_len, place.line, place.column);
+    if (message)
+        put_text_object(&s->json, "message", message);
+}
+
+/* ---- the run that violates ---- */
+
+struct flow_step {
+    const char *thread, *place;
+    char *words;
+};
+
+/* The thread flow of one thread: the steps of `steps` that are its own. */
+static void put_thread_flow(struct sarif *s, const struct flow_step *steps, uint32_t count, const char *thread)
+{
+    struct pt_json *json = &s->json;
+    pt_json_open(json, NULL, '{');
+    pt_json_string(json, "id", thread);
+    put_text_object(json, "message", thread);
+    pt_json_open(json, "locations", '[');
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(steps[i].thread, thread) != 0)
+            continue;
+        pt_json_open(json, NULL, '{');
+        pt_json_uint(json, "executionOrder", (uint64_t)i + 1);
+        pt_json_open(json, "location", '{');
+        put_place(s, steps[i].place, steps[i].words);
+        pt_json_close(json, '}');
+        if (i + 1 == count)
+            pt_json_string(json, "importance", "essential");
+        pt_json_close(json, '}');
+    }
+    pt_json_close(json, ']');
+    pt_json_close(json, '}');
+}
+
+static void put_code_flow(struct sarif *s, const struct flow_step *steps, uint32_t count, const char *message)
+{
+    struct pt_json *json = &s->json;
+    struct pt_strtab threads;
+    pt_strtab_init(&threads);
+    pt_json_open(json, "codeFlows", '[');
+    pt_json_open(json, NULL, '{');
+    put_text_object(json, "message", message);
+    pt_json_open(json, "threadFlows", '[');
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t before = threads.count;
+        if (pt_strtab_intern(&threads, steps[i].thread, strlen(steps[i].thread)) == before)
+            put_thread_flow(s, steps, count, steps[i].thread);
+    }
+    pt_json_close(json, ']');
+    pt_json_close(json, '}');
+    pt_json_close(json, ']');
+    pt_strtab_release(&threads);
+}
+
+/* The last steps are kept: they hold the violation. */
+static void put_witness(struct sarif *s, const struct pt_finding *finding)
+{
+    uint32_t count = finding->witness_count < MAX_FLOW ? finding->witness_count : MAX_FLOW;
+    if (count == 0)
+        return;
+    struct flow_step *steps = pt_xcalloc(count, sizeof *steps);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct pt_step *step = &finding->witness[finding->witness_count - count + i];
+        steps[i] = (struct flow_step){step->thread, step->loc, pt_words_step(step)};
+    }
+    put_code_flow(s, steps, count, finding->how == PT_HOW_OBSERVED ? "violating run" : "predicted run");
+    for (uint32_t i = 0; i < count; i++)
+        free(steps[i].words);
+    free(steps);
+}
+
+/* ---- results ---- */
+
+static char *finding_words(const struct pt_finding *finding)
+{
+    struct pt_buf buf;
+    pt_buf_init(&buf);
+    pt_buf_printf(&buf, "Property '%s' %s.", finding->property,
+                  finding->how == PT_HOW_OBSERVED    ? "is violated by the observed run"
+                  : finding->how == PT_HOW_PREDICTED ? "can be violated: the run passed, but the same events may also "
+                                                       "happen in an order that breaks it"
+                  : finding->how == PT_HOW_DEAD      ? "can no longer be satisfied"
+                                                     : "missed its deadline");
+    if (finding->witness_count) {
+        char *last = pt_words_step(&finding->witness[finding->witness_count - 1]);
+        pt_buf_printf(&buf, " It breaks at %s.", last);
+        free(last);
+    }
+    if (finding->witness_count > MAX_FLOW)
+        pt_buf_printf(&buf, " Of the run's %" PRIu32 " events the last %d are given.", finding->witness_count,
+                      MAX_FLOW);
+    if (finding->times > 1)
+        pt_buf_printf(&buf, " Found in %" PRIu32 " results.", finding->times);
+    return pt_buf_take(&buf);
+}
+
+static void put_fingerprint(struct pt_json *json, const char *id)
+{
+    pt_json_open(json, "partialFingerprints", '{');
+    pt_json_string(json, "portentFindingId/v1", id);
+    pt_json_close(json, '}');
+}
+
+/* Where people should look first: the event that breaks it, or else the property itself. */
+static void put_finding_location(struct sarif *s, const struct pt_finding *finding)
+{
+    struct pt_json *json = &s->json;
+    const struct pt_step *last = finding->witness_count ? &finding->witness[finding->witness_count - 1] : NULL;
+    bool in_source = last && pt_place_of(last->loc).line;
+    if (!in_source && !finding->file)
+        return;
+    pt_json_open(json, "locations", '[');
+    pt_json_open(json, NULL, '{');
+    if (in_source)
+        put_place(s, last->loc, NULL);
+    else
+        put_physical(s, finding->file, strlen(finding->file), finding->line, 0);
+    pt_json_close(json, '}');
+    pt_json_close(json, ']');
+}
+
+static void put_finding(struct sarif *s, const struct pt_finding *finding)
+{
+    struct pt_json *json = &s->json;
+    struct pt_finding_id id = pt_finding_id(finding);
+    struct pt_buf rule_id;
+    char *words = finding_words(finding);
+    pt_buf_init(&rule_id);
+    pt_buf_printf(&rule_id, "property/%s", finding->property);
+    pt_json_open(json, NULL, '{');
+    pt_json_string(json, "ruleId", rule_id.text);
+    pt_json_uint(json, "ruleIndex", pt_strtab_find(&s->rules, finding->property, strlen(finding->property)));
+    pt_json_string(json, "level", "error");
+    put_text_object(json, "message", words);
+    put_finding_location(s, finding);
+    put_fingerprint(json, id.text);
+    if (finding->suppressed) {
+        pt_json_open(json, "suppressions", '[');
+        pt_json_open(json, NULL, '{');
+        pt_json_string(json, "kind", "external");
+        pt_json_string(json, "justification", finding->suppressed);
+        pt_json_close(json, '}');
+        pt_json_close(json, ']');
+    }
+    if (finding->known)
+        pt_json_string(json, "baselineState", "unchanged");
+    if (finding->times > 1)
+        pt_json_uint(json, "occurrenceCount", finding->times);
+    put_witness(s, finding);
+    pt_json_close(json, '}');
+    pt_buf_release(&rule_id);
+    free(words);
+}
+
+static void put_block_flow(struct sarif *s, const struct pt_block *block)
+{
+    uint32_t count = block->step_count < MAX_FLOW ? block->step_count : MAX_FLOW;
+    if (count == 0)
+        return;
+    struct flow_step *steps = pt_xcalloc(count, sizeof *steps);
+    char **places = pt_xcalloc(count, sizeof *places);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct pt_block_step *step = &block->steps[block->step_count - count + i];
+        struct pt_buf place, words;
+        pt_buf_init(&place);
+        pt_buf_init(&words);
+        pt_buf_printf(&place, "%s:%" PRIu32, step->file, step->line);
+        pt_buf_printf(&words, "%s%s%s%s", step->text[0] ? step->text : "a step", step->role[0] ? " (" : "", step->role,
+                      step->role[0] ? ")" : "");
+        places[i] = pt_buf_take(&place);
+        steps[i] = (struct flow_step){step->thread, step->file[0] && step->line ? places[i] : "", pt_buf_take(&words)};
+    }
+    put_code_flow(s, steps, count, "a run that shows it");
+    for (uint32_t i = 0; i < count; i++) {
+        free(steps[i].words);
+        free(places[i]);
+    }
+    free(places);
+    free(steps);
+}
+
+static void put_block(struct sarif *s, const struct pt_block *block)
+{
+    struct pt_json *json = &s->json;
+    struct pt_finding_id id = pt_block_id(block);
+    struct pt_buf words;
+    pt_buf_init(&words);
+    pt_buf_printf(&words, "Block %" PRIu32 " of thread %" PRIu32 "%s%s%s is not causally atomic.", block->number,
+                  block->thread, block->name[0] ? " ('" : "", block->name, block->name[0] ? "')" : "");
+    pt_json_open(json, NULL, '{');
+    pt_json_string(json, "ruleId", "causal-atomicity");
+    pt_json_uint(json, "ruleIndex", 0);
+    pt_json_string(json, "level", "error");
+    put_text_object(json, "message", words.text);
+    if (block->file[0]) {
+        pt_json_open(json, "locations", '[');
+        pt_json_open(json, NULL, '{');
+        put_physical(s, block->file, strlen(block->file), block->line, 0);
+        pt_json_close(json, '}');
+        pt_json_close(json, ']');
+    }
+    put_fingerprint(json, id.text);
+    put_block_flow(s, block);
+    pt_json_close(json, '}');
+    pt_buf_release(&words);
+}
+
+/* ---- the run ---- */
+
+static void put_rule(struct pt_json *json, const char *id, const char *brief, const char *full)
+{
+    pt_json_open(json, NULL, '{');
+    pt_json_string(json, "id", id);
+    put_text_object(json, "shortDescription", brief);
+    put_text_object(json, "fullDescription", full);
+    pt_json_open(json, "defaultConfiguration", '{');
+    pt_json_string(json, "level", "error");
+    pt_json_close(json, '}');
+    pt_json_close(json, '}');
+}
+
+static void put_property_rule(struct pt_json *json, const struct pt_finding *finding)
+{
+    struct pt_buf id, brief;
+    pt_buf_init(&id);
+    pt_buf_init(&brief);
+    pt_buf_printf(&id, "property/%s", finding->property);
+    pt_buf_printf(&brief, "Property '%s' (%s)", finding->property, finding->kind);
+    put_rule(json, id.text, brief.text, finding->text && finding->text[0] ? finding->text : brief.text);
+    pt_buf_release(&id);
+    pt_buf_release(&brief);
+}
+
+static void put_driver(struct sarif *s, const struct pt_loaded *loaded)
+{
+    struct pt_json *json = &s->json;
+    pt_json_open(json, "tool", '{');
+    pt_json_open(json, "driver", '{');
+    pt_json_string(json, "name", "Portent");
+    pt_json_string(json, "version", PORTENT_VERSION);
+    pt_json_open(json, "rules", '[');
+    if (loaded->is_model)
+        put_rule(json, "causal-atomicity", "A block that is not causally atomic",
+                 "An event of another thread can come causally after one step of the block and before another.");
+    for (uint32_t i = 0; i < loaded->result.count; i++) {
+        const struct pt_finding *finding = loaded->result.findings[i];
+        uint32_t before = s->rules.count;
+        if (pt_strtab_intern(&s->rules, finding->property, strlen(finding->property)) == before)
+            put_property_rule(json, finding);
+    }
+    pt_json_close(json, ']');
+    pt_json_close(json, '}');
+    pt_json_close(json, '}');
+}
+
+static void put_notification(struct pt_json *json, const char *level, const char *text)
+{
+    pt_json_open(json, NULL, '{');
+    pt_json_string(json, "level", level);
+    put_text_object(json, "message", text);
+    pt_json_close(json, '}');
+}
+
+static void put_invocation(struct sarif *s, const struct pt_loaded *loaded, uint32_t left_out)
+{
+    struct pt_json *json = &s->json;
+    bool failed = false;
+    pt_json_open(json, "invocations", '[');
+    pt_json_open(json, NULL, '{');
+    pt_json_open(json, "toolExecutionNotifications", '[');
+    for (uint32_t i = 0; i < loaded->result.count; i++) {
+        const struct pt_finding *finding = loaded->result.findings[i];
+        bool error = finding->verdict == PT_VERDICT_ERROR;
+        if (!error && finding->verdict != PT_VERDICT_UNKNOWN)
+            continue;
+        struct pt_buf text;
+        pt_buf_init(&text);
+        pt_buf_printf(&text, "Property '%s' %s: %s.", finding->property, error ? "cannot be evaluated" : "is unknown",
+                      finding->message ? finding->message : "no reason given");
+        put_notification(json, error ? "error" : "warning", text.text);
+        pt_buf_release(&text);
+        failed |= error;
+    }
+    if (left_out) {
+        char text[128];
+        snprintf(text, sizeof text, "%" PRIu32 " more violations are left out: %d are given.", left_out, MAX_RESULTS);
+        put_notification(json, "warning", text);
+    }
+    pt_json_close(json, ']');
+    pt_json_bool(json, "executionSuccessful", !failed);
+    pt_json_close(json, '}');
+    pt_json_close(json, ']');
+}
+
+void pt_report_sarif(const struct pt_loaded *loaded, const char *base, struct pt_buf *buf)
+{
+    struct sarif s = {.json = {.buf = buf}, .base = base};
+    struct pt_json *json = &s.json;
+    uint32_t given = 0, left_out = 0;
+    pt_strtab_init(&s.rules);
+    pt_json_open(json, NULL, '{');
+    pt_json_string(json, "$schema", schema);
+    pt_json_string(json, "version", "2.1.0");
+    pt_json_open(json, "runs", '[');
+    pt_json_open(json, NULL, '{');
+    put_driver(&s, loaded);
+    pt_json_open(json, "results", '[');
+    for (uint32_t i = 0; i < loaded->result.count; i++) {
+        if (loaded->result.findings[i]->verdict != PT_VERDICT_VIOLATED)
+            continue;
+        if (given++ < MAX_RESULTS)
+            put_finding(&s, loaded->result.findings[i]);
+        else
+            left_out++;
+    }
+    for (uint32_t i = 0; i < loaded->block_count; i++) {
+        if (loaded->blocks[i].atomic)
+            continue;
+        if (given++ < MAX_RESULTS)
+            put_block(&s, &loaded->blocks[i]);
+        else
+            left_out++;
+    }
+    pt_json_close(json, ']');
+    put_invocation(&s, loaded, left_out);
+    pt_json_string(json, "columnKind", "utf16CodeUnits");
+    pt_json_close(json, '}');
+    pt_json_close(json, ']');
+    pt_json_close(json, '}');
+    pt_buf_puts(buf, "\n");
+    pt_strtab_release(&s.rules);
+}

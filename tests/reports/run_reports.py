@@ -1,0 +1,319 @@
+#!/usr/bin/env python3
+"""Reports made from results: each format, ids that stay, suppressions, baselines, and results that are none.
+
+    run_reports.py PORTENT
+
+The last line is `reports: N passed, M failed`.
+"""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import traceback
+import xml.etree.ElementTree
+
+from sarif_shape import check as sarif_problems
+
+WATER = """-|init(w)=20|-
+-|init(v)=40|-
+T2|w(w)=24|water.c:20
+T1|r(w)=24|water.c:5
+T1|w(v)=50|water.c:8
+T2|w(w)=27|water.c:20
+T1|w(v)=60|water.c:8
+T2|w(w)=31|water.c:20
+T1|r(w)=31|water.c:5
+T1|w(v)=70|water.c:8
+"""
+WATER_PROP = """property valve: always (w > 30 -> ((v > 55 && w > 26) since start(w > 26)));
+property low: w < 1000;
+property broken: w / (v - 40) >= 0;
+property vague: eventually w > 1000;
+"""
+MODEL = {"portent": 1, "file": "x.sml", "blocks": [
+    {"thread": 1, "block": 1, "line": 3, "causally_atomic": False, "witness": [
+        {"thread": 1, "text": "begin", "line": 3}, {"thread": 2, "text": "Y := X", "line": 9, "after": [0]}]},
+    {"thread": 2, "block": 1, "line": 8, "causally_atomic": True}], "net": {"places": 1, "transitions": 1}}
+
+
+class Folder:
+    """A folder to run the tool in."""
+
+    def __init__(self, portent, path):
+        self.portent, self.path = portent, pathlib.Path(path)
+
+    def write(self, name, text):
+        (self.path / name).write_text(text, encoding="utf-8")
+
+    def run(self, *arguments, status=0):
+        done = subprocess.run([self.portent, *arguments], cwd=self.path, capture_output=True, check=False)
+        assert done.returncode == status, f"{arguments}: status {done.returncode}, {done.stderr.decode()}"
+        return done.stdout.decode() + (done.stderr.decode() if status == 2 else "")
+
+    def result(self, name="r.json", trace=WATER, prop=WATER_PROP, options=(), status=2):
+        self.write("x.trace", trace)
+        self.write("x.prop", prop)
+        text = self.run("check", "--json", *options, "-s", "x.prop", "x.trace", status=status)
+        self.write(name, text)
+        return json.loads(text)
+
+
+def text_is_what_check_prints(folder):
+    for options in ((), ("--window", "2", "--lookahead", "3"), ("--exhaustive",)):
+        folder.result(options=options)
+        printed = folder.run("check", *options, "-s", "x.prop", "x.trace", status=2)
+        assert folder.run("report", "r.json").split() == printed.split()
+
+
+def result_survives_reading(folder):
+    """The page carries the result as it was read back: it must be the one that was written, value by value."""
+    trace = ('-|init(big)=18446744073709551615|-\n-|init(f)=0.5|-\n-|init(s)="a\\n\\"<b>"|-\n' + WATER
+             + 'T2|w(big)=-9223372036854775808|x.c:1\nT1|w(f)=1e300|x.c:2\nT1|w(s)="\U0001F30A"|x.c:3\nT2|event(go)|x.c:4\n')
+    prop = 'property p: always !(event(go) && f > 1.0 && big < 1 && s != "");\n'
+    for options in ((), ("--window", "2", "--lookahead", "2")):
+        written = folder.result(trace=trace, prop=prop, options=options, status=1)
+        page = folder.run("report", "--html", "r.json")
+        data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL).group(1)
+        assert "<" not in data
+        assert json.loads(data)["result"] == written
+
+
+def window_is_told(folder):
+    """Contract section 3: W=2 L=3 on the water tank leaves out (T1, T2) = (0, 3) alone."""
+    detail = folder.result(options=("--window", "2", "--lookahead", "3"))["properties"][0]["detail"]
+    lattice, threads = detail["lattice"], detail["threads"]
+    dropped = [dict(zip(threads, lattice["cuts"][i])) for i in lattice["dropped"]]
+    assert dropped == [{"T1": 0, "T2": 3}], dropped
+
+
+def lattice_counts_agree(folder):
+    found = folder.result(options=("--exhaustive",))["properties"][0]
+    lattice = found["detail"]["lattice"]
+    assert len(lattice["cuts"]) == found["states"] == 11
+    assert lattice["whole"] and not lattice["dropped"]
+    ways = [1] + [0] * (len(lattice["cuts"]) - 1)
+    for a, b in lattice["edges"]:
+        ways[b] += ways[a]
+    assert str(ways[-1]) == found["runs"]
+    assert len(lattice["observed"]) == found["levels"]
+
+
+def sarif(folder):
+    folder.result()
+    log = json.loads(folder.run("report", "--sarif", "r.json"))
+    problems = list(sarif_problems(log))
+    assert not problems, problems
+    run = log["runs"][0]
+    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == [f"property/{name}" for name in ("valve", "low", "broken", "vague")]
+    (found,) = run["results"]
+    assert found["ruleId"] == "property/valve" and re.fullmatch("[0-9a-f]{16}", found["partialFingerprints"]["portentFindingId/v1"])
+    place = found["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "water.c" and place["region"]["startLine"] == 20
+    flows = found["codeFlows"][0]["threadFlows"]
+    assert [flow["id"] for flow in flows] == ["T2"]
+    assert not run["invocations"][0]["executionSuccessful"]
+    assert any("broken" in note["message"]["text"] for note in run["invocations"][0]["toolExecutionNotifications"])
+
+
+def sarif_of_threads_paths_and_length(folder):
+    trace = "".join(f"T{i % 3}|u(x)={i}|{folder.path}/dir/a file.c:{i + 1}\n" for i in range(1500))
+    folder.result(trace=trace, prop="property long: x < 1499;\n", status=1)
+    log = json.loads(folder.run("report", "--sarif", "r.json"))
+    assert not list(sarif_problems(log))
+    (found,) = log["runs"][0]["results"]
+    flows = found["codeFlows"][0]["threadFlows"]
+    assert sorted(flow["id"] for flow in flows) == ["T0", "T1", "T2"]
+    steps = [step for flow in flows for step in flow["locations"]]
+    assert sorted(step["executionOrder"] for step in steps) == list(range(1, 1001))
+    assert "last 1000" in found["message"]["text"]
+    assert found["locations"][0]["physicalLocation"]["artifactLocation"] == {"uri": "dir/a%20file.c", "uriBaseId": "%SRCROOT%"}
+
+
+def sarif_of_a_model(folder):
+    folder.write("m.json", json.dumps(MODEL))
+    log = json.loads(folder.run("report", "--sarif", "m.json"))
+    assert not list(sarif_problems(log))
+    (found,) = log["runs"][0]["results"]
+    assert found["ruleId"] == "causal-atomicity" and len(found["codeFlows"][0]["threadFlows"]) == 2
+
+
+def the_sarif_check_can_fail(folder):
+    folder.result()
+    log = json.loads(folder.run("report", "--sarif", "r.json"))
+    log["runs"][0]["results"][0]["codeFlows"][0]["threadFlows"] = []
+    log["runs"][0]["results"][0]["colour"] = "red"
+    del log["runs"][0]["tool"]["driver"]["name"]
+    assert len(list(sarif_problems(log))) == 3
+
+
+def junit(folder):
+    folder.result()
+    suite = xml.etree.ElementTree.fromstring(folder.run("report", "--junit", "r.json"))[0]
+    assert suite.attrib["tests"] == "4" and suite.attrib["failures"] == "1" and suite.attrib["errors"] == "1"
+    outcomes = {case.attrib["name"]: [child.tag for child in case] for case in suite}
+    assert outcomes == {"valve": ["failure"], "low": [], "broken": ["error"], "vague": []}, outcomes
+    assert "SUMMARY: portent:" in suite[0][0].text
+    folder.write("m.json", json.dumps(MODEL))
+    suite = xml.etree.ElementTree.fromstring(folder.run("report", "--junit", "m.json"))[0]
+    assert suite.attrib["tests"] == "2" and suite.attrib["failures"] == "1"
+
+
+def junit_is_xml_whatever_names_say(folder):
+    trace = 'T<1>&"|w(w)="\\x01</failure>]]>"|a&b<c>\n'
+    folder.result(trace="-|init(w)=\"\"|-\n" + trace, prop='property p: w == "";\n', status=1)
+    suite = xml.etree.ElementTree.fromstring(folder.run("report", "--junit", "r.json"))[0]
+    assert 'T<1>&"' in suite[0][0].text
+
+
+def shiviz(folder):
+    for options in ((), ("--window", "2", "--lookahead", "3")):
+        folder.result(options=options)
+        line_pattern, execution_pattern, *lines = folder.run("report", "--shiviz", "r.json").splitlines()
+        python = lambda pattern: pattern.replace("(?<", "(?P<")
+        parse, separate = re.compile(python(line_pattern)), re.compile(python(execution_pattern))
+        executions = {}
+        for line in lines:
+            if separate.match(line):
+                events = executions.setdefault(separate.match(line)["trace"], [])
+            else:
+                match = parse.fullmatch(line)
+                events.append((match["host"], json.loads(match["clock"]), match["event"]))
+        assert list(executions) == ["valve: predicted run", "valve: your run"]
+        for events in executions.values():
+            seen = {}
+            for host, clock, _ in events:
+                seen[host] = seen.get(host, 0) + 1
+                assert clock[host] == seen[host], "a host's own clock counts its events"
+                assert all(seen.get(other, 0) >= count for other, count in clock.items()), "nothing comes before its causes"
+
+
+def perfetto(folder):
+    folder.result()
+    events = json.loads(folder.run("report", "--perfetto", "r.json"))["traceEvents"]
+    names = [event["args"]["name"] for event in events if event["name"] == "process_name"]
+    assert names == ["valve: predicted run", "valve: your run"], names
+    assert [event["args"]["value"] for event in events if event["ph"] == "C" and event["name"] == "w" and event["pid"] == 1] == [24, 27, 31]
+    starts = {event["id"]: event for event in events if event["ph"] == "s"}
+    ends = {event["id"]: event for event in events if event["ph"] == "f"}
+    assert starts.keys() == ends.keys() and starts
+    assert all(starts[i]["ts"] < ends[i]["ts"] for i in starts)
+
+
+def ids_stay(folder):
+    def id_of(**changes):
+        return folder.result(**changes)["properties"][0]["id"]
+    first = id_of()
+    moved = re.sub(r"water\.c:(\d+)", lambda match: f"water.c:{int(match[1]) + 1}", WATER)
+    assert id_of(trace=moved) == first, "a line was added to the program"
+    assert id_of(prop="// a comment\n" + WATER_PROP) == first, "a line was added to the property file"
+    assert id_of(trace=WATER.replace("=24", "=23")) == first, "another value"
+    assert id_of(options=("--window", "64", "--lookahead", "256")) == first
+    assert id_of(prop=WATER_PROP.replace("valve", "other")) != first
+    numbered = [id_of(trace=WATER.replace("T2|", f"worker#{k}|")) for k in (1, 2)]
+    assert numbered[0] == numbered[1] != first, "threads are told apart by their start function, not by their number"
+
+
+def baselines(folder):
+    folder.result(name="old.json", prop=WATER_PROP.splitlines()[0], status=1)
+    both = WATER_PROP.splitlines()[0] + "\nproperty extra: v < 60;\n"
+    found = folder.result(prop=both, options=("--baseline", "old.json"), status=1)
+    assert [p.get("known", False) for p in found["properties"]] == [True, False]
+    text = folder.run("check", "--baseline", "old.json", "-s", "x.prop", "x.trace", status=1)
+    assert "SUMMARY: portent: observed violation of 'extra'" in text and "violation of 'valve'" not in text
+    assert "the baseline knows" in text
+    folder.result(prop=WATER_PROP.splitlines()[0], options=("--baseline", "old.json"), status=0)
+    log = json.loads(folder.run("report", "--sarif", "r.json"))
+    assert log["runs"][0]["results"][0]["baselineState"] == "unchanged"
+
+
+def suppressions(folder):
+    folder.write("s", "# what we live with\nproperty:va*\n\nproperty:nothing\nrace:foo\n")
+    prop = WATER_PROP.splitlines()[0]
+    found = folder.result(prop=prop, options=("--suppressions", "s"), status=0)
+    assert found["properties"][0]["suppressed"] == "property:va*"
+    assert [(s["text"], s["used"]) for s in found["suppressions"]] == [("property:va*", 1), ("property:nothing", 0), ("race:foo", 0)]
+    text = folder.run("check", "--suppressions", "s", "-s", "x.prop", "x.trace")
+    assert "SUMMARY" not in text and "property:va* suppresses" in text and "property:nothing was not used (s:4)" in text
+    case = xml.etree.ElementTree.fromstring(folder.run("report", "--junit", "r.json"))[0][0]
+    assert case[0].tag == "skipped"
+    log = json.loads(folder.run("report", "--sarif", "r.json"))
+    assert log["runs"][0]["results"][0]["suppressions"][0]["justification"] == "property:va*" and not list(sarif_problems(log))
+    folder.write("s", "property:valv\n")
+    folder.result(prop=prop, options=("--suppressions", "s"), status=1)
+    folder.write("s", "what is this\n")
+    assert "s:1:1: error: a suppression is TYPE:PATTERN" in folder.run("check", "--suppressions", "s", "-s", "x.prop", "x.trace", status=2)
+
+
+def duplicates_are_counted(folder):
+    prop = WATER_PROP.splitlines()[0]
+    folder.result(name="a.json", prop=prop, status=1)
+    folder.result(name="b.json", prop=prop, options=("--exhaustive",), status=1)
+    folder.result(name="c.json", prop=prop + "\nproperty low: w < 1000;\n", status=1)
+    text = folder.run("report", "a.json", "b.json", "c.json")
+    assert text.count("SUMMARY") == 1 and "(3 times)" in text and "'low' holds" in text
+    log = json.loads(folder.run("report", "--sarif", "a.json", "b.json"))
+    assert log["runs"][0]["results"][0]["occurrenceCount"] == 2
+
+
+def bad_results_are_refused(folder):
+    good = folder.result()
+    text = json.dumps(good)
+    bad = {"{": "not JSON", text[:len(text) // 2]: "not JSON", "{}": 'no "portent"', '{"portent": 2}': "version 2", '{"portent": 1}': 'no "properties"',
+           '{"portent": 1, "properties": 3}': "not a list", '{"portent": 1, "trace": "x", "events": -1, "threads": 1, "properties": []}': "events",
+           "{" * 100000: "not JSON", '{"portent": 1, "blocks": [{}]}': 'no "thread"'}
+    changes = [(("witness",), [1]), (("detail", "witness"), [9, 9, 9]), (("detail", "moves", 0, "step"), 99), (("detail", "moves", 0, "over"), 99),
+               (("detail", "actual", 0, "clock"), [1]), (("detail", "actual", 0, "var"), 7), (("detail", "actual", 0, "thread"), "nobody"),
+               (("detail", "actual", 0, "number"), 5), (("detail", "witness_truths", 0), "tt"), (("detail", "actual_truths"), []),
+               (("detail", "lattice", "edges", 0), [0, 99]), (("detail", "lattice", "cuts", 0), [0]), (("detail", "lattice", "observed"), [99]),
+               (("how",), "guessed"), (("verdict",), "maybe"), (("name",), 3), (("detail", "formulas", 0, "depth"), -1)]
+    for path, value in changes:
+        changed = json.loads(text)
+        place = changed["properties"][0]
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] = value
+        bad[json.dumps(changed)] = "not a result"
+    for content, message in bad.items():
+        folder.write("bad.json", content)
+        for form in ("--html", "--sarif"):
+            said = folder.run("report", form, "bad.json", status=2)
+            assert said.startswith("bad.json:") and message in said.splitlines()[0], (content[:200], said)
+    assert "cannot be made from a trace" in folder.run("report", "--html", "x.trace", status=2)
+    assert "exclude each other" in folder.run("report", "--html", "--sarif", "r.json", status=2)
+    assert "missing" in folder.run("report", status=2)
+    assert "cannot open" in folder.run("report", "--html", "none.json", status=2)
+
+
+def output_files(folder):
+    folder.result()
+    folder.run("report", "--junit", "r.json", "-o", "out.xml")
+    assert (folder.path / "out.xml").read_text() == folder.run("report", "--junit", "r.json")
+    assert sorted(path.name for path in folder.path.iterdir()) == ["out.xml", "r.json", "x.prop", "x.trace"]
+    folder.run("report", "--junit", "r.json", "-o", "none/out.xml", status=2)
+
+
+TESTS = [text_is_what_check_prints, result_survives_reading, window_is_told, lattice_counts_agree, sarif, sarif_of_threads_paths_and_length,
+         sarif_of_a_model, the_sarif_check_can_fail, junit, junit_is_xml_whatever_names_say, shiviz, perfetto, ids_stay, baselines, suppressions,
+         duplicates_are_counted, bad_results_are_refused, output_files]
+
+
+def main():
+    portent = str(pathlib.Path(sys.argv[1]).resolve())
+    passed = failed = 0
+    for test in TESTS:
+        with tempfile.TemporaryDirectory(prefix="portent-reports-") as path:
+            try:
+                test(Folder(portent, path))
+                passed += 1
+            except Exception:  # whatever it is, the other tests still run
+                failed += 1
+                print(f"FAILED {test.__name__}")
+                traceback.print_exc(file=sys.stdout)
+    print(f"reports: {passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,203 @@
+/* Results read back, places, ids, suppressions. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "finding/suppress.h"
+#include "report/json.h"
+#include "report/place.h"
+#include "report/result.h"
+
+static struct pt_loaded *read_text(const char *text)
+{
+    struct pt_loaded *loaded;
+    struct pt_err err;
+    if (pt_result_read("r.json", text, strlen(text), &loaded, &err) != PT_OK)
+        fail_msg("%s", err.message);
+    return loaded;
+}
+
+static void assert_refused(const char *text, const char *message)
+{
+    struct pt_loaded *loaded;
+    struct pt_err err;
+    assert_int_equal(pt_result_read("r.json", text, strlen(text), &loaded, &err), PT_EINPUT);
+    if (!strstr(err.message, message))
+        fail_msg("'%s' is not in: %s", message, err.message);
+    assert_string_equal(err.file, "r.json");
+}
+
+#define HEAD "{\"portent\": 1, \"trace\": \"x.trace\", \"events\": 3, \"threads\": 2, \"properties\": ["
+#define VIOLATED                                                                                                       \
+    "{\"name\": \"p\", \"kind\": \"ltl\", \"verdict\": \"violated\", \"how\": \"predicted\", \"runs\": "               \
+    "\">18446744073709551615\", \"window\": 64, \"lookahead\": \"all\", "
+
+static void test_values(void **state)
+{
+    (void)state;
+    struct pt_loaded *loaded = read_text(
+        HEAD VIOLATED
+        "\"witness\": [{\"thread\": \"a\", \"op\": \"w\", \"object\": \"x\", \"value\": 18446744073709551615, "
+        "\"loc\": \"\"}, {\"thread\": \"a\", \"op\": \"w\", \"object\": \"x\", \"value\": "
+        "-9223372036854775808, \"loc\": \"\"}, {\"thread\": \"a\", \"op\": \"w\", \"object\": \"x\", "
+        "\"value\": \"123456789012345678901\\\"\", \"loc\": \"\"}, {\"thread\": \"a\", \"op\": \"w\", "
+        "\"object\": \"x\", \"value\": 0.1234567890123456789, \"loc\": \"\"}], \"observed\": [{\"thread\": "
+        "\"a\", \"op\": \"w\", \"object\": \"x\", \"loc\": \"\"}, {\"thread\": \"a\", \"op\": \"w\", "
+        "\"object\": \"x\", \"loc\": \"\"}, {\"thread\": \"a\", \"op\": \"w\", \"object\": \"x\", \"loc\": "
+        "\"\"}, {\"thread\": \"a\", \"op\": \"w\", \"object\": \"x\", \"loc\": \"\"}]}]}");
+    const struct pt_finding *finding = loaded->result.findings[0];
+    assert_int_equal(finding->witness_count, 4);
+    assert_int_equal(finding->witness[0].value.kind, PT_VALUE_UINT);
+    assert_true(finding->witness[0].value.u == UINT64_MAX);
+    assert_true(finding->witness[1].value.kind == PT_VALUE_INT && finding->witness[1].value.i == INT64_MIN);
+    assert_string_equal(finding->witness[2].value.s, "123456789012345678901\"");
+    assert_true(finding->witness[3].value.kind == PT_VALUE_FLOAT &&
+                finding->witness[3].value.d == 0.1234567890123456789);
+    assert_true(finding->runs_overflow && finding->window == 64 && finding->lookahead == PT_ALL);
+    pt_loaded_free(loaded);
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    assert_refused("", "not JSON");
+    assert_refused("[1]", "no \"portent\"");
+    assert_refused("{\"portent\": \"1\"}", "no \"portent\"");
+    assert_refused("{\"portent\": 1, \"portent\": 1}", "not JSON");
+    assert_refused(HEAD "{\"kind\": \"ltl\", \"verdict\": \"holds\"}]}", "no \"name\"");
+    assert_refused(HEAD "{\"name\": \"a\\u0000b\", \"kind\": \"ltl\", \"verdict\": \"holds\"}]}", "not a text");
+    assert_refused(HEAD VIOLATED "\"witness\": [], \"observed\": [{}]}]}", "same length");
+    assert_refused(HEAD VIOLATED
+                   "\"witness\": [], \"observed\": [], \"detail\": {\"threads\": [\"a\"], \"actual\": "
+                   "[{\"thread\": \"b\", \"op\": \"w\", \"object\": \"x\", \"number\": 1, \"clock\": [1]}], "
+                   "\"witness\": []}}]}",
+                   "does not list");
+    assert_refused("{\"portent\": 1, \"blocks\": [{\"thread\": 1, \"block\": 1, \"witness\": [{\"thread\": 1, "
+                   "\"after\": [0]}]}]}",
+                   "more steps than");
+}
+
+static void test_model(void **state)
+{
+    (void)state;
+    struct pt_loaded *loaded = read_text(
+        "{\"portent\": 1, \"file\": \"x.sml\", \"threads\": [\"main\"], \"blocks\": [{\"thread\": 1, \"block\": 2, "
+        "\"line\": 3, \"causally_atomic\": false, \"witness\": [{\"thread\": 1, \"line\": 3}, {\"thread\": 2}, "
+        "{\"thread\": 1}]}]}");
+    assert_true(loaded->is_model);
+    const struct pt_block *block = &loaded->blocks[0];
+    assert_string_equal(block->thread_name, "main");
+    assert_string_equal(block->steps[1].thread, "thread 2");
+    assert_int_equal(block->steps[1].after_count, 0);
+    assert_int_equal(block->steps[2].after_count, 1); /* without "after": the step before it in its thread */
+    assert_int_equal(block->steps[2].after[0], 0);
+    pt_loaded_free(loaded);
+}
+
+static void test_places(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t path_len;
+        uint64_t line, column;
+    } cases[] = {
+        {"a.c:20", 3, 20, 0}, {"a.c:20:5", 3, 20, 5}, {"C:a.c:7", 5, 7, 0}, {"a.c", 0, 0, 0},
+        {"", 0, 0, 0},        {":7", 0, 0, 0},        {"a.c:0", 0, 0, 0},   {"a.c:12345678901234567890", 0, 0, 0},
+        {"a.c:20x", 0, 0, 0}, {"7", 0, 0, 0},         {"a b:3", 3, 3, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pt_place place = pt_place_of(cases[i].text);
+        assert_int_equal(place.path_len, cases[i].path_len);
+        assert_int_equal(place.line, cases[i].line);
+        assert_int_equal(place.column, cases[i].column);
+    }
+}
+
+static void test_patterns(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pattern, *text;
+        bool whole, matches;
+    } cases[] = {
+        {"valve", "valve", true, true},  {"valve", "valve2", true, false}, {"va*", "valve", true, true},
+        {"*", "", true, true},           {"a*b*c", "aXbYbZc", true, true}, {"a*b", "aXbY", true, false},
+        {"foo", "a_foo_b", false, true}, {"^foo", "a_foo", false, false},  {"^foo", "foo_b", false, true},
+        {"foo$", "a_foo", false, true},  {"foo$", "foofoo", false, true},  {"foo$", "foo_b", false, false},
+        {"f*o$", "xxfabo", false, true}, {"", "anything", false, true},    {"^$", "", false, true},
+        {"aab", "aaab", false, true},    {"**b", "ab", true, true},        {"x", "", false, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (pt_suppression_matches(cases[i].pattern, cases[i].text, cases[i].whole) != cases[i].matches)
+            fail_msg("'%s' on '%s'", cases[i].pattern, cases[i].text);
+}
+
+static void test_suppressions(void **state)
+{
+    (void)state;
+    struct pt_suppressions list;
+    struct pt_err err;
+    static const char text[] = "# comment\n\n  property:p  \r\nrace:^counter$\ndeadlock:foo";
+    struct pt_binding variable = {.name = "counter"};
+    struct pt_finding race = {
+        .property = "q", .kind = "mttl", .text = "race_free(counter)", .initial = &variable, .value_count = 1};
+    struct pt_finding other = {
+        .property = "r", .kind = "ltl", .text = "counter > 0", .initial = &variable, .value_count = 1};
+    struct pt_finding named = {.property = "p", .kind = "ltl", .text = ""};
+    pt_suppressions_init(&list);
+    assert_int_equal(pt_suppressions_add(&list, "s", text, sizeof text - 1, &err), PT_OK);
+    assert_int_equal(list.count, 3);
+    assert_string_equal(pt_suppressions_match(&list, &named)->text, "property:p");
+    assert_string_equal(pt_suppressions_match(&list, &race)->text, "race:^counter$");
+    assert_null(pt_suppressions_match(&list, &other));
+    assert_int_equal(pt_suppressions_add(&list, "s", "ok\n", 3, &err), PT_EINPUT);
+    assert_int_equal(pt_suppressions_add(&list, "s", "\nfoo:bar\n", 9, &err), PT_EINPUT);
+    assert_int_equal(err.line, 2);
+    assert_int_equal(pt_suppressions_add(&list, "s", "property:", 9, &err), PT_EINPUT);
+    pt_suppressions_release(&list);
+}
+
+static void test_ids(void **state)
+{
+    (void)state;
+    struct pt_step steps[2] = {{.thread = "worker#2", .op = "w", .object = "x", .loc = "a.c:1"},
+                               {.thread = "worker#11", .op = "w", .object = "x", .loc = "a.c:9"}};
+    struct pt_binding variables[2] = {{.name = "x"}, {.name = "y"}};
+    struct pt_binding swapped[2] = {{.name = "y"}, {.name = "x"}};
+    struct pt_finding a = {.property = "p",
+                           .kind = "ltl",
+                           .witness = &steps[0],
+                           .witness_count = 1,
+                           .initial = variables,
+                           .value_count = 2};
+    struct pt_finding b = a;
+    struct pt_finding_id first, second;
+    b.witness = &steps[1];
+    b.initial = swapped;
+    first = pt_finding_id(&a);
+    second = pt_finding_id(&b);
+    assert_string_equal(first.text, second.text);
+    assert_int_equal(strlen(first.text), 16);
+    steps[1].thread = "worker#x";
+    second = pt_finding_id(&b);
+    assert_string_not_equal(first.text, second.text);
+    b = a;
+    b.property = "q";
+    second = pt_finding_id(&b);
+    assert_string_not_equal(first.text, second.text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_values), cmocka_unit_test(test_refused),  cmocka_unit_test(test_model),
+        cmocka_unit_test(test_places), cmocka_unit_test(test_patterns), cmocka_unit_test(test_suppressions),
+        cmocka_unit_test(test_ids),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
