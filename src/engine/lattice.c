@@ -110,6 +110,9 @@ void pt_lattice_free(struct pt_lattice *l)
     free(l->current);
     free(l->next);
     free(l->last_level.counts);
+    free(l->ranking.top);
+    free(l->ranking.order);
+    free(l->ranking.kept);
     free(l->columns);
     free(l->column_of_thread);
     free(l->arrival);

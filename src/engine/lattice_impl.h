@@ -167,6 +167,12 @@ struct pt_lattice {
         uint32_t count;
         size_t cap; /* in words */
     } previous;
+    struct { /* scratch for choosing what is kept */
+        uint64_t *top;
+        uint32_t *order;
+        bool *kept;
+        size_t top_cap, order_cap, kept_cap;
+    } ranking;
     uint64_t level;
     bool started, ended;
     bool next_open;  /* bounded: `next` holds what Q gave so far */
