@@ -174,6 +174,7 @@ class Tests:
     def events(self, program):
         run = self.observe(program, ["event"], [], ["go", "stop"])
         assert [(e["kind"], e["object"]) for e in run.events] == [(2, 0), (2, 1)], run.events
+        assert all(e["line"] > 0 for e in run.events), run.events
 
     def marks(self, program):
         """Internal events and blocks are in their thread's order, carry its clock and do not advance it."""
