@@ -147,6 +147,7 @@ static void fill_q(struct pt_lattice *l)
         column->in_q++;
         field->limit++;
         l->q_end++;
+        lat_ranks_note(l, (uint32_t)(column - l->columns), column->in_q);
         judge_late_event(l, column->field, field->limit - 1);
         if (l->next_open && l->paired)
             lat_pair_newest(l, column->field);
@@ -212,7 +213,7 @@ void lat_cone_advance(struct pt_lattice *l)
         if (!l->next_open) {
             if (lat_pair_ready(l))
                 lat_pair_expand(l);
-            else
+            else if (!lat_ranks_expand(l))
                 lat_expand(l, l->current, l->next);
             l->next_open = true;
         }
