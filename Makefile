@@ -10,7 +10,7 @@ ASAN_RANDOM ?= 200
 export DESTDIR
 
 .DEFAULT_GOAL := all
-.PHONY: all deps demo check check-asan check-real check-browser install lint bench fuzz clean help
+.PHONY: all deps demo check check-asan check-valgrind check-real check-browser install lint bench fuzz clean help
 # Prerequisites run in the order they are written; Ninja does the parallel work.
 .NOTPARALLEL:
 
@@ -49,6 +49,9 @@ check-asan: deps ## run every test with AddressSanitizer and UBSan
 	$(call compile,asan,build-asan,all)
 	@# The runtime lives in other people's processes and is never sanitized: its own suite runs in 'check' alone.
 	@tools/run-tests build-asan --random $(ASAN_RANDOM) --skip rt
+
+check-valgrind: deps all ## run the runtime's small programs under valgrind (apt-get install valgrind)
+	@python3 tests/programs/run_rt.py build --valgrind
 
 # Sources come from Debian into build/real; nothing of the system is touched but for the libraries both need (tools/deps).
 check-real: deps all ## build memcached and pbzip2, unmodified, and run them under load

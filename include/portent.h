@@ -29,6 +29,7 @@ typedef void (*portent_callback)(void *context, const char *property);
 
 /* The runtime's side. Weak, so that a program links without it. */
 #define PORTENT_WEAK_ __attribute__((weak))
+extern void __portent_at(const char *file, unsigned line) PORTENT_WEAK_; /* where the next one of these stands */
 extern void __portent_event(const char *name) PORTENT_WEAK_;
 extern void __portent_internal(const char *name, long long value) PORTENT_WEAK_;
 extern void __portent_begin(const char *name) PORTENT_WEAK_;
@@ -37,26 +38,44 @@ extern void __portent_watch(const void *address, size_t size, int type, const ch
 extern void __portent_on_violation(portent_callback callback, void *context) PORTENT_WEAK_;
 #undef PORTENT_WEAK_
 
-static inline void portent_event(const char *name)
+static inline void portent_at_(const char *file, unsigned line)
 {
-    if (__portent_event)
+    if (__portent_at)
+        __portent_at(file, line);
+}
+static inline void portent_event(const char *file, unsigned line, const char *name)
+{
+    if (__portent_event) {
+        portent_at_(file, line);
         __portent_event(name);
+    }
 }
-static inline void portent_internal(const char *name, long long value)
+static inline void portent_internal(const char *file, unsigned line, const char *name, long long value)
 {
-    if (__portent_internal)
+    if (__portent_internal) {
+        portent_at_(file, line);
         __portent_internal(name, value);
+    }
 }
-static inline void portent_begin(const char *name)
+static inline void portent_begin(const char *file, unsigned line, const char *name)
 {
-    if (__portent_begin)
+    if (__portent_begin) {
+        portent_at_(file, line);
         __portent_begin(name);
+    }
 }
-static inline void portent_end(const char *name)
+static inline void portent_end(const char *file, unsigned line, const char *name)
 {
-    if (__portent_end)
+    if (__portent_end) {
+        portent_at_(file, line);
         __portent_end(name);
+    }
 }
+/* Places are told by macros of the same names, so that callers need not be instrumented. */
+#define portent_event(...)    portent_event(__FILE__, __LINE__, __VA_ARGS__)
+#define portent_internal(...) portent_internal(__FILE__, __LINE__, __VA_ARGS__)
+#define portent_begin(...)    portent_begin(__FILE__, __LINE__, __VA_ARGS__)
+#define portent_end(...)      portent_end(__FILE__, __LINE__, __VA_ARGS__)
 static inline void portent_watch(const void *address, size_t size, enum portent_type type, const char *name)
 {
     if (__portent_watch)

@@ -12,7 +12,6 @@
  * such an event is also enabled in some cut of the *last* level that was closed without it, and it is enough to look
  * there when it enters Q.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "engine/lattice_impl.h"
@@ -98,14 +97,18 @@ static void select_least(const struct ranking *r, uint32_t *order, uint32_t coun
 static void keep_least(struct pt_lattice *l, struct lat_part *part, uint32_t keep)
 {
     uint32_t words = l->layout->words;
-    struct ranking r = {l, part, pt_xmalloc(part->count * sizeof *r.top)};
-    uint32_t *order = pt_xmalloc(part->count * sizeof *order);
+    PT_GROW(l->ranking.top, l->ranking.top_cap, part->count);
+    PT_GROW(l->ranking.order, l->ranking.order_cap, part->count);
+    PT_GROW(l->ranking.kept, l->ranking.kept_cap, part->count);
+    struct ranking r = {l, part, l->ranking.top};
+    uint32_t *order = l->ranking.order;
+    bool *kept = l->ranking.kept;
     for (uint32_t i = 0; i < part->count; i++) {
         order[i] = i;
         r.top[i] = top_number(l->layout, part->keys + (size_t)i * words);
     }
     select_least(&r, order, part->count, keep);
-    bool *kept = pt_xcalloc(part->count, sizeof *kept);
+    memset(kept, 0, part->count * sizeof *kept);
     for (uint32_t i = 0; i < keep; i++)
         kept[order[i]] = true;
     for (uint32_t from = 0, to = 0; to < keep; from++) { /* in place, in the order they were found */
@@ -116,10 +119,7 @@ static void keep_least(struct pt_lattice *l, struct lat_part *part, uint32_t kee
         part->letters[to] = part->letters[from];
         part->sets[to++] = part->sets[from];
     }
-    free(kept);
     part->count = keep;
-    free(order);
-    free(r.top);
 }
 
 /* An event enters Q that the level before did not try. */
@@ -147,6 +147,7 @@ static void fill_q(struct pt_lattice *l)
         column->in_q++;
         field->limit++;
         l->q_end++;
+        lat_ranks_note(l, (uint32_t)(column - l->columns), column->in_q);
         judge_late_event(l, column->field, field->limit - 1);
         if (l->next_open && l->paired)
             lat_pair_newest(l, column->field);
@@ -212,7 +213,7 @@ void lat_cone_advance(struct pt_lattice *l)
         if (!l->next_open) {
             if (lat_pair_ready(l))
                 lat_pair_expand(l);
-            else
+            else if (!lat_ranks_expand(l))
                 lat_expand(l, l->current, l->next);
             l->next_open = true;
         }

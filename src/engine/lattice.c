@@ -7,6 +7,9 @@
 #include "engine/lattice_impl.h"
 
 enum { HISTORY_BUDGET = 48 << 20 };
+/* Bounded windows go on when so many events have come: a level that is tried before its events are there is tried
+ * again. */
+enum { BATCH = 16 };
 
 struct pt_lattice *pt_lattice_new(struct pt_monitor *monitor, const struct pt_names *names,
                                   const struct pt_analysis_options *options, struct pt_finding *finding)
@@ -80,6 +83,7 @@ static void forget(struct pt_lattice *l)
         lat_part_release(l, &l->current->parts[p]);
         lat_part_release(l, &l->next->parts[p]);
     }
+    lat_ranks_release(l);
     free(l->previous.keys);
     l->previous.keys = NULL;
     l->previous.count = 0;
@@ -110,6 +114,9 @@ void pt_lattice_free(struct pt_lattice *l)
     free(l->current);
     free(l->next);
     free(l->last_level.counts);
+    free(l->ranking.top);
+    free(l->ranking.order);
+    free(l->ranking.kept);
     free(l->columns);
     free(l->column_of_thread);
     free(l->arrival);
@@ -445,7 +452,10 @@ enum pt_status pt_lattice_push(struct pt_lattice *l, const struct pt_event *even
         uint32_t c = (uint32_t)(column - l->columns);
         PT_PUSH(l->arrival, l->arrival_count, l->arrival_cap, c);
         lat_layout_add(l, c);
-        lat_cone_advance(l);
+        if (++l->waiting == BATCH) {
+            l->waiting = 0;
+            lat_cone_advance(l);
+        }
         timed(l, since, weight);
     } else if (l->options->memory_limit && l->event_bytes > l->options->memory_limit) {
         give_up(l, "the memory limit was reached while the trace was read");

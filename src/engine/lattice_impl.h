@@ -130,6 +130,25 @@ struct lat_worker {
     uint64_t *key; /* scratch, `words` */
 };
 
+/* The words of ranks.c. */
+enum { LAT_RANK_RING = 1024 };
+struct lat_ranked {
+    uint32_t column, index;
+};
+struct lat_ranks {
+    uint64_t base;  /* every event up to this number is in all cuts */
+    uint32_t count; /* events after it that are known here, at most 64 */
+    struct lat_ranked events[64];
+    uint64_t needs[64];
+    uint64_t *words, *next_words; /* of the cuts of the current level, and of those being made */
+    size_t word_cap, next_cap;
+    uint64_t level; /* whose words they are, plus one; 0: of none */
+    struct lat_rank_edge *edges;
+    uint32_t edge_count;
+    size_t edge_cap;
+    struct lat_ranked ring[LAT_RANK_RING]; /* the events in Q, by number */
+};
+
 struct pt_lattice {
     struct pt_monitor *monitor;
     const struct pt_names *names;
@@ -167,13 +186,21 @@ struct pt_lattice {
         uint32_t count;
         size_t cap; /* in words */
     } previous;
+    struct { /* scratch for choosing what is kept */
+        uint64_t *top;
+        uint32_t *order;
+        bool *kept;
+        size_t top_cap, order_cap, kept_cap;
+    } ranking;
     uint64_t level;
     bool started, ended;
-    bool next_open;  /* bounded: `next` holds what Q gave so far */
-    bool paired;     /* bounded: `current`, and `next` if open, are in the order of pair.c */
-    bool stopped;    /* no more exploration */
-    bool counting;   /* after a violation, --exhaustive: figures only */
-    bool rebuilding; /* levels are made again for a witness */
+    bool next_open;   /* bounded: `next` holds what Q gave so far */
+    uint32_t waiting; /* bounded: events that came since levels were last closed */
+    bool paired;      /* bounded: `current`, and `next` if open, are in the order of pair.c */
+    bool stopped;     /* no more exploration */
+    bool counting;    /* after a violation, --exhaustive: figures only */
+    bool rebuilding;  /* levels are made again for a witness */
+    struct lat_ranks ranks;
     struct lat_history history;
     struct {              /* bounded, stopped at a violation: the last expanded level, to go on judging completeness */
         uint32_t *counts; /* column_count each */
@@ -267,6 +294,13 @@ void lat_cone_advance(struct pt_lattice *l);
 /* After a stop at a violation: what is still needed to judge completeness; and a further event for that judgement. */
 void lat_cone_stop(struct pt_lattice *l);
 void lat_cone_late_event(struct pt_lattice *l, uint32_t column, uint32_t index, const struct pt_clock *clock);
+
+/* ranks.c: bounded windows that drop cuts */
+/* Event `index` of the column came into Q with number q_end. */
+void lat_ranks_note(struct pt_lattice *l, uint32_t column, uint32_t index);
+/* Makes the next level and keeps W of it; false: it cannot be done here. */
+bool lat_ranks_expand(struct pt_lattice *l);
+void lat_ranks_release(struct pt_lattice *l);
 
 /* pair.c: bounded windows while at most two threads have pending events */
 bool lat_pair_fits(const struct lat_layout *layout);

@@ -355,13 +355,36 @@ static void note_intrinsic(struct pt_module *m, LLVMValueRef call)
         note_local(m, value, variable);
 }
 
+#if LLVM_VERSION_MAJOR >= 22
+/* What the intrinsics became: records in front of an instruction. (In 19 rewrite.c turns them back.) */
+static void note_records(struct pt_module *m, LLVMValueRef inst)
+{
+    for (LLVMDbgRecordRef record = LLVMGetFirstDbgRecord(inst); record; record = LLVMGetNextDbgRecord(record)) {
+        LLVMDbgRecordKind kind = LLVMDbgRecordGetKind(record);
+        if (kind != LLVMDbgRecordDeclare && kind != LLVMDbgRecordValue)
+            continue;
+        LLVMValueRef value = LLVMDbgVariableRecordGetValue(record, 0);
+        LLVMMetadataRef variable = LLVMDbgVariableRecordGetVariable(record);
+        if (value && variable && !LLVMIsConstant(value) && (kind == LLVMDbgRecordDeclare || !LLVMIsAAllocaInst(value)))
+            note_local(m, value, variable);
+    }
+}
+#else
+static void note_records(struct pt_module *m, LLVMValueRef inst)
+{
+    (void)m, (void)inst;
+}
+#endif
+
 void pt_find_locals(struct pt_module *m, LLVMValueRef function)
 {
     pt_map64_release(&m->local_variables);
     pt_map64_init(&m->local_variables);
     m->debug_variable_count = 0;
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
-        for (LLVMValueRef inst = LLVMGetFirstInstruction(block); inst; inst = LLVMGetNextInstruction(inst))
+        for (LLVMValueRef inst = LLVMGetFirstInstruction(block); inst; inst = LLVMGetNextInstruction(inst)) {
+            note_records(m, inst);
             if (LLVMGetInstructionOpcode(inst) == LLVMCall)
                 note_intrinsic(m, inst);
+        }
 }

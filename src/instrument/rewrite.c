@@ -2,10 +2,11 @@
  * One module, from bitcode to bitcode.
  *
  * With optimisation on, locals are first promoted to registers ("function(sroa,early-cse)"): what is left are accesses
- * of real memory, while everything that -O would later delete or merge is still there to be seen. Then, function by
- * function, all accesses are found and named before the first is replaced (a replaced load could no longer lend its
- * name to what is read through it). Last, promises that the hooks would break (readonly, nosync, ...) are taken back,
- * or the optimiser would delete calls of functions with hooks in them.
+ * of real memory, while everything that -O would later delete or merge is still there to be seen. The C++ library's
+ * own wrappers of atomic operations are inlined before, so that an access stands where the program has it. Then,
+ * function by function, all accesses are found and named before the first is replaced (a replaced load could no longer
+ * lend its name to what is read through it). Last, promises that the hooks would break (readonly, nosync, ...) are
+ * taken back, or the optimiser would delete calls of functions with hooks in them.
  *
  * Not rewritten: functions the user opted out (see driver.c), naked functions, and ifunc resolvers, which run before
  * the program is relocated. Bodies that exist for inlining only (available_externally) are rewritten like all others:
@@ -164,10 +165,57 @@ static void rewrite_function(struct pt_module *m, LLVMValueRef function)
     take_back_promises(function);
 }
 
-static enum pt_status promote_locals(LLVMModuleRef module, struct pt_err *err)
+/* A member of std::atomic, its bases or its kin, by its mangled name: libstdc++'s, or libc++'s in their own namespace.
+ */
+static bool is_atomic_wrapper(const char *name)
+{
+    static const char *const classes[] = {
+        "6atomicI",          "13__atomic_baseI", "11atomic_flag",   "18__atomic_flag_base",
+        "14__atomic_floatI", "10atomic_refI",    "12__atomic_refI", "13__atomic_impl"};
+    if (strncmp(name, "_ZN", 3) != 0)
+        return false;
+    name += 3 + strspn(name + 3, "rVK"); /* restrict, volatile, const */
+    if (strncmp(name, "St", 2) != 0)
+        return false;
+    name += strncmp(name, "St3__1", 6) == 0 ? 6 : 2;
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+        if (strncmp(name, classes[i], strlen(classes[i])) == 0)
+            return true;
+    return false;
+}
+
+static void set_attribute(LLVMContextRef context, LLVMValueRef function, const char *name)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(context, kind, 0));
+}
+
+static void remove_attribute(LLVMValueRef function, const char *name)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    LLVMRemoveEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, kind);
+}
+
+/* Marks the library's wrappers for inlining; false when there are none. */
+static bool mark_atomic_wrappers(struct pt_module *m)
+{
+    bool any = false;
+    for (LLVMValueRef f = LLVMGetFirstFunction(m->module); f; f = LLVMGetNextFunction(f)) {
+        size_t len;
+        if (LLVMIsDeclaration(f) || !is_atomic_wrapper(LLVMGetValueName2(f, &len)))
+            continue;
+        remove_attribute(f, "noinline"); /* what -O0 gives every function */
+        remove_attribute(f, "optnone");
+        set_attribute(m->context, f, "alwaysinline");
+        any = true;
+    }
+    return any;
+}
+
+static enum pt_status run_passes(LLVMModuleRef module, const char *passes, struct pt_err *err)
 {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    LLVMErrorRef failure = LLVMRunPasses(module, "function(sroa,early-cse)", NULL, options);
+    LLVMErrorRef failure = LLVMRunPasses(module, passes, NULL, options);
     LLVMDisposePassBuilderOptions(options);
     if (!failure)
         return PT_OK;
@@ -179,7 +227,9 @@ static enum pt_status promote_locals(LLVMModuleRef module, struct pt_err *err)
 
 static enum pt_status rewrite_module(struct pt_module *m, const struct pt_rewrite *how, struct pt_err *err)
 {
-    if (how->optimize && promote_locals(m->module, err) != PT_OK)
+    if (mark_atomic_wrappers(m) && run_passes(m->module, "always-inline", err) != PT_OK)
+        return err->status;
+    if (how->optimize && run_passes(m->module, "function(sroa,early-cse)", err) != PT_OK)
         return err->status;
 #if LLVM_VERSION_MAJOR == 19
     LLVMSetIsNewDbgInfoFormat(m->module, false); /* names.c reads the intrinsics that debug records came to replace */

@@ -26,11 +26,40 @@ static LLVMValueRef string_of(struct pt_module *m, const char *text, size_t len)
     return m->string_values[id];
 }
 
+static const char *file_of(LLVMMetadataRef location, unsigned *ret_len)
+{
+    LLVMMetadataRef scope = LLVMDILocationGetScope(location), file = scope ? LLVMDIScopeGetFile(scope) : NULL;
+    *ret_len = 0;
+    return file ? LLVMDIFileGetFilename(file, ret_len) : NULL;
+}
+
+/* Is this a header of the C++ library, as both GCC's and LLVM's are installed? */
+static bool is_library_file(const char *file, unsigned len)
+{
+    static const char part[] = "/include/c++/";
+    return file && memmem(file, len, part, sizeof part - 1) != NULL;
+}
+
+/* Code of the C++ library that was inlined stands where it is used. */
+static LLVMMetadataRef location_of(LLVMValueRef inst)
+{
+    LLVMMetadataRef location = LLVMInstructionGetDebugLoc(inst), outer;
+    unsigned len;
+    while (location && (outer = LLVMDILocationGetInlinedAt(location)) != NULL) {
+        const char *file = file_of(location, &len);
+        if (!is_library_file(file, len))
+            break;
+        location = outer;
+    }
+    return location;
+}
+
 LLVMValueRef pt_site_of(struct pt_module *m, LLVMValueRef inst, const char *function, const char *variable)
 {
-    bool placed = LLVMInstructionGetDebugLoc(inst) != NULL;
-    unsigned line = placed ? LLVMGetDebugLocLine(inst) : 0, column = placed ? LLVMGetDebugLocColumn(inst) : 0, len = 0;
-    const char *file = placed ? LLVMGetDebugLocFilename(inst, &len) : NULL;
+    LLVMMetadataRef location = location_of(inst);
+    unsigned line = location ? LLVMDILocationGetLine(location) : 0;
+    unsigned column = location ? LLVMDILocationGetColumn(location) : 0, len = 0;
+    const char *file = location ? file_of(location, &len) : NULL;
     struct pt_buf key;
     pt_buf_init(&key);
     pt_buf_printf(&key, "%u:%u:%.*s\n%s\n%s", line, column, file ? (int)len : 0, file ? file : "", function, variable);

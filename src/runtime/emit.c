@@ -217,10 +217,17 @@ static struct pt_record_event *place_event(struct pt_thread *self, enum pt_recor
     return record;
 }
 
+/* What portent.h makes: its place was told before, see place.c. */
+static bool is_annotation(enum pt_event_kind kind)
+{
+    return kind == PT_KIND_USER || kind == PT_KIND_OTHER_USER || kind == PT_KIND_INTERNAL || kind == PT_KIND_BEGIN ||
+           kind == PT_KIND_END;
+}
+
 void pt_emit_event(struct pt_thread *self, enum pt_event_kind kind, uint32_t object, const struct pt_site *site,
                    const void *value, uint32_t bytes, bool counted)
 {
-    uint32_t number = known_site(self, site);
+    uint32_t number = known_site(self, is_annotation(kind) ? self->place : site);
     struct pt_record_event *record =
         place_event(self, PT_RECORD_EVENT, self->clock ? &pt_clocks[self->clock] : NULL, number, value, bytes);
     if (!record)

@@ -72,6 +72,7 @@ struct pt_thread {
         const struct pt_site *site;
         uint32_t number;
     } sites[PT_SITE_CACHE];
+    const struct pt_site *place;   /* of the annotation that comes next (place.c), or NULL */
     uint32_t names[PT_NAME_CACHE]; /* names that were lately described in this ring, by number */
 
     struct pt_clock_cache clocks;

@@ -28,6 +28,10 @@ ORDERED = {
 }
 
 
+# Not under valgrind: one uses memory after it was freed, on purpose; the other did not always end in time there.
+NO_VALGRIND = ("heap_reuse", "detached")
+
+
 class Run:
     """What the observer wrote, parsed."""
 
@@ -174,6 +178,7 @@ class Tests:
     def events(self, program):
         run = self.observe(program, ["event"], [], ["go", "stop"])
         assert [(e["kind"], e["object"]) for e in run.events] == [(2, 0), (2, 1)], run.events
+        assert all(e["line"] > 0 for e in run.events), run.events
 
     def marks(self, program):
         """Internal events and blocks are in their thread's order, carry its clock and do not advance it."""
@@ -342,15 +347,19 @@ class Tests:
             assert done.returncode == 0, done
 
     def run_all(self, scale):
-        for form in ("archive", "shared", "static"):
+        for form in ("archive", "shared") if self.valgrind else ("archive", "shared", "static"):
             program = "order-" + form
             self.compile("order", program, self.link_flags(form))
             for name, expected in ORDERED.items():
+                if self.valgrind and name in NO_VALGRIND:
+                    continue
                 self.test("order %s %s" % (form, name), self.ordered, program, name, expected)
             for name in ("events", "marks", "in_full", "options", "adjacent", "foreign", "watch", "names", "plain"):
                 self.test("%s %s" % (name, form), getattr(self, name), program)
             if form != "static":
                 self.test("plugin " + form, self.plugin, program)
+        if self.valgrind:
+            return  # the rest is made of millions of accesses, or of crashes
         for cc, library in (("gcc", "libgomp"), ("clang", "libomp")):
             program = "openmp-" + library
             try:
@@ -396,7 +405,7 @@ def main():
     parser.add_argument("--cc", default=os.environ.get("CC", "cc"))
     parser.add_argument("-k", metavar="WORD", help="only tests whose name contains it")
     parser.add_argument("--scale", type=int, default=1000000, help="accesses per thread in the exactness tests")
-    parser.add_argument("--valgrind", action="store_true", help="run the programs under valgrind (use -k: it is slow)")
+    parser.add_argument("--valgrind", action="store_true", help="run the small programs under valgrind, which cannot follow static ones")
     options = parser.parse_args()
     options.build = os.path.abspath(options.build)
     with tempfile.TemporaryDirectory() as folder:

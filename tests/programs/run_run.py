@@ -239,6 +239,45 @@ def record_all_examples():
         same(f"{name}: {done.stderr}", done.returncode in (0, FOUND), True)
         same_offline(properties, name + ".trace", name + ".json")
         exact(name + ".trace")
+def plain_object(name):
+    """Compiles a program of run/ without Portent."""
+    done = run("cc", "-O2", "-g", "-c", "-I", os.path.join(os.path.dirname(PORTENT), "..", "include"),
+               os.path.join(HERE, name + ".c"), "-o", name + ".o")
+    same(f"exit status of cc: {done.stderr}", done.returncode, 0)
+
+
+@test
+def foreign_writes():
+    """A load that sees what nobody recorded is counted, and told once per place with the advice."""
+    plain_object("foreign_plain")
+    done = run(PORTENT, "cc", "-O0", "-pthread", os.path.join(HERE, "foreign.c"), "foreign_plain.o", "-o", "foreign")
+    same(f"exit status of portent cc: {done.stderr}", done.returncode, 0)
+    write("level.prop", "property small: always level < 1000;")
+    done = run(PORTENT, "run", "-s", "level.prop", "--", "./foreign")
+    same("status and output", (done.returncode, done.stdout), (0, "sum 126\n"))
+    told = [line for line in done.stderr.splitlines() if "no instrumented code had written" in line]
+    same(f"places told ({done.stderr})", len(told), 1)
+    if not re.search(r"'level' at \S*foreign\.c:10 ", told[0]):
+        raise Failure(told[0])
+    if not re.search(r"3 such loads in all; build the library that writes it with 'portent cc' too", done.stderr):
+        raise Failure(done.stderr)
+    same("told when quiet", run(PORTENT, "run", "-q", "-s", "level.prop", "--", "./foreign").stderr, "")
+
+
+@test
+def places():
+    """Annotations and members of std::atomic stand in the program, with and without optimisation, instrumented or not."""
+    plain_object("places_plain")
+    write("total.prop", "property small: always total < 100 && (ready || !event(done));")
+    for level in ("-O0", "-O2"):
+        done = run(PORTENT, "c++", level, "-pthread", os.path.join(HERE, "places.cc"), "places_plain.o", "-o", "places")
+        same(f"exit status of portent c++: {done.stderr}", done.returncode, 0)
+        done = run(PORTENT, "run", "-s", "total.prop", "-o", "places.trace", "--", "./places")
+        same(f"status ({done.stderr})", done.returncode, 0)
+        same(level, [(fields[1], os.path.basename(fields[2])) for fields in events("places.trace")],
+             [("u(total)=2", "places.cc:12"), ("u(total)=5", "places.cc:13"), ("u(total)=6", "places.cc:15"),
+              ("w(ready)=true", "places.cc:16"), ("event(done)", "places.cc:17"), ("u(total)=5", "places.cc:24"),
+              ("event(done)", "places_plain.c:8")])
 
 
 def main():
