@@ -186,9 +186,11 @@ static enum pt_status from_result(const struct request *request, struct pt_buf *
 
 static enum pt_status make(const struct request *request, struct pt_buf *buf, struct pt_err *err)
 {
-    if (pt_file_is_json(request->input) || access(request->input, R_OK) != 0) /* reading it will say why */
+    bool text = request->format == PT_NONE, of_results = text || formats[request->format].from_result;
+    bool unreadable = access(request->input, R_OK) != 0; /* reading it as what is wanted will say why */
+    if (pt_file_is_json(request->input) || (of_results && unreadable))
         return from_result(request, buf, err);
-    if (request->format == PT_NONE || !formats[request->format].from_trace)
+    if (text || !formats[request->format].from_trace)
         return not_made(request, "trace", err);
     if (request->input_count > 1)
         return pt_err_at(err, PT_EUSAGE, request->inputs[1], 0, 0, "traces are reported one by one");
