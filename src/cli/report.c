@@ -22,7 +22,7 @@
 #include "report/shiviz.h"
 #include "report/text.h"
 
-enum { OPT_HTML, OPT_SARIF, OPT_JUNIT, OPT_PERFETTO, OPT_SHIVIZ, OPT_TIMELINE, OPT_OUTPUT };
+enum { OPT_HTML, OPT_SARIF, OPT_JUNIT, OPT_PERFETTO, OPT_SHIVIZ, OPT_TIMELINE, OPT_OUTPUT, OPT_COLOR };
 
 static const struct pt_option options_table[] = {
     [OPT_HTML] = {"html", 0, NULL, NULL, "one self-contained page for a browser"},
@@ -33,6 +33,7 @@ static const struct pt_option options_table[] = {
     [OPT_SHIVIZ] = {"shiviz", 0, NULL, NULL, "a log for ShiViz, with the regular expression it asks for"},
     [OPT_TIMELINE] = {"timeline", 0, NULL, NULL, "what each thread did when, as an SVG picture; of a trace"},
     [OPT_OUTPUT] = {NULL, 'o', "FILE", NULL, "where to write (default: standard output)"},
+    [OPT_COLOR] = PT_OPTION_COLOR,
     {0},
 };
 
@@ -40,6 +41,7 @@ struct request {
     const char *input, *output;
     const char *const *inputs; /* several results are put together */
     uint32_t input_count;
+    const char *color;
     uint32_t format; /* an index into the table, or PT_NONE: the text that `check` prints */
 };
 
@@ -89,8 +91,9 @@ static const struct {
 
 static void put_text(const struct request *request, const struct pt_loaded *loaded, struct pt_buf *buf)
 {
-    (void)request;
-    struct pt_style style = pt_analyse_style(STDOUT_FILENO, "auto");
+    bool to_file = request->output && strcmp(request->output, "-") != 0;
+    struct pt_style style =
+        pt_analyse_style(STDOUT_FILENO, to_file && strcmp(request->color, "auto") == 0 ? "never" : request->color);
     pt_report_blocks(loaded, &style, buf);
     for (uint32_t i = 0; i < loaded->result.count; i++) {
         if (i > 0)
@@ -101,11 +104,13 @@ static void put_text(const struct request *request, const struct pt_loaded *load
 
 static bool set_options(struct request *request, const struct pt_parsed *parsed)
 {
-    *request = (struct request){.format = PT_NONE};
+    *request = (struct request){.format = PT_NONE, .color = "auto"};
     for (uint32_t i = 0; i < parsed->option_count; i++) {
         uint32_t index = parsed->options[i].index;
         if (index == OPT_OUTPUT) {
             request->output = parsed->options[i].argument;
+        } else if (index == OPT_COLOR) {
+            request->color = parsed->options[i].argument;
         } else if (request->format != PT_NONE && request->format != index) {
             pt_diag_usage("report", "--%s and --%s exclude each other", options_table[request->format].name,
                           options_table[index].name);
@@ -186,9 +191,11 @@ static enum pt_status from_result(const struct request *request, struct pt_buf *
 
 static enum pt_status make(const struct request *request, struct pt_buf *buf, struct pt_err *err)
 {
-    if (pt_file_is_json(request->input) || access(request->input, R_OK) != 0) /* reading it will say why */
+    bool text = request->format == PT_NONE, of_results = text || formats[request->format].from_result;
+    bool unreadable = access(request->input, R_OK) != 0; /* reading it as what is wanted will say why */
+    if (pt_file_is_json(request->input) || (of_results && unreadable))
         return from_result(request, buf, err);
-    if (request->format == PT_NONE || !formats[request->format].from_trace)
+    if (text || !formats[request->format].from_trace)
         return not_made(request, "trace", err);
     if (request->input_count > 1)
         return pt_err_at(err, PT_EUSAGE, request->inputs[1], 0, 0, "traces are reported one by one");

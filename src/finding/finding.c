@@ -16,3 +16,12 @@ void pt_finding_free(struct pt_finding *finding)
     pt_arena_release(&finding->arena);
     free(finding);
 }
+
+const struct pt_step *pt_finding_breaks(const struct pt_finding *finding)
+{
+    if (finding->witness_count)
+        return &finding->witness[finding->witness_count - 1];
+    if (finding->within.step)
+        return finding->within.step;
+    return finding->first.state > 0 ? &finding->first.event : NULL;
+}

@@ -188,6 +188,9 @@ static inline bool pt_finding_counts(const struct pt_finding *finding)
 struct pt_finding *pt_finding_new(void);
 void pt_finding_free(struct pt_finding *finding);
 
+/* The event that breaks the property; NULL: none does, or it is not known. */
+const struct pt_step *pt_finding_breaks(const struct pt_finding *finding);
+
 /* What a violation is called, in this run and in others: 16 hexadecimal digits. */
 struct pt_finding_id {
     char text[17];

@@ -65,7 +65,12 @@ static void put_failure(struct pt_buf *buf, const struct pt_finding *finding)
     pt_buf_init(&text);
     pt_report_text(finding, &plain, &text);
     pt_buf_puts(buf, "      <failure");
-    put_attribute(buf, "type", finding->how == PT_HOW_OBSERVED ? "observed violation" : "predicted violation");
+    static const char *const types[] = {[PT_HOW_NONE] = "violation",
+                                        [PT_HOW_OBSERVED] = "observed violation",
+                                        [PT_HOW_PREDICTED] = "predicted violation",
+                                        [PT_HOW_DEAD] = "dead",
+                                        [PT_HOW_LATE] = "late"};
+    put_attribute(buf, "type", types[finding->how]);
     put_attribute(buf, "message", finding->text && finding->text[0] ? finding->text : finding->property);
     pt_buf_puts(buf, ">");
     put_xml(buf, text.text);

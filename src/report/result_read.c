@@ -131,8 +131,8 @@ static void read_violation(struct reading *r, const json_t *object, struct pt_fi
     finding->suppressed = rd_string_or(r, object, "a property", "suppressed", NULL);
     finding->known = rd_bool_or(r, object, "a property", "known", false);
     finding->times = (uint32_t)rd_uint_or(r, object, "a property", "times", UINT32_MAX, 0);
-    if (strcmp(finding->kind, "within") == 0)
-        return; /* it has no witness */
+    if (strcmp(finding->kind, "within") == 0 || strcmp(finding->kind, "mttl") == 0)
+        return; /* they have no witness */
     read_witness_from(r, object, finding);
     const json_t *witness = json_object_get(object, "witness");
     if (!json_is_array(witness)) {
@@ -206,6 +206,18 @@ static void read_first(struct reading *r, const json_t *object, struct pt_findin
         read_known(r, json_array_get(knew, i), &first->knew[first->knew_count++]);
 }
 
+static const char *const *read_unseen(struct reading *r, const json_t *object)
+{
+    const json_t *list = rd_array(r, object, "a property", "unseen");
+    size_t size = json_array_size(list);
+    if (!size)
+        return NULL;
+    const char **names = pt_arena_alloc(r->arena, (size + 1) * sizeof *names);
+    for (size_t i = 0; i < size; i++)
+        names[i] = rd_text(r, json_array_get(list, i), "a name of \"unseen\"");
+    return names;
+}
+
 static void read_figures(struct reading *r, const json_t *object, struct pt_finding *finding)
 {
     const json_t *seconds = json_object_get(object, "seconds");
@@ -218,6 +230,7 @@ static void read_figures(struct reading *r, const json_t *object, struct pt_find
     finding->window = read_bound(r, object, "window");
     finding->lookahead = read_bound(r, object, "lookahead");
     finding->complete = rd_bool_or(r, object, "a property", "complete", true);
+    finding->unseen = read_unseen(r, object);
     finding->seconds = json_is_number(seconds) ? json_number_value(seconds) : 0;
     finding->peak_bytes = rd_uint_or(r, object, "a property", "peak_bytes", INT64_MAX, 0);
 }

@@ -171,10 +171,11 @@ static char *finding_words(const struct pt_finding *finding)
                                                        "happen in an order that breaks it"
                   : finding->how == PT_HOW_DEAD      ? "can no longer be satisfied"
                                                      : "missed its deadline");
-    if (finding->witness_count) {
-        char *last = pt_words_step(&finding->witness[finding->witness_count - 1]);
-        pt_buf_printf(&buf, " It breaks at %s.", last);
-        free(last);
+    const struct pt_step *breaks = pt_finding_breaks(finding);
+    if (breaks) {
+        char *words = pt_words_step(breaks);
+        pt_buf_printf(&buf, " It breaks at %s.", words);
+        free(words);
     }
     if (finding->witness_count > MAX_FLOW)
         pt_buf_printf(&buf, " Of the run's %" PRIu32 " events the last %d are given.", finding->witness_count,
@@ -195,14 +196,14 @@ static void put_fingerprint(struct pt_json *json, const char *id)
 static void put_finding_location(struct sarif *s, const struct pt_finding *finding)
 {
     struct pt_json *json = &s->json;
-    const struct pt_step *last = finding->witness_count ? &finding->witness[finding->witness_count - 1] : NULL;
-    bool in_source = last && pt_place_of(last->loc).line;
+    const struct pt_step *breaks = pt_finding_breaks(finding);
+    bool in_source = breaks && pt_place_of(breaks->loc).line;
     if (!in_source && !finding->file)
         return;
     pt_json_open(json, "locations", '[');
     pt_json_open(json, NULL, '{');
     if (in_source)
-        put_place(s, last->loc, NULL);
+        put_place(s, breaks->loc, NULL);
     else
         put_physical(s, finding->file, strlen(finding->file), finding->line, 0);
     pt_json_close(json, '}');

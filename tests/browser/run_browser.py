@@ -172,7 +172,17 @@ def model_results(portent, folder, browser):
     assert browser.value("document.querySelectorAll('.sky path.hb').length") == 2
 
 
-TESTS = [opens_without_complaints, slider_changes_values, keyboard_steps, moved_events_are_joined, names_stay_text, ten_thousand_events, model_results]
+def other_kinds(portent, folder, browser):
+    page, _ = report(portent, folder, WATER, "property look at T1: v > 45 -> @T2(w) >= 27;\nproperty late within 3 events: always eventually event(go);\n")
+    browser.size(390, 800, dark=True)
+    browser.open(page)
+    assert texts(browser, "h1") == ["look"] and "@T2 w = 24" in texts(browser, ".reasons code")
+    browser.value("document.querySelectorAll('.list button')[1].click()")
+    assert texts(browser, "h1") == ["late"] and "At event 3" in texts(browser, ".happened")[0]
+    assert browser.complaints() == []
+
+
+TESTS = [opens_without_complaints, slider_changes_values, keyboard_steps, moved_events_are_joined, names_stay_text, ten_thousand_events, model_results, other_kinds]
 
 
 def main():

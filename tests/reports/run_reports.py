@@ -80,6 +80,32 @@ def result_survives_reading(folder):
         assert json.loads(data)["result"] == written
 
 
+OTHER_KINDS = """property look at T1: v > 45 -> @T2(w) >= 27;
+property late within 3 events: always eventually event(go);
+property dead within 3 events: always w < 27;
+property fine within 100 events: always w < 100;
+property each at each i: v <= 50;
+"""
+
+
+def other_kinds(folder):
+    """Decentralised properties and those with a bound have no witness, and come through every format all the same."""
+    written = folder.result(prop=OTHER_KINDS, status=1)
+    printed = folder.run("check", "-q", "-s", "x.prop", "x.trace", status=1) + folder.run("check", "-s", "x.prop", "x.trace", status=1)
+    assert folder.run("report", "r.json").split() == printed.split()
+    data = re.search(r'id="data">(.*?)</script>', folder.run("report", "--html", "r.json"), re.DOTALL).group(1)
+    assert json.loads(data)["result"] == written
+    log = json.loads(folder.run("report", "--sarif", "r.json"))
+    assert not list(sarif_problems(log))
+    places = [found["locations"][0]["physicalLocation"] for found in log["runs"][0]["results"]]
+    assert [place["artifactLocation"]["uri"] for place in places] == ["water.c"] * 4, places
+    suite = xml.etree.ElementTree.fromstring(folder.run("report", "--junit", "r.json"))[0]
+    assert [[child.attrib["type"] for child in case] for case in suite] == [["observed violation"], ["late"], ["dead"], [], ["observed violation"]]
+    folder.run("report", "--shiviz", "r.json")
+    folder.run("report", "--perfetto", "r.json")
+    folder.result(prop=OTHER_KINDS, options=("--baseline", "r.json"), status=0)
+
+
 def window_is_told(folder):
     """Contract section 3: W=2 L=3 on the water tank leaves out (T1, T2) = (0, 3) alone."""
     detail = folder.result(options=("--window", "2", "--lookahead", "3"))["properties"][0]["detail"]
@@ -294,7 +320,7 @@ def output_files(folder):
     folder.run("report", "--junit", "r.json", "-o", "none/out.xml", status=2)
 
 
-TESTS = [text_is_what_check_prints, result_survives_reading, window_is_told, lattice_counts_agree, sarif, sarif_of_threads_paths_and_length,
+TESTS = [text_is_what_check_prints, result_survives_reading, other_kinds, window_is_told, lattice_counts_agree, sarif, sarif_of_threads_paths_and_length,
          sarif_of_a_model, the_sarif_check_can_fail, junit, junit_is_xml_whatever_names_say, shiviz, perfetto, ids_stay, baselines, suppressions,
          duplicates_are_counted, bad_results_are_refused, output_files]
 

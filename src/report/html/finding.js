@@ -3,7 +3,7 @@ function sentence(property, model) {
   const how = property.how;
   if (how === "dead") return "No accepting continuation is left: whatever happens next, the property stays broken.";
   if (how === "late") return "The property missed its deadline: no pass through an accepting state came in time.";
-  if (property.at) return "A thread's local states break it, given what the thread could know there.";
+  if (property.first) return `In your run, thread ${property.first.thread} broke it, by what the thread could know there.`;
   if (how !== "observed") return "Your run passed, but the same events may also happen in an order that breaks it.";
   if (model && model.predicted.steps.length === 0 && !model.from) return "The initial state already breaks it.";
   if (model && !model.same) return "Your run itself breaks it, and another order of its events does so sooner.";
@@ -31,9 +31,9 @@ function findingHead(property, model) {
       property.times > 1 && el("span", { class: "chip" }, `in ${property.times} results`)),
     el("p", { class: "lead" }, sentence(property, model)),
     property.text && el("div", { class: "formula" }, property.text),
-    el("dl", { class: "facts" }, fact("at", property.file ? `${property.file}:${property.line}` : null), fact("explored", property.levels ? exploredWords(property) : null),
+    el("dl", { class: "facts" }, fact("at", property.file ? `${property.file}:${property.line}` : null), fact("explored", property.levels && model ? exploredWords(property) : null),
       property.complete ? null : fact("note", "orders beyond the window were left out"), fact("local states", atWords(property)),
-      fact("event", property.event), fact("time", property.time === undefined ? null : `${property.time} ns`), fact("id", property.id)));
+      fact("time", property.time === undefined || property.time === null ? null : `${property.time} ns`), fact("id", property.id)));
 }
 
 function happened(model, run, step) {
@@ -65,12 +65,37 @@ function actsCard(command, id, suppression) {
 
 const shellWord = (word) => /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`;
 
+// A decentralised property: the state that broke it first, and what its thread knew of the others.
+function knowledgeCard(property) {
+  const first = property.first;
+  const rows = Object.entries(first.values || {}).map(([name, value]) => el("tr", null, el("th", { scope: "row" }, name), el("td", null, showValue(value))));
+  const knew = (first.knew || []).map((known) => el("li", null, el("code", null, `${known.text} = ${showValue(known.value)}`),
+    known.state > 0 && known.event ? ` since ${stepWords(known.event)}, event ${known.state} of ${known.thread}` : ` from before the first event of ${known.thread}`,
+    known.heard === false ? "; it had not heard of that thread" : ""));
+  return el("section", { class: "card" }, el("h2", null, `What ${first.thread} saw and knew`),
+    el("p", { class: "happened" }, first.state > 0 && first.event ? ["First false in state ", first.state, ", made by ", el("span", { class: "mono" }, stepWords(first.event)), "."] : ["False in its initial state already."]),
+    el("div", { class: "state" }, el("div", null, el("h3", null, "Values"), rows.length ? el("table", { class: "vars" }, el("tbody", null, rows)) : el("p", { class: "note" }, "None.")),
+      el("div", null, el("h3", null, "Known of other threads"), knew.length ? el("ul", { class: "reasons" }, knew) : el("p", { class: "note" }, "The property asks for nothing of other threads."))));
+}
+
+// A property with a bound: the event at which it was too late, or beyond repair.
+function withinCard(property) {
+  const within = property.within, unit = within.unit === "events" ? "events" : "ns";
+  const step = within.step;
+  return el("section", { class: "card" }, el("h2", null, "Where the verdict fell"),
+    el("p", { class: "happened" }, step ? [`At event ${property.event}: `, el("span", { class: "mono" }, stepWords(step)), within.silent ? ", after which time passed in silence." : "."] : [`After event ${property.event}.`]),
+    el("dl", { class: "facts" }, fact("bound", `${within.bound} ${unit}`), fact("last accepting pass", within.passed ? `${unit === "events" ? "event " : ""}${within.last_pass}${unit === "ns" ? " ns" : ""}` : "none"),
+      fact("automaton states", within.states), fact("events read", within.letters)));
+}
+
 function propertyFinding(property, sources, resultName, program) {
   const model = decode(property);
-  const acts = actsCard(`portent confirm ${shellWord(resultName)} -- ${program ? program.map(shellWord).join(" ") : "PROGRAM [ARGS]"}`, property.id, `property:${property.name}`);
+  const confirm = `portent confirm ${shellWord(resultName)} -- ${program ? program.map(shellWord).join(" ") : "PROGRAM [ARGS]"}`;
+  const acts = actsCard(model && model.predicted.steps.length ? confirm : null, property.id, `property:${property.name}`);
   const root = el("article", { class: "finding" }, findingHead(property, model));
   if (!model || (model.predicted.steps.length === 0 && model.variables.length === 0)) {
-    root.append(el("p", { class: "note" }, property.message ? `No run is shown: ${property.message}.` : "There is no run to show for this kind of finding."), acts);
+    root.append(property.first ? knowledgeCard(property) : property.within ? withinCard(property)
+      : el("p", { class: "note", style: { "margin-top": "14px" } }, property.message ? `No run is shown: ${property.message}.` : "There is no run to show."), acts);
     return { element: root, draw() {}, key: () => false };
   }
   const runs = model.same ? [model.predicted] : [model.predicted, model.observed];

@@ -2,6 +2,12 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const page = document.getElementById("page");
 
+function holdsWords(property) {
+  if (!property.monitorable) return "no finite run can violate it";
+  if (property.kind === "within" || property.kind === "mttl") return "in your run";
+  return property.complete ? "in every order" : "in all orders that were explored";
+}
+
 function entries() {
   if (data.blocks) {
     return data.blocks.map((block) => ({
@@ -11,7 +17,7 @@ function entries() {
   }
   return data.result.properties.map((property) => ({
     name: property.name, verdict: property.verdict, chip: property.verdict === "violated" ? property.how || "violated" : property.verdict,
-    what: property.verdict === "violated" ? property.text || "" : property.verdict === "holds" ? property.monitorable ? property.complete ? "in every order" : "in all orders that were explored" : "no finite run can violate it" : property.message || "",
+    what: property.verdict === "violated" ? property.text || "" : property.verdict === "holds" ? holdsWords(property) : property.message || "",
     muted: property.suppressed || property.known,
     open: property.verdict === "violated" ? () => propertyFinding(property, data.sources, data.name, data.result.program) : null,
   }));
