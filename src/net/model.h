@@ -1,0 +1,32 @@
+/* The Petri net of a program, as the paper draws it (model.c), and the leaner one that the verdicts come from (path.c).
+ */
+#ifndef PT_NET_MODEL_H
+#define PT_NET_MODEL_H
+
+#include "net/net.h"
+#include "net/program.h"
+#include "net/unfold.h"
+
+/* A net with, per transition, the step it stands for. */
+struct pt_model {
+    struct pt_net net;
+    struct pt_meaning *meanings;
+    uint32_t *steps; /* PT_NONE: none */
+    size_t meaning_cap, step_cap;
+    uint32_t *block_threads;
+    uint32_t block_count;
+};
+
+struct pt_model_options {
+    bool guesses; /* add the shared `choice` place and a guessing `begin` beside each plain one */
+    bool names;   /* give places and transitions names, for people */
+};
+
+void pt_model_init(struct pt_model *model);
+void pt_model_release(struct pt_model *model);
+uint32_t pt_model_add(struct pt_model *model, uint32_t step, struct pt_meaning meaning, const uint32_t *pre,
+                      uint32_t pre_count, const uint32_t *post, uint32_t post_count);
+/* The paper's net: a place per lock, n places per global variable, control places, a transition per step. */
+void pt_model_build(const struct pt_program *program, struct pt_model_options options, struct pt_model *model);
+
+#endif
