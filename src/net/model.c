@@ -60,7 +60,7 @@ static void add_places(struct builder *b)
         net->places[b->nodes[t] + p->threads[t].start].marked = !p->threads[t].spawned;
     }
     b->locks = pt_net_add_places(net, p->lock_count);
-    b->vars = pt_net_add_places(net, p->var_count * p->thread_count);
+    b->vars = pt_net_add_places(net, b->options.variables ? p->var_count * p->thread_count : 0);
     for (uint32_t i = b->locks; i < net->place_count; i++)
         net->places[i].marked = true;
     b->choice = b->options.guesses && p->block_count ? pt_net_add_place(net, NULL, true) : PT_NONE;
@@ -104,7 +104,8 @@ static void add_step(struct builder *b, uint32_t id)
         b->post[b->post_count++] = b->nodes[target] + p->threads[target].start;
     if (step->kind == PT_STEP_JOIN)
         b->pre[b->pre_count++] = b->nodes[target] + p->threads[target].stop;
-    add_accesses(b, step);
+    if (b->options.variables)
+        add_accesses(b, step);
     if (step->kind == PT_STEP_END) {
         meaning.role = PT_ROLE_END;
         meaning.block = step->object;
@@ -131,7 +132,7 @@ static void add_names(struct builder *b)
             pt_buf_printf(&name, "p%u_%u", t + 1, n);
             pt_net_name_place(net, b->nodes[t] + n, name.text);
         }
-        for (uint32_t v = 0; v < p->var_count; v++) {
+        for (uint32_t v = 0; b->options.variables && v < p->var_count; v++) {
             name.len = 0;
             pt_buf_printf(&name, "%s_%u", p->vars[v], t + 1);
             pt_net_name_place(net, b->vars + v * p->thread_count + t, name.text);

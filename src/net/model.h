@@ -5,6 +5,7 @@
 
 #include "net/net.h"
 #include "net/program.h"
+#include "net/reduce.h"
 #include "net/unfold.h"
 
 /* A net with, per transition, the step it stands for. */
@@ -18,8 +19,9 @@ struct pt_model {
 };
 
 struct pt_model_options {
-    bool guesses; /* add the shared `choice` place and a guessing `begin` beside each plain one */
-    bool names;   /* give places and transitions names, for people */
+    bool variables; /* without them every verdict is lost, but what can happen is the same: they never block */
+    bool guesses;   /* add the shared `choice` place and a guessing `begin` beside each plain one */
+    bool names;     /* give places and transitions names, for people */
 };
 
 void pt_model_init(struct pt_model *model);
@@ -28,5 +30,9 @@ uint32_t pt_model_add(struct pt_model *model, uint32_t step, struct pt_meaning m
                       uint32_t pre_count, const uint32_t *post, uint32_t post_count);
 /* The paper's net: a place per lock, n places per global variable, control places, a transition per step. */
 void pt_model_build(const struct pt_program *program, struct pt_model_options options, struct pt_model *model);
+
+/* The net that follows one chain of causes of one guessed occurrence of one of `blocks` (path.c). */
+void pt_path_build(const struct pt_program *program, const struct pt_reduction *reduction, const uint32_t *blocks,
+                   uint32_t block_count, struct pt_model *model);
 
 #endif

@@ -240,7 +240,7 @@ static void note_violation(struct unfolder *un, uint32_t event)
     uint32_t block = e->tag == PT_NONE ? 0 : e->tag; /* a question about a plain net is block 0 */
     struct pt_unfold_violation violation = {block, event};
     PT_PUSH(u->violations, u->violation_count, u->violation_cap, violation);
-    if (!un->options->all && !un->done[block]) {
+    if (!un->done[block] && !un->options->all) {
         un->done[block] = true;
         un->open_blocks--;
     }
@@ -251,7 +251,7 @@ static enum pt_status take(struct unfolder *un, const struct candidate *c, const
 {
     struct pt_unfolding *u = un->u;
     const struct pt_net_transition *t = &un->net->transitions[c->transition];
-    if (c->tag != PT_NONE && un->done[c->tag])
+    if (un->options->drop_settled && c->tag != PT_NONE && un->done[c->tag])
         return PT_OK;
     size_t words;
     uint64_t *co = pt_unfold_co(un, pre, t->pre_count, &words);

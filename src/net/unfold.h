@@ -30,7 +30,8 @@ struct pt_unfold_options {
     const uint32_t *block_threads;     /* by block */
     uint32_t block_count;
     bool coloured;         /* tokens carry colours, by the rules in unfold.c; a violation is a red event */
-    bool all;              /* go on after a violation */
+    bool all;              /* go on when every block has a violation */
+    bool drop_settled;     /* drop what follows a guess of a block that has one */
     bool check_safe;       /* report a place that two tokens can reach at once as an error */
     uint64_t event_limit;  /* 0: none */
     uint64_t memory_limit; /* bytes, 0: none */

@@ -64,7 +64,7 @@ static bool colour_candidate(const struct unfolder *un, const uint32_t *conditio
         c->goal = own && yellow;
         c->colour = own ? PT_BLUE : PT_YELLOW;
     }
-    return c->tag == PT_NONE || !un->done[c->tag];
+    return !o->drop_settled || c->tag == PT_NONE || !un->done[c->tag];
 }
 
 /* A co-set that enables a transition was found: its local configuration, and its place in the queue. */
