@@ -1,0 +1,169 @@
+/* portent model: causal atomicity of the marked blocks of a program, for all its runs. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/table.h"
+#include "cli/analyse.h"
+#include "cli/commands.h"
+#include "cli/diag.h"
+#include "cli/file.h"
+#include "cli/model_output.h"
+#include "cli/progress.h"
+#include "net/sml.h"
+
+enum { OPT_ALL, OPT_PLAIN, OPT_JOBS, OPT_EVENT_LIMIT, OPT_MEMORY_LIMIT, OPT_JSON, OPT_COLOR, OPT_QUIET };
+
+static const struct pt_option options_table[] = {
+    [OPT_ALL] = {"all", 0, NULL, NULL, "look for every step of a block that can come after another thread's"},
+    [OPT_PLAIN] = {"plain", 0, NULL, NULL, "unfold the paper's net as it is, without any reduction"},
+    [OPT_JOBS] = PT_OPTION_JOBS,
+    [OPT_EVENT_LIMIT] = {"event-limit", 0, "N", NULL, "give up, as unknown, when an unfolding has N events"},
+    [OPT_MEMORY_LIMIT] = {"memory-limit", 0, "SIZE", NULL,
+                          "give up, as unknown, when unfolding needs more (K, M, G: powers of 1024)"},
+    [OPT_JSON] = {"json", 0, NULL, NULL, "print one JSON object instead of text"},
+    [OPT_COLOR] = PT_OPTION_COLOR,
+    [OPT_QUIET] = {"quiet", 'q', NULL, NULL, "no text report: the exit status tells"},
+    {0},
+};
+
+struct request {
+    struct pt_atomicity_options check;
+    bool json, quiet;
+    struct pt_style style;
+    const char *const *files;
+    uint32_t file_count;
+};
+
+static bool set_option(struct request *request, uint32_t index, const char *argument)
+{
+    uint64_t count;
+    switch (index) {
+    case OPT_ALL:
+        return request->check.all = true;
+    case OPT_PLAIN:
+        return request->check.plain = true;
+    case OPT_JOBS:
+        if (!pt_parse_count("jobs", argument, 1024, &count))
+            return false;
+        request->check.jobs = (uint32_t)count;
+        return true;
+    case OPT_EVENT_LIMIT:
+        return pt_parse_count("event-limit", argument, UINT32_MAX, &request->check.event_limit);
+    case OPT_MEMORY_LIMIT:
+        return pt_parse_size("memory-limit", argument, &request->check.memory_limit);
+    case OPT_JSON:
+        return request->json = true;
+    case OPT_COLOR:
+        request->style = pt_analyse_style(STDOUT_FILENO, argument);
+        return true;
+    default:
+        return request->quiet = true;
+    }
+}
+
+static bool set_options(struct request *request, const struct pt_parsed *parsed)
+{
+    *request = (struct request){.check.jobs = 1, .files = parsed->operands, .file_count = parsed->operand_count};
+    request->style = pt_analyse_style(STDOUT_FILENO, "auto");
+    for (uint32_t i = 0; i < parsed->option_count; i++) {
+        if (!set_option(request, parsed->options[i].index, parsed->options[i].argument))
+            return false;
+    }
+    if (request->file_count == 0) {
+        pt_diag_usage("model", "a program is missing: FILE.sml or FILE.c");
+        return false;
+    }
+    return true;
+}
+
+static bool ends_with(const char *text, const char *ending)
+{
+    size_t n = strlen(text), m = strlen(ending);
+    return n > m && strcmp(text + n - m, ending) == 0;
+}
+
+static enum pt_status load_program(const struct request *request, struct pt_program *program, struct pt_err *err)
+{
+    const char *path = request->files[0];
+    for (uint32_t i = 0; i < request->file_count; i++) {
+        if (ends_with(request->files[i], ".c"))
+            return pt_err_at(err, PT_EUSAGE, request->files[i], 0, 0, "C programs are not supported yet");
+    }
+    if (request->file_count > 1)
+        return pt_err_set(err, PT_EUSAGE, "an SML program is one file");
+    char *text;
+    size_t len;
+    enum pt_status status = pt_file_read(path, &text, &len, err);
+    if (status != PT_OK)
+        return status;
+    status = pt_sml_parse(path, text, len, program, err);
+    free(text);
+    return status;
+}
+
+static int exit_status(const struct pt_program *program, const struct pt_atomicity *result)
+{
+    int status = PT_EXIT_HOLDS;
+    for (uint32_t b = 0; b < program->block_count; b++) {
+        if (result->blocks[b].atomic == PT_ATOMIC_NO)
+            return PT_EXIT_VIOLATED;
+        if (result->blocks[b].atomic == PT_ATOMIC_UNKNOWN)
+            status = PT_EXIT_UNKNOWN;
+    }
+    return status;
+}
+
+static int print(const struct request *request, const struct pt_program *program, const struct pt_atomicity *result,
+                 uint64_t started)
+{
+    struct pt_model_figures figures = {.seconds = (double)(pt_progress_now() - started) / 1e9,
+                                       .peak_bytes = result->peak_bytes + program->arena.bytes};
+    struct pt_buf buf;
+    pt_buf_init(&buf);
+    if (request->json)
+        pt_model_json(program, result, request->check.all, &figures, &buf);
+    else if (!request->quiet)
+        pt_model_text(program, result, &request->style, &buf);
+    bool ok = pt_output(&buf);
+    pt_buf_release(&buf);
+    return ok ? exit_status(program, result) : PT_EXIT_BAD;
+}
+
+static int run(const struct pt_parsed *parsed)
+{
+    struct request request;
+    if (!set_options(&request, parsed))
+        return PT_EXIT_BAD;
+    uint64_t started = pt_progress_now();
+    struct pt_program program;
+    struct pt_atomicity result;
+    struct pt_err err;
+    int exit = PT_EXIT_BAD;
+    pt_program_init(&program);
+    enum pt_status status = load_program(&request, &program, &err);
+    if (status == PT_OK)
+        status = pt_atomicity_check(&program, &request.check, &result, &err);
+    if (status != PT_OK) {
+        pt_diag_error(&err);
+    } else {
+        exit = print(&request, &program, &result, started);
+        pt_atomicity_release(&result);
+    }
+    pt_program_release(&program);
+    return exit;
+}
+
+static const char *const usages[] = {"[options] FILE.sml", "[options] FILE.c...", NULL};
+
+const struct pt_command pt_command_model = {
+    .name = "model",
+    .summary = "tell whether marked blocks are causally atomic in every run",
+    .usages = usages,
+    .about =
+        "Models a program as a Petri net, with data abstracted, and unfolds it. A block is causally atomic when no "
+        "run has an event of another thread that is causally after the block's begin and before another of its "
+        "events; a violation is shown as a run.",
+    .options = options_table,
+    .run = run,
+};
