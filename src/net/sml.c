@@ -95,25 +95,36 @@ static enum pt_status enter(struct parser *p)
 
 static enum pt_status parse_operand(struct parser *p, enum type *ret_type);
 
-/* Binding strength of the binary operators; 0: not one. All are left-associative. */
+/* Binding strength of the binary operators, all left-associative, and of what `!` and `-` apply to. */
+enum {
+    STRENGTH_NONE,
+    STRENGTH_OR,
+    STRENGTH_AND,
+    STRENGTH_NOT,
+    STRENGTH_COMPARE,
+    STRENGTH_SUM,
+    STRENGTH_PRODUCT,
+    STRENGTH_MINUS
+};
+
 static uint32_t strength(enum pt_sml_kind kind)
 {
     switch (kind) {
     case PT_SML_BARS:
     case PT_SML_KW_OR:
-        return 1;
+        return STRENGTH_OR;
     case PT_SML_KW_AND:
-        return 2;
+        return STRENGTH_AND;
     case PT_SML_COMPARE:
-        return 4;
+        return STRENGTH_COMPARE;
     case PT_SML_PLUS:
     case PT_SML_MINUS:
-        return 5;
+        return STRENGTH_SUM;
     case PT_SML_STAR:
     case PT_SML_SLASH:
-        return 6;
+        return STRENGTH_PRODUCT;
     default:
-        return 0;
+        return STRENGTH_NONE;
     }
 }
 
@@ -136,7 +147,7 @@ static enum pt_status parse_binary(struct parser *p, uint32_t least, enum type *
         status = parse_operand(p, &left);
     while (status == PT_OK && strength(p->token.kind) >= least) {
         uint32_t s = strength(p->token.kind);
-        enum type wanted = s <= 2 ? TYPE_BOOL : TYPE_INT;
+        enum type wanted = s <= STRENGTH_AND ? TYPE_BOOL : TYPE_INT;
         status = check_type(p, &left_at, left, wanted);
         if (status == PT_OK)
             status = advance(p);
@@ -145,7 +156,7 @@ static enum pt_status parse_binary(struct parser *p, uint32_t least, enum type *
             status = parse_binary(p, s + 1, &right);
         if (status == PT_OK)
             status = check_type(p, &right_at, right, wanted);
-        left = s <= 4 ? TYPE_BOOL : TYPE_INT;
+        left = s <= STRENGTH_COMPARE ? TYPE_BOOL : TYPE_INT;
     }
     if (status != PT_OK)
         return status;
@@ -189,15 +200,15 @@ static enum pt_status parse_operand(struct parser *p, enum type *ret_type)
         return advance(p);
     case PT_SML_MINUS:
         status = advance(p);
-        return status == PT_OK ? parse_typed(p, 7, TYPE_INT) : status;
+        return status == PT_OK ? parse_typed(p, STRENGTH_MINUS, TYPE_INT) : status;
     case PT_SML_NOT:
         *ret_type = TYPE_BOOL;
         status = advance(p);
-        return status == PT_OK ? parse_typed(p, 3, TYPE_BOOL) : status;
+        return status == PT_OK ? parse_typed(p, STRENGTH_NOT, TYPE_BOOL) : status;
     case PT_SML_OPEN:
         status = advance(p);
         if (status == PT_OK)
-            status = parse_binary(p, 1, ret_type);
+            status = parse_binary(p, STRENGTH_OR, ret_type);
         return status == PT_OK ? expect(p, PT_SML_CLOSE, "')'") : status;
     default:
         return fail_expected(p, "a number or a name");
@@ -286,7 +297,7 @@ static enum pt_status parse_assignment(struct parser *p, uint32_t from, struct e
     if (status == PT_OK)
         status = expect(p, PT_SML_ASSIGN, "':='");
     if (status == PT_OK)
-        status = parse_typed(p, 1, TYPE_INT);
+        status = parse_typed(p, STRENGTH_SUM, TYPE_INT); /* a `||` behind it begins the next thread */
     if (status != PT_OK)
         return status;
     take_text(p, &at);
@@ -329,7 +340,7 @@ static enum pt_status parse_guard(struct parser *p, uint32_t from, struct exits 
     if (status == PT_OK)
         status = expect(p, PT_SML_OPEN, "'(' and a condition");
     if (status == PT_OK)
-        status = parse_typed(p, 1, TYPE_BOOL);
+        status = parse_typed(p, STRENGTH_OR, TYPE_BOOL);
     if (status == PT_OK)
         status = expect(p, PT_SML_CLOSE, "')'");
     if (status != PT_OK)
