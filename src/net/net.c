@@ -44,6 +44,25 @@ void pt_net_name_place(struct pt_net *net, uint32_t place, const char *name)
     net->places[place].name = copy(net, name);
 }
 
+static bool is_text(const char *text, const char *name, size_t len)
+{
+    return text && strlen(text) == len && memcmp(text, name, len) == 0;
+}
+
+uint32_t pt_net_find_place(const struct pt_net *net, const char *name, size_t len)
+{
+    uint32_t by_name = PT_NONE, by_id = PT_NONE, named = 0;
+    for (uint32_t p = 0; p < net->place_count; p++) {
+        if (is_text(net->places[p].name, name, len)) {
+            by_name = p;
+            named++;
+        }
+        if (is_text(net->places[p].id, name, len))
+            by_id = p;
+    }
+    return named == 1 ? by_name : by_id;
+}
+
 static uint32_t add_arcs(struct pt_net *net, const uint32_t *places, uint32_t count)
 {
     uint32_t start = net->arc_count;

@@ -11,6 +11,7 @@
 
 struct pt_net_place {
     const char *name; /* NULL where nobody will read it */
+    const char *id;   /* how a file calls it where that is not its name; NULL */
     bool marked;
 };
 
@@ -37,6 +38,8 @@ uint32_t pt_net_add_place(struct pt_net *net, const char *name, bool marked);
 uint32_t pt_net_add_places(struct pt_net *net, uint32_t count);
 uint32_t pt_net_add_transition(struct pt_net *net, const char *name, const uint32_t *pre, uint32_t pre_count,
                                const uint32_t *post, uint32_t post_count);
+/* The place of this name, or with this id where none has the name; PT_NONE: there is none, or several. */
+uint32_t pt_net_find_place(const struct pt_net *net, const char *name, size_t len);
 void pt_net_name_place(struct pt_net *net, uint32_t place, const char *name);
 
 static inline const uint32_t *pt_net_pre(const struct pt_net *net, uint32_t transition)
