@@ -46,12 +46,6 @@ uint32_t pt_unfold_visit(struct unfolder *un, const uint32_t *conditions, uint32
     }
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 void pt_unfold_put(struct unfolder *un, const struct candidate *candidate, const uint32_t *conditions)
 {
     uint32_t pre_count = un->net->transitions[candidate->transition].pre_count, size = candidate->size;
@@ -63,16 +57,10 @@ void pt_unfold_put(struct unfolder *un, const struct candidate *candidate, const
     struct bucket *bucket = &un->buckets[size];
     struct candidate added = *candidate;
     added.pre = bucket->word_count;
-    added.key = bucket->word_count + pre_count;
-    PT_GROW(bucket->words, bucket->word_cap, (size_t)bucket->word_count + pre_count + size);
+    PT_GROW(bucket->words, bucket->word_cap, (size_t)bucket->word_count + pre_count);
     memcpy(bucket->words + added.pre, conditions, pre_count * sizeof *conditions);
-    uint32_t *key = bucket->words + added.key;
-    for (uint32_t i = 0; i + 1 < size; i++)
-        key[i] = un->u->events[un->history[i]].transition;
-    key[size - 1] = candidate->transition;
-    qsort(key, size, sizeof *key, compare_ids);
-    bucket->word_count += pre_count + size;
-    un->bytes += (pre_count + size) * sizeof *key + sizeof added;
+    bucket->word_count += pre_count;
+    un->bytes += pre_count * sizeof *conditions + sizeof added;
     PT_PUSH(bucket->items, bucket->count, bucket->cap, added);
 }
 
@@ -253,20 +241,20 @@ static enum pt_status take(struct unfolder *un, const struct candidate *c, const
     const struct pt_net_transition *t = &un->net->transitions[c->transition];
     if (un->options->drop_settled && c->tag != PT_NONE && un->done[c->tag])
         return PT_OK;
-    size_t words;
-    uint64_t *co = pt_unfold_co(un, pre, t->pre_count, &words);
+    bool cutoff = !c->goal && is_cutoff(un, pre, c, u->event_count), last = cutoff || c->goal;
+    size_t words = 0;
+    uint64_t *co = !last || un->options->check_safe ? pt_unfold_co(un, pre, t->pre_count, &words) : NULL;
     enum pt_status status = un->options->check_safe ? check_safe(un, c->transition, co, err) : PT_OK;
     if (status != PT_OK) {
         free(co);
         return status;
     }
-    bool cutoff = !c->goal && is_cutoff(un, pre, c, u->event_count);
     uint32_t event = add_event(un, c, pre);
     u->events[event].cutoff = cutoff;
     u->cutoff_count += cutoff;
     if (c->goal)
         note_violation(un, event);
-    if (cutoff || c->goal) {
+    if (last) {
         free(co);
         return PT_OK;
     }

@@ -67,22 +67,39 @@ static bool colour_candidate(const struct unfolder *un, const uint32_t *conditio
     return !o->drop_settled || c->tag == PT_NONE || !un->done[c->tag];
 }
 
-/* A co-set that enables a transition was found: its local configuration, and its place in the queue. */
+/* Size, depth and marking of the local configuration. Where one event made all the conditions they follow from its. */
+static void measure(struct unfolder *un, const uint32_t *conditions, struct candidate *c)
+{
+    const struct pt_unfolding *u = un->u;
+    uint32_t pre_count = un->net->transitions[c->transition].pre_count, first = u->condition_event[conditions[0]];
+    bool single = true;
+    for (uint32_t i = 1; i < pre_count && single; i++)
+        single = u->condition_event[conditions[i]] == first;
+    c->delta = marking_delta(un, c, conditions);
+    if (single) {
+        c->size = u->events[first].size + 1;
+        c->depth = u->events[first].depth + 1;
+        c->marking = u->events[first].marking + c->delta;
+        return;
+    }
+    uint32_t count = pt_unfold_visit(un, conditions, pre_count);
+    c->size = count + 1;
+    c->marking = c->delta;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct pt_unfold_event *e = &u->events[un->history[i]];
+        c->marking += e->delta;
+        c->depth = e->depth > c->depth ? e->depth : c->depth;
+    }
+    c->depth++;
+}
+
+/* A co-set that enables a transition was found. */
 static void add_candidate(struct unfolder *un, uint32_t transition, const uint32_t *conditions)
 {
     struct candidate c = {.transition = transition};
     if (!colour_candidate(un, conditions, &c))
         return;
-    uint32_t count = pt_unfold_visit(un, conditions, un->net->transitions[transition].pre_count);
-    c.size = count + 1;
-    c.delta = marking_delta(un, &c, conditions);
-    c.marking = un->u->events[0].marking + c.delta;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct pt_unfold_event *e = &un->u->events[un->history[i]];
-        c.marking += e->delta;
-        c.depth = e->depth > c.depth ? e->depth : c.depth;
-    }
-    c.depth++;
+    measure(un, conditions, &c);
     pt_unfold_put(un, &c, conditions);
 }
 

@@ -8,7 +8,7 @@
 struct candidate {
     uint32_t transition;
     uint32_t pre; /* its conditions, in the words of its bucket */
-    uint32_t key; /* its local configuration's transitions, sorted: likewise */
+    uint32_t key; /* its local configuration's transitions, sorted: likewise, once the bucket is sorted */
     uint32_t size, depth;
     uint32_t tag;
     uint8_t colour;

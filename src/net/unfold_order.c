@@ -4,7 +4,8 @@
  * It is total for 1-safe nets, so of two events that reach one marking one is always a cut-off, and the prefix is not
  * larger than the number of reachable markings.
  *
- * Candidates lie in buckets by size already, with their sorted words; levels are worked out on the rare ties only.
+ * Candidates lie in buckets by size already. Their words are made when a bucket is sorted, and not for one that is
+ * alone in its bucket, as in sequential stretches; levels are worked out on the rare ties only.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -68,8 +69,34 @@ static int compare_candidates(const void *a, const void *b, void *context)
     return x->key < y->key ? -1 : x->key > y->key; /* only unsafe nets get here: any fixed order will do */
 }
 
+static int compare_ids(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void make_keys(struct unfolder *un, struct bucket *bucket)
+{
+    for (uint32_t i = 0; i < bucket->count; i++) {
+        struct candidate *c = &bucket->items[i];
+        uint32_t n = pt_unfold_visit(un, bucket->words + c->pre, un->net->transitions[c->transition].pre_count);
+        c->key = bucket->word_count;
+        PT_GROW(bucket->words, bucket->word_cap, (size_t)bucket->word_count + c->size);
+        uint32_t *key = bucket->words + c->key;
+        for (uint32_t k = 0; k < n; k++)
+            key[k] = un->u->events[un->history[k]].transition;
+        key[n] = c->transition;
+        qsort(key, c->size, sizeof *key, compare_ids);
+        bucket->word_count += c->size;
+        un->bytes += c->size * sizeof *key;
+    }
+}
+
 void pt_unfold_sort(struct unfolder *un, struct bucket *bucket)
 {
+    if (bucket->count < 2)
+        return;
+    make_keys(un, bucket);
     struct sorting s = {un, bucket};
     qsort_r(bucket->items, bucket->count, sizeof *bucket->items, compare_candidates, &s);
 }
