@@ -59,10 +59,11 @@ static uint64_t hash_thread(const struct pt_program *p, const struct pt_reductio
 
 static bool same_step(const struct pt_program *p, const struct pt_prog_step *a, const struct pt_prog_step *b)
 {
-    return a->kind == b->kind && a->from == b->from && a->to == b->to && object_of(p, a) == object_of(p, b) &&
-           a->read_count == b->read_count && a->write_count == b->write_count &&
-           memcmp(p->accesses + a->access_start, p->accesses + b->access_start,
-                  ((size_t)a->read_count + a->write_count) * sizeof *p->accesses) == 0;
+    bool same = a->kind == b->kind && a->from == b->from && a->to == b->to && object_of(p, a) == object_of(p, b) &&
+                a->read_count == b->read_count && a->write_count == b->write_count;
+    for (uint32_t i = 0; same && i < a->read_count + a->write_count; i++)
+        same = p->accesses[a->access_start + i] == p->accesses[b->access_start + i];
+    return same;
 }
 
 static bool identical(const struct pt_program *p, const struct pt_reduction *r, uint32_t x, uint32_t y)
