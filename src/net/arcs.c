@@ -19,7 +19,7 @@ void pt_arcs_release(struct pt_arcs *arcs)
 static void take_arcs(const struct pt_arcs *arcs, bool out, struct pt_net *net)
 {
     uint32_t first = net->arc_count, *next = pt_xcalloc((size_t)net->transition_count + 1, sizeof *next);
-    PT_GROW(net->arcs, net->arc_cap, (size_t)net->arc_count + arcs->count);
+    PT_GROW(net->arcs, net->arc_cap, (size_t)net->arc_count + arcs->count + 1);
     for (uint32_t i = 0; i < arcs->count; i++)
         next[arcs->items[i].transition + 1] += arcs->items[i].out == out;
     for (uint32_t t = 0; t < net->transition_count; t++) {

@@ -66,7 +66,7 @@ uint32_t pt_net_find_place(const struct pt_net *net, const char *name, size_t le
 static uint32_t add_arcs(struct pt_net *net, const uint32_t *places, uint32_t count)
 {
     uint32_t start = net->arc_count;
-    PT_GROW(net->arcs, net->arc_cap, (size_t)start + count);
+    PT_GROW(net->arcs, net->arc_cap, (size_t)start + count + 1); /* never NULL behind a transition */
     if (count)
         memcpy(net->arcs + start, places, count * sizeof *places);
     net->arc_count += count;

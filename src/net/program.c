@@ -103,6 +103,7 @@ uint32_t pt_program_add_step(struct pt_program *program, const struct pt_prog_st
     }
     added.text = copy(program, step->text);
     added.access_start = program->access_count;
+    PT_GROW(program->accesses, program->access_cap, (size_t)program->access_count + 1); /* never NULL behind a step */
     added.read_count = add_accesses(program, reads, read_count, sorted, distinct);
     added.write_count = add_accesses(program, sorted, distinct, NULL, 0);
     free(sorted);
