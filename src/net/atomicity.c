@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/table.h"
+#include "net/contract.h"
 #include "net/model.h"
 #include "net/reduce.h"
 #include "net/unfold.h"
@@ -87,6 +88,12 @@ static enum pt_status take_over(struct check *c, const struct pt_model *model, c
     for (uint32_t i = 0; i < u->violation_count; i++) {
         uint32_t count, begin;
         uint32_t *steps = violation_steps(model, u, u->violations[i].event, &count, &begin);
+        if (model->silent) {
+            uint32_t *shown =
+                pt_contraction_expand(c->program, &c->reduction, model->silent, steps, count, &begin, &count);
+            free(steps);
+            steps = shown;
+        }
         enum pt_status status = add_witness(c, blocks[u->violations[i].block], steps, count, begin, err);
         free(steps);
         if (status != PT_OK)

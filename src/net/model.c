@@ -26,6 +26,7 @@ void pt_model_release(struct pt_model *model)
     free(model->meanings);
     free(model->steps);
     free(model->block_threads);
+    free(model->silent);
     *model = (struct pt_model){0};
 }
 

@@ -25,11 +25,14 @@
  * (`useful`). Where the reduction allows it (reduce.c), superfluous copies of threads and threads that can pick up
  * nothing are left out.
  *
+ * Steps that nobody can notice are contracted first (contract.c).
+ *
  * Size: linear in the steps, times the square of the shared objects one step touches.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "net/contract.h"
 #include "net/model.h"
 
 enum { BLUE, YELLOW };
@@ -37,6 +40,7 @@ enum { BLUE, YELLOW };
 struct path {
     const struct pt_program *program;
     const struct pt_reduction *r;
+    struct pt_contraction contraction; /* whose steps are used below, not the program's */
     const uint32_t *blocks;
     uint32_t block_count;
     struct pt_model *model;
@@ -97,7 +101,7 @@ static void touch(struct path *p, const struct pt_prog_step *s)
         add_pick(p, p->thread_spots + 2 * s->object); /* of a thread without steps, which cannot carry it */
         add_pick(p, p->thread_spots + 2 * s->object + 1);
     }
-    if (t->spawned && s->from == t->start)
+    if (t->spawned && s->from == p->contraction.start[s->thread])
         add_pick(p, p->thread_spots + 2 * s->thread);
     if (s->to == t->stop && p->r->spawns)
         add_drop(p, p->thread_spots + 2 * s->thread + 1);
@@ -105,12 +109,21 @@ static void touch(struct path *p, const struct pt_prog_step *s)
 
 /* --- Fixed points ---------------------------------------------------------------------------------------------- */
 
-#define EACH_STEP(p, t, i) (uint32_t i = (p)->r->step_start[t]; i < (p)->r->step_start[(t) + 1]; i++)
-
 static const struct pt_prog_step *step_at(const struct path *p, uint32_t index)
 {
-    return &p->program->steps[p->r->steps[index]];
+    return &p->contraction.steps[p->r->steps[index]];
 }
+
+/* The first index from `index` on whose step was not left out. */
+static uint32_t next_step(const struct path *p, uint32_t thread, uint32_t index)
+{
+    while (index < p->r->step_start[thread + 1] && step_at(p, index)->from == PT_NONE)
+        index++;
+    return index;
+}
+
+#define EACH_STEP(p, t, i)                                                                                             \
+    (uint32_t i = next_step(p, t, (p)->r->step_start[t]); i < (p)->r->step_start[(t) + 1]; i = next_step(p, t, i + 1))
 
 /* Nodes from which a marked node can be reached by steps that `mask` (by node, NULL: all) allows to leave from; the end
  * of `block` (PT_NONE: none) is never passed. `mark` has the marked ones and receives the rest. */
@@ -121,7 +134,7 @@ static void reach_back(const struct path *p, uint32_t thread, const bool *mask, 
         changed = false;
         for (uint32_t i = p->r->step_start[thread + 1]; i-- > p->r->step_start[thread];) {
             const struct pt_prog_step *s = step_at(p, i);
-            if (mark[s->from] || !mark[s->to] || (mask && !mask[s->from]) ||
+            if (s->from == PT_NONE || mark[s->from] || !mark[s->to] || (mask && !mask[s->from]) ||
                 (s->kind == PT_STEP_END && s->object == block))
                 continue;
             mark[s->from] = changed = true;
@@ -199,7 +212,7 @@ static bool start(struct path *p, const struct pt_prog_step *s, uint32_t from, u
         p->post[p->post_count++] = p->free_lock[s->object];
         break;
     case PT_STEP_SPAWN:
-        p->post[p->post_count++] = p->control[s->object] + threads[s->object].start;
+        p->post[p->post_count++] = p->control[s->object] + p->contraction.start[s->object];
         break;
     case PT_STEP_JOIN:
         if (threads[s->object].stop == PT_NONE)
@@ -221,7 +234,7 @@ static void finish(struct path *p, uint32_t step, uint8_t role, uint32_t block)
 /* A foreign step that picks the baton up (spot PT_NONE: has it already), and keeps it or drops it. */
 static void add_carrying(struct path *p, uint32_t step, uint32_t colour, uint32_t spot)
 {
-    const struct pt_prog_step *s = &p->program->steps[step];
+    const struct pt_prog_step *s = &p->contraction.steps[step];
     uint32_t from = (spot == PT_NONE ? p->carry : p->control)[s->thread] + s->from;
     if (p->can_drop[s->thread][s->to] && start(p, s, from, p->carry[s->thread] + s->to)) {
         if (spot != PT_NONE)
@@ -247,7 +260,7 @@ static void add_thread(struct path *p, uint32_t thread)
         EACH_STEP(p, thread, i)
         {
             uint32_t step = p->r->steps[i];
-            const struct pt_prog_step *s = &p->program->steps[step];
+            const struct pt_prog_step *s = &p->contraction.steps[step];
             if (start(p, s, p->control[thread] + s->from, p->control[thread] + s->to))
                 finish(p, step, PT_ROLE_PLAIN, PT_NONE);
             touch(p, s);
@@ -347,7 +360,7 @@ static void add_goals(struct path *p, uint32_t block, const struct inside *in)
 /* One step of T inside the guessed block `number` of the group: plainly, launching the baton, and as the goal. */
 static void add_inside_step(struct path *p, uint32_t step, uint32_t number, const struct inside *in)
 {
-    const struct pt_prog_step *s = &p->program->steps[step];
+    const struct pt_prog_step *s = &p->contraction.steps[step];
     uint32_t waiting = in->first[0], launched = in->first[1];
     touch(p, s);
     if (in->waking[s->to] && start(p, s, waiting + s->from, waiting + s->to))
@@ -379,7 +392,7 @@ static void add_block(struct path *p, uint32_t number, struct inside *in)
         EACH_STEP(p, thread, i)
         {
             uint32_t step = p->r->steps[i];
-            const struct pt_prog_step *s = &p->program->steps[step];
+            const struct pt_prog_step *s = &p->contraction.steps[step];
             if (s->kind == PT_STEP_BEGIN && s->object == block && in->waking[s->to]) {
                 p->pre_count = p->post_count = 0;
                 p->pre[p->pre_count++] = p->control[thread] + s->from;
@@ -435,7 +448,7 @@ static void add_places(struct path *p)
             continue;
         p->control[t] = pt_net_add_places(net, program->threads[t].node_count);
         p->carry[t] = pt_net_add_places(net, program->threads[t].node_count);
-        net->places[p->control[t] + program->threads[t].start].marked = !program->threads[t].spawned;
+        net->places[p->control[t] + p->contraction.start[t]].marked = !program->threads[t].spawned;
     }
     for (uint32_t l = 0; l < program->lock_count; l++)
         p->free_lock[l] = pt_net_add_place(net, NULL, true);
@@ -481,10 +494,14 @@ void pt_path_build(const struct pt_program *program, const struct pt_reduction *
         p.spots[c] = pt_arena_alloc(&arena, p.spot_count * sizeof *p.spots[c]);
         memset(p.spots[c], 0xff, p.spot_count * sizeof *p.spots[c]);
     }
+    pt_contraction_make(program, reduction, blocks, block_count, &p.contraction);
     struct inside *insides = pt_arena_alloc(&arena, block_count * sizeof *insides);
     build(&p, insides);
     for (uint32_t b = 0; b < block_count; b++)
         release_inside(&insides[b]);
+    model->silent = p.contraction.silent; /* the model's from here on */
+    p.contraction.silent = NULL;
+    pt_contraction_release(&p.contraction);
     model->block_count = block_count;
     model->block_threads = pt_xmalloc(block_count * sizeof *model->block_threads);
     for (uint32_t b = 0; b < block_count; b++)
