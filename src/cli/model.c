@@ -273,8 +273,15 @@ static int run_program(const struct request *request)
     enum pt_status status = load_program(request, &program, &err);
     if (status == PT_OK)
         status = export_net(request, &program, &err);
-    if (status == PT_OK)
-        status = pt_atomicity_check(&program, &request->check, &result, &err);
+    if (status == PT_OK) {
+        struct pt_progress progress;
+        struct pt_atomicity_options options = request->check;
+        pt_progress_init(&progress, !request->quiet);
+        options.progress = pt_progress_events;
+        options.progress_context = &progress;
+        status = pt_atomicity_check(&program, &options, &result, &err);
+        pt_progress_clear(&progress);
+    }
     if (status == PT_OK) {
         status = export_witness(request, &program, &result, &err);
         if (status == PT_OK)

@@ -224,8 +224,16 @@ int pt_model_net(const struct pt_net_request *request)
     if (status == PT_OK)
         status = pt_model_export(&net, &request->exports, &err);
     if (status == PT_OK) {
-        struct pt_question question = {places.items, places.count, request->event_limit, request->memory_limit};
+        struct pt_progress progress;
+        pt_progress_init(&progress, !request->quiet);
+        struct pt_question question = {.places = places.items,
+                                       .place_count = places.count,
+                                       .event_limit = request->event_limit,
+                                       .memory_limit = request->memory_limit,
+                                       .progress = pt_progress_events,
+                                       .progress_context = &progress};
         status = pt_net_cover(&net, &question, &answer, &err);
+        pt_progress_clear(&progress);
         if (status != PT_OK && !err.file[0]) {
             const struct pt_err bare = err;
             (void)pt_err_at(&err, status, request->file, 0, 0, "%s", bare.message);

@@ -113,6 +113,14 @@ static enum pt_status take_over(struct check *c, const struct pt_model *model, c
     return PT_OK;
 }
 
+static void tell(void *context, uint64_t events)
+{
+    struct check *c = context;
+    pthread_mutex_lock(&c->mutex);
+    c->options->progress(c->options->progress_context, events);
+    pthread_mutex_unlock(&c->mutex);
+}
+
 static enum pt_status unfold_model(struct check *c, const struct pt_model *model, const uint32_t *blocks,
                                    struct pt_err *err)
 {
@@ -125,7 +133,9 @@ static enum pt_status unfold_model(struct check *c, const struct pt_model *model
                                         .drop_settled = !o->plain && !o->all,
                                         .all = o->all,
                                         .event_limit = o->event_limit,
-                                        .memory_limit = o->memory_limit / (o->jobs ? o->jobs : 1)};
+                                        .memory_limit = o->memory_limit / (o->jobs ? o->jobs : 1),
+                                        .progress = o->progress ? tell : NULL,
+                                        .progress_context = c};
     struct pt_unfolding u;
     enum pt_status status = pt_unfold(&options, &u, err);
     if (status != PT_OK)
@@ -206,7 +216,9 @@ static void check_safety(struct check *c)
                                         .check_safe = true,
                                         .all = true,
                                         .event_limit = c->options->event_limit,
-                                        .memory_limit = c->options->memory_limit};
+                                        .memory_limit = c->options->memory_limit,
+                                        .progress = c->options->progress ? tell : NULL,
+                                        .progress_context = c};
     struct pt_unfolding u = {0};
     c->status = pt_unfold(&options, &u, &c->err);
     if (c->status == PT_EINPUT) {

@@ -11,6 +11,8 @@ struct pt_atomicity_options {
     uint32_t jobs;         /* threads that share the work; results do not depend on it */
     uint64_t event_limit;  /* per unfolding, 0: none */
     uint64_t memory_limit; /* bytes, over all, 0: none */
+    void (*progress)(void *context, uint64_t events); /* by one thread at a time; NULL: nobody asks */
+    void *progress_context;
 };
 
 enum pt_atomic { PT_ATOMIC_YES, PT_ATOMIC_NO, PT_ATOMIC_UNKNOWN };

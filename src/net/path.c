@@ -123,7 +123,8 @@ static uint32_t next_step(const struct path *p, uint32_t thread, uint32_t index)
 }
 
 #define EACH_STEP(p, t, i)                                                                                             \
-    (uint32_t i = next_step(p, t, (p)->r->step_start[t]); i < (p)->r->step_start[(t) + 1]; i = next_step(p, t, i + 1))
+    for (uint32_t i = next_step(p, t, (p)->r->step_start[t]); i < (p)->r->step_start[(t) + 1];                         \
+         i = next_step(p, t, i + 1))
 
 /* Nodes from which a marked node can be reached by steps that `mask` (by node, NULL: all) allows to leave from; the end
  * of `block` (PT_NONE: none) is never passed. `mark` has the marked ones and receives the rest. */
@@ -155,9 +156,8 @@ static bool drops_usefully(struct path *p, const struct pt_prog_step *s)
 static void find_droppers(struct path *p, uint32_t thread)
 {
     bool *can = p->can_drop[thread];
-    for
-        EACH_STEP(p, thread, i)
-    can[step_at(p, i)->from] |= drops_usefully(p, step_at(p, i));
+    EACH_STEP (p, thread, i)
+        can[step_at(p, i)->from] |= drops_usefully(p, step_at(p, i));
     reach_back(p, thread, NULL, PT_NONE, can);
 }
 
@@ -171,17 +171,15 @@ static void find_useful(struct path *p)
             if (!p->kept[t])
                 continue;
             find_droppers(p, t);
-            for
-                EACH_STEP(p, t, i)
-                {
-                    const struct pt_prog_step *s = step_at(p, i);
-                    if (!drops_usefully(p, s) && !p->can_drop[t][s->to])
-                        continue;
-                    for (uint32_t k = 0; k < p->pick_count; k++) {
-                        changed |= !p->useful[p->picks[k]];
-                        p->useful[p->picks[k]] = true;
-                    }
+            EACH_STEP (p, t, i) {
+                const struct pt_prog_step *s = step_at(p, i);
+                if (!drops_usefully(p, s) && !p->can_drop[t][s->to])
+                    continue;
+                for (uint32_t k = 0; k < p->pick_count; k++) {
+                    changed |= !p->useful[p->picks[k]];
+                    p->useful[p->picks[k]] = true;
                 }
+            }
         }
     }
 }
@@ -256,22 +254,20 @@ static void add_carrying(struct path *p, uint32_t step, uint32_t colour, uint32_
 /* All that a thread can do as long as it is not inside the guessed block. */
 static void add_thread(struct path *p, uint32_t thread)
 {
-    for
-        EACH_STEP(p, thread, i)
-        {
-            uint32_t step = p->r->steps[i];
-            const struct pt_prog_step *s = &p->contraction.steps[step];
-            if (start(p, s, p->control[thread] + s->from, p->control[thread] + s->to))
-                finish(p, step, PT_ROLE_PLAIN, PT_NONE);
-            touch(p, s);
-            add_carrying(p, step, YELLOW, PT_NONE);
-            for (uint32_t k = 0; k < p->pick_count; k++) {
-                if (!p->useful[p->picks[k]])
-                    continue;
-                add_carrying(p, step, BLUE, p->picks[k]);
-                add_carrying(p, step, YELLOW, p->picks[k]);
-            }
+    EACH_STEP (p, thread, i) {
+        uint32_t step = p->r->steps[i];
+        const struct pt_prog_step *s = &p->contraction.steps[step];
+        if (start(p, s, p->control[thread] + s->from, p->control[thread] + s->to))
+            finish(p, step, PT_ROLE_PLAIN, PT_NONE);
+        touch(p, s);
+        add_carrying(p, step, YELLOW, PT_NONE);
+        for (uint32_t k = 0; k < p->pick_count; k++) {
+            if (!p->useful[p->picks[k]])
+                continue;
+            add_carrying(p, step, BLUE, p->picks[k]);
+            add_carrying(p, step, YELLOW, p->picks[k]);
         }
+    }
 }
 
 /* The inside of a guessed block: which nodes, and where the goal can still be reached. By node of its thread. */
@@ -286,23 +282,19 @@ struct inside {
 static void find_region(const struct path *p, uint32_t thread, uint32_t block, bool *region)
 {
     bool changed = true;
-    for
-        EACH_STEP(p, thread, i)
-        {
-            const struct pt_prog_step *s = step_at(p, i);
-            if (s->kind == PT_STEP_BEGIN && s->object == block)
-                region[s->to] = true;
-        }
+    EACH_STEP (p, thread, i) {
+        const struct pt_prog_step *s = step_at(p, i);
+        if (s->kind == PT_STEP_BEGIN && s->object == block)
+            region[s->to] = true;
+    }
     while (changed) {
         changed = false;
-        for
-            EACH_STEP(p, thread, i)
-            {
-                const struct pt_prog_step *s = step_at(p, i);
-                if (!region[s->from] || region[s->to] || (s->kind == PT_STEP_END && s->object == block))
-                    continue;
-                region[s->to] = changed = true;
-            }
+        EACH_STEP (p, thread, i) {
+            const struct pt_prog_step *s = step_at(p, i);
+            if (!region[s->from] || region[s->to] || (s->kind == PT_STEP_END && s->object == block))
+                continue;
+            region[s->to] = changed = true;
+        }
     }
 }
 
@@ -318,20 +310,16 @@ static void find_inside(struct path *p, uint32_t block, struct inside *in)
     in->live = pt_xcalloc(nodes, sizeof *in->live);
     in->waking = pt_xcalloc(nodes, sizeof *in->waking);
     find_region(p, thread, block, in->region);
-    for
-        EACH_STEP(p, thread, i)
-        {
-            touch(p, step_at(p, i));
-            in->live[step_at(p, i)->from] |= p->pick_count > 0 && in_block(in, step_at(p, i), block);
-        }
+    EACH_STEP (p, thread, i) {
+        touch(p, step_at(p, i));
+        in->live[step_at(p, i)->from] |= p->pick_count > 0 && in_block(in, step_at(p, i), block);
+    }
     reach_back(p, thread, in->region, block, in->live);
-    for
-        EACH_STEP(p, thread, i)
-        {
-            const struct pt_prog_step *s = step_at(p, i);
-            touch(p, s);
-            in->waking[s->from] |= p->drop_count > 0 && in_block(in, s, block) && in->live[s->to];
-        }
+    EACH_STEP (p, thread, i) {
+        const struct pt_prog_step *s = step_at(p, i);
+        touch(p, s);
+        in->waking[s->from] |= p->drop_count > 0 && in_block(in, s, block) && in->live[s->to];
+    }
     reach_back(p, thread, in->region, block, in->waking);
 }
 
@@ -346,15 +334,13 @@ static void release_inside(struct inside *in)
 static void add_goals(struct path *p, uint32_t block, const struct inside *in)
 {
     uint32_t thread = p->program->blocks[block].thread;
-    for
-        EACH_STEP(p, thread, i)
-        {
-            if (!in_block(in, step_at(p, i), block))
-                continue;
-            touch(p, step_at(p, i));
-            for (uint32_t k = 0; k < p->pick_count; k++)
-                p->useful[p->picks[k]] = true;
-        }
+    EACH_STEP (p, thread, i) {
+        if (!in_block(in, step_at(p, i), block))
+            continue;
+        touch(p, step_at(p, i));
+        for (uint32_t k = 0; k < p->pick_count; k++)
+            p->useful[p->picks[k]] = true;
+    }
 }
 
 /* One step of T inside the guessed block `number` of the group: plainly, launching the baton, and as the goal. */
@@ -388,21 +374,19 @@ static void add_block(struct path *p, uint32_t number, struct inside *in)
     uint32_t nodes = p->program->threads[thread].node_count;
     in->first[0] = pt_net_add_places(&p->model->net, 2 * nodes);
     in->first[1] = in->first[0] + nodes;
-    for
-        EACH_STEP(p, thread, i)
-        {
-            uint32_t step = p->r->steps[i];
-            const struct pt_prog_step *s = &p->contraction.steps[step];
-            if (s->kind == PT_STEP_BEGIN && s->object == block && in->waking[s->to]) {
-                p->pre_count = p->post_count = 0;
-                p->pre[p->pre_count++] = p->control[thread] + s->from;
-                p->pre[p->pre_count++] = p->choice;
-                p->post[p->post_count++] = in->first[0] + s->to;
-                finish(p, step, PT_ROLE_GUESS, number);
-            }
-            if (in_block(in, s, block))
-                add_inside_step(p, step, number, in);
+    EACH_STEP (p, thread, i) {
+        uint32_t step = p->r->steps[i];
+        const struct pt_prog_step *s = &p->contraction.steps[step];
+        if (s->kind == PT_STEP_BEGIN && s->object == block && in->waking[s->to]) {
+            p->pre_count = p->post_count = 0;
+            p->pre[p->pre_count++] = p->control[thread] + s->from;
+            p->pre[p->pre_count++] = p->choice;
+            p->post[p->post_count++] = in->first[0] + s->to;
+            finish(p, step, PT_ROLE_GUESS, number);
         }
+        if (in_block(in, s, block))
+            add_inside_step(p, step, number, in);
+    }
 }
 
 /* Threads beyond the copies that are enough, and threads that can pick nothing up, need not move. */
@@ -415,15 +399,13 @@ static void choose_threads(struct path *p)
 
 static bool picks_something(struct path *p, uint32_t thread)
 {
-    for
-        EACH_STEP(p, thread, i)
-        {
-            touch(p, step_at(p, i));
-            for (uint32_t k = 0; k < p->pick_count; k++) {
-                if (p->useful[p->picks[k]])
-                    return true;
-            }
+    EACH_STEP (p, thread, i) {
+        touch(p, step_at(p, i));
+        for (uint32_t k = 0; k < p->pick_count; k++) {
+            if (p->useful[p->picks[k]])
+                return true;
         }
+    }
     return false;
 }
 

@@ -106,7 +106,7 @@ static xmlNode *next_element(xmlNode *node)
 }
 
 #define EACH_ELEMENT(parent, child)                                                                                    \
-    (xmlNode *child = next_element((parent)->children); child; child = next_element(child->next))
+    for (xmlNode *child = next_element((parent)->children); child; child = next_element(child->next))
 
 static bool is_ignored(const xmlNode *node)
 {
@@ -127,17 +127,15 @@ static enum pt_status fail_child(const struct reader *r, const xmlNode *child)
 static xmlChar *read_label(const struct reader *r, xmlNode *label)
 {
     xmlChar *content = NULL;
-    for
-        EACH_ELEMENT(label, child)
-        {
-            if (is(child, "text") && !content) {
-                content = xmlNodeGetContent(child);
-            } else if (!is_ignored(child)) {
-                (void)fail_child(r, child);
-                xmlFree(content);
-                return NULL;
-            }
+    EACH_ELEMENT (label, child) {
+        if (is(child, "text") && !content) {
+            content = xmlNodeGetContent(child);
+        } else if (!is_ignored(child)) {
+            (void)fail_child(r, child);
+            xmlFree(content);
+            return NULL;
         }
+    }
     if (!content) {
         (void)fail(r, label, "expected a <text> in", name_of(label));
         return NULL;
@@ -200,21 +198,19 @@ static enum pt_status read_node(struct reader *r, xmlNode *node)
     xmlChar *name = NULL;
     enum pt_status status = add_object(r, node, place ? KIND_PLACE : KIND_TRANSITION, id, &xml_id);
     bool has_marking = false;
-    for
-        EACH_ELEMENT(node, child)
-        {
-            if (status != PT_OK)
-                break;
-            if (is(child, "name") && !name) {
-                name = read_label(r, child);
-                status = name ? PT_OK : PT_EINPUT;
-            } else if (place && is(child, "initialMarking") && !has_marking) {
-                has_marking = true;
-                status = read_number(r, child, 0, xml_id, &tokens);
-            } else if (!is_ignored(child)) {
-                status = fail_child(r, child);
-            }
+    EACH_ELEMENT (node, child) {
+        if (status != PT_OK)
+            break;
+        if (is(child, "name") && !name) {
+            name = read_label(r, child);
+            status = name ? PT_OK : PT_EINPUT;
+        } else if (place && is(child, "initialMarking") && !has_marking) {
+            has_marking = true;
+            status = read_number(r, child, 0, xml_id, &tokens);
+        } else if (!is_ignored(child)) {
+            status = fail_child(r, child);
         }
+    }
     const char *shown = name && name[0] ? (const char *)name : xml_id;
     if (status == PT_OK && place) {
         (void)pt_net_add_place(r->net, shown, tokens == 1);
@@ -229,12 +225,10 @@ static enum pt_status read_node(struct reader *r, xmlNode *node)
 static enum pt_status read_reference(struct reader *r, xmlNode *node)
 {
     const char *id;
-    for
-        EACH_ELEMENT(node, child)
-        {
-            if (!is(child, "name") && !is_ignored(child))
-                return fail_child(r, child);
-        }
+    EACH_ELEMENT (node, child) {
+        if (!is(child, "name") && !is_ignored(child))
+            return fail_child(r, child);
+    }
     return add_object(r, node, is(node, "referencePlace") ? KIND_PLACE_REF : KIND_TRANSITION_REF, PT_NONE, &id);
 }
 
@@ -244,16 +238,14 @@ static enum pt_status read_arc(struct reader *r, xmlNode *node)
     const char *id;
     uint32_t weight;
     enum pt_status status = add_object(r, node, KIND_OTHER, 0, &id);
-    for
-        EACH_ELEMENT(node, child)
-        {
-            if (status != PT_OK)
-                return status;
-            if (is(child, "inscription"))
-                status = read_number(r, child, 1, id, &weight);
-            else if (!is(child, "name") && !is_ignored(child))
-                status = fail_child(r, child);
-        }
+    EACH_ELEMENT (node, child) {
+        if (status != PT_OK)
+            return status;
+        if (is(child, "inscription"))
+            status = read_number(r, child, 1, id, &weight);
+        else if (!is(child, "name") && !is_ignored(child))
+            status = fail_child(r, child);
+    }
     if (status == PT_OK)
         PT_PUSH(r->arcs, r->arc_count, r->arc_cap, node);
     return status;
@@ -265,22 +257,20 @@ static enum pt_status read_page(struct reader *r, xmlNode *page)
     const char *id;
     enum pt_status status = add_object(r, page, KIND_OTHER, 0, &id);
     r->page_count++;
-    for
-        EACH_ELEMENT(page, child)
-        {
-            if (status != PT_OK)
-                return status;
-            if (is(child, "place") || is(child, "transition"))
-                status = read_node(r, child);
-            else if (is(child, "arc"))
-                status = read_arc(r, child);
-            else if (is(child, "page"))
-                status = read_page(r, child);
-            else if (is(child, "referencePlace") || is(child, "referenceTransition"))
-                status = read_reference(r, child);
-            else if (!is(child, "name") && !is_ignored(child))
-                status = fail_child(r, child);
-        }
+    EACH_ELEMENT (page, child) {
+        if (status != PT_OK)
+            return status;
+        if (is(child, "place") || is(child, "transition"))
+            status = read_node(r, child);
+        else if (is(child, "arc"))
+            status = read_arc(r, child);
+        else if (is(child, "page"))
+            status = read_page(r, child);
+        else if (is(child, "referencePlace") || is(child, "referenceTransition"))
+            status = read_reference(r, child);
+        else if (!is(child, "name") && !is_ignored(child))
+            status = fail_child(r, child);
+    }
     return status;
 }
 
@@ -355,16 +345,14 @@ static enum pt_status read_net(struct reader *r, xmlNode *net)
         return fail(r, net, "expected a net of type", ptnet_type);
     const char *id;
     enum pt_status status = add_object(r, net, KIND_OTHER, 0, &id);
-    for
-        EACH_ELEMENT(net, child)
-        {
-            if (status != PT_OK)
-                return status;
-            if (is(child, "page"))
-                status = read_page(r, child);
-            else if (!is(child, "name") && !is_ignored(child))
-                status = fail_child(r, child);
-        }
+    EACH_ELEMENT (net, child) {
+        if (status != PT_OK)
+            return status;
+        if (is(child, "page"))
+            status = read_page(r, child);
+        else if (!is(child, "name") && !is_ignored(child))
+            status = fail_child(r, child);
+    }
     if (status == PT_OK && r->page_count == 0)
         return fail(r, net, "this net has no page", NULL);
     if (status == PT_OK)
@@ -382,15 +370,13 @@ static enum pt_status read_document(struct reader *r, xmlDoc *doc)
                     : pt_err_at(r->err, PT_EINPUT, r->file, 1, 1, "expected <pnml>");
     if (!root->ns || strcmp((const char *)root->ns->href, pnml_namespace) != 0)
         return fail(r, root, "expected the name space", pnml_namespace);
-    for
-        EACH_ELEMENT(root, child)
-        {
-            if (!is(child, "net"))
-                return fail_child(r, child);
-            if (net)
-                return fail(r, child, "there is a second net in this file", NULL);
-            net = child;
-        }
+    EACH_ELEMENT (root, child) {
+        if (!is(child, "net"))
+            return fail_child(r, child);
+        if (net)
+            return fail(r, child, "there is a second net in this file", NULL);
+        net = child;
+    }
     return net ? read_net(r, net) : fail(r, root, "there is no net in this file", NULL);
 }
 

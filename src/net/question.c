@@ -56,7 +56,9 @@ enum pt_status pt_net_cover(struct pt_net *net, const struct pt_question *questi
                                         .meanings = meanings,
                                         .check_safe = true,
                                         .event_limit = question->event_limit,
-                                        .memory_limit = question->memory_limit};
+                                        .memory_limit = question->memory_limit,
+                                        .progress = question->progress,
+                                        .progress_context = question->progress_context};
     struct pt_unfolding u;
     status = pt_unfold(&options, &u, err);
     if (status == PT_OK) {

@@ -7,7 +7,9 @@
 struct pt_question {
     const uint32_t *places; /* to be covered; none: the whole prefix is built */
     uint32_t place_count;
-    uint64_t event_limit, memory_limit; /* 0: none */
+    uint64_t event_limit, memory_limit;               /* 0: none */
+    void (*progress)(void *context, uint64_t events); /* NULL: nobody asks */
+    void *progress_context;
 };
 
 struct pt_answer {

@@ -35,6 +35,8 @@ struct pt_unfold_options {
     bool check_safe;       /* report a place that two tokens can reach at once as an error */
     uint64_t event_limit;  /* 0: none */
     uint64_t memory_limit; /* bytes, 0: none */
+    void (*progress)(void *context, uint64_t events); /* called now and then; NULL: nobody asks */
+    void *progress_context;
 };
 
 struct pt_unfold_event {
