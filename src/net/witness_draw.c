@@ -69,18 +69,25 @@ static uint32_t place_threads(const struct pt_program *program, const struct pt_
     return count;
 }
 
+/* Down within a column, from side to side between two. */
 static void put_arrow(struct pt_buf *buf, uint32_t from_column, uint32_t from_row, uint32_t to_column, uint32_t to_row)
 {
     uint32_t x1 = box_x(from_column) + BOX_WIDTH / 2, y1 = box_y(from_row) + BOX_HEIGHT;
     uint32_t x2 = box_x(to_column) + BOX_WIDTH / 2, y2 = box_y(to_row);
+    if (from_column != to_column) {
+        x1 = box_x(from_column) + (from_column < to_column ? BOX_WIDTH : 0);
+        x2 = box_x(to_column) + (from_column < to_column ? 0 : BOX_WIDTH);
+        y1 -= BOX_HEIGHT / 2;
+        y2 += BOX_HEIGHT / 2;
+    }
     pt_buf_printf(buf, "<line x1=\"%u\" y1=\"%u\" x2=\"%u\" y2=\"%u\" stroke=\"#444\" marker-end=\"url(#tip)\"/>\n", x1,
                   y1, x2, y2);
 }
 
 static void put_text(struct pt_buf *buf, uint32_t x, uint32_t y, const char *style, const char *text)
 {
-    enum { LONGEST = 34 };
-    char shown[LONGEST + 4];
+    enum { LONGEST = 80 };
+    char shown[LONGEST + 1];
     size_t len = strlen(text);
     if (len > LONGEST) {
         memcpy(shown, text, LONGEST - 2);
@@ -98,7 +105,10 @@ static void put_box(struct pt_buf *buf, const struct pt_program *program, const 
     const struct pt_prog_step *step = &program->steps[event->step];
     struct pt_buf line;
     pt_buf_init(&line);
-    pt_buf_printf(&line, "%u: %s", step->place.line, step->text);
+    enum { LONGEST = 30 };
+    size_t len = strlen(step->text);
+    pt_buf_printf(&line, "%u: %.*s%s", step->place.line, len > LONGEST ? LONGEST - 2 : (int)len, step->text,
+                  len > LONGEST ? ".." : "");
     pt_buf_printf(buf, "<rect x=\"%u\" y=\"%u\" width=\"%d\" height=\"%d\" rx=\"4\" fill=\"%s\" stroke=\"#444\"/>\n",
                   box_x(column), box_y(row), BOX_WIDTH, BOX_HEIGHT, fills[event->role]);
     put_text(buf, box_x(column) + 8, box_y(row) + 19, "", line.text);
