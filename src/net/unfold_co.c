@@ -7,7 +7,7 @@
  *
  * The row of a new event is the intersection of what its conditions are concurrent with. Words are intersected where
  * the rows of their events reach; for conditions made later the test goes the other way, by that later event's row.
- * Cost of one row: the number of events so far, times the words that the preset spreads over.
+ * Cost of one row: its words, and for every event that remains in question the words that the preset spreads over.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +66,18 @@ static void clear_range(uint64_t *row, uint32_t start, uint32_t count)
         row[c / 64] &= ~((uint64_t)1 << (c % 64));
 }
 
+/* The first set bit at or behind `from`; `count` when there is none. */
+static uint32_t next_bit(const uint64_t *row, uint32_t count, uint32_t from)
+{
+    if (from >= count)
+        return count;
+    uint32_t w = from / 64;
+    uint64_t bits = row[w] & (~(uint64_t)0 << (from % 64));
+    while (!bits && (w + 1) * 64 < count)
+        bits = row[++w];
+    return bits ? w * 64 + (uint32_t)__builtin_ctzll(bits) : count;
+}
+
 uint64_t *pt_unfold_co(struct unfolder *un, const uint32_t *conditions, uint32_t count, size_t *ret_words)
 {
     struct pt_unfolding *u = un->u;
@@ -87,10 +99,12 @@ uint64_t *pt_unfold_co(struct unfolder *un, const uint32_t *conditions, uint32_t
     }
     struct mask *masks = pt_xmalloc(count * sizeof *masks);
     uint32_t mask_count = make_masks(conditions, count, masks);
-    for (uint32_t f = 1; f < u->event_count; f++) {
-        const struct pt_unfold_event *e = &u->events[f];
-        if (e->co && !masks_co(masks, mask_count, e))
-            clear_range(row, e->post_start, un->net->transitions[e->transition].post_count);
+    for (uint32_t c = next_bit(row, u->condition_count, u->initial_count); c < u->condition_count;) {
+        const struct pt_unfold_event *e = &u->events[u->condition_event[c]];
+        uint32_t made = un->net->transitions[e->transition].post_count;
+        if (!masks_co(masks, mask_count, e))
+            clear_range(row, e->post_start, made);
+        c = next_bit(row, u->condition_count, e->post_start + made);
     }
     for (uint32_t i = 0; i < count; i++)
         clear_range(row, conditions[i], 1);
