@@ -40,14 +40,16 @@ struct check {
 static uint32_t *violation_steps(const struct pt_model *model, const struct pt_unfolding *u, uint32_t event,
                                  uint32_t *ret_count, uint32_t *ret_begin)
 {
-    uint32_t *steps = pt_unfolding_history(u, event, ret_count);
+    uint32_t events, count = 0, *steps = pt_unfolding_history(u, event, &events);
     *ret_begin = 0;
-    for (uint32_t i = 0; i < *ret_count; i++) {
+    for (uint32_t i = 0; i < events; i++) {
         uint32_t t = u->events[steps[i]].transition;
         if (model->meanings[t].role == PT_ROLE_GUESS)
-            *ret_begin = i;
-        steps[i] = model->steps[t];
+            *ret_begin = count;
+        if (model->steps[t] != PT_NONE)
+            steps[count++] = model->steps[t];
     }
+    *ret_count = count;
     return steps;
 }
 

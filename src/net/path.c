@@ -27,7 +27,7 @@
  *
  * Steps that nobody can notice are contracted first (contract.c).
  *
- * Size: linear in the steps, times the square of the shared objects one step touches.
+ * Size: linear in the steps and the shared objects they touch.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +36,7 @@
 #include "net/model.h"
 
 enum { BLUE, YELLOW };
+enum { MOST_PAIRS = 64 }; /* of spots to pick up from and to drop on, for which one step gets a transition each */
 
 struct path {
     const struct pt_program *program;
@@ -251,6 +252,45 @@ static void add_carrying(struct path *p, uint32_t step, uint32_t colour, uint32_
     }
 }
 
+/* A foreign step that picks the baton up (spot PT_NONE: has it already) and leads to `hub`. */
+static void add_pick_to(struct path *p, uint32_t step, uint32_t colour, uint32_t spot, uint32_t hub)
+{
+    const struct pt_prog_step *s = &p->contraction.steps[step];
+    uint32_t from = (spot == PT_NONE ? p->carry : p->control)[s->thread] + s->from;
+    if (!start(p, s, from, hub))
+        return;
+    if (spot != PT_NONE)
+        p->pre[p->pre_count++] = spot_place(p, colour, spot);
+    finish(p, step, PT_ROLE_PLAIN, PT_NONE);
+}
+
+/*
+ * The same as add_carrying for all spots of a step that touches many: one place stands between picking up and dropping,
+ * left by transitions that are no steps of the program. So there are as many as picks and drops, not as many as pairs
+ * of them.
+ */
+static void add_wide(struct path *p, uint32_t step)
+{
+    const struct pt_prog_step *s = &p->contraction.steps[step];
+    struct pt_meaning nobody = {.thread = s->thread, .block = PT_NONE};
+    uint32_t hub = pt_net_add_place(&p->model->net, NULL, false), carry = p->carry[s->thread] + s->to;
+    add_pick_to(p, step, YELLOW, PT_NONE, hub);
+    for (uint32_t k = 0; k < p->pick_count; k++) {
+        if (!p->useful[p->picks[k]])
+            continue;
+        add_pick_to(p, step, BLUE, p->picks[k], hub);
+        add_pick_to(p, step, YELLOW, p->picks[k], hub);
+    }
+    if (p->can_drop[s->thread][s->to])
+        (void)pt_model_add(p->model, PT_NONE, nobody, &hub, 1, &carry, 1);
+    for (uint32_t i = 0; i < p->drop_count; i++) {
+        if (!p->useful[p->drops[i]])
+            continue;
+        uint32_t post[] = {p->control[s->thread] + s->to, spot_place(p, YELLOW, p->drops[i])};
+        (void)pt_model_add(p->model, PT_NONE, nobody, &hub, 1, post, 2);
+    }
+}
+
 /* All that a thread can do as long as it is not inside the guessed block. */
 static void add_thread(struct path *p, uint32_t thread)
 {
@@ -260,6 +300,10 @@ static void add_thread(struct path *p, uint32_t thread)
         if (start(p, s, p->control[thread] + s->from, p->control[thread] + s->to))
             finish(p, step, PT_ROLE_PLAIN, PT_NONE);
         touch(p, s);
+        if ((uint64_t)p->pick_count * p->drop_count > MOST_PAIRS) {
+            add_wide(p, step);
+            continue;
+        }
         add_carrying(p, step, YELLOW, PT_NONE);
         for (uint32_t k = 0; k < p->pick_count; k++) {
             if (!p->useful[p->picks[k]])

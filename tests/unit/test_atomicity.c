@@ -123,6 +123,20 @@ static void test_stuck(void **state)
                 "n");
 }
 
+/* A foreign step that touches many variables, picking up from one and dropping on another, or on the same. */
+static void test_wide_steps(void **state)
+{
+    (void)state;
+#define SUM  "A + B + C + D + E + F + G + H"
+#define VARS "int A, B, C, D, E, F, G, H; "
+#define REST "; B := 1; C := 1; D := 1; E := 1; F := 1; G := 1"
+    assert_both(VARS "begin H := 1; x := A end || A := " SUM REST, "n");
+    assert_both(VARS "begin H := 1; H := 2 end || A := " SUM REST, "n");
+    assert_both(VARS "begin x := H; y := B end || A := " SUM REST "; H := 1", "y");
+    assert_both(VARS "begin H := 1; y := G end || A := " SUM REST, "n");
+    assert_both(VARS "begin H := 1 end; y := G || A := " SUM REST, "y");
+}
+
 static void test_unsafe(void **state)
 {
     (void)state;
@@ -359,10 +373,11 @@ static void test_spawn(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),         cmocka_unit_test(test_rules),     cmocka_unit_test(test_stuck),
-        cmocka_unit_test(test_unsafe),        cmocka_unit_test(test_sizes),     cmocka_unit_test(test_witness),
-        cmocka_unit_test(test_witness_check), cmocka_unit_test(test_identical), cmocka_unit_test(test_all),
-        cmocka_unit_test(test_limits),        cmocka_unit_test(test_jobs),      cmocka_unit_test(test_spawn),
+        cmocka_unit_test(test_table),      cmocka_unit_test(test_rules),         cmocka_unit_test(test_stuck),
+        cmocka_unit_test(test_wide_steps), cmocka_unit_test(test_unsafe),        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_witness),    cmocka_unit_test(test_witness_check), cmocka_unit_test(test_identical),
+        cmocka_unit_test(test_all),        cmocka_unit_test(test_limits),        cmocka_unit_test(test_jobs),
+        cmocka_unit_test(test_spawn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
