@@ -266,6 +266,12 @@ def suppressions(folder):
     assert case[0].tag == "skipped"
     log = json.loads(folder.run("report", "--sarif", "r.json"))
     assert log["runs"][0]["results"][0]["suppressions"][0]["justification"] == "property:va*" and not list(sarif_problems(log))
+    folder.write("s", "race:^counter$\n")
+    race = {"trace": "T1|w(counter)=1|a.c:1\nT2|w(counter)=2|a.c:2\n", "prop": "property p at each i: race_free(*);\n"}
+    found = folder.result(**race, options=("--suppressions", "s"), status=0)
+    other = folder.result(trace=race["trace"].replace("counter", "other"), prop=race["prop"], options=("--suppressions", "s"), status=1)
+    assert found["properties"][0]["id"] != other["properties"][0]["id"]
+    folder.write("x.trace", WATER)
     folder.write("s", "property:valv\n")
     folder.result(prop=prop, options=("--suppressions", "s"), status=1)
     folder.write("s", "what is this\n")
