@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Reports made from results: each format, ids that stay, suppressions, baselines, and results that are none.
 
-    run_reports.py PORTENT
+    run_reports.py PORTENT [SARIF_SCHEMA]
 
-The last line is `reports: N passed, M failed`.
+With a schema (tests/reports/fetch_schema), SARIF is held against it too. The last line is `reports: N passed, M failed`.
 """
 import json
 import pathlib
@@ -14,7 +14,9 @@ import tempfile
 import traceback
 import xml.etree.ElementTree
 
-from sarif_shape import check as sarif_problems
+import sarif_shape
+
+SCHEMA = None  # a jsonschema validator, when a schema is given
 
 WATER = """-|init(w)=20|-
 -|init(v)=40|-
@@ -36,6 +38,13 @@ MODEL = {"portent": 1, "file": "x.sml", "blocks": [
     {"thread": 1, "block": 1, "line": 3, "causally_atomic": False, "witness": [
         {"thread": 1, "text": "begin", "line": 3}, {"thread": 2, "text": "Y := X", "line": 9, "after": [0]}]},
     {"thread": 2, "block": 1, "line": 8, "causally_atomic": True}], "net": {"places": 1, "transitions": 1}}
+
+
+def sarif_problems(log):
+    """What is wrong with a SARIF log."""
+    yield from sarif_shape.check(log)
+    if SCHEMA:
+        yield from (f"{'/'.join(map(str, error.path))}: {error.message}" for error in SCHEMA.iter_errors(log))
 
 
 class Folder:
@@ -171,7 +180,8 @@ def the_sarif_check_can_fail(folder):
     log["runs"][0]["results"][0]["codeFlows"][0]["threadFlows"] = []
     log["runs"][0]["results"][0]["colour"] = "red"
     del log["runs"][0]["tool"]["driver"]["name"]
-    assert len(list(sarif_problems(log))) == 3
+    assert len(list(sarif_shape.check(log))) == 3
+    assert not SCHEMA or len(list(SCHEMA.iter_errors(log))) == 3
 
 
 def junit(folder):
@@ -332,7 +342,12 @@ TESTS = [text_is_what_check_prints, result_survives_reading, other_kinds, window
 
 
 def main():
+    global SCHEMA
     portent = str(pathlib.Path(sys.argv[1]).resolve())
+    if len(sys.argv) > 2:
+        import jsonschema  # not needed, and not there, in the usual run
+        schema = json.loads(pathlib.Path(sys.argv[2]).read_text(encoding="utf-8"))
+        SCHEMA = jsonschema.validators.validator_for(schema)(schema)
     passed = failed = 0
     for test in TESTS:
         with tempfile.TemporaryDirectory(prefix="portent-reports-") as path:
