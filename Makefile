@@ -10,7 +10,7 @@ ASAN_RANDOM ?= 200
 export DESTDIR
 
 .DEFAULT_GOAL := all
-.PHONY: all deps demo check check-asan check-valgrind check-real check-browser install lint bench fuzz clean help
+.PHONY: all deps demo check check-asan check-valgrind check-real check-browser check-sarif install lint bench fuzz clean help
 # Prerequisites run in the order they are written; Ninja does the parallel work.
 .NOTPARALLEL:
 
@@ -62,6 +62,12 @@ check-real: deps all ## build memcached and pbzip2, unmodified, and run them und
 check-browser: deps all ## look at the HTML report with a headless Chromium
 	@tools/deps browser || true
 	@PYTHONDONTWRITEBYTECODE=1 tests/browser/run_browser.py build/bin/portent
+
+# Not in .ci/run: the schema comes from outside, and npm is a large thing to install for one file.
+check-sarif: deps all ## hold SARIF reports against the published schema, which npm has
+	@tools/deps sarif
+	@schema=$$(tests/reports/fetch_schema build/sarif) && \
+		PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 tests/reports/run_reports.py build/bin/portent "$$schema"
 
 install: all ## install under PREFIX (default /usr/local), staged in DESTDIR
 	@cmake --install build --prefix $(PREFIX)

@@ -56,6 +56,9 @@ struct pt_finding_id pt_finding_id(const struct pt_finding *finding)
         add_thread(&buf, last->thread);
         add(&buf, last->op, strlen(last->op));
         add(&buf, last->object, strlen(last->object));
+    } else if (finding->first.state >
+               0) { /* which of the racing threads comes second, varies; what they race on, does not */
+        add(&buf, finding->first.event.object, strlen(finding->first.event.object));
     }
     snprintf(id.text, sizeof id.text, "%016llx", (unsigned long long)XXH64(buf.text, buf.len, 0));
     pt_buf_release(&buf);

@@ -125,6 +125,11 @@ static bool names_match(const char *pattern, const struct pt_finding *finding)
     for (uint32_t i = 0; i < finding->value_count && finding->initial; i++)
         if (pt_suppression_matches(pattern, finding->initial[i].name, false))
             return true;
+    for (uint32_t i = 0; i < finding->first.value_count; i++)
+        if (pt_suppression_matches(pattern, finding->first.values[i].name, false))
+            return true;
+    if (finding->first.state > 0 && step_matches(pattern, &finding->first.event))
+        return true;
     for (uint32_t i = 0; i < finding->witness_count; i++)
         if (step_matches(pattern, &finding->witness[i]))
             return true;

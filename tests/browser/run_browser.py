@@ -172,6 +172,15 @@ def model_results(portent, folder, browser):
     assert browser.value("document.querySelectorAll('.sky path.hb').length") == 2
 
 
+def one_column_where_runs_are_the_same(portent, folder, browser):
+    page, _ = report(portent, folder, WATER, "property p: w < 31;\n")
+    browser.size(1200, 900)
+    browser.open(page)
+    assert browser.value("document.querySelectorAll('.ev.left').length") == 3
+    assert browser.value("document.querySelectorAll('.ev.right, .links path').length") == 0
+    assert browser.value("document.querySelectorAll('.ev.breaks').length") == 1
+
+
 def other_kinds(portent, folder, browser):
     page, _ = report(portent, folder, WATER, "property look at T1: v > 45 -> @T2(w) >= 27;\nproperty late within 3 events: always eventually event(go);\n")
     browser.size(390, 800, dark=True)
@@ -182,7 +191,7 @@ def other_kinds(portent, folder, browser):
     assert browser.complaints() == []
 
 
-TESTS = [opens_without_complaints, slider_changes_values, keyboard_steps, moved_events_are_joined, names_stay_text, ten_thousand_events, model_results, other_kinds]
+TESTS = [opens_without_complaints, slider_changes_values, keyboard_steps, moved_events_are_joined, names_stay_text, ten_thousand_events, model_results, one_column_where_runs_are_the_same, other_kinds]
 
 
 def main():

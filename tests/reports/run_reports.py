@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Reports made from results: each format, ids that stay, suppressions, baselines, and results that are none.
 
-    run_reports.py PORTENT
+    run_reports.py PORTENT [SARIF_SCHEMA]
 
-The last line is `reports: N passed, M failed`.
+With a schema (tests/reports/fetch_schema), SARIF is held against it too. The last line is `reports: N passed, M failed`.
 """
 import json
 import pathlib
@@ -14,7 +14,9 @@ import tempfile
 import traceback
 import xml.etree.ElementTree
 
-from sarif_shape import check as sarif_problems
+import sarif_shape
+
+SCHEMA = None  # a jsonschema validator, when a schema is given
 
 WATER = """-|init(w)=20|-
 -|init(v)=40|-
@@ -36,6 +38,13 @@ MODEL = {"portent": 1, "file": "x.sml", "blocks": [
     {"thread": 1, "block": 1, "line": 3, "causally_atomic": False, "witness": [
         {"thread": 1, "text": "begin", "line": 3}, {"thread": 2, "text": "Y := X", "line": 9, "after": [0]}]},
     {"thread": 2, "block": 1, "line": 8, "causally_atomic": True}], "net": {"places": 1, "transitions": 1}}
+
+
+def sarif_problems(log):
+    """What is wrong with a SARIF log."""
+    yield from sarif_shape.check(log)
+    if SCHEMA:
+        yield from (f"{'/'.join(map(str, error.path))}: {error.message}" for error in SCHEMA.iter_errors(log))
 
 
 class Folder:
@@ -171,7 +180,8 @@ def the_sarif_check_can_fail(folder):
     log["runs"][0]["results"][0]["codeFlows"][0]["threadFlows"] = []
     log["runs"][0]["results"][0]["colour"] = "red"
     del log["runs"][0]["tool"]["driver"]["name"]
-    assert len(list(sarif_problems(log))) == 3
+    assert len(list(sarif_shape.check(log))) == 3
+    assert not SCHEMA or len(list(SCHEMA.iter_errors(log))) == 3
 
 
 def junit(folder):
@@ -266,6 +276,12 @@ def suppressions(folder):
     assert case[0].tag == "skipped"
     log = json.loads(folder.run("report", "--sarif", "r.json"))
     assert log["runs"][0]["results"][0]["suppressions"][0]["justification"] == "property:va*" and not list(sarif_problems(log))
+    folder.write("s", "race:^counter$\n")
+    race = {"trace": "T1|w(counter)=1|a.c:1\nT2|w(counter)=2|a.c:2\n", "prop": "property p at each i: race_free(*);\n"}
+    found = folder.result(**race, options=("--suppressions", "s"), status=0)
+    other = folder.result(trace=race["trace"].replace("counter", "other"), prop=race["prop"], options=("--suppressions", "s"), status=1)
+    assert found["properties"][0]["id"] != other["properties"][0]["id"]
+    folder.write("x.trace", WATER)
     folder.write("s", "property:valv\n")
     folder.result(prop=prop, options=("--suppressions", "s"), status=1)
     folder.write("s", "what is this\n")
@@ -326,7 +342,12 @@ TESTS = [text_is_what_check_prints, result_survives_reading, other_kinds, window
 
 
 def main():
+    global SCHEMA
     portent = str(pathlib.Path(sys.argv[1]).resolve())
+    if len(sys.argv) > 2:
+        import jsonschema  # not needed, and not there, in the usual run
+        schema = json.loads(pathlib.Path(sys.argv[2]).read_text(encoding="utf-8"))
+        SCHEMA = jsonschema.validators.validator_for(schema)(schema)
     passed = failed = 0
     for test in TESTS:
         with tempfile.TemporaryDirectory(prefix="portent-reports-") as path:

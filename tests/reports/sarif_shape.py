@@ -1,6 +1,6 @@
 """What the SARIF 2.1.0 standard (OASIS, 2020) says about the objects that Portent writes: members, types, enumerations.
 
-Written from the standard's text, since its JSON schema is not ours to keep. An object may have the members listed for
+Written from the standard's text, since its JSON schema is not ours to keep (`make check-sarif` fetches it). An object may have the members listed for
 it and no others; `!` marks those it must have. Types: str, int, bool, [element], {member table}, a set of words, or the
 name of another object.
 """

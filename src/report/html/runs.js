@@ -1,22 +1,23 @@
 // Your run and the predicted one, side by side. Only rows in view exist; the links between the columns are drawn for
 // the same stretch.
 function twoRuns(model, sources, choose) {
-  const left = model.observed.steps, right = model.predicted.steps;
+  // Where your run itself is the violating one, one column says it all.
+  const single = model.same, left = model.observed.steps, right = single ? [] : model.predicted.steps;
   const hasSource = model.actual.some((event) => sources[event.loc]);
   const ROW = hasSource ? 50 : 32, PAD = 4;
   const total = Math.max(left.length, right.length);
   const inner = el("div", { class: "lanes-inner", style: { height: `${total * ROW + PAD}px` } });
   const digits = String(model.from + total).length;
-  const lanes = el("div", { class: "lanes", style: { "--digits": Math.max(2, digits) }, tabindex: total * ROW > 500 ? "0" : null, role: "group", "aria-label": "Events of both runs" }, inner);
+  const lanes = el("div", { class: single ? "lanes single" : "lanes", style: { "--digits": Math.max(2, digits) }, tabindex: total * ROW > 500 ? "0" : null, role: "group", "aria-label": "Events of both runs" }, inner);
   const links = svg("svg", { class: "links", "aria-hidden": "true" });
   let now = { run: "predicted", step: 0 };
 
   function row(step, side) {
-    const event = step.event, last = side === "right" && step.i === right.length - 1;
+    const event = step.event, last = single ? step.i === left.length - 1 : side === "right" && step.i === right.length - 1;
     const moved = model.moved.has(event.number);
     const state = [side, moved && "moved", last && "breaks", side === "left" && !model.inWitness.has(event.number) && "skipped",
-      now.step === step.i + 1 && (now.run === "predicted") === (side === "right") && "now"].filter(Boolean).join(" ");
-    return el("div", { class: `ev ${state}`, style: { top: `${step.i * ROW + PAD}px`, height: `${ROW - 4}px` }, title: stepWords(event), onclick: () => choose(side === "right" ? "predicted" : "observed", step.i + 1) },
+      now.step === step.i + 1 && (single || (now.run === "predicted") === (side === "right")) && "now"].filter(Boolean).join(" ");
+    return el("div", { class: `ev ${state}`, style: { top: `${step.i * ROW + PAD}px`, height: `${ROW - 4}px` }, title: stepWords(event), onclick: () => choose(single || side === "right" ? "predicted" : "observed", step.i + 1) },
       el("div", { class: "top" },
         el("span", { class: "n" }, model.from + step.i + 1),
         el("span", { class: "dot", style: { background: threadColor(event.threadIndex) } }),
@@ -68,12 +69,12 @@ function twoRuns(model, sources, choose) {
       : "On the left what happened, on the right an order that the program allows as well. Every event is joined to itself."),
     el("div", { class: "lanes-head" },
       el("div", { class: "left" }, el("h3", null, "Your run")), el("div"),
-      el("div", { class: "right" }, el("h3", null, model.predicted.title === "Your run" ? "Violating prefix" : model.predicted.title))),
+      el("div", { class: "right" }, !single && el("h3", null, model.predicted.title))),
     lanes,
     el("ul", { class: "legend" },
       model.moved.size > 0 && el("li", null, swatch("bad"), "happens earlier than in your run"),
-      model.actual.length > right.length && el("li", null, el("span", { style: { opacity: .5 } }, "faded"), "not needed for the violation"),
-      el("li", null, el("span", { class: "dot", style: { background: "var(--bad)" } }), "the last event on the right breaks the property")));
+      !single && model.actual.length > right.length && el("li", null, el("span", { style: { opacity: .5 } }, "faded"), "not needed for the violation"),
+      el("li", null, el("span", { class: "dot", style: { background: "var(--bad)" } }), `the last event${single ? "" : " on the right"} breaks the property`)));
   return {
     element, draw,
     show(run, step, follow) {

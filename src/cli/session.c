@@ -1,0 +1,264 @@
+/*
+ * One observed run of a program, in three steps: its names are looked up and the channel is made; it runs while the
+ * analysis reads its events; the analysis is finished. The second step takes as long as the program does and a moment
+ * more; memory is the engine's.
+ */
+#include "cli/session.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cli/diag.h"
+#include "cli/interrupt.h"
+#include "cli/launch.h"
+#include "cli/session_warn.h"
+#include "cli/settings.h"
+#include "report/words.h"
+
+enum {
+    RING_BYTES = 1 << 20, /* per thread; pages that are never written cost nothing */
+    RING_MAX = 1024,
+    SHORTEST_WAIT = 50 * 1000, /* nanoseconds, doubled up to the longest as long as nothing comes */
+    LONGEST_WAIT = 10 * 1000 * 1000,
+    HALT_PATIENCE = 2000 * 1000 * 1000, /* how long a program may take to end by itself when it is told to */
+};
+
+/* --- before the program starts --- */
+
+/* A property that cannot be checked is known before the program runs: then it need not. */
+static enum pt_status check_inputs(const struct pt_session *session, struct pt_err *err)
+{
+    for (uint32_t i = 0; i < session->analyse.input_count; i++) {
+        const struct pt_analysis_input *input = &session->analyse.inputs[i];
+        if (!input->monitor)
+            return pt_err_at(err, PT_EINPUT, input->property->file, input->property->line, input->property->column,
+                             "property '%s' cannot be checked: %s", input->property->name, input->message);
+    }
+    return PT_OK;
+}
+
+enum pt_status pt_session_resolve(struct pt_session *session, struct pt_err *err)
+{
+    struct pt_debuginfo_options options = {.library_path = getenv("LD_LIBRARY_PATH"), .modules = session->modules};
+    enum pt_status status = check_inputs(session, err);
+    if (status != PT_OK)
+        return status;
+    status = pt_debuginfo_open(session->program, &options, &session->info, err);
+    if (status != PT_OK) {
+        session->info = NULL;
+        /* A script, say: without properties nobody has to know its names. */
+        return pt_resolve_needed(&session->analyse) ? status : PT_OK;
+    }
+    return pt_resolve(&session->analyse, session->info, &session->resolved, err);
+}
+
+static const char *function_name(void *context, uint64_t start, uint64_t module_base)
+{
+    struct pt_session *session = context;
+    return session->info ? pt_debuginfo_function(session->info, start, module_base) : NULL;
+}
+
+static bool place_name(void *context, const char *file, uint64_t offset, bool whole, struct pt_placed *ret_placed)
+{
+    struct pt_session *session = context;
+    struct pt_variable variable;
+    if (!pt_debuginfo_at(session->info, file, offset, whole, &ret_placed->name, &variable))
+        return false;
+    ret_placed->offset = variable.offset;
+    ret_placed->size = variable.size;
+    ret_placed->type = variable.type;
+    return true;
+}
+
+/* A property that is local to threads needs all their events, and what each knows of the others': so all are counted,
+ * unless everything is recorded and says it by itself. */
+static uint32_t what_to_keep(const struct pt_session *session)
+{
+    uint32_t keep = session->keep;
+    bool record_all = keep & PT_KEEP_ALL;
+    for (uint32_t i = 0; i < session->analyse.input_count && !record_all; i++) {
+        const struct pt_property *property = session->analyse.inputs[i].property;
+        if (property && property->kind == PT_KIND_MTTL)
+            keep |= PT_KEEP_ALL | PT_KEEP_CLOCKS;
+    }
+    return keep;
+}
+
+enum pt_status pt_session_open(struct pt_session *session, struct pt_err *err)
+{
+    uint32_t keep = what_to_keep(session);
+    struct pt_channel_setup setup = {.vars = session->resolved.vars,
+                                     .var_count = session->resolved.var_count,
+                                     .events = session->resolved.events,
+                                     .event_count = session->resolved.event_count,
+                                     .options = getenv(PT_OPTIONS_ENV),
+                                     .keep = keep,
+                                     .on_full = session->on_full,
+                                     .ring_bytes = RING_BYTES,
+                                     .ring_max = RING_MAX};
+    enum pt_status status = pt_channel_create(&setup, &session->names, &session->reader, err);
+    if (status == PT_OK)
+        pt_channel_set_function(session->reader, function_name, session);
+    if (status == PT_OK && session->info)
+        pt_channel_set_place(session->reader, place_name, session);
+    return status;
+}
+
+/* --- while it runs --- */
+
+static void take(struct pt_session *session, const struct pt_event *event)
+{
+    struct pt_err err;
+    if (session->writer && pt_writer_add(session->writer, event, &err) != PT_OK) {
+        pt_session_complain(session, &err);
+        (void)!pt_writer_close(session->writer, &err); /* said already */
+        session->writer = NULL;
+    }
+    if (!session->nonsense && pt_analysis_event(session->analysis, event, &err) != PT_OK) {
+        session->nonsense = true;
+        pt_session_complain(session, &err);
+    }
+}
+
+static void note_found(void *context, const struct pt_finding *finding)
+{
+    struct pt_session_output *output = context;
+    output->violated |= !pt_triage_sets_aside(output->output.options->triage, finding);
+    if (output->found)
+        output->found(context, finding);
+}
+
+static void note_observed(void *context, const struct pt_finding *finding, const struct pt_step *step)
+{
+    struct pt_session_output *output = context;
+    output->violated |= !pt_triage_may_set_aside(output->output.options->triage, finding);
+    if (output->observed)
+        output->observed(context, finding, step);
+}
+
+static void begin_output(struct pt_session *session)
+{
+    struct pt_session_output *output = &session->output;
+    struct pt_analysis_options *engine = &session->analyse.engine;
+    *output = (struct pt_session_output){0};
+    pt_output_begin(&output->output, &session->output_options, false, engine);
+    output->found = engine->found;
+    output->observed = engine->observed;
+    engine->found = note_found;
+    engine->observed = note_observed;
+}
+
+/* halt_on_error: the program is asked to end, and later made to. *since is when it was asked, 0: not yet. */
+static void halt(const struct pt_launched *launched, uint64_t *since)
+{
+    uint64_t now = pt_progress_now();
+    if (!*since) {
+        *since = now;
+        kill(launched->program, SIGTERM);
+    } else if (now - *since > HALT_PATIENCE) {
+        kill(launched->program, SIGKILL);
+    }
+}
+
+static void observe(struct pt_session *session, const struct pt_launched *launched)
+{
+    uint64_t wait = SHORTEST_WAIT, halted = 0;
+    bool over = false;
+    for (;;) {
+        struct pt_event event;
+        if (session->settings.halt_on_error && session->output.violated && !over)
+            halt(launched, &halted);
+        if (pt_channel_ready(session->reader, &event) ||
+            pt_channel_next(session->reader, pt_progress_now(), &event) == PT_CHANNEL_EVENT) {
+            take(session, &event);
+            wait = SHORTEST_WAIT;
+        } else if (over) {
+            return;
+        } else if (pt_launch_is_over(launched)) {
+            pt_channel_set_ended(session->reader);
+            over = true;
+        } else {
+            pt_channel_wait(session->reader, wait);
+            wait = wait * 2 < LONGEST_WAIT ? wait * 2 : LONGEST_WAIT;
+        }
+    }
+}
+
+/* What is watched, for verbosity=1. */
+static void introduce(const struct pt_session *session, pid_t process)
+{
+    fprintf(stderr, "portent: process %ld is observed: %u variable%s, %u user event%s%s\n", (long)process,
+            session->resolved.var_count, pt_words_plural(session->resolved.var_count), session->resolved.event_count,
+            pt_words_plural(session->resolved.event_count), session->writer ? ", recorded" : "");
+    for (uint32_t i = 0; i < session->resolved.var_count; i++) {
+        const struct pt_channel_var *var = &session->resolved.vars[i];
+        fprintf(stderr, "portent: %s: %u bytes at 0x%" PRIx64 " of %s\n", var->name, var->size, var->offset,
+                var->module ? var->module : session->program);
+    }
+}
+
+enum pt_status pt_session_run(struct pt_session *session, const char *const *arguments, struct pt_err *err)
+{
+    struct pt_launched launched;
+    enum pt_status status = pt_launch(session->program, arguments, session->reader, &launched, err);
+    if (status != PT_OK)
+        return status;
+    pt_settings_open_log(&session->settings, launched.program);
+    begin_output(session);
+    if (session->settings.verbosity > 0)
+        introduce(session, launched.program);
+    session->analysis = pt_analysis_new(&session->names, session->analyse.inputs, session->analyse.input_count,
+                                        &session->analyse.engine);
+    observe(session, &launched);
+    session->program_status = pt_launch_end(&launched);
+    pt_interrupt_catch();
+    return PT_OK;
+}
+
+void pt_session_finish(struct pt_session *session, struct pt_result *ret_result)
+{
+    struct pt_buf lost;
+    pt_buf_init(&lost);
+    bool incomplete = pt_session_losses(session, &lost);
+    session->output.output.trace_ended = true;
+    pt_session_warn(session, &lost);
+    pt_analysis_finish(session->analysis, incomplete ? lost.text : NULL);
+    ret_result->findings = pt_analysis_findings(session->analysis, &ret_result->count);
+    pt_analysis_counts(session->analysis, &ret_result->events, &ret_result->threads);
+    pt_buf_release(&lost);
+}
+
+void pt_session_init(struct pt_session *session)
+{
+    char color[8];
+    *session = (struct pt_session){0};
+    pt_names_init(&session->names);
+    pt_analyse_init(&session->analyse, PT_SESSION_WINDOW, PT_SESSION_LOOKAHEAD, NULL);
+    session->analyse.selected = true;
+    pt_settings_load(&session->settings);
+    if (pt_span_is(session->settings.color, "auto") && !pt_span_is(session->settings.log_path, "stderr"))
+        session->settings.color = (struct pt_span){"never", 5};
+    snprintf(color, sizeof color, "%.*s", (int)session->settings.color.len, session->settings.color.at);
+    session->output_options = (struct pt_output_options){.stream = true,
+                                                         .on_stderr = true,
+                                                         .style = pt_analyse_style(STDERR_FILENO, color),
+                                                         .triage = &session->analyse.triage};
+}
+
+void pt_session_release(struct pt_session *session)
+{
+    struct pt_err err;
+    if (session->writer)
+        (void)!pt_writer_close(session->writer, &err); /* an error was told already */
+    pt_analysis_free(session->analysis);
+    pt_channel_free(session->reader);
+    pt_resolved_release(&session->resolved);
+    pt_debuginfo_free(session->info);
+    pt_analyse_release(&session->analyse);
+    pt_names_release(&session->names);
+    free(session->modules);
+    free(session->program);
+}
