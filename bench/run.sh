@@ -27,6 +27,9 @@ say "the cone: window 64, lookahead 256, 8 threads"
 say "steps of a 'within' property from memory (aim: 50 million events/s)"
 "$bin/within"
 
+say "portent model: text to verdicts, processor time (at most, aim)"
+"$bin/model"
+
 if [ -r "$formulas" ]; then
   say "Büchi automata of $(basename "$formulas")"
   "$bin/buchi" "$formulas" | tail -n 12

@@ -38,7 +38,7 @@ struct pt_prog_step {
     uint32_t from, to; /* nodes of the thread */
     uint32_t object;   /* PT_NONE for PLAIN */
     uint32_t access_start;
-    uint16_t read_count, write_count;
+    uint32_t read_count, write_count;
     const char *text; /* as a reader knows it: "Y := 5", "acquire(l)", "if (x < 3): false" */
     struct pt_source_place place;
 };
@@ -47,7 +47,7 @@ struct pt_prog_thread {
     const char *name; /* as written, or "thread 2" */
     uint32_t start;   /* node */
     uint32_t stop;    /* node without leaving steps in which the thread has ended; PT_NONE: it never ends */
-    uint32_t node_count;
+    uint32_t node_count, block_count;
     bool spawned; /* starts with a SPAWN step, not by itself */
     struct pt_source_place place;
 };

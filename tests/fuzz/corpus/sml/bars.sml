@@ -1,0 +1,1 @@
+int X, Y; begin : B X := 1; if (Y = 0 or X < 2) { Y := -X } else { skip } end || while (!X = 1) { } || null

@@ -1,0 +1,1 @@
+int X; begin x := X; begin X := 2 end; X := 3 end || X := X * (2 - 1) / 3

@@ -1,0 +1,1 @@
+lock m; acquire(m); begin skip end release(m); release(m)
