@@ -1,0 +1,263 @@
+/*
+ * Abstract values and memory.
+ *
+ * A value is nothing yet, one number, or a set of objects with a common offset; joins only go up, and sets grow at most
+ * to all objects, so every fixpoint over them ends. An object's contents are kept per (offset, size) stored to, plus a smear
+ * for stores at unknown offsets; a load joins what overlaps it. Nothing is ever overwritten: that keeps contents true at
+ * every moment of every thread.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cfront/abstract.h"
+
+enum { MAX_INITIAL_CELLS = 4096 };
+
+struct pt_cf_val pt_cf_int(int64_t number)
+{
+    return (struct pt_cf_val){.kind = PT_CF_INT, .number = number};
+}
+
+struct pt_cf_val pt_cf_number(void)
+{
+    return (struct pt_cf_val){.kind = PT_CF_REF};
+}
+
+struct pt_cf_val pt_cf_ref(struct pt_cf *cf, uint32_t object, int64_t offset)
+{
+    uint32_t set = pt_strtab_intern(&cf->sets, (const char *)&object, sizeof object);
+    return (struct pt_cf_val){.kind = PT_CF_REF, .set = set, .number = offset};
+}
+
+const uint32_t *pt_cf_targets(const struct pt_cf *cf, struct pt_cf_val val, uint32_t *ret_count)
+{
+    if (val.kind != PT_CF_REF) {
+        *ret_count = 0;
+        return NULL;
+    }
+    *ret_count = pt_strtab_len(&cf->sets, val.set) / sizeof(uint32_t);
+    return (const void *)pt_strtab_text(&cf->sets, val.set); /* arenas align to 16 bytes */
+}
+
+static uint32_t union_of(struct pt_cf *cf, struct pt_cf_val a, struct pt_cf_val b)
+{
+    uint32_t na, nb;
+    const uint32_t *ta = pt_cf_targets(cf, a, &na), *tb = pt_cf_targets(cf, b, &nb);
+    uint32_t *both = pt_xmalloc(((size_t)na + nb + 1) * sizeof *both);
+    memcpy(both, ta, na * sizeof *both);
+    memcpy(both + na, tb, nb * sizeof *both);
+    uint32_t count = pt_sort_distinct(both, na + nb);
+    uint32_t set = pt_strtab_intern(&cf->sets, (const char *)both, count * sizeof *both);
+    free(both);
+    return set;
+}
+
+struct pt_cf_val pt_cf_join(struct pt_cf *cf, struct pt_cf_val a, struct pt_cf_val b)
+{
+    if (a.kind == PT_CF_BOTTOM)
+        return b;
+    if (b.kind == PT_CF_BOTTOM)
+        return a;
+    if (a.kind == PT_CF_INT && b.kind == PT_CF_INT)
+        return a.number == b.number ? a : pt_cf_number();
+    if (a.kind == PT_CF_INT) /* null, or a mark like -1: no pointer */
+        return b;
+    if (b.kind == PT_CF_INT)
+        return a;
+    if (a.set == 0 || b.set == 0)
+        return a.set == 0 ? b : a;
+    struct pt_cf_val joined = {.kind = PT_CF_REF, .number = a.number == b.number ? a.number : PT_CF_UNKNOWN};
+    joined.set = a.set == b.set ? a.set : union_of(cf, a, b);
+    return joined;
+}
+
+struct pt_cf_val pt_cf_blur(struct pt_cf_val val)
+{
+    if (val.kind == PT_CF_INT)
+        return pt_cf_number();
+    if (val.kind == PT_CF_REF && val.set != 0)
+        val.number = PT_CF_UNKNOWN;
+    return val;
+}
+
+static bool same(struct pt_cf_val a, struct pt_cf_val b)
+{
+    return a.kind == b.kind && a.set == b.set && a.number == b.number;
+}
+
+void pt_cf_widen(struct pt_cf *cf, struct pt_cf_val *to, struct pt_cf_val val)
+{
+    struct pt_cf_val joined = pt_cf_join(cf, *to, val);
+    if (!same(joined, *to)) {
+        *to = joined;
+        cf->changed = true;
+    }
+}
+
+void pt_cf_escape(struct pt_cf *cf, struct pt_cf_val val)
+{
+    uint32_t count;
+    const uint32_t *targets = pt_cf_targets(cf, val, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (targets[i] == PT_CF_ANYTHING || cf->objects[targets[i]].escaped)
+            continue;
+        cf->objects[targets[i]].escaped = true;
+        cf->changed = true;
+    }
+}
+
+/* Fills the cells of a global from its initialiser. */
+static void add_initial(struct pt_cf *cf, uint32_t object, LLVMValueRef constant, int64_t offset)
+{
+    LLVMTypeRef type = LLVMTypeOf(constant);
+    struct pt_cf_object *o = &cf->objects[object];
+    LLVMTypeKind kind = LLVMGetTypeKind(type);
+    if (LLVMIsNull(constant))
+        return;
+    if (o->cell_count >= MAX_INITIAL_CELLS) {
+        o->zero = false; /* numbers beyond are unknown; pointers must not be lost */
+        if (kind != LLVMArrayTypeKind && kind != LLVMStructTypeKind)
+            o->smear = pt_cf_join(cf, o->smear, pt_cf_blur(pt_cf_eval(cf, PT_NONE, constant)));
+        else
+            for (int i = 0; i < LLVMGetNumOperands(constant); i++)
+                add_initial(cf, object, LLVMGetOperand(constant, (unsigned)i), 0);
+        return;
+    }
+    if (LLVMIsAConstantStruct(constant) || LLVMIsAConstantArray(constant)) {
+        for (int i = 0; i < LLVMGetNumOperands(constant); i++) {
+            int64_t at = kind == LLVMStructTypeKind
+                             ? (int64_t)LLVMOffsetOfElement(cf->names.layout, type, (unsigned)i)
+                             : i * (int64_t)LLVMABISizeOfType(cf->names.layout, LLVMGetElementType(type));
+            add_initial(cf, object, LLVMGetOperand(constant, (unsigned)i), offset + at);
+        }
+        return;
+    }
+    if (kind == LLVMArrayTypeKind || kind == LLVMVectorTypeKind || kind == LLVMStructTypeKind) {
+        o->zero = false; /* an array of plain numbers: nobody needs them */
+        return;
+    }
+    struct pt_cf_cell cell = {.offset = offset, .size = LLVMStoreSizeOfType(cf->names.layout, type), .initial = true};
+    cell.val = pt_cf_eval(cf, PT_NONE, constant); /* may make objects, and move this one */
+    o = &cf->objects[object];
+    PT_PUSH(o->cells, o->cell_count, o->cell_cap, cell);
+}
+
+uint32_t pt_cf_object(struct pt_cf *cf, enum pt_cf_object_kind kind, LLVMValueRef value, uint32_t context)
+{
+    struct {
+        uint64_t value;
+        uint32_t context, kind;
+    } key = {pt_key(value), context, kind};
+    uint32_t before = cf->object_keys.count, id = pt_strtab_intern(&cf->object_keys, (const char *)&key, sizeof key);
+    if (id < before)
+        return id;
+    struct pt_cf_object object = {.kind = kind, .value = value, .context = context};
+    object.summary = context != PT_NONE && kind == PT_CF_DATA && cf->contexts[context].repeated;
+    PT_PUSH(cf->objects, cf->object_count, cf->object_cap, object);
+    if (kind == PT_CF_DATA && value && LLVMIsAGlobalVariable(value) && LLVMGetInitializer(value)) {
+        cf->objects[id].zero = true;
+        add_initial(cf, id, LLVMGetInitializer(value), 0);
+    }
+    return id;
+}
+
+static struct pt_cf_val initial_of(const struct pt_cf_object *o)
+{
+    return o->zero ? pt_cf_int(0) : pt_cf_number();
+}
+
+static struct pt_cf_val load_object(struct pt_cf *cf, const struct pt_cf_object *o, int64_t offset, uint64_t size)
+{
+    struct pt_cf_val val = o->smear;
+    bool initialised = false;
+    for (size_t i = 0; i < o->cell_count; i++) {
+        const struct pt_cf_cell *cell = &o->cells[i];
+        if (offset == PT_CF_UNKNOWN) {
+            val = pt_cf_join(cf, val, cell->val);
+        } else if (cell->offset == offset && cell->size == size) {
+            val = pt_cf_join(cf, val, cell->val);
+            initialised |= cell->initial;
+        } else if (cell->offset < offset + (int64_t)size && offset < cell->offset + (int64_t)cell->size) {
+            val = pt_cf_join(cf, val, pt_cf_blur(cell->val));
+        }
+    }
+    return initialised ? val : pt_cf_join(cf, val, initial_of(o));
+}
+
+struct pt_cf_val pt_cf_load(struct pt_cf *cf, struct pt_cf_val address, uint64_t size)
+{
+    if (address.kind == PT_CF_BOTTOM)
+        return address;
+    uint32_t count;
+    const uint32_t *targets = pt_cf_targets(cf, address, &count);
+    struct pt_cf_val val = count ? (struct pt_cf_val){0} : pt_cf_number();
+    for (uint32_t i = 0; i < count; i++) {
+        const struct pt_cf_object *o = &cf->objects[targets[i]];
+        bool wild = targets[i] == PT_CF_ANYTHING || (o->escaped && cf->wild_stores);
+        if (wild)
+            val = pt_cf_join(cf, val, pt_cf_ref(cf, PT_CF_ANYTHING, PT_CF_UNKNOWN));
+        if (targets[i] != PT_CF_ANYTHING)
+            val = pt_cf_join(cf, val, load_object(cf, o, address.number, size));
+    }
+    return val;
+}
+
+static void store_object(struct pt_cf *cf, uint32_t object, int64_t offset, uint64_t size, struct pt_cf_val val)
+{
+    struct pt_cf_object *o = &cf->objects[object];
+    if (o->escaped)
+        pt_cf_escape(cf, val);
+    if (offset == PT_CF_UNKNOWN) {
+        pt_cf_widen(cf, &o->smear, val);
+        return;
+    }
+    for (size_t i = 0; i < o->cell_count; i++) {
+        if (o->cells[i].offset == offset && o->cells[i].size == size) {
+            pt_cf_widen(cf, &o->cells[i].val, val);
+            return;
+        }
+    }
+    struct pt_cf_cell cell = {.offset = offset, .size = size, .val = val};
+    PT_PUSH(o->cells, o->cell_count, o->cell_cap, cell);
+    cf->changed = true;
+}
+
+void pt_cf_store(struct pt_cf *cf, struct pt_cf_val address, uint64_t size, struct pt_cf_val val)
+{
+    if (address.kind == PT_CF_BOTTOM || val.kind == PT_CF_BOTTOM)
+        return;
+    uint32_t count;
+    const uint32_t *targets = pt_cf_targets(cf, address, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (targets[i] != PT_CF_ANYTHING) {
+            store_object(cf, targets[i], address.number, size, val);
+        } else {
+            pt_cf_escape(cf, val);
+            cf->changed |= !cf->wild_stores;
+            cf->wild_stores = true;
+        }
+    }
+}
+
+void pt_cf_copy(struct pt_cf *cf, struct pt_cf_val to, struct pt_cf_val from, struct pt_cf_val size)
+{
+    uint32_t count;
+    const uint32_t *sources = pt_cf_targets(cf, from, &count);
+    bool exact = size.kind == PT_CF_INT && from.number != PT_CF_UNKNOWN && to.number != PT_CF_UNKNOWN && count == 1 &&
+                 sources[0] != PT_CF_ANYTHING;
+    struct pt_cf_val everywhere = pt_cf_blur(to);
+    if (!exact) {
+        pt_cf_store(cf, everywhere, 0, pt_cf_blur(pt_cf_load(cf, pt_cf_blur(from), 0)));
+        return;
+    }
+    uint32_t source = sources[0];
+    pt_cf_store(cf, everywhere, 0, pt_cf_join(cf, pt_cf_blur(cf->objects[source].smear), pt_cf_number()));
+    for (size_t i = 0; i < cf->objects[source].cell_count; i++) {
+        struct pt_cf_cell cell = cf->objects[source].cells[i];
+        if (cell.offset < from.number || cell.offset + (int64_t)cell.size > from.number + size.number)
+            continue;
+        struct pt_cf_val at = to;
+        at.number += cell.offset - from.number;
+        pt_cf_store(cf, at, cell.size, cell.val);
+    }
+}
