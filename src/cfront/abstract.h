@@ -45,11 +45,12 @@ struct pt_cf_cell { /* what was stored at one place of an object */
 
 struct pt_cf_object {
     enum pt_cf_object_kind kind;
-    LLVMValueRef value; /* global, alloca, call of malloc, function; the call that starts a thread */
-    uint32_t context;   /* of a local or heap object, PT_NONE for globals; of a thread: its root */
-    bool escaped;       /* pointers to it may be anywhere */
-    bool summary;       /* several objects at run time: made in a loop */
-    bool zero;          /* initially 0 where no cell says otherwise; else unknown numbers */
+    LLVMValueRef value;     /* global, alloca, call of malloc, function; the call that starts a thread */
+    uint32_t context;       /* of a local or heap object, PT_NONE for globals; of a thread: its root */
+    bool escaped;           /* pointers to it may be anywhere */
+    bool summary;           /* several objects at run time: made in a loop */
+    bool zero;              /* initially 0 where no cell says otherwise; else unknown numbers */
+    int64_t size;           /* in bytes; INT64_MAX: unknown */
     struct pt_cf_val smear; /* stored at unknown offsets */
     struct pt_cf_cell *cells;
     size_t cell_count, cell_cap;
@@ -197,7 +198,8 @@ struct pt_cf_call {
 };
 struct pt_cf_call pt_cf_classify(struct pt_cf *cf, LLVMValueRef call);
 /* The functions a call may enter, as objects; PT_CF_ANYTHING expands to all escaped ones of a fitting type. */
-void pt_cf_callees(struct pt_cf *cf, uint32_t context, LLVMValueRef call, uint32_t **ret_functions, uint32_t *ret_count);
+void pt_cf_callees(struct pt_cf *cf, uint32_t context, LLVMValueRef call, uint32_t **ret_functions,
+                   uint32_t *ret_count);
 bool pt_cf_manages_threads(struct pt_cf *cf, LLVMValueRef function);
 
 /* ---- fixpoint.c */

@@ -1,6 +1,6 @@
 /*
- * What a call means: POSIX and C11 threads, Portent's own annotations, the commonest of the C library. A function with a
- * body is inlined; any other that is not in the table may touch whatever it can reach through its arguments.
+ * What a call means: POSIX and C11 threads, Portent's own annotations, the commonest of the C library. A function with
+ * a body is inlined; any other that is not in the table may touch whatever it can reach through its arguments.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -124,6 +124,9 @@ static const struct known table[] = {
     {"printf", PT_CF_CALL_READS},
     {"fprintf", PT_CF_CALL_READS},
     {"dprintf", PT_CF_CALL_READS},
+    {"vprintf", PT_CF_CALL_READS},
+    {"vfprintf", PT_CF_CALL_READS},
+    {"vsnprintf", PT_CF_CALL_WRITES},
     {"puts", PT_CF_CALL_READS},
     {"fputs", PT_CF_CALL_READS},
     {"putc", PT_CF_CALL_READS},

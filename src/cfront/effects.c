@@ -3,29 +3,30 @@
 
 #include "cfront/graph.h"
 
+static void touch_all(struct pt_cf *cf, uint32_t object, bool write, struct pt_cf_accesses *to)
+{
+    struct pt_cf_access access = {.object = object, .from = 0, .to = cf->objects[object].size, .write = write};
+    if (cf->objects[object].kind == PT_CF_DATA && access.to > 0)
+        PT_PUSH(to->list, to->count, to->cap, access);
+}
+
 void pt_cf_touch(struct pt_cf *cf, struct pt_cf_val address, uint64_t size, bool write, struct pt_cf_accesses *to)
 {
     uint32_t count;
     const uint32_t *targets = pt_cf_targets(cf, address, &count);
-    bool known = address.number != PT_CF_UNKNOWN && size != 0;
-    struct pt_cf_access access = {.from = known ? address.number : INT64_MIN,
-                                  .to = known ? address.number + (int64_t)size : INT64_MAX,
-                                  .write = write};
+    bool known = address.number != PT_CF_UNKNOWN && size != 0 && size < INT64_MAX - INT32_MAX;
     to->vague |= count > 0 && (!known || count > 1);
     for (uint32_t i = 0; i < count; i++) {
-        access.object = targets[i];
-        if (targets[i] != PT_CF_ANYTHING) {
-            if (cf->objects[targets[i]].kind == PT_CF_DATA)
-                PT_PUSH(to->list, to->count, to->cap, access);
-            continue;
-        }
-        to->vague = true;
-        access.from = INT64_MIN;
-        access.to = INT64_MAX;
-        for (uint32_t o = 1; o < cf->object_count; o++) {
-            access.object = o;
-            if (cf->objects[o].escaped && cf->objects[o].kind == PT_CF_DATA)
-                PT_PUSH(to->list, to->count, to->cap, access);
+        if (targets[i] == PT_CF_ANYTHING) {
+            to->vague = true;
+            for (uint32_t o = 1; o < cf->object_count; o++)
+                if (cf->objects[o].escaped)
+                    touch_all(cf, o, write, to);
+        } else if (!known) {
+            touch_all(cf, targets[i], write, to);
+        } else if (cf->objects[targets[i]].kind == PT_CF_DATA) {
+            struct pt_cf_access access = {targets[i], address.number, address.number + (int64_t)size, write};
+            PT_PUSH(to->list, to->count, to->cap, access);
         }
     }
 }
@@ -86,7 +87,8 @@ static void call_effects(struct pt_cf *cf, uint32_t context, LLVMValueRef call, 
     case PT_CF_CALL_SYNC_READ:
     case PT_CF_CALL_ONCE:
     case PT_CF_CALL_WAIT:
-        pt_cf_touch(cf, pt_cf_eval(cf, context, LLVMGetOperand(call, what.object)), 1, what.kind != PT_CF_CALL_SYNC_READ, to);
+        pt_cf_touch(cf, pt_cf_eval(cf, context, LLVMGetOperand(call, what.object)), 1,
+                    what.kind != PT_CF_CALL_SYNC_READ, to);
         break;
     default:
         break;

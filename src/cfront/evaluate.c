@@ -1,8 +1,8 @@
 /*
  * The abstract value of an operand in a context, and of instructions that have no effect.
  *
- * Known numbers are folded, so that loops with constant bounds end; a number is kept sign-extended from its width. What is not
- * understood points to whatever its operands point to, at an unknown offset.
+ * Known numbers are folded, so that loops with constant bounds end; a number is kept sign-extended from its width. What
+ * is not understood points to whatever its operands point to, at an unknown offset.
  */
 #include "cfront/abstract.h"
 
@@ -75,7 +75,8 @@ static struct pt_cf_val of_instruction(struct pt_cf *cf, uint32_t context, LLVMV
 struct pt_cf_val pt_cf_eval(struct pt_cf *cf, uint32_t context, LLVMValueRef value)
 {
     if (LLVMIsAConstantInt(value))
-        return LLVMGetIntTypeWidth(LLVMTypeOf(value)) <= 64 ? pt_cf_int(LLVMConstIntGetSExtValue(value)) : pt_cf_number();
+        return LLVMGetIntTypeWidth(LLVMTypeOf(value)) <= 64 ? pt_cf_int(LLVMConstIntGetSExtValue(value))
+                                                            : pt_cf_number();
     if (LLVMIsAGlobalVariable(value)) {
         uint32_t owner = PT_NONE;
         if (LLVMIsThreadLocal(value) && context != PT_NONE)
@@ -128,16 +129,36 @@ struct pt_cf_val pt_cf_compare(LLVMIntPredicate predicate, struct pt_cf_val a, s
     uint64_t ua = zero_extend(a.number, width), ub = zero_extend(b.number, width);
     bool holds = false;
     switch (predicate) {
-    case LLVMIntEQ: holds = ua == ub; break;
-    case LLVMIntNE: holds = ua != ub; break;
-    case LLVMIntUGT: holds = ua > ub; break;
-    case LLVMIntUGE: holds = ua >= ub; break;
-    case LLVMIntULT: holds = ua < ub; break;
-    case LLVMIntULE: holds = ua <= ub; break;
-    case LLVMIntSGT: holds = a.number > b.number; break;
-    case LLVMIntSGE: holds = a.number >= b.number; break;
-    case LLVMIntSLT: holds = a.number < b.number; break;
-    case LLVMIntSLE: holds = a.number <= b.number; break;
+    case LLVMIntEQ:
+        holds = ua == ub;
+        break;
+    case LLVMIntNE:
+        holds = ua != ub;
+        break;
+    case LLVMIntUGT:
+        holds = ua > ub;
+        break;
+    case LLVMIntUGE:
+        holds = ua >= ub;
+        break;
+    case LLVMIntULT:
+        holds = ua < ub;
+        break;
+    case LLVMIntULE:
+        holds = ua <= ub;
+        break;
+    case LLVMIntSGT:
+        holds = a.number > b.number;
+        break;
+    case LLVMIntSGE:
+        holds = a.number >= b.number;
+        break;
+    case LLVMIntSLT:
+        holds = a.number < b.number;
+        break;
+    case LLVMIntSLE:
+        holds = a.number <= b.number;
+        break;
     }
     return pt_cf_int(holds ? -1 : 0); /* an i1, sign-extended */
 }
@@ -177,16 +198,26 @@ static struct pt_cf_val arithmetic(struct pt_cf *cf, uint32_t context, LLVMValue
         return blurred_operands(cf, context, inst);
     uint64_t ua = (uint64_t)a.number, ub = (uint64_t)b.number;
     switch (opcode) {
-    case LLVMAdd: return pt_cf_int(sign_extend(ua + ub, width));
-    case LLVMSub: return pt_cf_int(sign_extend(ua - ub, width));
-    case LLVMMul: return pt_cf_int(sign_extend(ua * ub, width));
-    case LLVMAnd: return pt_cf_int(a.number & b.number);
-    case LLVMOr: return pt_cf_int(a.number | b.number);
-    case LLVMXor: return pt_cf_int(a.number ^ b.number);
-    case LLVMShl: return ub < width ? pt_cf_int(sign_extend(ua << ub, width)) : pt_cf_number();
-    case LLVMSDiv: return b.number > 0 ? pt_cf_int(a.number / b.number) : pt_cf_number();
-    case LLVMSRem: return b.number > 0 ? pt_cf_int(a.number % b.number) : pt_cf_number();
-    default: return pt_cf_number();
+    case LLVMAdd:
+        return pt_cf_int(sign_extend(ua + ub, width));
+    case LLVMSub:
+        return pt_cf_int(sign_extend(ua - ub, width));
+    case LLVMMul:
+        return pt_cf_int(sign_extend(ua * ub, width));
+    case LLVMAnd:
+        return pt_cf_int(a.number & b.number);
+    case LLVMOr:
+        return pt_cf_int(a.number | b.number);
+    case LLVMXor:
+        return pt_cf_int(a.number ^ b.number);
+    case LLVMShl:
+        return ub < width ? pt_cf_int(sign_extend(ua << ub, width)) : pt_cf_number();
+    case LLVMSDiv:
+        return b.number > 0 ? pt_cf_int(a.number / b.number) : pt_cf_number();
+    case LLVMSRem:
+        return b.number > 0 ? pt_cf_int(a.number % b.number) : pt_cf_number();
+    default:
+        return pt_cf_number();
     }
 }
 
@@ -212,8 +243,8 @@ static struct pt_cf_val address(struct pt_cf *cf, uint32_t context, LLVMValueRef
             step = (int64_t)LLVMABISizeOfType(cf->names.layout, type);
         }
         int64_t way;
-        if (index.kind != PT_CF_INT || base.number == PT_CF_UNKNOWN || __builtin_mul_overflow(index.number, step, &way) ||
-            __builtin_add_overflow(base.number, way, &base.number))
+        if (index.kind != PT_CF_INT || base.number == PT_CF_UNKNOWN ||
+            __builtin_mul_overflow(index.number, step, &way) || __builtin_add_overflow(base.number, way, &base.number))
             base.number = PT_CF_UNKNOWN;
     }
     return base.kind == PT_CF_INT ? pt_cf_number() : base;

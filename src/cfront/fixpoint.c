@@ -1,11 +1,12 @@
 /*
  * Which blocks some run may enter, in which contexts, and the values there.
  *
- * Conditional constant propagation (Wegman and Zadeck) over inlined calls: a branch on a known number takes one way, and
- * values are joined where ways meet. The reached blocks are gone through again and again until nothing changes; every
- * value climbs a finite lattice, contexts are bounded (recursion is refused), so this ends.
+ * Conditional constant propagation (Wegman and Zadeck) over inlined calls: a branch on a known number takes one way,
+ * and values are joined where ways meet. The reached blocks are gone through again and again until nothing changes;
+ * every value climbs a finite lattice, contexts are bounded (recursion is refused), so this ends.
  *
- * Calls of thread functions are taken to succeed, and allocation too: their failure would only be reported by the program.
+ * Calls of thread functions are taken to succeed, and allocation too: their failure would only be reported by the
+ * program.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,8 @@ uint32_t pt_cf_enter(struct pt_cf *cf, uint32_t context, LLVMValueRef call, LLVM
         break;
     }
     const struct pt_cf_function *flow = pt_cf_flow(cf, LLVMGetBasicBlockParent(LLVMGetInstructionParent(call)));
-    struct pt_cf_context wanted = {.parent = context, .function = function, .call = call, .loop = PT_NONE, .round = PT_NONE};
+    struct pt_cf_context wanted = {
+        .parent = context, .function = function, .call = call, .loop = PT_NONE, .round = PT_NONE};
     wanted.root = cf->contexts[context].root;
     wanted.repeated = cf->contexts[context].repeated ||
                       pt_map64_get(&flow->in_cycle, pt_key((LLVMValueRef)(void *)LLVMGetInstructionParent(call))) == 1;
@@ -198,6 +200,10 @@ static void call_once(struct pt_cf *cf, uint32_t context, LLVMValueRef call, con
 static void call_instruction(struct pt_cf *cf, uint32_t context, LLVMValueRef call)
 {
     struct pt_cf_call what = pt_cf_classify(cf, call);
+    /* What the graphs will ask for has to exist before they are built. */
+    for (unsigned i = 0; i < LLVMGetNumArgOperands(call); i++)
+        if (LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(call, i))) != LLVMMetadataTypeKind)
+            (void)pt_cf_eval(cf, context, LLVMGetOperand(call, i));
     switch (what.kind) {
     case PT_CF_CALL_INLINE:
         call_body(cf, context, call);
@@ -215,8 +221,8 @@ static void call_instruction(struct pt_cf *cf, uint32_t context, LLVMValueRef ca
         allocate(cf, context, call, what.zeroed);
         break;
     case PT_CF_CALL_COPY:
-        pt_cf_copy(cf, pt_cf_eval(cf, context, LLVMGetOperand(call, 0)), pt_cf_eval(cf, context, LLVMGetOperand(call, 1)),
-                   pt_cf_eval(cf, context, LLVMGetOperand(call, 2)));
+        pt_cf_copy(cf, pt_cf_eval(cf, context, LLVMGetOperand(call, 0)),
+                   pt_cf_eval(cf, context, LLVMGetOperand(call, 1)), pt_cf_eval(cf, context, LLVMGetOperand(call, 2)));
         pt_cf_define(cf, context, call, pt_cf_eval(cf, context, LLVMGetOperand(call, 0)));
         break;
     case PT_CF_CALL_FILL:
@@ -285,7 +291,8 @@ unsigned pt_cf_successors(struct pt_cf *cf, uint32_t context, LLVMValueRef termi
 /* Values of the phis of `to` when it is entered from `from`. */
 static void pass_phis(struct pt_cf *cf, uint32_t context, LLVMBasicBlockRef from, uint32_t next, LLVMBasicBlockRef to)
 {
-    for (LLVMValueRef inst = LLVMGetFirstInstruction(to); inst && LLVMIsAPHINode(inst); inst = LLVMGetNextInstruction(inst))
+    for (LLVMValueRef inst = LLVMGetFirstInstruction(to); inst && LLVMIsAPHINode(inst);
+         inst = LLVMGetNextInstruction(inst))
         for (unsigned i = 0; i < LLVMCountIncoming(inst); i++)
             if (LLVMGetIncomingBlock(inst, i) == from)
                 pt_cf_define(cf, next, inst, pt_cf_eval(cf, context, LLVMGetIncomingValue(inst, i)));

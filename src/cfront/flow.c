@@ -2,12 +2,12 @@
  * Contexts, cycles, and loops that start or join threads.
  *
  * A loop that manages threads is unrolled by giving each of its rounds a context of its own, so that `t[i]` is another
- * place in every round; all other loops stay loops. Loops are found by taking strongly connected components, removing the
- * header (the first block of the component in the function's layout) and taking them again inside: linear in the function times
- * the depth of nesting, and without recursion, since functions may be long.
+ * place in every round; all other loops stay loops. Loops are found by taking strongly connected components, removing
+ * the header (the first block of the component in the function's layout) and taking them again inside: linear in the
+ * function times the depth of nesting, and without recursion, since functions may be long.
  *
- * A loop with a known bound is unrolled to the end, or refused when it has more than --unroll rounds. Of a loop with an unknown
- * bound the first UNKNOWN_ROUNDS rounds are kept, with a note: the answer then is about so many threads.
+ * A loop with a known bound is unrolled to the end, or refused when it has more than --unroll rounds. Of a loop with an
+ * unknown bound the first UNKNOWN_ROUNDS rounds are kept, with a note: the answer then is about so many threads.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +51,7 @@ struct part {
 
 struct tarjan {
     LLVMBasicBlockRef *blocks;
-    struct pt_map64 index_of;            /* block to its number in `blocks` */
+    struct pt_map64 index_of;              /* block to its number in `blocks` */
     uint32_t *order, *low, *stack, *owner; /* owner: number of the part a block is in */
     bool *stacked;
     uint32_t block_count, next, height, part;
@@ -91,8 +91,8 @@ static bool block_manages(struct pt_cf *cf, LLVMBasicBlockRef block)
 }
 
 /* One component that is a cycle: a loop of its own if it manages threads. */
-static void take_component(struct pt_cf *cf, struct pt_cf_function *f, struct tarjan *t, uint32_t *members, size_t count,
-                           uint32_t around)
+static void take_component(struct pt_cf *cf, struct pt_cf_function *f, struct tarjan *t, uint32_t *members,
+                           size_t count, uint32_t around)
 {
     bool manages = false;
     uint32_t header = members[0];
@@ -119,7 +119,8 @@ static void take_component(struct pt_cf *cf, struct pt_cf_function *f, struct ta
     PT_PUSH(t->work, t->work_count, t->work_cap, inside);
 }
 
-static void close_component(struct pt_cf *cf, struct pt_cf_function *f, struct tarjan *t, uint32_t block, uint32_t around)
+static void close_component(struct pt_cf *cf, struct pt_cf_function *f, struct tarjan *t, uint32_t block,
+                            uint32_t around)
 {
     uint32_t bottom = t->height;
     do
@@ -270,12 +271,15 @@ static uint32_t next_round(struct pt_cf *cf, uint32_t context)
     LLVMValueRef place = LLVMGetBasicBlockTerminator(cf->loops[wanted.loop].header);
     wanted.round++;
     if (wanted.round >= UNKNOWN_ROUNDS && !bound_is_known(cf, context, wanted.loop)) {
-        pt_cf_note(cf, place, "threads are started or joined in a loop whose bound is unknown: only its first %d rounds are modelled",
-                   UNKNOWN_ROUNDS);
+        pt_cf_note(
+            cf, place,
+            "threads are started or joined in a loop whose bound is unknown: only its first %d rounds are modelled",
+            UNKNOWN_ROUNDS);
         return PT_NONE;
     }
     if (wanted.round > cf->unroll) {
-        pt_cf_fail(cf, place, "the loop that starts or joins threads has more than %u rounds (see --unroll)", cf->unroll);
+        pt_cf_fail(cf, place, "the loop that starts or joins threads has more than %u rounds (see --unroll)",
+                   cf->unroll);
         return PT_NONE;
     }
     wanted.result = (struct pt_cf_val){0};

@@ -2,9 +2,9 @@
  * From contexts to one graph per thread.
  *
  * A node is a place in the inlined code together with what the path there has done: which mutexes it holds, which
- * blocks are open, which threads it has started and not yet joined, and how its last trylock ended. So a path on which an
- * unlock has no lock (two tests of one condition that answered differently, since values are not followed) is seen and
- * cut, a trylock's outcome stays with its branch, and what main does while no other thread exists costs nothing.
+ * blocks are open, which threads it has started and not yet joined, and how its last trylock ended. So a path on which
+ * an unlock has no lock (two tests of one condition that answered differently, since values are not followed) is seen
+ * and cut, a trylock's outcome stays with its branch, and what main does while no other thread exists costs nothing.
  *
  * An edge is one effect. Edges without effect are there, too; reduce.c takes them out.
  */
@@ -19,7 +19,7 @@ enum { MAX_NODES = 1000000, NODE_START = 0, NODE_STOP = 1 };
 struct place {
     uint64_t inst; /* the instruction to come */
     uint32_t context;
-    uint32_t phase; /* of an instruction with several effects */
+    uint32_t phase;               /* of an instruction with several effects */
     uint32_t held, open, running; /* interned in graph.sets */
     uint32_t try_context;         /* of the last trylock in this function; PT_NONE: none */
     uint64_t try_inst;
@@ -94,7 +94,8 @@ static uint32_t without_id(struct pt_cf_graph *g, uint32_t set, uint32_t id)
 static uint32_t node_at(struct builder *b, const struct place *at)
 {
     if (b->places.count >= MAX_NODES)
-        pt_cf_fail(b->cf, inst_of(at), "the program is too large: a thread has more than %d places after inlining", MAX_NODES);
+        pt_cf_fail(b->cf, inst_of(at), "the program is too large: a thread has more than %d places after inlining",
+                   MAX_NODES);
     return pt_strtab_intern(&b->places, (const char *)at, sizeof *at) + 2;
 }
 
@@ -106,7 +107,8 @@ static struct place after(const struct place *at)
     return next;
 }
 
-static void add_edge(struct builder *b, uint32_t from, uint32_t to, enum pt_step_kind kind, uint32_t object, LLVMValueRef inst)
+static void add_edge(struct builder *b, uint32_t from, uint32_t to, enum pt_step_kind kind, uint32_t object,
+                     LLVMValueRef inst)
 {
     struct pt_cf_edge edge = {.from = from, .to = to, .kind = kind, .object = object, .inst = inst};
     edge.access_start = b->g->access_count;
@@ -173,26 +175,21 @@ static uint32_t find_lock(struct builder *b, const struct place *at, unsigned op
     return id;
 }
 
-/* Phase 0 takes the mutex; phase 1 tells those who try it. */
 static void do_lock(struct builder *b, uint32_t node, const struct place *at, unsigned operand)
 {
     uint32_t lock = find_lock(b, at, operand);
     struct place next = after(at);
-    if (lock == PT_NONE || at->phase % 2 == 1) {
+    if (lock == PT_NONE) {
         add_effects(b, node, at, node_at(b, &next));
         return;
     }
     if (has_id(b->g, at->held, lock))
         pt_cf_note(b->cf, inst_of(at), "a mutex that this thread already holds is locked here: taken as a deadlock");
-    if (b->g->tried[b->g->locks[lock].object]) {
-        next = *at;
-        next.phase++;
-    }
     next.held = with_id(b->g, at->held, lock, true);
     add_edge(b, node, node_at(b, &next), PT_STEP_ACQUIRE, lock, inst_of(at));
 }
 
-/* Phase 0 tells those who try it; phase 1 lets go. `next` comes then. */
+/* `next` comes after the mutex was let go. */
 static void do_unlock(struct builder *b, uint32_t node, const struct place *at, unsigned operand, struct place next)
 {
     uint32_t lock = find_lock(b, at, operand);
@@ -204,43 +201,28 @@ static void do_unlock(struct builder *b, uint32_t node, const struct place *at, 
         pt_cf_note(b->cf, inst_of(at), "a way leads here on which the mutex was not locked: taken as impossible");
         return;
     }
-    if (at->phase == 0 && b->g->tried[b->g->locks[lock].object]) {
-        struct place told = *at;
-        told.phase = 1;
-        add_effects(b, node, at, node_at(b, &told));
-        return;
-    }
     next.held = without_id(b->g, at->held, lock);
     add_edge(b, node, node_at(b, &next), PT_STEP_RELEASE, lock, inst_of(at));
 }
 
+/* A trylock that fails is taken to tell nothing, as if it could fail for no reason (C11 allows that). */
 static void do_trylock(struct builder *b, uint32_t node, const struct place *at, const struct pt_cf_call *what)
 {
     uint32_t lock = find_lock(b, at, what->object);
     struct place next = after(at);
+    if (lock == PT_NONE) {
+        add_effects(b, node, at, node_at(b, &next));
+        return;
+    }
     next.try_context = at->context;
     next.try_inst = at->inst;
-    next.try_result = 0;
-    if (lock == PT_NONE) {
-        next.try_context = PT_NONE;
-        next.try_inst = 0;
-        add_effects(b, node, at, node_at(b, &next));
-        return;
-    }
-    if (at->phase == 1) { /* taken: say so */
-        add_effects(b, node, at, node_at(b, &next));
-        return;
-    }
-    if (!has_id(b->g, at->held, lock)) {
-        struct place taken = *at;
-        taken.phase = 1;
-        taken.held = with_id(b->g, at->held, lock, true);
-        add_edge(b, node, node_at(b, &taken), PT_STEP_ACQUIRE, lock, inst_of(at));
-    }
     next.try_result = what->busy;
-    for (size_t i = 0; i < b->effects.count; i++)
-        b->effects.list[i].write = false; /* found taken: that is all it learns */
-    add_effects(b, node, at, node_at(b, &next));
+    add_edge(b, node, node_at(b, &next), PT_STEP_PLAIN, PT_NONE, inst_of(at));
+    if (has_id(b->g, at->held, lock))
+        return;
+    next.try_result = 0;
+    next.held = with_id(b->g, at->held, lock, true);
+    add_edge(b, node, node_at(b, &next), PT_STEP_ACQUIRE, lock, inst_of(at));
 }
 
 /* ---- blocks */
@@ -460,37 +442,64 @@ static void do_branch(struct builder *b, uint32_t node, const struct place *at)
     free(targets);
 }
 
+/* Phases: unlock the mutex, touch the condition variable, lock the mutex. Waiting may end at any time. */
+static void do_wait(struct builder *b, uint32_t node, const struct place *at, const struct pt_cf_call *what)
+{
+    struct place next = *at;
+    next.phase++;
+    if (at->phase == 0) {
+        do_unlock(b, node, at, what->arg, next);
+    } else if (at->phase == 1) {
+        pt_cf_effects(b->cf, at->context, inst_of(at), &b->effects);
+        add_effects(b, node, at, node_at(b, &next));
+    } else {
+        do_lock(b, node, at, what->arg);
+    }
+}
+
 static void do_call_instruction(struct builder *b, uint32_t node, const struct place *at)
 {
     struct pt_cf_call what = pt_cf_classify(b->cf, inst_of(at));
     struct place next = after(at);
     switch (what.kind) {
-    case PT_CF_CALL_INLINE: do_call(b, node, at); return;
-    case PT_CF_CALL_BEGIN: do_begin(b, node, at); return;
-    case PT_CF_CALL_END: do_end(b, node, at); return;
-    case PT_CF_CALL_SPAWN: do_spawn(b, node, at); return;
-    case PT_CF_CALL_JOIN: do_join(b, node, at); return;
-    case PT_CF_CALL_LOCK: do_lock(b, node, at, what.object); return;
-    case PT_CF_CALL_UNLOCK: do_unlock(b, node, at, what.object, next); return;
-    case PT_CF_CALL_TRYLOCK: do_trylock(b, node, at, &what); return;
-    case PT_CF_CALL_STOPS: return;
-    case PT_CF_CALL_THREAD_EXIT: add_edge(b, node, NODE_STOP, PT_STEP_PLAIN, PT_NONE, inst_of(at)); return;
-    case PT_CF_CALL_WAIT: /* phases: unlock (0, 1), the condition variable (2), lock (4, 5) */
-        next = *at;
-        if (at->phase < 2) {
-            next.phase = 2;
-            do_unlock(b, node, at, what.arg, next);
-        } else if (at->phase == 2) {
-            next.phase = 4;
-            pt_cf_effects(b->cf, at->context, inst_of(at), &b->effects);
-            add_effects(b, node, at, node_at(b, &next));
-        } else {
-            do_lock(b, node, at, what.arg);
-        }
+    case PT_CF_CALL_INLINE:
+        do_call(b, node, at);
+        return;
+    case PT_CF_CALL_BEGIN:
+        do_begin(b, node, at);
+        return;
+    case PT_CF_CALL_END:
+        do_end(b, node, at);
+        return;
+    case PT_CF_CALL_SPAWN:
+        do_spawn(b, node, at);
+        return;
+    case PT_CF_CALL_JOIN:
+        do_join(b, node, at);
+        return;
+    case PT_CF_CALL_LOCK:
+        do_lock(b, node, at, what.object);
+        return;
+    case PT_CF_CALL_UNLOCK:
+        do_unlock(b, node, at, what.object, next);
+        return;
+    case PT_CF_CALL_TRYLOCK:
+        do_trylock(b, node, at, &what);
+        return;
+    case PT_CF_CALL_STOPS:
+        return;
+    case PT_CF_CALL_THREAD_EXIT:
+        add_edge(b, node, NODE_STOP, PT_STEP_PLAIN, PT_NONE, inst_of(at));
+        return;
+    case PT_CF_CALL_WAIT:
+        do_wait(b, node, at, &what);
         return;
     case PT_CF_CALL_UNKNOWN:
-    case PT_CF_CALL_ONCE: do_callbacks(b, node, at); break;
-    default: break;
+    case PT_CF_CALL_ONCE:
+        do_callbacks(b, node, at);
+        break;
+    default:
+        break;
     }
     pt_cf_effects(b->cf, at->context, inst_of(at), &b->effects);
     add_effects(b, node, at, node_at(b, &next));
@@ -553,7 +562,7 @@ static void note_use(struct pt_cf_graph *g, uint32_t object, uint32_t thread)
     g->user[object] = thread;
 }
 
-static void look_at_lock(struct pt_cf_graph *g, uint32_t context, LLVMValueRef mutex, bool tried)
+static void look_at_lock(struct pt_cf_graph *g, uint32_t context, LLVMValueRef mutex)
 {
     struct pt_cf_val val = pt_cf_eval(g->cf, context, mutex);
     struct pt_cf_accesses touched = {0};
@@ -562,7 +571,6 @@ static void look_at_lock(struct pt_cf_graph *g, uint32_t context, LLVMValueRef m
     for (size_t i = 0; i < touched.count; i++) {
         uint32_t object = touched.list[i].object;
         g->vague_lock[object] |= vague || g->cf->objects[object].summary;
-        g->tried[object] |= tried;
         note_use(g, object, g->cf->contexts[context].root);
     }
     free(touched.list);
@@ -577,9 +585,9 @@ static void look(struct pt_cf_graph *g, uint32_t context, LLVMValueRef inst, str
         return;
     struct pt_cf_call what = pt_cf_classify(g->cf, inst);
     if (what.kind == PT_CF_CALL_LOCK || what.kind == PT_CF_CALL_UNLOCK || what.kind == PT_CF_CALL_TRYLOCK)
-        look_at_lock(g, context, LLVMGetOperand(inst, what.object), what.kind == PT_CF_CALL_TRYLOCK);
+        look_at_lock(g, context, LLVMGetOperand(inst, what.object));
     else if (what.kind == PT_CF_CALL_WAIT)
-        look_at_lock(g, context, LLVMGetOperand(inst, what.arg), false);
+        look_at_lock(g, context, LLVMGetOperand(inst, what.arg));
 }
 
 void pt_cf_graph_build(struct pt_cf_graph *g)
@@ -588,13 +596,13 @@ void pt_cf_graph_build(struct pt_cf_graph *g)
     g->user = pt_xcalloc(cf->object_count, sizeof *g->user);
     g->shared = pt_xcalloc(cf->object_count, sizeof *g->shared);
     g->vague_lock = pt_xcalloc(cf->object_count, sizeof *g->vague_lock);
-    g->tried = pt_xcalloc(cf->object_count, sizeof *g->tried);
     for (size_t i = 0; i < cf->object_count; i++)
         g->user[i] = PT_NONE;
     pt_strtab_intern(&g->sets, "", 0);
     struct pt_cf_accesses effects = {0};
     for (size_t i = 0; i < cf->reached_count; i++)
-        for (LLVMValueRef inst = LLVMGetFirstInstruction(cf->reached[i].block); inst; inst = LLVMGetNextInstruction(inst))
+        for (LLVMValueRef inst = LLVMGetFirstInstruction(cf->reached[i].block); inst;
+             inst = LLVMGetNextInstruction(inst))
             look(g, cf->reached[i].context, inst, &effects);
     free(effects.list);
     g->threads = pt_xcalloc(cf->thread_count, sizeof *g->threads);

@@ -61,10 +61,9 @@ struct pt_cf_graph {
     struct pt_cf_block *blocks;
     size_t block_count, block_cap;
     /* By object, from a look at everything before the graphs are built: */
-    uint32_t *user;       /* the thread that touches it; PT_NONE: none */
-    bool *shared;         /* several do */
-    bool *vague_lock;     /* locks in it cannot always be told apart */
-    bool *tried;          /* a lock in it may be found taken */
+    uint32_t *user;        /* the thread that touches it; PT_NONE: none */
+    bool *shared;          /* several do */
+    bool *vague_lock;      /* locks in it cannot always be told apart */
     struct pt_strtab sets; /* held locks, open blocks, running threads: ids as bytes */
 };
 
@@ -79,7 +78,8 @@ struct pt_cf_small {
     uint32_t node_count, start, stop; /* stop: PT_NONE when the thread never ends, or nobody waits for it */
 };
 /* Node 0 is the start, node 1 the stop; `ends`: somebody waits for the thread's end. */
-void pt_cf_shrink(const struct pt_cf_link *links, size_t count, uint32_t node_count, bool ends, struct pt_cf_small *ret);
+void pt_cf_shrink(const struct pt_cf_link *links, size_t count, uint32_t node_count, bool ends,
+                  struct pt_cf_small *ret);
 
 /* graph.c: fills g->threads. */
 void pt_cf_graph_build(struct pt_cf_graph *g);

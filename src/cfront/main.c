@@ -3,7 +3,8 @@
  *
  *   portent-cfront UNROLL INCLUDE_DIR COUNT FILE... [clang arguments]
  *
- * Writes the program (net/program_text.h), or why there is none, to standard output; clang's diagnostics go to standard error.
+ * Writes the program (net/program_text.h), or why there is none, to standard output; clang's diagnostics go to standard
+ * error.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,10 +18,12 @@
 enum { FIRST_FILE = 4 };
 
 /* Unoptimised, and open to the passes we run ourselves; warnings are the compiler's business, not the model's. */
-static enum pt_status compile(const char *file, const char *include_dir, char **extra, const char *output, struct pt_err *err)
+static enum pt_status compile(const char *file, const char *include_dir, char **extra, const char *output,
+                              struct pt_err *err)
 {
     struct pt_args args = {0};
-    static const char *const fixed[] = {"-c", "-emit-llvm", "-g", "-O0", "-Xclang", "-disable-O0-optnone", "-w", "-pthread"};
+    static const char *const fixed[] = {"-c",      "-emit-llvm",          "-g", "-O0",
+                                        "-Xclang", "-disable-O0-optnone", "-w", "-pthread"};
     pt_args_add(&args, pt_instrument_clang());
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         pt_args_add(&args, fixed[i]);
@@ -38,8 +41,8 @@ static enum pt_status compile(const char *file, const char *include_dir, char **
     return status;
 }
 
-static enum pt_status model(uint32_t unroll, const char *include_dir, size_t count, char **files, struct pt_program *program,
-                            struct pt_err *err)
+static enum pt_status model(uint32_t unroll, const char *include_dir, size_t count, char **files,
+                            struct pt_program *program, struct pt_err *err)
 {
     struct pt_arena arena;
     pt_arena_init(&arena);
@@ -72,7 +75,8 @@ int main(int argc, char **argv)
     pt_program_init(&program);
     pt_buf_init(&text);
     program.file = argv[FIRST_FILE];
-    enum pt_status status = model((uint32_t)strtoul(argv[1], NULL, 10), argv[2], (size_t)count, argv + FIRST_FILE, &program, &err);
+    enum pt_status status =
+        model((uint32_t)strtoul(argv[1], NULL, 10), argv[2], (size_t)count, argv + FIRST_FILE, &program, &err);
     if (status == PT_OK)
         pt_program_print(&program, &text);
     else

@@ -1,9 +1,9 @@
 /*
  * From raw graphs to the program: which bytes are variables, and which steps are left.
  *
- * Variables. The accesses of an object cut its bytes into pieces no access divides; a piece is a variable if two threads touch
- * it and one writes it. Pieces that exactly the same steps touch in the same way are one variable (found by a 128-bit sum
- * over those steps). Everything else cannot order threads, so leaving it out changes no answer.
+ * Variables. The accesses of an object cut its bytes into pieces no access divides; a piece is a variable if two
+ * threads touch it and one writes it. Pieces that exactly the same steps touch in the same way are one variable (found
+ * by a 128-bit sum over those steps). Everything else cannot order threads, so leaving it out changes no answer.
  *
  * Steps. Those without an effect on other threads disappear: a kept node takes over what can be reached from it
  * silently. Causality is untouched, since such a step consumes only its own thread's token. Last, nodes with the same
@@ -146,7 +146,7 @@ static void name_bytes(struct reducer *r, uint32_t object, int64_t from, int64_t
 {
     const struct pt_cf_object *o = &r->cf->objects[object];
     name->len = 0;
-    bool whole = from == INT64_MIN || to == INT64_MAX;
+    bool whole = from == 0 && to == o->size;
     if (LLVMIsAAllocaInst(o->value)) {
         LLVMValueRef function = LLVMGetBasicBlockParent(LLVMGetInstructionParent(o->value));
         if (r->locals_of != function)
@@ -282,8 +282,8 @@ static void make_blocks(struct reducer *r)
         begins[i] = (struct begin){i, r->g->blocks[i].thread, pt_cf_place(r->cf, r->g->blocks[i].inst)};
     qsort(begins, count, sizeof *begins, by_place);
     for (size_t i = 0; i < count; i++)
-        r->block_ids[begins[i].block] = pt_program_add_block(
-            r->cf->program, begins[i].thread, r->g->blocks[begins[i].block].name, begins[i].place);
+        r->block_ids[begins[i].block] =
+            pt_program_add_block(r->cf->program, begins[i].thread, r->g->blocks[begins[i].block].name, begins[i].place);
     free(begins);
 }
 
@@ -318,8 +318,10 @@ static uint32_t intern_label(struct reducer *r, struct label *label)
     uint64_t head[3] = {label->kind | (uint64_t)label->thread << 8, label->object, pt_key(label->inst)};
     pt_buf_add(&key, (const char *)head, sizeof head);
     pt_buf_add(&key, (const char *)&label->read_count, sizeof label->read_count);
-    pt_buf_add(&key, (const char *)label->reads, label->read_count * sizeof *label->reads);
-    pt_buf_add(&key, (const char *)label->writes, label->write_count * sizeof *label->writes);
+    if (label->read_count)
+        pt_buf_add(&key, (const char *)label->reads, label->read_count * sizeof *label->reads);
+    if (label->write_count)
+        pt_buf_add(&key, (const char *)label->writes, label->write_count * sizeof *label->writes);
     uint32_t before = r->label_keys.count, id = pt_strtab_intern(&r->label_keys, key.text, key.len);
     pt_buf_release(&key);
     if (id == before) {
@@ -398,7 +400,8 @@ static void describe(struct reducer *r, const struct label *label, struct pt_buf
     case PT_STEP_BEGIN:
     case PT_STEP_END:
         name = p->blocks[label->object].name;
-        pt_buf_printf(text, "%s%s%s", label->kind == PT_STEP_BEGIN ? "begin" : "end", name ? " " : "", name ? name : "");
+        pt_buf_printf(text, "%s%s%s", label->kind == PT_STEP_BEGIN ? "begin" : "end", name ? " " : "",
+                      name ? name : "");
         return;
     case PT_STEP_SPAWN:
     case PT_STEP_JOIN:

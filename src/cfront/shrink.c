@@ -1,5 +1,6 @@
 /*
- * The same behaviour in fewer nodes: silent links are followed once and for all, then nodes with equal futures are merged.
+ * The same behaviour in fewer nodes: silent links are followed once and for all, then nodes with equal futures are
+ * merged.
  *
  * Kept are the start and the targets of labelled links; each gets the labelled links that can be reached from it
  * silently. Merging is Moore's partition refinement, by hashing each node's (label, class) pairs until the number of
@@ -83,7 +84,8 @@ static int by_all(const void *a, const void *b)
 
 static void close_all(struct shrinker *s, uint32_t node_count)
 {
-    uint32_t *seen = pt_xcalloc((size_t)node_count + 1, sizeof *seen), *stack = pt_xcalloc((size_t)node_count + 1, sizeof *stack);
+    uint32_t *seen = pt_xcalloc((size_t)node_count + 1, sizeof *seen),
+             *stack = pt_xcalloc((size_t)node_count + 1, sizeof *stack);
     uint32_t *order = pt_xcalloc((size_t)node_count + 1, sizeof *order);
     s->kept = pt_xmalloc((size_t)node_count * sizeof *s->kept);
     s->stops = pt_xcalloc((size_t)node_count + 1, sizeof *s->stops);
@@ -136,7 +138,8 @@ static void add(struct pt_cf_small *to, uint32_t from, uint32_t label, uint32_t 
 
 static void write_out(struct shrinker *s, uint32_t classes, bool ends, struct pt_cf_small *ret)
 {
-    bool *done = pt_xcalloc((size_t)classes + 1, sizeof *done), *leaves = pt_xcalloc((size_t)classes + 1, sizeof *leaves);
+    bool *done = pt_xcalloc((size_t)classes + 1, sizeof *done),
+         *leaves = pt_xcalloc((size_t)classes + 1, sizeof *leaves);
     *ret = (struct pt_cf_small){.node_count = classes, .start = s->class_of[0], .stop = PT_NONE};
     for (size_t i = 0; i < s->closed_count; i++)
         leaves[s->class_of[s->closed[i].from]] = true;

@@ -2,9 +2,9 @@
  * Abstract values and memory.
  *
  * A value is nothing yet, one number, or a set of objects with a common offset; joins only go up, and sets grow at most
- * to all objects, so every fixpoint over them ends. An object's contents are kept per (offset, size) stored to, plus a smear
- * for stores at unknown offsets; a load joins what overlaps it. Nothing is ever overwritten: that keeps contents true at
- * every moment of every thread.
+ * to all objects, so every fixpoint over them ends. An object's contents are kept per (offset, size) stored to, plus a
+ * smear for stores at unknown offsets; a load joins what overlaps it. Nothing is ever overwritten: that keeps contents
+ * true at every moment of every thread.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -142,6 +142,24 @@ static void add_initial(struct pt_cf *cf, uint32_t object, LLVMValueRef constant
     PT_PUSH(o->cells, o->cell_count, o->cell_cap, cell);
 }
 
+static int64_t size_of(struct pt_cf *cf, LLVMValueRef value)
+{
+    uint64_t count = 1;
+    LLVMTypeRef type = NULL;
+    if (value && LLVMIsAGlobalVariable(value))
+        type = LLVMGlobalGetValueType(value);
+    if (value && LLVMIsAAllocaInst(value)) {
+        LLVMValueRef number = LLVMGetOperand(value, 0);
+        type = LLVMIsAConstantInt(number) ? LLVMGetAllocatedType(value) : NULL;
+        count = type ? LLVMConstIntGetZExtValue(number) : 0;
+    }
+    uint64_t size;
+    if (!type || !LLVMTypeIsSized(type) ||
+        __builtin_mul_overflow(LLVMABISizeOfType(cf->names.layout, type), count, &size) || size > INT64_MAX)
+        return INT64_MAX;
+    return (int64_t)size;
+}
+
 uint32_t pt_cf_object(struct pt_cf *cf, enum pt_cf_object_kind kind, LLVMValueRef value, uint32_t context)
 {
     struct {
@@ -151,7 +169,7 @@ uint32_t pt_cf_object(struct pt_cf *cf, enum pt_cf_object_kind kind, LLVMValueRe
     uint32_t before = cf->object_keys.count, id = pt_strtab_intern(&cf->object_keys, (const char *)&key, sizeof key);
     if (id < before)
         return id;
-    struct pt_cf_object object = {.kind = kind, .value = value, .context = context};
+    struct pt_cf_object object = {.kind = kind, .value = value, .context = context, .size = size_of(cf, value)};
     object.summary = context != PT_NONE && kind == PT_CF_DATA && cf->contexts[context].repeated;
     PT_PUSH(cf->objects, cf->object_count, cf->object_cap, object);
     if (kind == PT_CF_DATA && value && LLVMIsAGlobalVariable(value) && LLVMGetInitializer(value)) {

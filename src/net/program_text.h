@@ -28,6 +28,7 @@
 void pt_program_print(const struct pt_program *program, struct pt_buf *to);
 void pt_program_print_error(const struct pt_err *why, struct pt_buf *to);
 /* Fills an initialised program. Whatever the text says, the program is consistent; an `error` comes back as *err. */
-enum pt_status pt_program_parse(const char *text, size_t len, struct pt_program *program, struct pt_err *err) PT_WARN_UNUSED;
+enum pt_status pt_program_parse(const char *text, size_t len, struct pt_program *program,
+                                struct pt_err *err) PT_WARN_UNUSED;
 
 #endif
