@@ -13,17 +13,20 @@ class Trace:
         self.nodes, self.marked, self.events = nodes, marked, events
 
 
+def start(net):
+    """The empty trace."""
+    return Trace(tuple(net.program.starts), frozenset(range(net.tokens)), ((),) * net.threads)
+
+
 def search(net, bound, limit):
     """
     ({(thread, block): size of a smallest violating trace or None}, smallest unsafe run or None, bound reached).
     All traces with up to `bound reached` events were looked at; that is `bound` unless there are more than `limit` of them.
     """
     program = net.program
-    neighbours = [frozenset(before + after) for _, before, after in net.transitions]
-    dependent = [[bool(a & b) for b in neighbours] for a in neighbours]
     found = {(b.thread, b.number): None for b in program.blocks}
     unsafe = None
-    level = [Trace(tuple(program.starts), frozenset(range(net.tokens)), ((),) * net.threads)]
+    level = [start(net)]
     count = 0
     for length in range(1, bound + 1):
         following = {}
@@ -37,7 +40,7 @@ def search(net, bound, limit):
                     if left & frozenset(after):
                         unsafe = length if unsafe is None else unsafe
                         continue
-                    longer = extend(net, trace, number, left | frozenset(after), dependent)
+                    longer = extend(net, trace, number, left | frozenset(after))
                     key = longer.events
                     if key not in following:
                         following[key] = longer
@@ -50,13 +53,13 @@ def search(net, bound, limit):
     return found, unsafe, bound
 
 
-def extend(net, trace, number, marked, dependent):
+def extend(net, trace, number, marked):
     """The trace with one more event."""
     edge = net.transitions[number][0]
     past = set()
     for thread, row in enumerate(trace.events):
         for k, (other, earlier) in enumerate(row):
-            if dependent[number][other]:
+            if net.dependent[number][other]:
                 past.add((thread, k))
                 past |= earlier
     events = list(trace.events)

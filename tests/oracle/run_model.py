@@ -33,9 +33,9 @@ class Case:
     def __init__(self, text):
         self.text = text
         self.program = sml.Program(text)
-        net = sml.Net(self.program)
-        self.blocks, self.unsafe = coloured.search(net, MARKINGS)
-        self.traces, self.unsafe_trace, self.bound = definition3.search(net, EVENTS, TRACES)
+        self.net = sml.Net(self.program)
+        self.blocks, self.unsafe = coloured.search(self.net, MARKINGS)
+        self.traces, self.unsafe_trace, self.bound = definition3.search(self.net, EVENTS, TRACES)
 
     def references(self):
         """Complaints where the two references differ, sizes of the smallest violations included."""
@@ -67,8 +67,36 @@ class Case:
         want = [(b.thread + 1, b.number, b.line, self.blocks[b.thread, b.number] is None) for b in self.program.blocks]
         have = [(b.get("thread"), b.get("block"), b.get("line"), b.get("causally_atomic")) for b in got]
         wrong = [] if have == want else [f"(thread, block, line, atomic): {have}, expected {want}"]
-        return wrong + [f"block {b['thread']}.{b['block']}: a witness is due exactly when it is not atomic"
-                        for b in got if bool(b.get("witness")) == b.get("causally_atomic")]
+        for block in got:
+            wrong += [f"block {block.get('thread')}.{block.get('block')}: {w}" for w in self.check_witness(block)]
+        return wrong
+
+    def check_witness(self, block):
+        """Complaints about a witness: it has to be a run of the net that Definition 3 refutes the block with."""
+        witness = block.get("witness")
+        if block.get("causally_atomic") or not witness:
+            return [] if bool(witness) != block.get("causally_atomic") else ["a witness is due exactly when it is not atomic"]
+        traces = [definition3.start(self.net)]
+        for event in witness:
+            traces = [longer for trace in traces for longer in self.step(trace, event)]
+        if not traces:
+            return ["the witness is no run of the program"]
+        thread = block["thread"] - 1
+        if not any((thread, block["block"]) in definition3.violated(self.net, trace, thread) for trace in traces):
+            return ["the witness does not refute the block"]
+        wrong = []
+        if [e["role"] for e in witness if e["role"] != "other"] != ["begin", "foreign", "later"] or witness[-1]["role"] != "later":
+            wrong.append("roles are not begin, foreign, later")
+        return wrong
+
+    def step(self, trace, event):
+        """The traces after one event of a witness: several where steps of one line look the same."""
+        thread = event["thread"] - 1
+        for number in self.net.leaving.get((thread, trace.nodes[thread]), ()):
+            edge, before, after = self.net.transitions[number]
+            kind = "step" if edge.kind == "plain" else edge.kind
+            if (kind, edge.line) == (event["op"], event["line"]) and trace.marked.issuperset(before):
+                yield definition3.extend(self.net, trace, number, trace.marked - frozenset(before) | frozenset(after))
 
 
 def ask(portent, case, path, options):

@@ -139,9 +139,9 @@ class Program:
         if token == "begin":
             self.take()
             name = self.name() if self.accept(":") else None
-            body = self.stmts(("end",))
+            body, last = self.stmts(("end",)), self.line()
             self.take("end")
-            return ("block", line, name, body)
+            return ("block", line, name, body, last)
         target = self.name()
         self.take(":=")
         return ("assign", line, target, self.sum())
@@ -264,7 +264,7 @@ class Program:
             last = self.node() if stmt[3] else inside
             if stmt[3]:
                 self.sequence(stmt[3], inside, last)
-            self.edge("end", last, target, line, "end", obj=number)
+            self.edge("end", last, target, stmt[4], "end", obj=number)
 
 
 class Net:
@@ -280,6 +280,8 @@ class Net:
         self.transitions = []
         for edge in program.edges:
             self.add(edge)
+        around = [frozenset(before + after) for _, before, after in self.transitions]
+        self.dependent = [[bool(a & b) for b in around] for a in around]  # neighbourhoods that meet
 
     def add(self, edge):
         i = edge.thread
