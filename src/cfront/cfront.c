@@ -32,6 +32,12 @@ struct pt_source_place pt_cf_place(struct pt_cf *cf, LLVMValueRef inst)
         place.file = file ? pt_arena_strndup(&cf->program->arena, file, len) : NULL;
         return place;
     }
+    LLVMMetadataRef function = LLVMGetSubprogram(LLVMGetBasicBlockParent(LLVMGetInstructionParent(inst)));
+    if (!function)
+        return place;
+    const char *file = LLVMDIFileGetFilename(LLVMDIScopeGetFile(function), &len);
+    place.file = file ? pt_arena_strndup(&cf->program->arena, file, len) : NULL;
+    place.line = LLVMDISubprogramGetLine(function);
     return place;
 }
 
