@@ -24,20 +24,20 @@ enum pt_cf_kind {
     PT_CF_INT,    /* one known number */
     PT_CF_REF,    /* a pointer into one of `set`, or a number nobody knows; of an empty set: such a number */
 };
-#define PT_CF_UNKNOWN INT64_MIN /* an offset */
 
 struct pt_cf_val {
     enum pt_cf_kind kind;
     uint32_t set;   /* REF: of objects, interned in pt_cf.sets */
-    int64_t number; /* INT: its value, REF: the offset common to all objects of the set, or PT_CF_UNKNOWN */
+    int64_t number; /* INT: its value; REF: the offset, the same for all objects of the set, ... */
+    int64_t stride; /* ... or, unless this is 0, the offset modulo this: elements of an array at an unknown index */
 };
 
 enum { PT_CF_ANYTHING = 0 }; /* the object that stands for all objects whose address went out of sight */
 
 enum pt_cf_object_kind { PT_CF_DATA, PT_CF_FUNCTION, PT_CF_THREAD };
 
-struct pt_cf_cell { /* what was stored at one place of an object */
-    int64_t offset;
+struct pt_cf_cell {         /* what was stored at one place of an object */
+    int64_t offset, stride; /* as in a value */
     uint64_t size;
     struct pt_cf_val val;
     bool initial; /* from the initialiser */
@@ -134,8 +134,11 @@ struct pt_cf {
 
 /* ---- value.c: abstract values and memory */
 struct pt_cf_val pt_cf_int(int64_t number);
-struct pt_cf_val pt_cf_number(void); /* an unknown number */
-struct pt_cf_val pt_cf_ref(struct pt_cf *cf, uint32_t object, int64_t offset);
+struct pt_cf_val pt_cf_number(void);                           /* an unknown number */
+struct pt_cf_val pt_cf_ref(struct pt_cf *cf, uint32_t object); /* its first byte */
+struct pt_cf_val pt_cf_anything(struct pt_cf *cf);
+/* A pointer moved by `count` elements of `step` bytes; INT64_MIN: by an unknown number of them. */
+struct pt_cf_val pt_cf_move(struct pt_cf_val pointer, int64_t count, int64_t step);
 struct pt_cf_val pt_cf_join(struct pt_cf *cf, struct pt_cf_val a, struct pt_cf_val b);
 /* The same pointers at an unknown offset; a known number becomes an unknown one. */
 struct pt_cf_val pt_cf_blur(struct pt_cf_val val);

@@ -14,7 +14,7 @@ void pt_cf_touch(struct pt_cf *cf, struct pt_cf_val address, uint64_t size, bool
 {
     uint32_t count;
     const uint32_t *targets = pt_cf_targets(cf, address, &count);
-    bool known = address.number != PT_CF_UNKNOWN && size != 0 && size < INT64_MAX - INT32_MAX;
+    bool known = address.stride == 0 && size != 0 && size < INT64_MAX - INT32_MAX;
     to->vague |= count > 0 && (!known || count > 1);
     for (uint32_t i = 0; i < count; i++) {
         if (targets[i] == PT_CF_ANYTHING) {

@@ -81,10 +81,10 @@ struct pt_cf_val pt_cf_eval(struct pt_cf *cf, uint32_t context, LLVMValueRef val
         uint32_t owner = PT_NONE;
         if (LLVMIsThreadLocal(value) && context != PT_NONE)
             owner = cf->threads[cf->contexts[context].root].root;
-        return pt_cf_ref(cf, pt_cf_object(cf, PT_CF_DATA, value, owner), 0);
+        return pt_cf_ref(cf, pt_cf_object(cf, PT_CF_DATA, value, owner));
     }
     if (LLVMIsAFunction(value))
-        return pt_cf_ref(cf, pt_cf_object(cf, PT_CF_FUNCTION, value, PT_NONE), 0);
+        return pt_cf_ref(cf, pt_cf_object(cf, PT_CF_FUNCTION, value, PT_NONE));
     if (LLVMIsAGlobalAlias(value))
         return pt_cf_eval(cf, context, LLVMAliasGetAliasee(value));
     if (LLVMIsAConstantExpr(value))
@@ -190,9 +190,7 @@ static struct pt_cf_val arithmetic(struct pt_cf *cf, uint32_t context, LLVMValue
         b = swap;
     }
     if (a.kind == PT_CF_REF && a.set != 0 && b.kind == PT_CF_INT && (opcode == LLVMAdd || opcode == LLVMSub)) {
-        if (a.number != PT_CF_UNKNOWN)
-            a.number += opcode == LLVMAdd ? b.number : -b.number;
-        return a;
+        return pt_cf_move(a, opcode == LLVMAdd ? 1 : -1, b.number);
     }
     if (a.kind != PT_CF_INT || b.kind != PT_CF_INT)
         return blurred_operands(cf, context, inst);
@@ -242,10 +240,7 @@ static struct pt_cf_val address(struct pt_cf *cf, uint32_t context, LLVMValueRef
                 type = LLVMGetElementType(type);
             step = (int64_t)LLVMABISizeOfType(cf->names.layout, type);
         }
-        int64_t way;
-        if (index.kind != PT_CF_INT || base.number == PT_CF_UNKNOWN ||
-            __builtin_mul_overflow(index.number, step, &way) || __builtin_add_overflow(base.number, way, &base.number))
-            base.number = PT_CF_UNKNOWN;
+        base = pt_cf_move(base, index.kind == PT_CF_INT ? index.number : INT64_MIN, step);
     }
     return base.kind == PT_CF_INT ? pt_cf_number() : base;
 }

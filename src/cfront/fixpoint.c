@@ -13,6 +13,8 @@
 
 #include "cfront/abstract.h"
 
+enum { MAX_NESTED_STARTS = 3 };
+
 static void reach(struct pt_cf *cf, uint32_t context, LLVMBasicBlockRef block)
 {
     struct {
@@ -72,7 +74,7 @@ static void call_body(struct pt_cf *cf, uint32_t context, LLVMValueRef call)
     for (uint32_t i = 0; i < count && !cf->failed; i++) {
         LLVMValueRef function = cf->objects[functions[i]].value;
         if (LLVMIsDeclaration(function)) {
-            result = pt_cf_join(cf, result, pt_cf_ref(cf, PT_CF_ANYTHING, PT_CF_UNKNOWN));
+            result = pt_cf_join(cf, result, pt_cf_anything(cf));
             continue;
         }
         uint32_t callee = pt_cf_enter(cf, context, call, function);
@@ -105,12 +107,13 @@ static void start_thread(struct pt_cf *cf, uint32_t context, LLVMValueRef call, 
         return;
     }
     uint32_t object = pt_cf_object(cf, PT_CF_THREAD, call, context);
-    for (uint32_t root = cf->contexts[context].root; cf->threads[root].call;) { /* threads[] is in the order of roots */
-        if (cf->contexts[cf->threads[root].root].function == start) {
-            pt_cf_fail(cf, call, "a thread that starts itself again has no bound");
-            return;
-        }
-        root = cf->contexts[cf->objects[cf->threads[root].object].context].root;
+    unsigned nested = 0; /* how many threads with this function led here: one that starts others may be a trampoline */
+    for (uint32_t at = cf->contexts[context].root; cf->threads[at].call;
+         at = cf->contexts[cf->objects[cf->threads[at].object].context].root)
+        nested += cf->contexts[cf->threads[at].root].function == start;
+    if (nested > MAX_NESTED_STARTS) {
+        pt_cf_fail(cf, call, "a thread that starts itself again has no bound");
+        return;
     }
     uint32_t thread = 0;
     while (thread < cf->thread_count && cf->threads[thread].object != object)
@@ -128,7 +131,7 @@ static void start_thread(struct pt_cf *cf, uint32_t context, LLVMValueRef call, 
         pt_cf_define(cf, root, LLVMGetParam(start, i),
                      i == 0 ? pt_cf_eval(cf, context, LLVMGetOperand(call, what->arg)) : pt_cf_number());
     reach(cf, root, LLVMGetEntryBasicBlock(start));
-    pt_cf_store(cf, pt_cf_eval(cf, context, LLVMGetOperand(call, what->object)), 8, pt_cf_ref(cf, object, 0));
+    pt_cf_store(cf, pt_cf_eval(cf, context, LLVMGetOperand(call, what->object)), 8, pt_cf_ref(cf, object));
     pt_cf_define(cf, context, call, pt_cf_int(0));
 }
 
@@ -152,13 +155,13 @@ static void allocate(struct pt_cf *cf, uint32_t context, LLVMValueRef call, bool
     cf->objects[object].zero = zeroed;
     cf->objects[object].summary |=
         pt_map64_get(&flow->in_cycle, pt_key((LLVMValueRef)(void *)LLVMGetInstructionParent(call))) == 1;
-    pt_cf_define(cf, context, call, pt_cf_ref(cf, object, 0));
+    pt_cf_define(cf, context, call, pt_cf_ref(cf, object));
 }
 
 /* Nobody knows what happens in there: everything that is handed over may be kept, changed, and called. */
 static void call_unknown(struct pt_cf *cf, uint32_t context, LLVMValueRef call)
 {
-    struct pt_cf_val anything = pt_cf_ref(cf, PT_CF_ANYTHING, PT_CF_UNKNOWN);
+    struct pt_cf_val anything = pt_cf_anything(cf);
     for (unsigned i = 0; i < LLVMGetNumArgOperands(call); i++) {
         struct pt_cf_val arg = pt_cf_eval(cf, context, LLVMGetOperand(call, i));
         uint32_t count;
@@ -247,8 +250,7 @@ static void call_instruction(struct pt_cf *cf, uint32_t context, LLVMValueRef ca
         break;
     default: /* trylock, waits and semaphores may fail or not; the rest returns numbers */
         if (strncmp(what.name, "llvm.va_", 8) == 0)
-            pt_cf_store(cf, pt_cf_blur(pt_cf_eval(cf, context, LLVMGetOperand(call, 0))), 0,
-                        pt_cf_ref(cf, PT_CF_ANYTHING, PT_CF_UNKNOWN));
+            pt_cf_store(cf, pt_cf_blur(pt_cf_eval(cf, context, LLVMGetOperand(call, 0))), 0, pt_cf_anything(cf));
         pt_cf_define(cf, context, call,
                      strncmp(what.name, "llvm.threadlocal", 16) == 0 ? pt_cf_eval(cf, context, LLVMGetOperand(call, 0))
                                                                      : pt_cf_number());
@@ -328,7 +330,7 @@ static void run_block(struct pt_cf *cf, uint32_t context, LLVMBasicBlockRef bloc
         case LLVMPHI:
             break;
         case LLVMAlloca:
-            pt_cf_define(cf, context, inst, pt_cf_ref(cf, pt_cf_object(cf, PT_CF_DATA, inst, context), 0));
+            pt_cf_define(cf, context, inst, pt_cf_ref(cf, pt_cf_object(cf, PT_CF_DATA, inst, context)));
             break;
         case LLVMLoad:
             size = LLVMStoreSizeOfType(cf->names.layout, LLVMTypeOf(inst));

@@ -286,7 +286,7 @@ static void look_at_lock(struct pt_cf_graph *g, uint32_t context, LLVMValueRef m
     struct pt_cf_val val = pt_cf_eval(g->cf, context, mutex);
     struct pt_cf_accesses touched = {0};
     pt_cf_touch(g->cf, val, 1, true, &touched);
-    bool vague = touched.count != 1 || val.number == PT_CF_UNKNOWN;
+    bool vague = touched.count != 1 || val.stride != 0;
     for (size_t i = 0; i < touched.count; i++) {
         uint32_t object = touched.list[i].object;
         g->vague_lock[object] |= vague || g->cf->objects[object].summary;

@@ -130,7 +130,7 @@ static uint32_t find_lock(struct pt_cf_builder *b, const struct pt_cf_spot *at, 
     b->effects.count = 0;
     b->effects.vague = b->effects.unknown = false;
     pt_cf_touch(b->cf, val, 1, true, &b->effects);
-    if (count != 1 || val.number == PT_CF_UNKNOWN || b->g->vague_lock[targets[0]] || targets[0] == PT_CF_ANYTHING) {
+    if (count != 1 || val.stride != 0 || b->g->vague_lock[targets[0]] || targets[0] == PT_CF_ANYTHING) {
         b->effects.vague = true;
         return PT_NONE;
     }

@@ -23,10 +23,46 @@ struct pt_cf_val pt_cf_number(void)
     return (struct pt_cf_val){.kind = PT_CF_REF};
 }
 
-struct pt_cf_val pt_cf_ref(struct pt_cf *cf, uint32_t object, int64_t offset)
+struct pt_cf_val pt_cf_ref(struct pt_cf *cf, uint32_t object)
 {
     uint32_t set = pt_strtab_intern(&cf->sets, (const char *)&object, sizeof object);
-    return (struct pt_cf_val){.kind = PT_CF_REF, .set = set, .number = offset};
+    return (struct pt_cf_val){.kind = PT_CF_REF, .set = set};
+}
+
+struct pt_cf_val pt_cf_anything(struct pt_cf *cf)
+{
+    return pt_cf_blur(pt_cf_ref(cf, PT_CF_ANYTHING));
+}
+
+static int64_t gcd(int64_t a, int64_t b)
+{
+    while (b != 0) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a < 0 ? -a : a;
+}
+
+static int64_t modulo(int64_t number, int64_t stride)
+{
+    int64_t rest = number % stride;
+    return rest < 0 ? rest + stride : rest;
+}
+
+struct pt_cf_val pt_cf_move(struct pt_cf_val pointer, int64_t count, int64_t step)
+{
+    int64_t way;
+    if (pointer.kind != PT_CF_REF || pointer.set == 0)
+        return pointer;
+    if (step == INT64_MIN || (count != INT64_MIN && (__builtin_mul_overflow(count, step, &way) ||
+                                                     __builtin_add_overflow(pointer.number, way, &pointer.number))))
+        return pt_cf_blur(pointer);
+    if (count == INT64_MIN)
+        pointer.stride = gcd(pointer.stride, step);
+    if (pointer.stride != 0)
+        pointer.number = modulo(pointer.number, pointer.stride);
+    return pointer;
 }
 
 const uint32_t *pt_cf_targets(const struct pt_cf *cf, struct pt_cf_val val, uint32_t *ret_count)
@@ -66,7 +102,12 @@ struct pt_cf_val pt_cf_join(struct pt_cf *cf, struct pt_cf_val a, struct pt_cf_v
         return a;
     if (a.set == 0 || b.set == 0)
         return a.set == 0 ? b : a;
-    struct pt_cf_val joined = {.kind = PT_CF_REF, .number = a.number == b.number ? a.number : PT_CF_UNKNOWN};
+    int64_t apart;
+    if (__builtin_sub_overflow(a.number, b.number, &apart) || apart == INT64_MIN)
+        apart = 1;
+    struct pt_cf_val joined = {.kind = PT_CF_REF, .number = a.number, .stride = gcd(gcd(a.stride, b.stride), apart)};
+    if (joined.stride != 0)
+        joined.number = modulo(a.number, joined.stride);
     joined.set = a.set == b.set ? a.set : union_of(cf, a, b);
     return joined;
 }
@@ -75,14 +116,16 @@ struct pt_cf_val pt_cf_blur(struct pt_cf_val val)
 {
     if (val.kind == PT_CF_INT)
         return pt_cf_number();
-    if (val.kind == PT_CF_REF && val.set != 0)
-        val.number = PT_CF_UNKNOWN;
+    if (val.kind == PT_CF_REF && val.set != 0) {
+        val.number = 0;
+        val.stride = 1;
+    }
     return val;
 }
 
 static bool same(struct pt_cf_val a, struct pt_cf_val b)
 {
-    return a.kind == b.kind && a.set == b.set && a.number == b.number;
+    return a.kind == b.kind && a.set == b.set && a.number == b.number && a.stride == b.stride;
 }
 
 void pt_cf_widen(struct pt_cf *cf, struct pt_cf_val *to, struct pt_cf_val val)
@@ -184,20 +227,31 @@ static struct pt_cf_val initial_of(const struct pt_cf_object *o)
     return o->zero ? pt_cf_int(0) : pt_cf_number();
 }
 
-static struct pt_cf_val load_object(struct pt_cf *cf, const struct pt_cf_object *o, int64_t offset, uint64_t size)
+/* Do bytes at `address` and the cell overlap for some index? *ret_same: they start together. */
+static bool meets(const struct pt_cf_cell *cell, struct pt_cf_val address, uint64_t size, bool *ret_same)
+{
+    int64_t stride = gcd(cell->stride, address.stride), ahead = address.number - cell->offset;
+    if (stride == 0) {
+        *ret_same = ahead == 0;
+        return ahead < (int64_t)cell->size && -ahead < (int64_t)size;
+    }
+    ahead = modulo(ahead, stride);
+    *ret_same = ahead == 0;
+    return ahead < (int64_t)cell->size || stride - ahead < (int64_t)size;
+}
+
+static struct pt_cf_val load_object(struct pt_cf *cf, const struct pt_cf_object *o, struct pt_cf_val address,
+                                    uint64_t size)
 {
     struct pt_cf_val val = o->smear;
-    bool initialised = false;
+    bool initialised = false, same;
     for (size_t i = 0; i < o->cell_count; i++) {
         const struct pt_cf_cell *cell = &o->cells[i];
-        if (offset == PT_CF_UNKNOWN) {
-            val = pt_cf_join(cf, val, cell->val);
-        } else if (cell->offset == offset && cell->size == size) {
-            val = pt_cf_join(cf, val, cell->val);
-            initialised |= cell->initial;
-        } else if (cell->offset < offset + (int64_t)size && offset < cell->offset + (int64_t)cell->size) {
-            val = pt_cf_join(cf, val, pt_cf_blur(cell->val));
-        }
+        if (!meets(cell, address, size, &same))
+            continue;
+        same &= cell->size == size;
+        initialised |= same && cell->initial && address.stride == 0;
+        val = pt_cf_join(cf, val, same ? cell->val : pt_cf_blur(cell->val));
     }
     return initialised ? val : pt_cf_join(cf, val, initial_of(o));
 }
@@ -213,29 +267,31 @@ struct pt_cf_val pt_cf_load(struct pt_cf *cf, struct pt_cf_val address, uint64_t
         const struct pt_cf_object *o = &cf->objects[targets[i]];
         bool wild = targets[i] == PT_CF_ANYTHING || (o->escaped && cf->wild_stores);
         if (wild)
-            val = pt_cf_join(cf, val, pt_cf_ref(cf, PT_CF_ANYTHING, PT_CF_UNKNOWN));
+            val = pt_cf_join(cf, val, pt_cf_anything(cf));
         if (targets[i] != PT_CF_ANYTHING)
-            val = pt_cf_join(cf, val, load_object(cf, o, address.number, size));
+            val = pt_cf_join(cf, val, load_object(cf, o, address, size));
     }
     return val;
 }
 
-static void store_object(struct pt_cf *cf, uint32_t object, int64_t offset, uint64_t size, struct pt_cf_val val)
+static void store_object(struct pt_cf *cf, uint32_t object, struct pt_cf_val address, uint64_t size,
+                         struct pt_cf_val val)
 {
     struct pt_cf_object *o = &cf->objects[object];
     if (o->escaped)
         pt_cf_escape(cf, val);
-    if (offset == PT_CF_UNKNOWN) {
+    if (address.stride == 1) {
         pt_cf_widen(cf, &o->smear, val);
         return;
     }
     for (size_t i = 0; i < o->cell_count; i++) {
-        if (o->cells[i].offset == offset && o->cells[i].size == size) {
-            pt_cf_widen(cf, &o->cells[i].val, val);
+        struct pt_cf_cell *cell = &o->cells[i];
+        if (cell->offset == address.number && cell->stride == address.stride && cell->size == size) {
+            pt_cf_widen(cf, &cell->val, val);
             return;
         }
     }
-    struct pt_cf_cell cell = {.offset = offset, .size = size, .val = val};
+    struct pt_cf_cell cell = {.offset = address.number, .stride = address.stride, .size = size, .val = val};
     PT_PUSH(o->cells, o->cell_count, o->cell_cap, cell);
     cf->changed = true;
 }
@@ -248,7 +304,7 @@ void pt_cf_store(struct pt_cf *cf, struct pt_cf_val address, uint64_t size, stru
     const uint32_t *targets = pt_cf_targets(cf, address, &count);
     for (uint32_t i = 0; i < count; i++) {
         if (targets[i] != PT_CF_ANYTHING) {
-            store_object(cf, targets[i], address.number, size, val);
+            store_object(cf, targets[i], address, size, val);
         } else {
             pt_cf_escape(cf, val);
             cf->changed |= !cf->wild_stores;
@@ -261,8 +317,8 @@ void pt_cf_copy(struct pt_cf *cf, struct pt_cf_val to, struct pt_cf_val from, st
 {
     uint32_t count;
     const uint32_t *sources = pt_cf_targets(cf, from, &count);
-    bool exact = size.kind == PT_CF_INT && from.number != PT_CF_UNKNOWN && to.number != PT_CF_UNKNOWN && count == 1 &&
-                 sources[0] != PT_CF_ANYTHING;
+    bool exact =
+        size.kind == PT_CF_INT && from.stride == 0 && to.stride == 0 && count == 1 && sources[0] != PT_CF_ANYTHING;
     struct pt_cf_val everywhere = pt_cf_blur(to);
     if (!exact) {
         pt_cf_store(cf, everywhere, 0, pt_cf_blur(pt_cf_load(cf, pt_cf_blur(from), 0)));
@@ -272,10 +328,11 @@ void pt_cf_copy(struct pt_cf *cf, struct pt_cf_val to, struct pt_cf_val from, st
     pt_cf_store(cf, everywhere, 0, pt_cf_join(cf, pt_cf_blur(cf->objects[source].smear), pt_cf_number()));
     for (size_t i = 0; i < cf->objects[source].cell_count; i++) {
         struct pt_cf_cell cell = cf->objects[source].cells[i];
-        if (cell.offset < from.number || cell.offset + (int64_t)cell.size > from.number + size.number)
+        if (cell.stride != 0)
+            pt_cf_store(cf, everywhere, 0, pt_cf_blur(cell.val));
+        if (cell.stride != 0 || cell.offset < from.number ||
+            cell.offset + (int64_t)cell.size > from.number + size.number)
             continue;
-        struct pt_cf_val at = to;
-        at.number += cell.offset - from.number;
-        pt_cf_store(cf, at, cell.size, cell.val);
+        pt_cf_store(cf, pt_cf_move(to, 1, cell.offset - from.number), cell.size, cell.val);
     }
 }
