@@ -100,7 +100,8 @@ struct pt_cf {
     bool changed;     /* in this round of the fixpoint */
     bool wild_stores; /* something was stored through a pointer that may point to anything */
 
-    struct pt_strtab sets; /* sorted object ids as bytes */
+    struct pt_strtab sets;  /* sorted object ids as bytes */
+    struct pt_map64 unions; /* of two sets that were united before */
     struct pt_cf_object *objects;
     size_t object_count, object_cap;
     struct pt_strtab object_keys;

@@ -132,6 +132,7 @@ static void init(struct pt_cf *cf, LLVMContextRef context, LLVMModuleRef module)
     pt_strtab_init(&cf->context_keys);
     pt_strtab_init(&cf->reached_keys);
     pt_strtab_init(&cf->note_keys);
+    pt_map64_init(&cf->unions);
     pt_map64_init(&cf->value_ids);
     pt_map64_init(&cf->vals);
     pt_map64_init(&cf->function_ids);
@@ -154,6 +155,7 @@ static void release(struct pt_cf *cf)
     pt_strtab_release(&cf->context_keys);
     pt_strtab_release(&cf->reached_keys);
     pt_strtab_release(&cf->note_keys);
+    pt_map64_release(&cf->unions);
     pt_map64_release(&cf->value_ids);
     pt_map64_release(&cf->vals);
     pt_map64_release(&cf->function_ids);

@@ -3,13 +3,6 @@
 
 #include "cfront/graph.h"
 
-static void touch_all(struct pt_cf *cf, uint32_t object, bool write, struct pt_cf_accesses *to)
-{
-    struct pt_cf_access access = {.object = object, .from = 0, .to = cf->objects[object].size, .write = write};
-    if (cf->objects[object].kind == PT_CF_DATA && access.to > 0)
-        PT_PUSH(to->list, to->count, to->cap, access);
-}
-
 void pt_cf_touch(struct pt_cf *cf, struct pt_cf_val address, uint64_t size, bool write, struct pt_cf_accesses *to)
 {
     uint32_t count;
@@ -17,17 +10,14 @@ void pt_cf_touch(struct pt_cf *cf, struct pt_cf_val address, uint64_t size, bool
     bool known = address.stride == 0 && size != 0 && size < INT64_MAX - INT32_MAX;
     to->vague |= count > 0 && (!known || count > 1);
     for (uint32_t i = 0; i < count; i++) {
-        if (targets[i] == PT_CF_ANYTHING) {
-            to->vague = true;
-            for (uint32_t o = 1; o < cf->object_count; o++)
-                if (cf->objects[o].escaped)
-                    touch_all(cf, o, write, to);
-        } else if (!known) {
-            touch_all(cf, targets[i], write, to);
-        } else if (cf->objects[targets[i]].kind == PT_CF_DATA) {
-            struct pt_cf_access access = {targets[i], address.number, address.number + (int64_t)size, write};
-            PT_PUSH(to->list, to->count, to->cap, access);
+        const struct pt_cf_object *o = &cf->objects[targets[i]];
+        struct pt_cf_access access = {targets[i], 0, o->size, write};
+        if (known && targets[i] != PT_CF_ANYTHING) {
+            access.from = address.number;
+            access.to = address.number + (int64_t)size;
         }
+        if (o->kind == PT_CF_DATA && access.from < access.to)
+            PT_PUSH(to->list, to->count, to->cap, access);
     }
 }
 

@@ -289,7 +289,7 @@ static void look_at_lock(struct pt_cf_graph *g, uint32_t context, LLVMValueRef m
     bool vague = touched.count != 1 || val.stride != 0;
     for (size_t i = 0; i < touched.count; i++) {
         uint32_t object = touched.list[i].object;
-        g->vague_lock[object] |= vague || g->cf->objects[object].summary;
+        g->vague_lock[object] |= vague || object == PT_CF_ANYTHING || g->cf->objects[object].summary;
         note_use(g, object, g->cf->contexts[context].root);
     }
     free(touched.list);
@@ -309,6 +309,23 @@ static void look(struct pt_cf_graph *g, uint32_t context, LLVMValueRef inst, str
         look_at_lock(g, context, LLVMGetOperand(inst, what.arg));
 }
 
+/* What is known of PT_CF_ANYTHING holds for all that escaped, and what is shared among these makes it shared. */
+static void spread(struct pt_cf_graph *g)
+{
+    struct pt_cf *cf = g->cf;
+    if (g->user[PT_CF_ANYTHING] == PT_NONE)
+        return;
+    for (uint32_t i = 1; i < cf->object_count; i++) {
+        if (!cf->objects[i].escaped || cf->objects[i].kind != PT_CF_DATA)
+            continue;
+        note_use(g, i, g->user[PT_CF_ANYTHING]);
+        g->shared[i] |= g->shared[PT_CF_ANYTHING];
+        g->vague_lock[i] |= g->vague_lock[PT_CF_ANYTHING];
+    }
+    for (uint32_t i = 1; i < cf->object_count; i++)
+        g->shared[PT_CF_ANYTHING] |= cf->objects[i].escaped && g->shared[i];
+}
+
 void pt_cf_graph_build(struct pt_cf_graph *g)
 {
     struct pt_cf *cf = g->cf;
@@ -324,6 +341,7 @@ void pt_cf_graph_build(struct pt_cf_graph *g)
              inst = LLVMGetNextInstruction(inst))
             look(g, cf->reached[i].context, inst, &effects);
     free(effects.list);
+    spread(g);
     g->threads = pt_xcalloc(cf->thread_count, sizeof *g->threads);
     for (uint32_t i = 0; i < cf->thread_count && !cf->failed; i++)
         build_thread(g, i);

@@ -5,7 +5,7 @@
 #include "cfront/abstract.h"
 
 struct pt_cf_access {
-    uint32_t object;
+    uint32_t object;  /* PT_CF_ANYTHING: all of every object that escaped */
     int64_t from, to; /* bytes; all of it when the place is unknown */
     bool write;
 };

@@ -47,7 +47,10 @@ struct reducer {
     struct pt_strtab label_keys;
     uint32_t *lock_ids, *block_ids; /* in the program; PT_NONE: not there */
     bool *joined;                   /* by thread */
-    LLVMValueRef locals_of;         /* the function whose locals have names at hand */
+    struct piece anything;          /* users of everything that escaped */
+    uint32_t *escaped_vars;         /* what such a step touches */
+    uint32_t escaped_var_count;
+    LLVMValueRef locals_of; /* the function whose locals have names at hand */
 };
 
 /* ---- pieces */
@@ -83,23 +86,32 @@ static void cut_object(struct reducer *r, struct pt_cf_access **accesses, size_t
 static void cut_objects(struct reducer *r)
 {
     struct pt_cf_graph *g = r->g;
-    struct pt_cf_access **sorted = pt_xcalloc(g->access_count + 1, sizeof *sorted);
+    size_t objects = r->cf->object_count, count = 0;
+    struct pt_cf_access **sorted = pt_xcalloc(g->access_count + objects, sizeof *sorted);
+    struct pt_cf_access *whole = pt_xcalloc(objects, sizeof *whole); /* by whoever touches everything that escaped */
     for (size_t i = 0; i < g->access_count; i++)
-        sorted[i] = &g->accesses[i];
-    qsort(sorted, g->access_count, sizeof *sorted, by_object);
-    r->first_piece = pt_xcalloc(r->cf->object_count + 2, sizeof *r->first_piece);
+        if (g->accesses[i].object != PT_CF_ANYTHING)
+            sorted[count++] = &g->accesses[i];
+    for (uint32_t i = 1; i < objects; i++) {
+        whole[i] = (struct pt_cf_access){i, 0, r->cf->objects[i].size, true};
+        if (r->cf->objects[i].escaped && g->shared[i] && whole[i].to > 0)
+            sorted[count++] = &whole[i];
+    }
+    qsort(sorted, count, sizeof *sorted, by_object);
+    r->first_piece = pt_xcalloc(objects + 2, sizeof *r->first_piece);
     uint32_t object = 0;
-    for (size_t i = 0; i < g->access_count;) {
+    for (size_t i = 0; i < count;) {
         size_t end = i;
-        while (end < g->access_count && sorted[end]->object == sorted[i]->object)
+        while (end < count && sorted[end]->object == sorted[i]->object)
             end++;
         for (; object <= sorted[i]->object; object++)
             r->first_piece[object] = (uint32_t)r->piece_count;
         cut_object(r, sorted + i, end - i);
         i = end;
     }
-    for (; object <= r->cf->object_count; object++)
+    for (; object <= objects; object++)
         r->first_piece[object] = (uint32_t)r->piece_count;
+    free(whole);
     free(sorted);
 }
 
@@ -115,28 +127,44 @@ static void covered(struct reducer *r, const struct pt_cf_access *access, uint32
     *ret_end = first;
 }
 
+static void use_piece(struct piece *piece, uint64_t step, uint32_t thread, bool write)
+{
+    uint64_t user = 2 * step + write;
+    piece->users.a += pt_mix64(user + 1);
+    piece->users.b += pt_mix64(~user);
+    piece->several |= piece->thread != PT_NONE && piece->thread != thread;
+    piece->thread = thread;
+    piece->written |= write;
+}
+
 static void use_pieces(struct reducer *r)
 {
     struct pt_cf_graph *g = r->g;
     uint64_t step = 0;
+    r->anything.thread = PT_NONE;
     for (uint32_t t = 0; t < r->cf->thread_count; t++) {
         for (size_t e = 0; e < g->threads[t].edge_count; e++, step++) {
             const struct pt_cf_edge *edge = &g->threads[t].edges[e];
             for (size_t a = 0; a < edge->access_count; a++) {
                 const struct pt_cf_access *access = &g->accesses[edge->access_start + a];
-                uint32_t first, end;
-                covered(r, access, &first, &end);
-                for (; first < end; first++) {
-                    struct piece *piece = &r->pieces[first];
-                    uint64_t user = 2 * step + access->write;
-                    piece->users.a += pt_mix64(user + 1);
-                    piece->users.b += pt_mix64(~user);
-                    piece->several |= piece->thread != PT_NONE && piece->thread != t;
-                    piece->thread = t;
-                    piece->written |= access->write;
-                }
+                uint32_t first = 0, end = 0;
+                if (access->object == PT_CF_ANYTHING)
+                    use_piece(&r->anything, step, t, access->write);
+                else
+                    covered(r, access, &first, &end);
+                for (; first < end; first++)
+                    use_piece(&r->pieces[first], step, t, access->write);
             }
         }
+    }
+    for (size_t i = 0; i < r->piece_count && r->anything.thread != PT_NONE; i++) {
+        struct piece *piece = &r->pieces[i];
+        if (!r->cf->objects[piece->object].escaped)
+            continue;
+        piece->users.a += r->anything.users.a;
+        piece->users.b += r->anything.users.b;
+        piece->several |= r->anything.several || (piece->thread != PT_NONE && piece->thread != r->anything.thread);
+        piece->written |= r->anything.written;
     }
 }
 
@@ -210,8 +238,14 @@ static void make_variables(struct reducer *r)
         name_bytes(r, firsts[i]->object, firsts[i]->from, firsts[i]->to, &name);
         firsts[i]->var = pt_program_add_var(r->cf->program, name.text);
     }
-    for (size_t i = 0; i < count; i++)
+    r->escaped_vars = pt_xcalloc(count + 1, sizeof *r->escaped_vars);
+    for (size_t i = 0; i < count; i++) {
         kept[i]->var = r->pieces[kept[i]->thread].var;
+        if (r->cf->objects[kept[i]->object].escaped)
+            r->escaped_vars[r->escaped_var_count++] = kept[i]->var;
+    }
+    if (r->escaped_var_count)
+        r->escaped_var_count = pt_sort_distinct(r->escaped_vars, r->escaped_var_count);
     pt_buf_release(&name);
     free(kept);
     free(firsts);
@@ -294,15 +328,18 @@ static void collect_vars(struct reducer *r, const struct pt_cf_edge *edge, struc
     size_t read_cap = 0, write_cap = 0;
     for (size_t a = 0; a < edge->access_count; a++) {
         const struct pt_cf_access *access = &r->g->accesses[edge->access_start + a];
-        uint32_t first, end;
-        covered(r, access, &first, &end);
-        for (; first < end; first++) {
-            if (r->pieces[first].var == PT_NONE)
+        uint32_t first = 0, end = 0;
+        bool all = access->object == PT_CF_ANYTHING;
+        if (!all)
+            covered(r, access, &first, &end);
+        for (uint32_t i = 0; i < (all ? r->escaped_var_count : end - first); i++) {
+            uint32_t var = all ? r->escaped_vars[i] : r->pieces[first + i].var;
+            if (var == PT_NONE)
                 continue;
             if (access->write)
-                PT_PUSH(label->writes, label->write_count, write_cap, r->pieces[first].var);
+                PT_PUSH(label->writes, label->write_count, write_cap, var);
             else
-                PT_PUSH(label->reads, label->read_count, read_cap, r->pieces[first].var);
+                PT_PUSH(label->reads, label->read_count, read_cap, var);
         }
     }
     if (label->read_count)
@@ -491,4 +528,5 @@ void pt_cf_reduce(struct pt_cf_graph *g)
     free(r.lock_ids);
     free(r.block_ids);
     free(r.joined);
+    free(r.escaped_vars);
 }

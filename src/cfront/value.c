@@ -75,16 +75,39 @@ const uint32_t *pt_cf_targets(const struct pt_cf *cf, struct pt_cf_val val, uint
     return (const void *)pt_strtab_text(&cf->sets, val.set); /* arenas align to 16 bytes */
 }
 
+/* What anything may be covers all others, once these count as escaped: sets stay small where little is known. */
+static uint32_t unite(struct pt_cf *cf, struct pt_cf_val a, struct pt_cf_val b)
+{
+    uint32_t na, nb, n = 0;
+    const uint32_t *x = pt_cf_targets(cf, a, &na), *y = pt_cf_targets(cf, b, &nb), *x_end = x + na, *y_end = y + nb;
+    if (*x == PT_CF_ANYTHING || *y == PT_CF_ANYTHING) {
+        pt_cf_escape(cf, a);
+        pt_cf_escape(cf, b);
+        return *x == PT_CF_ANYTHING ? a.set : b.set;
+    }
+    uint32_t *both = pt_xmalloc(((size_t)na + nb) * sizeof *both);
+    while (x < x_end || y < y_end) {
+        if (y == y_end || (x < x_end && *x < *y)) {
+            both[n++] = *x++;
+        } else {
+            x += x < x_end && *x == *y;
+            both[n++] = *y++;
+        }
+    }
+    uint32_t set = pt_strtab_intern(&cf->sets, (const char *)both, n * sizeof *both);
+    free(both);
+    return set;
+}
+
+/* Of two sets that are not empty. */
 static uint32_t union_of(struct pt_cf *cf, struct pt_cf_val a, struct pt_cf_val b)
 {
-    uint32_t na, nb;
-    const uint32_t *ta = pt_cf_targets(cf, a, &na), *tb = pt_cf_targets(cf, b, &nb);
-    uint32_t *both = pt_xmalloc(((size_t)na + nb + 1) * sizeof *both);
-    memcpy(both, ta, na * sizeof *both);
-    memcpy(both + na, tb, nb * sizeof *both);
-    uint32_t count = pt_sort_distinct(both, na + nb);
-    uint32_t set = pt_strtab_intern(&cf->sets, (const char *)both, count * sizeof *both);
-    free(both);
+    uint64_t key = a.set < b.set ? (uint64_t)a.set << 32 | b.set : (uint64_t)b.set << 32 | a.set;
+    uint32_t known = pt_map64_get(&cf->unions, key);
+    if (known != PT_NONE)
+        return known;
+    uint32_t set = unite(cf, a, b);
+    *pt_map64_at(&cf->unions, key) = set;
     return set;
 }
 
