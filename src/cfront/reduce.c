@@ -15,6 +15,8 @@
 #include "base/buf.h"
 #include "cfront/graph.h"
 
+enum { MAX_ESCAPED = 64 };
+
 struct sum { /* of the steps that touch a piece */
     uint64_t a, b;
 };
@@ -48,6 +50,7 @@ struct reducer {
     uint32_t *lock_ids, *block_ids; /* in the program; PT_NONE: not there */
     bool *joined;                   /* by thread */
     struct piece anything;          /* users of everything that escaped */
+    bool merged;                    /* what escaped is one variable */
     uint32_t *escaped_vars;         /* what such a step touches */
     uint32_t escaped_var_count;
     LLVMValueRef locals_of; /* the function whose locals have names at hand */
@@ -213,6 +216,23 @@ static int by_address(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
+/*
+ * A step through a pointer to anything touches all that escaped. Where that is much, it all becomes one variable: that
+ * only adds order, so no violation is lost.
+ */
+static void merge_escaped(struct reducer *r, struct piece **kept, size_t count)
+{
+    size_t escaped = 0;
+    for (size_t i = 0; i < count; i++)
+        escaped += r->cf->objects[kept[i]->object].escaped;
+    if (escaped <= MAX_ESCAPED || r->anything.thread == PT_NONE)
+        return;
+    for (size_t i = 0; i < count; i++)
+        if (r->cf->objects[kept[i]->object].escaped)
+            kept[i]->users = r->anything.users;
+    r->merged = true;
+}
+
 /* One variable for each group of pieces with the same users, in the order of their first pieces. */
 static void make_variables(struct reducer *r)
 {
@@ -223,6 +243,7 @@ static void make_variables(struct reducer *r)
         if (r->pieces[i].several && r->pieces[i].written)
             kept[count++] = &r->pieces[i];
     }
+    merge_escaped(r, kept, count);
     qsort(kept, count, sizeof *kept, by_users);
     firsts = pt_xcalloc(count + 1, sizeof *firsts);
     for (size_t i = 0; i < count; i++) {
@@ -236,7 +257,8 @@ static void make_variables(struct reducer *r)
     pt_buf_init(&name);
     for (size_t i = 0; i < groups; i++) {
         name_bytes(r, firsts[i]->object, firsts[i]->from, firsts[i]->to, &name);
-        firsts[i]->var = pt_program_add_var(r->cf->program, name.text);
+        bool all = r->merged && r->cf->objects[firsts[i]->object].escaped;
+        firsts[i]->var = pt_program_add_var(r->cf->program, all ? "(memory behind pointers)" : name.text);
     }
     r->escaped_vars = pt_xcalloc(count + 1, sizeof *r->escaped_vars);
     for (size_t i = 0; i < count; i++) {
