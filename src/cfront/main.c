@@ -7,7 +7,9 @@
  * error.
  */
 #include <stdio.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 
 #include "cfront/cfront.h"
 #include "instrument/args.h"
@@ -69,6 +71,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "portent-cfront: error: this program is started by 'portent model'\n");
         return 2;
     }
+    prctl(PR_SET_PDEATHSIG, SIGTERM); /* nobody reads the answer once `portent` is gone */
     struct pt_program program;
     struct pt_err err;
     struct pt_buf text;
