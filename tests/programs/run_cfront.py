@@ -1,20 +1,25 @@
 #!/usr/bin/env python3
 """C programs through `portent model`.
 
-    run_cfront.py PORTENT
+    run_cfront.py PORTENT [--cases N] [--seed S] [--only I]
 
 `model/NAME.c` and `model/NAME.sml` are the same program: blocks of one name must have the same verdicts. `model/small/*.c` say in
 their first line which blocks are atomic, as `/* expect: NAME true|false, ... */`, and below it what notes there must be, as
-`/* note: PATTERN */`. Programs that cannot be modelled are below, with the error that is due. The last line is
-`cfront: N passed, M failed`.
+`/* note: PATTERN */`. Programs that cannot be modelled are below, with the error that is due. Last, random
+programs in both languages (random_c.py): their verdicts have to agree. The last line is `cfront: N passed, M failed`.
 """
 
+import argparse
 import json
+import random
 import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import random_c  # noqa: E402
 
 HERE = Path(__file__).resolve().parent / "model"
 START = """#include <pthread.h>
@@ -125,12 +130,41 @@ def check_arguments(portent):
     return [] if status == 1 and verdicts(answer) == [("b", False)] * 20 else [f"exit {status}: {verdicts(answer)}"]
 
 
+def check_random(portent, seed):
+    """One random program in SML and in C."""
+    sml, c, names = random_c.pair(random.Random(seed))
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "p.sml").write_text(sml)
+        (Path(folder) / "p.c").write_text(c)
+        _, expected, more = ask(portent, ["p.sml"], cwd=folder)
+        _, answer, err = ask(portent, ["p.c"], cwd=folder)
+    if answer is None or expected is None:
+        return [f"{err}{more}{sml}"]
+    want = {names[b["thread"], b["block"]]: b["causally_atomic"] for b in expected["blocks"]}
+    have = {b["name"]: b["causally_atomic"] for b in answer["blocks"]}
+    # A block that no way leads to is not in the model of the C program; nothing can refute it.
+    wrong = [f"{n}: {have.get(n, True)}, {want[n]} for SML" for n in want if have.get(n, True) != want[n]]
+    return [f"{w} (seed {seed})\n{sml}{c}" for w in wrong]
+
+
 def main():
-    portent = str(Path(sys.argv[1]).resolve())
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("portent")
+    parser.add_argument("--cases", type=int, default=60, help="random programs")
+    parser.add_argument("--seed", type=int, default=None)
+    parser.add_argument("--only", type=int, default=None, help="just this random program of the seed")
+    opts = parser.parse_args()
+    seed = random.SystemRandom().randrange(10**9) if opts.seed is None else opts.seed
+    print(f"cfront: seed {seed}", flush=True)
+    portent = str(Path(opts.portent).resolve())
     checks = {path.stem: (check_pair, path.stem) for path in sorted(HERE.glob("*.c"))}
     checks.update({f"small/{path.stem}": (check_small, path) for path in sorted((HERE / "small").glob("*.c"))})
     checks.update({f"bad/{name}": (check_bad, *case) for name, case in BAD.items()})
     checks["arguments"] = (check_arguments,)
+    if opts.only is not None:
+        checks = {}
+    checks.update({f"random {n}": (check_random, f"{seed}/{n}")
+                   for n in (range(opts.cases) if opts.only is None else [opts.only])})
     failed = 0
     for name, (check, *rest) in checks.items():
         wrong = check(portent, *rest)
