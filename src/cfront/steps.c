@@ -197,7 +197,10 @@ void pt_cf_step_trylock(struct pt_cf_builder *b, uint32_t node, const struct pt_
 
 const char *pt_cf_block_name(struct pt_cf *cf, LLVMValueRef call)
 {
-    LLVMValueRef text = pt_base_of(&cf->names, LLVMGetOperand(call, 0), NULL);
+    unsigned args = LLVMGetNumArgOperands(call); /* the name is the last: portent.h may add a place before it */
+    if (args == 0)
+        return NULL;
+    LLVMValueRef text = pt_base_of(&cf->names, LLVMGetOperand(call, args - 1), NULL);
     LLVMValueRef constant = LLVMIsAGlobalVariable(text) ? LLVMGetInitializer(text) : NULL;
     size_t len;
     return constant && LLVMIsAConstantDataSequential(constant) && LLVMIsConstantString(constant)
@@ -235,16 +238,15 @@ void pt_cf_step_end(struct pt_cf_builder *b, uint32_t node, const struct pt_cf_s
     uint32_t count;
     const uint32_t *open = ids_of(b->g, at->open, &count);
     struct pt_cf_spot next = pt_cf_after(at);
-    for (uint32_t i = count; i-- > 0;) {
-        const char *other = b->g->blocks[open[i]].name;
-        if (name && other && strcmp(name, other) != 0)
-            continue;
-        uint32_t block = open[i];
+    const char *innermost = count ? b->g->blocks[open[count - 1]].name : NULL;
+    if (count && !(name && innermost && strcmp(name, innermost) != 0)) {
+        uint32_t block = open[count - 1];
         next.open = without_id(b->g, at->open, block);
         pt_cf_add_edge(b, node, pt_cf_node_at(b, &next), PT_STEP_END, block, pt_cf_inst(at));
         return;
     }
-    pt_cf_note(b->cf, pt_cf_inst(at), "a way leads here on which no block of this name is open: the end is ignored");
+    pt_cf_note(b->cf, pt_cf_inst(at),
+               "a way leads here on which this does not end the innermost open block: ignored, as at run time");
     pt_cf_add_edge(b, node, pt_cf_node_at(b, &next), PT_STEP_PLAIN, PT_NONE, pt_cf_inst(at));
 }
 
