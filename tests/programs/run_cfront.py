@@ -130,6 +130,24 @@ def check_arguments(portent):
     return [] if status == 1 and verdicts(answer) == [("b", False)] * 20 else [f"exit {status}: {verdicts(answer)}"]
 
 
+def check_meet(portent, name):
+    """Static and dynamic meet: what a recorded run of the program violates is not atomic in its model."""
+    source = HERE / f"{name}.c"
+    with tempfile.TemporaryDirectory() as folder:
+        for command in (["cc", "-O1", "-pthread", str(source), "-o", "program"],
+                        ["run", "--record-all", "-o", "run.trace", "--", "./program"]):
+            done = subprocess.run([portent, *command], cwd=folder, capture_output=True, timeout=120, check=False)
+            if done.returncode != 0:
+                return [f"{command[0]}: exit {done.returncode}: {done.stderr.decode()[:300]}"]
+        done = subprocess.run([portent, "check", "--atomicity", "--json", "run.trace"], cwd=folder, capture_output=True,
+                              timeout=120, check=False)
+    run = json.loads(done.stdout)["blocks"]
+    static = {b["name"]: b["causally_atomic"] for b in ask(portent, [source])[1]["blocks"]}
+    wrong = [f"blocks of the run: {sorted(b['name'] for b in run)}"] if {b["name"] for b in run} != set(static) else []
+    return wrong + [f"{b['name']} is atomic in the model, but not in the run: {b}" for b in run
+                    if not b["causally_atomic"] and static.get(b["name"])]
+
+
 def check_random(portent, seed):
     """One random program in SML and in C."""
     sml, c, names = random_c.pair(random.Random(seed))
@@ -161,6 +179,7 @@ def main():
     checks.update({f"small/{path.stem}": (check_small, path) for path in sorted((HERE / "small").glob("*.c"))})
     checks.update({f"bad/{name}": (check_bad, *case) for name, case in BAD.items()})
     checks["arguments"] = (check_arguments,)
+    checks.update({f"meet {name}": (check_meet, name) for name in ("bank", "bluetooth")})
     if opts.only is not None:
         checks = {}
     checks.update({f"random {n}": (check_random, f"{seed}/{n}")
