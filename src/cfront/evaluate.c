@@ -33,7 +33,8 @@ void pt_cf_define(struct pt_cf *cf, uint32_t context, LLVMValueRef value, struct
 static struct pt_cf_val lookup(struct pt_cf *cf, uint32_t context, LLVMValueRef value)
 {
     uint32_t index = pt_map64_get(&cf->vals, val_key(cf, context, value));
-    return index == PT_NONE ? (struct pt_cf_val){0} : cf->val_list[index];
+    struct pt_cf_val nothing = {0};
+    return index == PT_NONE ? nothing : cf->val_list[index];
 }
 
 /* Joins over the rounds of the loops around the definition that `context` is not in. */

@@ -137,10 +137,9 @@ static void close_component(struct pt_cf *cf, struct pt_cf_function *f, struct t
 
 static void search(struct pt_cf *cf, struct pt_cf_function *f, struct tarjan *t, uint32_t start, uint32_t around)
 {
-    struct visit *path = NULL;
-    size_t depth = 0, cap = 0;
-    struct visit first = {start, 0};
-    PT_PUSH(path, depth, cap, first);
+    struct visit *path = pt_xcalloc(t->block_count, sizeof *path); /* every block is on it at most once */
+    size_t depth = 0;
+    path[depth++] = (struct visit){start, 0};
     t->order[start] = t->low[start] = t->next++;
     t->stack[t->height++] = start;
     t->stacked[start] = true;
@@ -162,8 +161,7 @@ static void search(struct pt_cf *cf, struct pt_cf_function *f, struct tarjan *t,
             t->order[to] = t->low[to] = t->next++;
             t->stack[t->height++] = to;
             t->stacked[to] = true;
-            struct visit next = {to, 0};
-            PT_PUSH(path, depth, cap, next);
+            path[depth++] = (struct visit){to, 0};
         } else if (t->stacked[to] && t->order[to] < t->low[block]) {
             t->low[block] = t->order[to];
         }

@@ -285,7 +285,9 @@ struct pt_cf_val pt_cf_load(struct pt_cf *cf, struct pt_cf_val address, uint64_t
         return address;
     uint32_t count;
     const uint32_t *targets = pt_cf_targets(cf, address, &count);
-    struct pt_cf_val val = count ? (struct pt_cf_val){0} : pt_cf_number();
+    struct pt_cf_val val = {0};
+    if (count == 0)
+        val = pt_cf_number();
     for (uint32_t i = 0; i < count; i++) {
         const struct pt_cf_object *o = &cf->objects[targets[i]];
         bool wild = targets[i] == PT_CF_ANYTHING || (o->escaped && cf->wild_stores);

@@ -1,5 +1,5 @@
 /* expect: work false, work false */
-/* note: bound.c:27: threads are started or joined in a loop whose bound is unknown: only its first 2 rounds are modelled */
+/* note: bound.c:27: threads are started or joined in a loop whose bound is unknown.* */
 /* How many threads there are depends on the command line. */
 #include <pthread.h>
 #include <stdlib.h>
