@@ -9,39 +9,15 @@
 
 #include "base/mem.h"
 #include "cli/diag.h"
+#include "cli/prefix.h"
 
 enum { EXIT_NOT_INSTALLED = 2 };
-
-/* PREFIX of PREFIX/bin/portent; the build folder has the same shape, so the program works in place. */
-static bool find_prefix(char *prefix, size_t size)
-{
-    ssize_t len = readlink("/proc/self/exe", prefix, size - 1);
-    if (len <= 0)
-        return false;
-    prefix[len] = '\0';
-    for (int up = 0; up < 2; up++) {
-        char *slash = strrchr(prefix, '/');
-        if (!slash)
-            return false;
-        *slash = '\0';
-    }
-    return true;
-}
-
-/* PREFIX/FOLDER, if it holds `file`. */
-static bool folder_with(const char *prefix, const char *folder, const char *file, char *ret, size_t size)
-{
-    char path[PATH_MAX + 256];
-    snprintf(ret, size, "%s/%s", prefix, folder);
-    snprintf(path, sizeof path, "%s/%s", ret, file);
-    return access(path, R_OK) == 0;
-}
 
 static bool find_runtime(const char *prefix, char *ret, size_t size)
 {
     static const char *const folders[] = {"lib", PORTENT_LIBDIR};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
-        if (folder_with(prefix, folders[i], "libportent-rt.a", ret, size))
+        if (pt_prefix_folder(prefix, folders[i], "libportent-rt.a", ret, size))
             return true;
     return false;
 }
@@ -51,8 +27,8 @@ int pt_cc_main(bool cxx, int argc, char **argv)
     char prefix[PATH_MAX], runtime[PATH_MAX + 64], include[PATH_MAX + 64], program[PATH_MAX + 64];
     char language[2][4] = {"cc", "c++"};
     struct pt_err err;
-    if (!find_prefix(prefix, sizeof prefix) || !find_runtime(prefix, runtime, sizeof runtime) ||
-        !folder_with(prefix, "include", "portent.h", include, sizeof include)) {
+    if (!pt_prefix_find(prefix, sizeof prefix) || !find_runtime(prefix, runtime, sizeof runtime) ||
+        !pt_prefix_folder(prefix, "include", "portent.h", include, sizeof include)) {
         (void)pt_err_set(&err, PT_EIO, "cannot find libportent-rt.a and portent.h beside the program");
         pt_diag_error(&err);
         return EXIT_NOT_INSTALLED;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/analyse.h"
+#include "cli/check_atomicity.h"
 #include "cli/check_output.h"
 #include "cli/commands.h"
 #include "cli/diag.h"
@@ -23,6 +24,7 @@ enum {
     OPT_LOOKAHEAD,
     OPT_ORDER,
     OPT_EXHAUSTIVE,
+    OPT_ATOMICITY,
     OPT_JOBS,
     OPT_MEMORY_LIMIT,
     OPT_AUTOMATON_LIMIT,
@@ -45,6 +47,8 @@ static const struct pt_option options_table[] = {
         {"order", 0, "ORDER", "access",
          "the causal order: access (default), where accesses to a variable of which one writes stay in order"},
     [OPT_EXHAUSTIVE] = PT_OPTION_EXHAUSTIVE,
+    [OPT_ATOMICITY] = {"atomicity", 0, NULL, NULL,
+                       "tell, for the blocks of this run (begin, end), which were causally atomic; no properties"},
     [OPT_JOBS] = PT_OPTION_JOBS,
     [OPT_MEMORY_LIMIT] = PT_OPTION_MEMORY_LIMIT,
     [OPT_AUTOMATON_LIMIT] = PT_OPTION_AUTOMATON_LIMIT,
@@ -202,6 +206,30 @@ static int analyse(struct check *check, struct pt_err *err)
     return exit_status;
 }
 
+static bool asks_for_atomicity(const struct pt_parsed *parsed)
+{
+    for (uint32_t i = 0; i < parsed->option_count; i++)
+        if (parsed->options[i].index == OPT_ATOMICITY)
+            return true;
+    return false;
+}
+
+/* --atomicity is another question about the trace: only options that shape the report go with it. */
+static int run_atomicity(const struct check *check, const struct pt_parsed *parsed)
+{
+    for (uint32_t i = 0; i < parsed->option_count; i++) {
+        uint32_t index = parsed->options[i].index;
+        if (index != OPT_ATOMICITY && index != OPT_ORDER && index != OPT_JSON && index != OPT_COLOR &&
+            index != OPT_PROGRESS && index != OPT_QUIET) {
+            pt_diag_usage("check", "--atomicity is asked without properties and options of their analysis");
+            return PT_EXIT_BAD;
+        }
+    }
+    struct pt_check_blocks blocks = {
+        .trace = check->trace, .json = check->output.json, .quiet = check->output.quiet, .style = check->output.style};
+    return pt_check_atomicity(&blocks);
+}
+
 static int run(const struct pt_parsed *parsed)
 {
     struct check check = {0};
@@ -209,7 +237,9 @@ static int run(const struct pt_parsed *parsed)
     int exit_status = PT_EXIT_BAD;
     pt_names_init(&check.names);
     if (set_options(&check, parsed)) {
-        if (pt_analyse_load(&check.analyse, options_table, parsed, &err) == PT_OK)
+        if (asks_for_atomicity(parsed))
+            exit_status = run_atomicity(&check, parsed);
+        else if (pt_analyse_load(&check.analyse, options_table, parsed, &err) == PT_OK)
             exit_status = analyse(&check, &err);
         else
             pt_diag_error(&err);
@@ -219,7 +249,7 @@ static int run(const struct pt_parsed *parsed)
     return exit_status;
 }
 
-static const char *const usages[] = {"[-s FILE.prop]... [OPTIONS] TRACE", NULL};
+static const char *const usages[] = {"[-s FILE.prop]... [OPTIONS] TRACE", "--atomicity [OPTIONS] TRACE", NULL};
 
 const struct pt_command pt_command_check = {
     .name = "check",

@@ -5,6 +5,7 @@
 
 #include "base/table.h"
 #include "cli/analyse.h"
+#include "cli/cfront.h"
 #include "cli/commands.h"
 #include "cli/diag.h"
 #include "cli/file.h"
@@ -27,6 +28,10 @@ enum {
     OPT_PNML,
     OPT_LL_NET,
     OPT_NET_DOT,
+    OPT_UNROLL,
+    OPT_INCLUDE,
+    OPT_DEFINE,
+    OPT_CC_ARG,
     OPT_JSON,
     OPT_COLOR,
     OPT_QUIET,
@@ -46,6 +51,10 @@ static const struct pt_option options_table[] = {
     [OPT_PNML] = {"pnml", 0, "FILE", NULL, "write the net to FILE as PNML"},
     [OPT_LL_NET] = {"ll-net", 0, "FILE", NULL, "write the net to FILE in PEP's low-level format"},
     [OPT_NET_DOT] = {"net-dot", 0, "FILE", NULL, "write the net to FILE as a graph for Graphviz"},
+    [OPT_UNROLL] = {"unroll", 0, "N", NULL, "C: the most rounds of a loop that starts or joins threads (default 16)"},
+    [OPT_INCLUDE] = {NULL, 'I', "DIR", NULL, "C: look for headers in DIR, as clang does"},
+    [OPT_DEFINE] = {NULL, 'D', "NAME[=VALUE]", NULL, "C: define a macro, as clang does"},
+    [OPT_CC_ARG] = {"cc-arg", 0, "ARG", NULL, "C: any other argument for clang"},
     [OPT_JSON] = {"json", 0, NULL, NULL, "print one JSON object instead of text"},
     [OPT_COLOR] = PT_OPTION_COLOR,
     [OPT_QUIET] = {"quiet", 'q', NULL, NULL, "no text report: the exit status tells"},
@@ -64,7 +73,18 @@ struct request {
     size_t cover_cap;
     const char *const *files;
     uint32_t file_count;
+    uint32_t unroll;
+    const char **clang; /* arguments */
+    size_t clang_count, clang_cap;
 };
+
+static bool add_clang(struct request *request, const char *option, const char *argument)
+{
+    if (option)
+        PT_PUSH(request->clang, request->clang_count, request->clang_cap, option);
+    PT_PUSH(request->clang, request->clang_count, request->clang_cap, argument);
+    return true;
+}
 
 /* Options that name a file to write. */
 static const char **output_file(struct request *request, uint32_t index)
@@ -94,6 +114,11 @@ static bool set_limit(struct request *request, uint32_t index, const char *argum
             return false;
         request->check.jobs = (uint32_t)count;
         return true;
+    case OPT_UNROLL:
+        if (!pt_parse_count("unroll", argument, 4096, &count))
+            return false;
+        request->unroll = (uint32_t)count;
+        return true;
     case OPT_EVENT_LIMIT:
         return pt_parse_count("event-limit", argument, UINT32_MAX, &request->check.event_limit);
     default:
@@ -119,6 +144,12 @@ static bool set_option(struct request *request, uint32_t index, const char *argu
     case OPT_COVER:
         PT_PUSH(request->covers, request->cover_count, request->cover_cap, argument);
         return true;
+    case OPT_INCLUDE:
+        return add_clang(request, "-I", argument);
+    case OPT_DEFINE:
+        return add_clang(request, "-D", argument);
+    case OPT_CC_ARG:
+        return add_clang(request, NULL, argument);
     case OPT_JSON:
         return request->json = true;
     case OPT_COLOR:
@@ -151,6 +182,7 @@ static bool check_options(const struct request *request)
 static bool set_options(struct request *request, const struct pt_parsed *parsed)
 {
     *request = (struct request){.check.jobs = 1, .files = parsed->operands, .file_count = parsed->operand_count};
+    request->unroll = PT_CFRONT_UNROLL;
     request->style = pt_analyse_style(STDOUT_FILENO, "auto");
     for (uint32_t i = 0; i < parsed->option_count; i++) {
         if (!set_option(request, parsed->options[i].index, parsed->options[i].argument))
@@ -165,13 +197,24 @@ static bool ends_with(const char *text, const char *ending)
     return n > m && strcmp(text + n - m, ending) == 0;
 }
 
+static enum pt_status load_c(const struct request *request, struct pt_program *program, struct pt_err *err)
+{
+    struct pt_cfront_sources sources = {.files = request->files,
+                                        .file_count = request->file_count,
+                                        .arguments = request->clang,
+                                        .argument_count = request->clang_count,
+                                        .unroll = request->unroll};
+    for (uint32_t i = 0; i < request->file_count; i++)
+        if (ends_with(request->files[i], ".sml"))
+            return pt_err_at(err, PT_EUSAGE, request->files[i], 0, 0, "C and SML do not go together");
+    return pt_cfront_read(&sources, program, err);
+}
+
 static enum pt_status load_program(const struct request *request, struct pt_program *program, struct pt_err *err)
 {
     const char *path = request->files[0];
-    for (uint32_t i = 0; i < request->file_count; i++) {
-        if (ends_with(request->files[i], ".c"))
-            return pt_err_at(err, PT_EUSAGE, request->files[i], 0, 0, "C programs are not supported yet");
-    }
+    if (ends_with(path, ".c") || ends_with(path, ".i"))
+        return load_c(request, program, err);
     if (request->file_count > 1)
         return pt_err_set(err, PT_EUSAGE, "an SML program is one file");
     char *text;
@@ -315,6 +358,7 @@ static int run(const struct pt_parsed *parsed)
         exit = run_program(&request);
     }
     free(request.covers);
+    free(request.clang);
     return exit;
 }
 

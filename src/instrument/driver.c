@@ -36,7 +36,7 @@ static void complain(const struct pt_err *err)
         fprintf(stderr, "portent: note: %s\n", err->hint);
 }
 
-static const char *find_clang(void)
+const char *pt_instrument_clang(void)
 {
     const char *chosen = getenv("PORTENT_CLANG");
     if (chosen && *chosen)
@@ -339,7 +339,8 @@ static void run_jobs(struct driver *driver, const struct pt_plan *plan)
 
 int pt_instrument_main(bool cxx, const char *runtime_dir, const char *include_dir, int argc, char **argv)
 {
-    struct driver driver = {.clang = find_clang(), .runtime_dir = runtime_dir, .include_dir = include_dir, .cxx = cxx};
+    struct driver driver = {
+        .clang = pt_instrument_clang(), .runtime_dir = runtime_dir, .include_dir = include_dir, .cxx = cxx};
     bool foreign = argc == 0 || strncmp(argv[0], "-cc1", 4) == 0;
     for (int i = 0; i < argc; i++) {
         foreign |= strcmp(argv[i], "-###") == 0;

@@ -17,4 +17,7 @@
  */
 int pt_instrument_main(bool cxx, const char *runtime_dir, const char *include_dir, int argc, char **argv);
 
+/* The clang to run: that of the LLVM Portent was built with, unless the environment's PORTENT_CLANG names another. */
+const char *pt_instrument_clang(void);
+
 #endif

@@ -81,6 +81,8 @@ LLVMValueRef pt_base_of(struct pt_module *m, LLVMValueRef pointer, struct pt_way
 void pt_find_locals(struct pt_module *m, LLVMValueRef function);
 void pt_name_access(struct pt_module *m, const struct pt_access *access, struct pt_buf *name);
 void pt_name_function(struct pt_module *m, LLVMValueRef function, struct pt_buf *name);
+/* `size` bytes at `offset` of a global, or of a local of the function pt_find_locals saw last. */
+void pt_name_object(struct pt_module *m, LLVMValueRef object, int64_t offset, uint64_t size, struct pt_buf *name);
 
 /* sites.c: a pointer to the constant struct pt_site of an instruction. */
 LLVMValueRef pt_site_of(struct pt_module *m, LLVMValueRef inst, const char *function, const char *variable);

@@ -314,6 +314,24 @@ static LLVMMetadataRef add_memory(struct pt_module *m, LLVMValueRef address, uin
     return result;
 }
 
+void pt_name_object(struct pt_module *m, LLVMValueRef object, int64_t offset, uint64_t size, struct pt_buf *name)
+{
+    bool global = LLVMIsAGlobalVariable(object);
+    LLVMMetadataRef variable = global ? global_variable(m, object) : local_variable(m, object);
+    name->len = 0;
+    if (variable && global)
+        add_scope(m, operand(m, variable, OPERAND_VAR_SCOPE), 0, name);
+    if (!variable || !add_text(m, variable, OPERAND_VAR_NAME, name)) {
+        size_t len;
+        pt_buf_puts(name, LLVMGetValueName2(object, &len));
+        return;
+    }
+    struct place at = {.type = operand(m, variable, OPERAND_VAR_TYPE), .separator = ".", .size = size};
+    at.way.offset = offset;
+    if (offset >= 0)
+        add_path(m, at, name);
+}
+
 void pt_name_access(struct pt_module *m, const struct pt_access *access, struct pt_buf *name)
 {
     name->len = 0;

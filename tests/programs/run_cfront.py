@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""C programs through `portent model`.
+
+    run_cfront.py PORTENT [--cases N] [--seed S] [--only I]
+
+`model/NAME.c` and `model/NAME.sml` are the same program: blocks of one name must have the same verdicts. `model/small/*.c` say in
+their first line which blocks are atomic, as `/* expect: NAME true|false, ... */`, and below it what notes there must be, as
+`/* note: PATTERN */`. Programs that cannot be modelled are below, with the error that is due. Last, random
+programs in both languages (random_c.py): their verdicts have to agree. The last line is `cfront: N passed, M failed`.
+"""
+
+import argparse
+import json
+import random
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import random_c  # noqa: E402
+
+HERE = Path(__file__).resolve().parent / "model"
+START = """#include <pthread.h>
+static void *run(void *);
+int main(void) { pthread_t t; pthread_create(&t, 0, run, 0); return pthread_join(t, 0); }
+static int x;
+"""
+
+# name: (sources by file name, options, pattern of the first line of standard error)
+BAD = {
+    "malformed": ({"a.c": "int main(void) { return y; }\n"}, [], r"a\.c:1:25: error: use of undeclared identifier 'y'"),
+    "no-file": ({}, ["a.c"], r"clang.*: error: no such file or directory: 'a\.c'"),
+    "no-main": ({"a.c": "int f(void) { return 1; }\n"}, [], r".*error: the program has no function 'main'"),
+    "two-mains": ({"a.c": "int main(void) { return 0; }\n", "b.c": "int main(void) { return 1; }\n"}, [],
+                  r".*error: the files do not fit together: .*'main'.*"),
+    "recursion": ({"a.c": START + "static int f(int n) { return n ? f(n - 1) : x; }\nstatic void *run(void *a) { f(3); return a; }\n"},
+                  [], r"a\.c:5:34: error: recursion: 'f' calls itself, and calls are inlined"),
+    "mutual": ({"a.c": START + "static void g(int); static void f(int n) { if (n) g(n); }\nstatic void g(int n) { f(n - 1); }\n"
+                "static void *run(void *a) { f(3); return a; }\n"}, [], r"a\.c:6:24: error: recursion: 'f' calls itself.*"),
+    "assembly": ({"a.c": START + 'static void *run(void *a) { __asm__ volatile("lock; incl %0" : "+m"(x)); return a; }\n'}, [],
+                 r"a\.c:5:29: error: inline assembly cannot be modelled"),
+    "setjmp": ({"a.c": "#include <setjmp.h>\nstatic jmp_buf j;\n" + START +
+                "static void *run(void *a) { if (!setjmp(j)) x++; return a; }\n"}, [], r"a\.c:7:34: error: _setjmp cannot be modelled"),
+    "many": ({"a.c": START.replace("pthread_t t; ", "pthread_t t; for (int i = 0; i < 50; i++) ") +
+              "static void *run(void *a) { return a; }\n"}, [],
+             r"a\.c:3:\d+: error: the loop that starts or joins threads has more than 16 rounds \(see --unroll\)"),
+    "unknown-start": ({"a.c": "#include <pthread.h>\nextern void *(*f)(void *);\nint main(void) { pthread_t t;\n"
+                       "  return pthread_create(&t, 0, f, 0); }\n"}, [], r"a\.c:4:10: error: cannot tell which function this thread starts"),
+    "self-start": ({"a.c": START + "static void *run(void *a) { pthread_t t; pthread_create(&t, 0, run, 0); return a; }\n"}, [],
+                   r"a\.c:5:42: error: a thread that starts itself again has no bound"),
+    "computed": ({"a.c": START + "static void *run(void *a) { static void *const to[] = {&&p, &&q}; goto *to[x]; p: x = 1; q: return a; }\n"},
+                 [], r"a\.c:5(:\d+)?: error: computed jumps and exceptions cannot be modelled"),
+    "no-function": ({"a.c": START + "static void (*f)(void);\nstatic void *run(void *a) { f(); return a; }\n"}, [],
+                    r"a\.c:6:29: error: cannot tell which function is called through this pointer"),
+    "mixed": ({"a.c": "int main(void) { return 0; }\n", "b.sml": "skip\n"}, [], r"b\.sml: error: C and SML do not go together"),
+}
+
+
+def ask(portent, files, *options, cwd=None):
+    """(status, JSON or None, standard error)."""
+    done = subprocess.run([portent, "model", "--json", *options, *map(str, files)], cwd=cwd, capture_output=True, timeout=120,
+                          check=False)
+    try:
+        answer = json.loads(done.stdout)
+    except ValueError:
+        answer = None
+    return done.returncode, answer, done.stderr.decode()
+
+
+def verdicts(answer):
+    """(name, verdict) of all blocks, in no particular order of threads."""
+    return sorted((b.get("name"), b["causally_atomic"]) for b in answer["blocks"])
+
+
+def check_pair(portent, name):
+    status, answer, err = ask(portent, [HERE / f"{name}.c"])
+    model, expected, more = ask(portent, [HERE / f"{name}.sml"])
+    if answer is None or expected is None:
+        return [err + more]
+    wrong = [] if status == model else [f"exit {status}, {model} for SML"]
+    if verdicts(answer) != verdicts(expected):
+        wrong.append(f"{verdicts(answer)}, {verdicts(expected)} for SML")
+    return wrong + [f"a note: {n}" for n in answer.get("notes", [])]
+
+
+def check_small(portent, path):
+    text = path.read_text()
+    expected = [tuple(w.split()) for w in re.search(r"/\* expect: (.*) \*/", text)[1].split(", ")]
+    expected = sorted((name, verdict == "true") for name, verdict in expected)
+    status, answer, err = ask(portent, [path.name], cwd=path.parent)
+    if answer is None:
+        return [f"exit {status}: {err}"]
+    found = sorted(set(verdicts(answer))) if len(expected) < len(answer["blocks"]) else verdicts(answer)
+    wrong = [] if found == expected else [f"{found}, expected {expected}"]
+    if status != (0 if all(v for _, v in expected) else 1):
+        wrong.append(f"exit {status}")
+    notes = [f"{n.get('file')}:{n.get('line')}: {n['text']}" for n in answer.get("notes", [])]
+    patterns = re.findall(r"/\* note: (.*) \*/", text)
+    wrong += [f"no note fits {p!r} among {notes}" for p in patterns if not any(re.match(p, n) for n in notes)]
+    return wrong + [f"a note: {n}" for n in notes if not patterns]
+
+
+def check_bad(portent, sources, options, pattern):
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in sources.items():
+            (Path(folder) / name).write_text(text)
+        status, answer, err = ask(portent, sorted(sources), *options, cwd=folder)
+    lines = err.splitlines() or [""]
+    wrong = [] if status == 2 and answer is None else [f"exit {status}, expected 2"]
+    return wrong + ([] if re.match(pattern, lines[0]) else [f"{lines[0]!r} does not fit {pattern!r}"])
+
+
+def check_arguments(portent):
+    """Several files, headers, macros, --unroll."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in {"a.c": '#include "h.h"\nint main(void) { pthread_t t[COUNT]; for (int i = 0; i < COUNT; i++)\n'
+                                  "  pthread_create(&t[i], 0, run, 0); return 0; }\n",
+                           "b.c": '#include "h.h"\n#include <portent.h>\nstatic int x;\nvoid *run(void *a) { portent_begin("b"); '
+                                  'x++; portent_end("b"); return a; }\n',
+                           "inc/h.h": "#include <pthread.h>\nvoid *run(void *);\n"}.items():
+            path = Path(folder) / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text)
+        status, answer, err = ask(portent, ["a.c", "b.c"], "-I", "inc", "-D", "COUNT=20", "--unroll", "20", "--cc-arg",
+                                  "-std=c11", cwd=folder)
+    if answer is None:
+        return [err]
+    return [] if status == 1 and verdicts(answer) == [("b", False)] * 20 else [f"exit {status}: {verdicts(answer)}"]
+
+
+def check_meet(portent, name):
+    """Static and dynamic meet: what a recorded run of the program violates is not atomic in its model."""
+    source = HERE / f"{name}.c"
+    with tempfile.TemporaryDirectory() as folder:
+        for command in (["cc", "-O1", "-pthread", str(source), "-o", "program"],
+                        ["run", "--record-all", "-o", "run.trace", "--", "./program"]):
+            done = subprocess.run([portent, *command], cwd=folder, capture_output=True, timeout=120, check=False)
+            if done.returncode != 0:
+                return [f"{command[0]}: exit {done.returncode}: {done.stderr.decode()[:300]}"]
+        done = subprocess.run([portent, "check", "--atomicity", "--json", "run.trace"], cwd=folder, capture_output=True,
+                              timeout=120, check=False)
+    run = json.loads(done.stdout)["blocks"]
+    static = {b["name"]: b["causally_atomic"] for b in ask(portent, [source])[1]["blocks"]}
+    wrong = [f"blocks of the run: {sorted(b['name'] for b in run)}"] if {b["name"] for b in run} != set(static) else []
+    return wrong + [f"{b['name']} is atomic in the model, but not in the run: {b}" for b in run
+                    if not b["causally_atomic"] and static.get(b["name"])]
+
+
+def check_random(portent, seed):
+    """One random program in SML and in C."""
+    sml, c, names = random_c.pair(random.Random(seed))
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "p.sml").write_text(sml)
+        (Path(folder) / "p.c").write_text(c)
+        _, expected, more = ask(portent, ["p.sml"], cwd=folder)
+        _, answer, err = ask(portent, ["p.c"], cwd=folder)
+    if answer is None or expected is None:
+        return [f"{err}{more}{sml}"]
+    want = {names[b["thread"], b["block"]]: b["causally_atomic"] for b in expected["blocks"]}
+    have = {b["name"]: b["causally_atomic"] for b in answer["blocks"]}
+    # A block that no way leads to is not in the model of the C program; nothing can refute it.
+    wrong = [f"{n}: {have.get(n, True)}, {want[n]} for SML" for n in want if have.get(n, True) != want[n]]
+    return [f"{w} (seed {seed})\n{sml}{c}" for w in wrong]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("portent")
+    parser.add_argument("--cases", type=int, default=60, help="random programs")
+    parser.add_argument("--seed", type=int, default=None)
+    parser.add_argument("--only", type=int, default=None, help="just this random program of the seed")
+    opts = parser.parse_args()
+    seed = random.SystemRandom().randrange(10**9) if opts.seed is None else opts.seed
+    print(f"cfront: seed {seed}", flush=True)
+    portent = str(Path(opts.portent).resolve())
+    checks = {path.stem: (check_pair, path.stem) for path in sorted(HERE.glob("*.c"))}
+    checks.update({f"small/{path.stem}": (check_small, path) for path in sorted((HERE / "small").glob("*.c"))})
+    checks.update({f"bad/{name}": (check_bad, *case) for name, case in BAD.items()})
+    checks["arguments"] = (check_arguments,)
+    checks.update({f"meet {name}": (check_meet, name) for name in ("bank", "bluetooth")})
+    if opts.only is not None:
+        checks = {}
+    checks.update({f"random {n}": (check_random, f"{seed}/{n}")
+                   for n in (range(opts.cases) if opts.only is None else [opts.only])})
+    failed = 0
+    for name, (check, *rest) in checks.items():
+        wrong = check(portent, *rest)
+        failed += bool(wrong)
+        for complaint in wrong:
+            print(f"{name}: {complaint}")
+    print(f"cfront: {len(checks) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
