@@ -32,7 +32,7 @@ struct way {
     struct pt_hold hold;
 };
 
-static COLD void begin(struct way *way, const void *address, size_t size)
+static COLD void begin(struct way *way, const void *address, size_t size, bool atomic)
 {
     struct pt_thread *self = pt_thread_self();
     if (self && (self->busy || !pt_address_ok((uintptr_t)address))) {
@@ -45,6 +45,7 @@ static COLD void begin(struct way *way, const void *address, size_t size)
         return;
     pt_enter(self);
     way->held = pt_hold_take(self, (uintptr_t)address, size, &way->hold);
+    way->hold.atomic = atomic;
 }
 
 static COLD void end_read(struct way *way, const struct pt_site *site)
@@ -92,7 +93,7 @@ static bool is_untouched(uintptr_t address)
             return value;                                                                                              \
     }
 
-#define DEFINE_LONG_READ(name, bytes, type, perform)                                                                   \
+#define DEFINE_LONG_READ(name, bytes, type, atomic, perform)                                                           \
     static COLD type long_##name(const void *address, const struct pt_site *site)                                      \
     {                                                                                                                  \
         if (is_untouched((uintptr_t)address) && is_untouched((uintptr_t)address + bytes - 1)) {                        \
@@ -103,14 +104,14 @@ static bool is_untouched(uintptr_t address)
                 return value;                                                                                          \
         }                                                                                                              \
         struct way way;                                                                                                \
-        begin(&way, address, bytes);                                                                                   \
+        begin(&way, address, bytes, atomic);                                                                           \
         type value = perform;                                                                                          \
         end_read(&way, site);                                                                                          \
         return value;                                                                                                  \
     }
 /* `perform` is the load. */
-#define DEFINE_READ(name, bytes, type, perform)                                                                        \
-    DEFINE_LONG_READ(name, bytes, type, perform)                                                                       \
+#define DEFINE_READ(name, bytes, type, atomic, perform)                                                                \
+    DEFINE_LONG_READ(name, bytes, type, atomic, perform)                                                               \
     static COLD type stale_##name(const void *address, const struct pt_site *site, struct pt_thread *self,             \
                                   pt_shadow_word *word, uint64_t seen)                                                 \
     {                                                                                                                  \
@@ -145,19 +146,19 @@ static bool is_untouched(uintptr_t address)
         return stale_##name(address, site, self, word, seen);                                                          \
     }
 
-#define DEFINE_LONG_WRITE(name, bytes, type, kind, perform)                                                            \
+#define DEFINE_LONG_WRITE(name, bytes, type, kind, atomic, perform)                                                    \
     static COLD type long_##name(void *address, type value, int op, int order, const struct pt_site *site)             \
     {                                                                                                                  \
         (void)op, (void)order;                                                                                         \
         struct way way;                                                                                                \
-        begin(&way, address, bytes);                                                                                   \
+        begin(&way, address, bytes, atomic);                                                                           \
         type result = perform;                                                                                         \
         end_write(&way, kind, site);                                                                                   \
         return result;                                                                                                 \
     }
 /* `perform` is the store, or the read-modify-write, of `value`; what it evaluates to is returned. */
-#define DEFINE_WRITE(name, bytes, type, kind, perform)                                                                 \
-    DEFINE_LONG_WRITE(name, bytes, type, kind, perform)                                                                \
+#define DEFINE_WRITE(name, bytes, type, kind, atomic, perform)                                                         \
+    DEFINE_LONG_WRITE(name, bytes, type, kind, atomic, perform)                                                        \
     static COLD type stale_##name(void *address, type value, int op, int order, const struct pt_site *site)            \
     {                                                                                                                  \
         (void)op, (void)order;                                                                                         \
@@ -207,7 +208,7 @@ static bool is_untouched(uintptr_t address)
     static COLD type long_cas##bytes(void *address, type expected, type desired, const struct pt_site *site)           \
     {                                                                                                                  \
         struct way way;                                                                                                \
-        begin(&way, address, bytes);                                                                                   \
+        begin(&way, address, bytes, true);                                                                             \
         type old = native_cas##bytes(address, expected, desired);                                                      \
         if (old == expected)                                                                                           \
             end_write(&way, PT_KIND_UPDATE, site);                                                                     \
@@ -248,11 +249,11 @@ static bool is_untouched(uintptr_t address)
 #define ATOMIC_UPDATE(bytes) native_rmw##bytes(address, value, op)
 
 #define DEFINE_HOOKS(bytes, type)                                                                                      \
-    DEFINE_READ(load##bytes, bytes, type, LOAD(bytes))                                                                 \
-    DEFINE_READ(atomic_load##bytes, bytes, type, native_load##bytes(address))                                          \
-    DEFINE_WRITE(store##bytes, bytes, type, PT_KIND_WRITE, STORE(bytes))                                               \
-    DEFINE_WRITE(atomic_store##bytes, bytes, type, PT_KIND_WRITE, ATOMIC_STORE(bytes))                                 \
-    DEFINE_WRITE(update##bytes, bytes, type, PT_KIND_UPDATE, ATOMIC_UPDATE(bytes))                                     \
+    DEFINE_READ(load##bytes, bytes, type, false, LOAD(bytes))                                                          \
+    DEFINE_READ(atomic_load##bytes, bytes, type, true, native_load##bytes(address))                                    \
+    DEFINE_WRITE(store##bytes, bytes, type, PT_KIND_WRITE, false, STORE(bytes))                                        \
+    DEFINE_WRITE(atomic_store##bytes, bytes, type, PT_KIND_WRITE, true, ATOMIC_STORE(bytes))                           \
+    DEFINE_WRITE(update##bytes, bytes, type, PT_KIND_UPDATE, true, ATOMIC_UPDATE(bytes))                               \
     DEFINE_EXCHANGE(bytes, type)                                                                                       \
     type __portent_load##bytes(const void *address, const struct pt_site *site)                                        \
     {                                                                                                                  \

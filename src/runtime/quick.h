@@ -58,7 +58,7 @@ static inline bool pt_quick_is_passed(struct pt_thread *self, uint64_t word, uns
 {
     unsigned known = pt_shadow_bytes(word);
     return !(word & PT_SHADOW_STATE) && !(known & ~bytes) && (write || !known || known == bytes) && self->clock &&
-           !self->full && pt_thread_has_passed(self, pt_shadow_access(word));
+           !self->slow && pt_thread_has_passed(self, pt_shadow_access(word));
 }
 
 /* Enters the runtime and holds the granule if its word is still `seen`; the caller leaves if it is not. The thread is
