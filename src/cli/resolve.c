@@ -106,7 +106,7 @@ enum pt_status pt_resolve_var(struct pt_resolved *resolved, struct pt_debuginfo 
 {
     for (uint32_t i = 0; i < resolved->var_count; i++) {
         if (strcmp(resolved->vars[i].name, var->target) == 0) {
-            resolved->vars[i].relevant |= !local;
+            resolved->vars[i].quiet &= local;
             return PT_OK;
         }
     }
@@ -118,7 +118,7 @@ enum pt_status pt_resolve_var(struct pt_resolved *resolved, struct pt_debuginfo 
     enum pt_status status = pt_debuginfo_find(info, file, var->path, &found, err);
     if (status == PT_OK) {
         struct pt_channel_var watched = {var->target,      found.module,   found.offset, found.size, found.type,
-                                         found.bit_offset, found.bit_size, !local,       0};
+                                         found.bit_offset, found.bit_size, local,        0};
         PT_PUSH(resolved->vars, resolved->var_count, resolved->var_cap, watched);
     } else if (!file && may_be_watched(info, var->path, local)) {
         status = PT_OK;

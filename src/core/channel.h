@@ -181,7 +181,7 @@ struct pt_watch {
     uint32_t type;       /* enum pt_watch_type */
     uint32_t bit_offset; /* of a bit-field, from the least significant bit of the first byte */
     uint32_t bit_size;   /* 0: not a bit-field */
-    uint32_t relevant;   /* its writes are relevant events; otherwise only decentralised properties name it */
+    uint32_t quiet;      /* its writes are no relevant events: only decentralised properties name it */
     uint32_t local;      /* 1 + its number in the decentralised properties; 0: they do not name it */
 };
 

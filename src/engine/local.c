@@ -23,6 +23,7 @@ struct judged {
 };
 
 struct pt_locals {
+    const struct pt_names *names;
     const struct pt_analysis_options *options;
     struct judged *judged;
     uint32_t count;
@@ -33,9 +34,10 @@ struct pt_locals {
 };
 
 struct pt_locals *pt_locals_new(const struct pt_mttl *block, struct pt_finding *const *findings,
-                                const struct pt_analysis_options *options)
+                                const struct pt_names *names, const struct pt_analysis_options *options)
 {
     struct pt_locals *l = pt_xcalloc(1, sizeof *l);
+    l->names = names;
     l->options = options;
     l->count = block->properties.count;
     l->judged = pt_xcalloc(l->count, sizeof *l->judged);
@@ -182,19 +184,24 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static int by_thread(const void *a, const void *b)
+/* In the order in which a trace of the run mentions them; where there is none, in which they were heard of. */
+static int by_thread(const void *a, const void *b, void *context)
 {
+    const struct pt_locals *l = context;
     const struct states *x = a, *y = b;
-    return x->thread < y->thread ? -1 : x->thread > y->thread;
+    const char *s = pt_strtab_text(&l->threads, x->thread), *t = pt_strtab_text(&l->threads, y->thread);
+    uint32_t i = pt_strtab_find(&l->names->space[PT_SPACE_THREAD], s, strlen(s));
+    uint32_t j = pt_strtab_find(&l->names->space[PT_SPACE_THREAD], t, strlen(t));
+    return i != j ? (i < j ? -1 : 1) : x->thread < y->thread ? -1 : x->thread > y->thread;
 }
 
-static void list_states(const struct pt_locals *l, struct judged *j)
+static void list_states(struct pt_locals *l, struct judged *j)
 {
     struct pt_finding *f = j->finding;
     uint32_t room = j->thread_count ? j->thread_count : 1;
     f->locals = pt_arena_alloc(&f->arena, room * sizeof *f->locals);
     if (j->thread_count)
-        qsort(j->threads, j->thread_count, sizeof *j->threads, by_thread);
+        qsort_r(j->threads, j->thread_count, sizeof *j->threads, by_thread, l);
     for (uint32_t i = 0; i < j->thread_count; i++) {
         struct states *s = &j->threads[i];
         qsort(s->items, s->count, sizeof *s->items, by_number);

@@ -12,7 +12,7 @@ struct pt_locals;
 
 /* findings[k] is that of property k of the block, already described. All of them outlive it. */
 struct pt_locals *pt_locals_new(const struct pt_mttl *block, struct pt_finding *const *findings,
-                                const struct pt_analysis_options *options);
+                                const struct pt_names *names, const struct pt_analysis_options *options);
 void pt_locals_free(struct pt_locals *locals);
 void pt_locals_take(struct pt_locals *locals, const struct pt_told_report *report);
 void pt_locals_finish(struct pt_locals *locals, const char *lost);

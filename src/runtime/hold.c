@@ -148,7 +148,7 @@ static void record_write(struct pt_thread *self, uint32_t object, const struct p
     memcpy(watched->last, (const void *)watched->address, watched->size);
     if (!relevant)
         return;
-    if (watched->relevant || self->full) {
+    if (!watched->quiet || self->full) {
         bool counted = pt_full_count(self);
         pt_emit_event(self, (enum pt_event_kind)kind, object, site, watched->last, watched->size, counted);
     }

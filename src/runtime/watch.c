@@ -91,7 +91,7 @@ void pt_watch_resolve(struct pt_thread *self)
         pt_watched[i].bit_offset = watches[i].bit_offset;
         pt_watched[i].bit_size = watches[i].bit_size;
         pt_watched[i].type = watches[i].type;
-        pt_watched[i].relevant = watches[i].relevant;
+        pt_watched[i].quiet = watches[i].quiet;
         pt_watched[i].local = watches[i].local;
         pt_watched[i].name = (const char *)config + watches[i].name;
         mark(self, i);
@@ -158,7 +158,6 @@ void pt_watch_add(struct pt_thread *self, uintptr_t address, uint32_t size, uint
         pt_watched[object].address = address;
         pt_watched[object].size = size;
         pt_watched[object].type = type;
-        pt_watched[object].relevant = true;
         pt_watched[object].local = pt_monitor_on ? pt_monitor_variable(full) : 0;
         pt_watched[object].name = keep_text(full);
         mark(self, object);

@@ -17,7 +17,7 @@ struct pt_watched {
     uint32_t size;
     uint32_t bit_offset, bit_size;
     uint32_t type;  /* enum pt_watch_type */
-    bool relevant;  /* its writes are events for the observer */
+    bool quiet;     /* its writes are no relevant events */
     uint32_t local; /* 1 + its number in the decentralised properties; 0: they do not name it */
     const char *name;
     unsigned char *last; /* its memory after the last recorded write */

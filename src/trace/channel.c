@@ -86,7 +86,7 @@ void pt_channel_configure(const struct pt_channel_setup *setup, struct pt_buf *b
                                        .type = var->type,
                                        .bit_offset = var->bit_offset,
                                        .bit_size = var->bit_size,
-                                       .relevant = var->relevant,
+                                       .quiet = var->quiet,
                                        .local = var->local};
     }
     for (uint32_t i = 0; i < setup->event_count; i++)

@@ -21,7 +21,7 @@ struct pt_channel_var {
     uint32_t size;
     enum pt_watch_type type;
     uint32_t bit_offset, bit_size;
-    bool relevant;  /* its writes are relevant events */
+    bool quiet;     /* its writes are no relevant events */
     uint32_t local; /* 1 + its number in the block of decentralised properties; 0: none */
 };
 
