@@ -85,13 +85,17 @@ static bool is_untouched(uintptr_t address)
  * Returns the value if the granule is as the read would leave it. acquire, before: partner of pt_granule_let_go. The
  * fence and the second check: a holder who wrote the value that was loaded has been seen to hold or to let go.
  */
-#define READ_IF(test, bytes, type, perform)                                                                            \
-    if (pt_quick_read_is_##test(self, seen, pt_quick_marks(self, at, bytes))) {                                        \
+#define READ_IF(test, bytes, type, perform, count)                                                                     \
+    if (test) {                                                                                                        \
         type value = perform;                                                                                          \
         atomic_thread_fence(memory_order_acquire);                                                                     \
-        if (__builtin_expect(atomic_load_explicit(word, memory_order_relaxed) == seen, 1))                             \
+        if (__builtin_expect(atomic_load_explicit(word, memory_order_relaxed) == seen, 1)) {                           \
+            count;                                                                                                     \
             return value;                                                                                              \
+        }                                                                                                              \
     }
+#define IS_KNOWN(quick, bytes) pt_quick_read_is_known(quick, seen, pt_quick_marks(self, at, bytes))
+#define IS_BETWEEN(bytes)      pt_quick_read_is_between(self, seen, pt_quick_marks(self, at, bytes))
 
 #define DEFINE_LONG_READ(name, bytes, type, atomic, perform)                                                           \
     static COLD type long_##name(const void *address, const struct pt_site *site)                                      \
@@ -116,12 +120,13 @@ static bool is_untouched(uintptr_t address)
                                   pt_shadow_word *word, uint64_t seen)                                                 \
     {                                                                                                                  \
         uintptr_t at = (uintptr_t)address;                                                                             \
-        if (seen & PT_SHADOW_HELD) {                                                                                   \
+        if (seen & PT_SHADOW_HELD || self->slow) {                                                                     \
             seen = pt_quick_await(word, seen);                                                                         \
-            READ_IF(known, bytes, type, perform)                                                                       \
+            READ_IF(IS_KNOWN(pt_thread_quick(self), bytes), bytes, type, perform, self->states++)                      \
         }                                                                                                              \
         if (self->busy || !pt_quick_is_passed(self, seen, pt_bytes_at(at, bytes), false)) {                            \
-            READ_IF(between, bytes, type, perform)                                                                     \
+            READ_IF((!self->slow || self->quiet != UINT64_MAX) && IS_BETWEEN(bytes), bytes, type, perform,             \
+                    self->states++)                                                                                    \
             return long_##name(address, site);                                                                         \
         }                                                                                                              \
         if (!pt_quick_hold(self, word, seen)) {                                                                        \
@@ -129,6 +134,7 @@ static bool is_untouched(uintptr_t address)
             return long_##name(address, site);                                                                         \
         }                                                                                                              \
         type value = perform;                                                                                          \
+        self->states++;                                                                                                \
         pt_quick_end_passed(self, word, at, bytes, false, seen);                                                       \
         return value;                                                                                                  \
     }                                                                                                                  \
@@ -142,7 +148,7 @@ static bool is_untouched(uintptr_t address)
         if (!word)                                                                                                     \
             return long_##name(address, site);                                                                         \
         uint64_t seen = atomic_load_explicit(word, memory_order_acquire);                                              \
-        READ_IF(known, bytes, type, perform)                                                                           \
+        READ_IF(IS_KNOWN(self->quick, bytes), bytes, type, perform, (void)0)                                           \
         return stale_##name(address, site, self, word, seen);                                                          \
     }
 
@@ -166,7 +172,7 @@ static bool is_untouched(uintptr_t address)
         uintptr_t at = (uintptr_t)address;                                                                             \
         pt_shadow_word *word = self && !self->busy ? pt_quick_word(at, bytes) : NULL;                                  \
         uint64_t seen = word ? pt_quick_await(word, atomic_load_explicit(word, memory_order_relaxed)) : 0;             \
-        bool known = word && pt_quick_write_is_known(self, seen);                                                      \
+        bool known = word && pt_quick_write_is_known(pt_thread_quick(self), seen);                                     \
         if (!word || (!known && !pt_quick_is_passed(self, seen, pt_bytes_at(at, bytes), true)))                        \
             return long_##name(address, value, op, order, site);                                                       \
         if (!pt_quick_hold(self, word, seen)) {                                                                        \
@@ -174,6 +180,7 @@ static bool is_untouched(uintptr_t address)
             return long_##name(address, value, op, order, site);                                                       \
         }                                                                                                              \
         type result = perform;                                                                                         \
+        self->states++;                                                                                                \
         if (known)                                                                                                     \
             pt_quick_end_known(self, word, at, bytes, seen);                                                           \
         else                                                                                                           \
@@ -195,7 +202,7 @@ static bool is_untouched(uintptr_t address)
         uintptr_t at = (uintptr_t)address;                                                                             \
         pt_shadow_word *word = self && !self->busy ? pt_quick_word(at, bytes) : NULL;                                  \
         uint64_t seen = word ? atomic_load_explicit(word, memory_order_relaxed) : 0;                                   \
-        if (!word || !pt_quick_write_is_known(self, seen))                                                             \
+        if (!word || !pt_quick_write_is_known(self->quick, seen))                                                      \
             return stale_##name(address, value, op, order, site);                                                      \
         if (!pt_quick_hold(self, word, seen))                                                                          \
             return again_##name(address, value, op, order, site);                                                      \
@@ -228,7 +235,7 @@ static bool is_untouched(uintptr_t address)
         pt_shadow_word *word = self && !self->busy ? pt_quick_word(at, bytes) : NULL;                                  \
         uint64_t seen = word ? pt_quick_await(word, atomic_load_explicit(word, memory_order_relaxed)) : 0;             \
         uint64_t marks = word ? pt_quick_marks(self, at, bytes) : 0;                                                   \
-        bool known = word && pt_quick_write_is_known(self, seen) && (seen & marks) == marks;                           \
+        bool known = word && pt_quick_write_is_known(pt_thread_quick(self), seen) && (seen & marks) == marks;          \
         if (!word || (!known && !pt_quick_is_passed(self, seen, pt_bytes_at(at, bytes), false)))                       \
             return long_cas##bytes(address, expected, desired, site);                                                  \
         if (!pt_quick_hold(self, word, seen)) {                                                                        \
@@ -236,6 +243,7 @@ static bool is_untouched(uintptr_t address)
             return long_cas##bytes(address, expected, desired, site);                                                  \
         }                                                                                                              \
         type old = native_cas##bytes(address, expected, desired);                                                      \
+        self->states++;                                                                                                \
         if (known)                                                                                                     \
             pt_quick_end_known(self, word, at, bytes, seen);                                                           \
         else                                                                                                           \

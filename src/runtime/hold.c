@@ -276,7 +276,7 @@ void pt_hold_end_write(struct pt_thread *self, struct pt_hold *hold, enum pt_eve
 
 /* There is no value to read or write: an access that would leave the word as it is has happened when the word was seen.
  */
-static bool sync_quickly(struct pt_thread *self, uintptr_t at, bool write)
+static bool sync_quickly(struct pt_thread *self, uintptr_t at, bool write, bool counts)
 {
     pt_shadow_word *word = pt_quick_word(at, 4);
     if (!word)
@@ -284,15 +284,21 @@ static bool sync_quickly(struct pt_thread *self, uintptr_t at, bool write)
     /* acquire: partner of the release by which the last holder let go */
     uint64_t seen = pt_quick_await(word, atomic_load_explicit(word, memory_order_acquire));
     uint64_t marks = pt_quick_marks(self, at, 4);
-    if (write ? pt_quick_write_is_known(self, seen) && (seen & marks) == marks
-              : pt_quick_read_is_known(self, seen, marks) || pt_quick_read_is_between(self, seen, marks))
+    if (self->slow && self->quiet == UINT64_MAX)
+        return false;
+    if (write ? pt_quick_write_is_known(pt_thread_quick(self), seen) && (seen & marks) == marks
+              : pt_quick_read_is_known(pt_thread_quick(self), seen, marks) ||
+                    pt_quick_read_is_between(self, seen, marks)) {
+        self->states += counts;
         return true;
+    }
     if (!pt_quick_is_passed(self, seen, pt_bytes_at(at, 4), write))
         return false;
     if (!pt_quick_hold(self, word, seen)) {
         pt_quick_leave(self);
         return false;
     }
+    self->states += counts;
     pt_quick_end_passed(self, word, at, 4, write, seen);
     return true;
 }
@@ -303,7 +309,7 @@ void pt_hold_sync(const void *object, int kind)
     if (!pt_is_active() || !pt_address_ok((uintptr_t)object))
         return;
     struct pt_thread *self = pt_thread_self();
-    if (!self || self->busy || sync_quickly(self, (uintptr_t)object, write))
+    if (!self || self->busy || sync_quickly(self, (uintptr_t)object, write, kind < PT_KIND_COUNT))
         return;
     struct pt_hold hold;
     pt_enter(self);

@@ -237,6 +237,13 @@ static bool is_marked(const struct pt_mttl_event *event)
                                            (event->what == PT_MTTL_READ || event->what == PT_MTTL_WRITE));
 }
 
+bool pt_monitor_is_quiet(const struct pt_thread *self)
+{
+    const struct pt_local *local = self->local;
+    return local && local->steps && !self->full && local->stable && !local->touched &&
+           !(pt_monitor_block->flags & PT_MTTL_RACES) && knowledge_of(self) == local->stepped;
+}
+
 static void take_event(struct pt_thread *self, struct pt_mttl_event event, const struct pt_happening *what)
 {
     struct pt_local *local = self->local;
@@ -245,6 +252,7 @@ static void take_event(struct pt_thread *self, struct pt_mttl_event event, const
     if (!local->stable || local->touched || marked || knowledge_of(self) != local->stepped) {
         step(self, event, what);
         local->touched = marked;
+        pt_thread_settle(self);
         return;
     }
     for (uint32_t p = 0; self->full && local->broken && p < pt_monitor_block->properties.count; p++)

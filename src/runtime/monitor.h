@@ -69,6 +69,9 @@ static inline bool pt_monitor_steps(const struct pt_thread *self)
 /* What a property has come to in this process (tell.c). */
 _Atomic uint8_t *pt_monitor_fate(uint32_t property);
 
+/* Its next event, unless it is marked, would only be counted. */
+bool pt_monitor_is_quiet(const struct pt_thread *self);
+
 /* tell.c: the thread's present state violates a property that the last one did not, or it has no value there. The first
  * time in this process all about it is told; `view` is what the thread saw, `what` the event, NULL in state 0. */
 void pt_tell_verdict(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,

@@ -53,9 +53,10 @@ struct pt_thread {
     pt_clock_id clock; /* V_i of algorithm A */
     uint32_t busy;     /* depth of entries into the runtime */
     uint64_t quick; /* the clock with which an access may be quick; none (~0) while cancellation must be looked for */
+    uint64_t quiet; /* of a slow thread: its clock while its events need only be counted (monitor.h), else none */
     uint64_t care;  /* the marks of all bytes in a shadow word, or 0 while the clock is empty: then none needs one */
     uint32_t attention; /* on leaving: a signal or a violation was put off, or asynchronous cancellation is on */
-    bool slow;          /* it takes no quick way: every event is recorded, or evaluated */
+    bool slow;          /* no quick way through the hooks themselves: every event is recorded, or evaluated */
     bool disturbed;     /* the granule of a quick access was let go and held again in the middle of it */
     _Atomic uint64_t *held_word; /* while `held` is NULL: the granule of a quick access, for faults (signal.c) */
     int64_t credit;   /* references to `clock` that this thread owns; one is its own, the others are to give away */
@@ -146,6 +147,8 @@ void pt_thread_forget(void);
 void pt_thread_set_clock(struct pt_thread *self, pt_clock_id owned);
 /* What is derived from the clock and from `attention`. */
 void pt_thread_refresh(struct pt_thread *self);
+/* What is derived from what its monitor says. */
+void pt_thread_settle(struct pt_thread *self);
 /* A robust mutex lost its owner: whatever ended threads did comes before. */
 void pt_thread_after_ended(void);
 
@@ -223,6 +226,12 @@ static inline void pt_thread_pass(struct pt_thread *self, pt_clock_id id, int64_
         *slot = (struct pt_passed){.id = id};
     }
     pt_thread_release(self, id, references);
+}
+
+/* The clock with which an access that is not done in the hook itself may be quick. */
+static inline uint64_t pt_thread_quick(const struct pt_thread *self)
+{
+    return self->slow ? self->quiet : self->quick;
 }
 
 static inline bool pt_is_active(void)
