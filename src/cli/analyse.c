@@ -71,11 +71,7 @@ static void add_input(struct pt_analyse *a, struct pt_analysis_input input)
 static enum pt_status add_property(struct pt_analyse *a, const struct pt_property *property, struct pt_err *err)
 {
     struct pt_analysis_input input = {.property = property, .verdict = PT_VERDICT_ERROR};
-    if (property->kind == PT_KIND_MTTL && a->selected) {
-        input.message =
-            "a decentralised property (at ...) needs every event of its threads; 'portent check' on a trace "
-            "that has them can evaluate it";
-    } else if (property->kind == PT_KIND_MTTL) {
+    if (property->kind == PT_KIND_MTTL) {
         input.verdict = PT_VERDICT_HOLDS; /* the engine compiles it */
     } else {
         enum pt_status status = pt_monitor_new(property, a->automaton_limit, &input.monitor, err);

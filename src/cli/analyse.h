@@ -42,7 +42,6 @@
 struct pt_analyse {
     struct pt_analysis_options engine;
     uint32_t automaton_limit;
-    bool selected; /* only events that the properties ask for arrive: too few for decentralised properties */
     struct pt_properties *props;
     struct pt_analysis_input *inputs;
     size_t input_cap;

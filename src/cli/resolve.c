@@ -90,21 +90,25 @@ static void hint_near(struct pt_debuginfo *info, const char *path, struct pt_err
 }
 
 /* `balance#2` is the second object that was named balance. */
-static bool may_be_watched(struct pt_debuginfo *info, const char *name)
+static bool may_be_watched(struct pt_debuginfo *info, const char *name, bool local)
 {
     char *plain = pt_xstrdup(name);
     plain[strcspn(plain, "#")] = '\0';
-    bool may = *plain && !pt_debuginfo_knows(info, plain) && pt_debuginfo_may_pass(info, "portent_watch", plain);
+    bool may = *plain && !pt_debuginfo_knows(info, plain) &&
+               (pt_debuginfo_may_pass(info, "portent_watch", plain) ||
+                (local && pt_debuginfo_may_pass(info, "portent_internal", name)));
     free(plain);
     return may;
 }
 
-static enum pt_status resolve_var(struct pt_resolved *resolved, struct pt_debuginfo *info, const struct pt_varref *var,
-                                  struct pt_err *err)
+enum pt_status pt_resolve_var(struct pt_resolved *resolved, struct pt_debuginfo *info, const struct pt_varref *var,
+                              bool local, struct pt_err *err)
 {
     for (uint32_t i = 0; i < resolved->var_count; i++) {
-        if (strcmp(resolved->vars[i].name, var->target) == 0)
+        if (strcmp(resolved->vars[i].name, var->target) == 0) {
+            resolved->vars[i].quiet &= local;
             return PT_OK;
+        }
     }
     size_t file_len = strlen(var->target) - strlen(var->path);
     char *file = file_len ? pt_xstrdup(var->target) : NULL;
@@ -113,10 +117,10 @@ static enum pt_status resolve_var(struct pt_resolved *resolved, struct pt_debugi
     struct pt_variable found;
     enum pt_status status = pt_debuginfo_find(info, file, var->path, &found, err);
     if (status == PT_OK) {
-        struct pt_channel_var watched = {var->target, found.module,     found.offset,  found.size,
-                                         found.type,  found.bit_offset, found.bit_size};
+        struct pt_channel_var watched = {var->target,      found.module,   found.offset, found.size, found.type,
+                                         found.bit_offset, found.bit_size, local,        0};
         PT_PUSH(resolved->vars, resolved->var_count, resolved->var_cap, watched);
-    } else if (!file && may_be_watched(info, var->path)) {
+    } else if (!file && may_be_watched(info, var->path, local)) {
         status = PT_OK;
     } else if (!err->hint[0]) {
         hint_near(info, var->path, err);
@@ -150,7 +154,8 @@ bool pt_resolve_needed(const struct pt_analyse *analyse)
             pt_monitor_vars(analyse->inputs[i].monitor, &vars);
             pt_monitor_events(analyse->inputs[i].monitor, &events);
         }
-        if (vars || events)
+        const struct pt_property *property = analyse->inputs[i].property;
+        if (vars || events || (property && property->kind == PT_KIND_MTTL))
             return true;
     }
     return false;
@@ -163,7 +168,7 @@ static enum pt_status resolve_input(struct pt_resolved *resolved, struct pt_debu
     const struct pt_varref *vars = pt_monitor_vars(input->monitor, &var_count);
     const char *const *events = pt_monitor_events(input->monitor, &event_count);
     for (uint32_t v = 0; v < var_count; v++) {
-        enum pt_status status = resolve_var(resolved, info, &vars[v], err);
+        enum pt_status status = pt_resolve_var(resolved, info, &vars[v], false, err);
         if (status != PT_OK) {
             place_error(err, input->property, v, PT_NONE);
             return status;
@@ -192,6 +197,11 @@ enum pt_status pt_resolve(const struct pt_analyse *analyse, struct pt_debuginfo 
             return status;
         }
     }
+    enum pt_status status = pt_resolve_locals(analyse, info, &resolved, err);
+    if (status != PT_OK) {
+        pt_resolved_release(&resolved);
+        return status;
+    }
     *ret_resolved = resolved;
     return PT_OK;
 }
@@ -200,5 +210,7 @@ void pt_resolved_release(struct pt_resolved *resolved)
 {
     free(resolved->vars);
     free(resolved->events);
+    free(resolved->block);
+    free(resolved->functions);
     *resolved = (struct pt_resolved){0};
 }

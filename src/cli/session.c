@@ -33,7 +33,7 @@ static enum pt_status check_inputs(const struct pt_session *session, struct pt_e
 {
     for (uint32_t i = 0; i < session->analyse.input_count; i++) {
         const struct pt_analysis_input *input = &session->analyse.inputs[i];
-        if (!input->monitor)
+        if (input->message)
             return pt_err_at(err, PT_EINPUT, input->property->file, input->property->line, input->property->column,
                              "property '%s' cannot be checked: %s", input->property->name, input->message);
     }
@@ -73,18 +73,27 @@ static bool place_name(void *context, const char *file, uint64_t offset, bool wh
     return true;
 }
 
-/* A property that is local to threads needs all their events, and what each knows of the others': so all are counted,
- * unless everything is recorded and says it by itself. */
+/* The threads evaluate decentralised properties themselves. For `check` to do so on what is recorded it needs all their
+ * events, and what each knows of the others': so all are counted, unless everything is recorded and says it by itself.
+ */
 static uint32_t what_to_keep(const struct pt_session *session)
 {
-    uint32_t keep = session->keep;
-    bool record_all = keep & PT_KEEP_ALL;
-    for (uint32_t i = 0; i < session->analyse.input_count && !record_all; i++) {
-        const struct pt_property *property = session->analyse.inputs[i].property;
-        if (property && property->kind == PT_KIND_MTTL)
-            keep |= PT_KEEP_ALL | PT_KEEP_CLOCKS;
-    }
-    return keep;
+    bool all = session->resolved.block && session->writer && !(session->keep & PT_KEEP_ALL);
+    return session->keep | (all ? PT_KEEP_ALL | PT_KEEP_CLOCKS : 0);
+}
+
+static void take_local(void *context, const struct pt_channel_local *local)
+{
+    struct pt_session *session = context;
+    struct pt_told_report report = {.property = local->property,
+                                    .result = local->result,
+                                    .thread = local->thread,
+                                    .from = local->from,
+                                    .to = local->to,
+                                    .told = local->told,
+                                    .told_bytes = local->told_bytes};
+    if (session->analysis)
+        pt_analysis_told(session->analysis, &report);
 }
 
 enum pt_status pt_session_open(struct pt_session *session, struct pt_err *err)
@@ -96,12 +105,17 @@ enum pt_status pt_session_open(struct pt_session *session, struct pt_err *err)
                                      .event_count = session->resolved.event_count,
                                      .options = getenv(PT_OPTIONS_ENV),
                                      .keep = keep,
+                                     .block = session->resolved.block,
+                                     .functions = session->resolved.functions,
+                                     .function_count = session->resolved.function_count,
                                      .on_full = session->on_full,
                                      .ring_bytes = RING_BYTES,
                                      .ring_max = RING_MAX};
     enum pt_status status = pt_channel_create(&setup, &session->names, &session->reader, err);
     if (status == PT_OK)
         pt_channel_set_function(session->reader, function_name, session);
+    if (status == PT_OK)
+        pt_channel_set_local(session->reader, take_local, session);
     if (status == PT_OK && session->info)
         pt_channel_set_place(session->reader, place_name, session);
     return status;
@@ -210,6 +224,7 @@ enum pt_status pt_session_run(struct pt_session *session, const char *const *arg
     begin_output(session);
     if (session->settings.verbosity > 0)
         introduce(session, launched.program);
+    session->analyse.engine.block = session->resolved.block;
     session->analysis = pt_analysis_new(&session->names, session->analyse.inputs, session->analyse.input_count,
                                         &session->analyse.engine);
     observe(session, &launched);
@@ -237,7 +252,6 @@ void pt_session_init(struct pt_session *session)
     *session = (struct pt_session){0};
     pt_names_init(&session->names);
     pt_analyse_init(&session->analyse, PT_SESSION_WINDOW, PT_SESSION_LOOKAHEAD, NULL);
-    session->analyse.selected = true;
     pt_settings_load(&session->settings);
     if (pt_span_is(session->settings.color, "auto") && !pt_span_is(session->settings.log_path, "stderr"))
         session->settings.color = (struct pt_span){"never", 5};

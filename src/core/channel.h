@@ -22,7 +22,7 @@
 
 #define PT_CHANNEL_MAGIC "PTCHAN1"
 #define PT_CHANNEL_ENV   "PORTENT_CHANNEL"
-enum { PT_CHANNEL_VERSION = 2 };
+enum { PT_CHANNEL_VERSION = 3 };
 
 enum pt_on_full { PT_ON_FULL_BLOCK, PT_ON_FULL_DROP };
 enum pt_program_state { PT_PROGRAM_STARTING, PT_PROGRAM_RUNNING, PT_PROGRAM_ENDED };
@@ -58,14 +58,15 @@ struct pt_ring {
 
 enum pt_record_type {
     PT_RECORD_PAD,
-    PT_RECORD_THREAD, /* struct pt_record_thread: before the thread's first event */
-    PT_RECORD_SITE,   /* struct pt_record_site: before its first use in this ring */
-    PT_RECORD_NAME,   /* struct pt_record_name: likewise */
-    PT_RECORD_WATCH,  /* struct pt_record_watch: portent_watch named an object */
-    PT_RECORD_MODULE, /* struct pt_record_module: where the program or a library lies */
-    PT_RECORD_INIT,   /* struct pt_record_event without clock: an initial value, before any event */
-    PT_RECORD_EVENT,  /* struct pt_record_event */
-    PT_RECORD_FOREIGN /* struct pt_record_event: a load saw something else than the last recorded store */
+    PT_RECORD_THREAD,  /* struct pt_record_thread: before the thread's first event */
+    PT_RECORD_SITE,    /* struct pt_record_site: before its first use in this ring */
+    PT_RECORD_NAME,    /* struct pt_record_name: likewise */
+    PT_RECORD_WATCH,   /* struct pt_record_watch: portent_watch named an object */
+    PT_RECORD_MODULE,  /* struct pt_record_module: where the program or a library lies */
+    PT_RECORD_INIT,    /* struct pt_record_event without clock: an initial value, before any event */
+    PT_RECORD_EVENT,   /* struct pt_record_event */
+    PT_RECORD_FOREIGN, /* struct pt_record_event: a load saw something else than the last recorded store */
+    PT_RECORD_LOCAL,   /* struct pt_record_local: what a thread found out about a decentralised property */
 };
 
 /* Every record begins like this and is padded to 8 bytes. */
@@ -108,6 +109,19 @@ struct pt_record_watch {
     uint32_t type; /* enum pt_watch_type */
     uint32_t size;
     char name[]; /* with #2, #3, ... for further objects of the same name */
+};
+
+/* States of a thread in which a decentralised property is violated; in a ring of a thread that is recorded in full it
+ * comes right after the event that made the last one. */
+enum pt_local_result { PT_LOCAL_VIOLATED, PT_LOCAL_FAILED, PT_LOCAL_STATES /* how many states the thread has had */ };
+struct pt_record_local {
+    struct pt_record head;
+    uint32_t property; /* of the block */
+    uint32_t thread;
+    uint32_t result; /* enum pt_local_result */
+    uint32_t told;   /* bytes of it */
+    uint64_t from, to;
+    char texts[]; /* the thread's name, NUL-terminated; in the first record of a property all about it (core/told.h) */
 };
 
 enum pt_event_kind {
@@ -167,6 +181,8 @@ struct pt_watch {
     uint32_t type;       /* enum pt_watch_type */
     uint32_t bit_offset; /* of a bit-field, from the least significant bit of the first byte */
     uint32_t bit_size;   /* 0: not a bit-field */
+    uint32_t quiet;      /* its writes are no relevant events: only decentralised properties name it */
+    uint32_t local;      /* 1 + its number in the decentralised properties; 0: they do not name it */
 };
 
 /* What is recorded beside the relevant events. */
@@ -186,12 +202,22 @@ struct pt_start {
 };
 #define PT_START_MAIN UINT64_MAX
 
+/* A function by which threads may be named. */
+struct pt_function {
+    uint64_t offset;
+    uint32_t module; /* as in struct pt_watch */
+    uint32_t name;   /* offset of the name it gives to threads */
+};
+
 struct pt_config {
     uint32_t watch_count, watches; /* struct pt_watch[watch_count] at offset watches */
     uint32_t event_count, events;  /* uint32_t[event_count]: offsets of the names of relevant user events */
     uint32_t options;              /* PORTENT_OPTIONS as given, a string */
     uint32_t keep;                 /* enum pt_keep, or-ed */
     uint32_t start_count, starts;  /* struct pt_start[start_count] */
+    /* Decentralised properties (core/mttl.h), 8-aligned; 0 bytes: there are none. */
+    uint32_t mttl_bytes, mttl;
+    uint32_t function_count, functions; /* struct pt_function[function_count], 8-aligned */
 };
 
 #endif

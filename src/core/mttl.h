@@ -370,4 +370,7 @@ typedef void (*pt_mttl_seen)(void *context, uint32_t lookup, uint32_t slot, cons
 void pt_mttl_explain(const struct pt_mttl *m, const struct pt_mttl_view *view, struct pt_mttl_thread *thread,
                      struct pt_mttl_entry *next, uint32_t property, pt_mttl_seen seen, void *context);
 
+/* Whether the value of a variable plays a part in a property. `marks`: one byte per unit of the block, for its use. */
+bool pt_mttl_mentions(const struct pt_mttl *m, uint32_t property, uint32_t var, uint8_t *marks);
+
 #endif

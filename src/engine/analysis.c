@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "engine/knowledge.h"
+#include "engine/local.h"
 #include "engine/lattice.h"
 #include "engine/timed.h"
 #include "order/order.h"
@@ -39,7 +40,8 @@ struct pt_analysis {
     struct pt_analysis_options options;
     struct pt_order *order;
     struct watched *watched;
-    struct pt_knowledge *knowledge; /* of all decentralised properties; NULL: there are none */
+    struct pt_knowledge *knowledge; /* of all decentralised properties; NULL: there are none ... */
+    struct pt_locals *locals;       /* ... or the program itself evaluates them */
     struct pt_finding **findings;
     uint32_t count;
     struct id_map vars, events; /* relevant to some property: 0 */
@@ -180,7 +182,9 @@ static void watch_threads(struct pt_analysis *a, const struct pt_analysis_input 
             findings[count] = a->findings[i];
             properties[count++] = inputs[i].property;
         }
-    if (count)
+    if (count && a->options.block)
+        a->locals = pt_locals_new(a->options.block, findings, a->names, &a->options);
+    else if (count)
         a->knowledge = pt_knowledge_new(properties, findings, count, a->names, &a->options);
     free(properties);
     free(findings);
@@ -236,6 +240,7 @@ void pt_analysis_free(struct pt_analysis *a)
         free(w->own);
     }
     pt_knowledge_free(a->knowledge);
+    pt_locals_free(a->locals);
     free(a->watched);
     free(a->findings);
     free(a->vars.to);
@@ -414,6 +419,14 @@ void pt_analysis_finish(struct pt_analysis *a, const char *lost)
     }
     if (a->knowledge)
         pt_knowledge_finish(a->knowledge, lost);
+    if (a->locals)
+        pt_locals_finish(a->locals, lost);
+}
+
+void pt_analysis_told(struct pt_analysis *a, const struct pt_told_report *report)
+{
+    if (a->locals)
+        pt_locals_take(a->locals, report);
 }
 
 void pt_analysis_gap(struct pt_analysis *a, uint64_t lost)

@@ -6,6 +6,8 @@
 #define PT_ENGINE_ANALYSIS_H
 
 #include "base/err.h"
+#include "core/channel.h"
+#include "core/mttl.h"
 #include "finding/finding.h"
 #include "logic/monitor.h"
 #include "trace/event.h"
@@ -28,6 +30,19 @@ struct pt_analysis_options {
     /* Asked now and then: true ends the exploration, with unknown for what is not settled; may be NULL. */
     bool (*interrupted)(void *context);
     void *context;
+    /* Decentralised properties are evaluated by the program itself, by this block, in the order of the inputs: what it
+     * tells comes through pt_analysis_told. NULL: they are evaluated here, on the events. */
+    const struct pt_mttl *block;
+};
+
+/* What a thread of the program found out about such a property. */
+struct pt_told_report {
+    uint32_t property;           /* of the block */
+    enum pt_local_result result; /* core/channel.h */
+    const char *thread;
+    uint64_t from, to; /* states */
+    const char *told;  /* core/told.h; of the first report of a property */
+    size_t told_bytes;
 };
 
 struct pt_analysis;
@@ -50,6 +65,7 @@ void pt_analysis_free(struct pt_analysis *analysis);
 /* Every event of the trace in order, init and clock lines included. PT_EINPUT when a c= clock makes no sense. */
 enum pt_status pt_analysis_event(struct pt_analysis *analysis, const struct pt_event *event,
                                  struct pt_err *err) PT_WARN_UNUSED;
+void pt_analysis_told(struct pt_analysis *analysis, const struct pt_told_report *report);
 /* This many events are missing here: `within` properties become unknown until they are known again (within.h). */
 void pt_analysis_gap(struct pt_analysis *analysis, uint64_t lost);
 /* The live state of a `within` property, NULL for others. A clock event brings the time to it. */

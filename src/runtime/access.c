@@ -32,7 +32,7 @@ struct way {
     struct pt_hold hold;
 };
 
-static COLD void begin(struct way *way, const void *address, size_t size)
+static COLD void begin(struct way *way, const void *address, size_t size, bool atomic)
 {
     struct pt_thread *self = pt_thread_self();
     if (self && (self->busy || !pt_address_ok((uintptr_t)address))) {
@@ -45,6 +45,7 @@ static COLD void begin(struct way *way, const void *address, size_t size)
         return;
     pt_enter(self);
     way->held = pt_hold_take(self, (uintptr_t)address, size, &way->hold);
+    way->hold.atomic = atomic;
 }
 
 static COLD void end_read(struct way *way, const struct pt_site *site)
@@ -84,15 +85,19 @@ static bool is_untouched(uintptr_t address)
  * Returns the value if the granule is as the read would leave it. acquire, before: partner of pt_granule_let_go. The
  * fence and the second check: a holder who wrote the value that was loaded has been seen to hold or to let go.
  */
-#define READ_IF(test, bytes, type, perform)                                                                            \
-    if (pt_quick_read_is_##test(self, seen, pt_quick_marks(self, at, bytes))) {                                        \
+#define READ_IF(test, bytes, type, perform, count)                                                                     \
+    if (test) {                                                                                                        \
         type value = perform;                                                                                          \
         atomic_thread_fence(memory_order_acquire);                                                                     \
-        if (__builtin_expect(atomic_load_explicit(word, memory_order_relaxed) == seen, 1))                             \
+        if (__builtin_expect(atomic_load_explicit(word, memory_order_relaxed) == seen, 1)) {                           \
+            count;                                                                                                     \
             return value;                                                                                              \
+        }                                                                                                              \
     }
+#define IS_KNOWN(quick, bytes) pt_quick_read_is_known(quick, seen, pt_quick_marks(self, at, bytes))
+#define IS_BETWEEN(bytes)      pt_quick_read_is_between(self, seen, pt_quick_marks(self, at, bytes))
 
-#define DEFINE_LONG_READ(name, bytes, type, perform)                                                                   \
+#define DEFINE_LONG_READ(name, bytes, type, atomic, perform)                                                           \
     static COLD type long_##name(const void *address, const struct pt_site *site)                                      \
     {                                                                                                                  \
         if (is_untouched((uintptr_t)address) && is_untouched((uintptr_t)address + bytes - 1)) {                        \
@@ -103,24 +108,25 @@ static bool is_untouched(uintptr_t address)
                 return value;                                                                                          \
         }                                                                                                              \
         struct way way;                                                                                                \
-        begin(&way, address, bytes);                                                                                   \
+        begin(&way, address, bytes, atomic);                                                                           \
         type value = perform;                                                                                          \
         end_read(&way, site);                                                                                          \
         return value;                                                                                                  \
     }
 /* `perform` is the load. */
-#define DEFINE_READ(name, bytes, type, perform)                                                                        \
-    DEFINE_LONG_READ(name, bytes, type, perform)                                                                       \
+#define DEFINE_READ(name, bytes, type, atomic, perform)                                                                \
+    DEFINE_LONG_READ(name, bytes, type, atomic, perform)                                                               \
     static COLD type stale_##name(const void *address, const struct pt_site *site, struct pt_thread *self,             \
                                   pt_shadow_word *word, uint64_t seen)                                                 \
     {                                                                                                                  \
         uintptr_t at = (uintptr_t)address;                                                                             \
-        if (seen & PT_SHADOW_HELD) {                                                                                   \
+        if (seen & PT_SHADOW_HELD || self->slow) {                                                                     \
             seen = pt_quick_await(word, seen);                                                                         \
-            READ_IF(known, bytes, type, perform)                                                                       \
+            READ_IF(IS_KNOWN(pt_thread_quick(self), bytes), bytes, type, perform, self->states++)                      \
         }                                                                                                              \
         if (self->busy || !pt_quick_is_passed(self, seen, pt_bytes_at(at, bytes), false)) {                            \
-            READ_IF(between, bytes, type, perform)                                                                     \
+            READ_IF((!self->slow || self->quiet != UINT64_MAX) && IS_BETWEEN(bytes), bytes, type, perform,             \
+                    self->states++)                                                                                    \
             return long_##name(address, site);                                                                         \
         }                                                                                                              \
         if (!pt_quick_hold(self, word, seen)) {                                                                        \
@@ -128,6 +134,7 @@ static bool is_untouched(uintptr_t address)
             return long_##name(address, site);                                                                         \
         }                                                                                                              \
         type value = perform;                                                                                          \
+        self->states++;                                                                                                \
         pt_quick_end_passed(self, word, at, bytes, false, seen);                                                       \
         return value;                                                                                                  \
     }                                                                                                                  \
@@ -141,23 +148,23 @@ static bool is_untouched(uintptr_t address)
         if (!word)                                                                                                     \
             return long_##name(address, site);                                                                         \
         uint64_t seen = atomic_load_explicit(word, memory_order_acquire);                                              \
-        READ_IF(known, bytes, type, perform)                                                                           \
+        READ_IF(IS_KNOWN(self->quick, bytes), bytes, type, perform, (void)0)                                           \
         return stale_##name(address, site, self, word, seen);                                                          \
     }
 
-#define DEFINE_LONG_WRITE(name, bytes, type, kind, perform)                                                            \
+#define DEFINE_LONG_WRITE(name, bytes, type, kind, atomic, perform)                                                    \
     static COLD type long_##name(void *address, type value, int op, int order, const struct pt_site *site)             \
     {                                                                                                                  \
         (void)op, (void)order;                                                                                         \
         struct way way;                                                                                                \
-        begin(&way, address, bytes);                                                                                   \
+        begin(&way, address, bytes, atomic);                                                                           \
         type result = perform;                                                                                         \
         end_write(&way, kind, site);                                                                                   \
         return result;                                                                                                 \
     }
 /* `perform` is the store, or the read-modify-write, of `value`; what it evaluates to is returned. */
-#define DEFINE_WRITE(name, bytes, type, kind, perform)                                                                 \
-    DEFINE_LONG_WRITE(name, bytes, type, kind, perform)                                                                \
+#define DEFINE_WRITE(name, bytes, type, kind, atomic, perform)                                                         \
+    DEFINE_LONG_WRITE(name, bytes, type, kind, atomic, perform)                                                        \
     static COLD type stale_##name(void *address, type value, int op, int order, const struct pt_site *site)            \
     {                                                                                                                  \
         (void)op, (void)order;                                                                                         \
@@ -165,7 +172,7 @@ static bool is_untouched(uintptr_t address)
         uintptr_t at = (uintptr_t)address;                                                                             \
         pt_shadow_word *word = self && !self->busy ? pt_quick_word(at, bytes) : NULL;                                  \
         uint64_t seen = word ? pt_quick_await(word, atomic_load_explicit(word, memory_order_relaxed)) : 0;             \
-        bool known = word && pt_quick_write_is_known(self, seen);                                                      \
+        bool known = word && pt_quick_write_is_known(pt_thread_quick(self), seen);                                     \
         if (!word || (!known && !pt_quick_is_passed(self, seen, pt_bytes_at(at, bytes), true)))                        \
             return long_##name(address, value, op, order, site);                                                       \
         if (!pt_quick_hold(self, word, seen)) {                                                                        \
@@ -173,6 +180,7 @@ static bool is_untouched(uintptr_t address)
             return long_##name(address, value, op, order, site);                                                       \
         }                                                                                                              \
         type result = perform;                                                                                         \
+        self->states++;                                                                                                \
         if (known)                                                                                                     \
             pt_quick_end_known(self, word, at, bytes, seen);                                                           \
         else                                                                                                           \
@@ -194,7 +202,7 @@ static bool is_untouched(uintptr_t address)
         uintptr_t at = (uintptr_t)address;                                                                             \
         pt_shadow_word *word = self && !self->busy ? pt_quick_word(at, bytes) : NULL;                                  \
         uint64_t seen = word ? atomic_load_explicit(word, memory_order_relaxed) : 0;                                   \
-        if (!word || !pt_quick_write_is_known(self, seen))                                                             \
+        if (!word || !pt_quick_write_is_known(self->quick, seen))                                                      \
             return stale_##name(address, value, op, order, site);                                                      \
         if (!pt_quick_hold(self, word, seen))                                                                          \
             return again_##name(address, value, op, order, site);                                                      \
@@ -207,7 +215,7 @@ static bool is_untouched(uintptr_t address)
     static COLD type long_cas##bytes(void *address, type expected, type desired, const struct pt_site *site)           \
     {                                                                                                                  \
         struct way way;                                                                                                \
-        begin(&way, address, bytes);                                                                                   \
+        begin(&way, address, bytes, true);                                                                             \
         type old = native_cas##bytes(address, expected, desired);                                                      \
         if (old == expected)                                                                                           \
             end_write(&way, PT_KIND_UPDATE, site);                                                                     \
@@ -227,7 +235,7 @@ static bool is_untouched(uintptr_t address)
         pt_shadow_word *word = self && !self->busy ? pt_quick_word(at, bytes) : NULL;                                  \
         uint64_t seen = word ? pt_quick_await(word, atomic_load_explicit(word, memory_order_relaxed)) : 0;             \
         uint64_t marks = word ? pt_quick_marks(self, at, bytes) : 0;                                                   \
-        bool known = word && pt_quick_write_is_known(self, seen) && (seen & marks) == marks;                           \
+        bool known = word && pt_quick_write_is_known(pt_thread_quick(self), seen) && (seen & marks) == marks;          \
         if (!word || (!known && !pt_quick_is_passed(self, seen, pt_bytes_at(at, bytes), false)))                       \
             return long_cas##bytes(address, expected, desired, site);                                                  \
         if (!pt_quick_hold(self, word, seen)) {                                                                        \
@@ -235,6 +243,7 @@ static bool is_untouched(uintptr_t address)
             return long_cas##bytes(address, expected, desired, site);                                                  \
         }                                                                                                              \
         type old = native_cas##bytes(address, expected, desired);                                                      \
+        self->states++;                                                                                                \
         if (known)                                                                                                     \
             pt_quick_end_known(self, word, at, bytes, seen);                                                           \
         else                                                                                                           \
@@ -248,11 +257,11 @@ static bool is_untouched(uintptr_t address)
 #define ATOMIC_UPDATE(bytes) native_rmw##bytes(address, value, op)
 
 #define DEFINE_HOOKS(bytes, type)                                                                                      \
-    DEFINE_READ(load##bytes, bytes, type, LOAD(bytes))                                                                 \
-    DEFINE_READ(atomic_load##bytes, bytes, type, native_load##bytes(address))                                          \
-    DEFINE_WRITE(store##bytes, bytes, type, PT_KIND_WRITE, STORE(bytes))                                               \
-    DEFINE_WRITE(atomic_store##bytes, bytes, type, PT_KIND_WRITE, ATOMIC_STORE(bytes))                                 \
-    DEFINE_WRITE(update##bytes, bytes, type, PT_KIND_UPDATE, ATOMIC_UPDATE(bytes))                                     \
+    DEFINE_READ(load##bytes, bytes, type, false, LOAD(bytes))                                                          \
+    DEFINE_READ(atomic_load##bytes, bytes, type, true, native_load##bytes(address))                                    \
+    DEFINE_WRITE(store##bytes, bytes, type, PT_KIND_WRITE, false, STORE(bytes))                                        \
+    DEFINE_WRITE(atomic_store##bytes, bytes, type, PT_KIND_WRITE, true, ATOMIC_STORE(bytes))                           \
+    DEFINE_WRITE(update##bytes, bytes, type, PT_KIND_UPDATE, true, ATOMIC_UPDATE(bytes))                               \
     DEFINE_EXCHANGE(bytes, type)                                                                                       \
     type __portent_load##bytes(const void *address, const struct pt_site *site)                                        \
     {                                                                                                                  \

@@ -5,6 +5,8 @@
 
 #include "runtime/emit.h"
 #include "runtime/full.h"
+#include "runtime/monitor.h"
+#include "runtime/name.h"
 #include "runtime/shadow.h"
 #include "runtime/watch.h"
 
@@ -26,16 +28,20 @@ void __portent_event(const char *name)
 {
     struct pt_thread *self = pt_is_active() ? recorder() : NULL;
     int64_t event = self ? pt_watch_event(name) : -1;
-    if (event < 0 && !(self && self->full))
+    if (!self || (event < 0 && !self->slow))
         return;
     pt_enter(self);
-    uint32_t number = event < 0 ? pt_emit_name(self, name) : 0;
-    if (event >= 0)
+    uint32_t number = event < 0 && self->full ? pt_emit_name(self, name) : 0;
+    if (event < 0 && !self->full)
+        ; /* only its own thread wants to know */
+    else if (event >= 0)
         emit_mark(self, PT_KIND_USER, (uint32_t)event, "", 0, true);
     else if (number)
         emit_mark(self, PT_KIND_OTHER_USER, number, "", 0, false);
     else
         pt_emit_lost();
+    if (pt_monitor_steps(self))
+        pt_monitor_mark(self, PT_KIND_USER, name, 0);
     pt_leave(self);
 }
 
@@ -51,10 +57,28 @@ void __portent_watch(const void *address, size_t size, int type, const char *nam
 
 /* Internal events and blocks concern one thread: they are recorded with its clock and do not advance it, unless the
  * thread is recorded in full. */
+static bool marks_are_recorded(const struct pt_thread *self)
+{
+    return self->full || pt_keeps & PT_KEEP_MARKS;
+}
+
 static struct pt_thread *mark_recorder(void)
 {
-    struct pt_thread *self = pt_keeps ? recorder() : NULL;
-    return self && (self->full || pt_keeps & PT_KEEP_MARKS) ? self : NULL;
+    struct pt_thread *self = pt_keeps || pt_monitor_on ? recorder() : NULL;
+    return self && (self->slow || marks_are_recorded(self)) ? self : NULL;
+}
+
+/* To whom it may concern: the observer, and the thread's own monitor. */
+static void take_mark(struct pt_thread *self, enum pt_event_kind kind, const char *name, int64_t value)
+{
+    bool has_value = kind == PT_KIND_INTERNAL;
+    uint32_t number = marks_are_recorded(self) ? pt_emit_name(self, name) : 0;
+    if (number)
+        emit_mark(self, kind, number, has_value ? (const void *)&value : "", has_value ? sizeof value : 0, false);
+    else if (marks_are_recorded(self))
+        pt_emit_lost();
+    if (pt_monitor_steps(self))
+        pt_monitor_mark(self, kind, name, value);
 }
 
 void __portent_internal(const char *name, long long value)
@@ -62,13 +86,8 @@ void __portent_internal(const char *name, long long value)
     struct pt_thread *self = mark_recorder();
     if (!self)
         return;
-    int64_t kept = value;
     pt_enter(self);
-    uint32_t number = pt_emit_name(self, name);
-    if (number)
-        emit_mark(self, PT_KIND_INTERNAL, number, &kept, sizeof kept, false);
-    else
-        pt_emit_lost();
+    take_mark(self, PT_KIND_INTERNAL, name, value);
     pt_leave(self);
 }
 
@@ -78,10 +97,10 @@ void __portent_begin(const char *name)
     if (!self)
         return;
     pt_enter(self);
-    uint32_t number = self->block_count < PT_BLOCK_MAX ? pt_emit_name(self, name) : 0;
+    uint32_t number = self->block_count < PT_BLOCK_MAX ? pt_name_number(name) : 0;
     if (number) {
         self->blocks[self->block_count++] = number;
-        emit_mark(self, PT_KIND_BEGIN, number, "", 0, false);
+        take_mark(self, PT_KIND_BEGIN, name, 0);
     } else {
         pt_emit_lost();
     }
@@ -95,10 +114,10 @@ void __portent_end(const char *name)
     if (!self)
         return;
     pt_enter(self);
-    uint32_t number = pt_emit_name(self, name);
+    uint32_t number = pt_name_number(name);
     if (number && self->block_count && self->blocks[self->block_count - 1] == number) {
         self->block_count--;
-        emit_mark(self, PT_KIND_END, number, "", 0, false);
+        take_mark(self, PT_KIND_END, name, 0);
     } else if (!number) {
         pt_emit_lost();
     } else {

@@ -100,6 +100,7 @@ static pt_clock_id make(struct pt_thread *self, uint32_t pairs)
     }
     self->clocks.free[size_class].first = pt_clocks[id].next_free;
     self->clocks.free[size_class].count--;
+    pt_clocks[id].know = NULL;
     atomic_store_explicit(&pt_clocks[id].references, 1, memory_order_relaxed);
     return id;
 }
@@ -107,6 +108,7 @@ static pt_clock_id make(struct pt_thread *self, uint32_t pairs)
 void pt_clock_recycle(struct pt_thread *self, pt_clock_id id)
 {
     uint32_t size_class = pt_clocks[id].size_class;
+    pt_know_release(self, pt_clocks[id].know);
     pt_clocks[id].next_free = self->clocks.free[size_class].first;
     self->clocks.free[size_class].first = id;
     if (++self->clocks.free[size_class].count < 4 * BATCH)
@@ -150,7 +152,7 @@ bool pt_clock_leq(pt_clock_id a, pt_clock_id b)
         if (j == y->count || y->pairs[j].thread != x->pairs[i].thread || y->pairs[j].count < x->pairs[i].count)
             return false;
     }
-    return true;
+    return pt_know_leq(x->know, y->know);
 }
 
 static pt_clock_id merge(struct pt_thread *self, pt_clock_id a, pt_clock_id b)
@@ -172,6 +174,7 @@ static pt_clock_id merge(struct pt_thread *self, pt_clock_id a, pt_clock_id b)
         }
     }
     pt_clocks[id].count = n;
+    pt_clocks[id].know = pt_know_join(self, x->know, y->know);
     return id;
 }
 
@@ -201,5 +204,21 @@ pt_clock_id pt_clock_with(struct pt_thread *self, pt_clock_id a, uint32_t thread
     if (pairs > rest)
         memcpy(out + at + 1, x->pairs + rest, (pairs - rest) * sizeof *out);
     pt_clocks[id].count = at + 1 + pairs - rest;
+    pt_clocks[id].know = a ? pt_know_acquire(x->know) : NULL;
+    return id;
+}
+
+pt_clock_id pt_clock_with_know(struct pt_thread *self, pt_clock_id a, struct pt_know *know)
+{
+    uint32_t pairs = a ? pt_clocks[a].count : 0;
+    pt_clock_id id = make(self, pairs);
+    if (!id) {
+        pt_know_release(self, know);
+        return 0;
+    }
+    if (pairs)
+        memcpy(pt_clocks[id].pairs, pt_clocks[a].pairs, pairs * sizeof *pt_clocks[id].pairs);
+    pt_clocks[id].count = pairs;
+    pt_clocks[id].know = know;
     return id;
 }

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "core/channel.h"
+#include "runtime/knowledge.h"
 
 typedef uint32_t pt_clock_id;
 enum { PT_CLOCK_BITS = 27, PT_CLOCK_CLASSES = 24 };
@@ -27,7 +28,10 @@ struct pt_clock {
     struct pt_clock_pair *pairs;
     uint32_t count;
     uint32_t size_class; /* room for 2 << size_class pairs */
-    pt_clock_id next_free;
+    union {
+        struct pt_know *know; /* what whoever has this clock knows (knowledge.h); owns a reference */
+        pt_clock_id next_free;
+    };
 };
 
 /* Snapshots that a thread keeps for itself, so that making one seldom takes a lock. */
@@ -47,6 +51,8 @@ bool pt_clock_leq(pt_clock_id a, pt_clock_id b);
 pt_clock_id pt_clock_join(struct pt_thread *self, pt_clock_id a, pt_clock_id b);
 /* `a` with the component of `thread` set to `count`, with a reference for the caller. */
 pt_clock_id pt_clock_with(struct pt_thread *self, pt_clock_id a, uint32_t thread, uint32_t count);
+/* `a` with other knowledge, a reference to which it takes over; with a reference for the caller. */
+pt_clock_id pt_clock_with_know(struct pt_thread *self, pt_clock_id a, struct pt_know *know);
 void pt_clock_recycle(struct pt_thread *self, pt_clock_id id);
 /* Gives everything in the cache back: the thread ends. */
 void pt_clock_flush(struct pt_thread *self);

@@ -316,6 +316,27 @@ void pt_emit_watch(struct pt_thread *self, uint32_t object, uint32_t type, uint3
     publish(self);
 }
 
+void pt_emit_local(struct pt_thread *self, uint32_t property, const char *thread, enum pt_local_result result,
+                   uint64_t from, uint64_t to, const char *told, size_t len)
+{
+    size_t name = strlen(thread) + 1;
+    uint32_t bytes = padded(sizeof(struct pt_record_local) + name + len);
+    if (!have_room(self, bytes)) {
+        pt_emit_lost();
+        return;
+    }
+    struct pt_record_local *record = place(self, bytes, PT_RECORD_LOCAL);
+    record->property = property;
+    record->thread = self->number;
+    record->result = result;
+    record->from = from;
+    record->to = to;
+    record->told = (uint32_t)len;
+    memcpy(record->texts, thread, name);
+    memcpy(record->texts + name, told, len);
+    publish(self);
+}
+
 void pt_emit_end(struct pt_thread *self)
 {
     if (!self->ring)

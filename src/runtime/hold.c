@@ -6,8 +6,10 @@
 
 #include <string.h>
 
+#include "core/shape.h"
 #include "runtime/emit.h"
 #include "runtime/full.h"
+#include "runtime/monitor.h"
 #include "runtime/quick.h"
 #include "runtime/shadow.h"
 #include "runtime/watch.h"
@@ -127,6 +129,17 @@ static bool field_changed(const struct pt_watched *watched)
     return false;
 }
 
+static void evaluate_watched(struct pt_thread *self, uint32_t object, const struct pt_site *site, int kind)
+{
+    const struct pt_watched *w = &pt_watched[object];
+    struct pt_shape shape = {w->size, w->type, w->bit_offset, w->bit_size};
+    struct pt_value value = pt_shape_value(&shape, (const void *)w->address);
+    struct pt_happening what = {.kind = (uint16_t)kind, .object = object, .address = w->address, .site = site};
+    if (value.kind != PT_VALUE_STRING)
+        what.value = value;
+    pt_monitor_access(self, &what, self->held->atomic);
+}
+
 static void record_write(struct pt_thread *self, uint32_t object, const struct pt_site *site, int kind)
 {
     struct pt_watched *watched = &pt_watched[object];
@@ -135,8 +148,14 @@ static void record_write(struct pt_thread *self, uint32_t object, const struct p
     memcpy(watched->last, (const void *)watched->address, watched->size);
     if (!relevant)
         return;
-    bool counted = pt_full_count(self);
-    pt_emit_event(self, (enum pt_event_kind)kind, object, site, watched->last, watched->size, counted);
+    if (!watched->quiet || self->full) {
+        bool counted = pt_full_count(self);
+        pt_emit_event(self, (enum pt_event_kind)kind, object, site, watched->last, watched->size, counted);
+    }
+    if (watched->local)
+        pt_monitor_written(self, object);
+    if (pt_monitor_steps(self))
+        evaluate_watched(self, object, site, kind);
 }
 
 static void check_read(struct pt_thread *self, uint32_t object, const struct pt_site *site, int kind)
@@ -153,8 +172,13 @@ static void check_read(struct pt_thread *self, uint32_t object, const struct pt_
 static void record_read(struct pt_thread *self, uint32_t object, const struct pt_site *site, int kind)
 {
     const struct pt_watched *watched = &pt_watched[object];
-    bool counted = pt_full_count(self);
-    pt_emit_event(self, (enum pt_event_kind)kind, object, site, (const void *)watched->address, watched->size, counted);
+    if (self->full) {
+        bool counted = pt_full_count(self);
+        pt_emit_event(self, (enum pt_event_kind)kind, object, site, (const void *)watched->address, watched->size,
+                      counted);
+    }
+    if (pt_monitor_steps(self))
+        evaluate_watched(self, object, site, kind);
 }
 
 /* Bytes of a granule that lie in watched variables; bit-fields share theirs with variables that are not. */
@@ -170,7 +194,26 @@ static unsigned watched_bytes(const struct pt_hold *hold, uintptr_t granule)
     return bytes;
 }
 
-/* What a thread in full records beside the events of watched variables: the rest of the memory, in whole pieces. */
+static void take_piece(struct pt_thread *self, enum pt_event_kind kind, const struct pt_site *site, uintptr_t from,
+                       size_t size)
+{
+    if (self->full)
+        pt_full_access(self, kind, site, from, size);
+    if (pt_monitor_steps(self)) {
+        struct pt_happening what = {.kind = (uint16_t)kind, .object = PT_NO_OBJECT, .address = from, .site = site};
+        pt_monitor_access(self, &what, self->held->atomic);
+    }
+}
+
+static void take_sync(struct pt_thread *self, const struct pt_hold *hold)
+{
+    if (self->full)
+        pt_full_sync(self, hold->sync, hold->from);
+    if (pt_monitor_steps(self) && hold->sync < PT_KIND_COUNT)
+        pt_monitor_other(self, (enum pt_event_kind)hold->sync, hold->from);
+}
+
+/* The events of a slow thread beside those of watched variables: the rest of the memory, in whole pieces. */
 static void record_rest(struct pt_thread *self, const struct pt_hold *hold, enum pt_event_kind kind,
                         const struct pt_site *site)
 {
@@ -181,12 +224,12 @@ static void record_rest(struct pt_thread *self, const struct pt_hold *hold, enum
             if (!(watched >> i & 1))
                 continue;
             if (from < granule + i)
-                pt_full_access(self, kind, site, from, granule + i - from);
+                take_piece(self, kind, site, from, granule + i - from);
             from = granule + i + 1;
         }
     }
     if (from < hold->to)
-        pt_full_access(self, kind, site, from, hold->to - from);
+        take_piece(self, kind, site, from, hold->to - from);
 }
 
 void pt_hold_end_read(struct pt_thread *self, struct pt_hold *hold, const struct pt_site *site)
@@ -195,9 +238,9 @@ void pt_hold_end_read(struct pt_thread *self, struct pt_hold *hold, const struct
         each_watched(self, hold, site, 0, check_read);
     for (uintptr_t granule = hold->from & ~(uintptr_t)7; granule < hold->to; granule += 8)
         pt_granule_before_read(self, held_word(pt_shadow_peek(granule)), touched_bytes(hold, granule));
-    if (self->full && hold->sync) {
-        pt_full_sync(self, hold->sync, hold->from);
-    } else if (self->full) {
+    if (self->slow && hold->sync) {
+        take_sync(self, hold);
+    } else if (self->slow) {
         if (hold->watched)
             each_watched(self, hold, site, PT_KIND_READ, record_read);
         record_rest(self, hold, PT_KIND_READ_AT, site);
@@ -218,9 +261,9 @@ void pt_hold_end_write(struct pt_thread *self, struct pt_hold *hold, enum pt_eve
         pt_granule_before_write(self, held_word(pt_shadow_peek(granule)), touched_bytes(hold, granule));
     if (hold->watched)
         each_watched(self, hold, site, (int)kind, record_write);
-    if (self->full && hold->sync)
-        pt_full_sync(self, hold->sync, hold->from);
-    else if (self->full)
+    if (self->slow && hold->sync)
+        take_sync(self, hold);
+    else if (self->slow)
         record_rest(self, hold, kind == PT_KIND_UPDATE ? PT_KIND_UPDATE_AT : PT_KIND_WRITE_AT, site);
     self->held = hold->outer;
     for (uintptr_t granule = hold->low; granule < hold->high; granule += 8) {
@@ -233,7 +276,7 @@ void pt_hold_end_write(struct pt_thread *self, struct pt_hold *hold, enum pt_eve
 
 /* There is no value to read or write: an access that would leave the word as it is has happened when the word was seen.
  */
-static bool sync_quickly(struct pt_thread *self, uintptr_t at, bool write)
+static bool sync_quickly(struct pt_thread *self, uintptr_t at, bool write, bool counts)
 {
     pt_shadow_word *word = pt_quick_word(at, 4);
     if (!word)
@@ -241,15 +284,21 @@ static bool sync_quickly(struct pt_thread *self, uintptr_t at, bool write)
     /* acquire: partner of the release by which the last holder let go */
     uint64_t seen = pt_quick_await(word, atomic_load_explicit(word, memory_order_acquire));
     uint64_t marks = pt_quick_marks(self, at, 4);
-    if (write ? pt_quick_write_is_known(self, seen) && (seen & marks) == marks
-              : pt_quick_read_is_known(self, seen, marks) || pt_quick_read_is_between(self, seen, marks))
+    if (self->slow && self->quiet == UINT64_MAX)
+        return false;
+    if (write ? pt_quick_write_is_known(pt_thread_quick(self), seen) && (seen & marks) == marks
+              : pt_quick_read_is_known(pt_thread_quick(self), seen, marks) ||
+                    pt_quick_read_is_between(self, seen, marks)) {
+        self->states += counts;
         return true;
+    }
     if (!pt_quick_is_passed(self, seen, pt_bytes_at(at, 4), write))
         return false;
     if (!pt_quick_hold(self, word, seen)) {
         pt_quick_leave(self);
         return false;
     }
+    self->states += counts;
     pt_quick_end_passed(self, word, at, 4, write, seen);
     return true;
 }
@@ -260,7 +309,7 @@ void pt_hold_sync(const void *object, int kind)
     if (!pt_is_active() || !pt_address_ok((uintptr_t)object))
         return;
     struct pt_thread *self = pt_thread_self();
-    if (!self || self->busy || sync_quickly(self, (uintptr_t)object, write))
+    if (!self || self->busy || sync_quickly(self, (uintptr_t)object, write, kind < PT_KIND_COUNT))
         return;
     struct pt_hold hold;
     pt_enter(self);

@@ -44,11 +44,16 @@ static int open_log(int *ret_own)
     return *ret_own < 0 ? 2 : *ret_own;
 }
 
-void pt_line_write(struct pt_line *line)
+void pt_log_write(const char *text, size_t len)
 {
     int own, fd = open_log(&own);
-    line->text[line->len] = '\n';
-    pt_sys_write(fd, line->text, line->len + 1);
+    pt_sys_write(fd, text, len);
     if (own >= 0)
         pt_sys_close(own);
+}
+
+void pt_line_write(struct pt_line *line)
+{
+    line->text[line->len] = '\n';
+    pt_log_write(line->text, line->len + 1);
 }

@@ -15,6 +15,8 @@ struct pt_line {
 void pt_line_text(struct pt_line *line, const char *text);
 void pt_line_span(struct pt_line *line, struct pt_span span);
 void pt_line_number(struct pt_line *line, uint64_t number);
+/* Text of several lines. */
+void pt_log_write(const char *text, size_t len);
 /* Writes the line, with a newline, in one piece. */
 void pt_line_write(struct pt_line *line);
 

@@ -20,6 +20,7 @@ static struct {
     struct pt_spin lock;
     struct entry *_Atomic slots[1 << NAME_BITS];
     uint32_t count;
+    const struct entry *by_number[MOST + 1]; /* complete before the number is given out */
     char *chunk;
     size_t left;
 } names;
@@ -39,6 +40,7 @@ static struct entry *keep(const char *text, size_t length)
     entry->number = ++names.count;
     entry->length = (uint32_t)length;
     memcpy(entry->text, text, length + 1);
+    names.by_number[entry->number] = entry;
     return entry;
 }
 
@@ -75,4 +77,9 @@ uint32_t pt_name_number(const char *text)
     }
     pt_spin_unlock(&names.lock);
     return entry ? entry->number : 0;
+}
+
+const char *pt_name_text(uint32_t number)
+{
+    return number && number <= MOST && names.by_number[number] ? names.by_number[number]->text : "?";
 }

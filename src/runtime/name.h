@@ -7,4 +7,7 @@
 /* From 1; 0 when there are too many, or a text is too long. The caller is inside the runtime. */
 uint32_t pt_name_number(const char *text);
 
+/* The text of a number that was given out. */
+const char *pt_name_text(uint32_t number);
+
 #endif

@@ -32,11 +32,11 @@ static inline uint64_t pt_quick_marks(const struct pt_thread *self, uintptr_t ad
     return (uint64_t)pt_bytes_at(address, size) << PT_SHADOW_BYTES_AT & self->care;
 }
 
-/* Whether a read would leave the granule as it is: A is this thread's clock, so W, which is no later, is known to it.
+/* Whether, for a thread that may be quick with this clock, a read would leave the granule as it is: A is this thread's clock, so W, which is no later, is known to it.
  */
-static inline bool pt_quick_read_is_known(const struct pt_thread *self, uint64_t word, uint64_t marks)
+static inline bool pt_quick_read_is_known(uint64_t quick, uint64_t word, uint64_t marks)
 {
-    return __builtin_expect((word & (PT_SHADOW_STATE | PT_SHADOW_CLOCK | marks)) == (self->quick | marks), 1);
+    return __builtin_expect((word & (PT_SHADOW_STATE | PT_SHADOW_CLOCK | marks)) == (quick | marks), 1);
 }
 
 /* The same because the thread has lately found that its clock lies between W and A, as readers of one variable do that
@@ -49,16 +49,16 @@ static inline bool pt_quick_read_is_between(const struct pt_thread *self, uint64
            between->change == self->changes;
 }
 
-static inline bool pt_quick_write_is_known(const struct pt_thread *self, uint64_t word)
+static inline bool pt_quick_write_is_known(uint64_t quick, uint64_t word)
 {
-    return (word & (PT_SHADOW_STATE | PT_SHADOW_CLOCKS)) == (self->quick << PT_SHADOW_WRITE_AT | self->quick);
+    return (word & (PT_SHADOW_STATE | PT_SHADOW_CLOCKS)) == (quick << PT_SHADOW_WRITE_AT | quick);
 }
 
 static inline bool pt_quick_is_passed(struct pt_thread *self, uint64_t word, unsigned bytes, bool write)
 {
     unsigned known = pt_shadow_bytes(word);
     return !(word & PT_SHADOW_STATE) && !(known & ~bytes) && (write || !known || known == bytes) && self->clock &&
-           !self->full && pt_thread_has_passed(self, pt_shadow_access(word));
+           (!self->slow || self->quiet != UINT64_MAX) && pt_thread_has_passed(self, pt_shadow_access(word));
 }
 
 /* Enters the runtime and holds the granule if its word is still `seen`; the caller leaves if it is not. The thread is

@@ -10,8 +10,10 @@
 #include "runtime/clock.h"
 #include "runtime/full.h"
 #include "runtime/log.h"
+#include "runtime/monitor.h"
 #include "runtime/options.h"
 #include "runtime/shadow.h"
+#include "runtime/shipped.h"
 #include "runtime/sys.h"
 #include "runtime/thread.h"
 #include "runtime/violation.h"
@@ -66,6 +68,7 @@ static void in_forked_child(void)
     struct pt_channel *channel = pt_channel;
     atomic_store_explicit(&pt_active, false, memory_order_relaxed);
     pt_keeps = 0;
+    pt_monitor_on = false;
     pt_channel = NULL;
     pt_thread_forget();
     if (channel)
@@ -87,6 +90,10 @@ __attribute__((constructor(101))) static void start(void)
     const struct pt_config *config =
         pt_channel ? (const void *)((const char *)pt_channel + pt_channel->config_offset) : NULL;
     pt_options_start(!config ? NULL : config->options ? (const char *)config + config->options : "");
+    if (!pt_channel && pt_options.properties.len) {
+        pt_channel = pt_shipped_open(&mapped);
+        config = pt_channel ? (const void *)((const char *)pt_channel + pt_channel->config_offset) : NULL;
+    }
     if (!pt_channel) {
         if (pt_options.verbosity > 0)
             introduce();
@@ -106,14 +113,17 @@ __attribute__((constructor(101))) static void start(void)
     if (pt_full_any())
         pt_full_modules(self);
     pt_watch_resolve(self);
-    pt_leave(self);
-    atomic_store_explicit(&pt_active, config->watch_count || config->event_count || pt_full_any(),
+    pt_monitor_start(self, config);
+    atomic_store_explicit(&pt_active, config->watch_count || config->event_count || pt_full_any() || pt_monitor_on,
                           memory_order_seq_cst);
+    pt_leave(self);
 }
 
 /* Threads may still run, and what they do still counts; the observer learns the real end from the kernel. */
 __attribute__((destructor(101))) static void stop(void)
 {
+    if (pt_channel && pt_self)
+        pt_monitor_end(pt_self);
     if (pt_channel)
         atomic_store(&pt_channel->program_state, PT_PROGRAM_ENDED);
     pt_violation_finish();

@@ -70,6 +70,41 @@ void *pt_sys_map_file(int fd, size_t least, size_t *ret_bytes)
     return (void *)memory;
 }
 
+static bool read_all(int fd, char *to, size_t bytes)
+{
+    size_t done = 0;
+    while (done < bytes) {
+        long got = call(SYS_read, fd, (long)(to + done), (long)(bytes - done), 0, 0, 0);
+        if (got == -EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+        done += (size_t)got;
+    }
+    return true;
+}
+
+void *pt_sys_read_file(const char *path, size_t *ret_bytes)
+{
+    enum { LARGEST = 1 << 30 };
+    struct stat about;
+    void *memory = NULL;
+    long fd = call(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0, 0, 0);
+    if (failed(fd))
+        return NULL;
+    if (!failed(call(SYS_fstat, fd, (long)&about, 0, 0, 0, 0)) && S_ISREG(about.st_mode) && about.st_size > 0 &&
+        about.st_size <= LARGEST)
+        memory = pt_sys_reserve((size_t)about.st_size);
+    if (memory && !read_all((int)fd, memory, (size_t)about.st_size)) {
+        pt_sys_release(memory, (size_t)about.st_size);
+        memory = NULL;
+    }
+    if (memory)
+        *ret_bytes = (size_t)about.st_size;
+    pt_sys_close((int)fd);
+    return memory;
+}
+
 void pt_sys_close(int fd)
 {
     call(SYS_close, fd, 0, 0, 0, 0, 0);

@@ -15,6 +15,8 @@ void pt_sys_populate(void *memory, size_t bytes);
 void pt_sys_release(void *memory, size_t bytes);
 /* Maps a whole file shared; NULL when fd is no regular memory file of at least `least` bytes. */
 void *pt_sys_map_file(int fd, size_t least, size_t *ret_bytes);
+/* The contents of a file, in memory of its own; NULL when it cannot be read, is empty, or is absurdly large. */
+void *pt_sys_read_file(const char *path, size_t *ret_bytes);
 void pt_sys_close(int fd);
 /* A file to append messages to, made if need be; negative when that is not possible. */
 int pt_sys_open_log(const char *path);

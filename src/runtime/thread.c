@@ -12,6 +12,7 @@
 #include "runtime/emit.h"
 #include "runtime/full.h"
 #include "runtime/hold.h"
+#include "runtime/monitor.h"
 #include "runtime/shadow.h"
 #include "runtime/sys.h"
 
@@ -129,8 +130,10 @@ struct pt_thread *pt_thread_new(struct pt_thread *parent)
 void pt_thread_discard(struct pt_thread *thread)
 {
     struct pt_thread *self = pt_self;
-    if (self)
+    if (self) {
         pt_clock_release(self, thread->clock, 1);
+        pt_monitor_free(self, thread);
+    }
     free_slot(thread);
 }
 
@@ -157,6 +160,8 @@ struct pt_thread *pt_thread_self(void)
     struct pt_thread *self = pt_thread_new(NULL);
     if (self)
         pt_thread_begin(self);
+    if (self && pt_monitor_on)
+        pt_monitor_meet(self, NULL);
     ended = self == NULL;
     return self;
 }
@@ -175,7 +180,9 @@ static void let_go(struct pt_thread *self, struct pt_thread *thread)
     if (atomic_fetch_add_explicit(&thread->let_go, 1, memory_order_acq_rel) != 1)
         return;
     pt_clock_release(self, thread->clock, thread->credit);
+    pt_monitor_free(self, thread);
     pt_clock_flush(thread);
+    pt_pool_flush(thread);
     unlist(thread);
     free_slot(thread);
 }
@@ -191,6 +198,7 @@ static void end(void *value)
         pt_shadow_clear(self, self->stack_low, self->stack_high, false);
     if (pt_channel && pt_full_any())
         pt_full_freed(self, self->stack_low, self->stack_high);
+    pt_monitor_end(self);
     if (pt_channel)
         pt_emit_end(self);
     pt_granule_drop_between(self);
@@ -211,6 +219,8 @@ void pt_thread_joined(struct pt_thread *self, struct pt_thread *thread)
     pt_thread_take(self, thread->clock);
     if (self->full)
         pt_full_thread(self, PT_KIND_JOIN, thread->number);
+    if (pt_monitor_steps(self))
+        pt_monitor_other(self, PT_KIND_JOIN, thread->local ? thread->local->slot : PT_NO_OBJECT);
     atomic_store(&thread->detached, true);
     let_go(self, thread);
     pt_leave(self);
@@ -227,11 +237,18 @@ void pt_thread_detached(struct pt_thread *thread)
     pt_leave(self);
 }
 
+void pt_thread_settle(struct pt_thread *self)
+{
+    self->quiet = pt_monitor_is_quiet(self) && !(self->attention & PT_ATTEND_CANCEL) ? self->clock : UINT64_MAX;
+}
+
 void pt_thread_refresh(struct pt_thread *self)
 {
     self->changes++;
     self->care = self->clock ? UINT64_C(0xff) << PT_SHADOW_BYTES_AT : 0;
-    self->quick = self->full || self->attention & PT_ATTEND_CANCEL ? UINT64_MAX : self->clock;
+    self->slow = self->full || (self->local && self->local->steps);
+    pt_thread_settle(self);
+    self->quick = self->slow || self->attention & PT_ATTEND_CANCEL ? UINT64_MAX : self->clock;
 }
 
 void pt_thread_after_ended(void)
@@ -239,7 +256,7 @@ void pt_thread_after_ended(void)
     pt_hold_sync(ended_threads, PT_SYNC_QUIET_WRITE);
 }
 
-static void set_clock(struct pt_thread *self, pt_clock_id owned)
+void pt_thread_set_clock(struct pt_thread *self, pt_clock_id owned)
 {
     pt_clock_id before = self->clock;
     int64_t credit = self->credit;
@@ -271,12 +288,12 @@ void pt_thread_take(struct pt_thread *self, pt_clock_id id)
         return;
     pt_clock_id joined = pt_clock_join(self, self->clock, id);
     if (joined)
-        set_clock(self, joined);
+        pt_thread_set_clock(self, joined);
 }
 
 void pt_thread_tick(struct pt_thread *self)
 {
     pt_clock_id next = pt_clock_with(self, self->clock, self->number, ++self->events);
     if (next)
-        set_clock(self, next);
+        pt_thread_set_clock(self, next);
 }

@@ -15,6 +15,7 @@
 #include "core/channel.h"
 #include "core/site.h"
 #include "runtime/clock.h"
+#include "runtime/pool.h"
 
 enum { PT_SITE_CACHE = 256, PT_WRITE_LOCKS = 32, PT_OPEN_MAX = 8, PT_BETWEEN_BITS = 5, PT_PASSED_BITS = 9 };
 enum { PT_NAME_CACHE = 32, PT_BLOCK_MAX = 64, PT_VIOLATED_MAX = 16 };
@@ -25,6 +26,7 @@ struct pt_hold {
     uintptr_t from, to;  /* the bytes accessed */
     uintptr_t low, high; /* the granules held */
     bool watched;
+    bool atomic;   /* an atomic access of the program */
     uint16_t sync; /* enum pt_event_kind of an operation on a synchronisation object; 0: an access of memory */
     struct pt_hold *outer;
 };
@@ -51,8 +53,10 @@ struct pt_thread {
     pt_clock_id clock; /* V_i of algorithm A */
     uint32_t busy;     /* depth of entries into the runtime */
     uint64_t quick; /* the clock with which an access may be quick; none (~0) while cancellation must be looked for */
+    uint64_t quiet; /* of a slow thread: its clock while its events need only be counted (monitor.h), else none */
     uint64_t care;  /* the marks of all bytes in a shadow word, or 0 while the clock is empty: then none needs one */
     uint32_t attention; /* on leaving: a signal or a violation was put off, or asynchronous cancellation is on */
+    bool slow;          /* no quick way through the hooks themselves: every event is recorded, or evaluated */
     bool disturbed;     /* the granule of a quick access was let go and held again in the middle of it */
     _Atomic uint64_t *held_word; /* while `held` is NULL: the granule of a quick access, for faults (signal.c) */
     int64_t credit;   /* references to `clock` that this thread owns; one is its own, the others are to give away */
@@ -87,6 +91,12 @@ struct pt_thread {
     const void *callback_frame;            /* where the stack was when the program's code for violations was called */
     const char *violated[PT_VIOLATED_MAX]; /* properties whose violation waits to be told (violation.c) */
     uint32_t violated_count;
+    struct pt_told *told; /* reports that wait to be printed (tell.c) */
+
+    /* decentralised properties (monitor.h) */
+    struct pt_local *local; /* NULL: they are not about this thread */
+    uint64_t states;        /* its events so far, counted if it is evaluated in them */
+    struct pt_pool_cache pool;
 
     /* its life */
     _Atomic uint32_t state;  /* enum pt_thread_state */
@@ -133,8 +143,12 @@ void pt_thread_take(struct pt_thread *self, pt_clock_id id);
 void pt_thread_tick(struct pt_thread *self);
 /* Nothing of this thread is recorded from here on: the child of a fork. */
 void pt_thread_forget(void);
+/* V_i <- a clock that is no earlier, to which the caller gives its reference. */
+void pt_thread_set_clock(struct pt_thread *self, pt_clock_id owned);
 /* What is derived from the clock and from `attention`. */
 void pt_thread_refresh(struct pt_thread *self);
+/* What is derived from what its monitor says. */
+void pt_thread_settle(struct pt_thread *self);
 /* A robust mutex lost its owner: whatever ended threads did comes before. */
 void pt_thread_after_ended(void);
 
@@ -212,6 +226,12 @@ static inline void pt_thread_pass(struct pt_thread *self, pt_clock_id id, int64_
         *slot = (struct pt_passed){.id = id};
     }
     pt_thread_release(self, id, references);
+}
+
+/* The clock with which an access that is not done in the hook itself may be quick. */
+static inline uint64_t pt_thread_quick(const struct pt_thread *self)
+{
+    return self->slow ? self->quiet : self->quick;
 }
 
 static inline bool pt_is_active(void)

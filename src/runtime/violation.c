@@ -11,6 +11,7 @@
 #pragma GCC visibility pop
 
 #include "runtime/log.h"
+#include "runtime/monitor.h"
 #include "runtime/options.h"
 #include "runtime/sys.h"
 
@@ -92,6 +93,7 @@ static void call_all(struct pt_thread *self, const char *property)
 
 void pt_violation_attend(struct pt_thread *self)
 {
+    pt_tell_print(self);
     while (self->violated_count) {
         const char *property = self->violated[0];
         self->violated_count--;

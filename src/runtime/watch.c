@@ -5,6 +5,7 @@
 
 #include "runtime/emit.h"
 #include "runtime/module.h"
+#include "runtime/monitor.h"
 #include "runtime/sys.h"
 
 enum { WATCH_BITS = 22, NODE_BITS = 26, CHUNK = 1 << 18 };
@@ -89,9 +90,24 @@ void pt_watch_resolve(struct pt_thread *self)
         pt_watched[i].size = watches[i].size;
         pt_watched[i].bit_offset = watches[i].bit_offset;
         pt_watched[i].bit_size = watches[i].bit_size;
+        pt_watched[i].type = watches[i].type;
+        pt_watched[i].quiet = watches[i].quiet;
+        pt_watched[i].local = watches[i].local;
+        pt_watched[i].name = (const char *)config + watches[i].name;
         mark(self, i);
     }
     pt_spin_unlock(&lock);
+}
+
+static const char *keep_text(const char *text)
+{
+    char *copy = (char *)keep_room((strlen(text) + 8) & ~(size_t)7);
+    return copy ? strcpy(copy, text) : "?";
+}
+
+const char *pt_watch_name(uint32_t object)
+{
+    return pt_watched[object].name ? pt_watched[object].name : "?";
 }
 
 /* How many objects have been watched under this name, this one included; names beyond the table all count as first. */
@@ -99,17 +115,15 @@ static uint32_t next_ordinal(const char *name)
 {
     enum { NAMES = 4096 };
     static struct {
-        char *name;
+        const char *name;
         uint32_t count;
     } names[NAMES];
     static unsigned used;
     for (unsigned i = 0; i < used; i++)
         if (strcmp(names[i].name, name) == 0)
             return ++names[i].count;
-    char *copy = used < NAMES ? (char *)keep_room((strlen(name) + 8) & ~(size_t)7) : NULL;
-    if (copy) {
-        strcpy(copy, name);
-        names[used].name = copy;
+    if (used < NAMES) {
+        names[used].name = keep_text(name);
         names[used++].count = 1;
     }
     return 1;
@@ -143,6 +157,9 @@ void pt_watch_add(struct pt_thread *self, uintptr_t address, uint32_t size, uint
         pt_emit_watch(self, object, type, size, full);
         pt_watched[object].address = address;
         pt_watched[object].size = size;
+        pt_watched[object].type = type;
+        pt_watched[object].local = pt_monitor_on ? pt_monitor_variable(full) : 0;
+        pt_watched[object].name = keep_text(full);
         mark(self, object);
         atomic_store_explicit(&pt_active, true, memory_order_seq_cst);
     } else {

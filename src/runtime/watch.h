@@ -16,6 +16,10 @@ struct pt_watched {
     uintptr_t address; /* 0: not there yet (its module is not loaded), or no longer */
     uint32_t size;
     uint32_t bit_offset, bit_size;
+    uint32_t type;  /* enum pt_watch_type */
+    bool quiet;     /* its writes are no relevant events */
+    uint32_t local; /* 1 + its number in the decentralised properties; 0: they do not name it */
+    const char *name;
     unsigned char *last; /* its memory after the last recorded write */
 };
 
@@ -33,6 +37,7 @@ void pt_watch_resolve(struct pt_thread *self);
 void pt_watch_add(struct pt_thread *self, uintptr_t address, uint32_t size, uint32_t type, const char *name);
 /* The memory of these bytes of a held granule is given back: variables there are watched no more. */
 void pt_watch_end(uintptr_t granule, struct pt_fine *fine, unsigned bytes);
+const char *pt_watch_name(uint32_t object);
 /* Number of a relevant user event, or -1. */
 int64_t pt_watch_event(const char *name);
 

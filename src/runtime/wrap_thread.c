@@ -7,6 +7,7 @@
 #include "runtime/full.h"
 #include "runtime/interpose.h"
 #include "runtime/module.h"
+#include "runtime/monitor.h"
 #include "runtime/thread.h"
 
 static struct pt_thread *recorder(void)
@@ -26,19 +27,26 @@ static struct pt_thread *new_child(void)
     return child;
 }
 
-/* A thread in full tells whom it starts, and under which name, before the child can do anything. The child has its
- * parent's clock, this event included. */
+/* A thread in full tells whom it starts, and under which name, before the child can do anything; where properties are
+ * decentralised, the parent knows of it. The child has its parent's clock, this event included. */
 static void tell_fork(struct pt_thread *child)
 {
     struct pt_thread *self = pt_self;
-    if (!self || !self->full)
+    if (!self || !(self->full || pt_monitor_on))
         return;
     pt_enter(self);
-    pt_emit_thread(self, child, child->runs, "");
-    pt_full_thread(self, PT_KIND_FORK, child->number);
+    if (pt_monitor_on)
+        pt_monitor_meet(child, self);
+    if (self->full) {
+        pt_emit_thread(self, child, child->runs, "");
+        pt_full_thread(self, PT_KIND_FORK, child->number);
+    }
+    if (pt_monitor_steps(self))
+        pt_monitor_other(self, PT_KIND_FORK, child->local ? child->local->slot : PT_NO_OBJECT);
     pt_clock_acquire(self->clock, 1);
     pt_clock_release(self, child->clock, 1);
     child->clock = self->clock;
+    pt_thread_refresh(child);
     pt_leave(self);
 }
 
@@ -161,6 +169,8 @@ PT_WRAP(int, pthread_setname_np, (pthread_t thread, const char *name))
         return result;
     pt_enter(self);
     pt_emit_thread(self, named, named->runs, name);
+    if (pt_monitor_on)
+        pt_monitor_rename(self, named, name);
     pt_leave(self);
     return result;
 }

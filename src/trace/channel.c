@@ -37,22 +37,44 @@ static void pad(struct pt_buf *buf, size_t to)
         pt_buf_add(buf, "", 1);
 }
 
+/* A module's name is put down once. */
+static void place_functions(const struct pt_channel_setup *setup, struct pt_buf *buf, struct pt_function *functions)
+{
+    const char *module = NULL;
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < setup->function_count; i++) {
+        const struct pt_channel_name *f = &setup->functions[i];
+        if (f->module != module) {
+            module = f->module;
+            at = module ? put_string(buf, module) : 0;
+        }
+        functions[i] = (struct pt_function){f->offset, at, put_string(buf, f->name)};
+    }
+}
+
 /* The tables stand first, with room for what is only known once the strings behind them are placed. */
-static void build_config(const struct pt_channel_setup *setup, struct pt_buf *buf)
+void pt_channel_configure(const struct pt_channel_setup *setup, struct pt_buf *buf)
 {
     struct pt_config config = {.watch_count = setup->var_count,
                                .event_count = setup->event_count,
                                .keep = setup->keep,
-                               .start_count = setup->start_count};
+                               .start_count = setup->start_count,
+                               .function_count = setup->function_count};
     struct pt_start *starts = pt_xcalloc((size_t)setup->start_count + 1, sizeof *starts);
     struct pt_watch *watches = pt_xcalloc((size_t)setup->var_count + 1, sizeof *watches);
     uint32_t *events = pt_xcalloc((size_t)setup->event_count + 1, sizeof *events);
+    struct pt_function *functions = pt_xcalloc((size_t)setup->function_count + 1, sizeof *functions);
     pt_buf_add(buf, (const char *)&config, sizeof config);
     pad(buf, _Alignof(struct pt_watch));
     config.watches = (uint32_t)buf->len;
     pt_buf_add(buf, (const char *)watches, setup->var_count * sizeof *watches);
     config.starts = (uint32_t)buf->len;
     pt_buf_add(buf, (const char *)starts, setup->start_count * sizeof *starts);
+    config.functions = (uint32_t)buf->len;
+    pt_buf_add(buf, (const char *)functions, setup->function_count * sizeof *functions);
+    config.mttl = (uint32_t)buf->len;
+    config.mttl_bytes = setup->block ? setup->block->bytes : 0;
+    pt_buf_add(buf, (const char *)setup->block, config.mttl_bytes);
     config.events = (uint32_t)buf->len;
     pt_buf_add(buf, (const char *)events, setup->event_count * sizeof *events);
     for (uint32_t i = 0; i < setup->var_count; i++) {
@@ -63,18 +85,24 @@ static void build_config(const struct pt_channel_setup *setup, struct pt_buf *bu
                                        .size = var->size,
                                        .type = var->type,
                                        .bit_offset = var->bit_offset,
-                                       .bit_size = var->bit_size};
+                                       .bit_size = var->bit_size,
+                                       .quiet = var->quiet,
+                                       .local = var->local};
     }
     for (uint32_t i = 0; i < setup->event_count; i++)
         events[i] = put_string(buf, setup->events[i]);
     for (uint32_t i = 0; i < setup->start_count; i++)
         starts[i] = (struct pt_start){setup->starts[i].offset,
                                       setup->starts[i].module ? put_string(buf, setup->starts[i].module) : 0, 0};
+    place_functions(setup, buf, functions);
     config.options = put_string(buf, setup->options ? setup->options : "");
     memcpy(buf->text, &config, sizeof config);
     memcpy(buf->text + config.watches, watches, setup->var_count * sizeof *watches);
     memcpy(buf->text + config.starts, starts, setup->start_count * sizeof *starts);
     memcpy(buf->text + config.events, events, setup->event_count * sizeof *events);
+    memcpy(buf->text + config.functions, functions, setup->function_count * sizeof *functions);
+    pad(buf, 8);
+    free(functions);
     free(watches);
     free(starts);
     free(events);
@@ -120,6 +148,7 @@ static void init_reader(struct pt_channel_reader *r, const struct pt_channel_set
     pt_map64_init(&r->sites);
     pt_map64_init(&r->text_of);
     pt_map64_init(&r->holds);
+    r->in_full = setup->keep & PT_KEEP_ALL;
     r->clockless = setup->keep & PT_KEEP_ALL && !(setup->keep & PT_KEEP_CLOCKS);
     r->places = pt_places_new(r->names);
     pt_strtab_init(&r->texts);
@@ -149,7 +178,7 @@ enum pt_status pt_channel_create(const struct pt_channel_setup *setup, struct pt
         return status;
     struct pt_buf config;
     pt_buf_init(&config);
-    build_config(setup, &config);
+    pt_channel_configure(setup, &config);
     struct pt_channel head = {.magic = PT_CHANNEL_MAGIC,
                               .version = PT_CHANNEL_VERSION,
                               .on_full = setup->on_full,
@@ -229,6 +258,12 @@ void pt_channel_set_function(struct pt_channel_reader *r, pt_channel_function fu
 {
     r->function = function;
     r->function_context = context;
+}
+
+void pt_channel_set_local(struct pt_channel_reader *r, pt_channel_local_function function, void *context)
+{
+    r->local = function;
+    r->local_context = context;
 }
 
 void pt_channel_set_place(struct pt_channel_reader *r, pt_place_function function, void *context)

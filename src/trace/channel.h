@@ -6,8 +6,10 @@
 #ifndef PT_TRACE_CHANNEL_H
 #define PT_TRACE_CHANNEL_H
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "core/channel.h"
+#include "core/mttl.h"
 #include "trace/event.h"
 #include "trace/places.h"
 
@@ -19,6 +21,15 @@ struct pt_channel_var {
     uint32_t size;
     enum pt_watch_type type;
     uint32_t bit_offset, bit_size;
+    bool quiet;     /* its writes are no relevant events */
+    uint32_t local; /* 1 + its number in the block of decentralised properties; 0: none */
+};
+
+/* A function that threads may be named after. */
+struct pt_channel_name {
+    const char *module; /* NULL: the program itself; functions of one module stand together, by offset */
+    uint64_t offset;
+    const char *name;
 };
 
 /* A function that threads start with. */
@@ -36,6 +47,9 @@ struct pt_channel_setup {
     uint32_t keep;                         /* enum pt_keep, or-ed: what to record beside the relevant events */
     const struct pt_channel_start *starts; /* PT_KEEP_THREADS: which threads */
     uint32_t start_count;
+    const struct pt_mttl *block; /* decentralised properties; NULL: none */
+    const struct pt_channel_name *functions;
+    uint32_t function_count;
     enum pt_on_full on_full;
     uint64_t ring_bytes; /* of each thread, a power of two of at least 4096 */
     uint32_t ring_max;   /* threads at a time */
@@ -43,6 +57,8 @@ struct pt_channel_setup {
 
 struct pt_channel_reader;
 
+/* The configuration that a setup comes to, in the bytes of core/channel.h. */
+void pt_channel_configure(const struct pt_channel_setup *setup, struct pt_buf *ret_config);
 /* Makes the file and maps it. Its descriptor is inherited by programs that are started. */
 enum pt_status pt_channel_create(const struct pt_channel_setup *setup, struct pt_names *names,
                                  struct pt_channel_reader **ret_reader, struct pt_err *err) PT_WARN_UNUSED;
@@ -57,6 +73,18 @@ void pt_channel_set_function(struct pt_channel_reader *reader, pt_channel_functi
 
 /* Names the memory of threads that are recorded in full. */
 void pt_channel_set_place(struct pt_channel_reader *reader, pt_place_function function, void *context);
+
+/* What a thread found out about a decentralised property (core/channel.h); texts are valid during the call. */
+struct pt_channel_local {
+    uint32_t property; /* of the block */
+    enum pt_local_result result;
+    const char *thread;
+    uint64_t from, to; /* states, as the trace counts them where the thread is recorded in full */
+    const char *told;  /* core/told.h */
+    size_t told_bytes; /* 0: not the first one */
+};
+typedef void (*pt_channel_local_function)(void *context, const struct pt_channel_local *local);
+void pt_channel_set_local(struct pt_channel_reader *reader, pt_channel_local_function function, void *context);
 
 enum pt_channel_read {
     PT_CHANNEL_EVENT, /* *ret_event is filled, its clock valid until the next call */

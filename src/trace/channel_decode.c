@@ -6,12 +6,12 @@
  * count is the number of its thread's events that have been handed out, so that the order stays one that `order`
  * accepts.
  */
-#include <float.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "core/shape.h"
 #include "trace/channel_impl.h"
 
 enum { MAX_FOREIGN = 100, MAX_THREADS = 1 << 22, MAX_INITS = 1 << 20 };
@@ -270,49 +270,6 @@ static const struct watched *watched_at(const struct pt_channel_reader *r, uint3
     return index == PT_NONE ? NULL : &r->dynamic[index];
 }
 
-static struct pt_value decode_float(const unsigned char *bytes, uint32_t size)
-{
-    float f;
-    double d;
-    if (size == sizeof f) {
-        memcpy(&f, bytes, sizeof f);
-        return pt_value_float(f);
-    }
-    if (size == sizeof d) {
-        memcpy(&d, bytes, sizeof d);
-        return pt_value_float(d);
-    }
-#if LDBL_MANT_DIG == 64 /* x87: any 80 bits are a number or a NaN */
-    long double l = 0;
-    if (size == sizeof l) {
-        memcpy(&l, bytes, 10);
-        return pt_value_float((double)l);
-    }
-#endif
-    return (struct pt_value){0};
-}
-
-static struct pt_value decode_integer(const struct watched *w, const unsigned char *bytes)
-{
-    unsigned __int128 word = 0;
-    if (w->size > sizeof word || w->bit_offset > 7 || w->bit_size > 64)
-        return (struct pt_value){0};
-    memcpy(&word, bytes, w->size);
-    unsigned bits = w->bit_size ? w->bit_size : w->size * 8;
-    word >>= w->bit_offset;
-    if (bits < 128)
-        word &= ((unsigned __int128)1 << bits) - 1;
-    if (w->type == PT_WATCH_BOOL)
-        return pt_value_bool(word != 0);
-    bool negative = w->type == PT_WATCH_INT && bits && (word >> (bits - 1) & 1);
-    if (negative && bits < 128)
-        word |= ~(unsigned __int128)0 << bits;
-    /* Of 128 bits only what 64 hold has a value. */
-    if (negative)
-        return (__int128)word >= INT64_MIN ? pt_value_int((int64_t)word) : (struct pt_value){0};
-    return word <= UINT64_MAX ? pt_value_uint((uint64_t)word) : (struct pt_value){0};
-}
-
 static struct pt_value decode(struct pt_channel_reader *r, const struct watched *w, const unsigned char *bytes,
                               uint32_t len)
 {
@@ -321,9 +278,8 @@ static struct pt_value decode(struct pt_channel_reader *r, const struct watched 
         uint32_t id = pt_strtab_intern(&r->names->space[PT_SPACE_STRING], (const char *)bytes, text);
         return pt_value_string(pt_name(r->names, PT_SPACE_STRING, id), (uint32_t)text);
     }
-    if (len < w->size || w->size == 0)
-        return (struct pt_value){0};
-    return w->type == PT_WATCH_FLOAT ? decode_float(bytes, w->size) : decode_integer(w, bytes);
+    struct pt_shape shape = {w->size, w->type, w->bit_offset, w->bit_size};
+    return len < w->size ? (struct pt_value){0} : pt_shape_value(&shape, bytes);
 }
 
 struct pt_value chan_decode(struct pt_channel_reader *r, uint32_t type, uint32_t size, const unsigned char *bytes)
@@ -384,6 +340,32 @@ static bool take_foreign(struct pt_channel_reader *r, uint32_t ring)
     return true;
 }
 
+/* States are the thread's events as it counts them. The trace may have more: an access of several variables is several
+ * lines. Where every event is recorded the record stands right behind the state's own, so the lines can be counted. */
+static bool take_local(struct pt_channel_reader *r)
+{
+    struct pt_record_local record;
+    const char *name = text_at(r, offsetof(struct pt_record_local, texts));
+    if (!name)
+        return false;
+    memcpy(&record, r->record, sizeof record);
+    size_t told = offsetof(struct pt_record_local, texts) + strlen(name) + 1;
+    if (record.told > record.head.bytes - told || record.result > PT_LOCAL_STATES || record.from > record.to)
+        return false;
+    const struct thread *thread = known_thread(r, record.thread);
+    bool lines = r->in_full && record.from > 0 && thread;
+    struct pt_channel_local local = {.property = record.property,
+                                     .result = (enum pt_local_result)record.result,
+                                     .thread = name,
+                                     .from = lines ? thread->lines : record.from,
+                                     .to = lines ? thread->lines : record.to,
+                                     .told = (const char *)r->record + told,
+                                     .told_bytes = record.told};
+    if (r->local)
+        r->local(r->local_context, &local);
+    return true;
+}
+
 bool chan_take_record(struct pt_channel_reader *r, uint32_t ring)
 {
     switch (((const struct pt_record *)(const void *)r->record)->type) {
@@ -401,6 +383,8 @@ bool chan_take_record(struct pt_channel_reader *r, uint32_t ring)
         return take_init(r);
     case PT_RECORD_FOREIGN:
         return take_foreign(r, ring);
+    case PT_RECORD_LOCAL:
+        return take_local(r);
     default:
         return false;
     }
@@ -530,6 +514,7 @@ bool chan_take_event(struct pt_channel_reader *r, uint32_t ring, struct pt_event
         return false;
     self = thread_at(r, record.thread); /* naming the other one may have moved them */
     self->seen = true;
+    self->lines += simple ? 1 : r->queue_count;
     ret_event->op = PT_OP_COUNT;
     if (simple)
         *ret_event = event;

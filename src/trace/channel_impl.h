@@ -34,7 +34,8 @@ struct thread {
     uint64_t start, module_base;
     char *own_name;   /* set with pthread_setname_np, or NULL */
     uint64_t count;   /* of its latest event, as the program counts */
-    uint64_t yielded; /* its events that have been handed out */
+    uint64_t yielded; /* its events that have been handed out, and are counted in clocks */
+    uint64_t lines;   /* all its events that have been handed out */
     bool seen;        /* the trace knows of it: its fork, or an event */
     struct gap *gaps;
     uint32_t gap_count;
@@ -49,6 +50,8 @@ struct pt_channel_reader {
     struct pt_names *names;
     pt_channel_function function;
     void *function_context;
+    pt_channel_local_function local;
+    void *local_context;
 
     struct ring *rings;
     uint32_t ring_count; /* in use so far */
@@ -83,6 +86,7 @@ struct pt_channel_reader {
     uint32_t *function_uses; /* by id in thread_functions */
     size_t function_use_cap;
 
+    bool in_full;   /* every thread is recorded in full */
     bool clockless; /* every thread is recorded in full, and the events are the order */
     struct pt_places *places;
     struct pt_event *queue; /* events of the last record that are not handed out yet; the clock is theirs too */

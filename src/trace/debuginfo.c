@@ -7,6 +7,7 @@
  */
 #include "trace/debuginfo.h"
 
+#include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 #include <errno.h>
 #include <gelf.h>
@@ -16,6 +17,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "core/ptc.h"
 #include "trace/dwarf_path.h"
 #include "trace/dwarf_place.h"
 #include "trace/dwarf_type.h"
@@ -630,4 +632,38 @@ const char *pt_debuginfo_function(struct pt_debuginfo *info, uint64_t start, uin
         *pt_map64_at(&info->functions, start) = id;
     }
     return id == unknown ? NULL : pt_strtab_text(&info->texts, id);
+}
+
+void pt_debuginfo_functions(struct pt_debuginfo *info, pt_debuginfo_visit_function visit, void *context)
+{
+    find_libraries(info);
+    for (uint32_t i = 0; i < info->count; i++) {
+        struct module *m = &info->modules[i];
+        const struct pt_dwarf_index *index = index_of(m);
+        for (uint32_t f = 0; f < index->function_count; f++) {
+            const char *name = callable_of(info, pt_strtab_text(&index->names, index->functions[f].name));
+            if (name)
+                visit(context, i ? m->path : NULL, index->functions[f].entry + m->shift, name);
+        }
+    }
+}
+
+size_t pt_debuginfo_identity(struct pt_debuginfo *info, unsigned char *ret_id, size_t room)
+{
+    struct module *m = &info->modules[0];
+    const void *id;
+    ssize_t bytes = open_module(m) ? dwelf_elf_gnu_build_id(m->elf, &id) : 0;
+    if (bytes > 0 && (size_t)bytes <= room) {
+        memcpy(ret_id, id, (size_t)bytes);
+        return (size_t)bytes;
+    }
+    size_t size = 0, count = 0;
+    GElf_Ehdr header;
+    const char *raw = m->elf ? elf_rawfile(m->elf, &size) : NULL;
+    if (!raw || !gelf_getehdr(m->elf, &header) || elf_getphdrnum(m->elf, &count) != 0 || header.e_phoff > size ||
+        count > (size - header.e_phoff) / sizeof(Elf64_Phdr))
+        return 0;
+    uint64_t hash = pt_ptc_hash(raw + header.e_phoff, count * sizeof(Elf64_Phdr));
+    memcpy(ret_id, &hash, sizeof hash);
+    return sizeof hash;
 }

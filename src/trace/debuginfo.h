@@ -70,4 +70,13 @@ bool pt_debuginfo_may_pass(struct pt_debuginfo *info, const char *function, cons
  */
 const char *pt_debuginfo_function(struct pt_debuginfo *info, uint64_t start, uint64_t base);
 
+/* Every function that debug information has, with the name it gives to a thread that starts with it: module by module
+ * (NULL: the program), by offset. Names live as long as the info. */
+typedef void (*pt_debuginfo_visit_function)(void *context, const char *module, uint64_t offset, const char *name);
+void pt_debuginfo_functions(struct pt_debuginfo *info, pt_debuginfo_visit_function visit, void *context);
+
+/* What tells this program from others (core/ptc.h): its build-id, or else a hash of its program headers. The number of
+ * bytes; 0: none. */
+size_t pt_debuginfo_identity(struct pt_debuginfo *info, unsigned char *ret_id, size_t room);
+
 #endif

@@ -1,0 +1,149 @@
+/*
+ * portent compile: the decentralised properties of a file, with the addresses of what they name in one program, as a
+ * file that the program's own runtime loads (core/ptc.h). Nothing of Portent but the runtime is needed where it runs.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/analyse.h"
+#include "cli/commands.h"
+#include "cli/diag.h"
+#include "cli/file.h"
+#include "cli/resolve.h"
+#include "core/ptc.h"
+
+enum { OPT_PROPERTIES, OPT_OUTPUT, OPT_MODULE };
+
+static const struct pt_option options_table[] = {
+    [OPT_PROPERTIES] = {NULL, 's', "FILE.prop", NULL, "compile the properties of this file; may be repeated"},
+    [OPT_OUTPUT] = {NULL, 'o', "FILE.ptc", NULL, "the file to write"},
+    [OPT_MODULE] = {"module", 0, "FILE.so", NULL,
+                    "look for names in this library too, which the program opens later; may be repeated"},
+    {0},
+};
+
+struct compile {
+    struct pt_analyse analyse;
+    const char *program, *output;
+    const char **modules; /* then NULL */
+    struct pt_debuginfo *info;
+    struct pt_resolved resolved;
+};
+
+static bool set_options(struct compile *c, const struct pt_parsed *parsed)
+{
+    uint32_t modules = 0, files = 0;
+    c->modules = pt_xcalloc((size_t)parsed->option_count + 1, sizeof *c->modules);
+    for (uint32_t i = 0; i < parsed->option_count; i++) {
+        if (parsed->options[i].index == OPT_OUTPUT)
+            c->output = parsed->options[i].argument;
+        else if (parsed->options[i].index == OPT_MODULE)
+            c->modules[modules++] = parsed->options[i].argument;
+        else
+            files++;
+    }
+    if (!files)
+        pt_diag_usage("compile", "a property file is missing: -s FILE.prop");
+    else if (!c->output)
+        pt_diag_usage("compile", "the file to write is missing: -o FILE.ptc");
+    else if (parsed->operand_count != 1)
+        pt_diag_usage("compile", parsed->operand_count ? "one program at a time" : "a program is missing");
+    else
+        c->program = parsed->operands[0];
+    return c->program != NULL;
+}
+
+/* Others need an observer that sees all threads. */
+static enum pt_status check_kinds(const struct pt_analyse *analyse, struct pt_err *err)
+{
+    for (uint32_t i = 0; i < analyse->input_count; i++) {
+        const struct pt_property *property = analyse->inputs[i].property;
+        if (!property || property->kind != PT_KIND_MTTL)
+            return pt_err_at(err, PT_EINPUT, property ? property->file : "", property ? property->line : 0,
+                             property ? property->column : 0,
+                             "property '%s' is not decentralised ('at THREAD:'), so the program's threads cannot check "
+                             "it by themselves; 'portent run' can",
+                             property ? property->name : "");
+    }
+    return PT_OK;
+}
+
+static enum pt_status write_file(const struct compile *c, struct pt_err *err)
+{
+    struct pt_channel_setup setup = {.vars = c->resolved.vars,
+                                     .var_count = c->resolved.var_count,
+                                     .block = c->resolved.block,
+                                     .functions = c->resolved.functions,
+                                     .function_count = c->resolved.function_count};
+    struct pt_ptc head = {.magic = PT_PTC_MAGIC, .version = PT_PTC_VERSION};
+    struct pt_buf config;
+    pt_buf_init(&config);
+    pt_channel_configure(&setup, &config);
+    head.id_bytes = (uint32_t)pt_debuginfo_identity(c->info, head.id, sizeof head.id);
+    head.config_bytes = config.len;
+    head.hash = pt_ptc_hash(config.text, config.len);
+    FILE *file = fopen(c->output, "wbe");
+    bool good = file && fwrite(&head, sizeof head, 1, file) == 1 && fwrite(config.text, config.len, 1, file) == 1;
+    int error = errno;
+    if (file && fclose(file) != 0) {
+        good = false;
+        error = errno;
+    }
+    pt_buf_release(&config);
+    return good ? PT_OK : pt_err_at(err, PT_EIO, c->output, 0, 0, "cannot write the properties: %s", strerror(error));
+}
+
+static enum pt_status compile(struct compile *c, const struct pt_parsed *parsed, struct pt_err *err)
+{
+    struct pt_debuginfo_options options = {.library_path = getenv("LD_LIBRARY_PATH"), .modules = c->modules};
+    enum pt_status status = pt_analyse_load(&c->analyse, options_table, parsed, err);
+    if (status == PT_OK)
+        status = check_kinds(&c->analyse, err);
+    if (status == PT_OK)
+        status = pt_debuginfo_open(c->program, &options, &c->info, err);
+    if (status == PT_OK)
+        status = pt_resolve(&c->analyse, c->info, &c->resolved, err);
+    if (status == PT_OK)
+        status = write_file(c, err);
+    return status;
+}
+
+static int run_command(const struct pt_parsed *parsed)
+{
+    struct compile c = {0};
+    struct pt_err err = {0};
+    bool good = false;
+    pt_analyse_init(&c.analyse, PT_ALL, PT_ALL, NULL);
+    if (set_options(&c, parsed)) {
+        good = compile(&c, parsed, &err) == PT_OK;
+        if (!good && err.file[0] && err.line && !err.source[0])
+            pt_file_show_line(err.file, &err);
+        if (!good)
+            pt_diag_error(&err);
+    }
+    pt_resolved_release(&c.resolved);
+    pt_debuginfo_free(c.info);
+    pt_analyse_release(&c.analyse);
+    free(c.modules);
+    return good ? 0 : PT_EXIT_BAD;
+}
+
+static const char *const usages[] = {"-s FILE.prop [-s FILE.prop]... -o FILE.ptc PROGRAM", NULL};
+
+const struct pt_command pt_command_compile = {
+    .name = "compile",
+    .summary = "compile decentralised properties for a program that ships with them",
+    .usages = usages,
+    .about =
+        "Writes the decentralised properties ('at THREAD:', 'at each VAR:') of the files, with the places of what "
+        "they name in PROGRAM, to FILE.ptc. A program that was built with 'portent cc' then checks them in its own "
+        "threads, without 'portent run':\n\n"
+        "  PORTENT_OPTIONS=properties=FILE.ptc PROGRAM\n\n"
+        "The file is for this very program: another one, or one that was built again, refuses it, says so, and "
+        "runs without.\n\n"
+        "Exit status: 0 written; 2 bad usage or input.",
+    .options = options_table,
+    .run = run_command,
+};

@@ -1,0 +1,51 @@
+/* Which variables a property speaks of, through all that it looks up. Units stand operands first, so one pass down. */
+#include "core/mttl.h"
+
+static bool atom_mentions(const struct pt_mttl *m, uint32_t index, uint32_t var, uint8_t *marks)
+{
+    const struct pt_mttl_atom *atom = pt_mttl_at(m, atoms, struct pt_mttl_atom, index);
+    bool found = false;
+    for (uint32_t i = 0; i < atom->operand_count; i++) {
+        const struct pt_mttl_operand *o = pt_mttl_at(m, operands, struct pt_mttl_operand, atom->operands + i);
+        if (o->kind == PT_MTTL_OPERAND_VAR)
+            found |= o->index == var;
+        else if (o->kind == PT_MTTL_OPERAND_LOOKUP)
+            marks[pt_mttl_at(m, lookups, struct pt_mttl_lookup, o->index)->unit] = 1;
+    }
+    return found;
+}
+
+static bool program_mentions(const struct pt_mttl *m, uint32_t from, uint32_t var, uint8_t *marks)
+{
+    bool found = false;
+    for (uint32_t pc = from;; pc++) {
+        const struct pt_mttl_op *op = pt_mttl_at(m, ops, struct pt_mttl_op, pc);
+        if (op->op == PT_MTTL_OP_END)
+            return found;
+        if (op->op == PT_MTTL_OP_ATOM)
+            found |= atom_mentions(m, op->arg, var, marks);
+        else if (op->op == PT_MTTL_OP_LOOKUP || op->op == PT_MTTL_OP_NO_RACE)
+            marks[pt_mttl_at(m, lookups, struct pt_mttl_lookup, op->arg)->unit] = 1;
+    }
+}
+
+bool pt_mttl_mentions(const struct pt_mttl *m, uint32_t property, uint32_t var, uint8_t *marks)
+{
+    uint32_t top = pt_mttl_at(m, properties, struct pt_mttl_property, property)->unit;
+    bool found = false;
+    for (uint32_t u = 0; u < m->units.count; u++)
+        marks[u] = u == top;
+    for (uint32_t u = top + 1; u-- > 0 && !found;) {
+        const struct pt_mttl_unit *unit = pt_mttl_at(m, units, struct pt_mttl_unit, u);
+        if (!marks[u] || unit->kind == PT_MTTL_ACCESS)
+            continue;
+        if (unit->kind == PT_MTTL_VALUE) {
+            found = atom_mentions(m, unit->a, var, marks);
+            continue;
+        }
+        found = program_mentions(m, unit->a, var, marks);
+        if (unit->kind == PT_MTTL_SINCE || unit->kind == PT_MTTL_INTERVAL || unit->kind == PT_MTTL_INTERVAL_WEAK)
+            found |= program_mentions(m, unit->b, var, marks);
+    }
+    return found;
+}

@@ -1,0 +1,80 @@
+#include "core/ptc.h"
+
+#include <string.h>
+
+#include "core/mttl.h"
+
+uint64_t pt_ptc_hash(const void *bytes, size_t len)
+{
+    const unsigned char *at = bytes;
+    uint64_t hash = 0xcbf29ce484222325; /* FNV-1a: it finds damage, not malice, which the checks below are for */
+    for (size_t i = 0; i < len; i++)
+        hash = (hash ^ at[i]) * 0x100000001b3;
+    return hash;
+}
+
+static bool table_fits(size_t bytes, uint32_t offset, uint32_t count, size_t size, size_t align)
+{
+    return offset % align == 0 && offset <= bytes && count <= (bytes - offset) / size;
+}
+
+/* The last byte of the configuration is 0, so every string inside ends. */
+static bool text_fits(size_t bytes, uint32_t offset)
+{
+    return offset < bytes;
+}
+
+static bool watches_fit(const struct pt_config *config, size_t bytes, uint32_t vars)
+{
+    const struct pt_watch *watches = (const void *)((const char *)config + config->watches);
+    for (uint32_t i = 0; i < config->watch_count; i++) {
+        const struct pt_watch *w = &watches[i];
+        if (!text_fits(bytes, w->module) || !text_fits(bytes, w->name) || w->type > PT_WATCH_CHARS || w->local > vars ||
+            w->size == 0 || w->size > 1 << 20 || (w->bit_size && w->bit_offset / 8 >= w->size))
+            return false;
+    }
+    return true;
+}
+
+bool pt_config_is_sound(const struct pt_config *config, size_t bytes)
+{
+    if (bytes < sizeof *config || ((const char *)config)[bytes - 1] != 0 ||
+        !table_fits(bytes, config->watches, config->watch_count, sizeof(struct pt_watch), 8) ||
+        !table_fits(bytes, config->events, config->event_count, sizeof(uint32_t), 4) ||
+        !table_fits(bytes, config->starts, config->start_count, sizeof(struct pt_start), 8) ||
+        !table_fits(bytes, config->functions, config->function_count, sizeof(struct pt_function), 8) ||
+        !table_fits(bytes, config->mttl, config->mttl_bytes, 1, 8) || !text_fits(bytes, config->options))
+        return false;
+    const struct pt_mttl *block = (const void *)((const char *)config + config->mttl);
+    if (config->mttl_bytes && !pt_mttl_validate(block, config->mttl_bytes))
+        return false;
+    const uint32_t *events = (const void *)((const char *)config + config->events);
+    for (uint32_t i = 0; i < config->event_count; i++)
+        if (!text_fits(bytes, events[i]))
+            return false;
+    const struct pt_start *starts = (const void *)((const char *)config + config->starts);
+    for (uint32_t i = 0; i < config->start_count; i++)
+        if (!text_fits(bytes, starts[i].module))
+            return false;
+    const struct pt_function *functions = (const void *)((const char *)config + config->functions);
+    for (uint32_t i = 0; i < config->function_count; i++)
+        if (!text_fits(bytes, functions[i].module) || !text_fits(bytes, functions[i].name))
+            return false;
+    return watches_fit(config, bytes, config->mttl_bytes ? block->vars.count : 0);
+}
+
+const char *pt_ptc_problem(const void *bytes, size_t len)
+{
+    const struct pt_ptc *head = bytes;
+    if (len < sizeof *head || memcmp(head->magic, PT_PTC_MAGIC, sizeof head->magic) != 0)
+        return "it was not made by 'portent compile'";
+    if (head->version != PT_PTC_VERSION)
+        return "it was made by another version of Portent";
+    if (head->config_bytes != len - sizeof *head || head->id_bytes > PT_PTC_ID_MAX)
+        return "it is not complete";
+    const struct pt_config *config = (const void *)(head + 1);
+    if (pt_ptc_hash(config, head->config_bytes) != head->hash || !pt_config_is_sound(config, head->config_bytes) ||
+        !config->mttl_bytes)
+        return "it is damaged";
+    return NULL;
+}

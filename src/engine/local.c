@@ -1,0 +1,233 @@
+#include "engine/local.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/table.h"
+#include "core/told.h"
+
+/* States of one thread in which one property is false. */
+struct states {
+    uint32_t thread; /* id in threads */
+    uint64_t *items;
+    uint32_t count;
+    size_t cap;
+};
+
+struct judged {
+    const char *at; /* the thread it is about; NULL: each */
+    struct pt_finding *finding;
+    struct states *threads;
+    uint32_t thread_count;
+    size_t thread_cap;
+};
+
+struct pt_locals {
+    const struct pt_names *names;
+    const struct pt_analysis_options *options;
+    struct judged *judged;
+    uint32_t count;
+    struct pt_strtab threads; /* in the order in which they are heard of */
+    uint64_t *states;         /* how many each has had, by thread */
+    size_t state_cap;
+    uint64_t started;
+};
+
+struct pt_locals *pt_locals_new(const struct pt_mttl *block, struct pt_finding *const *findings,
+                                const struct pt_names *names, const struct pt_analysis_options *options)
+{
+    struct pt_locals *l = pt_xcalloc(1, sizeof *l);
+    l->names = names;
+    l->options = options;
+    l->count = block->properties.count;
+    l->judged = pt_xcalloc(l->count, sizeof *l->judged);
+    for (uint32_t i = 0; i < l->count; i++) {
+        uint32_t at = pt_mttl_at(block, properties, struct pt_mttl_property, i)->at;
+        l->judged[i].finding = findings[i];
+        findings[i]->at_each = at == PT_MTTL_ANY;
+        if (at != PT_MTTL_ANY)
+            l->judged[i].at = pt_mttl_string(block, pt_mttl_at(block, threads, struct pt_mttl_name, at)->target);
+    }
+    pt_strtab_init(&l->threads);
+    l->started = options->now ? options->now() : 0;
+    return l;
+}
+
+void pt_locals_free(struct pt_locals *l)
+{
+    if (!l)
+        return;
+    for (uint32_t p = 0; p < l->count; p++) {
+        for (uint32_t i = 0; i < l->judged[p].thread_count; i++)
+            free(l->judged[p].threads[i].items);
+        free(l->judged[p].threads);
+    }
+    pt_strtab_release(&l->threads);
+    free(l->states);
+    free(l->judged);
+    free(l);
+}
+
+static const char *copy(struct pt_finding *f, const char *text)
+{
+    return pt_arena_strndup(&f->arena, text, strlen(text));
+}
+
+static struct pt_value take_value(struct pt_finding *f, struct pt_told_reader *r)
+{
+    struct pt_value value = pt_told_value(r);
+    if (value.kind == PT_VALUE_STRING)
+        value.s = pt_arena_strndup(&f->arena, value.s, value.len);
+    return value;
+}
+
+static struct pt_step take_step(struct pt_finding *f, struct pt_told_reader *r, const char *thread)
+{
+    struct pt_told_step step = pt_told_step(r);
+    struct pt_value value = step.value;
+    if (value.kind == PT_VALUE_STRING)
+        value.s = pt_arena_strndup(&f->arena, value.s, value.len);
+    return (struct pt_step){.thread = copy(f, thread),
+                            .op = copy(f, step.op),
+                            .object = copy(f, step.object),
+                            .loc = copy(f, step.place),
+                            .value = value};
+}
+
+/* Counts come from the program: no table is made larger than its bytes can fill. */
+static uint32_t take_count(struct pt_told_reader *r)
+{
+    uint64_t count = pt_told_number(r);
+    return count > r->left ? (uint32_t)r->left : (uint32_t)count;
+}
+
+static void take_first(struct pt_finding *f, const struct pt_told_report *report)
+{
+    struct pt_told_reader r = {report->told, report->told_bytes, false};
+    f->first.thread = copy(f, report->thread);
+    f->first.state = report->from;
+    f->first.event = take_step(f, &r, report->thread);
+    uint32_t values = take_count(&r);
+    f->first.values = pt_arena_alloc(&f->arena, values * sizeof *f->first.values);
+    for (uint32_t i = 0; i < values && !r.bad; i++) {
+        const char *name = copy(f, pt_told_text(&r));
+        f->first.values[f->first.value_count++] = (struct pt_binding){.name = name, .value = take_value(f, &r)};
+    }
+    uint32_t known = take_count(&r);
+    f->first.knew = pt_arena_alloc(&f->arena, known * sizeof *f->first.knew);
+    for (uint32_t i = 0; i < known && !r.bad; i++) {
+        struct pt_known item = {.text = copy(f, pt_told_text(&r))};
+        item.thread = copy(f, pt_told_text(&r));
+        item.heard = pt_told_number(&r) != 0;
+        item.value = take_value(f, &r);
+        item.state = pt_told_number(&r);
+        if (item.state)
+            item.from = take_step(f, &r, item.thread);
+        if (!r.bad)
+            f->first.knew[f->first.knew_count++] = item;
+    }
+}
+
+static void take_failure(struct pt_finding *f, const struct pt_told_report *report)
+{
+    struct pt_told_reader r = {report->told, report->told_bytes, false};
+    if (f->verdict == PT_VERDICT_VIOLATED)
+        return;
+    f->verdict = PT_VERDICT_ERROR;
+    f->message = copy(f, pt_told_text(&r));
+    f->message_place = copy(f, pt_told_text(&r));
+}
+
+static struct states *states_of(struct judged *j, uint32_t thread)
+{
+    for (uint32_t i = 0; i < j->thread_count; i++)
+        if (j->threads[i].thread == thread)
+            return &j->threads[i];
+    struct states fresh = {.thread = thread};
+    PT_PUSH(j->threads, j->thread_count, j->thread_cap, fresh);
+    return &j->threads[j->thread_count - 1];
+}
+
+void pt_locals_take(struct pt_locals *l, const struct pt_told_report *report)
+{
+    enum { MOST = 1 << 24 }; /* states that are listed */
+    uint32_t thread = pt_strtab_intern(&l->threads, report->thread, strlen(report->thread));
+    if (report->result == PT_LOCAL_STATES) {
+        size_t old = l->state_cap;
+        PT_GROW(l->states, l->state_cap, (size_t)thread + 1);
+        memset(l->states + old, 0, (l->state_cap - old) * sizeof *l->states);
+        l->states[thread] = report->to;
+        return;
+    }
+    if (report->property >= l->count || l->judged[report->property].finding->verdict == PT_VERDICT_ERROR)
+        return;
+    struct judged *j = &l->judged[report->property];
+    if (report->result == PT_LOCAL_FAILED) {
+        take_failure(j->finding, report);
+        return;
+    }
+    struct states *states = states_of(j, thread);
+    for (uint64_t s = report->from; s <= report->to && states->count < MOST; s++)
+        PT_PUSH(states->items, states->count, states->cap, s);
+    if (j->finding->verdict == PT_VERDICT_VIOLATED)
+        return;
+    j->finding->verdict = PT_VERDICT_VIOLATED;
+    j->finding->how = PT_HOW_OBSERVED;
+    take_first(j->finding, report);
+    if (l->options->found)
+        l->options->found(l->options->context, j->finding);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* In the order in which a trace of the run mentions them; where there is none, in which they were heard of. */
+static int by_thread(const void *a, const void *b, void *context)
+{
+    const struct pt_locals *l = context;
+    const struct states *x = a, *y = b;
+    const char *s = pt_strtab_text(&l->threads, x->thread), *t = pt_strtab_text(&l->threads, y->thread);
+    uint32_t i = pt_strtab_find(&l->names->space[PT_SPACE_THREAD], s, strlen(s));
+    uint32_t j = pt_strtab_find(&l->names->space[PT_SPACE_THREAD], t, strlen(t));
+    return i != j ? (i < j ? -1 : 1) : x->thread < y->thread ? -1 : x->thread > y->thread;
+}
+
+static void list_states(struct pt_locals *l, struct judged *j)
+{
+    struct pt_finding *f = j->finding;
+    uint32_t room = j->thread_count ? j->thread_count : 1;
+    f->locals = pt_arena_alloc(&f->arena, room * sizeof *f->locals);
+    if (j->thread_count)
+        qsort_r(j->threads, j->thread_count, sizeof *j->threads, by_thread, l);
+    for (uint32_t i = 0; i < j->thread_count; i++) {
+        struct states *s = &j->threads[i];
+        qsort(s->items, s->count, sizeof *s->items, by_number);
+        struct pt_local local = {.thread = copy(f, pt_strtab_text(&l->threads, s->thread)),
+                                 .states = pt_arena_alloc(&f->arena, s->count * sizeof *s->items),
+                                 .state_count = s->count};
+        memcpy(local.states, s->items, s->count * sizeof *s->items);
+        f->locals[f->local_count++] = local;
+    }
+    if (!f->at_each && !f->local_count)
+        f->locals[f->local_count++] = (struct pt_local){.thread = copy(f, j->at)};
+}
+
+void pt_locals_finish(struct pt_locals *l, const char *lost)
+{
+    for (uint32_t p = 0; p < l->count; p++) {
+        struct pt_finding *f = l->judged[p].finding;
+        f->complete = !lost;
+        if (lost && f->verdict == PT_VERDICT_HOLDS) {
+            f->verdict = PT_VERDICT_UNKNOWN;
+            f->message = copy(f, lost);
+        }
+        for (uint32_t t = 0; t < l->threads.count && t < l->state_cap; t++)
+            if (f->at_each || strcmp(pt_strtab_text(&l->threads, t), l->judged[p].at) == 0)
+                f->states += l->states[t] + 1;
+        list_states(l, &l->judged[p]);
+        f->seconds = l->options->now ? (double)(l->options->now() - l->started) / 1e9 : 0;
+    }
+}

@@ -1,0 +1,447 @@
+/*
+ * One event of a thread, in the four steps of core/mttl.h: knowledge was taken in with the clock; evaluate; show what
+ * is new, as a fact that goes into the clock; and the clock is given out by whoever called.
+ *
+ * Cost of an event that is no news (the knowledge, the thread's own variables and the last truth values are as they
+ * were): one comparison. Otherwise one step of the evaluator, and one new vector and clock if it exports something new.
+ */
+#include "runtime/monitor.h"
+
+#include <string.h>
+
+#include "core/shape.h"
+#include "runtime/emit.h"
+#include "runtime/monitor_impl.h"
+#include "runtime/name.h"
+#include "runtime/pool.h"
+#include "runtime/sys.h"
+#include "runtime/violation.h"
+#include "runtime/watch.h"
+
+bool pt_monitor_on;
+const struct pt_mttl *pt_monitor_block;
+static struct pt_value *initial_values;
+static struct pt_mttl_initial *state0;
+static _Atomic uint8_t *fates;
+
+_Atomic uint8_t *pt_monitor_fate(uint32_t property)
+{
+    return &fates[property];
+}
+
+static const struct pt_mttl_name *variable(uint32_t var)
+{
+    return pt_mttl_at(pt_monitor_block, vars, struct pt_mttl_name, var);
+}
+
+static struct pt_know *knowledge_of(const struct pt_thread *self)
+{
+    return self->clock ? pt_clocks[self->clock].know : NULL;
+}
+
+uint32_t pt_monitor_place(uint32_t slot)
+{
+    return pt_monitor_block->vars.count + slot;
+}
+
+void pt_monitor_learn(struct pt_thread *self, uint32_t place, struct pt_fact *fact)
+{
+    struct pt_know *know = pt_know_with(self, knowledge_of(self), place, fact);
+    pt_clock_id clock = know ? pt_clock_with_know(self, self->clock, know) : 0;
+    if (clock)
+        pt_thread_set_clock(self, clock);
+}
+
+/* --- facts --- */
+
+/* A value whose text, if it is one, stands at *room, which moves on. */
+static struct pt_value copy_value(struct pt_value value, char **room)
+{
+    if (value.kind != PT_VALUE_STRING)
+        return value;
+    memcpy(*room, value.s, value.len);
+    value.s = *room;
+    *room += value.len;
+    return value;
+}
+
+static size_t text_of(struct pt_value value)
+{
+    return value.kind == PT_VALUE_STRING ? value.len : 0;
+}
+
+struct pt_fact *pt_monitor_entry_fact(struct pt_thread *self, const struct pt_mttl_entry *entry, uint64_t version,
+                                      uint64_t state, const struct pt_happening *what)
+{
+    size_t bytes = pt_mttl_entry_size(pt_monitor_block, entry->cap), text = 0;
+    uint32_t cells = (uint32_t)((bytes - sizeof *entry) / sizeof *entry->cells);
+    for (uint32_t i = 0; i < cells; i++)
+        text += text_of(entry->cells[i]);
+    struct pt_fact *fact = pt_fact_new(self, bytes, text);
+    if (!fact)
+        return NULL;
+    memcpy(&fact->entry, entry, bytes);
+    char *room = (char *)&fact->entry + bytes;
+    for (uint32_t i = 0; text && i < cells; i++)
+        fact->entry.cells[i] = copy_value(entry->cells[i], &room);
+    fact->entry.version = (uint32_t)version;
+    fact->entry.state = state;
+    fact->version = version + 1;
+    if (what)
+        fact->from = *what;
+    return fact;
+}
+
+void pt_monitor_written(struct pt_thread *self, uint32_t object)
+{
+    const struct pt_watched *watched = &pt_watched[object];
+    uint32_t var = watched->local - 1;
+    if (!watched->local || !(variable(var)->uses & PT_MTTL_USE_VALUE))
+        return;
+    struct pt_shape shape = {watched->size, watched->type, watched->bit_offset, watched->bit_size};
+    struct pt_value value = pt_shape_value(&shape, watched->last);
+    struct pt_fact *fact = pt_fact_new(self, 0, text_of(value));
+    if (!fact)
+        return;
+    char *room = (char *)&fact->entry;
+    /* the access clock was taken, so the last write is known */
+    const struct pt_fact *before = pt_know_at(knowledge_of(self), var);
+    fact->version = before ? before->version + 1 : 1;
+    fact->value = copy_value(value, &room);
+    pt_monitor_learn(self, var, fact);
+    pt_fact_release(self, fact);
+}
+
+/* --- a step --- */
+
+static bool make_room(struct pt_thread *self, struct pt_local *local, uint32_t used)
+{
+    const struct pt_mttl *m = pt_monitor_block;
+    if (local->memory && pt_mttl_least_cap(m, used) <= local->memory->cap)
+        return true;
+    uint32_t cap = pt_mttl_least_cap(m, used + used / 2);
+    size_t bytes = pt_mttl_thread_size(m, cap), entry = pt_mttl_entry_size(m, cap);
+    struct pt_mttl_thread *memory = bytes == SIZE_MAX || entry == SIZE_MAX ? NULL : pt_pool_take(self, bytes);
+    struct pt_mttl_entry *next = memory ? pt_pool_take(self, entry) : NULL;
+    if (!next) {
+        pt_pool_give(self, memory);
+        pt_runtime_give_up(); /* too many threads for what the properties say about each */
+        return false;
+    }
+    memset(next, 0, entry);
+    if (local->memory)
+        pt_mttl_thread_grow(m, local->memory, memory, cap);
+    else
+        pt_mttl_thread_init(m, memory, local->slot, cap);
+    pt_pool_give(self, local->memory);
+    pt_pool_give(self, local->next);
+    local->memory = memory;
+    local->next = next;
+    local->next_bytes = entry;
+    return true;
+}
+
+static bool fill_known(struct pt_thread *self, struct pt_local *local, const struct pt_know *know, uint32_t *ret_count)
+{
+    uint32_t vars = pt_monitor_block->vars.count, count = know && know->count > vars ? know->count - vars : 0;
+    if (count > local->known_cap) {
+        pt_pool_give(self, local->known);
+        local->known = pt_pool_take(self, 2 * count * sizeof *local->known);
+        local->known_cap = local->known ? 2 * count : 0;
+        if (!local->known)
+            return false;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        local->known[i] = know->facts[vars + i] ? &know->facts[vars + i]->entry : NULL;
+    *ret_count = count;
+    return true;
+}
+
+static void fill_values(struct pt_local *local, const struct pt_know *know)
+{
+    for (uint32_t v = 0; v < pt_monitor_block->vars.count; v++) {
+        const struct pt_fact *fact = pt_know_at(know, v);
+        local->values[v] = local->locals[v].kind != PT_VALUE_UNKNOWN ? local->locals[v]
+                           : fact                                    ? fact->value
+                                                                     : initial_values[v];
+    }
+}
+
+static void judge(struct pt_thread *self, struct pt_local *local, const struct pt_mttl_view *view,
+                  const struct pt_happening *what)
+{
+    local->broken = false;
+    for (uint32_t p = 0; p < pt_monitor_block->properties.count; p++) {
+        unsigned kind = local->verdicts[p].kind;
+        if (kind == PT_MTTL_FAILED || (kind == PT_MTTL_VIOLATED && !local->since[p]))
+            pt_tell_verdict(self, p, view, what);
+        else if (kind == PT_MTTL_VIOLATED && self->full)
+            pt_tell_states(self, p, self->states, self->states);
+        if (kind == PT_MTTL_VIOLATED) {
+            local->broken = true;
+            if (!local->since[p])
+                local->since[p] = self->states + 1;
+        } else {
+            pt_monitor_close(self, p);
+        }
+    }
+}
+
+/* The run of violating states is over: those after its first that are not told yet. */
+void pt_monitor_close(struct pt_thread *self, uint32_t property)
+{
+    struct pt_local *local = self->local;
+    uint64_t since = local->since[property]; /* the first one is since - 1 */
+    bool now = local->verdicts[property].kind == PT_MTTL_VIOLATED;
+    uint64_t last = now ? self->states : self->states - 1;
+    if (since && !self->full && last >= since)
+        pt_tell_states(self, property, since, last);
+    local->since[property] = 0;
+}
+
+static void show(struct pt_thread *self, struct pt_local *local, const struct pt_happening *what)
+{
+    uint32_t place = pt_monitor_place(local->slot);
+    const struct pt_fact *last = pt_know_at(knowledge_of(self), place);
+    struct pt_fact *fact = pt_monitor_entry_fact(self, local->next, last ? last->version : 1, self->states, what);
+    if (!fact)
+        return;
+    pt_monitor_learn(self, place, fact);
+    pt_fact_release(self, fact);
+}
+
+static void step(struct pt_thread *self, struct pt_mttl_event event, const struct pt_happening *what)
+{
+    struct pt_local *local = self->local;
+    const struct pt_know *know = knowledge_of(self);
+    struct pt_mttl_view view = {
+        .self = local->slot, .event = event, .values = local->values, .used = pt_monitor_used(), .initial = state0};
+    if (!make_room(self, local, view.used) || !fill_known(self, local, know, &view.known_count))
+        return;
+    fill_values(local, know);
+    view.known = local->known;
+    bool was_broken = local->broken;
+    unsigned flags = pt_mttl_step(pt_monitor_block, &view, local->memory, local->next, local->verdicts);
+    local->stable = flags & PT_MTTL_STABLE;
+    if (flags & PT_MTTL_BROKEN || was_broken)
+        judge(self, local, &view, what);
+    if (flags & PT_MTTL_EXPORTED && local->tracks)
+        show(self, local, what);
+    pt_know_release(self, local->stepped);
+    local->stepped = pt_know_acquire(knowledge_of(self));
+}
+
+static bool is_marked(const struct pt_mttl_event *event)
+{
+    return event->name != PT_MTTL_NONE || (pt_monitor_block->flags & PT_MTTL_RACES && !event->atomic &&
+                                           (event->what == PT_MTTL_READ || event->what == PT_MTTL_WRITE));
+}
+
+bool pt_monitor_is_quiet(const struct pt_thread *self)
+{
+    const struct pt_local *local = self->local;
+    return local && local->steps && !self->full && local->stable && !local->touched &&
+           !(pt_monitor_block->flags & PT_MTTL_RACES) && knowledge_of(self) == local->stepped;
+}
+
+static void take_event(struct pt_thread *self, struct pt_mttl_event event, const struct pt_happening *what)
+{
+    struct pt_local *local = self->local;
+    bool marked = is_marked(&event);
+    self->states++;
+    if (!local->stable || local->touched || marked || knowledge_of(self) != local->stepped) {
+        step(self, event, what);
+        local->touched = marked;
+        pt_thread_settle(self);
+        return;
+    }
+    for (uint32_t p = 0; self->full && local->broken && p < pt_monitor_block->properties.count; p++)
+        if (local->since[p])
+            pt_tell_states(self, p, self->states, self->states);
+}
+
+void pt_monitor_access(struct pt_thread *self, const struct pt_happening *what, bool atomic)
+{
+    bool write = what->kind != PT_KIND_READ && what->kind != PT_KIND_READ_AT;
+    bool update = what->kind == PT_KIND_UPDATE || what->kind == PT_KIND_UPDATE_AT;
+    uint32_t local = what->object == PT_NO_OBJECT ? 0 : pt_watched[what->object].local;
+    struct pt_mttl_event event = {.what = update  ? PT_MTTL_UPDATE
+                                          : write ? PT_MTTL_WRITE
+                                                  : PT_MTTL_READ,
+                                  .name = local && variable(local - 1)->uses & PT_MTTL_USE_ACCESS ? local - 1
+                                                                                                  : PT_MTTL_NONE,
+                                  .atomic = atomic || update,
+                                  .object = what->address};
+    if (pt_monitor_block->flags & PT_MTTL_RACES && !event.atomic)
+        event.wrote = pt_monitor_has_written(self, what->address, write);
+    take_event(self, event, what);
+}
+
+/* The variable of this name: by what it stands for, or by a path that only one has. */
+uint32_t pt_monitor_variable(const char *name)
+{
+    uint32_t by_path = 0, found = 0;
+    for (uint32_t i = 0; i < pt_monitor_block->vars.count; i++) {
+        if (strcmp(pt_mttl_string(pt_monitor_block, variable(i)->target), name) == 0)
+            return i + 1;
+        if (strcmp(pt_mttl_string(pt_monitor_block, variable(i)->path), name) == 0) {
+            by_path = i + 1;
+            found++;
+        }
+    }
+    return found == 1 ? by_path : 0;
+}
+
+static uint32_t find(struct pt_mttl_table table, const char *name)
+{
+    const struct pt_mttl_name *names = (const void *)((const char *)pt_monitor_block + table.offset);
+    for (uint32_t i = 0; i < table.count; i++)
+        if (strcmp(pt_mttl_string(pt_monitor_block, names[i].target), name) == 0)
+            return i;
+    return PT_MTTL_NONE;
+}
+
+void pt_monitor_mark(struct pt_thread *self, enum pt_event_kind kind, const char *name, int64_t value)
+{
+    struct pt_mttl_event event = {.what = PT_MTTL_OTHER, .name = PT_MTTL_NONE};
+    struct pt_happening what = {.kind = (uint16_t)kind, .object = pt_name_number(name)};
+    if (kind == PT_KIND_INTERNAL) {
+        uint32_t var = pt_monitor_variable(name);
+        what.value = pt_value_int(value);
+        if (var) {
+            self->local->locals[var - 1] = what.value;
+            self->local->touched = true;
+        }
+    } else if (kind == PT_KIND_BEGIN || kind == PT_KIND_END) {
+        event.what = kind == PT_KIND_BEGIN ? PT_MTTL_ENTER : PT_MTTL_LEAVE;
+        event.name = find(pt_monitor_block->blocks, name);
+    } else {
+        event.what = PT_MTTL_USER;
+        event.name = find(pt_monitor_block->events, name);
+    }
+    take_event(self, event, &what);
+}
+
+void pt_monitor_other(struct pt_thread *self, enum pt_event_kind kind, uint64_t address)
+{
+    struct pt_happening what = {.kind = (uint16_t)kind, .object = PT_NO_OBJECT, .address = address};
+    take_event(self, (struct pt_mttl_event){.what = PT_MTTL_OTHER, .name = PT_MTTL_NONE}, &what);
+}
+
+/* --- state 0 --- */
+
+static void step0(struct pt_thread *actor, struct pt_local *local, bool tell)
+{
+    struct pt_mttl_view view = {.self = local->slot,
+                                .event = {.what = PT_MTTL_OTHER, .name = PT_MTTL_NONE},
+                                .values = initial_values,
+                                .used = pt_monitor_used(),
+                                .initial = state0};
+    if (!make_room(actor, local, view.used))
+        return;
+    unsigned flags = pt_mttl_step(pt_monitor_block, &view, local->memory, local->next, local->verdicts);
+    for (uint32_t p = 0; tell && flags & PT_MTTL_BROKEN && p < pt_monitor_block->properties.count; p++) {
+        unsigned kind = local->verdicts[p].kind;
+        if (kind != PT_MTTL_VIOLATED && kind != PT_MTTL_FAILED)
+            continue;
+        /* the actor speaks for it: it is not running yet */
+        struct pt_local *own = actor->local;
+        uint64_t states = actor->states;
+        actor->local = local;
+        actor->states = 0;
+        pt_tell_verdict(actor, p, &view, NULL);
+        actor->local = own;
+        actor->states = states;
+    }
+    for (uint32_t p = 0; p < pt_monitor_block->properties.count; p++)
+        if (local->verdicts[p].kind == PT_MTTL_VIOLATED) {
+            local->since[p] = 1;
+            local->broken = true;
+        }
+}
+
+struct pt_local *pt_monitor_local_new(struct pt_thread *actor, uint32_t slot, bool tell)
+{
+    const struct pt_mttl *m = pt_monitor_block;
+    size_t verdicts = (m->properties.count * sizeof(struct pt_mttl_verdict) + 7) & ~(size_t)7;
+    size_t since = m->properties.count * sizeof(uint64_t), values = m->vars.count * sizeof(struct pt_value);
+    size_t bytes = sizeof(struct pt_local) + verdicts + since + 2 * values;
+    struct pt_local *local = pt_pool_take(actor, bytes);
+    if (!local)
+        return NULL;
+    memset(local, 0, bytes);
+    char *behind = (char *)(local + 1);
+    local->slot = slot;
+    local->steps = pt_mttl_steps(m, slot);
+    local->tracks = pt_mttl_tracks(m, slot);
+    local->verdicts = (void *)behind;
+    local->since = (void *)(behind + verdicts);
+    local->values = (void *)(behind + verdicts + since);
+    local->locals = (void *)(behind + verdicts + since + values);
+    step0(actor, local, tell);
+    return local;
+}
+
+void pt_monitor_local_free(struct pt_thread *self, struct pt_local *local)
+{
+    if (!local)
+        return;
+    pt_know_release(self, local->stepped);
+    pt_pool_give(self, local->memory);
+    pt_pool_give(self, local->next);
+    pt_pool_give(self, local->known);
+    pt_monitor_forget_written(self, local);
+    pt_pool_give(self, local);
+}
+
+void pt_monitor_end(struct pt_thread *self)
+{
+    if (!pt_monitor_steps(self))
+        return;
+    for (uint32_t p = 0; p < pt_monitor_block->properties.count; p++)
+        pt_monitor_close(self, p);
+    pt_tell_count(self);
+}
+
+/* --- the beginning --- */
+
+/* Values before main: those of the memory for variables that are there, else 0. */
+static void read_initial(struct pt_thread *self)
+{
+    for (uint32_t v = 0; v < pt_monitor_block->vars.count; v++)
+        initial_values[v] = pt_value_int(0);
+    const struct pt_config *config = (const void *)((const char *)pt_channel + pt_channel->config_offset);
+    for (uint32_t i = 0; i < config->watch_count; i++) {
+        const struct pt_watched *w = &pt_watched[i];
+        struct pt_shape shape = {w->size, w->type, w->bit_offset, w->bit_size};
+        if (!w->address || !w->local)
+            continue;
+        struct pt_value value = pt_shape_value(&shape, w->last);
+        char *room = text_of(value) ? pt_pool_take(self, value.len) : NULL;
+        if (room || !text_of(value))
+            initial_values[w->local - 1] = copy_value(value, &room);
+    }
+}
+
+void pt_monitor_start(struct pt_thread *self, const struct pt_config *config)
+{
+    const struct pt_mttl *m = (const void *)((const char *)config + config->mttl);
+    if (!config->mttl_bytes || !pt_mttl_validate(m, config->mttl_bytes))
+        return;
+    size_t bytes = pt_mttl_initial_size(m), scratch_bytes = pt_mttl_scratch_size(m);
+    void *scratch = scratch_bytes == SIZE_MAX ? NULL : pt_sys_reserve(scratch_bytes);
+    state0 = bytes == SIZE_MAX ? NULL : pt_sys_reserve(bytes);
+    initial_values = pt_sys_reserve((m->vars.count + 1) * sizeof *initial_values);
+    fates = pt_sys_reserve(m->properties.count + 1);
+    if (!scratch || !state0 || !initial_values || !fates || !pt_monitor_slots_start(m, config)) {
+        pt_runtime_give_up();
+        return;
+    }
+    pt_monitor_block = m;
+    read_initial(self);
+    pt_mttl_initial_fill(m, initial_values, scratch, state0);
+    pt_sys_release(scratch, scratch_bytes);
+    pt_monitor_on = true;
+    pt_monitor_meet_named(self);
+    pt_monitor_meet(self, NULL);
+}

@@ -1,0 +1,86 @@
+/*
+ * Decentralised properties inside the program (DAME): each thread that a property is about, or asks about, evaluates
+ * it in each of its states (core/mttl.h), from what its clock carries (knowledge.h). No lock is shared between threads
+ * except when one is started.
+ *
+ * An event is told to these functions where its object is still held and the clocks of that object have been taken,
+ * but not yet given: so what a thread knows, evaluates and shows is one step for all others. Every event of a thread
+ * makes a state, the same ones that a recording of everything has (full.h).
+ */
+#ifndef PT_RUNTIME_MONITOR_H
+#define PT_RUNTIME_MONITOR_H
+
+#include "runtime/hold.h"
+#include "runtime/knowledge.h"
+#include "runtime/thread.h"
+
+/* What a thread remembers between its events. */
+struct pt_local {
+    uint32_t slot;
+    bool steps;              /* it keeps units; otherwise its events are not even counted */
+    bool tracks;             /* others ask about it */
+    bool stable;             /* the last step would repeat itself ... */
+    bool touched;            /* ... unless its event was marked, or a local variable has changed */
+    bool broken;             /* some property is violated in the present state */
+    struct pt_know *stepped; /* what it knew at the last step; a reference */
+    struct pt_mttl_thread *memory;
+    struct pt_mttl_entry *next;
+    size_t next_bytes;
+    const struct pt_mttl_entry **known;
+    uint32_t known_cap;
+    struct pt_mttl_verdict *verdicts; /* these four stand behind it, by property and by variable of the block */
+    uint64_t *since;                  /* 1 + the first of the present run of violating states; 0: not violated */
+    struct pt_value *values;
+    struct pt_value *locals; /* unknown: not set */
+    struct pt_wrote *wrote;  /* race_free(*): what it has written (monitor_races.c) */
+};
+
+extern bool pt_monitor_on; /* there are such properties; set before main */
+extern const struct pt_mttl *pt_monitor_block;
+
+/* The properties of the configuration, and state 0 of the calling thread, the first. */
+void pt_monitor_start(struct pt_thread *self, const struct pt_config *config);
+/* A thread that is not running yet, or does not know it yet, gets its slot and its state 0. `parent`: it forks it, and
+ * knows of it from here on; NULL: nobody does. */
+void pt_monitor_meet(struct pt_thread *thread, struct pt_thread *parent);
+/* It ends, or the program does: what it has not told yet. */
+void pt_monitor_end(struct pt_thread *self);
+void pt_monitor_free(struct pt_thread *self, struct pt_thread *thread);
+/* pthread_setname_np: a thread that the properties name so and that has not been met. */
+void pt_monitor_rename(struct pt_thread *self, struct pt_thread *thread, const char *name);
+
+/* A watched variable's write by any thread: its value is news. Before the event itself. */
+void pt_monitor_written(struct pt_thread *self, uint32_t object);
+/* One event of a thread that `steps`. */
+void pt_monitor_access(struct pt_thread *self, const struct pt_happening *what, bool atomic);
+void pt_monitor_mark(struct pt_thread *self, enum pt_event_kind kind, const char *name, int64_t value);
+void pt_monitor_other(struct pt_thread *self, enum pt_event_kind kind, uint64_t address);
+
+/* portent_watch has named an object: which variable of the block it is, plus 1; 0: none. */
+uint32_t pt_monitor_variable(const char *name);
+/* The name of the thread in a slot. */
+const char *pt_monitor_name(uint32_t slot);
+
+static inline bool pt_monitor_steps(const struct pt_thread *self)
+{
+    return self->local && self->local->steps;
+}
+
+/* What a property has come to in this process (tell.c). */
+_Atomic uint8_t *pt_monitor_fate(uint32_t property);
+
+/* Its next event, unless it is marked, would only be counted. */
+bool pt_monitor_is_quiet(const struct pt_thread *self);
+
+/* tell.c: the thread's present state violates a property that the last one did not, or it has no value there. The first
+ * time in this process all about it is told; `view` is what the thread saw, `what` the event, NULL in state 0. */
+void pt_tell_verdict(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
+                     const struct pt_happening *what);
+/* Further states in which it is violated. */
+void pt_tell_states(struct pt_thread *self, uint32_t property, uint64_t from, uint64_t to);
+/* How many states the thread has had. */
+void pt_tell_count(struct pt_thread *self);
+/* Prints what waits to be printed; the thread is outside of the runtime. */
+void pt_tell_print(struct pt_thread *self);
+
+#endif

@@ -1,0 +1,28 @@
+/* Between monitor.c, which evaluates, monitor_slots.c, which knows the threads, and monitor_races.c. */
+#ifndef PT_RUNTIME_MONITOR_IMPL_H
+#define PT_RUNTIME_MONITOR_IMPL_H
+
+#include "runtime/monitor.h"
+
+/* Where a thread stands in vectors of knowledge. */
+uint32_t pt_monitor_place(uint32_t slot);
+/* The thread knows this from here on; it takes references of its own. */
+void pt_monitor_learn(struct pt_thread *self, uint32_t place, struct pt_fact *fact);
+struct pt_fact *pt_monitor_entry_fact(struct pt_thread *self, const struct pt_mttl_entry *entry, uint64_t version,
+                                      uint64_t state, const struct pt_happening *what);
+void pt_monitor_close(struct pt_thread *self, uint32_t property);
+/* A thread before its first event: its state 0 is evaluated, and told if it is bad. `actor` is running. */
+struct pt_local *pt_monitor_local_new(struct pt_thread *actor, uint32_t slot, bool tell);
+void pt_monitor_local_free(struct pt_thread *self, struct pt_local *local);
+
+bool pt_monitor_slots_start(const struct pt_mttl *block, const struct pt_config *config);
+/* Slots handed out so far. */
+uint32_t pt_monitor_used(void);
+/* State 0 of the threads that the properties name, whether they will start or not. */
+void pt_monitor_meet_named(struct pt_thread *self);
+
+/* race_free(*): has the thread written this object, now or before? */
+bool pt_monitor_has_written(struct pt_thread *self, uint64_t object, bool now);
+void pt_monitor_forget_written(struct pt_thread *self, struct pt_local *local);
+
+#endif
