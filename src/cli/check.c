@@ -7,24 +7,24 @@
 #include <unistd.h>
 
 #include "cli/analyse.h"
-#include "cli/check_atomicity.h"
 #include "cli/check_output.h"
 #include "cli/commands.h"
 #include "cli/diag.h"
 #include "cli/file.h"
 #include "cli/interrupt.h"
 #include "engine/analysis.h"
+#include "engine/atomicity.h"
 #include "trace/reader.h"
 #include "trace/validate.h"
 
 enum {
     OPT_PROPERTIES,
     OPT_MONITOR,
+    OPT_ATOMICITY,
     OPT_WINDOW,
     OPT_LOOKAHEAD,
     OPT_ORDER,
     OPT_EXHAUSTIVE,
-    OPT_ATOMICITY,
     OPT_JOBS,
     OPT_MEMORY_LIMIT,
     OPT_AUTOMATON_LIMIT,
@@ -39,6 +39,8 @@ enum {
 static const struct pt_option options_table[] = {
     [OPT_PROPERTIES] = PT_OPTION_PROPERTIES,
     [OPT_MONITOR] = PT_OPTION_MONITOR,
+    [OPT_ATOMICITY] = {"atomicity", 0, NULL, NULL,
+                       "look for blocks (begin and end events) in which another thread's event must come in between"},
     [OPT_WINDOW] = {"window", 0, "W", NULL,
                     "keep at most W states per level, or 'all' (default: all; 64 on standard input)"},
     [OPT_LOOKAHEAD] = {"lookahead", 0, "L", NULL,
@@ -47,8 +49,6 @@ static const struct pt_option options_table[] = {
         {"order", 0, "ORDER", "access",
          "the causal order: access (default), where accesses to a variable of which one writes stay in order"},
     [OPT_EXHAUSTIVE] = PT_OPTION_EXHAUSTIVE,
-    [OPT_ATOMICITY] = {"atomicity", 0, NULL, NULL,
-                       "tell, for the blocks of this run (begin, end), which were causally atomic; no properties"},
     [OPT_JOBS] = PT_OPTION_JOBS,
     [OPT_MEMORY_LIMIT] = PT_OPTION_MEMORY_LIMIT,
     [OPT_AUTOMATON_LIMIT] = PT_OPTION_AUTOMATON_LIMIT,
@@ -67,6 +67,7 @@ struct check {
     const char *trace;
     struct pt_analyse analyse;
     struct pt_output_options output;
+    bool atomicity;
     bool no_progress;
     struct pt_names names;
 };
@@ -77,6 +78,8 @@ static bool set_option(struct check *check, uint32_t index, const char *argument
     if (!pt_analyse_option(&check->analyse, &options_table[index], argument, &taken))
         return false;
     switch (index) {
+    case OPT_ATOMICITY:
+        return check->atomicity = true;
     case OPT_JSON:
         return check->output.json = true;
     case OPT_COLOR:
@@ -133,11 +136,21 @@ static bool set_options(struct check *check, const struct pt_parsed *parsed)
     return true;
 }
 
-static enum pt_status take(struct pt_analysis *analysis, struct pt_validator *validator, const struct pt_event *event,
+/* What reads the events. */
+struct engines {
+    struct pt_analysis *analysis;
+    struct pt_blocks *blocks; /* NULL: nobody asks for them */
+};
+
+static enum pt_status take(const struct engines *engines, struct pt_validator *validator, const struct pt_event *event,
                            struct pt_err *err)
 {
     enum pt_status status = pt_validator_check(validator, event, err);
-    return status == PT_OK ? pt_analysis_event(analysis, event, err) : status;
+    if (status == PT_OK)
+        status = pt_analysis_event(engines->analysis, event, err);
+    if (status == PT_OK && engines->blocks)
+        status = pt_blocks_event(engines->blocks, event, err);
+    return status;
 }
 
 /* False when SIGINT ends the reading; standard input may be silent for long before that. */
@@ -149,7 +162,7 @@ static bool may_read(const struct check *check, struct pt_reader *reader)
 }
 
 /* Reads the whole trace, or what there is of it until a tear or an interruption, which *result and *output tell. */
-static enum pt_status feed(struct check *check, struct pt_analysis *analysis, struct pt_result *result,
+static enum pt_status feed(struct check *check, const struct engines *engines, struct pt_result *result,
                            struct pt_output *output, struct pt_err *err)
 {
     struct pt_reader *reader;
@@ -160,7 +173,7 @@ static enum pt_status feed(struct check *check, struct pt_analysis *analysis, st
     struct pt_event event;
     enum pt_read read = PT_READ_EVENT;
     while (status == PT_OK && may_read(check, reader) && (read = pt_reader_next(reader, &event, err)) == PT_READ_EVENT)
-        status = take(analysis, validator, &event, err);
+        status = take(engines, validator, &event, err);
     if (read == PT_READ_ERROR)
         status = err->status;
     if (read == PT_READ_TORN) {
@@ -176,25 +189,43 @@ static enum pt_status feed(struct check *check, struct pt_analysis *analysis, st
     return status;
 }
 
+static void start(struct check *check, struct engines *engines)
+{
+    const struct pt_analysis_options *options = &check->analyse.engine;
+    const struct pt_blocks_options blocks = {options->trace, options->memory_limit, options->now};
+    engines->analysis = pt_analysis_new(&check->names, check->analyse.inputs, check->analyse.input_count, options);
+    engines->blocks = check->atomicity ? pt_blocks_new(&check->names, &blocks) : NULL;
+}
+
+/* The trace has ended; `lost`: why something of it is missing, NULL. */
+static void finish(const struct engines *engines, const char *lost, struct pt_result *result)
+{
+    pt_analysis_finish(engines->analysis, lost);
+    result->findings = pt_analysis_findings(engines->analysis, &result->count);
+    pt_analysis_counts(engines->analysis, &result->events, &result->threads);
+    if (engines->blocks)
+        result->blocks = pt_blocks_finish(engines->blocks, lost);
+}
+
 static int analyse(struct check *check, struct pt_err *err)
 {
     struct pt_output output;
+    struct engines engines;
     pt_output_begin(&output, &check->output, !check->no_progress, &check->analyse.engine);
-    struct pt_analysis *analysis =
-        pt_analysis_new(&check->names, check->analyse.inputs, check->analyse.input_count, &check->analyse.engine);
+    start(check, &engines);
     struct pt_result result = {.trace = check->trace};
     int exit_status = PT_EXIT_BAD;
     pt_interrupt_catch();
-    enum pt_status status = feed(check, analysis, &result, &output, err);
+    enum pt_status status = feed(check, &engines, &result, &output, err);
     if (status == PT_OK) {
         output.trace_ended = true;
-        pt_analysis_finish(analysis, output.interrupted ? "interrupted while the trace was read"
-                                     : result.torn      ? result.torn_message
-                                                        : NULL);
-        result.findings = pt_analysis_findings(analysis, &result.count);
-        pt_analysis_counts(analysis, &result.events, &result.threads);
+        finish(&engines,
+               output.interrupted ? "interrupted while the trace was read"
+               : result.torn      ? result.torn_message
+                                  : NULL,
+               &result);
         if (!check->output.quiet && !output.interrupted)
-            pt_output_unseen(&output, analysis, &check->names, check->analyse.props);
+            pt_output_unseen(&output, engines.analysis, &check->names, check->analyse.props);
         pt_triage_apply(&check->analyse.triage, &result);
         exit_status = pt_output_end(&output, &result);
     } else {
@@ -202,32 +233,9 @@ static int analyse(struct check *check, struct pt_err *err)
         pt_file_show_line(check->trace, err);
         pt_diag_error(err);
     }
-    pt_analysis_free(analysis);
+    pt_blocks_free(engines.blocks);
+    pt_analysis_free(engines.analysis);
     return exit_status;
-}
-
-static bool asks_for_atomicity(const struct pt_parsed *parsed)
-{
-    for (uint32_t i = 0; i < parsed->option_count; i++)
-        if (parsed->options[i].index == OPT_ATOMICITY)
-            return true;
-    return false;
-}
-
-/* --atomicity is another question about the trace: only options that shape the report go with it. */
-static int run_atomicity(const struct check *check, const struct pt_parsed *parsed)
-{
-    for (uint32_t i = 0; i < parsed->option_count; i++) {
-        uint32_t index = parsed->options[i].index;
-        if (index != OPT_ATOMICITY && index != OPT_ORDER && index != OPT_JSON && index != OPT_COLOR &&
-            index != OPT_PROGRESS && index != OPT_QUIET) {
-            pt_diag_usage("check", "--atomicity is asked without properties and options of their analysis");
-            return PT_EXIT_BAD;
-        }
-    }
-    struct pt_check_blocks blocks = {
-        .trace = check->trace, .json = check->output.json, .quiet = check->output.quiet, .style = check->output.style};
-    return pt_check_atomicity(&blocks);
 }
 
 static int run(const struct pt_parsed *parsed)
@@ -237,9 +245,7 @@ static int run(const struct pt_parsed *parsed)
     int exit_status = PT_EXIT_BAD;
     pt_names_init(&check.names);
     if (set_options(&check, parsed)) {
-        if (asks_for_atomicity(parsed))
-            exit_status = run_atomicity(&check, parsed);
-        else if (pt_analyse_load(&check.analyse, options_table, parsed, &err) == PT_OK)
+        if (pt_analyse_load(&check.analyse, options_table, parsed, &err) == PT_OK)
             exit_status = analyse(&check, &err);
         else
             pt_diag_error(&err);
@@ -249,7 +255,7 @@ static int run(const struct pt_parsed *parsed)
     return exit_status;
 }
 
-static const char *const usages[] = {"[-s FILE.prop]... [OPTIONS] TRACE", "--atomicity [OPTIONS] TRACE", NULL};
+static const char *const usages[] = {"[-s FILE.prop]... [OPTIONS] TRACE", NULL};
 
 const struct pt_command pt_command_check = {
     .name = "check",
@@ -257,7 +263,8 @@ const struct pt_command pt_command_check = {
     .usages = usages,
     .about = "Reads a recorded run (text or binary; - is standard input, analysed as it arrives) and looks for "
              "property violations in it and in every other order of its events that the same causal order allows. "
-             "Without properties the trace is only validated and counted.\n\n"
+             "Without properties the trace is only validated and counted. With --atomicity, blocks that the program "
+             "marked are checked for causal atomicity, as 'portent model' does for all runs.\n\n"
              "Exit status: 0 all hold, 1 a violation was found, 2 bad usage or input or a property that cannot be "
              "evaluated, 3 unknown (a limit was reached, events were lost, or Ctrl-C ended the work).",
     .options = options_table,

@@ -7,7 +7,9 @@
 
 #include "cli/diag.h"
 #include "cli/interrupt.h"
+#include "finding/blocks.h"
 #include "logic/suggest.h"
+#include "report/atomicity.h"
 #include "report/json.h"
 #include "report/words.h"
 
@@ -201,7 +203,7 @@ static void put_counts(const struct pt_output *output, const struct pt_result *r
 static void put_text(const struct pt_output *output, const struct pt_result *result, struct pt_buf *buf)
 {
     const struct pt_style *style = &output->options->style;
-    if (result->count == 0)
+    if (result->count == 0 && !result->blocks)
         put_counts(output, result, buf);
     /* A blank line sets reports of several lines apart. */
     bool long_before = output->told_count > 0;
@@ -218,6 +220,12 @@ static void put_text(const struct pt_output *output, const struct pt_result *res
         else
             pt_report_text(finding, style, buf);
         long_before = is_long;
+    }
+    if (result->blocks) {
+        if (buf->len || long_before)
+            pt_buf_puts(buf, "\n");
+        pt_atomicity_text(result->blocks, style, buf);
+        long_before = false;
     }
     struct pt_buf aside;
     pt_buf_init(&aside);
@@ -238,6 +246,10 @@ static int exit_status(const struct pt_output *output, const struct pt_result *r
         if (finding->verdict != PT_VERDICT_VIOLATED || pt_finding_counts(finding))
             seen[finding->verdict] = true;
     }
+    for (uint32_t i = 0; result->blocks && i < result->blocks->count; i++)
+        seen[result->blocks->items[i].verdict] = true;
+    if (result->blocks && result->blocks->message)
+        seen[PT_VERDICT_UNKNOWN] = true;
     if (seen[PT_VERDICT_ERROR])
         return PT_EXIT_BAD;
     if (seen[PT_VERDICT_VIOLATED])

@@ -1,190 +1,408 @@
 /*
- * Atomicity of blocks in one run, as the events arrive.
+ * One pass with vector clocks that count `begin` events alone, so that almost no event changes one.
  *
- * Every event gets its vector clock from `order`, all events counting. For each open occurrence and each other thread
- * it is remembered which event of that thread was the first causally after the begin: if any is, this one is. A later
- * event of the occurrence whose clock has reached it is a violation, with these three events as its witness.
+ * Let e1 <= f <= e2 be a violation, e1 and e2 of thread T. On a path of immediate causes from f to e2, some event s of
+ * another thread is the immediate cause of an event of T, which is after e1 and no later than e2: so it is enough to
+ * look, at each event of T, at its immediate causes in other threads (the variable's latest write; for a write also the
+ * reads since then; the last event of a joined thread), and to ask whether they know e1, that is whether their
+ * clock's count of T's begins has reached e1's. What violates an occurrence violates those around it, and `settled`
+ * passes each of them once. The other direction is immediate, with f = s.
  *
- * Guarantee: exactly Definition 3 (as corrected in the project's contract) for the occurrences in this run; nothing is
- * predicted. Cost: per event, the number of open occurrences plus, for the thread's own, the number of threads; memory
- * is one entry per open occurrence and thread.
- *
- * Where lines carry clocks (c=), these are the order, and only lines with one have a place in it: lines without are
- * passed over, and an occurrence whose begin has none starts with its thread's next line that does. What such a trace
- * left out cannot be judged.
+ * Where lines carry c=, the immediate causes of an event are, for each other thread, its latest event that c= counts;
+ * as everything it knows is known since the first event of its thread with the same clock, only such first ones are
+ * kept. Begins need not be counted: the next counted event of their thread carries them along.
  */
-#include "engine/atomicity.h"
-
 #include <stdlib.h>
+#include <string.h>
 
-#include "order/order.h"
+#include "engine/atomicity_impl.h"
 
-struct first {      /* the first event of another thread after a begin */
-    uint32_t count; /* its number in its thread; 0: there is none yet */
-    struct pt_event event;
-};
-
-struct occurrence {
-    uint32_t thread, block;
-    uint32_t entry; /* in `all` */
-    uint32_t count; /* of its begin, in its thread; 0: not known yet */
-    bool violated;
-    struct pt_event begin;
-    struct first *firsts; /* by thread */
-    size_t first_count, first_cap;
-};
-
-struct pt_run_blocks {
-    const char *label;
-    const struct pt_names *names;
-    struct pt_order *order;
-    bool clocked; /* a line with c= was met */
-    uint64_t events;
-    struct occurrence *open;
-    size_t open_count, open_cap;
-    struct pt_run_block *all;
-    size_t all_count, all_cap;
-    struct pt_map64 entries; /* (thread, block) to an index of `all` */
-};
-
-struct pt_run_blocks *pt_run_blocks_new(const char *label, const struct pt_names *names)
+struct pt_blocks *pt_blocks_new(const struct pt_names *names, const struct pt_blocks_options *options)
 {
-    struct pt_run_blocks *blocks = pt_xcalloc(1, sizeof *blocks);
-    blocks->label = label;
-    blocks->names = names;
-    blocks->order = pt_order_new(label, names);
-    pt_map64_init(&blocks->entries);
-    return blocks;
+    struct pt_blocks *b = pt_xcalloc(1, sizeof *b);
+    b->names = names;
+    b->options = *options;
+    b->order = pt_order_new(options->trace, names);
+    b->empty = pt_clock_new(0, &b->pool);
+    b->started = options->now ? options->now() : 0;
+    pt_map64_init(&b->site_ids);
+    pt_map64_init(&b->block_ids);
+    pt_arena_init(&b->findings.arena);
+    return b;
 }
 
-void pt_run_blocks_free(struct pt_run_blocks *blocks)
+static void release_thread(struct thread *t)
 {
-    for (size_t i = 0; i < blocks->open_count; i++)
-        free(blocks->open[i].firsts);
-    free(blocks->open);
-    free(blocks->all);
-    pt_map64_release(&blocks->entries);
-    pt_order_free(blocks->order);
-    free(blocks);
+    pt_clock_unref(t->clock);
+    pt_clock_unref(t->fork.clock);
+    for (uint32_t i = 0; i < t->lessons.count; i++)
+        pt_clock_unref(t->lessons.items[i].after);
+    for (uint32_t i = 0; i < t->version_count; i++)
+        pt_clock_unref(t->versions[i].source.clock);
+    free(t->open);
+    free(t->lessons.items);
+    free(t->versions);
 }
 
-const struct pt_run_block *pt_run_blocks_all(const struct pt_run_blocks *blocks, uint32_t *ret_count)
+static void release_object(struct object *x)
 {
-    *ret_count = (uint32_t)blocks->all_count;
-    return blocks->all;
+    pt_clock_unref(x->write.clock);
+    for (uint32_t i = 0; i < x->reader_count; i++)
+        pt_clock_unref(x->readers[i].clock);
+    free(x->readers);
 }
 
-uint64_t pt_run_blocks_events(const struct pt_run_blocks *blocks)
+/* Everything that grows with the trace, blocks apart. */
+static void release_run(struct pt_blocks *b)
 {
-    return blocks->events;
-}
-
-static struct pt_event copy(const struct pt_event *event)
-{
-    struct pt_event kept = *event;
-    kept.clock = NULL; /* valid until the next read only */
-    kept.clock_len = 0;
-    return kept;
-}
-
-static void begin(struct pt_run_blocks *blocks, const struct pt_event *event)
-{
-    uint32_t *entry = pt_map64_at(&blocks->entries, (uint64_t)event->thread << 32 | event->object);
-    if (*entry == PT_NONE) {
-        *entry = (uint32_t)blocks->all_count;
-        struct pt_run_block added = {.thread = event->thread, .block = event->object};
-        PT_PUSH(blocks->all, blocks->all_count, blocks->all_cap, added);
+    for (size_t i = 0; i < b->thread_cap; i++)
+        release_thread(&b->threads[i]);
+    free(b->threads);
+    b->threads = NULL;
+    b->thread_cap = 0;
+    for (int s = 0; s < PT_SPACE_COUNT; s++) {
+        for (size_t i = 0; i < b->objects[s].cap; i++)
+            release_object(&b->objects[s].items[i]);
+        free(b->objects[s].items);
+        b->objects[s] = (struct objects){0};
     }
-    blocks->all[*entry].occurrences++;
-    struct occurrence opened = {.thread = event->thread, .block = event->object, .entry = *entry, .begin = copy(event)};
-    PT_PUSH(blocks->open, blocks->open_count, blocks->open_cap, opened);
 }
 
-/* Closes the innermost open occurrence; an end without one is none of ours. */
-static void end(struct pt_run_blocks *blocks, const struct pt_event *event)
+void pt_blocks_free(struct pt_blocks *b)
 {
-    for (size_t i = blocks->open_count; i-- > 0;) {
-        struct occurrence *o = &blocks->open[i];
-        if (o->thread != event->thread || o->block != event->object)
-            continue;
-        free(o->firsts);
-        for (size_t k = i + 1; k < blocks->open_count; k++)
-            blocks->open[k - 1] = blocks->open[k];
-        blocks->open_count--;
+    if (!b)
         return;
-    }
+    release_run(b);
+    free(b->blocks);
+    free(b->sites);
+    pt_map64_release(&b->site_ids);
+    pt_map64_release(&b->block_ids);
+    pt_clock_unref(b->empty);
+    pt_clock_pool_release(&b->pool);
+    pt_order_free(b->order);
+    pt_arena_release(&b->findings.arena);
+    free(b);
 }
 
-/* The event as a foreign one: is it the first of its thread after the begin? */
-static void note_foreign(struct occurrence *o, const struct pt_event *event, const struct pt_clock *clock)
+static struct thread *thread_at(struct pt_blocks *b, uint32_t id)
 {
-    if (o->count == 0 || pt_clock_get(clock, o->thread) < o->count)
+    if (id >= b->thread_cap) {
+        size_t old = b->thread_cap;
+        PT_GROW(b->threads, b->thread_cap, (size_t)id + 1);
+        memset(b->threads + old, 0, (b->thread_cap - old) * sizeof *b->threads);
+        for (size_t i = old; i < b->thread_cap; i++)
+            b->threads[i].clock = pt_clock_ref(b->empty);
+        b->bytes += (b->thread_cap - old) * sizeof *b->threads;
+    }
+    return &b->threads[id];
+}
+
+static struct object *object_at(struct pt_blocks *b, enum pt_space space, uint32_t id)
+{
+    struct objects *objects = &b->objects[space];
+    if (id >= objects->cap) {
+        size_t old = objects->cap;
+        PT_GROW(objects->items, objects->cap, (size_t)id + 1);
+        memset(objects->items + old, 0, (objects->cap - old) * sizeof *objects->items);
+        b->bytes += (objects->cap - old) * sizeof *objects->items;
+    }
+    return &objects->items[id];
+}
+
+static void source_set(struct source *source, const struct step *step, struct pt_clock *clock)
+{
+    pt_clock_ref(clock);
+    pt_clock_unref(source->clock);
+    *source = (struct source){*step, clock};
+}
+
+/* `from` is an immediate cause of `at`: the check at the head of this file, then the join of clocks. */
+static void learn(struct pt_blocks *b, const struct source *from, const struct step *at)
+{
+    struct thread *self = &b->threads[at->thread];
+    if (!from->clock || from->step.thread == at->thread)
         return;
-    while (o->first_count <= event->thread) {
-        struct first none = {0};
-        PT_PUSH(o->firsts, o->first_count, o->first_cap, none);
+    uint32_t known = pt_clock_get(from->clock, at->thread);
+    for (; self->settled < self->open_count && self->open[self->settled].begin <= known; self->settled++) {
+        const struct occurrence *occurrence = &self->open[self->settled];
+        if (!occurrence->closed && b->blocks[occurrence->block].finding.violated++ == 0)
+            pt_blocks_explain(b, occurrence, from, at);
     }
-    struct first *first = &o->firsts[event->thread];
-    if (first->count == 0) {
-        first->count = pt_clock_get(clock, event->thread);
-        first->event = copy(event);
+    if (pt_clock_absorb(&self->clock, from->clock))
+        pt_blocks_remember(b, from, at, self->clock);
+}
+
+static void on_read(struct pt_blocks *b, enum pt_space space, const struct step *at)
+{
+    struct object *x = object_at(b, space, at->object);
+    struct thread *self = &b->threads[at->thread];
+    learn(b, &x->write, at);
+    uint32_t i = 0;
+    while (i < x->reader_count && x->readers[i].step.thread != at->thread)
+        i++;
+    if (i == x->reader_count) {
+        size_t old = x->reader_cap;
+        PT_PUSH(x->readers, x->reader_count, x->reader_cap, (struct source){0});
+        b->bytes += (x->reader_cap - old) * sizeof *x->readers;
+    }
+    if (x->readers[i].clock != self->clock) /* otherwise the earlier read tells as much */
+        source_set(&x->readers[i], at, self->clock);
+}
+
+static void on_write(struct pt_blocks *b, enum pt_space space, const struct step *at)
+{
+    struct object *x = object_at(b, space, at->object);
+    learn(b, &x->write, at);
+    for (uint32_t i = 0; i < x->reader_count; i++) {
+        learn(b, &x->readers[i], at);
+        pt_clock_unref(x->readers[i].clock);
+    }
+    x->reader_count = 0;
+    source_set(&x->write, at, b->threads[at->thread].clock);
+}
+
+static void on_join(struct pt_blocks *b, const struct step *at)
+{
+    const struct thread *child = &b->threads[at->object];
+    struct source end = child->acted ? (struct source){child->last, child->clock} : child->fork;
+    learn(b, &end, at);
+}
+
+static void follow_access_rule(struct pt_blocks *b, const struct step *at)
+{
+    if (at->op == PT_OP_FORK || at->op == PT_OP_JOIN)
+        thread_at(b, at->object); /* may move the array */
+    struct thread *self = &b->threads[at->thread];
+    if (!self->acted)
+        learn(b, &self->fork, at);
+    switch ((enum pt_op)at->op) {
+    case PT_OP_READ:
+    case PT_OP_RACQ:
+    case PT_OP_RREL:
+        on_read(b, pt_op_space(at->op), at);
+        break;
+    case PT_OP_WRITE:
+    case PT_OP_UPDATE:
+    case PT_OP_ACQ:
+    case PT_OP_REL:
+    case PT_OP_WAIT:
+    case PT_OP_NOTIFY:
+    case PT_OP_SYNC:
+        on_write(b, pt_op_space(at->op), at);
+        break;
+    case PT_OP_FORK:
+        source_set(&b->threads[at->object].fork, at, self->clock);
+        break;
+    case PT_OP_JOIN:
+        on_join(b, at);
+        break;
+    default: /* internal to the thread */
+        break;
     }
 }
 
-/* The event as a later one of the occurrence. */
-static void note_own(struct pt_run_blocks *blocks, struct occurrence *o, const struct pt_event *event,
-                     const struct pt_clock *clock)
+/* The latest kept event of a thread among its first `count` counted ones; NULL: there is none. */
+static const struct source *version_at(const struct thread *t, uint64_t count)
 {
-    if (o->count == 0)
-        o->count = pt_clock_get(clock, o->thread);
-    for (uint32_t t = 0; t < o->first_count && !o->violated; t++) {
-        const struct first *first = &o->firsts[t];
-        if (first->count == 0 || pt_clock_get(clock, t) < first->count)
-            continue;
-        struct pt_run_block *entry = &blocks->all[o->entry];
-        o->violated = true;
-        if (entry->violated++ == 0) {
-            entry->begin = o->begin;
-            entry->foreign = first->event;
-            entry->later = copy(event);
-        }
+    uint32_t low = 0, high = t->version_count;
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        if (t->versions[mid].count <= count)
+            low = mid + 1;
+        else
+            high = mid;
     }
+    return low ? &t->versions[low - 1].source : NULL;
 }
 
-/* From here on clocks are the order: what was counted before has no place in it. */
-static void start_clocks(struct pt_run_blocks *blocks)
+/* A line with c=. *ret_counted: the clock counts this event. */
+static enum pt_status follow_clock(struct pt_blocks *b, const struct pt_event *event, const struct step *at,
+                                   bool *ret_counted, struct pt_err *err)
 {
-    blocks->clocked = true;
-    pt_order_free(blocks->order);
-    blocks->order = pt_order_new(blocks->label, blocks->names);
-    for (size_t i = 0; i < blocks->open_count; i++) {
-        blocks->open[i].count = 0;
-        blocks->open[i].first_count = 0;
-    }
-}
-
-enum pt_status pt_run_blocks_event(struct pt_run_blocks *blocks, const struct pt_event *event, struct pt_err *err)
-{
-    if (event->op == PT_OP_INIT || event->op == PT_OP_CLOCK)
-        return PT_OK;
-    if (event->clock && !blocks->clocked)
-        start_clocks(blocks);
-    blocks->events++;
-    struct pt_clock *clock = NULL;
-    bool relevant = !blocks->clocked || event->clock;
-    enum pt_status status = pt_order_event(blocks->order, event, relevant, &clock, err);
+    if (b->block_count && !b->given)
+        return pt_err_at(err, PT_EINPUT, b->options.trace, event->line, 0,
+                         "this line carries a clock c=, but blocks before it carry none");
+    enum pt_status status = pt_order_event(b->order, event, false, NULL, err);
     if (status != PT_OK)
         return status;
-    if (event->op == PT_OP_END)
-        end(blocks, event);
-    if (event->op == PT_OP_BEGIN)
-        begin(blocks, event);
-    for (size_t i = 0; i < blocks->open_count && relevant; i++) {
-        struct occurrence *o = &blocks->open[i];
-        if (o->thread == event->thread)
-            note_own(blocks, o, event, clock);
-        else
-            note_foreign(o, event, clock);
+    b->given = true;
+    *ret_counted = false;
+    for (uint32_t k = 0; k < event->clock_len; k++) {
+        uint32_t other = event->clock[k].thread;
+        const struct thread *t = thread_at(b, other);
+        if (other == event->thread) {
+            *ret_counted = event->clock[k].count > t->counted;
+            continue;
+        }
+        const struct source *source = version_at(t, event->clock[k].count);
+        if (source)
+            learn(b, source, at);
     }
     return PT_OK;
+}
+
+static void keep_version(struct pt_blocks *b, const struct step *at)
+{
+    struct thread *self = &b->threads[at->thread];
+    self->counted++;
+    if (self->version_count && self->versions[self->version_count - 1].source.clock == self->clock)
+        return;
+    size_t old = self->version_cap;
+    struct version version = {self->counted, {*at, pt_clock_ref(self->clock)}};
+    PT_PUSH(self->versions, self->version_count, self->version_cap, version);
+    b->bytes += (self->version_cap - old) * sizeof *self->versions;
+}
+
+static uint32_t site_of(struct pt_blocks *b, const struct step *at)
+{
+    uint32_t *id = pt_map64_at(&b->site_ids, (uint64_t)at->thread << 32 | at->object);
+    if (*id == PT_NONE) {
+        size_t old = b->site_cap;
+        *id = b->site_count;
+        PT_PUSH(b->sites, b->site_count, b->site_cap, (struct site){PT_NONE});
+        b->bytes += (b->site_cap - old) * sizeof *b->sites;
+    }
+    return *id;
+}
+
+static uint32_t block_of(struct pt_blocks *b, uint32_t site, const struct step *at)
+{
+    uint32_t *id = pt_map64_at(&b->block_ids, (uint64_t)site << 32 | at->loc);
+    if (*id != PT_NONE)
+        return *id;
+    size_t old = b->block_cap;
+    struct block block = {.finding = {.thread = pt_name(b->names, PT_SPACE_THREAD, at->thread),
+                                      .name = pt_name(b->names, PT_SPACE_BLOCK, at->object),
+                                      .loc = pt_name(b->names, PT_SPACE_LOC, at->loc),
+                                      .number = ++b->threads[at->thread].blocks}};
+    *id = b->block_count;
+    PT_PUSH(b->blocks, b->block_count, b->block_cap, block);
+    b->bytes += (b->block_cap - old) * sizeof *b->blocks;
+    return *id;
+}
+
+static enum pt_status on_begin(struct pt_blocks *b, const struct step *at, struct pt_err *err)
+{
+    struct thread *self = &b->threads[at->thread];
+    if (self->begins == UINT32_MAX)
+        return pt_err_at(err, PT_ELIMIT, b->options.trace, at->line, 0, "more than 4294967295 blocks in one thread");
+    pt_clock_tick(&self->clock, at->thread);
+    size_t old = self->open_cap;
+    uint32_t site = site_of(b, at);
+    struct occurrence occurrence = {.begin = ++self->begins,
+                                    .block = block_of(b, site, at),
+                                    .site = site,
+                                    .below = b->sites[site].top,
+                                    .step = *at};
+    b->sites[site].top = self->open_count;
+    PT_PUSH(self->open, self->open_count, self->open_cap, occurrence);
+    b->bytes += (self->open_cap - old) * sizeof *self->open;
+    struct block *block = &b->blocks[occurrence.block];
+    block->finding.occurrences++;
+    block->open++;
+    b->wanted += !block->finding.events;
+    return PT_OK;
+}
+
+/* Closes the latest open block of that name in the thread. Blocks may overlap: then it is in the midst of others. */
+static void on_end(struct pt_blocks *b, const struct step *at)
+{
+    struct thread *self = &b->threads[at->thread];
+    uint32_t id = site_of(b, at); /* may move the array */
+    struct site *site = &b->sites[id];
+    if (site->top == PT_NONE) {
+        b->findings.stray_ends++;
+        return;
+    }
+    struct occurrence *occurrence = &self->open[site->top];
+    struct block *block = &b->blocks[occurrence->block];
+    occurrence->closed = true;
+    site->top = occurrence->below;
+    block->open--;
+    b->wanted -= !block->finding.events;
+    while (self->open_count && self->open[self->open_count - 1].closed)
+        self->open_count--;
+    if (self->settled > self->open_count)
+        self->settled = self->open_count;
+}
+
+static enum pt_status follow(struct pt_blocks *b, const struct pt_event *event, const struct step *at,
+                             struct pt_err *err)
+{
+    enum pt_status status = PT_OK;
+    bool counted = false;
+    if (event->clock)
+        status = follow_clock(b, event, at, &counted, err);
+    else if (b->given && event->op == PT_OP_BEGIN)
+        status = pt_err_at(err, PT_EINPUT, b->options.trace, event->line, 0,
+                           "this block's begin carries no clock c=, but lines before it do");
+    else if (!b->given)
+        follow_access_rule(b, at);
+    if (status == PT_OK && event->op == PT_OP_BEGIN) {
+        b->uncounted |= b->given && !counted;
+        status = on_begin(b, at, err);
+    } else if (status == PT_OK && event->op == PT_OP_END) {
+        on_end(b, at);
+    }
+    if (counted && status == PT_OK)
+        keep_version(b, at);
+    return status;
+}
+
+static void watch_memory(struct pt_blocks *b)
+{
+    size_t bytes = b->bytes + b->pool.bytes + pt_map64_bytes(&b->site_ids) + pt_map64_bytes(&b->block_ids);
+    if (bytes > b->peak)
+        b->peak = bytes;
+    if (!b->options.memory_limit || bytes <= b->options.memory_limit)
+        return;
+    b->over_limit = true;
+    release_run(b);
+}
+
+enum pt_status pt_blocks_event(struct pt_blocks *b, const struct pt_event *event, struct pt_err *err)
+{
+    if (event->thread == PT_NONE || b->over_limit) /* init, clock: no event */
+        return PT_OK;
+    struct step at = {.seq = ++b->seq,
+                      .line = event->line,
+                      .value = event->value,
+                      .thread = event->thread,
+                      .object = event->object,
+                      .loc = event->loc,
+                      .op = event->op};
+    thread_at(b, at.thread);
+    enum pt_status status = follow(b, event, &at, err);
+    if (status != PT_OK)
+        return status;
+    b->threads[at.thread].last = at;
+    b->threads[at.thread].acted = true;
+    if (b->bad_chain)
+        return pt_err_at(err, PT_EUSAGE, b->options.trace, event->line, 0,
+                         "a witness failed its own check (this is a mistake in portent: please report the trace)");
+    watch_memory(b);
+    return PT_OK;
+}
+
+const struct pt_block_findings *pt_blocks_finish(struct pt_blocks *b, const char *lost)
+{
+    struct pt_block_findings *all = &b->findings;
+    const char *unknown =
+        lost            ? lost
+        : b->over_limit ? "the memory limit was reached"
+        : b->uncounted  ? "the clocks of this trace count the events of its run's properties alone, so that reads, "
+                          "writes and locks may be missing; 'portent run --record-all -o' records them"
+                        : NULL;
+    all->items = pt_arena_alloc(&all->arena, (b->block_count + 1) * sizeof *all->items);
+    all->count = b->block_count;
+    for (uint32_t i = 0; i < b->block_count; i++) {
+        struct pt_block_finding *finding = &all->items[i];
+        *finding = b->blocks[i].finding;
+        finding->unfinished = b->blocks[i].open;
+        finding->verdict = finding->violated ? PT_VERDICT_VIOLATED : unknown ? PT_VERDICT_UNKNOWN : PT_VERDICT_HOLDS;
+    }
+    all->message = unknown ? pt_arena_strndup(&all->arena, unknown, strlen(unknown)) : NULL;
+    all->peak_bytes = b->peak + pt_order_bytes(b->order) + all->arena.bytes;
+    all->seconds = b->options.now ? (double)(b->options.now() - b->started) / 1e9 : 0;
+    return all;
 }

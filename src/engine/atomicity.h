@@ -1,30 +1,36 @@
 /*
- * Definition 3 of the causal-atomicity paper on the blocks of one recorded run: an occurrence of a block is violated
- * when another thread's event comes causally after its begin and causally before a later event of the occurrence.
+ * Causal atomicity of the blocks of one recorded run: Definition 3 of the causal-atomicity paper, as contract section 8
+ * corrects it. An occurrence of a block, begun by event e1 of thread T, is violated if some event f of another thread
+ * and some event e2 of T before the occurrence's end have e1 <= f <= e2 in the causal order of the trace. An
+ * occurrence that never ends goes on to the end of the trace.
+ *
+ * Guarantee: exact for the recorded events. With c= clocks that do not count begin events (`portent run -o`), every
+ * violation is one, and blocks without are unknown: what happened to them may not be in the trace.
+ *
+ * Cost: O(threads) for an event that teaches its thread of a begin it did not know, O(1) for nearly all others; memory
+ * for what is known of open blocks, objects and threads, not for the length of the trace.
  */
 #ifndef PT_ENGINE_ATOMICITY_H
 #define PT_ENGINE_ATOMICITY_H
 
 #include "base/err.h"
+#include "finding/blocks.h"
 #include "trace/event.h"
 
-struct pt_run_blocks;
-
-/* One block of one thread. */
-struct pt_run_block {
-    uint32_t thread, block;         /* ids of names */
-    uint64_t occurrences, violated; /* how many times it began; how many of these were violated */
-    /* The first violation; without clocks. */
-    struct pt_event begin, foreign, later;
+struct pt_blocks_options {
+    const char *trace;     /* its name, for places in messages */
+    uint64_t memory_limit; /* bytes; 0: none */
+    uint64_t (*now)(void); /* nanoseconds, for `seconds`; may be NULL */
 };
 
-struct pt_run_blocks *pt_run_blocks_new(const char *label, const struct pt_names *names);
-void pt_run_blocks_free(struct pt_run_blocks *blocks);
-/* The next event of the trace, already validated. */
-enum pt_status pt_run_blocks_event(struct pt_run_blocks *blocks, const struct pt_event *event,
-                                   struct pt_err *err) PT_WARN_UNUSED;
-/* In the order in which they began first. */
-const struct pt_run_block *pt_run_blocks_all(const struct pt_run_blocks *blocks, uint32_t *ret_count);
-uint64_t pt_run_blocks_events(const struct pt_run_blocks *blocks);
+struct pt_blocks;
+
+struct pt_blocks *pt_blocks_new(const struct pt_names *names, const struct pt_blocks_options *options);
+void pt_blocks_free(struct pt_blocks *blocks);
+/* Every event of the trace in order. PT_EINPUT when a c= clock makes no sense. */
+enum pt_status pt_blocks_event(struct pt_blocks *blocks, const struct pt_event *event,
+                               struct pt_err *err) PT_WARN_UNUSED;
+/* The trace has ended; `lost`: why events are missing, NULL. The findings are valid until the engine is freed. */
+const struct pt_block_findings *pt_blocks_finish(struct pt_blocks *blocks, const char *lost);
 
 #endif

@@ -204,6 +204,8 @@ struct pt_suppression {
     uint32_t used; /* how many violations it sets aside */
 };
 
+struct pt_block_findings;
+
 /* What one command found out about one trace. */
 struct pt_result {
     const char *trace;          /* its name as given */
@@ -212,6 +214,7 @@ struct pt_result {
     uint64_t threads;           /* that acted, were forked or joined */
     struct pt_finding **findings;
     uint32_t count;
+    const struct pt_block_findings *blocks;    /* of --atomicity (finding/blocks.h), NULL: nobody asked */
     const struct pt_suppression *suppressions; /* those that were asked for */
     uint32_t suppression_count;
     bool torn; /* the trace ended in a tear: what was intact was used */

@@ -152,25 +152,24 @@ static struct pt_clock *clock_max(const struct pt_clock *a, const struct pt_cloc
     return c;
 }
 
-/* *place <- max(*place, other). */
-static void clock_absorb(struct pt_clock **place, struct pt_clock *other)
+bool pt_clock_absorb(struct pt_clock **place, struct pt_clock *other)
 {
     if (*place == other || !other)
-        return;
+        return false;
     if (!*place) {
         *place = pt_clock_ref(other);
-        return;
+        return true;
     }
     unsigned relation = clock_relation(*place, other);
     if (!(relation & RIGHT_MORE))
-        return;
+        return false;
     struct pt_clock *c = relation & LEFT_MORE ? clock_max(*place, other) : pt_clock_ref(other);
     pt_clock_unref(*place);
     *place = c;
+    return true;
 }
 
-/* *place <- a copy with thread i's count one higher. */
-static void clock_tick(struct pt_clock **place, uint32_t i)
+void pt_clock_tick(struct pt_clock **place, uint32_t i)
 {
     const struct pt_clock *old = *place;
     struct pt_clock *c = clock_alloc(old->len > i ? old->len : i + 1, old->pool);
@@ -246,15 +245,15 @@ static inline struct object *object_at(struct pt_order *order, enum pt_space spa
 static void on_read(struct pt_order *order, struct thread *self, enum pt_space space, uint32_t id)
 {
     struct object *x = object_at(order, space, id);
-    clock_absorb(&self->clock, x->write);
-    clock_absorb(&x->access, self->clock);
+    pt_clock_absorb(&self->clock, x->write);
+    pt_clock_absorb(&x->access, self->clock);
 }
 
 /* Step 3, after the tick of step 1: V_x^w <- V_x^a <- V_i <- max(V_x^a, V_i). */
 static void on_write(struct pt_order *order, struct thread *self, enum pt_space space, uint32_t id)
 {
     struct object *x = object_at(order, space, id);
-    clock_absorb(&self->clock, x->access);
+    pt_clock_absorb(&self->clock, x->access);
     clock_set(&x->access, self->clock);
     clock_set(&x->write, self->clock);
 }
@@ -340,10 +339,10 @@ static void follow_access_rule(struct pt_order *order, struct thread *self, cons
         on_write(order, self, pt_op_space(event->op), event->object);
         break;
     case PT_OP_FORK:
-        clock_absorb(&thread_at(order, event->object)->clock, self->clock);
+        pt_clock_absorb(&thread_at(order, event->object)->clock, self->clock);
         break;
     case PT_OP_JOIN:
-        clock_absorb(&self->clock, thread_at(order, event->object)->clock);
+        pt_clock_absorb(&self->clock, thread_at(order, event->object)->clock);
         clock_set(&thread_at(order, event->object)->clock, order->empty); /* it will not act, or be joined, again */
         break;
     default: /* internal to the thread */
@@ -361,7 +360,7 @@ static enum pt_status compute_clock(struct pt_order *order, const struct pt_even
         if (pt_clock_get(self->clock, event->thread) == UINT32_MAX)
             return pt_err_at(err, PT_ELIMIT, order->label, event->line, 0,
                              "more than 4294967295 relevant events in one thread");
-        clock_tick(&self->clock, event->thread);
+        pt_clock_tick(&self->clock, event->thread);
         order->computed = true;
     }
     follow_access_rule(order, self, event);

@@ -39,6 +39,10 @@ struct pt_clock *pt_clock_new(uint32_t len,
                               struct pt_clock_pool *pool); /* zeroed; the caller fills it before sharing it */
 struct pt_clock *pt_clock_ref(struct pt_clock *clock);
 void pt_clock_unref(struct pt_clock *clock); /* NULL is fine */
+/* *place <- max(*place, other); true: *place learned something. NULL is the empty clock. */
+bool pt_clock_absorb(struct pt_clock **place, struct pt_clock *other);
+/* *place <- a copy with thread i's count one higher. */
+void pt_clock_tick(struct pt_clock **place, uint32_t thread);
 
 struct pt_order;
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report/atomicity.h"
 #include "report/json_detail.h"
 #include "report/json_writer.h"
 
@@ -275,6 +276,8 @@ void pt_report_json(const struct pt_result *result, struct pt_buf *buf)
     for (uint32_t i = 0; i < result->count; i++)
         put_finding(&json, result->findings[i]);
     pt_json_close(&json, ']');
+    if (result->blocks)
+        pt_atomicity_json(&json, result->blocks);
     if (result->suppression_count)
         put_suppressions(&json, result);
     pt_json_close(&json, '}');

@@ -3,7 +3,8 @@
 
 Each example is built once with `portent cc` or `portent c++`, and once by the plain compiler, to see that it needs nothing of
 Portent. Then, N times (default 5): `portent run` predicts the violation from a run that passed; `portent check` says the same of
-the recorded trace, and that the recorded order itself is fine. The last line is `examples: N passed, M failed`.
+the recorded trace, and that the recorded order itself is fine. Of the example with marked blocks, `portent model` (static) and
+`portent check --atomicity` (of the recorded run) say the same. The last line is `examples: N passed, M failed`.
 
 The programs are paced by pauses. On a busy machine a thread may be held up for longer than one, and the run is another one than the
 example's; the recorded order (or, alone, what the program prints) shows it. Such a run is told and repeated, at most ATTEMPTS
@@ -35,6 +36,8 @@ EXAMPLES = {
     "stages": ("stages.c", "whole", "migrate:table.schema/0 migrate:table.rows/0 serve:serving/0 serve:serving/2",
                ("serve", "w", "serving"), "a request: rows of version 2, read by schema 2\n"),
 }
+# folder: source, what its program prints at the intended pace, its blocks: are they causally atomic?
+MARKED = {"transfer": ("transfer.c", "the audit found 70\n", {"transfer": False, "refund": True, "audit": True})}
 ATTEMPTS = 4
 FOUND_BY_RUN, FOUND_BY_CHECK = 66, 1
 RUN_WINDOW = ["--window", "64", "--lookahead", "256"]  # what `portent run` explores unless told otherwise
@@ -90,14 +93,15 @@ def runs_alone(program, output):
 
 
 def build(portent, name, folder):
-    path = os.path.join("examples", name, EXAMPLES[name][0])
+    source, output = (EXAMPLES[name][0], EXAMPLES[name][-1]) if name in EXAMPLES else MARKED[name][:2]
+    path = os.path.join("examples", name, source)
     cxx = path.endswith(".cc")
     flags = ["-Wall", "-Wextra", "-Werror", "-O2", "-pthread"]
     plain, program = os.path.join(folder, name + "-plain"), os.path.join(folder, name)
     expect(0, os.environ.get("CXX", "c++") if cxx else os.environ.get("CC", "cc"), *flags, "-Iinclude", path, "-o", plain)
     expect(0, portent, "c++" if cxx else "cc", *flags, path, "-o", program)
-    runs_alone(plain, EXAMPLES[name][-1])
-    runs_alone(program, EXAMPLES[name][-1])
+    runs_alone(plain, output)
+    runs_alone(program, output)
     return program
 
 
@@ -134,6 +138,38 @@ def predict(portent, name, program):
     same("check of the recorded order alone", observed["verdict"], "holds")
 
 
+def verdicts(result):
+    """{block: causally atomic}"""
+    return {block["name"]: block["causally_atomic"] for block in result["blocks"]}
+
+
+def roles(result):
+    """The roles of the marked events of each violated block."""
+    return {block["name"]: [step["role"] for step in block["witness"] if step["role"] != "other"]
+            for block in result["blocks"] if block["witness"]}
+
+
+def meet(portent, name, program):
+    """Static and dynamic: no run violates what is atomic in the model, and at the intended pace they say the same."""
+    source, output, blocks = MARKED[name]
+    trace = program + ".trace"
+    static = json.loads(expect(FOUND_BY_CHECK, portent, "model", "--json", os.path.join("examples", name, source)))
+    same("blocks of the model", verdicts(static), blocks)
+    for attempt in range(ATTEMPTS):
+        printed = expect(0, portent, "run", "--record-all", "-o", trace, "--", program)
+        done = run(portent, "check", "--atomicity", "--json", trace)
+        dynamic = json.loads(done.stdout)
+        demand(0 if all(verdicts(dynamic).values()) else FOUND_BY_CHECK, done)
+        wrong = [block for block, atomic in verdicts(dynamic).items() if not atomic and blocks[block]]
+        same("blocks that a run violates and the model calls atomic", wrong, [])
+        if printed == output:
+            break
+        print(f"{name}: attempt {attempt + 1} was not at the intended pace: {printed}")
+    same("output under portent run", printed, output)
+    same("blocks of the run", verdicts(dynamic), blocks)
+    same("witnesses", roles(dynamic), roles(static))
+
+
 def main():
     parser = argparse.ArgumentParser(description="Builds and runs the example programs.")
     parser.add_argument("portent", type=os.path.abspath)
@@ -142,11 +178,11 @@ def main():
     options = parser.parse_args()
     passed = failed = 0
     with tempfile.TemporaryDirectory() as folder:
-        for name in options.names or EXAMPLES:
+        for name in options.names or [*EXAMPLES, *MARKED]:
             try:
                 program = build(options.portent, name, folder)
                 for _ in range(options.repeat):
-                    predict(options.portent, name, program)
+                    (predict if name in EXAMPLES else meet)(options.portent, name, program)
                 passed += 1
             except (Failure, subprocess.TimeoutExpired) as failure:
                 failed += 1

@@ -1,0 +1,122 @@
+/* The parts of the atomicity engine. Only src/engine/atomicity*.c include this. */
+#ifndef PT_ENGINE_ATOMICITY_IMPL_H
+#define PT_ENGINE_ATOMICITY_IMPL_H
+
+#include "engine/atomicity.h"
+#include "order/order.h"
+
+/* An event, as far as a witness shows it. */
+struct step {
+    uint64_t seq; /* of the trace's events, from 1 */
+    uint64_t line;
+    struct pt_value value;
+    uint32_t thread, object, loc;
+    uint8_t op;
+};
+
+/* An event that later ones may follow, with the begins that are before it. */
+struct source {
+    struct step step;
+    struct pt_clock *clock; /* NULL: there is no such event */
+};
+
+/* A source that taught a thread of begins it did not know. */
+struct lesson {
+    struct step from, at;
+    struct pt_clock *after; /* what the thread knew then */
+};
+
+struct lessons { /* of one thread, in order; what they taught grows */
+    struct lesson *items;
+    uint32_t count;
+    size_t cap;
+};
+
+struct occurrence {
+    uint32_t begin; /* among the begins of its thread, from 1 */
+    uint32_t block, site;
+    uint32_t below; /* the open occurrence of its site before it, PT_NONE: none */
+    bool closed;    /* while a later one is open */
+    struct step step;
+};
+
+struct version { /* c= traces: the first event of a thread that was counted with this clock */
+    uint64_t count;
+    struct source source;
+};
+
+struct thread {
+    struct pt_clock *clock; /* per thread, how many of its begins precede */
+    uint32_t begins;
+    struct occurrence *open; /* from the outermost to the innermost; the last one is not closed */
+    uint32_t open_count;
+    uint32_t settled; /* the first of them that is not violated: what violates one violates those around it */
+    size_t open_cap;
+    struct source fork; /* the event that started it */
+    struct step last;   /* its latest event, when `acted` */
+    bool acted;
+    uint32_t blocks; /* it has had */
+    struct lessons lessons;
+    uint64_t counted; /* c= traces: its counted events */
+    struct version *versions;
+    uint32_t version_count;
+    size_t version_cap;
+};
+
+struct object {
+    struct source write;    /* the latest */
+    struct source *readers; /* since then, one for each thread */
+    uint32_t reader_count;
+    size_t reader_cap;
+};
+
+struct objects {
+    struct object *items;
+    size_t cap;
+};
+
+struct site {     /* a name in a thread */
+    uint32_t top; /* its latest open occurrence, in its thread's `open`; PT_NONE: none */
+};
+
+struct block {
+    struct pt_block_finding finding;
+    uint64_t open; /* occurrences that are open now */
+};
+
+struct pt_blocks {
+    const struct pt_names *names;
+    struct pt_blocks_options options;
+    struct pt_order *order; /* checks c= fields */
+    struct pt_clock_pool pool;
+    struct pt_clock *empty;
+    struct thread *threads;
+    size_t thread_cap;
+    struct objects objects[PT_SPACE_COUNT];
+    struct block *blocks;
+    uint32_t block_count;
+    size_t block_cap;
+    struct site *sites;
+    uint32_t site_count;
+    size_t site_cap;
+    struct pt_map64 site_ids, block_ids; /* of (thread, name), of (site, place) */
+    uint64_t seq;
+    uint64_t wanted; /* open occurrences of blocks that have no witness yet */
+    uint64_t lesson_count, lesson_limit;
+    bool given;         /* lines carry c= */
+    bool uncounted;     /* a begin among them is not counted */
+    bool over_limit;    /* the memory limit was reached, and nothing is kept any more */
+    bool bad_chain;     /* a witness failed its own check */
+    size_t bytes, peak; /* of arrays; of everything */
+    uint64_t started;
+    struct pt_block_findings findings;
+};
+
+/* Remembers a lesson while some open block may need it for its witness. */
+void pt_blocks_remember(struct pt_blocks *blocks, const struct source *from, const struct step *at,
+                        struct pt_clock *after);
+/* Gives the block of an occurrence its witness: `from` is known to follow the begin, and `at` to follow `from`. */
+void pt_blocks_explain(struct pt_blocks *blocks, const struct occurrence *occurrence, const struct source *from,
+                       const struct step *at);
+
+#endif
