@@ -280,6 +280,27 @@ def places():
               ("event(done)", "places_plain.c:8")])
 
 
+@test
+def strings():
+    """The library's string functions write what they are given, in one event each; fortified forms too, and still stop overruns."""
+    write("p.prop", 'property p: state != "never"; property q: padded != "never";')
+    written = [("state", '"start"'), ("state", '"go"'), ("state", '"go-on"'), ("state", '"go-onlin"'), ("padded", '"ab"'),
+               ("padded", '"longer t"'), ("state", '"n=42"'), ("state", '"done!"')]
+    for flags in (["-O0"], ["-O2"], ["-O2", "-D_FORTIFY_SOURCE=2"]):
+        done = run(PORTENT, "cc", *flags, "-pthread", os.path.join(HERE, "strings.c"), "-o", "strings")
+        same(f"exit status of portent cc: {done.stderr}", done.returncode, 0)
+        done = run(PORTENT, "run", "-s", "p.prop", "-o", "t.trace", "-r", "r.json", "--", "./strings")
+        same(f"exit status with {flags}: {done.stderr}", done.returncode, 0)
+        same("output", done.stdout, "done! longer t 699\n")
+        same(f"events with {flags}", [line[1] for line in events("t.trace")], [f"w({name})={text}" for name, text in written])
+        same_offline("p.prop", "t.trace", "r.json")
+    write("overrun.c", "#include <string.h>\nchar to[4], from[9] = \"overrun\";\n"
+          "int main(int count, char **list) { (void)list; strcpy(to, from + (count > 5)); return 0; }\n")
+    done = run(PORTENT, "cc", "-O2", "-D_FORTIFY_SOURCE=2", "overrun.c", "-o", "overrun")
+    same(f"exit status of portent cc: {done.stderr}", done.returncode, 0)
+    same("overrun", run("./overrun").returncode, -6)
+
+
 def main():
     global PORTENT
     PORTENT = os.path.abspath(sys.argv[1])
