@@ -293,6 +293,8 @@ def strings():
         same(f"exit status with {flags}: {done.stderr}", done.returncode, 0)
         same("output", done.stdout, "done! longer t 699\n")
         same(f"events with {flags}", [line[1] for line in events("t.trace")], [f"w({name})={text}" for name, text in written])
+        places = {line[2].rsplit(":", 1)[0].rsplit("/", 1)[-1] for line in events("t.trace")}
+        same(f"places with {flags}", places, {"strings.c"})
         same_offline("p.prop", "t.trace", "r.json")
     write("overrun.c", "#include <string.h>\nchar to[4], from[9] = \"overrun\";\n"
           "int main(int count, char **list) { (void)list; strcpy(to, from + (count > 5)); return 0; }\n")
