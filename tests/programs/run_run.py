@@ -281,6 +281,22 @@ def places():
 
 
 @test
+def statics():
+    """Statics of functions that clang inlines everywhere, under entries without a name."""
+    write("once.c", "static int *once(void) { static int calls; calls++; return &calls; }\nint main(void) { return *once() - 1; }\n")
+    write("p.prop", "property p: once::calls <= 1;")
+    write("q.prop", "property p: once::calls <= 1; property q: ns::C::step::steps <= 2;")
+    for flags in (["-O0"], ["-O2"], ["-O2", "-flto"]):
+        for command, source, properties in (("cc", "once.c", "p.prop"), ("c++", os.path.join(HERE, "statics.cc"), "q.prop")):
+            done = run(PORTENT, command, *flags, "-pthread", source, "-o", "statics")
+            same(f"exit status of portent {command}: {done.stderr}", done.returncode, 0)
+            done = run(PORTENT, "run", "-s", properties, "-o", "t.trace", "--", "./statics")
+            same(f"exit status with {flags}: {done.stderr}", done.returncode, 0)
+            same("events", [line[1] for line in events("t.trace")],
+                 ["w(once::calls)=1", "w(ns::C::step::steps)=2"][:1 if command == "cc" else 2])
+
+
+@test
 def strings():
     """The library's string functions write what they are given, in one event each; fortified forms too, and still stop overruns."""
     write("p.prop", 'property p: state != "never"; property q: padded != "never";')
