@@ -297,6 +297,28 @@ def statics():
 
 
 @test
+def dropped():
+    """A full buffer: the verdict is unknown, says how many were lost, and so does `check` on what was recorded, in either form."""
+    build("flood")
+    write("p.prop", "property p: level >= 0;")
+    for trace in ("t.trace", "t.ptb"):
+        done = run(PORTENT, "run", "-s", "p.prop", "--on-full", "drop", "-o", trace, "-r", "r.json", "--", "./flood")
+        same(f"exit status: {done.stderr}", done.returncode, 0)
+        lost = int(re.search(r"warning: (\d+) events did not fit", done.stderr).group(1))
+        online = findings(json.loads(read("r.json")))[0]
+        same("verdict of run, and its count", [online["verdict"], online["relevant"]], ["unknown", 1000000 - lost])
+        done = run(PORTENT, "check", "--json", "--window", "64", "--lookahead", "256", "-s", "p.prop", trace)
+        same(f"exit status of check: {done.stderr}", done.returncode, 3)
+        offline = json.loads(done.stdout)["properties"][0]
+        same("verdict of check", [offline["verdict"], offline["relevant"]], ["unknown", online["relevant"]])
+        if trace == "t.trace":
+            same("reason", str(lost) in done.stderr, True)
+        done = run(PORTENT, "convert", trace, "-o", "u.ptb")
+        same("exit status of convert", done.returncode, 3)
+        same("check on its output", run(PORTENT, "check", "-s", "p.prop", "u.ptb").returncode, 3)
+
+
+@test
 def strings():
     """The library's string functions write what they are given, in one event each; fortified forms too, and still stop overruns."""
     write("p.prop", 'property p: state != "never"; property q: padded != "never";')
