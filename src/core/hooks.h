@@ -60,7 +60,7 @@ typedef unsigned __int128 pt_u128;
     X(void *, __portent_memmove, (void *to, const void *from, size_t size, const struct pt_site *site))                \
     X(void *, __portent_memset, (void *to, int byte, size_t size, const struct pt_site *site))                         \
     /* at most `limit` bytes of `from`; `room` bytes are there, or else the program ends as by _FORTIFY_SOURCE.        \
-       Returns the end of what was copied. */                                                                                        \
+       Returns the end of what was copied. */                                                                          \
     X(char *, __portent_string,                                                                                        \
       (char *to, const char *from, size_t limit, size_t room, int op, const struct pt_site *site))
 
