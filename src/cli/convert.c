@@ -109,6 +109,7 @@ static enum pt_status copy(struct pt_reader *reader, const struct pt_names *name
     pt_validator_free(validator);
     if (read == PT_READ_TORN) {
         pt_diag_warning(err);
+        pt_writer_set_incomplete(writer, err->message);
         *ret_torn = true;
     }
     return read == PT_READ_ERROR ? err->status : status;

@@ -7,8 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -203,17 +205,54 @@ enum pt_status pt_launch(const char *path, const char *const *arguments, struct 
         stop_guard(&launched);
     } else {
         program = launched.program;
+        launched.reader = reader;
         *ret_launched = launched;
     }
     sigprocmask(SIG_SETMASK, &before, NULL);
     return status;
 }
 
-bool pt_launch_is_over(const struct pt_launched *launched)
+void pt_launch_adopt(void)
+{
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); /* refused: the child's end is learned from kill */
+}
+
+static bool has_ended(pid_t process)
 {
     siginfo_t info = {0};
-    int result = waitid(P_PID, (id_t)launched->program, &info, WEXITED | WNOHANG | WNOWAIT);
+    int result = waitid(P_PID, (id_t)process, &info, WEXITED | WNOHANG | WNOWAIT);
+    if (result != 0 && errno == ECHILD) /* not ours, or not yet: its own parent lives */
+        return kill(process, 0) != 0 && errno == ESRCH;
     return result == 0 ? info.si_pid != 0 : errno != EINTR;
+}
+
+/* The child that is observed, 0: none. One that is being made shows up in a moment, or never. */
+static pid_t followed(const struct pt_launched *launched)
+{
+    uint32_t process = pt_channel_process(launched->reader);
+    for (unsigned tries = 0; process == PT_PROCESS_FORKING && tries < 100; tries++) {
+        struct timespec moment = {.tv_nsec = 10 * 1000 * 1000};
+        nanosleep(&moment, NULL);
+        process = pt_channel_process(launched->reader);
+    }
+    return process == PT_PROCESS_FORKING ? 0 : (pid_t)process;
+}
+
+void pt_launch_kill(const struct pt_launched *launched, int number)
+{
+    pid_t child = followed(launched);
+    kill(child ? child : launched->program, number);
+}
+
+bool pt_launch_is_over(const struct pt_launched *launched)
+{
+    if (!has_ended(launched->program))
+        return false;
+    pid_t child = followed(launched);
+    if (!child)
+        return true;
+    program = child; /* who gets our signals now */
+    return has_ended(child);
 }
 
 int pt_launch_end(struct pt_launched *launched)
@@ -222,6 +261,9 @@ int pt_launch_end(struct pt_launched *launched)
     release_signals();
     while (waitpid(launched->program, &status, 0) < 0 && errno == EINTR)
         ;
+    pid_t child = followed(launched);
+    if (child)
+        waitpid(child, NULL, WNOHANG);
     stop_guard(launched);
     return WIFSIGNALED(status) ? PT_EXIT_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
 }

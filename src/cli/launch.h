@@ -15,6 +15,7 @@ char *pt_launch_find(const char *name, int *ret_exit, struct pt_err *err);
 
 struct pt_launched {
     pid_t program;
+    struct pt_channel_reader *reader; /* tells which of its children is observed in its place */
     pid_t guard;
     int guard_pipe; /* closing it ends the guard */
 };
@@ -26,7 +27,11 @@ struct pt_launched {
  */
 enum pt_status pt_launch(const char *path, const char *const *arguments, struct pt_channel_reader *reader,
                          struct pt_launched *ret_launched, struct pt_err *err) PT_WARN_UNUSED;
-/* Has the program ended? It stays a zombie until pt_launch_end. */
+/* Before pt_launch: children whose parents end become ours, so that their ends are seen. */
+void pt_launch_adopt(void);
+/* To the program, or to the child that is observed in its place. */
+void pt_launch_kill(const struct pt_launched *launched, int number);
+/* Has the program ended, and the child that is observed in its place? It stays a zombie until pt_launch_end. */
 bool pt_launch_is_over(const struct pt_launched *launched);
 /* The program's exit status as a shell gives it: 128 + the signal's number when one killed it. */
 int pt_launch_end(struct pt_launched *launched);

@@ -14,6 +14,7 @@
 #include "cli/file.h"
 #include "cli/launch.h"
 #include "cli/session.h"
+#include "cli/session_warn.h"
 #include "report/json.h"
 
 enum { DEFAULT_EXIT = 66 };
@@ -216,10 +217,16 @@ static void write_result(struct run *run, const struct pt_result *result)
 
 static void close_trace(struct run *run)
 {
+    struct pt_session *session = &run->session;
+    struct pt_buf lost;
     struct pt_err err;
-    if (run->session.writer && pt_writer_close(run->session.writer, &err) != PT_OK)
+    pt_buf_init(&lost);
+    if (session->writer && pt_session_losses(session, &lost))
+        pt_writer_set_incomplete(session->writer, lost.text);
+    if (session->writer && pt_writer_close(session->writer, &err) != PT_OK)
         pt_diag_error(&err);
-    run->session.writer = NULL;
+    session->writer = NULL;
+    pt_buf_release(&lost);
 }
 
 static bool is_violated(const struct pt_result *result)

@@ -171,9 +171,9 @@ static void halt(const struct pt_launched *launched, uint64_t *since)
     uint64_t now = pt_progress_now();
     if (!*since) {
         *since = now;
-        kill(launched->program, SIGTERM);
+        pt_launch_kill(launched, SIGTERM);
     } else if (now - *since > HALT_PATIENCE) {
-        kill(launched->program, SIGKILL);
+        pt_launch_kill(launched, SIGKILL);
     }
 }
 
@@ -217,6 +217,8 @@ static void introduce(const struct pt_session *session, pid_t process)
 enum pt_status pt_session_run(struct pt_session *session, const char *const *arguments, struct pt_err *err)
 {
     struct pt_launched launched;
+    if (session->settings.follow_fork)
+        pt_launch_adopt();
     enum pt_status status = pt_launch(session->program, arguments, session->reader, &launched, err);
     if (status != PT_OK)
         return status;

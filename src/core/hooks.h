@@ -30,6 +30,9 @@ enum pt_rmw_op {
     PT_RMW_UMIN
 };
 
+/* The string functions of the library: strcpy and stpcpy, strncpy and stpncpy, strcat and strncat. */
+enum pt_string_op { PT_STRING_COPY, PT_STRING_PAD, PT_STRING_APPEND };
+
 typedef unsigned __int128 pt_u128;
 
 #define PT_HOOKS_OF_SIZE(X, bytes, type)                                                                               \
@@ -55,7 +58,11 @@ typedef unsigned __int128 pt_u128;
     X(void, __portent_fence, (int order, const struct pt_site *site))                                                  \
     X(void *, __portent_memcpy, (void *to, const void *from, size_t size, const struct pt_site *site))                 \
     X(void *, __portent_memmove, (void *to, const void *from, size_t size, const struct pt_site *site))                \
-    X(void *, __portent_memset, (void *to, int byte, size_t size, const struct pt_site *site))
+    X(void *, __portent_memset, (void *to, int byte, size_t size, const struct pt_site *site))                         \
+    /* at most `limit` bytes of `from`; `room` bytes are there, or else the program ends as by _FORTIFY_SOURCE.        \
+       Returns the end of what was copied. */                                                                          \
+    X(char *, __portent_string,                                                                                        \
+      (char *to, const char *from, size_t limit, size_t room, int op, const struct pt_site *site))
 
 #define PT_DECLARE_HOOK(returns, name, parameters) returns name parameters;
 PT_HOOKS(PT_DECLARE_HOOK)

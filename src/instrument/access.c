@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/hooks.h"
+
 #define MAX_ADDRESS_STEPS 64 /* longer chains of GEPs and casts count as unknown */
 
 static bool starts_with(const char *text, const char *prefix)
@@ -223,6 +225,52 @@ static void add_block(struct pt_module *m, LLVMValueRef call, enum pt_access_kin
                           .inst = call, .kind = kind, .address = writes_shared ? 0 : 1, .size = 2, .moves = moves});
 }
 
+const struct pt_string_function *pt_string_function(const char *name, unsigned arguments)
+{
+    static const struct pt_string_function functions[] = {
+        {"strcpy", 2, PT_NONE, PT_NONE, PT_STRING_COPY, false},
+        {"__strcpy_chk", 3, PT_NONE, 2, PT_STRING_COPY, false},
+        {"stpcpy", 2, PT_NONE, PT_NONE, PT_STRING_COPY, true},
+        {"__stpcpy_chk", 3, PT_NONE, 2, PT_STRING_COPY, true},
+        {"strncpy", 3, 2, PT_NONE, PT_STRING_PAD, false},
+        {"__strncpy_chk", 4, 2, 3, PT_STRING_PAD, false},
+        {"stpncpy", 3, 2, PT_NONE, PT_STRING_PAD, true},
+        {"__stpncpy_chk", 4, 2, 3, PT_STRING_PAD, true},
+        {"strcat", 2, PT_NONE, PT_NONE, PT_STRING_APPEND, false},
+        {"__strcat_chk", 3, PT_NONE, 2, PT_STRING_APPEND, false},
+        {"strncat", 3, 2, PT_NONE, PT_STRING_APPEND, false},
+        {"__strncat_chk", 4, 2, 3, PT_STRING_APPEND, false},
+    };
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        if (strcmp(name, functions[i].name) == 0 && arguments == functions[i].arguments)
+            return &functions[i];
+    return NULL;
+}
+
+static void add_string(struct pt_module *m, LLVMValueRef call)
+{
+    LLVMValueRef to = LLVMGetOperand(call, 0), from = LLVMGetOperand(call, 1);
+    if (LLVMGetTypeKind(LLVMTypeOf(to)) != LLVMPointerTypeKind ||
+        LLVMGetTypeKind(LLVMTypeOf(from)) != LLVMPointerTypeKind)
+        return;
+    bool reads_shared = may_be_shared(m, from) && !is_constant(pt_base_of(m, from, NULL));
+    bool writes_shared = may_be_shared(m, to);
+    if (reads_shared || writes_shared)
+        add_access(m, (struct pt_access){
+                          .inst = call, .kind = PT_ACCESS_STRING, .address = writes_shared ? 0 : 1, .size = PT_NONE});
+}
+
+/* Functions that format into (to, size, ...). */
+static void find_format(struct pt_module *m, LLVMValueRef call, const char *name, unsigned arguments)
+{
+    static const char *const names[] = {"snprintf", "vsnprintf", "__snprintf_chk", "__vsnprintf_chk"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0 && arguments >= 3 &&
+            LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(call, 1))) == LLVMIntegerTypeKind &&
+            may_be_shared(m, LLVMGetOperand(call, 0)))
+            add_access(m, (struct pt_access){.inst = call, .kind = PT_ACCESS_FORMAT, .address = 0, .size = 1});
+}
+
 /* `size` is the operand with the size, or PT_NONE when it is `bytes`. */
 static void add_library_call(struct pt_module *m, LLVMValueRef call, unsigned address, unsigned size, unsigned bytes,
                              bool reads)
@@ -279,6 +327,9 @@ static void find_call(struct pt_module *m, LLVMValueRef call)
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         if (strcmp(name, blocks[i].name) == 0 && arguments == blocks[i].arguments)
             add_block(m, call, blocks[i].kind, blocks[i].moves);
+    if (pt_string_function(name, arguments))
+        add_string(m, call);
+    find_format(m, call, name, arguments);
     if (starts_with(name, "__atomic_"))
         find_libatomic(m, call, name, arguments);
     /* Its counterpart, the check of a function static's guard, is an ordinary acquire load of the guard's first byte.

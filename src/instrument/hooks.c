@@ -278,6 +278,30 @@ static void replace_block(struct pt_module *m, const struct pt_access *access)
     replace(call, has_result ? to : NULL);
 }
 
+static void replace_string(struct pt_module *m, const struct pt_access *access)
+{
+    LLVMValueRef call = access->inst, to = LLVMGetOperand(call, 0), unbounded = LLVMConstAllOnes(m->i64);
+    const struct pt_string_function *function = pt_string_function(pt_callee_name(call), LLVMGetNumArgOperands(call));
+    LLVMValueRef limit = function->limit == PT_NONE ? unbounded : LLVMGetOperand(call, function->limit);
+    LLVMValueRef room = function->room == PT_NONE ? unbounded : LLVMGetOperand(call, function->room);
+    LLVMValueRef arguments[] = {as_bytes(m, to),
+                                as_bytes(m, LLVMGetOperand(call, 1)),
+                                LLVMBuildIntCast2(m->builder, limit, m->i64, false, ""),
+                                LLVMBuildIntCast2(m->builder, room, m->i64, false, ""),
+                                int_constant(m, function->op),
+                                access->site};
+    LLVMValueRef end = call_hook(m, "__portent_string", m->byte_pointer, arguments, 6);
+    replace(call, function->returns_end ? end : to);
+}
+
+/* What is formatted lies in the first bytes. A size that only means `enough` must not hold half of the memory. */
+static void bracket_format(struct pt_module *m, const struct pt_access *access)
+{
+    LLVMValueRef size = size_of(m, access), most = LLVMConstInt(m->i64, 4096, false);
+    LLVMValueRef more = LLVMBuildICmp(m->builder, LLVMIntUGT, size, most, "");
+    bracket(m, access, LLVMBuildSelect(m->builder, more, most, size, ""), false);
+}
+
 void pt_replace_access(struct pt_module *m, const struct pt_access *access)
 {
     LLVMPositionBuilderBefore(m->builder, access->inst);
@@ -305,6 +329,12 @@ void pt_replace_access(struct pt_module *m, const struct pt_access *access)
     case PT_ACCESS_COPY_CHECKED:
     case PT_ACCESS_FILL_CHECKED:
         replace_block(m, access);
+        break;
+    case PT_ACCESS_STRING:
+        replace_string(m, access);
+        break;
+    case PT_ACCESS_FORMAT:
+        bracket_format(m, access);
         break;
     case PT_ACCESS_LIBRARY_READ:
     case PT_ACCESS_LIBRARY_WRITE:

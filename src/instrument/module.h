@@ -23,6 +23,8 @@ enum pt_access_kind {
     PT_ACCESS_FILL,          /* memset */
     PT_ACCESS_COPY_CHECKED,  /* __memcpy_chk, __memmove_chk */
     PT_ACCESS_FILL_CHECKED,  /* __memset_chk */
+    PT_ACCESS_STRING,        /* strcpy and its kin, see pt_string_function */
+    PT_ACCESS_FORMAT,        /* snprintf and its kin: to, size, ... */
     PT_ACCESS_LIBRARY_READ,  /* a call that reads its pointer's object atomically: __atomic_load */
     PT_ACCESS_LIBRARY_WRITE, /* ... writes or updates it: __atomic_store, __cxa_guard_release */
 };
@@ -65,6 +67,16 @@ static inline uint64_t pt_key(LLVMValueRef value)
 {
     return (uint64_t)(uintptr_t)value;
 }
+
+/* A function of the library that copies a string. */
+struct pt_string_function {
+    const char *name;
+    unsigned arguments, limit, room; /* operands; PT_NONE: without */
+    int op;                          /* enum pt_string_op */
+    bool returns_end;
+};
+/* access.c: the one that `name` is, with that many arguments, or NULL. */
+const struct pt_string_function *pt_string_function(const char *name, unsigned arguments);
 
 /* access.c: fills m->accesses (without sites) for one function. */
 void pt_find_accesses(struct pt_module *m, LLVMValueRef function);

@@ -3,7 +3,8 @@
  *
  * With optimisation on, locals are first promoted to registers ("function(sroa,early-cse)"): what is left are accesses
  * of real memory, while everything that -O would later delete or merge is still there to be seen. The C++ library's
- * own wrappers of atomic operations are inlined before, so that an access stands where the program has it. Then,
+ * own wrappers of atomic operations, and the C library's of fortified functions, are inlined before, so that an access
+ * stands where the program has it. Then,
  * function by function, all accesses are found and named before the first is replaced (a replaced load could no longer
  * lend its name to what is read through it). Last, promises that the hooks would break (readonly, nosync, ...) are
  * taken back, or the optimiser would delete calls of functions with hooks in them.
@@ -196,22 +197,6 @@ static void remove_attribute(LLVMValueRef function, const char *name)
     LLVMRemoveEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, kind);
 }
 
-/* Marks the library's wrappers for inlining; false when there are none. */
-static bool mark_atomic_wrappers(struct pt_module *m)
-{
-    bool any = false;
-    for (LLVMValueRef f = LLVMGetFirstFunction(m->module); f; f = LLVMGetNextFunction(f)) {
-        size_t len;
-        if (LLVMIsDeclaration(f) || !is_atomic_wrapper(LLVMGetValueName2(f, &len)))
-            continue;
-        remove_attribute(f, "noinline"); /* what -O0 gives every function */
-        remove_attribute(f, "optnone");
-        set_attribute(m->context, f, "alwaysinline");
-        any = true;
-    }
-    return any;
-}
-
 static enum pt_status run_passes(LLVMModuleRef module, const char *passes, struct pt_err *err)
 {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
@@ -225,18 +210,71 @@ static enum pt_status run_passes(LLVMModuleRef module, const char *passes, struc
     return status;
 }
 
+/* What clang calls the always-inline definition of a function that it also knows as a builtin: `strcpy.inline`. */
+static bool is_fortified_wrapper(const char *name, size_t len)
+{
+    static const char ending[] = ".inline";
+    return len > sizeof ending - 1 && strcmp(name + len - (sizeof ending - 1), ending) == 0;
+}
+
+/* Marks the library's wrappers for inlining; false when there are none. */
+static bool mark_wrappers(struct pt_module *m)
+{
+    bool any = false;
+    for (LLVMValueRef f = LLVMGetFirstFunction(m->module); f; f = LLVMGetNextFunction(f)) {
+        size_t len;
+        const char *name = LLVMGetValueName2(f, &len);
+        if (LLVMIsDeclaration(f))
+            continue;
+        if (is_atomic_wrapper(name)) {
+            remove_attribute(f, "noinline"); /* what -O0 gives every function */
+            remove_attribute(f, "optnone");
+            set_attribute(m->context, f, "alwaysinline");
+            any = true;
+        }
+        any |= is_fortified_wrapper(name, len) && has_attribute(f, "alwaysinline");
+    }
+    return any;
+}
+
+/* Inlines wrappers. The pass would inline all functions that ask for it; in one that was opted out the callers would
+ * then be instrumented, so it waits. */
+static enum pt_status inline_wrappers(struct pt_module *m, const struct pt_strtab *opt_outs, struct pt_err *err)
+{
+    static const char waits[] = "portent-waits";
+    if (!mark_wrappers(m))
+        return PT_OK;
+    LLVMAttributeRef mark = LLVMCreateStringAttribute(m->context, waits, sizeof waits - 1, "", 0);
+    for (LLVMValueRef f = LLVMGetFirstFunction(m->module); f; f = LLVMGetNextFunction(f)) {
+        size_t len;
+        const char *name = LLVMGetValueName2(f, &len);
+        if (has_attribute(f, "alwaysinline") && pt_strtab_find(opt_outs, name, len) != PT_NONE) {
+            remove_attribute(f, "alwaysinline");
+            LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, mark);
+        }
+    }
+    enum pt_status status = run_passes(m->module, "always-inline", err);
+    for (LLVMValueRef f = LLVMGetFirstFunction(m->module); f; f = LLVMGetNextFunction(f)) {
+        if (!has_string_attribute(f, waits))
+            continue;
+        LLVMRemoveStringAttributeAtIndex(f, LLVMAttributeFunctionIndex, waits, sizeof waits - 1);
+        set_attribute(m->context, f, "alwaysinline");
+    }
+    return status;
+}
+
 static enum pt_status rewrite_module(struct pt_module *m, const struct pt_rewrite *how, struct pt_err *err)
 {
-    if (mark_atomic_wrappers(m) && run_passes(m->module, "always-inline", err) != PT_OK)
-        return err->status;
-    if (how->optimize && run_passes(m->module, "function(sroa,early-cse)", err) != PT_OK)
-        return err->status;
-#if LLVM_VERSION_MAJOR == 19
-    LLVMSetIsNewDbgInfoFormat(m->module, false); /* names.c reads the intrinsics that debug records came to replace */
-#endif
     struct pt_strtab opt_outs;
     pt_strtab_init(&opt_outs);
     enum pt_status status = find_opt_outs(m, how->tsan_bitcode, &opt_outs, err);
+    if (status == PT_OK)
+        status = inline_wrappers(m, &opt_outs, err);
+    if (status == PT_OK && how->optimize)
+        status = run_passes(m->module, "function(sroa,early-cse)", err);
+#if LLVM_VERSION_MAJOR == 19
+    LLVMSetIsNewDbgInfoFormat(m->module, false); /* names.c reads the intrinsics that debug records came to replace */
+#endif
     /* Hooks are declared on the way, at the end of the list; they have no body. */
     for (LLVMValueRef f = LLVMGetFirstFunction(m->module); f && status == PT_OK; f = LLVMGetNextFunction(f)) {
         size_t len;

@@ -33,14 +33,19 @@ static const char *file_of(LLVMMetadataRef location, unsigned *ret_len)
     return file ? LLVMDIFileGetFilename(file, ret_len) : NULL;
 }
 
-/* Is this a header of the C++ library, as both GCC's and LLVM's are installed? */
+/* Is this a header of the C++ library, as both GCC's and LLVM's are installed, or one of those in which _FORTIFY_SOURCE
+ * has glibc wrap its functions? */
 static bool is_library_file(const char *file, unsigned len)
 {
-    static const char part[] = "/include/c++/";
-    return file && memmem(file, len, part, sizeof part - 1) != NULL;
+    static const char *const parts[] = {"/include/c++/", "/bits/string_fortified.h", "/bits/strings_fortified.h",
+                                        "/bits/stdio2.h"};
+    for (size_t i = 0; file && i < sizeof parts / sizeof *parts; i++)
+        if (memmem(file, len, parts[i], strlen(parts[i])))
+            return true;
+    return false;
 }
 
-/* Code of the C++ library that was inlined stands where it is used. */
+/* Code of these libraries that was inlined stands where it is used. */
 static LLVMMetadataRef location_of(LLVMValueRef inst)
 {
     LLVMMetadataRef location = LLVMInstructionGetDebugLoc(inst), outer;

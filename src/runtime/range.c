@@ -1,5 +1,6 @@
 /*
- * Accesses of any size: those the program does inline between a begin and an end, and memcpy, memmove, memset.
+ * Accesses of any size: those the program does inline between a begin and an end, memcpy, memmove, memset, and copies
+ * of strings.
  *
  * The latter are not atomic in C either, so they go in pieces, each held for itself; a piece is read into a buffer and
  * then written, so that source and destination are never held together.
@@ -127,4 +128,37 @@ void *__portent_memset(void *to, int byte, size_t size, const struct pt_site *si
         write_piece(self, (char *)to + done, buffer, piece, site);
     }
     return to;
+}
+
+/* `length` bytes of `from` and `zeros` zeros. Where they fit into one piece the string changes in one event. */
+static void copy_and_fill(char *to, const char *from, size_t length, size_t zeros, const struct pt_site *site)
+{
+    size_t size = length + zeros;
+    struct pt_thread *self = recorder(to, size);
+    if (!self || self->busy || !pt_address_ok((uintptr_t)from)) {
+        memcpy(to, from, length);
+        memset(to + length, 0, zeros);
+        return;
+    }
+    unsigned char buffer[PIECE];
+    for (size_t done = 0, piece; done < size; done += piece) {
+        piece = size - done < PIECE ? size - done : PIECE;
+        size_t copied = done >= length ? 0 : length - done < piece ? length - done : piece;
+        if (copied)
+            read_piece(self, buffer, from + done, copied, site);
+        memset(buffer + copied, 0, piece - copied);
+        write_piece(self, to + done, buffer, piece, site);
+    }
+}
+
+_Noreturn void __chk_fail(void); /* glibc's end of programs that overrun a buffer of known size */
+
+char *__portent_string(char *to, const char *from, size_t limit, size_t room, int op, const struct pt_site *site)
+{
+    size_t length = strnlen(from, limit), skip = op == PT_STRING_APPEND ? strlen(to) : 0;
+    size_t zeros = op == PT_STRING_PAD ? limit - length : 1;
+    if (room != SIZE_MAX && (zeros > room || length > room - zeros || skip > room - zeros - length))
+        __chk_fail();
+    copy_and_fill(to + skip, from, length, zeros, site);
+    return to + skip + length;
 }

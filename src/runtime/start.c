@@ -2,9 +2,14 @@
  * Beginning: before main, find the observer's channel and the variables it asks for. Without a channel nothing is set
  * up, and every hook does its access and nothing else. A process that finds the channel in use leaves it alone: it is a
  * child of the observed one.
+ *
+ * After a fork one of the two processes goes on being observed: the parent, or with follow_fork=1 the child, as servers
+ * want it that go into the background. The latter needs a parent without other threads, for what those hold would be
+ * held in the child for ever.
  */
 #include <pthread.h>
 #include <string.h>
+#include <sys/single_threaded.h>
 
 #include "core/channel.h"
 #include "runtime/clock.h"
@@ -63,7 +68,7 @@ static struct pt_channel *open_channel(void)
     return NULL;
 }
 
-static void in_forked_child(void)
+static void leave_channel(void)
 {
     struct pt_channel *channel = pt_channel;
     atomic_store_explicit(&pt_active, false, memory_order_relaxed);
@@ -73,6 +78,35 @@ static void in_forked_child(void)
     pt_thread_forget();
     if (channel)
         pt_sys_release(channel, mapped);
+}
+
+static bool following; /* by the fork that is being done */
+
+static void before_fork(void)
+{
+    following = pt_channel && pt_options.follow_fork && __libc_single_threaded;
+    if (!following)
+        return;
+    /* The child takes both back. Should it never be, the observer does not wait for it, and knows what it has missed.
+     */
+    atomic_fetch_add(&pt_channel->dropped, 1);
+    atomic_store(&pt_channel->process, PT_PROCESS_FORKING);
+}
+
+static void in_forking_parent(void)
+{
+    if (following)
+        leave_channel();
+}
+
+static void in_forked_child(void)
+{
+    if (!following) {
+        leave_channel();
+        return;
+    }
+    atomic_store(&pt_channel->process, (uint32_t)pt_sys_process());
+    atomic_fetch_sub(&pt_channel->dropped, 1);
 }
 
 static void introduce(void)
@@ -108,7 +142,7 @@ __attribute__((constructor(101))) static void start(void)
     struct pt_thread *self = pt_thread_self(); /* the first thread: number 0 */
     if (!self)
         return;
-    pthread_atfork(NULL, NULL, in_forked_child);
+    pthread_atfork(before_fork, in_forking_parent, in_forked_child);
     pt_enter(self);
     if (pt_full_any())
         pt_full_modules(self);

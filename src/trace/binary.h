@@ -68,6 +68,8 @@ void pt_binary_writer_free(struct pt_binary_writer *writer);
 void pt_binary_begin(struct pt_buf *out);
 enum pt_status pt_binary_add(struct pt_binary_writer *writer, const struct pt_event *event, struct pt_buf *out,
                              struct pt_err *err) PT_WARN_UNUSED;
+/* The events so far. */
+void pt_binary_flush(struct pt_binary_writer *writer, struct pt_buf *out);
 /* The last events and the end marker. */
 void pt_binary_end(struct pt_binary_writer *writer, struct pt_buf *out);
 

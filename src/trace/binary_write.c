@@ -115,7 +115,7 @@ static void encode(struct pt_binary_writer *writer)
     pt_columns_encode(writer->columns, &writer->raw);
 }
 
-static void flush(struct pt_binary_writer *writer, struct pt_buf *out)
+void pt_binary_flush(struct pt_binary_writer *writer, struct pt_buf *out)
 {
     struct pt_columns *columns = writer->columns;
     if (columns->len == 0)
@@ -138,7 +138,7 @@ static void flush(struct pt_binary_writer *writer, struct pt_buf *out)
 
 void pt_binary_end(struct pt_binary_writer *writer, struct pt_buf *out)
 {
-    flush(writer, out);
+    pt_binary_flush(writer, out);
     writer->raw.len = 0;
     put_block(writer, pt_block_end_magic, "", 0, out);
 }
@@ -215,6 +215,6 @@ enum pt_status pt_binary_add(struct pt_binary_writer *writer, const struct pt_ev
     if (writer->too_large || extra + OVERHEAD_BYTES + PT_BLOCK_EVENTS * ROW_BYTES > PT_BLOCK_BYTES)
         return pt_err_set(err, PT_ELIMIT, "an event is too large for a binary trace");
     if (columns->len == PT_BLOCK_EVENTS || extra >= FLUSH_BYTES)
-        flush(writer, out);
+        pt_binary_flush(writer, out);
     return PT_OK;
 }

@@ -302,6 +302,11 @@ struct pt_channel_losses pt_channel_losses(const struct pt_channel_reader *r)
                                       .unfinished = r->unfinished};
 }
 
+uint32_t pt_channel_process(const struct pt_channel_reader *r)
+{
+    return atomic_load(&r->map->process);
+}
+
 uint64_t pt_channel_bad_ends(const struct pt_channel_reader *r)
 {
     return atomic_load(&r->map->bad_ends);

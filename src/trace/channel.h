@@ -119,6 +119,8 @@ struct pt_channel_losses {
 };
 struct pt_channel_losses pt_channel_losses(const struct pt_channel_reader *reader);
 /* Calls of portent_end that matched no portent_begin, and were ignored. */
+/* The process that is observed in the place of the one that was started; 0: none, PT_PROCESS_FORKING: it is coming. */
+uint32_t pt_channel_process(const struct pt_channel_reader *reader);
 uint64_t pt_channel_bad_ends(const struct pt_channel_reader *reader);
 bool pt_channel_started(const struct pt_channel_reader *reader); /* the runtime has answered */
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "trace/dwarf_static.h"
 
 enum { MAX_DEPTH = 200 };
 
@@ -20,7 +21,10 @@ struct walk {
     struct pt_dwarf_index *index;
     struct pt_map64 declared; /* address of an entry: id of its qualified name */
     Dwarf_Die unit;
+    Dwarf *dwarf;
+    struct pt_dwarf_statics statics;
     struct pt_buf scope; /* "ns::C::", the present scope */
+    bool nameless;       /* inside a function whose entry has no name */
     bool definitions;    /* the second walk */
 };
 
@@ -110,6 +114,21 @@ static bool place_of(Dwarf_Die *die, enum pt_place *ret_place, uint64_t *ret_add
     return true;
 }
 
+/* The name of a static whose function is known by its symbol only. */
+static uint32_t name_by_symbol(struct walk *w, Dwarf_Die *die, uint64_t address)
+{
+    const char *name = dwarf_diename(die);
+    struct pt_buf text;
+    uint32_t id = PT_NONE;
+    pt_buf_init(&text);
+    if (name && pt_dwarf_static_function(&w->statics, w->dwarf, address, name, &text)) {
+        pt_buf_printf(&text, "::%s", name);
+        id = pt_strtab_intern(&w->index->names, text.text, text.len);
+    }
+    pt_buf_release(&text);
+    return id;
+}
+
 static void take_variable(struct walk *w, Dwarf_Die *die, bool in_function)
 {
     struct pt_dwarf_var var = {.die = *die, .unit = w->unit};
@@ -118,7 +137,7 @@ static void take_variable(struct walk *w, Dwarf_Die *die, bool in_function)
         (in_function && place == PT_PLACE_NONE))
         return;
     var.place = (uint8_t)place;
-    var.name = name_of(w, die);
+    var.name = w->nameless ? name_by_symbol(w, die, var.address) : name_of(w, die);
     if (var.name != PT_NONE)
         PT_PUSH(w->index->vars, w->index->var_count, w->index->var_cap, var);
 }
@@ -154,11 +173,8 @@ static void walk_scope(struct walk *w, Dwarf_Die *die, const char *name, bool in
     w->scope.len = len;
 }
 
-static void walk_function(struct walk *w, Dwarf_Die *die, unsigned depth)
+static void walk_named(struct walk *w, Dwarf_Die *die, uint32_t name, unsigned depth)
 {
-    uint32_t name = name_of(w, die);
-    if (name == PT_NONE)
-        return;
     take_function(w, die, name);
     /* Its statics are named by it, wherever the definition stands. */
     struct pt_buf outer = w->scope;
@@ -166,6 +182,18 @@ static void walk_function(struct walk *w, Dwarf_Die *die, unsigned depth)
     walk_scope(w, die, pt_strtab_text(&w->index->names, name), true, depth);
     pt_buf_release(&w->scope);
     w->scope = outer;
+}
+
+static void walk_function(struct walk *w, Dwarf_Die *die, unsigned depth)
+{
+    uint32_t name = name_of(w, die);
+    bool nameless = w->nameless;
+    w->nameless = name == PT_NONE;
+    if (name == PT_NONE)
+        walk_children(w, die, true, depth + 1);
+    else
+        walk_named(w, die, name, depth);
+    w->nameless = nameless;
 }
 
 static void declare(struct walk *w, Dwarf_Die *die)
@@ -240,7 +268,8 @@ static int by_entry(const void *a, const void *b)
 
 void pt_dwarf_index_fill(struct pt_dwarf_index *index, Dwarf *dwarf)
 {
-    struct walk w = {.index = index};
+    struct walk w = {.index = index, .dwarf = dwarf};
+    pt_dwarf_statics_init(&w.statics);
     pt_map64_init(&w.declared);
     pt_buf_init(&w.scope);
     for (int pass = 0; pass < 2; pass++) {
@@ -251,6 +280,7 @@ void pt_dwarf_index_fill(struct pt_dwarf_index *index, Dwarf *dwarf)
         qsort(index->functions, index->function_count, sizeof *index->functions, by_entry);
     pt_buf_release(&w.scope);
     pt_map64_release(&w.declared);
+    pt_dwarf_statics_release(&w.statics);
 }
 
 const char *pt_dwarf_function_at(const struct pt_dwarf_index *index, uint64_t entry)

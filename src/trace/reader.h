@@ -20,7 +20,8 @@ void pt_reader_free(struct pt_reader *reader);
 enum pt_read {
     PT_READ_EVENT, /* *ret_event is filled */
     PT_READ_END,
-    PT_READ_TORN, /* binary only: the file ends or is damaged here; *err says where. Everything before it was intact. */
+    PT_READ_TORN,  /* the file ends or is damaged here, or says that events are missing; *err says where. Everything
+                      before  it was intact. */
     PT_READ_ERROR, /* *err is filled; the reader can only be freed */
 };
 enum pt_read pt_reader_next(struct pt_reader *reader, struct pt_event *ret_event, struct pt_err *err) PT_WARN_UNUSED;

@@ -379,11 +379,18 @@ static enum pt_read next_line(struct pt_text *text, struct pt_input *input, stru
     }
 }
 
+/* Is this the line with which a recorder says that events are missing? */
+static bool is_incomplete(const char *p, const char *end)
+{
+    size_t len = strlen(PT_TEXT_INCOMPLETE);
+    return (size_t)(end - p) >= len && memcmp(p, PT_TEXT_INCOMPLETE, len) == 0;
+}
+
 /* Comments and blank lines. */
 static bool is_skipped(const char *p, const char *end)
 {
     if (p < end && *p == '#')
-        return true;
+        return !is_incomplete(p, end);
     while (p < end && (*p == ' ' || *p == '\t'))
         p++;
     return p == end;
@@ -402,6 +409,12 @@ enum pt_read pt_text_next(struct pt_text *text, struct pt_input *input, struct p
             return got;
         text->end = without_cr(text->line, text->end);
     } while (is_skipped(text->line, text->end));
+    if (is_incomplete(text->line, text->end)) {
+        const char *why = text->line + strlen(PT_TEXT_INCOMPLETE);
+        pt_err_at(err, PT_EINPUT, text->label, text->line_number, 1, "%.*s",
+                  (int)(text->end - why < 200 ? text->end - why : 200), why);
+        return PT_READ_TORN;
+    }
     ret_event->line = text->line_number;
     return parse_line(text, ret_event, err) ? PT_READ_EVENT : PT_READ_ERROR;
 }

@@ -5,6 +5,8 @@
 #include "trace/input.h"
 #include "trace/reader.h"
 
+#define PT_TEXT_INCOMPLETE "#!incomplete " /* begins the comment that says why events are missing */
+
 struct pt_text;
 
 struct pt_text *pt_text_new(const char *label, struct pt_names *names);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "trace/binary.h"
+#include "trace/text.h"
 
 enum { FLUSH_BYTES = 64 * 1024 };
 
@@ -19,6 +20,7 @@ struct pt_writer {
     const struct pt_names *names;
     struct pt_binary_writer *binary; /* NULL: text */
     struct pt_buf out;               /* not yet written */
+    char *incomplete;                /* why, or NULL */
     bool failed;                     /* a write failed and was reported; the rest is dropped */
 };
 
@@ -86,20 +88,37 @@ enum pt_status pt_writer_add(struct pt_writer *writer, const struct pt_event *ev
     return writer->out.len >= FLUSH_BYTES ? flush(writer, err) : PT_OK;
 }
 
+void pt_writer_set_incomplete(struct pt_writer *writer, const char *why)
+{
+    free(writer->incomplete);
+    writer->incomplete = pt_xstrdup(why);
+}
+
+/* An incomplete text says so in a line of its own; an incomplete binary has no end marker. */
+static void finish(struct pt_writer *writer)
+{
+    if (writer->binary && writer->incomplete)
+        pt_binary_flush(writer->binary, &writer->out);
+    else if (writer->binary)
+        pt_binary_end(writer->binary, &writer->out);
+    else if (writer->incomplete)
+        pt_buf_printf(&writer->out, "%s%s\n", PT_TEXT_INCOMPLETE, writer->incomplete);
+}
+
 enum pt_status pt_writer_close(struct pt_writer *writer, struct pt_err *err)
 {
     enum pt_status status = PT_OK;
     if (writer->failed) {
         status = pt_err_at(err, PT_EIO, writer->label, 0, 0, "the trace is incomplete: an earlier write failed");
     } else {
-        if (writer->binary)
-            pt_binary_end(writer->binary, &writer->out);
+        finish(writer);
         status = flush(writer, err);
     }
     if (writer->close_fd && close(writer->fd) != 0 && status == PT_OK)
         status = write_failed(writer, err);
     pt_binary_writer_free(writer->binary);
     pt_buf_release(&writer->out);
+    free(writer->incomplete);
     free(writer->label);
     free(writer);
     return status;

@@ -14,6 +14,8 @@ enum pt_trace_form { PT_FORM_TEXT, PT_FORM_BINARY };
 enum pt_status pt_writer_open(const char *path, enum pt_trace_form form, const struct pt_names *names,
                               struct pt_writer **ret_writer, struct pt_err *err) PT_WARN_UNUSED;
 enum pt_status pt_writer_add(struct pt_writer *writer, const struct pt_event *event, struct pt_err *err) PT_WARN_UNUSED;
+/* Events are missing, for that reason (one line): whoever reads the trace is told so at its end. */
+void pt_writer_set_incomplete(struct pt_writer *writer, const char *why);
 /* Flushes and closes, and reports what could not be written. Frees the writer in any case. */
 enum pt_status pt_writer_close(struct pt_writer *writer, struct pt_err *err) PT_WARN_UNUSED;
 

@@ -280,6 +280,79 @@ def places():
               ("event(done)", "places_plain.c:8")])
 
 
+@test
+def statics():
+    """Statics of functions that clang inlines everywhere, under entries without a name."""
+    write("once.c", "static int *once(void) { static int calls; calls++; return &calls; }\nint main(void) { return *once() - 1; }\n")
+    write("p.prop", "property p: once::calls <= 1;")
+    write("q.prop", "property p: once::calls <= 1; property q: ns::C::step::steps <= 2;")
+    for flags in (["-O0"], ["-O2"], ["-O2", "-flto"]):
+        for command, source, properties in (("cc", "once.c", "p.prop"), ("c++", os.path.join(HERE, "statics.cc"), "q.prop")):
+            done = run(PORTENT, command, *flags, "-pthread", source, "-o", "statics")
+            same(f"exit status of portent {command}: {done.stderr}", done.returncode, 0)
+            done = run(PORTENT, "run", "-s", properties, "-o", "t.trace", "--", "./statics")
+            same(f"exit status with {flags}: {done.stderr}", done.returncode, 0)
+            same("events", [line[1] for line in events("t.trace")],
+                 ["w(once::calls)=1", "w(ns::C::step::steps)=2"][:1 if command == "cc" else 2])
+
+
+@test
+def dropped():
+    """A full buffer: the verdict is unknown, says how many were lost, and so does `check` on what was recorded, in either form."""
+    build("flood")
+    write("p.prop", "property p: level >= 0;")
+    for trace in ("t.trace", "t.ptb"):
+        done = run(PORTENT, "run", "-s", "p.prop", "--on-full", "drop", "-o", trace, "-r", "r.json", "--", "./flood")
+        same(f"exit status: {done.stderr}", done.returncode, 0)
+        lost = int(re.search(r"warning: (\d+) events did not fit", done.stderr).group(1))
+        online = findings(json.loads(read("r.json")))[0]
+        same("verdict of run, and its count", [online["verdict"], online["relevant"]], ["unknown", 1000000 - lost])
+        done = run(PORTENT, "check", "--json", "--window", "64", "--lookahead", "256", "-s", "p.prop", trace)
+        same(f"exit status of check: {done.stderr}", done.returncode, 3)
+        offline = json.loads(done.stdout)["properties"][0]
+        same("verdict of check", [offline["verdict"], offline["relevant"]], ["unknown", online["relevant"]])
+        if trace == "t.trace":
+            same("reason", str(lost) in done.stderr, True)
+        done = run(PORTENT, "convert", trace, "-o", "u.ptb")
+        same("exit status of convert", done.returncode, 3)
+        same("check on its output", run(PORTENT, "check", "-s", "p.prop", "u.ptb").returncode, 3)
+
+
+@test
+def follow_fork():
+    """The child of a fork is observed when that is asked for, to its end; by itself the parent is."""
+    build("daemon")
+    write("p.prop", "property p: level < 3;")
+    for options, expected, status in ((None, ["w(level)=1"], 0), ("follow_fork=1", ["w(level)=1", "w(level)=2", "w(level)=3"], FOUND)):
+        done = run(PORTENT, "run", "-s", "p.prop", "-o", "t.trace", "-r", "r.json", "--", "./daemon", options=options)
+        same(f"exit status with {options}: {done.stderr}", done.returncode, status)
+        same(f"events with {options}", [line[1] for line in events("t.trace")], expected)
+        same_offline("p.prop", "t.trace", "r.json")
+
+
+@test
+def strings():
+    """The library's string functions write what they are given, in one event each; fortified forms too, and still stop overruns."""
+    write("p.prop", 'property p: state != "never"; property q: padded != "never";')
+    written = [("state", '"start"'), ("state", '"go"'), ("state", '"go-on"'), ("state", '"go-onlin"'), ("padded", '"ab"'),
+               ("padded", '"longer t"'), ("state", '"n=42"'), ("state", '"done!"')]
+    for flags in (["-O0"], ["-O2"], ["-O2", "-D_FORTIFY_SOURCE=2"]):
+        done = run(PORTENT, "cc", *flags, "-pthread", os.path.join(HERE, "strings.c"), "-o", "strings")
+        same(f"exit status of portent cc: {done.stderr}", done.returncode, 0)
+        done = run(PORTENT, "run", "-s", "p.prop", "-o", "t.trace", "-r", "r.json", "--", "./strings")
+        same(f"exit status with {flags}: {done.stderr}", done.returncode, 0)
+        same("output", done.stdout, "done! longer t 699\n")
+        same(f"events with {flags}", [line[1] for line in events("t.trace")], [f"w({name})={text}" for name, text in written])
+        places = {line[2].rsplit(":", 1)[0].rsplit("/", 1)[-1] for line in events("t.trace")}
+        same(f"places with {flags}", places, {"strings.c"})
+        same_offline("p.prop", "t.trace", "r.json")
+    write("overrun.c", "#include <string.h>\nchar to[4], from[9] = \"overrun\";\n"
+          "int main(int count, char **list) { (void)list; strcpy(to, from + (count > 5)); return 0; }\n")
+    done = run(PORTENT, "cc", "-O2", "-D_FORTIFY_SOURCE=2", "overrun.c", "-o", "overrun")
+    same(f"exit status of portent cc: {done.stderr}", done.returncode, 0)
+    same("overrun", run("./overrun").returncode, -6)
+
+
 def main():
     global PORTENT
     PORTENT = os.path.abspath(sys.argv[1])
