@@ -17,8 +17,8 @@ struct pt_block_finding {
     uint32_t number; /* among the blocks of its thread, by their first occurrences, from 1 */
     uint64_t occurrences, violated, unfinished;
     enum pt_verdict verdict;
-    /* Of the first violated occurrence: a chain, each event an immediate cause of the next, from the begin through an
-     * event of another thread to a later event of the block. */
+    /* Of the first violated occurrence: a chain, each event a cause of the next (an immediate one where lines carry no
+     * c=), from the begin through an event of another thread to a later event of the block. */
     struct pt_block_event *events;
     uint32_t event_count;
 };

@@ -22,7 +22,7 @@ static const char *role_words(const char *role)
 {
     return strcmp(role, "begin") == 0     ? "  <- the block begins"
            : strcmp(role, "foreign") == 0 ? "  <- comes in between"
-           : strcmp(role, "red") == 0     ? "  <- and the block goes on"
+           : strcmp(role, "later") == 0   ? "  <- and the block goes on"
                                           : "";
 }
 
@@ -56,7 +56,9 @@ void pt_report_blocks(const struct pt_loaded *loaded, const struct pt_style *sty
         struct pt_buf name;
         pt_buf_init(&name);
         put_name(block, &name);
-        if (block->atomic)
+        if (block->unknown)
+            pt_words_paragraph(buf, style, 0, 2, "Unknown whether causally atomic: %s.", name.text);
+        else if (block->atomic)
             pt_words_paragraph(buf, style, 0, 2, "Causally atomic: %s.", name.text);
         else
             put_violation(block, name.text, style, buf);

@@ -1,4 +1,4 @@
-/* What `model` found, as text. */
+/* What `model` or `check --atomicity` found, as text. */
 #ifndef PT_REPORT_BLOCKS_H
 #define PT_REPORT_BLOCKS_H
 

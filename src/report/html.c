@@ -90,7 +90,10 @@ static void put_blocks(struct pt_json *json, const struct pt_loaded *loaded)
         pt_json_string(json, "thread_name", block->thread_name);
         pt_json_string(json, "loc", place);
         pt_json_string(json, "id", id.text);
-        pt_json_bool(json, "causally_atomic", block->atomic);
+        if (block->unknown)
+            pt_json_null(json, "causally_atomic");
+        else
+            pt_json_bool(json, "causally_atomic", block->atomic);
         pt_json_open(json, "witness", '[');
         for (uint32_t k = 0; k < block->step_count; k++)
             put_block_step(json, &block->steps[k]);
@@ -109,9 +112,9 @@ static void put_data(const struct pt_loaded *loaded, const char *name, const str
     pt_json_open(&json, NULL, '{');
     pt_json_string(&json, "name", name);
     put_sources(&json, loaded, sources);
-    if (loaded->is_model) {
+    if (loaded->is_model || loaded->block_count)
         put_blocks(&json, loaded);
-    } else {
+    if (!loaded->is_model) {
         pt_buf_puts(&buf, ", \"result\": ");
         pt_report_json(&loaded->result, &buf);
     }

@@ -111,8 +111,12 @@ static void put_case(struct pt_buf *buf, const struct pt_finding *finding)
 
 static void put_block(struct pt_buf *buf, const struct pt_block *block)
 {
-    pt_buf_printf(buf, "    <testcase classname=\"portent\" name=\"thread %" PRIu32 ", block %" PRIu32, block->thread,
-                  block->number);
+    pt_buf_puts(buf, "    <testcase classname=\"portent\" name=\"");
+    if (block->thread_name[0])
+        put_xml(buf, block->thread_name);
+    else
+        pt_buf_printf(buf, "thread %" PRIu32, block->thread);
+    pt_buf_printf(buf, ", block %" PRIu32, block->number);
     if (block->name[0]) {
         pt_buf_puts(buf, ": ");
         put_xml(buf, block->name);
@@ -123,6 +127,10 @@ static void put_block(struct pt_buf *buf, const struct pt_block *block)
     pt_buf_printf(buf, " line=\"%" PRIu32 "\"%s\n", block->line, block->atomic ? "/>" : ">");
     if (block->atomic)
         return;
+    if (block->unknown) {
+        pt_buf_puts(buf, "      <skipped message=\"unknown\"/>\n    </testcase>\n");
+        return;
+    }
     pt_buf_puts(buf, "      <failure type=\"causal atomicity\" message=\"not causally atomic\">");
     for (uint32_t i = 0; i < block->step_count; i++) {
         put_xml(buf, block->steps[i].thread);
@@ -143,7 +151,7 @@ void pt_report_junit(const struct pt_loaded *loaded, struct pt_buf *buf)
         seconds += result->findings[i]->seconds;
     }
     for (uint32_t i = 0; i < loaded->block_count; i++)
-        counts[loaded->blocks[i].atomic ? PASSED : FAILED]++;
+        counts[loaded->blocks[i].unknown ? SKIPPED : loaded->blocks[i].atomic ? PASSED : FAILED]++;
     pt_buf_puts(buf, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite");
     put_attribute(buf, "name", result->trace);
     pt_buf_printf(buf,

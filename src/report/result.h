@@ -8,20 +8,21 @@
 struct pt_block_step {
     const char *thread; /* its name, or its number */
     const char *text;
-    const char *role; /* "begin", "foreign", "red" or "" */
+    const char *role; /* "begin", "foreign", "later" or something else */
     const char *file; /* "" where unknown */
     uint32_t line;    /* 0: unknown */
     uint32_t *after;  /* the steps it causally follows at once, all before it */
     uint32_t after_count;
 };
 
-/* What `model` says about one atomic block. */
+/* What `model` says about one atomic block, or `check --atomicity` (then `thread` is 0). */
 struct pt_block {
     uint32_t thread, number, line;
     const char *thread_name; /* "" where none is given */
     const char *name;        /* "" */
     const char *file;        /* "" */
     bool atomic;
+    bool unknown; /* and so not `atomic` */
     struct pt_block_step *steps;
     uint32_t step_count;
 };
@@ -29,8 +30,8 @@ struct pt_block {
 struct pt_loaded {
     struct pt_arena arena;
     struct pt_result result; /* its findings have arenas of their own */
-    bool is_model;           /* blocks instead of findings */
-    struct pt_block *blocks;
+    bool is_model;           /* it has no findings */
+    struct pt_block *blocks; /* of a model, or of a run beside its findings */
     uint32_t block_count;
 };
 

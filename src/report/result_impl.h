@@ -40,5 +40,7 @@ void rd_step(struct reading *r, const json_t *object, const char *where, struct 
 void rd_within(struct reading *r, const json_t *object, struct pt_finding *finding);
 /* result_model.c */
 void rd_model(struct reading *r, const json_t *root, const char *label, struct pt_loaded *loaded);
+/* The blocks that `check --atomicity` adds to its result. */
+void rd_blocks(struct reading *r, const json_t *root, struct pt_loaded *loaded);
 
 #endif

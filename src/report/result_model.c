@@ -1,4 +1,4 @@
-/* The result of `model` (contract section 4; what is optional here, docs/reports.md tells). */
+/* The result of `model` and the blocks of `check --atomicity` (contract section 4; docs/reports.md tells the rest). */
 #include <stdio.h>
 #include <string.h>
 #include <xxhash.h>
@@ -71,13 +71,18 @@ static void read_block(struct reading *r, const struct model *model, const json_
 {
     const json_t *witness = rd_array(r, item, "a block", "witness");
     size_t size = json_array_size(witness);
-    block->thread = (uint32_t)rd_uint(r, item, "a block", "thread", UINT32_MAX);
+    if (json_is_string(json_object_get(item, "thread"))) { /* of a run: by its name */
+        block->thread_name = rd_string(r, item, "a block", "thread");
+    } else {
+        block->thread = (uint32_t)rd_uint(r, item, "a block", "thread", UINT32_MAX);
+        block->thread_name = thread_name(r, model, block->thread);
+    }
     block->number = (uint32_t)rd_uint(r, item, "a block", "block", UINT32_MAX);
     block->line = (uint32_t)rd_uint_or(r, item, "a block", "line", UINT32_MAX, 0);
     block->name = rd_string_or(r, item, "a block", "name", "");
     block->file = rd_string_or(r, item, "a block", "file", model->file);
-    block->thread_name = thread_name(r, model, block->thread);
-    block->atomic = rd_bool_or(r, item, "a block", "causally_atomic", true);
+    block->unknown = json_is_null(json_object_get(item, "causally_atomic"));
+    block->atomic = !block->unknown && rd_bool_or(r, item, "a block", "causally_atomic", true);
     if (size > 100000) {
         rd_fail(r, "a witness has more than 100000 steps");
         return;
@@ -87,23 +92,34 @@ static void read_block(struct reading *r, const struct model *model, const json_
         read_block_step(r, model, json_array_get(witness, i), block, (uint32_t)i);
 }
 
-void rd_model(struct reading *r, const json_t *root, const char *label, struct pt_loaded *loaded)
+static void read_blocks(struct reading *r, const struct model *model, const json_t *blocks, struct pt_loaded *loaded)
 {
-    const json_t *blocks = rd_array(r, root, "the result", "blocks");
-    struct model model = {.file = rd_string_or(r, root, "the result", "file", "")};
-    if (json_is_array(json_object_get(root, "threads")))
-        model.threads = json_object_get(root, "threads");
     size_t size = json_array_size(blocks);
-    loaded->is_model = true;
-    loaded->result.trace =
-        pt_arena_strndup(r->arena, model.file[0] ? model.file : label, strlen(model.file[0] ? model.file : label));
     if (size > 100000)
         rd_fail(r, "it has more than 100000 blocks");
     if (r->failed)
         return;
     loaded->blocks = pt_arena_alloc(r->arena, (size + 1) * sizeof *loaded->blocks);
     for (size_t i = 0; i < size && !r->failed; i++, loaded->block_count++)
-        read_block(r, &model, json_array_get(blocks, i), &loaded->blocks[i]);
+        read_block(r, model, json_array_get(blocks, i), &loaded->blocks[i]);
+}
+
+void rd_model(struct reading *r, const json_t *root, const char *label, struct pt_loaded *loaded)
+{
+    const json_t *blocks = rd_array(r, root, "the result", "blocks");
+    struct model model = {.file = rd_string_or(r, root, "the result", "file", "")};
+    if (json_is_array(json_object_get(root, "threads")))
+        model.threads = json_object_get(root, "threads");
+    loaded->is_model = true;
+    loaded->result.trace =
+        pt_arena_strndup(r->arena, model.file[0] ? model.file : label, strlen(model.file[0] ? model.file : label));
+    read_blocks(r, &model, blocks, loaded);
+}
+
+void rd_blocks(struct reading *r, const json_t *root, struct pt_loaded *loaded)
+{
+    const struct model model = {.file = ""};
+    read_blocks(r, &model, rd_array(r, root, "the result", "blocks"), loaded);
 }
 
 struct pt_finding_id pt_block_id(const struct pt_block *block)

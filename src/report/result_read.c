@@ -316,10 +316,12 @@ static void read_root(struct reading *r, const json_t *root, const char *label, 
         rd_fail(r, "it has no \"portent\" with a version");
     else if (json_integer_value(version) != 1)
         rd_fail(r, "it has version %lld, and only version 1 is known here", (long long)json_integer_value(version));
-    else if (json_object_get(root, "blocks"))
+    else if (json_object_get(root, "blocks") && !json_object_get(root, "properties"))
         rd_model(r, root, label, loaded);
     else
         read_properties(r, root, loaded);
+    if (!r->failed && !loaded->is_model && json_object_get(root, "blocks"))
+        rd_blocks(r, root, loaded);
 }
 
 enum pt_status pt_result_read(const char *label, const char *text, size_t len, struct pt_loaded **ret_loaded,

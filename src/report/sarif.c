@@ -276,11 +276,16 @@ static void put_block(struct sarif *s, const struct pt_block *block)
     struct pt_finding_id id = pt_block_id(block);
     struct pt_buf words;
     pt_buf_init(&words);
-    pt_buf_printf(&words, "Block %" PRIu32 " of thread %" PRIu32 "%s%s%s is not causally atomic.", block->number,
-                  block->thread, block->name[0] ? " ('" : "", block->name, block->name[0] ? "')" : "");
+    pt_buf_printf(&words, "Block %" PRIu32 " of ", block->number);
+    if (block->thread_name[0])
+        pt_buf_puts(&words, block->thread_name);
+    else
+        pt_buf_printf(&words, "thread %" PRIu32, block->thread);
+    pt_buf_printf(&words, "%s%s%s is not causally atomic.", block->name[0] ? " ('" : "", block->name,
+                  block->name[0] ? "')" : "");
     pt_json_open(json, NULL, '{');
     pt_json_string(json, "ruleId", "causal-atomicity");
-    pt_json_uint(json, "ruleIndex", 0);
+    pt_json_uint(json, "ruleIndex", s->rules.count); /* after those of properties */
     pt_json_string(json, "level", "error");
     put_text_object(json, "message", words.text);
     if (block->file[0]) {
@@ -330,15 +335,15 @@ static void put_driver(struct sarif *s, const struct pt_loaded *loaded)
     pt_json_string(json, "name", "Portent");
     pt_json_string(json, "version", PORTENT_VERSION);
     pt_json_open(json, "rules", '[');
-    if (loaded->is_model)
-        put_rule(json, "causal-atomicity", "A block that is not causally atomic",
-                 "An event of another thread can come causally after one step of the block and before another.");
     for (uint32_t i = 0; i < loaded->result.count; i++) {
         const struct pt_finding *finding = loaded->result.findings[i];
         uint32_t before = s->rules.count;
         if (pt_strtab_intern(&s->rules, finding->property, strlen(finding->property)) == before)
             put_property_rule(json, finding);
     }
+    if (loaded->is_model || loaded->block_count)
+        put_rule(json, "causal-atomicity", "A block that is not causally atomic",
+                 "An event of another thread can come causally after one step of the block and before another.");
     pt_json_close(json, ']');
     pt_json_close(json, '}');
     pt_json_close(json, '}');
@@ -405,7 +410,7 @@ void pt_report_sarif(const struct pt_loaded *loaded, const char *base, struct pt
             left_out++;
     }
     for (uint32_t i = 0; i < loaded->block_count; i++) {
-        if (loaded->blocks[i].atomic)
+        if (loaded->blocks[i].atomic || loaded->blocks[i].unknown)
             continue;
         if (given++ < MAX_RESULTS)
             put_block(&s, &loaded->blocks[i]);

@@ -161,7 +161,7 @@ def model_results(portent, folder, browser):
         {"thread": 1, "block": 1, "line": 3, "causally_atomic": False, "witness": [
             {"thread": 1, "text": "begin", "line": 3, "role": "begin"}, {"thread": 1, "text": "X := 1", "line": 4},
             {"thread": 2, "text": "Y := X", "line": 9, "after": [1], "role": "foreign"},
-            {"thread": 1, "text": "z := Y", "line": 5, "after": [1, 2], "role": "red"}]},
+            {"thread": 1, "text": "z := Y", "line": 5, "after": [1, 2], "role": "later"}]},
         {"thread": 2, "block": 1, "line": 8, "causally_atomic": True}]}
     (pathlib.Path(folder) / "m.json").write_text(json.dumps(result))
     subprocess.run([portent, "report", "--html", "m.json", "-o", "m.html"], cwd=folder, check=True)

@@ -133,13 +133,13 @@ function propertyFinding(property, sources, resultName, program) {
   return { element: root, key: control.key, draw() { ready = true; control.refresh(); both.draw(); } };
 }
 
-// A block that is not causally atomic: its partial order, from the source alone.
-const ROLE = { begin: "the block begins", foreign: "comes in between", red: "the block goes on, after what came in between" };
+// A block that is not causally atomic: its partial order, from the source alone or from a run.
+const ROLE = { begin: "the block begins", foreign: "comes in between", later: "the block goes on, after what came in between" };
 
 function blockFinding(block, sources) {
   const threads = [...new Set(block.witness.map((step) => step.thread))];
   const steps = block.witness.map((step, i) => ({ event: { number: i + 1, thread: step.thread, threadIndex: threads.indexOf(step.thread), op: "step", object: step.text, loc: step.loc }, i }));
-  const red = block.witness.findIndex((step) => step.role === "red"), foreign = new Set(block.witness.flatMap((step, i) => step.role === "foreign" ? [i + 1] : []));
+  const red = block.witness.findIndex((step) => step.role === "later"), foreign = new Set(block.witness.flatMap((step, i) => step.role === "foreign" ? [i + 1] : []));
   const events = block.witness.map((step, i) => ({ number: i + 1, threadIndex: threads.indexOf(step.thread), label: step.text, words: `${step.text} (${step.thread}${step.loc ? `, ${step.loc}` : ""})` }));
   const before = new Map(block.witness.map((step, i) => [i + 1, step.after.filter((cause) => block.witness[cause].thread !== step.thread).map((cause) => cause + 1)]));
   const words = el("p", { class: "happened" });

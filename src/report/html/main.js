@@ -8,24 +8,32 @@ function holdsWords(property) {
   return property.complete ? "in every order" : "in all orders that were explored";
 }
 
-function entries() {
-  if (data.blocks) {
-    return data.blocks.map((block) => ({
-      name: block.name || `${block.thread_name || `thread ${block.thread}`}, block ${block.block}`, verdict: block.causally_atomic ? "holds" : "violated",
-      chip: block.causally_atomic ? "atomic" : "not atomic", what: block.loc, open: block.causally_atomic ? null : () => blockFinding(block, data.sources),
-    }));
-  }
-  return data.result.properties.map((property) => ({
+function blockEntry(block) {
+  const verdict = block.causally_atomic === null ? "unknown" : block.causally_atomic ? "holds" : "violated";
+  return {
+    name: block.name || `${block.thread_name || `thread ${block.thread}`}, block ${block.block}`, verdict,
+    chip: { unknown: "unknown", holds: "atomic", violated: "not atomic" }[verdict], what: block.loc,
+    open: verdict === "violated" ? () => blockFinding(block, data.sources) : null,
+  };
+}
+
+function propertyEntry(property) {
+  return {
     name: property.name, verdict: property.verdict, chip: property.verdict === "violated" ? property.how || "violated" : property.verdict,
     what: property.verdict === "violated" ? property.text || "" : property.verdict === "holds" ? holdsWords(property) : property.message || "",
     muted: property.suppressed || property.known,
     open: property.verdict === "violated" ? () => propertyFinding(property, data.sources, data.name, data.result.program) : null,
-  }));
+  };
+}
+
+// A model has blocks, a run properties; a run whose marked blocks were looked at has both.
+function entries() {
+  return [...(data.result ? data.result.properties.map(propertyEntry) : []), ...(data.blocks || []).map(blockEntry)];
 }
 
 const all = entries();
 const bad = all.filter((entry) => entry.verdict === "violated");
-document.getElementById("origin").textContent = data.blocks ? data.origin
+document.getElementById("origin").textContent = !data.result ? data.origin
   : `${data.result.trace}: ${plural(data.result.events, "event")}, ${plural(data.result.threads, "thread")}`;
 document.title = bad.length ? `${bad[0].name}${bad.length > 1 ? ` and ${bad.length - 1} more` : ""} · Portent` : "Portent report";
 
