@@ -72,7 +72,7 @@ static inline void pt_transport_sync(const void *object, int kind)
 void pt_transport_state_now(enum pt_stream_state state, uint64_t object);
 static inline void pt_transport_state(enum pt_stream_state state, uint64_t object)
 {
-    if (pt_stream_mode() == PT_STREAM_ON)
+    if (pt_stream_mode())
         pt_transport_state_now(state, object);
 }
 /* The lock is another's: `owner` is that thread's id in the kernel, 0 if nobody knows. The caller blocks now. */
