@@ -7,6 +7,7 @@
  * want it that go into the background. The latter needs a parent without other threads, for what those hold would be
  * held in the child for ever.
  */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/single_threaded.h>
@@ -138,8 +139,22 @@ static void introduce(void)
     pt_line_write(&line);
 }
 
+/* Preloaded into a program that has the runtime in it already: then that one does everything. */
+static bool is_superfluous(void)
+{
+#ifdef PT_RT_STATIC
+    return false;
+#else
+    Dl_info ours, theirs;
+    const void *other = dlsym(RTLD_DEFAULT, "__portent_event");
+    return other && dladdr(other, &theirs) && dladdr(&pt_keeps, &ours) && ours.dli_fbase != theirs.dli_fbase;
+#endif
+}
+
 __attribute__((constructor(101))) static void start(void)
 {
+    if (is_superfluous())
+        return;
     pt_channel = open_channel();
     const struct pt_config *config =
         pt_channel ? (const void *)((const char *)pt_channel + pt_channel->config_offset) : NULL;
