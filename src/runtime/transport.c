@@ -227,6 +227,7 @@ void pt_transport_named_now(struct pt_thread *self, enum pt_wire_op op, const ch
     event(self,
           (struct pt_raw){.op = (uint8_t)op,
                           .object = number,
+                          .site = self->place,
                           .kind = given ? PT_VALUE_INT : PT_VALUE_UNKNOWN,
                           .bytes = given ? sizeof value : 0},
           &value);

@@ -112,7 +112,6 @@ static struct pt_wire_event translate(const struct pt_raw *raw, const unsigned c
     case PT_WIRE_OP_WRITE:
     case PT_WIRE_OP_UPDATE:
         event.object = pt_names_var((uint32_t)raw->object);
-        event.site = pt_names_site(raw->site);
         break;
     case PT_WIRE_OP_BEGIN:
     case PT_WIRE_OP_FINISH:
@@ -139,6 +138,7 @@ static struct pt_wire_event translate(const struct pt_raw *raw, const unsigned c
     }
     struct pt_known *self = pt_names_thread(raw->thread);
     event.thread = self->number;
+    event.site = pt_names_site(raw->site);
     follow(self, &event);
     return event;
 }

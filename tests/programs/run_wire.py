@@ -121,6 +121,13 @@ def tour_of_all_events():
 
 
 @test
+def places_of_annotations():
+    stream = watch("tour")
+    true("places", any(place.endswith("/wire/work.c:" + str(line)) for place in stream.sites.values()
+                       for line, text in enumerate(open(HERE + "/wire/work.c", encoding="utf-8"), 1) if '"<script>"' in text))
+
+
+@test
 def contended_names_the_owner():
     stream = watch("tour")
     contended = stream.all("contended")
@@ -375,6 +382,70 @@ def static_program():
     true("contended", [short(event) for event in stream.all("contended")] == ["worker contended(lock_a)"])
 
 
+@test
+def watched_objects():
+    """Writes of watched variables, by hooks called by hand; the value that the snapshot gives is the one it has then."""
+    program = Program("watched", 5)
+    stream = program.connect()
+    program.go()
+    stream.read()
+    program.end()
+    sums(stream)
+    same("snapshot", [short(event) for event in stream.snapshot if event[2] == "w"],
+         ["main w(level)=7", "main w(text)=start"])
+    same("writes", [short(event) for event in stream.events if event[2] in "wu"],
+         [f"main w(level)={i}" for i in range(5)] + ["main w(text)=end", "main u(level)=104"])
+    true("place", [place for place in stream.sites.values() if place == "by_hand.c:11"])
+
+
+@test
+def preloaded():
+    build(HERE + "/wire/work.c", "plain")
+    portent, trace = os.path.join(BUILD, "bin", "portent"), os.path.join(FOLDER, "t.trace")
+    command = [portent, "run", "--preload", "-o", trace, "--"]
+    done = subprocess.run([*command, os.path.join(FOLDER, "plain"), "tour", "0", "now"], capture_output=True, text=True,
+                          timeout=60, check=True)
+    true(done.stdout, done.stdout.startswith("done") and not done.stderr)
+    with open(trace, encoding="utf-8") as lines:
+        text = lines.read()
+    for line in ("main|fork(worker)|", "worker|acq(lock_a)|", "worker|wait(condition)|", "main|sync(barrier)|",
+                 "worker|event(in)|", "main|join(worker)|", "main|int(busy)=-3|"):
+        true(line, line in text)
+    same("check", subprocess.run([portent, "check", trace], capture_output=True, timeout=60, check=False).returncode, 0)
+    packed = os.path.join(FOLDER, "packed.xz")  # a program of Debian's
+    with open(packed, "wb") as out:
+        done = subprocess.run([*command, "xz", "-T2", "--block-size=100KiB", "-c", __file__, portent], stdout=out, timeout=60,
+                              check=True)
+    same("still works", subprocess.run(["xz", "-t", packed], timeout=60, check=False).returncode, 0)
+    with open(trace, encoding="utf-8") as lines:
+        text = lines.read()
+    for line in ("main|fork(", "|acq(", "|notify("):
+        true(line, line in text)
+    with open(os.path.join(FOLDER, "x.prop"), "w", encoding="utf-8") as out:
+        out.write("var s = shared; property p: s >= 0;")
+    done = subprocess.run([portent, "run", "--preload", "-s", out.name, "--", os.path.join(FOLDER, "plain"), "beat", "1", "now"],
+                          capture_output=True, text=True, timeout=60, check=False)
+    same("status", done.returncode, 2)
+    true(done.stderr, "is a variable, and --preload sees no memory accesses" in done.stderr)
+
+
+@test
+def preloaded_and_streamed():
+    build(HERE + "/wire/work.c", "plain")
+    address = "unix:" + os.path.join(FOLDER, "s")
+    process = subprocess.Popen([os.path.join(BUILD, "bin", "portent"), "run", "--preload", "--", os.path.join(FOLDER, "plain"),
+                                "tour"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                               env={**os.environ, "PORTENT_OPTIONS": "events=" + address})
+    same("first line", process.stdout.readline(), "ready\n")
+    stream = Stream(address).read(until=lambda s: s.clocks)
+    process.communicate("\n")
+    stream.read()
+    same("status", process.returncode, 0)
+    sums(stream)
+    true("contended", [short(event) for event in stream.all("contended")] == ["worker contended(lock_a)"])
+    true("the end was told", stream.bye)
+
+
 def main():
     global BUILD, FOLDER
     BUILD = os.path.abspath(sys.argv[1])
@@ -382,7 +453,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         FOLDER = folder
         lib = os.path.join(BUILD, "lib")
-        build(HERE + "/wire/work.c", "work", "-L" + lib, "-lportent-rt", "-Wl,-rpath," + lib)
+        build(HERE + "/wire/work.c", "work", "-DHOOKS", "-L" + lib, "-lportent-rt", "-Wl,-rpath," + lib)
         for function in TESTS:
             if wanted and function.__name__ not in wanted:
                 continue

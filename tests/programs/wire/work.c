@@ -8,6 +8,7 @@
  *   crash     some events, then abort()
  *   fork      a child that makes events, too, then COUNT events of the parent
  *   exec      events, then the program again as `beat`
+ *   watched   hooks called by hand, as instrumented code calls them
  * It waits for a line on standard input before it begins, so that readers can connect, and prints what it has done.
  */
 #include <pthread.h>
@@ -126,6 +127,33 @@ static void beat(long beats)
     }
 }
 
+#ifdef HOOKS
+#include "core/hooks.h"
+#include "core/site.h"
+
+static int level = 7;
+static char text[16] = "start";
+
+void __portent_store4(void *address, unsigned value, const struct pt_site *site);
+void __portent_store8(void *address, unsigned long value, const struct pt_site *site);
+unsigned __portent_atomic_rmw4(void *address, unsigned operand, int op, int order, const struct pt_site *site);
+
+static void name_objects(void)
+{
+    portent_watch(&level, sizeof level, PORTENT_INT, "level");
+    portent_watch(text, sizeof text, PORTENT_CHARS, "text");
+}
+
+static void watched(void)
+{
+    static const struct pt_site site = {"by_hand.c", "watched", "level", 11, 1};
+    for (unsigned i = 0; i < (unsigned)count; i++)
+        __portent_store4(&level, i, &site);
+    __portent_store8(text, 0x646e65, &site);
+    __portent_atomic_rmw4(&level, 100, PT_RMW_ADD, __ATOMIC_SEQ_CST, &site);
+}
+#endif
+
 static void fork_and_beat(void)
 {
     pid_t child = fork();
@@ -150,6 +178,10 @@ static void run(const char *mode, char **arguments)
         two(flood);
     else if (strcmp(mode, "locks") == 0)
         two(locker);
+#ifdef HOOKS
+    else if (strcmp(mode, "watched") == 0)
+        watched();
+#endif
     else if (strcmp(mode, "beat") == 0)
         beat(count);
     else if (strcmp(mode, "fork") == 0)
@@ -172,6 +204,9 @@ int main(int argc, char **argv)
     struct timespec from, to;
     setvbuf(stdout, NULL, _IOLBF, 0);
     count = argc > 2 ? atol(argv[2]) : 0;
+#ifdef HOOKS
+    name_objects();
+#endif
     if (argc < 4) {
         puts("ready");
         getchar();
