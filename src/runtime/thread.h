@@ -112,9 +112,10 @@ struct pt_thread {
     struct pt_thread *next; /* in its bucket, or in the free list */
 
     /* its part in the event stream (transport.h) */
-    struct pt_stream *stream; /* its buffers, NULL until first needed */
-    uint32_t tid;             /* in the kernel */
-    char label[16];           /* set with pthread_setname_np, or "" */
+    struct pt_stream *stream;  /* its buffers, NULL until first needed */
+    _Atomic uint64_t *skipped; /* there: its events that were only counted */
+    uint32_t tid;              /* in the kernel */
+    char label[16];            /* set with pthread_setname_np, or "" */
 
     struct pt_put_off *put_off; /* room for the signal that is put off; made when first needed */
 };

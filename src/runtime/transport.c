@@ -52,6 +52,7 @@ static struct pt_stream *stream_of(struct pt_thread *self)
     stream->held_count = 0;
     stream->generation = atomic_load_explicit(&pt_stream_generation, memory_order_relaxed);
     self->stream = stream;
+    self->skipped = &stream->skipped;
     return stream;
 }
 
@@ -60,6 +61,7 @@ void pt_transport_end(struct pt_thread *self)
     if (self->stream) /* release: everything is in the buffers before they are given up */
         atomic_store_explicit(&self->stream->owner, PT_STREAM_ENDED, memory_order_release);
     self->stream = NULL;
+    self->skipped = NULL;
 }
 
 /* Room for so many bytes in one of the two buffers; NULL: the event is dropped. */

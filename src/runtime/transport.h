@@ -64,7 +64,12 @@ void pt_transport_modules(void);
 void pt_transport_sync_now(const void *object, int kind);
 static inline void pt_transport_sync(const void *object, int kind)
 {
-    if (pt_stream_mode())
+    uint32_t mode = pt_stream_mode();
+    struct pt_thread *self = mode == PT_STREAM_COUNT ? pt_self : NULL;
+    if (self && self->skipped && !self->busy)
+        atomic_store_explicit(self->skipped, atomic_load_explicit(self->skipped, memory_order_relaxed) + 1,
+                              memory_order_relaxed);
+    else if (mode)
         pt_transport_sync_now(object, kind);
 }
 
