@@ -430,6 +430,33 @@ def preloaded():
 
 
 @test
+def instrumented_and_observed():
+    """Variables that a property names, of a program that `portent run` observes at the same time."""
+    portent, source = os.path.join(BUILD, "bin", "portent"), os.path.join(FOLDER, "tank.c")
+    with open(source, "w", encoding="utf-8") as out:
+        out.write("#include <stdio.h>\nint level = 3; double w; _Bool on; long other;\nint main(void)\n{\n    puts(\"ready\");\n"
+                  "    fflush(stdout);\n    getchar();\n    for (int i = 0; i < 4; i++) { other++; level = -i; }\n    w = 1.5;\n"
+                  "    on = 1;\n    return 0;\n}\n")
+    with open(os.path.join(FOLDER, "tank.prop"), "w", encoding="utf-8") as prop:
+        prop.write("property p: level < 100 && w >= 0.0 && (on || !on);")
+    subprocess.run([portent, "cc", "-O1", source, "-o", os.path.join(FOLDER, "tank")], check=True)
+    address = "unix:" + os.path.join(FOLDER, "s")
+    process = subprocess.Popen([portent, "run", "-q", "-s", prop.name, "--", os.path.join(FOLDER, "tank")], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, text=True, env={**os.environ, "PORTENT_OPTIONS": "events=" + address})
+    same("first line", process.stdout.readline(), "ready\n")
+    stream = Stream(address).read(until=lambda s: s.clocks)
+    process.communicate("\n")
+    stream.read()
+    same("status", process.returncode, 0)
+    sums(stream)
+    same("snapshot", sorted(short(event) for event in stream.snapshot if event[2] == "w"),
+         ["main w(level)=3", "main w(on)=0", "main w(w)=0.0"])
+    same("writes", [short(event) for event in stream.events if event[2] in "wu"],
+         [f"main w(level)={-i}" for i in range(4)] + ["main w(w)=1.5", "main w(on)=1"])
+    true("place", any(place.endswith("tank.c:8") for place in stream.sites.values()))
+
+
+@test
 def preloaded_and_streamed():
     build(HERE + "/wire/work.c", "plain")
     address = "unix:" + os.path.join(FOLDER, "s")
