@@ -84,7 +84,10 @@ enum pt_status pt_session_preload(struct pt_session *session, struct pt_err *err
 static const char *function_name(void *context, uint64_t start, uint64_t module_base)
 {
     struct pt_session *session = context;
-    return session->info ? pt_debuginfo_function(session->info, start, module_base) : NULL;
+    const char *file = pt_channel_module(session->reader, module_base);
+    if (!session->info || (file && !pt_debuginfo_loaded(session->info, file, module_base)))
+        return NULL;
+    return pt_debuginfo_function(session->info, start, module_base);
 }
 
 static bool place_name(void *context, const char *file, uint64_t offset, bool whole, struct pt_placed *ret_placed)

@@ -9,7 +9,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
@@ -262,11 +261,6 @@ int pt_sys_poll(struct pollfd *fds, unsigned count, int64_t nanoseconds)
 {
     struct timespec limit = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
     return (int)call(SYS_ppoll, (long)fds, count, nanoseconds < 0 ? 0 : (long)&limit, 0, 0, 0);
-}
-
-int pt_sys_wake_fd(void)
-{
-    return (int)call(SYS_eventfd2, 0, EFD_NONBLOCK | EFD_CLOEXEC, 0, 0, 0, 0);
 }
 
 void pt_sys_wait(_Atomic uint32_t *word, uint32_t seen, uint64_t nanoseconds)

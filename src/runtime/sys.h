@@ -51,7 +51,6 @@ void pt_sys_no_delay(int fd); /* of TCP; harmless for others */
 long pt_sys_send(int fd, const void *bytes, size_t len);
 long pt_sys_receive(int fd, void *out, size_t len);
 int pt_sys_poll(struct pollfd *fds, unsigned count, int64_t nanoseconds); /* negative time: for ever */
-int pt_sys_wake_fd(void);                                                 /* an eventfd */
 
 /* Waits until *word differs from `seen`, is woken, or `nanoseconds` have passed. Works between processes. */
 void pt_sys_wait(_Atomic uint32_t *word, uint32_t seen, uint64_t nanoseconds);

@@ -58,7 +58,8 @@ extern _Atomic uint64_t pt_stream_homeless;   /* events of threads for which the
 /* --- listening --- */
 
 extern int pt_transport_listener; /* -1: none */
-void pt_transport_unlisten(bool unlink);
+void pt_transport_unlisten(void);
+void pt_transport_remove(void); /* the socket's file, if it is still ours */
 
 /* --- names --- */
 
@@ -126,14 +127,14 @@ struct pt_reader {
 extern struct pt_reader pt_readers[PT_READERS_MAX];
 extern uint32_t pt_reader_count;
 
-void pt_reader_accept(uint64_t number, uint64_t now);
+/* False: it cannot be done now (no descriptor is free), or ever (the program has closed the socket). */
+bool pt_reader_accept(uint64_t number, uint64_t now);
 /* A frame about events from `number` to `next` (both the same: none), with the names it needs and the loss before it.
  */
 void pt_reader_put(struct pt_reader *reader, const struct pt_blob *frame, uint64_t number, uint64_t next,
                    uint64_t time);
 void pt_reader_flush(struct pt_reader *reader);
 void pt_reader_hear(struct pt_reader *reader);
-void pt_reader_close(struct pt_reader *reader);
 
 /* Room for so many bytes altogether. False when there is no memory. */
 bool pt_blob_reserve(struct pt_blob *blob, size_t need);

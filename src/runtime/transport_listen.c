@@ -162,15 +162,17 @@ bool pt_transport_listen(void)
     return refuse("an address begins with unix: or tcp:");
 }
 
-void pt_transport_unlisten(bool unlink)
+void pt_transport_remove(void)
 {
     struct stat about;
-    if (pt_transport_listener < 0)
-        return;
+    /* The program may have moved to another folder, or somebody may have put another file there. */
+    if (file.path[0] && identify(file.path, &about) && about.st_dev == file.device && about.st_ino == file.inode)
+        pt_sys_unlink(file.path);
+}
+
+void pt_transport_unlisten(void)
+{
     pt_sys_close(pt_transport_listener);
     pt_transport_listener = -1;
-    /* The program may have moved to another folder, or somebody may have put another file there. */
-    if (unlink && file.path[0] && identify(file.path, &about) && about.st_dev == file.device &&
-        about.st_ino == file.inode)
-        pt_sys_unlink(file.path);
+    pt_transport_remove();
 }

@@ -50,9 +50,17 @@ bool pt_blob_frame(struct pt_blob *blob, enum pt_wire_type type, const void *bod
     return true;
 }
 
-void pt_reader_close(struct pt_reader *reader)
+/* Programs may close descriptors that they do not know; then the number is theirs, and not ours to close. */
+static bool is_ours(long error)
 {
-    pt_sys_close(reader->fd);
+    return error != -EBADF && error != -ENOTSOCK;
+}
+
+/* After this error, 0 for none. */
+static void give_up(struct pt_reader *reader, long error)
+{
+    if (is_ours(error))
+        pt_sys_close(reader->fd);
     pt_sys_release(reader->queue, PT_QUEUE_BYTES);
     *reader = (struct pt_reader){.fd = -1};
     pt_reader_count--;
@@ -123,7 +131,7 @@ void pt_reader_flush(struct pt_reader *reader)
         if (sent == -EAGAIN)
             return;
         if (sent <= 0) {
-            pt_reader_close(reader);
+            give_up(reader, sent);
             return;
         }
         reader->tail += (uint64_t)sent;
@@ -142,7 +150,7 @@ void pt_reader_hear(struct pt_reader *reader)
         if (got == 0 || got == -EAGAIN)
             return;
         if (got < 0 && got != -EINTR) {
-            pt_reader_close(reader);
+            give_up(reader, got);
             return;
         }
     }
@@ -175,25 +183,29 @@ static struct pt_reader *free_place(void)
             return &pt_readers[i];
     for (unsigned i = 0; i < PT_READERS_MAX; i++)
         if (pt_readers[i].deaf) {
-            pt_reader_close(&pt_readers[i]);
+            give_up(&pt_readers[i], 0);
             return &pt_readers[i];
         }
     return NULL;
 }
 
-void pt_reader_accept(uint64_t number, uint64_t now)
+bool pt_reader_accept(uint64_t number, uint64_t now)
 {
     int fd = pt_sys_accept(pt_transport_listener);
-    if (fd < 0)
-        return;
+    if (fd < 0) {
+        if (!is_ours(fd) || fd == -EINVAL)
+            pt_transport_listener = -1;
+        return fd == -EAGAIN;
+    }
     struct pt_reader *reader = free_place();
     unsigned char *queue = reader ? pt_sys_reserve(PT_QUEUE_BYTES) : NULL;
     if (!queue) {
         pt_sys_close(fd);
-        return;
+        return true;
     }
     pt_sys_no_delay(fd);
     *reader = (struct pt_reader){.fd = fd, .queue = queue, .expected = number, .time = now};
     pt_reader_count++;
     greet(reader, number, now);
+    return true;
 }

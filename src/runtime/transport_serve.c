@@ -16,7 +16,7 @@ enum {
     FAREWELL_MOST_NS = 2000 * 1000 * 1000,
 };
 
-static int wake_fd = -1;
+static bool started;
 static _Atomic uint32_t stopping, stopped;
 
 static void forget_locks(void *context, struct pt_known *known)
@@ -42,7 +42,8 @@ static void welcome(void)
         begin();
         pt_names_survey();
     }
-    pt_reader_accept(pt_send_number(), pt_send_time());
+    if (!pt_reader_accept(pt_send_number(), pt_send_time()))
+        pt_sys_sleep(PAUSE_NS * 10);
 }
 
 /* While all readers are stuck events are only counted; they are worth the effort again when one has caught up. */
@@ -69,7 +70,7 @@ static void serve_readers(const struct pollfd *fds)
 {
     for (unsigned i = 0; i < PT_READERS_MAX; i++) {
         struct pt_reader *reader = &pt_readers[i];
-        if (reader->fd >= 0 && !reader->deaf && fds[i + 2].revents & (POLLIN | POLLHUP | POLLERR))
+        if (reader->fd >= 0 && !reader->deaf && fds[i + 1].revents & (POLLIN | POLLHUP | POLLERR))
             pt_reader_hear(reader);
         if (reader->fd >= 0)
             pt_reader_flush(reader);
@@ -80,15 +81,14 @@ static void wait_for_work(struct pollfd *fds, bool busy)
 {
     bool stuck = pt_stream_mode() == PT_STREAM_COUNT;
     fds[0] = (struct pollfd){.fd = pt_transport_listener, .events = POLLIN};
-    fds[1] = (struct pollfd){.fd = wake_fd, .events = POLLIN};
     for (unsigned i = 0; i < PT_READERS_MAX; i++) {
         const struct pt_reader *reader = &pt_readers[i];
         /* of one that is deaf and has nothing to get there is nothing to learn, and a hang-up would not let us sleep */
         bool pending = reader->fd >= 0 && reader->head != reader->tail;
         short events = (short)((reader->deaf ? 0 : POLLIN) | (pending ? POLLOUT : 0));
-        fds[i + 2] = (struct pollfd){.fd = events ? reader->fd : -1, .events = events};
+        fds[i + 1] = (struct pollfd){.fd = events ? reader->fd : -1, .events = events};
     }
-    pt_sys_poll(fds, PT_READERS_MAX + 2, !pt_reader_count ? -1 : busy ? 0 : stuck ? LONG_PAUSE_NS : PAUSE_NS);
+    pt_sys_poll(fds, PT_READERS_MAX + 1, !pt_reader_count ? -1 : busy ? 0 : stuck ? LONG_PAUSE_NS : PAUSE_NS);
 }
 
 static uint64_t bytes_sent(void)
@@ -103,7 +103,7 @@ static uint64_t bytes_sent(void)
 static void say_farewell(void)
 {
     uint64_t now = pt_sys_now(), limit = now + FAREWELL_MOST_NS, patience = now + FAREWELL_NS, sent = bytes_sent();
-    while (pt_send_merge())
+    while (pt_send_merge() && pt_sys_now() < patience) /* other threads may run on, and never stop */
         ;
     while (!pt_send_farewell() && now < limit && now < patience) {
         pt_sys_sleep(PAUSE_NS);
@@ -117,7 +117,7 @@ static void say_farewell(void)
 
 static void *run_sender(void *unused)
 {
-    struct pollfd fds[PT_READERS_MAX + 2];
+    struct pollfd fds[PT_READERS_MAX + 1];
     bool busy = false;
     pt_thread_forget(); /* it is no thread of the program */
     while (!atomic_load_explicit(&stopping, memory_order_acquire)) {
@@ -133,7 +133,6 @@ static void *run_sender(void *unused)
     }
     say_farewell();
     atomic_store_explicit(&pt_streaming, PT_STREAM_OFF, memory_order_relaxed);
-    pt_transport_unlisten(true);
     atomic_store_explicit(&stopped, 1, memory_order_release);
     pt_sys_wake(&stopped);
     return unused;
@@ -152,38 +151,41 @@ void pt_transport_start(void)
     for (unsigned i = 0; i < PT_READERS_MAX; i++)
         pt_readers[i].fd = -1;
     pt_symbol_modules();
-    wake_fd = pt_sys_wake_fd();
-    if (wake_fd < 0 || !pt_send_start() || !pt_names_start()) {
-        pt_transport_unlisten(true);
+    if (!pt_send_start() || !pt_names_start()) {
+        pt_transport_unlisten();
         return;
     }
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (!pt_thread_raw(run_sender, "portent-events"))
-        pt_transport_unlisten(true);
+    started = pt_thread_raw(run_sender, "portent-events");
+    if (!started)
+        pt_transport_unlisten();
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
+/* With nobody connected there is nothing to wait for: the sender ends with the process. Otherwise it looks about once a
+ * millisecond whether it is asked to end. */
 void pt_transport_stop(void)
 {
-    static const uint64_t one = 1;
-    if (pt_transport_listener < 0)
+    if (!started)
         return;
     atomic_store_explicit(&stopping, 1, memory_order_release);
-    pt_sys_write(wake_fd, (const char *)&one, sizeof one);
     uint64_t limit = pt_sys_now() + FAREWELL_MOST_NS + FAREWELL_NS;
-    while (!atomic_load_explicit(&stopped, memory_order_acquire) && pt_sys_now() < limit)
+    while (pt_stream_mode() && !atomic_load_explicit(&stopped, memory_order_acquire) && pt_sys_now() < limit)
         pt_sys_wait(&stopped, 0, FAREWELL_NS);
+    pt_transport_remove();
 }
 
 void pt_transport_forget(void)
 {
     atomic_store_explicit(&pt_streaming, PT_STREAM_OFF, memory_order_relaxed);
-    if (pt_transport_listener < 0)
+    if (!started)
         return;
+    started = false;
     for (unsigned i = 0; i < PT_READERS_MAX; i++)
         if (pt_readers[i].fd >= 0)
             pt_sys_close(pt_readers[i].fd);
-    pt_sys_close(wake_fd);
-    pt_transport_unlisten(false);
+    if (pt_transport_listener >= 0)
+        pt_sys_close(pt_transport_listener);
+    pt_transport_listener = -1;
 }

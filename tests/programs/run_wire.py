@@ -339,6 +339,19 @@ def ends():
 
 
 @test
+def closed_descriptors():
+    program = Program("closing", 100)
+    stream = program.connect()
+    before = os.times().children_user + os.times().children_system
+    program.go()
+    stream.read()
+    program.end()
+    true("cut off", not stream.bye)
+    used = os.times().children_user + os.times().children_system - before
+    true(f"the sender does not spin ({used} s)", used < 0.08)
+
+
+@test
 def silence_has_a_clock():
     program = Program("beat", 1)
     stream = program.connect()
@@ -421,6 +434,7 @@ def preloaded():
         text = lines.read()
     for line in ("main|fork(", "|acq(", "|notify("):
         true(line, line in text)
+    true("names of threads in a stripped library are not guessed", "_dl_" not in text)
     with open(os.path.join(FOLDER, "x.prop"), "w", encoding="utf-8") as out:
         out.write("var s = shared; property p: s >= 0;")
     done = subprocess.run([portent, "run", "--preload", "-s", out.name, "--", os.path.join(FOLDER, "plain"), "beat", "1", "now"],

@@ -54,7 +54,8 @@ static void add_events(struct pt_buf *out, enum pt_wire_type type, uint64_t numb
     struct pt_buf body;
     pt_buf_init(&body);
     pt_buf_add(&body, (const char *)(&head.head + 1), sizeof head - sizeof head.head);
-    pt_buf_add(&body, events->text, events->len);
+    if (events->len)
+        pt_buf_add(&body, events->text, events->len);
     add_frame(out, type, body.text, body.len, NULL);
     pt_buf_release(&body);
     events->len = 0;

@@ -8,6 +8,7 @@
  *   crash     some events, then abort()
  *   fork      a child that makes events, too, then COUNT events of the parent
  *   exec      events, then the program again as `beat`
+ *   closing   closes all descriptors but the first three, then COUNT events
  *   watched   hooks called by hand, as instrumented code calls them
  * It waits for a line on standard input before it begins, so that readers can connect, and prints what it has done.
  */
@@ -186,7 +187,10 @@ static void run(const char *mode, char **arguments)
         beat(count);
     else if (strcmp(mode, "fork") == 0)
         fork_and_beat();
-    else if (strcmp(mode, "exec") == 0) {
+    else if (strcmp(mode, "closing") == 0) {
+        close_range(3, ~0U, 0);
+        beat(count);
+    } else if (strcmp(mode, "exec") == 0) {
         beat(count);
         execl("/proc/self/exe", arguments[0], "beat", "200", "now", (char *)NULL);
     } else if (strcmp(mode, "crash") == 0) {
