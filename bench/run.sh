@@ -30,6 +30,9 @@ say "steps of a 'within' property from memory (aim: 50 million events/s)"
 say "portent model: text to verdicts, processor time (at most, aim)"
 "$bin/model"
 
+say "the event stream (aims: 2 million events/s without loss; a stopped reader at most 1.1x an absent one)"
+bench/watch/run.py build
+
 if [ -r "$formulas" ]; then
   say "Büchi automata of $(basename "$formulas")"
   "$bin/buchi" "$formulas" | tail -n 12

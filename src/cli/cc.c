@@ -7,19 +7,33 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "cli/diag.h"
 #include "cli/prefix.h"
 
 enum { EXIT_NOT_INSTALLED = 2 };
 
-static bool find_runtime(const char *prefix, char *ret, size_t size)
+/* The folder of the runtime that holds `file`. */
+static bool find_runtime(const char *prefix, const char *file, char *ret, size_t size)
 {
     static const char *const folders[] = {"lib", PORTENT_LIBDIR};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
-        if (pt_prefix_folder(prefix, folders[i], "libportent-rt.a", ret, size))
+        if (pt_prefix_folder(prefix, folders[i], file, ret, size))
             return true;
     return false;
+}
+
+char *pt_cc_shared_runtime(void)
+{
+    static const char file[] = "libportent-rt.so";
+    char prefix[PATH_MAX], folder[PATH_MAX + 64];
+    struct pt_buf path;
+    if (!pt_prefix_find(prefix, sizeof prefix) || !find_runtime(prefix, file, folder, sizeof folder))
+        return NULL;
+    pt_buf_init(&path);
+    pt_buf_printf(&path, "%s/%s", folder, file);
+    return pt_buf_take(&path);
 }
 
 int pt_cc_main(bool cxx, int argc, char **argv)
@@ -27,7 +41,7 @@ int pt_cc_main(bool cxx, int argc, char **argv)
     char prefix[PATH_MAX], runtime[PATH_MAX + 64], include[PATH_MAX + 64], program[PATH_MAX + 64];
     char language[2][4] = {"cc", "c++"};
     struct pt_err err;
-    if (!pt_prefix_find(prefix, sizeof prefix) || !find_runtime(prefix, runtime, sizeof runtime) ||
+    if (!pt_prefix_find(prefix, sizeof prefix) || !find_runtime(prefix, "libportent-rt.a", runtime, sizeof runtime) ||
         !pt_prefix_folder(prefix, "include", "portent.h", include, sizeof include)) {
         (void)pt_err_set(&err, PT_EIO, "cannot find libportent-rt.a and portent.h beside the program");
         pt_diag_error(&err);

@@ -6,5 +6,7 @@
 
 /* The arguments after the command's name. */
 int pt_cc_main(bool cxx, int argc, char **argv);
+/* The runtime as a shared library, for LD_PRELOAD; the caller frees it. NULL: it is not installed. */
+char *pt_cc_shared_runtime(void);
 
 #endif

@@ -31,6 +31,7 @@ enum {
     OPT_MEMORY_LIMIT,
     OPT_AUTOMATON_LIMIT,
     OPT_RECORD_ALL,
+    OPT_PRELOAD,
     OPT_SUPPRESSIONS,
     OPT_BASELINE,
     OPT_ON_FULL,
@@ -48,6 +49,10 @@ static const struct pt_option options_table[] = {
          "record the relevant events with their clocks, for 'check'; in binary form when the name ends in .ptb"},
     [OPT_RECORD_ALL] = {"record-all", 0, NULL, NULL,
                         "record every event of every thread to the file of -o: all accesses and synchronisation"},
+    [OPT_PRELOAD] =
+        {"preload", 0, NULL, NULL,
+         "for a program that was not built with 'portent cc': observe its threads, synchronisation and user "
+         "events, and no memory accesses; -o records all of them"},
     [OPT_MONITOR] = PT_OPTION_MONITOR,
     [OPT_WINDOW] = {"window", 0, "W", NULL, "keep at most W states per level, or 'all' (default: 64)"},
     [OPT_LOOKAHEAD] = {"lookahead", 0, "L", NULL, "look at most L events ahead, or 'all' (default: 256)"},
@@ -106,6 +111,9 @@ static bool set_option(struct run *run, uint32_t index, const char *argument, ui
     case OPT_RECORD_ALL:
         run->session.keep |= PT_KEEP_ALL;
         break;
+    case OPT_PRELOAD:
+        run->session.preload = true;
+        break;
     case OPT_ON_FULL:
         run->session.on_full = strcmp(argument, "drop") == 0 ? PT_ON_FULL_DROP : PT_ON_FULL_BLOCK;
         break;
@@ -144,6 +152,8 @@ static bool set_options(struct run *run, const struct pt_parsed *parsed)
         pt_diag_usage("run", "--record-all needs a file to record to: -o FILE.trace");
         return false;
     }
+    if (run->session.preload && run->trace_path)
+        run->session.keep |= PT_KEEP_ALL; /* relevant events alone would be user events without an order */
     run->session.analyse.engine.trace = run->trace_path ? run->trace_path : parsed->operands[0];
     return true;
 }
@@ -188,6 +198,8 @@ static enum pt_status prepare(struct run *run, const struct pt_parsed *parsed, s
         status = load_suppressions(run, err);
     if (status == PT_OK)
         status = pt_session_resolve(&run->session, err);
+    if (status == PT_OK && run->session.preload)
+        status = pt_session_preload(&run->session, err);
     if (status == PT_OK)
         status = open_files(run, err);
     if (status == PT_OK)

@@ -5,12 +5,16 @@
  */
 #include "cli/session.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "base/buf.h"
+#include "cli/cc.h"
 #include "cli/diag.h"
 #include "cli/interrupt.h"
 #include "cli/launch.h"
@@ -55,10 +59,35 @@ enum pt_status pt_session_resolve(struct pt_session *session, struct pt_err *err
     return pt_resolve(&session->analyse, session->info, &session->resolved, err);
 }
 
+enum pt_status pt_session_preload(struct pt_session *session, struct pt_err *err)
+{
+    const char *before = getenv("LD_PRELOAD");
+    if (session->resolved.var_count)
+        return pt_err_set(err, PT_EUSAGE, "'%s' is a variable, and --preload sees no memory accesses",
+                          session->resolved.vars[0].name);
+    char *runtime = pt_cc_shared_runtime();
+    if (!runtime)
+        return pt_err_set(err, PT_EIO, "cannot find libportent-rt.so beside the program");
+    enum pt_status status = PT_OK;
+    if (strpbrk(runtime, ": "))
+        status = pt_err_set(err, PT_EIO, "'%s' cannot be preloaded: its path has a space or a colon", runtime);
+    struct pt_buf value;
+    pt_buf_init(&value);
+    pt_buf_printf(&value, "%s%s%s", runtime, before && *before ? ":" : "", before ? before : "");
+    if (status == PT_OK && setenv("LD_PRELOAD", value.text, 1) != 0)
+        status = pt_err_set(err, PT_EIO, "cannot set LD_PRELOAD: %s", strerror(errno));
+    pt_buf_release(&value);
+    free(runtime);
+    return status;
+}
+
 static const char *function_name(void *context, uint64_t start, uint64_t module_base)
 {
     struct pt_session *session = context;
-    return session->info ? pt_debuginfo_function(session->info, start, module_base) : NULL;
+    const char *file = pt_channel_module(session->reader, module_base);
+    if (!session->info || (file && !pt_debuginfo_loaded(session->info, file, module_base)))
+        return NULL;
+    return pt_debuginfo_function(session->info, start, module_base);
 }
 
 static bool place_name(void *context, const char *file, uint64_t offset, bool whole, struct pt_placed *ret_placed)

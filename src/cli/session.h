@@ -29,6 +29,7 @@ struct pt_session {
     const char **modules; /* then NULL; owned */
     enum pt_on_full on_full;
     uint32_t keep;            /* enum pt_keep, or-ed */
+    bool preload;             /* the runtime is loaded into a program that does not have it */
     struct pt_writer *writer; /* a copy of all events goes there; NULL: nowhere */
 
     /* What there is once it is prepared, and once it has run. */
@@ -47,6 +48,8 @@ void pt_session_init(struct pt_session *session);
 void pt_session_release(struct pt_session *session);
 /* Looks up the names that the loaded properties use; a property that cannot be checked is an error already. */
 enum pt_status pt_session_resolve(struct pt_session *session, struct pt_err *err) PT_WARN_UNUSED;
+/* LD_PRELOAD for the program. What its properties name must be visible without instrumented code. */
+enum pt_status pt_session_preload(struct pt_session *session, struct pt_err *err) PT_WARN_UNUSED;
 enum pt_status pt_session_open(struct pt_session *session, struct pt_err *err) PT_WARN_UNUSED;
 /* Runs the program and analyses its events until both have ended. `arguments` end in NULL. */
 enum pt_status pt_session_run(struct pt_session *session, const char *const *arguments,

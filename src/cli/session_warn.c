@@ -33,7 +33,8 @@ static void warn_about_run(const struct pt_session *session, const struct pt_buf
     struct pt_err warning;
     if (!pt_channel_started(session->reader)) {
         (void)pt_err_set(&warning, PT_OK, "'%s' is not instrumented, so nothing was observed", session->program);
-        pt_err_hint(&warning, "build it with 'portent cc' or 'portent c++'");
+        pt_err_hint(&warning, session->preload ? "static and set-user-id programs load no library before them"
+                                               : "build it with 'portent cc' or 'portent c++', or try --preload");
         pt_session_complain(session, &warning);
     } else if (lost->len) {
         (void)pt_err_set(&warning, PT_OK, "%s", lost->text);

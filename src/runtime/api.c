@@ -8,12 +8,24 @@
 #include "runtime/monitor.h"
 #include "runtime/name.h"
 #include "runtime/shadow.h"
+#include "runtime/transport.h"
 #include "runtime/watch.h"
 
 static struct pt_thread *recorder(void)
 {
     struct pt_thread *self = pt_channel ? pt_thread_self() : NULL;
     return self && !self->busy ? self : NULL;
+}
+
+/* The same event into the stream, if somebody listens. */
+static void stream(enum pt_wire_op op, const char *name, int64_t value)
+{
+    struct pt_thread *self = pt_stream_mode() ? recorder() : NULL;
+    if (!self)
+        return;
+    pt_enter(self);
+    pt_transport_named_now(self, op, name, value);
+    pt_leave(self);
 }
 
 /* A relevant event advances the thread's clock, and so does every event of a thread whose events all count. */
@@ -26,6 +38,7 @@ static void emit_mark(struct pt_thread *self, enum pt_event_kind kind, uint32_t 
 
 void __portent_event(const char *name)
 {
+    stream(PT_WIRE_OP_USER, name, 0);
     struct pt_thread *self = pt_is_active() ? recorder() : NULL;
     int64_t event = self ? pt_watch_event(name) : -1;
     if (!self || (event < 0 && !self->slow))
@@ -83,6 +96,7 @@ static void take_mark(struct pt_thread *self, enum pt_event_kind kind, const cha
 
 void __portent_internal(const char *name, long long value)
 {
+    stream(PT_WIRE_OP_INTERNAL, name, value);
     struct pt_thread *self = mark_recorder();
     if (!self)
         return;
@@ -93,6 +107,7 @@ void __portent_internal(const char *name, long long value)
 
 void __portent_begin(const char *name)
 {
+    stream(PT_WIRE_OP_BEGIN, name, 0);
     struct pt_thread *self = mark_recorder();
     if (!self)
         return;
@@ -110,6 +125,7 @@ void __portent_begin(const char *name)
 /* An end that is not the innermost block's is the program's mistake: it is ignored, and the observer says so once. */
 void __portent_end(const char *name)
 {
+    stream(PT_WIRE_OP_FINISH, name, 0);
     struct pt_thread *self = mark_recorder();
     if (!self)
         return;

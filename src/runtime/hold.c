@@ -12,6 +12,7 @@
 #include "runtime/monitor.h"
 #include "runtime/quick.h"
 #include "runtime/shadow.h"
+#include "runtime/transport.h"
 #include "runtime/watch.h"
 
 static unsigned touched_bytes(const struct pt_hold *hold, uintptr_t granule)
@@ -148,6 +149,7 @@ static void record_write(struct pt_thread *self, uint32_t object, const struct p
     memcpy(watched->last, (const void *)watched->address, watched->size);
     if (!relevant)
         return;
+    pt_transport_write(self, (enum pt_event_kind)kind, object, site);
     if (!watched->quiet || self->full) {
         bool counted = pt_full_count(self);
         pt_emit_event(self, (enum pt_event_kind)kind, object, site, watched->last, watched->size, counted);

@@ -15,6 +15,7 @@
 #include "core/site.h"
 #include "runtime/sys.h"
 #include "runtime/thread.h"
+#include "runtime/transport.h"
 
 enum { PLACE_BITS = 12 };
 
@@ -62,7 +63,8 @@ static struct place *add(const char *file, unsigned line)
 
 void __portent_at(const char *file, unsigned line)
 {
-    struct pt_thread *self = pt_channel ? pt_thread_self() : NULL;
+    bool wanted = pt_is_active() || pt_keeps || pt_stream_mode();
+    struct pt_thread *self = wanted && pt_channel ? pt_thread_self() : NULL;
     if (!self || self->busy || !file)
         return;
     pt_enter(self);

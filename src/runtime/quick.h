@@ -32,7 +32,8 @@ static inline uint64_t pt_quick_marks(const struct pt_thread *self, uintptr_t ad
     return (uint64_t)pt_bytes_at(address, size) << PT_SHADOW_BYTES_AT & self->care;
 }
 
-/* Whether, for a thread that may be quick with this clock, a read would leave the granule as it is: A is this thread's clock, so W, which is no later, is known to it.
+/* Whether, for a thread that may be quick with this clock, a read would leave the granule as it is: A is this thread's
+ * clock, so W, which is no later, is known to it.
  */
 static inline bool pt_quick_read_is_known(uint64_t quick, uint64_t word, uint64_t marks)
 {

@@ -7,6 +7,7 @@
  * want it that go into the background. The latter needs a parent without other threads, for what those hold would be
  * held in the child for ever.
  */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/single_threaded.h>
@@ -21,6 +22,7 @@
 #include "runtime/shipped.h"
 #include "runtime/sys.h"
 #include "runtime/thread.h"
+#include "runtime/transport.h"
 #include "runtime/violation.h"
 #include "runtime/watch.h"
 
@@ -68,6 +70,24 @@ static struct pt_channel *open_channel(void)
     return NULL;
 }
 
+/*
+ * Whoever listens to the event stream needs threads and watched variables, too. Where there is no observer, a channel
+ * of our own stands in for its: without rings, so that what is recorded for an observer goes nowhere.
+ */
+static struct pt_channel *stand_in(void)
+{
+    static struct {
+        struct pt_channel channel;
+        struct pt_config config;
+    } own;
+    own.channel.on_full = PT_ON_FULL_DROP;
+    own.channel.config_offset = (uint64_t)((char *)&own.config - (char *)&own);
+    own.channel.config_bytes = sizeof own.config;
+    atomic_store(&own.channel.next_number, 1);
+    atomic_store(&own.channel.observer_gone, 1);
+    return &own.channel;
+}
+
 static void leave_channel(void)
 {
     struct pt_channel *channel = pt_channel;
@@ -76,7 +96,8 @@ static void leave_channel(void)
     pt_monitor_on = false;
     pt_channel = NULL;
     pt_thread_forget();
-    if (channel)
+    pt_transport_forget();
+    if (channel && mapped)
         pt_sys_release(channel, mapped);
 }
 
@@ -118,8 +139,22 @@ static void introduce(void)
     pt_line_write(&line);
 }
 
+/* Preloaded into a program that has the runtime in it already: then that one does everything. */
+static bool is_superfluous(void)
+{
+#ifdef PT_RT_STATIC
+    return false;
+#else
+    Dl_info ours, theirs;
+    const void *other = dlsym(RTLD_DEFAULT, "__portent_event");
+    return other && dladdr(other, &theirs) && dladdr(&pt_keeps, &ours) && ours.dli_fbase != theirs.dli_fbase;
+#endif
+}
+
 __attribute__((constructor(101))) static void start(void)
 {
+    if (is_superfluous())
+        return;
     pt_channel = open_channel();
     const struct pt_config *config =
         pt_channel ? (const void *)((const char *)pt_channel + pt_channel->config_offset) : NULL;
@@ -128,6 +163,12 @@ __attribute__((constructor(101))) static void start(void)
         pt_channel = pt_shipped_open(&mapped);
         config = pt_channel ? (const void *)((const char *)pt_channel + pt_channel->config_offset) : NULL;
     }
+    bool streams = pt_transport_listen();
+    if (!pt_channel && streams) {
+        pt_channel = stand_in();
+        mapped = 0;
+        config = (const void *)((const char *)pt_channel + pt_channel->config_offset);
+    }
     if (!pt_channel) {
         if (pt_options.verbosity > 0)
             introduce();
@@ -135,7 +176,7 @@ __attribute__((constructor(101))) static void start(void)
     }
     if (!pt_clock_start() || !pt_shadow_start() || !pt_watch_start() || !pt_thread_start()) {
         pt_runtime_give_up();
-        pt_channel = NULL;
+        pt_channel = NULL; /* and nobody is served, though the socket is there */
         return;
     }
     pt_keeps = config->keep;
@@ -148,6 +189,8 @@ __attribute__((constructor(101))) static void start(void)
         pt_full_modules(self);
     pt_watch_resolve(self);
     pt_monitor_start(self, config);
+    if (streams)
+        pt_transport_start();
     atomic_store_explicit(&pt_active, config->watch_count || config->event_count || pt_full_any() || pt_monitor_on,
                           memory_order_seq_cst);
     pt_leave(self);
@@ -160,5 +203,6 @@ __attribute__((destructor(101))) static void stop(void)
         pt_monitor_end(pt_self);
     if (pt_channel)
         atomic_store(&pt_channel->program_state, PT_PROGRAM_ENDED);
+    pt_transport_stop();
     pt_violation_finish();
 }

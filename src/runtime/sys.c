@@ -6,6 +6,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -137,6 +141,126 @@ _Noreturn void pt_sys_exit(int status)
 {
     for (;;)
         call(SYS_exit_group, status, 0, 0, 0, 0, 0);
+}
+
+/* These two go through libc to the vDSO, which costs no system call; they do not fail. */
+static uint64_t time_of(clockid_t clock)
+{
+    struct timespec time;
+    clock_gettime(clock, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+uint64_t pt_sys_now(void)
+{
+    return time_of(CLOCK_MONOTONIC);
+}
+
+uint64_t pt_sys_wall(void)
+{
+    return time_of(CLOCK_REALTIME);
+}
+
+uint32_t pt_sys_thread(void)
+{
+    return (uint32_t)call(SYS_gettid, 0, 0, 0, 0, 0, 0);
+}
+
+void pt_sys_program(char *out, size_t room)
+{
+    long len = call(SYS_readlink, (long)"/proc/self/exe", (long)out, (long)room - 1, 0, 0, 0);
+    out[failed(len) ? 0 : len] = 0;
+}
+
+int pt_sys_lstat(const char *path, struct stat *ret_about)
+{
+    return (int)call(SYS_lstat, (long)path, (long)ret_about, 0, 0, 0, 0);
+}
+
+int pt_sys_open(const char *path)
+{
+    return (int)call(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0);
+}
+
+size_t pt_sys_read_at(int fd, void *out, size_t len, uint64_t offset)
+{
+    size_t done = 0;
+    while (done < len) {
+        long part = call(SYS_pread64, fd, (long)out + (long)done, (long)(len - done), (long)(offset + done), 0, 0);
+        if (part == -EINTR)
+            continue;
+        if (part <= 0)
+            break;
+        done += (size_t)part;
+    }
+    return done;
+}
+
+int pt_sys_unlink(const char *path)
+{
+    return (int)call(SYS_unlink, (long)path, 0, 0, 0, 0, 0);
+}
+
+int pt_sys_chmod(int fd, unsigned mode)
+{
+    return (int)call(SYS_fchmod, fd, mode, 0, 0, 0, 0);
+}
+
+int pt_sys_socket(int family)
+{
+    return (int)call(SYS_socket, family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, 0, 0, 0);
+}
+
+int pt_sys_connect(int fd, const void *address, size_t len)
+{
+    return (int)call(SYS_connect, fd, (long)address, (long)len, 0, 0, 0);
+}
+
+int pt_sys_bind(int fd, const void *address, size_t len)
+{
+    return (int)call(SYS_bind, fd, (long)address, (long)len, 0, 0, 0);
+}
+
+int pt_sys_listen(int fd, int backlog)
+{
+    return (int)call(SYS_listen, fd, backlog, 0, 0, 0, 0);
+}
+
+int pt_sys_accept(int fd)
+{
+    return (int)call(SYS_accept4, fd, 0, 0, SOCK_NONBLOCK | SOCK_CLOEXEC, 0, 0);
+}
+
+static void set_option(int fd, int level, int option)
+{
+    int yes = 1;
+    call(SYS_setsockopt, fd, level, option, (long)&yes, sizeof yes, 0);
+}
+
+void pt_sys_reuse_address(int fd)
+{
+    set_option(fd, SOL_SOCKET, SO_REUSEADDR);
+}
+
+void pt_sys_no_delay(int fd)
+{
+    set_option(fd, IPPROTO_TCP, TCP_NODELAY);
+}
+
+long pt_sys_send(int fd, const void *bytes, size_t len)
+{
+    return call(SYS_sendto, fd, (long)bytes, (long)len, MSG_DONTWAIT | MSG_NOSIGNAL, 0, 0);
+}
+
+long pt_sys_receive(int fd, void *out, size_t len)
+{
+    return call(SYS_recvfrom, fd, (long)out, (long)len, MSG_DONTWAIT, 0, 0);
+}
+
+int pt_sys_poll(struct pollfd *fds, unsigned count, int64_t nanoseconds)
+{
+    struct timespec limit = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
+    return (int)call(SYS_ppoll, (long)fds, count, nanoseconds < 0 ? 0 : (long)&limit, 0, 0, 0);
 }
 
 void pt_sys_wait(_Atomic uint32_t *word, uint32_t seen, uint64_t nanoseconds)

@@ -25,6 +25,33 @@ void pt_sys_write(int fd, const char *text, size_t len);
 uint64_t pt_sys_process(void);
 _Noreturn void pt_sys_exit(int status);
 
+/* Nanoseconds of CLOCK_MONOTONIC, and since 1970. */
+uint64_t pt_sys_now(void);
+uint64_t pt_sys_wall(void);
+/* The calling thread's id in the kernel. */
+uint32_t pt_sys_thread(void);
+/* The program's own file; "" when unknown. */
+void pt_sys_program(char *out, size_t room);
+
+/* Files and sockets, for the event stream: as the system calls, but a failure is the negative error. */
+struct stat;
+struct pollfd;
+int pt_sys_lstat(const char *path, struct stat *ret_about);
+int pt_sys_open(const char *path);
+size_t pt_sys_read_at(int fd, void *out, size_t len, uint64_t offset); /* less than `len` at the end, or on error */
+int pt_sys_unlink(const char *path);
+int pt_sys_chmod(int fd, unsigned mode);
+int pt_sys_socket(int family); /* a stream; not blocking, closed on exec */
+int pt_sys_connect(int fd, const void *address, size_t len);
+int pt_sys_bind(int fd, const void *address, size_t len);
+int pt_sys_listen(int fd, int backlog);
+int pt_sys_accept(int fd); /* not blocking, closed on exec */
+void pt_sys_reuse_address(int fd);
+void pt_sys_no_delay(int fd); /* of TCP; harmless for others */
+long pt_sys_send(int fd, const void *bytes, size_t len);
+long pt_sys_receive(int fd, void *out, size_t len);
+int pt_sys_poll(struct pollfd *fds, unsigned count, int64_t nanoseconds); /* negative time: for ever */
+
 /* Waits until *word differs from `seen`, is woken, or `nanoseconds` have passed. Works between processes. */
 void pt_sys_wait(_Atomic uint32_t *word, uint32_t seen, uint64_t nanoseconds);
 void pt_sys_wake(_Atomic uint32_t *word);

@@ -15,6 +15,7 @@
 #include "runtime/monitor.h"
 #include "runtime/shadow.h"
 #include "runtime/sys.h"
+#include "runtime/transport.h"
 
 enum { SLOT_BITS = 17, BUCKETS = 1024, DESTRUCTOR_ROUNDS = 3 /* of the 4 that POSIX promises */ };
 
@@ -110,6 +111,23 @@ struct pt_thread *pt_thread_find(pthread_t handle)
     return thread;
 }
 
+void pt_thread_each(void (*visit)(void *context, const struct pt_thread *thread), void *context)
+{
+    pt_spin_lock(&threads.lock);
+    for (uint32_t i = 0; i < BUCKETS; i++)
+        for (const struct pt_thread *thread = threads.buckets[i]; thread; thread = thread->next)
+            if (atomic_load_explicit(&thread->state, memory_order_relaxed) == PT_THREAD_RUNNING)
+                visit(context, thread);
+    pt_spin_unlock(&threads.lock);
+}
+
+void pt_thread_label(struct pt_thread *thread, const char *name)
+{
+    pt_spin_lock(&threads.lock);
+    strncpy(thread->label, name, sizeof thread->label - 1);
+    pt_spin_unlock(&threads.lock);
+}
+
 struct pt_thread *pt_thread_new(struct pt_thread *parent)
 {
     struct pt_thread *thread = take_slot();
@@ -140,6 +158,7 @@ void pt_thread_discard(struct pt_thread *thread)
 void pt_thread_begin(struct pt_thread *self)
 {
     self->handle = pthread_self();
+    self->tid = pt_sys_thread();
     pt_self = self;
     self->full = pt_full_wanted(self);
     pt_thread_refresh(self);
@@ -148,6 +167,7 @@ void pt_thread_begin(struct pt_thread *self)
     atomic_store_explicit(&self->state, PT_THREAD_RUNNING, memory_order_release);
     pt_enter(self);
     pt_emit_thread(self, self, self->runs, "");
+    pt_transport_thread(self, PT_WIRE_OP_START, self->parent, self->runs);
     pt_leave(self);
 }
 
@@ -199,6 +219,8 @@ static void end(void *value)
     if (pt_channel && pt_full_any())
         pt_full_freed(self, self->stack_low, self->stack_high);
     pt_monitor_end(self);
+    pt_transport_thread(self, PT_WIRE_OP_END, 0, 0);
+    pt_transport_end(self);
     if (pt_channel)
         pt_emit_end(self);
     pt_granule_drop_between(self);
@@ -217,6 +239,7 @@ void pt_thread_joined(struct pt_thread *self, struct pt_thread *thread)
 {
     pt_enter(self);
     pt_thread_take(self, thread->clock);
+    pt_transport_thread(self, PT_WIRE_OP_JOIN, thread->number, 0);
     if (self->full)
         pt_full_thread(self, PT_KIND_JOIN, thread->number);
     if (pt_monitor_steps(self))

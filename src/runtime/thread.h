@@ -111,6 +111,12 @@ struct pt_thread {
     int destructor_rounds;
     struct pt_thread *next; /* in its bucket, or in the free list */
 
+    /* its part in the event stream (transport.h) */
+    struct pt_stream *stream;  /* its buffers, NULL until first needed */
+    _Atomic uint64_t *skipped; /* there: its events that were only counted */
+    uint32_t tid;              /* in the kernel */
+    char label[16];            /* set with pthread_setname_np, or "" */
+
     struct pt_put_off *put_off; /* room for the signal that is put off; made when first needed */
 };
 
@@ -131,6 +137,10 @@ void pt_thread_discard(struct pt_thread *thread);
 /* In the child, before and after the program's function. */
 void pt_thread_begin(struct pt_thread *self);
 struct pt_thread *pt_thread_find(pthread_t handle);
+/* Every thread that has begun and not ended. The caller does nothing that takes long: threads may wait for it. */
+void pt_thread_each(void (*visit)(void *context, const struct pt_thread *thread), void *context);
+/* Gives it a name of its own. */
+void pt_thread_label(struct pt_thread *thread, const char *name);
 /* The thread's last clock goes to self, and the thread is forgotten. */
 void pt_thread_joined(struct pt_thread *self, struct pt_thread *thread);
 void pt_thread_detached(struct pt_thread *thread);
@@ -151,6 +161,9 @@ void pt_thread_refresh(struct pt_thread *self);
 void pt_thread_settle(struct pt_thread *self);
 /* A robust mutex lost its owner: whatever ended threads did comes before. */
 void pt_thread_after_ended(void);
+
+/* A thread of the runtime's own, which nobody else sees (wrap_thread.c). */
+bool pt_thread_raw(void *(*start)(void *), const char *name);
 
 /* No more recording in this process: a table is full, or it is the child of a fork. */
 void pt_runtime_give_up(void);

@@ -168,6 +168,16 @@ void pt_watch_add(struct pt_thread *self, uintptr_t address, uint32_t size, uint
     pt_spin_unlock(&lock);
 }
 
+void pt_watch_each(void (*visit)(void *context, uint32_t object, const struct pt_watched *watched), void *context)
+{
+    pt_spin_lock(&lock);
+    uint32_t count = watched_count;
+    pt_spin_unlock(&lock);
+    for (uint32_t i = 0; i < count; i++)
+        if (pt_watched[i].last && pt_watched[i].name)
+            visit(context, i, &pt_watched[i]);
+}
+
 void pt_watch_end(uintptr_t granule, struct pt_fine *fine, unsigned bytes)
 {
     uint32_t *link = &fine->watch;

@@ -35,6 +35,9 @@ bool pt_watch_start(void);
 void pt_watch_resolve(struct pt_thread *self);
 /* portent_watch: a new object under this name. */
 void pt_watch_add(struct pt_thread *self, uintptr_t address, uint32_t size, uint32_t type, const char *name);
+/* Every variable that is watched now and has a value. For the sender of events, which reads values without holding
+ * their granules: one that is being written may be caught halfway, as by any debugger. */
+void pt_watch_each(void (*visit)(void *context, uint32_t object, const struct pt_watched *watched), void *context);
 /* The memory of these bytes of a held granule is given back: variables there are watched no more. */
 void pt_watch_end(uintptr_t granule, struct pt_fine *fine, unsigned bytes);
 const char *pt_watch_name(uint32_t object);

@@ -14,6 +14,7 @@
 #include "runtime/interpose.h"
 #include "runtime/shadow.h"
 #include "runtime/thread.h"
+#include "runtime/transport.h"
 #include "runtime/watch.h"
 
 static struct pt_thread *recorder(void)
@@ -130,6 +131,7 @@ PT_WRAP(void *, dlopen, (const char *file, int mode))
         if (pt_full_any())
             pt_full_modules(self);
         pt_watch_resolve(self);
+        pt_transport_modules();
         pt_leave(self);
     }
     return handle;

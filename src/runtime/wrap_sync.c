@@ -1,6 +1,9 @@
 /*
  * Synchronisation as accesses of its object (contract 3): taking a lock is recorded after it was taken, giving it up
  * before, and both are writes, so what one holder did comes before what the next one does. Only what succeeded counts.
+ *
+ * While somebody listens to the event stream, a lock is tried before it is waited for: so it is known whether it was
+ * contended, by whom, and when the thread blocks and runs again.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -10,6 +13,14 @@
 #include "runtime/hold.h"
 #include "runtime/interpose.h"
 #include "runtime/thread.h"
+#include "runtime/transport.h"
+
+/* The event for clocks, and for whoever listens to the event stream. */
+static void happened(const void *object, int kind)
+{
+    pt_hold_sync(object, kind);
+    pt_transport_sync(object, kind);
+}
 
 /* Something that has happened to the object once the call succeeded. */
 #define AFTER(name, parameters, arguments, object, succeeded, kind)                                                    \
@@ -17,41 +28,73 @@
     {                                                                                                                  \
         int result = PT_REAL(name) arguments;                                                                          \
         if (succeeded)                                                                                                 \
-            pt_hold_sync(object, kind);                                                                                \
+            happened(object, kind);                                                                                    \
+        return result;                                                                                                 \
+    }
+/* The same where the call may block; `attempt` is the call that does not. */
+#define BLOCKING(name, parameters, arguments, object, attempt, busy, blocked, succeeded, kind)                         \
+    PT_WRAP(int, name, parameters)                                                                                     \
+    {                                                                                                                  \
+        bool told = pt_stream_mode() == PT_STREAM_ON;                                                                  \
+        int result = told ? PT_REAL(attempt)(object) : 0;                                                              \
+        bool waits = told && (busy);                                                                                   \
+        if (waits)                                                                                                     \
+            blocked;                                                                                                   \
+        if (waits || !told)                                                                                            \
+            result = PT_REAL(name) arguments;                                                                          \
+        if (waits)                                                                                                     \
+            pt_transport_state(PT_STATE_RUNNING, 0);                                                                   \
+        if (succeeded)                                                                                                 \
+            happened((const void *)object, kind);                                                                      \
         return result;                                                                                                 \
     }
 /* Something others may see as soon as the call is under way. */
 #define BEFORE(name, type, kind)                                                                                       \
     PT_WRAP(int, name, (type * object))                                                                                \
     {                                                                                                                  \
-        pt_hold_sync(object, kind);                                                                                    \
+        happened(object, kind);                                                                                        \
         return PT_REAL(name)(object);                                                                                  \
     }
 #define WAITED(name, parameters, arguments, condition, mutex, success)                                                 \
     PT_WRAP(int, name, parameters)                                                                                     \
     {                                                                                                                  \
-        pt_hold_sync(mutex, PT_KIND_REL);                                                                              \
+        happened(mutex, PT_KIND_REL);                                                                                  \
+        pt_transport_state(PT_STATE_CONDITION, (uintptr_t)condition);                                                  \
         int result = PT_REAL(name) arguments;                                                                          \
+        pt_transport_state(PT_STATE_RUNNING, 0);                                                                       \
         if (result == success)                                                                                         \
-            pt_hold_sync(condition, PT_KIND_WAIT);                                                                     \
-        pt_hold_sync(mutex, PT_KIND_ACQ);                                                                              \
+            happened(condition, PT_KIND_WAIT);                                                                         \
+        happened(mutex, PT_KIND_ACQ);                                                                                  \
         return result;                                                                                                 \
     }
 #define LOCKED (result == 0 || (result == EOWNERDEAD && (pt_thread_after_ended(), true)))
 #define TIME   const struct timespec *limit
 
-AFTER(pthread_mutex_lock, (pthread_mutex_t * mutex), (mutex), mutex, LOCKED, PT_KIND_ACQ)
+/* Who holds it, as the kernel counts threads: what libc itself keeps in the lock. */
+#define MUTEX_OWNER(mutex) (uint32_t) __atomic_load_n(&((pthread_mutex_t *)(mutex))->__data.__owner, __ATOMIC_RELAXED)
+#define LOCK_OWNER(lock)   (uint32_t) __atomic_load_n(&(lock)->__data.__cur_writer, __ATOMIC_RELAXED)
+#define MUTEX(name, parameters, arguments)                                                                             \
+    BLOCKING(name, parameters, arguments, mutex, pthread_mutex_trylock, result == EBUSY,                               \
+             pt_transport_contended(mutex, MUTEX_OWNER(mutex)), LOCKED, PT_KIND_ACQ)
+#define SEMAPHORE(name, parameters, arguments)                                                                         \
+    BLOCKING(name, parameters, arguments, semaphore, sem_trywait, result != 0 && errno == EAGAIN,                      \
+             pt_transport_state(PT_STATE_SEMAPHORE, (uintptr_t)semaphore), result == 0, PT_KIND_SYNC)
+#define MTX(name, parameters, arguments)                                                                               \
+    BLOCKING(name, parameters, arguments, mutex, mtx_trylock, result == thrd_busy,                                     \
+             pt_transport_contended(mutex, MUTEX_OWNER(mutex)), result == thrd_success, PT_KIND_ACQ)
+
 AFTER(pthread_mutex_trylock, (pthread_mutex_t * mutex), (mutex), mutex, LOCKED, PT_KIND_ACQ)
-AFTER(pthread_mutex_timedlock, (pthread_mutex_t * mutex, TIME), (mutex, limit), mutex, LOCKED, PT_KIND_ACQ)
-AFTER(pthread_mutex_clocklock, (pthread_mutex_t * mutex, clockid_t clock, TIME), (mutex, clock, limit), mutex, LOCKED,
-      PT_KIND_ACQ)
+MUTEX(pthread_mutex_lock, (pthread_mutex_t * mutex), (mutex))
+MUTEX(pthread_mutex_timedlock, (pthread_mutex_t * mutex, TIME), (mutex, limit))
+MUTEX(pthread_mutex_clocklock, (pthread_mutex_t * mutex, clockid_t clock, TIME), (mutex, clock, limit))
 BEFORE(pthread_mutex_unlock, pthread_mutex_t, PT_KIND_REL)
 
-AFTER(pthread_spin_lock, (pthread_spinlock_t * lock), (lock), (const void *)lock, result == 0, PT_KIND_ACQ)
 AFTER(pthread_spin_trylock, (pthread_spinlock_t * lock), (lock), (const void *)lock, result == 0, PT_KIND_ACQ)
+BLOCKING(pthread_spin_lock, (pthread_spinlock_t * lock), (lock), lock, pthread_spin_trylock, result == EBUSY,
+         pt_transport_contended((const void *)lock, 0), result == 0, PT_KIND_ACQ)
 PT_WRAP(int, pthread_spin_unlock, (pthread_spinlock_t * lock))
 {
-    pt_hold_sync((const void *)lock, PT_KIND_REL);
+    happened((const void *)lock, PT_KIND_REL);
     return PT_REAL(pthread_spin_unlock)(lock);
 }
 
@@ -65,22 +108,23 @@ BEFORE(pthread_cond_broadcast, pthread_cond_t, PT_KIND_NOTIFY)
 
 PT_WRAP(int, pthread_barrier_wait, (pthread_barrier_t * barrier))
 {
-    pt_hold_sync(barrier, PT_KIND_SYNC);
+    happened(barrier, PT_KIND_SYNC);
+    pt_transport_state(PT_STATE_BARRIER, (uintptr_t)barrier);
     int result = PT_REAL(pthread_barrier_wait)(barrier);
-    pt_hold_sync(barrier, PT_KIND_SYNC);
+    pt_transport_state(PT_STATE_RUNNING, 0);
+    happened(barrier, PT_KIND_SYNC);
     return result;
 }
 
-AFTER(sem_wait, (sem_t * semaphore), (semaphore), semaphore, result == 0, PT_KIND_SYNC)
 AFTER(sem_trywait, (sem_t * semaphore), (semaphore), semaphore, result == 0, PT_KIND_SYNC)
-AFTER(sem_timedwait, (sem_t * semaphore, TIME), (semaphore, limit), semaphore, result == 0, PT_KIND_SYNC)
-AFTER(sem_clockwait, (sem_t * semaphore, clockid_t clock, TIME), (semaphore, clock, limit), semaphore, result == 0,
-      PT_KIND_SYNC)
+SEMAPHORE(sem_wait, (sem_t * semaphore), (semaphore))
+SEMAPHORE(sem_timedwait, (sem_t * semaphore, TIME), (semaphore, limit))
+SEMAPHORE(sem_clockwait, (sem_t * semaphore, clockid_t clock, TIME), (semaphore, clock, limit))
 BEFORE(sem_post, sem_t, PT_KIND_SYNC)
 
-AFTER(mtx_lock, (mtx_t * mutex), (mutex), mutex, result == thrd_success, PT_KIND_ACQ)
 AFTER(mtx_trylock, (mtx_t * mutex), (mutex), mutex, result == thrd_success, PT_KIND_ACQ)
-AFTER(mtx_timedlock, (mtx_t * mutex, TIME), (mutex, limit), mutex, result == thrd_success, PT_KIND_ACQ)
+MTX(mtx_lock, (mtx_t * mutex), (mutex))
+MTX(mtx_timedlock, (mtx_t * mutex, TIME), (mutex, limit))
 BEFORE(mtx_unlock, mtx_t, PT_KIND_REL)
 WAITED(cnd_wait, (cnd_t * condition, mtx_t *mutex), (condition, mutex), condition, mutex, thrd_success)
 WAITED(cnd_timedwait, (cnd_t * condition, mtx_t *mutex, TIME), (condition, mutex, limit), condition, mutex,
@@ -111,37 +155,26 @@ static bool was_write_lock(const void *lock)
     return self->write_locks == PT_WRITE_LOCKS;
 }
 
+#define NOTED (result == 0 && (note_write_lock(lock), true))
 #define READ_LOCK(name, parameters, arguments)                                                                         \
-    PT_WRAP(int, name, parameters)                                                                                     \
-    {                                                                                                                  \
-        int result = PT_REAL(name) arguments;                                                                          \
-        if (result == 0)                                                                                               \
-            pt_hold_sync(lock, PT_KIND_RACQ);                                                                          \
-        return result;                                                                                                 \
-    }
+    BLOCKING(name, parameters, arguments, lock, pthread_rwlock_tryrdlock, result == EBUSY,                             \
+             pt_transport_contended(lock, LOCK_OWNER(lock)), result == 0, PT_KIND_RACQ)
 #define WRITE_LOCK(name, parameters, arguments)                                                                        \
-    PT_WRAP(int, name, parameters)                                                                                     \
-    {                                                                                                                  \
-        int result = PT_REAL(name) arguments;                                                                          \
-        if (result == 0) {                                                                                             \
-            note_write_lock(lock);                                                                                     \
-            pt_hold_sync(lock, PT_KIND_ACQ);                                                                           \
-        }                                                                                                              \
-        return result;                                                                                                 \
-    }
+    BLOCKING(name, parameters, arguments, lock, pthread_rwlock_trywrlock, result == EBUSY,                             \
+             pt_transport_contended(lock, LOCK_OWNER(lock)), NOTED, PT_KIND_ACQ)
 
+AFTER(pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock), (lock), lock, result == 0, PT_KIND_RACQ)
+AFTER(pthread_rwlock_trywrlock, (pthread_rwlock_t * lock), (lock), lock, NOTED, PT_KIND_ACQ)
 READ_LOCK(pthread_rwlock_rdlock, (pthread_rwlock_t * lock), (lock))
-READ_LOCK(pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock), (lock))
 READ_LOCK(pthread_rwlock_timedrdlock, (pthread_rwlock_t * lock, TIME), (lock, limit))
 READ_LOCK(pthread_rwlock_clockrdlock, (pthread_rwlock_t * lock, clockid_t clock, TIME), (lock, clock, limit))
 WRITE_LOCK(pthread_rwlock_wrlock, (pthread_rwlock_t * lock), (lock))
-WRITE_LOCK(pthread_rwlock_trywrlock, (pthread_rwlock_t * lock), (lock))
 WRITE_LOCK(pthread_rwlock_timedwrlock, (pthread_rwlock_t * lock, TIME), (lock, limit))
 WRITE_LOCK(pthread_rwlock_clockwrlock, (pthread_rwlock_t * lock, clockid_t clock, TIME), (lock, clock, limit))
 
 PT_WRAP(int, pthread_rwlock_unlock, (pthread_rwlock_t * lock))
 {
-    pt_hold_sync(lock, was_write_lock(lock) ? PT_KIND_REL : PT_KIND_RREL);
+    happened(lock, was_write_lock(lock) ? PT_KIND_REL : PT_KIND_RREL);
     return PT_REAL(pthread_rwlock_unlock)(lock);
 }
 
@@ -156,25 +189,25 @@ static void initialise_once(void)
 {
     const void *object = once.object;
     once.initialise();
-    pt_hold_sync(object, PT_KIND_SYNC);
+    happened(object, PT_KIND_SYNC);
 }
 
 PT_WRAP(int, pthread_once, (pthread_once_t * control, void (*initialise)(void)))
 {
-    if (!pt_is_active())
+    if (!pt_is_active() && !pt_stream_mode())
         return PT_REAL(pthread_once)(control, initialise);
     __typeof__(once) outer = once;
     once.initialise = initialise;
     once.object = control;
     int result = PT_REAL(pthread_once)(control, initialise_once);
     once = outer;
-    pt_hold_sync(control, PT_KIND_SYNC);
+    happened(control, PT_KIND_SYNC);
     return result;
 }
 
 PT_WRAP(void, call_once, (once_flag * flag, void (*initialise)(void)))
 {
-    if (!pt_is_active()) {
+    if (!pt_is_active() && !pt_stream_mode()) {
         PT_REAL(call_once)(flag, initialise);
         return;
     }
@@ -183,5 +216,5 @@ PT_WRAP(void, call_once, (once_flag * flag, void (*initialise)(void)))
     once.object = flag;
     PT_REAL(call_once)(flag, initialise_once);
     once = outer;
-    pt_hold_sync(flag, PT_KIND_SYNC);
+    happened(flag, PT_KIND_SYNC);
 }

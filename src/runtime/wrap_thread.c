@@ -9,6 +9,7 @@
 #include "runtime/module.h"
 #include "runtime/monitor.h"
 #include "runtime/thread.h"
+#include "runtime/transport.h"
 
 static struct pt_thread *recorder(void)
 {
@@ -32,6 +33,11 @@ static struct pt_thread *new_child(void)
 static void tell_fork(struct pt_thread *child)
 {
     struct pt_thread *self = pt_self;
+    if (self && pt_stream_mode()) {
+        pt_enter(self);
+        pt_transport_thread(self, PT_WIRE_OP_FORK, child->number, child->runs);
+        pt_leave(self);
+    }
     if (!self || !(self->full || pt_monitor_on))
         return;
     pt_enter(self);
@@ -125,7 +131,11 @@ PT_WRAP(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *argument))
     {                                                                                                                  \
         struct pt_thread *self = recorder();                                                                           \
         struct pt_thread *joined = self ? pt_thread_find((pthread_t)handle) : NULL;                                    \
+        if (joined)                                                                                                    \
+            pt_transport_state(PT_STATE_JOIN, joined->number);                                                         \
         int result = PT_REAL(name) arguments;                                                                          \
+        if (joined)                                                                                                    \
+            pt_transport_state(PT_STATE_RUNNING, 0);                                                                   \
         if (!self || result != success)                                                                                \
             return result;                                                                                             \
         if (!joined)                                                                                                   \
@@ -171,6 +181,17 @@ PT_WRAP(int, pthread_setname_np, (pthread_t thread, const char *name))
     pt_emit_thread(self, named, named->runs, name);
     if (pt_monitor_on)
         pt_monitor_rename(self, named, name);
+    pt_thread_label(named, name);
+    pt_transport_renamed(self, named);
     pt_leave(self);
     return result;
+}
+
+bool pt_thread_raw(void *(*start)(void *), const char *name)
+{
+    pthread_t thread;
+    if (PT_REAL(pthread_create)(&thread, NULL, start, NULL) != 0)
+        return false;
+    PT_REAL(pthread_setname_np)(thread, name);
+    return true;
 }

@@ -271,6 +271,11 @@ void pt_channel_set_place(struct pt_channel_reader *r, pt_place_function functio
     pt_places_set_function(r->places, function, context);
 }
 
+const char *pt_channel_module(const struct pt_channel_reader *r, uint64_t base)
+{
+    return pt_places_module(r->places, base);
+}
+
 void pt_channel_set_ended(struct pt_channel_reader *r)
 {
     r->ended = true;

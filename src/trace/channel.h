@@ -71,6 +71,10 @@ struct pt_channel *pt_channel_map(struct pt_channel_reader *reader);
 typedef const char *(*pt_channel_function)(void *context, uint64_t start, uint64_t module_base);
 void pt_channel_set_function(struct pt_channel_reader *reader, pt_channel_function function, void *context);
 
+/* The file of the module that was loaded there ("" for the program), NULL when the program did not say: it does so
+ * where threads are recorded in full. */
+const char *pt_channel_module(const struct pt_channel_reader *reader, uint64_t base);
+
 /* Names the memory of threads that are recorded in full. */
 void pt_channel_set_place(struct pt_channel_reader *reader, pt_place_function function, void *context);
 

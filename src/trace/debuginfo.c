@@ -622,6 +622,16 @@ static const char *find_function(struct pt_debuginfo *info, uint64_t start, uint
     return NULL;
 }
 
+bool pt_debuginfo_loaded(struct pt_debuginfo *info, const char *file, uint64_t base)
+{
+    struct module *m = module_of(info, file);
+    if (!m)
+        return false;
+    m->has_base = true;
+    m->base = base;
+    return true;
+}
+
 const char *pt_debuginfo_function(struct pt_debuginfo *info, uint64_t start, uint64_t base)
 {
     uint32_t id = pt_map64_get(&info->functions, start);

@@ -63,6 +63,9 @@ bool pt_debuginfo_at(struct pt_debuginfo *info, const char *file, uint64_t offse
  */
 bool pt_debuginfo_may_pass(struct pt_debuginfo *info, const char *function, const char *text);
 
+/* Tells where a module was loaded, so that functions in it need not be guessed. False: no such module is known. */
+bool pt_debuginfo_loaded(struct pt_debuginfo *info, const char *file, uint64_t base);
+
 /*
  * The function that starts at address `start` of a module loaded at `base`: "worker", "ns::C::run"; for the body of a
  * std::thread (_State_impl<...>::_M_run) the callable it was made for. NULL when nobody knows. Lives as long as the

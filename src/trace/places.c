@@ -78,6 +78,14 @@ void pt_places_set_function(struct pt_places *p, pt_place_function function, voi
     p->context = context;
 }
 
+const char *pt_places_module(const struct pt_places *p, uint64_t base)
+{
+    for (uint32_t i = p->module_count; i-- > 0;)
+        if (p->modules[i].base == base)
+            return p->modules[i].file;
+    return NULL;
+}
+
 void pt_places_add_module(struct pt_places *p, const char *file, uint64_t base, uint64_t low, uint64_t high)
 {
     enum { MOST_MODULES = 4096 };

@@ -44,6 +44,8 @@ struct pt_places *pt_places_new(struct pt_names *names);
 void pt_places_free(struct pt_places *places);
 void pt_places_set_function(struct pt_places *places, pt_place_function function, void *context);
 void pt_places_add_module(struct pt_places *places, const char *file, uint64_t base, uint64_t low, uint64_t high);
+/* The file of the module that was loaded there; NULL: nobody said. */
+const char *pt_places_module(const struct pt_places *places, uint64_t base);
 /* The cell that holds `address`, made if need be for an access that goes up to `end`. */
 struct pt_cell pt_places_cell(struct pt_places *places, uint64_t address, uint64_t end, bool block);
 /* The name of a lock (PT_SPACE_LOCK) or other object there. */

@@ -18,7 +18,9 @@ void pt_wire_free(struct pt_wire *wire);
 void pt_wire_feed(struct pt_wire *wire, const void *bytes, size_t len);
 
 enum pt_wire_read {
-    PT_WIRE_READ_EVENT,    /* item->event is filled: thread, op, object, loc, value, time */
+    /* item->event is filled: thread, op, object, loc, value, time. A thread's start is its state "running", its end
+     * its state "ended". */
+    PT_WIRE_READ_EVENT,
     PT_WIRE_READ_SNAPSHOT, /* the same, of a snapshot: not an event of the run; values of variables as PT_OP_INIT */
     PT_WIRE_READ_LOST,     /* item->lost events are missing here */
     PT_WIRE_READ_CLOCK,    /* time has passed: item->event is a PT_OP_CLOCK */
@@ -30,8 +32,8 @@ enum pt_wire_read {
 
 struct pt_wire_item {
     struct pt_event event; /* its `line` is the event's number in the run, from 1 */
-    uint32_t other;        /* contended: thread that holds the lock; state: what it waits for is `detail` */
-    const char *detail;    /* of a state: what the thread waits for, or NULL */
+    uint32_t other;        /* contended: thread that holds the lock, or PT_NONE */
+    const char *detail;    /* of a state: what the thread waits for ("lock m", "sleep"), or NULL; until the next call */
     uint64_t lost;         /* how many */
     uint32_t lost_thread;  /* PT_NONE: of several */
     const char *program;
