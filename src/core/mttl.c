@@ -136,6 +136,11 @@ static struct pt_value eval_atom(struct run *r, uint32_t index)
     const struct pt_mttl_atom *atom = pt_mttl_at(r->m, atoms, struct pt_mttl_atom, index);
     struct pt_value values[PT_MTTL_OPERANDS], result = {0};
     uint32_t detail = 0;
+    if (atom->insn_count == 1 && atom->operand_count == 1) { /* a variable, or what another thread has of one */
+        result = operand(r, pt_mttl_at(r->m, operands, struct pt_mttl_operand, atom->operands));
+        if (result.kind != PT_VALUE_UNKNOWN || result.len != PT_CODE_OK)
+            return result;
+    }
     for (uint32_t k = 0; k < atom->operand_count; k++)
         values[k] = operand(r, pt_mttl_at(r->m, operands, struct pt_mttl_operand, atom->operands + k));
     struct pt_code code = {
@@ -377,10 +382,13 @@ static bool same_value(struct pt_value a, struct pt_value b)
 }
 
 /* Whether the export differs from the entry that the thread showed last. */
-static bool is_news(const struct run *r, const struct pt_mttl_unit *unit, const uint32_t *tuple, struct pt_value value)
+static bool is_news(const struct run *r, const struct pt_mttl_unit *unit, const uint32_t *tuple, uint64_t cell,
+                    struct pt_value value)
 {
     uint32_t self = r->view->self;
     const struct pt_mttl_entry *last = self < r->view->known_count ? r->view->known[self] : NULL;
+    if (last && last->cap == r->thread->cap)
+        return !same_value(last->cells[cell], value);
     if (last)
         return !same_value(read_entry(last, unit, tuple), value);
     return r->thread->started && !same_value(read_initial(r->view->initial, unit, self, tuple), value);
@@ -391,8 +399,8 @@ static unsigned step_unit(struct run *r, const struct pt_mttl_unit *unit)
 {
     unsigned flags = PT_MTTL_STABLE;
     uint32_t cap = r->thread->cap, tuple[PT_MTTL_PARAMS] = {0};
+    uint64_t cell = pt_mttl_cell_of(unit, tuple, cap);
     do {
-        uint64_t cell = pt_mttl_cell_of(unit, tuple, cap);
         memcpy(r->env, tuple, sizeof tuple);
         if (pt_mttl_is_past(unit->kind)) {
             if (!step_past(r, unit, &pt_mttl_past_bytes(r->m, r->thread)[cell]))
@@ -401,10 +409,11 @@ static unsigned step_unit(struct run *r, const struct pt_mttl_unit *unit)
             struct pt_value value = eval_export(r, unit);
             if (r->filling)
                 r->moved |= !same_value(r->next->cells[cell], value);
-            else if (is_news(r, unit, tuple, value))
+            else if (is_news(r, unit, tuple, cell, value))
                 flags |= PT_MTTL_EXPORTED;
             r->next->cells[cell] = value;
         }
+        cell++;
     } while (pt_mttl_advance(tuple, unit->params, cap));
     return flags;
 }

@@ -46,12 +46,13 @@ uint32_t pt_mttl_initial_cap(const struct pt_mttl *m);
 /* The index of a tuple's cell. */
 static inline uint64_t pt_mttl_cell_of(const struct pt_mttl_unit *unit, const uint32_t *tuple, uint32_t cap)
 {
+    _Static_assert(PT_MTTL_PARAMS == 3, "written out below");
     uint64_t index = 0;
     for (uint32_t k = 0; k < unit->params; k++)
         index = index * cap + tuple[k];
-    return unit->params || unit->before[1] || unit->before[2] || unit->before[3]
-               ? pt_mttl_cells(unit->before, cap) + index
-               : unit->before[0];
+    /* pt_mttl_cells(unit->before, cap), which does not overflow: there is memory for so many */
+    return index + unit->before[0] +
+           cap * (unit->before[1] + cap * (unit->before[2] + (uint64_t)cap * unit->before[3]));
 }
 
 static inline struct pt_mttl_block_state *pt_mttl_block_states(struct pt_mttl_thread *thread)

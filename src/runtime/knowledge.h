@@ -25,8 +25,9 @@ struct pt_thread;
 /* An event of the program, as much as a report says of it. */
 struct pt_happening {
     uint16_t kind;   /* enum pt_event_kind */
-    uint32_t object; /* watched variable, or a name's number; PT_NO_OBJECT: what stands at `address` */
+    uint32_t object; /* watched variable; PT_NO_OBJECT: something else */
     uint64_t address;
+    const char *name;           /* of what it is about, where that is not told by the above; lives for ever */
     const struct pt_site *site; /* NULL: unknown */
     struct pt_value value;      /* no string */
 };

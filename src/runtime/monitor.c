@@ -304,11 +304,12 @@ static uint32_t find(struct pt_mttl_table table, const char *name)
 void pt_monitor_mark(struct pt_thread *self, enum pt_event_kind kind, const char *name, int64_t value)
 {
     struct pt_mttl_event event = {.what = PT_MTTL_OTHER, .name = PT_MTTL_NONE};
-    struct pt_happening what = {.kind = (uint16_t)kind, .object = pt_name_number(name)};
+    struct pt_happening what = {.kind = (uint16_t)kind, .object = PT_NO_OBJECT};
     if (kind == PT_KIND_INTERNAL) {
         uint32_t var = pt_monitor_variable(name);
         what.value = pt_value_int(value);
         if (var) {
+            what.name = pt_mttl_string(pt_monitor_block, variable(var - 1)->target);
             self->local->locals[var - 1] = what.value;
             self->local->touched = true;
         }
@@ -319,6 +320,8 @@ void pt_monitor_mark(struct pt_thread *self, enum pt_event_kind kind, const char
         event.what = PT_MTTL_USER;
         event.name = find(pt_monitor_block->events, name);
     }
+    if (!what.name)
+        what.name = pt_name_text(pt_name_number(name));
     take_event(self, event, &what);
 }
 

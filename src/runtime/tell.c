@@ -11,7 +11,6 @@
 #include "runtime/emit.h"
 #include "runtime/log.h"
 #include "runtime/monitor.h"
-#include "runtime/name.h"
 #include "runtime/options.h"
 #include "runtime/pool.h"
 #include "runtime/violation.h"
@@ -58,9 +57,9 @@ static void put_object(struct pt_line *line, const struct pt_happening *what)
     if (thread)
         pt_line_text(line, pt_monitor_name((uint32_t)what->address));
     else if (what->kind == PT_KIND_WRITE || what->kind == PT_KIND_UPDATE || what->kind == PT_KIND_READ)
-        pt_line_text(line, what->object == PT_NO_OBJECT ? "?" : pt_watch_name(what->object));
-    else if (what->object != PT_NO_OBJECT)
-        pt_line_text(line, pt_name_text(what->object));
+        pt_line_text(line, pt_watch_name(what->object));
+    else if (what->name)
+        pt_line_text(line, what->name);
     else if (what->site && what->site->variable[0])
         pt_line_text(line, what->site->variable);
     else
