@@ -137,30 +137,43 @@ static uint32_t find_foreign(const struct trace *t, uint32_t block, uint32_t e1,
     return PT_NONE;
 }
 
+/* By event, how many others are causally before it. */
+static uint32_t *count_causes(const struct trace *t)
+{
+    uint32_t *waits = pt_xcalloc(t->count, sizeof *waits);
+    for (uint32_t j = 0; j < t->count; j++) {
+        for (uint32_t w = 0; w < t->words; w++)
+            waits[j] += (uint32_t)__builtin_popcountll(t->below[(size_t)j * t->words + w]);
+        waits[j]--; /* itself */
+    }
+    return waits;
+}
+
 /* Another order of the events below `last`: stays with a thread as long as that is possible. Returns their number. */
 static uint32_t reorder(const struct trace *t, uint32_t last, uint32_t *order)
 {
-    bool *placed = pt_xcalloc(t->count, sizeof *placed);
-    uint32_t n = 0, current = PT_NONE;
+    enum { PLACED = UINT32_MAX };
+    uint32_t *waits = count_causes(t), n = 0, current = PT_NONE;
     for (;;) {
         uint32_t best = PT_NONE;
         for (uint32_t j = 0; j < t->count; j++) {
-            uint32_t thread = t->program->steps[t->steps[j]].thread;
-            if (placed[j] || !is_below(t, j, last) || (best != PT_NONE && thread != current))
+            if (waits[j] != 0 || !is_below(t, j, last))
                 continue;
-            bool ready = true;
-            for (uint32_t i = 0; i < j && ready; i++)
-                ready = placed[i] || !is_below(t, i, j);
-            if (ready && (best == PT_NONE || t->program->steps[t->steps[best]].thread != current))
+            bool stays = t->program->steps[t->steps[j]].thread == current;
+            if (best == PT_NONE || stays)
                 best = j;
+            if (stays)
+                break;
         }
         if (best == PT_NONE)
             break;
-        placed[best] = true;
+        waits[best] = PLACED;
+        for (uint32_t j = best + 1; j < t->count; j++)
+            waits[j] -= is_below(t, best, j);
         current = t->program->steps[t->steps[best]].thread;
         order[n++] = best;
     }
-    free(placed);
+    free(waits);
     return n;
 }
 
