@@ -366,6 +366,8 @@ enum pt_status pt_analysis_event(struct pt_analysis *a, const struct pt_event *e
         if (w->timed)
             pt_timed_event(w->timed, event, written_var(w, event), user_event_of(w, event));
     }
+    if (event->op == PT_OP_LOST) /* its time is the gap's beginning, which is judged; the next stamp ends the gap */
+        pt_analysis_gap(a, event->value.kind == PT_VALUE_INT && event->value.i > 0 ? (uint64_t)event->value.i : 1);
     struct pt_clock *clock = a->no_clock;
     enum pt_status status = PT_OK;
     if (a->ordering)
@@ -431,9 +433,12 @@ void pt_analysis_told(struct pt_analysis *a, const struct pt_told_report *report
 
 void pt_analysis_gap(struct pt_analysis *a, uint64_t lost)
 {
-    for (uint32_t i = 0; i < a->count; i++)
+    for (uint32_t i = 0; i < a->count; i++) {
         if (a->watched[i].timed)
             pt_timed_gap(a->watched[i].timed, lost);
+        if (a->watched[i].lattice)
+            pt_lattice_give_up(a->watched[i].lattice, "events were lost");
+    }
     if (a->knowledge)
         pt_knowledge_gap(a->knowledge);
 }
