@@ -10,12 +10,12 @@
 #include "cli/diag.h"
 #include "logic/suggest.h"
 
-const struct pt_command *const pt_commands[] = {&pt_command_run,       &pt_command_check,      &pt_command_model,
-                                                &pt_command_automaton, &pt_command_report,     &pt_command_convert,
-                                                &pt_command_compile,   &pt_command_completion, NULL};
+const struct pt_command *const pt_commands[] = {
+    &pt_command_run,    &pt_command_check,   &pt_command_watch,   &pt_command_model,      &pt_command_automaton,
+    &pt_command_report, &pt_command_convert, &pt_command_compile, &pt_command_completion, NULL};
 
 /* Promised, and named when someone asks for them, but not there yet. */
-static const char *const future_commands[] = {"watch", "confirm", NULL};
+static const char *const future_commands[] = {"confirm", NULL};
 
 static void out_of_memory(void)
 {

@@ -437,7 +437,7 @@ void pt_analysis_gap(struct pt_analysis *a, uint64_t lost)
         if (a->watched[i].timed)
             pt_timed_gap(a->watched[i].timed, lost);
         if (a->watched[i].lattice)
-            pt_lattice_give_up(a->watched[i].lattice, "events were lost");
+            pt_lattice_gap(a->watched[i].lattice);
     }
     if (a->knowledge)
         pt_knowledge_gap(a->knowledge);

@@ -1,0 +1,263 @@
+#!/usr/bin/env python3
+"""`portent watch` against streams made by hand: run_watch.py PORTENT [NAME...]
+
+The last line is `watch: N passed, M failed`.
+"""
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+from stream import Program, Stream
+
+ALTERNATE = ("property alternate within 10ms: always (event(write) -> !event(read) && next (!event(write) until event(read))) "
+             "&& always (event(read) -> !event(write) && next (!event(read) until event(write)));\n")
+TICK = "property tick within 10ms: always eventually event(tick);\n"
+MS = 1000000
+
+
+class Watch:
+    """One run of `portent watch` on one stream."""
+
+    def __init__(self, portent, folder, properties):
+        self.portent, self.folder = portent, folder
+        self.prop = os.path.join(folder, "p.prop")
+        pathlib.Path(self.prop).write_text(properties)
+        self.properties = ["-s", self.prop] if properties else []
+
+    def command(self, address, *options):
+        return [self.portent, "watch", *self.properties, *options, address]
+
+    def __call__(self, stream, *options, tcp=False, expect=0, serve=None):
+        data = stream.take() if stream else b""
+        with Program(self.folder, serve or (lambda connection: connection.sendall(data)), tcp) as program:
+            done = subprocess.run(self.command(program.address, *options), capture_output=True, text=True, timeout=30, check=False)
+        done.stdout = re.sub(r"\n +", " ", done.stdout)  # paragraphs are wrapped
+        for path in pathlib.Path(self.folder).glob("*.sock"):
+            path.unlink()
+        assert done.returncode == expect, (done.returncode, done.stdout, done.stderr)
+        return done
+
+
+def defect(stream):
+    """Figure 6: two writes in a row."""
+    stream.event(1 * MS, "producer", "event", "write", loc="buffer.c:9")
+    stream.event(2 * MS, "producer", "state", "blocked", extra=None)
+    stream.event(3 * MS, "producer", "event", "write", loc="buffer.c:9")
+    return stream.event(4 * MS, "consumer", "event", "read", loc="buffer.c:19").bye(5 * MS)
+
+
+def correct(stream, cycles=3):
+    for i in range(cycles):
+        stream.event((2 * i + 1) * MS, "producer", "event", "write", loc="buffer.c:9")
+        stream.event((2 * i + 2) * MS, "consumer", "event", "read", loc="buffer.c:19")
+    return stream
+
+
+def dead_at_the_second_write(portent, folder):
+    watch = Watch(portent, folder, ALTERNATE)
+    done = watch(defect(Stream()), expect=1)
+    assert "Property 'alternate' is violated (dead): after event 3 no continuation" in done.stdout, done.stdout
+    assert "Decided by event 3, event(write) by producer (buffer.c:9), at 3 ms." in done.stdout, done.stdout
+    assert "watching prog (process 42)" in done.stderr
+    for tcp in (False, True):
+        done = watch(defect(Stream()), "--json", expect=1, tcp=tcp)
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        assert len(lines) == 2 and "change" not in lines[1], done.stdout
+        change, (finding,) = lines[0]["change"], lines[0]["properties"]
+        assert (change["property"], change["from"], change["to"], change["event"], change["time"], change["states"]) == (
+            "alternate", "holds", "violated", 3, 3 * MS, []), change
+        assert (finding["kind"], finding["verdict"], finding["how"], finding["event"], finding["time"]) == (
+            "within", "violated", "dead", 3, 3 * MS), finding
+        assert lines[1]["properties"][0]["verdict"] == "violated" and lines[1]["events"] == 4
+
+
+def log_as_in_the_figures(portent, folder):
+    done = Watch(portent, folder, ALTERNATE)(defect(Stream()), "--log", expect=1)
+    log = [line for line in done.stdout.splitlines() if line.startswith("{kind=")]
+    assert len(log) == 3, log  # nothing is left to say about it after the third
+    assert log[0].startswith("{kind=USER, delta=0, thread=producer, text=write}") and log[0].rstrip()[-1] in "}l", log
+    assert log[1].startswith("{kind=STATE_CHANGE, delta=1000000, thread=producer, newState=blocked}"), log
+    assert log[2].startswith("{kind=USER, delta=1000000, thread=producer, text=write}") and log[2].endswith(" {}"), log
+    assert done.stdout.index(log[2]) < done.stdout.index("is violated (dead)")
+
+
+def holds_until_the_end(portent, folder):
+    watch = Watch(portent, folder, ALTERNATE)
+    done = watch(correct(Stream()).bye(7 * MS))
+    assert "Property 'alternate' holds within 10 ms in your run so far, of 6 events." in done.stdout, done.stdout
+    done = watch(correct(Stream()).bye(7 * MS), "--json")
+    (line,) = [json.loads(line) for line in done.stdout.splitlines()]
+    assert line["properties"][0]["verdict"] == "holds"
+
+
+def late_in_silence(portent, folder):
+    stream = Stream().event(1 * MS, "loop", "event", "tick").event(5 * MS, "loop", "event", "tick")
+    for time_now in range(6, 30):
+        stream.clock(time_now * MS)
+    done = Watch(portent, folder, TICK)(stream.bye(30 * MS), "--json", expect=1)
+    first = json.loads(done.stdout.splitlines()[0])
+    finding = first["properties"][0]
+    # Passes at 5 ms and then at most 10 ms later: the window is over at 15 ms, told by the clock that reaches it.
+    assert (finding["how"], finding["event"], finding["time"]) == ("late", 2, 15 * MS), finding
+    assert finding["within"]["silent"] and first["change"]["time"] == 15 * MS, first
+
+
+def late_by_our_own_clock(portent, folder):
+    """The whole program stands still: not even its clock comes."""
+    def serve(connection):
+        connection.sendall(Stream(time=time.monotonic_ns()).event(time.monotonic_ns(), "loop", "event", "tick").take())
+        connection.recv(1)  # until the reader goes away
+
+    began = time.monotonic()
+    done = Watch(portent, folder, TICK)(None, "--json", "--exit-on-verdict", expect=1, serve=serve)
+    finding = json.loads(done.stdout.splitlines()[0])["properties"][0]
+    assert (finding["how"], finding["event"]) == ("late", 1), finding
+    assert finding["time"] == finding["within"]["last_pass"] + 10 * MS, finding
+    assert time.monotonic() - began < 10
+
+
+def gap_and_known_again(portent, folder):
+    watch = Watch(portent, folder, ALTERNATE)
+    stream = correct(Stream(), 2).lost(5 * MS, 7)
+    stream.event(6 * MS, "producer", "event", "write", loc="buffer.c:9").event(7 * MS, "consumer", "event", "read").bye(8 * MS)
+    data = stream.take()
+    done = watch(None, "--json", expect=3, serve=lambda connection: connection.sendall(data))
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    changes = [(line["change"]["from"], line["change"]["to"], line["change"]["event"]) for line in lines[:-1]]
+    assert changes == [("holds", "unknown", 4), ("unknown", "holds", 12)], changes
+    assert lines[0]["change"]["lost"] == 7 and lines[0]["properties"][0]["message"] == "events were lost"
+    assert lines[-1]["properties"][0]["verdict"] == "unknown"
+    done = watch(None, expect=3, serve=lambda connection: connection.sendall(data))
+    assert "Property 'alternate' is unknown: 7 events were lost after event 4, at 5 ms." in done.stdout, done.stdout
+    assert "Property 'alternate' is known again after event 12, event(write) by producer (buffer.c:9)" in done.stdout, done.stdout
+    # What is bad whatever was lost is bad.
+    stream = correct(Stream(), 1).lost(3 * MS, 1)
+    stream.event(4 * MS, "producer", "event", "write").event(5 * MS, "producer", "event", "write").bye(6 * MS)
+    assert "violated (dead)" in watch(stream, expect=1).stdout
+
+
+def cut_off(portent, folder):
+    done = Watch(portent, folder, ALTERNATE)(correct(Stream()), expect=3)
+    assert "the stream broke off" in done.stderr and "is unknown: the stream broke off" in done.stdout, done.stdout
+
+
+def recorded(portent, folder):
+    """A recording: check says what watch said, and the snapshot makes a possible run of it."""
+    trace = os.path.join(folder, "x.trace")
+    watch = Watch(portent, folder, ALTERNATE)
+    stream = Stream(time=100).snapshot(100, "main", "state", "running").snapshot(100, "main", "acq", "m")
+    stream.snapshot(100, "main", "w", "level", 7)
+    stream.event(1 * MS, "main", "rel", "m")
+    watch(defect(stream), "-o", trace, expect=1)
+    text = pathlib.Path(trace).read_text()
+    assert text.splitlines()[:4] == ["-|init(level)=7|-|t=100", "main|state(running)|-|t=100", "main|acq(m)|-|t=100",
+                                     f"main|rel(m)|-|t={MS}"], text
+    assert text.splitlines()[-1] == f"-|clock|-|t={5 * MS}", text
+    done = subprocess.run([portent, "check", "--json", *watch.properties, trace], capture_output=True, text=True, check=False)
+    finding = json.loads(done.stdout)["properties"][0]
+    assert (done.returncode, finding["how"], finding["time"]) == (1, "dead", 3 * MS), (done, text)
+    # with a gap, in binary form
+    trace = os.path.join(folder, "x.ptb")
+    watch(correct(Stream(), 2).lost(5 * MS, 7).event(6 * MS, "consumer", "rel", "m").bye(7 * MS), "-o", trace, expect=3)
+    done = subprocess.run([portent, "check", *watch.properties, trace], capture_output=True, text=True, check=False)
+    assert done.returncode == 3 and "events were lost" in done.stdout, done
+    done = subprocess.run([portent, "convert", "--text", trace, "-o", "-"], capture_output=True, text=True, check=False)
+    assert "-|lost(events)=7|-|t=5000000" in done.stdout, done
+
+
+def other_kinds(portent, folder):
+    """Properties over states: on the run that is watched, from the values it had when we came."""
+    watch = Watch(portent, folder, "property low: level < 5;\nproperty bad: never [true]* [level == 6];\n")
+    stream = Stream().snapshot(0, "main", "w", "level", 2).event(1, "main", "w", "level", 6, "a.c:3").bye(2)
+    done = watch(stream, "--json", expect=1)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(p["verdict"], p["how"]) for p in lines[-1]["properties"]] == [("violated", "observed")] * 2, lines[-1]
+    assert "checked on the run that is watched" in done.stderr
+    stream = Stream().lost(0, 3).event(1, "main", "w", "level", 6, "a.c:3").bye(2)
+    assert "events were lost" in watch(stream, expect=3).stdout
+    done = Watch(portent, folder, "property p at main: level < 5;\n")(Stream().bye(1), expect=2)
+    assert "p.prop:1:10: error: property 'p' cannot be watched" in done.stderr, done.stderr
+
+
+def bad_streams(portent, folder):
+    watch = Watch(portent, folder, ALTERNATE)
+    good = correct(Stream()).take()
+    for data, words in ((b"HTTP/1.1 400 Bad Request\r\n\r\n", "damaged at byte 0"), (good[:8] + b"x" + good[9:], "damaged"),
+                        (good + b"\xff" * 64, "damaged at byte"), (good[:6] + b"\x07\0" + good[8:], "version")):
+        done = watch(None, expect=2, serve=lambda connection, data=data: connection.sendall(data))
+        assert words in done.stderr, done.stderr
+    done = subprocess.run(watch.command("unix:" + os.path.join(folder, "none")), capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "cannot connect" in done.stderr and "--wait" in done.stderr, done
+    for address in ("nowhere", "tcp:127.0.0.1", "tcp::1", "unix:", "unix:" + "x" * 200, "tcp:127.0.0.1:99999x"):
+        done = subprocess.run(watch.command(address), capture_output=True, text=True, check=False)
+        assert done.returncode == 2 and done.stderr.startswith("portent: error: "), (address, done)
+
+
+def waits_and_is_interrupted(portent, folder):
+    watch = Watch(portent, folder, ALTERNATE)
+    address = "unix:" + os.path.join(folder, "events.sock")
+    process = subprocess.Popen(watch.command(address, "--wait"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(0.2)
+    assert process.poll() is None
+
+    def serve(connection):
+        now = time.monotonic_ns()
+        connection.sendall(Stream(time=now).event(now, "producer", "event", "write").clock(now + 1).take())
+        assert "watching" in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        connection.recv(1)
+
+    with Program(folder, serve):
+        process.wait(20)
+    out = process.stdout.read()
+    process.stdout.close()
+    process.stderr.close()
+    assert process.returncode == 0 and "holds within 10 ms in your run so far" in out, (process.returncode, out)
+
+
+def exit_on_verdict(portent, folder):
+    def serve(connection):
+        connection.sendall(defect(Stream()).take()[:-24])  # all but the farewell
+        connection.recv(1)
+
+    done = Watch(portent, folder, ALTERNATE)(None, "--exit-on-verdict", expect=1, serve=serve)
+    assert "violated (dead)" in done.stdout
+
+
+def without_properties(portent, folder):
+    done = Watch(portent, folder, "")(correct(Stream()).bye(9 * MS))
+    assert done.stdout == "6 events seen, 0 lost. No property was given.\n", done.stdout
+
+
+TESTS = [dead_at_the_second_write, log_as_in_the_figures, holds_until_the_end, late_in_silence, late_by_our_own_clock,
+         gap_and_known_again, cut_off, recorded, other_kinds, bad_streams, waits_and_is_interrupted, exit_on_verdict,
+         without_properties]
+
+
+def main():
+    portent = str(pathlib.Path(sys.argv[1]).resolve())
+    passed = failed = 0
+    for test in TESTS:
+        if sys.argv[2:] and test.__name__ not in sys.argv[2:]:
+            continue
+        with tempfile.TemporaryDirectory(prefix="portent-watch-") as folder:
+            try:
+                test(portent, folder)
+                passed += 1
+            except Exception:  # whatever it is, the other tests still run
+                failed += 1
+                print(f"FAILED {test.__name__}")
+                traceback.print_exc(file=sys.stdout)
+    print(f"watch: {passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
