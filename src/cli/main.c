@@ -8,6 +8,7 @@
 #include "cli/cc.h"
 #include "cli/commands.h"
 #include "cli/diag.h"
+#include "cli/watch_live.h"
 #include "logic/suggest.h"
 
 const struct pt_command *const pt_commands[] = {
@@ -19,6 +20,7 @@ static const char *const future_commands[] = {"confirm", NULL};
 
 static void out_of_memory(void)
 {
+    pt_live_end();
     static const char message[] = "portent: error: out of memory; --memory-limit or a smaller --window may help\n";
     ssize_t n = write(STDERR_FILENO, message, sizeof message - 1);
     (void)n; /* nothing is left to try */

@@ -20,6 +20,7 @@
 #include "cli/commands.h"
 #include "cli/diag.h"
 #include "cli/interrupt.h"
+#include "cli/watch_live.h"
 #include "cli/watch_record.h"
 #include "cli/watch_source.h"
 #include "cli/watch_tell.h"
@@ -32,6 +33,7 @@ enum {
     OPT_RECORD,
     OPT_WAIT,
     OPT_EXIT_ON_VERDICT,
+    OPT_LIVE,
     OPT_LOG,
     OPT_JSON,
     OPT_MEMORY_LIMIT,
@@ -51,6 +53,7 @@ static const struct pt_option options_table[] = {
                     "record the stream, for 'check' and 'report'; in binary form when the name ends in .ptb"},
     [OPT_WAIT] = {"wait", 0, NULL, NULL, "wait until a program listens at ADDRESS"},
     [OPT_EXIT_ON_VERDICT] = {"exit-on-verdict", 0, NULL, NULL, "end as soon as no verdict can change any more"},
+    [OPT_LIVE] = {"live", 0, NULL, NULL, "show the threads, their locks and events on the terminal as time goes by"},
     [OPT_LOG] = {"log", 0, NULL, NULL, "print every event with the states of the automata after it"},
     [OPT_JSON] = {"json", 0, NULL, NULL, "print one JSON object per line, whenever a verdict changes and at the end"},
     [OPT_MEMORY_LIMIT] = PT_OPTION_MEMORY_LIMIT,
@@ -64,7 +67,7 @@ static const struct pt_option options_table[] = {
 
 struct watch {
     const char *address, *record_path;
-    bool wait, exit_on_verdict, log;
+    bool wait, exit_on_verdict, log, live;
     struct pt_analyse analyse;
     struct pt_output_options output_options;
     struct pt_names names;
@@ -76,6 +79,8 @@ struct watch {
     struct pt_output output;
     struct pt_tell tell;
     struct pt_record record;
+    struct pt_scene *scene; /* NULL: nobody looks */
+    uint64_t drawn;         /* when it was, by our clock */
     char *bytes;
 
     bool offset_known;
@@ -100,6 +105,9 @@ static bool set_option(struct watch *watch, uint32_t index, const char *argument
         break;
     case OPT_EXIT_ON_VERDICT:
         watch->exit_on_verdict = true;
+        break;
+    case OPT_LIVE:
+        watch->live = true;
         break;
     case OPT_LOG:
         watch->log = true;
@@ -135,8 +143,12 @@ static bool set_options(struct watch *watch, const struct pt_parsed *parsed)
         if (!set_option(watch, parsed->options[i].index, parsed->options[i].argument))
             return false;
     }
-    if (watch->log && (watch->output_options.json || watch->output_options.quiet)) {
-        pt_diag_usage("watch", "--log is text: it goes neither with --json nor with --quiet");
+    if (watch->log && (watch->output_options.json || watch->output_options.quiet || watch->live)) {
+        pt_diag_usage("watch", "--log is text: it goes neither with --json nor with --quiet or --live");
+        return false;
+    }
+    if (watch->live && watch->output_options.json) {
+        pt_diag_usage("watch", "--live and --json both want standard output");
         return false;
     }
     if (watch->record_path && strcmp(watch->record_path, "-") == 0) {
@@ -222,7 +234,7 @@ static bool take_snapshot(struct watch *watch, struct pt_event *event)
 
 static void greet(const struct watch *watch, const struct pt_wire_item *item)
 {
-    if (watch->output_options.quiet || watch->output_options.json)
+    if (watch->output_options.quiet || watch->output_options.json || watch->live)
         return;
     struct pt_buf program;
     pt_buf_init(&program);
@@ -246,6 +258,8 @@ static bool take(struct watch *watch, enum pt_wire_read what, struct pt_wire_ite
 {
     if (item->event.has_time && what != PT_WIRE_READ_SNAPSHOT)
         note_time(watch, item->event.time);
+    if (watch->scene)
+        pt_scene_take(watch->scene, what, item);
     switch (what) {
     case PT_WIRE_READ_HELLO:
         greet(watch, item);
@@ -313,8 +327,45 @@ static void wait_in_silence(struct watch *watch)
                              .loc = watch->no_loc,
                              .has_time = true,
                              .time = now - (uint64_t)watch->offset};
+    if (watch->scene)
+        pt_scene_advance(watch->scene, clock.time);
     (void)!analyse(watch, &clock);
     pt_tell_flush(&watch->tell);
+}
+
+/* --- views --- */
+
+static void show_change(void *context, uint32_t index, const struct pt_change *change)
+{
+    struct watch *watch = context;
+    pt_scene_change(watch->scene, index, change, watch->tell.findings[index]->how);
+}
+
+static void show(struct watch *watch)
+{
+    uint64_t now = pt_progress_now();
+    if (!watch->scene || now - watch->drawn < (uint64_t)TICK_MS * 1000000)
+        return;
+    watch->drawn = now;
+    for (uint32_t i = 0; i < watch->tell.count; i++) {
+        const struct pt_within *within = pt_analysis_within(watch->analysis, i);
+        uint32_t count;
+        bool final;
+        if (within && watch->tell.shown[i] != PT_VERDICT_VIOLATED)
+            pt_scene_states(watch->scene, i, pt_within_states(within, &count, &final), count);
+    }
+    pt_live_draw(watch->scene);
+}
+
+static void open_views(struct watch *watch)
+{
+    watch->live = watch->live && pt_live_begin();
+    watch->tell.silent = watch->live;
+    if (!watch->live)
+        return;
+    watch->scene = pt_scene_new(&watch->names, watch->address, watch->tell.findings, watch->tell.count);
+    watch->tell.changed = show_change;
+    watch->tell.context = watch;
 }
 
 static enum pt_status follow(struct watch *watch, struct pt_err *err)
@@ -323,12 +374,13 @@ static enum pt_status follow(struct watch *watch, struct pt_err *err)
     bool over = false;
     watch->last_arrival = pt_progress_now();
     while (status == PT_OK && !over && !pt_interrupted()) {
-        struct pollfd wanted = {.fd = watch->fd, .events = POLLIN};
-        if (poll(&wanted, 1, TICK_MS) > 0)
+        struct pollfd wanted[] = {{.fd = watch->fd, .events = POLLIN}, {.fd = pt_live_keys(), .events = POLLIN}};
+        if (poll(wanted, 2, TICK_MS) > 0 && wanted[0].revents)
             status = receive(watch, &over, err);
         else
             wait_in_silence(watch);
-        over |= watch->exit_on_verdict && pt_tell_is_settled(&watch->tell);
+        over |= (watch->exit_on_verdict && pt_tell_is_settled(&watch->tell)) || pt_live_quits();
+        show(watch);
     }
     return status;
 }
@@ -381,7 +433,10 @@ static int observe(struct watch *watch, struct pt_err *err)
     watch->analysis =
         pt_analysis_new(&watch->names, watch->analyse.inputs, watch->analyse.input_count, &watch->analyse.engine);
     pt_tell_attach(&watch->tell, watch->analysis);
-    if (follow(watch, err) == PT_OK) {
+    open_views(watch);
+    enum pt_status status = follow(watch, err);
+    pt_live_end();
+    if (status == PT_OK) {
         exit_status = conclude(watch);
     } else {
         pt_tell_flush(&watch->tell);
@@ -389,6 +444,7 @@ static int observe(struct watch *watch, struct pt_err *err)
         pt_diag_error(err);
     }
     pt_tell_release(&watch->tell);
+    pt_scene_free(watch->scene);
     pt_analysis_free(watch->analysis);
     pt_wire_free(watch->wire);
     free(watch->bytes);
@@ -404,7 +460,7 @@ static int run(const struct pt_parsed *parsed)
     watch.no_loc = pt_strtab_intern(&watch.names.space[PT_SPACE_LOC], "-", 1);
     watch.lost_name = pt_strtab_intern(&watch.names.space[PT_SPACE_OTHER], "events", 6);
     if (set_options(&watch, parsed)) {
-        pt_interrupt_catch();
+        pt_interrupt_catch_all();
         if (prepare(&watch, parsed, &err) != PT_OK ||
             pt_source_connect(watch.address, watch.wait, &watch.fd, &err) != PT_OK)
             pt_diag_error(&err);

@@ -3,14 +3,19 @@
 
 The last line is `watch: N passed, M failed`.
 """
+import fcntl
 import json
 import os
 import pathlib
+import pty
 import re
+import select
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import traceback
 
@@ -236,7 +241,110 @@ def without_properties(portent, folder):
     assert done.stdout == "6 events seen, 0 lost. No property was given.\n", done.stdout
 
 
-TESTS = [dead_at_the_second_write, log_as_in_the_figures, holds_until_the_end, late_in_silence, late_by_our_own_clock,
+def busy(now, seconds):
+    """A producer and a consumer for a while, as a stream in one piece; the times begin at `now`."""
+    stream, t = Stream(program="buffer", time=now), now
+    stream.snapshot(t, "main", "state", "blocked: join").snapshot(t, "producer", "state", "running")
+    stream.snapshot(t, "consumer", "state", "blocked: condition")
+    while t < now + seconds * 10**9:
+        stream.event(t, "producer", "acq", "mutex", loc="buffer.c:9").event(t + 10 * MS, "producer", "event", "write", loc="buffer.c:12")
+        stream.event(t + 150 * MS, "consumer", "contended", "mutex", extra="producer", loc="buffer.c:30")
+        stream.event(t + 200 * MS, "producer", "rel", "mutex").event(t + 210 * MS, "producer", "state", "blocked: lock", extra="mutex")
+        stream.event(t + 220 * MS, "consumer", "state", "running").event(t + 230 * MS, "consumer", "acq", "mutex")
+        stream.event(t + 500 * MS, "consumer", "event", "read", loc="buffer.c:33").event(t + 510 * MS, "consumer", "rel", "mutex")
+        stream.event(t + 600 * MS, "consumer", "state", "blocked: condition").event(t + 610 * MS, "producer", "state", "running")
+        t += 700 * MS
+    return stream, t
+
+
+def on_terminal(command, rows, columns, talk, environment=None):
+    """Runs a command on a terminal of its own until it ends; talk(process, master, screen) may type. Returns its status, all it
+    wrote, and the terminal's modes before and after."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    before = termios.tcgetattr(slave)
+    process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
+                               env={**os.environ, "TERM": "xterm", "LC_ALL": "C.UTF-8", **(environment or {})})
+    screen, end = b"", time.monotonic() + 20
+    while process.poll() is None and time.monotonic() < end:
+        if select.select([master], [], [], 0.05)[0]:
+            screen += os.read(master, 1 << 16)
+        talk(process, master, screen)
+    process.wait(5)
+    while select.select([master], [], [], 0.05)[0]:
+        screen += os.read(master, 1 << 16)
+    after = termios.tcgetattr(slave)
+    os.close(master)
+    os.close(slave)
+    return process.returncode, screen.decode(), before, after
+
+
+def frames(screen):
+    """What was drawn, picture by picture, as lines of text without colours."""
+    inside = screen.partition("\033[?1049h")[2].partition("\033[?1049l")[0]
+    return [[re.sub(r"\033\[[0-9;?]*[A-Za-z]", "", line).rstrip("\r") for line in part.split("\n")] for part in inside.split("\033[H")[1:]]
+
+
+def live_view(portent, folder):
+    watch = Watch(portent, folder, ALTERNATE.replace("10ms", "5s"))
+
+    def serve(connection):
+        stream, end = busy(time.monotonic_ns() - 4 * 10**9, 3.4)
+        stream.event(end, "producer", "state", "blocked: lock", extra="mutex")
+        connection.sendall(stream.take())
+        connection.recv(1)
+
+    for signal_number, environment in ((None, None), (signal.SIGINT, {"NO_COLOR": "1"}), (signal.SIGTERM, {"LC_ALL": "C"})):
+        def talk(process, master, screen, signal_number=signal_number):
+            if b"event(read)" in screen and screen.count(b"\033[H") > 3:
+                if signal_number:
+                    process.send_signal(signal_number)
+                else:
+                    os.write(master, b"q")
+
+        with Program(folder, serve) as program:
+            status, screen, before, after = on_terminal(watch.command(program.address, "--live"), 24, 80, talk, environment)
+        os.unlink(program.address[5:])
+        picture = frames(screen)[-1]
+        if os.environ.get("SHOW"):
+            print("\n".join(picture), screen.partition("\033[?1049l")[2], sep="\n")
+        assert status == 0 and before == after, (status, screen)
+        assert screen.count("\033[?1049h") == screen.count("\033[?1049l") == 1 and "\033[?25h" in screen
+        assert len(picture) == 24 and all(len(line) <= 80 for line in picture), picture
+        text = "\n".join(picture)
+        for words in ("buffer (42)", "alternate", "good so far", "producer", "consumer", "event(read)  buffer.c:33", "main",
+                      "blocked: lock mutex", "q quits"):
+            assert words in text, (words, text)
+        glyphs = "▅◆▲┈━" if environment is None or "NO_COLOR" in environment else "#*!.="
+        assert all(glyph in text for glyph in glyphs), text
+        assert "holds within 5 s in your run so far" in re.sub(r"\r\n +", " ", screen.partition("\033[?1049l")[2]), screen[-500:]
+    # not on a terminal: as without --live
+    assert "violated (dead)" in Watch(portent, folder, ALTERNATE)(defect(Stream()), "--live", expect=1).stdout
+
+
+def live_view_resizes(portent, folder):
+    watch = Watch(portent, folder, ALTERNATE)
+
+    def serve(connection):
+        connection.sendall(busy(time.monotonic_ns(), 1)[0].take())
+        connection.recv(1)
+
+    sizes = [(24, 80), (10, 60), (40, 200), (3, 20)]
+
+    def talk(process, master, screen):
+        drawn = screen.count(b"\033[H")
+        if drawn > 3 * len(sizes):
+            os.write(master, b"q")
+        rows, columns = sizes[min(drawn // 3, len(sizes) - 1)]
+        fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    with Program(folder, serve) as program:
+        _, screen, before, after = on_terminal(watch.command(program.address, "--live"), 24, 80, talk)
+    seen = {(len(picture), max(map(len, picture))) for picture in frames(screen)}
+    assert before == after and {(24, 80), (10, 60), (40, 200)} <= {(rows, width) for rows, width in seen}, seen
+
+
+TESTS = [live_view, live_view_resizes, dead_at_the_second_write, log_as_in_the_figures, holds_until_the_end, late_in_silence, late_by_our_own_clock,
          gap_and_known_again, cut_off, recorded, other_kinds, bad_streams, waits_and_is_interrupted, exit_on_verdict,
          without_properties]
 

@@ -45,7 +45,7 @@ class Stream:
         thread, site = self.name(THREAD, thread), self.site(loc)
         target = self.name(SPACES[op], name) if op in SPACES else NONE
         if extra is not None:
-            extra = self.name(THREAD if op == "contended" else LOCK, extra)
+            extra = self.name(THREAD if op == "contended" else LOCK, extra)  # of a state: the lock it waits for
         body = struct.pack("<IBBHIIII", 0, OPS[op], INT if value is not None else 0, 8 if value is not None else 0, thread,
                            target, site, NONE if extra is None else extra)
         return body + (struct.pack("<q", value) if value is not None else b"")
