@@ -20,6 +20,7 @@
 #include "cli/commands.h"
 #include "cli/diag.h"
 #include "cli/interrupt.h"
+#include "cli/watch_http.h"
 #include "cli/watch_live.h"
 #include "cli/watch_record.h"
 #include "cli/watch_source.h"
@@ -34,6 +35,7 @@ enum {
     OPT_WAIT,
     OPT_EXIT_ON_VERDICT,
     OPT_LIVE,
+    OPT_HTTP,
     OPT_LOG,
     OPT_JSON,
     OPT_MEMORY_LIMIT,
@@ -54,6 +56,7 @@ static const struct pt_option options_table[] = {
     [OPT_WAIT] = {"wait", 0, NULL, NULL, "wait until a program listens at ADDRESS"},
     [OPT_EXIT_ON_VERDICT] = {"exit-on-verdict", 0, NULL, NULL, "end as soon as no verdict can change any more"},
     [OPT_LIVE] = {"live", 0, NULL, NULL, "show the threads, their locks and events on the terminal as time goes by"},
+    [OPT_HTTP] = {"http", 0, "127.0.0.1:PORT", NULL, "show the same in a browser; port 0 takes a free one"},
     [OPT_LOG] = {"log", 0, NULL, NULL, "print every event with the states of the automata after it"},
     [OPT_JSON] = {"json", 0, NULL, NULL, "print one JSON object per line, whenever a verdict changes and at the end"},
     [OPT_MEMORY_LIMIT] = PT_OPTION_MEMORY_LIMIT,
@@ -66,7 +69,7 @@ static const struct pt_option options_table[] = {
 };
 
 struct watch {
-    const char *address, *record_path;
+    const char *address, *record_path, *http_address;
     bool wait, exit_on_verdict, log, live;
     struct pt_analyse analyse;
     struct pt_output_options output_options;
@@ -80,6 +83,7 @@ struct watch {
     struct pt_tell tell;
     struct pt_record record;
     struct pt_scene *scene; /* NULL: nobody looks */
+    struct pt_http *http;   /* NULL: no browser does */
     uint64_t drawn;         /* when it was, by our clock */
     char *bytes;
 
@@ -108,6 +112,9 @@ static bool set_option(struct watch *watch, uint32_t index, const char *argument
         break;
     case OPT_LIVE:
         watch->live = true;
+        break;
+    case OPT_HTTP:
+        watch->http_address = argument;
         break;
     case OPT_LOG:
         watch->log = true;
@@ -194,6 +201,18 @@ static enum pt_status prepare(struct watch *watch, const struct pt_parsed *parse
         warn_about_inputs(watch);
     if (status == PT_OK && watch->record_path)
         status = pt_record_open(&watch->record, watch->record_path, &watch->names, err);
+    return status;
+}
+
+/* The connection, and then, so that a page never waits for it, the browser's view. */
+static enum pt_status connect_all(struct watch *watch, struct pt_err *err)
+{
+    enum pt_status status = pt_source_connect(watch->address, watch->wait, &watch->fd, err);
+    if (status != PT_OK || watch->fd < 0 || !watch->http_address)
+        return status;
+    status = pt_http_open(watch->http_address, &watch->http, err);
+    if (status == PT_OK && !watch->output_options.quiet)
+        fprintf(stderr, "portent: the view is at %s\n", pt_http_url(watch->http));
     return status;
 }
 
@@ -351,21 +370,47 @@ static void show(struct watch *watch)
         const struct pt_within *within = pt_analysis_within(watch->analysis, i);
         uint32_t count;
         bool final;
-        if (within && watch->tell.shown[i] != PT_VERDICT_VIOLATED)
-            pt_scene_states(watch->scene, i, pt_within_states(within, &count, &final), count);
+        if (!within || watch->tell.shown[i] == PT_VERDICT_VIOLATED)
+            continue;
+        const uint32_t *states = pt_within_states(within, &count, &final);
+        pt_scene_states(watch->scene, i, states, count);
     }
     pt_live_draw(watch->scene);
+    if (watch->http)
+        pt_http_tick(watch->http);
 }
 
 static void open_views(struct watch *watch)
 {
     watch->live = watch->live && pt_live_begin();
     watch->tell.silent = watch->live;
-    if (!watch->live)
+    if (!watch->live && !watch->http)
         return;
     watch->scene = pt_scene_new(&watch->names, watch->address, watch->tell.findings, watch->tell.count);
     watch->tell.changed = show_change;
     watch->tell.context = watch;
+    if (watch->http)
+        pt_http_show(watch->http, watch->scene);
+}
+
+static void close_views(struct watch *watch)
+{
+    pt_live_end();
+    pt_http_close(watch->http);
+    watch->http = NULL;
+}
+
+/* Until something comes, from the stream or from who looks, or a tick is over. */
+static bool wait_for_stream(struct watch *watch)
+{
+    int timeout = TICK_MS;
+    struct pollfd wanted[] = {{.fd = watch->fd, .events = POLLIN},
+                              {.fd = pt_live_keys(), .events = POLLIN},
+                              {.fd = watch->http ? pt_http_wait(watch->http, &timeout) : -1, .events = POLLIN}};
+    int ready = poll(wanted, 3, timeout);
+    if (watch->http)
+        pt_http_run(watch->http);
+    return ready > 0 && wanted[0].revents;
 }
 
 static enum pt_status follow(struct watch *watch, struct pt_err *err)
@@ -374,8 +419,7 @@ static enum pt_status follow(struct watch *watch, struct pt_err *err)
     bool over = false;
     watch->last_arrival = pt_progress_now();
     while (status == PT_OK && !over && !pt_interrupted()) {
-        struct pollfd wanted[] = {{.fd = watch->fd, .events = POLLIN}, {.fd = pt_live_keys(), .events = POLLIN}};
-        if (poll(wanted, 2, TICK_MS) > 0 && wanted[0].revents)
+        if (wait_for_stream(watch))
             status = receive(watch, &over, err);
         else
             wait_in_silence(watch);
@@ -435,7 +479,7 @@ static int observe(struct watch *watch, struct pt_err *err)
     pt_tell_attach(&watch->tell, watch->analysis);
     open_views(watch);
     enum pt_status status = follow(watch, err);
-    pt_live_end();
+    close_views(watch);
     if (status == PT_OK) {
         exit_status = conclude(watch);
     } else {
@@ -461,12 +505,12 @@ static int run(const struct pt_parsed *parsed)
     watch.lost_name = pt_strtab_intern(&watch.names.space[PT_SPACE_OTHER], "events", 6);
     if (set_options(&watch, parsed)) {
         pt_interrupt_catch_all();
-        if (prepare(&watch, parsed, &err) != PT_OK ||
-            pt_source_connect(watch.address, watch.wait, &watch.fd, &err) != PT_OK)
+        if (prepare(&watch, parsed, &err) != PT_OK || connect_all(&watch, &err) != PT_OK)
             pt_diag_error(&err);
         else
             exit_status = watch.fd < 0 ? PT_EXIT_UNKNOWN : observe(&watch, &err);
     }
+    pt_http_close(watch.http);
     pt_record_close(&watch.record);
     if (watch.fd >= 0)
         close(watch.fd);

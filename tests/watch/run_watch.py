@@ -4,6 +4,7 @@
 The last line is `watch: N passed, M failed`.
 """
 import fcntl
+import http.client
 import json
 import os
 import pathlib
@@ -11,11 +12,13 @@ import pty
 import re
 import select
 import signal
+import socket
 import struct
 import subprocess
 import sys
 import tempfile
 import termios
+import threading
 import time
 import traceback
 
@@ -295,8 +298,11 @@ def live_view(portent, folder):
         connection.recv(1)
 
     for signal_number, environment in ((None, None), (signal.SIGINT, {"NO_COLOR": "1"}), (signal.SIGTERM, {"LC_ALL": "C"})):
-        def talk(process, master, screen, signal_number=signal_number):
-            if b"event(read)" in screen and screen.count(b"\033[H") > 3:
+        asked = []
+
+        def talk(process, master, screen, signal_number=signal_number, asked=asked):
+            if b"event(read)" in screen and screen.count(b"\033[H") > 3 and not asked:
+                asked.append(True)
                 if signal_number:
                     process.send_signal(signal_number)
                 else:
@@ -308,7 +314,7 @@ def live_view(portent, folder):
         picture = frames(screen)[-1]
         if os.environ.get("SHOW"):
             print("\n".join(picture), screen.partition("\033[?1049l")[2], sep="\n")
-        assert status == 0 and before == after, (status, screen)
+        assert status == 0 and before == after, (status, screen[-300:])
         assert screen.count("\033[?1049h") == screen.count("\033[?1049l") == 1 and "\033[?25h" in screen
         assert len(picture) == 24 and all(len(line) <= 80 for line in picture), picture
         text = "\n".join(picture)
@@ -344,7 +350,70 @@ def live_view_resizes(portent, folder):
     assert before == after and {(24, 80), (10, 60), (40, 200)} <= {(rows, width) for rows, width in seen}, seen
 
 
-TESTS = [live_view, live_view_resizes, dead_at_the_second_write, log_as_in_the_figures, holds_until_the_end, late_in_silence, late_by_our_own_clock,
+def ask(port, path="/", method="GET", host=None, body=None):
+    """Status, headers and body of one HTTP request."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection.request(method, path, body, {"Host": host} if host is not None else {})
+    response = connection.getresponse()
+    text = response.read().decode()
+    connection.close()
+    return response.status, response.headers, text
+
+
+def browser_view(portent, folder):
+    """What the HTTP view answers, and to whom; the page itself is looked at in tests/browser."""
+    watch = Watch(portent, folder, ALTERNATE)
+    go_on = threading.Event()
+
+    def serve(connection):
+        stream = Stream(program="buf<fer>", time=0).event(1 * MS, "producer", "event", "<script>", loc="a.c:1")
+        connection.sendall(stream.take())
+        go_on.wait(20)
+        connection.sendall(stream.event(2 * MS, "producer", "event", "write").event(3 * MS, "producer", "event", "write").bye(4 * MS).take())
+
+    with Program(folder, serve) as program:
+        process = subprocess.Popen(watch.command(program.address, "--http", "127.0.0.1:0"), stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        port = int(re.search(r"http://127.0.0.1:(\d+)/", process.stderr.readline())[1])
+        status, headers, page = ask(port)
+        assert status == 200 and "default-src 'none'" in headers["Content-Security-Policy"] and "http:" not in page
+        for path, kind in (("/style.css", "text/css"), ("/script.js", "text/javascript")):
+            assert ask(port, path)[0] == 200 and ask(port, path)[1]["Content-Type"].startswith(kind)
+        assert ask(port, "/nothing")[0] == 404 and ask(port, "/../../etc/passwd")[0] == 404
+        for method in ("POST", "PUT", "HEAD", "DELETE", "OPTIONS"):
+            status, headers, _ = ask(port, "/", method, body="x" * 100 if method == "POST" else None)
+            assert status == 405 and headers["Allow"] == "GET", (method, status)
+        for host in ("evil.example", f"evil.example:{port}", f"127.0.0.1:{port + 1}", "127.0.0.1.evil.example", "", f"[::1]:{port}x"):
+            assert ask(port, "/events", host=host)[0] in (400, 403), host
+        for host in ("localhost", f"localhost:{port}", "[::1]", f"[::1]:{port}", "127.0.0.1"):
+            assert ask(port, host=host)[0] == 200, host
+        # readers of the stream: some go away in the middle of it, one stays
+        for _ in range(20):
+            rude = socket.create_connection(("127.0.0.1", port))
+            rude.sendall(f"GET /events HTTP/1.1\r\nHost: localhost:{port}\r\n\r\n".encode())
+            rude.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            rude.close()
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        connection.request("GET", "/events")
+        response = connection.getresponse()
+        line = response.readline().decode()
+        first = json.loads(line.removeprefix("data: "))
+        assert (first["program"], first["properties"][0]["word"], first["items"]) == (
+            "buf<fer>", "good so far", [[1 * MS, "event", "producer", "<script>", "a.c:1"]]), first
+        go_on.set()
+        rest = response.read().decode()
+        last = json.loads(rest.rpartition("event: end\ndata: ")[2])
+        assert last["ended"] and last["properties"][0]["word"] == "dead" and last["properties"][0]["time"] == 3 * MS, last
+        connection.close()
+        out, _ = process.communicate(timeout=10)
+    assert process.returncode == 1 and "violated (dead)" in out
+    for where in ("0.0.0.0:80", "192.168.1.1:80", "127.0.0.1", "127.0.0.1:99999", "127.0.0.1:x", "example.org:80"):
+        with Program(folder, lambda connection: connection.recv(1), tcp=True) as program:
+            done = subprocess.run(watch.command(program.address, "--http", where), capture_output=True, text=True, timeout=10, check=False)
+        assert done.returncode == 2 and "--http takes a port of this machine alone" in done.stderr, (where, done)
+
+
+TESTS = [browser_view, live_view, live_view_resizes, dead_at_the_second_write, log_as_in_the_figures, holds_until_the_end, late_in_silence, late_by_our_own_clock,
          gap_and_known_again, cut_off, recorded, other_kinds, bad_streams, waits_and_is_interrupted, exit_on_verdict,
          without_properties]
 
