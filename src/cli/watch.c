@@ -53,7 +53,7 @@ static const struct pt_option options_table[] = {
     [OPT_MONITOR] = PT_OPTION_MONITOR,
     [OPT_RECORD] = {NULL, 'o', "TRACE", NULL,
                     "record the stream, for 'check' and 'report'; in binary form when the name ends in .ptb"},
-    [OPT_WAIT] = {"wait", 0, NULL, NULL, "wait until a program listens at ADDRESS"},
+    [OPT_WAIT] = {"wait", 0, NULL, NULL, "wait until a program listens at ADDRESS (otherwise: a second)"},
     [OPT_EXIT_ON_VERDICT] = {"exit-on-verdict", 0, NULL, NULL, "end as soon as no verdict can change any more"},
     [OPT_LIVE] = {"live", 0, NULL, NULL, "show the threads, their locks and events on the terminal as time goes by"},
     [OPT_HTTP] = {"http", 0, "127.0.0.1:PORT", NULL, "show the same in a browser; port 0 takes a free one"},
@@ -460,6 +460,8 @@ static int conclude(struct watch *watch)
         pt_output_abandon(&watch->output);
         return why || counts.lost ? PT_EXIT_UNKNOWN : PT_EXIT_HOLDS;
     }
+    if (!watch->output_options.quiet)
+        pt_output_unseen(&watch->output, watch->analysis, &watch->names, watch->analyse.props);
     result.findings = watch->tell.findings;
     result.count = watch->tell.count;
     pt_triage_apply(&watch->analyse.triage, &result);

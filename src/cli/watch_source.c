@@ -12,7 +12,7 @@
 
 #include "cli/interrupt.h"
 
-enum { RETRY_MS = 20 };
+enum { RETRY_MS = 20, PATIENCE_MS = 1000 };
 
 struct target {
     struct sockaddr_storage at;
@@ -97,11 +97,11 @@ enum pt_status pt_source_connect(const char *address, bool wait, int *ret_fd, st
     if (status != PT_OK)
         return status;
     int fd;
-    while ((fd = try(&target)) < 0 && !pt_interrupted()) {
+    for (int waited = 0; (fd = try(&target)) < 0 && !pt_interrupted(); waited += RETRY_MS) {
         int why = errno;
         if (why == EINTR)
             continue;
-        if (!wait || !nobody_listens(why)) {
+        if (!nobody_listens(why) || (!wait && waited >= PATIENCE_MS)) {
             status = pt_err_set(err, PT_EIO, "cannot connect to %.200s: %s", address, strerror(why));
             if (nobody_listens(why))
                 pt_err_hint(err, "is a program running with PORTENT_OPTIONS=events=%.120s? --wait waits for it",

@@ -197,9 +197,9 @@ struct pt_analysis *pt_analysis_new(struct pt_names *names, const struct pt_anal
     a->names = names;
     a->options = *options;
     a->order = pt_order_new(options->trace, names);
-    a->ordering = true;
     a->no_clock = pt_clock_new(0, &a->own_clocks);
     a->count = count;
+    a->ordering = count == 0; /* clocks of a trace are checked even if nobody asks for them */
     a->watched = pt_xcalloc(count, sizeof *a->watched);
     a->findings = pt_xcalloc(count, sizeof *a->findings);
     for (uint32_t i = 0; i < count; i++) {
@@ -214,6 +214,7 @@ struct pt_analysis *pt_analysis_new(struct pt_names *names, const struct pt_anal
             w->timed = pt_timed_new(w->monitor, names, &a->options, w->finding);
         else
             w->lattice = pt_lattice_new(w->monitor, names, &a->options, w->finding);
+        a->ordering = a->ordering || w->lattice;
         a->any_timed = a->any_timed || w->timed;
     }
     for (uint32_t i = 0; i < count; i++) {

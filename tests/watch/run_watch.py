@@ -188,6 +188,8 @@ def other_kinds(portent, folder):
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert [(p["verdict"], p["how"]) for p in lines[-1]["properties"]] == [("violated", "observed")] * 2, lines[-1]
     assert "checked on the run that is watched" in done.stderr
+    done = watch(Stream().event(1, "main", "w", "levle", 3).bye(2))
+    assert "names 'level' (did you mean 'levle'?)" in done.stderr, done.stderr
     stream = Stream().lost(0, 3).event(1, "main", "w", "level", 6, "a.c:3").bye(2)
     assert "events were lost" in watch(stream, expect=3).stdout
     done = Watch(portent, folder, "property p at main: level < 5;\n")(Stream().bye(1), expect=2)
