@@ -190,7 +190,8 @@ void pt_scene_take(struct pt_scene *scene, enum pt_wire_read what, const struct 
         scene->started = true;
         scene->origin = scene->now = event->time;
         scene->pid = item->pid;
-        snprintf(scene->program, sizeof scene->program, "%s", item->program);
+        const char *slash = strrchr(item->program, '/');
+        snprintf(scene->program, sizeof scene->program, "%s", slash ? slash + 1 : item->program);
         return;
     }
     if (event->has_time)
