@@ -1,9 +1,9 @@
 # Writes a C file that holds the text of others.
 #
-# usage: cmake -D OUTPUT=FILE.c -D NAMES=a;b -D FILES_a=x,y -D FILES_b=z -P embed.cmake
+# usage: cmake -D OUTPUT=FILE.c -D HEADER=h.h -D NAMES=a;b -D FILES_a=x,y -D FILES_b=z -P embed.cmake
 #
 # For each name: `const char pt_embedded_NAME[]`, the files one after the other, with a NUL at the end.
-set(text "/* Made by cmake/embed.cmake. */\n#include \"report/embedded.h\"\n")
+set(text "/* Made by cmake/embed.cmake. */\n#include \"${HEADER}\"\n")
 foreach(name ${NAMES})
   set(bytes "")
   string(REPLACE "," ";" files "${FILES_${name}}")

@@ -15,12 +15,24 @@ static void note(int signal_number)
     interrupted = 1;
 }
 
-void pt_interrupt_catch(void)
+static void catch_one(int signal_number)
 {
     struct sigaction action = {.sa_handler = note, .sa_flags = SA_RESETHAND}, old;
     sigemptyset(&action.sa_mask);
-    if (sigaction(SIGINT, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-        sigaction(SIGINT, &action, NULL);
+    if (sigaction(signal_number, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+        sigaction(signal_number, &action, NULL);
+}
+
+void pt_interrupt_catch(void)
+{
+    catch_one(SIGINT);
+}
+
+void pt_interrupt_catch_all(void)
+{
+    catch_one(SIGINT);
+    catch_one(SIGTERM);
+    catch_one(SIGHUP);
 }
 
 bool pt_interrupted(void)

@@ -8,17 +8,19 @@
 #include "cli/cc.h"
 #include "cli/commands.h"
 #include "cli/diag.h"
+#include "cli/watch_live.h"
 #include "logic/suggest.h"
 
-const struct pt_command *const pt_commands[] = {&pt_command_run,       &pt_command_check,      &pt_command_model,
-                                                &pt_command_automaton, &pt_command_report,     &pt_command_convert,
-                                                &pt_command_compile,   &pt_command_completion, NULL};
+const struct pt_command *const pt_commands[] = {
+    &pt_command_run,    &pt_command_check,   &pt_command_watch,   &pt_command_model,      &pt_command_automaton,
+    &pt_command_report, &pt_command_convert, &pt_command_compile, &pt_command_completion, NULL};
 
 /* Promised, and named when someone asks for them, but not there yet. */
-static const char *const future_commands[] = {"watch", "confirm", NULL};
+static const char *const future_commands[] = {"confirm", NULL};
 
 static void out_of_memory(void)
 {
+    pt_live_end();
     static const char message[] = "portent: error: out of memory; --memory-limit or a smaller --window may help\n";
     ssize_t n = write(STDERR_FILENO, message, sizeof message - 1);
     (void)n; /* nothing is left to try */

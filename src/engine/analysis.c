@@ -197,9 +197,9 @@ struct pt_analysis *pt_analysis_new(struct pt_names *names, const struct pt_anal
     a->names = names;
     a->options = *options;
     a->order = pt_order_new(options->trace, names);
-    a->ordering = true;
     a->no_clock = pt_clock_new(0, &a->own_clocks);
     a->count = count;
+    a->ordering = count == 0; /* clocks of a trace are checked even if nobody asks for them */
     a->watched = pt_xcalloc(count, sizeof *a->watched);
     a->findings = pt_xcalloc(count, sizeof *a->findings);
     for (uint32_t i = 0; i < count; i++) {
@@ -214,6 +214,7 @@ struct pt_analysis *pt_analysis_new(struct pt_names *names, const struct pt_anal
             w->timed = pt_timed_new(w->monitor, names, &a->options, w->finding);
         else
             w->lattice = pt_lattice_new(w->monitor, names, &a->options, w->finding);
+        a->ordering = a->ordering || w->lattice;
         a->any_timed = a->any_timed || w->timed;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -366,6 +367,8 @@ enum pt_status pt_analysis_event(struct pt_analysis *a, const struct pt_event *e
         if (w->timed)
             pt_timed_event(w->timed, event, written_var(w, event), user_event_of(w, event));
     }
+    if (event->op == PT_OP_LOST) /* its time is the gap's beginning, which is judged; the next stamp ends the gap */
+        pt_analysis_gap(a, event->value.kind == PT_VALUE_INT && event->value.i > 0 ? (uint64_t)event->value.i : 1);
     struct pt_clock *clock = a->no_clock;
     enum pt_status status = PT_OK;
     if (a->ordering)
@@ -431,9 +434,12 @@ void pt_analysis_told(struct pt_analysis *a, const struct pt_told_report *report
 
 void pt_analysis_gap(struct pt_analysis *a, uint64_t lost)
 {
-    for (uint32_t i = 0; i < a->count; i++)
+    for (uint32_t i = 0; i < a->count; i++) {
         if (a->watched[i].timed)
             pt_timed_gap(a->watched[i].timed, lost);
+        if (a->watched[i].lattice)
+            pt_lattice_gap(a->watched[i].lattice);
+    }
     if (a->knowledge)
         pt_knowledge_gap(a->knowledge);
 }

@@ -66,7 +66,8 @@ void pt_analysis_free(struct pt_analysis *analysis);
 enum pt_status pt_analysis_event(struct pt_analysis *analysis, const struct pt_event *event,
                                  struct pt_err *err) PT_WARN_UNUSED;
 void pt_analysis_told(struct pt_analysis *analysis, const struct pt_told_report *report);
-/* This many events are missing here: `within` properties become unknown until they are known again (within.h). */
+/* This many events are missing here, as a `lost` line says too: `within` properties become unknown until they are
+ * known again (within.h), others that are not violated are unknown for good. */
 void pt_analysis_gap(struct pt_analysis *analysis, uint64_t lost);
 /* The live state of a `within` property, NULL for others. A clock event brings the time to it. */
 struct pt_within;

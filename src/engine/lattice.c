@@ -522,6 +522,13 @@ void pt_lattice_give_up(struct pt_lattice *l, const char *why)
     forget(l);
 }
 
+void pt_lattice_gap(struct pt_lattice *l)
+{
+    pt_lattice_give_up(l, "events were lost");
+    l->finding->complete = false;
+    l->observed_over = true;
+}
+
 void pt_lattice_finish(struct pt_lattice *l, const char *lost)
 {
     struct pt_finding *finding = l->finding;

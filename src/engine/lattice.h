@@ -36,6 +36,8 @@ enum pt_status pt_lattice_push(struct pt_lattice *lattice, const struct pt_event
 bool pt_lattice_needs_order(const struct pt_lattice *lattice);
 /* Ends the exploration, if it has not ended yet: what is not settled is unknown, for this reason. */
 void pt_lattice_give_up(struct pt_lattice *lattice, const char *why);
+/* Events are missing here: the same, and what follows says nothing about the actual run either. */
+void pt_lattice_gap(struct pt_lattice *lattice);
 /* The trace has ended: explores what is left and settles the verdict. */
 void pt_lattice_finish(struct pt_lattice *lattice, const char *lost);
 

@@ -206,12 +206,26 @@ struct pt_suppression {
 
 struct pt_block_findings;
 
+/* A verdict that changed while a program was watched. */
+struct pt_change {
+    const char *property;
+    enum pt_verdict from, to;
+    uint64_t event; /* events seen by then, the one that did it included; lost ones count */
+    bool timed;
+    uint64_t time;              /* nanoseconds */
+    uint64_t lost;              /* of a change to unknown: so many events are missing after that event */
+    const struct pt_step *step; /* the event that did it, NULL: none */
+    const uint32_t *states;     /* the automaton's (`within` alone) */
+    uint32_t state_count;
+};
+
 /* What one command found out about one trace. */
 struct pt_result {
-    const char *trace;          /* its name as given */
-    const char *const *program; /* of `run`: the command that was observed, then NULL; NULL: there was none */
-    uint64_t events;            /* event lines; init and clock are none */
-    uint64_t threads;           /* that acted, were forked or joined */
+    const char *trace;              /* its name as given */
+    const char *const *program;     /* of `run`: the command that was observed, then NULL; NULL: there was none */
+    const struct pt_change *change; /* of `watch`: why the result is told now, NULL: it is the last one */
+    uint64_t events;                /* event lines; init and clock are none */
+    uint64_t threads;               /* that acted, were forked or joined */
     struct pt_finding **findings;
     uint32_t count;
     const struct pt_block_findings *blocks;    /* of --atomicity (finding/blocks.h), NULL: nobody asked */

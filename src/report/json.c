@@ -5,23 +5,10 @@
 #include <string.h>
 
 #include "report/atomicity.h"
+#include "report/change.h"
 #include "report/json_detail.h"
 #include "report/json_writer.h"
-
-static const char *verdict_word(enum pt_verdict verdict)
-{
-    switch (verdict) {
-    case PT_VERDICT_HOLDS:
-        return "holds";
-    case PT_VERDICT_VIOLATED:
-        return "violated";
-    case PT_VERDICT_UNKNOWN:
-        return "unknown";
-    case PT_VERDICT_ERROR:
-        break;
-    }
-    return "error";
-}
+#include "report/words.h"
 
 static void put_bound(struct pt_json *json, const char *key, uint64_t bound)
 {
@@ -209,7 +196,7 @@ static void put_finding(struct pt_json *json, const struct pt_finding *finding)
     pt_json_open(json, NULL, '{');
     pt_json_string(json, "name", finding->property);
     pt_json_string(json, "kind", finding->kind);
-    pt_json_string(json, "verdict", verdict_word(finding->verdict));
+    pt_json_string(json, "verdict", pt_words_verdict(finding->verdict));
     if (finding->message)
         put_message(json, finding);
     if (violated)
@@ -272,6 +259,8 @@ void pt_report_json(const struct pt_result *result, struct pt_buf *buf)
     pt_json_uint(&json, "threads", result->threads);
     if (result->torn)
         pt_json_string(&json, "torn", result->torn_message);
+    if (result->change)
+        pt_change_json(result->change, &json);
     pt_json_open(&json, "properties", '[');
     for (uint32_t i = 0; i < result->count; i++)
         put_finding(&json, result->findings[i]);

@@ -28,6 +28,21 @@ void pt_words_paragraph(struct pt_buf *buf, const struct pt_style *style, unsign
     free(raw);
 }
 
+const char *pt_words_verdict(enum pt_verdict verdict)
+{
+    switch (verdict) {
+    case PT_VERDICT_HOLDS:
+        return "holds";
+    case PT_VERDICT_VIOLATED:
+        return "violated";
+    case PT_VERDICT_UNKNOWN:
+        return "unknown";
+    case PT_VERDICT_ERROR:
+        break;
+    }
+    return "error";
+}
+
 const char *pt_words_plural(uint64_t count)
 {
     return count == 1 ? "" : "s";

@@ -8,6 +8,8 @@
 /* Formats, makes harmless and wraps one paragraph (see pt_style_wrap). */
 void pt_words_paragraph(struct pt_buf *buf, const struct pt_style *style, unsigned first, unsigned rest,
                         const char *fmt, ...) PT_PRINTF(5, 6);
+/* "holds", as JSON has it too. */
+const char *pt_words_verdict(enum pt_verdict verdict);
 /* "s" unless there is exactly one. */
 const char *pt_words_plural(uint64_t count);
 /* "w(w)=27 by T2 (water.c:20)" */

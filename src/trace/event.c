@@ -28,6 +28,7 @@ static const struct {
     [PT_OP_STATE] = {"state", PT_SPACE_STATE},
     [PT_OP_CONTENDED] = {"contended", PT_SPACE_LOCK},
     [PT_OP_CLOCK] = {"clock", PT_SPACE_COUNT},
+    [PT_OP_LOST] = {"lost", PT_SPACE_OTHER},
 };
 
 const char *pt_op_word(enum pt_op op)

@@ -29,6 +29,7 @@ enum pt_op {
     PT_OP_STATE,     /* object: scheduler state */
     PT_OP_CONTENDED, /* object: lock */
     PT_OP_CLOCK,     /* no thread, no object: time has passed; no event, no letter */
+    PT_OP_LOST,      /* no thread; value: so many events are missing here; no event, no letter */
     PT_OP_COUNT
 };
 

@@ -17,6 +17,7 @@ static inline enum pt_value_rule pt_op_value_rule(enum pt_op op)
     switch (op) {
     case PT_OP_INIT:
     case PT_OP_INTERNAL:
+    case PT_OP_LOST:
         return PT_VALUE_MUST;
     case PT_OP_READ:
     case PT_OP_WRITE:
@@ -29,7 +30,7 @@ static inline enum pt_value_rule pt_op_value_rule(enum pt_op op)
 
 static inline bool pt_op_has_thread(enum pt_op op)
 {
-    return op != PT_OP_INIT && op != PT_OP_CLOCK;
+    return op != PT_OP_INIT && op != PT_OP_CLOCK && op != PT_OP_LOST;
 }
 
 /*

@@ -166,6 +166,8 @@ static inline enum pt_op find_op(const char *p, size_t len)
         return PT_OP_STATE;
     case WORD('c', 'l', 'o', 'c', 'k', 0):
         return PT_OP_CLOCK;
+    case WORD('l', 'o', 's', 't', 0, 0):
+        return PT_OP_LOST;
     default:
         return PT_OP_COUNT;
     }

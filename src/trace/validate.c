@@ -26,6 +26,7 @@ struct pt_validator {
     size_t thread_cap;
     struct hold *holds; /* open addressing, linear probing, deletion by shifting back */
     uint32_t hold_mask, hold_count;
+    bool gap; /* events are missing: an acquisition or a fork that was not seen may have been among them */
 };
 
 enum { FIRST_HOLDS = 64 };
@@ -137,6 +138,8 @@ static enum pt_status release(struct pt_validator *v, const struct pt_event *eve
     bool exclusive = event->op == PT_OP_REL;
     uint32_t *mine = exclusive ? &hold->exclusive : &hold->shared;
     const char *thread = thread_name(v, event->thread), *lock = pt_name(v->names, PT_SPACE_LOCK, event->object);
+    if (v->gap && *mine == 0)
+        return PT_OK;
     if (is_free(hold))
         return pt_err_at(err, PT_EINPUT, v->label, event->line, 1,
                          "thread '%.80s' releases lock '%.80s', which it does not hold", thread, lock);
@@ -173,7 +176,7 @@ static enum pt_status check_join(struct pt_validator *v, const struct pt_event *
     const char *name = thread_name(v, event->object);
     if (event->object == event->thread)
         return pt_err_at(err, PT_EINPUT, v->label, event->line, 1, "thread '%.80s' joins itself", name);
-    if (!child->fork && !child->first)
+    if (!child->fork && !child->first && !v->gap)
         return pt_err_at(err, PT_EINPUT, v->label, event->line, 1,
                          "thread '%.80s' is joined but was neither forked nor seen before", name);
     if (child->join)
@@ -183,8 +186,18 @@ static enum pt_status check_join(struct pt_validator *v, const struct pt_event *
     return PT_OK;
 }
 
+static enum pt_status check_lost(struct pt_validator *v, const struct pt_event *event, struct pt_err *err)
+{
+    if (event->value.kind != PT_VALUE_INT || event->value.i < 1)
+        return pt_err_at(err, PT_EINPUT, v->label, event->line, 1, "the value of 'lost' must be a number of events");
+    v->gap = true;
+    return PT_OK;
+}
+
 enum pt_status pt_validator_check(struct pt_validator *v, const struct pt_event *event, struct pt_err *err)
 {
+    if (event->op == PT_OP_LOST)
+        return check_lost(v, event, err);
     if (event->thread == PT_NONE)
         return PT_OK;
     struct thread *self = thread_at(v, event->thread);

@@ -88,9 +88,9 @@ class Chromium:
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
 
     def open(self, path):
-        """Opens a file and waits until it is loaded and painted."""
+        """Opens a file, or an address of HTTP, and waits until it is loaded and painted."""
         self.events.clear()
-        self.call("Page.navigate", url=f"file://{os.path.abspath(path)}")
+        self.call("Page.navigate", url=path if str(path).startswith("http:") else f"file://{os.path.abspath(path)}")
         self.wait("document.readyState === 'complete'")
         self.value("new Promise(done => requestAnimationFrame(() => setTimeout(done, 0)))")
 

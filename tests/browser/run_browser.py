@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The HTML report in a headless Chromium: opens whole, steps, joins moved events, keeps hostile names as text, stays fast.
+"""The HTML report and the view of `watch --http` in a headless Chromium: opens whole, steps, joins moved events, keeps hostile names as text, stays fast.
 
-    run_browser.py PORTENT
+    run_browser.py PORTENT [NAME...]
 
 Without Chromium nothing is tested, which a line says. The last line is `N passed, M failed`.
 """
@@ -14,6 +14,7 @@ import time
 import traceback
 
 from chromium import Chromium, find
+from watch_view import TESTS as WATCH_TESTS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 FIRST_PAINT_SECONDS = 2.0
@@ -191,7 +192,7 @@ def other_kinds(portent, folder, browser):
     assert browser.complaints() == []
 
 
-TESTS = [opens_without_complaints, slider_changes_values, keyboard_steps, moved_events_are_joined, names_stay_text, ten_thousand_events, model_results, one_column_where_runs_are_the_same, other_kinds]
+TESTS = [opens_without_complaints, slider_changes_values, keyboard_steps, moved_events_are_joined, names_stay_text, ten_thousand_events, model_results, one_column_where_runs_are_the_same, other_kinds, *WATCH_TESTS]
 
 
 def main():
@@ -202,7 +203,7 @@ def main():
         return 0
     passed = failed = 0
     with Chromium() as browser:
-        for test in TESTS:
+        for test in (test for test in TESTS if not sys.argv[2:] or test.__name__ in sys.argv[2:]):
             with tempfile.TemporaryDirectory(prefix="portent-browser-") as folder:
                 try:
                     test(portent, folder, browser)

@@ -47,7 +47,8 @@ static void test_every_operation(void **state)
                                 "T1|state(blocked)|-\n"
                                 "T1|contended(l)|-\n"
                                 "T1|join(T2)|a.c:30|t=7|c=T1:3,T2:1\n"
-                                "-|clock|-|t=500\n";
+                                "-|clock|-|t=500\n"
+                                "-|lost(events)=12|-|t=501\n";
     expect_canonical(trace, sizeof trace - 1, trace);
 }
 
@@ -140,6 +141,8 @@ static void test_malformed_lines(void **state)
         CASE("T1|clock|-|t=1", 1, 1, "'clock' belongs to no thread"),
         CASE("-|clock(x)|-|t=1", 1, 8, "'clock' takes no object"),
         CASE("-|clock|-", 1, 10, "'clock' needs a time"),
+        CASE("T1|lost(events)=3|-", 1, 1, "'lost' belongs to no thread"),
+        CASE("-|lost(events)|-", 1, 15, "'lost' needs a value"),
         CASE("-|r(x)|-", 1, 1, "'r' needs a thread"),
         CASE("|r(x)|-", 1, 1, "'r' needs a thread"),
         CASE("T1|w(x)=1|-\n-|init(x)=1|-\n", 2, 1, "before the first event"),

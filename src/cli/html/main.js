@@ -1,0 +1,154 @@
+/* The page: messages in, everything drawn at most once per animation frame. All text goes in as text. */
+const $ = (id) => document.getElementById(id);
+const timeline = new Timeline($("canvas"));
+let model = newModel(), paused = false, dirty = true, reset = false, drag = null;
+const SPANS = { min: 1e6, max: 3600e9 };
+
+function element(tag, className, text) {
+  const node = document.createElement(tag);
+  if (className) node.className = className;
+  if (text !== undefined) node.textContent = text;
+  return node;
+}
+
+function replace(parent, nodes) { parent.replaceChildren(...nodes); }
+
+function shownThreads() {
+  const all = [...model.threads.values()];
+  return [...all.filter((t) => t.state !== "ended"), ...all.filter((t) => t.state === "ended")].slice(0, 200);
+}
+
+function showHead() {
+  $("program").textContent = model.program ? `${model.program} (${model.pid}) at ${model.address}` : "nothing yet";
+  $("clock").textContent = `${(model.now / 1e9).toFixed(1)} s`;
+  $("events").textContent = model.events.toLocaleString("en");
+  $("lost").textContent = model.lost.toLocaleString("en");
+  $("lost").classList.toggle("some", model.lost > 0);
+}
+
+function showProperties() {
+  replace($("properties"), model.properties.map((property) => {
+    const node = element("li", property.verdict);
+    const at = property.time === undefined ? "" : ` at ${(property.time / 1e9).toFixed(3)} s`;
+    node.append(element("i", "light"), element("span", "name", property.name), element("span", "word", property.word + at));
+    if (property.verdict === "holds" || property.verdict === "unknown") node.append(element("span", "states", property.states));
+    return node;
+  }));
+}
+
+function showThreads() {
+  const threads = shownThreads();
+  replace($("names"), threads.map((thread) => {
+    const node = element("li", thread.state), locks = [...thread.open.keys()];
+    const doing = thread.state + (thread.detail ? `: ${thread.detail}` : "") + (locks.length ? `, holds ${locks.join(", ")}` : "");
+    node.append(element("b", "", thread.name), element("span", "", doing));
+    node.title = `${thread.name}: ${doing}`;
+    return node;
+  }));
+  if (!paused) timeline.right = model.now;
+  timeline.draw(model, threads);
+  $("span").textContent = duration(timeline.span);
+}
+
+function logRow(entry) {
+  const kind = entry.op === "lost" ? "lost" : entry.op === "note" ? (/ (dead|late|violated|error) /.test(entry.text) ? "note bad" : "note") : "";
+  const row = element("tr", kind), what = kind ? entry.text : `${entry.op}(${entry.text})`;
+  row.append(element("td", "", `${(entry.time / 1e9).toFixed(4)} s`), element("td", "", entry.thread), element("td", "", what),
+    element("td", "", entry.place === "-" ? "" : entry.place));
+  return row;
+}
+
+function showLog() {
+  const everything = $("everything").checked;
+  const entries = model.log.filter((entry) => everything || !QUIET.has(entry.op)).slice(-200).reverse();
+  replace($("log").tBodies[0], entries.map(logRow));
+  $("empty").hidden = entries.length > 0;
+}
+
+function draw() {
+  dirty = false;
+  showHead();
+  showProperties();
+  showThreads();
+  if (!paused) showLog();
+}
+
+function soon() {
+  if (!dirty) requestAnimationFrame(draw);
+  dirty = true;
+}
+
+function setPaused(value) {
+  paused = value;
+  $("pause").setAttribute("aria-pressed", String(paused));
+  $("pause").textContent = paused ? "Go on" : "Pause";
+  soon();
+}
+
+/* Around the pointer while paused, else with the present at the right edge. */
+function zoom(factor, x) {
+  const span = Math.min(SPANS.max, Math.max(SPANS.min, timeline.span * factor));
+  if (paused && x !== undefined) {
+    const at = timeline.time(x);
+    timeline.right = at + (timeline.right - at) * span / timeline.span;
+  }
+  timeline.span = span;
+  soon();
+}
+
+function link(word, kind) {
+  $("link").textContent = word;
+  $("link").className = `chip ${kind}`;
+}
+
+function listen() {
+  const source = new EventSource("events");
+  const take = (event) => {
+    if (reset) model = newModel(); // the server tells the past again
+    reset = false;
+    takeMessage(model, JSON.parse(event.data));
+    soon();
+  };
+  source.onopen = () => { reset = true; link("live", "live"); };
+  source.onmessage = take;
+  source.addEventListener("end", (event) => {
+    take(event);
+    source.close();
+    link(model.ended ? "the program has ended" : "watching has ended", "");
+  });
+  source.onerror = () => link("connection lost", "broken");
+}
+
+$("pause").onclick = () => setPaused(!paused);
+$("in").onclick = () => zoom(0.5);
+$("out").onclick = () => zoom(2);
+$("everything").onchange = () => { showLog(); };
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || ["INPUT", "BUTTON"].includes(event.target.tagName)) return;
+  if (event.key === " ") setPaused(!paused);
+  else if (event.key === "+" || event.key === "=") zoom(0.5);
+  else if (event.key === "-") zoom(2);
+  else if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
+    setPaused(true);
+    timeline.right += (event.key === "ArrowLeft" ? -1 : 1) * timeline.span / 5;
+  } else return;
+  event.preventDefault();
+});
+$("canvas").addEventListener("wheel", (event) => {
+  event.preventDefault();
+  zoom(event.deltaY > 0 ? 1.25 : 0.8, event.offsetX);
+}, { passive: false });
+$("canvas").addEventListener("pointerdown", (event) => { drag = { x: event.offsetX, right: timeline.right }; });
+window.addEventListener("pointerup", () => { drag = null; });
+$("canvas").addEventListener("pointermove", (event) => {
+  if (drag && Math.abs(event.offsetX - drag.x) > 3) {
+    if (!paused) setPaused(true);
+    timeline.right = drag.right - (event.offsetX - drag.x) / timeline.width * timeline.span;
+    soon();
+  }
+  $("hint").textContent = timeline.at(event.offsetX, event.offsetY);
+});
+window.addEventListener("resize", soon);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { timeline.colors(); soon(); });
+draw();
+listen();

@@ -1,0 +1,81 @@
+"use strict";
+/*
+ * What the page knows. A message tells how everything stands now, and what happened since the last one; where much happened, the
+ * older part of it is left out ("skipped"), so the state of things is brought in line with the message after its items.
+ * Per thread: slices (states over time), holds (locks over time) and marks (single moments), each of bounded length.
+ */
+const KEEP = 4000, KEEP_LOG = 600, QUIET = new Set(["state", "acq", "rel", "racq", "rrel", "wait", "notify", "sync"]);
+
+function newModel() {
+  return { now: 0, threads: new Map(), log: [], gaps: [], notes: [], properties: [], program: "", pid: 0, address: "", events: 0, lost: 0, ended: false };
+}
+
+function threadOf(model, name) {
+  let thread = model.threads.get(name);
+  if (!thread) {
+    thread = { name, state: "", detail: "", slices: [], holds: [], open: new Map(), marks: [] };
+    model.threads.set(name, thread);
+  }
+  return thread;
+}
+
+function push(list, entry, keep = KEEP) {
+  list.push(entry);
+  if (list.length > keep + keep / 4) list.splice(0, list.length - keep);
+}
+
+const KNOWN = new Set(["running", "ready", "ended"]);
+function setState(thread, time, text) {
+  const state = KNOWN.has(text) ? text : "blocked";
+  const last = thread.slices[thread.slices.length - 1];
+  if (last && last.state === state && last.to === null) return;
+  if (last && last.to === null) last.to = time;
+  thread.state = state;
+  push(thread.slices, { from: time, to: state === "ended" ? time : null, state });
+}
+
+function enter(thread, time, lock) {
+  if (thread.open.has(lock)) return;
+  const hold = { from: time, to: null, lock };
+  thread.open.set(lock, hold);
+  push(thread.holds, hold);
+}
+
+function leave(thread, time, lock) {
+  const hold = thread.open.get(lock);
+  if (hold) hold.to = time;
+  thread.open.delete(lock);
+}
+
+function takeItem(model, [time, op, name, text, place]) {
+  push(model.log, { time, op, thread: name, text, place }, KEEP_LOG);
+  if (op === "lost") {
+    push(model.gaps, { time, text });
+    return;
+  }
+  if (op === "note") {
+    push(model.notes, { time, text });
+    return;
+  }
+  const thread = threadOf(model, name);
+  if (op === "state") setState(thread, time, text);
+  else if (!thread.slices.length) setState(thread, time, "running");
+  if (op === "acq" || op === "racq") enter(thread, time, text);
+  if (op === "rel" || op === "rrel") leave(thread, time, text);
+  if (op === "event" || op === "contended" || op === "acq" || op === "racq" || op === "rel" || op === "rrel")
+    push(thread.marks, { time, op, text, place });
+}
+
+function takeMessage(model, message) {
+  for (const item of message.items) takeItem(model, item);
+  for (const told of message.threads) {
+    const thread = threadOf(model, told.name);
+    if (thread.state !== told.state) setState(thread, message.now, told.state);
+    thread.detail = told.detail || "";
+    for (const lock of [...thread.open.keys()]) if (!told.locks.includes(lock)) leave(thread, message.now, lock);
+    for (const lock of told.locks) enter(thread, message.now, lock);
+  }
+  const told = new Set(message.threads.map((thread) => thread.name));
+  for (const name of [...model.threads.keys()]) if (!told.has(name)) model.threads.delete(name);
+  for (const key of ["now", "properties", "program", "pid", "address", "events", "lost", "ended"]) model[key] = message[key];
+}

@@ -1,0 +1,537 @@
+/*
+ * portent watch: connects to a running program's event stream, checks properties on the run as it happens, and tells
+ * each verdict when it changes. One thread does everything: it waits for bytes, for the clock, and for readers of the
+ * browser view.
+ *
+ * Time is the stream's. A program that has nothing to say sends its clock about every 10 ms, so a window that ends in
+ * silence is noticed that soon. Where the whole process stands still, nothing comes at all; after a second of that
+ * (SILENCE) our own clock stands in for the stream's, from which it differs by the least delay seen so far. Such a
+ * verdict comes late, but the time it names is right: it is the end of the window that was missed.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/analyse.h"
+#include "cli/commands.h"
+#include "cli/diag.h"
+#include "cli/interrupt.h"
+#include "cli/watch_http.h"
+#include "cli/watch_live.h"
+#include "cli/watch_record.h"
+#include "cli/watch_source.h"
+#include "cli/watch_tell.h"
+#include "report/words.h"
+#include "trace/wire.h"
+
+enum {
+    OPT_PROPERTIES,
+    OPT_MONITOR,
+    OPT_RECORD,
+    OPT_WAIT,
+    OPT_EXIT_ON_VERDICT,
+    OPT_LIVE,
+    OPT_HTTP,
+    OPT_LOG,
+    OPT_JSON,
+    OPT_MEMORY_LIMIT,
+    OPT_AUTOMATON_LIMIT,
+    OPT_SUPPRESSIONS,
+    OPT_BASELINE,
+    OPT_COLOR,
+    OPT_QUIET,
+};
+
+enum { READ_BYTES = 1 << 18, TICK_MS = 100, SILENCE = 1000 * 1000 * 1000 };
+
+static const struct pt_option options_table[] = {
+    [OPT_PROPERTIES] = PT_OPTION_PROPERTIES,
+    [OPT_MONITOR] = PT_OPTION_MONITOR,
+    [OPT_RECORD] = {NULL, 'o', "TRACE", NULL,
+                    "record the stream, for 'check' and 'report'; in binary form when the name ends in .ptb"},
+    [OPT_WAIT] = {"wait", 0, NULL, NULL, "wait until a program listens at ADDRESS (otherwise: a second)"},
+    [OPT_EXIT_ON_VERDICT] = {"exit-on-verdict", 0, NULL, NULL, "end as soon as no verdict can change any more"},
+    [OPT_LIVE] = {"live", 0, NULL, NULL, "show the threads, their locks and events on the terminal as time goes by"},
+    [OPT_HTTP] = {"http", 0, "127.0.0.1:PORT", NULL, "show the same in a browser; port 0 takes a free one"},
+    [OPT_LOG] = {"log", 0, NULL, NULL, "print every event with the states of the automata after it"},
+    [OPT_JSON] = {"json", 0, NULL, NULL, "print one JSON object per line, whenever a verdict changes and at the end"},
+    [OPT_MEMORY_LIMIT] = PT_OPTION_MEMORY_LIMIT,
+    [OPT_AUTOMATON_LIMIT] = PT_OPTION_AUTOMATON_LIMIT,
+    [OPT_SUPPRESSIONS] = PT_OPTION_SUPPRESSIONS,
+    [OPT_BASELINE] = PT_OPTION_BASELINE,
+    [OPT_COLOR] = PT_OPTION_COLOR,
+    [OPT_QUIET] = {"quiet", 'q', NULL, NULL, "no text report and no warnings: the exit status tells"},
+    {0},
+};
+
+struct watch {
+    const char *address, *record_path, *http_address;
+    bool wait, exit_on_verdict, log, live;
+    struct pt_analyse analyse;
+    struct pt_output_options output_options;
+    struct pt_names names;
+    uint32_t lost_name, no_loc;
+
+    int fd;
+    struct pt_wire *wire;
+    struct pt_analysis *analysis;
+    struct pt_output output;
+    struct pt_tell tell;
+    struct pt_record record;
+    struct pt_scene *scene; /* NULL: nobody looks */
+    struct pt_http *http;   /* NULL: no browser does */
+    uint64_t drawn;         /* when it was, by our clock */
+    char *bytes;
+
+    bool offset_known;
+    int64_t offset;        /* our clock minus the stream's, at least */
+    uint64_t last_arrival; /* by our clock */
+    bool bye, cut_off;     /* how the stream ended */
+};
+
+/* --- what is asked for --- */
+
+static bool set_option(struct watch *watch, uint32_t index, const char *argument)
+{
+    bool taken;
+    if (!pt_analyse_option(&watch->analyse, &options_table[index], argument, &taken))
+        return false;
+    switch (index) {
+    case OPT_RECORD:
+        watch->record_path = argument;
+        break;
+    case OPT_WAIT:
+        watch->wait = true;
+        break;
+    case OPT_EXIT_ON_VERDICT:
+        watch->exit_on_verdict = true;
+        break;
+    case OPT_LIVE:
+        watch->live = true;
+        break;
+    case OPT_HTTP:
+        watch->http_address = argument;
+        break;
+    case OPT_LOG:
+        watch->log = true;
+        break;
+    case OPT_JSON:
+        watch->output_options.json = true;
+        break;
+    case OPT_COLOR:
+        watch->output_options.style = pt_analyse_style(STDOUT_FILENO, argument);
+        break;
+    case OPT_QUIET:
+        watch->output_options.quiet = true;
+        break;
+    default: /* the engine's, and files, which are loaded afterwards */
+        break;
+    }
+    return true;
+}
+
+static bool set_options(struct watch *watch, const struct pt_parsed *parsed)
+{
+    if (parsed->operand_count != 1) {
+        pt_diag_usage("watch", parsed->operand_count ? "watch takes one address" : "an address is missing");
+        return false;
+    }
+    watch->address = parsed->operands[0];
+    /* Of the observed run alone: nothing else can be asked while it is still going on. */
+    pt_analyse_init(&watch->analyse, 1, 1, watch->address);
+    watch->analyse.selected = true;
+    watch->output_options = (struct pt_output_options){
+        .stream = true, .style = pt_analyse_style(STDOUT_FILENO, "auto"), .triage = &watch->analyse.triage};
+    for (uint32_t i = 0; i < parsed->option_count; i++) {
+        if (!set_option(watch, parsed->options[i].index, parsed->options[i].argument))
+            return false;
+    }
+    if (watch->log && (watch->output_options.json || watch->output_options.quiet || watch->live)) {
+        pt_diag_usage("watch", "--log is text: it goes neither with --json nor with --quiet or --live");
+        return false;
+    }
+    if (watch->live && watch->output_options.json) {
+        pt_diag_usage("watch", "--live and --json both want standard output");
+        return false;
+    }
+    if (watch->record_path && strcmp(watch->record_path, "-") == 0) {
+        pt_diag_usage("watch", "-o needs a file: standard output has the verdicts");
+        return false;
+    }
+    return true;
+}
+
+/* What cannot be checked is known before there is a stream. */
+static enum pt_status check_inputs(const struct watch *watch, struct pt_err *err)
+{
+    for (uint32_t i = 0; i < watch->analyse.input_count; i++) {
+        const struct pt_analysis_input *input = &watch->analyse.inputs[i];
+        if (!input->monitor)
+            return pt_err_at(err, PT_EINPUT, input->property->file, input->property->line, input->property->column,
+                             "property '%s' cannot be watched: %s", input->property->name, input->message);
+    }
+    return PT_OK;
+}
+
+static void warn_about_inputs(const struct watch *watch)
+{
+    for (uint32_t i = 0; i < watch->analyse.input_count && !watch->output_options.quiet; i++) {
+        const struct pt_property *property = watch->analyse.inputs[i].property;
+        struct pt_err warning;
+        if (property && property->within)
+            continue;
+        (void)pt_err_set(&warning, PT_OK,
+                         "'%s' is no 'within' property: it is checked on the run that is watched, not on other orders "
+                         "of its events",
+                         property ? property->name : pt_monitor_name(watch->analyse.inputs[i].monitor));
+        pt_diag_warning(&warning);
+    }
+}
+
+static enum pt_status prepare(struct watch *watch, const struct pt_parsed *parsed, struct pt_err *err)
+{
+    enum pt_status status = pt_analyse_load(&watch->analyse, options_table, parsed, err);
+    if (status == PT_OK)
+        status = check_inputs(watch, err);
+    if (status == PT_OK)
+        warn_about_inputs(watch);
+    if (status == PT_OK && watch->record_path)
+        status = pt_record_open(&watch->record, watch->record_path, &watch->names, err);
+    return status;
+}
+
+/* The connection, and then, so that a page never waits for it, the browser's view. */
+static enum pt_status connect_all(struct watch *watch, struct pt_err *err)
+{
+    enum pt_status status = pt_source_connect(watch->address, watch->wait, &watch->fd, err);
+    if (status != PT_OK || watch->fd < 0 || !watch->http_address)
+        return status;
+    status = pt_http_open(watch->http_address, &watch->http, err);
+    if (status == PT_OK && !watch->output_options.quiet)
+        fprintf(stderr, "portent: the view is at %s\n", pt_http_url(watch->http));
+    return status;
+}
+
+/* --- the stream --- */
+
+/* Something that counts for the properties. False when the analysis refuses it, which its clocks alone could cause. */
+static bool analyse(struct watch *watch, struct pt_event *event)
+{
+    struct pt_err err;
+    event->line = pt_record_take(&watch->record, event);
+    if (pt_analysis_event(watch->analysis, event, &err) != PT_OK) {
+        pt_diag_error(&err);
+        return false;
+    }
+    pt_tell_after(&watch->tell, event);
+    return true;
+}
+
+static struct pt_event lost_event(const struct watch *watch, const struct pt_wire_item *item)
+{
+    return (struct pt_event){.op = PT_OP_LOST,
+                             .thread = PT_NONE,
+                             .object = watch->lost_name,
+                             .loc = watch->no_loc,
+                             .value = pt_value_int(item->lost < INT64_MAX ? (int64_t)item->lost : INT64_MAX),
+                             .has_time = true,
+                             .time = item->event.time};
+}
+
+/* What was so when the connection was made: values count, the rest is for recordings and views. */
+static bool take_snapshot(struct watch *watch, struct pt_event *event)
+{
+    if (event->op == PT_OP_INIT)
+        return analyse(watch, event);
+    pt_record_fact(&watch->record, event);
+    return true;
+}
+
+static void greet(const struct watch *watch, const struct pt_wire_item *item)
+{
+    if (watch->output_options.quiet || watch->output_options.json || watch->live)
+        return;
+    struct pt_buf program;
+    pt_buf_init(&program);
+    pt_style_clean(&program, item->program, strlen(item->program));
+    fprintf(stderr, "portent: watching %s (process %" PRIu32 ")\n", program.len ? program.text : "a program",
+            item->pid);
+    pt_buf_release(&program);
+}
+
+/* The stream's clock against ours: the least difference is the best estimate. */
+static void note_time(struct watch *watch, uint64_t time)
+{
+    int64_t offset = (int64_t)(watch->last_arrival - time);
+    if (!watch->offset_known || offset < watch->offset)
+        watch->offset = offset;
+    watch->offset_known = true;
+}
+
+/* False: nothing more is to be read. */
+static bool take(struct watch *watch, enum pt_wire_read what, struct pt_wire_item *item)
+{
+    if (item->event.has_time && what != PT_WIRE_READ_SNAPSHOT)
+        note_time(watch, item->event.time);
+    if (watch->scene)
+        pt_scene_take(watch->scene, what, item);
+    switch (what) {
+    case PT_WIRE_READ_HELLO:
+        greet(watch, item);
+        return true;
+    case PT_WIRE_READ_SNAPSHOT:
+        return take_snapshot(watch, &item->event);
+    case PT_WIRE_READ_EVENT:
+    case PT_WIRE_READ_CLOCK:
+        return analyse(watch, &item->event);
+    case PT_WIRE_READ_LOST: {
+        struct pt_event lost = lost_event(watch, item);
+        return analyse(watch, &lost);
+    }
+    case PT_WIRE_READ_BYE:
+        watch->bye = true;
+        (void)!analyse(watch, &item->event);
+        return false;
+    case PT_WIRE_READ_MORE:
+    case PT_WIRE_READ_ERROR:
+        break;
+    }
+    return false;
+}
+
+/* Everything that was fed. *ret_over: the stream has ended, or nobody wants more of it. */
+static enum pt_status drain(struct watch *watch, bool *ret_over, struct pt_err *err)
+{
+    struct pt_wire_item item;
+    enum pt_wire_read what;
+    while ((what = pt_wire_next(watch->wire, &item, err)) != PT_WIRE_READ_MORE) {
+        if (what == PT_WIRE_READ_ERROR)
+            return err->status;
+        if (!take(watch, what, &item) || (watch->exit_on_verdict && pt_tell_is_settled(&watch->tell))) {
+            *ret_over = true;
+            break;
+        }
+    }
+    pt_tell_flush(&watch->tell);
+    return PT_OK;
+}
+
+static enum pt_status receive(struct watch *watch, bool *ret_over, struct pt_err *err)
+{
+    ssize_t n = read(watch->fd, watch->bytes, READ_BYTES);
+    if (n > 0) {
+        watch->last_arrival = pt_progress_now();
+        pt_wire_feed(watch->wire, watch->bytes, (size_t)n);
+        return drain(watch, ret_over, err);
+    }
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return PT_OK;
+    *ret_over = watch->cut_off = true;
+    return PT_OK;
+}
+
+/* Nothing has come for long: our clock stands in for the stream's. */
+static void wait_in_silence(struct watch *watch)
+{
+    uint64_t now = pt_progress_now();
+    if (!watch->offset_known || now - watch->last_arrival < SILENCE)
+        return;
+    struct pt_event clock = {.op = PT_OP_CLOCK,
+                             .thread = PT_NONE,
+                             .object = PT_NONE,
+                             .loc = watch->no_loc,
+                             .has_time = true,
+                             .time = now - (uint64_t)watch->offset};
+    if (watch->scene)
+        pt_scene_advance(watch->scene, clock.time);
+    (void)!analyse(watch, &clock);
+    pt_tell_flush(&watch->tell);
+}
+
+/* --- views --- */
+
+static void show_change(void *context, uint32_t index, const struct pt_change *change)
+{
+    struct watch *watch = context;
+    pt_scene_change(watch->scene, index, change, watch->tell.findings[index]->how);
+}
+
+static void show(struct watch *watch)
+{
+    uint64_t now = pt_progress_now();
+    if (!watch->scene || now - watch->drawn < (uint64_t)TICK_MS * 1000000)
+        return;
+    watch->drawn = now;
+    for (uint32_t i = 0; i < watch->tell.count; i++) {
+        const struct pt_within *within = pt_analysis_within(watch->analysis, i);
+        uint32_t count;
+        bool final;
+        if (!within || watch->tell.shown[i] == PT_VERDICT_VIOLATED)
+            continue;
+        const uint32_t *states = pt_within_states(within, &count, &final);
+        pt_scene_states(watch->scene, i, states, count);
+    }
+    pt_live_draw(watch->scene);
+    if (watch->http)
+        pt_http_tick(watch->http);
+}
+
+static void open_views(struct watch *watch)
+{
+    watch->live = watch->live && pt_live_begin();
+    watch->tell.silent = watch->live;
+    if (!watch->live && !watch->http)
+        return;
+    watch->scene = pt_scene_new(&watch->names, watch->address, watch->tell.findings, watch->tell.count);
+    watch->tell.changed = show_change;
+    watch->tell.context = watch;
+    if (watch->http)
+        pt_http_show(watch->http, watch->scene);
+}
+
+static void close_views(struct watch *watch)
+{
+    pt_live_end();
+    pt_http_close(watch->http);
+    watch->http = NULL;
+}
+
+/* Until something comes, from the stream or from who looks, or a tick is over. */
+static bool wait_for_stream(struct watch *watch)
+{
+    int timeout = TICK_MS;
+    struct pollfd wanted[] = {{.fd = watch->fd, .events = POLLIN},
+                              {.fd = pt_live_keys(), .events = POLLIN},
+                              {.fd = watch->http ? pt_http_wait(watch->http, &timeout) : -1, .events = POLLIN}};
+    int ready = poll(wanted, 3, timeout);
+    if (watch->http)
+        pt_http_run(watch->http);
+    return ready > 0 && wanted[0].revents;
+}
+
+static enum pt_status follow(struct watch *watch, struct pt_err *err)
+{
+    enum pt_status status = PT_OK;
+    bool over = false;
+    watch->last_arrival = pt_progress_now();
+    while (status == PT_OK && !over && !pt_interrupted()) {
+        if (wait_for_stream(watch))
+            status = receive(watch, &over, err);
+        else
+            wait_in_silence(watch);
+        over |= (watch->exit_on_verdict && pt_tell_is_settled(&watch->tell)) || pt_live_quits();
+        show(watch);
+    }
+    return status;
+}
+
+/* --- the end --- */
+
+static const char *describe_end(const struct watch *watch, struct pt_result *result)
+{
+    if (!watch->cut_off || watch->bye)
+        return NULL;
+    result->torn = true;
+    snprintf(result->torn_message, sizeof result->torn_message,
+             "the stream broke off: the program was killed, or the connection was lost");
+    return result->torn_message;
+}
+
+static int conclude(struct watch *watch)
+{
+    struct pt_result result = {.trace = watch->address};
+    struct pt_wire_counts counts = pt_wire_counts(watch->wire);
+    const char *why = describe_end(watch, &result);
+    struct pt_err warning;
+    watch->output.trace_ended = true;
+    pt_analysis_finish(watch->analysis, why);
+    if (why && !watch->output_options.quiet) {
+        (void)pt_err_set(&warning, PT_OK, "%s", why);
+        pt_diag_warning(&warning);
+    }
+    if (watch->tell.count == 0 && !watch->output_options.quiet && !watch->output_options.json) {
+        pt_buf_printf(&watch->tell.lines, "%" PRIu64 " event%s seen, %" PRIu64 " lost. No property was given.\n",
+                      counts.events, pt_words_plural(counts.events), counts.lost);
+        pt_tell_flush(&watch->tell);
+        pt_output_abandon(&watch->output);
+        return why || counts.lost ? PT_EXIT_UNKNOWN : PT_EXIT_HOLDS;
+    }
+    if (!watch->output_options.quiet)
+        pt_output_unseen(&watch->output, watch->analysis, &watch->names, watch->analyse.props);
+    result.findings = watch->tell.findings;
+    result.count = watch->tell.count;
+    pt_triage_apply(&watch->analyse.triage, &result);
+    return pt_tell_end(&watch->tell, &result);
+}
+
+static int observe(struct watch *watch, struct pt_err *err)
+{
+    int exit_status = PT_EXIT_BAD;
+    watch->wire = pt_wire_new(watch->address, &watch->names);
+    watch->bytes = pt_xmalloc(READ_BYTES);
+    pt_output_begin(&watch->output, &watch->output_options, false, &watch->analyse.engine);
+    watch->tell = (struct pt_tell){.log = watch->log, .trace = watch->address, .names = &watch->names};
+    pt_tell_begin(&watch->tell, &watch->output, &watch->analyse.engine);
+    watch->analysis =
+        pt_analysis_new(&watch->names, watch->analyse.inputs, watch->analyse.input_count, &watch->analyse.engine);
+    pt_tell_attach(&watch->tell, watch->analysis);
+    open_views(watch);
+    enum pt_status status = follow(watch, err);
+    close_views(watch);
+    if (status == PT_OK) {
+        exit_status = conclude(watch);
+    } else {
+        pt_tell_flush(&watch->tell);
+        pt_output_abandon(&watch->output);
+        pt_diag_error(err);
+    }
+    pt_tell_release(&watch->tell);
+    pt_scene_free(watch->scene);
+    pt_analysis_free(watch->analysis);
+    pt_wire_free(watch->wire);
+    free(watch->bytes);
+    return exit_status;
+}
+
+static int run(const struct pt_parsed *parsed)
+{
+    struct watch watch = {.fd = -1};
+    struct pt_err err;
+    int exit_status = PT_EXIT_BAD;
+    pt_names_init(&watch.names);
+    watch.no_loc = pt_strtab_intern(&watch.names.space[PT_SPACE_LOC], "-", 1);
+    watch.lost_name = pt_strtab_intern(&watch.names.space[PT_SPACE_OTHER], "events", 6);
+    if (set_options(&watch, parsed)) {
+        pt_interrupt_catch_all();
+        if (prepare(&watch, parsed, &err) != PT_OK || connect_all(&watch, &err) != PT_OK)
+            pt_diag_error(&err);
+        else
+            exit_status = watch.fd < 0 ? PT_EXIT_UNKNOWN : observe(&watch, &err);
+    }
+    pt_http_close(watch.http);
+    pt_record_close(&watch.record);
+    if (watch.fd >= 0)
+        close(watch.fd);
+    pt_analyse_release(&watch.analyse);
+    pt_names_release(&watch.names);
+    return exit_status;
+}
+
+static const char *const usages[] = {"[-s FILE.prop]... [OPTIONS] ADDRESS", NULL};
+
+const struct pt_command pt_command_watch = {
+    .name = "watch",
+    .summary = "check properties on a running program's events as they happen",
+    .usages = usages,
+    .about = "Connects to a program that runs with PORTENT_OPTIONS=events=ADDRESS (unix:PATH or tcp:127.0.0.1:PORT), "
+             "checks 'within' properties on its events from then on, and tells each verdict when it changes, until "
+             "the program ends or Ctrl-C. Other properties are checked on the run that is watched alone.\n\n"
+             "Exit status: 0 all hold so far, 1 a violation was found, 2 bad usage or input or a property that cannot "
+             "be evaluated, 3 unknown (events were lost, or the stream broke off).",
+    .options = options_table,
+    .run = run,
+};

@@ -1,0 +1,144 @@
+"""The browser's view of `portent watch --http`, on streams made by hand."""
+import contextlib
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "watch"))
+from stream import Program, Stream  # noqa: E402
+
+MS = 1000000
+PROPERTY = ("property alternate within 5s: always (event(write) -> next (!event(write) until event(read)));\n"
+            "property never_both: never [true]* [balance < 0];\n")
+HOSTILE = "<script>window.hacked=1</script>"
+
+
+@contextlib.contextmanager
+def served(portent, folder, *pieces):
+    prop = os.path.join(folder, "p.prop")
+    pathlib.Path(prop).write_text(PROPERTY)
+    go = threading.Semaphore(0)
+
+    def serve(connection):
+        for piece in pieces:
+            connection.sendall(piece)
+            go.acquire(timeout=20)
+
+    with Program(folder, serve) as program:
+        process = subprocess.Popen([portent, "watch", "-s", prop, "--http", "127.0.0.1:0", program.address],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        try:
+            url = next(re.search(r"http://\S+", line)[0] for line in process.stderr if "http://" in line)
+            yield url, go.release, process
+        finally:
+            go.release()
+            process.send_signal(signal.SIGINT)
+            process.wait(10)
+            process.stderr.close()
+
+
+def play(seconds=6, program="buffer"):
+    """Two threads that take turns, up to now."""
+    now = time.monotonic_ns()
+    t = begin = now - int(seconds * 10**9)
+    stream = Stream(program=program, time=begin)
+    stream.snapshot(t, "main", "state", "blocked: join").snapshot(t, "producer", "state", "running")
+    stream.snapshot(t, "consumer", "state", "blocked: condition")
+    while t < now - 700 * MS:
+        stream.event(t, "producer", "acq", "mutex", loc="buffer.c:9").event(t + 10 * MS, "producer", "event", "write", loc="buffer.c:12")
+        stream.event(t + 150 * MS, "consumer", "contended", "mutex", extra="producer", loc="buffer.c:30")
+        stream.event(t + 200 * MS, "producer", "rel", "mutex").event(t + 210 * MS, "producer", "state", "blocked: lock", extra="mutex")
+        stream.event(t + 220 * MS, "consumer", "state", "running").event(t + 230 * MS, "consumer", "acq", "mutex")
+        stream.event(t + 500 * MS, "consumer", "event", "read", loc="buffer.c:33").event(t + 510 * MS, "consumer", "rel", "mutex")
+        stream.event(t + 560 * MS, "consumer", "state", "ready").event(t + 600 * MS, "consumer", "state", "blocked: condition")
+        stream.event(t + 610 * MS, "producer", "state", "running")
+        t += 700 * MS
+    return stream, t
+
+
+def texts(browser, selector):
+    return browser.value(f"[...document.querySelectorAll({selector!r})].map(e => e.textContent)")
+
+
+def view_shows_the_stream(portent, folder, browser):
+    stream, t = play()
+    first = stream.take()
+    second = stream.event(t, "producer", "event", "write").event(t + 50 * MS, "producer", "event", "write", loc="buffer.c:12").lost(t + 60 * MS, 5).take()
+    with served(portent, folder, first, second, stream.bye(t + 100 * MS).take()) as (url, go_on, _):
+        browser.size(1200, 900)
+        browser.open(url)
+        browser.wait("document.querySelectorAll('#log tbody tr').length > 10")
+        assert browser.complaints() == [], browser.complaints()
+        assert texts(browser, "#names b") == ["main", "producer", "consumer"], texts(browser, "#names b")
+        assert texts(browser, "#properties .word") == ["good so far", "good so far"], texts(browser, "#properties .word")
+        assert "blocked: join" in texts(browser, "#names span")
+        assert browser.value("document.getElementById('program').textContent").startswith("buffer (42) at unix:")
+        # every thread's line and something of each colour was painted
+        assert browser.value("timeline.hits.some(h => h.text.includes('write')) && timeline.hits.some(h => h.text.includes('found mutex taken'))")
+        picture = os.environ.get("PICTURES")
+        if picture:
+            browser.screenshot(os.path.join(picture, "watch-light.png"))
+        go_on()
+        browser.wait("document.querySelector('#properties .violated') !== null")
+        assert texts(browser, "#properties .word")[0].startswith("dead at ")
+        browser.wait("document.getElementById('lost').textContent === '5'")
+        assert "5 events lost" in texts(browser, "#log .lost td")
+        if picture:
+            browser.size(1200, 900, dark=True)
+            browser.wait("true")
+            browser.screenshot(os.path.join(picture, "watch-dark.png"))
+            browser.size(400, 800)
+            browser.value("new Promise(done => setTimeout(done, 300))")
+            browser.screenshot(os.path.join(picture, "watch-narrow.png"))
+        go_on()
+        browser.wait("document.getElementById('link').textContent === 'the program has ended'")
+
+
+def view_zooms_and_pauses(portent, folder, browser):
+    stream, t = play(3)
+    with served(portent, folder, stream.take(), stream.event(t, "producer", "event", "write").clock(t + 500 * MS).take(), b"") as (url, go_on, _):
+        browser.size(1200, 900)
+        browser.open(url)
+        browser.wait("document.querySelectorAll('#log tbody tr').length > 5")
+        before = browser.value("timeline.span")
+        browser.value("document.getElementById('in').click()")
+        assert browser.value("timeline.span") == before / 2
+        browser.key("-")
+        assert browser.value("timeline.span") == before
+        browser.value("document.getElementById('pause').click()")
+        rows, right = browser.value("document.getElementById('log').textContent"), browser.value("timeline.right")
+        events = int(browser.value("model.events"))
+        go_on()
+        browser.wait(f"model.events > {events}")
+        browser.value("new Promise(done => setTimeout(done, 100))")
+        assert browser.value("timeline.right") == right and browser.value("document.getElementById('log').textContent") == rows
+        browser.value("document.getElementById('pause').click()")
+        browser.wait(f"timeline.right > {right}")
+        everything = "document.querySelectorAll('#log tbody tr').length"
+        few = browser.value(everything)
+        browser.value("document.getElementById('everything').click()")
+        assert browser.value(everything) > few
+        assert browser.complaints() == [], browser.complaints()
+
+
+def view_shows_text_as_text(portent, folder, browser):
+    stream = Stream(program=HOSTILE, time=0)
+    stream.event(1 * MS, "<img src=x onerror=hacked=1>", "event", HOSTILE, loc="<b>.c:1").event(2 * MS, "a&b", "acq", "<i>lock</i>")
+    with served(portent, folder, stream.take(), b"") as (url, _, _unused):
+        browser.open(url)
+        browser.wait("document.querySelectorAll('#log tbody tr').length > 0")
+        assert browser.value("window.hacked") is None and browser.complaints() == [], browser.complaints()
+        assert f"event({HOSTILE})" in texts(browser, "#log td"), texts(browser, "#log td")
+        assert "<img src=x onerror=hacked=1>" in texts(browser, "#names b")
+        assert browser.value("document.querySelectorAll('#log b, #log i, #names img, #log img').length") == 0
+        # and the page may not load or run what is not its own
+        assert browser.value("new Promise(done => { const s = document.createElement('script'); s.textContent = 'window.hacked = 2'; "
+                             "document.body.append(s); setTimeout(() => done(window.hacked === undefined), 50); })")
+
+
+TESTS = [view_shows_the_stream, view_zooms_and_pauses, view_shows_text_as_text]
