@@ -73,7 +73,7 @@ static inline void pt_transport_sync(const void *object, int kind)
         pt_transport_sync_now(object, kind);
 }
 
-/* The calling thread's state, and what it waits for: an address, or the number of a thread. */
+/* The calling thread's state, and what it waits for: an address, or the number of a thread; UINT64_MAX: unknown. */
 void pt_transport_state_now(enum pt_stream_state state, uint64_t object);
 static inline void pt_transport_state(enum pt_stream_state state, uint64_t object)
 {

@@ -44,14 +44,9 @@ uint64_t pt_send_time(void)
 
 /* --- one event --- */
 
-static uint32_t space_of(enum pt_wire_op op)
-{
-    return op == PT_WIRE_OP_WAIT || op == PT_WIRE_OP_NOTIFY || op == PT_WIRE_OP_SYNC ? PT_WIRE_OTHER : PT_WIRE_LOCK;
-}
-
 static uint32_t state_object(uint64_t state, uint64_t object)
 {
-    if (state == PT_STATE_RUNNING || state == PT_STATE_READY || state == PT_STATE_SLEEP)
+    if (state == PT_STATE_RUNNING || state == PT_STATE_READY || state == PT_STATE_SLEEP || object == UINT64_MAX)
         return PT_WIRE_NONE;
     if (state == PT_STATE_JOIN)
         return pt_names_thread((uint32_t)object)->number;
@@ -89,56 +84,60 @@ static void follow(struct pt_known *self, const struct pt_wire_event *event)
     }
 }
 
-static struct pt_wire_event translate(const struct pt_raw *raw, const unsigned char *value)
+/* Threads that are heard of for the first time get their names. */
+static uint32_t other_thread(const struct pt_raw *raw, const unsigned char *value)
 {
-    struct pt_wire_event event = {.op = raw->op, .thread = raw->thread, .extra = PT_WIRE_NONE};
     uint64_t runs;
+    memcpy(&runs, value, sizeof runs);
+    if (raw->op == PT_WIRE_OP_START)
+        pt_names_introduce(raw->thread, (uint32_t)raw->object, (uint32_t)raw->extra, runs, "");
+    else if (raw->op == PT_WIRE_OP_FORK)
+        pt_names_introduce((uint32_t)raw->object, raw->thread, 0, runs, "");
+    return raw->op == PT_WIRE_OP_END ? 0 : pt_names_thread((uint32_t)raw->object)->number;
+}
+
+static uint32_t object_of(const struct pt_raw *raw, const unsigned char *value)
+{
     switch (raw->op) {
     case PT_WIRE_OP_START:
-        memcpy(&runs, value, sizeof runs);
-        pt_names_introduce(raw->thread, (uint32_t)raw->object, (uint32_t)raw->extra, runs, "");
-        event.object = pt_names_thread((uint32_t)raw->object)->number;
-        break;
-    case PT_WIRE_OP_FORK:
-        memcpy(&runs, value, sizeof runs);
-        pt_names_introduce((uint32_t)raw->object, raw->thread, 0, runs, "");
-        event.object = (uint32_t)raw->object;
-        break;
-    case PT_WIRE_OP_JOIN:
-        event.object = pt_names_thread((uint32_t)raw->object)->number;
-        break;
     case PT_WIRE_OP_END:
-        break;
+    case PT_WIRE_OP_FORK:
+    case PT_WIRE_OP_JOIN:
+        return other_thread(raw, value);
     case PT_WIRE_OP_WRITE:
     case PT_WIRE_OP_UPDATE:
-        event.object = pt_names_var((uint32_t)raw->object);
-        break;
+        return pt_names_var((uint32_t)raw->object);
     case PT_WIRE_OP_BEGIN:
     case PT_WIRE_OP_FINISH:
-        event.object = pt_names_text(PT_WIRE_BLOCK, (uint32_t)raw->object);
-        break;
+        return pt_names_text(PT_WIRE_BLOCK, (uint32_t)raw->object);
     case PT_WIRE_OP_USER:
-        event.object = pt_names_text(PT_WIRE_USER, (uint32_t)raw->object);
-        break;
+        return pt_names_text(PT_WIRE_USER, (uint32_t)raw->object);
     case PT_WIRE_OP_INTERNAL:
-        event.object = pt_names_text(PT_WIRE_LOCAL, (uint32_t)raw->object);
-        break;
+        return pt_names_text(PT_WIRE_LOCAL, (uint32_t)raw->object);
     case PT_WIRE_OP_STATE:
-        event.object = (uint32_t)raw->object;
+        return (uint32_t)raw->object;
+    case PT_WIRE_OP_WAIT:
+    case PT_WIRE_OP_NOTIFY:
+    case PT_WIRE_OP_SYNC:
+        return pt_names_object(PT_WIRE_OTHER, raw->object);
+    default:
+        return pt_names_object(PT_WIRE_LOCK, raw->object);
+    }
+}
+
+static struct pt_wire_event translate(const struct pt_raw *raw, const unsigned char *value)
+{
+    struct pt_wire_event event = {.op = raw->op, .extra = PT_WIRE_NONE};
+    event.object = object_of(raw, value);
+    event.site = pt_names_site(raw->site);
+    if (raw->op == PT_WIRE_OP_STATE) {
         event.extra = state_object(raw->object, raw->extra);
-        break;
-    case PT_WIRE_OP_CONTENDED: {
+    } else if (raw->op == PT_WIRE_OP_CONTENDED) {
         const struct pt_known *owner = pt_names_by_tid((uint32_t)raw->extra);
         event.extra = owner ? owner->number : PT_WIRE_NONE;
-        event.object = pt_names_object(PT_WIRE_LOCK, raw->object);
-        break;
-    }
-    default:
-        event.object = pt_names_object((enum pt_wire_space)space_of(raw->op), raw->object);
     }
     struct pt_known *self = pt_names_thread(raw->thread);
     event.thread = self->number;
-    event.site = pt_names_site(raw->site);
     follow(self, &event);
     return event;
 }

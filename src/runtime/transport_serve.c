@@ -32,6 +32,7 @@ static void begin(void)
     pt_names_each(forget_locks, NULL);
     atomic_fetch_add_explicit(&pt_stream_generation, 1, memory_order_relaxed);
     atomic_store_explicit(&pt_streaming, PT_STREAM_ON, memory_order_seq_cst);
+    pt_names_survey(); /* who began meanwhile did so unseen */
 }
 
 static void welcome(void)
@@ -40,7 +41,6 @@ static void welcome(void)
         while (pt_send_merge()) /* what is left from the time before belongs to nobody */
             ;
         begin();
-        pt_names_survey();
     }
     if (!pt_reader_accept(pt_send_number(), pt_send_time()))
         pt_sys_sleep(PAUSE_NS * 10);

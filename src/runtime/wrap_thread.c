@@ -131,10 +131,10 @@ PT_WRAP(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *argument))
     {                                                                                                                  \
         struct pt_thread *self = recorder();                                                                           \
         struct pt_thread *joined = self ? pt_thread_find((pthread_t)handle) : NULL;                                    \
-        if (joined)                                                                                                    \
-            pt_transport_state(PT_STATE_JOIN, joined->number);                                                         \
+        if (self)                                                                                                      \
+            pt_transport_state(PT_STATE_JOIN, joined ? joined->number : UINT64_MAX);                                   \
         int result = PT_REAL(name) arguments;                                                                          \
-        if (joined)                                                                                                    \
+        if (self)                                                                                                      \
             pt_transport_state(PT_STATE_RUNNING, 0);                                                                   \
         if (!self || result != success)                                                                                \
             return result;                                                                                             \
