@@ -212,8 +212,11 @@ enum pt_status pt_launch(const char *path, const char *const *arguments, struct 
     return status;
 }
 
+static bool adopts; /* children are followed */
+
 void pt_launch_adopt(void)
 {
+    adopts = true;
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); /* refused: the child's end is learned from kill */
 }
 
@@ -229,7 +232,7 @@ static bool has_ended(pid_t process)
 /* The child that is observed, 0: none. One that is being made shows up in a moment, or never. */
 static pid_t followed(const struct pt_launched *launched)
 {
-    uint32_t process = pt_channel_process(launched->reader);
+    uint32_t process = adopts ? pt_channel_process(launched->reader) : 0;
     for (unsigned tries = 0; process == PT_PROCESS_FORKING && tries < 100; tries++) {
         struct timespec moment = {.tv_nsec = 10 * 1000 * 1000};
         nanosleep(&moment, NULL);

@@ -28,11 +28,13 @@ static void place_error(struct pt_err *err, const struct pt_property *property, 
     err->column = column;
 }
 
-/* Names that may have been meant: those that end in the same word, or the nearest one. */
+/* Names that may have been meant: those that end in the same word, or the nearest one, or the one whose last word is
+ * nearest. */
 struct near {
     struct pt_strtab names; /* the program's own come first */
     const char *word;
-    struct pt_suggest suggest;
+    struct pt_suggest suggest, words;
+    const char *by_word; /* the name whose last word words.best is */
     struct pt_buf same;
     uint32_t same_count;
 };
@@ -56,6 +58,10 @@ static void offer(void *context, const char *name)
         return;
     const char *kept = pt_strtab_text(&near->names, id);
     pt_suggest_offer(&near->suggest, kept);
+    const char *best = near->words.best;
+    pt_suggest_offer(&near->words, last_word(kept));
+    if (near->words.best != best)
+        near->by_word = kept;
     if (strcmp(last_word(kept), last_word(near->word)) == 0 && near->same_count++ < MAX_SAME)
         pt_buf_printf(&near->same, "%s'%s'", near->same_count > 1 ? ", " : "", kept);
 }
@@ -78,11 +84,14 @@ static void hint_near(struct pt_debuginfo *info, const char *path, struct pt_err
     pt_strtab_init(&near.names);
     pt_buf_init(&near.same);
     pt_suggest_init(&near.suggest, path, strlen(path));
+    pt_suggest_init(&near.words, last_word(path), strlen(last_word(path)));
     pt_debuginfo_near(info, path, offer, &near);
     if (near.same_count)
         pt_err_hint(err, "did you mean %s?", near.same.text);
     else if (near.suggest.best)
         pt_err_hint(err, "did you mean '%s'?", near.suggest.best);
+    else if (near.by_word)
+        pt_err_hint(err, "did you mean '%s'?", near.by_word);
     else if (near.names.count && !pt_debuginfo_knows(info, path))
         hint_some(&near.names, err);
     pt_strtab_release(&near.names);

@@ -57,6 +57,8 @@ void pt_settings_load(struct pt_settings *settings)
     struct problems problems = {0};
     pt_buf_init(&problems.list);
     pt_settings_read(settings, getenv(PT_OPTIONS_ENV), complain, &problems);
+    if (settings->exitcode < 0 || settings->exitcode > 255) /* whoever reads it goes by its own */
+        pt_buf_printf(&problems.list, "%sexitcode is not from 0 to 255", problems.list.len ? ", " : "");
     if (problems.list.len && settings->verbosity >= 0)
         warn(&problems);
     if (settings->help)

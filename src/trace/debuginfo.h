@@ -43,8 +43,8 @@ enum pt_status pt_debuginfo_find(struct pt_debuginfo *info, const char *file, co
 /* Is there a variable that the path begins with? */
 bool pt_debuginfo_knows(struct pt_debuginfo *info, const char *path);
 
-/* Offers every name that `path` may have been meant to be: the members at the point it fails, or all variables with the
- * members of the program's own. */
+/* Offers every name that `path` may have been meant to be: the members at the point it fails, or all variables
+ * of the program with their members, and those of libraries that are not the system's. */
 typedef void (*pt_debuginfo_visit)(void *context, const char *name);
 void pt_debuginfo_near(struct pt_debuginfo *info, const char *path, pt_debuginfo_visit visit, void *context);
 

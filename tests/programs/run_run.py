@@ -331,6 +331,21 @@ def follow_fork():
 
 
 @test
+def mistakes():
+    """Misspelt names, files that are not there, and options out of range get a sentence each that helps."""
+    done = run(PORTENT, "c++", "-O2", "-pthread", os.path.join(HERE, "statics.cc"), "-o", "statics")
+    same(f"exit status of portent c++: {done.stderr}", done.returncode, 0)
+    write("p.prop", "property p: stepz == 0;")
+    done = run(PORTENT, "run", "-s", "p.prop", "--", "./statics")
+    same("a last word that is nearly one", [done.returncode, "did you mean 'ns::C::step::steps'?" in done.stderr], [2, True])
+    write("p.prop", "property p: once::calls > 0;")
+    done = run(PORTENT, "run", "-s", "p.prop", "--module", "./none.so", "--", "./statics")
+    same("module", [done.returncode, "cannot open './none.so': No such file" in done.stderr], [2, True])
+    done = run(PORTENT, "run", "-s", "p.prop", "--", "./statics", options="exitcode=256")
+    same("exitcode", [done.returncode, "exitcode is not from 0 to 255" in done.stderr], [FOUND, True])
+
+
+@test
 def strings():
     """The library's string functions write what they are given, in one event each; fortified forms too, and still stop overruns."""
     write("p.prop", 'property p: state != "never"; property q: padded != "never";')

@@ -1,0 +1,57 @@
+/* The modules of a program, as the parts of debuginfo share them. */
+#ifndef PT_TRACE_DEBUGINFO_IMPL_H
+#define PT_TRACE_DEBUGINFO_IMPL_H
+
+#include <elfutils/libdwfl.h>
+
+#include "base/table.h"
+#include "trace/debuginfo.h"
+#include "trace/dwarf_index.h"
+
+struct pt_module {
+    char *path;
+    bool opened, indexed;
+    Dwfl *session;
+    Elf *elf;
+    Dwarf *dwarf;
+    uint64_t shift; /* from addresses of the debug information, which may be a separate file, to those of the module */
+    uint64_t base;  /* where it was loaded, when has_base */
+    bool has_base;
+    struct pt_dwarf_index index;
+    struct pt_module_var *by_address; /* variables with a fixed place, in order; made when first needed */
+    uint32_t by_address_count;
+    bool sorted;
+};
+
+struct pt_module_var {
+    uint64_t address, size;
+    uint32_t var;
+};
+
+struct pt_debuginfo {
+    struct pt_module *modules; /* 0 is the program */
+    uint32_t count;
+    size_t cap;
+    char *library_path;
+    char **extra; /* modules named by the user, then NULL */
+    bool libraries_found;
+    struct pt_strtab texts;    /* what callers were given */
+    struct pt_map64 functions; /* start addresses asked for: id in texts, or unknown */
+};
+
+/* False when it is no ELF file. Opened once. */
+bool pt_module_open(struct pt_module *m);
+/* What it defines; empty without debug information. */
+const struct pt_dwarf_index *pt_module_index(struct pt_module *m);
+/* Lists the libraries; may move info->modules. */
+void pt_debuginfo_libraries(struct pt_debuginfo *info);
+/* The module that was loaded by the name `file`, "" for the program; NULL: none that is known. */
+struct pt_module *pt_debuginfo_module(struct pt_debuginfo *info, const char *file);
+/* Is `file` the end of `path`, by whole components? */
+bool pt_module_file_matches(const char *path, const char *file);
+/* The file a variable is declared in. */
+const char *pt_module_file_of(const struct pt_dwarf_var *var);
+/* Is the address loaded? Sections that the linker dropped leave variables at address 0 or at the end of memory. */
+bool pt_module_has(const struct pt_module *m, uint64_t address);
+
+#endif
