@@ -135,9 +135,9 @@ static void put_event(const struct pt_program *program, const struct pt_witness_
 {
     static const char *const marks[] = {[PT_WITNESS_OTHER] = "",
                                         [PT_WITNESS_BEGIN] = "<- the block begins",
-                                        [PT_WITNESS_FOREIGN] = "<- another thread, causally after the begin",
-                                        [PT_WITNESS_LATER] = "<- the block again, causally after that"};
-    enum { NAME_COLUMNS = 14, TEXT_COLUMNS = 34 };
+                                        [PT_WITNESS_FOREIGN] = "<- another thread, after that",
+                                        [PT_WITNESS_LATER] = "<- the block again, after it"};
+    enum { NAME_COLUMNS = 14, TEXT_COLUMNS = 26 }; /* with the marks: 80 */
     const struct pt_prog_step *step = &program->steps[event->step];
     struct pt_buf clean;
     pt_buf_init(&clean);
@@ -150,7 +150,7 @@ static void put_event(const struct pt_program *program, const struct pt_witness_
     clean.len = 0;
     pt_style_clean(&clean, step->text, strlen(step->text));
     if (marked) {
-        pt_style_fit(buf, clean.text, TEXT_COLUMNS, PT_CUT_END);
+        pt_style_fit(buf, clean.text, clean.len > TEXT_COLUMNS ? clean.len : TEXT_COLUMNS, PT_CUT_END);
         pt_buf_printf(buf, " %s", marks[event->role]);
     } else {
         pt_buf_puts(buf, clean.text);
@@ -196,6 +196,10 @@ static void put_run(const struct pt_program *program, const struct pt_witness *w
 static void put_summary(const struct pt_program *program, const struct pt_atomicity *result, struct pt_buf *buf)
 {
     uint32_t counts[3] = {0};
+    if (program->block_count == 0) {
+        pt_buf_puts(buf, "0 blocks: no begin and end (in C: portent_begin, portent_end) mark any\n");
+        return;
+    }
     for (uint32_t b = 0; b < program->block_count; b++)
         counts[result->blocks[b].atomic]++;
     pt_buf_printf(buf, "%u block%s: %u causally atomic, %u not", program->block_count,

@@ -131,6 +131,7 @@ static enum pt_status unfold_model(struct check *c, const struct pt_model *model
                                         .meanings = model->meanings,
                                         .block_threads = model->block_threads,
                                         .block_count = model->block_count,
+                                        .restart = model->restart,
                                         .coloured = o->plain,
                                         .drop_settled = !o->plain && !o->all,
                                         .all = o->all,
@@ -207,7 +208,7 @@ static void check_plain(struct check *c)
 
 /*
  * Whether a lock that is free can be released, or a thread started twice: by unfolding the net without its variables,
- * on which what can happen does not depend. Not needed where every release is by a holder and no thread starts another.
+ * on which what can happen does not depend. Not needed where the graphs of the threads show it (reduce.c).
  */
 static void check_safety(struct check *c)
 {
@@ -314,7 +315,7 @@ enum pt_status pt_atomicity_check(const struct pt_program *program, const struct
     count_net(program, &result);
     pt_reduction_make(program, &c.reduction);
     choose_blocks(&c);
-    if (!c.reduction.nested || c.reduction.spawns)
+    if (!c.reduction.safe)
         check_safety(&c);
     if (c.status == PT_OK && !result.limit) {
         if (options->plain)

@@ -27,6 +27,7 @@ void pt_model_release(struct pt_model *model)
     free(model->steps);
     free(model->block_threads);
     free(model->silent);
+    free(model->restart);
     *model = (struct pt_model){0};
 }
 

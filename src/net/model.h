@@ -14,6 +14,7 @@ struct pt_model {
     struct pt_meaning *meanings;
     uint32_t *steps; /* PT_NONE: none */
     bool *silent;    /* by step of the program: may be missing between the steps of a run (contract.c); NULL: none is */
+    uint32_t *restart; /* by place, see pt_unfold_options; NULL: none */
     size_t meaning_cap, step_cap;
     uint32_t *block_threads;
     uint32_t block_count;

@@ -180,6 +180,40 @@ static bool thread_is_nested(const struct pt_program *p, const struct pt_reducti
     return ok;
 }
 
+/* Whether a thread's graph leads from one node to another. */
+static bool leads_to(const struct pt_program *p, const struct pt_reduction *r, uint32_t thread, uint32_t from,
+                     uint32_t to)
+{
+    bool *reached = pt_xcalloc(p->threads[thread].node_count, sizeof *reached), changed = true;
+    reached[from] = true;
+    while (changed) {
+        changed = false;
+        for (uint32_t i = r->step_start[thread]; i < r->step_start[thread + 1]; i++) {
+            const struct pt_prog_step *s = &p->steps[r->steps[i]];
+            if (reached[s->from] && !reached[s->to])
+                reached[s->to] = changed = true;
+        }
+    }
+    bool found = reached[to];
+    free(reached);
+    return found;
+}
+
+/* Whether each thread has at most one step that starts it, and none of these is in a loop. */
+static bool starts_once(const struct pt_program *p, const struct pt_reduction *r)
+{
+    bool *started = pt_xcalloc(p->thread_count, sizeof *started), once = true;
+    for (uint32_t i = 0; i < p->step_count && once; i++) {
+        const struct pt_prog_step *s = &p->steps[i];
+        if (s->kind != PT_STEP_SPAWN)
+            continue;
+        once = !started[s->object] && !leads_to(p, r, s->thread, s->to, s->from);
+        started[s->object] = true;
+    }
+    free(started);
+    return once;
+}
+
 void pt_reduction_make(const struct pt_program *program, struct pt_reduction *r)
 {
     *r = (struct pt_reduction){.nested = true};
@@ -190,6 +224,7 @@ void pt_reduction_make(const struct pt_program *program, struct pt_reduction *r)
         r->nested = r->like[t] != t || thread_is_nested(program, r, t);
     for (uint32_t t = 0; t < program->thread_count; t++)
         r->spawns |= program->threads[t].spawned;
+    r->safe = r->nested && starts_once(program, r);
     if (!r->nested || r->spawns)
         r->copies = PT_NONE;
 }

@@ -12,6 +12,7 @@ struct pt_reduction {
     bool *shared_var;     /* accessed by two threads, and written */
     bool *shared_lock;    /* used by two threads */
     bool nested;          /* every release is by a thread that surely holds the lock */
+    bool safe;            /* nested, and each thread is surely started once at most: the net is 1-safe */
     bool spawns;          /* a thread starts another */
     uint32_t copies;      /* of each kind of thread that matter besides the block's own; PT_NONE: all do */
 };

@@ -1,7 +1,7 @@
 /*
  * SML to control-flow graphs: a recursive descent over the grammar of the modelling language (man portent-model), one
  * function per rule. Every statement becomes one step, every guard two, of which either may be taken: data is
- * abstracted. Expressions leave nothing but the global variables they read.
+ * abstracted. Expressions (sml_expr.c) leave nothing but the global variables they read.
  *
  * As in Fig. 4 of the paper, a statement has one entry place and exit transitions: the last statement of a loop leads
  * back to the loop's head, the last of a branch to what follows the `if`. So what parsing a statement returns is the
@@ -16,214 +16,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/table.h"
-#include "net/sml_lex.h"
-
-enum type { TYPE_INT, TYPE_BOOL };
-
-struct parser {
-    struct pt_sml_lexer lexer;
-    struct pt_sml_token token; /* the one that is looked at */
-    const char *previous_end;  /* of the token before it */
-    uint32_t depth;
-    struct pt_program *program;
-    struct pt_strtab names;      /* declared */
-    uint32_t *ids;               /* by name: the variable's or the lock's */
-    bool *is_lock;               /* by name */
-    size_t id_cap, lock_cap;     /* of the two */
-    uint32_t *reads, read_count; /* of the statement being read */
-    size_t read_cap;
-    struct pt_buf text;
-    uint32_t thread;
-    struct pt_err *err;
-};
-
-static enum pt_status fail_at(struct parser *p, const struct pt_sml_token *token, const char *message)
-{
-    (void)pt_err_at(p->err, PT_EINPUT, p->lexer.file, token->line, token->column, "%s", message);
-    pt_sml_show(&p->lexer, token, p->err);
-    return PT_EINPUT;
-}
-
-static enum pt_status fail_name(struct parser *p, const struct pt_sml_token *token, const char *before,
-                                const char *after)
-{
-    int len = token->len < 100 ? (int)token->len : 100;
-    (void)pt_err_at(p->err, PT_EINPUT, p->lexer.file, token->line, token->column, "%s'%.*s'%s", before, len,
-                    token->text, after);
-    pt_sml_show(&p->lexer, token, p->err);
-    return PT_EINPUT;
-}
-
-/* "expected X" at the token that is there instead. */
-static enum pt_status fail_expected(struct parser *p, const char *what)
-{
-    struct pt_buf message;
-    pt_buf_init(&message);
-    pt_buf_printf(&message, "expected %s%s", what, p->token.kind == PT_SML_EOF ? ", but the program ends here" : "");
-    enum pt_status status = fail_at(p, &p->token, message.text);
-    pt_buf_release(&message);
-    return status;
-}
-
-static enum pt_status advance(struct parser *p)
-{
-    p->previous_end = p->token.text + p->token.len;
-    return pt_sml_next(&p->lexer, &p->token, p->err);
-}
-
-static enum pt_status expect(struct parser *p, enum pt_sml_kind kind, const char *what)
-{
-    return p->token.kind == kind ? advance(p) : fail_expected(p, what);
-}
-
-static enum pt_status accept(struct parser *p, enum pt_sml_kind kind, bool *ret_taken)
-{
-    *ret_taken = p->token.kind == kind;
-    return *ret_taken ? advance(p) : PT_OK;
-}
-
-static enum pt_status enter(struct parser *p)
-{
-    if (++p->depth > PT_SML_DEPTH)
-        return fail_at(p, &p->token, "statements and parentheses are nested too deeply here (more than 1000 levels)");
-    return PT_OK;
-}
-
-/* --- Expressions ---------------------------------------------------------------------------------------------- */
-
-static enum pt_status parse_operand(struct parser *p, enum type *ret_type);
-
-/* Binding strength of the binary operators, all left-associative, and of what `!` and `-` apply to. */
-enum {
-    STRENGTH_NONE,
-    STRENGTH_OR,
-    STRENGTH_AND,
-    STRENGTH_NOT,
-    STRENGTH_COMPARE,
-    STRENGTH_SUM,
-    STRENGTH_PRODUCT,
-    STRENGTH_MINUS
-};
-
-static uint32_t strength(enum pt_sml_kind kind)
-{
-    switch (kind) {
-    case PT_SML_BARS:
-    case PT_SML_KW_OR:
-        return STRENGTH_OR;
-    case PT_SML_KW_AND:
-        return STRENGTH_AND;
-    case PT_SML_COMPARE:
-        return STRENGTH_COMPARE;
-    case PT_SML_PLUS:
-    case PT_SML_MINUS:
-        return STRENGTH_SUM;
-    case PT_SML_STAR:
-    case PT_SML_SLASH:
-        return STRENGTH_PRODUCT;
-    default:
-        return STRENGTH_NONE;
-    }
-}
-
-static enum pt_status check_type(struct parser *p, const struct pt_sml_token *at, enum type is, enum type wanted)
-{
-    if (is == wanted)
-        return PT_OK;
-    return fail_at(p, at,
-                   wanted == TYPE_BOOL ? "expected a condition here, such as x != 0"
-                                       : "expected a number here, but this is a condition");
-}
-
-/* An expression of operators that bind at least as strongly as `least`. */
-static enum pt_status parse_binary(struct parser *p, uint32_t least, enum type *ret_type)
-{
-    enum type left, right;
-    struct pt_sml_token left_at = p->token;
-    enum pt_status status = enter(p);
-    if (status == PT_OK)
-        status = parse_operand(p, &left);
-    while (status == PT_OK && strength(p->token.kind) >= least) {
-        uint32_t s = strength(p->token.kind);
-        enum type wanted = s <= STRENGTH_AND ? TYPE_BOOL : TYPE_INT;
-        status = check_type(p, &left_at, left, wanted);
-        if (status == PT_OK)
-            status = advance(p);
-        struct pt_sml_token right_at = p->token;
-        if (status == PT_OK)
-            status = parse_binary(p, s + 1, &right);
-        if (status == PT_OK)
-            status = check_type(p, &right_at, right, wanted);
-        left = s <= STRENGTH_COMPARE ? TYPE_BOOL : TYPE_INT;
-    }
-    if (status != PT_OK)
-        return status;
-    p->depth--;
-    *ret_type = left;
-    return PT_OK;
-}
-
-static enum pt_status parse_typed(struct parser *p, uint32_t least, enum type wanted)
-{
-    struct pt_sml_token at = p->token;
-    enum type type;
-    enum pt_status status = parse_binary(p, least, &type);
-    return status == PT_OK ? check_type(p, &at, type, wanted) : status;
-}
-
-static enum pt_status parse_name(struct parser *p)
-{
-    uint32_t name = pt_strtab_find(&p->names, p->token.text, p->token.len);
-    if (name != PT_NONE && p->is_lock[name])
-        return fail_name(p, &p->token, "", " is a lock, which has no value");
-    if (name != PT_NONE)
-        PT_PUSH(p->reads, p->read_count, p->read_cap, p->ids[name]);
-    return advance(p);
-}
-
-/* A number, a name, true, false, -e, !b, (e) or (b). */
-static enum pt_status parse_operand(struct parser *p, enum type *ret_type)
-{
-    enum pt_sml_kind kind = p->token.kind;
-    enum pt_status status;
-    *ret_type = TYPE_INT;
-    switch (kind) {
-    case PT_SML_INT:
-        return advance(p);
-    case PT_SML_ID:
-        return parse_name(p);
-    case PT_SML_KW_TRUE:
-    case PT_SML_KW_FALSE:
-        *ret_type = TYPE_BOOL;
-        return advance(p);
-    case PT_SML_MINUS:
-        status = advance(p);
-        return status == PT_OK ? parse_typed(p, STRENGTH_MINUS, TYPE_INT) : status;
-    case PT_SML_NOT:
-        *ret_type = TYPE_BOOL;
-        status = advance(p);
-        return status == PT_OK ? parse_typed(p, STRENGTH_NOT, TYPE_BOOL) : status;
-    case PT_SML_OPEN:
-        status = advance(p);
-        if (status == PT_OK)
-            status = parse_binary(p, STRENGTH_OR, ret_type);
-        return status == PT_OK ? expect(p, PT_SML_CLOSE, "')'") : status;
-    default:
-        return fail_expected(p, "a number or a name");
-    }
-}
+#include "net/sml_impl.h"
 
 /* --- Steps ---------------------------------------------------------------------------------------------------- */
 
-static struct pt_source_place place_of(const struct parser *p, const struct pt_sml_token *token)
+static struct pt_source_place place_of(const struct pt_sml_parser *p, const struct pt_sml_token *token)
 {
     return (struct pt_source_place){.file = p->program->file, .line = token->line, .column = token->column};
 }
 
 /* The source from `start` to the last token read, on one line and not longer than a reader wants it. */
-static void take_text(struct parser *p, const struct pt_sml_token *start)
+static void take_text(struct pt_sml_parser *p, const struct pt_sml_token *start)
 {
     enum { LONGEST = 120 };
     bool space = false;
@@ -249,7 +52,7 @@ struct exits {
     uint32_t first, last; /* PT_NONE: none */
 };
 
-static struct exits add_step(struct parser *p, enum pt_step_kind kind, uint32_t object, uint32_t from,
+static struct exits add_step(struct pt_sml_parser *p, enum pt_step_kind kind, uint32_t object, uint32_t from,
                              const struct pt_sml_token *at, uint32_t written)
 {
     struct pt_prog_step step = {.kind = (uint8_t)kind,
@@ -265,7 +68,7 @@ static struct exits add_step(struct parser *p, enum pt_step_kind kind, uint32_t 
 
 static const struct exits no_exits = {PT_NONE, PT_NONE};
 
-static void patch(struct parser *p, struct exits exits, uint32_t node)
+static void patch(struct pt_sml_parser *p, struct exits exits, uint32_t node)
 {
     for (uint32_t s = exits.first, next; s != PT_NONE; s = next) {
         next = p->program->steps[s].to;
@@ -273,7 +76,7 @@ static void patch(struct parser *p, struct exits exits, uint32_t node)
     }
 }
 
-static struct exits join(struct parser *p, struct exits a, struct exits b)
+static struct exits join(struct pt_sml_parser *p, struct exits a, struct exits b)
 {
     if (a.first == PT_NONE || b.first == PT_NONE)
         return a.first == PT_NONE ? b : a;
@@ -285,19 +88,19 @@ static struct exits join(struct parser *p, struct exits a, struct exits b)
 
 /* Each rule below is given the node its statement starts at and returns the steps that leave it. */
 
-static enum pt_status parse_statements(struct parser *p, struct exits before, struct exits *ret_exits);
+static enum pt_status parse_statements(struct pt_sml_parser *p, struct exits before, struct exits *ret_exits);
 
-static enum pt_status parse_assignment(struct parser *p, uint32_t from, struct exits *ret_exits)
+static enum pt_status parse_assignment(struct pt_sml_parser *p, uint32_t from, struct exits *ret_exits)
 {
     struct pt_sml_token at = p->token;
     uint32_t name = pt_strtab_find(&p->names, at.text, at.len);
     if (name != PT_NONE && p->is_lock[name])
-        return fail_name(p, &at, "", " is a lock, which cannot be assigned to");
-    enum pt_status status = advance(p);
+        return pt_sml_fail_name(p, &at, "", " is a lock, which cannot be assigned to");
+    enum pt_status status = pt_sml_advance(p);
     if (status == PT_OK)
-        status = expect(p, PT_SML_ASSIGN, "':='");
+        status = pt_sml_expect(p, PT_SML_ASSIGN, "':='");
     if (status == PT_OK)
-        status = parse_typed(p, STRENGTH_SUM, TYPE_INT); /* a `||` behind it begins the next thread */
+        status = pt_sml_parse_number(p);
     if (status != PT_OK)
         return status;
     take_text(p, &at);
@@ -306,25 +109,25 @@ static enum pt_status parse_assignment(struct parser *p, uint32_t from, struct e
 }
 
 /* acquire(l), release(l) */
-static enum pt_status parse_lock(struct parser *p, uint32_t from, struct exits *ret_exits)
+static enum pt_status parse_lock(struct pt_sml_parser *p, uint32_t from, struct exits *ret_exits)
 {
     struct pt_sml_token at = p->token;
     enum pt_step_kind kind = at.kind == PT_SML_KW_ACQUIRE ? PT_STEP_ACQUIRE : PT_STEP_RELEASE;
-    enum pt_status status = advance(p);
+    enum pt_status status = pt_sml_advance(p);
     if (status == PT_OK)
-        status = expect(p, PT_SML_OPEN, "'(' and a lock");
+        status = pt_sml_expect(p, PT_SML_OPEN, "'(' and a lock");
     if (status != PT_OK)
         return status;
     if (p->token.kind != PT_SML_ID)
-        return fail_expected(p, "the name of a lock");
+        return pt_sml_fail_expected(p, "the name of a lock");
     uint32_t name = pt_strtab_find(&p->names, p->token.text, p->token.len);
     if (name == PT_NONE)
-        return fail_name(p, &p->token, "no lock ", " is declared");
+        return pt_sml_fail_name(p, &p->token, "no lock ", " is declared");
     if (!p->is_lock[name])
-        return fail_name(p, &p->token, "", " is a variable, not a lock");
-    status = advance(p);
+        return pt_sml_fail_name(p, &p->token, "", " is a variable, not a lock");
+    status = pt_sml_advance(p);
     if (status == PT_OK)
-        status = expect(p, PT_SML_CLOSE, "')'");
+        status = pt_sml_expect(p, PT_SML_CLOSE, "')'");
     if (status != PT_OK)
         return status;
     take_text(p, &at);
@@ -333,16 +136,16 @@ static enum pt_status parse_lock(struct parser *p, uint32_t from, struct exits *
 }
 
 /* "(" b ")", with both outcomes as steps. */
-static enum pt_status parse_guard(struct parser *p, uint32_t from, struct exits *ret_yes, struct exits *ret_no)
+static enum pt_status parse_guard(struct pt_sml_parser *p, uint32_t from, struct exits *ret_yes, struct exits *ret_no)
 {
     struct pt_sml_token at = p->token;
-    enum pt_status status = advance(p);
+    enum pt_status status = pt_sml_advance(p);
     if (status == PT_OK)
-        status = expect(p, PT_SML_OPEN, "'(' and a condition");
+        status = pt_sml_expect(p, PT_SML_OPEN, "'(' and a condition");
     if (status == PT_OK)
-        status = parse_typed(p, STRENGTH_OR, TYPE_BOOL);
+        status = pt_sml_parse_condition(p);
     if (status == PT_OK)
-        status = expect(p, PT_SML_CLOSE, "')'");
+        status = pt_sml_expect(p, PT_SML_CLOSE, "')'");
     if (status != PT_OK)
         return status;
     take_text(p, &at);
@@ -356,15 +159,15 @@ static enum pt_status parse_guard(struct parser *p, uint32_t from, struct exits 
 }
 
 /* "{" stmts "}" */
-static enum pt_status parse_body(struct parser *p, struct exits before, struct exits *ret_exits)
+static enum pt_status parse_body(struct pt_sml_parser *p, struct exits before, struct exits *ret_exits)
 {
-    enum pt_status status = expect(p, PT_SML_LBRACE, "'{'");
+    enum pt_status status = pt_sml_expect(p, PT_SML_LBRACE, "'{'");
     if (status == PT_OK)
         status = parse_statements(p, before, ret_exits);
-    return status == PT_OK ? expect(p, PT_SML_RBRACE, "a statement or '}'") : status;
+    return status == PT_OK ? pt_sml_expect(p, PT_SML_RBRACE, "a statement or '}'") : status;
 }
 
-static enum pt_status parse_while(struct parser *p, uint32_t from, struct exits *ret_exits)
+static enum pt_status parse_while(struct pt_sml_parser *p, uint32_t from, struct exits *ret_exits)
 {
     struct exits yes, no, last;
     enum pt_status status = parse_guard(p, from, &yes, &no);
@@ -377,7 +180,7 @@ static enum pt_status parse_while(struct parser *p, uint32_t from, struct exits 
     return PT_OK;
 }
 
-static enum pt_status parse_if(struct parser *p, uint32_t from, struct exits *ret_exits)
+static enum pt_status parse_if(struct pt_sml_parser *p, uint32_t from, struct exits *ret_exits)
 {
     struct exits yes, no, after_yes, after_no;
     bool has_else = false;
@@ -385,7 +188,7 @@ static enum pt_status parse_if(struct parser *p, uint32_t from, struct exits *re
     if (status == PT_OK)
         status = parse_body(p, yes, &after_yes);
     if (status == PT_OK)
-        status = accept(p, PT_SML_KW_ELSE, &has_else);
+        status = pt_sml_accept(p, PT_SML_KW_ELSE, &has_else);
     after_no = no;
     if (status == PT_OK && has_else)
         status = parse_body(p, no, &after_no);
@@ -396,19 +199,19 @@ static enum pt_status parse_if(struct parser *p, uint32_t from, struct exits *re
 }
 
 /* begin [: NAME] stmts end */
-static enum pt_status parse_block(struct parser *p, uint32_t from, struct exits *ret_exits)
+static enum pt_status parse_block(struct pt_sml_parser *p, uint32_t from, struct exits *ret_exits)
 {
     struct pt_sml_token at = p->token;
     char *name = NULL;
     bool named = false;
-    enum pt_status status = advance(p);
+    enum pt_status status = pt_sml_advance(p);
     if (status == PT_OK)
-        status = accept(p, PT_SML_COLON, &named);
+        status = pt_sml_accept(p, PT_SML_COLON, &named);
     if (status == PT_OK && named) {
         if (p->token.kind != PT_SML_ID)
-            return fail_expected(p, "the block's name");
+            return pt_sml_fail_expected(p, "the block's name");
         name = pt_arena_strndup(&p->program->arena, p->token.text, p->token.len);
-        status = advance(p);
+        status = pt_sml_advance(p);
     }
     if (status != PT_OK)
         return status;
@@ -418,7 +221,7 @@ static enum pt_status parse_block(struct parser *p, uint32_t from, struct exits 
     status = parse_statements(p, last, &last);
     struct pt_sml_token end = p->token;
     if (status == PT_OK)
-        status = expect(p, PT_SML_KW_END, "a statement or 'end'");
+        status = pt_sml_expect(p, PT_SML_KW_END, "a statement or 'end'");
     if (status != PT_OK)
         return status;
     uint32_t node = pt_program_add_node(p->program, p->thread);
@@ -429,10 +232,10 @@ static enum pt_status parse_block(struct parser *p, uint32_t from, struct exits 
     return PT_OK;
 }
 
-static enum pt_status parse_skip(struct parser *p, uint32_t from, struct exits *ret_exits)
+static enum pt_status parse_skip(struct pt_sml_parser *p, uint32_t from, struct exits *ret_exits)
 {
     struct pt_sml_token at = p->token;
-    enum pt_status status = advance(p);
+    enum pt_status status = pt_sml_advance(p);
     if (status != PT_OK)
         return status;
     take_text(p, &at);
@@ -440,10 +243,10 @@ static enum pt_status parse_skip(struct parser *p, uint32_t from, struct exits *
     return PT_OK;
 }
 
-typedef enum pt_status statement_rule(struct parser *p, uint32_t from, struct exits *ret_exits);
+typedef enum pt_status statement_rule(struct pt_sml_parser *p, uint32_t from, struct exits *ret_exits);
 
 /* The rule for the statement that begins here; NULL: none does. */
-static statement_rule *find_rule(const struct parser *p)
+static statement_rule *find_rule(const struct pt_sml_parser *p)
 {
     switch (p->token.kind) {
     case PT_SML_ID:
@@ -464,20 +267,20 @@ static statement_rule *find_rule(const struct parser *p)
     }
 }
 
-static enum pt_status skip_semicolons(struct parser *p)
+static enum pt_status skip_semicolons(struct pt_sml_parser *p)
 {
     bool taken = true;
     enum pt_status status = PT_OK;
     while (status == PT_OK && taken)
-        status = accept(p, PT_SML_SEMICOLON, &taken);
+        status = pt_sml_accept(p, PT_SML_SEMICOLON, &taken);
     return status;
 }
 
 /* Statements up to a token that begins none; the steps of `before` lead to the first of them. */
-static enum pt_status parse_statements(struct parser *p, struct exits before, struct exits *ret_exits)
+static enum pt_status parse_statements(struct pt_sml_parser *p, struct exits before, struct exits *ret_exits)
 {
     struct exits exits = before;
-    enum pt_status status = enter(p);
+    enum pt_status status = pt_sml_enter(p);
     if (status == PT_OK)
         status = skip_semicolons(p);
     for (statement_rule *rule; status == PT_OK && (rule = find_rule(p));) {
@@ -497,29 +300,29 @@ static enum pt_status parse_statements(struct parser *p, struct exits before, st
 
 /* --- Programs ------------------------------------------------------------------------------------------------- */
 
-static enum pt_status parse_declaration(struct parser *p)
+static enum pt_status parse_declaration(struct pt_sml_parser *p)
 {
     bool lock = p->token.kind == PT_SML_KW_LOCK, more = true;
-    enum pt_status status = advance(p);
+    enum pt_status status = pt_sml_advance(p);
     while (status == PT_OK && more) {
         if (p->token.kind != PT_SML_ID)
-            return fail_expected(p, lock ? "the name of a lock" : "the name of a variable");
+            return pt_sml_fail_expected(p, lock ? "the name of a lock" : "the name of a variable");
         uint32_t count = p->names.count, name = pt_strtab_intern(&p->names, p->token.text, p->token.len);
         if (name < count)
-            return fail_name(p, &p->token, "", " is declared twice");
+            return pt_sml_fail_name(p, &p->token, "", " is declared twice");
         const char *text = pt_strtab_text(&p->names, name);
         PT_GROW(p->ids, p->id_cap, p->names.count);
         PT_GROW(p->is_lock, p->lock_cap, p->names.count);
         p->ids[name] = lock ? pt_program_add_lock(p->program, text) : pt_program_add_var(p->program, text);
         p->is_lock[name] = lock;
-        status = advance(p);
+        status = pt_sml_advance(p);
         if (status == PT_OK)
-            status = accept(p, PT_SML_COMMA, &more);
+            status = pt_sml_accept(p, PT_SML_COMMA, &more);
     }
     return status == PT_OK ? skip_semicolons(p) : status;
 }
 
-static void begin_thread(struct parser *p, const struct pt_sml_token *at, const struct pt_sml_token *name)
+static void begin_thread(struct pt_sml_parser *p, const struct pt_sml_token *at, const struct pt_sml_token *name)
 {
     char number[32];
     (void)snprintf(number, sizeof number, "thread %u", p->program->thread_count + 1);
@@ -528,7 +331,7 @@ static void begin_thread(struct parser *p, const struct pt_sml_token *at, const 
 }
 
 /* The thread's statements, and the node in which it has ended. */
-static enum pt_status parse_thread_body(struct parser *p)
+static enum pt_status parse_thread_body(struct pt_sml_parser *p)
 {
     struct exits exits;
     enum pt_status status = parse_statements(p, no_exits, &exits);
@@ -542,56 +345,59 @@ static enum pt_status parse_thread_body(struct parser *p)
 }
 
 /* { "thread" [ID] "{" stmts "}" } */
-static enum pt_status parse_named_threads(struct parser *p)
+static enum pt_status parse_named_threads(struct pt_sml_parser *p)
 {
     enum pt_status status = PT_OK;
     while (status == PT_OK && p->token.kind == PT_SML_KW_THREAD) {
         struct pt_sml_token at = p->token, name;
-        status = advance(p);
+        status = pt_sml_advance(p);
         name = p->token;
         if (status == PT_OK && name.kind == PT_SML_ID)
-            status = advance(p);
+            status = pt_sml_advance(p);
         if (status != PT_OK)
             return status;
         begin_thread(p, &at, name.kind == PT_SML_ID ? &name : NULL);
-        status = expect(p, PT_SML_LBRACE, "'{'");
+        status = pt_sml_expect(p, PT_SML_LBRACE, "'{'");
         if (status == PT_OK)
             status = parse_thread_body(p);
         if (status == PT_OK)
-            status = expect(p, PT_SML_RBRACE, "a statement or '}'");
+            status = pt_sml_expect(p, PT_SML_RBRACE, "a statement or '}'");
         if (status == PT_OK)
             status = skip_semicolons(p);
     }
     if (status != PT_OK)
         return status;
-    return p->token.kind == PT_SML_EOF ? PT_OK : fail_expected(p, "'thread' or the end of the program");
+    return p->token.kind == PT_SML_EOF ? PT_OK : pt_sml_fail_expected(p, "'thread' or the end of the program");
 }
 
 /* stmts { "||" stmts } ["||"] ["null"] */
-static enum pt_status parse_parallel_threads(struct parser *p)
+static enum pt_status parse_parallel_threads(struct pt_sml_parser *p)
 {
     enum pt_status status = PT_OK;
     bool more = true;
     while (status == PT_OK && more && p->token.kind != PT_SML_EOF && p->token.kind != PT_SML_KW_NULL) {
+        status = skip_semicolons(p);
         struct pt_sml_token at = p->token;
-        if (!find_rule(p))
-            return fail_expected(p, "a statement");
+        if (status == PT_OK && !find_rule(p))
+            status = pt_sml_fail_expected(p, "a statement");
+        if (status != PT_OK)
+            return status;
         begin_thread(p, &at, NULL);
         status = parse_thread_body(p);
         if (status == PT_OK)
-            status = accept(p, PT_SML_BARS, &more);
+            status = pt_sml_accept(p, PT_SML_BARS, &more);
     }
     bool null;
     if (status == PT_OK)
-        status = accept(p, PT_SML_KW_NULL, &null);
+        status = pt_sml_accept(p, PT_SML_KW_NULL, &null);
     if (status != PT_OK)
         return status;
-    return p->token.kind == PT_SML_EOF ? PT_OK : fail_expected(p, "a statement, '||' or the end of the program");
+    return p->token.kind == PT_SML_EOF ? PT_OK : pt_sml_fail_expected(p, "a statement, '||' or the end of the program");
 }
 
-static enum pt_status parse_program(struct parser *p)
+static enum pt_status parse_program(struct pt_sml_parser *p)
 {
-    enum pt_status status = advance(p);
+    enum pt_status status = pt_sml_advance(p);
     if (status == PT_OK)
         status = skip_semicolons(p);
     while (status == PT_OK && (p->token.kind == PT_SML_KW_INT || p->token.kind == PT_SML_KW_LOCK))
@@ -600,7 +406,7 @@ static enum pt_status parse_program(struct parser *p)
         return status;
     status = p->token.kind == PT_SML_KW_THREAD ? parse_named_threads(p) : parse_parallel_threads(p);
     if (status == PT_OK && p->program->thread_count == 0)
-        return fail_at(p, &p->token, "this program has no thread");
+        return pt_sml_fail_at(p, &p->token, "this program has no thread");
     return status;
 }
 
@@ -609,7 +415,7 @@ enum pt_status pt_sml_parse(const char *file, const char *text, size_t len, stru
 {
     if (len > UINT32_MAX / 2)
         return pt_err_at(err, PT_EINPUT, file, 0, 0, "this program is longer than 2 GiB");
-    struct parser p = {.program = program, .err = err};
+    struct pt_sml_parser p = {.program = program, .err = err};
     program->file = pt_arena_strndup(&program->arena, file, strlen(file));
     pt_sml_lexer_init(&p.lexer, program->file, text, len);
     p.token.text = text;

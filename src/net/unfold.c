@@ -6,6 +6,12 @@
  * theorem the prefix then represents every reachable marking, and every transition enabled there has an event in it,
  * cut-offs included. So a goal transition that can ever fire is found, and a shortest local configuration for it first.
  *
+ * With `restart`, an earlier marking is also good enough if it is this one but for a token that nothing can consume,
+ * and has a token elsewhere instead. Then every extension of the later configuration has a copy behind the earlier one,
+ * which is all that the proof asks of cut-offs when the question is whether a transition can fire; the copy comes
+ * earlier in the order, too, since configurations of the same transitions reach the same marking, and otherwise their
+ * sizes or transitions decide. Not every marking is represented then.
+ *
  * Colours are not flattened into the net (a writer over n reader places would have 3^n variants): the plain net is
  * unfolded and a condition is labelled with the colour that its producer's history gives it. The labelled net is as
  * good as one whose places are the pairs (place, label), so the theorem holds with markings compared label by label;
@@ -140,12 +146,12 @@ static uint64_t *make_marking(struct unfolder *un, const uint32_t *pre, uint32_t
     return marking;
 }
 
-/* Whether the candidate's local configuration reaches the marking that event 'other' reaches (0: the initial one). */
-static bool same_marking(struct unfolder *un, const uint32_t *pre, const struct candidate *c, uint32_t other)
+/* Whether event `other` (0: the initial one) reaches this sorted marking. */
+static bool reaches(struct unfolder *un, uint32_t other, const uint64_t *marking, uint32_t count)
 {
     const struct pt_unfolding *u = un->u;
-    uint32_t count, other_count;
-    uint64_t *mine = make_marking(un, pre, c->transition, c->colour, c->tag, &count), *theirs;
+    uint32_t other_count;
+    uint64_t *theirs;
     if (other == 0) {
         other_count = u->initial_count;
         theirs = pt_xmalloc(other_count * sizeof *theirs);
@@ -156,21 +162,49 @@ static bool same_marking(struct unfolder *un, const uint32_t *pre, const struct 
         const struct pt_unfold_event *e = &u->events[other];
         theirs = make_marking(un, u->pre + e->pre_start, e->transition, e->colour, e->tag, &other_count);
     }
-    bool same = count == other_count && memcmp(mine, theirs, count * sizeof *mine) == 0;
-    free(mine);
+    bool same = count == other_count && memcmp(marking, theirs, count * sizeof *marking) == 0;
     free(theirs);
     return same;
 }
 
-/* A cut-off's marking has been reached by an earlier event; otherwise the event is remembered for later ones. */
+/* Whether the marking is reached by an earlier event, but for one token that could do more there. */
+static bool is_covered(struct unfolder *un, const struct candidate *c, const uint64_t *marking, uint32_t count)
+{
+    uint64_t *better = pt_xmalloc(count * sizeof *better);
+    bool covered = false;
+    for (uint32_t i = 0; i < count && !covered; i++) {
+        uint32_t place = (uint32_t)marking[i], restart = un->options->restart[place];
+        if (restart == PT_NONE)
+            continue;
+        uint64_t hash = c->marking - pt_unfold_label_hash(un, place, PT_ACHROMATIC, PT_NONE) +
+                        pt_unfold_label_hash(un, restart, PT_ACHROMATIC, PT_NONE);
+        uint32_t known = pt_map64_get(&un->markings, hash);
+        if (known == PT_NONE)
+            continue;
+        memcpy(better, marking, count * sizeof *better);
+        better[i] = restart;
+        qsort(better, count, sizeof *better, compare_labels);
+        covered = reaches(un, known, better, count);
+    }
+    free(better);
+    return covered;
+}
+
+/* A cut-off's marking has been reached or covered by an earlier event; otherwise the event is remembered for later
+ * ones. */
 static bool is_cutoff(struct unfolder *un, const uint32_t *pre, const struct candidate *c, uint32_t event)
 {
-    uint32_t *known = pt_map64_at(&un->markings, c->marking);
-    if (*known == PT_NONE) {
-        *known = event;
+    uint32_t known = pt_map64_get(&un->markings, c->marking), count;
+    if (known == PT_NONE && !un->options->restart) {
+        *pt_map64_at(&un->markings, c->marking) = event;
         return false;
     }
-    return same_marking(un, pre, c, *known);
+    uint64_t *marking = make_marking(un, pre, c->transition, c->colour, c->tag, &count);
+    bool cutoff = known != PT_NONE ? reaches(un, known, marking, count) : is_covered(un, c, marking, count);
+    if (known == PT_NONE && !cutoff)
+        *pt_map64_at(&un->markings, c->marking) = event;
+    free(marking);
+    return cutoff;
 }
 
 static enum pt_status unsafe(const struct unfolder *un, uint32_t transition, uint32_t place, struct pt_err *err)

@@ -29,6 +29,8 @@ struct pt_unfold_options {
     const struct pt_meaning *meanings; /* one per transition, or NULL: all plain */
     const uint32_t *block_threads;     /* by block */
     uint32_t block_count;
+    /* By place, or NULL: where a token could be instead of here, and do more: nothing consumes it here. Or PT_NONE. */
+    const uint32_t *restart;
     bool coloured;         /* tokens carry colours, by the rules in unfold.c; a violation is a red event */
     bool all;              /* go on when every block has a violation */
     bool drop_settled;     /* drop what follows a guess of a block that has one */

@@ -12,7 +12,7 @@
 
 #include "net/unfold_impl.h"
 
-static uint64_t label_hash(const struct unfolder *un, uint32_t place, uint8_t colour, uint32_t tag)
+uint64_t pt_unfold_label_hash(const struct unfolder *un, uint32_t place, uint8_t colour, uint32_t tag)
 {
     uint64_t label = un->options->coloured && colour != PT_ACHROMATIC ? (uint64_t)tag * 4 + colour : 0;
     return pt_mix64((label << 32 | place) + 0x9e3779b97f4a7c15ULL);
@@ -26,10 +26,10 @@ static uint64_t marking_delta(const struct unfolder *un, const struct candidate 
     const uint32_t *post = pt_net_post(un->net, c->transition);
     uint64_t delta = 0;
     for (uint32_t i = 0; i < t->post_count; i++)
-        delta += label_hash(un, post[i], c->colour, c->tag);
+        delta += pt_unfold_label_hash(un, post[i], c->colour, c->tag);
     for (uint32_t i = 0; i < t->pre_count; i++) {
         const struct pt_unfold_event *e = &u->events[u->condition_event[conditions[i]]];
-        delta -= label_hash(un, u->condition_place[conditions[i]], e->colour, e->tag);
+        delta -= pt_unfold_label_hash(un, u->condition_place[conditions[i]], e->colour, e->tag);
     }
     return delta;
 }

@@ -57,6 +57,8 @@ uint32_t pt_unfold_visit(struct unfolder *un, const uint32_t *conditions, uint32
 void pt_unfold_put(struct unfolder *un, const struct candidate *candidate, const uint32_t *conditions);
 /* unfold_extend.c: finds the extensions that use a condition of `event`. */
 void pt_unfold_extend(struct unfolder *un, uint32_t event);
+/* What a token with this label adds to the hash of a marking. */
+uint64_t pt_unfold_label_hash(const struct unfolder *un, uint32_t place, uint8_t colour, uint32_t tag);
 /* unfold_co.c */
 bool pt_unfold_is_co(const struct unfolder *un, uint32_t newer, uint32_t older);
 /* The conditions that are concurrent with all of `conditions`, as bits; `ret_words` long. */

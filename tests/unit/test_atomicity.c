@@ -370,6 +370,65 @@ static void test_spawn(void **state)
     }
 }
 
+/* Threads that take turns with a lock and end. Which of them are through must not be told apart: that would be 2^n
+ * markings. All different, so that symmetry does not help. */
+static void test_through(void **state)
+{
+    (void)state;
+    struct pt_buf text;
+    pt_buf_init(&text);
+    pt_buf_puts(&text, "int X; lock m;\n");
+    for (int i = 0; i < 20; i++) {
+        pt_buf_puts(&text, "thread { begin acquire(m); X := 1; ");
+        for (int k = 0; k < i; k++)
+            pt_buf_puts(&text, "skip; ");
+        pt_buf_puts(&text, "X := 2; release(m) end }\n");
+    }
+    assert_verdicts(text.text, (struct pt_atomicity_options){.event_limit = 1000, .jobs = 1}, "yyyyyyyyyyyyyyyyyyyy");
+    pt_buf_puts(&text, "thread { X := 3 }\n");
+    assert_verdicts(text.text, (struct pt_atomicity_options){.event_limit = 4000, .jobs = 1}, "nnnnnnnnnnnnnnnnnnnn");
+    pt_buf_release(&text);
+}
+
+/* The same with threads that main starts, and awaits afterwards; each has a block around its use of the lock. */
+static void test_through_spawned(void **state)
+{
+    (void)state;
+    enum { WORKERS = 16 };
+    struct pt_source_place nowhere = {0};
+    struct pt_program p;
+    struct pt_atomicity result;
+    struct pt_err err;
+    pt_program_init(&p);
+    uint32_t x = pt_program_add_var(&p, "X"), m = pt_program_add_lock(&p, "m");
+    uint32_t main = pt_program_add_thread(&p, "main", nowhere);
+    for (uint32_t i = 0; i <= 2 * WORKERS; i++)
+        (void)pt_program_add_node(&p, main);
+    p.threads[main].stop = 2 * WORKERS;
+    for (uint32_t i = 0; i < WORKERS; i++) {
+        uint32_t worker = pt_program_add_thread(&p, "worker", nowhere);
+        uint32_t block = pt_program_add_block(&p, worker, NULL, nowhere);
+        for (uint32_t k = 0; k < 7; k++)
+            (void)pt_program_add_node(&p, worker);
+        p.threads[worker].spawned = true;
+        p.threads[worker].stop = 6;
+        add_step(&p, main, PT_STEP_SPAWN, i, worker, UINT32_MAX);
+        add_step(&p, main, PT_STEP_JOIN, WORKERS + i, worker, UINT32_MAX);
+        add_step(&p, worker, PT_STEP_BEGIN, 0, block, UINT32_MAX);
+        add_step(&p, worker, PT_STEP_ACQUIRE, 1, m, UINT32_MAX);
+        add_step(&p, worker, PT_STEP_PLAIN, 2, UINT32_MAX, x);
+        add_step(&p, worker, PT_STEP_PLAIN, 3, UINT32_MAX, x);
+        add_step(&p, worker, PT_STEP_RELEASE, 4, m, UINT32_MAX);
+        add_step(&p, worker, PT_STEP_END, 5, block, UINT32_MAX);
+    }
+    struct pt_atomicity_options options = {.event_limit = 1000, .jobs = 1};
+    assert_int_equal(pt_atomicity_check(&p, &options, &result, &err), PT_OK);
+    for (uint32_t b = 0; b < WORKERS; b++)
+        assert_int_equal(result.blocks[b].atomic, PT_ATOMIC_YES);
+    pt_atomicity_release(&result);
+    pt_program_release(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -377,7 +436,7 @@ int main(void)
         cmocka_unit_test(test_wide_steps), cmocka_unit_test(test_unsafe),        cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_witness),    cmocka_unit_test(test_witness_check), cmocka_unit_test(test_identical),
         cmocka_unit_test(test_all),        cmocka_unit_test(test_limits),        cmocka_unit_test(test_jobs),
-        cmocka_unit_test(test_spawn),
+        cmocka_unit_test(test_spawn),      cmocka_unit_test(test_through),       cmocka_unit_test(test_through_spawned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

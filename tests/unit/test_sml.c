@@ -46,6 +46,7 @@ static const struct {
     {"begin : skip end", 1, 9, "expected the block's name"},
     {"end", 1, 1, "expected a statement"},
     {"skip || || skip", 1, 9, "expected a statement"},
+    {"skip || ;", 1, 10, "expected a statement, but the program ends here"},
     {"skip }", 1, 6, "expected a statement, '||' or the end"},
     {"thread { skip } skip", 1, 17, "expected 'thread' or the end"},
     {"thread a skip", 1, 10, "expected '{'"},
@@ -133,6 +134,11 @@ static void test_threads(void **state)
     assert_string_equal(p.threads[1].name, "thread 2");
     assert_int_equal(p.blocks[1].number, 2);
     assert_int_equal(p.threads[1].start, p.threads[1].stop);
+    pt_program_release(&p);
+    parse("; int X;; ; skip;; skip || ; X := 1; ||", &p); /* more semicolons than are needed */
+    assert_int_equal(p.thread_count, 2);
+    assert_steps(&p, 0, "0>1 skip; 1>2 skip; ");
+    assert_steps(&p, 1, "0>1 X := 1 wX; ");
     pt_program_release(&p);
 }
 
