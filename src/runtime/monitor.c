@@ -304,7 +304,7 @@ static uint32_t find(struct pt_mttl_table table, const char *name)
 void pt_monitor_mark(struct pt_thread *self, enum pt_event_kind kind, const char *name, int64_t value)
 {
     struct pt_mttl_event event = {.what = PT_MTTL_OTHER, .name = PT_MTTL_NONE};
-    struct pt_happening what = {.kind = (uint16_t)kind, .object = PT_NO_OBJECT};
+    struct pt_happening what = {.kind = (uint16_t)kind, .object = PT_NO_OBJECT, .site = self->place};
     if (kind == PT_KIND_INTERNAL) {
         uint32_t var = pt_monitor_variable(name);
         what.value = pt_value_int(value);
