@@ -15,7 +15,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 OVERHEAD = HERE.parent / "overhead"
-RACES = {"bank": "20000", "hashtable": "20000", "queue": "20000", "cache": "20000", "compress": "200000"}
+RACES = {"bank": "400000", "hashtable": "400000", "queue": "200000", "cache": "400000", "compress": "1"}
 
 
 def build(portent, clang, source, into, name, variants):
