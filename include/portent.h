@@ -11,8 +11,11 @@
  *   portent_on_violation(callback, context);    called in the thread that violates a decentralised property
  *
  * Names may be made up at run time; up to 1000 bytes of them count. An end that does not name the innermost open block
- * of its thread is ignored, and `portent run` says so. Callbacks are called in the order they were given, outside of
- * any lock of the runtime; they may leave by longjmp.
+ * of its thread is ignored, and `portent run` says so. Callbacks are called in the order they were given, in the
+ * thread where a decentralised property has become false, before it goes on; once each time it becomes false there,
+ * not again while it stays so. They run outside of any lock of the runtime: they may take locks of the program that the
+ * thread does not hold, touch its memory (their accesses are events of the thread like any others), and leave by
+ * longjmp. A violation inside a callback is reported and calls nothing.
  */
 #ifndef PORTENT_H
 #define PORTENT_H

@@ -1,19 +1,20 @@
 // The bank of the DAME paper: customers with a checking and a saving account each; tellers move money between the
-// two and add them up, each transaction an atomic block under the customer's lock. Argument: how many transactions.
-// Prints the seconds that they took, and a checksum.
+// two and add them up, each transaction an atomic block under the customer's lock. Arguments: how many transactions,
+// and how many lines of the customer's statement each prints anew (1), which is the work it has beside the accounts.
+// Prints the processor seconds that they took, and a checksum.
 #include <portent.h>
 #include <time.h>
 
 #include "../overhead/work.h"
 
-enum { CUSTOMERS = 256, OPENING = 1000, JOURNAL = 64 };
+enum { CUSTOMERS = 256, OPENING = 1000, JOURNAL = 64, LINES = 16 };
 
 static struct customer {
     pthread_mutex_t lock;
     long checking, saving;
-    char journal[JOURNAL]; // the last transaction, as the customer's statement shows it
+    char journal[LINES][JOURNAL]; // the last transactions, as the customer's statement shows them
 } customer[CUSTOMERS];
-static long transactions_each;
+static long transactions_each, lines;
 
 static long calc_balance(const struct customer *c)
 {
@@ -24,7 +25,9 @@ static void transfer(struct customer *c, long amount)
 {
     c->checking -= amount;
     c->saving += amount;
-    snprintf(c->journal, sizeof c->journal, "transfer %ld, checking %ld, saving %ld", amount, c->checking, c->saving);
+    const long checking = c->checking, saving = c->saving, count = lines;
+    for (long i = 0; i < count; i++)
+        snprintf(c->journal[i], JOURNAL, "%ld: transfer %ld, checking %ld, saving %ld", i, amount, checking, saving);
 }
 
 static void *teller(void *number)
@@ -49,13 +52,16 @@ static void *teller(void *number)
 static double now(void)
 {
     struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
 int main(int argc, char **argv)
 {
     transactions_each = size_argument(argc, argv, 2000) / WORKERS;
+    lines = argc > 2 ? atol(argv[2]) : 1;
+    if (lines < 1 || lines > LINES)
+        return 2;
     for (int i = 0; i < CUSTOMERS; i++) {
         pthread_mutex_init(&customer[i].lock, NULL);
         customer[i].checking = OPENING;

@@ -15,7 +15,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 OVERHEAD = HERE.parent / "overhead"
-RACES = {"bank": "20000", "hashtable": "20000", "queue": "20000", "cache": "20000", "compress": "200000"}
+RACES = {"bank": "400000", "hashtable": "400000", "queue": "200000", "cache": "400000", "compress": "1"}
 
 
 def build(portent, clang, source, into, name, variants):
@@ -43,10 +43,11 @@ def run(command, options=None):
 def bank(portent, clang, into, rounds):
     build(portent, clang, HERE / "bank.c", into, "bank", ["plain", "portent"])
     compile_properties(portent, HERE / "bank.prop", into, "bank")
-    for transactions in ("2000", "2000000"):
-        variants = {"plain": ([into / "bank-plain", transactions], None),
-                    "program alone": ([into / "bank-portent", transactions], f"properties={into}/bank.ptc"),
-                    "portent run": ([portent, "run", "-q", "-s", HERE / "bank.prop", "--", into / "bank-portent", transactions],
+    for transactions, lines in (("2000", "1"), ("2000", "16"), ("2000000", "1"), ("2000000", "16")):
+        arguments = [transactions, lines]
+        variants = {"plain": ([into / "bank-plain", *arguments], None),
+                    "program alone": ([into / "bank-portent", *arguments], f"properties={into}/bank.ptc"),
+                    "portent run": ([portent, "run", "-q", "-s", HERE / "bank.prop", "--", into / "bank-portent", *arguments],
                                     None)}
         times, sums = {name: [] for name in variants}, set()
         for _ in range(rounds if transactions == "2000000" else 5 * rounds):
@@ -59,8 +60,8 @@ def bank(portent, clang, into, rounds):
         for name in ("program alone", "portent run"):
             best = min(times[name]) / min(times["plain"])
             median = statistics.median(times[name]) / statistics.median(times["plain"])
-            print(f"bank, {transactions} transactions, {name}: {best:.2f}x (best), {median:.2f}x (medians); "
-                  f"plain {min(times['plain']) / int(transactions) * 1e9:.0f} ns per transaction")
+            print(f"bank, {transactions} transactions of {lines} lines, {name}: {best:.2f}x (best), {median:.2f}x (medians); "
+                  f"plain {min(times['plain']) / int(transactions) * 1e9:.0f} ns of processor time per transaction")
 
 
 def accesses(portent, clang, into, rounds):

@@ -304,7 +304,7 @@ static uint32_t find(struct pt_mttl_table table, const char *name)
 void pt_monitor_mark(struct pt_thread *self, enum pt_event_kind kind, const char *name, int64_t value)
 {
     struct pt_mttl_event event = {.what = PT_MTTL_OTHER, .name = PT_MTTL_NONE};
-    struct pt_happening what = {.kind = (uint16_t)kind, .object = PT_NO_OBJECT};
+    struct pt_happening what = {.kind = (uint16_t)kind, .object = PT_NO_OBJECT, .site = self->place};
     if (kind == PT_KIND_INTERNAL) {
         uint32_t var = pt_monitor_variable(name);
         what.value = pt_value_int(value);
@@ -445,6 +445,7 @@ void pt_monitor_start(struct pt_thread *self, const struct pt_config *config)
     pt_mttl_initial_fill(m, initial_values, scratch, state0);
     pt_sys_release(scratch, scratch_bytes);
     pt_monitor_on = true;
+    pt_suppressed_start();
     pt_monitor_meet_named(self);
     pt_monitor_meet(self, NULL);
 }

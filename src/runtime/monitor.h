@@ -72,6 +72,13 @@ _Atomic uint8_t *pt_monitor_fate(uint32_t property);
 /* Its next event, unless it is marked, would only be counted. */
 bool pt_monitor_is_quiet(const struct pt_thread *self);
 
+/* suppressed.c: PORTENT_OPTIONS' suppressions=FILE. */
+void pt_suppressed_start(void);
+bool pt_suppressed_any(void);
+/* Whether one of them is about a violation of the property (name and text) in this thread, at this object and place. */
+bool pt_suppressed_matches(const char *property, const char *text, const char *thread, const char *object,
+                           const char *place);
+
 /* tell.c: the thread's present state violates a property that the last one did not, or it has no value there. The first
  * time in this process all about it is told; `view` is what the thread saw, `what` the event, NULL in state 0. */
 void pt_tell_verdict(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,

@@ -67,6 +67,18 @@ static void put_object(struct pt_line *line, const struct pt_happening *what)
     line->text[line->len] = 0;
 }
 
+static void put_place_of(struct pt_line *line, const struct pt_happening *what)
+{
+    if (what->site && what->site->file[0]) {
+        pt_line_text(line, what->site->file);
+        pt_line_text(line, ":");
+        pt_line_number(line, what->site->line);
+    } else {
+        pt_line_text(line, "-");
+    }
+    line->text[line->len] = 0;
+}
+
 static void put_happening(struct pt_told_writer *w, const struct pt_happening *what)
 {
     struct pt_line object = {0}, place = {0};
@@ -75,14 +87,7 @@ static void put_happening(struct pt_told_writer *w, const struct pt_happening *w
         step.op = pt_told_op(what->kind);
         step.value = what->value;
         put_object(&object, what);
-        if (what->site && what->site->file[0]) {
-            pt_line_text(&place, what->site->file);
-            pt_line_text(&place, ":");
-            pt_line_number(&place, what->site->line);
-        } else {
-            pt_line_text(&place, "-");
-        }
-        place.text[place.len] = 0;
+        put_place_of(&place, what);
     }
     pt_told_put_step(w, &step);
 }
@@ -205,11 +210,27 @@ static void wait_to_print(struct pt_thread *self, struct pt_told *told)
     self->attention |= PT_ATTEND_VIOLATION;
 }
 
+static bool is_suppressed(const struct pt_thread *self, uint32_t property, const struct pt_happening *what)
+{
+    struct pt_line object = {0}, place = {0};
+    if (!pt_suppressed_any())
+        return false;
+    if (what) {
+        put_object(&object, what);
+        put_place_of(&place, what);
+    }
+    return pt_suppressed_matches(string(property_at(property)->name), string(property_at(property)->text),
+                                 pt_monitor_name(self->local->slot), object.text, place.text);
+}
+
 void pt_tell_verdict(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
                      const struct pt_happening *what)
 {
     bool failed = self->local->verdicts[property].kind == PT_MTTL_FAILED;
+    bool suppressed = !failed && is_suppressed(self, property, what);
     uint8_t fate = OPEN;
+    if (suppressed && !is_observed()) /* an observer sets it aside itself, and says so */
+        return;
     bool first = atomic_compare_exchange_strong(pt_monitor_fate(property), &fate, failed ? HAS_FAILED : IS_VIOLATED);
     if (!first && (failed || fate == HAS_FAILED))
         return;
@@ -233,7 +254,7 @@ void pt_tell_verdict(struct pt_thread *self, uint32_t property, const struct pt_
     } else if (told) {
         wait_to_print(self, told);
     }
-    if (!failed)
+    if (!failed && !suppressed)
         pt_violation_notify(self, string(property_at(property)->name));
 }
 

@@ -123,7 +123,8 @@ void pt_violation_notify(struct pt_thread *self, const char *property)
 
 void pt_violation_finish(void)
 {
-    if (!atomic_load_explicit(&violations, memory_order_relaxed) || !pt_options.exitcode)
+    bool observed = pt_channel && pt_channel->ring_max > 0; /* then the observer decides, who knows more */
+    if (observed || !atomic_load_explicit(&violations, memory_order_relaxed) || !pt_options.exitcode)
         return;
     fflush(NULL); /* not in anybody's hook: the program has come to its end, and its output must not be lost */
     pt_sys_exit((int)(pt_options.exitcode & 255));

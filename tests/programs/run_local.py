@@ -140,6 +140,25 @@ def check_recovery(portent, folder):
                 raise Failure(f"'{line}' is missing:\n{done.stdout}{done.stderr}")
 
 
+def check_suppressions(portent, folder):
+    """A suppressed violation is not told, calls nothing, and does not count; another one still does."""
+    program = Program(portent, "examples/race/race.c", "examples/race/race.prop", folder)
+    recovering = Program(portent, "examples/recover/recover.c", "examples/recover/recover.prop", folder)
+    path = os.path.join(folder, "suppressions")
+    for text, holds in (("# known\nproperty:hits\n", True), ("race:^hits$\n", True), ("race:other\n", False)):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        status = 0 if holds else FOUND
+        done = expect(status, program.alone(more=f":suppressions={path}"))
+        same("told", sorted(reports(done.stderr)), [] if holds else ["hits"])
+        expect(status, run(portent, "run", "-s", program.properties, "--", program.path, options=f"suppressions={path}"))
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("property:conf*\n")
+    done = expect(0, recovering.alone(more=f":suppressions={path}:halt_on_error=1"))
+    if "rebooted 0 times" not in done.stdout:
+        raise Failure(f"a suppressed violation was acted on:\n{done.stdout}{done.stderr}")
+
+
 def check_files(portent, folder):
     """A file that is none, is cut short, damaged, or another program's: one sentence, and the program runs on."""
     program = Program(portent, "examples/race/race.c", "examples/race/race.prop", folder)
@@ -270,6 +289,7 @@ def main():
     tests = {" ".join(example): lambda folder, example=example: check_example(options.portent, example, folder, options.repeat)
              for example in EXAMPLES}
     tests["recovery"] = lambda folder: check_recovery(options.portent, folder)
+    tests["suppressions"] = lambda folder: check_suppressions(options.portent, folder)
     tests["files"] = lambda folder: check_files(options.portent, folder)
     tests["errors"] = lambda folder: check_errors(options.portent, folder)
     for seed in range(options.seed, options.seed + options.random):

@@ -1,0 +1,81 @@
+/*
+ * Suppressions inside the program: a violation that people have decided to live with calls nothing and ends nothing.
+ * The types are those of finding/suppress.h; a line that is none matches nothing.
+ */
+#include <string.h>
+
+#include "core/pattern.h"
+#include "runtime/log.h"
+#include "runtime/monitor.h"
+#include "runtime/options.h"
+#include "runtime/sys.h"
+
+static char *lines; /* each NUL-terminated */
+static size_t bytes;
+
+static void complain(const char *path, const char *what)
+{
+    struct pt_line line = {0};
+    pt_line_text(&line, "portent: suppressions: '");
+    pt_line_text(&line, path);
+    pt_line_text(&line, "' ");
+    pt_line_text(&line, what);
+    pt_line_write(&line);
+}
+
+void pt_suppressed_start(void)
+{
+    struct pt_line path = {0};
+    if (!pt_options.suppressions.len)
+        return;
+    pt_line_span(&path, pt_options.suppressions);
+    path.text[path.len] = 0;
+    size_t len;
+    char *file = pt_sys_read_file(path.text, &len);
+    char *copy = file ? pt_sys_reserve(len + 1) : NULL;
+    if (!copy) {
+        complain(path.text, "cannot be read");
+        return;
+    }
+    for (size_t i = 0; i < len; i++)
+        copy[i] = file[i] == '\n' || file[i] == '\r' ? 0 : file[i];
+    pt_sys_release(file, len);
+    lines = copy;
+    bytes = len + 1;
+}
+
+bool pt_suppressed_any(void)
+{
+    return lines != NULL;
+}
+
+static bool is_about(const char *line, const char *property, const char *text, const char *const *names)
+{
+    const char *pattern = strchr(line, ':');
+    size_t type = pattern ? (size_t)(pattern - line) : 0;
+    if (!pattern++)
+        return false;
+    if (type == 8 && memcmp(line, "property", 8) == 0)
+        return pt_pattern_matches(pattern, property, true);
+    if (!(type == 4 && memcmp(line, "race", 4) == 0 && strstr(text, "race_free")) &&
+        !(type == 9 && memcmp(line, "atomicity", 9) == 0 && strstr(text, "atomic_block")))
+        return false;
+    for (; *names; names++)
+        if (pt_pattern_matches(pattern, *names, false))
+            return true;
+    return false;
+}
+
+bool pt_suppressed_matches(const char *property, const char *text, const char *thread, const char *object,
+                           const char *place)
+{
+    const char *names[] = {object, place, thread, text, NULL};
+    for (size_t at = 0; at < bytes; at += strlen(lines + at) + 1) {
+        const char *line = lines + at;
+        while (*line == ' ' || *line == '\t')
+            line++;
+        if (*line && *line != '#' && is_about(line, property, text, names))
+            return true;
+    }
+    return false;
+}
