@@ -11,12 +11,20 @@
 #include "cli/watch_live.h"
 #include "logic/suggest.h"
 
-const struct pt_command *const pt_commands[] = {
-    &pt_command_run,    &pt_command_check,   &pt_command_watch,   &pt_command_model,      &pt_command_automaton,
-    &pt_command_report, &pt_command_convert, &pt_command_compile, &pt_command_completion, NULL};
+const struct pt_command *const pt_commands[] = {&pt_command_run,
+                                                &pt_command_check,
+                                                &pt_command_watch,
+                                                &pt_command_model,
+                                                &pt_command_automaton,
+                                                &pt_command_report,
+                                                &pt_command_confirm,
+                                                &pt_command_convert,
+                                                &pt_command_compile,
+                                                &pt_command_completion,
+                                                NULL};
 
 /* Promised, and named when someone asks for them, but not there yet. */
-static const char *const future_commands[] = {"confirm", NULL};
+static const char *const future_commands[] = {NULL};
 
 static void out_of_memory(void)
 {

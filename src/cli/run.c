@@ -285,7 +285,7 @@ static int run_command(const struct pt_parsed *parsed)
     struct run run = {0};
     struct pt_err err;
     int exit_status = PT_EXIT_BAD;
-    pt_session_init(&run.session);
+    pt_session_init(&run.session, NULL);
     if (set_options(&run, parsed)) {
         run.session.program = pt_launch_find(parsed->operands[0], &exit_status, &err);
         if (!run.session.program) {
