@@ -6,7 +6,7 @@
  *
  *   struct pt_gate                          at the channel's gate_offset; offsets below count from its start
  *   struct pt_gate_entry[count]             the schedule
- *   uint32_t[role_count]                    how many relevant events of each role come before the schedule
+ *   struct pt_gate_actor[role_count]        by role
  *   struct pt_gate_thread[PT_GATE_THREADS]  by the thread's number
  *
  * Positions: the first `from` events of the run are not ordered (the schedule of a long run begins late); entry i is
@@ -28,6 +28,11 @@ struct pt_gate_entry {
     uint32_t user;   /* a user event; otherwise a write */
     uint32_t object; /* as in struct pt_record_event */
     uint32_t needs;  /* the value of `turn` from which all is done that the event causally follows */
+};
+
+struct pt_gate_actor {
+    uint32_t before;         /* how many of its relevant events come before the schedule */
+    _Atomic uint32_t number; /* the number of the thread that plays it, plus 1; 0: none yet. Written by the program */
 };
 
 enum pt_gate_role { PT_GATE_UNKNOWN, PT_GATE_NO_ROLE, PT_GATE_ROLE /* and more: role r is PT_GATE_ROLE + r */ };
@@ -52,7 +57,7 @@ struct pt_gate_thread {
 
 struct pt_gate {
     uint32_t from, count, role_count;
-    uint32_t entries, before, threads;  /* offsets */
+    uint32_t entries, actors, threads;  /* offsets */
     _Alignas(64) _Atomic uint32_t turn; /* futex: threads that wait for theirs */
     _Atomic uint32_t open;              /* nobody waits any more */
 };
@@ -62,9 +67,9 @@ static inline const struct pt_gate_entry *pt_gate_entries(const struct pt_gate *
     return (const void *)((const char *)gate + gate->entries);
 }
 
-static inline const uint32_t *pt_gate_before(const struct pt_gate *gate)
+static inline struct pt_gate_actor *pt_gate_actors(struct pt_gate *gate)
 {
-    return (const void *)((const char *)gate + gate->before);
+    return (void *)((char *)gate + gate->actors);
 }
 
 static inline struct pt_gate_thread *pt_gate_threads(struct pt_gate *gate)

@@ -7,9 +7,11 @@
  * Relevant events alone do not make a run: what a thread reads between two of its events decides what the second one
  * will be. Each entry therefore says from which turn on everything has happened that its event causally follows. A
  * thread that is about to read a watched variable, or to take a lock, waits for the turn that its next entry needs:
- * not for long (SOFT_NS for each entry), since the others may be waiting for something that it does only later. The
- * guarantee is that of the order of relevant events; that the values come out right is likely, and checked by the
- * observer.
+ * not for long (SOFT_NS for each entry), since the others may be waiting for something that it does only later. And the
+ * other way round: an event may causally follow another thread's event because of what that thread read after it. So
+ * before a thread takes its turn it lets the author of its event's latest cause come to rest: at the gate, in a lock,
+ * at its end; for SETTLE_NS at most. The guarantee is that of the order of relevant events; that the values come out
+ * right is likely, and checked by the observer.
  *
  * Waiting is done outside the runtime (nothing held, not busy), so handlers of signals run meanwhile. It ends when the
  * observer opens the gate or is gone.
@@ -19,7 +21,13 @@
 #include "runtime/hold.h"
 #include "runtime/sys.h"
 
-enum { SLICE_NS = 20 * 1000 * 1000, SOFT_NS = 100 * 1000 * 1000, SOFT_SLICE_NS = 5 * 1000 * 1000 };
+enum {
+    SLICE_NS = 20 * 1000 * 1000,
+    SOFT_NS = 100 * 1000 * 1000,
+    SOFT_SLICE_NS = 5 * 1000 * 1000,
+    SETTLE_NS = 20 * 1000 * 1000,
+    SETTLE_SLICE_NS = 50 * 1000,
+};
 
 struct pt_gate *pt_gate;
 
@@ -58,6 +66,9 @@ static uint32_t role_of(const struct pt_thread *self)
     while (slot && !is_open()) {
         /* acquire: partner of the observer's release */
         uint32_t role = atomic_load_explicit(&slot->role, memory_order_acquire);
+        if (role >= PT_GATE_ROLE)
+            atomic_store_explicit(&pt_gate_actors(pt_gate)[role - PT_GATE_ROLE].number, self->number + 1,
+                                  memory_order_relaxed);
         if (role != PT_GATE_UNKNOWN)
             return role;
         pt_sys_wait(&slot->role, PT_GATE_UNKNOWN, SLICE_NS);
@@ -69,7 +80,7 @@ static bool is_turn_of(const struct pt_thread *self, uint32_t role, uint32_t tur
 {
     if (turn >= pt_gate->from)
         return pt_gate_entries(pt_gate)[turn - pt_gate->from].role + PT_GATE_ROLE == role;
-    return role < PT_GATE_ROLE || self->events < pt_gate_before(pt_gate)[role - PT_GATE_ROLE];
+    return role < PT_GATE_ROLE || self->events < pt_gate_actors(pt_gate)[role - PT_GATE_ROLE].before;
 }
 
 static bool is_played(uint32_t turn)
@@ -80,7 +91,26 @@ static bool is_played(uint32_t turn)
 /* Says what the thread does, and what it did before: a handler may wait while the code below it does. */
 static uint32_t say(struct pt_gate_thread *slot, uint32_t doing)
 {
-    return slot ? atomic_exchange_explicit(&slot->doing, doing, memory_order_relaxed) : PT_GATE_RUNS;
+    /* release: partner of the acquire in settle; what was done before is seen by whoever waited for it */
+    return slot ? atomic_exchange_explicit(&slot->doing, doing, memory_order_release) : PT_GATE_RUNS;
+}
+
+/* Before the entry at this turn: its latest cause's author comes to rest. */
+static void settle(uint32_t turn)
+{
+    const struct pt_gate_entry *entries = pt_gate_entries(pt_gate);
+    uint32_t needs = turn < pt_gate->from ? 0 : entries[turn - pt_gate->from].needs;
+    if (needs <= pt_gate->from)
+        return;
+    struct pt_gate_actor *author = &pt_gate_actors(pt_gate)[entries[needs - pt_gate->from - 1].role];
+    uint32_t number = atomic_load_explicit(&author->number, memory_order_relaxed);
+    struct pt_gate_thread *thread = number && number <= PT_GATE_THREADS ? &pt_gate_threads(pt_gate)[number - 1] : NULL;
+    for (uint32_t waited = 0; thread && waited < SETTLE_NS && !is_open(); waited += SETTLE_SLICE_NS) {
+        /* acquire: partner of the release in say */
+        if (atomic_load_explicit(&thread->doing, memory_order_acquire) != PT_GATE_RUNS)
+            return;
+        pt_sys_sleep(SETTLE_SLICE_NS);
+    }
 }
 
 void pt_gate_hold_user(struct pt_thread *self)
@@ -90,8 +120,12 @@ void pt_gate_hold_user(struct pt_thread *self)
     while (!is_open()) {
         /* acquire: partner of the release in pt_gate_count; what was done in earlier turns is seen */
         uint32_t turn = atomic_load_explicit(&pt_gate->turn, memory_order_acquire);
-        if (is_played(turn) || is_turn_of(self, role, turn))
+        if (is_played(turn))
             break;
+        if (is_turn_of(self, role, turn)) {
+            settle(turn);
+            break;
+        }
         pt_sys_wait(&pt_gate->turn, turn, SLICE_NS);
     }
     say(slot, before);
@@ -121,7 +155,9 @@ static void wait_for_causes(struct pt_thread *self)
         uint32_t turn = atomic_load_explicit(&pt_gate->turn, memory_order_acquire);
         if (is_played(turn) || turn >= needed_turn(self, turn))
             return;
+        uint32_t before = say(slot_of(self), PT_GATE_WAITS_TURN);
         pt_sys_wait(&pt_gate->turn, turn, SOFT_SLICE_NS);
+        say(slot_of(self), before);
         self->gate_waited += SOFT_SLICE_NS;
     }
 }

@@ -10,14 +10,14 @@
 static const uint64_t name_patience = 20000000; /* as for events: a thread was numbered, and never started */
 
 struct layout {
-    uint64_t entries, before, threads, end;
+    uint64_t entries, actors, threads, end;
 };
 
 static struct layout layout_of(const struct pt_channel_gate *gate)
 {
     struct layout layout = {.entries = sizeof(struct pt_gate)};
-    layout.before = layout.entries + gate->count * sizeof(struct pt_gate_entry);
-    layout.threads = (layout.before + gate->role_count * sizeof(uint32_t) + 63) / 64 * 64;
+    layout.actors = layout.entries + gate->count * sizeof(struct pt_gate_entry);
+    layout.threads = (layout.actors + gate->role_count * sizeof(struct pt_gate_actor) + 63) / 64 * 64;
     layout.end = layout.threads + PT_GATE_THREADS * sizeof(struct pt_gate_thread);
     return layout;
 }
@@ -34,12 +34,13 @@ void chan_gate_write(struct pt_channel_reader *r, const struct pt_channel_gate *
     memory->count = gate->count;
     memory->role_count = gate->role_count;
     memory->entries = (uint32_t)layout.entries;
-    memory->before = (uint32_t)layout.before;
+    memory->actors = (uint32_t)layout.actors;
     memory->threads = (uint32_t)layout.threads;
     r->gate = memory;
     r->gate_threads = (struct pt_gate_thread *)((char *)memory + layout.threads);
     memcpy((char *)memory + layout.entries, gate->entries, gate->count * sizeof *gate->entries);
-    memcpy((char *)memory + layout.before, gate->before, gate->role_count * sizeof *gate->before);
+    for (uint32_t i = 0; i < gate->role_count; i++)
+        pt_gate_actors(memory)[i].before = gate->before[i];
 }
 
 uint32_t pt_channel_turn(const struct pt_channel_reader *r)
