@@ -18,7 +18,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-enum { PT_GATE_THREADS = 4096, PT_GATE_LOCKS = 16 };
+enum { PT_GATE_THREADS = 4096, PT_GATE_LOCKS = 16 }; /* threads of higher numbers have no part in a schedule */
 
 /* What an entry's object is where only the program can number it: some object given to portent_watch. */
 #define PT_GATE_ANY_OBJECT UINT32_MAX

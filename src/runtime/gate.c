@@ -136,9 +136,10 @@ static uint32_t needed_turn(struct pt_thread *self, uint32_t turn)
 {
     const struct pt_gate_entry *entries = pt_gate_entries(pt_gate);
     uint32_t role = role_of(self), at = self->gate_next;
-    if (turn < pt_gate->from || role < PT_GATE_ROLE)
+    bool begun = turn >= pt_gate->from;
+    if (role < PT_GATE_ROLE || (!begun && is_turn_of(self, role, turn)))
         return 0;
-    if (at < turn - pt_gate->from)
+    if (begun && at < turn - pt_gate->from)
         at = turn - pt_gate->from;
     while (at < pt_gate->count && entries[at].role + PT_GATE_ROLE != role)
         at++;
