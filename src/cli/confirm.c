@@ -127,6 +127,7 @@ static enum pt_status confirm_file(struct request *request, const char *path, in
     enum pt_status status = load(path, &loaded, err);
     if (status != PT_OK)
         return status;
+    request->confirm.replay.foreign = !loaded->result.program;
     status = pt_confirm_result(&request->confirm, &loaded->result, &counts, err);
     if (status == PT_OK)
         status = write_result(request, &loaded->result, err);

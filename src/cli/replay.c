@@ -296,6 +296,36 @@ static enum pt_status load_property(struct replay *r, const char *path, struct p
     return status;
 }
 
+/* Threads are named after functions, but for those whose function nobody knows: see `give_name` of the channel. */
+struct sought {
+    const char *thread;
+    size_t len; /* without its ordinal */
+    bool found;
+};
+
+static void look(void *context, const char *module, uint64_t offset, const char *name)
+{
+    struct sought *sought = context;
+    (void)module, (void)offset;
+    sought->found |= strlen(name) == sought->len && memcmp(name, sought->thread, sought->len) == 0;
+}
+
+/* A result of `check` may be about another program, or none: its threads must at least be possible. */
+static enum pt_status check_threads(struct replay *r, const struct pt_replay_options *options, struct pt_err *err)
+{
+    for (uint32_t i = 0; i < r->schedule.role_count && options->foreign; i++) {
+        const char *name = r->schedule.roles[i];
+        struct sought sought = {name, strcspn(name, "#"), strcmp(name, "main") == 0};
+        if (!sought.found)
+            pt_debuginfo_functions(r->session.info, look, &sought);
+        if (!sought.found)
+            return pt_err_set(err, PT_EINPUT,
+                              "the result's thread '%s' is named after no function of '%s': it is not from a run of it",
+                              name, options->program);
+    }
+    return PT_OK;
+}
+
 static enum pt_status prepare(struct replay *r, const struct pt_replay_options *options, struct pt_err *err)
 {
     struct pt_session *session = &r->session;
@@ -322,7 +352,8 @@ static enum pt_status prepare(struct replay *r, const struct pt_replay_options *
         r->numbers[i] = PT_NONE;
     session->gate = &r->schedule.gate;
     session->follower = (struct pt_session_follower){r, follow_event, follow};
-    return pt_session_open(session, err);
+    status = check_threads(r, options, err);
+    return status == PT_OK ? pt_session_open(session, err) : status;
 }
 
 /* Why a run that ended did not break the property. */

@@ -9,6 +9,7 @@ struct pt_replay_options {
     const char *const *arguments; /* then NULL */
     const char *const *modules;   /* libraries that it opens later, then NULL; may be NULL */
     const char *properties;       /* where the property stands, NULL: where the finding says */
+    bool foreign;                 /* it is not known that the finding is about a run of this program */
     uint64_t patience;            /* nanoseconds that may pass without a step */
     uint32_t automaton_limit;     /* 0: the usual one */
     const struct pt_settings *settings;

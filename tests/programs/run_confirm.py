@@ -269,6 +269,8 @@ def refuses_what_does_not_fit():
     write("other.prop", "property order: always y < 11;")
     write("none.prop", "property another: always y < 11;")
     write("bad.json", '{"portent": 1}')
+    write("x.trace", "T1|w(x)=1|-\nT1|w(z)=1|-\nT2|w(y)=11|-\n")
+    write("t.json", run(PORTENT, "check", "--json", "-s", "one.prop", "x.trace").stdout)
     command = [PORTENT, "confirm"]
     for arguments, message in {
         (result, "--", "./water"): "y",
@@ -276,6 +278,7 @@ def refuses_what_does_not_fit():
         (result, "-s", "other.prop", "--", "./ways"): "is another one than when its violation was predicted",
         (result, "-s", "none.prop", "--", "./ways"): "there is no property 'order' in it",
         (result, "-s", "missing.prop", "--", "./ways"): "missing.prop",
+        ("t.json", "--", "./ways"): "the result's thread 'T1' is named after no function of './ways'",
         ("bad.json", "--", "./ways"): "not a result of portent",
         ("missing.json", "--", "./ways"): "missing.json",
         (result,): "a program is missing",
