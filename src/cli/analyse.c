@@ -146,6 +146,16 @@ enum pt_status pt_analyse_load(struct pt_analyse *a, const struct pt_option *tab
     return status;
 }
 
+enum pt_status pt_analyse_load_one(struct pt_analyse *a, const char *path, const char *name, struct pt_err *err)
+{
+    enum pt_status status = load_properties(a, path, err);
+    for (uint32_t i = 0; i < a->props->count && status == PT_OK; i++) {
+        if (strcmp(a->props->items[i].name, name) == 0)
+            return add_property(a, &a->props->items[i], err);
+    }
+    return status != PT_OK ? status : pt_err_at(err, PT_EINPUT, path, 0, 0, "there is no property '%s' in it", name);
+}
+
 struct pt_style pt_analyse_style(int fd, const char *when)
 {
     const char *none = getenv("NO_COLOR");

@@ -63,6 +63,10 @@ bool pt_analyse_option(struct pt_analyse *analyse, const struct pt_option *optio
 enum pt_status pt_analyse_load(struct pt_analyse *analyse, const struct pt_option *table,
                                const struct pt_parsed *parsed, struct pt_err *err) PT_WARN_UNUSED;
 
+/* Loads the property of this name from a file, and no other. */
+enum pt_status pt_analyse_load_one(struct pt_analyse *analyse, const char *path, const char *name,
+                                   struct pt_err *err) PT_WARN_UNUSED;
+
 /* The style of text for a descriptor: its width within reason, colours as `when` ("auto", "always", "never") says. */
 struct pt_style pt_analyse_style(int fd, const char *when);
 

@@ -11,12 +11,17 @@
 #include "cli/watch_live.h"
 #include "logic/suggest.h"
 
-const struct pt_command *const pt_commands[] = {
-    &pt_command_run,    &pt_command_check,   &pt_command_watch,   &pt_command_model,      &pt_command_automaton,
-    &pt_command_report, &pt_command_convert, &pt_command_compile, &pt_command_completion, NULL};
-
-/* Promised, and named when someone asks for them, but not there yet. */
-static const char *const future_commands[] = {"confirm", NULL};
+const struct pt_command *const pt_commands[] = {&pt_command_run,
+                                                &pt_command_check,
+                                                &pt_command_watch,
+                                                &pt_command_model,
+                                                &pt_command_automaton,
+                                                &pt_command_report,
+                                                &pt_command_confirm,
+                                                &pt_command_convert,
+                                                &pt_command_compile,
+                                                &pt_command_completion,
+                                                NULL};
 
 static void out_of_memory(void)
 {
@@ -68,13 +73,6 @@ static int version(void)
 static int unknown_command(const char *word)
 {
     struct pt_err err;
-    for (uint32_t i = 0; future_commands[i]; i++) {
-        if (strcmp(word, future_commands[i]) == 0) {
-            (void)pt_err_set(&err, PT_EUSAGE, "'%s' is not yet available", word);
-            pt_diag_error(&err);
-            return PT_EXIT_BAD;
-        }
-    }
     struct pt_suggest suggest;
     pt_suggest_init(&suggest, word, strlen(word));
     for (uint32_t i = 0; pt_commands[i]; i++)

@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "cli/confirm.h"
 #include "cli/diag.h"
 #include "cli/file.h"
 #include "cli/launch.h"
-#include "cli/session.h"
 #include "cli/session_warn.h"
 #include "report/json.h"
 
@@ -36,6 +36,8 @@ enum {
     OPT_BASELINE,
     OPT_ON_FULL,
     OPT_EXIT_CODE,
+    OPT_CONFIRM,
+    OPT_TIMEOUT,
     OPT_MODULE,
     OPT_COLOR,
     OPT_QUIET,
@@ -66,6 +68,9 @@ static const struct pt_option options_table[] = {
                      "when a thread is faster than the analysis: block it (default), or drop events, which makes "
                      "verdicts unknown"},
     [OPT_EXIT_CODE] = {"exit-code", 0, "N", NULL, "the exit status when something was found (default: 66)"},
+    [OPT_CONFIRM] = {"confirm", 0, NULL, NULL,
+                     "run the program again in the order of each predicted violation, as 'portent confirm' does"},
+    [OPT_TIMEOUT] = PT_OPTION_TIMEOUT,
     [OPT_MODULE] = {"module", 0, "FILE.so", NULL,
                     "look for names in this library too, which the program opens later; may be repeated"},
     [OPT_COLOR] = PT_OPTION_COLOR,
@@ -78,6 +83,8 @@ struct run {
     const char *result_path, *trace_path;
     FILE *result_file;
     int found_exit;
+    bool confirm;
+    uint64_t patience; /* nanoseconds, when confirming */
 };
 
 /* --- what is asked for --- */
@@ -119,6 +126,14 @@ static bool set_option(struct run *run, uint32_t index, const char *argument, ui
         break;
     case OPT_EXIT_CODE:
         return set_exit_code(run, argument);
+    case OPT_CONFIRM:
+        run->confirm = true;
+        break;
+    case OPT_TIMEOUT:
+        if (!pt_parse_count("timeout", argument, 1000000, &run->patience))
+            return false;
+        run->patience *= 1000000000;
+        break;
     case OPT_MODULE:
         run->session.modules[(*module_count)++] = argument;
         break;
@@ -250,6 +265,22 @@ static bool is_violated(const struct pt_result *result)
     return false;
 }
 
+static void confirm(struct run *run, const char *const *program, struct pt_result *result)
+{
+    struct pt_confirm request = {.replay = {.program = run->session.program,
+                                            .arguments = program,
+                                            .modules = run->session.modules,
+                                            .patience = run->patience,
+                                            .automaton_limit = run->session.analyse.automaton_limit,
+                                            .settings = &run->session.settings},
+                                 .style = run->session.output_options.style,
+                                 .quiet = run->session.output_options.quiet};
+    struct pt_confirm_counts counts;
+    struct pt_err err;
+    if (pt_confirm_result(&request, result, &counts, &err) != PT_OK)
+        pt_diag_error(&err);
+}
+
 /* Tells everything, and returns the exit status. */
 static int conclude(struct run *run, const char *const *program)
 {
@@ -258,12 +289,14 @@ static int conclude(struct run *run, const char *const *program)
     close_trace(run);
     pt_session_finish(&run->session, &result);
     pt_triage_apply(&run->session.analyse.triage, &result);
-    write_result(run, &result);
     bool violated = is_violated(&result);
     if (result.count)
         pt_output_end(output, &result);
     else
         pt_output_abandon(output);
+    if (run->confirm)
+        confirm(run, program, &result);
+    write_result(run, &result);
     return violated ? run->found_exit : run->session.program_status;
 }
 
@@ -282,10 +315,10 @@ static int execute(struct run *run, const struct pt_parsed *parsed, struct pt_er
 
 static int run_command(const struct pt_parsed *parsed)
 {
-    struct run run = {0};
+    struct run run = {.patience = (uint64_t)PT_CONFIRM_SECONDS * 1000000000};
     struct pt_err err;
     int exit_status = PT_EXIT_BAD;
-    pt_session_init(&run.session);
+    pt_session_init(&run.session, NULL);
     if (set_options(&run, parsed)) {
         run.session.program = pt_launch_find(parsed->operands[0], &exit_status, &err);
         if (!run.session.program) {

@@ -27,6 +27,7 @@ enum {
     RING_MAX = 1024,
     SHORTEST_WAIT = 50 * 1000, /* nanoseconds, doubled up to the longest as long as nothing comes */
     LONGEST_WAIT = 10 * 1000 * 1000,
+    FOLLOW_ROUNDS = 256,                /* events after which a follower looks, even if more are there */
     HALT_PATIENCE = 2000 * 1000 * 1000, /* how long a program may take to end by itself when it is told to */
 };
 
@@ -137,6 +138,7 @@ enum pt_status pt_session_open(struct pt_session *session, struct pt_err *err)
                                      .block = session->resolved.block,
                                      .functions = session->resolved.functions,
                                      .function_count = session->resolved.function_count,
+                                     .gate = session->gate,
                                      .on_full = session->on_full,
                                      .ring_bytes = RING_BYTES,
                                      .ring_max = RING_MAX};
@@ -160,6 +162,8 @@ static void take(struct pt_session *session, const struct pt_event *event)
         (void)!pt_writer_close(session->writer, &err); /* said already */
         session->writer = NULL;
     }
+    if (session->follower.event)
+        session->follower.event(session->follower.context, event);
     if (!session->nonsense && pt_analysis_event(session->analysis, event, &err) != PT_OK) {
         session->nonsense = true;
         pt_session_complain(session, &err);
@@ -208,12 +212,15 @@ static void halt(const struct pt_launched *launched, uint64_t *since)
 
 static void observe(struct pt_session *session, const struct pt_launched *launched)
 {
+    const struct pt_session_follower *follower = &session->follower;
     uint64_t wait = SHORTEST_WAIT, halted = 0;
-    bool over = false;
-    for (;;) {
+    bool over = false, stop = false;
+    for (uint32_t round = 0;; round++) {
         struct pt_event event;
-        if (session->settings.halt_on_error && session->output.violated && !over)
+        if (((session->settings.halt_on_error && session->output.violated) || stop) && !over)
             halt(launched, &halted);
+        if (follower->tick && (wait > SHORTEST_WAIT || round % FOLLOW_ROUNDS == 0))
+            stop |= follower->tick(follower->context, pt_progress_now());
         if (pt_channel_ready(session->reader, &event) ||
             pt_channel_next(session->reader, pt_progress_now(), &event) == PT_CHANNEL_EVENT) {
             take(session, &event);
@@ -277,13 +284,16 @@ void pt_session_finish(struct pt_session *session, struct pt_result *ret_result)
     pt_buf_release(&lost);
 }
 
-void pt_session_init(struct pt_session *session)
+void pt_session_init(struct pt_session *session, const struct pt_settings *settings)
 {
     char color[8];
     *session = (struct pt_session){0};
     pt_names_init(&session->names);
     pt_analyse_init(&session->analyse, PT_SESSION_WINDOW, PT_SESSION_LOOKAHEAD, NULL);
-    pt_settings_load(&session->settings);
+    if (settings)
+        session->settings = *settings;
+    else
+        pt_settings_load(&session->settings);
     if (pt_span_is(session->settings.color, "auto") && !pt_span_is(session->settings.log_path, "stderr"))
         session->settings.color = (struct pt_span){"never", 5};
     snprintf(color, sizeof color, "%.*s", (int)session->settings.color.len, session->settings.color.at);

@@ -20,6 +20,14 @@ struct pt_session_output {
     bool violated; /* something was found */
 };
 
+/* Someone who follows the run closely; all may be NULL. */
+struct pt_session_follower {
+    void *context;
+    void (*event)(void *context, const struct pt_event *event);
+    /* Now and then, at least every 10 ms or so; true: the program is to end, asked first and made to later. */
+    bool (*tick)(void *context, uint64_t now);
+};
+
 struct pt_session {
     /* What is asked for. */
     struct pt_settings settings; /* PORTENT_OPTIONS */
@@ -28,8 +36,10 @@ struct pt_session {
     char *program;        /* its file; owned */
     const char **modules; /* then NULL; owned */
     enum pt_on_full on_full;
-    uint32_t keep;            /* enum pt_keep, or-ed */
-    bool preload;             /* the runtime is loaded into a program that does not have it */
+    uint32_t keep;                      /* enum pt_keep, or-ed */
+    bool preload;                       /* the runtime is loaded into a program that does not have it */
+    const struct pt_channel_gate *gate; /* an order to hold the program to; NULL: none */
+    struct pt_session_follower follower;
     struct pt_writer *writer; /* a copy of all events goes there; NULL: nowhere */
 
     /* What there is once it is prepared, and once it has run. */
@@ -43,8 +53,8 @@ struct pt_session {
     bool nonsense;      /* the analysis refused an event; the rest is not looked at */
 };
 
-/* A session with the environment's settings and no properties. */
-void pt_session_init(struct pt_session *session);
+/* A session without properties, with these settings (which point into the environment), NULL: the environment's. */
+void pt_session_init(struct pt_session *session, const struct pt_settings *settings);
 void pt_session_release(struct pt_session *session);
 /* Looks up the names that the loaded properties use; a property that cannot be checked is an error already. */
 enum pt_status pt_session_resolve(struct pt_session *session, struct pt_err *err) PT_WARN_UNUSED;

@@ -9,6 +9,7 @@
  *
  *   struct pt_channel                       header
  *   configuration                           at config_offset: struct pt_config, then its tables and strings
+ *   struct pt_gate, its tables              at gate_offset, if not 0: an order to hold the threads to (core/gate.h)
  *   struct pt_ring, ring_bytes of data      ring_max times, at rings_offset; sparse, so unused ones cost nothing
  *
  * Offsets inside the configuration count from its own start. Strings are NUL-terminated. Everything is little-endian
@@ -22,7 +23,7 @@
 
 #define PT_CHANNEL_MAGIC "PTCHAN1"
 #define PT_CHANNEL_ENV   "PORTENT_CHANNEL"
-enum { PT_CHANNEL_VERSION = 3 };
+enum { PT_CHANNEL_VERSION = 4 };
 
 enum pt_on_full { PT_ON_FULL_BLOCK, PT_ON_FULL_DROP };
 enum pt_program_state { PT_PROGRAM_STARTING, PT_PROGRAM_RUNNING, PT_PROGRAM_ENDED };
@@ -35,6 +36,7 @@ struct pt_channel {
     uint64_t config_offset, config_bytes;
     uint64_t rings_offset, ring_bytes; /* of data per ring, a power of two */
     uint32_t ring_max;
+    uint64_t gate_offset, gate_bytes;          /* 0: there is none */
     _Alignas(64) _Atomic uint64_t next_number; /* the next relevant event's number; starts at 1 */
     _Alignas(64) _Atomic uint32_t rings_used;  /* rings [0, rings_used) have been in use */
     _Atomic uint32_t program_state;            /* enum pt_program_state */

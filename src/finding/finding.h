@@ -175,7 +175,9 @@ struct pt_finding {
     /* Of violations: what people decided about them before. Such a one is not reported and does not count. */
     const char *suppressed; /* the suppression that matches it, as written; NULL: none */
     bool known;             /* it is in the baseline */
-    uint32_t times;         /* how many results it stands for, where several were put together; else 0 or 1 */
+    enum pt_confirm_verdict { PT_CONFIRM_UNTRIED, PT_CONFIRM_YES, PT_CONFIRM_NO } confirm; /* by another run */
+    const char *not_reproduced; /* PT_CONFIRM_NO: why, or NULL */
+    uint32_t times;             /* how many results it stands for, where several were put together; else 0 or 1 */
 };
 
 /* Whether it is a violation that counts. */

@@ -150,6 +150,10 @@ void pt_json_detail(struct pt_json *json, const struct pt_finding *finding)
         pt_json_bool(json, "known", true);
     if (finding->times > 1)
         pt_json_uint(json, "times", finding->times);
+    if (finding->confirm != PT_CONFIRM_UNTRIED)
+        pt_json_bool(json, "confirmed", finding->confirm == PT_CONFIRM_YES);
+    if (finding->confirm == PT_CONFIRM_NO && finding->not_reproduced)
+        pt_json_string(json, "not_reproduced", finding->not_reproduced);
     if (finding->witness_lost || !finding->initial)
         return;
     pt_json_open(json, "detail", '{');

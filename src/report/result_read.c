@@ -131,6 +131,9 @@ static void read_violation(struct reading *r, const json_t *object, struct pt_fi
     finding->suppressed = rd_string_or(r, object, "a property", "suppressed", NULL);
     finding->known = rd_bool_or(r, object, "a property", "known", false);
     finding->times = (uint32_t)rd_uint_or(r, object, "a property", "times", UINT32_MAX, 0);
+    if (json_object_get(object, "confirmed"))
+        finding->confirm = rd_bool_or(r, object, "a property", "confirmed", false) ? PT_CONFIRM_YES : PT_CONFIRM_NO;
+    finding->not_reproduced = rd_string_or(r, object, "a property", "not_reproduced", NULL);
     if (strcmp(finding->kind, "within") == 0 || strcmp(finding->kind, "mttl") == 0)
         return; /* they have no witness */
     read_witness_from(r, object, finding);

@@ -202,6 +202,15 @@ static void put_explored(const struct pt_finding *finding, const struct pt_style
     free(explored);
 }
 
+static void put_confirmed(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf)
+{
+    if (finding->confirm == PT_CONFIRM_YES)
+        pt_words_paragraph(buf, style, 2, 4, "Confirmed: another run of the program broke it.");
+    else if (finding->confirm == PT_CONFIRM_NO)
+        pt_words_paragraph(buf, style, 2, 4, "Not reproduced by another run of the program%s%s.",
+                           finding->not_reproduced ? ": " : "", finding->not_reproduced ? finding->not_reproduced : "");
+}
+
 void pt_violation_summary(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf)
 {
     struct pt_buf line;
@@ -240,5 +249,6 @@ void pt_violation_write(const struct pt_finding *finding, const struct pt_style 
     put_reasons(finding, style, buf);
     pt_buf_puts(buf, "\n");
     put_explored(finding, style, buf);
+    put_confirmed(finding, style, buf);
     pt_violation_summary(finding, style, buf);
 }

@@ -9,6 +9,7 @@
 #include "core/hooks.h"
 #pragma GCC visibility pop
 
+#include "runtime/gate.h"
 #include "runtime/hold.h"
 #include "runtime/native.h"
 #include "runtime/quick.h"
@@ -32,7 +33,7 @@ struct way {
     struct pt_hold hold;
 };
 
-static COLD void begin(struct way *way, const void *address, size_t size, bool atomic)
+static COLD void begin(struct way *way, const void *address, size_t size, bool atomic, bool write)
 {
     struct pt_thread *self = pt_thread_self();
     if (self && (self->busy || !pt_address_ok((uintptr_t)address))) {
@@ -43,6 +44,10 @@ static COLD void begin(struct way *way, const void *address, size_t size, bool a
     way->self = self;
     if (!self)
         return;
+    if (write)
+        pt_gate_before_write(self, (uintptr_t)address, size);
+    else
+        pt_gate_before_read(self, (uintptr_t)address, size);
     pt_enter(self);
     way->held = pt_hold_take(self, (uintptr_t)address, size, &way->hold);
     way->hold.atomic = atomic;
@@ -108,7 +113,7 @@ static bool is_untouched(uintptr_t address)
                 return value;                                                                                          \
         }                                                                                                              \
         struct way way;                                                                                                \
-        begin(&way, address, bytes, atomic);                                                                           \
+        begin(&way, address, bytes, atomic, false);                                                                    \
         type value = perform;                                                                                          \
         end_read(&way, site);                                                                                          \
         return value;                                                                                                  \
@@ -157,7 +162,7 @@ static bool is_untouched(uintptr_t address)
     {                                                                                                                  \
         (void)op, (void)order;                                                                                         \
         struct way way;                                                                                                \
-        begin(&way, address, bytes, atomic);                                                                           \
+        begin(&way, address, bytes, atomic, true);                                                                     \
         type result = perform;                                                                                         \
         end_write(&way, kind, site);                                                                                   \
         return result;                                                                                                 \
@@ -215,7 +220,7 @@ static bool is_untouched(uintptr_t address)
     static COLD type long_cas##bytes(void *address, type expected, type desired, const struct pt_site *site)           \
     {                                                                                                                  \
         struct way way;                                                                                                \
-        begin(&way, address, bytes, true);                                                                             \
+        begin(&way, address, bytes, true, true);                                                                       \
         type old = native_cas##bytes(address, expected, desired);                                                      \
         if (old == expected)                                                                                           \
             end_write(&way, PT_KIND_UPDATE, site);                                                                     \

@@ -5,6 +5,7 @@
 
 #include "runtime/emit.h"
 #include "runtime/full.h"
+#include "runtime/gate.h"
 #include "runtime/monitor.h"
 #include "runtime/name.h"
 #include "runtime/shadow.h"
@@ -43,6 +44,8 @@ void __portent_event(const char *name)
     int64_t event = self ? pt_watch_event(name) : -1;
     if (!self || (event < 0 && !self->slow))
         return;
+    if (event >= 0)
+        pt_gate_before_user(self);
     pt_enter(self);
     uint32_t number = event < 0 && self->full ? pt_emit_name(self, name) : 0;
     if (event < 0 && !self->full)
@@ -55,6 +58,8 @@ void __portent_event(const char *name)
         pt_emit_lost();
     if (pt_monitor_steps(self))
         pt_monitor_mark(self, PT_KIND_USER, name, 0);
+    if (event >= 0)
+        pt_gate_done(self, true, (uint32_t)event);
     pt_leave(self);
 }
 

@@ -9,6 +9,7 @@
 #include "core/shape.h"
 #include "runtime/emit.h"
 #include "runtime/full.h"
+#include "runtime/gate.h"
 #include "runtime/monitor.h"
 #include "runtime/quick.h"
 #include "runtime/shadow.h"
@@ -93,6 +94,20 @@ bool pt_hold_take(struct pt_thread *self, uintptr_t address, size_t size, struct
     return true;
 }
 
+bool pt_hold_is_watched(struct pt_thread *self, uintptr_t address, size_t size)
+{
+    struct pt_hold hold;
+    bool watched = false;
+    pt_enter(self);
+    if (pt_hold_take(self, address, size, &hold)) {
+        watched = hold.watched;
+        self->held = hold.outer;
+        let_go_all(&hold, hold.high);
+    }
+    pt_leave(self);
+    return watched;
+}
+
 void pt_hold_suspend(struct pt_hold *hold)
 {
     for (; hold; hold = hold->outer)
@@ -153,6 +168,7 @@ static void record_write(struct pt_thread *self, uint32_t object, const struct p
     if (!watched->quiet || self->full) {
         bool counted = pt_full_count(self);
         pt_emit_event(self, (enum pt_event_kind)kind, object, site, watched->last, watched->size, counted);
+        pt_gate_done(self, false, object);
     }
     if (watched->local)
         pt_monitor_written(self, object);
@@ -310,6 +326,7 @@ void pt_hold_sync(const void *object, int kind)
     bool write = kind != PT_KIND_RACQ && kind != PT_KIND_RREL && kind != PT_KIND_READ_AT && kind != PT_SYNC_QUIET_READ;
     if (!pt_is_active() || !pt_address_ok((uintptr_t)object))
         return;
+    pt_gate_synced(object, kind);
     struct pt_thread *self = pt_thread_self();
     if (!self || self->busy || sync_quickly(self, (uintptr_t)object, write, kind < PT_KIND_COUNT))
         return;

@@ -16,6 +16,8 @@
 
 /* False when there is no shadow to hold (out of memory): the access is then not recorded. */
 bool pt_hold_take(struct pt_thread *self, uintptr_t address, size_t size, struct pt_hold *hold);
+/* Does an access there touch a watched variable? Nothing is held before or after. */
+bool pt_hold_is_watched(struct pt_thread *self, uintptr_t address, size_t size);
 /* After the access: clocks and events, and all is let go. */
 void pt_hold_end_read(struct pt_thread *self, struct pt_hold *hold, const struct pt_site *site);
 void pt_hold_end_write(struct pt_thread *self, struct pt_hold *hold, enum pt_event_kind kind,

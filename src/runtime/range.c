@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "runtime/gate.h"
 #include "runtime/hold.h"
 #include "runtime/shadow.h"
 
@@ -24,11 +25,15 @@ static struct pt_thread *recorder(const void *address, size_t size)
 }
 
 /* While something is open the thread is busy, and signals are put off: the compiler puts only the access in between. */
-static void begin(const void *address, size_t size)
+static void begin(const void *address, size_t size, bool write)
 {
     struct pt_thread *self = recorder(address, size);
     if (!self || self->busy != self->open_count || self->open_count == PT_OPEN_MAX)
         return;
+    if (write)
+        pt_gate_before_write(self, (uintptr_t)address, size);
+    else
+        pt_gate_before_read(self, (uintptr_t)address, size);
     pt_enter(self);
     struct pt_hold *hold = &self->open[self->open_count++];
     if (!pt_hold_take(self, (uintptr_t)address, size, hold))
@@ -52,7 +57,7 @@ static void end(const void *address, bool write, const struct pt_site *site)
 void __portent_begin_read(const void *address, size_t size, const struct pt_site *site)
 {
     (void)site;
-    begin(address, size);
+    begin(address, size, false);
 }
 
 void __portent_end_read(const void *address, size_t size, const struct pt_site *site)
@@ -64,7 +69,7 @@ void __portent_end_read(const void *address, size_t size, const struct pt_site *
 void __portent_begin_write(void *address, size_t size, const struct pt_site *site)
 {
     (void)site;
-    begin(address, size);
+    begin(address, size, true);
 }
 
 void __portent_end_write(void *address, size_t size, const struct pt_site *site)
@@ -76,6 +81,7 @@ void __portent_end_write(void *address, size_t size, const struct pt_site *site)
 static void read_piece(struct pt_thread *self, void *buffer, const void *from, size_t size, const struct pt_site *site)
 {
     struct pt_hold hold;
+    pt_gate_before_read(self, (uintptr_t)from, size);
     pt_enter(self);
     bool held = pt_hold_take(self, (uintptr_t)from, size, &hold);
     memcpy(buffer, from, size);
@@ -87,6 +93,7 @@ static void read_piece(struct pt_thread *self, void *buffer, const void *from, s
 static void write_piece(struct pt_thread *self, void *to, const void *buffer, size_t size, const struct pt_site *site)
 {
     struct pt_hold hold;
+    pt_gate_before_write(self, (uintptr_t)to, size);
     pt_enter(self);
     bool held = pt_hold_take(self, (uintptr_t)to, size, &hold);
     memcpy(to, buffer, size);

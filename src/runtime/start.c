@@ -15,6 +15,7 @@
 #include "core/channel.h"
 #include "runtime/clock.h"
 #include "runtime/full.h"
+#include "runtime/gate.h"
 #include "runtime/log.h"
 #include "runtime/monitor.h"
 #include "runtime/options.h"
@@ -51,6 +52,7 @@ static bool sound(const struct pt_channel *channel, size_t bytes)
            channel->config_bytes <= bytes - channel->config_offset &&
            channel->config_bytes >= sizeof(struct pt_config) && channel->ring_bytes >= 4096 &&
            (channel->ring_bytes & (channel->ring_bytes - 1)) == 0 && channel->ring_bytes < bytes &&
+           channel->gate_offset <= bytes && channel->gate_bytes <= bytes - channel->gate_offset &&
            channel->rings_offset <= bytes && channel->ring_max <= (bytes - channel->rings_offset) / ring;
 }
 
@@ -94,6 +96,7 @@ static void leave_channel(void)
     atomic_store_explicit(&pt_active, false, memory_order_relaxed);
     pt_keeps = 0;
     pt_monitor_on = false;
+    pt_gate = NULL;
     pt_channel = NULL;
     pt_thread_forget();
     pt_transport_forget();
@@ -185,8 +188,9 @@ __attribute__((constructor(101))) static void start(void)
         return;
     pthread_atfork(before_fork, in_forking_parent, in_forked_child);
     pt_enter(self);
-    if (pt_full_any())
-        pt_full_modules(self);
+    pt_gate_start();
+    if (pt_full_any() || pt_gate)
+        pt_full_modules(self); /* the gate's locks have names */
     pt_watch_resolve(self);
     pt_monitor_start(self, config);
     if (streams)

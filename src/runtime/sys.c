@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -273,6 +274,11 @@ void pt_sys_wait(_Atomic uint32_t *word, uint32_t seen, uint64_t nanoseconds)
 void pt_sys_wake(_Atomic uint32_t *word)
 {
     call(SYS_futex, (long)word, FUTEX_WAKE, 1, 0, 0, 0);
+}
+
+void pt_sys_wake_all(_Atomic uint32_t *word)
+{
+    call(SYS_futex, (long)word, FUTEX_WAKE, INT_MAX, 0, 0, 0);
 }
 
 void pt_sys_yield(void)

@@ -55,6 +55,7 @@ int pt_sys_poll(struct pollfd *fds, unsigned count, int64_t nanoseconds); /* neg
 /* Waits until *word differs from `seen`, is woken, or `nanoseconds` have passed. Works between processes. */
 void pt_sys_wait(_Atomic uint32_t *word, uint32_t seen, uint64_t nanoseconds);
 void pt_sys_wake(_Atomic uint32_t *word);
+void pt_sys_wake_all(_Atomic uint32_t *word);
 void pt_sys_yield(void);
 void pt_sys_sleep(uint64_t nanoseconds);
 

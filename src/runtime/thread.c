@@ -11,6 +11,7 @@
 
 #include "runtime/emit.h"
 #include "runtime/full.h"
+#include "runtime/gate.h"
 #include "runtime/hold.h"
 #include "runtime/monitor.h"
 #include "runtime/shadow.h"
@@ -213,6 +214,7 @@ static void end(void *value)
     if (self->destructor_rounds++ < DESTRUCTOR_ROUNDS && pthread_setspecific(end_key, self) == 0)
         return;
     pt_hold_sync(ended_threads, PT_SYNC_QUIET_READ);
+    pt_gate_ended(self);
     pt_enter(self);
     if (pt_channel)
         pt_shadow_clear(self, self->stack_low, self->stack_high, false);

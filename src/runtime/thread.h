@@ -97,6 +97,8 @@ struct pt_thread {
     struct pt_local *local; /* NULL: they are not about this thread */
     uint64_t states;        /* its events so far, counted if it is evaluated in them */
     struct pt_pool_cache pool;
+    uint32_t gate_next;   /* its next entry in the gate's schedule, as far as was looked (gate.c) ... */
+    uint64_t gate_waited; /* ... and how long, in nanoseconds, it has waited for the causes of that one */
 
     /* its life */
     _Atomic uint32_t state;  /* enum pt_thread_state */

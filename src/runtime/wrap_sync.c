@@ -10,6 +10,7 @@
 #include <semaphore.h>
 #include <threads.h>
 
+#include "runtime/gate.h"
 #include "runtime/hold.h"
 #include "runtime/interpose.h"
 #include "runtime/thread.h"
@@ -35,6 +36,7 @@ static void happened(const void *object, int kind)
 #define BLOCKING(name, parameters, arguments, object, attempt, busy, blocked, succeeded, kind)                         \
     PT_WRAP(int, name, parameters)                                                                                     \
     {                                                                                                                  \
+        pt_gate_blocks((const void *)object, kind == PT_KIND_SYNC ? PT_GATE_WAITS_OTHER : PT_GATE_WAITS_LOCK);         \
         bool told = pt_stream_mode() == PT_STREAM_ON;                                                                  \
         int result = told ? PT_REAL(attempt)(object) : 0;                                                              \
         bool waits = told && (busy);                                                                                   \
@@ -44,6 +46,7 @@ static void happened(const void *object, int kind)
             result = PT_REAL(name) arguments;                                                                          \
         if (waits)                                                                                                     \
             pt_transport_state(PT_STATE_RUNNING, 0);                                                                   \
+        pt_gate_blocks(NULL, PT_GATE_RUNS);                                                                            \
         if (succeeded)                                                                                                 \
             happened((const void *)object, kind);                                                                      \
         return result;                                                                                                 \
@@ -60,7 +63,9 @@ static void happened(const void *object, int kind)
     {                                                                                                                  \
         happened(mutex, PT_KIND_REL);                                                                                  \
         pt_transport_state(PT_STATE_CONDITION, (uintptr_t)condition);                                                  \
+        pt_gate_blocks(condition, PT_GATE_WAITS_CONDITION);                                                            \
         int result = PT_REAL(name) arguments;                                                                          \
+        pt_gate_blocks(NULL, PT_GATE_RUNS);                                                                            \
         pt_transport_state(PT_STATE_RUNNING, 0);                                                                       \
         if (result == success)                                                                                         \
             happened(condition, PT_KIND_WAIT);                                                                         \
@@ -110,7 +115,9 @@ PT_WRAP(int, pthread_barrier_wait, (pthread_barrier_t * barrier))
 {
     happened(barrier, PT_KIND_SYNC);
     pt_transport_state(PT_STATE_BARRIER, (uintptr_t)barrier);
+    pt_gate_blocks(barrier, PT_GATE_WAITS_OTHER);
     int result = PT_REAL(pthread_barrier_wait)(barrier);
+    pt_gate_blocks(NULL, PT_GATE_RUNS);
     pt_transport_state(PT_STATE_RUNNING, 0);
     happened(barrier, PT_KIND_SYNC);
     return result;

@@ -5,6 +5,7 @@
 
 #include "runtime/emit.h"
 #include "runtime/full.h"
+#include "runtime/gate.h"
 #include "runtime/interpose.h"
 #include "runtime/module.h"
 #include "runtime/monitor.h"
@@ -133,7 +134,9 @@ PT_WRAP(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *argument))
         struct pt_thread *joined = self ? pt_thread_find((pthread_t)handle) : NULL;                                    \
         if (self)                                                                                                      \
             pt_transport_state(PT_STATE_JOIN, joined ? joined->number : UINT64_MAX);                                   \
+        pt_gate_blocks((void *)(uintptr_t)(joined ? joined->number : 0), PT_GATE_WAITS_END);                           \
         int result = PT_REAL(name) arguments;                                                                          \
+        pt_gate_blocks(NULL, PT_GATE_RUNS);                                                                            \
         if (self)                                                                                                      \
             pt_transport_state(PT_STATE_RUNNING, 0);                                                                   \
         if (!self || result != success)                                                                                \

@@ -187,7 +187,13 @@ enum pt_status pt_channel_create(const struct pt_channel_setup *setup, struct pt
                               .ring_bytes = setup->ring_bytes,
                               .ring_max = setup->ring_max,
                               .next_number = 1};
-    head.rings_offset = round_up(head.config_offset + config.len, PAGE);
+    uint64_t end = head.config_offset + config.len;
+    if (setup->gate) {
+        head.gate_offset = round_up(end, 64);
+        head.gate_bytes = chan_gate_bytes(setup->gate);
+        end = head.gate_offset + head.gate_bytes;
+    }
+    head.rings_offset = round_up(end, PAGE);
     head.total_bytes = head.rings_offset + setup->ring_max * (sizeof(struct pt_ring) + setup->ring_bytes);
     struct pt_channel_reader *r = pt_xcalloc(1, sizeof *r);
     r->names = names;
@@ -198,6 +204,8 @@ enum pt_status pt_channel_create(const struct pt_channel_setup *setup, struct pt
     if (status == PT_OK) {
         memcpy((void *)r->map, &head, sizeof head);
         memcpy((char *)r->map + head.config_offset, config.text, config.len);
+        if (setup->gate)
+            chan_gate_write(r, setup->gate, (struct pt_gate *)((char *)r->map + head.gate_offset));
         init_reader(r, setup);
         *ret_reader = r;
     } else {

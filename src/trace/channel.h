@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "core/channel.h"
 #include "core/mttl.h"
+#include "core/gate.h"
 #include "trace/event.h"
 #include "trace/places.h"
 
@@ -38,6 +39,15 @@ struct pt_channel_start {
     uint64_t offset;    /* PT_START_MAIN: the first thread */
 };
 
+/* An order to hold the program's threads to (core/gate.h). */
+struct pt_channel_gate {
+    const struct pt_gate_entry *entries;
+    uint32_t count;
+    uint32_t from;          /* events of the run before the first entry */
+    const uint32_t *before; /* how many of them are each role's */
+    uint32_t role_count;
+};
+
 struct pt_channel_setup {
     const struct pt_channel_var *vars;
     uint32_t var_count;
@@ -50,6 +60,7 @@ struct pt_channel_setup {
     const struct pt_mttl *block; /* decentralised properties; NULL: none */
     const struct pt_channel_name *functions;
     uint32_t function_count;
+    const struct pt_channel_gate *gate; /* NULL: none */
     enum pt_on_full on_full;
     uint64_t ring_bytes; /* of each thread, a power of two of at least 4096 */
     uint32_t ring_max;   /* threads at a time */
@@ -111,6 +122,23 @@ void pt_channel_wait(struct pt_channel_reader *reader, uint64_t nanoseconds);
 void pt_channel_set_ended(struct pt_channel_reader *reader);
 /* Nobody reads any more: threads that wait for room go on, and drop what they have. */
 void pt_channel_abandon(struct pt_channel_reader *reader);
+
+/* --- the gate --- */
+
+/* Of channels that have one. The program can write to its memory: numbers there may be anything. */
+uint32_t pt_channel_turn(const struct pt_channel_reader *reader);
+/* What a thread does; NULL: its number is too high to be known. */
+const struct pt_gate_thread *pt_channel_gate_thread(const struct pt_channel_reader *reader, uint32_t number);
+/* Gives every thread that has told its start function its name, as events would later, and calls once for each. `now`
+ * as in pt_channel_next: threads that were made later are named when their elder ones are, or 20 ms have passed. */
+typedef void (*pt_channel_named)(void *context, uint32_t number, const char *name);
+void pt_channel_name_threads(struct pt_channel_reader *reader, uint64_t now, pt_channel_named named, void *context);
+/* The name of a lock of the program, by its address. */
+const char *pt_channel_lock_name(struct pt_channel_reader *reader, uint64_t address);
+/* Nobody is held any more. */
+void pt_channel_open_gate(struct pt_channel_reader *reader);
+/* Tells a thread who it is in the schedule (enum pt_gate_role). */
+void pt_channel_set_role(struct pt_channel_reader *reader, uint32_t number, uint32_t role);
 
 /* What did not arrive. */
 struct pt_channel_losses {

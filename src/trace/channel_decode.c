@@ -87,8 +87,7 @@ static void give_name(struct pt_channel_reader *r, struct thread *thread)
     pt_buf_release(&buf);
 }
 
-/* The thread's name. Threads created before it that are known but not named yet are named first. */
-static uint32_t name_of(struct pt_channel_reader *r, struct thread *thread)
+uint32_t chan_name_of(struct pt_channel_reader *r, struct thread *thread)
 {
     while (thread->name == PT_NONE) {
         struct thread *first = thread;
@@ -437,7 +436,7 @@ static bool take_clock(struct pt_channel_reader *r, const struct pt_record_event
     struct thread *self = thread_at(r, record->thread);
     if (!self || (record->counted && !count_event(self, own)))
         return false;
-    r->clock[count++] = (struct pt_clock_entry){name_of(r, self), self->yielded};
+    r->clock[count++] = (struct pt_clock_entry){chan_name_of(r, self), self->yielded};
     *ret_count = sort_clock(r->clock, count);
     return true;
 }
@@ -478,7 +477,7 @@ bool chan_other_thread(struct pt_channel_reader *r, uint32_t number, bool forked
     if (index == PT_NONE || r->threads[index].seen == forked)
         return false;
     r->threads[index].seen = true;
-    *ret_name = name_of(r, &r->threads[index]);
+    *ret_name = chan_name_of(r, &r->threads[index]);
     return true;
 }
 

@@ -37,6 +37,7 @@ struct thread {
     uint64_t yielded; /* its events that have been handed out, and are counted in clocks */
     uint64_t lines;   /* all its events that have been handed out */
     bool seen;        /* the trace knows of it: its fork, or an event */
+    bool told;        /* whoever holds the threads to an order knows its name */
     struct gap *gaps;
     uint32_t gap_count;
     size_t gap_cap;
@@ -99,6 +100,10 @@ struct pt_channel_reader {
     size_t init_cap;
     struct pt_clock_entry *clock;
     size_t clock_cap;
+    struct pt_gate *gate; /* NULL: none */
+    struct pt_gate_thread *gate_threads;
+    uint32_t told_count;    /* threads whose name was told */
+    uint64_t unnamed_since; /* a time; 0: no thread waits for its name */
     struct pt_channel_foreign *foreign;
     uint32_t foreign_count;
     size_t foreign_cap;
@@ -115,6 +120,11 @@ bool chan_take_full(struct pt_channel_reader *r, const struct pt_record_event *r
 /* The name of a thread that is forked or joined; false when it cannot be. */
 bool chan_other_thread(struct pt_channel_reader *r, uint32_t number, bool forked, uint32_t *ret_name);
 struct pt_value chan_decode(struct pt_channel_reader *r, uint32_t type, uint32_t size, const unsigned char *bytes);
+/* The thread's name, made if need be; threads created before it that are known are named first. */
+uint32_t chan_name_of(struct pt_channel_reader *r, struct thread *thread);
+/* The gate's memory: how much, and its first content. */
+uint64_t chan_gate_bytes(const struct pt_channel_gate *gate);
+void chan_gate_write(struct pt_channel_reader *r, const struct pt_channel_gate *gate, struct pt_gate *memory);
 /* Is the event in reader->record the first of a thread whose name depends on threads that have not told theirs? */
 bool chan_name_is_open(const struct pt_channel_reader *r);
 /* Stops waiting for those. */

@@ -1,0 +1,333 @@
+#!/usr/bin/env python3
+"""Tests of `portent confirm`: run_confirm.py PORTENT [NAME...]
+
+The examples are confirmed in at least 9 of 10 tries. The program confirm/ways.c has a run that a violation is predicted from, and runs
+that go other ways: each has its reason why the violation was not reproduced. The last line is `confirm: N passed, M failed`.
+"""
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+PORTENT = ""
+TESTS = []
+FOUND, CONFIRMED, BAD, NOT_REPRODUCED = 66, 1, 2, 3
+TRIES, ENOUGH = 10, 9
+ATTEMPTS = 5  # at the run that a prediction is made from: on a busy machine its pauses may not suffice
+
+PROPERTIES = """
+    property order: always !(x == 1 && y == 11 && z == 0);
+    property rest: always !(x == 1 && z == 1 && y == 5 && w == 0);
+    property behind: always !(s3 == 1 && s1 == 0);
+    property cells: always !(event(closed) && balance == 0);
+"""
+
+
+class Failure(Exception):
+    pass
+
+
+def test(function):
+    TESTS.append(function)
+    return function
+
+
+def same(what, found, expected):
+    if found != expected:
+        raise Failure(f"{what}: {found!r}\nexpected: {expected!r}")
+
+
+def contains(text, *parts):
+    flat = " ".join(text.split())
+    for part in parts:
+        if part not in flat:
+            raise Failure(f"{part!r} is not in:\n{text}")
+
+
+def run(*command, options=None):
+    environment = {name: value for name, value in os.environ.items() if name != "PORTENT_OPTIONS"}
+    if options is not None:
+        environment["PORTENT_OPTIONS"] = options
+    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, env=environment,
+                          check=False)
+
+
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def read_json(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def compile_program(source, output):
+    command = "c++" if source.endswith(".cc") else "cc"
+    done = run(PORTENT, command, "-O2", "-pthread", source, "-o", output)
+    same(f"exit status of portent {command}: {done.stderr}", done.returncode, 0)
+
+
+def predict(way, name, *options):
+    """A result in which the property's violation is predicted from a run of this way."""
+    write("one.prop", next(line.strip() for line in PROPERTIES.splitlines() if f"property {name}:" in line))
+    result = f"{way}-{name}.json"
+    for _ in range(ATTEMPTS):
+        done = run(PORTENT, "run", *options, "-s", "one.prop", "-r", result, "--", "./ways", way)
+        (found,) = read_json(result)["properties"]
+        if (found["verdict"], found.get("how")) == ("violated", "predicted"):
+            same("exit status of run", done.returncode, FOUND)
+            return result
+    raise Failure(f"no violation of {name} was predicted: {done.stderr}")
+
+
+def confirm(result, way, *options):
+    return run(PORTENT, "confirm", result, *options, "--", "./ways", way)
+
+
+def reproduced(result, way, tries=1):
+    for _ in range(tries):
+        done = confirm(result, way)
+        if done.returncode == CONFIRMED:
+            break
+    same(f"exit status: {done.stderr}", done.returncode, CONFIRMED)
+    contains(done.stderr, "PREDICTED '", "CONFIRMED '", "SUMMARY: portent confirm: 1 of 1 predicted violation confirmed")
+
+
+def not_reproduced(way, *parts, timeout="1"):
+    result = predict("first", "order")
+    done = confirm(result, way, "--timeout", timeout, "-r", "after.json")
+    same(f"exit status: {done.stderr}", done.returncode, NOT_REPRODUCED)
+    contains(done.stderr, "NOT REPRODUCED 'order' (", *parts, "SUMMARY: portent confirm: 0 of 1 predicted violation confirmed")
+    (found,) = read_json("after.json")["properties"]
+    same("confirmed", found["confirmed"], False)
+    contains(found["not_reproduced"], *parts)
+    return done
+
+
+@test
+def confirms_examples():
+    """Each in at least 9 of 10 tries, all from one result."""
+    for name, source in {"water": "water.c", "bank": "bank.c", "queue": "queue.c", "atomic": "store.cc", "stages": "stages.c"}.items():
+        folder = os.path.join(ROOT, "examples", name)
+        properties = os.path.join(folder, os.path.splitext(source)[0] + ".prop")
+        compile_program(os.path.join(folder, source), name)
+        for _ in range(ATTEMPTS):
+            run(PORTENT, "run", "-q", "-s", properties, "-r", name + ".json", "--", "./" + name)
+            if read_json(name + ".json")["properties"][0].get("how") == "predicted":
+                break
+        results = [run(PORTENT, "confirm", name + ".json", "--", "./" + name) for _ in range(TRIES)]
+        good = sum(done.returncode == CONFIRMED for done in results)
+        if good < ENOUGH:
+            bad = next(done for done in results if done.returncode != CONFIRMED)
+            raise Failure(f"{name}: confirmed {good} times of {TRIES}: {bad.stderr}")
+
+
+@test
+def waits_for_what_is_read():
+    reproduced(predict("first", "order"), "late")
+
+
+@test
+def waits_for_locks():
+    reproduced(predict("locks", "order"), "locks-late")
+
+
+@test
+def lets_others_come_to_rest():
+    reproduced(predict("rest", "rest"), "rest-late", tries=3)
+
+
+@test
+def knows_threads_by_ordinal():
+    result = predict("workers", "behind")
+    same("witness", [step["thread"] for step in read_json(result)["properties"][0]["witness"]], ["worker#3"])
+    reproduced(result, "workers")
+
+
+@test
+def confirms_heap_objects_and_user_events():
+    reproduced(predict("heap", "cells"), "heap")
+
+
+@test
+def begins_late():
+    """Under a small window the predicted run begins after many events."""
+    write("one.prop", "property late: always !(y == 11 && z == 0 && x == 1);")
+    for _ in range(ATTEMPTS):
+        run(PORTENT, "run", "-q", "--window", "4", "--lookahead", "6", "-s", "one.prop", "-r", "late.json", "--", "./ways", "long")
+        (found,) = read_json("late.json")["properties"]
+        if found.get("how") == "predicted":
+            break
+    if found.get("witness_from", {"events": 0})["events"] < 1000:
+        raise Failure(f"the witness begins early: {found}")
+    reproduced("late.json", "long")
+
+
+@test
+def run_confirms_at_once():
+    write("one.prop", "property order: always !(x == 1 && y == 11 && z == 0);")
+    for _ in range(ATTEMPTS):
+        done = run(PORTENT, "run", "--confirm", "-s", "one.prop", "-r", "once.json", "--", "./ways", "first")
+        (found,) = read_json("once.json")["properties"]
+        if found.get("how") == "predicted":
+            break
+    same("exit status", done.returncode, FOUND)
+    same("confirmed", found["confirmed"], True)
+    same("output of both runs", done.stdout, "done\ndone\n")
+    contains(done.stderr, "PREDICTED 'order'", "CONFIRMED 'order'")
+    contains(run(PORTENT, "report", "once.json").stdout, "Confirmed: another run of the program broke it.")
+
+
+@test
+def tells_divergence():
+    not_reproduced("other", "diverged at", "ways.c:", "w(z)=7 by b", "came where w(y)=11 by b")
+
+
+@test
+def tells_threads_that_end():
+    not_reproduced("nothing", "diverged: thread b has ended; step 2 of 2 was to be w(y)=11 by b")
+
+
+@test
+def tells_threads_that_do_not_start():
+    not_reproduced("alone", "diverged: thread b was not started; there are main, a; step 2 of 2")
+
+
+@test
+def tells_locks():
+    done = not_reproduced("blocked", "blocked: thread b waits for lock m held by a, which waits for its turn; step 2 of 2",
+                          timeout="100")
+    same("the program goes on", done.stdout, "done\n")
+
+
+@test
+def tells_conditions():
+    not_reproduced("condition", "blocked: thread b waits for a condition variable; step 2 of 2")
+
+
+@test
+def tells_time_outs():
+    begun = time.monotonic()
+    not_reproduced("slow", "timed out: thread b did something else for 1000 ms; step 2 of 2")
+    if time.monotonic() - begun > 15:
+        raise Failure("the program was not ended")
+
+
+@test
+def tells_other_values():
+    not_reproduced("values", "values differ: expected w(y)=11 by b", "and it was w(y)=21 by b")
+
+
+@test
+def tells_crashes():
+    not_reproduced("crash", "diverged: the program was killed by signal 11 (Segmentation fault); step 2 of 2")
+
+
+@test
+def ends_programs_that_do_not():
+    done = confirm(predict("first", "order"), "forever", "--timeout", "1")
+    same(f"exit status: {done.stderr}", done.returncode, CONFIRMED)
+
+
+def start(way):
+    command = [PORTENT, "confirm", predict("first", "order"), "--timeout", "60", "--", "./ways", way]
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(0.7)
+    return process
+
+
+@test
+def passes_interrupts_on():
+    with start("slow") as process:
+        process.send_signal(signal.SIGINT)
+        _, text = process.communicate(timeout=30)
+    same(f"exit status: {text}", process.returncode, NOT_REPRODUCED)
+    contains(text, "killed by signal 2 (Interrupt)")
+
+
+@test
+def lets_the_program_go_when_killed():
+    """Threads that wait for their turn go on when nobody observes any more."""
+    with start("held") as process:
+        process.kill()
+        output, _ = process.communicate(timeout=30)
+    same("output", output, "done\n")
+
+
+@test
+def refuses_what_does_not_fit():
+    result = predict("first", "order")
+    compile_program(os.path.join(ROOT, "examples", "water", "water.c"), "water")
+    same("plain cc", run("cc", "-g", "-pthread", "-I", os.path.join(ROOT, "include"), os.path.join(HERE, "confirm", "ways.c"),
+                         "-o", "plain").returncode, 0)
+    write("other.prop", "property order: always y < 11;")
+    write("none.prop", "property another: always y < 11;")
+    write("bad.json", '{"portent": 1}')
+    write("x.trace", "T1|w(x)=1|-\nT1|w(z)=1|-\nT2|w(y)=11|-\n")
+    write("t.json", run(PORTENT, "check", "--json", "-s", "one.prop", "x.trace").stdout)
+    command = [PORTENT, "confirm"]
+    for arguments, message in {
+        (result, "--", "./water"): "y",
+        (result, "--", "./plain", "first"): "is not instrumented, so nothing can be confirmed",
+        (result, "-s", "other.prop", "--", "./ways"): "is another one than when its violation was predicted",
+        (result, "-s", "none.prop", "--", "./ways"): "there is no property 'order' in it",
+        (result, "-s", "missing.prop", "--", "./ways"): "missing.prop",
+        ("t.json", "--", "./ways"): "the result's thread 'T1' is named after no function of './ways'",
+        ("bad.json", "--", "./ways"): "not a result of portent",
+        ("missing.json", "--", "./ways"): "missing.json",
+        (result,): "a program is missing",
+        (): "a result is missing",
+        (result, "--timeout", "0", "--", "./ways"): "timeout",
+    }.items():
+        done = run(*command, *arguments)
+        same(f"exit status of confirm {arguments}: {done.stderr}", done.returncode, BAD)
+        contains(done.stderr, message)
+    same("a program that is not there", run(*command, result, "--", "./missing").returncode, 127)
+
+
+@test
+def says_when_there_is_nothing_to_do():
+    result = predict("first", "order")
+    for options in (["-p", "another"], ["--id", "0123456789abcdef"]):
+        done = confirm(result, "first", *options)
+        same("exit status", done.returncode, 0)
+        contains(done.stderr, "there is no such predicted violation")
+    found = read_json(result)["properties"][0]
+    same("by its id", confirm(result, "first", "--id", found["id"], "-q").returncode, CONFIRMED)
+    write("seen.prop", "property seen: always x == 0;")
+    run(PORTENT, "run", "-q", "-s", "seen.prop", "-r", "seen.json", "--", "./ways", "first")
+    done = confirm("seen.json", "first")
+    same("exit status", done.returncode, 0)
+    contains(done.stderr, "it was observed, so there is nothing to confirm")
+
+
+def main():
+    global PORTENT
+    PORTENT = os.path.abspath(sys.argv[1])
+    wanted = sys.argv[2:]
+    passed = failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        compile_program(os.path.join(HERE, "confirm", "ways.c"), "ways")
+        for function in TESTS:
+            if wanted and function.__name__ not in wanted:
+                continue
+            try:
+                function()
+                passed += 1
+            except (Failure, subprocess.TimeoutExpired) as failure:
+                failed += 1
+                print(f"FAILED {function.__name__}: {failure}")
+        os.chdir(ROOT)
+    print(f"confirm: {passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
