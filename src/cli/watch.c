@@ -81,7 +81,7 @@ struct watch {
     struct pt_analysis *analysis;
     struct pt_output output;
     struct pt_tell tell;
-    struct pt_record record;
+    struct pt_recording record;
     struct pt_scene *scene; /* NULL: nobody looks */
     struct pt_http *http;   /* NULL: no browser does */
     uint64_t drawn;         /* when it was, by our clock */
@@ -143,7 +143,6 @@ static bool set_options(struct watch *watch, const struct pt_parsed *parsed)
     watch->address = parsed->operands[0];
     /* Of the observed run alone: nothing else can be asked while it is still going on. */
     pt_analyse_init(&watch->analyse, 1, 1, watch->address);
-    watch->analyse.selected = true;
     watch->output_options = (struct pt_output_options){
         .stream = true, .style = pt_analyse_style(STDOUT_FILENO, "auto"), .triage = &watch->analyse.triage};
     for (uint32_t i = 0; i < parsed->option_count; i++) {
@@ -172,7 +171,10 @@ static enum pt_status check_inputs(const struct watch *watch, struct pt_err *err
         const struct pt_analysis_input *input = &watch->analyse.inputs[i];
         if (!input->monitor)
             return pt_err_at(err, PT_EINPUT, input->property->file, input->property->line, input->property->column,
-                             "property '%s' cannot be watched: %s", input->property->name, input->message);
+                             "property '%s' cannot be watched: %s", input->property->name,
+                             input->message ? input->message
+                                            : "it is about single threads (at ...) and needs every event of theirs, "
+                                              "which the stream does not carry");
     }
     return PT_OK;
 }
@@ -200,7 +202,7 @@ static enum pt_status prepare(struct watch *watch, const struct pt_parsed *parse
     if (status == PT_OK)
         warn_about_inputs(watch);
     if (status == PT_OK && watch->record_path)
-        status = pt_record_open(&watch->record, watch->record_path, &watch->names, err);
+        status = pt_recording_open(&watch->record, watch->record_path, &watch->names, err);
     return status;
 }
 
@@ -222,7 +224,7 @@ static enum pt_status connect_all(struct watch *watch, struct pt_err *err)
 static bool analyse(struct watch *watch, struct pt_event *event)
 {
     struct pt_err err;
-    event->line = pt_record_take(&watch->record, event);
+    event->line = pt_recording_take(&watch->record, event);
     if (pt_analysis_event(watch->analysis, event, &err) != PT_OK) {
         pt_diag_error(&err);
         return false;
@@ -247,7 +249,7 @@ static bool take_snapshot(struct watch *watch, struct pt_event *event)
 {
     if (event->op == PT_OP_INIT)
         return analyse(watch, event);
-    pt_record_fact(&watch->record, event);
+    pt_recording_fact(&watch->record, event);
     return true;
 }
 
@@ -513,7 +515,7 @@ static int run(const struct pt_parsed *parsed)
             exit_status = watch.fd < 0 ? PT_EXIT_UNKNOWN : observe(&watch, &err);
     }
     pt_http_close(watch.http);
-    pt_record_close(&watch.record);
+    pt_recording_close(&watch.record);
     if (watch.fd >= 0)
         close(watch.fd);
     pt_analyse_release(&watch.analyse);

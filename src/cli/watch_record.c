@@ -5,15 +5,16 @@
 
 #include "cli/diag.h"
 
-enum pt_status pt_record_open(struct pt_record *record, const char *path, struct pt_names *names, struct pt_err *err)
+enum pt_status pt_recording_open(struct pt_recording *record, const char *path, struct pt_names *names,
+                                 struct pt_err *err)
 {
     size_t len = strlen(path);
     bool binary = len > 4 && strcmp(path + len - 4, ".ptb") == 0;
-    *record = (struct pt_record){.loc = pt_strtab_intern(&names->space[PT_SPACE_LOC], "-", 1)};
+    *record = (struct pt_recording){.loc = pt_strtab_intern(&names->space[PT_SPACE_LOC], "-", 1)};
     return pt_writer_open(path, binary ? PT_FORM_BINARY : PT_FORM_TEXT, names, &record->writer, err);
 }
 
-static void add(struct pt_record *record, const struct pt_event *event)
+static void add(struct pt_recording *record, const struct pt_event *event)
 {
     struct pt_err err;
     if (pt_writer_add(record->writer, event, &err) == PT_OK) {
@@ -25,20 +26,20 @@ static void add(struct pt_record *record, const struct pt_event *event)
     record->writer = NULL;
 }
 
-void pt_record_fact(struct pt_record *record, const struct pt_event *event)
+void pt_recording_fact(struct pt_recording *record, const struct pt_event *event)
 {
     if (record->writer)
         PT_PUSH(record->facts, record->fact_count, record->fact_cap, *event);
 }
 
-static void write_facts(struct pt_record *record)
+static void write_facts(struct pt_recording *record)
 {
     for (uint32_t i = 0; i < record->fact_count && record->writer; i++)
         add(record, &record->facts[i]);
     record->fact_count = 0;
 }
 
-uint64_t pt_record_take(struct pt_record *record, const struct pt_event *event)
+uint64_t pt_recording_take(struct pt_recording *record, const struct pt_event *event)
 {
     if (!record->writer)
         return 0;
@@ -55,7 +56,7 @@ uint64_t pt_record_take(struct pt_record *record, const struct pt_event *event)
     return record->writer ? record->lines : 0;
 }
 
-void pt_record_close(struct pt_record *record)
+void pt_recording_close(struct pt_recording *record)
 {
     struct pt_err err;
     write_facts(record);

@@ -10,7 +10,7 @@
 #include "trace/wire.h"
 #include "trace/writer.h"
 
-struct pt_record {
+struct pt_recording {
     struct pt_writer *writer; /* NULL: nothing is recorded, or it failed and was told */
     struct pt_event *facts;   /* of the snapshot: they follow the initial values, whatever order they came in */
     uint32_t fact_count;
@@ -21,12 +21,12 @@ struct pt_record {
 };
 
 /* The binary form when the name ends in .ptb. */
-enum pt_status pt_record_open(struct pt_record *record, const char *path, struct pt_names *names,
-                              struct pt_err *err) PT_WARN_UNUSED;
+enum pt_status pt_recording_open(struct pt_recording *record, const char *path, struct pt_names *names,
+                                 struct pt_err *err) PT_WARN_UNUSED;
 /* A fact of the snapshot other than an initial value. */
-void pt_record_fact(struct pt_record *record, const struct pt_event *event);
+void pt_recording_fact(struct pt_recording *record, const struct pt_event *event);
 /* An initial value, an event, a `lost` or a `clock` line. Returns its line in the trace, 0: none. */
-uint64_t pt_record_take(struct pt_record *record, const struct pt_event *event);
-void pt_record_close(struct pt_record *record);
+uint64_t pt_recording_take(struct pt_recording *record, const struct pt_event *event);
+void pt_recording_close(struct pt_recording *record);
 
 #endif
