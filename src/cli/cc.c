@@ -1,3 +1,4 @@
+/* portent cc, portent c++: clang's command line, so they have no options of their own to parse. */
 #include "cli/cc.h"
 
 #include <errno.h>
@@ -9,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "cli/commands.h"
 #include "cli/diag.h"
 #include "cli/prefix.h"
 
@@ -36,7 +38,7 @@ char *pt_cc_shared_runtime(void)
     return pt_buf_take(&path);
 }
 
-int pt_cc_main(bool cxx, int argc, char **argv)
+static int compile(bool cxx, int argc, char **argv)
 {
     char prefix[PATH_MAX], runtime[PATH_MAX + 64], include[PATH_MAX + 64], program[PATH_MAX + 64];
     char language[2][4] = {"cc", "c++"};
@@ -62,3 +64,38 @@ int pt_cc_main(bool cxx, int argc, char **argv)
     free(arguments);
     return EXIT_NOT_INSTALLED;
 }
+
+static int run_cc(int argc, char **argv)
+{
+    return compile(false, argc, argv);
+}
+
+static int run_cxx(int argc, char **argv)
+{
+    return compile(true, argc, argv);
+}
+
+static const struct pt_option options_table[] = {{0}};
+static const char *const usages[] = {"[CLANG'S ARGUMENTS]", NULL};
+static const char about[] =
+    "Takes the place of the compiler: clang, with every access that other threads could see "
+    "turned into a call of Portent's runtime. Adds -g, and finds <portent.h> and the runtime by "
+    "itself. All options are clang's, --help too.";
+
+const struct pt_command pt_command_cc = {
+    .name = "cc",
+    .summary = "compile C like clang, so that 'run' can follow the program",
+    .usages = usages,
+    .about = about,
+    .options = options_table,
+    .run_raw = run_cc,
+};
+
+const struct pt_command pt_command_cxx = {
+    .name = "c++",
+    .summary = "the same for C++",
+    .usages = usages,
+    .about = about,
+    .options = options_table,
+    .run_raw = run_cxx,
+};

@@ -32,6 +32,13 @@ static void put_quoted(struct pt_buf *buf, const char *text, const char *also)
     }
 }
 
+/* The commands' names, with spaces between them. */
+static void put_names(struct pt_buf *buf)
+{
+    for (uint32_t i = 0; pt_commands[i]; i++)
+        pt_buf_printf(buf, "%s%s", i ? " " : "", pt_commands[i]->name);
+}
+
 static void bash_options(const struct pt_command *command, struct pt_buf *buf)
 {
     pt_buf_printf(buf, "    %s)\n        case $prev in\n", command->name);
@@ -71,13 +78,16 @@ static void put_bash(struct pt_buf *buf)
                      "    # --name=value arrives as three words\n"
                      "    if [[ $cur == = ]]; then cur=\n"
                      "    elif [[ $prev == = ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
-                     "    if ((COMP_CWORD == 1)); then\n        COMPREPLY=($(compgen -W '--help --version help");
-    for (uint32_t i = 0; pt_commands[i]; i++)
-        pt_buf_printf(buf, " %s", pt_commands[i]->name);
-    pt_buf_puts(buf, "' -- \"$cur\"))\n        return\n    fi\n    case ${COMP_WORDS[1]} in\n");
+                     "    if ((COMP_CWORD == 1)); then\n        COMPREPLY=($(compgen -W '--help --version help ");
+    put_names(buf);
+    pt_buf_puts(buf, "' -- \"$cur\"))\n        return\n    fi\n    case ${COMP_WORDS[1]} in\n    help) operands='");
+    put_names(buf);
+    pt_buf_puts(buf, "' ;;\n");
     for (uint32_t i = 0; pt_commands[i]; i++)
         bash_options(pt_commands[i], buf);
-    pt_buf_puts(buf, "    esac\n    if [[ $cur == -* ]]; then COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+    pt_buf_puts(buf, "    esac\n    # after -- everything is the program's own\n"
+                     "    if [[ \" ${COMP_WORDS[*]:2:COMP_CWORD-2} \" == *' -- '* ]]; then words= operands=; fi\n"
+                     "    if [[ $words && $cur == -* ]]; then COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
                      "    elif [[ $operands ]]; then COMPREPLY=($(compgen -W \"$operands\" -- \"$cur\"))\n"
                      "    else mapfile -t COMPREPLY < <(compgen -f -- \"$cur\"); fi\n}\n"
                      "complete -o filenames -F _portent portent\n");
@@ -122,7 +132,8 @@ static void put_zsh(struct pt_buf *buf)
     }
     pt_buf_puts(buf, "    )\n    if ((CURRENT == 2)); then\n        _describe command commands\n"
                      "        return\n    fi\n"
-                     "    local command=$words[2]\n    shift words\n    ((CURRENT--))\n    case $command in\n");
+                     "    local command=$words[2]\n    shift words\n    ((CURRENT--))\n    case $command in\n"
+                     "    help)\n        _describe command commands\n        ;;\n");
     for (uint32_t i = 0; pt_commands[i]; i++) {
         const struct pt_command *command = pt_commands[i];
         pt_buf_printf(buf, "    %s)\n        _arguments '(-h --help)'{-h,--help}'[show help]'", command->name);
@@ -142,6 +153,10 @@ static void put_fish(struct pt_buf *buf)
     pt_buf_puts(buf, "# fish completion for portent\n"
                      "complete -c portent -n __fish_use_subcommand -f -l help -d 'show help'\n"
                      "complete -c portent -n __fish_use_subcommand -f -l version -d 'show the version'\n");
+    pt_buf_puts(buf, "complete -c portent -n __fish_use_subcommand -f -a help -d 'about a command'\n"
+                     "complete -c portent -n '__fish_seen_subcommand_from help' -f -a '");
+    put_names(buf);
+    pt_buf_puts(buf, "'\n");
     for (uint32_t i = 0; pt_commands[i]; i++) {
         const struct pt_command *command = pt_commands[i];
         pt_buf_printf(buf, "complete -c portent -n __fish_use_subcommand -f -a %s -d '", command->name);

@@ -5,13 +5,14 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "cli/cc.h"
 #include "cli/commands.h"
 #include "cli/diag.h"
 #include "cli/watch_live.h"
 #include "logic/suggest.h"
 
-const struct pt_command *const pt_commands[] = {&pt_command_run,
+const struct pt_command *const pt_commands[] = {&pt_command_cc,
+                                                &pt_command_cxx,
+                                                &pt_command_run,
                                                 &pt_command_check,
                                                 &pt_command_watch,
                                                 &pt_command_model,
@@ -39,8 +40,6 @@ static int help(void)
     pt_buf_puts(&buf, "Usage: portent COMMAND [OPTIONS] ...\n\n"
                       "Finds the failing runs that a passing run hides: checks properties on every\n"
                       "order of events that the causal order of one run allows.\n\nCommands:\n");
-    pt_buf_puts(&buf, "  cc           compile C like clang, so that 'run' can follow the program\n"
-                      "  c++          the same for C++\n");
     for (uint32_t i = 0; pt_commands[i]; i++)
         pt_buf_printf(&buf, "  %-12s %s\n", pt_commands[i]->name, pt_commands[i]->summary);
     pt_buf_puts(&buf, "\n  portent help COMMAND      about one command, as portent COMMAND --help\n"
@@ -119,11 +118,11 @@ int main(int argc, char **argv)
         return help();
     if (strcmp(argv[1], "help") == 0)
         return help_about(argc, argv);
-    if (strcmp(argv[1], "cc") == 0 || strcmp(argv[1], "c++") == 0)
-        return pt_cc_main(strcmp(argv[1], "c++") == 0, argc - 2, argv + 2);
     const struct pt_command *command = find_command(argv[1]);
     if (!command)
         return unknown_command(argv[1]);
+    if (command->run_raw)
+        return command->run_raw(argc - 2, argv + 2);
     struct pt_parsed parsed;
     int status = PT_EXIT_BAD;
     if (pt_options_parse(command, argc - 1, argv + 1, &parsed))

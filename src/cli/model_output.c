@@ -1,10 +1,12 @@
 /* Verdicts of `portent model`, as text and as JSON (contract section 4). */
 #include "cli/model_output.h"
 
-#include <string.h>
+#include <stdlib.h>
 
-#include "base/table.h"
+#include "base/mem.h"
+#include "report/blocks.h"
 #include "report/json_writer.h"
+#include "report/words.h"
 
 static const char *kind_word(const struct pt_prog_step *step)
 {
@@ -101,6 +103,10 @@ void pt_model_json(const struct pt_program *program, const struct pt_atomicity *
     for (uint32_t b = 0; b < program->block_count; b++)
         put_block(&json, program, &program->blocks[b], &result->blocks[b], all);
     pt_json_close(&json, ']');
+    pt_json_open(&json, "threads", '['); /* their names */
+    for (uint32_t t = 0; t < program->thread_count; t++)
+        pt_json_string(&json, NULL, program->threads[t].name);
+    pt_json_close(&json, ']');
     if (program->note_count)
         put_notes(&json, program);
     if (result->limit)
@@ -122,107 +128,69 @@ void pt_model_json(const struct pt_program *program, const struct pt_atomicity *
 
 /* --- Text ------------------------------------------------------------------------------------------------------ */
 
-static void put_at(const struct pt_source_place *place, struct pt_buf *buf)
+static const char *text_or_none(const char *text)
 {
-    if (place->file && place->line) {
-        pt_style_clean(buf, place->file, strlen(place->file));
-        pt_buf_printf(buf, ":%u:%u: ", place->line, place->column);
-    }
+    return text ? text : "";
 }
 
-static void put_event(const struct pt_program *program, const struct pt_witness_event *event,
-                      const struct pt_style *style, struct pt_buf *buf)
+static struct pt_block block_of(const struct pt_program *program, uint32_t index,
+                                const struct pt_block_verdict *verdict)
 {
-    static const char *const marks[] = {[PT_WITNESS_OTHER] = "",
-                                        [PT_WITNESS_BEGIN] = "<- the block begins",
-                                        [PT_WITNESS_FOREIGN] = "<- another thread, after that",
-                                        [PT_WITNESS_LATER] = "<- the block again, after it"};
-    enum { NAME_COLUMNS = 14, TEXT_COLUMNS = 26 }; /* with the marks: 80 */
-    const struct pt_prog_step *step = &program->steps[event->step];
-    struct pt_buf clean;
-    pt_buf_init(&clean);
-    pt_buf_puts(&clean, "");
-    bool marked = event->role != PT_WITNESS_OTHER;
-    pt_buf_printf(buf, "  %s", pt_style_color(style, marked ? PT_COLOR_BOLD : PT_COLOR_RESET));
-    pt_style_clean(&clean, program->threads[step->thread].name, strlen(program->threads[step->thread].name));
-    pt_style_fit(buf, clean.text, NAME_COLUMNS, PT_CUT_END);
-    pt_buf_printf(buf, " %5u  ", step->place.line);
-    clean.len = 0;
-    pt_style_clean(&clean, step->text, strlen(step->text));
-    if (marked) {
-        pt_style_fit(buf, clean.text, clean.len > TEXT_COLUMNS ? clean.len : TEXT_COLUMNS, PT_CUT_END);
-        pt_buf_printf(buf, " %s", marks[event->role]);
-    } else {
-        pt_buf_puts(buf, clean.text);
-    }
-    pt_buf_printf(buf, "%s\n", pt_style_color(style, PT_COLOR_RESET));
-    pt_buf_release(&clean);
-}
-
-static void put_verdict(const struct pt_program *program, const struct pt_prog_block *block,
-                        const struct pt_block_verdict *verdict, const struct pt_style *style, struct pt_buf *buf)
-{
-    put_at(&block->place, buf);
-    pt_buf_printf(buf, "block %u of ", block->number);
-    const char *thread = program->threads[block->thread].name;
-    pt_style_clean(buf, thread, strlen(thread));
-    if (block->name) {
-        pt_buf_puts(buf, ", '");
-        pt_style_clean(buf, block->name, strlen(block->name));
-        pt_buf_puts(buf, "'");
-    }
-    if (verdict->atomic == PT_ATOMIC_YES) {
-        pt_buf_printf(buf, ": %scausally atomic%s\n", pt_style_color(style, PT_COLOR_GREEN),
-                      pt_style_color(style, PT_COLOR_RESET));
-    } else if (verdict->atomic == PT_ATOMIC_UNKNOWN) {
-        pt_buf_printf(buf, ": %sunknown%s\n", pt_style_color(style, PT_COLOR_YELLOW),
-                      pt_style_color(style, PT_COLOR_RESET));
-    } else {
-        pt_buf_printf(buf, ": %snot causally atomic%s; the guards' values were not considered\n",
-                      pt_style_color(style, PT_COLOR_RED), pt_style_color(style, PT_COLOR_RESET));
-    }
+    const struct pt_prog_block *block = &program->blocks[index];
+    return (struct pt_block){.thread = block->thread + 1,
+                             .number = block->number,
+                             .line = block->place.line,
+                             .column = block->place.column,
+                             .thread_name = program->threads[block->thread].name,
+                             .name = text_or_none(block->name),
+                             .file = text_or_none(block->place.file),
+                             .atomic = verdict->atomic == PT_ATOMIC_YES,
+                             .unknown = verdict->atomic == PT_ATOMIC_UNKNOWN};
 }
 
 static void put_run(const struct pt_program *program, const struct pt_witness *witness, const struct pt_style *style,
                     struct pt_buf *buf)
 {
-    pt_buf_puts(buf, "  In every run that is equivalent to this one another thread comes in between:\n"
-                     "  thread          line  step\n");
-    for (uint32_t i = 0; i < witness->count; i++)
-        put_event(program, &witness->events[i], style, buf);
-    pt_buf_puts(buf, "\n");
+    struct pt_block_step *steps = pt_xcalloc((size_t)witness->count + 1, sizeof *steps);
+    for (uint32_t i = 0; i < witness->count; i++) {
+        const struct pt_prog_step *step = &program->steps[witness->events[i].step];
+        steps[i] = (struct pt_block_step){.thread = program->threads[step->thread].name,
+                                          .text = step->text,
+                                          .role = role_word(witness->events[i].role),
+                                          .file = text_or_none(step->place.file),
+                                          .loc = "",
+                                          .line = step->place.line};
+    }
+    pt_blocks_run(steps, witness->count, false, style, buf);
+    free(steps);
 }
 
-static void put_summary(const struct pt_program *program, const struct pt_atomicity *result, struct pt_buf *buf)
+static void put_notes_text(const struct pt_program *program, const struct pt_style *style, struct pt_buf *buf)
 {
-    uint32_t counts[3] = {0};
-    if (program->block_count == 0) {
-        pt_buf_puts(buf, "0 blocks: no begin and end (in C: portent_begin, portent_end) mark any\n");
-        return;
+    for (uint32_t i = 0; i < program->note_count; i++) {
+        const struct pt_source_place *place = &program->notes[i].place;
+        if (place->file && place->line)
+            pt_words_paragraph(buf, style, 0, 2, "%s:%u:%u: note: %s", place->file, place->line, place->column,
+                               program->notes[i].text);
+        else
+            pt_words_paragraph(buf, style, 0, 2, "note: %s", program->notes[i].text);
     }
-    for (uint32_t b = 0; b < program->block_count; b++)
-        counts[result->blocks[b].atomic]++;
-    pt_buf_printf(buf, "%u block%s: %u causally atomic, %u not", program->block_count,
-                  program->block_count == 1 ? "" : "s", counts[PT_ATOMIC_YES], counts[PT_ATOMIC_NO]);
-    if (counts[PT_ATOMIC_UNKNOWN])
-        pt_buf_printf(buf, ", %u unknown (%s)", counts[PT_ATOMIC_UNKNOWN], result->limit);
-    pt_buf_puts(buf, "\n");
 }
 
 void pt_model_text(const struct pt_program *program, const struct pt_atomicity *result, const struct pt_style *style,
                    struct pt_buf *buf)
 {
+    struct pt_block *blocks = pt_xcalloc((size_t)program->block_count + 1, sizeof *blocks);
     for (uint32_t b = 0; b < program->block_count; b++) {
         const struct pt_block_verdict *verdict = &result->blocks[b];
-        put_verdict(program, &program->blocks[b], verdict, style, buf);
+        blocks[b] = block_of(program, b, verdict);
+        pt_blocks_verdict(&blocks[b], style, buf);
         for (uint32_t i = 0; i < verdict->witness_count; i++)
             put_run(program, &verdict->witnesses[i], style, buf);
+        if (verdict->atomic == PT_ATOMIC_NO)
+            pt_blocks_summary(&blocks[b], style, buf);
     }
-    for (uint32_t i = 0; i < program->note_count; i++) {
-        put_at(&program->notes[i].place, buf);
-        pt_buf_puts(buf, "note: ");
-        pt_style_clean(buf, program->notes[i].text, strlen(program->notes[i].text));
-        pt_buf_puts(buf, "\n");
-    }
-    put_summary(program, result, buf);
+    put_notes_text(program, style, buf);
+    pt_blocks_count(blocks, program->block_count, result->limit, style, buf);
+    free(blocks);
 }

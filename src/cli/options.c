@@ -179,6 +179,8 @@ void pt_options_help(const struct pt_command *command, struct pt_buf *buf)
         pt_buf_release(&line);
         part += len + (part[len] == '\n');
     }
+    if (command->run_raw)
+        return;
     pt_buf_puts(buf, "\nOptions:\n");
     for (const struct pt_option *o = command->options; o->help; o++) {
         struct pt_buf head;

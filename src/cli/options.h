@@ -38,6 +38,7 @@ struct pt_command {
     const char *operands;      /* choices of its positional argument for completion; NULL: files */
     const struct pt_option *options;
     int (*run)(const struct pt_parsed *parsed); /* returns the exit status */
+    int (*run_raw)(int argc, char **argv);      /* instead: its arguments are another program's, --help included */
 };
 
 /* False after a message on stderr: bad usage. Release in any case. */

@@ -94,11 +94,14 @@ static void put_text(const struct request *request, const struct pt_loaded *load
     bool to_file = request->output && strcmp(request->output, "-") != 0;
     struct pt_style style =
         pt_analyse_style(STDOUT_FILENO, to_file && strcmp(request->color, "auto") == 0 ? "never" : request->color);
-    pt_report_blocks(loaded, &style, buf);
     for (uint32_t i = 0; i < loaded->result.count; i++) {
         if (i > 0)
             pt_buf_puts(buf, "\n");
         pt_report_text(loaded->result.findings[i], &style, buf);
+    }
+    if (loaded->is_model || loaded->block_count) {
+        pt_buf_puts(buf, loaded->result.count ? "\n" : "");
+        pt_report_blocks(loaded, &style, buf);
     }
 }
 

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "report/blocks.h"
 #include "report/place.h"
 #include "report/words.h"
 
@@ -95,88 +96,61 @@ void pt_atomicity_json(struct pt_json *json, const struct pt_block_findings *blo
 
 /* --- Text ------------------------------------------------------------------------------------------------------ */
 
-static void put_clean(struct pt_buf *buf, const char *text)
+static struct pt_block block_of(const struct pt_block_finding *block, struct pt_arena *arena)
 {
-    pt_style_clean(buf, text, strlen(text));
+    struct pt_place place = pt_place_of(block->loc);
+    return (struct pt_block){.number = block->number,
+                             .line = (uint32_t)place.line,
+                             .column = (uint32_t)place.column,
+                             .thread_name = block->thread,
+                             .name = block->name,
+                             .file = place.line ? pt_arena_strndup(arena, block->loc, place.path_len) : "",
+                             .atomic = block->verdict == PT_VERDICT_HOLDS,
+                             .unknown = block->verdict == PT_VERDICT_UNKNOWN,
+                             .of_run = true,
+                             .occurrences = block->occurrences,
+                             .violated = block->violated,
+                             .unfinished = block->unfinished};
 }
 
-static void put_fitted(struct pt_buf *buf, const char *text, size_t columns, enum pt_cut cut)
+static void put_run(const struct pt_block_finding *block, struct pt_arena *arena, const struct pt_style *style,
+                    struct pt_buf *buf)
 {
-    struct pt_buf clean;
-    pt_buf_init(&clean);
-    pt_buf_puts(&clean, "");
-    put_clean(&clean, text);
-    pt_style_fit(buf, clean.text, columns, cut);
-    pt_buf_release(&clean);
+    struct pt_block_step *steps = pt_arena_alloc(arena, block->event_count * sizeof *steps);
+    for (uint32_t i = 0; i < block->event_count; i++) {
+        const struct pt_step *step = &block->events[i].step;
+        struct pt_buf text;
+        pt_buf_init(&text);
+        pt_buf_printf(&text, "%s(%s)", step->op, step->object);
+        steps[i] = (struct pt_block_step){.thread = step->thread,
+                                          .text = pt_arena_strndup(arena, text.text, text.len),
+                                          .role = role_word(block->events[i].role),
+                                          .file = "",
+                                          .loc = step->loc};
+        pt_buf_release(&text);
+    }
+    pt_blocks_run(steps, block->event_count, true, style, buf);
 }
 
-static void put_row(const struct pt_block_event *event, const struct pt_style *style, struct pt_buf *buf)
+static void put_blocks(const struct pt_block_findings *blocks, const struct pt_style *style, struct pt_buf *buf)
 {
-    static const char *const marks[] = {[PT_BLOCK_OTHER] = "",
-                                        [PT_BLOCK_BEGIN] = " <- the block begins",
-                                        [PT_BLOCK_FOREIGN] = " <- another thread, causally after the begin",
-                                        [PT_BLOCK_LATER] = " <- the block again, causally after that"};
-    enum { THREAD_COLUMNS = 14, EVENT_COLUMNS = 24, PLACE_COLUMNS = 22 };
-    bool marked = event->role != PT_BLOCK_OTHER;
-    struct pt_buf text;
-    pt_buf_init(&text);
-    pt_buf_printf(&text, "%s(%s)", event->step.op, event->step.object);
-    pt_buf_printf(buf, "  %s", marked ? pt_style_color(style, PT_COLOR_BOLD) : "");
-    put_fitted(buf, event->step.thread, THREAD_COLUMNS, PT_CUT_END);
-    pt_buf_puts(buf, " ");
-    put_fitted(buf, text.text, EVENT_COLUMNS, PT_CUT_END);
-    pt_buf_puts(buf, " ");
-    if (marked)
-        put_fitted(buf, event->step.loc, PLACE_COLUMNS, PT_CUT_START);
-    else
-        put_clean(buf, event->step.loc);
-    pt_buf_printf(buf, "%s%s\n", marks[event->role], marked ? pt_style_color(style, PT_COLOR_RESET) : "");
-    pt_buf_release(&text);
-}
-
-static void put_occurrences(const struct pt_block_finding *block, struct pt_buf *buf)
-{
-    if (block->verdict == PT_VERDICT_VIOLATED)
-        pt_buf_printf(buf, ", in %" PRIu64 " of %" PRIu64 " occurrence%s", block->violated, block->occurrences,
-                      pt_words_plural(block->occurrences));
-    else
-        pt_buf_printf(buf, " (%" PRIu64 " occurrence%s)", block->occurrences, pt_words_plural(block->occurrences));
-    if (block->unfinished)
-        pt_buf_printf(buf, ", %" PRIu64 " unfinished", block->unfinished);
-    pt_buf_puts(buf, "\n");
-}
-
-static void put_verdict(const struct pt_block_finding *block, const struct pt_style *style, struct pt_buf *buf)
-{
-    static const char *const words[] = {[PT_VERDICT_HOLDS] = "causally atomic in this run",
-                                        [PT_VERDICT_VIOLATED] = "not causally atomic",
-                                        [PT_VERDICT_UNKNOWN] = "unknown, no violation found"};
-    static const enum pt_color colors[] = {[PT_VERDICT_HOLDS] = PT_COLOR_GREEN,
-                                           [PT_VERDICT_VIOLATED] = PT_COLOR_RED,
-                                           [PT_VERDICT_UNKNOWN] = PT_COLOR_YELLOW};
-    put_clean(buf, block->loc);
-    pt_buf_printf(buf, ": block %" PRIu32 " of ", block->number);
-    put_clean(buf, block->thread);
-    pt_buf_puts(buf, ", '");
-    put_clean(buf, block->name);
-    pt_buf_printf(buf, "': %s%s%s", pt_style_color(style, colors[block->verdict]), words[block->verdict],
-                  pt_style_color(style, PT_COLOR_RESET));
-    put_occurrences(block, buf);
-}
-
-static void put_summary(const struct pt_block_findings *blocks, const struct pt_style *style, struct pt_buf *buf)
-{
-    uint32_t counts[4] = {0};
-    for (uint32_t i = 0; i < blocks->count; i++)
-        counts[blocks->items[i].verdict]++;
-    struct pt_buf text;
-    pt_buf_init(&text);
-    pt_buf_printf(&text, "%" PRIu32 " block%s: %" PRIu32 " causally atomic in this run, %" PRIu32 " not", blocks->count,
-                  pt_words_plural(blocks->count), counts[PT_VERDICT_HOLDS], counts[PT_VERDICT_VIOLATED]);
-    if (counts[PT_VERDICT_UNKNOWN])
-        pt_buf_printf(&text, ", %" PRIu32 " unknown: %s", counts[PT_VERDICT_UNKNOWN], blocks->message);
-    pt_words_paragraph(buf, style, 0, 2, "%s.", text.text);
-    pt_buf_release(&text);
+    struct pt_arena arena;
+    pt_arena_init(&arena);
+    struct pt_block *all = pt_arena_alloc(&arena, blocks->count * sizeof *all);
+    for (uint32_t i = 0; i < blocks->count; i++) {
+        all[i] = block_of(&blocks->items[i], &arena);
+        pt_blocks_verdict(&all[i], style, buf);
+        if (blocks->items[i].event_count)
+            put_run(&blocks->items[i], &arena, style, buf);
+        if (blocks->items[i].verdict == PT_VERDICT_VIOLATED)
+            pt_blocks_summary(&all[i], style, buf);
+    }
+    if (blocks->stray_ends)
+        pt_words_paragraph(buf, style, 0, 2, "%" PRIu64 " end event%s named no open block and %s ignored.",
+                           blocks->stray_ends, pt_words_plural(blocks->stray_ends),
+                           blocks->stray_ends == 1 ? "was" : "were");
+    pt_blocks_count(all, blocks->count, blocks->message, style, buf);
+    pt_arena_release(&arena);
 }
 
 void pt_atomicity_text(const struct pt_block_findings *blocks, const struct pt_style *style, struct pt_buf *buf)
@@ -185,20 +159,6 @@ void pt_atomicity_text(const struct pt_block_findings *blocks, const struct pt_s
         pt_words_paragraph(buf, style, 0, 2, "The trace has no atomic blocks (begin events).%s%s%s",
                            blocks->message ? " It is incomplete: " : "", blocks->message ? blocks->message : "",
                            blocks->message ? "." : "");
-    for (uint32_t i = 0; i < blocks->count; i++) {
-        const struct pt_block_finding *block = &blocks->items[i];
-        put_verdict(block, style, buf);
-        if (!block->event_count)
-            continue;
-        pt_buf_puts(buf, "  In every run that keeps the causal order of this one another thread comes in between:\n");
-        for (uint32_t k = 0; k < block->event_count; k++)
-            put_row(&block->events[k], style, buf);
-        pt_buf_puts(buf, "\n");
-    }
-    if (blocks->stray_ends)
-        pt_words_paragraph(buf, style, 0, 2, "%" PRIu64 " end event%s named no open block and %s ignored.",
-                           blocks->stray_ends, pt_words_plural(blocks->stray_ends),
-                           blocks->stray_ends == 1 ? "was" : "were");
-    if (blocks->count)
-        put_summary(blocks, style, buf);
+    else
+        put_blocks(blocks, style, buf);
 }

@@ -11,18 +11,21 @@ struct pt_block_step {
     const char *role; /* "begin", "foreign", "later" or something else */
     const char *file; /* "" where unknown */
     uint32_t line;    /* 0: unknown */
+    const char *loc;  /* of a run's event, as its trace has it, else "" */
     uint32_t *after;  /* the steps it causally follows at once, all before it */
     uint32_t after_count;
 };
 
 /* What `model` says about one atomic block, or `check --atomicity` (then `thread` is 0). */
 struct pt_block {
-    uint32_t thread, number, line;
+    uint32_t thread, number, line, column;
     const char *thread_name; /* "" where none is given */
     const char *name;        /* "" */
     const char *file;        /* "" */
     bool atomic;
     bool unknown; /* and so not `atomic` */
+    bool of_run;  /* and with it: */
+    uint64_t occurrences, violated, unfinished;
     struct pt_block_step *steps;
     uint32_t step_count;
 };
@@ -33,6 +36,7 @@ struct pt_loaded {
     bool is_model;           /* it has no findings */
     struct pt_block *blocks; /* of a model, or of a run beside its findings */
     uint32_t block_count;
+    const char *limit; /* why some blocks are unknown, NULL */
 };
 
 /* `label` names the text in errors. PT_EINPUT: it is no result, with the member that is wrong. */

@@ -60,6 +60,7 @@ static void read_block_step(struct reading *r, const struct model *model, const 
     step->text = rd_string_or(r, item, "a step", "text", "");
     step->role = rd_string_or(r, item, "a step", "role", "");
     step->file = rd_string_or(r, item, "a step", "file", block->file);
+    step->loc = rd_string_or(r, item, "a step", "loc", "");
     step->line = (uint32_t)rd_uint_or(r, item, "a step", "line", UINT32_MAX, 0);
     if (after)
         read_after(r, after, at, step);
@@ -67,18 +68,29 @@ static void read_block_step(struct reading *r, const struct model *model, const 
         follow_thread(r, block, at);
 }
 
+/* Of a run: its thread by its name, and how often it began. */
+static void read_run_block(struct reading *r, const json_t *item, struct pt_block *block)
+{
+    block->of_run = true;
+    block->thread_name = rd_string(r, item, "a block", "thread");
+    block->occurrences = rd_uint_or(r, item, "a block", "occurrences", UINT64_MAX, 0);
+    block->violated = rd_uint_or(r, item, "a block", "violated", UINT64_MAX, 0);
+    block->unfinished = rd_uint_or(r, item, "a block", "unfinished", UINT64_MAX, 0);
+}
+
 static void read_block(struct reading *r, const struct model *model, const json_t *item, struct pt_block *block)
 {
     const json_t *witness = rd_array(r, item, "a block", "witness");
     size_t size = json_array_size(witness);
-    if (json_is_string(json_object_get(item, "thread"))) { /* of a run: by its name */
-        block->thread_name = rd_string(r, item, "a block", "thread");
+    if (json_is_string(json_object_get(item, "thread"))) {
+        read_run_block(r, item, block);
     } else {
         block->thread = (uint32_t)rd_uint(r, item, "a block", "thread", UINT32_MAX);
         block->thread_name = thread_name(r, model, block->thread);
     }
     block->number = (uint32_t)rd_uint(r, item, "a block", "block", UINT32_MAX);
     block->line = (uint32_t)rd_uint_or(r, item, "a block", "line", UINT32_MAX, 0);
+    block->column = (uint32_t)rd_uint_or(r, item, "a block", "column", UINT32_MAX, 0);
     block->name = rd_string_or(r, item, "a block", "name", "");
     block->file = rd_string_or(r, item, "a block", "file", model->file);
     block->unknown = json_is_null(json_object_get(item, "causally_atomic"));
@@ -111,6 +123,8 @@ void rd_model(struct reading *r, const json_t *root, const char *label, struct p
     if (json_is_array(json_object_get(root, "threads")))
         model.threads = json_object_get(root, "threads");
     loaded->is_model = true;
+    if (json_object_get(root, "message"))
+        loaded->limit = rd_string(r, root, "the result", "message");
     loaded->result.trace =
         pt_arena_strndup(r->arena, model.file[0] ? model.file : label, strlen(model.file[0] ? model.file : label));
     read_blocks(r, &model, blocks, loaded);
@@ -119,6 +133,9 @@ void rd_model(struct reading *r, const json_t *root, const char *label, struct p
 void rd_blocks(struct reading *r, const json_t *root, struct pt_loaded *loaded)
 {
     const struct model model = {.file = ""};
+    const json_t *run = json_object_get(root, "atomicity");
+    if (json_object_get(run, "message"))
+        loaded->limit = rd_string(r, run, "\"atomicity\"", "message");
     read_blocks(r, &model, rd_array(r, root, "the result", "blocks"), loaded);
 }
 

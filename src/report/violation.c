@@ -17,6 +17,7 @@ enum {
     MAX_REASONS = 6,
     MAX_TRUTHS = 40,
     MAX_TRUTH_INDENT = 10,
+    LEGEND_WIDTH = 75, /* of the marks in one line */
 };
 
 static void put_bold(struct pt_buf *buf, const struct pt_style *style, enum pt_color color)
@@ -63,6 +64,20 @@ static void put_sentence(const struct pt_finding *finding, const struct pt_style
     }
 }
 
+/* What the marks mean, on one line where that fits. */
+static void put_legend(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf)
+{
+    const char *const marks[] = {finding->move_count ? "> earlier than in your run" : NULL,
+                                 finding->actual_count > finding->witness_count ? "- not needed for it" : NULL,
+                                 "! breaks the property"};
+    const char *gap = style->width < LEGEND_WIDTH ? "\n  " : "   ";
+    for (size_t i = 0, shown = 0; i < sizeof marks / sizeof *marks; i++) {
+        if (marks[i])
+            pt_buf_printf(buf, "%s%s", shown++ ? gap : "\n  ", marks[i]);
+    }
+    pt_buf_puts(buf, "\n");
+}
+
 static void put_runs(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf)
 {
     if (finding->witness_lost) {
@@ -86,11 +101,7 @@ static void put_runs(const struct pt_finding *finding, const struct pt_style *st
         return;
     pt_buf_puts(buf, "\n");
     pt_runs_write(finding, style, buf);
-    bool left_out = finding->actual_count > finding->witness_count;
-    pt_buf_puts(buf, "\n");
-    pt_words_paragraph(buf, style, 2, 4, "%s%s! breaks the property",
-                       finding->move_count ? "> earlier than in your run   " : "",
-                       left_out ? "- not needed for it   " : "");
+    put_legend(finding, style, buf);
 }
 
 static void put_truth(const struct pt_truth *truth, const struct pt_style *style, struct pt_buf *buf)

@@ -155,7 +155,6 @@ void pt_within_violation(const struct pt_finding *finding, const struct pt_style
                        w->silent ? "then" : "before it", w->states);
     free(bound);
     free(event);
-    pt_buf_puts(buf, "\n");
     put_summary(finding, style, buf);
 }
 

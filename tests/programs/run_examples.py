@@ -3,7 +3,8 @@
 
 Each example is built once with `portent cc` or `portent c++`, and once by the plain compiler, to see that it needs nothing of
 Portent. Then, N times (default 5): `portent run` predicts the violation from a run that passed; `portent check` says the same of
-the recorded trace, and that the recorded order itself is fine. Of the example with marked blocks, `portent model` (static) and
+the recorded trace, and that the recorded order itself is fine. Then a comment is added above all lines, and the program built again: the
+finding must keep its id, and the first result be a baseline for it. Of the example with marked blocks, `portent model` (static) and
 `portent check --atomicity` (of the recorded run) say the same. The last line is `examples: N passed, M failed`.
 
 The programs are paced by pauses. On a busy machine a thread may be held up for longer than one, and the run is another one than the
@@ -170,6 +171,29 @@ def meet(portent, name, program):
     same("witnesses", roles(dynamic), roles(static))
 
 
+def move_lines(portent, name, program):
+    """The finding of a program whose lines have moved is the one known from before."""
+    source, properties = EXAMPLES[name][0], os.path.join("examples", name, os.path.splitext(EXAMPLES[name][0])[0] + ".prop")
+    moved, baseline = program + "-moved", program + "-baseline.json"
+    with open(os.path.join(ROOT, "examples", name, source), encoding="utf-8") as file:
+        text = file.read()
+    path = os.path.join(os.path.dirname(program), source)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("// A comment,\n// of two lines.\n" + text)
+    before = record(portent, name, program, properties)
+    os.rename(program + ".json", baseline)
+    expect(0, portent, "c++" if source.endswith(".cc") else "cc", "-O2", "-pthread", path, "-o", moved)
+    after = record(portent, name, moved, properties)
+    if before["witness"][-1]["loc"] == after["witness"][-1]["loc"]:
+        raise Failure("the line did not move")
+    same("id after lines have moved", after["id"], before["id"])
+    known = expect(0, portent, "check", "-s", properties, "--baseline", baseline, moved + ".trace")
+    if "which the baseline knows" not in known:
+        raise Failure(f"the baseline is not mentioned: {known}")
+    merged = expect(0, portent, "report", baseline, moved + ".json")
+    same("times in the merged report", merged.count("(2 times)"), 1)
+
+
 def main():
     parser = argparse.ArgumentParser(description="Builds and runs the example programs.")
     parser.add_argument("portent", type=os.path.abspath)
@@ -183,6 +207,8 @@ def main():
                 program = build(options.portent, name, folder)
                 for _ in range(options.repeat):
                     (predict if name in EXAMPLES else meet)(options.portent, name, program)
+                if name in EXAMPLES:
+                    move_lines(options.portent, name, program)
                 passed += 1
             except (Failure, subprocess.TimeoutExpired) as failure:
                 failed += 1
