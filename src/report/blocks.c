@@ -73,6 +73,8 @@ void pt_blocks_verdict(const struct pt_block *block, const struct pt_style *styl
     pt_buf_printf(buf, ": %s%s%s", pt_style_color(style, color), verdict, pt_style_color(style, PT_COLOR_RESET));
     if (block->of_run)
         put_occurrences(block, buf);
+    else if (!block->atomic && !block->unknown)
+        pt_buf_puts(buf, "; the guards' values were not considered");
     pt_buf_puts(buf, "\n");
 }
 
@@ -113,9 +115,9 @@ void pt_blocks_run(const struct pt_block_step *steps, uint32_t count, bool of_ru
 {
     pt_words_paragraph(buf, style, MARGIN, MARGIN,
                        "In every run that %s another thread comes in between: each marked %s is causally after the one "
-                       "marked before it.%s",
+                       "marked before it.",
                        of_run ? "keeps the causal order of this one" : "is equivalent to this one",
-                       of_run ? "event" : "step", of_run ? "" : " The guards' values were not considered.");
+                       of_run ? "event" : "step");
     pt_buf_puts(buf, "\n");
     if (!of_run)
         pt_buf_printf(buf, "%*s%-*s%*s  step\n", MARGIN, "", THREAD_COLUMNS, "thread", LINE_COLUMNS, "line");
@@ -141,6 +143,10 @@ void pt_blocks_count(const struct pt_block *blocks, uint32_t count, const char *
                      struct pt_buf *buf)
 {
     uint32_t atomic = 0, unknown = 0;
+    if (count == 0) {
+        pt_words_paragraph(buf, style, 0, 2, "0 blocks: no begin and end (in C: portent_begin, portent_end) mark any");
+        return;
+    }
     for (uint32_t i = 0; i < count; i++) {
         unknown += blocks[i].unknown;
         atomic += blocks[i].atomic && !blocks[i].unknown;
@@ -151,8 +157,8 @@ void pt_blocks_count(const struct pt_block *blocks, uint32_t count, const char *
     if (unknown)
         pt_buf_printf(&tail, ", %" PRIu32 " unknown%s%s", unknown, limit ? ": " : "", limit ? limit : "");
     pt_words_paragraph(buf, style, 0, 2, "%" PRIu32 " block%s: %" PRIu32 " causally atomic%s, %" PRIu32 " not%s", count,
-                       pt_words_plural(count), atomic, count && blocks[0].of_run ? " in this run" : "",
-                       count - atomic - unknown, tail.text);
+                       pt_words_plural(count), atomic, blocks[0].of_run ? " in this run" : "", count - atomic - unknown,
+                       tail.text);
     pt_buf_release(&tail);
 }
 
