@@ -134,7 +134,7 @@ PT_WRAP(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *argument))
         struct pt_thread *joined = self ? pt_thread_find((pthread_t)handle) : NULL;                                    \
         if (self)                                                                                                      \
             pt_transport_state(PT_STATE_JOIN, joined ? joined->number : UINT64_MAX);                                   \
-        pt_gate_blocks((void *)(uintptr_t)(joined ? joined->number : 0), PT_GATE_WAITS_END);                           \
+        pt_gate_blocks((void *)(uintptr_t)(joined ? joined->number : UINT32_MAX), PT_GATE_WAITS_END);                  \
         int result = PT_REAL(name) arguments;                                                                          \
         pt_gate_blocks(NULL, PT_GATE_RUNS);                                                                            \
         if (self)                                                                                                      \

@@ -74,7 +74,8 @@ void pt_channel_configure(const struct pt_channel_setup *setup, struct pt_buf *b
     pt_buf_add(buf, (const char *)functions, setup->function_count * sizeof *functions);
     config.mttl = (uint32_t)buf->len;
     config.mttl_bytes = setup->block ? setup->block->bytes : 0;
-    pt_buf_add(buf, (const char *)setup->block, config.mttl_bytes);
+    if (setup->block)
+        pt_buf_add(buf, (const char *)setup->block, config.mttl_bytes);
     config.events = (uint32_t)buf->len;
     pt_buf_add(buf, (const char *)events, setup->event_count * sizeof *events);
     for (uint32_t i = 0; i < setup->var_count; i++) {
