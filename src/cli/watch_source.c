@@ -12,11 +12,15 @@
 
 #include "cli/interrupt.h"
 
-enum { RETRY_MS = 20, PATIENCE_MS = 1000 };
+enum { RETRY_MS = 20, PATIENCE_MS = 1000, TARGETS_MAX = 8 };
 
-struct target {
-    struct sockaddr_storage at;
-    socklen_t len;
+/* Where to connect to: a name may stand for several addresses, `localhost` for those of IPv4 and of IPv6. */
+struct targets {
+    unsigned count;
+    struct target {
+        struct sockaddr_storage at;
+        socklen_t len;
+    } all[TARGETS_MAX];
 };
 
 static enum pt_status bad_address(const char *address, struct pt_err *err)
@@ -26,9 +30,9 @@ static enum pt_status bad_address(const char *address, struct pt_err *err)
     return status;
 }
 
-static enum pt_status find_unix(const char *address, struct target *target, struct pt_err *err)
+static enum pt_status find_unix(const char *address, struct targets *targets, struct pt_err *err)
 {
-    struct sockaddr_un *at = (struct sockaddr_un *)&target->at;
+    struct sockaddr_un *at = (struct sockaddr_un *)&targets->all[0].at;
     const char *path = address + strlen("unix:");
     size_t len = strlen(path);
     if (len == 0)
@@ -38,11 +42,12 @@ static enum pt_status find_unix(const char *address, struct target *target, stru
                           sizeof at->sun_path - 1, len);
     at->sun_family = AF_UNIX;
     memcpy(at->sun_path, path, len + 1);
-    target->len = sizeof *at;
+    targets->all[0].len = sizeof *at;
+    targets->count = 1;
     return PT_OK;
 }
 
-static enum pt_status find_tcp(const char *address, struct target *target, struct pt_err *err)
+static enum pt_status find_tcp(const char *address, struct targets *targets, struct pt_err *err)
 {
     const char *host = address + strlen("tcp:"), *port = strrchr(host, ':');
     char name[256];
@@ -62,14 +67,17 @@ static enum pt_status find_tcp(const char *address, struct target *target, struc
     if (failure)
         return pt_err_set(err, PT_EUSAGE, "'%.200s' is no address of a host and its port: %s", address,
                           gai_strerror(failure));
-    memcpy(&target->at, found->ai_addr, found->ai_addrlen);
-    target->len = found->ai_addrlen;
+    for (const struct addrinfo *each = found; each && targets->count < TARGETS_MAX; each = each->ai_next) {
+        struct target *target = &targets->all[targets->count++];
+        memcpy(&target->at, each->ai_addr, each->ai_addrlen);
+        target->len = each->ai_addrlen;
+    }
     freeaddrinfo(found);
     return PT_OK;
 }
 
 /* A connection, or -1 with errno. */
-static int try(const struct target *target)
+static int try_one(const struct target *target)
 {
     int fd = socket(target->at.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
@@ -88,16 +96,31 @@ static bool nobody_listens(int why)
     return why == ENOENT || why == ECONNREFUSED || why == EAGAIN || why == ENOTDIR;
 }
 
+/* The first address that answers. Where none does, an errno by which waiting may help comes before others. */
+static int try(const struct targets *targets)
+{
+    int why = 0;
+    for (unsigned i = 0; i < targets->count; i++) {
+        int fd = try_one(&targets->all[i]);
+        if (fd >= 0)
+            return fd;
+        if (!why || nobody_listens(errno))
+            why = errno;
+    }
+    errno = why;
+    return -1;
+}
+
 enum pt_status pt_source_connect(const char *address, bool wait, int *ret_fd, struct pt_err *err)
 {
-    struct target target = {0};
-    enum pt_status status = strncmp(address, "unix:", 5) == 0  ? find_unix(address, &target, err)
-                            : strncmp(address, "tcp:", 4) == 0 ? find_tcp(address, &target, err)
+    struct targets targets = {0};
+    enum pt_status status = strncmp(address, "unix:", 5) == 0  ? find_unix(address, &targets, err)
+                            : strncmp(address, "tcp:", 4) == 0 ? find_tcp(address, &targets, err)
                                                                : bad_address(address, err);
     if (status != PT_OK)
         return status;
     int fd;
-    for (int waited = 0; (fd = try(&target)) < 0 && !pt_interrupted(); waited += RETRY_MS) {
+    for (int waited = 0; (fd = try(&targets)) < 0 && !pt_interrupted(); waited += RETRY_MS) {
         int why = errno;
         if (why == EINTR)
             continue;

@@ -4,11 +4,9 @@
  * A program started with PORTENT_OPTIONS=events=ADDRESS listens at that address; whoever connects gets the stream from
  * that moment on. The program sends and never reads. Several readers may be connected; each has a stream of its own.
  *
- *   HELLO                                    first, once
- *   NAME, SITE                               before the first use of the id in this stream; a NAME may come again when
- * a thread is renamed SNAPSHOT                                 what is so at this moment: no events, no letters EVENTS,
- * CLOCK, LOST, NAME, SITE          in any order, in the order of the run BYE                                      last,
- * when the program ends in order; a stream without it was cut off
+ * HELLO comes first, once. A NAME or SITE comes before the first use of its id in this stream; a NAME may come again
+ * when a thread is renamed. SNAPSHOT tells what is so at this moment: no events, no letters. Then EVENTS, CLOCK and
+ * LOST in the order of the run. BYE is last, when the program ends in order; a stream without it was cut off.
  *
  * Everything is little-endian. A frame is a header and a body, padded with zeros to a multiple of 8 bytes. Types that a
  * reader does not know are skipped; a version that it does not know is an error.

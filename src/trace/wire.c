@@ -1,8 +1,10 @@
 /*
  * Decoding a running program's event stream, frame by frame. A frame is taken when it is complete and is checked as a
  * whole before anything of it is believed; its events are then handed out one by one from the buffer. Ids of the stream
- * are mapped to interned names through one table, so the cost of an event is a few look-ups, and memory grows with the
- * names and string values of the stream only (one frame of at most PT_WIRE_FRAME_MAX, and what was fed, beside them).
+ * are mapped to interned names through an array for each space, since programs number their objects from 0; an id out
+ * of proportion goes into a hash table, so that a damaged stream cannot ask for much memory. The cost of an event is a
+ * few look-ups, and memory grows with the names and string values of the stream only (one frame of at most
+ * PT_WIRE_FRAME_MAX, and what was fed, beside them).
  *
  * Numbers are checked: every event that the program counted is there, or a LOST frame stands in its place.
  */
@@ -14,6 +16,19 @@
 
 #include "base/buf.h"
 #include "trace/oprule.h"
+
+enum {
+    DENSE_MAX = 1 << 18, /* ids below it are indices; a program names 65536 objects at most */
+    TABLE_SITE = PT_WIRE_SPACES,
+    TABLE_RAW, /* states as the program calls them */
+    TABLES
+};
+
+struct id_table {
+    uint32_t *dense;
+    size_t count, cap;
+    struct pt_map64 rest;
+};
 
 struct pt_wire {
     char *label;
@@ -31,10 +46,9 @@ struct pt_wire {
     uint32_t left;
     bool snapshot;
 
-    struct pt_map64 ids;        /* space << 32 | id: id in names */
-    struct pt_map64 sites;      /* id: id in PT_SPACE_LOC */
-    struct pt_map64 raw_states; /* id of a state: id in raw */
-    struct pt_strtab raw;       /* states as the program calls them, with what they wait for */
+    /* id of the stream: id in names; TABLE_SITE: in PT_SPACE_LOC; TABLE_RAW: in raw */
+    struct id_table ids[TABLES];
+    struct pt_strtab raw; /* states as the program calls them, with what they wait for */
     uint32_t no_loc;
     struct pt_buf program, detail;
     struct pt_wire_counts counts;
@@ -77,9 +91,8 @@ struct pt_wire *pt_wire_new(const char *label, struct pt_names *names)
     struct pt_wire *wire = pt_xcalloc(1, sizeof *wire);
     wire->label = pt_xstrdup(label);
     wire->names = names;
-    pt_map64_init(&wire->ids);
-    pt_map64_init(&wire->sites);
-    pt_map64_init(&wire->raw_states);
+    for (int i = 0; i < TABLES; i++)
+        pt_map64_init(&wire->ids[i].rest);
     pt_strtab_init(&wire->raw);
     pt_buf_init(&wire->program);
     pt_buf_init(&wire->detail);
@@ -91,9 +104,10 @@ void pt_wire_free(struct pt_wire *wire)
 {
     if (!wire)
         return;
-    pt_map64_release(&wire->ids);
-    pt_map64_release(&wire->sites);
-    pt_map64_release(&wire->raw_states);
+    for (int i = 0; i < TABLES; i++) {
+        pt_map64_release(&wire->ids[i].rest);
+        free(wire->ids[i].dense);
+    }
     pt_strtab_release(&wire->raw);
     pt_buf_release(&wire->program);
     pt_buf_release(&wire->detail);
@@ -137,6 +151,28 @@ static enum pt_wire_read broken(struct pt_wire *wire, struct pt_err *err, const 
 
 /* --- names --- */
 
+static void set_name(struct pt_wire *wire, uint32_t table, uint32_t id, uint32_t name)
+{
+    struct id_table *ids = &wire->ids[table];
+    if (id >= DENSE_MAX) {
+        *pt_map64_at(&ids->rest, id) = name;
+        return;
+    }
+    PT_GROW(ids->dense, ids->cap, (size_t)id + 1);
+    while (ids->count <= id)
+        ids->dense[ids->count++] = PT_NONE;
+    ids->dense[id] = name;
+}
+
+/* PT_NONE: the stream has not explained it. */
+static inline uint32_t named(const struct pt_wire *wire, uint32_t table, uint32_t id)
+{
+    const struct id_table *ids = &wire->ids[table];
+    if (id < ids->count)
+        return ids->dense[id];
+    return id < DENSE_MAX ? PT_NONE : pt_map64_get(&ids->rest, id);
+}
+
 /* A NUL-terminated text that begins at `from` and ends within the frame; NULL when there is none. */
 static const char *text_of(const struct pt_wire *wire, size_t from, size_t bytes)
 {
@@ -174,10 +210,10 @@ static const char *take_name(struct pt_wire *wire, size_t bytes)
     size_t len = strlen(text), all = len;
     if (name.space == PT_WIRE_STATE) {
         const char *colon = strstr(text, ": ");
-        *pt_map64_at(&wire->raw_states, name.id) = pt_strtab_intern(&wire->raw, text, all);
+        set_name(wire, TABLE_RAW, name.id, pt_strtab_intern(&wire->raw, text, all));
         len = colon ? (size_t)(colon - text) : len;
     }
-    *pt_map64_at(&wire->ids, (uint64_t)name.space << 32 | name.id) = intern_clean(wire, spaces[name.space], text, len);
+    set_name(wire, name.space, name.id, intern_clean(wire, spaces[name.space], text, len));
     return NULL;
 }
 
@@ -196,7 +232,7 @@ static const char *take_site(struct pt_wire *wire, size_t bytes)
         id = intern_clean(wire, PT_SPACE_LOC, buf.text, buf.len);
         pt_buf_release(&buf);
     }
-    *pt_map64_at(&wire->sites, site.id) = id;
+    set_name(wire, TABLE_SITE, site.id, id);
     return NULL;
 }
 
@@ -212,11 +248,6 @@ static struct pt_wire_event event_at(const struct pt_wire *wire, size_t at)
 static size_t event_bytes(const struct pt_wire_event *event)
 {
     return sizeof *event + (((size_t)event->value_bytes + 3) & ~(size_t)3);
-}
-
-static uint32_t named(const struct pt_wire *wire, enum pt_wire_space space, uint32_t id)
-{
-    return pt_map64_get(&wire->ids, (uint64_t)space << 32 | id);
 }
 
 static const char *value_problem(const struct pt_wire_event *event, bool snapshot)
@@ -243,10 +274,9 @@ static const char *event_problem(const struct pt_wire *wire, size_t at, size_t e
         return "an event has no meaning";
     if (named(wire, PT_WIRE_THREAD, event.thread) == PT_NONE)
         return "an event is of a thread that has no name";
-    if (ops[event.op].space != PT_WIRE_SPACES &&
-        named(wire, (enum pt_wire_space)ops[event.op].space, event.object) == PT_NONE)
+    if (ops[event.op].space != PT_WIRE_SPACES && named(wire, ops[event.op].space, event.object) == PT_NONE)
         return "an event is about something that has no name";
-    if (event.site && pt_map64_get(&wire->sites, event.site) == PT_NONE)
+    if (event.site && named(wire, TABLE_SITE, event.site) == PT_NONE)
         return "an event is at a place that was not told";
     return value_problem(&event, snapshot);
 }
@@ -308,7 +338,7 @@ static struct pt_value value_of(struct pt_wire *wire, const struct pt_wire_event
 /* What a thread in this state waits for: "lock m", or "sleep" alone; NULL: the state does not say. */
 static const char *detail_of(struct pt_wire *wire, const struct pt_wire_event *event)
 {
-    uint32_t raw = pt_map64_get(&wire->raw_states, event->object);
+    uint32_t raw = named(wire, TABLE_RAW, event->object);
     const char *text = raw == PT_NONE ? NULL : strstr(pt_strtab_text(&wire->raw, raw), ": ");
     if (!text)
         return NULL;
@@ -335,7 +365,7 @@ static void fill_object(struct pt_wire *wire, const struct pt_wire_event *event,
         item->event.object = state_named(wire, event->op == PT_WIRE_OP_START ? "running" : "ended");
         return;
     }
-    item->event.object = named(wire, (enum pt_wire_space)ops[event->op].space, event->object);
+    item->event.object = named(wire, ops[event->op].space, event->object);
     if (event->op == PT_WIRE_OP_STATE)
         item->detail = detail_of(wire, event);
     else if (event->op == PT_WIRE_OP_CONTENDED && event->extra != PT_WIRE_NONE)
@@ -348,7 +378,7 @@ static enum pt_wire_read next_event(struct pt_wire *wire, struct pt_wire_item *i
     wire->time += event.delta;
     item->event.op = ops[event.op].op;
     item->event.thread = named(wire, PT_WIRE_THREAD, event.thread);
-    item->event.loc = event.site ? pt_map64_get(&wire->sites, event.site) : wire->no_loc;
+    item->event.loc = event.site ? named(wire, TABLE_SITE, event.site) : wire->no_loc;
     item->event.has_time = true;
     item->event.time = wire->time;
     item->event.value = value_of(wire, &event);

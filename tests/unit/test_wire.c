@@ -294,6 +294,55 @@ static void test_bad_events(void **state)
     pt_buf_release(&events);
 }
 
+/* Ids may be any number: small ones, ones out of proportion, and the neighbours of either are told apart. */
+static void test_ids(void **state)
+{
+    static const uint32_t ids[] = {0, 17, (1u << 18) - 1, 1u << 18, UINT32_MAX - 1, UINT32_MAX};
+    (void)state;
+    struct pt_buf stream, events, out, want;
+    struct pt_err err;
+    struct pt_wire_counts counts;
+    uint32_t count = sizeof ids / sizeof *ids;
+    pt_buf_init(&stream);
+    pt_buf_init(&events);
+    pt_buf_init(&out);
+    pt_buf_init(&want);
+    add_hello(&stream);
+    pt_buf_puts(&want, "hello /bin/prog 42 7\n");
+    for (uint32_t i = count; i-- > 0;) {
+        struct pt_wire_site site = {.id = ids[i], .line = i};
+        char name[] = {'t', (char)('0' + i), '\0'};
+        add_name(&stream, PT_WIRE_THREAD, ids[i], name);
+        add_name(&stream, PT_WIRE_USER, ids[i], name);
+        if (ids[i])
+            add_frame(&stream, PT_WIRE_SITE, BODY(site), "a.c");
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        add_event(&events, (struct pt_wire_event){0, PT_WIRE_OP_USER, 0, 0, ids[i], ids[i], ids[i], PT_WIRE_NONE}, "");
+        pt_buf_printf(&want, i ? "event %u t%u|event(t%u)|a.c:%u|t=1000\n" : "event %u t%u|event(t%u)|-|t=1000\n",
+                      START + i, i, i, i);
+    }
+    add_events(&stream, PT_WIRE_EVENTS, START, count, &events);
+    assert_int_equal(decode(&stream, stream.len, &out, &err, &counts), PT_WIRE_READ_MORE);
+    assert_string_equal(out.text, want.text);
+    for (uint32_t i = 1; i < count - 1; i++) { /* their neighbours have no name */
+        size_t len = stream.len;
+        uint32_t next = ids[i] + 1 == ids[i + 1] ? ids[i] - 1 : ids[i] + 1;
+        struct pt_wire_event event = {0, PT_WIRE_OP_USER, 0, 0, next, 0, 0, PT_WIRE_NONE};
+        if (next == ids[i - 1] || next == ids[i + 1])
+            continue;
+        add_event(&events, event, "");
+        add_events(&stream, PT_WIRE_EVENTS, START + count, 1, &events);
+        assert_int_equal(decode(&stream, stream.len, &out, &err, &counts), PT_WIRE_READ_ERROR);
+        assert_non_null(strstr(err.message, "a thread that has no name"));
+        stream.len = len;
+    }
+    pt_buf_release(&want);
+    pt_buf_release(&out);
+    pt_buf_release(&events);
+    pt_buf_release(&stream);
+}
+
 /* A stream that stops anywhere, or with any byte changed, is decoded up to there or refused; nothing worse. */
 static void test_damaged(void **state)
 {
@@ -327,7 +376,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_good),       cmocka_unit_test(test_no_stream), cmocka_unit_test(test_bad_frames),
-        cmocka_unit_test(test_bad_events), cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_bad_events), cmocka_unit_test(test_damaged),   cmocka_unit_test(test_ids),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

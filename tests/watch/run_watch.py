@@ -42,7 +42,7 @@ class Watch:
     def command(self, address, *options):
         return [self.portent, "watch", *self.properties, *options, address]
 
-    def __call__(self, stream, *options, tcp=False, expect=0, serve=None):
+    def __call__(self, stream, *options, tcp=None, expect=0, serve=None):
         data = stream.take() if stream else b""
         with Program(self.folder, serve or (lambda connection: connection.sendall(data)), tcp) as program:
             done = subprocess.run(self.command(program.address, *options), capture_output=True, text=True, timeout=30, check=False)
@@ -74,7 +74,7 @@ def dead_at_the_second_write(portent, folder):
     assert "Property 'alternate' is violated (dead): after event 3 no continuation" in done.stdout, done.stdout
     assert "Decided by event 3, event(write) by producer (buffer.c:9), at 3 ms." in done.stdout, done.stdout
     assert "watching prog (process 42)" in done.stderr
-    for tcp in (False, True):
+    for tcp in (None, "127.0.0.1", "localhost"):
         done = watch(defect(Stream()), "--json", expect=1, tcp=tcp)
         lines = [json.loads(line) for line in done.stdout.splitlines()]
         assert len(lines) == 2 and "change" not in lines[1], done.stdout
@@ -410,7 +410,7 @@ def browser_view(portent, folder):
         out, _ = process.communicate(timeout=10)
     assert process.returncode == 1 and "violated (dead)" in out
     for where in ("0.0.0.0:80", "192.168.1.1:80", "127.0.0.1", "127.0.0.1:99999", "127.0.0.1:x", "example.org:80"):
-        with Program(folder, lambda connection: connection.recv(1), tcp=True) as program:
+        with Program(folder, lambda connection: connection.recv(1), tcp="127.0.0.1") as program:
             done = subprocess.run(watch.command(program.address, "--http", where), capture_output=True, text=True, timeout=10, check=False)
         assert done.returncode == 2 and "--http takes a port of this machine alone" in done.stderr, (where, done)
 

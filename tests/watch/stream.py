@@ -83,10 +83,10 @@ class Stream:
 class Program:
     """Listens as a watched program does; `serve(connection)` runs in a thread of its own for the first reader."""
 
-    def __init__(self, folder, serve, tcp=False):
+    def __init__(self, folder, serve, tcp=None):
         if tcp:
             self.listener = socket.create_server(("127.0.0.1", 0))
-            self.address = f"tcp:127.0.0.1:{self.listener.getsockname()[1]}"
+            self.address = f"tcp:{tcp}:{self.listener.getsockname()[1]}"
         else:
             path = os.path.join(folder, "events.sock")
             self.listener = socket.socket(socket.AF_UNIX)
