@@ -6,7 +6,8 @@
 `model/NAME.c` and `model/NAME.sml` are the same program: blocks of one name must have the same verdicts. `model/small/*.c` say in
 their first line which blocks are atomic, as `/* expect: NAME true|false, ... */`, and below it what notes there must be, as
 `/* note: PATTERN */`. Programs that cannot be modelled are below, with the error that is due. Last, random
-programs in both languages (random_c.py): their verdicts have to agree. The last line is `cfront: N passed, M failed`.
+programs in both languages (random_c.py): their verdicts have to agree; and random programs whose threads start and join each other
+(random_spawn.py): their verdicts have to be those of the paper's own net (--plain). The last line is `cfront: N passed, M failed`.
 """
 
 import argparse
@@ -20,6 +21,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import random_c  # noqa: E402
+import random_spawn  # noqa: E402
 
 HERE = Path(__file__).resolve().parent / "model"
 START = """#include <pthread.h>
@@ -165,6 +167,20 @@ def check_random(portent, seed):
     return [f"{w} (seed {seed})\n{sml}{c}" for w in wrong]
 
 
+def check_spawn(portent, seed):
+    """One random program whose threads start and join each other, with and without reductions."""
+    text = random_spawn.program(random.Random(seed))
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "p.c").write_text(text)
+        limit = ("--event-limit", "60000")
+        answers = [ask(portent, ["p.c"], *limit, *more, cwd=folder) for more in ((), ("--plain",))]
+    if any(answer is None for _, answer, _ in answers):
+        return [f"{answers[0][2]}{answers[1][2]}{text}"]
+    pairs = zip(*([(b["thread"], b["block"], b["causally_atomic"]) for b in answer["blocks"]] for _, answer, _ in answers))
+    wrong = [f"{ours}, {plain} for --plain" for ours, plain in pairs if ours != plain and None not in (ours[2], plain[2])]
+    return [f"{w} (seed {seed})\n{text}" for w in wrong]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("portent")
@@ -184,6 +200,8 @@ def main():
         checks = {}
     checks.update({f"random {n}": (check_random, f"{seed}/{n}")
                    for n in (range(opts.cases) if opts.only is None else [opts.only])})
+    checks.update({f"spawn {n}": (check_spawn, f"{seed}/{n}")
+                   for n in (range(opts.cases // 2) if opts.only is None else [opts.only])})
     failed = 0
     for name, (check, *rest) in checks.items():
         wrong = check(portent, *rest)
