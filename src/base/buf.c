@@ -21,7 +21,8 @@ void pt_buf_release(struct pt_buf *buf)
 void pt_buf_add(struct pt_buf *buf, const char *text, size_t len)
 {
     PT_GROW(buf->text, buf->cap, buf->len + len + 1);
-    memcpy(buf->text + buf->len, text, len);
+    if (len) /* nothing may come from nowhere */
+        memcpy(buf->text + buf->len, text, len);
     buf->len += len;
     buf->text[buf->len] = '\0';
 }
