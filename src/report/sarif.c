@@ -177,6 +177,10 @@ static char *finding_words(const struct pt_finding *finding)
         pt_buf_printf(&buf, " It breaks at %s.", words);
         free(words);
     }
+    char *confirmed = pt_words_confirmed(finding);
+    if (confirmed)
+        pt_buf_printf(&buf, " %s", confirmed);
+    free(confirmed);
     if (finding->witness_count > MAX_FLOW)
         pt_buf_printf(&buf, " Of the run's %" PRIu32 " events the last %d are given.", finding->witness_count,
                       MAX_FLOW);

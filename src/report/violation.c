@@ -215,11 +215,10 @@ static void put_explored(const struct pt_finding *finding, const struct pt_style
 
 static void put_confirmed(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf)
 {
-    if (finding->confirm == PT_CONFIRM_YES)
-        pt_words_paragraph(buf, style, 2, 4, "Confirmed: another run of the program broke it.");
-    else if (finding->confirm == PT_CONFIRM_NO)
-        pt_words_paragraph(buf, style, 2, 4, "Not reproduced by another run of the program%s%s.",
-                           finding->not_reproduced ? ": " : "", finding->not_reproduced ? finding->not_reproduced : "");
+    char *words = pt_words_confirmed(finding);
+    if (words)
+        pt_words_paragraph(buf, style, 2, 4, "%s", words);
+    free(words);
 }
 
 void pt_violation_summary(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf)

@@ -126,3 +126,17 @@ char *pt_words_explored(const struct pt_finding *finding)
     }
     return pt_buf_take(&buf);
 }
+
+char *pt_words_confirmed(const struct pt_finding *finding)
+{
+    struct pt_buf buf;
+    pt_buf_init(&buf);
+    if (finding->confirm == PT_CONFIRM_YES)
+        pt_buf_puts(&buf, "Confirmed: another run of the program broke it.");
+    else if (finding->confirm == PT_CONFIRM_NO)
+        pt_buf_printf(&buf, "Not reproduced by another run of the program%s%s.", finding->not_reproduced ? ": " : "",
+                      finding->not_reproduced ? finding->not_reproduced : "");
+    else
+        return NULL;
+    return pt_buf_take(&buf);
+}

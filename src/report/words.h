@@ -21,4 +21,7 @@ char *pt_words_start(const struct pt_binding *bindings, uint32_t count);
 /* "7 levels, 11 states, 6 runs over 6 relevant events", with the bounds where there are any. */
 char *pt_words_explored(const struct pt_finding *finding);
 
+/* Whether another run broke it too, as a sentence; NULL: nobody has tried. The caller frees it. */
+char *pt_words_confirmed(const struct pt_finding *finding);
+
 #endif

@@ -174,6 +174,21 @@ def sarif_of_a_model(folder):
     assert found["ruleId"] == "causal-atomicity" and len(found["codeFlows"][0]["threadFlows"]) == 2
 
 
+def confirmation_is_told(folder):
+    result = folder.result()
+    for member, words in (({"confirmed": True}, "Confirmed: another run of the program broke it."),
+                          ({"confirmed": False, "not_reproduced": "it diverged at a.c:3"},
+                           "Not reproduced by another run of the program: it diverged at a.c:3.")):
+        changed = json.loads(json.dumps(result))
+        changed["properties"][0].update(member)
+        folder.write("c.json", json.dumps(changed))
+        log = json.loads(folder.run("report", "--sarif", "c.json"))
+        assert words in log["runs"][0]["results"][0]["message"]["text"] and not list(sarif_problems(log))
+        for form in ("--junit", "--html"):
+            told = words if form == "--junit" else json.dumps(list(member)[-1])
+            assert told in " ".join(folder.run("report", form, "c.json").split())
+
+
 def the_sarif_check_can_fail(folder):
     folder.result()
     log = json.loads(folder.run("report", "--sarif", "r.json"))
@@ -337,7 +352,7 @@ def output_files(folder):
 
 
 TESTS = [text_is_what_check_prints, result_survives_reading, other_kinds, window_is_told, lattice_counts_agree, sarif, sarif_of_threads_paths_and_length,
-         sarif_of_a_model, the_sarif_check_can_fail, junit, junit_is_xml_whatever_names_say, shiviz, perfetto, ids_stay, baselines, suppressions,
+         sarif_of_a_model, confirmation_is_told, the_sarif_check_can_fail, junit, junit_is_xml_whatever_names_say, shiviz, perfetto, ids_stay, baselines, suppressions,
          duplicates_are_counted, bad_results_are_refused, output_files]
 
 

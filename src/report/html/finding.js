@@ -26,10 +26,13 @@ function atWords(property) {
 function findingHead(property, model) {
   return el("div", { class: "head" },
     el("div", { class: "row" }, el("h1", null, property.name), el("span", { class: "chip violated" }, property.how || "violated"),
+      property.confirmed !== undefined && el("span", { class: property.confirmed ? "chip violated" : "chip unknown" }, property.confirmed ? "confirmed" : "not reproduced"),
       property.suppressed && el("span", { class: "chip" }, `suppressed by ${property.suppressed}`),
       property.known && el("span", { class: "chip" }, "in the baseline"),
       property.times > 1 && el("span", { class: "chip" }, `in ${property.times} results`)),
     el("p", { class: "lead" }, sentence(property, model)),
+    property.confirmed && el("p", { class: "note" }, "Confirmed: another run of the program was made to take this order, and broke it."),
+    property.confirmed === false && el("p", { class: "note" }, `Not reproduced by another run of the program${property.not_reproduced ? `: ${property.not_reproduced}` : ""}.`),
     property.text && el("div", { class: "formula" }, property.text),
     el("dl", { class: "facts" }, fact("at", property.file ? `${property.file}:${property.line}` : null), fact("explored", property.levels && model ? exploredWords(property) : null),
       property.complete ? null : fact("note", "orders beyond the window were left out"), fact("local states", atWords(property)),
