@@ -183,7 +183,7 @@ def check_files(portent, folder):
     middle = len(good) // 2
     spoiled = {"empty": b"", "short": good[:50], "cut": good[:-8], "other": b"x" * 4000,
                "bit": good[:middle] + bytes([good[middle] ^ 1]) + good[middle + 1:],
-               "made up": made_up(good)}
+               "made-up": made_up(good)}
     cases = {program.path + ".none": "cannot be read", other.path + ".ptc": "another program"}
     for name, data in spoiled.items():
         path = f"{program.path}-{name}.ptc"
