@@ -99,6 +99,30 @@ bool pt_module_find(const char *file, uint64_t *ret_base)
     return wanted.found;
 }
 
+struct range {
+    uint64_t address, size;
+};
+
+static int cover(struct dl_phdr_info *module, size_t size, void *context)
+{
+    (void)size;
+    const struct range *range = context;
+    for (unsigned i = 0; i < module->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &module->dlpi_phdr[i];
+        uint64_t from = range->address - (module->dlpi_addr + part->p_vaddr);
+        if (part->p_type == PT_LOAD && part->p_flags & PF_R && from < part->p_memsz &&
+            range->size <= part->p_memsz - from)
+            return 1;
+    }
+    return 0;
+}
+
+bool pt_module_covers(uint64_t address, uint64_t size)
+{
+    struct range range = {address, size};
+    return dl_iterate_phdr(cover, &range) != 0;
+}
+
 static bool is_code(uint64_t address)
 {
     struct wanted wanted = {.address = address, .first = true, .code = true};

@@ -12,6 +12,8 @@ void pt_module_each(pt_module_visit visit, void *context);
 uint64_t pt_module_base(uint64_t address);
 /* Load address of a module by file name ("" the program itself); false while it is not loaded. */
 bool pt_module_find(const char *file, uint64_t *ret_base);
+/* Do these bytes lie in one readable part of a loaded module? */
+bool pt_module_covers(uint64_t address, uint64_t size);
 
 /*
  * What a thread really runs: `start`, unless that is libstdc++'s own function for every std::thread; then the function

@@ -6,6 +6,7 @@
 
 #include "core/ptc.h"
 #include "runtime/log.h"
+#include "runtime/module.h"
 #include "runtime/options.h"
 #include "runtime/sys.h"
 
@@ -48,6 +49,21 @@ static bool is_for_this_program(const struct pt_ptc *head)
     struct identity identity = {0};
     dl_iterate_phdr(identify, &identity);
     return identity.bytes == head->id_bytes && memcmp(identity.id, head->id, identity.bytes) == 0;
+}
+
+/* Do the program's own variables lie inside it? A file that was made up could have the runtime read anything. */
+static bool has_its_variables(const struct pt_ptc *head)
+{
+    const char *config = (const char *)(head + 1);
+    uint32_t count = ((const struct pt_config *)config)->watch_count;
+    const struct pt_watch *watches = (const void *)(config + ((const struct pt_config *)config)->watches);
+    uint64_t base;
+    if (!pt_module_find("", &base))
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (!watches[i].module && !pt_module_covers(base + watches[i].offset, watches[i].size))
+            return false;
+    return true;
 }
 
 static void refuse(const char *path, const char *why)
@@ -96,6 +112,8 @@ struct pt_channel *pt_shipped_open(size_t *ret_bytes)
     struct pt_channel *channel = NULL;
     if (!problem && !is_for_this_program(file))
         problem = "they were compiled for another program";
+    if (!problem && !has_its_variables(file))
+        problem = "it is damaged";
     if (!problem && !(channel = make_channel(file, ret_bytes)))
         problem = "there is no memory";
     if (problem)

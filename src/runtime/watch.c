@@ -84,7 +84,8 @@ void pt_watch_resolve(struct pt_thread *self)
     for (uint32_t i = 0; i < config->watch_count; i++) {
         uint64_t base;
         const char *module = watches[i].module ? (const char *)config + watches[i].module : "";
-        if (pt_watched[i].address || !watches[i].size || !pt_module_find(module, &base))
+        if (pt_watched[i].address || !watches[i].size || !pt_module_find(module, &base) ||
+            !pt_module_covers(base + watches[i].offset, watches[i].size)) /* another library than it was made for */
             continue;
         pt_watched[i].address = base + watches[i].offset;
         pt_watched[i].size = watches[i].size;

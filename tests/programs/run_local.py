@@ -14,6 +14,7 @@ import json
 import os
 import random
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -159,15 +160,30 @@ def check_suppressions(portent, folder):
         raise Failure(f"a suppressed violation was acted on:\n{done.stdout}{done.stderr}")
 
 
+def made_up(good):
+    """The file with its first variable far outside of the program, and the hash that goes with that (core/ptc.h)."""
+    head, data = 96, bytearray(good)
+    count, watches = struct.unpack_from("<II", data, head)
+    if not count:
+        raise Failure("the file has no variables")
+    struct.pack_into("<Q", data, head + watches, 1 << 40)
+    value = 0xcbf29ce484222325
+    for byte in data[head:]:
+        value = (value ^ byte) * 0x100000001b3 & 0xffffffffffffffff
+    struct.pack_into("<Q", data, head - 8, value)
+    return bytes(data)
+
+
 def check_files(portent, folder):
-    """A file that is none, is cut short, damaged, or another program's: one sentence, and the program runs on."""
+    """A file that is none, is cut short, damaged, made up, or another program's: one sentence, and the program runs on."""
     program = Program(portent, "examples/race/race.c", "examples/race/race.prop", folder)
     other = Program(portent, "examples/recover/recover.c", "examples/recover/recover.prop", folder)
     with open(program.path + ".ptc", "rb") as file:
         good = file.read()
     middle = len(good) // 2
     spoiled = {"empty": b"", "short": good[:50], "cut": good[:-8], "other": b"x" * 4000,
-               "bit": good[:middle] + bytes([good[middle] ^ 1]) + good[middle + 1:]}
+               "bit": good[:middle] + bytes([good[middle] ^ 1]) + good[middle + 1:],
+               "made-up": made_up(good)}
     cases = {program.path + ".none": "cannot be read", other.path + ".ptc": "another program"}
     for name, data in spoiled.items():
         path = f"{program.path}-{name}.ptc"
