@@ -216,8 +216,13 @@ def bad_streams(portent, folder):
                         (good + b"\xff" * 64, "damaged at byte"), (good[:6] + b"\x07\0" + good[8:], "version")):
         done = watch(None, expect=2, serve=lambda connection, data=data: connection.sendall(data))
         assert words in done.stderr, done.stderr
-    done = subprocess.run(watch.command("unix:" + os.path.join(folder, "none")), capture_output=True, text=True, check=False)
+    older = pathlib.Path(folder, "older.trace")
+    older.write_text("main|event(go)|-\n")
+    done = subprocess.run(watch.command("unix:" + os.path.join(folder, "none"), "-o", older), capture_output=True, text=True, check=False)
     assert done.returncode == 2 and "cannot connect" in done.stderr and "--wait" in done.stderr, done
+    assert older.read_text() == "main|event(go)|-\n"
+    done = watch(correct(Stream()), "-o", os.path.join(folder, "none", "x.trace"), expect=2)
+    assert "none/x.trace" in done.stderr, done.stderr
     for address in ("nowhere", "tcp:127.0.0.1", "tcp::1", "unix:", "unix:" + "x" * 200, "tcp:127.0.0.1:99999x"):
         done = subprocess.run(watch.command(address), capture_output=True, text=True, check=False)
         assert done.returncode == 2 and done.stderr.startswith("portent: error: "), (address, done)
