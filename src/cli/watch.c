@@ -201,19 +201,21 @@ static enum pt_status prepare(struct watch *watch, const struct pt_parsed *parse
         status = check_inputs(watch, err);
     if (status == PT_OK)
         warn_about_inputs(watch);
-    if (status == PT_OK && watch->record_path)
-        status = pt_recording_open(&watch->record, watch->record_path, &watch->names, err);
     return status;
 }
 
-/* The connection, and then, so that a page never waits for it, the browser's view. */
+/* The connection; then, so that a page never waits for it, the browser's view; and the file of -o last, so that an
+ * older recording is not lost for nothing. */
 static enum pt_status connect_all(struct watch *watch, struct pt_err *err)
 {
     enum pt_status status = pt_source_connect(watch->address, watch->wait, &watch->fd, err);
-    if (status != PT_OK || watch->fd < 0 || !watch->http_address)
+    if (status != PT_OK || watch->fd < 0)
         return status;
-    status = pt_http_open(watch->http_address, &watch->http, err);
-    if (status == PT_OK && !watch->output_options.quiet)
+    if (watch->http_address)
+        status = pt_http_open(watch->http_address, &watch->http, err);
+    if (status == PT_OK && watch->record_path)
+        status = pt_recording_open(&watch->record, watch->record_path, &watch->names, err);
+    if (status == PT_OK && watch->http && !watch->output_options.quiet)
         fprintf(stderr, "portent: the view is at %s\n", pt_http_url(watch->http));
     return status;
 }

@@ -10,7 +10,10 @@ enum pt_status pt_recording_open(struct pt_recording *record, const char *path, 
 {
     size_t len = strlen(path);
     bool binary = len > 4 && strcmp(path + len - 4, ".ptb") == 0;
-    *record = (struct pt_recording){.loc = pt_strtab_intern(&names->space[PT_SPACE_LOC], "-", 1)};
+    *record = (struct pt_recording){
+        .loc = pt_strtab_intern(&names->space[PT_SPACE_LOC], "-", 1),
+        .running = pt_strtab_intern(&names->space[PT_SPACE_STATE], "running", strlen("running")),
+    };
     return pt_writer_open(path, binary ? PT_FORM_BINARY : PT_FORM_TEXT, names, &record->writer, err);
 }
 
@@ -28,7 +31,7 @@ static void add(struct pt_recording *record, const struct pt_event *event)
 
 void pt_recording_fact(struct pt_recording *record, const struct pt_event *event)
 {
-    if (record->writer)
+    if (record->writer && (event->op != PT_OP_STATE || event->object != record->running))
         PT_PUSH(record->facts, record->fact_count, record->fact_cap, *event);
 }
 
@@ -45,13 +48,14 @@ uint64_t pt_recording_take(struct pt_recording *record, const struct pt_event *e
         return 0;
     if (event->has_time && event->time > record->clock)
         record->clock = event->time;
-    if (event->op == PT_OP_CLOCK)
+    if (event->op == PT_OP_CLOCK && record->started)
         return 0;
     if (event->op != PT_OP_INIT)
         write_facts(record);
     if (!record->writer)
         return 0;
     add(record, event);
+    record->started = true;
     record->written = record->clock;
     return record->writer ? record->lines : 0;
 }

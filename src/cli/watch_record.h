@@ -1,8 +1,10 @@
 /*
  * The recording of a stream as a trace that `check`, `report` and `convert` read (-o). It begins with what was so when
- * the connection was made: initial values, and a line for each lock held and each thread's state, so that what follows
- * is a possible run. Gaps are `lost` lines. Of the clock only the last reading is kept, where it is later than every
- * event: the others say nothing that the events after them do not.
+ * the connection was made: initial values, and a line for each lock held and each thread that is not running, so that
+ * what follows is a possible run. Those lines are letters to `check`, which they were not to us; so what goes without
+ * saying, a thread that runs, gets none. Gaps are `lost` lines. Of the clock the first reading is kept where it comes
+ * before every event, since time counts from there, and the last one where it is later than every event: the others say
+ * nothing that the events after them do not.
  */
 #ifndef PT_CLI_WATCH_RECORD_H
 #define PT_CLI_WATCH_RECORD_H
@@ -17,7 +19,9 @@ struct pt_recording {
     size_t fact_cap;
     uint64_t lines;
     uint64_t written, clock; /* times: of the last line, and of the stream */
+    bool started;            /* something of the stream itself is written */
     uint32_t loc;            /* "-" */
+    uint32_t running;        /* the state */
 };
 
 /* The binary form when the name ends in .ptb. */

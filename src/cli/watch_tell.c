@@ -139,6 +139,7 @@ static void tell_change(struct pt_tell *tell, uint32_t i, enum pt_verdict to, co
         change.event = finding->within.event;
         change.timed = finding->within.timed;
         change.time = finding->within.time;
+        change.step = finding->within.step;
     }
     if (within)
         change.states = pt_within_states(within, &change.state_count, &final);

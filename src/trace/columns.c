@@ -63,10 +63,15 @@ static unsigned unsigned_width(uint64_t bits)
     return bits == 0 ? 0 : bits <= UINT8_MAX ? 1 : bits <= UINT16_MAX ? 2 : bits <= UINT32_MAX ? 4 : 8;
 }
 
+/* Its lowest `width` bytes; all are written, since a copy of fixed length is one store, and the next overwrites them.
+ */
 static void put_number(struct pt_buf *buf, uint64_t number, unsigned width)
 {
     uint64_t le = htole64(number);
-    pt_buf_add(buf, (const char *)&le, width);
+    PT_GROW(buf->text, buf->cap, buf->len + sizeof le + 1);
+    memcpy(buf->text + buf->len, &le, sizeof le);
+    buf->len += width;
+    buf->text[buf->len] = '\0';
 }
 
 static void put_column32(struct pt_buf *buf, const uint32_t *numbers, size_t len, unsigned least_width)

@@ -165,8 +165,7 @@ def recorded(portent, folder):
     stream.event(1 * MS, "main", "rel", "m")
     watch(defect(stream), "-o", trace, expect=1)
     text = pathlib.Path(trace).read_text()
-    assert text.splitlines()[:4] == ["-|init(level)=7|-|t=100", "main|state(running)|-|t=100", "main|acq(m)|-|t=100",
-                                     f"main|rel(m)|-|t={MS}"], text
+    assert text.splitlines()[:3] == ["-|init(level)=7|-|t=100", "main|acq(m)|-|t=100", f"main|rel(m)|-|t={MS}"], text
     assert text.splitlines()[-1] == f"-|clock|-|t={5 * MS}", text
     done = subprocess.run([portent, "check", "--json", *watch.properties, trace], capture_output=True, text=True, check=False)
     finding = json.loads(done.stdout)["properties"][0]
@@ -178,6 +177,20 @@ def recorded(portent, folder):
     assert done.returncode == 3 and "events were lost" in done.stdout, done
     done = subprocess.run([portent, "convert", "--text", trace, "-o", "-"], capture_output=True, text=True, check=False)
     assert "-|lost(events)=7|-|t=5000000" in done.stdout, done
+
+
+def recorded_letter_by_letter(portent, folder):
+    """Threads that run when we come are no letters to check either, and time counts from the same moment."""
+    trace = os.path.join(folder, "x.trace")
+    watch = Watch(portent, folder, "property first within 50ms: event(go) && eventually event(x);\nproperty soon within 25ms: eventually event(x);\n")
+    stream = Stream(time=100).snapshot(100, "main", "state", "running").snapshot(100, "worker", "state", "running").clock(200)
+    stream.clock(MS).event(10 * MS, "main", "event", "go").event(30 * MS, "main", "event", "x").clock(31 * MS).bye(32 * MS)
+    live = json.loads(watch(stream, "-o", trace, "--json", expect=1).stdout.splitlines()[-1])
+    done = subprocess.run([portent, "check", "--json", *watch.properties, trace], capture_output=True, text=True, check=False)
+    for said in (live, json.loads(done.stdout)):
+        first, soon = said["properties"]
+        assert first["verdict"] == "holds" and said["events"] == 2, (said, pathlib.Path(trace).read_text())
+        assert (soon["how"], soon["event"], soon["time"]) == ("late", 1, 25 * MS + 200), soon
 
 
 def other_kinds(portent, folder):
@@ -203,8 +216,13 @@ def bad_streams(portent, folder):
                         (good + b"\xff" * 64, "damaged at byte"), (good[:6] + b"\x07\0" + good[8:], "version")):
         done = watch(None, expect=2, serve=lambda connection, data=data: connection.sendall(data))
         assert words in done.stderr, done.stderr
-    done = subprocess.run(watch.command("unix:" + os.path.join(folder, "none")), capture_output=True, text=True, check=False)
+    older = pathlib.Path(folder, "older.trace")
+    older.write_text("main|event(go)|-\n")
+    done = subprocess.run(watch.command("unix:" + os.path.join(folder, "none"), "-o", older), capture_output=True, text=True, check=False)
     assert done.returncode == 2 and "cannot connect" in done.stderr and "--wait" in done.stderr, done
+    assert older.read_text() == "main|event(go)|-\n"
+    done = watch(correct(Stream()), "-o", os.path.join(folder, "none", "x.trace"), expect=2)
+    assert "none/x.trace" in done.stderr, done.stderr
     for address in ("nowhere", "tcp:127.0.0.1", "tcp::1", "unix:", "unix:" + "x" * 200, "tcp:127.0.0.1:99999x"):
         done = subprocess.run(watch.command(address), capture_output=True, text=True, check=False)
         assert done.returncode == 2 and done.stderr.startswith("portent: error: "), (address, done)
@@ -416,7 +434,7 @@ def browser_view(portent, folder):
 
 
 TESTS = [browser_view, live_view, live_view_resizes, dead_at_the_second_write, log_as_in_the_figures, holds_until_the_end, late_in_silence, late_by_our_own_clock,
-         gap_and_known_again, cut_off, recorded, other_kinds, bad_streams, waits_and_is_interrupted, exit_on_verdict,
+         gap_and_known_again, cut_off, recorded, recorded_letter_by_letter, other_kinds, bad_streams, waits_and_is_interrupted, exit_on_verdict,
          without_properties]
 
 
