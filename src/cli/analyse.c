@@ -108,24 +108,10 @@ static bool is_monitor(const struct pt_option *option)
     return option->name && strcmp(option->name, "monitor") == 0;
 }
 
-static enum pt_status load_triage(struct pt_analyse *a, const struct pt_option *table, const struct pt_parsed *parsed,
-                                  struct pt_err *err)
-{
-    enum pt_status status = PT_OK;
-    for (uint32_t i = 0; i < parsed->option_count && status == PT_OK; i++) {
-        const char *name = table[parsed->options[i].index].name, *path = parsed->options[i].argument;
-        if (name && strcmp(name, "suppressions") == 0)
-            status = pt_triage_suppressions(&a->triage, path, err);
-        else if (name && strcmp(name, "baseline") == 0)
-            status = pt_triage_baseline(&a->triage, path, err);
-    }
-    return status;
-}
-
 enum pt_status pt_analyse_load(struct pt_analyse *a, const struct pt_option *table, const struct pt_parsed *parsed,
                                struct pt_err *err)
 {
-    enum pt_status status = load_triage(a, table, parsed, err);
+    enum pt_status status = pt_triage_load(&a->triage, table, parsed, err);
     for (uint32_t i = 0; i < parsed->option_count && status == PT_OK; i++) {
         if (table[parsed->options[i].index].letter == 's')
             status = load_properties(a, parsed->options[i].argument, err);

@@ -246,8 +246,11 @@ static int exit_status(const struct pt_output *output, const struct pt_result *r
         if (finding->verdict != PT_VERDICT_VIOLATED || pt_finding_counts(finding))
             seen[finding->verdict] = true;
     }
-    for (uint32_t i = 0; result->blocks && i < result->blocks->count; i++)
-        seen[result->blocks->items[i].verdict] = true;
+    for (uint32_t i = 0; result->blocks && i < result->blocks->count; i++) {
+        const struct pt_block_finding *block = &result->blocks->items[i];
+        if (!block->suppressed && !block->known)
+            seen[block->verdict] = true;
+    }
     if (result->blocks && result->blocks->message)
         seen[PT_VERDICT_UNKNOWN] = true;
     if (seen[PT_VERDICT_ERROR])

@@ -12,6 +12,7 @@
 #include "cli/model_net.h"
 #include "cli/model_output.h"
 #include "cli/progress.h"
+#include "cli/triage.h"
 #include "net/model.h"
 #include "net/sml.h"
 
@@ -32,6 +33,8 @@ enum {
     OPT_INCLUDE,
     OPT_DEFINE,
     OPT_CC_ARG,
+    OPT_SUPPRESSIONS,
+    OPT_BASELINE,
     OPT_JSON,
     OPT_COLOR,
     OPT_QUIET,
@@ -55,6 +58,8 @@ static const struct pt_option options_table[] = {
     [OPT_INCLUDE] = {NULL, 'I', "DIR", NULL, "C: look for headers in DIR, as clang does"},
     [OPT_DEFINE] = {NULL, 'D', "NAME[=VALUE]", NULL, "C: define a macro, as clang does"},
     [OPT_CC_ARG] = {"cc-arg", 0, "ARG", NULL, "C: any other argument for clang"},
+    [OPT_SUPPRESSIONS] = PT_OPTION_SUPPRESSIONS,
+    [OPT_BASELINE] = PT_OPTION_BASELINE,
     [OPT_JSON] = {"json", 0, NULL, NULL, "print one JSON object instead of text"},
     [OPT_COLOR] = PT_OPTION_COLOR,
     [OPT_QUIET] = {"quiet", 'q', NULL, NULL, "no text report: the exit status tells"},
@@ -64,6 +69,8 @@ static const struct pt_option options_table[] = {
 struct request {
     struct pt_atomicity_options check;
     bool json, quiet;
+    bool sets_aside;
+    struct pt_triage triage;
     struct pt_style style;
     const char *dot, *svg;
     struct pt_net_exports exports;
@@ -150,6 +157,9 @@ static bool set_option(struct request *request, uint32_t index, const char *argu
         return add_clang(request, "-D", argument);
     case OPT_CC_ARG:
         return add_clang(request, NULL, argument);
+    case OPT_SUPPRESSIONS:
+    case OPT_BASELINE: /* pt_triage_load reads them */
+        return request->sets_aside = true;
     case OPT_JSON:
         return request->json = true;
     case OPT_COLOR:
@@ -170,6 +180,8 @@ static bool check_options(const struct request *request)
         pt_diag_usage("model", "--net takes the place of a program");
     else if (request->net && (check->all || check->plain || request->dot || request->svg))
         pt_diag_usage("model", "--all, --plain, --dot and --svg are about blocks of a program, not about --net");
+    else if (request->net && request->sets_aside)
+        pt_diag_usage("model", "--suppressions and --baseline are about blocks of a program, not about --net");
     else if (!request->net && request->cover_count > 0)
         pt_diag_usage("model", "--cover asks about the net of --net");
     else if (!request->net && request->file_count == 0)
@@ -182,6 +194,7 @@ static bool check_options(const struct request *request)
 static bool set_options(struct request *request, const struct pt_parsed *parsed)
 {
     *request = (struct request){.check.jobs = 1, .files = parsed->operands, .file_count = parsed->operand_count};
+    pt_triage_init(&request->triage);
     request->unroll = PT_CFRONT_UNROLL;
     request->style = pt_analyse_style(STDOUT_FILENO, "auto");
     for (uint32_t i = 0; i < parsed->option_count; i++) {
@@ -227,32 +240,37 @@ static enum pt_status load_program(const struct request *request, struct pt_prog
     return status;
 }
 
-static int exit_status(const struct pt_program *program, const struct pt_atomicity *result)
+static int exit_status(const struct pt_model_told *told)
 {
     int status = PT_EXIT_HOLDS;
-    for (uint32_t b = 0; b < program->block_count; b++) {
-        if (result->blocks[b].atomic == PT_ATOMIC_NO)
+    for (uint32_t b = 0; b < told->program->block_count; b++) {
+        if (pt_block_counts(&told->blocks[b]))
             return PT_EXIT_VIOLATED;
-        if (result->blocks[b].atomic == PT_ATOMIC_UNKNOWN)
+        if (told->blocks[b].unknown)
             status = PT_EXIT_UNKNOWN;
     }
     return status;
 }
 
-static int print(const struct request *request, const struct pt_program *program, const struct pt_atomicity *result,
+static int print(struct request *request, const struct pt_program *program, const struct pt_atomicity *result,
                  uint64_t started)
 {
     struct pt_model_figures figures = {.seconds = (double)(pt_progress_now() - started) / 1e9,
                                        .peak_bytes = result->peak_bytes + program->arena.bytes};
+    struct pt_model_told told = {program, result, pt_model_blocks(program, result), {0}};
+    for (uint32_t b = 0; b < program->block_count; b++)
+        pt_triage_block(&request->triage, &told.blocks[b]);
+    pt_triage_apply(&request->triage, &told.aside);
     struct pt_buf buf;
     pt_buf_init(&buf);
     if (request->json)
-        pt_model_json(program, result, request->check.all, &figures, &buf);
+        pt_model_json(&told, request->check.all, &figures, &buf);
     else if (!request->quiet)
-        pt_model_text(program, result, &request->style, &buf);
-    bool ok = pt_output(&buf);
+        pt_model_text(&told, &request->style, &buf);
+    int exit = pt_output(&buf) ? exit_status(&told) : PT_EXIT_BAD;
     pt_buf_release(&buf);
-    return ok ? exit_status(program, result) : PT_EXIT_BAD;
+    free(told.blocks);
+    return exit;
 }
 
 /* The paper's net of the program, to the files that were asked for. */
@@ -305,7 +323,7 @@ static enum pt_status export_witness(const struct request *request, const struct
     return PT_OK;
 }
 
-static int run_program(const struct request *request)
+static int run_program(struct request *request, const struct pt_parsed *parsed)
 {
     uint64_t started = pt_progress_now();
     struct pt_program program;
@@ -313,7 +331,9 @@ static int run_program(const struct request *request)
     struct pt_err err;
     int exit = PT_EXIT_BAD;
     pt_program_init(&program);
-    enum pt_status status = load_program(request, &program, &err);
+    enum pt_status status = pt_triage_load(&request->triage, options_table, parsed, &err);
+    if (status == PT_OK)
+        status = load_program(request, &program, &err);
     if (status == PT_OK)
         status = export_net(request, &program, &err);
     if (status == PT_OK) {
@@ -355,8 +375,9 @@ static int run(const struct pt_parsed *parsed)
                                      .quiet = request.quiet};
         exit = pt_model_net(&net);
     } else if (ok) {
-        exit = run_program(&request);
+        exit = run_program(&request, parsed);
     }
+    pt_triage_release(&request.triage);
     free(request.covers);
     free(request.clang);
     return exit;

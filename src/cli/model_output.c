@@ -4,8 +4,9 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "cli/triage.h"
 #include "report/blocks.h"
-#include "report/json_writer.h"
+#include "report/json.h"
 #include "report/words.h"
 
 static const char *kind_word(const struct pt_prog_step *step)
@@ -59,7 +60,7 @@ static void put_witness(struct pt_json *json, const char *key, const struct pt_p
 }
 
 static void put_block(struct pt_json *json, const struct pt_program *program, const struct pt_prog_block *block,
-                      const struct pt_block_verdict *verdict, bool all)
+                      const struct pt_block_verdict *verdict, const struct pt_block *told, bool all)
 {
     pt_json_open(json, NULL, '{');
     pt_json_uint(json, "thread", block->thread + 1);
@@ -71,6 +72,7 @@ static void put_block(struct pt_json *json, const struct pt_program *program, co
         pt_json_null(json, "causally_atomic");
     else
         pt_json_bool(json, "causally_atomic", verdict->atomic == PT_ATOMIC_YES);
+    pt_blocks_json_aside(told, json);
     put_witness(json, "witness", program, verdict->witness_count ? &verdict->witnesses[0] : NULL);
     if (all) {
         pt_json_open(json, "witnesses", '[');
@@ -93,15 +95,17 @@ static void put_notes(struct pt_json *json, const struct pt_program *program)
     pt_json_close(json, ']');
 }
 
-void pt_model_json(const struct pt_program *program, const struct pt_atomicity *result, bool all,
-                   const struct pt_model_figures *figures, struct pt_buf *buf)
+void pt_model_json(const struct pt_model_told *told, bool all, const struct pt_model_figures *figures,
+                   struct pt_buf *buf)
 {
+    const struct pt_program *program = told->program;
+    const struct pt_atomicity *result = told->result;
     struct pt_json json = {.buf = buf};
     pt_json_open(&json, NULL, '{');
     pt_json_uint(&json, "portent", 1);
     pt_json_open(&json, "blocks", '[');
     for (uint32_t b = 0; b < program->block_count; b++)
-        put_block(&json, program, &program->blocks[b], &result->blocks[b], all);
+        put_block(&json, program, &program->blocks[b], &result->blocks[b], &told->blocks[b], all);
     pt_json_close(&json, ']');
     pt_json_open(&json, "threads", '['); /* their names */
     for (uint32_t t = 0; t < program->thread_count; t++)
@@ -120,6 +124,7 @@ void pt_model_json(const struct pt_program *program, const struct pt_atomicity *
     pt_json_uint(&json, "events", result->events);
     pt_json_uint(&json, "cutoffs", result->cutoffs);
     pt_json_close(&json, '}');
+    pt_report_json_suppressions(&told->aside, &json);
     pt_json_seconds(&json, "seconds", figures->seconds);
     pt_json_uint(&json, "peak_bytes", figures->peak_bytes);
     pt_json_close(&json, '}');
@@ -177,20 +182,27 @@ static void put_notes_text(const struct pt_program *program, const struct pt_sty
     }
 }
 
-void pt_model_text(const struct pt_program *program, const struct pt_atomicity *result, const struct pt_style *style,
-                   struct pt_buf *buf)
+struct pt_block *pt_model_blocks(const struct pt_program *program, const struct pt_atomicity *result)
 {
     struct pt_block *blocks = pt_xcalloc((size_t)program->block_count + 1, sizeof *blocks);
+    for (uint32_t b = 0; b < program->block_count; b++)
+        blocks[b] = block_of(program, b, &result->blocks[b]);
+    return blocks;
+}
+
+void pt_model_text(const struct pt_model_told *told, const struct pt_style *style, struct pt_buf *buf)
+{
+    const struct pt_program *program = told->program;
     for (uint32_t b = 0; b < program->block_count; b++) {
-        const struct pt_block_verdict *verdict = &result->blocks[b];
-        blocks[b] = block_of(program, b, verdict);
-        pt_blocks_verdict(&blocks[b], style, buf);
-        for (uint32_t i = 0; i < verdict->witness_count; i++)
+        const struct pt_block_verdict *verdict = &told->result->blocks[b];
+        const struct pt_block *block = &told->blocks[b];
+        pt_blocks_verdict(block, style, buf);
+        for (uint32_t i = 0; pt_block_counts(block) && i < verdict->witness_count; i++)
             put_run(program, &verdict->witnesses[i], style, buf);
-        if (verdict->atomic == PT_ATOMIC_NO)
-            pt_blocks_summary(&blocks[b], style, buf);
+        if (pt_block_counts(block))
+            pt_blocks_summary(block, style, buf);
     }
     put_notes_text(program, style, buf);
-    pt_blocks_count(blocks, program->block_count, result->limit, style, buf);
-    free(blocks);
+    pt_blocks_count(told->blocks, program->block_count, told->result->limit, style, buf);
+    pt_triage_text(&told->aside, style, buf);
 }

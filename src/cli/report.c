@@ -164,11 +164,7 @@ static enum pt_status load_all(const struct request *request, struct pt_loaded *
         status = load(request->inputs[i], &more, err);
         if (status != PT_OK)
             break;
-        if (all->is_model || more->is_model || all->block_count || more->block_count)
-            status = pt_err_at(err, PT_EUSAGE, request->inputs[i], 0, 0, "results with blocks are reported one by one");
-        else
-            pt_loaded_merge(all, more);
-        pt_loaded_free(more);
+        pt_loaded_merge(all, more);
     }
     if (status == PT_OK)
         *ret_loaded = all;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/file.h"
-#include "report/result.h"
+#include "report/atomicity.h"
 #include "report/words.h"
 
 void pt_triage_init(struct pt_triage *triage)
@@ -54,13 +54,32 @@ enum pt_status pt_triage_baseline(struct pt_triage *triage, const char *path, st
         entry.id = pt_finding_id(finding);
         PT_PUSH(triage->known, triage->known_count, triage->known_cap, entry);
     }
+    for (uint32_t i = 0; i < loaded->block_count; i++) {
+        if (!pt_block_violated(&loaded->blocks[i]))
+            continue;
+        struct pt_baseline_entry entry = {.property = pt_xstrdup(""), .id = pt_block_id(&loaded->blocks[i])};
+        PT_PUSH(triage->known, triage->known_count, triage->known_cap, entry);
+    }
     pt_loaded_free(loaded);
     return PT_OK;
 }
 
-static bool is_known(const struct pt_triage *triage, const struct pt_finding *finding)
+enum pt_status pt_triage_load(struct pt_triage *triage, const struct pt_option *table, const struct pt_parsed *parsed,
+                              struct pt_err *err)
 {
-    struct pt_finding_id id = pt_finding_id(finding);
+    enum pt_status status = PT_OK;
+    for (uint32_t i = 0; i < parsed->option_count && status == PT_OK; i++) {
+        const char *name = table[parsed->options[i].index].name, *path = parsed->options[i].argument;
+        if (name && strcmp(name, "suppressions") == 0)
+            status = pt_triage_suppressions(triage, path, err);
+        else if (name && strcmp(name, "baseline") == 0)
+            status = pt_triage_baseline(triage, path, err);
+    }
+    return status;
+}
+
+static bool is_known(const struct pt_triage *triage, struct pt_finding_id id)
+{
     for (uint32_t i = 0; i < triage->known_count; i++)
         if (strcmp(triage->known[i].id.text, id.text) == 0)
             return true;
@@ -69,7 +88,7 @@ static bool is_known(const struct pt_triage *triage, const struct pt_finding *fi
 
 bool pt_triage_sets_aside(const struct pt_triage *triage, const struct pt_finding *finding)
 {
-    return pt_suppressions_match(&triage->suppressions, finding) || is_known(triage, finding);
+    return pt_suppressions_match(&triage->suppressions, finding) || is_known(triage, pt_finding_id(finding));
 }
 
 bool pt_triage_may_set_aside(const struct pt_triage *triage, const struct pt_finding *finding)
@@ -78,6 +97,36 @@ bool pt_triage_may_set_aside(const struct pt_triage *triage, const struct pt_fin
         if (strcmp(triage->known[i].property, finding->property) == 0)
             return true;
     return pt_suppressions_match(&triage->suppressions, finding) != NULL;
+}
+
+void pt_triage_block(struct pt_triage *triage, struct pt_block *block)
+{
+    if (!pt_block_violated(block))
+        return;
+    struct pt_buf label;
+    pt_buf_init(&label);
+    pt_block_label(block, &label);
+    struct pt_suppression *suppression =
+        pt_suppressions_match_block(&triage->suppressions, label.text, block->thread_name, block->file);
+    if (suppression) {
+        suppression->used++;
+        block->suppressed = suppression->text;
+    }
+    block->known = is_known(triage, pt_block_id(block));
+    pt_buf_release(&label);
+}
+
+static void apply_to_blocks(struct pt_triage *triage, struct pt_block_findings *blocks)
+{
+    struct pt_arena arena;
+    pt_arena_init(&arena);
+    for (uint32_t i = 0; i < blocks->count; i++) {
+        struct pt_block block = pt_atomicity_block(&blocks->items[i], &arena);
+        pt_triage_block(triage, &block);
+        blocks->items[i].suppressed = block.suppressed;
+        blocks->items[i].known = block.known;
+    }
+    pt_arena_release(&arena);
 }
 
 void pt_triage_apply(struct pt_triage *triage, struct pt_result *result)
@@ -91,8 +140,10 @@ void pt_triage_apply(struct pt_triage *triage, struct pt_result *result)
             suppression->used++;
             finding->suppressed = suppression->text;
         }
-        finding->known = is_known(triage, finding);
+        finding->known = is_known(triage, pt_finding_id(finding));
     }
+    if (result->blocks)
+        apply_to_blocks(triage, result->blocks);
     result->suppressions = triage->suppressions.items;
     result->suppression_count = triage->suppressions.count;
 }

@@ -384,7 +384,7 @@ enum pt_status pt_blocks_event(struct pt_blocks *b, const struct pt_event *event
     return PT_OK;
 }
 
-const struct pt_block_findings *pt_blocks_finish(struct pt_blocks *b, const char *lost)
+struct pt_block_findings *pt_blocks_finish(struct pt_blocks *b, const char *lost)
 {
     struct pt_block_findings *all = &b->findings;
     const char *unknown =

@@ -31,6 +31,6 @@ void pt_blocks_free(struct pt_blocks *blocks);
 enum pt_status pt_blocks_event(struct pt_blocks *blocks, const struct pt_event *event,
                                struct pt_err *err) PT_WARN_UNUSED;
 /* The trace has ended; `lost`: why events are missing, NULL. The findings are valid until the engine is freed. */
-const struct pt_block_findings *pt_blocks_finish(struct pt_blocks *blocks, const char *lost);
+struct pt_block_findings *pt_blocks_finish(struct pt_blocks *blocks, const char *lost);
 
 #endif

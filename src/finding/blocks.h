@@ -21,6 +21,8 @@ struct pt_block_finding {
      * c=), from the begin through an event of another thread to a later event of the block. */
     struct pt_block_event *events;
     uint32_t event_count;
+    const char *suppressed; /* both as of a finding */
+    bool known;
 };
 
 struct pt_block_findings {

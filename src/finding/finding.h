@@ -230,7 +230,7 @@ struct pt_result {
     uint64_t threads;               /* that acted, were forked or joined */
     struct pt_finding **findings;
     uint32_t count;
-    const struct pt_block_findings *blocks;    /* of --atomicity (finding/blocks.h), NULL: nobody asked */
+    struct pt_block_findings *blocks;          /* of --atomicity (finding/blocks.h), NULL: nobody asked */
     const struct pt_suppression *suppressions; /* those that were asked for */
     uint32_t suppression_count;
     bool torn; /* the trace ended in a tear: what was intact was used */

@@ -5,8 +5,8 @@
 
 #include "core/pattern.h"
 
-static const char *const types[] = {"property", "race",   "atomicity", "race_top",        "thread",
-                                    "mutex",    "signal", "deadlock",  "called_from_lib", NULL};
+static const char *const types[] = {"property", "block",  "race",     "atomicity",       "race_top", "thread",
+                                    "mutex",    "signal", "deadlock", "called_from_lib", NULL};
 
 void pt_suppressions_init(struct pt_suppressions *list)
 {
@@ -50,7 +50,7 @@ static enum pt_status add_line(struct pt_suppressions *list, const char *file, u
         status = pt_err_at(err, PT_EINPUT, file, number, 1, "a NUL character stands in this line");
     if (status != PT_OK) {
         pt_err_source(err, line, len);
-        pt_err_hint(err, "types: property, race, atomicity, and ThreadSanitizer's others");
+        pt_err_hint(err, "types: property, block, race, atomicity, and ThreadSanitizer's others");
         return status;
     }
     struct pt_suppression item = {.text = pt_arena_strndup(&list->arena, line, len),
@@ -124,5 +124,19 @@ struct pt_suppression *pt_suppressions_match(const struct pt_suppressions *list,
     for (uint32_t i = 0; i < list->count; i++)
         if (matches(list->items[i].text, finding))
             return &list->items[i];
+    return NULL;
+}
+
+struct pt_suppression *pt_suppressions_match_block(const struct pt_suppressions *list, const char *label,
+                                                   const char *thread, const char *file)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        const char *text = list->items[i].text, *pattern = strchr(text, ':') + 1;
+        bool whole = strncmp(text, "block:", 6) == 0, any = strncmp(text, "atomicity:", 10) == 0;
+        if ((whole || any) && pt_suppression_matches(pattern, label, whole))
+            return &list->items[i];
+        if (any && (pt_suppression_matches(pattern, thread, false) || pt_suppression_matches(pattern, file, false)))
+            return &list->items[i];
+    }
     return NULL;
 }

@@ -57,6 +57,25 @@ static void put_event(struct pt_json *json, const struct pt_block_event *event, 
     pt_buf_release(&text);
 }
 
+struct pt_block pt_atomicity_block(const struct pt_block_finding *block, struct pt_arena *arena)
+{
+    struct pt_place place = pt_place_of(block->loc);
+    return (struct pt_block){.number = block->number,
+                             .line = (uint32_t)place.line,
+                             .column = (uint32_t)place.column,
+                             .thread_name = block->thread,
+                             .name = block->name,
+                             .file = place.line ? pt_arena_strndup(arena, block->loc, place.path_len) : "",
+                             .atomic = block->verdict == PT_VERDICT_HOLDS,
+                             .unknown = block->verdict == PT_VERDICT_UNKNOWN,
+                             .of_run = true,
+                             .occurrences = block->occurrences,
+                             .violated = block->violated,
+                             .unfinished = block->unfinished,
+                             .suppressed = block->suppressed,
+                             .known = block->known};
+}
+
 static void put_block(struct pt_json *json, const struct pt_block_finding *block)
 {
     pt_json_open(json, NULL, '{');
@@ -75,6 +94,11 @@ static void put_block(struct pt_json *json, const struct pt_block_finding *block
     for (uint32_t i = 0; i < block->event_count; i++)
         put_event(json, &block->events[i], i);
     pt_json_close(json, ']');
+    struct pt_arena arena;
+    pt_arena_init(&arena);
+    struct pt_block told = pt_atomicity_block(block, &arena);
+    pt_blocks_json_aside(&told, json);
+    pt_arena_release(&arena);
     pt_json_close(json, '}');
 }
 
@@ -95,23 +119,6 @@ void pt_atomicity_json(struct pt_json *json, const struct pt_block_findings *blo
 }
 
 /* --- Text ------------------------------------------------------------------------------------------------------ */
-
-static struct pt_block block_of(const struct pt_block_finding *block, struct pt_arena *arena)
-{
-    struct pt_place place = pt_place_of(block->loc);
-    return (struct pt_block){.number = block->number,
-                             .line = (uint32_t)place.line,
-                             .column = (uint32_t)place.column,
-                             .thread_name = block->thread,
-                             .name = block->name,
-                             .file = place.line ? pt_arena_strndup(arena, block->loc, place.path_len) : "",
-                             .atomic = block->verdict == PT_VERDICT_HOLDS,
-                             .unknown = block->verdict == PT_VERDICT_UNKNOWN,
-                             .of_run = true,
-                             .occurrences = block->occurrences,
-                             .violated = block->violated,
-                             .unfinished = block->unfinished};
-}
 
 static void put_run(const struct pt_block_finding *block, struct pt_arena *arena, const struct pt_style *style,
                     struct pt_buf *buf)
@@ -138,11 +145,11 @@ static void put_blocks(const struct pt_block_findings *blocks, const struct pt_s
     pt_arena_init(&arena);
     struct pt_block *all = pt_arena_alloc(&arena, blocks->count * sizeof *all);
     for (uint32_t i = 0; i < blocks->count; i++) {
-        all[i] = block_of(&blocks->items[i], &arena);
+        all[i] = pt_atomicity_block(&blocks->items[i], &arena);
         pt_blocks_verdict(&all[i], style, buf);
-        if (blocks->items[i].event_count)
+        if (pt_block_counts(&all[i]) && blocks->items[i].event_count)
             put_run(&blocks->items[i], &arena, style, buf);
-        if (blocks->items[i].verdict == PT_VERDICT_VIOLATED)
+        if (pt_block_counts(&all[i]))
             pt_blocks_summary(&all[i], style, buf);
     }
     if (blocks->stray_ends)

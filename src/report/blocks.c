@@ -55,6 +55,32 @@ static void put_occurrences(const struct pt_block *block, struct pt_buf *buf)
         pt_buf_printf(buf, ", %" PRIu64 " unfinished", block->unfinished);
 }
 
+/* Why it does not count, and in how many results it was found. */
+static void put_aside(const struct pt_block *block, struct pt_buf *buf)
+{
+    if (block->suppressed) {
+        pt_buf_puts(buf, "; ");
+        put_clean(buf, block->suppressed);
+        pt_buf_puts(buf, " suppresses it");
+    } else if (block->known) {
+        pt_buf_puts(buf, "; the baseline knows it");
+    }
+    if (block->times > 1)
+        pt_buf_printf(buf, " (in %" PRIu32 " results)", block->times);
+}
+
+void pt_blocks_json_aside(const struct pt_block *block, struct pt_json *json)
+{
+    if (pt_block_violated(block))
+        pt_json_string(json, "id", pt_block_id(block).text);
+    if (block->suppressed)
+        pt_json_string(json, "suppressed", block->suppressed);
+    if (block->known)
+        pt_json_bool(json, "known", true);
+    if (block->times > 1)
+        pt_json_uint(json, "times", block->times);
+}
+
 void pt_blocks_verdict(const struct pt_block *block, const struct pt_style *style, struct pt_buf *buf)
 {
     if (block->file[0] && block->line) {
@@ -75,6 +101,7 @@ void pt_blocks_verdict(const struct pt_block *block, const struct pt_style *styl
         put_occurrences(block, buf);
     else if (!block->atomic && !block->unknown)
         pt_buf_puts(buf, "; the guards' values were not considered");
+    put_aside(block, buf);
     pt_buf_puts(buf, "\n");
 }
 
@@ -142,18 +169,21 @@ void pt_blocks_summary(const struct pt_block *block, const struct pt_style *styl
 void pt_blocks_count(const struct pt_block *blocks, uint32_t count, const char *limit, const struct pt_style *style,
                      struct pt_buf *buf)
 {
-    uint32_t atomic = 0, unknown = 0;
+    uint32_t atomic = 0, unknown = 0, aside = 0;
     if (count == 0) {
         pt_words_paragraph(buf, style, 0, 2, "0 blocks: no begin and end (in C: portent_begin, portent_end) mark any");
         return;
     }
     for (uint32_t i = 0; i < count; i++) {
         unknown += blocks[i].unknown;
+        aside += pt_block_violated(&blocks[i]) && !pt_block_counts(&blocks[i]);
         atomic += blocks[i].atomic && !blocks[i].unknown;
     }
     struct pt_buf tail;
     pt_buf_init(&tail);
     pt_buf_puts(&tail, "");
+    if (aside)
+        pt_buf_printf(&tail, " (%" PRIu32 " set aside)", aside);
     if (unknown)
         pt_buf_printf(&tail, ", %" PRIu32 " unknown%s%s", unknown, limit ? ": " : "", limit ? limit : "");
     pt_words_paragraph(buf, style, 0, 2, "%" PRIu32 " block%s: %" PRIu32 " causally atomic%s, %" PRIu32 " not%s", count,
@@ -167,9 +197,9 @@ void pt_report_blocks(const struct pt_loaded *loaded, const struct pt_style *sty
     for (uint32_t i = 0; i < loaded->block_count; i++) {
         const struct pt_block *block = &loaded->blocks[i];
         pt_blocks_verdict(block, style, buf);
-        if (block->step_count)
+        if (block->step_count && !block->suppressed && !block->known)
             pt_blocks_run(block->steps, block->step_count, block->of_run, style, buf);
-        if (!block->atomic && !block->unknown)
+        if (pt_block_counts(block))
             pt_blocks_summary(block, style, buf);
     }
     pt_blocks_count(loaded->blocks, loaded->block_count, loaded->limit, style, buf);

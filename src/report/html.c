@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/table.h"
+#include "report/blocks.h"
 #include "report/embedded.h"
 #include "report/json.h"
 #include "report/json_writer.h"
@@ -80,7 +81,6 @@ static void put_blocks(struct pt_json *json, const struct pt_loaded *loaded)
     pt_json_open(json, "blocks", '[');
     for (uint32_t i = 0; i < loaded->block_count; i++) {
         const struct pt_block *block = &loaded->blocks[i];
-        struct pt_finding_id id = pt_block_id(block);
         char place[4200];
         block_place(block->file, block->line, place, sizeof place);
         pt_json_open(json, NULL, '{');
@@ -89,7 +89,7 @@ static void put_blocks(struct pt_json *json, const struct pt_loaded *loaded)
         pt_json_string(json, "name", block->name);
         pt_json_string(json, "thread_name", block->thread_name);
         pt_json_string(json, "loc", place);
-        pt_json_string(json, "id", id.text);
+        pt_blocks_json_aside(block, json);
         if (block->unknown)
             pt_json_null(json, "causally_atomic");
         else

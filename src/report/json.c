@@ -228,8 +228,10 @@ static void put_finding(struct pt_json *json, const struct pt_finding *finding)
     pt_json_close(json, '}');
 }
 
-static void put_suppressions(struct pt_json *json, const struct pt_result *result)
+void pt_report_json_suppressions(const struct pt_result *result, struct pt_json *json)
 {
+    if (!result->suppression_count)
+        return;
     pt_json_open(json, "suppressions", '[');
     for (uint32_t i = 0; i < result->suppression_count; i++) {
         const struct pt_suppression *suppression = &result->suppressions[i];
@@ -267,8 +269,7 @@ void pt_report_json(const struct pt_result *result, struct pt_buf *buf)
     pt_json_close(&json, ']');
     if (result->blocks)
         pt_atomicity_json(&json, result->blocks);
-    if (result->suppression_count)
-        put_suppressions(&json, result);
+    pt_report_json_suppressions(result, &json);
     pt_json_close(&json, '}');
     pt_buf_puts(buf, "\n");
 }

@@ -4,8 +4,11 @@
 
 #include "base/buf.h"
 #include "finding/finding.h"
+#include "report/json_writer.h"
 
 /* One line, with a newline at its end. */
 void pt_report_json(const struct pt_result *result, struct pt_buf *buf);
+/* The member "suppressions", where some were asked for. */
+void pt_report_json_suppressions(const struct pt_result *result, struct pt_json *json);
 
 #endif

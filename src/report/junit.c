@@ -78,6 +78,22 @@ static void put_failure(struct pt_buf *buf, const struct pt_finding *finding)
     pt_buf_release(&text);
 }
 
+/* Why a case is skipped: it was set aside, or `otherwise`. */
+static void put_reason(struct pt_buf *buf, const char *suppressed, bool known, const char *otherwise)
+{
+    struct pt_buf text;
+    pt_buf_init(&text);
+    pt_buf_printf(&text, "violated, but suppressed by %s", suppressed ? suppressed : "");
+    put_attribute(buf, "message", suppressed ? text.text : known ? "violated, but in the baseline" : otherwise);
+    pt_buf_puts(buf, "/>\n");
+    pt_buf_release(&text);
+}
+
+static enum outcome block_outcome(const struct pt_block *block)
+{
+    return block->atomic ? PASSED : pt_block_counts(block) ? FAILED : SKIPPED;
+}
+
 static void put_case(struct pt_buf *buf, const struct pt_finding *finding)
 {
     enum outcome outcome = outcome_of(finding);
@@ -95,16 +111,7 @@ static void put_case(struct pt_buf *buf, const struct pt_finding *finding)
         put_failure(buf, finding);
     } else {
         pt_buf_puts(buf, outcome == BROKEN ? "      <error type=\"evaluation\"" : "      <skipped");
-        if (finding->suppressed) {
-            struct pt_buf text;
-            pt_buf_init(&text);
-            pt_buf_printf(&text, "violated, but suppressed by %s", finding->suppressed);
-            put_attribute(buf, "message", text.text);
-            pt_buf_release(&text);
-        } else {
-            put_attribute(buf, "message", finding->known ? "violated, but in the baseline" : message);
-        }
-        pt_buf_puts(buf, "/>\n");
+        put_reason(buf, finding->suppressed, finding->known, message);
     }
     pt_buf_puts(buf, "    </testcase>\n");
 }
@@ -127,8 +134,10 @@ static void put_block(struct pt_buf *buf, const struct pt_block *block)
     pt_buf_printf(buf, " line=\"%" PRIu32 "\"%s\n", block->line, block->atomic ? "/>" : ">");
     if (block->atomic)
         return;
-    if (block->unknown) {
-        pt_buf_puts(buf, "      <skipped message=\"unknown\"/>\n    </testcase>\n");
+    if (block_outcome(block) == SKIPPED) {
+        pt_buf_puts(buf, "      <skipped");
+        put_reason(buf, block->suppressed, block->known, "unknown");
+        pt_buf_puts(buf, "    </testcase>\n");
         return;
     }
     pt_buf_puts(buf, "      <failure type=\"causal atomicity\" message=\"not causally atomic\">");
@@ -151,7 +160,7 @@ void pt_report_junit(const struct pt_loaded *loaded, struct pt_buf *buf)
         seconds += result->findings[i]->seconds;
     }
     for (uint32_t i = 0; i < loaded->block_count; i++)
-        counts[loaded->blocks[i].unknown ? SKIPPED : loaded->blocks[i].atomic ? PASSED : FAILED]++;
+        counts[block_outcome(&loaded->blocks[i])]++;
     pt_buf_puts(buf, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite");
     put_attribute(buf, "name", result->trace);
     pt_buf_printf(buf,

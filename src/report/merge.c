@@ -1,10 +1,12 @@
 /*
  * Several results as one: the same violation, by its id, is kept once with a count; a property that was violated
- * somewhere is violated, whatever other results say of it.
+ * somewhere is violated, whatever other results say of it. Blocks are the same when thread and number are too, since
+ * those of one name in one thread share an id; the worst verdict stands, and occurrences in runs add up.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/table.h"
 #include "report/result.h"
 
 static struct pt_finding *find(const struct pt_result *result, const struct pt_finding *finding)
@@ -42,6 +44,57 @@ static void drop_others(struct pt_result *result)
     result->count = kept;
 }
 
+static uint32_t intern(struct pt_strtab *keys, const struct pt_block *block)
+{
+    struct pt_buf key;
+    pt_buf_init(&key);
+    pt_buf_printf(&key, "%s %d %u %u %s", pt_block_id(block).text, block->of_run, block->thread, block->number,
+                  block->thread_name);
+    uint32_t index = pt_strtab_intern(keys, key.text, key.len);
+    pt_buf_release(&key);
+    return index;
+}
+
+static int badness(const struct pt_block *block)
+{
+    return block->unknown ? 1 : block->atomic ? 0 : 2;
+}
+
+static void merge_block(struct pt_block *same, const struct pt_block *block)
+{
+    struct pt_block both = badness(block) > badness(same) ? *block : *same;
+    if (badness(block) == badness(same)) {
+        both.times = (same->times ? same->times : 1) + (block->times ? block->times : 1);
+        both.suppressed = block->suppressed ? same->suppressed : NULL;
+        both.known = same->known && block->known;
+    }
+    both.occurrences = same->occurrences + block->occurrences;
+    both.violated = same->violated + block->violated;
+    both.unfinished = same->unfinished + block->unfinished;
+    *same = both;
+}
+
+static void merge_blocks(struct pt_loaded *into, const struct pt_loaded *from)
+{
+    uint32_t total = into->block_count + from->block_count, kept = 0;
+    struct pt_block *blocks = pt_arena_alloc(&into->arena, ((size_t)total + 1) * sizeof *blocks);
+    struct pt_strtab keys;
+    pt_strtab_init(&keys);
+    for (uint32_t i = 0; i < total; i++) {
+        const struct pt_block *block = i < into->block_count ? &into->blocks[i] : &from->blocks[i - into->block_count];
+        uint32_t index = intern(&keys, block);
+        if (index == kept)
+            blocks[kept++] = *block;
+        else
+            merge_block(&blocks[index], block);
+    }
+    pt_strtab_release(&keys);
+    into->blocks = blocks;
+    into->block_count = kept;
+    into->limit = into->limit ? into->limit : from->limit;
+    into->is_model = into->is_model && from->is_model;
+}
+
 void pt_loaded_merge(struct pt_loaded *into, struct pt_loaded *from)
 {
     struct pt_result *a = &into->result, *b = &from->result;
@@ -61,4 +114,7 @@ void pt_loaded_merge(struct pt_loaded *into, struct pt_loaded *from)
     drop_others(a);
     a->events += b->events;
     a->threads = a->threads > b->threads ? a->threads : b->threads;
+    merge_blocks(into, from);
+    from->merged = into->merged;
+    into->merged = from;
 }

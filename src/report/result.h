@@ -2,6 +2,7 @@
 #ifndef PT_REPORT_RESULT_H
 #define PT_REPORT_RESULT_H
 
+#include "base/buf.h"
 #include "finding/finding.h"
 
 /* An event of the run that shows that a block is not causally atomic. */
@@ -28,7 +29,20 @@ struct pt_block {
     uint64_t occurrences, violated, unfinished;
     struct pt_block_step *steps;
     uint32_t step_count;
+    const char *suppressed; /* this and the next two as of a finding */
+    bool known;
+    uint32_t times;
 };
+
+/* Whether it is a violation, and one that counts. */
+static inline bool pt_block_violated(const struct pt_block *block)
+{
+    return !block->atomic && !block->unknown;
+}
+static inline bool pt_block_counts(const struct pt_block *block)
+{
+    return pt_block_violated(block) && !block->suppressed && !block->known;
+}
 
 struct pt_loaded {
     struct pt_arena arena;
@@ -36,16 +50,19 @@ struct pt_loaded {
     bool is_model;           /* it has no findings */
     struct pt_block *blocks; /* of a model, or of a run beside its findings */
     uint32_t block_count;
-    const char *limit; /* why some blocks are unknown, NULL */
+    const char *limit;        /* why some blocks are unknown, NULL */
+    struct pt_loaded *merged; /* those that were put into this one, freed with it */
 };
 
 /* `label` names the text in errors. PT_EINPUT: it is no result, with the member that is wrong. */
 enum pt_status pt_result_read(const char *label, const char *text, size_t len, struct pt_loaded **ret_loaded,
                               struct pt_err *err) PT_WARN_UNUSED;
 void pt_loaded_free(struct pt_loaded *loaded);
-/* Moves the findings of `from` into `into`, duplicates counted; neither is a model's. */
+/* Moves the findings and blocks of `from` into `into`, duplicates counted; `from` is then freed with `into`. */
 void pt_loaded_merge(struct pt_loaded *into, struct pt_loaded *from);
 /* The id of a block's finding, made of names and numbers within the source, not of lines. */
 struct pt_finding_id pt_block_id(const struct pt_block *block);
+/* What suppressions call it: its name, else THREAD/NUMBER. */
+void pt_block_label(const struct pt_block *block, struct pt_buf *buf);
 
 #endif

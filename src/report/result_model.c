@@ -95,6 +95,9 @@ static void read_block(struct reading *r, const struct model *model, const json_
     block->file = rd_string_or(r, item, "a block", "file", model->file);
     block->unknown = json_is_null(json_object_get(item, "causally_atomic"));
     block->atomic = !block->unknown && rd_bool_or(r, item, "a block", "causally_atomic", true);
+    block->suppressed = rd_string_or(r, item, "a block", "suppressed", NULL);
+    block->known = rd_bool_or(r, item, "a block", "known", false);
+    block->times = (uint32_t)rd_uint_or(r, item, "a block", "times", UINT32_MAX, 0);
     if (size > 100000) {
         rd_fail(r, "a witness has more than 100000 steps");
         return;
@@ -152,4 +155,14 @@ struct pt_finding_id pt_block_id(const struct pt_block *block)
     snprintf(id.text, sizeof id.text, "%016llx", (unsigned long long)XXH64(buf.text, buf.len, 0));
     pt_buf_release(&buf);
     return id;
+}
+
+void pt_block_label(const struct pt_block *block, struct pt_buf *buf)
+{
+    if (block->name[0])
+        pt_buf_puts(buf, block->name);
+    else if (block->thread_name[0])
+        pt_buf_printf(buf, "%s/%u", block->thread_name, block->number);
+    else
+        pt_buf_printf(buf, "%u/%u", block->thread, block->number);
 }

@@ -303,13 +303,15 @@ static void read_properties(struct reading *r, const json_t *root, struct pt_loa
 
 void pt_loaded_free(struct pt_loaded *loaded)
 {
-    if (!loaded)
-        return;
-    for (uint32_t i = 0; i < loaded->result.count; i++)
-        pt_finding_free(loaded->result.findings[i]);
-    free(loaded->result.findings);
-    pt_arena_release(&loaded->arena);
-    free(loaded);
+    while (loaded) {
+        struct pt_loaded *next = loaded->merged;
+        for (uint32_t i = 0; i < loaded->result.count; i++)
+            pt_finding_free(loaded->result.findings[i]);
+        free(loaded->result.findings);
+        pt_arena_release(&loaded->arena);
+        free(loaded);
+        loaded = next;
+    }
 }
 
 static void read_root(struct reading *r, const json_t *root, const char *label, struct pt_loaded *loaded)
@@ -323,6 +325,7 @@ static void read_root(struct reading *r, const json_t *root, const char *label, 
         rd_model(r, root, label, loaded);
     else
         read_properties(r, root, loaded);
+    r->arena = &loaded->arena; /* a finding's own goes with it when results are merged */
     if (!r->failed && !loaded->is_model && json_object_get(root, "blocks"))
         rd_blocks(r, root, loaded);
 }

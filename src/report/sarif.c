@@ -214,6 +214,22 @@ static void put_finding_location(struct sarif *s, const struct pt_finding *findi
     pt_json_close(json, ']');
 }
 
+static void put_aside(struct pt_json *json, const char *suppressed, bool known, uint32_t times)
+{
+    if (suppressed) {
+        pt_json_open(json, "suppressions", '[');
+        pt_json_open(json, NULL, '{');
+        pt_json_string(json, "kind", "external");
+        pt_json_string(json, "justification", suppressed);
+        pt_json_close(json, '}');
+        pt_json_close(json, ']');
+    }
+    if (known)
+        pt_json_string(json, "baselineState", "unchanged");
+    if (times > 1)
+        pt_json_uint(json, "occurrenceCount", times);
+}
+
 static void put_finding(struct sarif *s, const struct pt_finding *finding)
 {
     struct pt_json *json = &s->json;
@@ -229,18 +245,7 @@ static void put_finding(struct sarif *s, const struct pt_finding *finding)
     put_text_object(json, "message", words);
     put_finding_location(s, finding);
     put_fingerprint(json, id.text);
-    if (finding->suppressed) {
-        pt_json_open(json, "suppressions", '[');
-        pt_json_open(json, NULL, '{');
-        pt_json_string(json, "kind", "external");
-        pt_json_string(json, "justification", finding->suppressed);
-        pt_json_close(json, '}');
-        pt_json_close(json, ']');
-    }
-    if (finding->known)
-        pt_json_string(json, "baselineState", "unchanged");
-    if (finding->times > 1)
-        pt_json_uint(json, "occurrenceCount", finding->times);
+    put_aside(json, finding->suppressed, finding->known, finding->times);
     put_witness(s, finding);
     pt_json_close(json, '}');
     pt_buf_release(&rule_id);
@@ -300,6 +305,7 @@ static void put_block(struct sarif *s, const struct pt_block *block)
         pt_json_close(json, ']');
     }
     put_fingerprint(json, id.text);
+    put_aside(json, block->suppressed, block->known, block->times);
     put_block_flow(s, block);
     pt_json_close(json, '}');
     pt_buf_release(&words);
@@ -414,7 +420,7 @@ void pt_report_sarif(const struct pt_loaded *loaded, const char *base, struct pt
             left_out++;
     }
     for (uint32_t i = 0; i < loaded->block_count; i++) {
-        if (loaded->blocks[i].atomic || loaded->blocks[i].unknown)
+        if (!pt_block_violated(&loaded->blocks[i]))
             continue;
         if (given++ < MAX_RESULTS)
             put_block(&s, &loaded->blocks[i]);

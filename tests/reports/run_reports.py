@@ -314,6 +314,96 @@ def duplicates_are_counted(folder):
     assert log["runs"][0]["results"][0]["occurrenceCount"] == 2
 
 
+SML = """int X, Y;
+thread clerk { begin: increment Y := X  X := Y end  begin Y := X  X := Y end }
+thread other { Y := X  X := Y }
+"""
+RUN = "T1|begin(b)|a.c:1\nT1|w(x)=1|a.c:2\nT2|w(x)=2|b.c:1\nT1|r(x)|a.c:3\nT1|end(b)|a.c:4\n"
+
+
+def blocks_of(folder, source, *options, status=1, name="m.json"):
+    """What `model` or `check --atomicity` says of a program or a trace; the result is kept as a file."""
+    model = source.lstrip().startswith(("int", "//"))
+    folder.write("p.sml" if model else "p.trace", source)
+    command = ["model"] if model else ["check", "--atomicity"]
+    operand = "p.sml" if model else "p.trace"
+    folder.write(name, folder.run(*command, "--json", *options, operand, status=status))
+    found = json.loads((folder.path / name).read_text())
+    printed = folder.run(*command, *options, operand, status=status)
+    return found, printed
+
+
+def ids_of_blocks_stay(folder):
+    first, _ = blocks_of(folder, SML)
+    ids = [block["id"] for block in first["blocks"]]
+    assert len(set(ids)) == 2, ids
+    moved, _ = blocks_of(folder, "// a comment\n" + SML)
+    assert [block["id"] for block in moved["blocks"]] == ids and moved["blocks"][0]["line"] == first["blocks"][0]["line"] + 1
+    run, _ = blocks_of(folder, RUN)
+    later, _ = blocks_of(folder, re.sub(r"a\.c:(\d)", lambda match: f"a.c:{int(match[1]) + 1}", RUN))
+    assert run["blocks"][0]["id"] == later["blocks"][0]["id"] and run["blocks"][0]["line"] != later["blocks"][0]["line"]
+    sarif_ids = {json.dumps(result["partialFingerprints"]) for result in json.loads(folder.run("report", "--sarif", "m.json"))["runs"][0]["results"]}
+    assert len(sarif_ids) == 1 and run["blocks"][0]["id"] in sarif_ids.pop()
+
+
+def baselines_of_blocks(folder):
+    for source, changed in ((SML, "// a comment\n" + SML), (RUN, RUN.replace("a.c:4", "a.c:5"))):
+        blocks_of(folder, source, name="old.json")
+        found, text = blocks_of(folder, changed, "--baseline", "old.json", status=0)
+        assert all(block["known"] for block in found["blocks"]) and "SUMMARY" not in text and "the baseline knows it" in text
+        assert folder.run("report", "m.json") == text
+        assert json.loads(folder.run("report", "--sarif", "m.json"))["runs"][0]["results"][0]["baselineState"] == "unchanged"
+    blocks_of(folder, SML.replace("increment", "elsewhere"), name="old.json")
+    found, text = blocks_of(folder, SML, "--baseline", "old.json")
+    assert [block.get("known", False) for block in found["blocks"]] == [False, True], "the name is new"
+    assert text.count("SUMMARY") == 1
+    blocks_of(folder, RUN.replace("(b)", "(c)"), name="old.json")
+    blocks_of(folder, RUN, "--baseline", "old.json", status=1)
+    folder.result(name="old.json")
+    blocks_of(folder, SML, "--baseline", "old.json", status=1)
+
+
+def suppressions_of_blocks(folder):
+    for source, lines, status in ((SML, "block:incr*\nblock:clerk/1\nblock:clerk/2\n", 0), (SML, "block:increment\n", 1), (SML, "block:incr\n", 1),
+                                  (SML, "atomicity:clerk\n", 0), (SML, "atomicity:^cr\n", 1), (SML, "property:increment\n", 1),
+                                  (RUN, "block:b\n", 0), (RUN, "atomicity:a.c\n", 0), (RUN, "atomicity:T2\n", 1), (RUN, "race:b\n", 1)):
+        folder.write("s", lines)
+        found, text = blocks_of(folder, source, "--suppressions", "s", status=status)
+        assert ("SUMMARY" in text) == (status == 1), (lines, text)
+    folder.write("s", "block:incr*\nblock:nothing\natomicity:clerk\n")
+    found, text = blocks_of(folder, SML, "--suppressions", "s", status=0)
+    assert [block["suppressed"] for block in found["blocks"]] == ["block:incr*", "atomicity:clerk"]
+    assert [(s["text"], s["used"]) for s in found["suppressions"]] == [("block:incr*", 1), ("block:nothing", 0), ("atomicity:clerk", 1)]
+    assert "; block:incr* suppresses it\n" in text and "2 blocks: 0 causally atomic, 2 not (2 set aside)" in text and "block:nothing was not used (s:2)" in text
+    suite = xml.etree.ElementTree.fromstring(folder.run("report", "--junit", "m.json"))[0]
+    assert suite.get("skipped") == "2" and suite.get("failures") == "0" and "suppressed by block:incr*" in suite[0][0].get("message")
+    log = json.loads(folder.run("report", "--sarif", "m.json"))
+    assert log["runs"][0]["results"][0]["suppressions"][0]["justification"] == "block:incr*" and not list(sarif_problems(log))
+    assert '"suppressed": "block:incr*"' in folder.run("report", "--html", "m.json")
+    folder.write("n.ll_net", "")
+    assert "not about --net" in folder.run("model", "--net", "n.ll_net", "--suppressions", "s", status=2)
+    assert "cannot open" in folder.run("model", "--baseline", "none.json", "p.sml", status=2)
+
+
+def blocks_are_counted(folder):
+    folder.write("s", "block:increment\n")
+    blocks_of(folder, SML, "--suppressions", "s", name="a.json")
+    blocks_of(folder, SML, name="b.json")
+    blocks_of(folder, SML.replace("thread other { Y := X  X := Y }", ""), status=0, name="c.json")
+    text = folder.run("report", "a.json", "a.json")
+    assert text.count("SUMMARY") == 1 and text.count("(in 2 results)") == 2 and "block:increment suppresses it" in text
+    for order in (("a.json", "b.json", "c.json"), ("c.json", "a.json", "b.json")):
+        text = folder.run("report", *order)
+        assert text.count("SUMMARY") == 2 and text.count("(in 2 results)") == 2, "it counts if it does anywhere"
+        assert "2 blocks: 0 causally atomic, 2 not" in text
+        log = json.loads(folder.run("report", "--sarif", *order))
+        assert [result["occurrenceCount"] for result in log["runs"][0]["results"]] == [2, 2] and not list(sarif_problems(log))
+    folder.result(name="d.json")
+    text = folder.run("report", "a.json", "d.json")
+    assert "violation of 'valve'" in text and "block 1 of clerk" in text
+    assert folder.run("report", "--html", "d.json", "a.json").count('"causally_atomic": false') == 2
+
+
 def bad_results_are_refused(folder):
     good = folder.result()
     text = json.dumps(good)
@@ -353,7 +443,7 @@ def output_files(folder):
 
 TESTS = [text_is_what_check_prints, result_survives_reading, other_kinds, window_is_told, lattice_counts_agree, sarif, sarif_of_threads_paths_and_length,
          sarif_of_a_model, confirmation_is_told, the_sarif_check_can_fail, junit, junit_is_xml_whatever_names_say, shiviz, perfetto, ids_stay, baselines, suppressions,
-         duplicates_are_counted, bad_results_are_refused, output_files]
+         duplicates_are_counted, ids_of_blocks_stay, baselines_of_blocks, suppressions_of_blocks, blocks_are_counted, bad_results_are_refused, output_files]
 
 
 def main():

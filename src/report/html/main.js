@@ -13,6 +13,7 @@ function blockEntry(block) {
   return {
     name: block.name || `${block.thread_name || `thread ${block.thread}`}, block ${block.block}`, verdict,
     chip: { unknown: "unknown", holds: "atomic", violated: "not atomic" }[verdict], what: block.loc,
+    muted: block.suppressed || block.known,
     open: verdict === "violated" ? () => blockFinding(block, data.sources) : null,
   };
 }
