@@ -15,7 +15,9 @@
  * thread where a decentralised property has become false, before it goes on; once each time it becomes false there,
  * not again while it stays so. They run outside of any lock of the runtime: they may take locks of the program that the
  * thread does not hold, touch its memory (their accesses are events of the thread like any others), and leave by
- * longjmp. A violation inside a callback is reported and calls nothing.
+ * longjmp, exit or pthread_exit; not by a C++ exception, which ends the program: no handler expects one from an access
+ * of memory. A violation inside a callback is reported and calls nothing; one in a thread that it starts calls it
+ * there.
  */
 #ifndef PORTENT_H
 #define PORTENT_H

@@ -340,7 +340,8 @@ static bool take_foreign(struct pt_channel_reader *r, uint32_t ring)
 }
 
 /* States are the thread's events as it counts them. The trace may have more: an access of several variables is several
- * lines. Where every event is recorded the record stands right behind the state's own, so the lines can be counted. */
+ * lines, which all are that state. Where every event is recorded the record stands right behind the state's own, so the
+ * lines can be counted. */
 static bool take_local(struct pt_channel_reader *r)
 {
     struct pt_record_local record;
@@ -356,7 +357,10 @@ static bool take_local(struct pt_channel_reader *r)
     struct pt_channel_local local = {.property = record.property,
                                      .result = (enum pt_local_result)record.result,
                                      .thread = name,
-                                     .from = lines ? thread->lines : record.from,
+                                     .from = lines && record.result != PT_LOCAL_STATES && thread->lines > thread->before
+                                                 ? thread->before + 1
+                                             : lines ? thread->lines
+                                                     : record.from,
                                      .to = lines ? thread->lines : record.to,
                                      .told = (const char *)r->record + told,
                                      .told_bytes = record.told};
@@ -513,6 +517,7 @@ bool chan_take_event(struct pt_channel_reader *r, uint32_t ring, struct pt_event
         return false;
     self = thread_at(r, record.thread); /* naming the other one may have moved them */
     self->seen = true;
+    self->before = self->lines;
     self->lines += simple ? 1 : r->queue_count;
     ret_event->op = PT_OP_COUNT;
     if (simple)

@@ -36,6 +36,7 @@ struct thread {
     uint64_t count;   /* of its latest event, as the program counts */
     uint64_t yielded; /* its events that have been handed out, and are counted in clocks */
     uint64_t lines;   /* all its events that have been handed out */
+    uint64_t before;  /* those before the latest record's */
     bool seen;        /* the trace knows of it: its fork, or an event */
     bool told;        /* whoever holds the threads to an order knows its name */
     struct gap *gaps;

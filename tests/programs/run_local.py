@@ -160,6 +160,34 @@ def check_suppressions(portent, folder):
         raise Failure(f"a suppressed violation was acted on:\n{done.stdout}{done.stderr}")
 
 
+COPY = """#include <string.h>
+#define KEEP __asm__ volatile("" ::: "memory") /* the compiler may not drop what comes before */
+struct { int a, b, c, d; } s;
+int x;
+int main(void)
+{
+    s.b = 1, x = 1;
+    KEEP;
+    memset(&s, 0, sizeof s);
+    KEEP;
+    x = 0;
+    return s.c;
+}
+"""
+
+
+def check_copy(portent, folder):
+    """One access of several variables is several lines of the record: all of them are states."""
+    source, properties = os.path.join(folder, "copy.c"), os.path.join(folder, "copy.prop")
+    for path, text in ((source, COPY), (properties, "property p at main: x == 0;\n")):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    verdict, _, at, _ = Program(portent, source, properties, folder).recorded()["p"]
+    same("verdict", verdict, "violated")
+    if len(at) < 3 or at != list(range(at[0], at[0] + len(at))):
+        raise Failure(f"states {at}: the lines of the copy are missing, or the test has none")
+
+
 def made_up(good):
     """The file with its first variable far outside of the program, and the hash that goes with that (core/ptc.h)."""
     head, data = 96, bytearray(good)
@@ -307,6 +335,7 @@ def main():
     tests["recovery"] = lambda folder: check_recovery(options.portent, folder)
     tests["suppressions"] = lambda folder: check_suppressions(options.portent, folder)
     tests["files"] = lambda folder: check_files(options.portent, folder)
+    tests["copy"] = lambda folder: check_copy(options.portent, folder)
     tests["errors"] = lambda folder: check_errors(options.portent, folder)
     for seed in range(options.seed, options.seed + options.random):
         tests[f"random {seed}"] = lambda folder, seed=seed: check_random(options.portent, folder, seed)
