@@ -116,8 +116,11 @@ struct pt_thread {
     /* its part in the event stream (transport.h) */
     struct pt_stream *stream;  /* its buffers, NULL until first needed */
     _Atomic uint64_t *skipped; /* there: its events that were only counted */
-    uint32_t tid;              /* in the kernel */
-    char label[16];            /* set with pthread_setname_np, or "" */
+    /* its state (enum pt_stream_state) and what it waits for, kept while nobody is connected too: for snapshots */
+    _Atomic uint32_t waits;
+    _Atomic uint64_t waits_for;
+    uint32_t tid;   /* in the kernel */
+    char label[16]; /* set with pthread_setname_np, or "" */
 
     struct pt_put_off *put_off; /* room for the signal that is put off; made when first needed */
 };

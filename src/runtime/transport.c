@@ -196,6 +196,7 @@ void pt_transport_contended(const void *lock, uint32_t owner)
     struct pt_thread *self = caller();
     if (!self)
         return;
+    pt_transport_keep(self, PT_STATE_LOCK, (uintptr_t)lock);
     pt_enter(self);
     event(self, (struct pt_raw){.op = PT_WIRE_OP_CONTENDED, .object = (uintptr_t)lock, .extra = owner}, "");
     event(self, (struct pt_raw){.op = PT_WIRE_OP_STATE, .object = PT_STATE_LOCK, .extra = (uintptr_t)lock}, "");

@@ -75,8 +75,16 @@ static inline void pt_transport_sync(const void *object, int kind)
 
 /* The calling thread's state, and what it waits for: an address, or the number of a thread; UINT64_MAX: unknown. */
 void pt_transport_state_now(enum pt_stream_state state, uint64_t object);
+static inline void pt_transport_keep(struct pt_thread *self, enum pt_stream_state state, uint64_t object)
+{
+    atomic_store_explicit(&self->waits_for, object, memory_order_relaxed);
+    /* seq_cst: either we see below that somebody has come, or the sender, which looks after it said so, sees this */
+    atomic_store_explicit(&self->waits, (uint32_t)state, memory_order_seq_cst);
+}
 static inline void pt_transport_state(enum pt_stream_state state, uint64_t object)
 {
+    if (pt_self)
+        pt_transport_keep(pt_self, state, object);
     if (pt_stream_mode())
         pt_transport_state_now(state, object);
 }

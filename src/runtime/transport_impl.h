@@ -157,6 +157,8 @@ void pt_send_clock(void);
 bool pt_send_farewell(void);
 uint64_t pt_send_number(void); /* of the next event of the stream */
 uint64_t pt_send_time(void);   /* now, in the stream's time, which never goes back */
+/* The id of what a thread in this state waits for. */
+uint32_t pt_send_state_object(uint64_t state, uint64_t object);
 /* Appends an event to a frame that has room for it. */
 void pt_send_event(struct pt_blob *frame, struct pt_wire_event event, const void *value);
 

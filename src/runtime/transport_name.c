@@ -31,6 +31,8 @@ struct brief {
     uint32_t number, parent, tid;
     uint64_t runs;
     char label[16];
+    uint32_t waits;
+    uint64_t waits_for;
 };
 
 struct pt_blob pt_static_names, pt_thread_names;
@@ -257,8 +259,13 @@ static void note(void *context, const struct pt_thread *thread)
     if (survey->count == survey->room)
         return;
     struct brief *brief = &survey->list[survey->count++];
-    *brief = (struct brief){thread->number, thread->parent, thread->tid, thread->runs, ""};
+    *brief = (struct brief){thread->number, thread->parent, thread->tid, thread->runs, "", 0, 0};
     memcpy(brief->label, thread->label, sizeof brief->label);
+    /* a state that changes meanwhile is told by an event: somebody is connected already */
+    brief->waits = atomic_load_explicit(&thread->waits, memory_order_seq_cst);
+    brief->waits_for = atomic_load_explicit(&thread->waits_for, memory_order_seq_cst);
+    if (atomic_load_explicit(&thread->waits, memory_order_seq_cst) != brief->waits)
+        brief->waits = PT_STATE_RUNNING;
 }
 
 /* Threads are listed under a lock of the program's threads; names are found afterwards. */
@@ -272,6 +279,13 @@ void pt_names_survey(void)
     for (uint32_t i = 0; i < survey.count; i++) {
         const struct brief *brief = &survey.list[i];
         pt_names_introduce(brief->number, brief->parent, brief->tid, brief->runs, brief->label);
+    }
+    for (uint32_t i = 0; i < survey.count; i++) { /* each has its name now, and may be waited for */
+        const struct brief *brief = &survey.list[i];
+        uint32_t object = pt_send_state_object(brief->waits, brief->waits_for);
+        struct pt_known *thread = pt_names_thread(brief->number);
+        thread->state = brief->waits;
+        thread->state_object = object;
     }
     pt_sys_release(survey.list, survey.room * sizeof *survey.list);
 }

@@ -44,7 +44,7 @@ uint64_t pt_send_time(void)
 
 /* --- one event --- */
 
-static uint32_t state_object(uint64_t state, uint64_t object)
+uint32_t pt_send_state_object(uint64_t state, uint64_t object)
 {
     if (state == PT_STATE_RUNNING || state == PT_STATE_READY || state == PT_STATE_SLEEP || object == UINT64_MAX)
         return PT_WIRE_NONE;
@@ -131,7 +131,7 @@ static struct pt_wire_event translate(const struct pt_raw *raw, const unsigned c
     event.object = object_of(raw, value);
     event.site = pt_names_site(raw->site);
     if (raw->op == PT_WIRE_OP_STATE) {
-        event.extra = state_object(raw->object, raw->extra);
+        event.extra = pt_send_state_object(raw->object, raw->extra);
     } else if (raw->op == PT_WIRE_OP_CONTENDED) {
         const struct pt_known *owner = pt_names_by_tid((uint32_t)raw->extra);
         event.extra = owner ? owner->number : PT_WIRE_NONE;

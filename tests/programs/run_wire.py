@@ -221,6 +221,25 @@ def fast_and_dead_readers_side_by_side():
 
 
 @test
+def blocked_before_anybody_came():
+    program = Program("waiting")
+    program.go()
+    wanted = {"main": "blocked: join", "waiter": "blocked: condition", "poster": "running"}
+    found, limit = None, time.monotonic() + 30
+    while found != wanted and time.monotonic() < limit:  # it may not have got there yet
+        stream = program.connect()
+        states = {event[1]: event for event in stream.snapshot if event[2] == "state"}
+        found = {thread: event[3] for thread, event in states.items()}
+    same("states", found, wanted)
+    same("what for", stream.text(3, states["waiter"][5]), "condition")
+    program.go()
+    stream.read()
+    program.end()
+    sums(stream)
+    same("and on", [event[3] for event in stream.all("state") if event[1] == "waiter"][:1], ["running"])
+
+
+@test
 def readers_that_misbehave():
     program = Program("beat", 1500)
     good = program.connect()

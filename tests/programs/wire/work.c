@@ -9,6 +9,7 @@
  *   fork      a child that makes events, too, then COUNT events of the parent
  *   exec      events, then the program again as `beat`
  *   closing   closes all descriptors but the first three, then COUNT events
+ *   waiting   main joins a thread that waits for a condition, until another line comes
  *   watched   hooks called by hand, as instrumented code calls them
  * It waits for a line on standard input before it begins, so that readers can connect, and prints what it has done.
  */
@@ -155,6 +156,36 @@ static void watched(void)
 }
 #endif
 
+static void *waiter(void *argument)
+{
+    (void)argument;
+    pthread_mutex_lock(&lock_a);
+    while (!go)
+        pthread_cond_wait(&condition, &lock_a);
+    pthread_mutex_unlock(&lock_a);
+    return NULL;
+}
+
+static void *poster(void *argument)
+{
+    (void)argument;
+    getchar();
+    pthread_mutex_lock(&lock_a);
+    go = 1;
+    pthread_cond_signal(&condition);
+    pthread_mutex_unlock(&lock_a);
+    return NULL;
+}
+
+static void wait_for_a_line(void)
+{
+    pthread_t threads[2];
+    pthread_create(&threads[0], NULL, waiter, NULL);
+    pthread_create(&threads[1], NULL, poster, NULL);
+    pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
+}
+
 static void fork_and_beat(void)
 {
     pid_t child = fork();
@@ -185,6 +216,8 @@ static void run(const char *mode, char **arguments)
 #endif
     else if (strcmp(mode, "beat") == 0)
         beat(count);
+    else if (strcmp(mode, "waiting") == 0)
+        wait_for_a_line();
     else if (strcmp(mode, "fork") == 0)
         fork_and_beat();
     else if (strcmp(mode, "closing") == 0) {
