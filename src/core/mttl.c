@@ -58,6 +58,8 @@ static struct pt_value read_entry(const struct pt_mttl_entry *entry, const struc
                                   const uint32_t *tuple)
 {
     uint32_t fitted[PT_MTTL_PARAMS];
+    if (unit->params == 0 || (unit->params == 1 && tuple[0] < entry->cap)) /* they fit */
+        return entry->cells[pt_mttl_cell_of(unit, tuple, entry->cap)];
     memcpy(fitted, tuple, sizeof fitted);
     pt_mttl_fit(fitted, unit->params, entry->cap);
     return entry->cells[pt_mttl_cell_of(unit, fitted, entry->cap)];
@@ -131,6 +133,24 @@ static struct pt_value failure(uint32_t result, uint32_t atom)
     return (struct pt_value){.kind = PT_VALUE_UNKNOWN, .len = result, .u = atom};
 }
 
+/* Most atoms compare two integers: what pt_code_run says of them; false where it has to be asked. */
+static bool compare_integers(const struct pt_insn *code, const struct pt_value *values, struct pt_value *ret)
+{
+    if (code[0].op != PT_CODE_VAR || code[1].op != PT_CODE_VAR || code[2].op < PT_CODE_EQ || code[2].op > PT_CODE_GE)
+        return false;
+    struct pt_value a = values[code[0].arg], b = values[code[1].arg];
+    if (a.kind != PT_VALUE_INT || b.kind != PT_VALUE_INT)
+        return false;
+    bool less = a.i < b.i, equal = a.i == b.i;
+    *ret = pt_value_bool(code[2].op == PT_CODE_EQ   ? equal
+                         : code[2].op == PT_CODE_NE ? !equal
+                         : code[2].op == PT_CODE_LT ? less
+                         : code[2].op == PT_CODE_LE ? less || equal
+                         : code[2].op == PT_CODE_GT ? !less && !equal
+                                                    : !less);
+    return true;
+}
+
 static struct pt_value eval_atom(struct run *r, uint32_t index)
 {
     const struct pt_mttl_atom *atom = pt_mttl_at(r->m, atoms, struct pt_mttl_atom, index);
@@ -143,6 +163,9 @@ static struct pt_value eval_atom(struct run *r, uint32_t index)
     }
     for (uint32_t k = 0; k < atom->operand_count; k++)
         values[k] = operand(r, pt_mttl_at(r->m, operands, struct pt_mttl_operand, atom->operands + k));
+    if (atom->insn_count == 3 &&
+        compare_integers(pt_mttl_at(r->m, insns, struct pt_insn, atom->insns), values, &result))
+        return result;
     struct pt_code code = {
         .insns = pt_mttl_at(r->m, insns, struct pt_insn, atom->insns), .count = atom->insn_count, .depth = atom->depth};
     enum pt_code_result status = pt_code_run(&code, values, &result, &detail);
@@ -394,12 +417,53 @@ static bool is_news(const struct run *r, const struct pt_mttl_unit *unit, const 
     return r->thread->started && !same_value(read_initial(r->view->initial, unit, self, tuple), value);
 }
 
+/*
+ * The commonest export with a parameter is another thread's plain value handed on, `@i x`: its cells are those of the
+ * entries known, and need no program. Returns the unit that is handed on, or NULL.
+ */
+static const struct pt_mttl_unit *handed_on(const struct run *r, const struct pt_mttl_unit *unit)
+{
+    if (unit->kind != PT_MTTL_VALUE || unit->params != 1 || r->filling)
+        return NULL;
+    const struct pt_mttl_atom *atom = pt_mttl_at(r->m, atoms, struct pt_mttl_atom, unit->a);
+    const struct pt_mttl_operand *o = pt_mttl_at(r->m, operands, struct pt_mttl_operand, atom->operands);
+    if (atom->insn_count != 1 || atom->operand_count != 1 || o->kind != PT_MTTL_OPERAND_LOOKUP)
+        return NULL;
+    const struct pt_mttl_lookup *lookup = pt_mttl_at(r->m, lookups, struct pt_mttl_lookup, o->index);
+    const struct pt_mttl_unit *from = pt_mttl_unit_at(r->m, lookup->unit);
+    return lookup->thread == PT_MTTL_ENV0 && from->params == 0 ? from : NULL;
+}
+
+static unsigned hand_on(struct run *r, const struct pt_mttl_unit *unit, const struct pt_mttl_unit *from)
+{
+    unsigned flags = PT_MTTL_STABLE;
+    uint32_t cap = r->thread->cap, self = r->view->self, tuple[PT_MTTL_PARAMS] = {0};
+    const struct pt_mttl_entry *last = self < r->view->known_count ? r->view->known[self] : NULL;
+    struct pt_value *cells = r->next->cells + pt_mttl_cell_of(unit, tuple, cap);
+    const struct pt_value *shown = last && last->cap == cap ? last->cells + (cells - r->next->cells) : NULL;
+    for (uint32_t *slot = tuple; *slot < cap; ++*slot) {
+        const struct pt_mttl_entry *entry = entry_of(r, *slot);
+        struct pt_value value = entry ? entry->cells[pt_mttl_cell_of(from, tuple, entry->cap)]
+                                      : read_initial(r->view->initial, from, *slot, tuple);
+        if (value.kind == PT_VALUE_UNKNOWN && value.len == PT_CODE_OK) /* without a value from here on, as any atom */
+            value = failure(PT_CODE_UNKNOWN_VALUE, unit->a);
+        if (shown ? !same_value(shown[*slot], value)
+                  : is_news(r, unit, tuple, (uint64_t)(cells - r->next->cells) + *slot, value))
+            flags |= PT_MTTL_EXPORTED;
+        cells[*slot] = value;
+    }
+    return flags;
+}
+
 /* One unit for all its tuples; returns PT_MTTL_EXPORTED, and PT_MTTL_STABLE unless a past operator moved. */
 static unsigned step_unit(struct run *r, const struct pt_mttl_unit *unit)
 {
     unsigned flags = PT_MTTL_STABLE;
     uint32_t cap = r->thread->cap, tuple[PT_MTTL_PARAMS] = {0};
     uint64_t cell = pt_mttl_cell_of(unit, tuple, cap);
+    const struct pt_mttl_unit *from = handed_on(r, unit);
+    if (from)
+        return hand_on(r, unit, from);
     do {
         memcpy(r->env, tuple, sizeof tuple);
         if (pt_mttl_is_past(unit->kind)) {

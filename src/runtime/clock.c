@@ -187,6 +187,14 @@ pt_clock_id pt_clock_join(struct pt_thread *self, pt_clock_id a, pt_clock_id b)
     return result;
 }
 
+pt_clock_id pt_clock_join_later(struct pt_thread *self, pt_clock_id a, pt_clock_id b)
+{
+    if (!pt_clock_leq(a, b))
+        return merge(self, a, b);
+    pt_clock_acquire(b, 1);
+    return b;
+}
+
 pt_clock_id pt_clock_with(struct pt_thread *self, pt_clock_id a, uint32_t thread, uint32_t count)
 {
     const struct pt_clock *x = &pt_clocks[a];

@@ -49,6 +49,8 @@ bool pt_clock_start(void);
 bool pt_clock_leq(pt_clock_id a, pt_clock_id b);
 /* max(a, b), with a reference for the caller; a or b itself where it is one of them, b if it is both. */
 pt_clock_id pt_clock_join(struct pt_thread *self, pt_clock_id a, pt_clock_id b);
+/* The same where b is known not to be <= a. */
+pt_clock_id pt_clock_join_later(struct pt_thread *self, pt_clock_id a, pt_clock_id b);
 /* `a` with the component of `thread` set to `count`, with a reference for the caller. */
 pt_clock_id pt_clock_with(struct pt_thread *self, pt_clock_id a, uint32_t thread, uint32_t count);
 /* `a` with other knowledge, a reference to which it takes over; with a reference for the caller. */

@@ -212,12 +212,21 @@ static unsigned watched_bytes(const struct pt_hold *hold, uintptr_t granule)
     return bytes;
 }
 
+/* An event of which no atom speaks: all there is to do about it while the thread is quiet. */
+static bool only_counts(struct pt_thread *self)
+{
+    if (self->quiet == UINT64_MAX)
+        return false;
+    self->states++;
+    return true;
+}
+
 static void take_piece(struct pt_thread *self, enum pt_event_kind kind, const struct pt_site *site, uintptr_t from,
                        size_t size)
 {
     if (self->full)
         pt_full_access(self, kind, site, from, size);
-    if (pt_monitor_steps(self)) {
+    if (pt_monitor_steps(self) && !only_counts(self)) {
         struct pt_happening what = {.kind = (uint16_t)kind, .object = PT_NO_OBJECT, .address = from, .site = site};
         pt_monitor_access(self, &what, self->held->atomic);
     }
@@ -227,7 +236,7 @@ static void take_sync(struct pt_thread *self, const struct pt_hold *hold)
 {
     if (self->full)
         pt_full_sync(self, hold->sync, hold->from);
-    if (pt_monitor_steps(self) && hold->sync < PT_KIND_COUNT)
+    if (pt_monitor_steps(self) && hold->sync < PT_KIND_COUNT && !only_counts(self))
         pt_monitor_other(self, (enum pt_event_kind)hold->sync, hold->from);
 }
 

@@ -23,46 +23,50 @@ void pt_fact_release(struct pt_thread *self, struct pt_fact *fact)
         pt_pool_give(self, fact);
 }
 
-static struct pt_fact *acquire(struct pt_fact *fact)
-{
-    if (fact)
-        atomic_fetch_add_explicit(&fact->references, 1, memory_order_relaxed);
-    return fact;
-}
-
 void pt_know_release(struct pt_thread *self, struct pt_know *know)
 {
     if (!know || atomic_fetch_sub_explicit(&know->references, 1, memory_order_acq_rel) != 1)
         return;
     for (uint32_t i = 0; i < know->count; i++)
-        pt_fact_release(self, know->facts[i]);
+        pt_fact_release(self, know->places[i].fact);
     pt_pool_give(self, know);
 }
 
-/* a knows no more of it than b. Facts about the same thing with the same version are the same fact. */
-static bool no_later(const struct pt_fact *a, const struct pt_fact *b)
+/* Facts about the same thing with the same version are the same fact. */
+static struct pt_known_fact at(const struct pt_know *know, uint32_t place)
 {
-    return a == b || !a || (b && a->version <= b->version);
+    return know && place < know->count ? know->places[place] : (struct pt_known_fact){0};
 }
 
 bool pt_know_leq(const struct pt_know *a, const struct pt_know *b)
 {
     if (a == b || !a)
         return true;
-    for (uint32_t i = 0; i < a->count; i++)
-        if (!no_later(a->facts[i], pt_know_at(b, i)))
+    uint32_t both = !b ? 0 : a->count < b->count ? a->count : b->count;
+    for (uint32_t i = 0; i < both; i++)
+        if (a->places[i].version > b->places[i].version)
+            return false;
+    for (uint32_t i = both; i < a->count; i++)
+        if (a->places[i].fact)
             return false;
     return true;
 }
 
 static struct pt_know *make(struct pt_thread *self, uint32_t count)
 {
-    struct pt_know *know = pt_pool_take(self, sizeof *know + count * sizeof *know->facts);
+    struct pt_know *know = pt_pool_take(self, sizeof *know + count * sizeof *know->places);
     if (!know)
         return NULL;
     atomic_store_explicit(&know->references, 1, memory_order_relaxed);
     know->count = count;
     return know;
+}
+
+static void put(struct pt_know *know, uint32_t place, struct pt_known_fact known)
+{
+    if (known.fact)
+        atomic_fetch_add_explicit(&known.fact->references, 1, memory_order_relaxed);
+    know->places[place] = known;
 }
 
 struct pt_know *pt_know_join(struct pt_thread *self, struct pt_know *a, struct pt_know *b)
@@ -73,8 +77,8 @@ struct pt_know *pt_know_join(struct pt_thread *self, struct pt_know *a, struct p
         return pt_know_acquire(a);
     struct pt_know *know = make(self, a->count > b->count ? a->count : b->count);
     for (uint32_t i = 0; know && i < know->count; i++) {
-        struct pt_fact *x = pt_know_at(a, i), *y = pt_know_at(b, i);
-        know->facts[i] = acquire(no_later(x, y) ? y : x);
+        struct pt_known_fact x = at(a, i), y = at(b, i);
+        put(know, i, x.version > y.version ? x : y);
     }
     return know;
 }
@@ -84,6 +88,6 @@ struct pt_know *pt_know_with(struct pt_thread *self, const struct pt_know *a, ui
     uint32_t count = a && a->count > place ? a->count : place + 1;
     struct pt_know *know = make(self, count);
     for (uint32_t i = 0; know && i < count; i++)
-        know->facts[i] = acquire(i == place ? fact : pt_know_at(a, i));
+        put(know, i, i == place ? (struct pt_known_fact){fact, fact->version} : at(a, i));
     return know;
 }

@@ -41,10 +41,16 @@ struct pt_fact {
     struct pt_mttl_entry entry;
 };
 
+/* The version stands beside the fact too, so that comparing vectors does not touch what other threads have made. */
+struct pt_known_fact {
+    struct pt_fact *fact;
+    uint64_t version; /* 0: there is none */
+};
+
 struct pt_know {
     _Atomic int64_t references;
     uint32_t count;
-    struct pt_fact *facts[];
+    struct pt_known_fact places[];
 };
 
 /* Room for an entry of so many bytes, and for `text` more behind it; one reference, version 0. NULL: no memory. */
@@ -53,7 +59,7 @@ void pt_fact_release(struct pt_thread *self, struct pt_fact *fact);
 
 static inline struct pt_fact *pt_know_at(const struct pt_know *know, uint32_t place)
 {
-    return know && place < know->count ? know->facts[place] : NULL;
+    return know && place < know->count ? know->places[place].fact : NULL;
 }
 bool pt_know_leq(const struct pt_know *a, const struct pt_know *b);
 /* Each gives a reference to the caller; NULL is the vector that knows nothing. */

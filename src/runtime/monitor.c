@@ -152,7 +152,7 @@ static bool fill_known(struct pt_thread *self, struct pt_local *local, const str
             return false;
     }
     for (uint32_t i = 0; i < count; i++)
-        local->known[i] = know->facts[vars + i] ? &know->facts[vars + i]->entry : NULL;
+        local->known[i] = know->places[vars + i].fact ? &know->places[vars + i].fact->entry : NULL;
     *ret_count = count;
     return true;
 }

@@ -311,7 +311,7 @@ void pt_thread_take(struct pt_thread *self, pt_clock_id id)
 {
     if (pt_thread_has_passed(self, id) || pt_clock_leq(id, self->clock))
         return;
-    pt_clock_id joined = pt_clock_join(self, self->clock, id);
+    pt_clock_id joined = pt_clock_join_later(self, self->clock, id);
     if (joined)
         pt_thread_set_clock(self, joined);
 }
