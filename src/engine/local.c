@@ -17,6 +17,7 @@ struct states {
 struct judged {
     const char *at; /* the thread it is about; NULL: each */
     struct pt_finding *finding;
+    bool told; /* `found` has been called */
     struct states *threads;
     uint32_t thread_count;
     size_t thread_cap;
@@ -104,6 +105,7 @@ static uint32_t take_count(struct pt_told_reader *r)
 static void take_first(struct pt_finding *f, const struct pt_told_report *report)
 {
     struct pt_told_reader r = {report->told, report->told_bytes, false};
+    memset(&f->first, 0, sizeof f->first);
     f->first.thread = copy(f, report->thread);
     f->first.state = report->from;
     f->first.event = take_step(f, &r, report->thread);
@@ -148,6 +150,13 @@ static struct states *states_of(struct judged *j, uint32_t thread)
     return &j->threads[j->thread_count - 1];
 }
 
+static void tell(const struct pt_locals *l, struct judged *j)
+{
+    j->told = true;
+    if (l->options->found)
+        l->options->found(l->options->context, j->finding);
+}
+
 void pt_locals_take(struct pt_locals *l, const struct pt_told_report *report)
 {
     enum { MOST = 1 << 24 }; /* states that are listed */
@@ -169,13 +178,16 @@ void pt_locals_take(struct pt_locals *l, const struct pt_told_report *report)
     struct states *states = states_of(j, thread);
     for (uint64_t s = report->from; s <= report->to && states->count < MOST; s++)
         PT_PUSH(states->items, states->count, states->cap, s);
-    if (j->finding->verdict == PT_VERDICT_VIOLATED)
+    if (j->told)
         return;
+    /* The first violation of the process alone is told with both sides, and the record of a later one, in another
+     * thread's ring, may be read before it: that one only stands in until then. */
+    if (j->finding->verdict != PT_VERDICT_VIOLATED || report->told_bytes)
+        take_first(j->finding, report);
     j->finding->verdict = PT_VERDICT_VIOLATED;
     j->finding->how = PT_HOW_OBSERVED;
-    take_first(j->finding, report);
-    if (l->options->found)
-        l->options->found(l->options->context, j->finding);
+    if (report->told_bytes)
+        tell(l, j);
 }
 
 static int by_number(const void *a, const void *b)
@@ -219,6 +231,8 @@ void pt_locals_finish(struct pt_locals *l, const char *lost)
 {
     for (uint32_t p = 0; p < l->count; p++) {
         struct pt_finding *f = l->judged[p].finding;
+        if (f->verdict == PT_VERDICT_VIOLATED && !l->judged[p].told)
+            tell(l, &l->judged[p]); /* the record with both sides was lost */
         f->complete = !lost;
         if (lost && f->verdict == PT_VERDICT_HOLDS) {
             f->verdict = PT_VERDICT_UNKNOWN;
