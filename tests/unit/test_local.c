@@ -1,0 +1,105 @@
+/* What a running program's threads tell about decentralised properties (engine/local.c), in whatever order it is read.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/channel.h"
+#include "core/told.h"
+#include "engine/local.h"
+#include "logic/mttl.h"
+
+struct told {
+    int times;
+    char object[20];
+};
+
+static void found(void *context, const struct pt_finding *finding)
+{
+    struct told *told = context;
+    told->times++;
+    snprintf(told->object, sizeof told->object, "%s", finding->first.event.object);
+}
+
+static struct pt_mttl *block_of(struct pt_properties *props)
+{
+    static const char text[] = "property p at each i: race_free(x);";
+    struct pt_err err;
+    struct pt_mttl *block;
+    assert_int_equal(pt_properties_add(props, "p.prop", text, sizeof text - 1, NULL, NULL, &err), PT_OK);
+    const struct pt_property *list[] = {&props->items[0]};
+    assert_int_equal(pt_mttl_compile(list, 1, &block, &err), PT_OK);
+    return block;
+}
+
+static struct pt_told_report full(char *bytes, size_t room)
+{
+    struct pt_told_writer w = {.bytes = bytes, .room = room};
+    struct pt_told_step step = {.op = "w", .object = "x", .place = "a.c:1"};
+    pt_told_put_step(&w, &step);
+    pt_told_put_number(&w, 0);
+    pt_told_put_number(&w, 0);
+    return (struct pt_told_report){
+        .result = PT_LOCAL_VIOLATED, .thread = "T1", .from = 3, .to = 3, .told = bytes, .told_bytes = w.len};
+}
+
+/* Reports: 0 the one with both sides, 1 a later one of another thread. */
+static struct told take(const int *order, int count)
+{
+    struct pt_properties *props = pt_properties_new();
+    struct pt_mttl *block = block_of(props);
+    struct pt_finding *finding = pt_finding_new();
+    struct pt_names names;
+    pt_names_init(&names);
+    struct told told = {0};
+    struct pt_analysis_options options = {.found = found, .context = &told};
+    struct pt_locals *locals = pt_locals_new(block, &finding, &names, &options);
+    char bytes[200];
+    struct pt_told_report reports[] = {full(bytes, sizeof bytes),
+                                       {.result = PT_LOCAL_VIOLATED, .thread = "T2", .from = 7, .to = 8, .told = ""}};
+    for (int i = 0; i < count; i++)
+        pt_locals_take(locals, &reports[order[i]]);
+    pt_locals_finish(locals, NULL);
+    assert_int_equal(finding->verdict, PT_VERDICT_VIOLATED);
+    assert_int_equal(finding->local_count, count);
+    pt_locals_free(locals);
+    pt_names_release(&names);
+    pt_finding_free(finding);
+    free(block);
+    pt_properties_free(props);
+    return told;
+}
+
+static void both_sides_are_told(void **state)
+{
+    (void)state;
+    static const int orders[][2] = {{0, 1}, {1, 0}};
+    for (int i = 0; i < 2; i++) {
+        struct told told = take(orders[i], 2);
+        assert_int_equal(told.times, 1);
+        assert_string_equal(told.object, "x");
+    }
+}
+
+static void a_violation_is_told_without_them(void **state)
+{
+    (void)state;
+    struct told told = take((const int[]){1}, 1);
+    assert_int_equal(told.times, 1);
+    assert_string_equal(told.object, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(both_sides_are_told),
+        cmocka_unit_test(a_violation_is_told_without_them),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
