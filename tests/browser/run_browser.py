@@ -7,6 +7,7 @@ Without Chromium nothing is tested, which a line says. The last line is `N passe
 """
 import json
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -196,6 +197,7 @@ TESTS = [opens_without_complaints, slider_changes_values, keyboard_steps, moved_
 
 
 def main():
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # see tools/run-tests
     portent = str(pathlib.Path(sys.argv[1]).resolve())
     if not find():
         print("browser: skipped: chromium is not installed (tools/deps browser installs it)")
