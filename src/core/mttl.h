@@ -309,7 +309,14 @@ struct pt_mttl_view {
     uint32_t known_count;                     /* slots from here on: NULL */
     uint32_t used;                            /* slots handed out so far, by anyone; read after the knowledge */
     const struct pt_mttl_initial *initial;
+    uint64_t changed;
 };
+#define PT_MTTL_ALL   UINT64_MAX
+#define PT_MTTL_HEARD (UINT64_C(1) << 63)
+static inline uint64_t pt_mttl_changed_var(uint32_t var)
+{
+    return UINT64_C(1) << (var < 62 ? var : 62);
+}
 
 enum pt_mttl_verdict_kind { PT_MTTL_HOLDS, PT_MTTL_VIOLATED, PT_MTTL_FAILED, PT_MTTL_NOT_HERE };
 

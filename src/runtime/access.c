@@ -134,7 +134,7 @@ static bool is_untouched(uintptr_t address)
                     self->states++)                                                                                    \
             return long_##name(address, site);                                                                         \
         }                                                                                                              \
-        if (!pt_quick_hold(self, word, seen)) {                                                                        \
+        if (!pt_quick_hold_passed(self, word, seen)) {                                                                 \
             pt_quick_leave(self);                                                                                      \
             return long_##name(address, site);                                                                         \
         }                                                                                                              \
@@ -180,7 +180,7 @@ static bool is_untouched(uintptr_t address)
         bool known = word && pt_quick_write_is_known(pt_thread_quick(self), seen);                                     \
         if (!word || (!known && !pt_quick_is_passed(self, seen, pt_bytes_at(at, bytes), true)))                        \
             return long_##name(address, value, op, order, site);                                                       \
-        if (!pt_quick_hold(self, word, seen)) {                                                                        \
+        if (!(known ? pt_quick_hold(self, word, seen) : pt_quick_hold_passed(self, word, seen))) {                     \
             pt_quick_leave(self);                                                                                      \
             return long_##name(address, value, op, order, site);                                                       \
         }                                                                                                              \
@@ -243,7 +243,7 @@ static bool is_untouched(uintptr_t address)
         bool known = word && pt_quick_write_is_known(pt_thread_quick(self), seen) && (seen & marks) == marks;          \
         if (!word || (!known && !pt_quick_is_passed(self, seen, pt_bytes_at(at, bytes), false)))                       \
             return long_cas##bytes(address, expected, desired, site);                                                  \
-        if (!pt_quick_hold(self, word, seen)) {                                                                        \
+        if (!(known ? pt_quick_hold(self, word, seen) : pt_quick_hold_passed(self, word, seen))) {                     \
             pt_quick_leave(self);                                                                                      \
             return long_cas##bytes(address, expected, desired, site);                                                  \
         }                                                                                                              \

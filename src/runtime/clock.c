@@ -100,7 +100,8 @@ static pt_clock_id make(struct pt_thread *self, uint32_t pairs)
     }
     self->clocks.free[size_class].first = pt_clocks[id].next_free;
     self->clocks.free[size_class].count--;
-    pt_clocks[id].know = NULL;
+    pt_clocks[id].knows = (struct pt_knows){0};
+    atomic_store_explicit(&pt_clocks[id].stamp, 0, memory_order_relaxed);
     atomic_store_explicit(&pt_clocks[id].references, 1, memory_order_relaxed);
     return id;
 }
@@ -108,7 +109,7 @@ static pt_clock_id make(struct pt_thread *self, uint32_t pairs)
 void pt_clock_recycle(struct pt_thread *self, pt_clock_id id)
 {
     uint32_t size_class = pt_clocks[id].size_class;
-    pt_know_release(self, pt_clocks[id].know);
+    pt_know_release(self, pt_clocks[id].knows);
     pt_clocks[id].next_free = self->clocks.free[size_class].first;
     self->clocks.free[size_class].first = id;
     if (++self->clocks.free[size_class].count < 4 * BATCH)
@@ -152,7 +153,7 @@ bool pt_clock_leq(pt_clock_id a, pt_clock_id b)
         if (j == y->count || y->pairs[j].thread != x->pairs[i].thread || y->pairs[j].count < x->pairs[i].count)
             return false;
     }
-    return pt_know_leq(x->know, y->know);
+    return pt_know_leq(x->knows, y->knows);
 }
 
 static pt_clock_id merge(struct pt_thread *self, pt_clock_id a, pt_clock_id b)
@@ -174,7 +175,7 @@ static pt_clock_id merge(struct pt_thread *self, pt_clock_id a, pt_clock_id b)
         }
     }
     pt_clocks[id].count = n;
-    pt_clocks[id].know = pt_know_join(self, x->know, y->know);
+    pt_clocks[id].knows = pt_know_join(self, x->knows, y->knows);
     return id;
 }
 
@@ -187,46 +188,57 @@ pt_clock_id pt_clock_join(struct pt_thread *self, pt_clock_id a, pt_clock_id b)
     return result;
 }
 
-pt_clock_id pt_clock_join_later(struct pt_thread *self, pt_clock_id a, pt_clock_id b)
+/* Without a stamp, which costs only time, where the numbers are too large. */
+static pt_clock_id stamped(struct pt_thread *self, pt_clock_id id)
 {
-    if (!pt_clock_leq(a, b))
-        return merge(self, a, b);
+    if (id && ++self->made >> PT_STAMP_BITS == 0 && (uint64_t)self->number >> (64 - PT_STAMP_BITS) == 0)
+        atomic_store_explicit(&pt_clocks[id].stamp, (uint64_t)self->number << PT_STAMP_BITS | self->made,
+                              memory_order_relaxed);
+    return id;
+}
+
+pt_clock_id pt_clock_next_join(struct pt_thread *self, pt_clock_id b)
+{
+    if (!pt_clock_leq(self->clock, b))
+        return stamped(self, merge(self, self->clock, b));
     pt_clock_acquire(b, 1);
     return b;
 }
 
-pt_clock_id pt_clock_with(struct pt_thread *self, pt_clock_id a, uint32_t thread, uint32_t count)
+pt_clock_id pt_clock_next_tick(struct pt_thread *self, uint32_t count)
 {
-    const struct pt_clock *x = &pt_clocks[a];
-    uint32_t pairs = a ? x->count : 0, at = 0;
-    while (at < pairs && x->pairs[at].thread < thread)
+    const struct pt_clock *x = &pt_clocks[self->clock];
+    uint32_t pairs = self->clock ? x->count : 0, at = 0;
+    while (at < pairs && x->pairs[at].thread < self->number)
         at++;
-    uint32_t rest = at < pairs && x->pairs[at].thread == thread ? at + 1 : at;
+    uint32_t rest = at < pairs && x->pairs[at].thread == self->number ? at + 1 : at;
     pt_clock_id id = make(self, at + 1 + pairs - rest);
     if (!id)
         return 0;
     struct pt_clock_pair *out = pt_clocks[id].pairs;
     if (at)
         memcpy(out, x->pairs, at * sizeof *out);
-    out[at] = (struct pt_clock_pair){thread, count};
+    out[at] = (struct pt_clock_pair){self->number, count};
     if (pairs > rest)
         memcpy(out + at + 1, x->pairs + rest, (pairs - rest) * sizeof *out);
     pt_clocks[id].count = at + 1 + pairs - rest;
-    pt_clocks[id].know = a ? pt_know_acquire(x->know) : NULL;
-    return id;
+    if (self->clock)
+        pt_clocks[id].knows = pt_know_share(self, x->knows);
+    return stamped(self, id);
 }
 
-pt_clock_id pt_clock_with_know(struct pt_thread *self, pt_clock_id a, struct pt_know *know)
+pt_clock_id pt_clock_next_knows(struct pt_thread *self, struct pt_knows knows)
 {
-    uint32_t pairs = a ? pt_clocks[a].count : 0;
+    const struct pt_clock *x = &pt_clocks[self->clock];
+    uint32_t pairs = self->clock ? x->count : 0;
     pt_clock_id id = make(self, pairs);
     if (!id) {
-        pt_know_release(self, know);
+        pt_know_release(self, knows);
         return 0;
     }
     if (pairs)
-        memcpy(pt_clocks[id].pairs, pt_clocks[a].pairs, pairs * sizeof *pt_clocks[id].pairs);
+        memcpy(pt_clocks[id].pairs, x->pairs, pairs * sizeof *x->pairs);
     pt_clocks[id].count = pairs;
-    pt_clocks[id].know = know;
-    return id;
+    pt_clocks[id].knows = knows;
+    return stamped(self, id);
 }

@@ -149,6 +149,11 @@ void pt_granule_before_write(struct pt_thread *self, uint64_t word, unsigned byt
             pt_thread_take(self, fine_of(word)->access[i]);
 }
 
+static bool has_passed(struct pt_thread *self, pt_clock_id id)
+{
+    return pt_thread_has_passed(self, id) || pt_thread_has_seen(self, id);
+}
+
 /* max(A, V_i) for each byte read; equal neighbours are joined once, and references to fresh joins are dropped by the
  * caller. */
 static uint64_t read_spread(struct pt_thread *self, uintptr_t address, uint64_t word, unsigned bytes)
@@ -186,14 +191,13 @@ uint64_t pt_granule_after_read(struct pt_thread *self, uintptr_t address, uint64
     if (!is_fine(word) && (known & bytes) == bytes) {
         if (access == clock)
             return word;
-        if (!pt_thread_has_passed(self, access) && pt_clock_leq(clock, access)) {
+        if (!has_passed(self, access) && pt_clock_leq(clock, access)) {
             if (self->quick == clock)
                 pt_granule_note_between(self, word);
             return word;
         }
     }
-    if (!is_fine(word) &&
-        (word == 0 || (known == bytes && (pt_thread_has_passed(self, access) || pt_clock_leq(access, clock)))))
+    if (!is_fine(word) && (word == 0 || (known == bytes && (has_passed(self, access) || pt_clock_leq(access, clock)))))
         return pt_granule_raise_access(self, address, word, bytes);
     return read_spread(self, address, word, bytes);
 }

@@ -321,7 +321,7 @@ static bool sync_quickly(struct pt_thread *self, uintptr_t at, bool write, bool 
     }
     if (!pt_quick_is_passed(self, seen, pt_bytes_at(at, 4), write))
         return false;
-    if (!pt_quick_hold(self, word, seen)) {
+    if (!pt_quick_hold_passed(self, word, seen)) {
         pt_quick_leave(self);
         return false;
     }

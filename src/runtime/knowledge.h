@@ -6,9 +6,12 @@
  *
  * A vector has one place for each variable that decentralised properties name, then one for each thread that they ask
  * about; a place is NULL (nothing known) or a fact. Facts are immutable too, and counted by reference: of two facts
- * about the same thing the later one has the larger version, so joining is a maximum per place. A vector is made when
- * a fact is, or when two vectors of which neither has everything meet; its cost is the number of its places, which
- * does not depend on the number of threads unless a property quantifies over them.
+ * about the same thing the later one has the larger version, so joining is a maximum per place.
+ *
+ * What a thread says of itself changes far more often than what it hears of others. So knowledge is a vector and, over
+ * it, one fact that stands for itself (struct pt_knows): a thread that has something new to say makes a fact and shares
+ * the vector. A vector is made when a variable is written or when something is heard; its cost is the number of its
+ * places, which does not depend on the number of threads unless a property quantifies over them.
  */
 #ifndef PT_RUNTIME_KNOWLEDGE_H
 #define PT_RUNTIME_KNOWLEDGE_H
@@ -32,10 +35,12 @@ struct pt_happening {
     struct pt_value value;      /* no string */
 };
 #define PT_NO_OBJECT UINT32_MAX
+#define PT_NO_PLACE  UINT32_MAX
 
 struct pt_fact {
     _Atomic int64_t references;
     uint64_t version; /* of a variable: its writes so far; of a thread: 1 + the version of its entry */
+    uint32_t place;   /* in vectors */
     struct pt_value value;
     struct pt_happening from; /* of a thread: the event that made the entry */
     struct pt_mttl_entry entry;
@@ -53,24 +58,42 @@ struct pt_know {
     struct pt_known_fact places[];
 };
 
-/* Room for an entry of so many bytes, and for `text` more behind it; one reference, version 0. NULL: no memory. */
-struct pt_fact *pt_fact_new(struct pt_thread *self, size_t entry_bytes, size_t text);
+/* What a clock carries: at the fact's place the fact, which is no older than the vector's; elsewhere the vector. */
+struct pt_knows {
+    struct pt_know *vector; /* NULL: it knows nothing */
+    struct pt_fact *fact;   /* NULL: none */
+};
+
+/* Room for an entry of so many bytes, and for `text` more behind it; one reference, version 0, and neither value nor
+ * origin. NULL: no memory. */
+struct pt_fact *pt_fact_new(struct pt_thread *self, uint32_t place, size_t entry_bytes, size_t text);
 void pt_fact_release(struct pt_thread *self, struct pt_fact *fact);
 
-static inline struct pt_fact *pt_know_at(const struct pt_know *know, uint32_t place)
+static inline struct pt_fact *pt_know_at(struct pt_knows knows, uint32_t place)
 {
-    return know && place < know->count ? know->places[place].fact : NULL;
+    if (knows.fact && knows.fact->place == place)
+        return knows.fact;
+    return knows.vector && place < knows.vector->count ? knows.vector->places[place].fact : NULL;
 }
-bool pt_know_leq(const struct pt_know *a, const struct pt_know *b);
-/* Each gives a reference to the caller; NULL is the vector that knows nothing. */
-struct pt_know *pt_know_join(struct pt_thread *self, struct pt_know *a, struct pt_know *b);
-struct pt_know *pt_know_with(struct pt_thread *self, const struct pt_know *a, uint32_t place, struct pt_fact *fact);
-static inline struct pt_know *pt_know_acquire(struct pt_know *know)
-{
-    if (know)
-        atomic_fetch_add_explicit(&know->references, 1, memory_order_relaxed);
-    return know;
-}
-void pt_know_release(struct pt_thread *self, struct pt_know *know);
+bool pt_know_leq(struct pt_knows a, struct pt_knows b);
+
+/* These give references to the caller. Without memory the result has less than it should; recording has then stopped.
+ */
+struct pt_knows pt_know_share(struct pt_thread *self, struct pt_knows a);
+struct pt_knows pt_know_join(struct pt_thread *self, struct pt_knows a, struct pt_knows b);
+/* `a` and a fact that is no older than what it has at that place; the caller's reference to it is taken over. What a
+ * thread says of itself stands beside the vector, ... */
+struct pt_knows pt_know_say(struct pt_thread *self, struct pt_knows a, struct pt_fact *fact);
+/* ... any other fact in it. It is not at the place of the fact beside it. */
+struct pt_knows pt_know_learn(struct pt_thread *self, struct pt_knows a, struct pt_fact *fact);
+void pt_know_release(struct pt_thread *self, struct pt_knows knows);
+
+/* References to the vector of the thread's clock, bought in advance. */
+struct pt_sharing {
+    struct pt_know *vector;
+    int64_t credit;
+};
+/* The thread's clock has this vector now; NULL also when it ends. */
+void pt_know_settle(struct pt_thread *self, struct pt_know *vector);
 
 #endif

@@ -34,9 +34,9 @@ static const struct pt_mttl_name *variable(uint32_t var)
     return pt_mttl_at(pt_monitor_block, vars, struct pt_mttl_name, var);
 }
 
-static struct pt_know *knowledge_of(const struct pt_thread *self)
+static struct pt_knows knowledge_of(const struct pt_thread *self)
 {
-    return self->clock ? pt_clocks[self->clock].know : NULL;
+    return pt_clocks[self->clock].knows; /* of the empty clock: nothing */
 }
 
 uint32_t pt_monitor_place(uint32_t slot)
@@ -44,12 +44,22 @@ uint32_t pt_monitor_place(uint32_t slot)
     return pt_monitor_block->vars.count + slot;
 }
 
-void pt_monitor_learn(struct pt_thread *self, uint32_t place, struct pt_fact *fact)
+void pt_monitor_learn(struct pt_thread *self, struct pt_fact *fact)
 {
-    struct pt_know *know = pt_know_with(self, knowledge_of(self), place, fact);
-    pt_clock_id clock = know ? pt_clock_with_know(self, self->clock, know) : 0;
+    bool says = self->local && fact->place == pt_monitor_place(self->local->slot);
+    struct pt_knows before = knowledge_of(self);
+    struct pt_knows knows = says ? pt_know_say(self, before, fact) : pt_know_learn(self, before, fact);
+    pt_clock_id clock = pt_clock_next_knows(self, knows);
     if (clock)
         pt_thread_set_clock(self, clock);
+}
+
+void pt_monitor_clock_changes(struct pt_thread *self, pt_clock_id before)
+{
+    struct pt_knows was = pt_clocks[before].knows, is = knowledge_of(self);
+    pt_know_settle(self, is.vector);
+    if (self->local && (was.vector != is.vector || was.fact != is.fact))
+        self->local->heard = true;
 }
 
 /* --- facts --- */
@@ -77,7 +87,7 @@ struct pt_fact *pt_monitor_entry_fact(struct pt_thread *self, const struct pt_mt
     uint32_t cells = (uint32_t)((bytes - sizeof *entry) / sizeof *entry->cells);
     for (uint32_t i = 0; i < cells; i++)
         text += text_of(entry->cells[i]);
-    struct pt_fact *fact = pt_fact_new(self, bytes, text);
+    struct pt_fact *fact = pt_fact_new(self, pt_monitor_place(entry->slot), bytes, text);
     if (!fact)
         return NULL;
     memcpy(&fact->entry, entry, bytes);
@@ -87,8 +97,7 @@ struct pt_fact *pt_monitor_entry_fact(struct pt_thread *self, const struct pt_mt
     fact->entry.version = (uint32_t)version;
     fact->entry.state = state;
     fact->version = version + 1;
-    if (what)
-        fact->from = *what;
+    fact->from = what ? *what : (struct pt_happening){.object = PT_NO_OBJECT};
     return fact;
 }
 
@@ -100,7 +109,7 @@ void pt_monitor_written(struct pt_thread *self, uint32_t object)
         return;
     struct pt_shape shape = {watched->size, watched->type, watched->bit_offset, watched->bit_size};
     struct pt_value value = pt_shape_value(&shape, watched->last);
-    struct pt_fact *fact = pt_fact_new(self, 0, text_of(value));
+    struct pt_fact *fact = pt_fact_new(self, var, 0, text_of(value));
     if (!fact)
         return;
     char *room = (char *)&fact->entry;
@@ -108,8 +117,7 @@ void pt_monitor_written(struct pt_thread *self, uint32_t object)
     const struct pt_fact *before = pt_know_at(knowledge_of(self), var);
     fact->version = before ? before->version + 1 : 1;
     fact->value = copy_value(value, &room);
-    pt_monitor_learn(self, var, fact);
-    pt_fact_release(self, fact);
+    pt_monitor_learn(self, fact);
 }
 
 /* --- a step --- */
@@ -141,30 +149,58 @@ static bool make_room(struct pt_thread *self, struct pt_local *local, uint32_t u
     return true;
 }
 
-static bool fill_known(struct pt_thread *self, struct pt_local *local, const struct pt_know *know, uint32_t *ret_count)
+static bool fill_known(struct pt_thread *self, struct pt_local *local, struct pt_knows knows)
 {
-    uint32_t vars = pt_monitor_block->vars.count, count = know && know->count > vars ? know->count - vars : 0;
-    if (count > local->known_cap) {
+    uint32_t vars = pt_monitor_block->vars.count, end = pt_monitor_place(local->slot) + 1;
+    if (knows.vector && knows.vector->count > end)
+        end = knows.vector->count;
+    if (knows.fact && knows.fact->place >= end)
+        end = knows.fact->place + 1;
+    if (end - vars > local->known_cap) {
         pt_pool_give(self, local->known);
-        local->known = pt_pool_take(self, 2 * count * sizeof *local->known);
-        local->known_cap = local->known ? 2 * count : 0;
+        local->known = pt_pool_take(self, 2 * (end - vars) * sizeof *local->known);
+        local->known_cap = local->known ? 2 * (end - vars) : 0;
         if (!local->known)
             return false;
     }
-    for (uint32_t i = 0; i < count; i++)
-        local->known[i] = know->places[vars + i].fact ? &know->places[vars + i].fact->entry : NULL;
-    *ret_count = count;
+    local->known_count = end - vars;
+    for (uint32_t i = 0; i < local->known_count; i++) {
+        const struct pt_fact *fact = pt_know_at(knows, vars + i);
+        local->known[i] = fact ? &fact->entry : NULL;
+    }
     return true;
 }
 
-static void fill_values(struct pt_local *local, const struct pt_know *know)
+static bool same_number(struct pt_value a, struct pt_value b)
 {
+    return a.kind == b.kind && a.kind != PT_VALUE_STRING && a.len == b.len && a.u == b.u;
+}
+
+/* The values of variables that are not local; which of them may have changed. */
+static uint64_t fill_values(struct pt_local *local, struct pt_knows knows)
+{
+    uint64_t changed = 0;
     for (uint32_t v = 0; v < pt_monitor_block->vars.count; v++) {
-        const struct pt_fact *fact = pt_know_at(know, v);
-        local->values[v] = local->locals[v].kind != PT_VALUE_UNKNOWN ? local->locals[v]
-                           : fact                                    ? fact->value
-                                                                     : initial_values[v];
+        if (local->locals[v].kind != PT_VALUE_UNKNOWN)
+            continue;
+        const struct pt_fact *fact = pt_know_at(knows, v);
+        struct pt_value value = fact ? fact->value : initial_values[v];
+        if (!same_number(local->values[v], value))
+            changed |= pt_mttl_changed_var(v);
+        local->values[v] = value;
     }
+    return changed;
+}
+
+/* What the thread knows now, where the evaluator looks for it; false without memory. */
+static bool hear(struct pt_thread *self, struct pt_local *local, uint32_t used)
+{
+    struct pt_knows knows = knowledge_of(self);
+    local->used = used;
+    if (!make_room(self, local, used) || !fill_known(self, local, knows))
+        return false;
+    local->changed |= PT_MTTL_HEARD | fill_values(local, knows);
+    return true;
 }
 
 static void judge(struct pt_thread *self, struct pt_local *local, const struct pt_mttl_view *view,
@@ -206,29 +242,33 @@ static void show(struct pt_thread *self, struct pt_local *local, const struct pt
     struct pt_fact *fact = pt_monitor_entry_fact(self, local->next, last ? last->version : 1, self->states, what);
     if (!fact)
         return;
-    pt_monitor_learn(self, place, fact);
-    pt_fact_release(self, fact);
+    pt_monitor_learn(self, fact);
+    local->known[local->slot] = &fact->entry;
 }
 
 static void step(struct pt_thread *self, struct pt_mttl_event event, const struct pt_happening *what)
 {
     struct pt_local *local = self->local;
-    const struct pt_know *know = knowledge_of(self);
-    struct pt_mttl_view view = {
-        .self = local->slot, .event = event, .values = local->values, .used = pt_monitor_used(), .initial = state0};
-    if (!make_room(self, local, view.used) || !fill_known(self, local, know, &view.known_count))
+    uint32_t used = pt_monitor_used();
+    if ((local->heard || used != local->used) && !hear(self, local, used))
         return;
-    fill_values(local, know);
-    view.known = local->known;
+    struct pt_mttl_view view = {.self = local->slot,
+                                .event = event,
+                                .values = local->values,
+                                .known = local->known,
+                                .known_count = local->known_count,
+                                .used = used,
+                                .initial = state0,
+                                .changed = local->changed};
     bool was_broken = local->broken;
     unsigned flags = pt_mttl_step(pt_monitor_block, &view, local->memory, local->next, local->verdicts);
     local->stable = flags & PT_MTTL_STABLE;
+    local->changed = 0;
     if (flags & PT_MTTL_BROKEN || was_broken)
         judge(self, local, &view, what);
     if (flags & PT_MTTL_EXPORTED && local->tracks)
         show(self, local, what);
-    pt_know_release(self, local->stepped);
-    local->stepped = pt_know_acquire(knowledge_of(self));
+    local->heard = false;
 }
 
 static bool is_marked(const struct pt_mttl_event *event)
@@ -240,8 +280,8 @@ static bool is_marked(const struct pt_mttl_event *event)
 bool pt_monitor_is_quiet(const struct pt_thread *self)
 {
     const struct pt_local *local = self->local;
-    return local && local->steps && !self->full && local->stable && !local->touched &&
-           !(pt_monitor_block->flags & PT_MTTL_RACES) && knowledge_of(self) == local->stepped;
+    return local && local->steps && !self->full && local->stable && !local->touched && !local->heard &&
+           !(pt_monitor_block->flags & PT_MTTL_RACES);
 }
 
 static void take_event(struct pt_thread *self, struct pt_mttl_event event, const struct pt_happening *what)
@@ -249,7 +289,7 @@ static void take_event(struct pt_thread *self, struct pt_mttl_event event, const
     struct pt_local *local = self->local;
     bool marked = is_marked(&event);
     self->states++;
-    if (!local->stable || local->touched || marked || knowledge_of(self) != local->stepped) {
+    if (!local->stable || local->touched || marked || local->heard) {
         step(self, event, what);
         local->touched = marked;
         pt_thread_settle(self);
@@ -301,17 +341,38 @@ static uint32_t find(struct pt_mttl_table table, const char *name)
     return PT_MTTL_NONE;
 }
 
+/* The same, of a name that was lately asked for: programs name a variable by a string that stays where it is. */
+static uint32_t variable_named(struct pt_local *local, const char *name)
+{
+    uint32_t at = (uint32_t)((uintptr_t)name * UINT64_C(0x9e3779b97f4a7c15) >> 61), var = local->names[at].variable;
+    _Static_assert(PT_LOCAL_NAMES == 1 << (64 - 61), "as many as the hash has values");
+    if (local->names[at].name == name && strcmp(pt_mttl_string(pt_monitor_block, variable(var - 1)->target), name) == 0)
+        return var;
+    var = pt_monitor_variable(name);
+    if (var) {
+        local->names[at].name = name;
+        local->names[at].variable = var;
+    }
+    return var;
+}
+
+static void set_local(struct pt_local *local, uint32_t var, struct pt_value value)
+{
+    local->changed |= pt_mttl_changed_var(var);
+    local->touched = true;
+    local->locals[var] = local->values[var] = value;
+}
+
 void pt_monitor_mark(struct pt_thread *self, enum pt_event_kind kind, const char *name, int64_t value)
 {
     struct pt_mttl_event event = {.what = PT_MTTL_OTHER, .name = PT_MTTL_NONE};
     struct pt_happening what = {.kind = (uint16_t)kind, .object = PT_NO_OBJECT, .site = self->place};
     if (kind == PT_KIND_INTERNAL) {
-        uint32_t var = pt_monitor_variable(name);
+        uint32_t var = variable_named(self->local, name);
         what.value = pt_value_int(value);
         if (var) {
             what.name = pt_mttl_string(pt_monitor_block, variable(var - 1)->target);
-            self->local->locals[var - 1] = what.value;
-            self->local->touched = true;
+            set_local(self->local, var - 1, what.value);
         }
     } else if (kind == PT_KIND_BEGIN || kind == PT_KIND_END) {
         event.what = kind == PT_KIND_BEGIN ? PT_MTTL_ENTER : PT_MTTL_LEAVE;
@@ -389,7 +450,6 @@ void pt_monitor_local_free(struct pt_thread *self, struct pt_local *local)
 {
     if (!local)
         return;
-    pt_know_release(self, local->stepped);
     pt_pool_give(self, local->memory);
     pt_pool_give(self, local->next);
     pt_pool_give(self, local->known);

@@ -14,20 +14,28 @@
 #include "runtime/knowledge.h"
 #include "runtime/thread.h"
 
+enum { PT_LOCAL_NAMES = 8 };
+
 /* What a thread remembers between its events. */
 struct pt_local {
     uint32_t slot;
-    bool steps;              /* it keeps units; otherwise its events are not even counted */
-    bool tracks;             /* others ask about it */
-    bool stable;             /* the last step would repeat itself ... */
-    bool touched;            /* ... unless its event was marked, or a local variable has changed */
-    bool broken;             /* some property is violated in the present state */
-    struct pt_know *stepped; /* what it knew at the last step; a reference */
+    bool steps;       /* it keeps units; otherwise its events are not even counted */
+    bool tracks;      /* others ask about it */
+    bool stable;      /* the last step would repeat itself ... */
+    bool touched;     /* ... unless its event was marked, or a local variable has changed, ... */
+    bool heard;       /* ... or something else that it knows */
+    bool broken;      /* some property is violated in the present state */
+    uint64_t changed; /* which local variables: for struct pt_mttl_view */
     struct pt_mttl_thread *memory;
     struct pt_mttl_entry *next;
     size_t next_bytes;
-    const struct pt_mttl_entry **known;
-    uint32_t known_cap;
+    const struct pt_mttl_entry **known; /* as the last step saw it; those of other threads live while !heard */
+    uint32_t known_count, known_cap;
+    uint32_t used; /* slots handed out when it stepped last */
+    struct {
+        const char *name;
+        uint32_t variable;            /* plus 1 */
+    } names[PT_LOCAL_NAMES];          /* lately given to portent_internal */
     struct pt_mttl_verdict *verdicts; /* these four stand behind it, by property and by variable of the block */
     uint64_t *since;                  /* 1 + the first of the present run of violating states; 0: not violated */
     struct pt_value *values;
@@ -49,6 +57,8 @@ void pt_monitor_free(struct pt_thread *self, struct pt_thread *thread);
 /* pthread_setname_np: a thread that the properties name so and that has not been met. */
 void pt_monitor_rename(struct pt_thread *self, struct pt_thread *thread, const char *name);
 
+/* The thread's clock was `before`, which is still held: does it know more now? */
+void pt_monitor_clock_changes(struct pt_thread *self, pt_clock_id before);
 /* A watched variable's write by any thread: its value is news. Before the event itself. */
 void pt_monitor_written(struct pt_thread *self, uint32_t object);
 /* One event of a thread that `steps`. */

@@ -6,8 +6,8 @@
 
 /* Where a thread stands in vectors of knowledge. */
 uint32_t pt_monitor_place(uint32_t slot);
-/* The thread knows this from here on; it takes references of its own. */
-void pt_monitor_learn(struct pt_thread *self, uint32_t place, struct pt_fact *fact);
+/* The thread knows this from here on. The caller's reference to it is taken over. */
+void pt_monitor_learn(struct pt_thread *self, struct pt_fact *fact);
 struct pt_fact *pt_monitor_entry_fact(struct pt_thread *self, const struct pt_mttl_entry *entry, uint64_t version,
                                       uint64_t state, const struct pt_happening *what);
 void pt_monitor_close(struct pt_thread *self, uint32_t property);

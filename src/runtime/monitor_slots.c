@@ -178,8 +178,7 @@ static void settle(struct pt_thread *thread, struct pt_thread *actor, uint32_t a
     slot->fact = NULL;
     thread->local = local;
     if (fact)
-        pt_monitor_learn(forked ? actor : thread, pt_monitor_place(at), fact);
-    pt_fact_release(actor, fact);
+        pt_monitor_learn(forked ? actor : thread, fact);
     pt_thread_refresh(thread);
 }
 

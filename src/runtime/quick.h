@@ -6,7 +6,8 @@
  *                 same clock and is no news.
  *   known write   A = W = V_i already: held, written, let go.
  *   passed        A is an older clock, which the thread has passed (thread.h), and the access covers all bytes in use.
- *                 W <= A, so the access takes no clock; held, accessed, and let go with V_i in place.
+ *                 W <= A, so the access takes no clock; held, looked at again if the thread had no reference to A,
+ *                 accessed, and let go with V_i in place.
  *
  * A holder is alone with the granule, so the access and its clocks are one step for all others. In a fault of the
  * access the granule is let go while the program's handler runs (signal.c); the ends look whether it is still as it
@@ -59,7 +60,8 @@ static inline bool pt_quick_is_passed(struct pt_thread *self, uint64_t word, uns
 {
     unsigned known = pt_shadow_bytes(word);
     return !(word & PT_SHADOW_STATE) && !(known & ~bytes) && (write || !known || known == bytes) && self->clock &&
-           (!self->slow || self->quiet != UINT64_MAX) && pt_thread_has_passed(self, pt_shadow_access(word));
+           (!self->slow || self->quiet != UINT64_MAX) &&
+           (pt_thread_has_passed(self, pt_shadow_access(word)) || pt_thread_has_seen(self, pt_shadow_access(word)));
 }
 
 /* Enters the runtime and holds the granule if its word is still `seen`; the caller leaves if it is not. The thread is
@@ -75,6 +77,18 @@ static inline bool pt_quick_hold(struct pt_thread *self, pt_shadow_word *word, u
     return __builtin_expect(atomic_compare_exchange_strong_explicit(word, &seen, seen | PT_SHADOW_HELD,
                                                                     memory_order_acquire, memory_order_relaxed),
                             1);
+}
+
+/* The same for a passed access. What a stamp said of a number that nobody held for us is asked again: the number may
+ * have been used for another clock in between. */
+static inline bool pt_quick_hold_passed(struct pt_thread *self, pt_shadow_word *word, uint64_t seen)
+{
+    if (!pt_quick_hold(self, word, seen))
+        return false;
+    if (pt_thread_has_passed(self, pt_shadow_access(seen)) || pt_thread_has_seen(self, pt_shadow_access(seen)))
+        return true;
+    pt_granule_let_go(word, seen);
+    return false;
 }
 
 /* Whether the granule was never let go since. A flag, because reading the word right after the exchange is slow. */
@@ -116,7 +130,7 @@ static inline __attribute__((always_inline)) void pt_quick_end_passed(struct pt_
         if (!seen)
             pt_shadow_note_use(address);
         pt_thread_give(self, 1 + write);
-        pt_thread_release(self, pt_shadow_access(seen), 1);
+        pt_thread_pass(self, pt_shadow_access(seen), 1);
         if (write)
             pt_thread_release(self, pt_shadow_write(seen), 1);
         pt_granule_let_go(word, write ? marks | clock << PT_SHADOW_WRITE_AT | clock

@@ -227,6 +227,7 @@ static void end(void *value)
         pt_emit_end(self);
     pt_granule_drop_between(self);
     pt_thread_drop_passed(self);
+    pt_know_settle(self, NULL);
     if (self->put_off)
         pt_sys_release(self->put_off, 4096);
     self->put_off = NULL;
@@ -287,6 +288,8 @@ void pt_thread_set_clock(struct pt_thread *self, pt_clock_id owned)
     int64_t credit = self->credit;
     self->clock = owned;
     self->credit = 1;
+    if (pt_monitor_on)
+        pt_monitor_clock_changes(self, before);
     pt_thread_pass(self, before, credit);
     pt_thread_refresh(self);
 }
@@ -309,16 +312,20 @@ void pt_thread_drop_passed(struct pt_thread *self)
 
 void pt_thread_take(struct pt_thread *self, pt_clock_id id)
 {
-    if (pt_thread_has_passed(self, id) || pt_clock_leq(id, self->clock))
+    if (pt_thread_has_passed(self, id) || pt_thread_has_seen(self, id))
         return;
-    pt_clock_id joined = pt_clock_join_later(self, self->clock, id);
-    if (joined)
+    if (!pt_clock_leq(id, self->clock)) {
+        pt_clock_id joined = pt_clock_next_join(self, id);
+        if (!joined)
+            return;
         pt_thread_set_clock(self, joined);
+    }
+    pt_thread_note_seen(self, id);
 }
 
 void pt_thread_tick(struct pt_thread *self)
 {
-    pt_clock_id next = pt_clock_with(self, self->clock, self->number, ++self->events);
+    pt_clock_id next = pt_clock_next_tick(self, ++self->events);
     if (next)
         pt_thread_set_clock(self, next);
 }

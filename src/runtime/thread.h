@@ -17,7 +17,14 @@
 #include "runtime/clock.h"
 #include "runtime/pool.h"
 
-enum { PT_SITE_CACHE = 256, PT_WRITE_LOCKS = 32, PT_OPEN_MAX = 8, PT_BETWEEN_BITS = 5, PT_PASSED_BITS = 9 };
+enum {
+    PT_SITE_CACHE = 256,
+    PT_WRITE_LOCKS = 32,
+    PT_OPEN_MAX = 8,
+    PT_BETWEEN_BITS = 5,
+    PT_PASSED_BITS = 9,
+    PT_SEEN_BITS = 6
+};
 enum { PT_NAME_CACHE = 32, PT_BLOCK_MAX = 64, PT_VIOLATED_MAX = 16 };
 enum { PT_ATTEND_SIGNAL = 1, PT_ATTEND_CANCEL = 2, PT_ATTEND_VIOLATION = 4 };
 
@@ -63,7 +70,9 @@ struct pt_thread {
     uint64_t changes; /* of the clock so far */
     struct pt_between between[1 << PT_BETWEEN_BITS]; /* by a hash of the word's clocks */
     struct pt_passed passed[1 << PT_PASSED_BITS];    /* by the low bits of the number */
-    uint32_t number;                                 /* in order of creation */
+    uint64_t seen[1 << PT_SEEN_BITS]; /* by the low bits of the maker: the latest stamp known to be <= the clock's */
+    uint64_t made;                    /* clocks that were made to be its own */
+    uint32_t number;                  /* in order of creation */
     uint32_t parent;
     uint32_t events; /* its relevant events so far */
     bool full;       /* all its events are recorded; set before its first one (full.h) */
@@ -94,8 +103,9 @@ struct pt_thread {
     struct pt_told *told; /* reports that wait to be printed (tell.c) */
 
     /* decentralised properties (monitor.h) */
-    struct pt_local *local; /* NULL: they are not about this thread */
-    uint64_t states;        /* its events so far, counted if it is evaluated in them */
+    struct pt_local *local;    /* NULL: they are not about this thread */
+    uint64_t states;           /* its events so far, counted if it is evaluated in them */
+    struct pt_sharing sharing; /* of the clock's vector of knowledge */
     struct pt_pool_cache pool;
     uint32_t gate_next;   /* its next entry in the gate's schedule, as far as was looked (gate.c) ... */
     uint64_t gate_waited; /* ... and how long, in nanoseconds, it has waited for the causes of that one */
@@ -207,6 +217,24 @@ static inline struct pt_passed *pt_passed_slot(struct pt_thread *self, pt_clock_
 static inline bool pt_thread_has_passed(struct pt_thread *self, pt_clock_id id)
 {
     return !id || id == self->clock || pt_passed_slot(self, id)->id == id;
+}
+
+/* Whether a clock's stamp tells that it is <= V_i; false says nothing. True of a number that the caller does not hold
+ * is true of what it meant a moment ago. */
+static inline bool pt_thread_has_seen(const struct pt_thread *self, pt_clock_id id)
+{
+    uint64_t stamp = pt_clock_stamp(id), maker = pt_stamp_maker(stamp);
+    uint64_t seen = self->seen[maker & ((1u << PT_SEEN_BITS) - 1)];
+    return stamp && (maker == self->number || (pt_stamp_maker(seen) == maker && stamp <= seen));
+}
+
+/* The thread's clock is no earlier than this one. */
+static inline void pt_thread_note_seen(struct pt_thread *self, pt_clock_id id)
+{
+    uint64_t stamp = pt_clock_stamp(id);
+    uint64_t *seen = &self->seen[pt_stamp_maker(stamp) & ((1u << PT_SEEN_BITS) - 1)];
+    if (stamp && (stamp > *seen || pt_stamp_maker(stamp) != pt_stamp_maker(*seen)))
+        *seen = stamp;
 }
 
 /* One more reference for a shadow word: from the thread's own where it can be. */
