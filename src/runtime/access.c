@@ -90,17 +90,17 @@ static bool is_untouched(uintptr_t address)
  * Returns the value if the granule is as the read would leave it. acquire, before: partner of pt_granule_let_go. The
  * fence and the second check: a holder who wrote the value that was loaded has been seen to hold or to let go.
  */
-#define READ_IF(test, bytes, type, perform, count)                                                                     \
+#define READ_IF(test, bytes, type, perform)                                                                            \
     if (test) {                                                                                                        \
         type value = perform;                                                                                          \
         atomic_thread_fence(memory_order_acquire);                                                                     \
         if (__builtin_expect(atomic_load_explicit(word, memory_order_relaxed) == seen, 1)) {                           \
-            count;                                                                                                     \
+            self->states++;                                                                                            \
             return value;                                                                                              \
         }                                                                                                              \
     }
-#define IS_KNOWN(quick, bytes) pt_quick_read_is_known(quick, seen, pt_quick_marks(self, at, bytes))
-#define IS_BETWEEN(bytes)      pt_quick_read_is_between(self, seen, pt_quick_marks(self, at, bytes))
+#define IS_KNOWN(bytes)   pt_quick_read_is_known(self->quick, seen, pt_quick_marks(self, at, bytes))
+#define IS_BETWEEN(bytes) pt_quick_read_is_between(self, seen, pt_quick_marks(self, at, bytes))
 
 #define DEFINE_LONG_READ(name, bytes, type, atomic, perform)                                                           \
     static COLD type long_##name(const void *address, const struct pt_site *site)                                      \
@@ -109,8 +109,10 @@ static bool is_untouched(uintptr_t address)
             type value = perform;                                                                                      \
             /* acquire: partner of the exchange that publishes a leaf; no writer had one before the load */            \
             atomic_thread_fence(memory_order_acquire);                                                                 \
-            if (is_untouched((uintptr_t)address) && is_untouched((uintptr_t)address + bytes - 1))                      \
+            if (is_untouched((uintptr_t)address) && is_untouched((uintptr_t)address + bytes - 1)) {                    \
+                pt_self->states++;                                                                                     \
                 return value;                                                                                          \
+            }                                                                                                          \
         }                                                                                                              \
         struct way way;                                                                                                \
         begin(&way, address, bytes, atomic, false);                                                                    \
@@ -125,13 +127,12 @@ static bool is_untouched(uintptr_t address)
                                   pt_shadow_word *word, uint64_t seen)                                                 \
     {                                                                                                                  \
         uintptr_t at = (uintptr_t)address;                                                                             \
-        if (seen & PT_SHADOW_HELD || self->slow) {                                                                     \
+        if (seen & PT_SHADOW_HELD) {                                                                                   \
             seen = pt_quick_await(word, seen);                                                                         \
-            READ_IF(IS_KNOWN(pt_thread_quick(self), bytes), bytes, type, perform, self->states++)                      \
+            READ_IF(IS_KNOWN(bytes), bytes, type, perform)                                                             \
         }                                                                                                              \
         if (self->busy || !pt_quick_is_passed(self, seen, pt_bytes_at(at, bytes), false)) {                            \
-            READ_IF((!self->slow || self->quiet != UINT64_MAX) && IS_BETWEEN(bytes), bytes, type, perform,             \
-                    self->states++)                                                                                    \
+            READ_IF(IS_BETWEEN(bytes), bytes, type, perform)                                                           \
             return long_##name(address, site);                                                                         \
         }                                                                                                              \
         if (!pt_quick_hold_passed(self, word, seen)) {                                                                 \
@@ -153,7 +154,7 @@ static bool is_untouched(uintptr_t address)
         if (!word)                                                                                                     \
             return long_##name(address, site);                                                                         \
         uint64_t seen = atomic_load_explicit(word, memory_order_acquire);                                              \
-        READ_IF(IS_KNOWN(self->quick, bytes), bytes, type, perform, (void)0)                                           \
+        READ_IF(IS_KNOWN(bytes), bytes, type, perform)                                                                 \
         return stale_##name(address, site, self, word, seen);                                                          \
     }
 
@@ -177,7 +178,7 @@ static bool is_untouched(uintptr_t address)
         uintptr_t at = (uintptr_t)address;                                                                             \
         pt_shadow_word *word = self && !self->busy ? pt_quick_word(at, bytes) : NULL;                                  \
         uint64_t seen = word ? pt_quick_await(word, atomic_load_explicit(word, memory_order_relaxed)) : 0;             \
-        bool known = word && pt_quick_write_is_known(pt_thread_quick(self), seen);                                     \
+        bool known = word && pt_quick_write_is_known(self->quick, seen);                                               \
         if (!word || (!known && !pt_quick_is_passed(self, seen, pt_bytes_at(at, bytes), true)))                        \
             return long_##name(address, value, op, order, site);                                                       \
         if (!(known ? pt_quick_hold(self, word, seen) : pt_quick_hold_passed(self, word, seen))) {                     \
@@ -212,6 +213,7 @@ static bool is_untouched(uintptr_t address)
         if (!pt_quick_hold(self, word, seen))                                                                          \
             return again_##name(address, value, op, order, site);                                                      \
         type result = perform;                                                                                         \
+        self->states++;                                                                                                \
         pt_quick_end_known(self, word, at, bytes, seen);                                                               \
         return result;                                                                                                 \
     }
@@ -240,7 +242,7 @@ static bool is_untouched(uintptr_t address)
         pt_shadow_word *word = self && !self->busy ? pt_quick_word(at, bytes) : NULL;                                  \
         uint64_t seen = word ? pt_quick_await(word, atomic_load_explicit(word, memory_order_relaxed)) : 0;             \
         uint64_t marks = word ? pt_quick_marks(self, at, bytes) : 0;                                                   \
-        bool known = word && pt_quick_write_is_known(pt_thread_quick(self), seen) && (seen & marks) == marks;          \
+        bool known = word && pt_quick_write_is_known(self->quick, seen) && (seen & marks) == marks;                    \
         if (!word || (!known && !pt_quick_is_passed(self, seen, pt_bytes_at(at, bytes), false)))                       \
             return long_cas##bytes(address, expected, desired, site);                                                  \
         if (!(known ? pt_quick_hold(self, word, seen) : pt_quick_hold_passed(self, word, seen))) {                     \

@@ -71,15 +71,15 @@ bool pt_hold_take(struct pt_thread *self, uintptr_t address, size_t size, struct
     for (;;) {
         bool wide = true;
         uintptr_t low = hold->low, high = hold->high;
+        pt_shadow_word *word = NULL;
         for (uintptr_t granule = hold->low; granule < hold->high; granule += 8) {
-            pt_shadow_word *word = pt_shadow_word_of(granule);
+            word = word && !pt_shadow_starts_leaf(granule) ? word + 1 : pt_shadow_word_of(granule);
             if (!word) {
                 let_go_all(hold, granule);
                 self->held_word = NULL;
                 return false;
             }
-            pt_granule_hold(word);
-            if (touched_bytes(hold, granule))
+            if (pt_granule_hold(word) & PT_SHADOW_FINE && touched_bytes(hold, granule))
                 wide &= wide_enough(hold, granule, &low, &high);
         }
         if (wide)
@@ -215,7 +215,7 @@ static unsigned watched_bytes(const struct pt_hold *hold, uintptr_t granule)
 /* An event of which no atom speaks: all there is to do about it while the thread is quiet. */
 static bool only_counts(struct pt_thread *self)
 {
-    if (self->quiet == UINT64_MAX)
+    if (self->quick == UINT64_MAX)
         return false;
     self->states++;
     return true;
@@ -259,12 +259,45 @@ static void record_rest(struct pt_thread *self, const struct pt_hold *hold, enum
         take_piece(self, kind, site, from, hold->to - from);
 }
 
+/* Neighbours are mostly alike: a word says the same of every granule that is touched as a whole. */
+static void take_clocks(struct pt_thread *self, const struct pt_hold *hold,
+                        void (*take)(struct pt_thread *self, uint64_t word, unsigned bytes))
+{
+    uint64_t taken = 0; /* which teaches nothing */
+    for (uintptr_t granule = hold->from & ~(uintptr_t)7; granule < hold->to; granule += 8) {
+        uint64_t seen = held_word(pt_shadow_peek(granule));
+        unsigned bytes = touched_bytes(hold, granule);
+        if (seen != taken)
+            take(self, seen, bytes);
+        taken = bytes == 0xff ? seen : 0;
+    }
+}
+
+/* Likewise: such granules end with the same word as the one before, and with as many references. */
+static void give_write_clocks(struct pt_thread *self, const struct pt_hold *hold)
+{
+    uint64_t before = 0, made = 0;
+    for (uintptr_t granule = hold->low; granule < hold->high; granule += 8) {
+        pt_shadow_word *word = pt_shadow_peek(granule);
+        unsigned bytes = touched_bytes(hold, granule);
+        uint64_t seen = held_word(word);
+        if (bytes != 0xff || seen != before || (seen | made) & PT_SHADOW_FINE || !seen) {
+            made = bytes ? pt_granule_after_write(self, granule, seen, bytes) : seen;
+            before = bytes == 0xff ? seen : 0;
+        } else if ((seen ^ made) & PT_SHADOW_CLOCKS) {
+            pt_thread_give(self, 2);
+            pt_thread_release(self, pt_shadow_access(seen), 1);
+            pt_thread_release(self, pt_shadow_write(seen), 1);
+        }
+        pt_granule_let_go(word, made);
+    }
+}
+
 void pt_hold_end_read(struct pt_thread *self, struct pt_hold *hold, const struct pt_site *site)
 {
     if (hold->watched)
         each_watched(self, hold, site, 0, check_read);
-    for (uintptr_t granule = hold->from & ~(uintptr_t)7; granule < hold->to; granule += 8)
-        pt_granule_before_read(self, held_word(pt_shadow_peek(granule)), touched_bytes(hold, granule));
+    take_clocks(self, hold, pt_granule_before_read);
     if (self->slow && hold->sync) {
         take_sync(self, hold);
     } else if (self->slow) {
@@ -284,8 +317,7 @@ void pt_hold_end_read(struct pt_thread *self, struct pt_hold *hold, const struct
 void pt_hold_end_write(struct pt_thread *self, struct pt_hold *hold, enum pt_event_kind kind,
                        const struct pt_site *site)
 {
-    for (uintptr_t granule = hold->from & ~(uintptr_t)7; granule < hold->to; granule += 8)
-        pt_granule_before_write(self, held_word(pt_shadow_peek(granule)), touched_bytes(hold, granule));
+    take_clocks(self, hold, pt_granule_before_write);
     if (hold->watched)
         each_watched(self, hold, site, (int)kind, record_write);
     if (self->slow && hold->sync)
@@ -293,12 +325,7 @@ void pt_hold_end_write(struct pt_thread *self, struct pt_hold *hold, enum pt_eve
     else if (self->slow)
         record_rest(self, hold, kind == PT_KIND_UPDATE ? PT_KIND_UPDATE_AT : PT_KIND_WRITE_AT, site);
     self->held = hold->outer;
-    for (uintptr_t granule = hold->low; granule < hold->high; granule += 8) {
-        pt_shadow_word *word = pt_shadow_peek(granule);
-        unsigned bytes = touched_bytes(hold, granule);
-        uint64_t seen = held_word(word);
-        pt_granule_let_go(word, bytes ? pt_granule_after_write(self, granule, seen, bytes) : seen);
-    }
+    give_write_clocks(self, hold);
 }
 
 /* There is no value to read or write: an access that would leave the word as it is has happened when the word was seen.
@@ -311,11 +338,8 @@ static bool sync_quickly(struct pt_thread *self, uintptr_t at, bool write, bool 
     /* acquire: partner of the release by which the last holder let go */
     uint64_t seen = pt_quick_await(word, atomic_load_explicit(word, memory_order_acquire));
     uint64_t marks = pt_quick_marks(self, at, 4);
-    if (self->slow && self->quiet == UINT64_MAX)
-        return false;
-    if (write ? pt_quick_write_is_known(pt_thread_quick(self), seen) && (seen & marks) == marks
-              : pt_quick_read_is_known(pt_thread_quick(self), seen, marks) ||
-                    pt_quick_read_is_between(self, seen, marks)) {
+    if (write ? pt_quick_write_is_known(self->quick, seen) && (seen & marks) == marks
+              : pt_quick_read_is_known(self->quick, seen, marks) || pt_quick_read_is_between(self, seen, marks)) {
         self->states += counts;
         return true;
     }

@@ -48,7 +48,7 @@ static inline bool pt_quick_read_is_between(const struct pt_thread *self, uint64
     uint64_t clocks = word & PT_SHADOW_CLOCKS;
     const struct pt_between *between = &self->between[pt_between_slot(clocks)];
     return (word & (PT_SHADOW_STATE | marks)) == marks && clocks && between->clocks == clocks &&
-           between->change == self->changes;
+           between->change == self->changes && self->quick != UINT64_MAX;
 }
 
 static inline bool pt_quick_write_is_known(uint64_t quick, uint64_t word)
@@ -60,7 +60,7 @@ static inline bool pt_quick_is_passed(struct pt_thread *self, uint64_t word, uns
 {
     unsigned known = pt_shadow_bytes(word);
     return !(word & PT_SHADOW_STATE) && !(known & ~bytes) && (write || !known || known == bytes) && self->clock &&
-           (!self->slow || self->quiet != UINT64_MAX) &&
+           self->quick != UINT64_MAX &&
            (pt_thread_has_passed(self, pt_shadow_access(word)) || pt_thread_has_seen(self, pt_shadow_access(word)));
 }
 

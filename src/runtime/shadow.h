@@ -85,6 +85,12 @@ static inline pt_shadow_word *pt_shadow_peek(uintptr_t address)
     return leaf ? &leaf->words[(address & ((1u << PT_LEAF_BITS) - 1)) >> 3] : NULL;
 }
 
+/* Whether the word of this granule is not the next one after that of the granule below. */
+static inline bool pt_shadow_starts_leaf(uintptr_t granule)
+{
+    return (granule & ((1u << PT_LEAF_BITS) - 1)) == 0;
+}
+
 /* The same, made where there is none; NULL when there is no more memory. */
 static inline pt_shadow_word *pt_shadow_word_of(uintptr_t address)
 {

@@ -265,7 +265,8 @@ void pt_thread_detached(struct pt_thread *thread)
 
 void pt_thread_settle(struct pt_thread *self)
 {
-    self->quiet = pt_monitor_is_quiet(self) && !(self->attention & PT_ATTEND_CANCEL) ? self->clock : UINT64_MAX;
+    bool counts = !self->slow || pt_monitor_is_quiet(self);
+    self->quick = counts && !(self->attention & PT_ATTEND_CANCEL) ? self->clock : UINT64_MAX;
 }
 
 void pt_thread_refresh(struct pt_thread *self)
@@ -274,7 +275,6 @@ void pt_thread_refresh(struct pt_thread *self)
     self->care = self->clock ? UINT64_C(0xff) << PT_SHADOW_BYTES_AT : 0;
     self->slow = self->full || (self->local && self->local->steps);
     pt_thread_settle(self);
-    self->quick = self->slow || self->attention & PT_ATTEND_CANCEL ? UINT64_MAX : self->clock;
 }
 
 void pt_thread_after_ended(void)

@@ -59,11 +59,11 @@ struct pt_thread {
     /* read by every hook */
     pt_clock_id clock; /* V_i of algorithm A */
     uint32_t busy;     /* depth of entries into the runtime */
-    uint64_t quick; /* the clock with which an access may be quick; none (~0) while cancellation must be looked for */
-    uint64_t quiet; /* of a slow thread: its clock while its events need only be counted (monitor.h), else none */
-    uint64_t care;  /* the marks of all bytes in a shadow word, or 0 while the clock is empty: then none needs one */
+    uint64_t quick;    /* the clock with which an access may be quick, and is then only counted; none (~0) while
+                          cancellation must be looked for, or events are recorded or evaluated (monitor.h) */
+    uint64_t care;     /* the marks of all bytes in a shadow word, or 0 while the clock is empty: then none needs one */
     uint32_t attention; /* on leaving: a signal or a violation was put off, or asynchronous cancellation is on */
-    bool slow;          /* no quick way through the hooks themselves: every event is recorded, or evaluated */
+    bool slow;          /* every event is recorded, or evaluated unless it is no news */
     bool disturbed;     /* the granule of a quick access was let go and held again in the middle of it */
     _Atomic uint64_t *held_word; /* while `held` is NULL: the granule of a quick access, for faults (signal.c) */
     int64_t credit;   /* references to `clock` that this thread owns; one is its own, the others are to give away */
@@ -104,7 +104,7 @@ struct pt_thread {
 
     /* decentralised properties (monitor.h) */
     struct pt_local *local;    /* NULL: they are not about this thread */
-    uint64_t states;           /* its events so far, counted if it is evaluated in them */
+    uint64_t states;           /* its events so far, as far as it is evaluated in them */
     struct pt_sharing sharing; /* of the clock's vector of knowledge */
     struct pt_pool_cache pool;
     uint32_t gate_next;   /* its next entry in the gate's schedule, as far as was looked (gate.c) ... */
@@ -272,12 +272,6 @@ static inline void pt_thread_pass(struct pt_thread *self, pt_clock_id id, int64_
         *slot = (struct pt_passed){.id = id};
     }
     pt_thread_release(self, id, references);
-}
-
-/* The clock with which an access that is not done in the hook itself may be quick. */
-static inline uint64_t pt_thread_quick(const struct pt_thread *self)
-{
-    return self->slow ? self->quiet : self->quick;
 }
 
 static inline bool pt_is_active(void)
