@@ -127,6 +127,26 @@ static bool is_untouched(uintptr_t address)
                                   pt_shadow_word *word, uint64_t seen)                                                 \
     {                                                                                                                  \
         uintptr_t at = (uintptr_t)address;                                                                             \
+        struct pt_reading *reading = self->busy ? NULL : pt_readers_at(self, seen, at, pt_bytes_at(at, bytes));        \
+        if (reading && reading->clock == self->clock) {                                                                \
+            type value = perform;                                                                                      \
+            atomic_thread_fence(memory_order_acquire);                                                                 \
+            if (pt_readers_still(reading, word, seen)) {                                                               \
+                self->states++;                                                                                        \
+                return value;                                                                                          \
+            }                                                                                                          \
+        } else if (reading) {                                                                                          \
+            if (pt_readers_begin(self, reading, word, seen)) {                                                         \
+                type value = perform;                                                                                  \
+                bool counts = pt_readers_done(self, reading);                                                          \
+                self->states += counts;                                                                                \
+                pt_quick_leave(self);                                                                                  \
+                if (counts)                                                                                            \
+                    return value;                                                                                      \
+            } else {                                                                                                   \
+                pt_quick_leave(self);                                                                                  \
+            }                                                                                                          \
+        }                                                                                                              \
         if (seen & PT_SHADOW_HELD) {                                                                                   \
             seen = pt_quick_await(word, seen);                                                                         \
             READ_IF(IS_KNOWN(bytes), bytes, type, perform)                                                             \

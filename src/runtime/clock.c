@@ -7,7 +7,7 @@
  * Cost: comparing and joining are linear in the number of threads that have had relevant events. Bound: 2^27 snapshots
  * at a time; beyond that recording stops and the verdict is unknown.
  */
-#include "runtime/clock.h"
+#include "runtime/clock_impl.h"
 
 #include <string.h>
 
@@ -24,12 +24,13 @@ static struct {
     unsigned char *chunk;
     size_t chunk_left;
     pt_clock_id free[PT_CLOCK_CLASSES];
+    void *rooms[PT_CLOCK_CLASSES]; /* pairs that numbers in rings outgrew */
 } common = {.numbers = 1};
 
 bool pt_clock_start(void)
 {
     pt_clocks = pt_sys_reserve(sizeof *pt_clocks << PT_CLOCK_BITS);
-    return pt_clocks != NULL;
+    return pt_clocks && pt_clock_ring_start();
 }
 
 static struct pt_clock_pair *carve_pairs(uint32_t size_class)
@@ -84,10 +85,14 @@ static pt_clock_id refill(struct pt_thread *self, uint32_t size_class)
     return self->clocks.free[size_class].first;
 }
 
-/* A snapshot with room for `pairs` and one reference, or 0 when there is no more. */
-static pt_clock_id make(struct pt_thread *self, uint32_t pairs)
+static uint32_t class_for(uint32_t pairs)
 {
-    uint32_t size_class = pairs <= 2 ? 0 : 31 - (uint32_t)__builtin_clz(pairs - 1);
+    return pairs <= 2 ? 0 : 31 - (uint32_t)__builtin_clz(pairs - 1);
+}
+
+pt_clock_id pt_clock_make(struct pt_thread *self, uint32_t pairs)
+{
+    uint32_t size_class = class_for(pairs);
     pt_clock_id id = 0;
     if (size_class < PT_CLOCK_CLASSES) {
         id = self->clocks.free[size_class].first;
@@ -101,7 +106,6 @@ static pt_clock_id make(struct pt_thread *self, uint32_t pairs)
     self->clocks.free[size_class].first = pt_clocks[id].next_free;
     self->clocks.free[size_class].count--;
     pt_clocks[id].knows = (struct pt_knows){0};
-    atomic_store_explicit(&pt_clocks[id].stamp, 0, memory_order_relaxed);
     atomic_store_explicit(&pt_clocks[id].references, 1, memory_order_relaxed);
     return id;
 }
@@ -156,10 +160,47 @@ bool pt_clock_leq(pt_clock_id a, pt_clock_id b)
     return pt_know_leq(x->knows, y->knows);
 }
 
-static pt_clock_id merge(struct pt_thread *self, pt_clock_id a, pt_clock_id b)
+/* Larger room for a number in the thread's ring. */
+static bool enlarge(pt_clock_id id, uint32_t size_class)
+{
+    struct pt_clock *clock = &pt_clocks[id];
+    pt_spin_lock(&common.lock);
+    void *room = size_class < PT_CLOCK_CLASSES ? common.rooms[size_class] : NULL;
+    if (room)
+        memcpy(&common.rooms[size_class], room, sizeof room);
+    else if (size_class < PT_CLOCK_CLASSES)
+        room = carve_pairs(size_class);
+    if (room) {
+        memcpy(clock->pairs, &common.rooms[clock->size_class], sizeof(void *));
+        common.rooms[clock->size_class] = clock->pairs;
+        clock->pairs = room;
+        clock->size_class = size_class;
+    }
+    pt_spin_unlock(&common.lock);
+    return room != NULL;
+}
+
+/* A number for the thread's own next clock. */
+static pt_clock_id make_own(struct pt_thread *self, uint32_t pairs)
+{
+    pt_clock_id id = pt_clock_ring_next(self);
+    if (!id)
+        return pt_clock_make(self, pairs);
+    pt_know_release(self, pt_clocks[id].knows);
+    pt_clocks[id].knows = (struct pt_knows){0};
+    pt_clocks[id].count = 0;
+    if (class_for(pairs) > pt_clocks[id].size_class && !enlarge(id, class_for(pairs))) {
+        self->clock_ring.local[self->clock_ring.position] = 0;
+        pt_runtime_give_up();
+        return 0;
+    }
+    return id;
+}
+
+static pt_clock_id merge(struct pt_thread *self, pt_clock_id a, pt_clock_id b, bool own)
 {
     const struct pt_clock *x = &pt_clocks[a], *y = &pt_clocks[b];
-    pt_clock_id id = make(self, x->count + y->count);
+    pt_clock_id id = own ? make_own(self, x->count + y->count) : pt_clock_make(self, x->count + y->count);
     if (!id)
         return 0;
     struct pt_clock_pair *out = pt_clocks[id].pairs;
@@ -183,24 +224,15 @@ pt_clock_id pt_clock_join(struct pt_thread *self, pt_clock_id a, pt_clock_id b)
 {
     pt_clock_id result = pt_clock_leq(a, b) ? b : pt_clock_leq(b, a) ? a : 0;
     if (!result && (a || b))
-        return merge(self, a, b);
+        return merge(self, a, b, false);
     pt_clock_acquire(result, 1);
     return result;
-}
-
-/* Without a stamp, which costs only time, where the numbers are too large. */
-static pt_clock_id stamped(struct pt_thread *self, pt_clock_id id)
-{
-    if (id && ++self->made >> PT_STAMP_BITS == 0 && (uint64_t)self->number >> (64 - PT_STAMP_BITS) == 0)
-        atomic_store_explicit(&pt_clocks[id].stamp, (uint64_t)self->number << PT_STAMP_BITS | self->made,
-                              memory_order_relaxed);
-    return id;
 }
 
 pt_clock_id pt_clock_next_join(struct pt_thread *self, pt_clock_id b)
 {
     if (!pt_clock_leq(self->clock, b))
-        return stamped(self, merge(self, self->clock, b));
+        return merge(self, self->clock, b, true);
     pt_clock_acquire(b, 1);
     return b;
 }
@@ -212,7 +244,7 @@ pt_clock_id pt_clock_next_tick(struct pt_thread *self, uint32_t count)
     while (at < pairs && x->pairs[at].thread < self->number)
         at++;
     uint32_t rest = at < pairs && x->pairs[at].thread == self->number ? at + 1 : at;
-    pt_clock_id id = make(self, at + 1 + pairs - rest);
+    pt_clock_id id = make_own(self, at + 1 + pairs - rest);
     if (!id)
         return 0;
     struct pt_clock_pair *out = pt_clocks[id].pairs;
@@ -224,14 +256,14 @@ pt_clock_id pt_clock_next_tick(struct pt_thread *self, uint32_t count)
     pt_clocks[id].count = at + 1 + pairs - rest;
     if (self->clock)
         pt_clocks[id].knows = pt_know_share(self, x->knows);
-    return stamped(self, id);
+    return id;
 }
 
 pt_clock_id pt_clock_next_knows(struct pt_thread *self, struct pt_knows knows)
 {
     const struct pt_clock *x = &pt_clocks[self->clock];
     uint32_t pairs = self->clock ? x->count : 0;
-    pt_clock_id id = make(self, pairs);
+    pt_clock_id id = make_own(self, pairs);
     if (!id) {
         pt_know_release(self, knows);
         return 0;
@@ -240,5 +272,5 @@ pt_clock_id pt_clock_next_knows(struct pt_thread *self, struct pt_knows knows)
         memcpy(pt_clocks[id].pairs, x->pairs, pairs * sizeof *x->pairs);
     pt_clocks[id].count = pairs;
     pt_clocks[id].knows = knows;
-    return stamped(self, id);
+    return id;
 }

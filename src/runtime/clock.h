@@ -9,9 +9,8 @@
  * that nobody holds is used again, so memory is bounded by the snapshots alive, at most two per granule of shared
  * memory.
  *
- * A thread's clock only grows. So whoever has a clock of some thread has also passed all that were this thread's
- * before: a snapshot's stamp tells whose it was made to be and as which one, and comparing two stamps of the same
- * thread compares the clocks. (What FastTrack calls an epoch, except that here it says more: all that the thread knew.)
+ * A thread that makes many clocks has numbers of its own, from which others can tell what they have passed
+ * (clock_ring.c).
  */
 #ifndef PT_RUNTIME_CLOCK_H
 #define PT_RUNTIME_CLOCK_H
@@ -33,7 +32,7 @@ struct pt_clock {
     struct pt_clock_pair *pairs;
     uint32_t count;
     uint32_t size_class;    /* room for 2 << size_class pairs */
-    _Atomic uint64_t stamp; /* whose clock it was made to be, and as its how-manieth (pt_stamp); 0: nobody's */
+    _Atomic uint64_t cycle; /* of the ring that its number is in, when it was made */
     union {
         struct pt_knows knows; /* what whoever has this clock knows (knowledge.h); owns references */
         pt_clock_id next_free;
@@ -48,7 +47,29 @@ struct pt_clock_cache {
     } free[PT_CLOCK_CLASSES];
 };
 
+/* The numbers of a thread that makes many. */
+struct pt_clock_ring {
+    uint32_t owner; /* 0: it has none */
+    uint32_t made;  /* clocks before it had one */
+    uint32_t size, position;
+    uint32_t found;   /* free numbers in this cycle */
+    pt_clock_id *ids; /* by position */
+    int64_t *local;   /* references to them that went through the owner's hands */
+};
+
+/* How far in another's ring a thread has come. */
+struct pt_seen {
+    uint32_t owner, position;
+    uint64_t cycle;
+};
+
+struct pt_clock_cycle {
+    _Alignas(64) _Atomic uint64_t number;
+};
+
 extern struct pt_clock *pt_clocks;
+extern _Atomic uint64_t *pt_clock_homes;       /* by number: owner << 32 | position; 0: in no ring */
+extern struct pt_clock_cycle *pt_clock_cycles; /* by owner */
 
 bool pt_clock_start(void);
 /* a <= b, component by component. The caller holds both. */
@@ -63,18 +84,13 @@ pt_clock_id pt_clock_next_tick(struct pt_thread *self, uint32_t count);
 /* V_i with other knowledge, references to which it takes over: */
 pt_clock_id pt_clock_next_knows(struct pt_thread *self, struct pt_knows knows);
 void pt_clock_recycle(struct pt_thread *self, pt_clock_id id);
-/* Gives everything in the cache back: the thread ends. */
+/* Makes the numbers of the ring common ones, then gives everything in the cache back: the thread ends. */
+void pt_clock_ring_end(struct pt_thread *self);
 void pt_clock_flush(struct pt_thread *self);
 
-enum { PT_STAMP_BITS = 40 }; /* for the how-manieth; the thread's number is above */
-static inline uint64_t pt_stamp_maker(uint64_t stamp)
+static inline uint64_t pt_clock_home(pt_clock_id id)
 {
-    return stamp >> PT_STAMP_BITS;
-}
-/* The caller holds it, or looks again when it does. */
-static inline uint64_t pt_clock_stamp(pt_clock_id id)
-{
-    return atomic_load_explicit(&pt_clocks[id].stamp, memory_order_relaxed);
+    return atomic_load_explicit(&pt_clock_homes[id], memory_order_relaxed);
 }
 
 static inline void pt_clock_acquire(pt_clock_id id, int64_t references)

@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "runtime/readers.h"
 #include "runtime/watch.h"
 
 struct spread {
@@ -92,7 +93,7 @@ static bool packs(const struct spread *in, unsigned *ret_bytes, unsigned *ret_at
 static uint64_t replace(struct pt_thread *self, uintptr_t address, uint64_t word, const struct spread *in)
 {
     unsigned bytes, at;
-    if (is_fine(word) && (fine_of(word)->watch || !packs(in, &bytes, &at))) {
+    if (is_fine(word) && (fine_of(word)->watch || fine_of(word)->readers || !packs(in, &bytes, &at))) {
         struct pt_fine *fine = fine_of(word);
         acquire_each(self, in->access);
         acquire_each(self, in->write);
@@ -125,6 +126,12 @@ static uint64_t replace(struct pt_thread *self, uintptr_t address, uint64_t word
     return made;
 }
 
+static void collect(struct pt_thread *self, uint64_t word)
+{
+    if (is_fine(word) && fine_of(word)->readers)
+        pt_readers_collect(self, pt_shadow_access(word));
+}
+
 void pt_granule_before_read(struct pt_thread *self, uint64_t word, unsigned bytes)
 {
     if (!is_fine(word)) {
@@ -144,6 +151,7 @@ void pt_granule_before_write(struct pt_thread *self, uint64_t word, unsigned byt
             pt_thread_take(self, pt_shadow_access(word));
         return;
     }
+    collect(self, word);
     for (unsigned i = 0; i < 8; i++)
         if (bytes >> i & 1)
             pt_thread_take(self, fine_of(word)->access[i]);
@@ -199,6 +207,8 @@ uint64_t pt_granule_after_read(struct pt_thread *self, uintptr_t address, uint64
     }
     if (!is_fine(word) && (word == 0 || (known == bytes && (has_passed(self, access) || pt_clock_leq(access, clock)))))
         return pt_granule_raise_access(self, address, word, bytes);
+    if ((is_fine(word) || known == bytes) && pt_readers_add(self, address, &word, bytes))
+        return word;
     return read_spread(self, address, word, bytes);
 }
 
@@ -257,6 +267,7 @@ void pt_granule_drop_between(struct pt_thread *self)
 
 struct pt_fine *pt_granule_make_fine(struct pt_thread *self, uintptr_t address, uint64_t *word)
 {
+    collect(self, *word);
     if (is_fine(*word))
         return fine_of(*word);
     struct spread state;
@@ -280,6 +291,7 @@ uint64_t pt_granule_forget(struct pt_thread *self, uintptr_t address, uint64_t w
         release_word(self, word);
         return 0;
     }
+    collect(self, word);
     if (is_fine(word) && fine_of(word)->watch)
         pt_watch_end(address, fine_of(word), bytes);
     struct spread state;

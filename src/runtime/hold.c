@@ -68,6 +68,8 @@ bool pt_hold_take(struct pt_thread *self, uintptr_t address, size_t size, struct
                              .to = address + size,
                              .low = address & ~(uintptr_t)7,
                              .high = (address + size + 7) & ~(uintptr_t)7};
+    if (self->crowded && !self->held)
+        pt_readers_make_room(self);
     for (;;) {
         bool wide = true;
         uintptr_t low = hold->low, high = hold->high;

@@ -17,9 +17,8 @@
 #define PT_RUNTIME_QUICK_H
 
 #include "runtime/granule.h"
+#include "runtime/readers.h"
 #include "runtime/shadow.h"
-
-#define PT_SHADOW_STATE (PT_SHADOW_HELD | PT_SHADOW_FINE)
 
 /* The word of an access within one granule; NULL when it is no such access, or nothing near it has a word. */
 static inline pt_shadow_word *pt_quick_word(uintptr_t address, unsigned size)

@@ -28,6 +28,7 @@
 #define PT_SHADOW_CLOCKS ((UINT64_C(1) << (2 * PT_CLOCK_BITS)) - 1) /* A and W */
 #define PT_SHADOW_FINE   (UINT64_C(1) << 62)
 #define PT_SHADOW_HELD   (UINT64_C(1) << 63)
+#define PT_SHADOW_STATE  (PT_SHADOW_HELD | PT_SHADOW_FINE)
 enum { PT_SHADOW_WRITE_AT = PT_CLOCK_BITS, PT_SHADOW_BYTES_AT = 54, PT_ADDRESS_BITS = 47, PT_LEAF_BITS = 21 };
 
 typedef _Atomic uint64_t pt_shadow_word;
@@ -42,6 +43,8 @@ struct pt_fine {
     pt_clock_id access[8], write[8];
     uint32_t watch; /* first of the watched variables in this granule (watch.h), 0: none */
     uint32_t next_free;
+    uint64_t readers; /* threads that have a reading of it (readers.h), by slot ... */
+    uint8_t bytes;    /* ... of these bytes; 0: it is not for readings */
 };
 
 extern struct pt_leaf *_Atomic *pt_leaves;

@@ -71,10 +71,14 @@ static void run_fault_handler(struct pt_thread *self, int signal, siginfo_t *inf
     struct pt_hold *held = self->held;
     uint32_t busy = self->busy, open = self->open_count;
     _Atomic uint64_t *word = held ? NULL : self->held_word;
+    struct pt_reading *reading = held ? NULL : self->reading;
     pt_hold_suspend(held);
+    if (reading)
+        atomic_store_explicit(&reading->busy, 0, memory_order_release);
     if (word)
         atomic_fetch_and_explicit(word, ~PT_SHADOW_HELD, memory_order_release);
     self->held = NULL;
+    self->reading = NULL;
     self->busy = self->open_count = 0;
     call_handler(signal, info, context);
     self->busy = busy;
@@ -84,8 +88,8 @@ static void run_fault_handler(struct pt_thread *self, int signal, siginfo_t *inf
     if (word) {
         pt_granule_hold(word);
         self->held_word = word;
-        self->disturbed = true;
     }
+    self->disturbed = word || reading;
 }
 
 static void on_signal(int signal, siginfo_t *info, void *context)

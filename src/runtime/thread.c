@@ -14,11 +14,12 @@
 #include "runtime/gate.h"
 #include "runtime/hold.h"
 #include "runtime/monitor.h"
+#include "runtime/readers.h"
 #include "runtime/shadow.h"
 #include "runtime/sys.h"
 #include "runtime/transport.h"
 
-enum { SLOT_BITS = 17, BUCKETS = 1024, DESTRUCTOR_ROUNDS = 3 /* of the 4 that POSIX promises */ };
+enum { BUCKETS = 1024, DESTRUCTOR_ROUNDS = 3 /* of the 4 that POSIX promises */ };
 
 __thread struct pt_thread *pt_self __attribute__((tls_model("initial-exec")));
 static __thread bool ended __attribute__((tls_model("initial-exec")));
@@ -43,7 +44,7 @@ static _Alignas(8) const char ended_threads[8];
 
 bool pt_thread_start(void)
 {
-    threads.slots = pt_sys_reserve(sizeof *threads.slots << SLOT_BITS);
+    threads.slots = pt_sys_reserve(sizeof *threads.slots << PT_THREAD_BITS);
     return threads.slots && pthread_key_create(&end_key, end) == 0;
 }
 
@@ -60,11 +61,13 @@ static struct pt_thread *take_slot(void)
     struct pt_thread *slot = threads.free;
     if (slot)
         threads.free = slot->next;
-    else if (!(threads.used >> SLOT_BITS))
+    else if (!(threads.used >> PT_THREAD_BITS))
         slot = &threads.slots[threads.used++];
     pt_spin_unlock(&threads.lock);
-    if (slot)
-        memset(slot, 0, sizeof *slot);
+    if (!slot)
+        return NULL;
+    memset(slot, 0, sizeof *slot);
+    slot->slot = (uint32_t)(slot - threads.slots);
     return slot;
 }
 
@@ -110,6 +113,11 @@ struct pt_thread *pt_thread_find(pthread_t handle)
         thread = thread->next;
     pt_spin_unlock(&threads.lock);
     return thread;
+}
+
+struct pt_thread *pt_thread_at(uint32_t slot)
+{
+    return &threads.slots[slot];
 }
 
 void pt_thread_each(void (*visit)(void *context, const struct pt_thread *thread), void *context)
@@ -225,8 +233,10 @@ static void end(void *value)
     pt_transport_end(self);
     if (pt_channel)
         pt_emit_end(self);
+    pt_readers_end(self);
     pt_granule_drop_between(self);
     pt_thread_drop_passed(self);
+    pt_clock_ring_end(self);
     pt_know_settle(self, NULL);
     if (self->put_off)
         pt_sys_release(self->put_off, 4096);
@@ -298,7 +308,11 @@ void pt_thread_set_clock(struct pt_thread *self, pt_clock_id owned)
 void pt_thread_buy(struct pt_thread *self)
 {
     enum { BULK = 1 << 16 };
-    pt_clock_acquire(self->clock, BULK);
+    int64_t *local = pt_thread_local_count(self, self->clock);
+    if (local)
+        *local += BULK;
+    else
+        pt_clock_acquire(self->clock, BULK);
     self->credit += BULK;
 }
 

@@ -23,7 +23,10 @@ enum {
     PT_OPEN_MAX = 8,
     PT_BETWEEN_BITS = 5,
     PT_PASSED_BITS = 9,
-    PT_SEEN_BITS = 6
+    PT_SEEN_BITS = 6,
+    PT_READING_BITS = 6,
+    PT_RAISED_BITS = 4,
+    PT_THREAD_BITS = 17
 };
 enum { PT_NAME_CACHE = 32, PT_BLOCK_MAX = 64, PT_VIOLATED_MAX = 16 };
 enum { PT_ATTEND_SIGNAL = 1, PT_ATTEND_CANCEL = 2, PT_ATTEND_VIOLATION = 4 };
@@ -53,6 +56,21 @@ struct pt_between {
     uint64_t clocks, change;
 };
 
+/* Its last read of a variable that many read (readers.h). Others look at it when they hold the granule. */
+struct pt_reading {
+    _Alignas(64) _Atomic uint32_t busy;
+    _Atomic uint32_t record; /* the granule's; 0: none */
+    pt_clock_id clock;
+    unsigned bytes;
+    uintptr_t granule;
+};
+
+/* How often the thread has raised the access clock of a granule, next to other readers. */
+struct pt_raised {
+    uintptr_t granule;
+    uint32_t times;
+};
+
 enum pt_thread_state { PT_THREAD_STARTING, PT_THREAD_RUNNING, PT_THREAD_ENDED };
 
 struct pt_thread {
@@ -70,9 +88,10 @@ struct pt_thread {
     uint64_t changes; /* of the clock so far */
     struct pt_between between[1 << PT_BETWEEN_BITS]; /* by a hash of the word's clocks */
     struct pt_passed passed[1 << PT_PASSED_BITS];    /* by the low bits of the number */
-    uint64_t seen[1 << PT_SEEN_BITS]; /* by the low bits of the maker: the latest stamp known to be <= the clock's */
-    uint64_t made;                    /* clocks that were made to be its own */
-    uint32_t number;                  /* in order of creation */
+    struct pt_seen seen[1 << PT_SEEN_BITS];          /* by the low bits of the owner */
+    struct pt_clock_ring clock_ring;
+    uint32_t number; /* in order of creation */
+    uint32_t slot;   /* its place among threads; another's after its end */
     uint32_t parent;
     uint32_t events; /* its relevant events so far */
     bool full;       /* all its events are recorded; set before its first one (full.h) */
@@ -89,6 +108,9 @@ struct pt_thread {
     uint32_t names[PT_NAME_CACHE]; /* names that were lately described in this ring, by number */
 
     struct pt_clock_cache clocks;
+    struct pt_reading readings[1 << PT_READING_BITS]; /* by the low bits of the record */
+    struct pt_reading *reading, *crowded;             /* that of the read under way; one whose place is wanted */
+    struct pt_raised raised[1 << PT_RAISED_BITS];
     /* what it holds now, for faults in the middle of an access (signal.c) */
     struct pt_hold *held;
     struct pt_hold open[PT_OPEN_MAX]; /* accesses between a begin and an end call, innermost last */
@@ -152,6 +174,7 @@ void pt_thread_discard(struct pt_thread *thread);
 /* In the child, before and after the program's function. */
 void pt_thread_begin(struct pt_thread *self);
 struct pt_thread *pt_thread_find(pthread_t handle);
+struct pt_thread *pt_thread_at(uint32_t slot);
 /* Every thread that has begun and not ended. The caller does nothing that takes long: threads may wait for it. */
 void pt_thread_each(void (*visit)(void *context, const struct pt_thread *thread), void *context);
 /* Gives it a name of its own. */
@@ -219,32 +242,52 @@ static inline bool pt_thread_has_passed(struct pt_thread *self, pt_clock_id id)
     return !id || id == self->clock || pt_passed_slot(self, id)->id == id;
 }
 
-/* Whether a clock's stamp tells that it is <= V_i; false says nothing. True of a number that the caller does not hold
- * is true of what it meant a moment ago. */
+/* Whether its number tells that a clock is <= V_i (clock_ring.c); false says nothing. True of a number that the caller
+ * does not hold is true of what it meant a moment ago. */
 static inline bool pt_thread_has_seen(const struct pt_thread *self, pt_clock_id id)
 {
-    uint64_t stamp = pt_clock_stamp(id), maker = pt_stamp_maker(stamp);
-    uint64_t seen = self->seen[maker & ((1u << PT_SEEN_BITS) - 1)];
-    return stamp && (maker == self->number || (pt_stamp_maker(seen) == maker && stamp <= seen));
+    uint64_t home = pt_clock_home(id);
+    uint32_t owner = (uint32_t)(home >> 32), position = (uint32_t)home;
+    const struct pt_seen *seen = &self->seen[owner & ((1u << PT_SEEN_BITS) - 1)];
+    if (!owner || owner == self->clock_ring.owner)
+        return owner;
+    if (seen->owner != owner)
+        return false;
+    if (position <= seen->position &&
+        seen->cycle == atomic_load_explicit(&pt_clock_cycles[owner].number, memory_order_acquire))
+        return true;
+    uint64_t cycle = atomic_load_explicit(&pt_clocks[id].cycle, memory_order_relaxed);
+    return cycle < seen->cycle || (cycle == seen->cycle && position <= seen->position);
 }
 
-/* The thread's clock is no earlier than this one. */
+/* The thread's clock is no earlier than this one, which the caller holds. */
 static inline void pt_thread_note_seen(struct pt_thread *self, pt_clock_id id)
 {
-    uint64_t stamp = pt_clock_stamp(id);
-    uint64_t *seen = &self->seen[pt_stamp_maker(stamp) & ((1u << PT_SEEN_BITS) - 1)];
-    if (stamp && (stamp > *seen || pt_stamp_maker(stamp) != pt_stamp_maker(*seen)))
-        *seen = stamp;
+    uint64_t home = pt_clock_home(id), cycle = atomic_load_explicit(&pt_clocks[id].cycle, memory_order_relaxed);
+    uint32_t owner = (uint32_t)(home >> 32), position = (uint32_t)home;
+    struct pt_seen *seen = &self->seen[owner & ((1u << PT_SEEN_BITS) - 1)];
+    if (owner && (seen->owner != owner || cycle > seen->cycle || (cycle == seen->cycle && position > seen->position)))
+        *seen = (struct pt_seen){owner, position, cycle};
+}
+
+/* Where the thread counts references to a clock of its ring; NULL: it is in none of its own. */
+static inline int64_t *pt_thread_local_count(struct pt_thread *self, pt_clock_id id)
+{
+    uint64_t home = pt_clock_home(id);
+    return home && home >> 32 == self->clock_ring.owner ? &self->clock_ring.local[(uint32_t)home] : NULL;
 }
 
 /* One more reference for a shadow word: from the thread's own where it can be. */
 static inline void pt_thread_acquire(struct pt_thread *self, pt_clock_id id, int64_t references)
 {
     struct pt_passed *slot = pt_passed_slot(self, id);
+    int64_t *local;
     if (id == self->clock)
         pt_thread_give(self, references);
     else if (id && slot->id == id && slot->references > references)
         slot->references -= references;
+    else if ((local = pt_thread_local_count(self, id)))
+        *local += references;
     else
         pt_clock_acquire(id, references);
 }
@@ -253,12 +296,15 @@ static inline void pt_thread_acquire(struct pt_thread *self, pt_clock_id id, int
 static inline void pt_thread_release(struct pt_thread *self, pt_clock_id id, int64_t references)
 {
     struct pt_passed *slot = pt_passed_slot(self, id);
+    int64_t *local;
     if (!id)
         return;
     if (id == self->clock)
         self->credit += references;
     else if (slot->id == id)
         slot->references += references;
+    else if ((local = pt_thread_local_count(self, id)))
+        *local -= references;
     else
         pt_clock_release(self, id, references);
 }
@@ -267,7 +313,7 @@ static inline void pt_thread_release(struct pt_thread *self, pt_clock_id id, int
 static inline void pt_thread_pass(struct pt_thread *self, pt_clock_id id, int64_t references)
 {
     struct pt_passed *slot = pt_passed_slot(self, id);
-    if (id && id != self->clock && slot->id != id) {
+    if (id && id != self->clock && slot->id != id && !pt_thread_local_count(self, id)) {
         pt_clock_release(self, slot->id, slot->references);
         *slot = (struct pt_passed){.id = id};
     }

@@ -27,6 +27,7 @@ static uint32_t *narrow;
 static int variables;
 static long operations, every;
 static struct entry *logs[THREADS];
+static long logged[THREADS];
 static pthread_barrier_t barrier;
 
 static void *at(int variable)
@@ -43,12 +44,19 @@ static uint64_t load(int variable, unsigned random)
     return __portent_load8(at(variable), SITE);
 }
 
-static struct entry exchange(int variable, uint64_t value, unsigned random)
+static void note(int me, struct entry entry)
+{
+    logs[me][logged[me]++] = entry;
+}
+
+static struct entry exchange(int me, int variable, uint64_t value, unsigned random)
 {
     if (random & 1)
         return (struct entry){'u', variable, value,
                               __portent_atomic_rmw8(at(variable), value, PT_RMW_XCHG, __ATOMIC_SEQ_CST, SITE)};
     uint64_t expected = random & 2 ? load(variable, 0) : *(uint64_t *)at(variable);
+    if (random & 2) /* a read for itself: another thread may come in between */
+        note(me, (struct entry){'r', variable, expected, 0});
     uint64_t old = __portent_atomic_cas8(at(variable), expected, value, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED, SITE);
     return (struct entry){old == expected ? 'u' : 'r', variable, old == expected ? value : old, old};
 }
@@ -72,17 +80,15 @@ static void *run(void *context)
         random ^= random << 13, random ^= random >> 7, random ^= random << 17;
         int variable = (int)(random % (unsigned)variables);
         unsigned dice = (unsigned)(random >> 40);
-        struct entry *entry = &logs[me][i];
         if (i % every == every - 1) {
             ST8(&own[me][0], i);
-            *entry = (struct entry){'e', 0, (uint64_t)i, 0};
+            note(me, (struct entry){'e', 0, (uint64_t)i, 0});
         } else if (dice % 8 != 0 || (variable % 3 != 0 && variable / 3 % THREADS != me)) {
-            *entry = (struct entry){'r', variable, 0, 0};
-            entry->value = load(variable, dice >> 8);
+            note(me, (struct entry){'r', variable, load(variable, dice >> 8), 0});
         } else if (variable % 3 == 0) {
-            *entry = exchange(variable, fresh += THREADS, dice >> 8);
+            note(me, exchange(me, variable, fresh += THREADS, dice >> 8));
         } else {
-            *entry = store(variable, fresh += THREADS);
+            note(me, store(variable, fresh += THREADS));
         }
     }
     return NULL;
@@ -100,7 +106,7 @@ int main(int argc, char **argv)
     pthread_barrier_init(&barrier, NULL, THREADS);
     pthread_t threads[THREADS];
     for (long i = 0; i < THREADS; i++) {
-        logs[i] = calloc((size_t)operations, sizeof *logs[i]);
+        logs[i] = calloc(2 * (size_t)operations, sizeof *logs[i]);
         pthread_create(&threads[i], NULL, run, (void *)i);
     }
     for (long i = 0; i < THREADS; i++)
@@ -109,7 +115,7 @@ int main(int argc, char **argv)
     if (!log)
         return 1;
     for (int i = 0; i < THREADS; i++)
-        for (struct entry *e = logs[i]; e < logs[i] + operations; e++)
+        for (struct entry *e = logs[i]; e < logs[i] + logged[i]; e++)
             fprintf(log, "%d %c %d %lu %lu\n", i, e->kind, e->variable, e->value, e->old);
     return fclose(log) != 0;
 }
