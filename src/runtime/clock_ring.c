@@ -77,6 +77,18 @@ static bool is_free(const struct pt_clock_ring *ring, uint32_t position)
     return ring->local[position] + atomic_load_explicit(&pt_clocks[id].references, memory_order_acquire) == BIAS;
 }
 
+/* What comes next was used long ago, and another thread may have let go of it last. */
+static void look_ahead(const struct pt_clock_ring *ring)
+{
+    enum { NEAR = 2, FAR = 4 };
+    if (ring->position + FAR >= ring->size)
+        return;
+    const char *fact = (const char *)pt_clocks[ring->ids[ring->position + NEAR]].knows.fact;
+    pt_sys_prefetch_write(&pt_clocks[ring->ids[ring->position + FAR]]);
+    for (size_t line = 0; fact && line < sizeof(struct pt_fact); line += 64)
+        pt_sys_prefetch_write(fact + line);
+}
+
 /* False when all that there may be are in use. */
 static bool turn(struct pt_thread *self)
 {
@@ -102,8 +114,7 @@ pt_clock_id pt_clock_ring_next(struct pt_thread *self)
         } else {
             ring->position++;
         }
-        uint32_t ahead = ring->position + 2 < ring->size ? ring->position + 2 : 0;
-        __builtin_prefetch(&pt_clocks[ring->ids[ahead]], 1); /* another thread may have let go of it last */
+        look_ahead(ring);
         if (is_free(ring, ring->position))
             break;
     }

@@ -275,24 +275,42 @@ static void take_clocks(struct pt_thread *self, const struct pt_hold *hold,
     }
 }
 
-/* Likewise: such granules end with the same word as the one before, and with as many references. */
 static void give_write_clocks(struct pt_thread *self, const struct pt_hold *hold)
 {
-    uint64_t before = 0, made = 0;
     for (uintptr_t granule = hold->low; granule < hold->high; granule += 8) {
         pt_shadow_word *word = pt_shadow_peek(granule);
         unsigned bytes = touched_bytes(hold, granule);
         uint64_t seen = held_word(word);
-        if (bytes != 0xff || seen != before || (seen | made) & PT_SHADOW_FINE || !seen) {
-            made = bytes ? pt_granule_after_write(self, granule, seen, bytes) : seen;
-            before = bytes == 0xff ? seen : 0;
-        } else if ((seen ^ made) & PT_SHADOW_CLOCKS) {
-            pt_thread_give(self, 2);
-            pt_thread_release(self, pt_shadow_access(seen), 1);
-            pt_thread_release(self, pt_shadow_write(seen), 1);
-        }
-        pt_granule_let_go(word, made);
+        pt_granule_let_go(word, bytes ? pt_granule_after_write(self, granule, seen, bytes) : seen);
     }
+}
+
+/*
+ * Whole granules that all have the same word, whose clocks the thread has passed: they teach nothing, and end with the
+ * same word too, so the references are moved once. False if it is not so: then nothing has happened.
+ */
+static bool write_alike(struct pt_thread *self, const struct pt_hold *hold)
+{
+    pt_shadow_word *first = pt_shadow_peek(hold->low);
+    uintptr_t count = (hold->high - hold->low) >> 3;
+    uint64_t clock = self->clock, seen = held_word(first);
+    bool whole = hold->from == hold->low && hold->to == hold->high &&
+                 hold->low >> PT_LEAF_BITS == (hold->high - 1) >> PT_LEAF_BITS;
+    if (!whole || !clock || !seen || seen & PT_SHADOW_FINE || self->quick == UINT64_MAX ||
+        !(pt_thread_has_passed(self, pt_shadow_access(seen)) || pt_thread_has_seen(self, pt_shadow_access(seen))))
+        return false;
+    for (uintptr_t i = 1; i < count; i++)
+        if (held_word(&first[i]) != seen)
+            return false;
+    pt_thread_give(self, 2 * (int64_t)count);
+    pt_thread_pass(self, pt_shadow_access(seen), (int64_t)count);
+    pt_thread_release(self, pt_shadow_write(seen), (int64_t)count);
+    uint64_t made = pt_shadow_pack((pt_clock_id)clock, (pt_clock_id)clock, 0xff);
+    self->held = hold->outer;
+    self->states++;
+    for (uintptr_t i = 0; i < count; i++)
+        pt_granule_let_go(&first[i], made);
+    return true;
 }
 
 void pt_hold_end_read(struct pt_thread *self, struct pt_hold *hold, const struct pt_site *site)
@@ -319,6 +337,8 @@ void pt_hold_end_read(struct pt_thread *self, struct pt_hold *hold, const struct
 void pt_hold_end_write(struct pt_thread *self, struct pt_hold *hold, enum pt_event_kind kind,
                        const struct pt_site *site)
 {
+    if (!hold->watched && !hold->sync && write_alike(self, hold))
+        return;
     take_clocks(self, hold, pt_granule_before_write);
     if (hold->watched)
         each_watched(self, hold, site, (int)kind, record_write);

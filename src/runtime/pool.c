@@ -72,9 +72,10 @@ static void *take_large(size_t bytes)
 
 void *pt_pool_take(struct pt_thread *self, size_t bytes)
 {
-    uint32_t size_class = 0;
-    while (size_class < PT_POOL_CLASSES && bytes + sizeof(struct head) > (size_t)1 << (SMALLEST + size_class))
-        size_class++;
+    size_t needed = (bytes + sizeof(struct head) - 1) >> SMALLEST;
+    uint32_t size_class = needed ? 64 - (uint32_t)__builtin_clzll(needed) : 0;
+    if (size_class > PT_POOL_CLASSES)
+        size_class = PT_POOL_CLASSES;
     void *memory = NULL;
     if (size_class == PT_POOL_CLASSES) {
         memory = take_large(bytes);

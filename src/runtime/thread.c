@@ -305,15 +305,14 @@ void pt_thread_set_clock(struct pt_thread *self, pt_clock_id owned)
 }
 
 /* The empty clock is not counted; its credit may be anything. */
-void pt_thread_buy(struct pt_thread *self)
+void pt_thread_buy(struct pt_thread *self, int64_t references)
 {
-    enum { BULK = 1 << 16 };
-    int64_t *local = pt_thread_local_count(self, self->clock);
+    int64_t bulk = (1 << 16) + references, *local = pt_thread_local_count(self, self->clock);
     if (local)
-        *local += BULK;
+        *local += bulk;
     else
-        pt_clock_acquire(self->clock, BULK);
-    self->credit += BULK;
+        pt_clock_acquire(self->clock, bulk);
+    self->credit += bulk;
 }
 
 void pt_thread_drop_passed(struct pt_thread *self)
@@ -322,6 +321,8 @@ void pt_thread_drop_passed(struct pt_thread *self)
         pt_clock_release(self, self->passed[i].id, self->passed[i].references);
         self->passed[i] = (struct pt_passed){0};
     }
+    for (unsigned i = 0; i < 1 << PT_LATER_BITS; i++)
+        pt_thread_let_go_later(self, 0, 0);
 }
 
 void pt_thread_take(struct pt_thread *self, pt_clock_id id)

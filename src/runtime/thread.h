@@ -16,13 +16,15 @@
 #include "core/site.h"
 #include "runtime/clock.h"
 #include "runtime/pool.h"
+#include "runtime/sys.h"
 
 enum {
     PT_SITE_CACHE = 256,
     PT_WRITE_LOCKS = 32,
     PT_OPEN_MAX = 8,
     PT_BETWEEN_BITS = 5,
-    PT_PASSED_BITS = 9,
+    PT_PASSED_BITS = 7,
+    PT_LATER_BITS = 3,
     PT_SEEN_BITS = 6,
     PT_READING_BITS = 6,
     PT_RAISED_BITS = 4,
@@ -87,8 +89,10 @@ struct pt_thread {
     int64_t credit;   /* references to `clock` that this thread owns; one is its own, the others are to give away */
     uint64_t changes; /* of the clock so far */
     struct pt_between between[1 << PT_BETWEEN_BITS]; /* by a hash of the word's clocks */
-    struct pt_passed passed[1 << PT_PASSED_BITS];    /* by the low bits of the number */
-    struct pt_seen seen[1 << PT_SEEN_BITS];          /* by the low bits of the owner */
+    struct pt_passed later[1 << PT_LATER_BITS];      /* those to be let go, in turn: pt_thread_let_go_later */
+    uint32_t later_next;
+    struct pt_passed passed[1 << PT_PASSED_BITS]; /* by the low bits of the number */
+    struct pt_seen seen[1 << PT_SEEN_BITS];       /* by the low bits of the owner */
     struct pt_clock_ring clock_ring;
     uint32_t number; /* in order of creation */
     uint32_t slot;   /* its place among threads; another's after its end */
@@ -223,11 +227,11 @@ static inline void pt_leave(struct pt_thread *self)
 }
 
 /* References to the own clock, to be put into shadow words: nearly free, since bought in bulk. */
-void pt_thread_buy(struct pt_thread *self);
+void pt_thread_buy(struct pt_thread *self, int64_t references);
 static inline void pt_thread_give(struct pt_thread *self, int64_t references)
 {
     if (__builtin_expect(self->credit <= references, 0))
-        pt_thread_buy(self);
+        pt_thread_buy(self, references);
     self->credit -= references;
 }
 
@@ -309,12 +313,23 @@ static inline void pt_thread_release(struct pt_thread *self, pt_clock_id id, int
         pt_clock_release(self, id, references);
 }
 
+/* Gives references up when their count, which another thread may have written last, has had time to come here. */
+static inline void pt_thread_let_go_later(struct pt_thread *self, pt_clock_id id, int64_t references)
+{
+    struct pt_passed *place = &self->later[self->later_next++ & ((1u << PT_LATER_BITS) - 1)], due = *place;
+    if (id)
+        pt_sys_prefetch_write(&pt_clocks[id]);
+    *place = (struct pt_passed){id, references};
+    pt_clock_release(self, due.id, due.references);
+}
+
 /* The same for a clock that the caller knows to be <= V_i: it is remembered as such. */
 static inline void pt_thread_pass(struct pt_thread *self, pt_clock_id id, int64_t references)
 {
     struct pt_passed *slot = pt_passed_slot(self, id);
     if (id && id != self->clock && slot->id != id && !pt_thread_local_count(self, id)) {
-        pt_clock_release(self, slot->id, slot->references);
+        if (slot->id)
+            pt_thread_let_go_later(self, slot->id, slot->references);
         *slot = (struct pt_passed){.id = id};
     }
     pt_thread_release(self, id, references);

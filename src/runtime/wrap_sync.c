@@ -37,6 +37,7 @@ static void happened(const void *object, int kind)
     PT_WRAP(int, name, parameters)                                                                                     \
     {                                                                                                                  \
         pt_gate_blocks((const void *)object, kind == PT_KIND_SYNC ? PT_GATE_WAITS_OTHER : PT_GATE_WAITS_LOCK);         \
+        pt_hold_expect((const void *)object);                                                                          \
         bool told = pt_stream_mode() == PT_STREAM_ON;                                                                  \
         int result = told ? PT_REAL(attempt)(object) : 0;                                                              \
         bool waits = told && (busy);                                                                                   \
