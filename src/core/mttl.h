@@ -58,6 +58,13 @@
  * is. The caller then only counts the state; if the last verdict was a violation, the skipped state is one too.
  * (`previously`, `start` and `end` are why one quiet step may not be enough: the first one after a change still moves
  * their bits and so is not stable.)
+ *
+ * WHAT A STEP MAY LEAVE OUT. Where `changed` of the view is not PT_MTTL_ALL, the step may take for granted that, since
+ * the thread's last step: `next` and `verdicts` are as that step left them; the cap is the same; if that step exported,
+ * its entry is known[self] now; and of values and entries only those differ that `changed` names. An entry differs when
+ * another pointer stands for it, a value when its bytes do: a string of the same text at another place counts, because
+ * `next` points to it. The event is always looked at, and what the last one was is remembered. The result is what
+ * PT_MTTL_ALL would give, in every flag, verdict, cell and bit.
  */
 #ifndef PT_CORE_MTTL_H
 #define PT_CORE_MTTL_H
@@ -309,10 +316,13 @@ struct pt_mttl_view {
     uint32_t known_count;                     /* slots from here on: NULL */
     uint32_t used;                            /* slots handed out so far, by anyone; read after the knowledge */
     const struct pt_mttl_initial *initial;
-    uint64_t changed;
+    uint64_t changed; /* what may differ from what the thread's last step saw: see WHAT A STEP MAY LEAVE OUT */
 };
-#define PT_MTTL_ALL   UINT64_MAX
-#define PT_MTTL_HEARD (UINT64_C(1) << 63)
+
+#define PT_MTTL_ALL   UINT64_MAX          /* always right */
+#define PT_MTTL_HEARD (UINT64_C(1) << 63) /* some other thread's entry, or known_count or used */
+
+/* A variable's value: bits 0 to 61; the variables beyond share bit 62. */
 static inline uint64_t pt_mttl_changed_var(uint32_t var)
 {
     return UINT64_C(1) << (var < 62 ? var : 62);

@@ -160,7 +160,8 @@ static void step(struct pt_knowledge *k, struct thread *t, struct pt_mttl_event 
                                 .values = k->values,
                                 .known_count = fill_known(k, t),
                                 .used = k->slot_count,
-                                .initial = k->state0};
+                                .initial = k->state0,
+                                .changed = PT_MTTL_ALL}; /* k->next is every thread's */
     view.known = k->known;
     unsigned flags = pt_mttl_step(k->block, &view, t->memory, k->next, t->verdicts);
     t->stable = flags & PT_MTTL_STABLE;

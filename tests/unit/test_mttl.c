@@ -55,7 +55,8 @@ static void side_init(struct side *s, const struct pt_mttl *m, uint32_t slot, ui
                                     .known = s->known,
                                     .known_count = MAX_THREADS,
                                     .used = used,
-                                    .initial = s->initial};
+                                    .initial = s->initial,
+                                    .changed = PT_MTTL_ALL};
 }
 
 static void side_release(struct side *s)
