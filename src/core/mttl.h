@@ -280,6 +280,12 @@ struct pt_mttl_event {
     bool wrote;      /* this thread has written that object by a WRITE that is not atomic, now or before */
 };
 
+static inline bool pt_mttl_is_marked(const struct pt_mttl *m, const struct pt_mttl_event *event)
+{
+    return event->name != PT_MTTL_NONE || (m->flags & PT_MTTL_RACES && !event->atomic &&
+                                           (event->what == PT_MTTL_READ || event->what == PT_MTTL_WRITE));
+}
+
 /* What one thread exports: cells laid out by unit and by tuple of slots < cap. */
 struct pt_mttl_entry {
     uint32_t slot;
@@ -296,7 +302,10 @@ struct pt_mttl_thread {
     uint32_t slot;
     uint32_t cap;  /* as in an entry */
     bool started;  /* state 0 has been stepped */
-    uint8_t fault; /* enum pt_code_result of the last evaluation that failed, and where: */
+    bool whole;    /* the next step evaluates everything, whatever its caller says */
+    bool moved;    /* the last step was not PT_MTTL_STABLE */
+    bool marked;   /* the last step's event was marked */
+    uint8_t fault; /* enum pt_code_result of the last past operator's operand that failed, and where: */
     uint32_t fault_atom;
     uint64_t bytes[];
 };
@@ -305,7 +314,8 @@ struct pt_mttl_thread {
 struct pt_mttl_initial {
     uint32_t cap; /* slots tabulated: the named threads, and enough nameless ones to stand for all others */
     uint64_t entry_bytes;
-    uint64_t entries[]; /* cap times struct pt_mttl_entry, entry_bytes apart */
+    const struct pt_mttl_plan *plan; /* what was found out about the block, behind the entries */
+    uint64_t entries[];              /* cap times struct pt_mttl_entry, entry_bytes apart */
 };
 
 struct pt_mttl_view {
@@ -356,7 +366,10 @@ size_t pt_mttl_thread_size(const struct pt_mttl *m, uint32_t cap);
 size_t pt_mttl_initial_size(const struct pt_mttl *m);
 size_t pt_mttl_scratch_size(const struct pt_mttl *m);
 
-/* `values`: initial values of the block's variables; `scratch` holds pt_mttl_scratch_size(m) and is not kept. */
+/*
+ * `values`: initial values of the block's variables; `scratch` holds pt_mttl_scratch_size(m) and is not kept. What is
+ * filled has pointers into itself and into the block: neither may move while it is used.
+ */
 void pt_mttl_initial_fill(const struct pt_mttl *m, const struct pt_value *values, void *scratch,
                           struct pt_mttl_initial *ret_initial);
 /* A thread before state 0, in pt_mttl_thread_size(m, cap) bytes. */

@@ -1,4 +1,4 @@
-/* How the values of units lie in memory; shared by the files of the evaluator, and nothing else. */
+/* How the values of units lie in memory, and the plan; shared by the files of the evaluator, and nothing else. */
 #ifndef PT_CORE_MTTL_IMPL_H
 #define PT_CORE_MTTL_IMPL_H
 
@@ -43,17 +43,67 @@ bool pt_mttl_advance(uint32_t *tuple, uint32_t params, uint32_t cap);
 /* State 0 is tabulated for the named threads and as many nameless ones as a thread and a tuple can be. */
 uint32_t pt_mttl_initial_cap(const struct pt_mttl *m);
 
+/* Where a unit's cells begin: pt_mttl_cells(unit->before, cap), which does not overflow: there is memory for so many.
+ */
+static inline uint64_t pt_mttl_first_cell(const struct pt_mttl_unit *unit, uint64_t cap)
+{
+    _Static_assert(PT_MTTL_PARAMS == 3, "written out below");
+    uint64_t cell = unit->before[0] + cap * unit->before[1];
+    if (unit->before[2] | unit->before[3])
+        cell += cap * cap * (unit->before[2] + cap * unit->before[3]);
+    return cell;
+}
+
 /* The index of a tuple's cell. */
 static inline uint64_t pt_mttl_cell_of(const struct pt_mttl_unit *unit, const uint32_t *tuple, uint32_t cap)
 {
-    _Static_assert(PT_MTTL_PARAMS == 3, "written out below");
     uint64_t index = 0;
     for (uint32_t k = 0; k < unit->params; k++)
         index = index * cap + tuple[k];
-    /* pt_mttl_cells(unit->before, cap), which does not overflow: there is memory for so many */
-    return index + unit->before[0] +
-           cap * (unit->before[1] + cap * (unit->before[2] + (uint64_t)cap * unit->before[3]));
+    return index + pt_mttl_first_cell(unit, cap);
 }
+
+/* --- the plan: see mttl_plan.c --- */
+
+/* What besides view->changed a unit may depend on. */
+enum pt_mttl_also {
+    PT_MTTL_ALSO_WHOLE = 1, /* that everything is evaluated: so does every unit */
+    PT_MTTL_ALSO_EVENT = 2, /* the event, or the atomic blocks that events enter and leave */
+    PT_MTTL_ALSO_PAST = 4,  /* the thread's past operators, which move while it is not stable */
+};
+
+/* When a unit has to be evaluated: transitively, through all that it looks up in its own thread. */
+struct pt_mttl_needs {
+    uint64_t changed; /* bits of view->changed */
+    uint32_t also;    /* enum pt_mttl_also */
+    uint32_t handed;  /* the unit that it only hands on for each thread (`@i x`), or PT_MTTL_NONE */
+};
+
+enum pt_mttl_form_kind {
+    PT_MTTL_FORM_CODE,    /* none of these: its code has to be run */
+    PT_MTTL_FORM_COPY,    /* the value of operand a */
+    PT_MTTL_FORM_COMPARE, /* operands a and b compared; of integers: true if bit (a >= b) + (a > b) of `accepts` is set
+                           */
+};
+
+/* What an atom's code comes to, where it is simple. */
+struct pt_mttl_form {
+    uint8_t kind; /* enum pt_mttl_form_kind */
+    uint8_t accepts;
+    struct pt_mttl_operand a, b;
+};
+
+struct pt_mttl_plan {
+    struct pt_mttl_needs *needs; /* by unit */
+    struct pt_mttl_form *forms;  /* by atom */
+    struct pt_value *constants;  /* the block's, then an integer 0 */
+    uint32_t *kept;              /* units but for properties: of each named thread, then of any thread; in order */
+    uint32_t *kept_from;         /* by named thread where its units begin in `kept`; then any thread's; then the end */
+};
+
+size_t pt_mttl_plan_size(const struct pt_mttl *m);
+/* Makes the plan in pt_mttl_plan_size(m) bytes. */
+const struct pt_mttl_plan *pt_mttl_plan_make(const struct pt_mttl *m, void *memory);
 
 static inline struct pt_mttl_block_state *pt_mttl_block_states(struct pt_mttl_thread *thread)
 {

@@ -1,4 +1,4 @@
-/* State 0 of all threads, which is what is known of a thread of which nothing is known. */
+/* State 0 of all threads, which is what is known of a thread of which nothing is known; and the plan beside it. */
 #include <string.h>
 
 #include "core/mttl_run.h"
@@ -16,7 +16,8 @@ static bool fill_slot(const struct pt_mttl *m, const struct pt_value *values, st
                                 .event = {.what = PT_MTTL_OTHER, .name = PT_MTTL_NONE},
                                 .values = values,
                                 .used = m->threads.count,
-                                .initial = initial};
+                                .initial = initial,
+                                .changed = PT_MTTL_ALL};
     pt_mttl_thread_init(m, thread, slot, initial->cap);
     struct run r = pt_mttl_begin(m, &view, thread, initial_entry(initial, slot));
     r.filling = true;
@@ -37,6 +38,7 @@ void pt_mttl_initial_fill(const struct pt_mttl *m, const struct pt_value *values
     memset(ret_initial->entries, 0, cap * entry_bytes);
     ret_initial->cap = cap;
     ret_initial->entry_bytes = entry_bytes;
+    ret_initial->plan = pt_mttl_plan_make(m, (char *)ret_initial->entries + cap * entry_bytes);
     for (uint32_t slot = 0; slot < cap; slot++)
         initial_entry(ret_initial, slot)->cap = cap;
     for (bool moved = true; moved;) {

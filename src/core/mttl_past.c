@@ -1,6 +1,9 @@
 /*
  * Past operators as in Havelund and Roşu: one remembered truth value each. They combine values that are missing as
  * Kleene's logic does, so that a property fails only if its truth depends on one.
+ *
+ * Why one of them has no value is remembered once for all, by the operand that failed last. So where one fails or has
+ * no value, the order of evaluation shows, and nothing may be left out of the next step: `faulty`.
  */
 #include "core/mttl_run.h"
 
@@ -53,6 +56,7 @@ static enum truth eval_operand(struct run *r, uint32_t program)
 {
     enum truth truth = pt_mttl_eval_program(r, program);
     if (truth == FAILED) {
+        r->faulty = true;
         r->thread->fault = r->fault;
         r->thread->fault_atom = r->fault_atom;
     }
@@ -66,6 +70,7 @@ bool pt_mttl_step_past(struct run *r, const struct pt_mttl_unit *unit, uint8_t *
     enum truth value = past_value(unit->kind, !r->thread->started, a, b, memory, &keep);
     uint8_t now = (uint8_t)((unsigned)value << VALUE_SHIFT | (unsigned)keep << MEMORY_SHIFT);
     bool same = now == *byte;
+    r->faulty |= value == FAILED || keep == FAILED;
     *byte = now;
     return same;
 }

@@ -18,113 +18,81 @@ static uint32_t thread_of(const struct run *r, uint32_t reference)
     return reference & PT_MTTL_ENV0 ? r->env[reference - PT_MTTL_ENV0] : reference;
 }
 
-struct pt_value pt_mttl_read_entry(const struct pt_mttl_entry *entry, const struct pt_mttl_unit *unit,
-                                   const uint32_t *tuple)
+const struct pt_value *pt_mttl_entry_cell(const struct pt_mttl_entry *entry, const struct pt_mttl_unit *unit,
+                                          const uint32_t *tuple)
 {
     uint32_t fitted[PT_MTTL_PARAMS];
-    if (unit->params == 0 || (unit->params == 1 && tuple[0] < entry->cap)) /* they fit */
-        return entry->cells[pt_mttl_cell_of(unit, tuple, entry->cap)];
     memcpy(fitted, tuple, sizeof fitted);
     pt_mttl_fit(fitted, unit->params, entry->cap);
-    return entry->cells[pt_mttl_cell_of(unit, fitted, entry->cap)];
+    return &entry->cells[pt_mttl_cell_of(unit, fitted, entry->cap)];
 }
 
-/* State 0 of a slot: the slot itself and the tuple are fitted together. */
-struct pt_value pt_mttl_read_initial(const struct pt_mttl_initial *initial, const struct pt_mttl_unit *unit,
-                                     uint32_t slot, const uint32_t *tuple)
+/* The slot itself and the tuple are fitted together. */
+const struct pt_value *pt_mttl_initial_cell(const struct pt_mttl_initial *initial, const struct pt_mttl_unit *unit,
+                                            uint32_t slot, const uint32_t *tuple)
 {
     uint32_t fitted[PT_MTTL_PARAMS + 1] = {slot};
     memcpy(fitted + 1, tuple, unit->params * sizeof *tuple);
     pt_mttl_fit(fitted, unit->params + 1, initial->cap);
     const struct pt_mttl_entry *entry =
         (const void *)((const char *)initial->entries + fitted[0] * initial->entry_bytes);
-    return entry->cells[pt_mttl_cell_of(unit, fitted + 1, entry->cap)];
+    return &entry->cells[pt_mttl_cell_of(unit, fitted + 1, entry->cap)];
 }
 
-static struct pt_value look_up(struct run *r, uint32_t index)
+/* What the newest entry of a slot, or its state 0, has in an export. */
+static const struct pt_value *find_cell(const struct run *r, const struct pt_mttl_lookup *lookup, uint32_t slot,
+                                        const struct pt_mttl_entry *entry)
 {
-    const struct pt_mttl_lookup *lookup = pt_mttl_at(r->m, lookups, struct pt_mttl_lookup, index);
     const struct pt_mttl_unit *unit = pt_mttl_unit_at(r->m, lookup->unit);
     uint32_t tuple[PT_MTTL_PARAMS] = {0};
+    if (entry && unit->params <= 1) { /* most of them */
+        uint32_t slot0 = unit->params ? thread_of(r, lookup->args[0]) : 0;
+        if (unit->params == 0 || slot0 < entry->cap)
+            return &entry->cells[pt_mttl_first_cell(unit, entry->cap) + slot0];
+    }
     for (uint32_t k = 0; k < unit->params; k++)
         tuple[k] = thread_of(r, lookup->args[k]);
-    if (pt_mttl_is_past(unit->kind)) {
-        pt_mttl_fit(tuple, unit->params, r->thread->cap);
-        uint8_t byte = pt_mttl_past_bytes(r->m, r->thread)[pt_mttl_cell_of(unit, tuple, r->thread->cap)];
-        enum truth truth = byte >> VALUE_SHIFT & TRUTH_MASK;
-        if (truth != FAILED)
-            return pt_value_bool(truth == YES);
-        return (struct pt_value){.kind = PT_VALUE_UNKNOWN, .len = r->thread->fault, .u = r->thread->fault_atom};
-    }
+    return entry ? pt_mttl_entry_cell(entry, unit, tuple) : pt_mttl_initial_cell(r->view->initial, unit, slot, tuple);
+}
+
+static const struct pt_value *look_up(const struct run *r, uint32_t index)
+{
+    const struct pt_mttl_lookup *lookup = pt_mttl_at(r->m, lookups, struct pt_mttl_lookup, index);
     uint32_t slot = thread_of(r, lookup->thread);
     const struct pt_mttl_entry *entry = pt_mttl_entry_of(r, slot);
-    struct pt_value value =
-        entry ? pt_mttl_read_entry(entry, unit, tuple) : pt_mttl_read_initial(r->view->initial, unit, slot, tuple);
+    const struct pt_value *cell = find_cell(r, lookup, slot, entry);
     if (r->seen)
-        r->seen(r->context, index, slot, entry == r->next ? NULL : entry, value);
-    return value;
+        r->seen(r->context, index, slot, entry == r->next ? NULL : entry, *cell);
+    return cell;
 }
 
 /* --- atoms --- */
 
-static struct pt_value constant(const struct pt_mttl *m, uint32_t index)
-{
-    const struct pt_mttl_constant *c = pt_mttl_at(m, constants, struct pt_mttl_constant, index);
-    struct pt_value v = {.kind = c->kind, .len = c->len, .u = c->bits};
-    if (c->kind == PT_VALUE_STRING)
-        v.s = pt_mttl_string(m, (uint32_t)c->bits);
-    return v;
-}
-
-static struct pt_value operand(struct run *r, const struct pt_mttl_operand *o)
+/* Where an operand's value is; *room is for one that is nowhere yet. */
+static const struct pt_value *operand(const struct run *r, const struct pt_mttl_operand *o, struct pt_value *room)
 {
     switch (o->kind) {
     case PT_MTTL_OPERAND_CONSTANT:
-        return constant(r->m, o->index);
+        return &r->plan->constants[o->index];
     case PT_MTTL_OPERAND_VAR:
-        return r->view->values[o->index];
+        return &r->view->values[o->index];
     case PT_MTTL_OPERAND_LOOKUP:
         return look_up(r, o->index);
     default: {
         const struct pt_mttl_block_state *block = &pt_mttl_block_states(r->thread)[o->index];
-        return pt_value_int(block->inside ? block->count : 0);
+        *room = pt_value_int(block->inside ? block->count : 0);
+        return room;
     }
     }
 }
 
-/* Most atoms compare two integers: what pt_code_run says of them; false where it has to be asked. */
-static bool compare_integers(const struct pt_insn *code, const struct pt_value *values, struct pt_value *ret)
-{
-    if (code[0].op != PT_CODE_VAR || code[1].op != PT_CODE_VAR || code[2].op < PT_CODE_EQ || code[2].op > PT_CODE_GE)
-        return false;
-    struct pt_value a = values[code[0].arg], b = values[code[1].arg];
-    if (a.kind != PT_VALUE_INT || b.kind != PT_VALUE_INT)
-        return false;
-    bool less = a.i < b.i, equal = a.i == b.i;
-    *ret = pt_value_bool(code[2].op == PT_CODE_EQ   ? equal
-                         : code[2].op == PT_CODE_NE ? !equal
-                         : code[2].op == PT_CODE_LT ? less
-                         : code[2].op == PT_CODE_LE ? less || equal
-                         : code[2].op == PT_CODE_GT ? !less && !equal
-                                                    : !less);
-    return true;
-}
-
-struct pt_value pt_mttl_eval_atom(struct run *r, uint32_t index)
+static struct pt_value run_code(const struct run *r, uint32_t index)
 {
     const struct pt_mttl_atom *atom = pt_mttl_at(r->m, atoms, struct pt_mttl_atom, index);
     struct pt_value values[PT_MTTL_OPERANDS], result = {0};
     uint32_t detail = 0;
-    if (atom->insn_count == 1 && atom->operand_count == 1) { /* a variable, or what another thread has of one */
-        result = operand(r, pt_mttl_at(r->m, operands, struct pt_mttl_operand, atom->operands));
-        if (result.kind != PT_VALUE_UNKNOWN || result.len != PT_CODE_OK)
-            return result;
-    }
     for (uint32_t k = 0; k < atom->operand_count; k++)
-        values[k] = operand(r, pt_mttl_at(r->m, operands, struct pt_mttl_operand, atom->operands + k));
-    if (atom->insn_count == 3 &&
-        compare_integers(pt_mttl_at(r->m, insns, struct pt_insn, atom->insns), values, &result))
-        return result;
+        values[k] = *operand(r, pt_mttl_at(r->m, operands, struct pt_mttl_operand, atom->operands + k), &values[k]);
     struct pt_code code = {
         .insns = pt_mttl_at(r->m, insns, struct pt_insn, atom->insns), .count = atom->insn_count, .depth = atom->depth};
     enum pt_code_result status = pt_code_run(&code, values, &result, &detail);
@@ -135,15 +103,60 @@ struct pt_value pt_mttl_eval_atom(struct run *r, uint32_t index)
     return pt_mttl_failure(status, index);
 }
 
+struct pt_value pt_mttl_eval_atom(const struct run *r, uint32_t index)
+{
+    const struct pt_mttl_form *form = &r->plan->forms[index];
+    struct pt_value room;
+    if (form->kind != PT_MTTL_FORM_COPY)
+        return run_code(r, index);
+    return pt_mttl_taken_over(*operand(r, &form->a, &room), index);
+}
+
 /* --- programs --- */
+
+static enum truth fail(struct run *r, uint32_t result, uint32_t atom)
+{
+    r->fault = (uint8_t)result;
+    r->fault_atom = atom;
+    return FAILED;
+}
 
 static enum truth truth_of(struct run *r, struct pt_value value)
 {
     if (value.kind != PT_VALUE_UNKNOWN)
         return value.kind == PT_VALUE_BOOL && value.i ? YES : NO;
-    r->fault = (uint8_t)value.len;
-    r->fault_atom = (uint32_t)value.u;
-    return FAILED;
+    return fail(r, value.len, (uint32_t)value.u);
+}
+
+/* Most atoms compare two integers. Whoever wants to see lookups sees each once, in the order of the operands. */
+static enum truth test_atom(struct run *r, uint32_t index)
+{
+    const struct pt_mttl_form *form = &r->plan->forms[index];
+    struct pt_value room[2];
+    if (form->kind == PT_MTTL_FORM_COMPARE && !r->seen) {
+        const struct pt_value *a = operand(r, &form->a, &room[0]), *b = operand(r, &form->b, &room[1]);
+        if (a->kind == PT_VALUE_INT && b->kind == PT_VALUE_INT)
+            return form->accepts >> ((a->i >= b->i) + (a->i > b->i)) & 1 ? YES : NO;
+    }
+    return truth_of(r, pt_mttl_eval_atom(r, index));
+}
+
+static enum truth test_past(struct run *r, const struct pt_mttl_lookup *lookup, const struct pt_mttl_unit *unit)
+{
+    uint32_t tuple[PT_MTTL_PARAMS] = {0}, cap = r->thread->cap;
+    for (uint32_t k = 0; k < unit->params; k++)
+        tuple[k] = thread_of(r, lookup->args[k]);
+    pt_mttl_fit(tuple, unit->params, cap);
+    uint8_t byte = pt_mttl_past_bytes(r->m, r->thread)[pt_mttl_cell_of(unit, tuple, cap)];
+    enum truth truth = byte >> VALUE_SHIFT & TRUTH_MASK;
+    return truth == FAILED ? fail(r, r->thread->fault, r->thread->fault_atom) : truth;
+}
+
+static enum truth test_lookup(struct run *r, uint32_t index)
+{
+    const struct pt_mttl_lookup *lookup = pt_mttl_at(r->m, lookups, struct pt_mttl_lookup, index);
+    const struct pt_mttl_unit *unit = pt_mttl_unit_at(r->m, lookup->unit);
+    return pt_mttl_is_past(unit->kind) ? test_past(r, lookup, unit) : truth_of(r, *look_up(r, index));
 }
 
 static bool is_access(const struct run *r, uint32_t op, uint32_t var)
@@ -203,13 +216,13 @@ static enum truth eval_leaf(struct run *r, const struct pt_mttl_op *op)
     case PT_MTTL_OP_CONST:
         return op->arg ? YES : NO;
     case PT_MTTL_OP_ATOM:
-        return truth_of(r, pt_mttl_eval_atom(r, op->arg));
+        return test_atom(r, op->arg);
     case PT_MTTL_OP_LOOKUP:
-        return truth_of(r, look_up(r, op->arg));
+        return test_lookup(r, op->arg);
     case PT_MTTL_OP_EVENT:
         return r->view->event.what == PT_MTTL_USER && r->view->event.name == op->arg ? YES : NO;
     case PT_MTTL_OP_NO_RACE:
-        return races(r, look_up(r, op->arg)) ? NO : YES;
+        return races(r, *look_up(r, op->arg)) ? NO : YES;
     default:
         return is_access(r, op->op, op->arg) ? YES : NO;
     }

@@ -15,29 +15,53 @@ enum {
 
 struct run {
     const struct pt_mttl *m;
+    const struct pt_mttl_plan *plan;
     const struct pt_mttl_view *view;
     struct pt_mttl_thread *thread;
     struct pt_mttl_entry *next;
+    uint64_t changed; /* needs that may have changed since the last step, as struct pt_mttl_needs has them */
+    uint32_t also;
     uint32_t env[PT_MTTL_ENV];
     uint8_t fault; /* enum pt_code_result of what failed in the present program, and the atom */
     uint32_t fault_atom;
+    bool faulty;       /* a past operator lacks a value, or its operand does */
     bool filling;      /* the table of state 0: `next` holds an earlier pass, ... */
     bool moved;        /* ... from which some cell has now changed */
     pt_mttl_seen seen; /* NULL: nobody asks */
     void *context;
 };
 
-struct run pt_mttl_begin(const struct pt_mttl *m, const struct pt_mttl_view *view, struct pt_mttl_thread *thread,
-                         struct pt_mttl_entry *next);
+static inline struct run pt_mttl_begin(const struct pt_mttl *m, const struct pt_mttl_view *view,
+                                       struct pt_mttl_thread *thread, struct pt_mttl_entry *next)
+{
+    bool whole = thread->whole || view->changed == PT_MTTL_ALL;
+    bool marked = thread->marked || pt_mttl_is_marked(m, &view->event);
+    return (struct run){.m = m,
+                        .plan = view->initial->plan,
+                        .view = view,
+                        .thread = thread,
+                        .next = next,
+                        .changed = whole ? PT_MTTL_ALL : view->changed,
+                        .also = (whole ? PT_MTTL_ALSO_WHOLE : 0) | (marked ? PT_MTTL_ALSO_EVENT : 0) |
+                                (thread->moved ? PT_MTTL_ALSO_PAST : 0),
+                        .fault_atom = PT_MTTL_NONE};
+}
+
+/* Whether a unit may have another value than in the last step. */
+static inline bool pt_mttl_is_due(const struct run *r, const struct pt_mttl_needs *needs)
+{
+    return (needs->changed & r->changed) || (needs->also & r->also);
+}
+
 /* The thread's units, all but properties; PT_MTTL_EXPORTED and PT_MTTL_STABLE. */
 unsigned pt_mttl_step_units(struct run *r);
 
-/* The value of a unit in an entry, and in state 0 of a slot. */
-struct pt_value pt_mttl_read_entry(const struct pt_mttl_entry *entry, const struct pt_mttl_unit *unit,
-                                   const uint32_t *tuple);
-struct pt_value pt_mttl_read_initial(const struct pt_mttl_initial *initial, const struct pt_mttl_unit *unit,
-                                     uint32_t slot, const uint32_t *tuple);
-struct pt_value pt_mttl_eval_atom(struct run *r, uint32_t index);
+/* The cell of a unit in an entry, and in state 0 of a slot. */
+const struct pt_value *pt_mttl_entry_cell(const struct pt_mttl_entry *entry, const struct pt_mttl_unit *unit,
+                                          const uint32_t *tuple);
+const struct pt_value *pt_mttl_initial_cell(const struct pt_mttl_initial *initial, const struct pt_mttl_unit *unit,
+                                            uint32_t slot, const uint32_t *tuple);
+struct pt_value pt_mttl_eval_atom(const struct run *r, uint32_t index);
 /* What race_free(*) exports: the present event's access, if it counts. */
 struct pt_value pt_mttl_present_access(const struct run *r);
 enum truth pt_mttl_eval_program(struct run *r, uint32_t from);
@@ -56,6 +80,14 @@ static inline const struct pt_mttl_entry *pt_mttl_entry_of(const struct run *r, 
 static inline struct pt_value pt_mttl_failure(uint32_t result, uint32_t atom)
 {
     return (struct pt_value){.kind = PT_VALUE_UNKNOWN, .len = result, .u = atom};
+}
+
+/* A value that an atom only takes over; one that nobody gave is a failure from here on, as in any atom. */
+static inline struct pt_value pt_mttl_taken_over(struct pt_value value, uint32_t atom)
+{
+    if (value.kind == PT_VALUE_UNKNOWN && value.len == PT_CODE_OK)
+        return pt_mttl_failure(PT_CODE_UNKNOWN_VALUE, atom);
+    return value;
 }
 
 #endif

@@ -149,12 +149,6 @@ static struct pt_mttl_event random_event(uint64_t *seed)
     return event;
 }
 
-static bool is_marked(const struct pt_mttl *m, struct pt_mttl_event event)
-{
-    return event.name != PT_MTTL_NONE ||
-           (m->flags & PT_MTTL_RACES && !event.atomic && (event.what == PT_MTTL_READ || event.what == PT_MTTL_WRITE));
-}
-
 static void assert_same_verdicts(const struct side *a, const struct side *b)
 {
     for (uint32_t p = 0; p < a->m->properties.count; p++)
@@ -183,9 +177,9 @@ static void test_skipping(void **state)
             if (changes)
                 full.values[n % 3] = lazy.values[n % 3] = pt_value_int(below(&random, 3));
             (void)side_step(&full, event);
-            if (changes || marked || !stable || is_marked(m, event)) {
+            if (changes || marked || !stable || pt_mttl_is_marked(m, &event)) {
                 stable = side_step(&lazy, event) & PT_MTTL_STABLE;
-                marked = is_marked(m, event);
+                marked = pt_mttl_is_marked(m, &event);
             } else {
                 skipped++;
             }
