@@ -12,6 +12,8 @@
 
 #include "core/mttl_run.h"
 
+static const uint32_t no_slots[PT_MTTL_PARAMS];
+
 static struct pt_value eval_export(struct run *r, const struct pt_mttl_unit *unit)
 {
     if (unit->kind == PT_MTTL_ACCESS)
@@ -22,89 +24,100 @@ static struct pt_value eval_export(struct run *r, const struct pt_mttl_unit *uni
     return truth == FAILED ? pt_mttl_failure(r->fault, r->fault_atom) : pt_value_bool(truth == YES);
 }
 
-static bool same_value(struct pt_value a, struct pt_value b)
+static SELDOM bool same_text(struct pt_value a, struct pt_value b)
 {
-    if (a.kind != b.kind || a.len != b.len)
+    return a.kind == b.kind && a.len == b.len && (a.len == 0 || memcmp(a.s, b.s, a.len) == 0);
+}
+
+static inline bool same_value(struct pt_value a, struct pt_value b)
+{
+    uint64_t head[2]; /* kind and len at once */
+    memcpy(&head[0], &a, sizeof *head);
+    memcpy(&head[1], &b, sizeof *head);
+    return (head[0] == head[1] && a.u == b.u) || (a.kind == PT_VALUE_STRING && same_text(a, b));
+}
+
+/* Whether an export differs from what the thread showed last, where that is not an entry of the same cap. */
+static SELDOM bool is_news(struct run *r, const struct pt_mttl_unit *unit, const uint32_t *tuple, uint64_t cell,
+                           struct pt_value value)
+{
+    uint32_t self = r->view->self;
+    const struct pt_mttl_entry *last = self < r->view->known_count ? r->view->known[self] : NULL;
+    if (r->filling) {
+        r->moved |= !same_value(r->next->cells[cell], value);
         return false;
-    return a.kind == PT_VALUE_STRING ? a.len == 0 || memcmp(a.s, b.s, a.len) == 0 : a.u == b.u;
-}
-
-/* The entry that the thread showed last, or NULL. */
-static const struct pt_mttl_entry *last_shown(const struct run *r)
-{
-    return r->view->self < r->view->known_count ? r->view->known[r->view->self] : NULL;
-}
-
-/* Whether the export differs from the entry that the thread showed last. */
-static bool is_news(const struct run *r, const struct pt_mttl_unit *unit, const uint32_t *tuple, uint64_t cell,
-                    struct pt_value value)
-{
-    const struct pt_mttl_entry *last = last_shown(r);
-    if (last && last->cap == r->thread->cap)
-        return !same_value(last->cells[cell], value);
+    }
     if (last)
         return !same_value(*pt_mttl_entry_cell(last, unit, tuple), value);
-    return r->thread->started &&
-           !same_value(*pt_mttl_initial_cell(r->view->initial, unit, r->view->self, tuple), value);
+    return r->thread->started && !same_value(*pt_mttl_initial_cell(r->view->initial, unit, self, tuple), value);
 }
 
-/* A unit that only hands on, for each thread, what that exports in `from`. If nothing was heard only ours can differ.
- */
-static unsigned hand_on(struct run *r, const struct pt_mttl_unit *unit, const struct pt_mttl_unit *from)
+/* Puts an export's value into its cell; PT_MTTL_EXPORTED if it is news. */
+static inline unsigned put(struct run *r, const struct pt_mttl_unit *unit, const uint32_t *tuple, uint64_t cell,
+                           struct pt_value value)
 {
-    unsigned flags = PT_MTTL_STABLE;
-    bool heard = r->changed & PT_MTTL_HEARD;
-    uint32_t end = heard ? r->thread->cap : r->view->self + 1;
-    uint64_t first = pt_mttl_first_cell(unit, r->thread->cap);
-    for (uint32_t slot = heard ? 0 : r->view->self; slot < end; slot++) {
-        const struct pt_mttl_entry *entry = pt_mttl_entry_of(r, slot);
-        uint32_t tuple[PT_MTTL_PARAMS] = {slot};
-        struct pt_value value = entry ? entry->cells[pt_mttl_first_cell(from, entry->cap)]
-                                      : *pt_mttl_initial_cell(r->view->initial, from, slot, tuple);
-        value = pt_mttl_taken_over(value, unit->a);
-        if (is_news(r, unit, tuple, first + slot, value))
-            flags |= PT_MTTL_EXPORTED;
-        r->next->cells[first + slot] = value;
-    }
-    return flags;
-}
-
-static unsigned step_export(struct run *r, const struct pt_mttl_unit *unit, const uint32_t *tuple, uint64_t cell)
-{
-    struct pt_value value = eval_export(r, unit);
-    bool news = !r->filling && is_news(r, unit, tuple, cell, value);
-    if (r->filling)
-        r->moved |= !same_value(r->next->cells[cell], value);
+    bool news = r->shown ? !same_value(r->shown->cells[cell], value) : is_news(r, unit, tuple, cell, value);
     r->next->cells[cell] = value;
-    return news ? PT_MTTL_STABLE | PT_MTTL_EXPORTED : PT_MTTL_STABLE;
+    return news ? PT_MTTL_EXPORTED : 0;
 }
 
-/* For each tuple in turn. */
+/* One cell of a unit that only hands on what threads export. */
+static inline unsigned hand_on(struct run *r, const struct pt_mttl_unit *unit, const struct pt_mttl_needs *needs,
+                               uint64_t cell, uint32_t slot)
+{
+    const struct pt_mttl_entry *entry = pt_mttl_entry_of(r, slot);
+    if (!entry)
+        entry = pt_mttl_initial_entry(r->view->initial, slot);
+    struct pt_value value = entry->cells[pt_mttl_cells_at(needs->from, entry->cap)];
+    uint32_t tuple[PT_MTTL_PARAMS] = {slot};
+    return put(r, unit, tuple, cell, pt_mttl_taken_over(value, unit->a));
+}
+
+/* All its cells or, if nothing was heard of others, our own. */
+static unsigned step_handed(struct run *r, const struct pt_mttl_unit *unit, const struct pt_mttl_needs *needs)
+{
+    uint32_t cap = r->thread->cap, self = r->view->self;
+    uint64_t first = pt_mttl_cells_at(needs->to, cap);
+    unsigned news = 0;
+    if (!(r->changed & PT_MTTL_HEARD))
+        return hand_on(r, unit, needs, first + self, self);
+    for (uint32_t slot = 0; slot < cap; slot++)
+        news |= hand_on(r, unit, needs, first + slot, slot);
+    return news;
+}
+
+static unsigned step_copied(struct run *r, const struct pt_mttl_unit *unit, const struct pt_mttl_needs *needs)
+{
+    struct pt_value value = pt_mttl_taken_over(r->view->values[needs->from.base], unit->a);
+    return put(r, unit, no_slots, pt_mttl_cells_at(needs->to, r->thread->cap), value);
+}
+
 static unsigned step_tuples(struct run *r, const struct pt_mttl_unit *unit)
 {
-    unsigned moved = 0, news = 0;
-    uint32_t cap = r->thread->cap, tuple[PT_MTTL_PARAMS] = {0};
-    uint64_t cell = pt_mttl_first_cell(unit, cap);
-    bool past = pt_mttl_is_past(unit->kind);
-    uint8_t *bytes = pt_mttl_past_bytes(r->m, r->thread);
+    uint32_t tuple[PT_MTTL_PARAMS] = {0};
+    uint64_t cell = pt_mttl_first_cell(unit, r->thread->cap);
+    unsigned news = 0;
     do {
         memcpy(r->env, tuple, sizeof tuple);
-        if (past)
-            moved |= !pt_mttl_step_past(r, unit, &bytes[cell]);
-        else
-            news |= step_export(r, unit, tuple, cell);
-        cell++;
-    } while (pt_mttl_advance(tuple, unit->params, cap));
-    return (moved ? 0 : PT_MTTL_STABLE) | (news & PT_MTTL_EXPORTED);
+        news |= put(r, unit, tuple, cell++, eval_export(r, unit));
+    } while (pt_mttl_advance(tuple, unit->params, r->thread->cap));
+    return news;
 }
 
-/* One unit; returns PT_MTTL_EXPORTED, and PT_MTTL_STABLE unless a past operator moved. */
-static unsigned step_unit(struct run *r, uint32_t u, uint32_t handed)
+/* One unit; PT_MTTL_EXPORTED for an export that is news, and PT_MTTL_STABLE unless a past operator moved. */
+static unsigned step_unit(struct run *r, uint32_t u, const struct pt_mttl_needs *needs)
 {
     const struct pt_mttl_unit *unit = pt_mttl_unit_at(r->m, u);
-    if (handed != PT_MTTL_NONE && !r->filling)
-        return hand_on(r, unit, pt_mttl_unit_at(r->m, handed));
-    return step_tuples(r, unit);
+    switch (needs->how) {
+    case PT_MTTL_HOW_COPIED:
+        return PT_MTTL_STABLE | step_copied(r, unit, needs);
+    case PT_MTTL_HOW_HANDED:
+        return PT_MTTL_STABLE | step_handed(r, unit, needs);
+    case PT_MTTL_HOW_PAST:
+        return pt_mttl_step_past(r, unit) ? PT_MTTL_STABLE : 0;
+    default:
+        return PT_MTTL_STABLE | step_tuples(r, unit);
+    }
 }
 
 static void enter_or_leave(const struct run *r)
@@ -136,24 +149,26 @@ static struct pt_mttl_verdict judge(struct run *r, const struct pt_mttl_property
 /* The units of any thread and, for one that is named, its own: two lists, both ascending, merged. */
 static unsigned step_kept(struct run *r)
 {
+    static const uint32_t none = PT_MTTL_NONE;
     const struct pt_mttl_plan *plan = r->plan;
-    uint32_t named = r->m->threads.count, self = r->view->self < named ? r->view->self : named;
-    uint32_t any = plan->kept_from[named], own = plan->kept_from[self];
-    uint32_t any_end = plan->kept_from[named + 1], own_end = self < named ? plan->kept_from[self + 1] : own;
+    uint32_t named = r->m->threads.count, self = r->view->self;
+    const uint32_t *any = plan->kept + plan->kept_from[named];
+    const uint32_t *own = self < named ? plan->kept + plan->kept_from[self] : &none;
     unsigned stable = PT_MTTL_STABLE, news = 0;
-    while (any < any_end || own < own_end) {
-        bool take_own = own < own_end && (any == any_end || plan->kept[own] < plan->kept[any]);
-        uint32_t u = plan->kept[take_own ? own++ : any++];
-        if (!pt_mttl_is_due(r, &plan->needs[u]))
+    for (;;) {
+        uint32_t u = *any < *own ? *any++ : *own++;
+        if (u == PT_MTTL_NONE)
+            return stable | (news & PT_MTTL_EXPORTED);
+        const struct pt_mttl_needs *needs = &plan->needs[u];
+        if (!pt_mttl_is_due(r, needs))
             continue;
-        unsigned flags = step_unit(r, u, plan->needs[u].handed);
+        unsigned flags = step_unit(r, u, needs);
         stable &= flags;
         news |= flags;
     }
-    return stable | (news & PT_MTTL_EXPORTED);
 }
 
-unsigned pt_mttl_step_units(struct run *r)
+static inline unsigned step_units(struct run *r)
 {
     r->next->slot = r->view->self;
     r->next->cap = r->thread->cap;
@@ -164,11 +179,16 @@ unsigned pt_mttl_step_units(struct run *r)
     return r->thread->started ? flags : flags & ~(unsigned)PT_MTTL_STABLE;
 }
 
+void pt_mttl_fill_units(struct run *r)
+{
+    (void)step_units(r);
+}
+
 unsigned pt_mttl_step(const struct pt_mttl *m, const struct pt_mttl_view *view, struct pt_mttl_thread *thread,
                       struct pt_mttl_entry *next, struct pt_mttl_verdict *verdicts)
 {
     struct run r = pt_mttl_begin(m, view, thread, next);
-    unsigned flags = pt_mttl_step_units(&r);
+    unsigned flags = step_units(&r);
     for (uint32_t p = 0; p < m->properties.count; p++) {
         const struct pt_mttl_property *property = pt_mttl_at(m, properties, struct pt_mttl_property, p);
         if (pt_mttl_is_due(&r, &r.plan->needs[property->unit]))
@@ -179,7 +199,7 @@ unsigned pt_mttl_step(const struct pt_mttl *m, const struct pt_mttl_view *view, 
     thread->started = true;
     thread->whole = r.faulty;
     thread->moved = !(flags & PT_MTTL_STABLE);
-    thread->marked = pt_mttl_is_marked(m, &view->event);
+    thread->marked = r.marked;
     return flags;
 }
 
@@ -189,6 +209,7 @@ void pt_mttl_explain(const struct pt_mttl *m, const struct pt_mttl_view *view, s
     struct run r = pt_mttl_begin(m, view, thread, next);
     r.seen = seen;
     r.context = context;
+    r.ops = pt_mttl_at(m, ops, struct pt_mttl_op, 0);
     (void)pt_mttl_eval_program(
         &r, pt_mttl_unit_at(m, pt_mttl_at(m, properties, struct pt_mttl_property, property)->unit)->a);
 }

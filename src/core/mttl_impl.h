@@ -72,11 +72,30 @@ enum pt_mttl_also {
     PT_MTTL_ALSO_PAST = 4,  /* the thread's past operators, which move while it is not stable */
 };
 
-/* When a unit has to be evaluated: transitively, through all that it looks up in its own thread. */
+/* Where cells begin in memory of some cap: at base + per_cap * cap. */
+struct pt_mttl_cells {
+    uint32_t base, per_cap;
+};
+
+static inline uint64_t pt_mttl_cells_at(struct pt_mttl_cells cells, uint32_t cap)
+{
+    return cells.base + (uint64_t)cells.per_cap * cap;
+}
+
+enum pt_mttl_how {
+    PT_MTTL_HOW_ANY,    /* by its program or atom, for each tuple */
+    PT_MTTL_HOW_PAST,   /* a past operator */
+    PT_MTTL_HOW_COPIED, /* `x`: the value of a variable */
+    PT_MTTL_HOW_HANDED, /* `@i x`: what each thread exports in a unit */
+};
+
+/* When a unit has to be evaluated: transitively, through all that it looks up in its own thread. And how it is. */
 struct pt_mttl_needs {
-    uint64_t changed; /* bits of view->changed */
-    uint32_t also;    /* enum pt_mttl_also */
-    uint32_t handed;  /* the unit that it only hands on for each thread (`@i x`), or PT_MTTL_NONE */
+    uint64_t changed;          /* bits of view->changed */
+    uint32_t also;             /* enum pt_mttl_also */
+    uint32_t how;              /* enum pt_mttl_how */
+    struct pt_mttl_cells to;   /* COPIED, HANDED: the unit's cells, ... */
+    struct pt_mttl_cells from; /* ... and HANDED: those handed on; COPIED: base is the variable */
 };
 
 enum pt_mttl_form_kind {
@@ -93,12 +112,28 @@ struct pt_mttl_form {
     struct pt_mttl_operand a, b;
 };
 
+/* Where a lookup of an export finds its cell in an entry: at `cells`, plus the slot of `arg`. */
+struct pt_mttl_way {
+    uint32_t thread, arg; /* references */
+    struct pt_mttl_cells cells;
+    uint32_t params; /* of the unit: 0 (no arg) or 1; PT_MTTL_NONE: not found that simply */
+};
+
+/* More special ops of the plan's programs, which take the same places and args. */
+enum {
+    PT_MTTL_OP_COMPARE = PT_MTTL_OP_COUNT, /* an ATOM of form COMPARE */
+    PT_MTTL_OP_EXISTS_COMPARE, /* EXISTS around nothing but a comparison with an export of its variable, ... */
+    PT_MTTL_OP_FORALL_COMPARE, /* ... as in `exists j != i: busy == @j busy`; operand b is that lookup */
+};
+
 struct pt_mttl_plan {
     struct pt_mttl_needs *needs; /* by unit */
     struct pt_mttl_form *forms;  /* by atom */
+    struct pt_mttl_way *ways;    /* by lookup */
+    struct pt_mttl_op *ops;      /* the block's, some more special */
     struct pt_value *constants;  /* the block's, then an integer 0 */
-    uint32_t *kept;              /* units but for properties: of each named thread, then of any thread; in order */
-    uint32_t *kept_from;         /* by named thread where its units begin in `kept`; then any thread's; then the end */
+    uint32_t *kept;      /* units but for properties, by who keeps them, in order; PT_MTTL_NONE ends each list */
+    uint32_t *kept_from; /* by named thread where its list begins; then that of any thread */
 };
 
 size_t pt_mttl_plan_size(const struct pt_mttl *m);

@@ -21,7 +21,7 @@ static bool fill_slot(const struct pt_mttl *m, const struct pt_value *values, st
     pt_mttl_thread_init(m, thread, slot, initial->cap);
     struct run r = pt_mttl_begin(m, &view, thread, initial_entry(initial, slot));
     r.filling = true;
-    (void)pt_mttl_step_units(&r);
+    pt_mttl_fill_units(&r);
     return r.moved;
 }
 

@@ -5,6 +5,8 @@
  * Why one of them has no value is remembered once for all, by the operand that failed last. So where one fails or has
  * no value, the order of evaluation shows, and nothing may be left out of the next step: `faulty`.
  */
+#include <string.h>
+
 #include "core/mttl_run.h"
 
 static enum truth not3(enum truth a)
@@ -63,7 +65,8 @@ static enum truth eval_operand(struct run *r, uint32_t program)
     return truth;
 }
 
-bool pt_mttl_step_past(struct run *r, const struct pt_mttl_unit *unit, uint8_t *byte)
+/* True when the byte stays as it was. */
+static bool step_byte(struct run *r, const struct pt_mttl_unit *unit, uint8_t *byte)
 {
     enum truth a = eval_operand(r, unit->a), b = pt_mttl_is_binary(unit->kind) ? eval_operand(r, unit->b) : NO;
     enum truth memory = *byte >> MEMORY_SHIFT & TRUTH_MASK, keep;
@@ -72,5 +75,17 @@ bool pt_mttl_step_past(struct run *r, const struct pt_mttl_unit *unit, uint8_t *
     bool same = now == *byte;
     r->faulty |= value == FAILED || keep == FAILED;
     *byte = now;
+    return same;
+}
+
+bool pt_mttl_step_past(struct run *r, const struct pt_mttl_unit *unit)
+{
+    uint32_t cap = r->thread->cap, tuple[PT_MTTL_PARAMS] = {0};
+    uint8_t *byte = pt_mttl_past_bytes(r->m, r->thread) + pt_mttl_first_cell(unit, cap);
+    bool same = true;
+    do {
+        memcpy(r->env, tuple, sizeof tuple);
+        same &= step_byte(r, unit, byte++);
+    } while (pt_mttl_advance(tuple, unit->params, cap));
     return same;
 }

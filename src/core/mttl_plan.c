@@ -11,8 +11,6 @@
  * If none of a unit's needs has changed, it has the value that the last step gave it. (Which of several failures of
  * past operators is told depends on the order of evaluation; a thread that has one evaluates everything: mttl_past.c.)
  */
-#include <string.h>
-
 #include "core/mttl_impl.h"
 
 struct planner {
@@ -82,21 +80,41 @@ static void need_program(struct planner *p, uint32_t from)
     }
 }
 
-/*
- * The commonest export with a parameter is what another thread exports handed on, `@i x`: its cells are those of the
- * entries known, and need no program.
- */
-static uint32_t handed_on(const struct pt_mttl *m, const struct pt_mttl_unit *unit)
+/* Whether a unit's cells can be found by struct pt_mttl_cells. */
+static bool is_simple(const struct pt_mttl_unit *unit)
 {
-    if (unit->kind != PT_MTTL_VALUE || unit->params != 1)
-        return PT_MTTL_NONE;
+    return unit->params <= 1 && !(unit->before[2] | unit->before[3]);
+}
+
+static struct pt_mttl_cells cells_of(const struct pt_mttl_unit *unit)
+{
+    return (struct pt_mttl_cells){unit->before[0], unit->before[1]};
+}
+
+/*
+ * Most exports are a variable's value and, with a parameter, that of another thread handed on: their cells are the
+ * variable's value and the cells of the entries known, and need no program.
+ */
+static void plan_export(const struct pt_mttl *m, const struct pt_mttl_unit *unit, struct pt_mttl_needs *needs)
+{
+    if (unit->kind != PT_MTTL_VALUE || !is_simple(unit))
+        return;
     const struct pt_mttl_atom *atom = pt_mttl_at(m, atoms, struct pt_mttl_atom, unit->a);
     const struct pt_mttl_operand *o = pt_mttl_at(m, operands, struct pt_mttl_operand, atom->operands);
-    if (atom->insn_count != 1 || atom->operand_count != 1 || o->kind != PT_MTTL_OPERAND_LOOKUP)
-        return PT_MTTL_NONE;
-    const struct pt_mttl_lookup *lookup = pt_mttl_at(m, lookups, struct pt_mttl_lookup, o->index);
-    return lookup->thread == PT_MTTL_ENV0 && pt_mttl_unit_at(m, lookup->unit)->params == 0 ? lookup->unit
-                                                                                           : PT_MTTL_NONE;
+    if (atom->insn_count != 1 || atom->operand_count != 1)
+        return;
+    if (unit->params == 0 && o->kind == PT_MTTL_OPERAND_VAR) {
+        needs->how = PT_MTTL_HOW_COPIED;
+        needs->from.base = o->index;
+    } else if (unit->params == 1 && o->kind == PT_MTTL_OPERAND_LOOKUP) {
+        const struct pt_mttl_lookup *lookup = pt_mttl_at(m, lookups, struct pt_mttl_lookup, o->index);
+        const struct pt_mttl_unit *from = pt_mttl_unit_at(m, lookup->unit);
+        if (lookup->thread != PT_MTTL_ENV0 || from->params != 0 || !is_simple(from))
+            return;
+        needs->how = PT_MTTL_HOW_HANDED;
+        needs->from = cells_of(from);
+    }
+    needs->to = cells_of(unit);
 }
 
 static void plan_unit(struct planner *p, uint32_t u)
@@ -104,7 +122,8 @@ static void plan_unit(struct planner *p, uint32_t u)
     const struct pt_mttl_unit *unit = pt_mttl_unit_at(p->m, u);
     p->self = unit->self;
     p->needs = &p->plan->needs[u];
-    *p->needs = (struct pt_mttl_needs){.also = PT_MTTL_ALSO_WHOLE, .handed = handed_on(p->m, unit)};
+    *p->needs = (struct pt_mttl_needs){.also = PT_MTTL_ALSO_WHOLE, .how = PT_MTTL_HOW_ANY};
+    plan_export(p->m, unit, p->needs);
     if (unit->kind == PT_MTTL_ACCESS) {
         p->needs->also |= PT_MTTL_ALSO_EVENT;
     } else if (unit->kind == PT_MTTL_VALUE) {
@@ -114,16 +133,19 @@ static void plan_unit(struct planner *p, uint32_t u)
         if (pt_mttl_is_binary(unit->kind))
             need_program(p, unit->b);
     }
-    if (pt_mttl_is_past(unit->kind))
+    if (pt_mttl_is_past(unit->kind)) {
         p->needs->also |= PT_MTTL_ALSO_PAST;
+        p->needs->how = PT_MTTL_HOW_PAST;
+    }
 }
 
 /* --- atoms --- */
 
-/* Which of less, equal, greater satisfy a comparison: bits 0, 1, 2. */
+enum { LESS = 1, EQUAL = 2, GREATER = 4 };
+
+/* Which of them satisfy a comparison. */
 static uint8_t accepts(uint32_t op)
 {
-    enum { LESS = 1, EQUAL = 2, GREATER = 4 };
     switch (op) {
     case PT_CODE_EQ:
         return EQUAL;
@@ -141,6 +163,16 @@ static uint8_t accepts(uint32_t op)
     default:
         return 0;
     }
+}
+
+/* a < b becomes b > a: lookups stand on the right, so that one place need be looked at. */
+static void turn_round(struct pt_mttl_form *form)
+{
+    struct pt_mttl_operand a = form->a;
+    form->a = form->b;
+    form->b = a;
+    form->accepts = (uint8_t)((form->accepts & EQUAL) | (form->accepts & LESS ? GREATER : 0) |
+                              (form->accepts & GREATER ? LESS : 0));
 }
 
 static struct pt_mttl_form plan_atom(const struct pt_mttl *m, const struct pt_mttl_atom *atom)
@@ -162,6 +194,8 @@ static struct pt_mttl_form plan_atom(const struct pt_mttl *m, const struct pt_mt
         form.b = operands[code[1].arg];
     }
     form.accepts = accepts(code[last].op);
+    if (form.kind == PT_MTTL_FORM_COMPARE && form.a.kind == PT_MTTL_OPERAND_LOOKUP)
+        turn_round(&form);
     return form;
 }
 
@@ -172,6 +206,66 @@ static struct pt_value plan_constant(const struct pt_mttl *m, uint32_t index)
     if (c->kind == PT_VALUE_STRING)
         v.s = pt_mttl_string(m, (uint32_t)c->bits);
     return v;
+}
+
+/* --- lookups --- */
+
+static struct pt_mttl_way plan_lookup(const struct pt_mttl *m, const struct pt_mttl_lookup *lookup)
+{
+    const struct pt_mttl_unit *unit = pt_mttl_unit_at(m, lookup->unit);
+    return (struct pt_mttl_way){.thread = lookup->thread,
+                                .arg = lookup->args[0],
+                                .cells = cells_of(unit),
+                                .params = is_simple(unit) ? unit->params : PT_MTTL_NONE};
+}
+
+/* --- programs --- */
+
+/* Whether a comparison's right side is what the loop's variable exports, and nothing else in it depends on that. */
+static bool compares_each(const struct pt_mttl_plan *plan, const struct pt_mttl_loop *loop, uint32_t atom)
+{
+    const struct pt_mttl_form *form = &plan->forms[atom];
+    uint32_t variable = PT_MTTL_ENV0 + loop->variable;
+    if (form->a.kind == PT_MTTL_OPERAND_LOOKUP || form->b.kind != PT_MTTL_OPERAND_LOOKUP)
+        return false;
+    const struct pt_mttl_way *way = &plan->ways[form->b.index];
+    return way->thread == variable && (way->params == 0 || (way->params == 1 && way->arg != variable));
+}
+
+static bool is_comparison(const struct pt_mttl_plan *plan, const struct pt_mttl_op *op)
+{
+    return op->op == PT_MTTL_OP_ATOM && plan->forms[op->arg].kind == PT_MTTL_FORM_COMPARE;
+}
+
+static void plan_program(const struct pt_mttl *m, struct pt_mttl_plan *plan, uint32_t from)
+{
+    for (uint32_t i = from;; i++) {
+        const struct pt_mttl_op *op = pt_mttl_at(m, ops, struct pt_mttl_op, i);
+        bool exists = op->op == PT_MTTL_OP_EXISTS;
+        plan->ops[i] = *op;
+        if (op->op == PT_MTTL_OP_END)
+            return;
+        if (is_comparison(plan, op))
+            plan->ops[i].op = PT_MTTL_OP_COMPARE;
+        if (!exists && op->op != PT_MTTL_OP_FORALL)
+            continue;
+        const struct pt_mttl_loop *loop = pt_mttl_at(m, loops, struct pt_mttl_loop, op->arg);
+        if (loop->to == i + 2 && is_comparison(plan, op + 1) && compares_each(plan, loop, op[1].arg))
+            plan->ops[i].op = exists ? PT_MTTL_OP_EXISTS_COMPARE : PT_MTTL_OP_FORALL_COMPARE;
+    }
+}
+
+/* By units: ops behind the last program, which nobody uses, may be anything. */
+static void plan_programs(const struct pt_mttl *m, struct pt_mttl_plan *plan)
+{
+    for (uint32_t u = 0; u < m->units.count; u++) {
+        const struct pt_mttl_unit *unit = pt_mttl_unit_at(m, u);
+        if (unit->kind == PT_MTTL_VALUE || unit->kind == PT_MTTL_ACCESS)
+            continue;
+        plan_program(m, plan, unit->a);
+        if (pt_mttl_is_binary(unit->kind))
+            plan_program(m, plan, unit->b);
+    }
 }
 
 /* --- who keeps what --- */
@@ -187,12 +281,16 @@ static uint32_t keeper_of(const struct pt_mttl *m, uint32_t u)
  */
 static void plan_keepers(const struct pt_mttl *m, struct pt_mttl_plan *plan)
 {
-    memset(plan->kept_from, 0, (m->threads.count + 2) * sizeof *plan->kept_from);
+    uint32_t keepers = m->threads.count + 1;
+    for (uint32_t k = 0; k < keepers; k++)
+        plan->kept_from[k] = 1;
     for (uint32_t u = 0; u < m->units.count; u++)
         if (pt_mttl_unit_at(m, u)->kind != PT_MTTL_PROPERTY)
             plan->kept_from[keeper_of(m, u)]++;
-    for (uint32_t k = 1; k < m->threads.count + 2; k++)
+    for (uint32_t k = 1; k < keepers; k++)
         plan->kept_from[k] += plan->kept_from[k - 1];
+    for (uint32_t k = 0; k < keepers; k++)
+        plan->kept[--plan->kept_from[k]] = PT_MTTL_NONE;
     for (uint32_t u = m->units.count; u-- > 0;)
         if (pt_mttl_unit_at(m, u)->kind != PT_MTTL_PROPERTY)
             plan->kept[--plan->kept_from[keeper_of(m, u)]] = u;
@@ -203,9 +301,11 @@ static void plan_keepers(const struct pt_mttl *m, struct pt_mttl_plan *plan)
 /* Tables of the plan, behind each other; those whose elements are aligned to 8 come first. */
 size_t pt_mttl_plan_size(const struct pt_mttl *m)
 {
+    size_t keepers = (size_t)m->threads.count + 1;
     return sizeof(struct pt_mttl_plan) + m->units.count * sizeof(struct pt_mttl_needs) +
            ((size_t)m->constants.count + 1) * sizeof(struct pt_value) + m->atoms.count * sizeof(struct pt_mttl_form) +
-           ((size_t)m->units.count + m->threads.count + 2) * sizeof(uint32_t);
+           m->lookups.count * sizeof(struct pt_mttl_way) + m->ops.count * sizeof(struct pt_mttl_op) +
+           (m->units.count + 2 * keepers) * sizeof(uint32_t);
 }
 
 const struct pt_mttl_plan *pt_mttl_plan_make(const struct pt_mttl *m, void *memory)
@@ -214,8 +314,10 @@ const struct pt_mttl_plan *pt_mttl_plan_make(const struct pt_mttl *m, void *memo
     plan->needs = (void *)(plan + 1);
     plan->constants = (void *)(plan->needs + m->units.count);
     plan->forms = (void *)(plan->constants + m->constants.count + 1);
-    plan->kept = (void *)(plan->forms + m->atoms.count);
-    plan->kept_from = plan->kept + m->units.count;
+    plan->ways = (void *)(plan->forms + m->atoms.count);
+    plan->ops = (void *)(plan->ways + m->lookups.count);
+    plan->kept_from = (void *)(plan->ops + m->ops.count);
+    plan->kept = plan->kept_from + m->threads.count + 1;
     struct planner p = {.m = m, .plan = plan};
     for (uint32_t u = 0; u < m->units.count; u++)
         plan_unit(&p, u);
@@ -224,6 +326,9 @@ const struct pt_mttl_plan *pt_mttl_plan_make(const struct pt_mttl *m, void *memo
     plan->constants[m->constants.count] = pt_value_int(0);
     for (uint32_t i = 0; i < m->atoms.count; i++)
         plan->forms[i] = plan_atom(m, pt_mttl_at(m, atoms, struct pt_mttl_atom, i));
+    for (uint32_t i = 0; i < m->lookups.count; i++)
+        plan->ways[i] = plan_lookup(m, pt_mttl_at(m, lookups, struct pt_mttl_lookup, i));
+    plan_programs(m, plan);
     plan_keepers(m, plan);
     return plan;
 }

@@ -34,65 +34,70 @@ const struct pt_value *pt_mttl_initial_cell(const struct pt_mttl_initial *initia
     uint32_t fitted[PT_MTTL_PARAMS + 1] = {slot};
     memcpy(fitted + 1, tuple, unit->params * sizeof *tuple);
     pt_mttl_fit(fitted, unit->params + 1, initial->cap);
-    const struct pt_mttl_entry *entry =
-        (const void *)((const char *)initial->entries + fitted[0] * initial->entry_bytes);
+    const struct pt_mttl_entry *entry = pt_mttl_initial_entry(initial, fitted[0]);
     return &entry->cells[pt_mttl_cell_of(unit, fitted + 1, entry->cap)];
 }
 
-/* What the newest entry of a slot, or its state 0, has in an export. */
-static const struct pt_value *find_cell(const struct run *r, const struct pt_mttl_lookup *lookup, uint32_t slot,
-                                        const struct pt_mttl_entry *entry)
+static SELDOM const struct pt_value *find_cell(const struct run *r, const struct pt_mttl_lookup *lookup, uint32_t slot,
+                                               const struct pt_mttl_entry *entry)
 {
     const struct pt_mttl_unit *unit = pt_mttl_unit_at(r->m, lookup->unit);
     uint32_t tuple[PT_MTTL_PARAMS] = {0};
-    if (entry && unit->params <= 1) { /* most of them */
-        uint32_t slot0 = unit->params ? thread_of(r, lookup->args[0]) : 0;
-        if (unit->params == 0 || slot0 < entry->cap)
-            return &entry->cells[pt_mttl_first_cell(unit, entry->cap) + slot0];
-    }
     for (uint32_t k = 0; k < unit->params; k++)
         tuple[k] = thread_of(r, lookup->args[k]);
     return entry ? pt_mttl_entry_cell(entry, unit, tuple) : pt_mttl_initial_cell(r->view->initial, unit, slot, tuple);
 }
 
+/* What the newest entry of a thread, or its state 0, has in an export. */
 static const struct pt_value *look_up(const struct run *r, uint32_t index)
 {
-    const struct pt_mttl_lookup *lookup = pt_mttl_at(r->m, lookups, struct pt_mttl_lookup, index);
-    uint32_t slot = thread_of(r, lookup->thread);
+    const struct pt_mttl_way *way = &r->plan->ways[index];
+    uint32_t slot = thread_of(r, way->thread);
     const struct pt_mttl_entry *entry = pt_mttl_entry_of(r, slot);
-    const struct pt_value *cell = find_cell(r, lookup, slot, entry);
-    if (r->seen)
-        r->seen(r->context, index, slot, entry == r->next ? NULL : entry, *cell);
-    return cell;
+    if (entry && way->params != PT_MTTL_NONE) {
+        const struct pt_value *cells = entry->cells + pt_mttl_cells_at(way->cells, entry->cap);
+        uint32_t arg = way->params ? thread_of(r, way->arg) : 0;
+        if (way->params == 0 || arg < entry->cap)
+            return cells + arg;
+    }
+    return find_cell(r, pt_mttl_at(r->m, lookups, struct pt_mttl_lookup, index), slot, entry);
+}
+
+static SELDOM void tell(const struct run *r, uint32_t index)
+{
+    uint32_t slot = thread_of(r, pt_mttl_at(r->m, lookups, struct pt_mttl_lookup, index)->thread);
+    const struct pt_mttl_entry *entry = pt_mttl_entry_of(r, slot);
+    r->seen(r->context, index, slot, entry == r->next ? NULL : entry, *look_up(r, index));
 }
 
 /* --- atoms --- */
 
 /* Where an operand's value is; *room is for one that is nowhere yet. */
-static const struct pt_value *operand(const struct run *r, const struct pt_mttl_operand *o, struct pt_value *room)
+static inline const struct pt_value *operand(const struct run *r, const struct pt_mttl_operand *o,
+                                             struct pt_value *room)
 {
-    switch (o->kind) {
-    case PT_MTTL_OPERAND_CONSTANT:
-        return &r->plan->constants[o->index];
-    case PT_MTTL_OPERAND_VAR:
+    if (o->kind == PT_MTTL_OPERAND_VAR)
         return &r->view->values[o->index];
-    case PT_MTTL_OPERAND_LOOKUP:
+    if (o->kind == PT_MTTL_OPERAND_CONSTANT)
+        return &r->plan->constants[o->index];
+    if (o->kind == PT_MTTL_OPERAND_LOOKUP)
         return look_up(r, o->index);
-    default: {
-        const struct pt_mttl_block_state *block = &pt_mttl_block_states(r->thread)[o->index];
-        *room = pt_value_int(block->inside ? block->count : 0);
-        return room;
-    }
-    }
+    const struct pt_mttl_block_state *block = &pt_mttl_block_states(r->thread)[o->index];
+    *room = pt_value_int(block->inside ? block->count : 0);
+    return room;
 }
 
-static struct pt_value run_code(const struct run *r, uint32_t index)
+static SELDOM struct pt_value run_code(const struct run *r, uint32_t index)
 {
     const struct pt_mttl_atom *atom = pt_mttl_at(r->m, atoms, struct pt_mttl_atom, index);
     struct pt_value values[PT_MTTL_OPERANDS], result = {0};
     uint32_t detail = 0;
-    for (uint32_t k = 0; k < atom->operand_count; k++)
-        values[k] = *operand(r, pt_mttl_at(r->m, operands, struct pt_mttl_operand, atom->operands + k), &values[k]);
+    for (uint32_t k = 0; k < atom->operand_count; k++) {
+        const struct pt_mttl_operand *o = pt_mttl_at(r->m, operands, struct pt_mttl_operand, atom->operands + k);
+        values[k] = *operand(r, o, &values[k]);
+        if (r->seen && o->kind == PT_MTTL_OPERAND_LOOKUP)
+            tell(r, o->index);
+    }
     struct pt_code code = {
         .insns = pt_mttl_at(r->m, insns, struct pt_insn, atom->insns), .count = atom->insn_count, .depth = atom->depth};
     enum pt_code_result status = pt_code_run(&code, values, &result, &detail);
@@ -128,17 +133,23 @@ static enum truth truth_of(struct run *r, struct pt_value value)
     return fail(r, value.len, (uint32_t)value.u);
 }
 
-/* Most atoms compare two integers. Whoever wants to see lookups sees each once, in the order of the operands. */
-static enum truth test_atom(struct run *r, uint32_t index)
+static SELDOM enum truth test_atom(struct run *r, uint32_t index)
+{
+    return truth_of(r, run_code(r, index));
+}
+
+static inline enum truth compare(const struct pt_mttl_form *form, int64_t a, int64_t b)
+{
+    return form->accepts >> ((a >= b) + (a > b)) & 1 ? YES : NO;
+}
+
+/* Most atoms compare two integers. */
+static inline enum truth test_comparison(struct run *r, uint32_t index)
 {
     const struct pt_mttl_form *form = &r->plan->forms[index];
     struct pt_value room[2];
-    if (form->kind == PT_MTTL_FORM_COMPARE && !r->seen) {
-        const struct pt_value *a = operand(r, &form->a, &room[0]), *b = operand(r, &form->b, &room[1]);
-        if (a->kind == PT_VALUE_INT && b->kind == PT_VALUE_INT)
-            return form->accepts >> ((a->i >= b->i) + (a->i > b->i)) & 1 ? YES : NO;
-    }
-    return truth_of(r, pt_mttl_eval_atom(r, index));
+    const struct pt_value *a = operand(r, &form->a, &room[0]), *b = operand(r, &form->b, &room[1]);
+    return a->kind == PT_VALUE_INT && b->kind == PT_VALUE_INT ? compare(form, a->i, b->i) : test_atom(r, index);
 }
 
 static enum truth test_past(struct run *r, const struct pt_mttl_lookup *lookup, const struct pt_mttl_unit *unit)
@@ -156,7 +167,11 @@ static enum truth test_lookup(struct run *r, uint32_t index)
 {
     const struct pt_mttl_lookup *lookup = pt_mttl_at(r->m, lookups, struct pt_mttl_lookup, index);
     const struct pt_mttl_unit *unit = pt_mttl_unit_at(r->m, lookup->unit);
-    return pt_mttl_is_past(unit->kind) ? test_past(r, lookup, unit) : truth_of(r, *look_up(r, index));
+    if (pt_mttl_is_past(unit->kind))
+        return test_past(r, lookup, unit);
+    if (r->seen)
+        tell(r, index);
+    return truth_of(r, *look_up(r, index));
 }
 
 static bool is_access(const struct run *r, uint32_t op, uint32_t var)
@@ -209,7 +224,14 @@ static uint32_t next_known(const struct run *r, const struct pt_mttl_loop *loop,
     return PT_MTTL_NONE;
 }
 
-/* A past operator's or an exported formula's value, an access: what one op without operands says. */
+static bool no_race(struct run *r, uint32_t lookup)
+{
+    if (r->seen)
+        tell(r, lookup);
+    return !races(r, *look_up(r, lookup));
+}
+
+/* What one op without operands says: an atom, a past operator's or an exported formula's value, an access. */
 static enum truth eval_leaf(struct run *r, const struct pt_mttl_op *op)
 {
     switch (op->op) {
@@ -222,7 +244,7 @@ static enum truth eval_leaf(struct run *r, const struct pt_mttl_op *op)
     case PT_MTTL_OP_EVENT:
         return r->view->event.what == PT_MTTL_USER && r->view->event.name == op->arg ? YES : NO;
     case PT_MTTL_OP_NO_RACE:
-        return races(r, *look_up(r, op->arg)) ? NO : YES;
+        return no_race(r, op->arg) ? YES : NO;
     default:
         return is_access(r, op->op, op->arg) ? YES : NO;
     }
@@ -240,50 +262,99 @@ static bool iterate(struct run *r, const struct pt_mttl_loop *loop, bool exists,
     return true;
 }
 
+/* EXISTS or FORALL at `op`; returns where to go on. */
+static const struct pt_mttl_op *enter_loop(struct run *r, const struct pt_mttl_op *op, enum truth *acc)
+{
+    const struct pt_mttl_loop *loop = pt_mttl_at(r->m, loops, struct pt_mttl_loop, op->arg);
+    return iterate(r, loop, op->op == PT_MTTL_OP_EXISTS, 0, acc) ? op + 1 : op + (loop->to + 1 - loop->from);
+}
+
+/* EXISTS_COMPARE or FORALL_COMPARE: one pass over the entries known, in which all but the entry stays the same. */
+static enum truth compare_each(struct run *r, const struct pt_mttl_op *op, bool exists)
+{
+    const struct pt_mttl_loop *loop = pt_mttl_at(r->m, loops, struct pt_mttl_loop, op->arg);
+    const struct pt_mttl_form *form = &r->plan->forms[op[1].arg];
+    const struct pt_mttl_way *way = &r->plan->ways[form->b.index];
+    struct pt_value room;
+    const struct pt_value *a = operand(r, &form->a, &room);
+    uint32_t self = r->view->self, count = r->view->known_count > self ? r->view->known_count : self + 1;
+    uint32_t except = loop->except == PT_MTTL_NO_EXCEPTION ? PT_MTTL_NONE : thread_of(r, loop->except);
+    uint32_t arg = way->params ? thread_of(r, way->arg) : 0;
+    for (uint32_t slot = 0; slot < count; slot++) {
+        const struct pt_mttl_entry *entry = pt_mttl_entry_of(r, slot);
+        if (!entry || slot == except)
+            continue;
+        const struct pt_value *b = entry->cells + pt_mttl_cells_at(way->cells, entry->cap);
+        bool fits = arg < entry->cap || way->params == 0;
+        r->env[loop->variable] = slot;
+        enum truth truth = fits && a->kind == PT_VALUE_INT && b[arg].kind == PT_VALUE_INT
+                               ? compare(form, a->i, b[arg].i)
+                               : test_comparison(r, op[1].arg);
+        if (truth == FAILED || (truth == YES) == exists)
+            return truth;
+    }
+    return exists ? NO : YES;
+}
+
+/* NEXT at `op`: the loop's body has come to *acc. */
+static const struct pt_mttl_op *go_round(struct run *r, const struct pt_mttl_op *op, enum truth *acc)
+{
+    const struct pt_mttl_loop *loop = pt_mttl_at(r->m, loops, struct pt_mttl_loop, op->arg);
+    const struct pt_mttl_op *from = op - (loop->to - loop->from);
+    bool exists = from->op == PT_MTTL_OP_EXISTS;
+    if ((*acc == YES) != exists && iterate(r, loop, exists, r->env[loop->variable] + 1, acc))
+        return from + 1;
+    return op + 1;
+}
+
 enum truth pt_mttl_eval_program(struct run *r, uint32_t from)
 {
-    const struct pt_mttl_op *ops = pt_mttl_at(r->m, ops, struct pt_mttl_op, 0);
+    const struct pt_mttl_op *ops = r->ops, *op = ops + from;
     uint64_t stack = 0; /* of truth values, the top in bit 0 */
     enum truth acc = NO;
-    for (uint32_t pc = from;;) {
-        const struct pt_mttl_op *op = &ops[pc++];
-        const struct pt_mttl_loop *loop;
-        bool exists;
+    while (acc != FAILED) {
         switch (op->op) {
         case PT_MTTL_OP_END:
             return acc;
+        case PT_MTTL_OP_COMPARE:
+            acc = test_comparison(r, op->arg);
+            op++;
+            break;
         case PT_MTTL_OP_NOT:
             acc = acc == YES ? NO : YES;
+            op++;
             break;
         case PT_MTTL_OP_IF_TRUE:
-            pc = acc == YES ? op->arg : pc;
+            op = acc == YES ? ops + op->arg : op + 1;
             break;
         case PT_MTTL_OP_IF_FALSE:
-            pc = acc == NO ? op->arg : pc;
+            op = acc == NO ? ops + op->arg : op + 1;
             break;
         case PT_MTTL_OP_PUSH:
             stack = stack << 1 | (acc == YES);
+            op++;
             break;
         case PT_MTTL_OP_IFF:
             acc = (stack & 1) == (acc == YES) ? YES : NO;
             stack >>= 1;
+            op++;
             break;
         case PT_MTTL_OP_EXISTS:
         case PT_MTTL_OP_FORALL:
-            loop = pt_mttl_at(r->m, loops, struct pt_mttl_loop, op->arg);
-            if (!iterate(r, loop, op->op == PT_MTTL_OP_EXISTS, 0, &acc))
-                pc = loop->to + 1;
+            op = enter_loop(r, op, &acc);
+            break;
+        case PT_MTTL_OP_EXISTS_COMPARE:
+        case PT_MTTL_OP_FORALL_COMPARE:
+            acc = compare_each(r, op, op->op == PT_MTTL_OP_EXISTS_COMPARE);
+            op += 3;
             break;
         case PT_MTTL_OP_NEXT:
-            loop = pt_mttl_at(r->m, loops, struct pt_mttl_loop, op->arg);
-            exists = ops[loop->from].op == PT_MTTL_OP_EXISTS;
-            if ((acc == YES) != exists && iterate(r, loop, exists, r->env[loop->variable] + 1, &acc))
-                pc = loop->from + 1;
+            op = go_round(r, op, &acc);
             break;
         default:
-            if ((acc = eval_leaf(r, op)) == FAILED)
-                return FAILED;
+            acc = eval_leaf(r, op++);
             break;
         }
     }
+    return FAILED;
 }
