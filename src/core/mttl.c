@@ -74,7 +74,8 @@ static inline unsigned hand_on(struct run *r, const struct pt_mttl_unit *unit, c
 }
 
 /* All its cells or, if nothing was heard of others, our own. */
-static unsigned step_handed(struct run *r, const struct pt_mttl_unit *unit, const struct pt_mttl_needs *needs)
+static unsigned step_handed(struct run *r, const struct pt_mttl_unit *unit,
+                                                      const struct pt_mttl_needs *needs)
 {
     uint32_t cap = r->thread->cap, self = r->view->self;
     uint64_t first = pt_mttl_cells_at(needs->to, cap);
@@ -92,7 +93,7 @@ static unsigned step_copied(struct run *r, const struct pt_mttl_unit *unit, cons
     return put(r, unit, no_slots, pt_mttl_cells_at(needs->to, r->thread->cap), value);
 }
 
-static unsigned step_tuples(struct run *r, const struct pt_mttl_unit *unit)
+static __attribute__((noinline)) unsigned step_tuples(struct run *r, const struct pt_mttl_unit *unit)
 {
     uint32_t tuple[PT_MTTL_PARAMS] = {0};
     uint64_t cell = pt_mttl_first_cell(unit, r->thread->cap);
@@ -168,7 +169,7 @@ static unsigned step_kept(struct run *r)
     }
 }
 
-static inline unsigned step_units(struct run *r)
+static inline __attribute__((always_inline)) unsigned step_units(struct run *r)
 {
     r->next->slot = r->view->self;
     r->next->cap = r->thread->cap;
@@ -187,7 +188,8 @@ void pt_mttl_fill_units(struct run *r)
 unsigned pt_mttl_step(const struct pt_mttl *m, const struct pt_mttl_view *view, struct pt_mttl_thread *thread,
                       struct pt_mttl_entry *next, struct pt_mttl_verdict *verdicts)
 {
-    struct run r = pt_mttl_begin(m, view, thread, next);
+    struct run r;
+    pt_mttl_begin(&r, m, view, thread, next);
     unsigned flags = step_units(&r);
     for (uint32_t p = 0; p < m->properties.count; p++) {
         const struct pt_mttl_property *property = pt_mttl_at(m, properties, struct pt_mttl_property, p);
@@ -206,7 +208,8 @@ unsigned pt_mttl_step(const struct pt_mttl *m, const struct pt_mttl_view *view, 
 void pt_mttl_explain(const struct pt_mttl *m, const struct pt_mttl_view *view, struct pt_mttl_thread *thread,
                      struct pt_mttl_entry *next, uint32_t property, pt_mttl_seen seen, void *context)
 {
-    struct run r = pt_mttl_begin(m, view, thread, next);
+    struct run r;
+    pt_mttl_begin(&r, m, view, thread, next);
     r.seen = seen;
     r.context = context;
     r.ops = pt_mttl_at(m, ops, struct pt_mttl_op, 0);

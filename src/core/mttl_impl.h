@@ -122,6 +122,7 @@ struct pt_mttl_way {
 /* More special ops of the plan's programs, which take the same places and args. */
 enum {
     PT_MTTL_OP_COMPARE = PT_MTTL_OP_COUNT, /* an ATOM of form COMPARE */
+    PT_MTTL_OP_IMPLIES,                    /* NOT before IF_TRUE: both */
     PT_MTTL_OP_EXISTS_COMPARE, /* EXISTS around nothing but a comparison with an export of its variable, ... */
     PT_MTTL_OP_FORALL_COMPARE, /* ... as in `exists j != i: busy == @j busy`; operand b is that lookup */
 };

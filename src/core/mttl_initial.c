@@ -19,7 +19,8 @@ static bool fill_slot(const struct pt_mttl *m, const struct pt_value *values, st
                                 .initial = initial,
                                 .changed = PT_MTTL_ALL};
     pt_mttl_thread_init(m, thread, slot, initial->cap);
-    struct run r = pt_mttl_begin(m, &view, thread, initial_entry(initial, slot));
+    struct run r;
+    pt_mttl_begin(&r, m, &view, thread, initial_entry(initial, slot));
     r.filling = true;
     pt_mttl_fill_units(&r);
     return r.moved;

@@ -247,6 +247,8 @@ static void plan_program(const struct pt_mttl *m, struct pt_mttl_plan *plan, uin
             return;
         if (is_comparison(plan, op))
             plan->ops[i].op = PT_MTTL_OP_COMPARE;
+        if (op->op == PT_MTTL_OP_NOT && op[1].op == PT_MTTL_OP_IF_TRUE)
+            plan->ops[i].op = PT_MTTL_OP_IMPLIES;
         if (!exists && op->op != PT_MTTL_OP_FORALL)
             continue;
         const struct pt_mttl_loop *loop = pt_mttl_at(m, loops, struct pt_mttl_loop, op->arg);

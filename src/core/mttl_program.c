@@ -324,6 +324,10 @@ enum truth pt_mttl_eval_program(struct run *r, uint32_t from)
             acc = acc == YES ? NO : YES;
             op++;
             break;
+        case PT_MTTL_OP_IMPLIES:
+            op = acc == NO ? ops + op[1].arg : op + 2;
+            acc = acc == NO ? YES : NO;
+            break;
         case PT_MTTL_OP_IF_TRUE:
             op = acc == YES ? ops + op->arg : op + 1;
             break;

@@ -37,24 +37,23 @@ struct run {
     void *context;
 };
 
-static inline struct run pt_mttl_begin(const struct pt_mttl *m, const struct pt_mttl_view *view,
-                                       struct pt_mttl_thread *thread, struct pt_mttl_entry *next)
+static inline void pt_mttl_begin(struct run *r, const struct pt_mttl *m, const struct pt_mttl_view *view,
+                                 struct pt_mttl_thread *thread, struct pt_mttl_entry *next)
 {
-    bool whole = thread->whole || view->changed == PT_MTTL_ALL;
-    bool marked = pt_mttl_is_marked(m, &view->event);
     const struct pt_mttl_entry *shown = view->self < view->known_count ? view->known[view->self] : NULL;
-    return (struct run){.m = m,
-                        .plan = view->initial->plan,
-                        .ops = view->initial->plan->ops,
-                        .view = view,
-                        .thread = thread,
-                        .next = next,
-                        .shown = shown && shown->cap == thread->cap ? shown : NULL,
-                        .changed = whole ? PT_MTTL_ALL : view->changed,
-                        .also = (whole ? PT_MTTL_ALSO_WHOLE : 0) | (marked || thread->marked ? PT_MTTL_ALSO_EVENT : 0) |
-                                (thread->moved ? PT_MTTL_ALSO_PAST : 0),
-                        .fault_atom = PT_MTTL_NONE,
-                        .marked = marked};
+    bool marked = pt_mttl_is_marked(m, &view->event), whole = thread->whole || view->changed == PT_MTTL_ALL;
+    *r = (struct run){.m = m,
+                      .plan = view->initial->plan,
+                      .ops = view->initial->plan->ops,
+                      .view = view,
+                      .thread = thread,
+                      .next = next,
+                      .shown = shown && shown->cap == thread->cap ? shown : NULL,
+                      .changed = whole ? PT_MTTL_ALL : view->changed,
+                      .also = (whole ? PT_MTTL_ALSO_WHOLE : 0) | (marked || thread->marked ? PT_MTTL_ALSO_EVENT : 0) |
+                              (thread->moved ? PT_MTTL_ALSO_PAST : 0),
+                      .fault_atom = PT_MTTL_NONE,
+                      .marked = marked};
 }
 
 /* Whether a unit may have another value than in the last step. */
