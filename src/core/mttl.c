@@ -74,8 +74,7 @@ static inline unsigned hand_on(struct run *r, const struct pt_mttl_unit *unit, c
 }
 
 /* All its cells or, if nothing was heard of others, our own. */
-static unsigned step_handed(struct run *r, const struct pt_mttl_unit *unit,
-                                                      const struct pt_mttl_needs *needs)
+static unsigned step_handed(struct run *r, const struct pt_mttl_unit *unit, const struct pt_mttl_needs *needs)
 {
     uint32_t cap = r->thread->cap, self = r->view->self;
     uint64_t first = pt_mttl_cells_at(needs->to, cap);

@@ -48,18 +48,22 @@ static SELDOM const struct pt_value *find_cell(const struct run *r, const struct
     return entry ? pt_mttl_entry_cell(entry, unit, tuple) : pt_mttl_initial_cell(r->view->initial, unit, slot, tuple);
 }
 
+/* The cell where a way leads in an entry. A slot at or beyond the cap is the last one below it, as in pt_mttl_fit. */
+static inline const struct pt_value *cell_on(const struct pt_mttl_way *way, const struct pt_mttl_entry *entry,
+                                             uint32_t arg)
+{
+    uint32_t fitted = way->params && arg >= entry->cap ? entry->cap - 1 : arg;
+    return &entry->cells[pt_mttl_cells_at(way->cells, entry->cap) + fitted];
+}
+
 /* What the newest entry of a thread, or its state 0, has in an export. */
 static const struct pt_value *look_up(const struct run *r, uint32_t index)
 {
     const struct pt_mttl_way *way = &r->plan->ways[index];
     uint32_t slot = thread_of(r, way->thread);
     const struct pt_mttl_entry *entry = pt_mttl_entry_of(r, slot);
-    if (entry && way->params != PT_MTTL_NONE) {
-        const struct pt_value *cells = entry->cells + pt_mttl_cells_at(way->cells, entry->cap);
-        uint32_t arg = way->params ? thread_of(r, way->arg) : 0;
-        if (way->params == 0 || arg < entry->cap)
-            return cells + arg;
-    }
+    if (entry && way->params != PT_MTTL_NONE)
+        return cell_on(way, entry, way->params ? thread_of(r, way->arg) : 0);
     return find_cell(r, pt_mttl_at(r->m, lookups, struct pt_mttl_lookup, index), slot, entry);
 }
 
@@ -284,12 +288,14 @@ static enum truth compare_each(struct run *r, const struct pt_mttl_op *op, bool 
         const struct pt_mttl_entry *entry = pt_mttl_entry_of(r, slot);
         if (!entry || slot == except)
             continue;
-        const struct pt_value *b = entry->cells + pt_mttl_cells_at(way->cells, entry->cap);
-        bool fits = arg < entry->cap || way->params == 0;
-        r->env[loop->variable] = slot;
-        enum truth truth = fits && a->kind == PT_VALUE_INT && b[arg].kind == PT_VALUE_INT
-                               ? compare(form, a->i, b[arg].i)
-                               : test_comparison(r, op[1].arg);
+        const struct pt_value *b = cell_on(way, entry, arg);
+        enum truth truth;
+        if (a->kind == PT_VALUE_INT && b->kind == PT_VALUE_INT) {
+            truth = compare(form, a->i, b->i);
+        } else {
+            r->env[loop->variable] = slot;
+            truth = test_atom(r, op[1].arg);
+        }
         if (truth == FAILED || (truth == YES) == exists)
             return truth;
     }
