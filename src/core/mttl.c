@@ -12,8 +12,6 @@
 
 #include "core/mttl_run.h"
 
-static const uint32_t no_slots[PT_MTTL_PARAMS];
-
 static struct pt_value eval_export(struct run *r, const struct pt_mttl_unit *unit)
 {
     if (unit->kind == PT_MTTL_ACCESS)
@@ -37,10 +35,13 @@ static inline bool same_value(struct pt_value a, struct pt_value b)
     return (head[0] == head[1] && a.u == b.u) || (a.kind == PT_VALUE_STRING && same_text(a, b));
 }
 
-/* Whether an export differs from what the thread showed last, where that is not an entry of the same cap. */
-static SELDOM bool is_news(struct run *r, const struct pt_mttl_unit *unit, const uint32_t *tuple, uint64_t cell,
-                           struct pt_value value)
+/*
+ * Whether unit u's value for the tuple in r->env differs from what the thread showed last, where that is not an entry
+ * of the same cap.
+ */
+static SELDOM bool is_news(struct run *r, uint32_t u, uint64_t cell, struct pt_value value)
 {
+    const struct pt_mttl_unit *unit = pt_mttl_unit_at(r->m, u);
     uint32_t self = r->view->self;
     const struct pt_mttl_entry *last = self < r->view->known_count ? r->view->known[self] : NULL;
     if (r->filling) {
@@ -48,58 +49,65 @@ static SELDOM bool is_news(struct run *r, const struct pt_mttl_unit *unit, const
         return false;
     }
     if (last)
-        return !same_value(*pt_mttl_entry_cell(last, unit, tuple), value);
-    return r->thread->started && !same_value(*pt_mttl_initial_cell(r->view->initial, unit, self, tuple), value);
+        return !same_value(*pt_mttl_entry_cell(last, unit, r->env), value);
+    return r->thread->started && !same_value(*pt_mttl_initial_cell(r->view->initial, unit, self, r->env), value);
 }
 
-/* Puts an export's value into its cell; PT_MTTL_EXPORTED if it is news. */
-static inline unsigned put(struct run *r, const struct pt_mttl_unit *unit, const uint32_t *tuple, uint64_t cell,
-                           struct pt_value value)
+/* Puts the value into its cell; PT_MTTL_EXPORTED if it is news. */
+static inline unsigned put(struct run *r, uint32_t u, uint64_t cell, struct pt_value value)
 {
-    bool news = r->shown ? !same_value(r->shown->cells[cell], value) : is_news(r, unit, tuple, cell, value);
+    bool news = r->shown ? !same_value(r->shown->cells[cell], value) : is_news(r, u, cell, value);
     r->next->cells[cell] = value;
     return news ? PT_MTTL_EXPORTED : 0;
 }
 
+/* The same with a value that is only taken over; one that nobody gave is a failure from here on, as in any atom. */
+static inline unsigned take_over(struct run *r, uint32_t u, uint64_t cell, const struct pt_value *value)
+{
+    if (value->kind != PT_VALUE_UNKNOWN || value->len != PT_CODE_OK)
+        return put(r, u, cell, *value);
+    return put(r, u, cell, pt_mttl_failure(PT_CODE_UNKNOWN_VALUE, pt_mttl_unit_at(r->m, u)->a));
+}
+
+static unsigned step_copied(struct run *r, uint32_t u, const struct pt_mttl_needs *needs)
+{
+    return take_over(r, u, pt_mttl_cells_at(needs->to, r->thread->cap), &r->view->values[needs->from.base]);
+}
+
 /* One cell of a unit that only hands on what threads export. */
-static inline unsigned hand_on(struct run *r, const struct pt_mttl_unit *unit, const struct pt_mttl_needs *needs,
-                               uint64_t cell, uint32_t slot)
+static inline unsigned hand_on(struct run *r, uint32_t u, const struct pt_mttl_needs *needs, uint64_t first,
+                               uint32_t slot)
 {
     const struct pt_mttl_entry *entry = pt_mttl_entry_of(r, slot);
     if (!entry)
         entry = pt_mttl_initial_entry(r->view->initial, slot);
-    struct pt_value value = entry->cells[pt_mttl_cells_at(needs->from, entry->cap)];
-    uint32_t tuple[PT_MTTL_PARAMS] = {slot};
-    return put(r, unit, tuple, cell, pt_mttl_taken_over(value, unit->a));
+    r->env[0] = slot;
+    return take_over(r, u, first + slot, &entry->cells[pt_mttl_cells_at(needs->from, entry->cap)]);
 }
 
 /* All its cells or, if nothing was heard of others, our own. */
-static unsigned step_handed(struct run *r, const struct pt_mttl_unit *unit, const struct pt_mttl_needs *needs)
+static unsigned step_handed(struct run *r, uint32_t u, const struct pt_mttl_needs *needs)
 {
-    uint32_t cap = r->thread->cap, self = r->view->self;
+    uint32_t cap = r->thread->cap;
     uint64_t first = pt_mttl_cells_at(needs->to, cap);
     unsigned news = 0;
     if (!(r->changed & PT_MTTL_HEARD))
-        return hand_on(r, unit, needs, first + self, self);
+        return hand_on(r, u, needs, first, r->view->self);
     for (uint32_t slot = 0; slot < cap; slot++)
-        news |= hand_on(r, unit, needs, first + slot, slot);
+        news |= hand_on(r, u, needs, first, slot);
     return news;
 }
 
-static unsigned step_copied(struct run *r, const struct pt_mttl_unit *unit, const struct pt_mttl_needs *needs)
+/* Any export, for each tuple. Not inlined, for the same reason as what is SELDOM. */
+static __attribute__((noinline)) unsigned step_tuples(struct run *r, uint32_t u)
 {
-    struct pt_value value = pt_mttl_taken_over(r->view->values[needs->from.base], unit->a);
-    return put(r, unit, no_slots, pt_mttl_cells_at(needs->to, r->thread->cap), value);
-}
-
-static __attribute__((noinline)) unsigned step_tuples(struct run *r, const struct pt_mttl_unit *unit)
-{
+    const struct pt_mttl_unit *unit = pt_mttl_unit_at(r->m, u);
     uint32_t tuple[PT_MTTL_PARAMS] = {0};
     uint64_t cell = pt_mttl_first_cell(unit, r->thread->cap);
     unsigned news = 0;
     do {
         memcpy(r->env, tuple, sizeof tuple);
-        news |= put(r, unit, tuple, cell++, eval_export(r, unit));
+        news |= put(r, u, cell++, eval_export(r, unit));
     } while (pt_mttl_advance(tuple, unit->params, r->thread->cap));
     return news;
 }
@@ -107,16 +115,15 @@ static __attribute__((noinline)) unsigned step_tuples(struct run *r, const struc
 /* One unit; PT_MTTL_EXPORTED for an export that is news, and PT_MTTL_STABLE unless a past operator moved. */
 static unsigned step_unit(struct run *r, uint32_t u, const struct pt_mttl_needs *needs)
 {
-    const struct pt_mttl_unit *unit = pt_mttl_unit_at(r->m, u);
     switch (needs->how) {
     case PT_MTTL_HOW_COPIED:
-        return PT_MTTL_STABLE | step_copied(r, unit, needs);
+        return PT_MTTL_STABLE | step_copied(r, u, needs);
     case PT_MTTL_HOW_HANDED:
-        return PT_MTTL_STABLE | step_handed(r, unit, needs);
+        return PT_MTTL_STABLE | step_handed(r, u, needs);
     case PT_MTTL_HOW_PAST:
-        return pt_mttl_step_past(r, unit) ? PT_MTTL_STABLE : 0;
+        return pt_mttl_step_past(r, pt_mttl_unit_at(r->m, u)) ? PT_MTTL_STABLE : 0;
     default:
-        return PT_MTTL_STABLE | step_tuples(r, unit);
+        return PT_MTTL_STABLE | step_tuples(r, u);
     }
 }
 

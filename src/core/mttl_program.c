@@ -116,9 +116,10 @@ struct pt_value pt_mttl_eval_atom(const struct run *r, uint32_t index)
 {
     const struct pt_mttl_form *form = &r->plan->forms[index];
     struct pt_value room;
-    if (form->kind != PT_MTTL_FORM_COPY)
-        return run_code(r, index);
-    return pt_mttl_taken_over(*operand(r, &form->a, &room), index);
+    const struct pt_value *value = form->kind == PT_MTTL_FORM_COPY ? operand(r, &form->a, &room) : NULL;
+    if (value && (value->kind != PT_VALUE_UNKNOWN || value->len != PT_CODE_OK))
+        return *value;
+    return run_code(r, index);
 }
 
 /* --- programs --- */

@@ -26,8 +26,8 @@ struct run {
     const struct pt_mttl_entry *shown; /* the thread's last entry, if its cells lie as those of `next`; else NULL */
     uint64_t changed; /* needs that may have changed since the last step, as struct pt_mttl_needs has them */
     uint32_t also;
-    uint32_t env[PT_MTTL_ENV];
-    uint8_t fault; /* enum pt_code_result of what failed in the present program, and the atom */
+    uint32_t env[PT_MTTL_ENV]; /* slots: of the unit's tuple, then of quantifiers */
+    uint8_t fault;             /* enum pt_code_result of what failed in the present program, and the atom */
     uint32_t fault_atom;
     bool marked;       /* the event is */
     bool faulty;       /* a past operator lacks a value, or its operand does */
@@ -96,14 +96,6 @@ static inline const struct pt_mttl_entry *pt_mttl_initial_entry(const struct pt_
 static inline struct pt_value pt_mttl_failure(uint32_t result, uint32_t atom)
 {
     return (struct pt_value){.kind = PT_VALUE_UNKNOWN, .len = result, .u = atom};
-}
-
-/* A value that an atom only takes over; one that nobody gave is a failure from here on, as in any atom. */
-static inline struct pt_value pt_mttl_taken_over(struct pt_value value, uint32_t atom)
-{
-    if (value.kind == PT_VALUE_UNKNOWN && value.len == PT_CODE_OK)
-        return pt_mttl_failure(PT_CODE_UNKNOWN_VALUE, atom);
-    return value;
 }
 
 #endif

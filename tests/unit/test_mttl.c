@@ -127,8 +127,10 @@ static void test_damage(void **state)
             if (pt_mttl_validate(bad, size) && bad->threads.count == 2) {
                 struct side s;
                 side_init(&s, bad, 3, 4, CAP);
-                for (uint32_t n = 0; n < 3; n++)
+                for (uint32_t n = 0; n < 4; n++) {
+                    s.view.changed = n < 2 ? PT_MTTL_ALL : n == 2 ? PT_MTTL_HEARD : 0;
                     (void)side_step(&s, (struct pt_mttl_event){.what = n, .name = 0});
+                }
                 side_release(&s);
                 accepted++;
             }
