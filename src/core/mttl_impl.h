@@ -123,8 +123,9 @@ struct pt_mttl_way {
 enum {
     PT_MTTL_OP_COMPARE = PT_MTTL_OP_COUNT, /* an ATOM of form COMPARE */
     PT_MTTL_OP_IMPLIES,                    /* NOT before IF_TRUE: both */
-    PT_MTTL_OP_EXISTS_COMPARE, /* EXISTS around nothing but a comparison with an export of its variable, ... */
-    PT_MTTL_OP_FORALL_COMPARE, /* ... as in `exists j != i: busy == @j busy`; operand b is that lookup */
+    PT_MTTL_OP_EXISTS_COMPARE, /* EXISTS around nothing but a COMPARE, whose operand b is a lookup, and a is none, ...
+                                */
+    PT_MTTL_OP_FORALL_COMPARE, /* ... as in `exists j != i: busy == @j busy` */
 };
 
 struct pt_mttl_plan {

@@ -221,15 +221,13 @@ static struct pt_mttl_way plan_lookup(const struct pt_mttl *m, const struct pt_m
 
 /* --- programs --- */
 
-/* Whether a comparison's right side is what the loop's variable exports, and nothing else in it depends on that. */
-static bool compares_each(const struct pt_mttl_plan *plan, const struct pt_mttl_loop *loop, uint32_t atom)
+/* Whether a comparison's right side is an export that is simply found, and its left side is the same for all threads.
+ */
+static bool compares_exports(const struct pt_mttl_plan *plan, uint32_t atom)
 {
     const struct pt_mttl_form *form = &plan->forms[atom];
-    uint32_t variable = PT_MTTL_ENV0 + loop->variable;
-    if (form->a.kind == PT_MTTL_OPERAND_LOOKUP || form->b.kind != PT_MTTL_OPERAND_LOOKUP)
-        return false;
-    const struct pt_mttl_way *way = &plan->ways[form->b.index];
-    return way->thread == variable && (way->params == 0 || (way->params == 1 && way->arg != variable));
+    return form->a.kind != PT_MTTL_OPERAND_LOOKUP && form->b.kind == PT_MTTL_OPERAND_LOOKUP &&
+           plan->ways[form->b.index].params != PT_MTTL_NONE;
 }
 
 static bool is_comparison(const struct pt_mttl_plan *plan, const struct pt_mttl_op *op)
@@ -252,7 +250,7 @@ static void plan_program(const struct pt_mttl *m, struct pt_mttl_plan *plan, uin
         if (!exists && op->op != PT_MTTL_OP_FORALL)
             continue;
         const struct pt_mttl_loop *loop = pt_mttl_at(m, loops, struct pt_mttl_loop, op->arg);
-        if (loop->to == i + 2 && is_comparison(plan, op + 1) && compares_each(plan, loop, op[1].arg))
+        if (loop->to == i + 2 && is_comparison(plan, op + 1) && compares_exports(plan, op[1].arg))
             plan->ops[i].op = exists ? PT_MTTL_OP_EXISTS_COMPARE : PT_MTTL_OP_FORALL_COMPARE;
     }
 }

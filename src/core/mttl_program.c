@@ -217,14 +217,18 @@ static bool races(const struct run *r, struct pt_value theirs)
            (mine.len == ACCESS_WRITE || theirs.len == ACCESS_WRITE);
 }
 
+/* All threads known have smaller slots. */
+static inline uint32_t known_end(const struct run *r)
+{
+    return r->view->known_count > r->view->self ? r->view->known_count : r->view->self + 1;
+}
+
 /* The first known thread from `slot` on that the loop ranges over, or PT_MTTL_NONE. */
 static uint32_t next_known(const struct run *r, const struct pt_mttl_loop *loop, uint32_t slot)
 {
-    uint32_t self = r->view->self, count = r->view->known_count > self ? r->view->known_count : self + 1;
-    bool excepts = loop->except != PT_MTTL_NO_EXCEPTION;
-    uint32_t except = excepts ? thread_of(r, loop->except) : 0;
-    for (; slot < count; slot++)
-        if (pt_mttl_entry_of(r, slot) && !(excepts && slot == except))
+    uint32_t except = loop->except == PT_MTTL_NO_EXCEPTION ? PT_MTTL_NONE : thread_of(r, loop->except);
+    for (uint32_t end = known_end(r); slot < end; slot++)
+        if (pt_mttl_entry_of(r, slot) && slot != except)
             return slot;
     return PT_MTTL_NONE;
 }
@@ -274,7 +278,10 @@ static const struct pt_mttl_op *enter_loop(struct run *r, const struct pt_mttl_o
     return iterate(r, loop, op->op == PT_MTTL_OP_EXISTS, 0, acc) ? op + 1 : op + (loop->to + 1 - loop->from);
 }
 
-/* EXISTS_COMPARE or FORALL_COMPARE: one pass over the entries known, in which all but the entry stays the same. */
+/*
+ * EXISTS_COMPARE or FORALL_COMPARE: one pass over the threads known. In the lookup the loop's variable may be the
+ * thread asked (`@j x`), the one asked about (`@i @j x`), both or neither; all else stays the same.
+ */
 static enum truth compare_each(struct run *r, const struct pt_mttl_op *op, bool exists)
 {
     const struct pt_mttl_loop *loop = pt_mttl_at(r->m, loops, struct pt_mttl_loop, op->arg);
@@ -282,16 +289,17 @@ static enum truth compare_each(struct run *r, const struct pt_mttl_op *op, bool 
     const struct pt_mttl_way *way = &r->plan->ways[form->b.index];
     struct pt_value room;
     const struct pt_value *a = operand(r, &form->a, &room);
-    uint32_t self = r->view->self, count = r->view->known_count > self ? r->view->known_count : self + 1;
+    uint32_t variable = PT_MTTL_ENV0 + loop->variable, arg = way->params ? thread_of(r, way->arg) : 0;
+    bool ask_each = way->thread == variable, about_each = way->params && way->arg == variable;
+    const struct pt_mttl_entry *asked = ask_each ? NULL : pt_mttl_entry_of(r, thread_of(r, way->thread));
     uint32_t except = loop->except == PT_MTTL_NO_EXCEPTION ? PT_MTTL_NONE : thread_of(r, loop->except);
-    uint32_t arg = way->params ? thread_of(r, way->arg) : 0;
-    for (uint32_t slot = 0; slot < count; slot++) {
-        const struct pt_mttl_entry *entry = pt_mttl_entry_of(r, slot);
-        if (!entry || slot == except)
+    for (uint32_t slot = 0, end = known_end(r); slot < end; slot++) {
+        const struct pt_mttl_entry *known = pt_mttl_entry_of(r, slot), *entry = ask_each ? known : asked;
+        if (!known || slot == except)
             continue;
-        const struct pt_value *b = cell_on(way, entry, arg);
+        const struct pt_value *b = entry ? cell_on(way, entry, about_each ? slot : arg) : NULL;
         enum truth truth;
-        if (a->kind == PT_VALUE_INT && b->kind == PT_VALUE_INT) {
+        if (b && a->kind == PT_VALUE_INT && b->kind == PT_VALUE_INT) {
             truth = compare(form, a->i, b->i);
         } else {
             r->env[loop->variable] = slot;
