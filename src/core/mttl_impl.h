@@ -101,8 +101,7 @@ struct pt_mttl_needs {
 enum pt_mttl_form_kind {
     PT_MTTL_FORM_CODE,    /* none of these: its code has to be run */
     PT_MTTL_FORM_COPY,    /* the value of operand a */
-    PT_MTTL_FORM_COMPARE, /* operands a and b compared; of integers: true if bit (a >= b) + (a > b) of `accepts` is set
-                           */
+    PT_MTTL_FORM_COMPARE, /* whether a and b compare so; integers: whether bit (a >= b) + (a > b) of `accepts` is set */
 };
 
 /* What an atom's code comes to, where it is simple. */
@@ -119,13 +118,15 @@ struct pt_mttl_way {
     uint32_t params; /* of the unit: 0 (no arg) or 1; PT_MTTL_NONE: not found that simply */
 };
 
-/* More special ops of the plan's programs, which take the same places and args. */
+/*
+ * More special ops of the plan's programs, which take the same places and args. The last two are for quantifiers around
+ * nothing but a COMPARE of which operand b is a lookup and a is none, as in `exists j != i: busy == @j busy`.
+ */
 enum {
     PT_MTTL_OP_COMPARE = PT_MTTL_OP_COUNT, /* an ATOM of form COMPARE */
     PT_MTTL_OP_IMPLIES,                    /* NOT before IF_TRUE: both */
-    PT_MTTL_OP_EXISTS_COMPARE, /* EXISTS around nothing but a COMPARE, whose operand b is a lookup, and a is none, ...
-                                */
-    PT_MTTL_OP_FORALL_COMPARE, /* ... as in `exists j != i: busy == @j busy` */
+    PT_MTTL_OP_EXISTS_COMPARE,
+    PT_MTTL_OP_FORALL_COMPARE,
 };
 
 struct pt_mttl_plan {

@@ -1,7 +1,8 @@
 /*
  * What a thread sees when it evaluates: the values of units, its own and those it has heard of; atoms; and programs
  * over them. Truth is three-valued: an expression without a value (division by zero, ...) makes the comparison it
- * stands in have none, and the program around it ends there.
+ * stands in have none, and the program around it ends there. Steps run the plan's copy of programs,
+ * which takes short cuts for integers; whoever wants to be told of lookups (pt_mttl_explain) gets the block's own.
  *
  * Cost of a program: its length; each quantifier multiplies what is inside it by the number of threads known.
  */
