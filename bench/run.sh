@@ -27,6 +27,9 @@ say "the cone: window 64, lookahead 256, 8 threads"
 say "steps of a 'within' property from memory (aim: 50 million events/s)"
 "$bin/within"
 
+say "a step of a decentralised property (aims: 30 ns for an own event, 60 ns for news)"
+"$bin/mttl_step"
+
 say "portent model: text to verdicts, processor time (at most, aim)"
 "$bin/model"
 

@@ -58,6 +58,13 @@
  * is. The caller then only counts the state; if the last verdict was a violation, the skipped state is one too.
  * (`previously`, `start` and `end` are why one quiet step may not be enough: the first one after a change still moves
  * their bits and so is not stable.)
+ *
+ * WHAT A STEP MAY LEAVE OUT. Where `changed` of the view is not PT_MTTL_ALL, the step may take for granted that, since
+ * the thread's last step: `next` and `verdicts` are as that step left them; the cap is the same; if that step exported,
+ * its entry is known[self] now; and of values and entries only those differ that `changed` names. An entry differs when
+ * another pointer stands for it, a value when its bytes do: a string of the same text at another place counts, because
+ * `next` points to it. The event is always looked at, and what the last one was is remembered. The result is what
+ * PT_MTTL_ALL would give, in every flag, verdict, cell and bit.
  */
 #ifndef PT_CORE_MTTL_H
 #define PT_CORE_MTTL_H
@@ -273,6 +280,12 @@ struct pt_mttl_event {
     bool wrote;      /* this thread has written that object by a WRITE that is not atomic, now or before */
 };
 
+static inline bool pt_mttl_is_marked(const struct pt_mttl *m, const struct pt_mttl_event *event)
+{
+    return event->name != PT_MTTL_NONE || (m->flags & PT_MTTL_RACES && !event->atomic &&
+                                           (event->what == PT_MTTL_READ || event->what == PT_MTTL_WRITE));
+}
+
 /* What one thread exports: cells laid out by unit and by tuple of slots < cap. */
 struct pt_mttl_entry {
     uint32_t slot;
@@ -289,7 +302,10 @@ struct pt_mttl_thread {
     uint32_t slot;
     uint32_t cap;  /* as in an entry */
     bool started;  /* state 0 has been stepped */
-    uint8_t fault; /* enum pt_code_result of the last evaluation that failed, and where: */
+    bool whole;    /* the next step evaluates everything, whatever its caller says */
+    bool moved;    /* the last step was not PT_MTTL_STABLE */
+    bool marked;   /* the last step's event was marked */
+    uint8_t fault; /* enum pt_code_result of the last past operator's operand that failed, and where: */
     uint32_t fault_atom;
     uint64_t bytes[];
 };
@@ -298,7 +314,8 @@ struct pt_mttl_thread {
 struct pt_mttl_initial {
     uint32_t cap; /* slots tabulated: the named threads, and enough nameless ones to stand for all others */
     uint64_t entry_bytes;
-    uint64_t entries[]; /* cap times struct pt_mttl_entry, entry_bytes apart */
+    const struct pt_mttl_plan *plan; /* what was found out about the block, behind the entries */
+    uint64_t entries[];              /* cap times struct pt_mttl_entry, entry_bytes apart */
 };
 
 struct pt_mttl_view {
@@ -309,10 +326,13 @@ struct pt_mttl_view {
     uint32_t known_count;                     /* slots from here on: NULL */
     uint32_t used;                            /* slots handed out so far, by anyone; read after the knowledge */
     const struct pt_mttl_initial *initial;
-    uint64_t changed;
+    uint64_t changed; /* what may differ from what the thread's last step saw: see WHAT A STEP MAY LEAVE OUT */
 };
-#define PT_MTTL_ALL   UINT64_MAX
-#define PT_MTTL_HEARD (UINT64_C(1) << 63)
+
+#define PT_MTTL_ALL   UINT64_MAX          /* always right */
+#define PT_MTTL_HEARD (UINT64_C(1) << 63) /* some other thread's entry, or known_count or used */
+
+/* A variable's value: bits 0 to 61; the variables beyond share bit 62. */
 static inline uint64_t pt_mttl_changed_var(uint32_t var)
 {
     return UINT64_C(1) << (var < 62 ? var : 62);
@@ -346,7 +366,10 @@ size_t pt_mttl_thread_size(const struct pt_mttl *m, uint32_t cap);
 size_t pt_mttl_initial_size(const struct pt_mttl *m);
 size_t pt_mttl_scratch_size(const struct pt_mttl *m);
 
-/* `values`: initial values of the block's variables; `scratch` holds pt_mttl_scratch_size(m) and is not kept. */
+/*
+ * `values`: initial values of the block's variables; `scratch` holds pt_mttl_scratch_size(m) and is not kept. What is
+ * filled has pointers into itself and into the block: neither may move while it is used.
+ */
 void pt_mttl_initial_fill(const struct pt_mttl *m, const struct pt_value *values, void *scratch,
                           struct pt_mttl_initial *ret_initial);
 /* A thread before state 0, in pt_mttl_thread_size(m, cap) bytes. */

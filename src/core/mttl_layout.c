@@ -103,7 +103,7 @@ size_t pt_mttl_initial_size(const struct pt_mttl *m)
 {
     uint32_t cap = pt_mttl_initial_cap(m);
     size_t entry = pt_mttl_entry_size(m, cap);
-    return entry == SIZE_MAX ? SIZE_MAX : size_of(sizeof(struct pt_mttl_initial), cap, entry);
+    return entry == SIZE_MAX ? SIZE_MAX : size_of(sizeof(struct pt_mttl_initial) + pt_mttl_plan_size(m), cap, entry);
 }
 
 size_t pt_mttl_scratch_size(const struct pt_mttl *m)
@@ -134,6 +134,7 @@ void pt_mttl_thread_init(const struct pt_mttl *m, struct pt_mttl_thread *thread,
     memset(thread, 0, pt_mttl_thread_size(m, cap));
     thread->slot = slot;
     thread->cap = cap;
+    thread->whole = true;
     thread->fault_atom = PT_MTTL_NONE;
 }
 

@@ -160,7 +160,8 @@ static void step(struct pt_knowledge *k, struct thread *t, struct pt_mttl_event 
                                 .values = k->values,
                                 .known_count = fill_known(k, t),
                                 .used = k->slot_count,
-                                .initial = k->state0};
+                                .initial = k->state0,
+                                .changed = PT_MTTL_ALL}; /* k->next is every thread's */
     view.known = k->known;
     unsigned flags = pt_mttl_step(k->block, &view, t->memory, k->next, t->verdicts);
     t->stable = flags & PT_MTTL_STABLE;
@@ -389,12 +390,6 @@ static struct pt_mttl_event translate(struct pt_knowledge *k, uint32_t slot, con
     return e;
 }
 
-static bool is_marked(const struct pt_knowledge *k, const struct pt_mttl_event *event)
-{
-    return event->name != PT_MTTL_NONE || (k->block->flags & PT_MTTL_RACES && !event->atomic &&
-                                           (event->what == PT_MTTL_READ || event->what == PT_MTTL_WRITE));
-}
-
 /* A mentioned variable that is written; a thread that is forked; the thread itself: known from here on. */
 static void learn(struct pt_knowledge *k, uint32_t slot, const struct pt_event *event)
 {
@@ -419,7 +414,7 @@ static void evaluate(struct pt_knowledge *k, uint32_t slot, const struct pt_even
     if (!t->keeps)
         return;
     struct pt_mttl_event e = translate(k, slot, event);
-    bool marked = is_marked(k, &e);
+    bool marked = pt_mttl_is_marked(k->block, &e);
     if (t->stable && !t->touched && !marked && t->know == t->stepped) {
         struct pt_mttl_view view = {.self = slot, .event = e};
         note_verdicts(k, t, &view);

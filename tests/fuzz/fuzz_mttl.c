@@ -51,7 +51,8 @@ static void evaluate(const struct pt_mttl *m)
         values[v] = v % 3 == 2 ? pt_value_string("s", 1) : pt_value_int(v);
     pt_mttl_initial_fill(m, values, scratch, initial);
     pt_mttl_thread_init(m, thread, self, cap);
-    struct pt_mttl_view view = {.self = self, .values = values, .known = known, .used = used, .initial = initial};
+    struct pt_mttl_view view = {
+        .self = self, .values = values, .known = known, .used = used, .initial = initial, .changed = PT_MTTL_ALL};
     for (uint32_t k = 0; k < 8; k++) {
         struct pt_mttl_entry *next = entries[k % 2];
         view.event = (struct pt_mttl_event){.what = k, .name = k % 2 ? 0 : PT_MTTL_NONE, .object = k, .wrote = k % 3};

@@ -55,7 +55,8 @@ static void side_init(struct side *s, const struct pt_mttl *m, uint32_t slot, ui
                                     .known = s->known,
                                     .known_count = MAX_THREADS,
                                     .used = used,
-                                    .initial = s->initial};
+                                    .initial = s->initial,
+                                    .changed = PT_MTTL_ALL};
 }
 
 static void side_release(struct side *s)
@@ -126,8 +127,10 @@ static void test_damage(void **state)
             if (pt_mttl_validate(bad, size) && bad->threads.count == 2) {
                 struct side s;
                 side_init(&s, bad, 3, 4, CAP);
-                for (uint32_t n = 0; n < 3; n++)
+                for (uint32_t n = 0; n < 4; n++) {
+                    s.view.changed = n < 2 ? PT_MTTL_ALL : n == 2 ? PT_MTTL_HEARD : 0;
                     (void)side_step(&s, (struct pt_mttl_event){.what = n, .name = 0});
+                }
                 side_release(&s);
                 accepted++;
             }
@@ -146,12 +149,6 @@ static struct pt_mttl_event random_event(uint64_t *seed)
     event.atomic = event.what == PT_MTTL_UPDATE;
     event.wrote = event.what == PT_MTTL_WRITE;
     return event;
-}
-
-static bool is_marked(const struct pt_mttl *m, struct pt_mttl_event event)
-{
-    return event.name != PT_MTTL_NONE ||
-           (m->flags & PT_MTTL_RACES && !event.atomic && (event.what == PT_MTTL_READ || event.what == PT_MTTL_WRITE));
 }
 
 static void assert_same_verdicts(const struct side *a, const struct side *b)
@@ -182,9 +179,9 @@ static void test_skipping(void **state)
             if (changes)
                 full.values[n % 3] = lazy.values[n % 3] = pt_value_int(below(&random, 3));
             (void)side_step(&full, event);
-            if (changes || marked || !stable || is_marked(m, event)) {
+            if (changes || marked || !stable || pt_mttl_is_marked(m, &event)) {
                 stable = side_step(&lazy, event) & PT_MTTL_STABLE;
-                marked = is_marked(m, event);
+                marked = pt_mttl_is_marked(m, &event);
             } else {
                 skipped++;
             }
