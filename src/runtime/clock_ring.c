@@ -85,8 +85,8 @@ static void look_ahead(const struct pt_clock_ring *ring)
         return;
     const char *fact = (const char *)pt_clocks[ring->ids[ring->position + NEAR]].knows.fact;
     pt_sys_prefetch_write(&pt_clocks[ring->ids[ring->position + FAR]]);
-    for (size_t line = 0; fact && line < sizeof(struct pt_fact); line += 64)
-        pt_sys_prefetch_write(fact + line);
+    if (fact)
+        pt_sys_prefetch_write(fact);
 }
 
 /* False when all that there may be are in use. */

@@ -80,10 +80,10 @@ static size_t text_of(struct pt_value value)
     return value.kind == PT_VALUE_STRING ? value.len : 0;
 }
 
-struct pt_fact *pt_monitor_entry_fact(struct pt_thread *self, const struct pt_mttl_entry *entry, uint64_t version,
-                                      uint64_t state, const struct pt_happening *what)
+static struct pt_fact *entry_fact(struct pt_thread *self, const struct pt_mttl_entry *entry, size_t bytes,
+                                  uint64_t version, uint64_t state, const struct pt_happening *what)
 {
-    size_t bytes = pt_mttl_entry_size(pt_monitor_block, entry->cap), text = 0;
+    size_t text = 0;
     uint32_t cells = (uint32_t)((bytes - sizeof *entry) / sizeof *entry->cells);
     for (uint32_t i = 0; i < cells; i++)
         text += text_of(entry->cells[i]);
@@ -99,6 +99,11 @@ struct pt_fact *pt_monitor_entry_fact(struct pt_thread *self, const struct pt_mt
     fact->version = version + 1;
     fact->from = what ? *what : (struct pt_happening){.object = PT_NO_OBJECT};
     return fact;
+}
+
+struct pt_fact *pt_monitor_first_fact(struct pt_thread *self, const struct pt_local *local)
+{
+    return entry_fact(self, local->next, local->next_bytes, 0, 0, NULL);
 }
 
 void pt_monitor_written(struct pt_thread *self, uint32_t object)
@@ -239,10 +244,11 @@ static void show(struct pt_thread *self, struct pt_local *local, const struct pt
 {
     uint32_t place = pt_monitor_place(local->slot);
     const struct pt_fact *last = pt_know_at(knowledge_of(self), place);
-    struct pt_fact *fact = pt_monitor_entry_fact(self, local->next, last ? last->version : 1, self->states, what);
+    struct pt_fact *fact =
+        entry_fact(self, local->next, local->next_bytes, last ? last->version : 1, self->states, what);
     if (!fact)
-        return;
-    pt_monitor_learn(self, fact);
+        return; /* recording has stopped */
+    pt_thread_say(self, pt_clock_next_knows(self, pt_know_say(self, knowledge_of(self), fact)));
     local->known[local->slot] = &fact->entry;
 }
 
@@ -341,12 +347,21 @@ static uint32_t find(struct pt_mttl_table table, const char *name)
     return PT_MTTL_NONE;
 }
 
+/* strcmp for a few bytes. */
+static bool same_text(const char *a, const char *b)
+{
+    for (; *a == *b; a++, b++)
+        if (!*a)
+            return true;
+    return false;
+}
+
 /* The same, of a name that was lately asked for: programs name a variable by a string that stays where it is. */
 static uint32_t variable_named(struct pt_local *local, const char *name)
 {
     uint32_t at = (uint32_t)((uintptr_t)name * UINT64_C(0x9e3779b97f4a7c15) >> 61), var = local->names[at].variable;
     _Static_assert(PT_LOCAL_NAMES == 1 << (64 - 61), "as many as the hash has values");
-    if (local->names[at].name == name && strcmp(pt_mttl_string(pt_monitor_block, variable(var - 1)->target), name) == 0)
+    if (local->names[at].name == name && same_text(pt_mttl_string(pt_monitor_block, variable(var - 1)->target), name))
         return var;
     var = pt_monitor_variable(name);
     if (var) {
@@ -356,11 +371,20 @@ static uint32_t variable_named(struct pt_local *local, const char *name)
     return var;
 }
 
-static void set_local(struct pt_local *local, uint32_t var, struct pt_value value)
+/* By parts: a whole value that was just put together would be read before its parts have been stored. */
+static void set_value(struct pt_value *place, int64_t value)
+{
+    place->kind = PT_VALUE_INT;
+    place->len = 0;
+    place->i = value;
+}
+
+static void set_local(struct pt_local *local, uint32_t var, int64_t value)
 {
     local->changed |= pt_mttl_changed_var(var);
     local->touched = true;
-    local->locals[var] = local->values[var] = value;
+    set_value(&local->locals[var], value);
+    set_value(&local->values[var], value);
 }
 
 void pt_monitor_mark(struct pt_thread *self, enum pt_event_kind kind, const char *name, int64_t value)
@@ -372,7 +396,7 @@ void pt_monitor_mark(struct pt_thread *self, enum pt_event_kind kind, const char
         what.value = pt_value_int(value);
         if (var) {
             what.name = pt_mttl_string(pt_monitor_block, variable(var - 1)->target);
-            set_local(self->local, var - 1, what.value);
+            set_local(self->local, var - 1, value);
         }
     } else if (kind == PT_KIND_BEGIN || kind == PT_KIND_END) {
         event.what = kind == PT_KIND_BEGIN ? PT_MTTL_ENTER : PT_MTTL_LEAVE;

@@ -8,8 +8,8 @@
 uint32_t pt_monitor_place(uint32_t slot);
 /* The thread knows this from here on. The caller's reference to it is taken over. */
 void pt_monitor_learn(struct pt_thread *self, struct pt_fact *fact);
-struct pt_fact *pt_monitor_entry_fact(struct pt_thread *self, const struct pt_mttl_entry *entry, uint64_t version,
-                                      uint64_t state, const struct pt_happening *what);
+/* What others know of a thread before its first event. */
+struct pt_fact *pt_monitor_first_fact(struct pt_thread *self, const struct pt_local *local);
 void pt_monitor_close(struct pt_thread *self, uint32_t property);
 /* A thread before its first event: its state 0 is evaluated, and told if it is bad. `actor` is running. */
 struct pt_local *pt_monitor_local_new(struct pt_thread *actor, uint32_t slot, bool tell);

@@ -156,7 +156,7 @@ static uint32_t take_slot(struct pt_thread *actor, const struct pt_thread *threa
 
 static struct pt_fact *first_fact(struct pt_thread *actor, const struct pt_local *local)
 {
-    return local->tracks && local->next ? pt_monitor_entry_fact(actor, local->next, 0, 0, NULL) : NULL;
+    return local->tracks && local->next ? pt_monitor_first_fact(actor, local) : NULL;
 }
 
 void pt_monitor_meet_named(struct pt_thread *self)

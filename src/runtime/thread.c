@@ -304,6 +304,20 @@ void pt_thread_set_clock(struct pt_thread *self, pt_clock_id owned)
     pt_thread_refresh(self);
 }
 
+void pt_thread_say(struct pt_thread *self, pt_clock_id owned)
+{
+    pt_clock_id before = self->clock;
+    int64_t credit = self->credit;
+    if (!owned)
+        return;
+    self->clock = owned;
+    self->credit = 1;
+    pt_thread_pass(self, before, credit);
+    pt_know_settle(self, pt_clocks[owned].knows.vector);
+    self->changes++;
+    self->care = UINT64_C(0xff) << PT_SHADOW_BYTES_AT;
+}
+
 /* The empty clock is not counted; its credit may be anything. */
 void pt_thread_buy(struct pt_thread *self, int64_t references)
 {

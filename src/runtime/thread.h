@@ -197,6 +197,9 @@ void pt_thread_tick(struct pt_thread *self);
 void pt_thread_forget(void);
 /* V_i <- a clock that is no earlier, to which the caller gives its reference. */
 void pt_thread_set_clock(struct pt_thread *self, pt_clock_id owned);
+/* The same for the thread's next clock where it differs only in what the thread says of itself (knowledge.h); the
+ * caller calls pt_thread_settle. 0: there is none, nothing happens. */
+void pt_thread_say(struct pt_thread *self, pt_clock_id owned);
 /* What is derived from the clock and from `attention`. */
 void pt_thread_refresh(struct pt_thread *self);
 /* What is derived from what its monitor says. */
