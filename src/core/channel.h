@@ -23,7 +23,7 @@
 
 #define PT_CHANNEL_MAGIC "PTCHAN1"
 #define PT_CHANNEL_ENV   "PORTENT_CHANNEL"
-enum { PT_CHANNEL_VERSION = 4 };
+enum { PT_CHANNEL_VERSION = 5 };
 
 enum pt_on_full { PT_ON_FULL_BLOCK, PT_ON_FULL_DROP };
 enum pt_program_state { PT_PROGRAM_STARTING, PT_PROGRAM_RUNNING, PT_PROGRAM_ENDED };
@@ -118,6 +118,7 @@ struct pt_record_watch {
 
 /* States of a thread in which a decentralised property is violated; in a ring of a thread that is recorded in full it
  * comes right after the event that made the last one. */
+enum { PT_LOCAL_PARTS = 32 };
 enum pt_local_result { PT_LOCAL_VIOLATED, PT_LOCAL_FAILED, PT_LOCAL_STATES /* how many states the thread has had */ };
 struct pt_record_local {
     struct pt_record head;
@@ -126,7 +127,10 @@ struct pt_record_local {
     uint32_t result; /* enum pt_local_result */
     uint32_t told;   /* bytes of it */
     uint64_t from, to;
-    char texts[]; /* the thread's name, NUL-terminated; in the first record of a property all about it (core/told.h) */
+    uint32_t parts; /* of an access of several variables: about those in so many parts of the memory; 0: about all */
+    uint32_t unused;
+    char texts[]; /* the parts, struct pt_access; the thread's name, NUL-terminated; in the first record of a property
+                     all about it (core/told.h) */
 };
 
 enum pt_event_kind {

@@ -15,7 +15,7 @@
 static struct pt_value eval_export(struct run *r, const struct pt_mttl_unit *unit)
 {
     if (unit->kind == PT_MTTL_ACCESS)
-        return pt_mttl_present_access(r);
+        return pt_mttl_shown_access(&r->view->event);
     if (unit->kind == PT_MTTL_VALUE)
         return pt_mttl_eval_atom(r, unit->a);
     enum truth truth = pt_mttl_eval_program(r, unit->a);

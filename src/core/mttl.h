@@ -122,7 +122,7 @@ struct pt_mttl {
 };
 
 enum pt_mttl_flag {
-    PT_MTTL_RACES = 1,   /* race_free(*): every access is marked, `object` and `wrote` are needed */
+    PT_MTTL_RACES = 1,   /* race_free(*): every access is marked, `spans` and `shown` are needed */
     PT_MTTL_THREADS = 2, /* quantifies over threads, or has units of any thread: every thread has to be given a slot */
 };
 
@@ -220,6 +220,11 @@ struct pt_mttl_lookup {
     uint32_t text;                 /* string: "@j(busy > 0)" */
 };
 
+/* Texts of the lookups that race_free and atomic_block stand for; all others begin with '@'. A report says them of the
+ * thread that broke the property: it "races with" the other's event. */
+#define PT_MTTL_TEXT_RACES     "races with"
+#define PT_MTTL_TEXT_DISTURBED "was disturbed by"
+
 struct pt_mttl_atom {
     uint32_t insns, insn_count, depth;
     uint32_t operands, operand_count; /* PT_CODE_VAR k pushes operand k */
@@ -275,9 +280,21 @@ struct pt_mttl_event {
     uint32_t what; /* enum pt_mttl_what */
     uint32_t name; /* PT_MTTL_NONE: not one that the block mentions, or a variable without PT_MTTL_USE_ACCESS */
     bool atomic;   /* an atomic access: exempt from race_free */
-    /* With PT_MTTL_RACES, for every READ and WRITE: */
-    uint64_t object; /* which variable, mentioned or not */
-    bool wrote;      /* this thread has written that object by a WRITE that is not atomic, now or before */
+    /* With PT_MTTL_RACES, for every READ and WRITE that is not atomic: what it accesses, mentioned or not, and what
+     * others are to hear of it, which may be more: an access of several variables that is several events. In the
+     * caller's memory, for the step. */
+    const struct pt_mttl_span *spans, *shown;
+    uint32_t span_count, shown_count;
+};
+
+enum pt_mttl_access { PT_MTTL_WROTE = 1, PT_MTTL_READ_OWN /* read, by a thread that has written it before */ };
+
+/* Part of an access, in whatever the caller counts: bytes of memory, or variables. Reads of what the thread has never
+ * written are none: the paper's formula does not ask for them. */
+struct pt_mttl_span {
+    uint64_t from;
+    uint32_t size;   /* not 0, less than 2^30 */
+    uint32_t access; /* enum pt_mttl_access */
 };
 
 static inline bool pt_mttl_is_marked(const struct pt_mttl *m, const struct pt_mttl_event *event)
@@ -399,6 +416,18 @@ typedef void (*pt_mttl_seen)(void *context, uint32_t lookup, uint32_t slot, cons
                              struct pt_value value);
 void pt_mttl_explain(const struct pt_mttl *m, const struct pt_mttl_view *view, struct pt_mttl_thread *thread,
                      struct pt_mttl_entry *next, uint32_t property, pt_mttl_seen seen, void *context);
+
+/* What a thread exports by its PT_MTTL_ACCESS (mttl_races.c). */
+struct pt_value pt_mttl_shown_access(const struct pt_mttl_event *event);
+/* What is known of another's; false: nothing. */
+bool pt_mttl_access_of(const struct pt_mttl *m, const struct pt_mttl_view *view, uint32_t slot,
+                       struct pt_value *ret_shown);
+uint32_t pt_mttl_span_count(struct pt_value shown);
+struct pt_mttl_span pt_mttl_span_at(struct pt_value shown, uint32_t index);
+/* Whether the event races with it, and in which parts, one by one: *at is 0 before the first. */
+bool pt_mttl_races(const struct pt_mttl_event *event, struct pt_value theirs);
+bool pt_mttl_next_race(const struct pt_mttl_event *event, struct pt_value theirs, uint32_t *at,
+                       struct pt_mttl_span *ret_both);
 
 /* Whether the value of a variable plays a part in a property. `marks`: one byte per unit of the block, for its use. */
 bool pt_mttl_mentions(const struct pt_mttl *m, uint32_t property, uint32_t var, uint8_t *marks);

@@ -197,27 +197,6 @@ static bool is_access(const struct run *r, uint32_t op, uint32_t var)
     }
 }
 
-/* What race_free(*) exports: which variable, and whether it was written, or read by a thread that had written it. */
-enum { ACCESS_NONE, ACCESS_WRITE, ACCESS_READ };
-
-struct pt_value pt_mttl_present_access(const struct run *r)
-{
-    const struct pt_mttl_event *event = &r->view->event;
-    uint32_t access = event->atomic                                 ? ACCESS_NONE
-                      : event->what == PT_MTTL_WRITE                ? ACCESS_WRITE
-                      : event->what == PT_MTTL_READ && event->wrote ? ACCESS_READ
-                                                                    : ACCESS_NONE;
-    return (struct pt_value){.kind = PT_VALUE_INT, .len = access, .u = access == ACCESS_NONE ? 0 : event->object};
-}
-
-/* The paper's three conjuncts (section 3), for the one variable that the present event accesses. */
-static bool races(const struct run *r, struct pt_value theirs)
-{
-    struct pt_value mine = pt_mttl_present_access(r);
-    return mine.len != ACCESS_NONE && theirs.len != ACCESS_NONE && mine.u == theirs.u &&
-           (mine.len == ACCESS_WRITE || theirs.len == ACCESS_WRITE);
-}
-
 /* All threads known have smaller slots. */
 static inline uint32_t known_end(const struct run *r)
 {
@@ -238,7 +217,7 @@ static bool no_race(struct run *r, uint32_t lookup)
 {
     if (r->seen)
         tell(r, lookup);
-    return !races(r, *look_up(r, lookup));
+    return !pt_mttl_races(&r->view->event, *look_up(r, lookup));
 }
 
 /* What one op without operands says: an atom, a past operator's or an exported formula's value, an access. */

@@ -71,8 +71,6 @@ const struct pt_value *pt_mttl_entry_cell(const struct pt_mttl_entry *entry, con
 const struct pt_value *pt_mttl_initial_cell(const struct pt_mttl_initial *initial, const struct pt_mttl_unit *unit,
                                             uint32_t slot, const uint32_t *tuple);
 struct pt_value pt_mttl_eval_atom(const struct run *r, uint32_t index);
-/* What race_free(*) exports: the present event's access, if it counts. */
-struct pt_value pt_mttl_present_access(const struct run *r);
 enum truth pt_mttl_eval_program(struct run *r, uint32_t from);
 /* A past operator, for all its tuples; true when all its bytes stay as they were. */
 bool pt_mttl_step_past(struct run *r, const struct pt_mttl_unit *unit);

@@ -333,5 +333,6 @@ bool pt_mttl_validate(const void *bytes, size_t size)
     for (uint32_t p = 0; p < m->properties.count; p++)
         if (!property_is_good(m, pt_mttl_at(m, properties, struct pt_mttl_property, p)))
             return false;
-    return memcmp(c.past, m->past, sizeof c.past) == 0 && memcmp(c.exports, m->exports, sizeof c.exports) == 0;
+    return memcmp(c.past, m->past, sizeof c.past) == 0 && memcmp(c.exports, m->exports, sizeof c.exports) == 0 &&
+           c.loops == m->loops.count; /* those of no program were not looked at */
 }

@@ -350,15 +350,6 @@ static void take_local(struct pt_knowledge *k, struct thread *t, const struct pt
     t->touched = true;
 }
 
-/* Whether the thread has written the variable before; notes it when this is a write. */
-static bool has_written(struct pt_knowledge *k, uint32_t slot, const struct pt_event *event)
-{
-    uint64_t key = (uint64_t)slot << 32 | event->object;
-    if (event->op == PT_OP_WRITE)
-        *pt_map64_at(&k->wrote, key) = 1;
-    return event->op == PT_OP_WRITE || pt_map64_get(&k->wrote, key) != PT_NONE;
-}
-
 static struct pt_mttl_event translate(struct pt_knowledge *k, uint32_t slot, const struct pt_event *event)
 {
     struct pt_mttl_event e = {.what = PT_MTTL_OTHER, .name = PT_MTTL_NONE};
@@ -371,8 +362,8 @@ static struct pt_mttl_event translate(struct pt_knowledge *k, uint32_t slot, con
         if (e.name != PT_NONE && !(pt_mttl_at(k->block, vars, struct pt_mttl_name, e.name)->uses & PT_MTTL_USE_ACCESS))
             e.name = PT_MTTL_NONE;
         e.atomic = event->op == PT_OP_UPDATE;
-        e.object = event->object;
-        e.wrote = k->block->flags & PT_MTTL_RACES && !e.atomic && has_written(k, slot, event);
+        if (k->block->flags & PT_MTTL_RACES && !e.atomic)
+            pt_knowledge_spans(k, slot, event, &e);
         break;
     case PT_OP_EVENT:
         e.what = PT_MTTL_USER;
@@ -458,10 +449,13 @@ enum pt_status pt_knowledge_event(struct pt_knowledge *k, const struct pt_event 
         return s;
     if (event->op == PT_OP_INTERNAL)
         take_local(k, &k->threads[slot], event);
+    bool continues = pt_knowledge_continues(&k->threads[slot], event, counted);
     learn(k, slot, event);
     evaluate(k, slot, event);
     self = &k->threads[slot];
-    if (counted) {
+    if (continues && k->block->flags & PT_MTTL_RACES) {
+        pt_vector_set(&self->history[self->history_count - 1], self->know);
+    } else if (counted) {
         PT_PUSH(self->history, self->history_count, self->history_cap, pt_vector_ref(self->know));
         k->bytes += sizeof *self->history;
     } else if (!k->given) {
@@ -550,6 +544,7 @@ struct pt_knowledge *pt_knowledge_new(const struct pt_property *const *propertie
     k->next_size = pt_mttl_entry_size(block, 0);
     k->next = pt_xcalloc(1, k->next_size);
     pt_map64_init(&k->wrote);
+    pt_strtab_init(&k->accesses);
     k->started = options->now ? options->now() : 0;
     for (uint32_t slot = 0; slot < block->threads.count; slot++)
         (void)new_slot(k);
@@ -569,6 +564,7 @@ static void thread_release(struct thread *t)
     free(t->memory);
     free(t->locals);
     free(t->verdicts);
+    free(t->group.spans);
 }
 
 void pt_knowledge_free(struct pt_knowledge *k)
@@ -596,5 +592,6 @@ void pt_knowledge_free(struct pt_knowledge *k)
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
     pt_map64_release(&k->wrote);
+    pt_strtab_release(&k->accesses);
     free(k);
 }

@@ -52,6 +52,15 @@ struct local {
 };
 
 /* A thread, by slot. */
+/* The lines of a thread's latest access so far (knowledge_races.c). */
+struct group {
+    bool open; /* the next line may go on with it */
+    uint32_t op, loc;
+    struct pt_mttl_span *spans;
+    uint32_t count;
+    size_t cap;
+};
+
 struct thread {
     uint32_t id;                  /* in the trace; PT_NONE: named by a property and not seen */
     bool met;                     /* its state 0 has been evaluated */
@@ -66,6 +75,7 @@ struct thread {
     struct vector **history; /* c= traces: what it knew after each counted event */
     uint64_t history_count;
     size_t history_cap;
+    struct group group;
 };
 
 struct object {
@@ -107,7 +117,9 @@ struct pt_knowledge {
     size_t slot_of_cap, var_of_cap, local_of_cap, event_of_cap, block_of_cap;
     struct object *objects[PT_SPACE_COUNT];
     size_t object_cap[PT_SPACE_COUNT];
-    struct pt_map64 wrote; /* race_free(*): (slot, variable) */
+    struct pt_map64 wrote;     /* race_free(*): (slot, variable) */
+    struct pt_strtab accesses; /* those of several variables: spans, as bytes */
+    struct pt_mttl_span span;  /* the present event's */
     struct pt_mttl_entry *next;
     size_t next_size;
     struct pt_value *values; /* of the stepping thread */
@@ -121,6 +133,15 @@ struct pt_knowledge {
 /* --- knowledge.c --- */
 /* The index of a name in one of the block's tables, PT_NONE when it is not there. */
 uint32_t pt_knowledge_find(const struct pt_mttl *m, struct pt_mttl_table table, const char *name);
+
+/* --- knowledge_races.c --- */
+/* Whether the event is a further line of the thread's latest access; notes what the next one would have to match. */
+bool pt_knowledge_continues(struct thread *t, const struct pt_event *event, bool counted);
+/* What a read or write that is not atomic accesses. */
+void pt_knowledge_spans(struct pt_knowledge *k, uint32_t slot, const struct pt_event *event, struct pt_mttl_event *e);
+/* Of an access that races and that was several lines, the event of the last: the line that races, and its state. */
+void pt_knowledge_pick(const struct pt_mttl_event *mine, struct pt_value shown, struct pt_event *event,
+                       uint64_t *state);
 
 /* --- knowledge_report.c --- */
 void pt_knowledge_violated(struct pt_knowledge *k, uint32_t property, const struct pt_mttl_view *view,

@@ -40,6 +40,7 @@ static struct pt_step make_step(const struct pt_knowledge *k, struct pt_finding 
 
 struct telling {
     const struct pt_knowledge *k;
+    const struct pt_mttl_view *view;
     struct pt_finding *finding;
     struct pt_known *items;
     uint32_t count;
@@ -47,6 +48,24 @@ struct telling {
 };
 
 enum { MAX_KNOWN = 64 };
+
+/* Of what race_free and atomic_block ask, only what decided is told: the accesses that race, and the last thread that
+ * was asked about a block. */
+static bool is_worth_telling(struct telling *t, const struct pt_mttl_lookup *l, struct pt_value value)
+{
+    const struct pt_mttl *m = t->k->block;
+    const char *text = pt_mttl_string(m, l->text);
+    if (text[0] == '@')
+        return true;
+    if (pt_mttl_at(m, units, struct pt_mttl_unit, l->unit)->kind == PT_MTTL_ACCESS)
+        return pt_mttl_races(&t->view->event, value);
+    if (value.kind == PT_VALUE_BOOL)
+        return value.i != 0;
+    for (uint32_t i = 0; i < t->count; i++)
+        if (strcmp(t->items[i].text, text) == 0)
+            t->items[i] = t->items[--t->count];
+    return true;
+}
 
 static void tell(void *context, uint32_t lookup, uint32_t slot, const struct pt_mttl_entry *entry,
                  struct pt_value value)
@@ -58,16 +77,19 @@ static void tell(void *context, uint32_t lookup, uint32_t slot, const struct pt_
     for (uint32_t i = 0; i < t->count; i++)
         if (strcmp(t->items[i].text, text) == 0 && strcmp(t->items[i].thread, thread) == 0)
             return;
-    if (t->count == MAX_KNOWN)
+    if (!is_worth_telling(t, l, value) || t->count == MAX_KNOWN)
         return;
     struct pt_known known = {
         .text = copy(t->finding, text), .thread = copy(t->finding, thread), .heard = entry != NULL};
-    if (pt_mttl_at(m, units, struct pt_mttl_unit, l->unit)->kind != PT_MTTL_ACCESS) /* that is none of the language */
+    if (text[0] == '@') /* otherwise it is none of the language */
         known.value = copy_value(t->finding, value);
     if (entry && entry->version > 0) {
         const struct shown *shown = (const void *)((const char *)entry - offsetof(struct shown, entry));
         known.state = entry->state;
-        known.from = make_step(t->k, t->finding, &shown->event);
+        struct pt_event event = shown->event;
+        if (text[0] != '@' && value.kind != PT_VALUE_BOOL)
+            pt_knowledge_pick(&t->view->event, value, &event, &known.state);
+        known.from = make_step(t->k, t->finding, &event);
     }
     PT_PUSH(t->items, t->count, t->cap, known);
 }
@@ -91,7 +113,7 @@ static void tell_first(struct pt_knowledge *k, uint32_t property, const struct p
                        struct thread *thread)
 {
     struct pt_finding *f = k->judged[property].finding;
-    struct telling telling = {.k = k, .finding = f};
+    struct telling telling = {.k = k, .view = view, .finding = f};
     f->verdict = PT_VERDICT_VIOLATED;
     f->how = PT_HOW_OBSERVED;
     f->first.thread = copy(f, thread_name(k, view->self));

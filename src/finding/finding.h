@@ -83,7 +83,7 @@ struct pt_view {
 
 /* What a thread knew of another when it broke a property (mttl): a value of the latest state it had heard of. */
 struct pt_known {
-    const char *text;   /* "@j(busy > 0)", as the property has it */
+    const char *text;   /* "@j(busy > 0)", as the property has it; "races with", "was disturbed by": no value */
     const char *thread; /* whose state it is */
     struct pt_value value;
     uint64_t state;      /* of that thread, in which the value came about */

@@ -301,6 +301,7 @@ static enum pt_status compile_race_free(struct pt_mttl_compiler *c, const struct
     struct pt_ast once = tree(node, PT_AST_ONCE, &w, NULL), own = tree(node, PT_AST_AND, &r, &once);
     struct pt_ast they_wrote = about(node, PT_AST_KNOWN, "other", &w);
     struct pt_ast they_own = about(node, PT_AST_KNOWN, "other", &own);
+    they_wrote.text = they_own.text = PT_MTTL_TEXT_RACES;
     struct pt_ast not_wrote = tree(node, PT_AST_NOT, &they_wrote, NULL);
     struct pt_ast not_own = tree(node, PT_AST_NOT, &they_own, NULL);
     struct pt_ast first = tree(node, PT_AST_IMPLIES, &own, &not_wrote);
@@ -326,6 +327,7 @@ static enum pt_status compile_atomic_block(struct pt_mttl_compiler *c, const str
     struct pt_ast inside = tree(node, PT_AST_GT, &block, &zero);
     struct pt_ast mine = about(node, PT_AST_KNOWN, "this", &block), theirs = about(node, PT_AST_KNOWN, "other", &mine);
     mine.type = theirs.type = PT_TYPE_NUMBER;
+    theirs.text = PT_MTTL_TEXT_DISTURBED;
     struct pt_ast same = tree(node, PT_AST_EQ, &block, &theirs);
     struct pt_ast exists = about(node, PT_AST_EXISTS, "this", &same);
     exists.text = "other";
@@ -340,6 +342,7 @@ static enum pt_status compile_race_free_all(struct pt_mttl_compiler *c, const st
     uint32_t lookup = 0, symbol = pt_mttl_new_symbol(c, "other");
     struct pt_ast access = tree(node, PT_AST_LET, NULL, NULL), known = about(node, PT_AST_KNOWN, "other", &access);
     access.text = "access"; /* stands for what the language has no word for */
+    known.text = PT_MTTL_TEXT_RACES;
     c->t.flags |= PT_MTTL_RACES | PT_MTTL_THREADS;
     pt_mttl_begin_loop(c, false, symbol, PT_MTTL_SELF);
     pt_mttl_open_draft(c, &d, symbol, "other");

@@ -274,7 +274,7 @@ enum pt_status pt_mttl_finish_unit(struct pt_mttl_compiler *c, enum pt_mttl_kind
     return PT_OK;
 }
 
-/* A lookup from the present draft of a unit whose draft had these params; the text is `node`'s. */
+/* A lookup from the present draft of a unit whose draft had these params; the text is `node`'s, or what it says instead. */
 static uint32_t add_lookup(struct pt_mttl_compiler *c, uint32_t thread, uint32_t unit, const uint32_t *params,
                            const struct pt_ast *node)
 {
@@ -284,7 +284,10 @@ static uint32_t add_lookup(struct pt_mttl_compiler *c, uint32_t thread, uint32_t
     for (uint32_t k = 0; k < c->t.units[unit].params; k++)
         lookup.args[k] = pt_mttl_reference(d, params[k]);
     pt_buf_init(&text);
-    pt_mttl_text(node, PT_LEVEL_IFF, &text);
+    if (node->kind == PT_AST_KNOWN && node->text)
+        pt_buf_puts(&text, node->text);
+    else
+        pt_mttl_text(node, PT_LEVEL_IFF, &text);
     lookup.text = pt_mttl_add_text(c, &text);
     pt_buf_release(&text);
     PT_PUSH(d->lookups, d->lookup_count, d->lookup_cap, c->t.lookup_count);

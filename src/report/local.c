@@ -31,6 +31,19 @@ char *pt_local_place(const struct pt_finding *finding)
     return pt_buf_take(&buf);
 }
 
+/* race_free and atomic_block: what they stand for has found the other side. */
+static bool is_other_side(const struct pt_known *known)
+{
+    return known->text[0] != '@';
+}
+
+static void put_other_side(const struct pt_known *known, const struct pt_style *style, struct pt_buf *buf)
+{
+    char *step = pt_words_step(&known->from);
+    pt_words_paragraph(buf, style, 2, 4, "It %s %s, its event %" PRIu64 ".", known->text, step, known->state);
+    free(step);
+}
+
 static void put_known(const struct pt_known *known, const struct pt_style *style, struct pt_buf *buf)
 {
     struct pt_buf text;
@@ -104,10 +117,17 @@ void pt_local_violated(const struct pt_finding *finding, const struct pt_style *
     pt_words_paragraph(buf, style, 2, 4, "First in %s.%s%s%s", place, values[0] ? " There " : "", values,
                        values[0] ? "." : "");
     free(values);
-    if (finding->first.knew_count)
-        pt_words_paragraph(buf, style, 2, 4, "What %s knew then:", finding->first.thread);
-    for (uint32_t i = 0; i < finding->first.knew_count; i++)
+    bool header = false;
+    for (uint32_t i = 0; i < finding->first.knew_count; i++) {
+        if (is_other_side(&finding->first.knew[i])) {
+            put_other_side(&finding->first.knew[i], style, buf);
+            continue;
+        }
+        if (!header)
+            pt_words_paragraph(buf, style, 2, 4, "What %s knew then:", finding->first.thread);
+        header = true;
         put_known(&finding->first.knew[i], style, buf);
+    }
     put_where(finding, style, buf);
     pt_violation_summary(finding, style, buf);
     free(place);

@@ -316,24 +316,23 @@ void pt_emit_watch(struct pt_thread *self, uint32_t object, uint32_t type, uint3
     publish(self);
 }
 
-void pt_emit_local(struct pt_thread *self, uint32_t property, const char *thread, enum pt_local_result result,
-                   uint64_t from, uint64_t to, const char *told, size_t len)
+void pt_emit_local(struct pt_thread *self, const struct pt_record_local *what, const char *thread, const char *told,
+                   const struct pt_access *parts)
 {
-    size_t name = strlen(thread) + 1;
-    uint32_t bytes = padded(sizeof(struct pt_record_local) + name + len);
+    size_t name = strlen(thread) + 1, before = what->parts * sizeof *parts;
+    uint32_t bytes = padded(sizeof *what + before + name + what->told);
     if (!have_room(self, bytes)) {
         pt_emit_lost();
         return;
     }
     struct pt_record_local *record = place(self, bytes, PT_RECORD_LOCAL);
-    record->property = property;
+    struct pt_record head = record->head;
+    *record = *what;
+    record->head = head;
     record->thread = self->number;
-    record->result = result;
-    record->from = from;
-    record->to = to;
-    record->told = (uint32_t)len;
-    memcpy(record->texts, thread, name);
-    memcpy(record->texts + name, told, len);
+    memcpy(record->texts, parts, before);
+    memcpy(record->texts + before, thread, name);
+    memcpy(record->texts + before + name, told, what->told);
     publish(self);
 }
 

@@ -137,6 +137,36 @@ static void each_watched(struct pt_thread *self, const struct pt_hold *hold, con
     }
 }
 
+/* An access that touches watched variables is several events of a slow thread, one for each and for what lies between
+ * them. Who then accesses one of them is to know of that event, not of the later ones: each part of the memory gets
+ * its clocks after its own event, while all is still held. */
+static bool is_in_parts(const struct pt_thread *self, const struct pt_hold *hold)
+{
+    return self->slow && hold->watched && !hold->sync;
+}
+
+static void give_out(struct pt_thread *self, uintptr_t from, uintptr_t to, bool write)
+{
+    const struct pt_hold *hold = self->held;
+    struct pt_hold part = {.from = from > hold->from ? from : hold->from, .to = to < hold->to ? to : hold->to};
+    if (!is_in_parts(self, hold))
+        return;
+    for (uintptr_t granule = part.from & ~(uintptr_t)7; granule < part.to; granule += 8) {
+        pt_shadow_word *word = pt_shadow_peek(granule);
+        unsigned bytes = touched_bytes(&part, granule);
+        uint64_t made = write ? pt_granule_after_write(self, granule, held_word(word), bytes)
+                              : pt_granule_after_read(self, granule, held_word(word), bytes);
+        /* relaxed: it is held, and nobody looks until it is let go */
+        atomic_store_explicit(word, made | PT_SHADOW_HELD, memory_order_relaxed);
+    }
+}
+
+static void give_out_watched(struct pt_thread *self, const struct pt_watched *watched, bool write)
+{
+    if (!watched->bit_size) /* its bytes are others' too: they are part of the rest */
+        give_out(self, watched->address, watched->address + watched->size, write);
+}
+
 static bool field_changed(const struct pt_watched *watched)
 {
     const unsigned char *now = (const void *)watched->address;
@@ -152,10 +182,11 @@ static void evaluate_watched(struct pt_thread *self, uint32_t object, const stru
     const struct pt_watched *w = &pt_watched[object];
     struct pt_shape shape = {w->size, w->type, w->bit_offset, w->bit_size};
     struct pt_value value = pt_shape_value(&shape, (const void *)w->address);
-    struct pt_happening what = {.kind = (uint16_t)kind, .object = object, .address = w->address, .site = site};
+    struct pt_happening what = {
+        .kind = (uint16_t)kind, .object = object, .size = w->size, .address = w->address, .site = site};
     if (value.kind != PT_VALUE_STRING)
         what.value = value;
-    pt_monitor_access(self, &what, self->held->atomic);
+    pt_monitor_access(self, &what);
 }
 
 static void record_write(struct pt_thread *self, uint32_t object, const struct pt_site *site, int kind)
@@ -176,6 +207,7 @@ static void record_write(struct pt_thread *self, uint32_t object, const struct p
         pt_monitor_written(self, object);
     if (pt_monitor_steps(self))
         evaluate_watched(self, object, site, kind);
+    give_out_watched(self, watched, true);
 }
 
 static void check_read(struct pt_thread *self, uint32_t object, const struct pt_site *site, int kind)
@@ -199,6 +231,7 @@ static void record_read(struct pt_thread *self, uint32_t object, const struct pt
     }
     if (pt_monitor_steps(self))
         evaluate_watched(self, object, site, kind);
+    give_out_watched(self, watched, false);
 }
 
 /* Bytes of a granule that lie in watched variables; bit-fields share theirs with variables that are not. */
@@ -229,9 +262,11 @@ static void take_piece(struct pt_thread *self, enum pt_event_kind kind, const st
     if (self->full)
         pt_full_access(self, kind, site, from, size);
     if (pt_monitor_steps(self) && !only_counts(self)) {
-        struct pt_happening what = {.kind = (uint16_t)kind, .object = PT_NO_OBJECT, .address = from, .site = site};
-        pt_monitor_access(self, &what, self->held->atomic);
+        struct pt_happening what = {
+            .kind = (uint16_t)kind, .object = PT_NO_OBJECT, .size = (uint32_t)size, .address = from, .site = site};
+        pt_monitor_access(self, &what);
     }
+    give_out(self, from, from + size, kind != PT_KIND_READ_AT);
 }
 
 static void take_sync(struct pt_thread *self, const struct pt_hold *hold)
@@ -326,9 +361,10 @@ void pt_hold_end_read(struct pt_thread *self, struct pt_hold *hold, const struct
         record_rest(self, hold, PT_KIND_READ_AT, site);
     }
     self->held = hold->outer;
+    bool given = is_in_parts(self, hold);
     for (uintptr_t granule = hold->low; granule < hold->high; granule += 8) {
         pt_shadow_word *word = pt_shadow_peek(granule);
-        unsigned bytes = touched_bytes(hold, granule);
+        unsigned bytes = given ? 0 : touched_bytes(hold, granule);
         uint64_t seen = held_word(word);
         pt_granule_let_go(word, bytes ? pt_granule_after_read(self, granule, seen, bytes) : seen);
     }
@@ -339,6 +375,9 @@ void pt_hold_end_write(struct pt_thread *self, struct pt_hold *hold, enum pt_eve
 {
     if (!hold->watched && !hold->sync && write_alike(self, hold))
         return;
+    /* A trace has one word for what is atomic and writes, and race_free is to find the same in it as here. */
+    if (self->slow && hold->atomic)
+        kind = PT_KIND_UPDATE;
     take_clocks(self, hold, pt_granule_before_write);
     if (hold->watched)
         each_watched(self, hold, site, (int)kind, record_write);
@@ -347,7 +386,10 @@ void pt_hold_end_write(struct pt_thread *self, struct pt_hold *hold, enum pt_eve
     else if (self->slow)
         record_rest(self, hold, kind == PT_KIND_UPDATE ? PT_KIND_UPDATE_AT : PT_KIND_WRITE_AT, site);
     self->held = hold->outer;
-    give_write_clocks(self, hold);
+    if (is_in_parts(self, hold))
+        let_go_all(hold, hold->high);
+    else
+        give_write_clocks(self, hold);
 }
 
 /* There is no value to read or write: an access that would leave the word as it is has happened when the word was seen.

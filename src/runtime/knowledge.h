@@ -29,6 +29,7 @@ struct pt_thread;
 struct pt_happening {
     uint16_t kind;   /* enum pt_event_kind */
     uint32_t object; /* watched variable; PT_NO_OBJECT: something else */
+    uint32_t size;   /* of an access, in bytes */
     uint64_t address;
     const char *name;           /* of what it is about, where that is not told by the above; lives for ever */
     const struct pt_site *site; /* NULL: unknown */

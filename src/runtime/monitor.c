@@ -14,6 +14,7 @@
 #include "runtime/monitor_impl.h"
 #include "runtime/name.h"
 #include "runtime/pool.h"
+#include "runtime/shadow.h"
 #include "runtime/sys.h"
 #include "runtime/violation.h"
 #include "runtime/watch.h"
@@ -217,7 +218,7 @@ static void judge(struct pt_thread *self, struct pt_local *local, const struct p
         if (kind == PT_MTTL_FAILED || (kind == PT_MTTL_VIOLATED && !local->since[p]))
             pt_tell_verdict(self, p, view, what);
         else if (kind == PT_MTTL_VIOLATED && self->full)
-            pt_tell_states(self, p, self->states, self->states);
+            pt_tell_states(self, p, view, self->states, self->states);
         if (kind == PT_MTTL_VIOLATED) {
             local->broken = true;
             if (!local->since[p])
@@ -236,7 +237,7 @@ void pt_monitor_close(struct pt_thread *self, uint32_t property)
     bool now = local->verdicts[property].kind == PT_MTTL_VIOLATED;
     uint64_t last = now ? self->states : self->states - 1;
     if (since && !self->full && last >= since)
-        pt_tell_states(self, property, since, last);
+        pt_tell_states(self, property, NULL, since, last);
     local->since[property] = 0;
 }
 
@@ -303,10 +304,10 @@ static void take_event(struct pt_thread *self, struct pt_mttl_event event, const
     }
     for (uint32_t p = 0; self->full && local->broken && p < pt_monitor_block->properties.count; p++)
         if (local->since[p])
-            pt_tell_states(self, p, self->states, self->states);
+            pt_tell_states(self, p, NULL, self->states, self->states);
 }
 
-void pt_monitor_access(struct pt_thread *self, const struct pt_happening *what, bool atomic)
+void pt_monitor_access(struct pt_thread *self, const struct pt_happening *what)
 {
     bool write = what->kind != PT_KIND_READ && what->kind != PT_KIND_READ_AT;
     bool update = what->kind == PT_KIND_UPDATE || what->kind == PT_KIND_UPDATE_AT;
@@ -316,10 +317,12 @@ void pt_monitor_access(struct pt_thread *self, const struct pt_happening *what, 
                                                   : PT_MTTL_READ,
                                   .name = local && variable(local - 1)->uses & PT_MTTL_USE_ACCESS ? local - 1
                                                                                                   : PT_MTTL_NONE,
-                                  .atomic = atomic || update,
-                                  .object = what->address};
-    if (pt_monitor_block->flags & PT_MTTL_RACES && !event.atomic)
-        event.wrote = pt_monitor_has_written(self, what->address, write);
+                                  .atomic = update};
+    struct pt_mttl_span spans[PT_MONITOR_SPANS];
+    if (pt_monitor_block->flags & PT_MTTL_RACES && !event.atomic) {
+        event.spans = event.shown = spans;
+        event.span_count = event.shown_count = pt_monitor_spans(self, what, write, spans);
+    }
     take_event(self, event, what);
 }
 
@@ -418,19 +421,23 @@ void pt_monitor_other(struct pt_thread *self, enum pt_event_kind kind, uint64_t 
 
 /* --- state 0 --- */
 
-static void step0(struct pt_thread *actor, struct pt_local *local, bool tell)
+static struct pt_mttl_view view0(const struct pt_local *local)
 {
-    struct pt_mttl_view view = {.self = local->slot,
-                                .event = {.what = PT_MTTL_OTHER, .name = PT_MTTL_NONE},
-                                .values = initial_values,
-                                .used = pt_monitor_used(),
-                                .initial = state0};
-    if (!make_room(actor, local, view.used))
-        return;
-    unsigned flags = pt_mttl_step(pt_monitor_block, &view, local->memory, local->next, local->verdicts);
-    for (uint32_t p = 0; tell && flags & PT_MTTL_BROKEN && p < pt_monitor_block->properties.count; p++) {
+    return (struct pt_mttl_view){.self = local->slot,
+                                 .event = {.what = PT_MTTL_OTHER, .name = PT_MTTL_NONE},
+                                 .values = initial_values,
+                                 .used = pt_monitor_used(),
+                                 .initial = state0};
+}
+
+/* State 0 of properties at this thread, which are about it whether it starts or not, or of those at each. */
+static void tell0(struct pt_thread *actor, struct pt_local *local, bool each)
+{
+    struct pt_mttl_view view = view0(local);
+    for (uint32_t p = 0; local->memory && p < pt_monitor_block->properties.count; p++) {
         unsigned kind = local->verdicts[p].kind;
-        if (kind != PT_MTTL_VIOLATED && kind != PT_MTTL_FAILED)
+        if ((pt_mttl_at(pt_monitor_block, properties, struct pt_mttl_property, p)->at == PT_MTTL_ANY) != each ||
+            (kind != PT_MTTL_VIOLATED && kind != PT_MTTL_FAILED))
             continue;
         /* the actor speaks for it: it is not running yet */
         struct pt_local *own = actor->local;
@@ -441,6 +448,20 @@ static void step0(struct pt_thread *actor, struct pt_local *local, bool tell)
         actor->local = own;
         actor->states = states;
     }
+}
+
+void pt_monitor_starts(struct pt_thread *actor, struct pt_local *local)
+{
+    tell0(actor, local, true);
+}
+
+static void step0(struct pt_thread *actor, struct pt_local *local)
+{
+    struct pt_mttl_view view = view0(local);
+    if (!make_room(actor, local, view.used))
+        return;
+    pt_mttl_step(pt_monitor_block, &view, local->memory, local->next, local->verdicts);
+    tell0(actor, local, false);
     for (uint32_t p = 0; p < pt_monitor_block->properties.count; p++)
         if (local->verdicts[p].kind == PT_MTTL_VIOLATED) {
             local->since[p] = 1;
@@ -448,7 +469,7 @@ static void step0(struct pt_thread *actor, struct pt_local *local, bool tell)
         }
 }
 
-struct pt_local *pt_monitor_local_new(struct pt_thread *actor, uint32_t slot, bool tell)
+struct pt_local *pt_monitor_local_new(struct pt_thread *actor, uint32_t slot)
 {
     const struct pt_mttl *m = pt_monitor_block;
     size_t verdicts = (m->properties.count * sizeof(struct pt_mttl_verdict) + 7) & ~(size_t)7;
@@ -466,7 +487,7 @@ struct pt_local *pt_monitor_local_new(struct pt_thread *actor, uint32_t slot, bo
     local->since = (void *)(behind + verdicts);
     local->values = (void *)(behind + verdicts + since);
     local->locals = (void *)(behind + verdicts + since + values);
-    step0(actor, local, tell);
+    step0(actor, local);
     return local;
 }
 
@@ -525,6 +546,7 @@ void pt_monitor_start(struct pt_thread *self, const struct pt_config *config)
         return;
     }
     pt_monitor_block = m;
+    pt_shadow_counts_lives = m->flags & PT_MTTL_RACES;
     read_initial(self);
     pt_mttl_initial_fill(m, initial_values, scratch, state0);
     pt_sys_release(scratch, scratch_bytes);

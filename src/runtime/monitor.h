@@ -62,7 +62,7 @@ void pt_monitor_clock_changes(struct pt_thread *self, pt_clock_id before);
 /* A watched variable's write by any thread: its value is news. Before the event itself. */
 void pt_monitor_written(struct pt_thread *self, uint32_t object);
 /* One event of a thread that `steps`. */
-void pt_monitor_access(struct pt_thread *self, const struct pt_happening *what, bool atomic);
+void pt_monitor_access(struct pt_thread *self, const struct pt_happening *what);
 void pt_monitor_mark(struct pt_thread *self, enum pt_event_kind kind, const char *name, int64_t value);
 void pt_monitor_other(struct pt_thread *self, enum pt_event_kind kind, uint64_t address);
 
@@ -93,8 +93,9 @@ bool pt_suppressed_matches(const char *property, const char *text, const char *t
  * time in this process all about it is told; `view` is what the thread saw, `what` the event, NULL in state 0. */
 void pt_tell_verdict(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
                      const struct pt_happening *what);
-/* Further states in which it is violated. */
-void pt_tell_states(struct pt_thread *self, uint32_t property, uint64_t from, uint64_t to);
+/* Further states in which it is violated; `view` only of a state that may be several lines of a recording. */
+void pt_tell_states(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view, uint64_t from,
+                    uint64_t to);
 /* How many states the thread has had. */
 void pt_tell_count(struct pt_thread *self);
 /* Prints what waits to be printed; the thread is outside of the runtime. */

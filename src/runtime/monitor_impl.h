@@ -11,8 +11,10 @@ void pt_monitor_learn(struct pt_thread *self, struct pt_fact *fact);
 /* What others know of a thread before its first event. */
 struct pt_fact *pt_monitor_first_fact(struct pt_thread *self, const struct pt_local *local);
 void pt_monitor_close(struct pt_thread *self, uint32_t property);
-/* A thread before its first event: its state 0 is evaluated, and told if it is bad. `actor` is running. */
-struct pt_local *pt_monitor_local_new(struct pt_thread *actor, uint32_t slot, bool tell);
+/* A thread before its first event: its state 0 is evaluated, and told if it is bad. `actor` is running. Properties `at
+ * each` are not about a thread that never starts: theirs is told when it does. */
+struct pt_local *pt_monitor_local_new(struct pt_thread *actor, uint32_t slot);
+void pt_monitor_starts(struct pt_thread *actor, struct pt_local *local);
 void pt_monitor_local_free(struct pt_thread *self, struct pt_local *local);
 
 bool pt_monitor_slots_start(const struct pt_mttl *block, const struct pt_config *config);
@@ -21,8 +23,11 @@ uint32_t pt_monitor_used(void);
 /* State 0 of the threads that the properties name, whether they will start or not. */
 void pt_monitor_meet_named(struct pt_thread *self);
 
-/* race_free(*): has the thread written this object, now or before? */
-bool pt_monitor_has_written(struct pt_thread *self, uint64_t object, bool now);
+/* race_free(*): the bytes of a write, which are noted, or those of a read that the thread has written before. What is
+ * in more parts than this is left out. */
+enum { PT_MONITOR_SPANS = 32, PT_MONITOR_LIFE_AT = 48 };
+uint32_t pt_monitor_spans(struct pt_thread *self, const struct pt_happening *what, bool write,
+                          struct pt_mttl_span *ret_spans);
 void pt_monitor_forget_written(struct pt_thread *self, struct pt_local *local);
 
 #endif

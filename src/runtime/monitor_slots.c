@@ -163,7 +163,7 @@ void pt_monitor_meet_named(struct pt_thread *self)
 {
     for (uint32_t i = 0; i < pt_monitor_block->threads.count; i++) {
         struct slot *slot = &threads.slots[i];
-        slot->local = pt_monitor_local_new(self, i, true);
+        slot->local = pt_monitor_local_new(self, i);
         slot->fact = slot->local ? first_fact(self, slot->local) : NULL;
     }
 }
@@ -172,10 +172,12 @@ void pt_monitor_meet_named(struct pt_thread *self)
 static void settle(struct pt_thread *thread, struct pt_thread *actor, uint32_t at, bool forked)
 {
     struct slot *slot = &threads.slots[at];
-    struct pt_local *local = slot->local ? slot->local : pt_monitor_local_new(actor, at, true);
+    struct pt_local *local = slot->local ? slot->local : pt_monitor_local_new(actor, at);
     struct pt_fact *fact = slot->fact ? slot->fact : local ? first_fact(actor, local) : NULL;
     slot->local = NULL;
     slot->fact = NULL;
+    if (local)
+        pt_monitor_starts(actor, local);
     thread->local = local;
     if (fact)
         pt_monitor_learn(forked ? actor : thread, fact);

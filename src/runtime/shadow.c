@@ -10,6 +10,7 @@ enum { RUN = 8 };
 
 struct pt_leaf *_Atomic *pt_leaves;
 struct pt_fine *pt_fines;
+bool pt_shadow_counts_lives;
 
 static struct {
     struct pt_spin lock;
@@ -94,7 +95,8 @@ static unsigned bytes_between(uintptr_t granule, uintptr_t from, uintptr_t to)
     return bytes;
 }
 
-static bool clear_page(struct pt_thread *self, uintptr_t page, uintptr_t from, uintptr_t to, bool keep)
+static bool clear_page(struct pt_thread *self, struct pt_leaf *leaf, uintptr_t page, uintptr_t from, uintptr_t to,
+                       bool keep)
 {
     bool any = false;
     uintptr_t granule = page > from ? page : from & ~(uintptr_t)7, end = page + 4096 < to ? page + 4096 : to;
@@ -106,6 +108,8 @@ static bool clear_page(struct pt_thread *self, uintptr_t page, uintptr_t from, u
         uint64_t seen = pt_granule_hold(word);
         if (keep)
             pt_granule_before_read(self, seen, bytes);
+        if (pt_shadow_counts_lives)
+            leaf->lives[(granule & ((1u << PT_LEAF_BITS) - 1)) >> 3]++;
         pt_granule_let_go(word, pt_granule_forget(self, granule, seen, bytes));
         any = true;
     }
@@ -125,7 +129,7 @@ bool pt_shadow_clear(struct pt_thread *self, uintptr_t from, uintptr_t to, bool 
         }
         unsigned index = (page & ((1u << PT_LEAF_BITS) - 1)) >> 12;
         if (atomic_load_explicit(&leaf->used[index >> 6], memory_order_relaxed) >> (index & 63) & 1)
-            any |= clear_page(self, page, from, to, keep);
+            any |= clear_page(self, leaf, page, from, to, keep);
     }
     return any;
 }

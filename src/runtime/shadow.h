@@ -37,6 +37,7 @@ struct pt_leaf {
     _Atomic uint64_t
         used[8]; /* one bit per 4 KiB of program memory that has a word other than 0; pages are cleared by it */
     pt_shadow_word words[1 << (PT_LEAF_BITS - 3)];
+    uint8_t lives[1 << (PT_LEAF_BITS - 3)]; /* how often what is known of the granule has ended; its holder's */
 };
 
 struct pt_fine {
@@ -49,6 +50,7 @@ struct pt_fine {
 
 extern struct pt_leaf *_Atomic *pt_leaves;
 extern struct pt_fine *pt_fines;
+extern bool pt_shadow_counts_lives; /* set before main */
 
 bool pt_shadow_start(void);
 struct pt_leaf *pt_shadow_make_leaf(uintptr_t address);
@@ -102,6 +104,13 @@ static inline pt_shadow_word *pt_shadow_word_of(uintptr_t address)
         return word;
     struct pt_leaf *leaf = pt_shadow_make_leaf(address);
     return leaf ? &leaf->words[(address & ((1u << PT_LEAF_BITS) - 1)) >> 3] : NULL;
+}
+
+/* Which of the variables that have been there one after the other a held granule belongs to; modulo 256. */
+static inline unsigned pt_shadow_life(uintptr_t address)
+{
+    const struct pt_leaf *leaf = atomic_load_explicit(&pt_leaves[address >> PT_LEAF_BITS], memory_order_acquire);
+    return leaf ? leaf->lives[(address & ((1u << PT_LEAF_BITS) - 1)) >> 3] : 0;
 }
 
 /* Holds a granule; the word as it was. */

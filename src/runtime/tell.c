@@ -10,7 +10,7 @@
 #include "core/told.h"
 #include "runtime/emit.h"
 #include "runtime/log.h"
-#include "runtime/monitor.h"
+#include "runtime/monitor_impl.h"
 #include "runtime/options.h"
 #include "runtime/pool.h"
 #include "runtime/violation.h"
@@ -94,11 +94,36 @@ static void put_happening(struct pt_told_writer *w, const struct pt_happening *w
 
 struct telling {
     struct pt_told_writer *w;
+    const struct pt_mttl_view *view;
     struct {
         uint32_t lookup, slot;
     } seen[PT_TOLD_KNOWN];
     uint32_t count;
+    size_t disturbed; /* where what disturbed an atomic block was put down, plus 1 */
 };
+
+static bool is_access(const struct pt_mttl_lookup *l)
+{
+    return pt_mttl_at(pt_monitor_block, units, struct pt_mttl_unit, l->unit)->kind == PT_MTTL_ACCESS;
+}
+
+/* Of what race_free and atomic_block ask, only what decided is told: the accesses that race, and the last thread that
+ * was asked about a block. */
+static bool is_worth_telling(struct telling *t, const struct pt_mttl_lookup *l, struct pt_value value)
+{
+    if (string(l->text)[0] == '@')
+        return true;
+    if (is_access(l))
+        return pt_mttl_races(&t->view->event, value);
+    if (value.kind == PT_VALUE_BOOL)
+        return value.i != 0;
+    if (t->disturbed) {
+        t->w->len = t->disturbed - 1;
+        t->count--;
+    }
+    t->disturbed = t->w->len + 1;
+    return true;
+}
 
 static void note_seen(void *context, uint32_t lookup, uint32_t slot, const struct pt_mttl_entry *entry,
                       struct pt_value value)
@@ -109,11 +134,11 @@ static void note_seen(void *context, uint32_t lookup, uint32_t slot, const struc
         if (t->seen[i].slot == slot &&
             pt_mttl_at(pt_monitor_block, lookups, struct pt_mttl_lookup, t->seen[i].lookup)->text == l->text)
             return;
-    if (t->count == PT_TOLD_KNOWN)
+    if (t->count == PT_TOLD_KNOWN || !is_worth_telling(t, l, value))
         return;
     t->seen[t->count].lookup = lookup;
     t->seen[t->count++].slot = slot;
-    if (pt_mttl_at(pt_monitor_block, units, struct pt_mttl_unit, l->unit)->kind == PT_MTTL_ACCESS)
+    if (string(l->text)[0] != '@')
         value = (struct pt_value){0}; /* that is none of the language */
     uint64_t state = entry && entry->version > 0 ? entry->state : 0;
     pt_told_put_text(t->w, string(l->text));
@@ -154,7 +179,7 @@ static void put_violation(struct pt_thread *self, struct pt_told_writer *w, uint
 {
     put_happening(w, what);
     put_values(self, w, property, view->values);
-    struct telling telling = {.w = w};
+    struct telling telling = {.w = w, .view = view};
     size_t at = w->len;
     pt_told_put_number(w, 0);
     pt_mttl_explain(pt_monitor_block, view, self->local->memory, self->local->next, property, note_seen, &telling);
@@ -223,6 +248,41 @@ static bool is_suppressed(const struct pt_thread *self, uint32_t property, const
                                  pt_monitor_name(self->local->slot), object.text, place.text);
 }
 
+static void note_race(void *context, uint32_t lookup, uint32_t slot, const struct pt_mttl_entry *entry,
+                      struct pt_value value)
+{
+    struct telling *t = context;
+    (void)slot, (void)entry;
+    if (is_access(pt_mttl_at(pt_monitor_block, lookups, struct pt_mttl_lookup, lookup)) &&
+        pt_mttl_races(&t->view->event, value))
+        t->count++;
+}
+
+/* A recording has a line for each variable of an access. If the property is violated by a race, which ones race? */
+static uint32_t find_parts(struct pt_thread *self, const struct pt_mttl_view *view, uint32_t property,
+                           struct pt_access *parts)
+{
+    struct telling telling = {.view = view};
+    struct pt_value value;
+    struct pt_mttl_span both;
+    uint32_t count = 0;
+    pt_mttl_explain(pt_monitor_block, view, self->local->memory, self->local->next, property, note_race, &telling);
+    for (uint32_t slot = 0; telling.count && slot < view->known_count; slot++)
+        for (uint32_t at = 0; count < PT_LOCAL_PARTS && pt_mttl_access_of(pt_monitor_block, view, slot, &value) &&
+                              pt_mttl_next_race(&view->event, value, &at, &both);)
+            parts[count++] = (struct pt_access){both.from & ((UINT64_C(1) << PT_MONITOR_LIFE_AT) - 1), both.size};
+    return count;
+}
+
+static void emit(struct pt_thread *self, const struct pt_mttl_view *view, struct pt_record_local *record,
+                 const char *told)
+{
+    struct pt_access parts[PT_LOCAL_PARTS];
+    if (self->full && view && view->event.span_count && record->result == PT_LOCAL_VIOLATED)
+        record->parts = find_parts(self, view, record->property, parts);
+    pt_emit_local(self, record, pt_monitor_name(self->local->slot), told, parts);
+}
+
 void pt_tell_verdict(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
                      const struct pt_happening *what)
 {
@@ -248,8 +308,12 @@ void pt_tell_verdict(struct pt_thread *self, uint32_t property, const struct pt_
         told->len = w.len;
     }
     if (is_observed()) {
-        pt_emit_local(self, property, pt_monitor_name(self->local->slot), failed ? PT_LOCAL_FAILED : PT_LOCAL_VIOLATED,
-                      self->states, self->states, told ? told->bytes : "", told ? told->len : 0);
+        struct pt_record_local record = {.property = property,
+                                         .result = failed ? PT_LOCAL_FAILED : PT_LOCAL_VIOLATED,
+                                         .told = told ? (uint32_t)told->len : 0,
+                                         .from = self->states,
+                                         .to = self->states};
+        emit(self, view, &record, told ? told->bytes : "");
         pt_pool_give(self, told);
     } else if (told) {
         wait_to_print(self, told);
@@ -258,16 +322,20 @@ void pt_tell_verdict(struct pt_thread *self, uint32_t property, const struct pt_
         pt_violation_notify(self, string(property_at(property)->name));
 }
 
-void pt_tell_states(struct pt_thread *self, uint32_t property, uint64_t from, uint64_t to)
+void pt_tell_states(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view, uint64_t from,
+                    uint64_t to)
 {
-    if (is_observed() && atomic_load(pt_monitor_fate(property)) != HAS_FAILED)
-        pt_emit_local(self, property, pt_monitor_name(self->local->slot), PT_LOCAL_VIOLATED, from, to, "", 0);
+    if (!is_observed() || atomic_load(pt_monitor_fate(property)) == HAS_FAILED)
+        return;
+    struct pt_record_local record = {.property = property, .result = PT_LOCAL_VIOLATED, .from = from, .to = to};
+    emit(self, view, &record, "");
 }
 
 void pt_tell_count(struct pt_thread *self)
 {
+    struct pt_record_local record = {.result = PT_LOCAL_STATES, .from = self->states, .to = self->states};
     if (is_observed())
-        pt_emit_local(self, 0, pt_monitor_name(self->local->slot), PT_LOCAL_STATES, self->states, self->states, "", 0);
+        emit(self, NULL, &record, "");
 }
 
 /* --- printing --- */
@@ -372,7 +440,7 @@ static void put_place(struct page *page, const struct pt_told *told, const struc
     put_number(page, told->state);
 }
 
-static void put_known(struct page *page, struct pt_told_reader *r)
+static void put_known(struct page *page, struct pt_told_reader *r, uint32_t slot, bool *told_header)
 {
     const char *text = pt_told_text(r);
     const char *thread = pt_told_text(r);
@@ -384,6 +452,22 @@ static void put_known(struct page *page, struct pt_told_reader *r)
         step = pt_told_step(r);
     if (r->bad)
         return;
+    if (text[0] != '@') {
+        put(page, "  It ");
+        put(page, text);
+        put(page, " ");
+        put_step(page, &step, thread);
+        put(page, ", its event ");
+        put_number(page, state);
+        put(page, ".\n");
+        return;
+    }
+    if (!*told_header) {
+        put(page, "  What ");
+        put(page, pt_monitor_name(slot));
+        put(page, " knew then:\n");
+        *told_header = true;
+    }
     put(page, "    ");
     put(page, text);
     if (value.kind != PT_VALUE_UNKNOWN) {
@@ -432,13 +516,9 @@ static void compose_violation(struct page *page, const struct pt_told *told)
     }
     put(page, values ? ".\n" : "\n");
     uint64_t known = pt_told_number(&r);
-    if (known) {
-        put(page, "  What ");
-        put(page, pt_monitor_name(told->slot));
-        put(page, " knew then:\n");
-    }
+    bool header = false;
     for (uint64_t i = 0; i < known && !r.bad; i++)
-        put_known(page, &r);
+        put_known(page, &r, told->slot, &header);
     put(page, "SUMMARY: portent: observed violation of '");
     put(page, string(property->name));
     put(page, "' at ");

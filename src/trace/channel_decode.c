@@ -339,17 +339,52 @@ static bool take_foreign(struct pt_channel_reader *r, uint32_t ring)
     return true;
 }
 
+/* Is the i-th line of the thread's latest record in one of the parts? */
+static bool is_in_parts(const struct thread *thread, uint64_t i, const struct pt_access *parts, uint32_t count)
+{
+    bool in = count == 0 || i >= thread->piece_count;
+    for (uint32_t k = 0; k < count && !in; k++)
+        in = thread->pieces[i].address < parts[k].address + parts[k].size &&
+             parts[k].address < thread->pieces[i].address + thread->pieces[i].size;
+    return in;
+}
+
 /* States are the thread's events as it counts them. The trace may have more: an access of several variables is several
- * lines, which all are that state. Where every event is recorded the record stands right behind the state's own, so the
- * lines can be counted. */
+ * lines. Where every event is recorded the record stands right behind the state's own, so the lines can be counted. */
+static void tell_lines(struct pt_channel_reader *r, const struct thread *thread, struct pt_channel_local *local,
+                       const struct pt_access *parts, uint32_t count)
+{
+    uint64_t lines = thread->lines - thread->before;
+    if (lines == 0) {
+        local->from = local->to = thread->lines;
+        r->local(r->local_context, local);
+    }
+    for (uint64_t i = 0; i < lines; i++) {
+        if (!is_in_parts(thread, i, parts, count))
+            continue;
+        local->from = thread->before + 1 + i;
+        while (i + 1 < lines && is_in_parts(thread, i + 1, parts, count))
+            i++;
+        local->to = thread->before + 1 + i;
+        r->local(r->local_context, local);
+        local->told_bytes = 0;
+    }
+}
+
 static bool take_local(struct pt_channel_reader *r)
 {
     struct pt_record_local record;
-    const char *name = text_at(r, offsetof(struct pt_record_local, texts));
-    if (!name)
+    struct pt_access parts[PT_LOCAL_PARTS];
+    const size_t texts = offsetof(struct pt_record_local, texts);
+    if (((const struct pt_record *)(const void *)r->record)->bytes < sizeof record)
         return false;
     memcpy(&record, r->record, sizeof record);
-    size_t told = offsetof(struct pt_record_local, texts) + strlen(name) + 1;
+    size_t at = texts + record.parts * sizeof *parts;
+    const char *name = record.parts <= PT_LOCAL_PARTS ? text_at(r, at) : NULL;
+    if (!name)
+        return false;
+    memcpy(parts, r->record + texts, record.parts * sizeof *parts);
+    size_t told = at + strlen(name) + 1;
     if (record.told > record.head.bytes - told || record.result > PT_LOCAL_STATES || record.from > record.to)
         return false;
     const struct thread *thread = known_thread(r, record.thread);
@@ -357,14 +392,13 @@ static bool take_local(struct pt_channel_reader *r)
     struct pt_channel_local local = {.property = record.property,
                                      .result = (enum pt_local_result)record.result,
                                      .thread = name,
-                                     .from = lines && record.result != PT_LOCAL_STATES && thread->lines > thread->before
-                                                 ? thread->before + 1
-                                             : lines ? thread->lines
-                                                     : record.from,
+                                     .from = lines ? thread->lines : record.from,
                                      .to = lines ? thread->lines : record.to,
                                      .told = (const char *)r->record + told,
                                      .told_bytes = record.told};
-    if (r->local)
+    if (r->local && lines && record.result != PT_LOCAL_STATES)
+        tell_lines(r, thread, &local, parts, record.parts);
+    else if (r->local)
         r->local(r->local_context, &local);
     return true;
 }
@@ -513,7 +547,8 @@ bool chan_take_event(struct pt_channel_reader *r, uint32_t ring, struct pt_event
         event.clock = r->clock;
         event.clock_len = clock_len;
     }
-    if (!simple && !chan_take_full(r, &record, r->record + at, event))
+    self->piece_count = 0;
+    if (!simple && !chan_take_full(r, self, &record, r->record + at, event))
         return false;
     self = thread_at(r, record.thread); /* naming the other one may have moved them */
     self->seen = true;

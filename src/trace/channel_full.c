@@ -40,8 +40,8 @@ static void take_lock(struct pt_channel_reader *r, struct pt_event event)
     queue(r, event);
 }
 
-static void take_memory(struct pt_channel_reader *r, struct pt_event event, struct pt_access access,
-                        const unsigned char *memory, uint64_t bytes)
+static void take_memory(struct pt_channel_reader *r, struct thread *self, struct pt_event event,
+                        struct pt_access access, const unsigned char *memory, uint64_t bytes)
 {
     enum { LARGEST_SCALAR = 16 };
     uint64_t end = access.address + access.size;
@@ -53,13 +53,14 @@ static void take_memory(struct pt_channel_reader *r, struct pt_event event, stru
         if (cell.low >= access.address && skip + cell.size <= bytes)
             event.value = chan_decode(r, cell.type, cell.size, memory + skip);
         queue(r, event);
+        PT_PUSH(self->pieces, self->piece_count, self->piece_cap, ((struct pt_access){cell.low, cell.size}));
         at = cell.low + cell.size;
     }
 }
 
 /* A struct pt_access, then memory. */
-static bool take_access(struct pt_channel_reader *r, const struct pt_record_event *record, const unsigned char *value,
-                        struct pt_event event)
+static bool take_access(struct pt_channel_reader *r, struct thread *self, const struct pt_record_event *record,
+                        const unsigned char *value, struct pt_event event)
 {
     struct pt_access access;
     if (record->value_bytes < sizeof access)
@@ -76,7 +77,7 @@ static bool take_access(struct pt_channel_reader *r, const struct pt_record_even
     case PT_KIND_UPDATE_AT:
         if (access.size > LARGEST_ACCESS)
             return false;
-        take_memory(r, event, access, value + sizeof access, record->value_bytes - sizeof access);
+        take_memory(r, self, event, access, value + sizeof access, record->value_bytes - sizeof access);
         return true;
     case PT_KIND_ACQ:
     case PT_KIND_REL:
@@ -92,11 +93,11 @@ static bool take_access(struct pt_channel_reader *r, const struct pt_record_even
     }
 }
 
-bool chan_take_full(struct pt_channel_reader *r, const struct pt_record_event *record, const unsigned char *value,
-                    struct pt_event event)
+bool chan_take_full(struct pt_channel_reader *r, struct thread *self, const struct pt_record_event *record,
+                    const unsigned char *value, struct pt_event event)
 {
     if (record->kind != PT_KIND_FORK && record->kind != PT_KIND_JOIN)
-        return take_access(r, record, value, event);
+        return take_access(r, self, record, value, event);
     if (record->object == record->thread)
         return false;
     /* A thread of which the trace knows nothing, because it was started by one that is not recorded, is not joined. */

@@ -37,8 +37,12 @@ struct thread {
     uint64_t yielded; /* its events that have been handed out, and are counted in clocks */
     uint64_t lines;   /* all its events that have been handed out */
     uint64_t before;  /* those before the latest record's */
-    bool seen;        /* the trace knows of it: its fork, or an event */
-    bool told;        /* whoever holds the threads to an order knows its name */
+    struct pt_access
+        *pieces; /* the memory of each of the latest record's, where it was an access of several variables */
+    uint32_t piece_count;
+    size_t piece_cap;
+    bool seen; /* the trace knows of it: its fork, or an event */
+    bool told; /* whoever holds the threads to an order knows its name */
     struct gap *gaps;
     uint32_t gap_count;
     size_t gap_cap;
@@ -116,8 +120,8 @@ bool chan_take_record(struct pt_channel_reader *r, uint32_t ring);
  * ret_event->op is PT_OP_COUNT. */
 bool chan_take_event(struct pt_channel_reader *r, uint32_t ring, struct pt_event *ret_event);
 /* What such a thread does; `event` has everything but object and value. */
-bool chan_take_full(struct pt_channel_reader *r, const struct pt_record_event *record, const unsigned char *value,
-                    struct pt_event event);
+bool chan_take_full(struct pt_channel_reader *r, struct thread *self, const struct pt_record_event *record,
+                    const unsigned char *value, struct pt_event event);
 /* The name of a thread that is forked or joined; false when it cannot be. */
 bool chan_other_thread(struct pt_channel_reader *r, uint32_t number, bool forked, uint32_t *ret_name);
 struct pt_value chan_decode(struct pt_channel_reader *r, uint32_t type, uint32_t size, const unsigned char *bytes);

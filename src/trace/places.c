@@ -245,23 +245,44 @@ static uint32_t room(const struct pt_places *p, uint64_t address, uint64_t end, 
     return size;
 }
 
+/* Is the address in the padding of what lies there? A struct is named only where none of its members is: it begins with
+ * one. `ret_end`: where the padding ends. */
+static bool is_padding(const struct pt_places *p, uint64_t address, const struct pt_placed *placed, uint64_t low,
+                       uint64_t *ret_end)
+{
+    struct pt_placed other;
+    uint64_t other_low, end = address + 1;
+    if (ask(p, low, false, &other, &other_low) && other.size == placed->size)
+        return false;
+    while (end < low + placed->size && ask(p, end, false, &other, &other_low) && other_low == low &&
+           other.size == placed->size)
+        end++;
+    *ret_end = end;
+    return true;
+}
+
 static uint32_t make_cell(struct pt_places *p, uint64_t address, uint64_t end, bool block)
 {
     struct pt_placed placed;
     uint64_t low;
     struct pt_cell cell = {.low = address, .space = PT_SPACE_VAR, .type = PT_WATCH_UINT};
     bool known = ask(p, address, false, &placed, &low);
-    if (known && placed.size <= LARGEST_CELL) {
+    char name[481] = "";
+    uint64_t padding_end = end;
+    if (known)
+        snprintf(name, sizeof name, "%s", placed.name);
+    bool padding = known && is_padding(p, address, &placed, low, &padding_end);
+    if (known && !padding && placed.size <= LARGEST_CELL) {
         cell.low = low;
         cell.size = placed.size;
         cell.type = (uint8_t)placed.type;
-        cell.name = intern(p, PT_SPACE_VAR, placed.name);
+        cell.name = intern(p, PT_SPACE_VAR, name);
         return add(p, cell);
     }
-    cell.size = room(p, address, end, block);
-    if (known) { /* a large union, or something like it: by pieces */
+    cell.size = room(p, address, padding && padding_end < end ? padding_end : end, block);
+    if (known) { /* padding, a large union, or something like it: by pieces */
         char text[512];
-        snprintf(text, sizeof text, "%.480s+%" PRIu64, placed.name, address - low);
+        snprintf(text, sizeof text, "%s+%" PRIu64, name, address - low);
         cell.name = intern(p, PT_SPACE_VAR, text);
     } else {
         cell.name = name_by_address(p, PT_SPACE_VAR, address);

@@ -2,7 +2,8 @@
  * Addresses of a running program to the variables of a trace, for threads that are recorded in full.
  *
  * Memory is cut into *cells*, one variable each. A global variable is cut as its type says (struct members, array
- * elements); a union, and adjacent bit-fields, are one cell, as they are one memory location in C. Other memory is cut
+ * elements); a union, and adjacent bit-fields, are one cell, as they are one memory location in C; padding is a cell of
+ * its own, `tank+12`. Other memory is cut
  * as it is first accessed, copies and fills in aligned 8 bytes; a later access of part of a cell counts as one of the
  * cell, which orders more than the program does, never less. Memory that is given back loses its cells: what comes to
  * stand there next has new ones, with new names.

@@ -95,6 +95,8 @@ class Program:
         expect((0, FOUND), run(self.portent, "run", "-s", self.properties, "-r", result, "-o", trace, "--", self.path, *arguments))
         checked = json.loads(run(self.portent, "check", "--json", "-s", self.properties, trace).stdout)
         online, offline = findings(load(result)), findings(checked)
+        for name, (verdict, thread, at, message) in offline.items():  # only check knows the line of the trace
+            offline[name] = (verdict, thread, at, message and re.sub(rf", {re.escape(trace)}:\d+", "", message))
         if online != offline:
             with open(trace, encoding="utf-8") as file:
                 raise Failure(f"the program: {online}\ncheck: {offline}\n{file.read()}")
@@ -188,6 +190,127 @@ def check_copy(portent, folder):
         raise Failure(f"states {at}: the lines of the copy are missing, or the test has none")
 
 
+# Who comes first is up to the program's argument; nothing that a monitor knows of orders the two.
+RACE = """#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+struct { int a, b, c, d; } s, copy;
+atomic_int flag;
+char *block;
+static void *fill(void *a) { memset(a ? (void *)&s : block, 1, sizeof s); return a; }
+static void *count(void *a) { if (a) s.b++; else block[5]++; return a; }
+static void *look(void *a) { s.a = 1; s.d = 1; copy = s; return a; }
+static void *set(void *a) { atomic_store_explicit(&flag, 1, memory_order_relaxed); return a; }
+static void *own(void *a) { *(volatile int *)a = 1; return 0; }
+int main(int argc, char **argv)
+{
+    static void *(*const runs[])(void *) = {fill, count, look, set, own};
+    block = malloc(32);
+    for (int i = 1; i < argc; i++) {
+        pthread_t t[2];
+        int *memory = malloc(64);
+        void *with = argv[i][2] == 'p' ? (void *)memory : argv[i][2] == 's' ? (void *)argv[0] : 0;
+        for (int k = 0; k < 2; k++, usleep(20000))
+            if (pthread_create(&t[k], 0, runs[argv[i][k] - '0'], with))
+                return 1;
+        for (int k = 0; k < 2; k++)
+            pthread_join(t[k], 0);
+        free(memory);
+        memory = malloc(64); /* most likely the same */
+        *(volatile int *)memory = 2;
+        free(memory);
+    }
+    return !block;
+}
+"""
+
+
+def check_memory(portent, folder):
+    """An access is all of its bytes: part of a struct against all of it, on the heap, either way round; what a thread has not
+    written does not count as read; atomic stores do not race; memory that was given back is another variable."""
+    source, properties = os.path.join(folder, "memory.c"), os.path.join(folder, "memory.prop")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write(RACE)
+    for text in ("", "property named at each i: race_free(s.b) || race_free(s.c);\n"):
+        with open(properties, "w", encoding="utf-8") as file:
+            file.write("property any at each i: race_free(*);\n" + text)
+        program = Program(portent, source, properties, folder)
+        for argument, verdict in {"01s": "violated", "10s": "violated", "010": "violated", "100": "violated", "21s": "holds",
+                                  "12s": "holds", "02s": "violated", "20s": "violated", "33s": "holds", "44p": "violated",
+                                  "43p": "holds"}.items():
+            same(argument, program.recorded(argument)["any"][0], verdict)
+            same(f"{argument} alone", sorted(reports(program.alone(argument).stderr)), ["any"] if verdict == "violated" else [])
+
+
+CORNERS = """#include <limits.h>
+#include <portent.h>
+#include <pthread.h>
+volatile int x, y = 3;
+volatile long big = LONG_MAX;
+int unset;
+char name[8] = "on";
+static void *worker(void *a) { x = 1; y = 4; x = 0; y = 5; return a; }
+static void *never(void *a) { x = 9; return a; }
+static void *late(void *a) { portent_internal("b", 1); (void)y; x = 7; return a; }
+int main(int argc, char **argv)
+{
+    pthread_t t;
+    y = 2;
+    if (pthread_create(&t, 0, worker, 0) || pthread_join(t, 0))
+        return 1;
+    x = 3;
+    if (pthread_create(&t, 0, late, 0) || pthread_join(t, 0))
+        return 1;
+    portent_internal("b", 0);
+    x = 4;
+    return (argc > 1 && pthread_create(&t, 0, never, argv)) || unset;
+}
+"""
+
+# What docs/property-language.md and portent-prop(5) say of corner cases: (property, verdict, states or the message's beginning).
+# main's states: 1 y=2, 2 fork, 3 reads t, 4 join, 5 x=3, 6 fork, 7 reads t, 8 join, 9 b=0, 10 x=4, 11 reads unset.
+CORNER_CASES = [
+    ("at worker: y / x >= 0", "error", "division by zero in 'y / x >= 0' (state 0 of worker)"),
+    ("at worker: x == 0 || y / x >= 0", "holds", []),
+    ("at worker: y < 4 || 6 / x > 0", "error", "division by zero in '6 / x > 0' (state 3 of worker, "),
+    ("at main: x == 0 || @worker(10 / x) != 5", "error", "division by zero in '10 / x' (state 5 of main, "),
+    ("at main: big + x > 0", "error", "overflow in 'big + x > 0' (state 5 of main, "),
+    ("at each i: exists j: 1 / @j b > 0", "error", "division by zero in '1 / @j b > 0' (state 0 of main)"),
+    ("at main: unset == 0 && @worker unset == 0 && name == \"on\"", "holds", []),
+    ("at never: x == 1", "violated", [0]),
+    ("at never: x == 0", "holds", []),
+    ("at main: @never(x) == 0 && @never @worker(y) == 3", "holds", []),
+    ("at main: !(exists j: @j(x == 9)) && (x == 4 -> exists j: @j(x == 7))", "holds", []),
+    ("at main: @worker y != 5", "violated", [4, 5, 6, 7, 8, 9, 10, 11]),
+    ("at worker: @late(b) == 0", "holds", []),
+    ("at each i: exists j != i: @j(b == 1)", "violated", [{"thread": "main", "states": [0, 1, 2, 3, 4, 5, 6, 7]},
+                                                            {"thread": "worker", "states": [0, 1, 2, 3, 4]},
+                                                            {"thread": "late", "states": [0, 1, 2, 3]}]),
+]
+
+
+def check_corners(portent, folder):
+    source, properties = os.path.join(folder, "corners.c"), os.path.join(folder, "corners.prop")
+    for path, text in ((source, CORNERS), (properties, "".join(f"property p{i} {case[0]};\n" for i, case in enumerate(CORNER_CASES)))):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    program = Program(portent, source, properties, folder)
+    alone = program.alone().stderr
+    for found in (program.recorded(), program.live()[0]):
+        for i, (text, verdict, expected) in enumerate(CORNER_CASES):
+            result, _, at, message = found[f"p{i}"]
+            same(text, result, verdict)
+            if verdict == "error" and not message.startswith(expected):
+                raise Failure(f"{text}: {message}\nexpected: {expected}")
+            if verdict != "error":  # without a trace, threads are in the order in which they told something
+                same(text, sorted(at, key=str), sorted(expected, key=str))
+            told = {"error": f"Property 'p{i}' cannot be evaluated: ", "violated": f"Property 'p{i}' is violated in thread "}
+            if verdict in told and told[verdict] not in alone:
+                raise Failure(f"{text}: the program alone says nothing:\n{alone}")
+
+
 def made_up(good):
     """The file with its first variable far outside of the program, and the hash that goes with that (core/ptc.h)."""
     head, data = 96, bytearray(good)
@@ -248,34 +371,55 @@ def check_errors(portent, folder):
 PROLOGUE = """#include <portent.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
 
+#define KEEP __asm__ volatile("" ::: "memory") /* the compiler may not drop what comes before */
 volatile int x0, x1, x2;
 volatile double d;
+atomic_int n;
+struct parts { int a, b; char c, e; long f[3]; } s0, s1;
+char *heap;
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 """
 
 
-def random_statement(rng):
+def random_statement(rng, memory):
     var = rng.choice(["x0", "x1", "x2"])
     other = rng.choice(["x0", "x1", "x2"])
     return rng.choice([
         f"{var} = {rng.randrange(4)};", f"{var} = {other} + 1;", f"(void){var};", "sched_yield();",
         f"pthread_mutex_lock(&lock); {var} = {other}; pthread_mutex_unlock(&lock);",
         f"portent_internal(\"b\", {rng.randrange(3)});", "portent_event(\"e\");", "d = d + 0.5;",
-        f"portent_begin(\"k\"); {var} = {other} + {rng.randrange(3)}; portent_end(\"k\");"])
+        f"portent_begin(\"k\"); {var} = {other} + {rng.randrange(3)}; portent_end(\"k\");"] + [random_memory(rng) for _ in range(5) if memory])
 
 
-def random_formula(rng, depth, threads):
-    """A formula; `threads` are what @ may name."""
+def random_memory(rng):
+    """Accesses of several variables, of parts of them, of heap memory, and atomic ones."""
+    one, other = rng.sample(["s0", "s1"], 2)
+    part, order = rng.choice(["a", "b", "c", "e", "f[1]"]), rng.choice(["relaxed", "seq_cst"])
+    at, size = rng.randrange(16), rng.choice([1, 2, 8, 20])
+    return rng.choice([
+        f"memset(&{one}, {rng.randrange(9)}, sizeof {one});", f"{one} = {other};", f"{one}.{part}++;", f"{one}.{part} = 3;",
+        f"memcpy(&{one}.f, &{other}.f, sizeof {one}.f);", f"memset(heap + {at}, 1, {size});", f"heap[{at}] = 5;",
+        f"memcpy(&{one}.f, heap + {8 * rng.randrange(3)}, {size});",
+        f"{{ char *p = malloc(24); memset(p, 1, 24); KEEP; {one}.{part} = p[{at}]; free(p); }}", f"atomic_store_explicit(&n, 3, memory_order_{order});",
+        "n++;", f"x0 = atomic_load_explicit(&n, memory_order_{order});"]) + " KEEP;"
+
+
+def random_formula(rng, depth, threads, past):
+    """A formula; `threads` are what @ may name. `past`: with past operators, which count events: those of a thread and the lines
+    of an access of several variables are not the same."""
     if depth == 0 or rng.random() < 0.2:
         var = rng.choice(["x0", "x1", "x2", "b"])
         return rng.choice([f"{var} {rng.choice(['==', '<', '>='])} {rng.randrange(4)}", f"{var} == @{rng.choice(threads)} {var}",
                            "event(e)", "read(x0)", "write(x1)", "d > 0.5"])
-    inner = lambda: random_formula(rng, depth - 1, threads)
+    inner = lambda: random_formula(rng, depth - 1, threads, past)
     kind = rng.randrange(9)
     if kind == 0:
         return f"!({inner()})"
-    if kind == 1:
+    if kind == 1 or (kind in (2, 3) and not past):
         return f"({inner()}) {rng.choice(['&&', '||', '->'])} ({inner()})"
     if kind == 2:
         return f"{rng.choice(['once', 'historically', 'previously', 'start', 'end'])}({inner()})"
@@ -284,25 +428,27 @@ def random_formula(rng, depth, threads):
     if kind in (4, 5):
         return f"@{rng.choice(threads)}({inner()})"
     name = f"q{depth}"
-    body = random_formula(rng, depth - 1, threads + [name])
+    body = random_formula(rng, depth - 1, threads + [name], past)
     return f"({rng.choice(['exists', 'forall'])} {name}: ({body}))"
 
 
 def random_program(rng, folder):
     count = rng.randrange(2, 4)
+    memory = rng.random() < 0.5
     text = PROLOGUE
     for i in range(count):
-        body = "\n    ".join(random_statement(rng) for _ in range(rng.randrange(3, 9)))
+        body = "\n    ".join(random_statement(rng, memory) for _ in range(rng.randrange(3, 9)))
         text += f"static void *t{i}(void *a)\n{{\n    {body}\n    return a;\n}}\n"
-    text += f"int main(void)\n{{\n    pthread_t t[{count}];\n    {random_statement(rng)}\n"
+    text += f"int main(void)\n{{\n    pthread_t t[{count}];\n    heap = malloc(40);\n    {random_statement(rng, memory)}\n"
     text += "".join(f"    if (pthread_create(&t[{i}], 0, t{i}, 0)) return 1;\n" for i in range(count))
-    text += f"    {random_statement(rng)}\n" + "".join(f"    pthread_join(t[{i}], 0);\n" for i in range(count))
-    text += f"    {random_statement(rng)}\n    (void)x0;\n    portent_internal(\"b\", 0);\n    portent_event(\"e\");\n" \
+    text += f"    {random_statement(rng, memory)}\n" + "".join(f"    pthread_join(t[{i}], 0);\n" for i in range(count))
+    text += f"    {random_statement(rng, memory)}\n    (void)x0;\n    portent_internal(\"b\", 0);\n    portent_event(\"e\");\n" \
             "    portent_begin(\"k\");\n    portent_end(\"k\");\n    return 0;\n}\n"
     names = [f"t{i}" for i in range(count)] + ["main"]
-    properties = "".join(f"property p{i} at {rng.choice(names)}: {random_formula(rng, 3, names)};\n" for i in range(3))
-    properties += f"property p3 at each i: {random_formula(rng, 2, names + ['i'])};\n"
+    properties = "".join(f"property p{i} at {rng.choice(names)}: {random_formula(rng, 3, names, not memory)};\n" for i in range(3))
+    properties += f"property p3 at each i: {random_formula(rng, 2, names + ['i'], not memory)};\n"
     properties += "property p4 at each i: atomic_block(k);\nproperty p5 at each i: race_free(x0);\n"
+    properties += "property p6 at each i: race_free(*);\nproperty p7 at each i: race_free(s0.b) && race_free(n);\n"
     path = os.path.join(folder, "random.c")
     for name, content in ((path, text), (path[:-2] + ".prop", properties)):
         with open(name, "w", encoding="utf-8") as file:
@@ -336,6 +482,8 @@ def main():
     tests["suppressions"] = lambda folder: check_suppressions(options.portent, folder)
     tests["files"] = lambda folder: check_files(options.portent, folder)
     tests["copy"] = lambda folder: check_copy(options.portent, folder)
+    tests["memory"] = lambda folder: check_memory(options.portent, folder)
+    tests["corners"] = lambda folder: check_corners(options.portent, folder)
     tests["errors"] = lambda folder: check_errors(options.portent, folder)
     for seed in range(options.seed, options.seed + options.random):
         tests[f"random {seed}"] = lambda folder, seed=seed: check_random(options.portent, folder, seed)

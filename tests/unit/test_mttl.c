@@ -141,13 +141,63 @@ static void test_damage(void **state)
     free(m);
 }
 
+/* A quantifier that no program has is not looked at by the checks, so there must be none. */
+static void test_loops_in_use(void **state)
+{
+    (void)state;
+    struct pt_mttl *m = compile("property p at each i: exists j: @j x > 0;");
+    assert_int_equal(m->loops.count, 1);
+    m->loops.count = 0;
+    assert_false(pt_mttl_validate(m, m->bytes));
+    m->loops.count = 2;
+    assert_false(pt_mttl_validate(m, m->bytes));
+    m->loops.count = 1;
+    assert_true(pt_mttl_validate(m, m->bytes));
+    free(m);
+}
+
+/* Spans: what overlaps and is written by one side, in one part or several. */
+static void test_races(void **state)
+{
+    (void)state;
+    static const struct pt_mttl_span parts[] = {
+        {0, 4, PT_MTTL_READ_OWN}, {8, 4, PT_MTTL_WROTE}, {20, 1, PT_MTTL_WROTE}};
+    struct pt_mttl_event none = {.what = PT_MTTL_WRITE}, theirs = {.shown = parts, .shown_count = 3};
+    struct pt_mttl_event mine = {.spans = parts, .span_count = 1}; /* a read of [0, 4) */
+    struct pt_mttl_span both, write = {3, 18, PT_MTTL_WROTE};
+    struct pt_value shown = pt_mttl_shown_access(&theirs);
+    uint32_t at = 0;
+    assert_int_equal(pt_mttl_span_count(shown), 3);
+    assert_int_equal(pt_mttl_span_count(pt_mttl_shown_access(&none)), 0);
+    assert_false(pt_mttl_races(&mine, shown)); /* two reads */
+    assert_false(pt_mttl_races(&none, shown));
+    mine.spans = &write;
+    static const uint64_t expected[][2] = {{3, 1}, {8, 4}, {20, 1}};
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(pt_mttl_next_race(&mine, shown, &at, &both));
+        assert_int_equal(both.from, expected[i][0]);
+        assert_int_equal(both.size, expected[i][1]);
+    }
+    assert_false(pt_mttl_next_race(&mine, shown, &at, &both));
+    theirs.shown = &parts[1];
+    theirs.shown_count = 1;
+    write = (struct pt_mttl_span){12, 8, PT_MTTL_WROTE};
+    assert_false(pt_mttl_races(&mine, pt_mttl_shown_access(&theirs))); /* they touch, and do not overlap */
+    write.from = 11;
+    assert_true(pt_mttl_races(&mine, pt_mttl_shown_access(&theirs)));
+}
+
 static struct pt_mttl_event random_event(uint64_t *seed)
 {
     if (below(seed, 3) == 0)
         return quiet;
-    struct pt_mttl_event event = {.what = 1 + below(seed, 7), .object = below(seed, 2)};
+    static const struct pt_mttl_span writes[] = {{0, 1, PT_MTTL_WROTE}, {1, 1, PT_MTTL_WROTE}};
+    struct pt_mttl_event event = {.what = 1 + below(seed, 7)};
     event.atomic = event.what == PT_MTTL_UPDATE;
-    event.wrote = event.what == PT_MTTL_WRITE;
+    if (event.what == PT_MTTL_WRITE) {
+        event.spans = event.shown = &writes[below(seed, 2)];
+        event.span_count = event.shown_count = 1;
+    }
     return event;
 }
 
@@ -279,6 +329,8 @@ int main(void)
         cmocka_unit_test(test_compiled_is_valid),
         cmocka_unit_test(test_equal_units_are_shared),
         cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_loops_in_use),
+        cmocka_unit_test(test_races),
         cmocka_unit_test(test_skipping),
         cmocka_unit_test(test_growing),
         cmocka_unit_test(test_limits),

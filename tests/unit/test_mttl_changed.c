@@ -283,13 +283,18 @@ static struct pt_mttl_event random_event(const struct world *w)
 {
     static const uint32_t whats[] = {PT_MTTL_READ, PT_MTTL_WRITE, PT_MTTL_UPDATE,
                                      PT_MTTL_USER, PT_MTTL_ENTER, PT_MTTL_LEAVE};
-    struct pt_mttl_event event = {.what = whats[below(w->random, 6)], .object = below(w->random, 2)};
+    static const struct pt_mttl_span spans[] = {
+        {0, 1, PT_MTTL_WROTE}, {1, 1, PT_MTTL_WROTE}, {0, 1, PT_MTTL_READ_OWN}, {1, 1, PT_MTTL_READ_OWN}};
+    struct pt_mttl_event event = {.what = whats[below(w->random, 6)]};
     uint32_t names = event.what == PT_MTTL_USER    ? w->m->events.count
                      : event.what >= PT_MTTL_ENTER ? w->m->blocks.count
                                                    : w->m->vars.count;
     event.name = names && below(w->random, 4) ? below(w->random, names) : PT_MTTL_NONE;
     event.atomic = event.what == PT_MTTL_UPDATE || below(w->random, 8) == 0;
-    event.wrote = event.what == PT_MTTL_WRITE || below(w->random, 2);
+    if (event.what == PT_MTTL_WRITE || event.what == PT_MTTL_READ) {
+        event.spans = event.shown = &spans[event.what == PT_MTTL_WRITE ? 0 : 2];
+        event.span_count = event.shown_count = event.atomic ? 0 : below(w->random, 3);
+    }
     return event;
 }
 

@@ -13,7 +13,8 @@ struct fixture {
     struct pt_places *places;
 };
 
-/* The program has `x` (4 bytes at 0x10) and `u` (a union of 100 bytes at 0x20). */
+/* The program has `x` (4 bytes at 0x10), `u` (a union of 100 bytes at 0x20) and `p` (a struct at 0x90, with a char and
+ * a long). */
 static bool place(void *context, const char *file, uint64_t offset, bool whole, struct pt_placed *ret_placed)
 {
     (void)context, (void)whole;
@@ -22,6 +23,12 @@ static bool place(void *context, const char *file, uint64_t offset, bool whole, 
         *ret_placed = (struct pt_placed){"x", 0x10, 4, PT_WATCH_INT};
     else if (offset - 0x20 < 100)
         *ret_placed = (struct pt_placed){"u", 0x20, 100, PT_WATCH_UINT};
+    else if (offset == 0x90)
+        *ret_placed = (struct pt_placed){"p.c", 0x90, 1, PT_WATCH_INT};
+    else if (offset - 0x98 < 8)
+        *ret_placed = (struct pt_placed){"p.l", 0x98, 8, PT_WATCH_INT};
+    else if (offset - 0x90 < 16)
+        *ret_placed = (struct pt_placed){"p", 0x90, 16, PT_WATCH_UINT};
     else
         return false;
     return true;
@@ -60,6 +67,18 @@ static void globals(void **state)
     expect(&f, 0x5100, 0x5108, false, "0x5100", 0x5100, 8);
     uint32_t lock = pt_places_object(f.places, 0x5010, PT_SPACE_LOCK);
     assert_string_equal(pt_name(&f.names, PT_SPACE_LOCK, lock), "x");
+    teardown(&f);
+}
+
+/* What lies between members is none of them, nor the whole. */
+static void padding(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup(&f);
+    expect(&f, 0x5091, 0x50a0, false, "p+1", 0x5091, 7);
+    expect(&f, 0x5090, 0x50a0, false, "p.c", 0x5090, 1);
+    expect(&f, 0x509c, 0x50a0, false, "p.l", 0x5098, 8);
     teardown(&f);
 }
 
@@ -116,10 +135,8 @@ static void lives(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(globals),
-        cmocka_unit_test(cells),
-        cmocka_unit_test(many),
-        cmocka_unit_test(lives),
+        cmocka_unit_test(globals), cmocka_unit_test(padding), cmocka_unit_test(cells),
+        cmocka_unit_test(many),    cmocka_unit_test(lives),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,24 @@
+/* What the properties beside it name, and nothing else: a program without libraries makes small files. It is not run.
+ */
+struct {
+    int a, b;
+    char name[8];
+    unsigned flag : 3, mode : 5;
+} s = {1, 2, "on", 1, 2};
+double d = 0.5;
+int x, y;
+
+int worker(int start)
+{
+    return start + x;
+}
+
+int helper(int start)
+{
+    return start + y;
+}
+
+int main(void)
+{
+    return worker(s.a) + helper(s.b) + (int)d;
+}
