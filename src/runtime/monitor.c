@@ -169,8 +169,9 @@ static bool fill_known(struct pt_thread *self, struct pt_local *local, struct pt
         if (!local->known)
             return false;
     }
-    local->known_count = end - vars;
-    for (uint32_t i = 0; i < local->known_count; i++) {
+    local->view.known = local->known;
+    local->view.known_count = end - vars;
+    for (uint32_t i = 0; i < end - vars; i++) {
         const struct pt_fact *fact = pt_know_at(knows, vars + i);
         local->known[i] = fact ? &fact->entry : NULL;
     }
@@ -202,10 +203,10 @@ static uint64_t fill_values(struct pt_local *local, struct pt_knows knows)
 static bool hear(struct pt_thread *self, struct pt_local *local, uint32_t used)
 {
     struct pt_knows knows = knowledge_of(self);
-    local->used = used;
+    local->view.used = used;
     if (!make_room(self, local, used) || !fill_known(self, local, knows))
         return false;
-    local->changed |= PT_MTTL_HEARD | fill_values(local, knows);
+    local->view.changed |= PT_MTTL_HEARD | fill_values(local, knows);
     return true;
 }
 
@@ -253,35 +254,21 @@ static void show(struct pt_thread *self, struct pt_local *local, const struct pt
     local->known[local->slot] = &fact->entry;
 }
 
-static void step(struct pt_thread *self, struct pt_mttl_event event, const struct pt_happening *what)
+static void step(struct pt_thread *self, const struct pt_happening *what)
 {
     struct pt_local *local = self->local;
     uint32_t used = pt_monitor_used();
-    if ((local->heard || used != local->used) && !hear(self, local, used))
+    if ((local->heard || used != local->view.used) && !hear(self, local, used))
         return;
-    struct pt_mttl_view view = {.self = local->slot,
-                                .event = event,
-                                .values = local->values,
-                                .known = local->known,
-                                .known_count = local->known_count,
-                                .used = used,
-                                .initial = state0,
-                                .changed = local->changed};
     bool was_broken = local->broken;
-    unsigned flags = pt_mttl_step(pt_monitor_block, &view, local->memory, local->next, local->verdicts);
+    unsigned flags = pt_mttl_step(pt_monitor_block, &local->view, local->memory, local->next, local->verdicts);
     local->stable = flags & PT_MTTL_STABLE;
-    local->changed = 0;
+    local->view.changed = 0;
     if (flags & PT_MTTL_BROKEN || was_broken)
-        judge(self, local, &view, what);
+        judge(self, local, &local->view, what);
     if (flags & PT_MTTL_EXPORTED && local->tracks)
         show(self, local, what);
     local->heard = false;
-}
-
-static bool is_marked(const struct pt_mttl_event *event)
-{
-    return event->name != PT_MTTL_NONE || (pt_monitor_block->flags & PT_MTTL_RACES && !event->atomic &&
-                                           (event->what == PT_MTTL_READ || event->what == PT_MTTL_WRITE));
 }
 
 bool pt_monitor_is_quiet(const struct pt_thread *self)
@@ -291,13 +278,24 @@ bool pt_monitor_is_quiet(const struct pt_thread *self)
            !(pt_monitor_block->flags & PT_MTTL_RACES);
 }
 
-static void take_event(struct pt_thread *self, struct pt_mttl_event event, const struct pt_happening *what)
+/* The event that the next step is about: in the view itself, part by part. */
+static struct pt_mttl_event *new_event(struct pt_local *local, uint32_t what, uint32_t name)
+{
+    struct pt_mttl_event *event = &local->view.event;
+    event->what = what;
+    event->name = name;
+    event->atomic = false;
+    event->span_count = event->shown_count = 0;
+    return event;
+}
+
+static void take_event(struct pt_thread *self, const struct pt_happening *what)
 {
     struct pt_local *local = self->local;
-    bool marked = is_marked(&event);
+    bool marked = pt_mttl_is_marked(pt_monitor_block, &local->view.event);
     self->states++;
     if (!local->stable || local->touched || marked || local->heard) {
-        step(self, event, what);
+        step(self, what);
         local->touched = marked;
         pt_thread_settle(self);
         return;
@@ -312,18 +310,19 @@ void pt_monitor_access(struct pt_thread *self, const struct pt_happening *what)
     bool write = what->kind != PT_KIND_READ && what->kind != PT_KIND_READ_AT;
     bool update = what->kind == PT_KIND_UPDATE || what->kind == PT_KIND_UPDATE_AT;
     uint32_t local = what->object == PT_NO_OBJECT ? 0 : pt_watched[what->object].local;
-    struct pt_mttl_event event = {.what = update  ? PT_MTTL_UPDATE
-                                          : write ? PT_MTTL_WRITE
-                                                  : PT_MTTL_READ,
-                                  .name = local && variable(local - 1)->uses & PT_MTTL_USE_ACCESS ? local - 1
-                                                                                                  : PT_MTTL_NONE,
-                                  .atomic = update};
+    uint32_t name = local && variable(local - 1)->uses & PT_MTTL_USE_ACCESS ? local - 1 : PT_MTTL_NONE;
+    struct pt_mttl_event *event = new_event(self->local,
+                                            update  ? PT_MTTL_UPDATE
+                                            : write ? PT_MTTL_WRITE
+                                                    : PT_MTTL_READ,
+                                            name);
     struct pt_mttl_span spans[PT_MONITOR_SPANS];
-    if (pt_monitor_block->flags & PT_MTTL_RACES && !event.atomic) {
-        event.spans = event.shown = spans;
-        event.span_count = event.shown_count = pt_monitor_spans(self, what, write, spans);
+    event->atomic = update;
+    if (pt_monitor_block->flags & PT_MTTL_RACES && !update) {
+        event->spans = event->shown = spans;
+        event->span_count = event->shown_count = pt_monitor_spans(self, what, write, spans);
     }
-    take_event(self, event, what);
+    take_event(self, what);
 }
 
 /* The variable of this name: by what it stands for, or by a path that only one has. */
@@ -384,7 +383,7 @@ static void set_value(struct pt_value *place, int64_t value)
 
 static void set_local(struct pt_local *local, uint32_t var, int64_t value)
 {
-    local->changed |= pt_mttl_changed_var(var);
+    local->view.changed |= pt_mttl_changed_var(var);
     local->touched = true;
     set_value(&local->locals[var], value);
     set_value(&local->values[var], value);
@@ -392,7 +391,7 @@ static void set_local(struct pt_local *local, uint32_t var, int64_t value)
 
 void pt_monitor_mark(struct pt_thread *self, enum pt_event_kind kind, const char *name, int64_t value)
 {
-    struct pt_mttl_event event = {.what = PT_MTTL_OTHER, .name = PT_MTTL_NONE};
+    struct pt_mttl_event *event = new_event(self->local, PT_MTTL_OTHER, PT_MTTL_NONE);
     struct pt_happening what = {.kind = (uint16_t)kind, .object = PT_NO_OBJECT, .site = self->place};
     if (kind == PT_KIND_INTERNAL) {
         uint32_t var = variable_named(self->local, name);
@@ -402,21 +401,22 @@ void pt_monitor_mark(struct pt_thread *self, enum pt_event_kind kind, const char
             set_local(self->local, var - 1, value);
         }
     } else if (kind == PT_KIND_BEGIN || kind == PT_KIND_END) {
-        event.what = kind == PT_KIND_BEGIN ? PT_MTTL_ENTER : PT_MTTL_LEAVE;
-        event.name = find(pt_monitor_block->blocks, name);
+        event->what = kind == PT_KIND_BEGIN ? PT_MTTL_ENTER : PT_MTTL_LEAVE;
+        event->name = find(pt_monitor_block->blocks, name);
     } else {
-        event.what = PT_MTTL_USER;
-        event.name = find(pt_monitor_block->events, name);
+        event->what = PT_MTTL_USER;
+        event->name = find(pt_monitor_block->events, name);
     }
     if (!what.name)
         what.name = pt_name_text(pt_name_number(name));
-    take_event(self, event, &what);
+    take_event(self, &what);
 }
 
 void pt_monitor_other(struct pt_thread *self, enum pt_event_kind kind, uint64_t address)
 {
     struct pt_happening what = {.kind = (uint16_t)kind, .object = PT_NO_OBJECT, .address = address};
-    take_event(self, (struct pt_mttl_event){.what = PT_MTTL_OTHER, .name = PT_MTTL_NONE}, &what);
+    new_event(self->local, PT_MTTL_OTHER, PT_MTTL_NONE);
+    take_event(self, &what);
 }
 
 /* --- state 0 --- */
@@ -487,6 +487,7 @@ struct pt_local *pt_monitor_local_new(struct pt_thread *actor, uint32_t slot)
     local->since = (void *)(behind + verdicts);
     local->values = (void *)(behind + verdicts + since);
     local->locals = (void *)(behind + verdicts + since + values);
+    local->view = (struct pt_mttl_view){.self = slot, .values = local->values, .initial = state0};
     step0(actor, local);
     return local;
 }

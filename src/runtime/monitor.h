@@ -19,28 +19,27 @@ enum { PT_LOCAL_NAMES = 8 };
 /* What a thread remembers between its events. */
 struct pt_local {
     uint32_t slot;
-    bool steps;       /* it keeps units; otherwise its events are not even counted */
-    bool tracks;      /* others ask about it */
-    bool stable;      /* the last step would repeat itself ... */
-    bool touched;     /* ... unless its event was marked, or a local variable has changed, ... */
-    bool heard;       /* ... or something else that it knows */
-    bool broken;      /* some property is violated in the present state */
-    uint64_t changed; /* which local variables: for struct pt_mttl_view */
+    bool steps;               /* it keeps units; otherwise its events are not even counted */
+    bool tracks;              /* others ask about it */
+    bool stable;              /* the last step would repeat itself ... */
+    bool touched;             /* ... unless its event was marked, or a local variable has changed, ... */
+    bool heard;               /* ... or something else that it knows */
+    bool broken;              /* some property is violated in the present state */
+    struct pt_mttl_view view; /* what the next step will see; kept, because little of it changes from step to step */
     struct pt_mttl_thread *memory;
     struct pt_mttl_entry *next;
     size_t next_bytes;
-    const struct pt_mttl_entry **known; /* as the last step saw it; those of other threads live while !heard */
-    uint32_t known_count, known_cap;
-    uint32_t used; /* slots handed out when it stepped last */
+    const struct pt_mttl_entry **known; /* the view's; those of other threads live while !heard */
+    uint32_t known_cap;
     struct {
         const char *name;
         uint32_t variable;            /* plus 1 */
     } names[PT_LOCAL_NAMES];          /* lately given to portent_internal */
     struct pt_mttl_verdict *verdicts; /* these four stand behind it, by property and by variable of the block */
     uint64_t *since;                  /* 1 + the first of the present run of violating states; 0: not violated */
-    struct pt_value *values;
-    struct pt_value *locals; /* unknown: not set */
-    struct pt_wrote *wrote;  /* race_free(*): what it has written (monitor_races.c) */
+    struct pt_value *values;          /* the view's */
+    struct pt_value *locals;          /* unknown: not set */
+    struct pt_wrote *wrote;           /* race_free(*): what it has written (monitor_races.c) */
 };
 
 extern bool pt_monitor_on; /* there are such properties; set before main */
