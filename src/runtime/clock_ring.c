@@ -114,10 +114,10 @@ pt_clock_id pt_clock_ring_next(struct pt_thread *self)
         } else {
             ring->position++;
         }
-        look_ahead(ring);
         if (is_free(ring, ring->position))
             break;
     }
+    look_ahead(ring);
     ring->found++;
     ring->local[ring->position] = 1;
     pt_clock_id id = ring->ids[ring->position];

@@ -373,12 +373,13 @@ static uint32_t variable_named(struct pt_local *local, const char *name)
     return var;
 }
 
-/* By parts: a whole value that was just put together would be read before its parts have been stored. */
+/* In one store: a value that was stored in parts cannot be loaded as a whole before they have reached the cache. */
 static void set_value(struct pt_value *place, int64_t value)
 {
-    place->kind = PT_VALUE_INT;
-    place->len = 0;
-    place->i = value;
+    typedef int64_t whole __attribute__((vector_size(sizeof(struct pt_value))));
+    _Static_assert(offsetof(struct pt_value, kind) == 0 && offsetof(struct pt_value, i) == 8, "kind, no len, value");
+    whole both = {PT_VALUE_INT, value};
+    memcpy(place, &both, sizeof both);
 }
 
 static void set_local(struct pt_local *local, uint32_t var, int64_t value)
