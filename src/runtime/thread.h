@@ -27,7 +27,7 @@ enum {
     PT_LATER_BITS = 3,
     PT_SEEN_BITS = 6,
     PT_READING_BITS = 6,
-    PT_RAISED_BITS = 4,
+    PT_RAISED_BITS = 6,
     PT_THREAD_BITS = 17
 };
 enum { PT_NAME_CACHE = 32, PT_BLOCK_MAX = 64, PT_VIOLATED_MAX = 16 };
