@@ -14,7 +14,7 @@
 #include "runtime/sys.h"
 #include "runtime/thread.h"
 
-enum { BATCH = 32, CHUNK = 1 << 20, RUN = 512 /* numbers whose pages are made at once */ };
+enum { BATCH = 32, CHUNK = 1 << 20, RUN = 256 /* numbers whose pages are made at once */ };
 
 struct pt_clock *pt_clocks;
 

@@ -29,13 +29,17 @@ void pt_hold_resume(struct pt_hold *hold);
 /* acq, rel, wait, notify, sync write their object; racq, rrel read it (contract 3). Its clock is in the shadow of its
  * first bytes, which no instrumented code touches, so that it ends with its memory. */
 void pt_hold_sync(const void *object, int kind);
-/* The thread is about to take this lock: its shadow will be wanted. */
+/* The thread is about to take this lock: its shadow will be wanted, and that of what lies behind it, which is often
+ * what the lock protects. */
 static inline void pt_hold_expect(const void *object)
 {
     pt_shadow_word *word =
         pt_is_active() && pt_address_ok((uintptr_t)object) ? pt_shadow_peek((uintptr_t)object) : NULL;
-    if (word)
+    if (word) {
         pt_sys_prefetch_write((const void *)word);
+        pt_sys_prefetch_write((const void *)(word + 8));
+        pt_sys_prefetch_write((const void *)(word + 16));
+    }
 }
 /* Kinds beside those of enum pt_event_kind: no event of the program, even where a thread is recorded in full. */
 enum { PT_SYNC_QUIET_READ = PT_KIND_COUNT, PT_SYNC_QUIET_WRITE };
