@@ -93,7 +93,7 @@ static void look_ahead(const struct pt_clock_ring *ring)
 static bool turn(struct pt_thread *self)
 {
     struct pt_clock_ring *ring = &self->clock_ring;
-    if (ring->found < ring->size / 2)
+    if (ring->found < ring->size / 8 * 3)
         grow(self, ring->size);
     bool any = ring->found > 0 || ring->position + 1 < ring->size;
     ring->found = 0;

@@ -23,7 +23,7 @@ enum {
     PT_WRITE_LOCKS = 32,
     PT_OPEN_MAX = 8,
     PT_BETWEEN_BITS = 5,
-    PT_PASSED_BITS = 7,
+    PT_PASSED_BITS = 5,
     PT_LATER_BITS = 3,
     PT_SEEN_BITS = 6,
     PT_READING_BITS = 6,
