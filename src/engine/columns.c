@@ -62,7 +62,8 @@ static uint32_t field_bits(const struct pt_lattice *l, uint32_t pending, uint32_
     enum { ENOUGH = 12 };
     if (l->full)
         return bits_for(pending);
-    uint32_t bits = bits_for(2 * (uint64_t)pending + 14), share = 64 / pending_columns;
+    uint32_t columns = pending_columns ? pending_columns : 1; /* never 0, but an analyser cannot see that */
+    uint32_t bits = bits_for(2 * (uint64_t)pending + 14), share = 64 / columns;
     share = share > ENOUGH ? ENOUGH : share - (share > 0);
     return bits > share ? bits : share;
 }

@@ -69,7 +69,7 @@ void pt_knowledge_spans(struct pt_knowledge *k, uint32_t slot, const struct pt_e
 
 void pt_knowledge_pick(const struct pt_mttl_event *mine, struct pt_value shown, struct pt_event *event, uint64_t *state)
 {
-    struct pt_mttl_span both;
+    struct pt_mttl_span both = {0};
     uint64_t after = 0;
     if (!pt_mttl_next_race(mine, shown, &(uint32_t){0}, &both) || event->object == both.from)
         return;

@@ -274,7 +274,8 @@ enum pt_status pt_mttl_finish_unit(struct pt_mttl_compiler *c, enum pt_mttl_kind
     return PT_OK;
 }
 
-/* A lookup from the present draft of a unit whose draft had these params; the text is `node`'s, or what it says instead. */
+/* A lookup from the present draft of a unit whose draft had these params; the text is `node`'s, or what it says
+ * instead. */
 static uint32_t add_lookup(struct pt_mttl_compiler *c, uint32_t thread, uint32_t unit, const uint32_t *params,
                            const struct pt_ast *node)
 {

@@ -18,13 +18,17 @@ enum { BATCH = 32, CHUNK = 1 << 20, RUN = 256 /* numbers whose pages are made at
 
 struct pt_clock *pt_clocks;
 
+struct room {
+    struct room *next;
+};
+
 static struct {
     struct pt_spin lock;
     uint32_t numbers; /* used so far; 0 is the empty clock */
     unsigned char *chunk;
     size_t chunk_left;
     pt_clock_id free[PT_CLOCK_CLASSES];
-    void *rooms[PT_CLOCK_CLASSES]; /* pairs that numbers in rings outgrew */
+    struct room *rooms[PT_CLOCK_CLASSES]; /* pairs that numbers in rings outgrew */
 } common = {.numbers = 1};
 
 bool pt_clock_start(void)
@@ -167,15 +171,16 @@ static bool enlarge(pt_clock_id id, uint32_t size_class)
 {
     struct pt_clock *clock = &pt_clocks[id];
     pt_spin_lock(&common.lock);
-    void *room = size_class < PT_CLOCK_CLASSES ? common.rooms[size_class] : NULL;
+    struct room *room = size_class < PT_CLOCK_CLASSES ? common.rooms[size_class] : NULL;
     if (room)
-        memcpy(&common.rooms[size_class], room, sizeof room);
+        common.rooms[size_class] = room->next;
     else if (size_class < PT_CLOCK_CLASSES)
-        room = carve_pairs(size_class);
+        room = (void *)carve_pairs(size_class);
     if (room) {
-        memcpy(clock->pairs, &common.rooms[clock->size_class], sizeof(void *));
-        common.rooms[clock->size_class] = clock->pairs;
-        clock->pairs = room;
+        struct room *outgrown = (void *)clock->pairs;
+        outgrown->next = common.rooms[clock->size_class];
+        common.rooms[clock->size_class] = outgrown;
+        clock->pairs = (void *)room;
         clock->size_class = size_class;
     }
     pt_spin_unlock(&common.lock);

@@ -182,11 +182,8 @@ struct pt_knows pt_know_join(struct pt_thread *self, struct pt_knows a, struct p
         a.fact = NULL;
     uint32_t but = a.fact ? a.fact->place : PT_NO_PLACE;
     bool fact_is_known = !b.fact || b.fact->place == but || b.fact->version <= at(a.vector, b.fact->place).version;
-    struct pt_know *vector;
-    if (fact_is_known && vector_leq(b.vector, (struct pt_knows){.vector = a.vector}, but))
-        vector = vector_acquire(self, a.vector);
-    else
-        vector = vector_join(self, a.vector, b, but);
+    bool all_known = fact_is_known && vector_leq(b.vector, (struct pt_knows){.vector = a.vector}, but);
+    struct pt_know *vector = all_known ? vector_acquire(self, a.vector) : vector_join(self, a.vector, b, but);
     return (struct pt_knows){vector, fact_acquire(a.fact)};
 }
 

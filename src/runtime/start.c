@@ -7,6 +7,7 @@
  * want it that go into the background. The latter needs a parent without other threads, for what those hold would be
  * held in the child for ever.
  */
+#include <stddef.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <string.h>
@@ -78,12 +79,12 @@ static struct pt_channel *open_channel(void)
  */
 static struct pt_channel *stand_in(void)
 {
-    static struct {
+    static struct stand_in {
         struct pt_channel channel;
         struct pt_config config;
     } own;
     own.channel.on_full = PT_ON_FULL_DROP;
-    own.channel.config_offset = (uint64_t)((char *)&own.config - (char *)&own);
+    own.channel.config_offset = offsetof(struct stand_in, config);
     own.channel.config_bytes = sizeof own.config;
     atomic_store(&own.channel.next_number, 1);
     atomic_store(&own.channel.observer_gone, 1);

@@ -87,8 +87,8 @@ static inline void pt_spin_unlock(struct pt_spin *lock)
     atomic_store_explicit(&lock->held, 0, memory_order_release);
 }
 
-/* A line that will be written soon. (__builtin_prefetch would fetch it for reading.) A no-operation where there is no such
- * instruction. */
+/* A line that will be written soon. (__builtin_prefetch would fetch it for reading.) A no-operation where there is no
+ * such instruction. */
 static inline void pt_sys_prefetch_write(const void *address)
 {
     __asm__ volatile("prefetchw %0" : : "m"(*(const char *)address));
