@@ -278,7 +278,9 @@ static struct pt_value decode(struct pt_channel_reader *r, const struct watched 
         return pt_value_string(pt_name(r->names, PT_SPACE_STRING, id), (uint32_t)text);
     }
     struct pt_shape shape = {w->size, w->type, w->bit_offset, w->bit_size};
-    return len < w->size ? (struct pt_value){0} : pt_shape_value(&shape, bytes);
+    if (len < w->size)
+        return (struct pt_value){0};
+    return pt_shape_value(&shape, bytes);
 }
 
 struct pt_value chan_decode(struct pt_channel_reader *r, uint32_t type, uint32_t size, const unsigned char *bytes)
