@@ -289,14 +289,38 @@ static struct pt_mttl_event *new_event(struct pt_local *local, uint32_t what, ui
     return event;
 }
 
+/* Whether a step would see the same event as the last one did. */
+static bool is_like_last(const struct pt_local *local)
+{
+    const struct pt_mttl_event *event = &local->view.event;
+    const struct pt_mttl_span *last = &local->last, *now = event->spans;
+    if (event->name != PT_MTTL_NONE || local->touched)
+        return false;
+    if (event->span_count == 0)
+        return last->size == 0;
+    return event->span_count == 1 && now->from == last->from && now->size == last->size && now->access == last->access;
+}
+
+static void note_event(struct pt_local *local)
+{
+    const struct pt_mttl_event *event = &local->view.event;
+    local->touched = event->name != PT_MTTL_NONE || event->span_count > 1;
+    local->last.size = 0;
+    if (event->span_count == 1) {
+        local->last.from = event->spans->from;
+        local->last.size = event->spans->size;
+        local->last.access = event->spans->access;
+    }
+}
+
 static void take_event(struct pt_thread *self, const struct pt_happening *what)
 {
     struct pt_local *local = self->local;
-    bool marked = pt_mttl_is_marked(pt_monitor_block, &local->view.event);
     self->states++;
-    if (!local->stable || local->touched || marked || local->heard) {
+    /* a race in a state that may be several lines of a recording is told with what the step sees */
+    if (!local->stable || local->heard || !is_like_last(local) || (local->broken && local->view.event.span_count)) {
         step(self, what);
-        local->touched = marked;
+        note_event(local);
         pt_thread_settle(self);
         return;
     }

@@ -22,8 +22,9 @@ struct pt_local {
     bool steps;               /* it keeps units; otherwise its events are not even counted */
     bool tracks;              /* others ask about it */
     bool stable;              /* the last step would repeat itself ... */
-    bool touched;             /* ... unless its event was marked, or a local variable has changed, ... */
-    bool heard;               /* ... or something else that it knows */
+    bool touched;             /* ... unless its event had a name, or a local variable has changed, ... */
+    bool heard;               /* ... or something else that it knows, ... */
+    struct pt_mttl_span last; /* ... or this is not all that its event accessed; of size 0: nothing */
     bool broken;              /* some property is violated in the present state */
     struct pt_mttl_view view; /* what the next step will see; kept, because little of it changes from step to step */
     struct pt_mttl_thread *memory;
