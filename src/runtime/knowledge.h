@@ -85,6 +85,10 @@ struct pt_knows pt_know_join(struct pt_thread *self, struct pt_knows a, struct p
 /* `a` and a fact that is no older than what it has at that place; the caller's reference to it is taken over. What a
  * thread says of itself stands beside the vector, ... */
 struct pt_knows pt_know_say(struct pt_thread *self, struct pt_knows a, struct pt_fact *fact);
+/* (the same in the place of what a clock knew that nobody has any more: if its fact is about this place, with an entry
+ * of this cap, and nobody else has it, its memory is the new fact's, to be filled; NULL: it is not so) ... */
+struct pt_fact *pt_know_say_again(struct pt_thread *self, struct pt_knows a, uint32_t place, uint32_t cap,
+                                  struct pt_knows *old);
 /* ... any other fact in it. It is not at the place of the fact beside it. */
 struct pt_knows pt_know_learn(struct pt_thread *self, struct pt_knows a, struct pt_fact *fact);
 void pt_know_release(struct pt_thread *self, struct pt_knows knows);
