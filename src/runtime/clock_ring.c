@@ -81,13 +81,15 @@ static bool is_free(const struct pt_clock_ring *ring, uint32_t position)
 /* What comes next was used long ago, and another thread may have let go of it last. */
 static void look_ahead(const struct pt_clock_ring *ring)
 {
-    enum { NEAR = 2, FAR = 4 };
+    enum { NEAR = 4, FAR = 8 };
     if (ring->position + FAR >= ring->size)
         return;
     const char *fact = (const char *)pt_clocks[ring->ids[ring->position + NEAR]].knows.fact;
     pt_sys_prefetch_write(&pt_clocks[ring->ids[ring->position + FAR]]);
-    if (fact)
+    if (fact) {
         pt_sys_prefetch_write(fact);
+        pt_sys_prefetch_write(fact + 64);
+    }
 }
 
 /* False when all that there may be are in use. */

@@ -177,8 +177,9 @@ static uint64_t read_spread(struct pt_thread *self, uintptr_t address, uint64_t 
             continue;
         if (state.access[i] != before) {
             before = state.access[i];
-            joined = pt_clock_join(self, before, self->clock);
-            fresh[fresh_count++] = joined;
+            joined = self->clock;
+            if (!has_passed(self, before))
+                fresh[fresh_count++] = joined = pt_clock_join(self, before, self->clock);
         }
         /* equal clocks under another number: take the thread's, so that next time the numbers agree */
         changed |= state.access[i] != joined;

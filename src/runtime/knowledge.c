@@ -40,7 +40,8 @@ static bool is_last(_Atomic int64_t *references, int64_t mine)
 
 void pt_fact_release(struct pt_thread *self, struct pt_fact *fact)
 {
-    if (fact && is_last(&fact->references, 1))
+    if (fact && (atomic_load_explicit(&fact->references, memory_order_acquire) == 1 ||
+                 atomic_fetch_sub_explicit(&fact->references, 1, memory_order_acq_rel) == 1))
         pt_pool_give(self, fact);
 }
 

@@ -38,13 +38,16 @@ struct pt_happening {
 #define PT_NO_OBJECT UINT32_MAX
 #define PT_NO_PLACE  UINT32_MAX
 
+/* With an entry of one cell, and what the pool puts in front, it fills two cache lines. */
 struct pt_fact {
-    _Atomic int64_t references;
-    uint64_t version; /* of a variable: its writes so far; of a thread: 1 + the version of its entry */
-    uint32_t place;   /* in vectors */
-    struct pt_value value;
-    struct pt_happening from; /* of a thread: the event that made the entry */
-    struct pt_mttl_entry entry;
+    _Atomic int32_t references; /* clocks and vectors: fewer than there are numbers of clocks, and one each */
+    uint32_t place;             /* in vectors */
+    uint64_t version;           /* of a variable: its writes so far; of a thread: 1 + the version of its entry */
+    union {
+        struct pt_value value;    /* of a variable */
+        struct pt_happening from; /* of a thread: the event that made the entry */
+    };
+    struct pt_mttl_entry entry; /* of a thread */
 };
 
 /* The version stands beside the fact too, so that comparing vectors does not touch what other threads have made. */
