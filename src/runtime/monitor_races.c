@@ -19,9 +19,21 @@ struct pt_wrote {
     uint64_t granules[]; /* number, life, mask; 0: free */
 };
 
+static uint64_t first_place(const struct pt_wrote *set, uint64_t granule)
+{
+    return (granule * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - set->bits);
+}
+
+void pt_monitor_expect(const struct pt_thread *self, uintptr_t address)
+{
+    const struct pt_wrote *set = self->local ? self->local->wrote : NULL;
+    if (set)
+        __builtin_prefetch(&set->granules[first_place(set, address >> 3)]);
+}
+
 static uint64_t *find(struct pt_wrote *set, uint64_t granule)
 {
-    uint64_t mask = (UINT64_C(1) << set->bits) - 1, at = (granule * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - set->bits);
+    uint64_t mask = (UINT64_C(1) << set->bits) - 1, at = first_place(set, granule);
     while (set->granules[at] && set->granules[at] >> (MASK_BITS + LIFE_BITS) != granule)
         at = (at + 1) & mask;
     return &set->granules[at];
