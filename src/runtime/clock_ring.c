@@ -14,8 +14,8 @@
  *
  * A ring doubles when most of its numbers were in use in the last cycle, so a clock is made in constant time on
  * average. One that is as large as they may be, and full, is looked through a few numbers at a time: where none of
- * those is free, the clock gets a common one. When the thread ends, both counts become one and the numbers are common ones, as those of threads without a
- * ring.
+ * those is free, the clock gets a common one. When the thread ends, both counts become one and the numbers are common
+ * ones, as those of threads without a ring.
  */
 #include "runtime/clock_impl.h"
 #include "runtime/sys.h"
