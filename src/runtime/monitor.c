@@ -3,7 +3,8 @@
  * is new, as a fact that goes into the clock; and the clock is given out by whoever called.
  *
  * Cost of an event that is no news (the knowledge, the thread's own variables and the last truth values are as they
- * were): one comparison. Otherwise one step of the evaluator, and one new vector and clock if it exports something new.
+ * were, and so is what race_free(*) is told of the access): one comparison. Otherwise one step of the evaluator, and
+ * one new fact and clock if it exports something new.
  */
 #include "runtime/monitor.h"
 
