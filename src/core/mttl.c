@@ -120,6 +120,9 @@ static unsigned step_unit(struct run *r, uint32_t u, const struct pt_mttl_needs 
         return PT_MTTL_STABLE | step_copied(r, u, needs);
     case PT_MTTL_HOW_HANDED:
         return PT_MTTL_STABLE | step_handed(r, u, needs);
+    case PT_MTTL_HOW_SHOWN:
+        return PT_MTTL_STABLE |
+               put(r, u, pt_mttl_cells_at(needs->to, r->thread->cap), pt_mttl_shown_access(&r->view->event));
     case PT_MTTL_HOW_PAST:
         return pt_mttl_step_past(r, pt_mttl_unit_at(r->m, u)) ? PT_MTTL_STABLE : 0;
     default:

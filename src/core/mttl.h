@@ -56,6 +56,8 @@
  * it sees has changed (no entry became non-NULL either), and neither the last *stepped* event nor this one is marked
  * (see struct pt_mttl_event), then this step would give the same verdicts, export nothing and leave the memory as it
  * is. The caller then only counts the state; if the last verdict was a violation, the skipped state is one too.
+ * The same holds where the last stepped event and this one are marked only by PT_MTTL_RACES and have the same spans, or
+ * both none, and show the same: of an event without a name the step sees nothing else.
  * (`previously`, `start` and `end` are why one quiet step may not be enough: the first one after a change still moves
  * their bits and so is not stable.)
  *

@@ -87,6 +87,7 @@ enum pt_mttl_how {
     PT_MTTL_HOW_PAST,   /* a past operator */
     PT_MTTL_HOW_COPIED, /* `x`: the value of a variable */
     PT_MTTL_HOW_HANDED, /* `@i x`: what each thread exports in a unit */
+    PT_MTTL_HOW_SHOWN,  /* the present access */
 };
 
 /* When a unit has to be evaluated: transitively, through all that it looks up in its own thread. And how it is. */
@@ -94,7 +95,7 @@ struct pt_mttl_needs {
     uint64_t changed;          /* bits of view->changed */
     uint32_t also;             /* enum pt_mttl_also */
     uint32_t how;              /* enum pt_mttl_how */
-    struct pt_mttl_cells to;   /* COPIED, HANDED: the unit's cells, ... */
+    struct pt_mttl_cells to;   /* COPIED, HANDED, SHOWN: the unit's cells, ... */
     struct pt_mttl_cells from; /* ... and HANDED: those handed on; COPIED: base is the variable */
 };
 
@@ -119,14 +120,16 @@ struct pt_mttl_way {
 };
 
 /*
- * More special ops of the plan's programs, which take the same places and args. The last two are for quantifiers around
- * nothing but a COMPARE of which operand b is a lookup and a is none, as in `exists j != i: busy == @j busy`.
+ * More special ops of the plan's programs, which take the same places and args. EXISTS_COMPARE and FORALL_COMPARE are
+ * for quantifiers around nothing but a COMPARE of which operand b is a lookup and a is none, as in `exists j != i: busy
+ * == @j busy`; FORALL_NO_RACE is for one around a NO_RACE with its variable, which is what race_free(*) comes to.
  */
 enum {
     PT_MTTL_OP_COMPARE = PT_MTTL_OP_COUNT, /* an ATOM of form COMPARE */
     PT_MTTL_OP_IMPLIES,                    /* NOT before IF_TRUE: both */
     PT_MTTL_OP_EXISTS_COMPARE,
     PT_MTTL_OP_FORALL_COMPARE,
+    PT_MTTL_OP_FORALL_NO_RACE,
 };
 
 struct pt_mttl_plan {

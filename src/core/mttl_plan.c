@@ -101,6 +101,10 @@ static struct pt_mttl_cells cells_of(const struct pt_mttl_unit *unit)
  */
 static void plan_export(const struct pt_mttl *m, const struct pt_mttl_unit *unit, struct pt_mttl_needs *needs)
 {
+    if (unit->kind == PT_MTTL_ACCESS && unit->params == 0 && is_simple(unit)) {
+        needs->how = PT_MTTL_HOW_SHOWN;
+        needs->to = cells_of(unit);
+    }
     if (unit->kind != PT_MTTL_VALUE || !is_simple(unit))
         return;
     const struct pt_mttl_atom *atom = pt_mttl_at(m, atoms, struct pt_mttl_atom, unit->a);
@@ -239,6 +243,13 @@ static bool is_comparison(const struct pt_mttl_plan *plan, const struct pt_mttl_
     return op->op == PT_MTTL_OP_ATOM && plan->forms[op->arg].kind == PT_MTTL_FORM_COMPARE;
 }
 
+/* Whether a NO_RACE asks the loop's thread, and its export is simply found. */
+static bool asks_each(const struct pt_mttl_plan *plan, const struct pt_mttl_op *op, const struct pt_mttl_loop *loop)
+{
+    return op->op == PT_MTTL_OP_NO_RACE && plan->ways[op->arg].params == 0 &&
+           plan->ways[op->arg].thread == PT_MTTL_ENV0 + loop->variable;
+}
+
 static void plan_program(const struct pt_mttl *m, struct pt_mttl_plan *plan, uint32_t from)
 {
     for (uint32_t i = from;; i++) {
@@ -256,6 +267,8 @@ static void plan_program(const struct pt_mttl *m, struct pt_mttl_plan *plan, uin
         const struct pt_mttl_loop *loop = pt_mttl_at(m, loops, struct pt_mttl_loop, op->arg);
         if (loop->to == i + 2 && is_comparison(plan, op + 1) && compares_exports(plan, op[1].arg))
             plan->ops[i].op = exists ? PT_MTTL_OP_EXISTS_COMPARE : PT_MTTL_OP_FORALL_COMPARE;
+        if (loop->to == i + 2 && !exists && asks_each(plan, op + 1, loop))
+            plan->ops[i].op = PT_MTTL_OP_FORALL_NO_RACE;
     }
 }
 

@@ -47,10 +47,21 @@ bool pt_mttl_next_race(const struct pt_mttl_event *event, struct pt_value theirs
     return false;
 }
 
-bool pt_mttl_races(const struct pt_mttl_event *event, struct pt_value theirs)
+static bool several_race(const struct pt_mttl_event *event, struct pt_value theirs)
 {
     struct pt_mttl_span both;
     return pt_mttl_next_race(event, theirs, &(uint32_t){0}, &both);
+}
+
+/* Nearly always of one span each. */
+bool pt_mttl_races(const struct pt_mttl_event *event, struct pt_value theirs)
+{
+    const struct pt_mttl_span *mine = event->spans;
+    if (event->span_count > 1 || theirs.kind == PT_VALUE_STRING)
+        return several_race(event, theirs);
+    uint32_t size = theirs.len >> 2, access = theirs.len & 3; /* 0: none */
+    return event->span_count && (mine->access == PT_MTTL_WROTE || access == PT_MTTL_WROTE) &&
+           mine->from < theirs.u + size && theirs.u < mine->from + mine->size;
 }
 
 bool pt_mttl_access_of(const struct pt_mttl *m, const struct pt_mttl_view *view, uint32_t slot,

@@ -187,10 +187,9 @@ static bool enlarge(pt_clock_id id, uint32_t size_class)
     return room != NULL;
 }
 
-/* A number for the thread's own next clock. */
-static pt_clock_id make_own(struct pt_thread *self, uint32_t pairs)
+/* A number for the thread's own next clock: the one that its ring gave, or a common one. */
+static pt_clock_id prepare(struct pt_thread *self, pt_clock_id id, uint32_t pairs)
 {
-    pt_clock_id id = pt_clock_ring_next(self);
     if (!id)
         return pt_clock_make(self, pairs);
     pt_know_release(self, pt_clocks[id].knows);
@@ -202,6 +201,11 @@ static pt_clock_id make_own(struct pt_thread *self, uint32_t pairs)
         return 0;
     }
     return id;
+}
+
+static pt_clock_id make_own(struct pt_thread *self, uint32_t pairs)
+{
+    return prepare(self, pt_clock_ring_next(self), pairs);
 }
 
 static pt_clock_id merge(struct pt_thread *self, pt_clock_id a, pt_clock_id b, bool own)
@@ -279,5 +283,29 @@ pt_clock_id pt_clock_next_knows(struct pt_thread *self, struct pt_knows knows)
         memcpy(pt_clocks[id].pairs, x->pairs, pairs * sizeof *x->pairs);
     pt_clocks[id].count = pairs;
     pt_clocks[id].knows = knows;
+    return id;
+}
+
+pt_clock_id pt_clock_next_says(struct pt_thread *self, uint32_t place, uint32_t cap, size_t entry_bytes, size_t text,
+                               struct pt_fact **ret_fact)
+{
+    const struct pt_clock *x = &pt_clocks[self->clock]; /* the empty one knows nothing */
+    pt_clock_id id = pt_clock_ring_next(self);
+    struct pt_clock *clock = &pt_clocks[id];
+    struct pt_fact *fact = NULL;
+    if (id && !text && class_for(x->count) <= clock->size_class)
+        fact = pt_know_say_again(self, x->knows, place, cap, &clock->knows);
+    if (!fact) {
+        id = prepare(self, id, x->count);
+        clock = &pt_clocks[id];
+        fact = id ? pt_fact_new(self, place, entry_bytes, text) : NULL;
+        if (!fact)
+            return 0; /* the number is lost, as is all that would be recorded from here on */
+        clock->knows = pt_know_say(self, x->knows, fact);
+    }
+    for (uint32_t i = 0; i < x->count; i++)
+        clock->pairs[i] = x->pairs[i];
+    clock->count = x->count;
+    *ret_fact = fact;
     return id;
 }

@@ -83,6 +83,10 @@ pt_clock_id pt_clock_next_join(struct pt_thread *self, pt_clock_id b);
 pt_clock_id pt_clock_next_tick(struct pt_thread *self, uint32_t count);
 /* V_i with other knowledge, references to which it takes over: */
 pt_clock_id pt_clock_next_knows(struct pt_thread *self, struct pt_knows knows);
+/* V_i with another fact of the thread about itself, which the caller fills: an entry of this cap and size. Where it can
+ * be, the fact is one that nobody has any more. 0: no memory. */
+pt_clock_id pt_clock_next_says(struct pt_thread *self, uint32_t place, uint32_t cap, size_t entry_bytes, size_t text,
+                               struct pt_fact **ret_fact);
 void pt_clock_recycle(struct pt_thread *self, pt_clock_id id);
 /* Makes the numbers of the ring common ones, then gives everything in the cache back: the thread ends. */
 void pt_clock_ring_end(struct pt_thread *self);

@@ -13,14 +13,15 @@
  * uses a number again, when its turn has come and the two counts say that nobody has it.
  *
  * A ring doubles when most of its numbers were in use in the last cycle, so a clock is made in constant time on
- * average. When the thread ends, both counts become one and the numbers are common ones, as those of threads without a
- * ring.
+ * average. One that is as large as they may be, and full, is looked through a few numbers at a time: where none of
+ * those is free, the clock gets a common one. When the thread ends, both counts become one and the numbers are common
+ * ones, as those of threads without a ring.
  */
 #include "runtime/clock_impl.h"
 #include "runtime/sys.h"
 #include "runtime/thread.h"
 
-enum { FEW = 128, FIRST = 128, MOST = 1 << 20 };
+enum { FEW = 128, FIRST = 128, MOST = 1 << 20, LOOKS = 8 };
 #define BIAS (INT64_C(1) << 60)
 
 _Atomic uint64_t *pt_clock_homes;
@@ -80,13 +81,15 @@ static bool is_free(const struct pt_clock_ring *ring, uint32_t position)
 /* What comes next was used long ago, and another thread may have let go of it last. */
 static void look_ahead(const struct pt_clock_ring *ring)
 {
-    enum { NEAR = 2, FAR = 4 };
+    enum { NEAR = 4, FAR = 8 };
     if (ring->position + FAR >= ring->size)
         return;
     const char *fact = (const char *)pt_clocks[ring->ids[ring->position + NEAR]].knows.fact;
     pt_sys_prefetch_write(&pt_clocks[ring->ids[ring->position + FAR]]);
-    if (fact)
+    if (fact) {
         pt_sys_prefetch_write(fact);
+        pt_sys_prefetch_write(fact + 64);
+    }
 }
 
 /* False when all that there may be are in use. */
@@ -107,7 +110,9 @@ pt_clock_id pt_clock_ring_next(struct pt_thread *self)
     struct pt_clock_ring *ring = &self->clock_ring;
     if (!ring->owner && (++ring->made < FEW || !start_ring(self)))
         return 0;
-    for (;;) {
+    for (unsigned looks = 0;; looks++) {
+        if (looks >= LOOKS && ring->size == MOST)
+            return 0;
         if (ring->position + 1 >= ring->size) {
             if (!turn(self))
                 return 0;

@@ -61,6 +61,18 @@ static void release_each(struct pt_thread *self, const pt_clock_id ids[8])
     }
 }
 
+/* The references of a record's bytes that change: of what stays the same none is touched. */
+static void change_each(struct pt_thread *self, pt_clock_id ids[8], const pt_clock_id now[8])
+{
+    for (unsigned i = 0; i < 8; i++) {
+        if (ids[i] == now[i])
+            continue;
+        pt_thread_acquire(self, now[i], 1);
+        pt_thread_release(self, ids[i], 1);
+        ids[i] = now[i];
+    }
+}
+
 static void release_word(struct pt_thread *self, uint64_t word)
 {
     if (is_fine(word)) {
@@ -95,11 +107,8 @@ static uint64_t replace(struct pt_thread *self, uintptr_t address, uint64_t word
     unsigned bytes, at;
     if (is_fine(word) && (fine_of(word)->watch || fine_of(word)->readers || !packs(in, &bytes, &at))) {
         struct pt_fine *fine = fine_of(word);
-        acquire_each(self, in->access);
-        acquire_each(self, in->write);
-        release_word(self, word);
-        memcpy(fine->access, in->access, sizeof fine->access);
-        memcpy(fine->write, in->write, sizeof fine->write);
+        change_each(self, fine->access, in->access);
+        change_each(self, fine->write, in->write);
         return word;
     }
     uint64_t made;
@@ -177,8 +186,9 @@ static uint64_t read_spread(struct pt_thread *self, uintptr_t address, uint64_t 
             continue;
         if (state.access[i] != before) {
             before = state.access[i];
-            joined = pt_clock_join(self, before, self->clock);
-            fresh[fresh_count++] = joined;
+            joined = self->clock;
+            if (!has_passed(self, before))
+                fresh[fresh_count++] = joined = pt_clock_join(self, before, self->clock);
         }
         /* equal clocks under another number: take the thread's, so that next time the numbers agree */
         changed |= state.access[i] != joined;

@@ -62,6 +62,17 @@ static bool wide_enough(struct pt_hold *hold, uintptr_t granule, uintptr_t *low,
     return *low == hold->low && *high == hold->high;
 }
 
+/* What an evaluated access will look at when the granule is held: asked for before, because holding it waits for all
+ * that went before. */
+static void expect(struct pt_thread *self, uintptr_t address)
+{
+    pt_shadow_word *word = pt_shadow_peek(address);
+    uint64_t seen = word ? atomic_load_explicit(word, memory_order_relaxed) : 0;
+    if (!(seen & PT_SHADOW_FINE))
+        __builtin_prefetch((const void *)&pt_clock_homes[pt_shadow_access(seen)]);
+    pt_monitor_expect(self, address);
+}
+
 bool pt_hold_take(struct pt_thread *self, uintptr_t address, size_t size, struct pt_hold *hold)
 {
     *hold = (struct pt_hold){.from = address,
@@ -70,6 +81,8 @@ bool pt_hold_take(struct pt_thread *self, uintptr_t address, size_t size, struct
                              .high = (address + size + 7) & ~(uintptr_t)7};
     if (self->crowded && !self->held)
         pt_readers_make_room(self);
+    if (self->slow)
+        expect(self, address);
     for (;;) {
         bool wide = true;
         uintptr_t low = hold->low, high = hold->high;
@@ -348,8 +361,36 @@ static bool write_alike(struct pt_thread *self, const struct pt_hold *hold)
     return true;
 }
 
+/* An access of one granule without anything watched: as below, without going through granules. */
+static bool is_small(const struct pt_hold *hold)
+{
+    return hold->high - hold->low == 8 && !hold->watched && !hold->sync;
+}
+
+static void end_small(struct pt_thread *self, const struct pt_hold *hold, enum pt_event_kind kind,
+                      const struct pt_site *site)
+{
+    pt_shadow_word *word = pt_shadow_peek(hold->low);
+    unsigned bytes = touched_bytes(hold, hold->low);
+    bool write = kind != PT_KIND_READ_AT;
+    if (write)
+        pt_granule_before_write(self, held_word(word), bytes);
+    else
+        pt_granule_before_read(self, held_word(word), bytes);
+    if (self->slow)
+        take_piece(self, kind, site, hold->from, hold->to - hold->from);
+    self->held = hold->outer;
+    uint64_t seen = held_word(word);
+    pt_granule_let_go(word, write ? pt_granule_after_write(self, hold->low, seen, bytes)
+                                  : pt_granule_after_read(self, hold->low, seen, bytes));
+}
+
 void pt_hold_end_read(struct pt_thread *self, struct pt_hold *hold, const struct pt_site *site)
 {
+    if (is_small(hold)) {
+        end_small(self, hold, PT_KIND_READ_AT, site);
+        return;
+    }
     if (hold->watched)
         each_watched(self, hold, site, 0, check_read);
     take_clocks(self, hold, pt_granule_before_read);
@@ -378,6 +419,10 @@ void pt_hold_end_write(struct pt_thread *self, struct pt_hold *hold, enum pt_eve
     /* A trace has one word for what is atomic and writes, and race_free is to find the same in it as here. */
     if (self->slow && hold->atomic)
         kind = PT_KIND_UPDATE;
+    if (is_small(hold)) {
+        end_small(self, hold, kind == PT_KIND_UPDATE ? PT_KIND_UPDATE_AT : PT_KIND_WRITE_AT, site);
+        return;
+    }
     take_clocks(self, hold, pt_granule_before_write);
     if (hold->watched)
         each_watched(self, hold, site, (int)kind, record_write);

@@ -40,7 +40,8 @@ static bool is_last(_Atomic int64_t *references, int64_t mine)
 
 void pt_fact_release(struct pt_thread *self, struct pt_fact *fact)
 {
-    if (fact && is_last(&fact->references, 1))
+    if (fact && (atomic_load_explicit(&fact->references, memory_order_acquire) == 1 ||
+                 atomic_fetch_sub_explicit(&fact->references, 1, memory_order_acq_rel) == 1))
         pt_pool_give(self, fact);
 }
 
@@ -192,6 +193,22 @@ struct pt_knows pt_know_say(struct pt_thread *self, struct pt_knows a, struct pt
     if (!a.fact || a.fact->place == fact->place)
         return (struct pt_knows){vector_acquire(self, a.vector), fact};
     return (struct pt_knows){vector_with(self, a.vector, fact_acquire(a.fact)), fact};
+}
+
+struct pt_fact *pt_know_say_again(struct pt_thread *self, struct pt_knows a, uint32_t place, uint32_t cap,
+                                  struct pt_knows *old)
+{
+    struct pt_fact *fact = old->fact;
+    /* acquire: as in is_last */
+    if (!fact || fact->place != place || fact->entry.cap != cap || (a.fact && a.fact->place != place) ||
+        atomic_load_explicit(&fact->references, memory_order_acquire) != 1)
+        return NULL;
+    if (old->vector != a.vector) {
+        struct pt_know *before = old->vector;
+        old->vector = vector_acquire(self, a.vector);
+        vector_release(self, before, 1);
+    }
+    return fact;
 }
 
 struct pt_knows pt_know_learn(struct pt_thread *self, struct pt_knows a, struct pt_fact *fact)

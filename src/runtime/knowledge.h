@@ -38,13 +38,16 @@ struct pt_happening {
 #define PT_NO_OBJECT UINT32_MAX
 #define PT_NO_PLACE  UINT32_MAX
 
+/* With an entry of one cell, and what the pool puts in front, it fills two cache lines. */
 struct pt_fact {
-    _Atomic int64_t references;
-    uint64_t version; /* of a variable: its writes so far; of a thread: 1 + the version of its entry */
-    uint32_t place;   /* in vectors */
-    struct pt_value value;
-    struct pt_happening from; /* of a thread: the event that made the entry */
-    struct pt_mttl_entry entry;
+    _Atomic int32_t references; /* clocks and vectors: fewer than there are numbers of clocks, and one each */
+    uint32_t place;             /* in vectors */
+    uint64_t version;           /* of a variable: its writes so far; of a thread: 1 + the version of its entry */
+    union {
+        struct pt_value value;    /* of a variable */
+        struct pt_happening from; /* of a thread: the event that made the entry */
+    };
+    struct pt_mttl_entry entry; /* of a thread */
 };
 
 /* The version stands beside the fact too, so that comparing vectors does not touch what other threads have made. */
@@ -85,6 +88,10 @@ struct pt_knows pt_know_join(struct pt_thread *self, struct pt_knows a, struct p
 /* `a` and a fact that is no older than what it has at that place; the caller's reference to it is taken over. What a
  * thread says of itself stands beside the vector, ... */
 struct pt_knows pt_know_say(struct pt_thread *self, struct pt_knows a, struct pt_fact *fact);
+/* (the same in the place of what a clock knew that nobody has any more: if its fact is about this place, with an entry
+ * of this cap, and nobody else has it, its memory is the new fact's, to be filled; NULL: it is not so) ... */
+struct pt_fact *pt_know_say_again(struct pt_thread *self, struct pt_knows a, uint32_t place, uint32_t cap,
+                                  struct pt_knows *old);
 /* ... any other fact in it. It is not at the place of the fact beside it. */
 struct pt_knows pt_know_learn(struct pt_thread *self, struct pt_knows a, struct pt_fact *fact);
 void pt_know_release(struct pt_thread *self, struct pt_knows knows);

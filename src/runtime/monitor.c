@@ -3,7 +3,8 @@
  * is new, as a fact that goes into the clock; and the clock is given out by whoever called.
  *
  * Cost of an event that is no news (the knowledge, the thread's own variables and the last truth values are as they
- * were): one comparison. Otherwise one step of the evaluator, and one new vector and clock if it exports something new.
+ * were, and so is what race_free(*) is told of the access): one comparison. Otherwise one step of the evaluator, and
+ * one new fact and clock if it exports something new.
  */
 #include "runtime/monitor.h"
 
@@ -81,30 +82,55 @@ static size_t text_of(struct pt_value value)
     return value.kind == PT_VALUE_STRING ? value.len : 0;
 }
 
-static struct pt_fact *entry_fact(struct pt_thread *self, const struct pt_mttl_entry *entry, size_t bytes,
-                                  uint64_t version, uint64_t state, const struct pt_happening *what)
+static size_t text_in(const struct pt_mttl_entry *entry, uint32_t cells)
 {
     size_t text = 0;
-    uint32_t cells = (uint32_t)((bytes - sizeof *entry) / sizeof *entry->cells);
     for (uint32_t i = 0; i < cells; i++)
         text += text_of(entry->cells[i]);
-    struct pt_fact *fact = pt_fact_new(self, pt_monitor_place(entry->slot), bytes, text);
-    if (!fact)
-        return NULL;
-    memcpy(&fact->entry, entry, bytes);
+    return text;
+}
+
+static uint32_t cells_in(size_t bytes)
+{
+    return (uint32_t)((bytes - sizeof(struct pt_mttl_entry)) / sizeof(struct pt_value));
+}
+
+/* By parts, as they were written a moment ago: see set_value. */
+static void fill_fact(struct pt_fact *fact, const struct pt_mttl_entry *entry, size_t bytes, uint64_t version,
+                      uint64_t state)
+{
     char *room = (char *)&fact->entry + bytes;
-    for (uint32_t i = 0; text && i < cells; i++)
-        fact->entry.cells[i] = copy_value(entry->cells[i], &room);
+    fact->entry.slot = entry->slot;
     fact->entry.version = (uint32_t)version;
+    fact->entry.cap = entry->cap;
+    fact->entry.used = entry->used;
     fact->entry.state = state;
+    fact->entry.place = 0;
+    for (uint32_t i = 0, cells = cells_in(bytes); i < cells; i++)
+        fact->entry.cells[i] = copy_value(entry->cells[i], &room);
     fact->version = version + 1;
-    fact->from = what ? *what : (struct pt_happening){.object = PT_NO_OBJECT};
-    return fact;
+}
+
+static void fill_origin(struct pt_happening *from, const struct pt_happening *what)
+{
+    from->kind = what->kind;
+    from->object = what->object;
+    from->size = what->size;
+    from->address = what->address;
+    from->name = what->name;
+    from->site = what->site;
+    from->value = what->value;
 }
 
 struct pt_fact *pt_monitor_first_fact(struct pt_thread *self, const struct pt_local *local)
 {
-    return entry_fact(self, local->next, local->next_bytes, 0, 0, NULL);
+    size_t text = text_in(local->next, cells_in(local->next_bytes));
+    struct pt_fact *fact = pt_fact_new(self, pt_monitor_place(local->slot), local->next_bytes, text);
+    if (!fact)
+        return NULL;
+    fill_fact(fact, local->next, local->next_bytes, 0, 0);
+    fact->from = (struct pt_happening){.object = PT_NO_OBJECT};
+    return fact;
 }
 
 void pt_monitor_written(struct pt_thread *self, uint32_t object)
@@ -246,11 +272,15 @@ static void show(struct pt_thread *self, struct pt_local *local, const struct pt
 {
     uint32_t place = pt_monitor_place(local->slot);
     const struct pt_fact *last = pt_know_at(knowledge_of(self), place);
-    struct pt_fact *fact =
-        entry_fact(self, local->next, local->next_bytes, last ? last->version : 1, self->states, what);
-    if (!fact)
+    uint64_t version = last ? last->version : 1;
+    size_t text = text_in(local->next, cells_in(local->next_bytes));
+    struct pt_fact *fact;
+    pt_clock_id clock = pt_clock_next_says(self, place, local->next->cap, local->next_bytes, text, &fact);
+    if (!clock)
         return; /* recording has stopped */
-    pt_thread_say(self, pt_clock_next_knows(self, pt_know_say(self, knowledge_of(self), fact)));
+    fill_fact(fact, local->next, local->next_bytes, version, self->states);
+    fill_origin(&fact->from, what);
+    pt_thread_say(self, clock);
     local->known[local->slot] = &fact->entry;
 }
 
@@ -289,14 +319,38 @@ static struct pt_mttl_event *new_event(struct pt_local *local, uint32_t what, ui
     return event;
 }
 
+/* Whether a step would see the same event as the last one did. */
+static bool is_like_last(const struct pt_local *local)
+{
+    const struct pt_mttl_event *event = &local->view.event;
+    const struct pt_mttl_span *last = &local->last, *now = event->spans;
+    if (event->name != PT_MTTL_NONE || local->touched)
+        return false;
+    if (event->span_count == 0)
+        return last->size == 0;
+    return event->span_count == 1 && now->from == last->from && now->size == last->size && now->access == last->access;
+}
+
+static void note_event(struct pt_local *local)
+{
+    const struct pt_mttl_event *event = &local->view.event;
+    local->touched = event->name != PT_MTTL_NONE || event->span_count > 1;
+    local->last.size = 0;
+    if (event->span_count == 1) {
+        local->last.from = event->spans->from;
+        local->last.size = event->spans->size;
+        local->last.access = event->spans->access;
+    }
+}
+
 static void take_event(struct pt_thread *self, const struct pt_happening *what)
 {
     struct pt_local *local = self->local;
-    bool marked = pt_mttl_is_marked(pt_monitor_block, &local->view.event);
     self->states++;
-    if (!local->stable || local->touched || marked || local->heard) {
+    /* a race in a state that may be several lines of a recording is told with what the step sees */
+    if (!local->stable || local->heard || !is_like_last(local) || (local->broken && local->view.event.span_count)) {
         step(self, what);
-        local->touched = marked;
+        note_event(local);
         pt_thread_settle(self);
         return;
     }

@@ -22,8 +22,9 @@ struct pt_local {
     bool steps;               /* it keeps units; otherwise its events are not even counted */
     bool tracks;              /* others ask about it */
     bool stable;              /* the last step would repeat itself ... */
-    bool touched;             /* ... unless its event was marked, or a local variable has changed, ... */
-    bool heard;               /* ... or something else that it knows */
+    bool touched;             /* ... unless its event had a name, or a local variable has changed, ... */
+    bool heard;               /* ... or something else that it knows, ... */
+    struct pt_mttl_span last; /* ... or this is not all that its event accessed; of size 0: nothing */
     bool broken;              /* some property is violated in the present state */
     struct pt_mttl_view view; /* what the next step will see; kept, because little of it changes from step to step */
     struct pt_mttl_thread *memory;
@@ -60,6 +61,8 @@ void pt_monitor_rename(struct pt_thread *self, struct pt_thread *thread, const c
 void pt_monitor_clock_changes(struct pt_thread *self, pt_clock_id before);
 /* A watched variable's write by any thread: its value is news. Before the event itself. */
 void pt_monitor_written(struct pt_thread *self, uint32_t object);
+/* An access of this address is to come: brings near what will be looked up of it. */
+void pt_monitor_expect(const struct pt_thread *self, uintptr_t address);
 /* One event of a thread that `steps`. */
 void pt_monitor_access(struct pt_thread *self, const struct pt_happening *what);
 void pt_monitor_mark(struct pt_thread *self, enum pt_event_kind kind, const char *name, int64_t value);

@@ -19,9 +19,21 @@ struct pt_wrote {
     uint64_t granules[]; /* number, life, mask; 0: free */
 };
 
+static uint64_t first_place(const struct pt_wrote *set, uint64_t granule)
+{
+    return (granule * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - set->bits);
+}
+
+void pt_monitor_expect(const struct pt_thread *self, uintptr_t address)
+{
+    const struct pt_wrote *set = self->local ? self->local->wrote : NULL;
+    if (set)
+        __builtin_prefetch(&set->granules[first_place(set, address >> 3)]);
+}
+
 static uint64_t *find(struct pt_wrote *set, uint64_t granule)
 {
-    uint64_t mask = (UINT64_C(1) << set->bits) - 1, at = (granule * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - set->bits);
+    uint64_t mask = (UINT64_C(1) << set->bits) - 1, at = first_place(set, granule);
     while (set->granules[at] && set->granules[at] >> (MASK_BITS + LIFE_BITS) != granule)
         at = (at + 1) & mask;
     return &set->granules[at];
@@ -54,14 +66,20 @@ static unsigned bytes_of(uint64_t granule, uint64_t from, uint64_t to)
     return bytes;
 }
 
-/* Which bytes of the granule the thread has written in its present life. */
-static unsigned written(const struct pt_local *local, uint64_t granule, unsigned life)
+/* A granule in one life of it, as it stands in the set with the bytes written. */
+static uint64_t in_life(uint64_t granule, unsigned life)
 {
-    uint64_t word = local->wrote ? *find(local->wrote, granule) : 0;
-    return (word >> MASK_BITS & 0xff) == life ? (unsigned)word & 0xff : 0;
+    return granule << (MASK_BITS + LIFE_BITS) | (uint64_t)life << MASK_BITS;
 }
 
-static void note(struct pt_thread *self, uint64_t granule, unsigned life, unsigned bytes)
+/* Which of the bytes the thread has written in the granule's present life. */
+static unsigned written(const struct pt_local *local, uint64_t granule, unsigned life, unsigned bytes)
+{
+    uint64_t word = local->wrote ? *find(local->wrote, granule) : 0;
+    return word >> MASK_BITS == in_life(granule, life) >> MASK_BITS ? (unsigned)word & bytes : 0;
+}
+
+static __attribute__((noinline)) void note_first(struct pt_thread *self, uint64_t word)
 {
     struct pt_local *local = self->local;
     if (!local->wrote || local->wrote->count >= UINT64_C(3) << (local->wrote->bits - 2)) {
@@ -70,10 +88,20 @@ static void note(struct pt_thread *self, uint64_t granule, unsigned life, unsign
             return;
         local->wrote = larger;
     }
-    uint64_t *place = find(local->wrote, granule);
-    local->wrote->count += !*place;
-    bytes |= written(local, granule, life);
-    *place = granule << (MASK_BITS + LIFE_BITS) | (uint64_t)life << MASK_BITS | bytes;
+    *find(local->wrote, word >> (MASK_BITS + LIFE_BITS)) = word;
+    local->wrote->count++;
+}
+
+static void note(struct pt_thread *self, uint64_t granule, unsigned life, unsigned bytes)
+{
+    uint64_t *place = self->local->wrote ? find(self->local->wrote, granule) : NULL;
+    uint64_t word = in_life(granule, life) | bytes;
+    if (!place || !*place)
+        note_first(self, word);
+    else if (*place >> MASK_BITS == word >> MASK_BITS)
+        *place |= bytes;
+    else
+        *place = word;
 }
 
 struct list {
@@ -96,10 +124,34 @@ static void add(struct list *list, uint64_t granule, unsigned life, unsigned byt
     }
 }
 
+/* The same within one granule, where it is in one part or none: as nearly always. */
+static uint32_t span_of(struct pt_thread *self, const struct pt_happening *what, bool write,
+                        struct pt_mttl_span *ret_spans)
+{
+    uint64_t at = what->address, granule = at >> 3;
+    unsigned life = pt_shadow_life(at), bytes = pt_bytes_at(at, what->size), own = bytes;
+    if (write)
+        note(self, granule, life, bytes);
+    else
+        own = written(self->local, granule, life, bytes);
+    struct list list = {.spans = ret_spans};
+    uint32_t access = write ? PT_MTTL_WROTE : PT_MTTL_READ_OWN;
+    if (own != bytes) {
+        add(&list, granule, life, own, access);
+        return list.count;
+    }
+    ret_spans->from = (uint64_t)life << PT_MONITOR_LIFE_AT | at;
+    ret_spans->size = what->size;
+    ret_spans->access = access;
+    return 1;
+}
+
 uint32_t pt_monitor_spans(struct pt_thread *self, const struct pt_happening *what, bool write,
                           struct pt_mttl_span *ret_spans)
 {
     uint64_t from = what->address, to = from + (what->size < LARGEST_SPAN ? what->size : LARGEST_SPAN);
+    if (what->size <= 8 && (from & 7) + what->size <= 8 && what->size)
+        return span_of(self, what, write, ret_spans);
     struct list list = {.spans = ret_spans};
     for (uint64_t granule = from >> 3; granule << 3 < to; granule++) {
         unsigned life = pt_shadow_life(granule << 3), bytes = bytes_of(granule, from, to);
@@ -107,7 +159,7 @@ uint32_t pt_monitor_spans(struct pt_thread *self, const struct pt_happening *wha
             note(self, granule, life, bytes);
             add(&list, granule, life, bytes, PT_MTTL_WROTE);
         } else {
-            add(&list, granule, life, bytes & written(self->local, granule, life), PT_MTTL_READ_OWN);
+            add(&list, granule, life, written(self->local, granule, life, bytes), PT_MTTL_READ_OWN);
         }
     }
     return list.count;
