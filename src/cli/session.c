@@ -112,6 +112,12 @@ static uint32_t what_to_keep(const struct pt_session *session)
     return session->keep | (all ? PT_KEEP_ALL | PT_KEEP_CLOCKS : 0);
 }
 
+static const char *lock_name(void *context, uint64_t address)
+{
+    struct pt_session *session = context;
+    return pt_channel_lock_name(session->reader, address);
+}
+
 static void take_local(void *context, const struct pt_channel_local *local)
 {
     struct pt_session *session = context;
@@ -121,7 +127,9 @@ static void take_local(void *context, const struct pt_channel_local *local)
                                     .from = local->from,
                                     .to = local->to,
                                     .told = local->told,
-                                    .told_bytes = local->told_bytes};
+                                    .told_bytes = local->told_bytes,
+                                    .lock_name = lock_name,
+                                    .context = session};
     if (session->analysis)
         pt_analysis_told(session->analysis, &report);
 }

@@ -82,7 +82,18 @@ static struct pt_value take_value(struct pt_finding *f, struct pt_told_reader *r
     return value;
 }
 
-static struct pt_step take_step(struct pt_finding *f, struct pt_told_reader *r, const char *thread)
+/* What a program can only call by its address. */
+static const char *name_of(const struct pt_told_report *report, const struct pt_told_step *step)
+{
+    size_t len = strlen(step->op);
+    bool lock = len >= 3 && (strcmp(step->op + len - 3, "acq") == 0 || strcmp(step->op + len - 3, "rel") == 0);
+    return lock && report->lock_name && strncmp(step->object, "0x", 2) == 0
+               ? report->lock_name(report->context, strtoull(step->object, NULL, 16))
+               : step->object;
+}
+
+static struct pt_step take_step(struct pt_finding *f, struct pt_told_reader *r, const struct pt_told_report *report,
+                                const char *thread)
 {
     struct pt_told_step step = pt_told_step(r);
     struct pt_value value = step.value;
@@ -90,7 +101,7 @@ static struct pt_step take_step(struct pt_finding *f, struct pt_told_reader *r, 
         value.s = pt_arena_strndup(&f->arena, value.s, value.len);
     return (struct pt_step){.thread = copy(f, thread),
                             .op = copy(f, step.op),
-                            .object = copy(f, step.object),
+                            .object = copy(f, name_of(report, &step)),
                             .loc = copy(f, step.place),
                             .value = value};
 }
@@ -108,7 +119,7 @@ static void take_first(struct pt_finding *f, const struct pt_told_report *report
     memset(&f->first, 0, sizeof f->first);
     f->first.thread = copy(f, report->thread);
     f->first.state = report->from;
-    f->first.event = take_step(f, &r, report->thread);
+    f->first.event = take_step(f, &r, report, report->thread);
     uint32_t values = take_count(&r);
     f->first.values = pt_arena_alloc(&f->arena, values * sizeof *f->first.values);
     for (uint32_t i = 0; i < values && !r.bad; i++) {
@@ -124,7 +135,7 @@ static void take_first(struct pt_finding *f, const struct pt_told_report *report
         item.value = take_value(f, &r);
         item.state = pt_told_number(&r);
         if (item.state)
-            item.from = take_step(f, &r, item.thread);
+            item.from = take_step(f, &r, report, item.thread);
         if (!r.bad)
             f->first.knew[f->first.knew_count++] = item;
     }
