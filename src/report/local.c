@@ -56,7 +56,7 @@ static void put_known(const struct pt_known *known, const struct pt_style *style
     pt_buf_printf(&text, ", of %s: ", known->thread);
     if (known->state > 0) {
         char *step = pt_words_step(&known->from);
-        pt_buf_printf(&text, "since its event %" PRIu64 ", %s", known->state, step);
+        pt_buf_printf(&text, "from its event %" PRIu64 ", %s", known->state, step);
         free(step);
     } else {
         pt_buf_puts(&text, known->heard ? "as from the start" : "nothing heard of it, so its initial state");

@@ -162,6 +162,66 @@ def check_suppressions(portent, folder):
         raise Failure(f"a suppressed violation was acted on:\n{done.stdout}{done.stderr}")
 
 
+WORDS = """#include <portent.h>
+#include <pthread.h>
+#include <unistd.h>
+int level, there[2], back[2]; /* pipes: they order the threads, and tell them nothing */
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *meddle(void *unused)
+{
+    char c;
+    if (read(there[0], &c, 1) != 1)
+        return unused;
+    pthread_mutex_lock(&lock);
+    pthread_mutex_unlock(&lock);
+    return write(back[1], "x", 1) == 1 ? unused : NULL;
+}
+int main(void)
+{
+    pthread_t thread;
+    char c;
+    if (pipe(there) || pipe(back) || pthread_create(&thread, NULL, meddle, NULL))
+        return 1;
+    portent_begin("update");
+    pthread_mutex_lock(&lock);
+    level = 1;
+    pthread_mutex_unlock(&lock);
+    if (write(there[1], "x", 1) != 1 || read(back[0], &c, 1) != 1)
+        return 1;
+    pthread_mutex_lock(&lock);
+    pthread_mutex_unlock(&lock);
+    portent_end("update");
+    return pthread_join(thread, NULL);
+}
+"""
+
+
+def check_words(portent, folder):
+    """Locks have names, a thread is in no doubt about itself, and the finding is the same one in every run."""
+    source, properties = os.path.join(folder, "words.c"), os.path.join(folder, "words.prop")
+    for path, text in ((source, WORDS), (properties, "property block at each i: atomic_block(update);\n"
+                                                     "property low at main: forall j: @j level < 1;\n")):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    program = Program(portent, source, properties, folder)
+    ids = set()
+    for _ in range(2):
+        told = reports(program.live()[1].stderr)
+        for name, text in (("block", "First in acq(lock) by main"), ("block", "It was disturbed by acq(lock) by meddle, its event 2."),
+                           ("low", "@j level = 1, of main: from its event")):
+            if text not in told[name]:
+                raise Failure(f"'{text}' is missing:\n{told[name]}")
+        ids.add(tuple(p["id"] for p in load(program.path + ".json")["properties"]))
+    program.recorded()
+    checked = json.loads(run(portent, "check", "--json", "-s", properties, program.path + ".trace").stdout)
+    for here, there in zip(load(program.path + ".json")["properties"], checked["properties"]):
+        same("both sides", here["first"], there["first"])
+    ids.add(tuple(p["id"] for p in checked["properties"]))
+    same("different ids", len(ids), 1)
+    if "of main: from its event" not in reports(program.alone().stderr)["low"]:
+        raise Failure("the program alone does not know about itself")
+
+
 COPY = """#include <string.h>
 #define KEEP __asm__ volatile("" ::: "memory") /* the compiler may not drop what comes before */
 struct { int a, b, c, d; } s;
@@ -484,6 +544,7 @@ def main():
     tests["copy"] = lambda folder: check_copy(options.portent, folder)
     tests["memory"] = lambda folder: check_memory(options.portent, folder)
     tests["corners"] = lambda folder: check_corners(options.portent, folder)
+    tests["words"] = lambda folder: check_words(options.portent, folder)
     tests["errors"] = lambda folder: check_errors(options.portent, folder)
     for seed in range(options.seed, options.seed + options.random):
         tests[f"random {seed}"] = lambda folder, seed=seed: check_random(options.portent, folder, seed)
