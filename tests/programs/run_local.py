@@ -417,13 +417,29 @@ def check_errors(portent, folder):
     wrong = {"property p at cuont: hits > 0;": "did you mean 'count'?", "property p at count: hitz > 0;": "did you mean 'hits'?",
              "property p at count: event(go) -> hits > 0;": "no user event 'go'", "property p: hits >= 0;": "not decentralised",
              "property p at each i: atomic_block(b);": "no atomic block 'b'"}
-    for text, message in wrong.items():
-        path = os.path.join(folder, "wrong.prop")
+    slips = {"property p at each i: event(serevd);": "did you mean 'served'?", "property p at each i: atomic_block(stroe);": "did you mean 'store'?",
+             "property p at each i: bussy == 1;": "did you mean 'busy'?"}
+    names = os.path.join(folder, "names.c")
+    with open(names, "w", encoding="utf-8") as file:
+        file.write('#include <portent.h>\nint main(void)\n{\n    portent_begin("store");\n    portent_event("served");\n'
+                   '    portent_internal("busy", 1);\n    portent_end("store");\n    return 0;\n}\n')
+    named = os.path.join(folder, "names")
+    expect(0, run(portent, "cc", names, "-o", named))
+    path = os.path.join(folder, "wrong.prop")
+    for text, message in (wrong | slips).items():
         with open(path, "w", encoding="utf-8") as file:
             file.write(text + "\n")
-        done = expect(2, run(portent, "compile", "-s", path, "-o", os.path.join(folder, "x.ptc"), program))
+        done = expect(2, run(portent, "compile", "-s", path, "-o", os.path.join(folder, "x.ptc"), named if text in slips else program))
         if message not in done.stderr or f"{path}:1:" not in done.stderr:
             raise Failure(f"{text}\n{done.stderr}")
+    expect(0, run("cc", "-g", "-Iinclude", names, "-o", named))
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("property p at each i: busy == 0;\n")
+    done = expect(0, run(portent, "compile", "-s", path, "-o", os.path.join(folder, "x.ptc"), named))
+    if f"'{named}' is not instrumented" not in done.stderr:
+        raise Failure(f"a program without the runtime\n{done.stderr}")
+    done = expect(0, run(portent, "compile", "-s", "examples/race/race.prop", "-o", os.path.join(folder, "x.ptc"), program))
+    same("warnings", done.stderr, "")
 
 
 # --- random programs ---
