@@ -157,9 +157,16 @@ def check_suppressions(portent, folder):
         expect(status, run(portent, "run", "-s", program.properties, "--", program.path, options=f"suppressions={path}"))
     with open(path, "w", encoding="utf-8") as file:
         file.write("property:conf*\n")
-    done = expect(0, recovering.alone(more=f":suppressions={path}:halt_on_error=1"))
-    if "rebooted 0 times" not in done.stdout:
-        raise Failure(f"a suppressed violation was acted on:\n{done.stdout}{done.stderr}")
+    none = os.path.join(folder, "none")
+    with open(none, "w", encoding="utf-8") as file:
+        file.write("property:other\n")
+    for done in (recovering.alone(more=f":suppressions={path}:halt_on_error=1"),
+                 run(portent, "run", "-s", recovering.properties, "--suppressions", path, "--suppressions", none, "--", recovering.path,
+                     options="halt_on_error=1"),
+                 run(portent, "run", "-s", recovering.properties, "--suppressions", none, "--", recovering.path,
+                     options=f"halt_on_error=1:suppressions={path}")):
+        if "rebooted 0 times" not in expect(0, done).stdout:
+            raise Failure(f"a suppressed violation was acted on:\n{done.stdout}{done.stderr}")
 
 
 WORDS = """#include <portent.h>
