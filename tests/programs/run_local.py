@@ -408,6 +408,9 @@ def check_files(portent, folder):
         with open(path, "wb") as file:
             file.write(data)
         cases[path] = ""
+    done = expect(0, run("sh", "-c", f"ulimit -v 1000000; exec {program.path}", options=f"properties={program.path}.ptc"))
+    if "no memory left" not in done.stderr or len(done.stderr.splitlines()) != 1:
+        raise Failure(f"little address space: {done.stderr!r}")
     for path, reason in cases.items():
         done = expect(0, run(program.path, options=f"properties={path}"))
         lines = done.stderr.splitlines()
