@@ -31,6 +31,7 @@ struct pt_locals {
     struct pt_strtab threads; /* in the order in which they are heard of */
     uint64_t *states;         /* how many each has had, by thread */
     size_t state_cap;
+    uint64_t told_count; /* threads that have told */
     uint64_t started;
 };
 
@@ -177,6 +178,7 @@ void pt_locals_take(struct pt_locals *l, const struct pt_told_report *report)
         PT_GROW(l->states, l->state_cap, (size_t)thread + 1);
         memset(l->states + old, 0, (l->state_cap - old) * sizeof *l->states);
         l->states[thread] = report->to;
+        l->told_count++;
         return;
     }
     if (report->property >= l->count || l->judged[report->property].finding->verdict == PT_VERDICT_ERROR)
@@ -236,6 +238,14 @@ static void list_states(struct pt_locals *l, struct judged *j)
     }
     if (!f->at_each && !f->local_count)
         f->locals[f->local_count++] = (struct pt_local){.thread = copy(f, j->at)};
+}
+
+void pt_locals_counts(const struct pt_locals *l, uint64_t *ret_events, uint64_t *ret_threads)
+{
+    *ret_events = 0;
+    *ret_threads = l->told_count;
+    for (size_t t = 0; t < l->threads.count && t < l->state_cap; t++)
+        *ret_events += l->states[t];
 }
 
 void pt_locals_finish(struct pt_locals *l, const char *lost)

@@ -218,9 +218,11 @@ def check_words(portent, folder):
                            ("low", "@j level = 1, of main: from its event")):
             if text not in told[name]:
                 raise Failure(f"'{text}' is missing:\n{told[name]}")
-        ids.add(tuple(p["id"] for p in load(program.path + ".json")["properties"]))
+        live = load(program.path + ".json")
+        ids.add(tuple(p["id"] for p in live["properties"]))
     program.recorded()
     checked = json.loads(run(portent, "check", "--json", "-s", properties, program.path + ".trace").stdout)
+    same("events and threads", (live["events"], live["threads"]), (checked["events"], checked["threads"]))
     for here, there in zip(load(program.path + ".json")["properties"], checked["properties"]):
         same("both sides", here["first"], there["first"])
     ids.add(tuple(p["id"] for p in checked["properties"]))
