@@ -173,14 +173,14 @@ WORDS = """#include <portent.h>
 #include <pthread.h>
 #include <unistd.h>
 int level, there[2], back[2]; /* pipes: they order the threads, and tell them nothing */
-pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t latch = PTHREAD_MUTEX_INITIALIZER;
 static void *meddle(void *unused)
 {
     char c;
     if (read(there[0], &c, 1) != 1)
         return unused;
-    pthread_mutex_lock(&lock);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&latch);
+    pthread_mutex_unlock(&latch);
     return write(back[1], "x", 1) == 1 ? unused : NULL;
 }
 int main(void)
@@ -190,13 +190,13 @@ int main(void)
     if (pipe(there) || pipe(back) || pthread_create(&thread, NULL, meddle, NULL))
         return 1;
     portent_begin("update");
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&latch);
     level = 1;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&latch);
     if (write(there[1], "x", 1) != 1 || read(back[0], &c, 1) != 1)
         return 1;
-    pthread_mutex_lock(&lock);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&latch);
+    pthread_mutex_unlock(&latch);
     portent_end("update");
     return pthread_join(thread, NULL);
 }
@@ -214,7 +214,7 @@ def check_words(portent, folder):
     ids = set()
     for _ in range(2):
         told = reports(program.live()[1].stderr)
-        for name, text in (("block", "First in acq(lock) by main"), ("block", "It was disturbed by acq(lock) by meddle, its event 2."),
+        for name, text in (("block", "First in acq(latch) by main"), ("block", "It was disturbed by acq(latch) by meddle, its event 2."),
                            ("low", "@j level = 1, of main: from its event")):
             if text not in told[name]:
                 raise Failure(f"'{text}' is missing:\n{told[name]}")
