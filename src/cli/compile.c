@@ -70,6 +70,17 @@ static enum pt_status check_kinds(const struct pt_analyse *analyse, struct pt_er
     return PT_OK;
 }
 
+/* Written all the same: libportent-rt.so may be loaded before the program. */
+static void warn_if_plain(const struct compile *c)
+{
+    struct pt_err warning = {0};
+    if (pt_debuginfo_has_runtime(c->info))
+        return;
+    (void)pt_err_set(&warning, PT_OK, "'%s' is not instrumented, so it will not check these properties", c->program);
+    pt_err_hint(&warning, "build it with 'portent cc' or 'portent c++'");
+    pt_diag_warning(&warning);
+}
+
 static enum pt_status write_file(const struct compile *c, struct pt_err *err)
 {
     struct pt_channel_setup setup = {.vars = c->resolved.vars,
@@ -107,6 +118,8 @@ static enum pt_status compile(struct compile *c, const struct pt_parsed *parsed,
         status = pt_resolve(&c->analyse, c->info, &c->resolved, err);
     if (status == PT_OK)
         status = write_file(c, err);
+    if (status == PT_OK)
+        warn_if_plain(c);
     return status;
 }
 

@@ -78,20 +78,30 @@ static void hint_some(const struct pt_strtab *names, struct pt_err *err)
     pt_buf_release(&list);
 }
 
-static void hint_near(struct pt_debuginfo *info, const char *path, struct pt_err *err)
+static void offer_text(void *context, const char *text)
+{
+    pt_suggest_offer(context, text);
+}
+
+static void hint_near(struct pt_debuginfo *info, const char *path, bool local, struct pt_err *err)
 {
     struct near near = {.word = path};
+    struct pt_suggest texts; /* names that the program gives itself */
     pt_strtab_init(&near.names);
     pt_buf_init(&near.same);
     pt_suggest_init(&near.suggest, path, strlen(path));
     pt_suggest_init(&near.words, last_word(path), strlen(last_word(path)));
     pt_debuginfo_near(info, path, offer, &near);
+    pt_suggest_init(&texts, path, strlen(path));
+    pt_debuginfo_texts(info, local ? "portent_internal" : "portent_watch", offer_text, &texts);
     if (near.same_count)
         pt_err_hint(err, "did you mean %s?", near.same.text);
     else if (near.suggest.best)
         pt_err_hint(err, "did you mean '%s'?", near.suggest.best);
     else if (near.by_word)
         pt_err_hint(err, "did you mean '%s'?", near.by_word);
+    else if (texts.best)
+        pt_err_hint(err, "did you mean '%s'?", texts.best);
     else if (near.names.count && !pt_debuginfo_knows(info, path))
         hint_some(&near.names, err);
     pt_strtab_release(&near.names);
@@ -132,10 +142,27 @@ enum pt_status pt_resolve_var(struct pt_resolved *resolved, struct pt_debuginfo 
     } else if (!file && may_be_watched(info, var->path, local)) {
         status = PT_OK;
     } else if (!err->hint[0]) {
-        hint_near(info, var->path, err);
+        hint_near(info, var->path, local, err);
     }
     free(file);
     return status;
+}
+
+enum pt_status pt_resolve_text(struct pt_debuginfo *info, const char *function, const char *what, const char *name,
+                               struct pt_err *err)
+{
+    struct pt_suggest suggest;
+    if (pt_debuginfo_may_pass(info, function, name))
+        return PT_OK;
+    (void)pt_err_set(err, PT_EINPUT, "the program has no %s '%s': it never calls %s with that name", what, name,
+                     function);
+    pt_suggest_init(&suggest, name, strlen(name));
+    pt_debuginfo_texts(info, function, offer_text, &suggest);
+    if (suggest.best)
+        pt_err_hint(err, "did you mean '%s'?", suggest.best);
+    else
+        pt_err_hint(err, "a library that the program opens later can be named with --module");
+    return PT_EINPUT;
 }
 
 static enum pt_status resolve_event(struct pt_resolved *resolved, struct pt_debuginfo *info, const char *event,
@@ -145,14 +172,10 @@ static enum pt_status resolve_event(struct pt_resolved *resolved, struct pt_debu
         if (strcmp(resolved->events[i], event) == 0)
             return PT_OK;
     }
-    if (!pt_debuginfo_may_pass(info, "portent_event", event)) {
-        (void)pt_err_set(err, PT_EINPUT,
-                         "the program has no user event '%s': it never calls portent_event with that name", event);
-        pt_err_hint(err, "a library that the program opens later can be named with --module");
-        return PT_EINPUT;
-    }
-    PT_PUSH(resolved->events, resolved->event_count, resolved->event_cap, event);
-    return PT_OK;
+    enum pt_status status = pt_resolve_text(info, "portent_event", "user event", event, err);
+    if (status == PT_OK)
+        PT_PUSH(resolved->events, resolved->event_count, resolved->event_cap, event);
+    return status;
 }
 
 bool pt_resolve_needed(const struct pt_analyse *analyse)

@@ -33,6 +33,9 @@ void pt_resolved_release(struct pt_resolved *resolved);
 /* The parts of it in resolve_local.c. */
 enum pt_status pt_resolve_var(struct pt_resolved *resolved, struct pt_debuginfo *info, const struct pt_varref *var,
                               bool local, struct pt_err *err) PT_WARN_UNUSED;
+/* May `name` be given to this function of portent.h? `what` it would name. */
+enum pt_status pt_resolve_text(struct pt_debuginfo *info, const char *function, const char *what, const char *name,
+                               struct pt_err *err) PT_WARN_UNUSED;
 enum pt_status pt_resolve_locals(const struct pt_analyse *analyse, struct pt_debuginfo *info,
                                  struct pt_resolved *resolved, struct pt_err *err) PT_WARN_UNUSED;
 /* Do the monitors name anything at all? */

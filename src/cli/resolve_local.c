@@ -56,17 +56,6 @@ static enum pt_status check_thread(const struct pt_resolved *resolved, struct pt
     return status;
 }
 
-static enum pt_status check_text(struct pt_debuginfo *info, const char *function, const char *what, const char *name,
-                                 struct pt_err *err)
-{
-    if (pt_debuginfo_may_pass(info, function, name))
-        return PT_OK;
-    (void)pt_err_set(err, PT_EINPUT, "the program has no %s '%s': it never calls %s with that name", what, name,
-                     function);
-    pt_err_hint(err, "a library that the program opens later can be named with --module");
-    return PT_EINPUT;
-}
-
 /* Names of watched variables have to live as long as the block of all properties. */
 static const struct pt_mttl_name *find_variable(const struct pt_mttl *m, const char *target)
 {
@@ -90,11 +79,11 @@ static enum pt_status resolve_property(struct pt_resolved *resolved, struct pt_d
         status = pt_resolve_var(resolved, info, &var, true, err);
     }
     for (uint32_t i = 0; i < own->events.count && status == PT_OK; i++)
-        status = check_text(info, "portent_event", "user event",
-                            string(own, pt_mttl_at(own, events, struct pt_mttl_name, i)->target), err);
+        status = pt_resolve_text(info, "portent_event", "user event",
+                                 string(own, pt_mttl_at(own, events, struct pt_mttl_name, i)->target), err);
     for (uint32_t i = 0; i < own->blocks.count && status == PT_OK; i++)
-        status = check_text(info, "portent_begin", "atomic block",
-                            string(own, pt_mttl_at(own, blocks, struct pt_mttl_name, i)->target), err);
+        status = pt_resolve_text(info, "portent_begin", "atomic block",
+                                 string(own, pt_mttl_at(own, blocks, struct pt_mttl_name, i)->target), err);
     for (uint32_t i = 0; i < own->threads.count && status == PT_OK; i++)
         status =
             check_thread(resolved, info, string(own, pt_mttl_at(own, threads, struct pt_mttl_name, i)->target), err);

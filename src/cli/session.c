@@ -112,6 +112,12 @@ static uint32_t what_to_keep(const struct pt_session *session)
     return session->keep | (all ? PT_KEEP_ALL | PT_KEEP_CLOCKS : 0);
 }
 
+static const char *lock_name(void *context, uint64_t address)
+{
+    struct pt_session *session = context;
+    return pt_channel_lock_name(session->reader, address);
+}
+
 static void take_local(void *context, const struct pt_channel_local *local)
 {
     struct pt_session *session = context;
@@ -121,19 +127,33 @@ static void take_local(void *context, const struct pt_channel_local *local)
                                     .from = local->from,
                                     .to = local->to,
                                     .told = local->told,
-                                    .told_bytes = local->told_bytes};
+                                    .told_bytes = local->told_bytes,
+                                    .lock_name = lock_name,
+                                    .context = session};
     if (session->analysis)
         pt_analysis_told(session->analysis, &report);
+}
+
+/* The program's threads act on violations themselves, so they know what is set aside. */
+static void list_suppressions(const struct pt_session *session, struct pt_buf *buf)
+{
+    const struct pt_suppressions *list = &session->analyse.triage.suppressions;
+    for (uint32_t i = 0; i < list->count; i++)
+        pt_buf_printf(buf, "%s\n", list->items[i].text);
 }
 
 enum pt_status pt_session_open(struct pt_session *session, struct pt_err *err)
 {
     uint32_t keep = what_to_keep(session);
+    struct pt_buf suppressions;
+    pt_buf_init(&suppressions);
+    list_suppressions(session, &suppressions);
     struct pt_channel_setup setup = {.vars = session->resolved.vars,
                                      .var_count = session->resolved.var_count,
                                      .events = session->resolved.events,
                                      .event_count = session->resolved.event_count,
                                      .options = getenv(PT_OPTIONS_ENV),
+                                     .suppressions = suppressions.text,
                                      .keep = keep,
                                      .block = session->resolved.block,
                                      .functions = session->resolved.functions,
@@ -143,6 +163,7 @@ enum pt_status pt_session_open(struct pt_session *session, struct pt_err *err)
                                      .ring_bytes = RING_BYTES,
                                      .ring_max = RING_MAX};
     enum pt_status status = pt_channel_create(&setup, &session->names, &session->reader, err);
+    pt_buf_release(&suppressions);
     if (status == PT_OK)
         pt_channel_set_function(session->reader, function_name, session);
     if (status == PT_OK)

@@ -31,7 +31,12 @@ bool pt_session_losses(const struct pt_session *session, struct pt_buf *buf)
 static void warn_about_run(const struct pt_session *session, const struct pt_buf *lost)
 {
     struct pt_err warning;
-    if (!pt_channel_started(session->reader)) {
+    if (!pt_channel_started(session->reader) && session->info && pt_debuginfo_has_runtime(session->info)) {
+        (void)pt_err_set(&warning, PT_OK, "'%s' was built with another version of Portent, so nothing was observed",
+                         session->program);
+        pt_err_hint(&warning, "build it again with this one's 'portent cc' or 'portent c++'");
+        pt_session_complain(session, &warning);
+    } else if (!pt_channel_started(session->reader)) {
         (void)pt_err_set(&warning, PT_OK, "'%s' is not instrumented, so nothing was observed", session->program);
         pt_err_hint(&warning, session->preload ? "static and set-user-id programs load no library before them"
                                                : "build it with 'portent cc' or 'portent c++', or try --preload");

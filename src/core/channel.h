@@ -23,7 +23,7 @@
 
 #define PT_CHANNEL_MAGIC "PTCHAN1"
 #define PT_CHANNEL_ENV   "PORTENT_CHANNEL"
-enum { PT_CHANNEL_VERSION = 5 };
+enum { PT_CHANNEL_VERSION = 6 };
 
 enum pt_on_full { PT_ON_FULL_BLOCK, PT_ON_FULL_DROP };
 enum pt_program_state { PT_PROGRAM_STARTING, PT_PROGRAM_RUNNING, PT_PROGRAM_ENDED };
@@ -227,6 +227,7 @@ struct pt_config {
     /* Decentralised properties (core/mttl.h), 8-aligned; 0 bytes: there are none. */
     uint32_t mttl_bytes, mttl;
     uint32_t function_count, functions; /* struct pt_function[function_count], 8-aligned */
+    uint32_t suppressions;              /* the lines of all suppression files, a string; "": of the options' file */
 };
 
 #endif

@@ -43,7 +43,8 @@ bool pt_config_is_sound(const struct pt_config *config, size_t bytes)
         !table_fits(bytes, config->events, config->event_count, sizeof(uint32_t), 4) ||
         !table_fits(bytes, config->starts, config->start_count, sizeof(struct pt_start), 8) ||
         !table_fits(bytes, config->functions, config->function_count, sizeof(struct pt_function), 8) ||
-        !table_fits(bytes, config->mttl, config->mttl_bytes, 1, 8) || !text_fits(bytes, config->options))
+        !table_fits(bytes, config->mttl, config->mttl_bytes, 1, 8) || !text_fits(bytes, config->options) ||
+        !text_fits(bytes, config->suppressions))
         return false;
     const struct pt_mttl *block = (const void *)((const char *)config + config->mttl);
     if (config->mttl_bytes && !pt_mttl_validate(block, config->mttl_bytes))

@@ -19,7 +19,7 @@
 #include "core/channel.h"
 
 #define PT_PTC_MAGIC "PTPROP1"
-enum { PT_PTC_VERSION = 1, PT_PTC_ID_MAX = 64 };
+enum { PT_PTC_VERSION = 2, PT_PTC_ID_MAX = 64 };
 
 struct pt_ptc {
     char magic[8];

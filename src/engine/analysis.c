@@ -457,6 +457,9 @@ struct pt_finding **pt_analysis_findings(struct pt_analysis *a, uint32_t *ret_co
 
 void pt_analysis_counts(const struct pt_analysis *a, uint64_t *ret_events, uint64_t *ret_threads)
 {
-    *ret_events = a->event_count;
-    *ret_threads = a->thread_count;
+    uint64_t events = 0, threads = 0; /* that the program has seen itself, and did not send */
+    if (a->locals)
+        pt_locals_counts(a->locals, &events, &threads);
+    *ret_events = a->event_count > events ? a->event_count : events;
+    *ret_threads = a->thread_count > threads ? a->thread_count : threads;
 }

@@ -43,6 +43,10 @@ struct pt_told_report {
     uint64_t from, to; /* states */
     const char *told;  /* core/told.h; of the first report of a property */
     size_t told_bytes;
+    /* The name of a lock by its address, valid until the next call; may be NULL. The program has no debug information
+     * at hand. */
+    const char *(*lock_name)(void *context, uint64_t address);
+    void *context;
 };
 
 struct pt_analysis;

@@ -41,6 +41,7 @@ static struct pt_step make_step(const struct pt_knowledge *k, struct pt_finding 
 struct telling {
     const struct pt_knowledge *k;
     const struct pt_mttl_view *view;
+    uint64_t state; /* of the thread itself */
     struct pt_finding *finding;
     struct pt_known *items;
     uint32_t count;
@@ -83,7 +84,12 @@ static void tell(void *context, uint32_t lookup, uint32_t slot, const struct pt_
         .text = copy(t->finding, text), .thread = copy(t->finding, thread), .heard = entry != NULL};
     if (text[0] == '@') /* otherwise it is none of the language */
         known.value = copy_value(t->finding, value);
-    if (entry && entry->version > 0) {
+    if (slot == t->view->self) { /* @i of oneself is the present */
+        known.heard = true;
+        known.state = t->state;
+        if (t->k->event)
+            known.from = make_step(t->k, t->finding, t->k->event);
+    } else if (entry && entry->version > 0) {
         const struct shown *shown = (const void *)((const char *)entry - offsetof(struct shown, entry));
         known.state = entry->state;
         struct pt_event event = shown->event;
@@ -113,7 +119,7 @@ static void tell_first(struct pt_knowledge *k, uint32_t property, const struct p
                        struct thread *thread)
 {
     struct pt_finding *f = k->judged[property].finding;
-    struct telling telling = {.k = k, .view = view, .finding = f};
+    struct telling telling = {.k = k, .view = view, .state = thread->states, .finding = f};
     f->verdict = PT_VERDICT_VIOLATED;
     f->how = PT_HOW_OBSERVED;
     f->first.thread = copy(f, thread_name(k, view->self));

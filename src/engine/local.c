@@ -31,6 +31,7 @@ struct pt_locals {
     struct pt_strtab threads; /* in the order in which they are heard of */
     uint64_t *states;         /* how many each has had, by thread */
     size_t state_cap;
+    uint64_t told_count; /* threads that have told */
     uint64_t started;
 };
 
@@ -82,7 +83,18 @@ static struct pt_value take_value(struct pt_finding *f, struct pt_told_reader *r
     return value;
 }
 
-static struct pt_step take_step(struct pt_finding *f, struct pt_told_reader *r, const char *thread)
+/* What a program can only call by its address. */
+static const char *name_of(const struct pt_told_report *report, const struct pt_told_step *step)
+{
+    size_t len = strlen(step->op);
+    bool lock = len >= 3 && (strcmp(step->op + len - 3, "acq") == 0 || strcmp(step->op + len - 3, "rel") == 0);
+    return lock && report->lock_name && strncmp(step->object, "0x", 2) == 0
+               ? report->lock_name(report->context, strtoull(step->object, NULL, 16))
+               : step->object;
+}
+
+static struct pt_step take_step(struct pt_finding *f, struct pt_told_reader *r, const struct pt_told_report *report,
+                                const char *thread)
 {
     struct pt_told_step step = pt_told_step(r);
     struct pt_value value = step.value;
@@ -90,7 +102,7 @@ static struct pt_step take_step(struct pt_finding *f, struct pt_told_reader *r, 
         value.s = pt_arena_strndup(&f->arena, value.s, value.len);
     return (struct pt_step){.thread = copy(f, thread),
                             .op = copy(f, step.op),
-                            .object = copy(f, step.object),
+                            .object = copy(f, name_of(report, &step)),
                             .loc = copy(f, step.place),
                             .value = value};
 }
@@ -108,7 +120,7 @@ static void take_first(struct pt_finding *f, const struct pt_told_report *report
     memset(&f->first, 0, sizeof f->first);
     f->first.thread = copy(f, report->thread);
     f->first.state = report->from;
-    f->first.event = take_step(f, &r, report->thread);
+    f->first.event = take_step(f, &r, report, report->thread);
     uint32_t values = take_count(&r);
     f->first.values = pt_arena_alloc(&f->arena, values * sizeof *f->first.values);
     for (uint32_t i = 0; i < values && !r.bad; i++) {
@@ -124,7 +136,7 @@ static void take_first(struct pt_finding *f, const struct pt_told_report *report
         item.value = take_value(f, &r);
         item.state = pt_told_number(&r);
         if (item.state)
-            item.from = take_step(f, &r, item.thread);
+            item.from = take_step(f, &r, report, item.thread);
         if (!r.bad)
             f->first.knew[f->first.knew_count++] = item;
     }
@@ -166,6 +178,7 @@ void pt_locals_take(struct pt_locals *l, const struct pt_told_report *report)
         PT_GROW(l->states, l->state_cap, (size_t)thread + 1);
         memset(l->states + old, 0, (l->state_cap - old) * sizeof *l->states);
         l->states[thread] = report->to;
+        l->told_count++;
         return;
     }
     if (report->property >= l->count || l->judged[report->property].finding->verdict == PT_VERDICT_ERROR)
@@ -225,6 +238,14 @@ static void list_states(struct pt_locals *l, struct judged *j)
     }
     if (!f->at_each && !f->local_count)
         f->locals[f->local_count++] = (struct pt_local){.thread = copy(f, j->at)};
+}
+
+void pt_locals_counts(const struct pt_locals *l, uint64_t *ret_events, uint64_t *ret_threads)
+{
+    *ret_events = 0;
+    *ret_threads = l->told_count;
+    for (size_t t = 0; t < l->threads.count && t < l->state_cap; t++)
+        *ret_events += l->states[t];
 }
 
 void pt_locals_finish(struct pt_locals *l, const char *lost)

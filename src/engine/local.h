@@ -15,6 +15,8 @@ struct pt_locals *pt_locals_new(const struct pt_mttl *block, struct pt_finding *
                                 const struct pt_names *names, const struct pt_analysis_options *options);
 void pt_locals_free(struct pt_locals *locals);
 void pt_locals_take(struct pt_locals *locals, const struct pt_told_report *report);
+/* Events and threads of the program, as far as they were told: a thread tells when it ends. */
+void pt_locals_counts(const struct pt_locals *locals, uint64_t *ret_events, uint64_t *ret_threads);
 void pt_locals_finish(struct pt_locals *locals, const char *lost);
 
 #endif

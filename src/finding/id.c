@@ -31,6 +31,13 @@ static void add_thread(struct pt_buf *buf, const char *name)
     add(buf, name, numbered ? (size_t)(hash - name) : strlen(name));
 }
 
+/* Memory without a name is called by its address, which is another one in the next run. */
+static void add_object(struct pt_buf *buf, const char *name)
+{
+    bool address = name[0] == '0' && name[1] == 'x';
+    add(buf, name, address ? 0 : strlen(name));
+}
+
 static void add_variables(struct pt_buf *buf, const struct pt_finding *finding)
 {
     const char **names = pt_xcalloc(finding->value_count + 1, sizeof *names);
@@ -55,10 +62,10 @@ struct pt_finding_id pt_finding_id(const struct pt_finding *finding)
         const struct pt_step *last = &finding->witness[finding->witness_count - 1];
         add_thread(&buf, last->thread);
         add(&buf, last->op, strlen(last->op));
-        add(&buf, last->object, strlen(last->object));
+        add_object(&buf, last->object);
     } else if (finding->first.state >
                0) { /* which of the racing threads comes second, varies; what they race on, does not */
-        add(&buf, finding->first.event.object, strlen(finding->first.event.object));
+        add_object(&buf, finding->first.event.object);
     }
     snprintf(id.text, sizeof id.text, "%016llx", (unsigned long long)XXH64(buf.text, buf.len, 0));
     pt_buf_release(&buf);

@@ -56,7 +56,7 @@ static void put_known(const struct pt_known *known, const struct pt_style *style
     pt_buf_printf(&text, ", of %s: ", known->thread);
     if (known->state > 0) {
         char *step = pt_words_step(&known->from);
-        pt_buf_printf(&text, "since its event %" PRIu64 ", %s", known->state, step);
+        pt_buf_printf(&text, "from its event %" PRIu64 ", %s", known->state, step);
         free(step);
     } else {
         pt_buf_puts(&text, known->heard ? "as from the start" : "nothing heard of it, so its initial state");
@@ -97,8 +97,9 @@ void pt_local_holds(const struct pt_finding *finding, const struct pt_style *sty
                        finding->at_each            ? "every thread"
                        : finding->local_count == 1 ? finding->locals[0].thread
                                                    : "its thread");
-    pt_words_paragraph(buf, style, 2, 4, "Evaluated: %" PRIu64 " state%s.", finding->states,
-                       pt_words_plural(finding->states));
+    if (finding->states) /* a program that was killed did not tell */
+        pt_words_paragraph(buf, style, 2, 4, "Evaluated: %" PRIu64 " state%s.", finding->states,
+                           pt_words_plural(finding->states));
 }
 
 void pt_local_violated(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf)

@@ -607,7 +607,7 @@ void pt_monitor_start(struct pt_thread *self, const struct pt_config *config)
     pt_mttl_initial_fill(m, initial_values, scratch, state0);
     pt_sys_release(scratch, scratch_bytes);
     pt_monitor_on = true;
-    pt_suppressed_start();
+    pt_suppressed_start(config);
     pt_monitor_meet_named(self);
     pt_monitor_meet(self, NULL);
 }

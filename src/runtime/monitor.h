@@ -84,8 +84,8 @@ _Atomic uint8_t *pt_monitor_fate(uint32_t property);
 /* Its next event, unless it is marked, would only be counted. */
 bool pt_monitor_is_quiet(const struct pt_thread *self);
 
-/* suppressed.c: PORTENT_OPTIONS' suppressions=FILE. */
-void pt_suppressed_start(void);
+/* suppressed.c: those that the observer has read, or else of PORTENT_OPTIONS' suppressions=FILE. */
+void pt_suppressed_start(const struct pt_config *config);
 bool pt_suppressed_any(void);
 /* Whether one of them is about a violation of the property (name and text) in this thread, at this object and place. */
 bool pt_suppressed_matches(const char *property, const char *text, const char *thread, const char *object,

@@ -190,8 +190,8 @@ __attribute__((constructor(101))) static void start(void)
     pthread_atfork(before_fork, in_forking_parent, in_forked_child);
     pt_enter(self);
     pt_gate_start();
-    if (pt_full_any() || pt_gate)
-        pt_full_modules(self); /* the gate's locks have names */
+    if (pt_full_any() || pt_gate || (config->mttl_bytes && pt_channel->ring_max))
+        pt_full_modules(self); /* the gate's locks have names, and those of decentralised violations */
     pt_watch_resolve(self);
     pt_monitor_start(self, config);
     if (streams)

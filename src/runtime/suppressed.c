@@ -23,25 +23,34 @@ static void complain(const char *path, const char *what)
     pt_line_write(&line);
 }
 
-void pt_suppressed_start(void)
+static bool take(const char *text, size_t len)
 {
+    char *copy = pt_sys_reserve(len + 1);
+    if (!copy)
+        return false;
+    for (size_t i = 0; i < len; i++)
+        copy[i] = text[i] == '\n' || text[i] == '\r' ? 0 : text[i];
+    lines = copy;
+    bytes = len + 1;
+    return true;
+}
+
+void pt_suppressed_start(const struct pt_config *config)
+{
+    const char *given = (const char *)config + config->suppressions;
     struct pt_line path = {0};
+    if (*given && take(given, strlen(given)))
+        return;
     if (!pt_options.suppressions.len)
         return;
     pt_line_span(&path, pt_options.suppressions);
     path.text[path.len] = 0;
     size_t len;
     char *file = pt_sys_read_file(path.text, &len);
-    char *copy = file ? pt_sys_reserve(len + 1) : NULL;
-    if (!copy) {
+    if (!file || !take(file, len))
         complain(path.text, "cannot be read");
-        return;
-    }
-    for (size_t i = 0; i < len; i++)
-        copy[i] = file[i] == '\n' || file[i] == '\r' ? 0 : file[i];
-    pt_sys_release(file, len);
-    lines = copy;
-    bytes = len + 1;
+    if (file)
+        pt_sys_release(file, len);
 }
 
 bool pt_suppressed_any(void)

@@ -95,6 +95,8 @@ static void put_happening(struct pt_told_writer *w, const struct pt_happening *w
 struct telling {
     struct pt_told_writer *w;
     const struct pt_mttl_view *view;
+    const struct pt_happening *what; /* the thread's present event, and */
+    uint64_t state;                  /* the state it makes */
     struct {
         uint32_t lookup, slot;
     } seen[PT_TOLD_KNOWN];
@@ -139,14 +141,17 @@ static void note_seen(void *context, uint32_t lookup, uint32_t slot, const struc
     t->seen[t->count].lookup = lookup;
     t->seen[t->count++].slot = slot;
     if (string(l->text)[0] != '@')
-        value = (struct pt_value){0}; /* that is none of the language */
-    uint64_t state = entry && entry->version > 0 ? entry->state : 0;
+        value = (struct pt_value){0};  /* that is none of the language */
+    bool self = slot == t->view->self; /* @i of oneself is the present */
+    uint64_t state = self ? t->state : entry && entry->version > 0 ? entry->state : 0;
     pt_told_put_text(t->w, string(l->text));
     pt_told_put_text(t->w, pt_monitor_name(slot));
-    pt_told_put_number(t->w, entry != NULL);
+    pt_told_put_number(t->w, self || entry);
     pt_told_put_value(t->w, value);
     pt_told_put_number(t->w, state);
-    if (state) {
+    if (state && self) {
+        put_happening(t->w, t->what);
+    } else if (state) {
         const struct pt_fact *fact = (const void *)((const char *)entry - offsetof(struct pt_fact, entry));
         put_happening(t->w, &fact->from);
     }
@@ -179,7 +184,7 @@ static void put_violation(struct pt_thread *self, struct pt_told_writer *w, uint
 {
     put_happening(w, what);
     put_values(self, w, property, view->values);
-    struct telling telling = {.w = w, .view = view};
+    struct telling telling = {.w = w, .view = view, .what = what, .state = self->states};
     size_t at = w->len;
     pt_told_put_number(w, 0);
     pt_mttl_explain(pt_monitor_block, view, self->local->memory, self->local->next, property, note_seen, &telling);
@@ -477,7 +482,7 @@ static void put_known(struct page *page, struct pt_told_reader *r, uint32_t slot
     put(page, ", of ");
     put(page, thread);
     if (state) {
-        put(page, ": since its event ");
+        put(page, ": from its event ");
         put_number(page, state);
         put(page, ", ");
         put_step(page, &step, thread);

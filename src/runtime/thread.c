@@ -13,7 +13,9 @@
 #include "runtime/full.h"
 #include "runtime/gate.h"
 #include "runtime/hold.h"
+#include "runtime/log.h"
 #include "runtime/monitor.h"
+#include "runtime/options.h"
 #include "runtime/readers.h"
 #include "runtime/shadow.h"
 #include "runtime/sys.h"
@@ -50,7 +52,14 @@ bool pt_thread_start(void)
 
 void pt_runtime_give_up(void)
 {
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    struct pt_line line = {0};
     atomic_store_explicit(&pt_active, false, memory_order_relaxed);
+    if (pt_options.verbosity >= 0 && !atomic_flag_test_and_set(&said)) {
+        pt_line_text(&line, "portent: the runtime has no memory left ('ulimit -v' may be too low): nothing is checked "
+                            "from here on");
+        pt_line_write(&line);
+    }
     if (pt_channel)
         atomic_fetch_add_explicit(&pt_channel->dropped, 1, memory_order_relaxed);
 }

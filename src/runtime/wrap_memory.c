@@ -12,6 +12,7 @@
 #include "runtime/full.h"
 #include "runtime/hold.h"
 #include "runtime/interpose.h"
+#include "runtime/monitor.h"
 #include "runtime/shadow.h"
 #include "runtime/thread.h"
 #include "runtime/transport.h"
@@ -128,7 +129,7 @@ PT_WRAP(void *, dlopen, (const char *file, int mode))
     struct pt_thread *self = handle && pt_channel ? pt_thread_self() : NULL;
     if (self && !self->busy) {
         pt_enter(self);
-        if (pt_full_any())
+        if (pt_full_any() || (pt_monitor_block && pt_channel->ring_max))
             pt_full_modules(self);
         pt_watch_resolve(self);
         pt_transport_modules();

@@ -97,6 +97,7 @@ void pt_channel_configure(const struct pt_channel_setup *setup, struct pt_buf *b
                                       setup->starts[i].module ? put_string(buf, setup->starts[i].module) : 0, 0};
     place_functions(setup, buf, functions);
     config.options = put_string(buf, setup->options ? setup->options : "");
+    config.suppressions = put_string(buf, setup->suppressions ? setup->suppressions : "");
     memcpy(buf->text, &config, sizeof config);
     memcpy(buf->text + config.watches, watches, setup->var_count * sizeof *watches);
     memcpy(buf->text + config.starts, starts, setup->start_count * sizeof *starts);

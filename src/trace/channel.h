@@ -54,6 +54,7 @@ struct pt_channel_setup {
     const char *const *events; /* relevant user events */
     uint32_t event_count;
     const char *options;                   /* PORTENT_OPTIONS; NULL: none */
+    const char *suppressions;              /* lines; NULL: none but those that the options name */
     uint32_t keep;                         /* enum pt_keep, or-ed: what to record beside the relevant events */
     const struct pt_channel_start *starts; /* PT_KEEP_THREADS: which threads */
     uint32_t start_count;

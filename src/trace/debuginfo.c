@@ -204,14 +204,34 @@ struct pt_module *pt_debuginfo_module(struct pt_debuginfo *info, const char *fil
 
 /* --- constants --- */
 
-static bool section_has(Elf_Scn *section, const char *text, size_t bytes)
+static Elf_Data *data_of(Elf_Scn *section)
 {
     GElf_Shdr header;
     if (!gelf_getshdr(section, &header) || header.sh_type != SHT_PROGBITS || !(header.sh_flags & SHF_ALLOC) ||
         (header.sh_flags & SHF_EXECINSTR))
-        return false;
+        return NULL;
     Elf_Data *data = elf_rawdata(section, NULL);
-    return data && data->d_buf && memmem(data->d_buf, data->d_size, text, bytes);
+    return data && data->d_buf ? data : NULL;
+}
+
+static bool section_has(Elf_Scn *section, const char *text, size_t bytes)
+{
+    Elf_Data *data = data_of(section);
+    return data && memmem(data->d_buf, data->d_size, text, bytes);
+}
+
+/* Runs of characters that can be seen, up to a NUL. */
+static void visit_texts(Elf_Scn *section, pt_debuginfo_visit visit, void *context)
+{
+    Elf_Data *data = data_of(section);
+    const char *bytes = data ? data->d_buf : NULL;
+    size_t start = 0;
+    for (size_t i = 0; data && i < data->d_size; i++) {
+        if (bytes[i] == '\0' && i > start)
+            visit(context, bytes + start);
+        if ((unsigned char)bytes[i] < ' ' || bytes[i] == 0x7f)
+            start = i + 1;
+    }
 }
 
 /* Inline functions that are not used leave no trace in debug information. A module without any may use everything. */
@@ -231,6 +251,38 @@ bool pt_debuginfo_may_pass(struct pt_debuginfo *info, const char *function, cons
             continue;
         while ((section = elf_nextscn(m->elf, section))) {
             if (section_has(section, text, strlen(text) + 1))
+                return true;
+        }
+    }
+    return false;
+}
+
+void pt_debuginfo_texts(struct pt_debuginfo *info, const char *function, pt_debuginfo_visit visit, void *context)
+{
+    pt_debuginfo_libraries(info);
+    for (uint32_t i = 0; i < info->count; i++) {
+        struct pt_module *m = &info->modules[i];
+        Elf_Scn *section = NULL;
+        if (!pt_module_open(m) || !m->dwarf || !mentions(m, function))
+            continue;
+        while ((section = elf_nextscn(m->elf, section)))
+            visit_texts(section, visit, context);
+    }
+}
+
+bool pt_debuginfo_has_runtime(struct pt_debuginfo *info)
+{
+    Elf_Scn *section = NULL;
+    GElf_Shdr header;
+    while ((section = elf_nextscn(info->modules[0].elf, section))) {
+        Elf_Data *data;
+        if (!gelf_getshdr(section, &header) || (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM) ||
+            !(data = elf_getdata(section, NULL)))
+            continue;
+        GElf_Sym symbol;
+        for (int i = 0; gelf_getsym(data, i, &symbol); i++) {
+            const char *name = elf_strptr(info->modules[0].elf, header.sh_link, symbol.st_name);
+            if (symbol.st_shndx != SHN_UNDEF && name && strcmp(name, "__portent_event") == 0)
                 return true;
         }
     }

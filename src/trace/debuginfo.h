@@ -62,6 +62,12 @@ bool pt_debuginfo_at(struct pt_debuginfo *info, const char *file, uint64_t offse
  * not found.
  */
 bool pt_debuginfo_may_pass(struct pt_debuginfo *info, const char *function, const char *text);
+/* The constant texts of the modules that use the function: what was meant may be among them. They live as long as the
+ * info. */
+void pt_debuginfo_texts(struct pt_debuginfo *info, const char *function, pt_debuginfo_visit visit, void *context);
+
+/* Does the program bring the runtime, as one that was linked by `portent cc` does? */
+bool pt_debuginfo_has_runtime(struct pt_debuginfo *info);
 
 /* Tells where a module was loaded, so that functions in it need not be guessed. False: no such module is known. */
 bool pt_debuginfo_loaded(struct pt_debuginfo *info, const char *file, uint64_t base);

@@ -157,9 +157,78 @@ def check_suppressions(portent, folder):
         expect(status, run(portent, "run", "-s", program.properties, "--", program.path, options=f"suppressions={path}"))
     with open(path, "w", encoding="utf-8") as file:
         file.write("property:conf*\n")
-    done = expect(0, recovering.alone(more=f":suppressions={path}:halt_on_error=1"))
-    if "rebooted 0 times" not in done.stdout:
-        raise Failure(f"a suppressed violation was acted on:\n{done.stdout}{done.stderr}")
+    none = os.path.join(folder, "none")
+    with open(none, "w", encoding="utf-8") as file:
+        file.write("property:other\n")
+    for done in (recovering.alone(more=f":suppressions={path}:halt_on_error=1"),
+                 run(portent, "run", "-s", recovering.properties, "--suppressions", path, "--suppressions", none, "--", recovering.path,
+                     options="halt_on_error=1"),
+                 run(portent, "run", "-s", recovering.properties, "--suppressions", none, "--", recovering.path,
+                     options=f"halt_on_error=1:suppressions={path}")):
+        if "rebooted 0 times" not in expect(0, done).stdout:
+            raise Failure(f"a suppressed violation was acted on:\n{done.stdout}{done.stderr}")
+
+
+WORDS = """#include <portent.h>
+#include <pthread.h>
+#include <unistd.h>
+int level, there[2], back[2]; /* pipes: they order the threads, and tell them nothing */
+pthread_mutex_t latch = PTHREAD_MUTEX_INITIALIZER;
+static void *meddle(void *unused)
+{
+    char c;
+    if (read(there[0], &c, 1) != 1)
+        return unused;
+    pthread_mutex_lock(&latch);
+    pthread_mutex_unlock(&latch);
+    return write(back[1], "x", 1) == 1 ? unused : NULL;
+}
+int main(void)
+{
+    pthread_t thread;
+    char c;
+    if (pipe(there) || pipe(back) || pthread_create(&thread, NULL, meddle, NULL))
+        return 1;
+    portent_begin("update");
+    pthread_mutex_lock(&latch);
+    level = 1;
+    pthread_mutex_unlock(&latch);
+    if (write(there[1], "x", 1) != 1 || read(back[0], &c, 1) != 1)
+        return 1;
+    pthread_mutex_lock(&latch);
+    pthread_mutex_unlock(&latch);
+    portent_end("update");
+    return pthread_join(thread, NULL);
+}
+"""
+
+
+def check_words(portent, folder):
+    """Locks have names, a thread is in no doubt about itself, and the finding is the same one in every run."""
+    source, properties = os.path.join(folder, "words.c"), os.path.join(folder, "words.prop")
+    for path, text in ((source, WORDS), (properties, "property block at each i: atomic_block(update);\n"
+                                                     "property low at main: forall j: @j level < 1;\n")):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    program = Program(portent, source, properties, folder)
+    ids = set()
+    for _ in range(2):
+        told = reports(program.live()[1].stderr)
+        for name, text in (("block", "First in acq(latch) by main"), ("block", "It was disturbed by acq(latch) by meddle, its event 2."),
+                           ("low", "@j level = 1, of main: from its event")):
+            if text not in told[name]:
+                raise Failure(f"'{text}' is missing:\n{told[name]}")
+        live = load(program.path + ".json")
+        ids.add(tuple(p["id"] for p in live["properties"]))
+    program.recorded()
+    checked = json.loads(run(portent, "check", "--json", "-s", properties, program.path + ".trace").stdout)
+    same("events and threads", (live["events"], live["threads"]), (checked["events"], checked["threads"]))
+    for here, there in zip(load(program.path + ".json")["properties"], checked["properties"]):
+        same("both sides", here["first"], there["first"])
+    ids.add(tuple(p["id"] for p in checked["properties"]))
+    same("different ids", len(ids), 1)
+    if "of main: from its event" not in reports(program.alone().stderr)["low"]:
+        raise Failure("the program alone does not know about itself")
 
 
 COPY = """#include <string.h>
@@ -341,6 +410,9 @@ def check_files(portent, folder):
         with open(path, "wb") as file:
             file.write(data)
         cases[path] = ""
+    done = expect(0, run("sh", "-c", f"ulimit -v 1000000; exec {program.path}", options=f"properties={program.path}.ptc"))
+    if "no memory left" not in done.stderr or len(done.stderr.splitlines()) != 1:
+        raise Failure(f"little address space: {done.stderr!r}")
     for path, reason in cases.items():
         done = expect(0, run(program.path, options=f"properties={path}"))
         lines = done.stderr.splitlines()
@@ -357,13 +429,29 @@ def check_errors(portent, folder):
     wrong = {"property p at cuont: hits > 0;": "did you mean 'count'?", "property p at count: hitz > 0;": "did you mean 'hits'?",
              "property p at count: event(go) -> hits > 0;": "no user event 'go'", "property p: hits >= 0;": "not decentralised",
              "property p at each i: atomic_block(b);": "no atomic block 'b'"}
-    for text, message in wrong.items():
-        path = os.path.join(folder, "wrong.prop")
+    slips = {"property p at each i: event(serevd);": "did you mean 'served'?", "property p at each i: atomic_block(stroe);": "did you mean 'store'?",
+             "property p at each i: bussy == 1;": "did you mean 'busy'?"}
+    names = os.path.join(folder, "names.c")
+    with open(names, "w", encoding="utf-8") as file:
+        file.write('#include <portent.h>\nint main(void)\n{\n    portent_begin("store");\n    portent_event("served");\n'
+                   '    portent_internal("busy", 1);\n    portent_end("store");\n    return 0;\n}\n')
+    named = os.path.join(folder, "names")
+    expect(0, run(portent, "cc", names, "-o", named))
+    path = os.path.join(folder, "wrong.prop")
+    for text, message in (wrong | slips).items():
         with open(path, "w", encoding="utf-8") as file:
             file.write(text + "\n")
-        done = expect(2, run(portent, "compile", "-s", path, "-o", os.path.join(folder, "x.ptc"), program))
+        done = expect(2, run(portent, "compile", "-s", path, "-o", os.path.join(folder, "x.ptc"), named if text in slips else program))
         if message not in done.stderr or f"{path}:1:" not in done.stderr:
             raise Failure(f"{text}\n{done.stderr}")
+    expect(0, run("cc", "-g", "-Iinclude", names, "-o", named))
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("property p at each i: busy == 0;\n")
+    done = expect(0, run(portent, "compile", "-s", path, "-o", os.path.join(folder, "x.ptc"), named))
+    if f"'{named}' is not instrumented" not in done.stderr:
+        raise Failure(f"a program without the runtime\n{done.stderr}")
+    done = expect(0, run(portent, "compile", "-s", "examples/race/race.prop", "-o", os.path.join(folder, "x.ptc"), program))
+    same("warnings", done.stderr, "")
 
 
 # --- random programs ---
@@ -484,6 +572,7 @@ def main():
     tests["copy"] = lambda folder: check_copy(options.portent, folder)
     tests["memory"] = lambda folder: check_memory(options.portent, folder)
     tests["corners"] = lambda folder: check_corners(options.portent, folder)
+    tests["words"] = lambda folder: check_words(options.portent, folder)
     tests["errors"] = lambda folder: check_errors(options.portent, folder)
     for seed in range(options.seed, options.seed + options.random):
         tests[f"random {seed}"] = lambda folder, seed=seed: check_random(options.portent, folder, seed)

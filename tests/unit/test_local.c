@@ -95,11 +95,55 @@ static void a_violation_is_told_without_them(void **state)
     assert_string_equal(told.object, "");
 }
 
+static const char *lock_name(void *context, uint64_t address)
+{
+    snprintf(context, 20, "lock %x", (unsigned)address);
+    return context;
+}
+
+/* The program has only addresses; the observer knows the names. */
+static void locks_get_their_names(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *op, *object, *expected;
+    } cases[] = {{"acq", "0x1f0", "lock 1f0"}, {"rrel", "0x2", "lock 2"}, {"w", "0x1f0", "0x1f0"}, {"acq", "m", "m"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pt_properties *props = pt_properties_new();
+        struct pt_mttl *block = block_of(props);
+        struct pt_finding *finding = pt_finding_new();
+        struct pt_analysis_options options = {0};
+        struct pt_names names;
+        char bytes[200], text[20];
+        struct pt_told_writer w = {.bytes = bytes, .room = sizeof bytes};
+        pt_names_init(&names);
+        struct pt_locals *locals = pt_locals_new(block, &finding, &names, &options);
+        pt_told_put_step(&w, &(struct pt_told_step){.op = cases[i].op, .object = cases[i].object, .place = "-"});
+        pt_told_put_number(&w, 0);
+        pt_told_put_number(&w, 0);
+        pt_locals_take(locals, &(struct pt_told_report){.result = PT_LOCAL_VIOLATED,
+                                                        .thread = "T1",
+                                                        .from = 1,
+                                                        .to = 1,
+                                                        .told = bytes,
+                                                        .told_bytes = w.len,
+                                                        .lock_name = lock_name,
+                                                        .context = text});
+        assert_string_equal(finding->first.event.object, cases[i].expected);
+        pt_locals_free(locals);
+        pt_names_release(&names);
+        pt_finding_free(finding);
+        free(block);
+        pt_properties_free(props);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_sides_are_told),
         cmocka_unit_test(a_violation_is_told_without_them),
+        cmocka_unit_test(locks_get_their_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

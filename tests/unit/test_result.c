@@ -192,12 +192,28 @@ static void test_ids(void **state)
     assert_string_not_equal(first.text, second.text);
 }
 
+/* A race on the heap, a violation at a lock of the stack: the address is another one in the next run. */
+static void test_ids_of_addresses(void **state)
+{
+    (void)state;
+    struct pt_finding a = {.property = "p", .kind = "mttl"};
+    struct pt_finding_id first, second;
+    a.first = (struct pt_finding_first){.state = 3, .event = {.thread = "T1", .op = "acq", .object = "0x55b7fd3b1370"}};
+    first = pt_finding_id(&a);
+    a.first.event.object = "0x5566eb554370#2";
+    second = pt_finding_id(&a);
+    assert_string_equal(first.text, second.text);
+    a.first.event.object = "lock";
+    second = pt_finding_id(&a);
+    assert_string_not_equal(first.text, second.text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values), cmocka_unit_test(test_refused),  cmocka_unit_test(test_model),
-        cmocka_unit_test(test_places), cmocka_unit_test(test_patterns), cmocka_unit_test(test_suppressions),
-        cmocka_unit_test(test_ids),
+        cmocka_unit_test(test_values), cmocka_unit_test(test_refused),          cmocka_unit_test(test_model),
+        cmocka_unit_test(test_places), cmocka_unit_test(test_patterns),         cmocka_unit_test(test_suppressions),
+        cmocka_unit_test(test_ids),    cmocka_unit_test(test_ids_of_addresses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
