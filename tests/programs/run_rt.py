@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tests of the runtime without compiler and observer: small C programs call the hooks by hand, rt/observe.c reads the channel.
 
-    run_rt.py BUILD_DIR [--cc CC] [-k WORD] [--valgrind]
+    run_rt.py BUILD_DIR [--cc CC] [-k WORD] [--scale N] [--timeout SECONDS] [--valgrind]
 
 BUILD_DIR/lib holds the runtime. Programs are compiled into a temporary folder, once against libportent-rt.a, once against the shared
 library and (order tests) once fully static, with the linker's --wrap.
@@ -9,9 +9,12 @@ library and (order tests) once fully static, with the linker's --wrap.
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+
+import rt_scripts
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -111,7 +114,7 @@ def causal_clocks(log):
 class Tests:
     def __init__(self, options, folder):
         self.build, self.cc, self.word, self.folder = options.build, options.cc, options.k, folder
-        self.valgrind = options.valgrind
+        self.valgrind, self.patience = options.valgrind, options.timeout
         self.failures, self.count = [], 0
         self.compile("observe", "observe", [])
 
@@ -147,8 +150,13 @@ class Tests:
         if self.valgrind:
             command += ["valgrind", "-q", "--error-exitcode=99"]
         command += [os.path.join(self.folder, program), *map(str, arguments)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-        assert done.returncode == 0, done
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True) as process:
+            try:
+                said, _ = process.communicate(timeout=self.patience)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)  # the program too
+                raise
+        assert process.returncode == 0, (command, process.returncode, said)
         with open(os.path.join(self.folder, "out")) as out:
             return Run(out.read())
 
@@ -290,6 +298,20 @@ class Tests:
             assert clock == expected[me][seen[me]], (me, seen[me], clock, expected[me][seen[me]])
             seen[me] += 1
 
+    def script(self, make, *arguments):
+        """Operations one after the other: each event knows what algorithm A says (rt_scripts.py)."""
+        operations = make(*arguments)
+        path = os.path.join(self.folder, "script-to-do")
+        with open(path, "w") as file:
+            file.writelines("%d %s %d %d %d\n" % operation for operation in operations)
+        run = self.observe("script", [path], events=["e"], flags=["-R", "128"])
+        assert run.summary["status"] == "0" and run.number("dropped") == 0, run.summary
+        expected = rt_scripts.simulate(operations)
+        found = [(e["thread"], e["clock"]) for e in run.events]
+        for i, (event, wanted) in enumerate(zip(found, expected)):
+            assert event == wanted, (i, event, wanted)
+        assert len(found) == len(expected), (len(found), len(expected))
+
     def chain(self, run, total):
         """Every update of a is there, each one more than the one before."""
         values = [int(e["value"], 16) for e in run.events if e["object"] == 0]
@@ -382,6 +404,9 @@ class Tests:
                                    ("plain", 8, 5), ("plain", 2, 7), ("atomic", 8, 0), ("atomic", 4, 0), ("atomic", 2, 6),
                                    ("atomic", 1, 1), ("range", 8, 0), ("range", 8, 3), ("range", 4, 6)):
             self.test("exact %s %d+%d" % (mode, size, offset), self.exact, mode, size, offset, scale)
+        self.compile("script", "script", self.link_flags("archive"))
+        for name, make, *arguments in rt_scripts.scenarios():
+            self.test("script " + name, self.script, make, *arguments)
         self.compile("mix", "mix", self.link_flags("archive"))
         for variables, every in ((6, 10), (60, 10), (60, 100), (3000, 50)):
             self.test("mix %d %d" % (variables, every), self.mix, variables, max(scale // 10, 1000), every)
@@ -405,6 +430,7 @@ def main():
     parser.add_argument("--cc", default=os.environ.get("CC", "cc"))
     parser.add_argument("-k", metavar="WORD", help="only tests whose name contains it")
     parser.add_argument("--scale", type=int, default=1000000, help="accesses per thread in the exactness tests")
+    parser.add_argument("--timeout", type=int, default=120, metavar="SECONDS", help="for one program")
     parser.add_argument("--valgrind", action="store_true", help="run the small programs under valgrind, which cannot follow static ones")
     options = parser.parse_args()
     options.build = os.path.abspath(options.build)
