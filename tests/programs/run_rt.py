@@ -65,10 +65,10 @@ class Run:
         return int(self.summary[name])
 
 
-def causal_clocks(log):
-    """Algorithm A on the log of rt/mix.c: for each thread, the clocks of its events. Every value is stored once, so the accesses of a
+def causal_clocks(log, count):
+    """Algorithm A on the log of rt/mix.c: for each of `count` threads, the clocks of its events. Every value is stored once, so the accesses of a
     variable are ordered by their values: a write after the one it replaces and all reads of that; a read after what it reads."""
-    threads, readers, last, replaced = [[], [], []], {}, {}, {}
+    threads, readers, last, replaced = [[] for _ in range(count)], {}, {}, {}
     with open(log) as lines:
         for line in lines:
             thread, kind, variable, value, old = line.split()
@@ -81,30 +81,34 @@ def causal_clocks(log):
                 assert (variable, old) not in replaced, "two updates of one value"
                 replaced[variable, old] = value
             threads[int(thread)].append((kind, variable, value, old))
-    at, now, events = [0, 0, 0], [[0] * 3 for _ in range(3)], [[], [], []]
+    nothing = [0] * count
+    at, now, events = [0] * count, [nothing] * count, [[] for _ in range(count)]
     wrote, access = {}, {}  # of (variable, value): the clock of its write, the join with those of its reads
 
     def step(me):
         kind, variable, value, old = threads[me][at[me]]
         if kind == "e":
+            now[me] = list(now[me])
             now[me][me] += 1
-            events[me].append(list(now[me]))
+            events[me].append(now[me])
             return True
         source = (variable, value if kind == "r" else old)
         if source[1] and source not in wrote or kind != "r" and readers.get(source, 0):
             return False
-        taken = (wrote if kind == "r" else access).get(source, [0] * 3)
-        now[me] = [max(pair) for pair in zip(now[me], taken)]
+        taken = (wrote if kind == "r" else access).get(source, nothing)
+        if taken is not nothing and taken is not now[me]:
+            now[me] = list(map(max, now[me], taken))
         if kind == "r":
             readers[source] -= 1
-            access[source] = [max(pair) for pair in zip(now[me], access.get(source, [0] * 3))]
+            before = access.get(source, nothing)
+            access[source] = now[me] if before is now[me] else list(map(max, now[me], before))
         else:
-            wrote[variable, value] = access[variable, value] = list(now[me])
+            wrote[variable, value] = access[variable, value] = now[me]
         return True
 
-    while any(at[me] < len(threads[me]) for me in range(3)):
+    while any(at[me] < len(threads[me]) for me in range(count)):
         before = list(at)
-        for me in range(3):
+        for me in range(count):
             while at[me] < len(threads[me]) and step(me):
                 at[me] += 1
         assert at != before, "the values are in no order"
@@ -283,18 +287,20 @@ class Tests:
         assert run.summary["status"] == "0" and run.number("wrong") == run.number("gaps") == 0, run.summary
         assert run.number("dropped") == run.number("foreign") == 0 and run.number("events") >= count, run.summary
 
-    def mix(self, variables, operations, every):
+    def mix(self, threads, generations, variables, operations, every, seldom):
         """What each event knows of is exactly what the values of all accesses say (rt/mix.c), nothing less and nothing more."""
         log = os.path.join(self.folder, "log")
-        run = self.observe("mix", [variables, operations, every, log], [("own", 64 * i, 8) for i in range(3)])
+        run = self.observe("mix", [threads, generations, variables, operations, every, seldom, log],
+                           [("own", 64 * i, 8) for i in range(threads)])
         assert run.summary["status"] == "0" and run.number("dropped") == run.number("foreign") == 0, run.summary
-        expected = causal_clocks(log)
-        number = {e["object"]: e["thread"] for e in run.events}
-        assert len(number) == 3 and len(run.events) == 3 * (operations // every), run.summary
-        seen = [0, 0, 0]
+        expected = causal_clocks(log, threads)
+        line = {e["thread"]: e["object"] for e in run.events}
+        assert len(line) == threads * generations and len(run.events) == threads * (operations // every), run.summary
+        seen = [0] * threads
         for event in run.events:
-            me = event["object"]
-            clock = [event["clock"].get(number[i], 0) for i in range(3)]
+            me, clock = event["object"], [0] * threads
+            for thread, count in event["clock"].items():
+                clock[line[thread]] += count
             assert clock == expected[me][seen[me]], (me, seen[me], clock, expected[me][seen[me]])
             seen[me] += 1
 
@@ -408,8 +414,11 @@ class Tests:
         for name, make, *arguments in rt_scripts.scenarios():
             self.test("script " + name, self.script, make, *arguments)
         self.compile("mix", "mix", self.link_flags("archive"))
-        for variables, every in ((6, 10), (60, 10), (60, 100), (3000, 50)):
-            self.test("mix %d %d" % (variables, every), self.mix, variables, max(scale // 10, 1000), every)
+        for shape in ((3, 1, 6, 10, 8), (3, 1, 60, 10, 8), (3, 1, 60, 100, 8), (3, 1, 3000, 50, 8),
+                      (3, 1, 6, 2, 1000), (8, 1, 3, 2, 200), (3, 100, 60, 5, 20), (12, 20, 30, 3, 50)):
+            threads, generations, variables, every, seldom = shape
+            operations = max(scale // 10, 1000) * 3 // threads
+            self.test("mix %d x %d, %d %d %d" % shape, self.mix, threads, generations, variables, operations, every, seldom)
         self.test("storm", self.storm)
         self.test("fault", self.life, "fault", 1000, 1000)
         self.test("fork", self.life, "fork", 1000, 2000)
