@@ -12,6 +12,7 @@
 #include <string.h>
 #include <ucontext.h>
 
+#include "runtime/granule.h"
 #include "runtime/hold.h"
 #include "runtime/interpose.h"
 #include "runtime/shadow.h"
@@ -86,9 +87,9 @@ static void run_fault_handler(struct pt_thread *self, int signal, siginfo_t *inf
     self->busy = busy;
     self->open_count = open;
     self->held = held;
-    pt_hold_resume(held);
+    pt_hold_resume(self, held);
     if (word)
-        pt_granule_hold(word);
+        pt_granule_collect(self, pt_granule_hold(word));
     self->held_word = word;
     self->disturbed = disturbed;
 }

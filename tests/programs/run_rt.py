@@ -415,7 +415,7 @@ class Tests:
             self.test("script " + name, self.script, make, *arguments)
         self.compile("mix", "mix", self.link_flags("archive"))
         for shape in ((3, 1, 6, 10, 8), (3, 1, 60, 10, 8), (3, 1, 60, 100, 8), (3, 1, 3000, 50, 8),
-                      (3, 1, 6, 2, 1000), (8, 1, 3, 2, 200), (3, 100, 60, 5, 20), (12, 20, 30, 3, 50)):
+                      (2, 1, 1, 2, 30), (3, 1, 6, 2, 1000), (8, 1, 3, 2, 200), (3, 100, 60, 5, 20), (12, 20, 30, 3, 50)):
             threads, generations, variables, every, seldom = shape
             operations = max(scale // 10, 1000) * 3 // threads
             self.test("mix %d x %d, %d %d %d" % shape, self.mix, threads, generations, variables, operations, every, seldom)

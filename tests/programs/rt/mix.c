@@ -38,7 +38,7 @@ static pthread_barrier_t barrier;
 
 static void *at(int variable)
 {
-    return variable % 3 == 2 ? (void *)&narrow[variable / 3] : (void *)&wide[variable];
+    return variable % 3 == 2 ? (void *)&narrow[variable / 3] : (void *)&wide[2 * variable];
 }
 
 static uint64_t load(int variable, unsigned random)
@@ -48,6 +48,13 @@ static uint64_t load(int variable, unsigned random)
     if (random & 1)
         return __portent_atomic_load8(at(variable), __ATOMIC_ACQUIRE, SITE);
     return __portent_load8(at(variable), SITE);
+}
+
+/* Makes readers wait for the variable, not for its shadow: its cache line has another variable of nobody's concern. */
+static void delay(int variable)
+{
+    if (variable % 3 != 2)
+        ((volatile uint64_t *)at(variable))[1] = 0;
 }
 
 static void note(int me, struct entry entry)
@@ -99,8 +106,10 @@ static void work(int me, struct line *line, long from, long to)
         } else if (dice % seldom != 0 || (variable % 3 != 0 && variable / 3 % count != me)) {
             note(me, (struct entry){'r', variable, load(variable, dice >> 8), 0});
         } else if (variable % 3 == 0) {
+            delay(variable);
             note(me, exchange(me, variable, line->fresh += (uint32_t)count, dice >> 8));
         } else {
+            delay(variable);
             note(me, store(variable, line->fresh += (uint32_t)count));
         }
     }
@@ -148,7 +157,7 @@ int main(int argc, char **argv)
     operations = atol(argv[4]);
     every = atol(argv[5]);
     seldom = atol(argv[6]);
-    wide = calloc((size_t)variables, sizeof *wide);
+    wide = calloc(2 * (size_t)variables, sizeof *wide);
     narrow = calloc((size_t)variables, sizeof *narrow);
     pthread_barrier_init(&barrier, NULL, (unsigned)count);
     for (long i = 0; i < count; i++) {
