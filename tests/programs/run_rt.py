@@ -318,6 +318,11 @@ class Tests:
             assert event == wanted, (i, event, wanted)
         assert len(found) == len(expected), (len(found), len(expected))
 
+    def rings(self, mode, count):
+        """The program looks at its own memory; numbers that cannot be had in constant time would take hours."""
+        run = self.observe("rings", [mode, count], events=["e"], flags=["-q"])
+        assert run.summary["status"] == "0" and run.number("dropped") == 0, run.summary
+
     def chain(self, run, total):
         """Every update of a is there, each one more than the one before."""
         values = [int(e["value"], 16) for e in run.events if e["object"] == 0]
@@ -413,6 +418,9 @@ class Tests:
         self.compile("script", "script", self.link_flags("archive"))
         for name, make, *arguments in rt_scripts.scenarios():
             self.test("script " + name, self.script, make, *arguments)
+        self.compile("rings", "rings", self.link_flags("archive"))
+        for mode, count in (("generations", 800), ("alive", 1200000), ("long", 400000)):
+            self.test("rings " + mode, self.rings, mode, count)
         self.compile("mix", "mix", self.link_flags("archive"))
         for shape in ((3, 1, 6, 10, 8), (3, 1, 60, 10, 8), (3, 1, 60, 100, 8), (3, 1, 3000, 50, 8),
                       (2, 1, 1, 2, 30), (3, 1, 6, 2, 1000), (8, 1, 3, 2, 200), (3, 100, 60, 5, 20), (12, 20, 30, 3, 50)):
