@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -181,8 +182,9 @@ static void operate(const struct operation *o)
     case 'w':
         __portent_watch(at(o->a), (size_t)o->b, 0, "w");
         break;
-    case 'n':
-        blocks[o->a] = calloc(1, (size_t)o->b);
+    case 'n': /* where one was that is free; calloc takes others */
+        blocks[o->a] = malloc((size_t)o->b);
+        memset(blocks[o->a], 0, (size_t)o->b);
         break;
     case 'f':
         free(blocks[o->a]);
