@@ -398,8 +398,8 @@ def scenarios():
             yield f"fault {what} {mode}", faults, what, mode, "su"
     yield "forked", forked
     yield "generations", generations, 12, 700, 40
-    yield "short generations", generations, 100, 150, 300
+    yield "short generations", generations, 60, 150, 300
     yield "cycles", cycles, 4, 1200
-    yield "cycles of many", cycles, 90, 1500
-    for seed in range(8):
+    yield "cycles of many", cycles, 90, 700
+    for seed in range(6):
         yield f"random {seed}", at_random, seed, 3000
