@@ -177,10 +177,11 @@ def crowded():
     s, readers = read_by_two(8, places[:0])
     for place in places:
         s.do(0, "s", place, 8)
-    s.alternate(readers, places, 8, 7)
+    for place in places:
+        s.alternate(readers, [place], 8, 6)
     for t in readers:
         s.do(t, "e")
-    writer = s.start(1, by=readers[0])[0]
+    writer = s.start(1)[0]
     for place in places[::3]:
         s.do(writer, "s", place, 8)
         s.ask(writer)

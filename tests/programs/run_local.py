@@ -655,7 +655,8 @@ def main():
     tests["errors"] = lambda folder: check_errors(options.portent, folder)
     for seed in range(options.seed, options.seed + options.random):
         tests[f"random {seed}"] = lambda folder, seed=seed: check_random(options.portent, folder, seed)
-        tests[f"fixed {seed}"] = lambda folder, seed=seed: check_fixed(options.portent, folder, seed)
+        if seed % 2:
+            tests[f"fixed {seed}"] = lambda folder, seed=seed: check_fixed(options.portent, folder, seed)
     passed = failed = 0
     for name, test in tests.items():
         with tempfile.TemporaryDirectory() as folder:
