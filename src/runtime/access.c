@@ -49,7 +49,7 @@ static COLD void begin(struct way *way, const void *address, size_t size, bool a
     else
         pt_gate_before_read(self, (uintptr_t)address, size);
     pt_enter(self);
-    way->held = pt_hold_take(self, (uintptr_t)address, size, &way->hold);
+    way->held = pt_hold_take(self, (uintptr_t)address, size, write, &way->hold);
     way->hold.atomic = atomic;
 }
 

@@ -54,14 +54,24 @@ static struct pt_clock_pair *carve_pairs(uint32_t size_class)
     return pairs;
 }
 
-/* Under the common lock: a number with room of this class, or 0. */
+/* One with more room rather than a new one: the rings of threads that end leave numbers that have grown, and the next
+ * threads ask for small ones. */
+static pt_clock_id take_free(uint32_t size_class)
+{
+    while (size_class < PT_CLOCK_CLASSES && !common.free[size_class])
+        size_class++;
+    pt_clock_id id = size_class < PT_CLOCK_CLASSES ? common.free[size_class] : 0;
+    if (id)
+        common.free[size_class] = pt_clocks[id].next_free;
+    return id;
+}
+
+/* Under the common lock: a number with room of this class at least, or 0. */
 static pt_clock_id take_common(uint32_t size_class)
 {
-    pt_clock_id id = common.free[size_class];
-    if (id) {
-        common.free[size_class] = pt_clocks[id].next_free;
+    pt_clock_id id = take_free(size_class);
+    if (id)
         return id;
-    }
     if (common.numbers >> PT_CLOCK_BITS)
         return 0;
     struct pt_clock_pair *pairs = carve_pairs(size_class);

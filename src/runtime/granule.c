@@ -135,7 +135,7 @@ static uint64_t replace(struct pt_thread *self, uintptr_t address, uint64_t word
     return made;
 }
 
-static void collect(struct pt_thread *self, uint64_t word)
+void pt_granule_collect(struct pt_thread *self, uint64_t word)
 {
     if (is_fine(word) && fine_of(word)->readers)
         pt_readers_collect(self, pt_shadow_access(word));
@@ -160,7 +160,7 @@ void pt_granule_before_write(struct pt_thread *self, uint64_t word, unsigned byt
             pt_thread_take(self, pt_shadow_access(word));
         return;
     }
-    collect(self, word);
+    pt_granule_collect(self, word);
     for (unsigned i = 0; i < 8; i++)
         if (bytes >> i & 1)
             pt_thread_take(self, fine_of(word)->access[i]);
@@ -277,7 +277,7 @@ void pt_granule_drop_between(struct pt_thread *self)
 
 struct pt_fine *pt_granule_make_fine(struct pt_thread *self, uintptr_t address, uint64_t *word)
 {
-    collect(self, *word);
+    pt_granule_collect(self, *word);
     if (is_fine(*word))
         return fine_of(*word);
     struct spread state;
@@ -301,7 +301,7 @@ uint64_t pt_granule_forget(struct pt_thread *self, uintptr_t address, uint64_t w
         release_word(self, word);
         return 0;
     }
-    collect(self, word);
+    pt_granule_collect(self, word);
     if (is_fine(word) && fine_of(word)->watch)
         pt_watch_end(address, fine_of(word), bytes);
     struct spread state;

@@ -12,6 +12,9 @@ void pt_fine_free(uint32_t id);
 void pt_shadow_note_use(uintptr_t address);
 /* The held granule without what is known of these bytes. */
 uint64_t pt_granule_forget(struct pt_thread *self, uintptr_t address, uint64_t word, unsigned bytes);
+/* What its readings have (readers.h) goes into the held granule's record. Reads through them that are under way are
+ * over then, and none begins until the granule is let go: whoever is to write collects before. */
+void pt_granule_collect(struct pt_thread *self, uint64_t word);
 /* Ends a quick access to a granule that was let go and held again during it. */
 void pt_granule_end_changed(struct pt_thread *self, pt_shadow_word *word, uintptr_t address, unsigned bytes,
                             bool write);

@@ -73,7 +73,7 @@ static void expect(struct pt_thread *self, uintptr_t address)
     pt_monitor_expect(self, address);
 }
 
-bool pt_hold_take(struct pt_thread *self, uintptr_t address, size_t size, struct pt_hold *hold)
+bool pt_hold_take(struct pt_thread *self, uintptr_t address, size_t size, bool write, struct pt_hold *hold)
 {
     *hold = (struct pt_hold){.from = address,
                              .to = address + size,
@@ -94,8 +94,12 @@ bool pt_hold_take(struct pt_thread *self, uintptr_t address, size_t size, struct
                 self->held_word = NULL;
                 return false;
             }
-            if (pt_granule_hold(word) & PT_SHADOW_FINE && touched_bytes(hold, granule))
-                wide &= wide_enough(hold, granule, &low, &high);
+            uint64_t seen = pt_granule_hold(word);
+            if (!(seen & PT_SHADOW_FINE && touched_bytes(hold, granule)))
+                continue;
+            wide &= wide_enough(hold, granule, &low, &high);
+            if (write)
+                pt_granule_collect(self, seen);
         }
         if (wide)
             break;
@@ -114,7 +118,7 @@ bool pt_hold_is_watched(struct pt_thread *self, uintptr_t address, size_t size)
     struct pt_hold hold;
     bool watched = false;
     pt_enter(self);
-    if (pt_hold_take(self, address, size, &hold)) {
+    if (pt_hold_take(self, address, size, false, &hold)) {
         watched = hold.watched;
         self->held = hold.outer;
         let_go_all(&hold, hold.high);
@@ -129,11 +133,12 @@ void pt_hold_suspend(struct pt_hold *hold)
         let_go_all(hold, hold->high);
 }
 
-void pt_hold_resume(struct pt_hold *hold)
+/* It may be one that writes. */
+void pt_hold_resume(struct pt_thread *self, struct pt_hold *hold)
 {
     for (; hold; hold = hold->outer)
         for (uintptr_t granule = hold->low; granule < hold->high; granule += 8)
-            pt_granule_hold(pt_shadow_peek(granule));
+            pt_granule_collect(self, pt_granule_hold(pt_shadow_peek(granule)));
 }
 
 /* Calls once for each watched variable that the access overlaps, in the granule where the overlap begins. */
@@ -474,7 +479,7 @@ void pt_hold_sync(const void *object, int kind)
         return;
     struct pt_hold hold;
     pt_enter(self);
-    if (pt_hold_take(self, (uintptr_t)object, 4, &hold)) {
+    if (pt_hold_take(self, (uintptr_t)object, 4, write, &hold)) {
         hold.sync = (uint16_t)kind;
         if (write)
             pt_hold_end_write(self, &hold, PT_KIND_WRITE, NULL);

@@ -15,8 +15,9 @@
 #include "runtime/shadow.h"
 #include "runtime/thread.h"
 
-/* False when there is no shadow to hold (out of memory): the access is then not recorded. */
-bool pt_hold_take(struct pt_thread *self, uintptr_t address, size_t size, struct pt_hold *hold);
+/* Before the access; one that may write is then alone with the memory, without it there may be reads through readings
+ * (readers.h). False when there is no shadow to hold (out of memory): the access is then not recorded. */
+bool pt_hold_take(struct pt_thread *self, uintptr_t address, size_t size, bool write, struct pt_hold *hold);
 /* Does an access there touch a watched variable? Nothing is held before or after. */
 bool pt_hold_is_watched(struct pt_thread *self, uintptr_t address, size_t size);
 /* After the access: clocks and events, and all is let go. */
@@ -25,7 +26,7 @@ void pt_hold_end_write(struct pt_thread *self, struct pt_hold *hold, enum pt_eve
                        const struct pt_site *site);
 /* A fault of the program in the middle of an access: its handler may run, and may never return (signal.c). */
 void pt_hold_suspend(struct pt_hold *hold);
-void pt_hold_resume(struct pt_hold *hold);
+void pt_hold_resume(struct pt_thread *self, struct pt_hold *hold);
 /* acq, rel, wait, notify, sync write their object; racq, rrel read it (contract 3). Its clock is in the shadow of its
  * first bytes, which no instrumented code touches, so that it ends with its memory. */
 void pt_hold_sync(const void *object, int kind);

@@ -36,7 +36,7 @@ static void begin(const void *address, size_t size, bool write)
         pt_gate_before_read(self, (uintptr_t)address, size);
     pt_enter(self);
     struct pt_hold *hold = &self->open[self->open_count++];
-    if (!pt_hold_take(self, (uintptr_t)address, size, hold))
+    if (!pt_hold_take(self, (uintptr_t)address, size, write, hold))
         hold->high = 0;
 }
 
@@ -83,7 +83,7 @@ static void read_piece(struct pt_thread *self, void *buffer, const void *from, s
     struct pt_hold hold;
     pt_gate_before_read(self, (uintptr_t)from, size);
     pt_enter(self);
-    bool held = pt_hold_take(self, (uintptr_t)from, size, &hold);
+    bool held = pt_hold_take(self, (uintptr_t)from, size, false, &hold);
     memcpy(buffer, from, size);
     if (held)
         pt_hold_end_read(self, &hold, site);
@@ -95,7 +95,7 @@ static void write_piece(struct pt_thread *self, void *to, const void *buffer, si
     struct pt_hold hold;
     pt_gate_before_write(self, (uintptr_t)to, size);
     pt_enter(self);
-    bool held = pt_hold_take(self, (uintptr_t)to, size, &hold);
+    bool held = pt_hold_take(self, (uintptr_t)to, size, true, &hold);
     memcpy(to, buffer, size);
     if (held)
         pt_hold_end_write(self, &hold, PT_KIND_WRITE, site);

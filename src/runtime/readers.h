@@ -7,8 +7,8 @@
  * the clock of its last read. A_x is then the maximum of the record's access clock and of all readings; whoever wants
  * to know it (the next write, the end of the variable's life, a watch) holds the granule and collects them. Readings
  * are a lock with one part for each reader: a reader marks its part busy and looks whether the granule is held; a
- * holder waits for the parts that are busy. Both have a full fence in between, so one of them sees the other (Dekker's
- * argument), and a read is either before the holder's access, and collected, or after it.
+ * holder that is to write waits for the parts that are busy. Both have a full fence in between, so one of them sees the
+ * other (Dekker's argument), and a read is either before the holder's access, and collected, or after it.
  */
 #ifndef PT_RUNTIME_READERS_H
 #define PT_RUNTIME_READERS_H

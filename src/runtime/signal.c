@@ -12,6 +12,7 @@
 #include <string.h>
 #include <ucontext.h>
 
+#include "runtime/granule.h"
 #include "runtime/hold.h"
 #include "runtime/interpose.h"
 #include "runtime/shadow.h"
@@ -72,6 +73,7 @@ static void run_fault_handler(struct pt_thread *self, int signal, siginfo_t *inf
     uint32_t busy = self->busy, open = self->open_count;
     _Atomic uint64_t *word = held ? NULL : self->held_word;
     struct pt_reading *reading = held ? NULL : self->reading;
+    bool disturbed = self->disturbed || word || reading; /* before: the same access has faulted again */
     pt_hold_suspend(held);
     if (reading)
         atomic_store_explicit(&reading->busy, 0, memory_order_release);
@@ -79,17 +81,17 @@ static void run_fault_handler(struct pt_thread *self, int signal, siginfo_t *inf
         atomic_fetch_and_explicit(word, ~PT_SHADOW_HELD, memory_order_release);
     self->held = NULL;
     self->reading = NULL;
+    self->disturbed = false; /* accesses of the handler are none of this one's */
     self->busy = self->open_count = 0;
     call_handler(signal, info, context);
     self->busy = busy;
     self->open_count = open;
     self->held = held;
-    pt_hold_resume(held);
-    if (word) {
-        pt_granule_hold(word);
-        self->held_word = word;
-    }
-    self->disturbed = word || reading;
+    pt_hold_resume(self, held);
+    if (word)
+        pt_granule_collect(self, pt_granule_hold(word));
+    self->held_word = word;
+    self->disturbed = disturbed;
 }
 
 static void on_signal(int signal, siginfo_t *info, void *context)

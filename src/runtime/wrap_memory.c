@@ -47,7 +47,7 @@ static void mark_written(void *memory, size_t size)
     pt_enter(self);
     for (size_t done = 0, piece; done < size; done += piece) {
         piece = size - done < 4096 ? size - done : 4096;
-        if (pt_hold_take(self, (uintptr_t)memory + done, piece, &hold))
+        if (pt_hold_take(self, (uintptr_t)memory + done, piece, true, &hold))
             pt_hold_end_write(self, &hold, PT_KIND_WRITE, NULL);
     }
     pt_leave(self);

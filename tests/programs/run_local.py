@@ -557,6 +557,85 @@ def check_random(portent, folder, seed):
             raise Failure(f"seed {seed}: {failure}\n{program_text.read()}{property_text.read()}") from failure
 
 
+# --- random programs in a fixed order ---
+
+HANDING_OVER = """#include <portent.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+volatile int x0, x1, x2, plain[64];
+volatile double d;
+pthread_t t[16];
+int ends[16][2]; /* of pipes, through which the threads hand over: nothing that a monitor knows of orders them */
+static void await(int me) { char c; if (read(ends[me][0], &c, 1) != 1) abort(); }
+static void pass(int to) { if (write(ends[to][1], "", 1) != 1) abort(); }
+"""
+
+
+def random_part(rng):
+    """What a thread does when it is its turn: often the same many times, so that there are many clocks, or nothing new."""
+    var, other = rng.choice(["x0", "x1", "x2"]), rng.choice(["x0", "x1", "x2"])
+    place = rng.randrange(64)
+    body = " ".join(rng.choice([f"{var} = {rng.randrange(4)};", f"{var} = {other} & 3;", f"(void){var};", f"(void)plain[{place}];",
+                                f"plain[{place}] = i;", f"plain[i & 63] = {var};", f"(void)plain[i & {rng.choice([1, 7, 63])}];",
+                                "portent_internal(\"b\", i & 3);", f"portent_internal(\"b\", {rng.randrange(3)});",
+                                "portent_event(\"e\");", "d = i;"]) for _ in range(rng.randrange(1, 5)))
+    return f"for (int i = 0; i < {rng.choice([1, 1, 2, 5, 40, 300])}; i++) {{ {body} }}"
+
+
+def fixed_program(rng, folder):
+    """Up to 8 threads beside main, in an order that is part of the program; some end, and others start, while others hold their facts."""
+    count = rng.choice([2, 3, 8])
+    order = [rng.randrange(count + 1) for _ in range(rng.choice([20, 60]))] + [0]
+    late = {t for t in range(2, count + 1) if rng.random() < 0.3}
+    half = len(order) // 2
+    order = [0 if t in late and at <= half else t for at, t in enumerate(order)]
+    order[0] = order[half] = 0
+    parts = [[] for _ in range(count + 1)]
+    for at, t in enumerate(order):
+        text = random_part(rng)
+        for new in range(1, count + 1):
+            if at == (half if new in late else 0):
+                text += f" if (pthread_create(&t[{new}], 0, t{new}, 0)) abort();"
+        done = [old for old in range(1, count + 1) if at > half and t == 0 and old not in order[at:] and rng.random() < 0.5]
+        text += "".join(f" if (t[{old}]) {{ pthread_join(t[{old}], 0); t[{old}] = 0; }}" for old in done)
+        if at == 0 or order[at - 1] != t:
+            text = f"await({t}); " + text if at else text
+        if at + 1 < len(order) and order[at + 1] != t:
+            text += f" pass({order[at + 1]});"
+        parts[t].append(text)
+    text = HANDING_OVER
+    for t in range(1, count + 1):
+        text += f"static void *t{t}(void *a)\n{{\n    " + "\n    ".join(parts[t]) + "\n    return a;\n}\n"
+    text += f"int main(void)\n{{\n    for (int i = 0; i <= {count}; i++)\n" \
+            "        if (pipe(ends[i]))\n            abort();\n    " + "\n    ".join(parts[0]) + \
+            f"\n    for (int i = 1; i <= {count}; i++)\n        if (t[i])\n            pthread_join(t[i], 0);\n" \
+            "    (void)x0;\n    portent_internal(\"b\", 0);\n    portent_event(\"e\");\n    return 0;\n}\n"
+    names = [f"t{t}" for t in range(1, count + 1)] + ["main"]
+    properties = "".join(f"property p{i} at {rng.choice(names)}: {random_formula(rng, 3, names, True)};\n" for i in range(3))
+    properties += "".join(f"property p{i} at each i: {random_formula(rng, 2, names + ['i'], True)};\n" for i in range(3, 5))
+    path = os.path.join(folder, "fixed.c")
+    for name, content in ((path, text), (path[:-2] + ".prop", properties)):
+        with open(name, "w", encoding="utf-8") as file:
+            file.write(content)
+    return path, path[:-2] + ".prop"
+
+
+def check_fixed(portent, folder, seed):
+    """The threads' own verdicts, found in the quick ways of a thread that is not recorded, are those of the record."""
+    source, properties = fixed_program(random.Random(seed), folder)
+    try:
+        program = Program(portent, source, properties, folder)
+        recorded, live = program.recorded(), program.live()[0]
+        for name, (verdict, _, at, _) in recorded.items():
+            same(f"{name}: verdict", live[name][0], verdict)
+            same(f"{name}: states", sorted(live[name][2] or [], key=str), sorted(at or [], key=str))
+    except Failure as failure:
+        with open(source, encoding="utf-8") as program_text, open(properties, encoding="utf-8") as property_text:
+            raise Failure(f"seed {seed}: {str(failure)[:5000]}\n{program_text.read()}{property_text.read()}") from failure
+
+
 def main():
     parser = argparse.ArgumentParser(description="Decentralised properties inside the program.")
     parser.add_argument("portent", type=os.path.abspath)
@@ -576,6 +655,8 @@ def main():
     tests["errors"] = lambda folder: check_errors(options.portent, folder)
     for seed in range(options.seed, options.seed + options.random):
         tests[f"random {seed}"] = lambda folder, seed=seed: check_random(options.portent, folder, seed)
+        if seed % 2:
+            tests[f"fixed {seed}"] = lambda folder, seed=seed: check_fixed(options.portent, folder, seed)
     passed = failed = 0
     for name, test in tests.items():
         with tempfile.TemporaryDirectory() as folder:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tests of the runtime without compiler and observer: small C programs call the hooks by hand, rt/observe.c reads the channel.
 
-    run_rt.py BUILD_DIR [--cc CC] [-k WORD] [--valgrind]
+    run_rt.py BUILD_DIR [--cc CC] [-k WORD] [--scale N] [--timeout SECONDS] [--valgrind]
 
 BUILD_DIR/lib holds the runtime. Programs are compiled into a temporary folder, once against libportent-rt.a, once against the shared
 library and (order tests) once fully static, with the linker's --wrap.
@@ -9,9 +9,12 @@ library and (order tests) once fully static, with the linker's --wrap.
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+
+import rt_scripts
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -62,10 +65,10 @@ class Run:
         return int(self.summary[name])
 
 
-def causal_clocks(log):
-    """Algorithm A on the log of rt/mix.c: for each thread, the clocks of its events. Every value is stored once, so the accesses of a
+def causal_clocks(log, count):
+    """Algorithm A on the log of rt/mix.c: for each of `count` threads, the clocks of its events. Every value is stored once, so the accesses of a
     variable are ordered by their values: a write after the one it replaces and all reads of that; a read after what it reads."""
-    threads, readers, last, replaced = [[], [], []], {}, {}, {}
+    threads, readers, last, replaced = [[] for _ in range(count)], {}, {}, {}
     with open(log) as lines:
         for line in lines:
             thread, kind, variable, value, old = line.split()
@@ -78,30 +81,34 @@ def causal_clocks(log):
                 assert (variable, old) not in replaced, "two updates of one value"
                 replaced[variable, old] = value
             threads[int(thread)].append((kind, variable, value, old))
-    at, now, events = [0, 0, 0], [[0] * 3 for _ in range(3)], [[], [], []]
+    nothing = [0] * count
+    at, now, events = [0] * count, [nothing] * count, [[] for _ in range(count)]
     wrote, access = {}, {}  # of (variable, value): the clock of its write, the join with those of its reads
 
     def step(me):
         kind, variable, value, old = threads[me][at[me]]
         if kind == "e":
+            now[me] = list(now[me])
             now[me][me] += 1
-            events[me].append(list(now[me]))
+            events[me].append(now[me])
             return True
         source = (variable, value if kind == "r" else old)
         if source[1] and source not in wrote or kind != "r" and readers.get(source, 0):
             return False
-        taken = (wrote if kind == "r" else access).get(source, [0] * 3)
-        now[me] = [max(pair) for pair in zip(now[me], taken)]
+        taken = (wrote if kind == "r" else access).get(source, nothing)
+        if taken is not nothing and taken is not now[me]:
+            now[me] = list(map(max, now[me], taken))
         if kind == "r":
             readers[source] -= 1
-            access[source] = [max(pair) for pair in zip(now[me], access.get(source, [0] * 3))]
+            before = access.get(source, nothing)
+            access[source] = now[me] if before is now[me] else list(map(max, now[me], before))
         else:
-            wrote[variable, value] = access[variable, value] = list(now[me])
+            wrote[variable, value] = access[variable, value] = now[me]
         return True
 
-    while any(at[me] < len(threads[me]) for me in range(3)):
+    while any(at[me] < len(threads[me]) for me in range(count)):
         before = list(at)
-        for me in range(3):
+        for me in range(count):
             while at[me] < len(threads[me]) and step(me):
                 at[me] += 1
         assert at != before, "the values are in no order"
@@ -111,7 +118,7 @@ def causal_clocks(log):
 class Tests:
     def __init__(self, options, folder):
         self.build, self.cc, self.word, self.folder = options.build, options.cc, options.k, folder
-        self.valgrind = options.valgrind
+        self.valgrind, self.patience = options.valgrind, options.timeout
         self.failures, self.count = [], 0
         self.compile("observe", "observe", [])
 
@@ -147,8 +154,13 @@ class Tests:
         if self.valgrind:
             command += ["valgrind", "-q", "--error-exitcode=99"]
         command += [os.path.join(self.folder, program), *map(str, arguments)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-        assert done.returncode == 0, done
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True) as process:
+            try:
+                said, _ = process.communicate(timeout=self.patience)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)  # the program too
+                raise
+        assert process.returncode == 0, (command, process.returncode, said)
         with open(os.path.join(self.folder, "out")) as out:
             return Run(out.read())
 
@@ -275,20 +287,41 @@ class Tests:
         assert run.summary["status"] == "0" and run.number("wrong") == run.number("gaps") == 0, run.summary
         assert run.number("dropped") == run.number("foreign") == 0 and run.number("events") >= count, run.summary
 
-    def mix(self, variables, operations, every):
+    def mix(self, threads, generations, variables, operations, every, seldom):
         """What each event knows of is exactly what the values of all accesses say (rt/mix.c), nothing less and nothing more."""
         log = os.path.join(self.folder, "log")
-        run = self.observe("mix", [variables, operations, every, log], [("own", 64 * i, 8) for i in range(3)])
+        run = self.observe("mix", [threads, generations, variables, operations, every, seldom, log],
+                           [("own", 64 * i, 8) for i in range(threads)])
         assert run.summary["status"] == "0" and run.number("dropped") == run.number("foreign") == 0, run.summary
-        expected = causal_clocks(log)
-        number = {e["object"]: e["thread"] for e in run.events}
-        assert len(number) == 3 and len(run.events) == 3 * (operations // every), run.summary
-        seen = [0, 0, 0]
+        expected = causal_clocks(log, threads)
+        line = {e["thread"]: e["object"] for e in run.events}
+        assert len(line) == threads * generations and len(run.events) == threads * (operations // every), run.summary
+        seen = [0] * threads
         for event in run.events:
-            me = event["object"]
-            clock = [event["clock"].get(number[i], 0) for i in range(3)]
+            me, clock = event["object"], [0] * threads
+            for thread, count in event["clock"].items():
+                clock[line[thread]] += count
             assert clock == expected[me][seen[me]], (me, seen[me], clock, expected[me][seen[me]])
             seen[me] += 1
+
+    def script(self, make, *arguments):
+        """Operations one after the other: each event knows what algorithm A says (rt_scripts.py)."""
+        operations = make(*arguments)
+        path = os.path.join(self.folder, "script-to-do")
+        with open(path, "w") as file:
+            file.writelines("%d %s %d %d %d\n" % operation for operation in operations)
+        run = self.observe("script", [path], events=["e"], flags=["-R", "128"])
+        assert run.summary["status"] == "0" and run.number("dropped") == 0, run.summary
+        expected = rt_scripts.simulate(operations)
+        found = [(e["thread"], e["clock"]) for e in run.events]
+        for i, (event, wanted) in enumerate(zip(found, expected)):
+            assert event == wanted, (i, event, wanted)
+        assert len(found) == len(expected), (len(found), len(expected))
+
+    def rings(self, mode, count):
+        """The program looks at its own memory; numbers that cannot be had in constant time would take hours."""
+        run = self.observe("rings", [mode, count], events=["e"], flags=["-q"])
+        assert run.summary["status"] == "0" and run.number("dropped") == 0, run.summary
 
     def chain(self, run, total):
         """Every update of a is there, each one more than the one before."""
@@ -382,9 +415,18 @@ class Tests:
                                    ("plain", 8, 5), ("plain", 2, 7), ("atomic", 8, 0), ("atomic", 4, 0), ("atomic", 2, 6),
                                    ("atomic", 1, 1), ("range", 8, 0), ("range", 8, 3), ("range", 4, 6)):
             self.test("exact %s %d+%d" % (mode, size, offset), self.exact, mode, size, offset, scale)
+        self.compile("script", "script", self.link_flags("archive"))
+        for name, make, *arguments in rt_scripts.scenarios():
+            self.test("script " + name, self.script, make, *arguments)
+        self.compile("rings", "rings", self.link_flags("archive"))
+        for mode, count in (("generations", 800), ("alive", 1200000), ("long", 400000)):
+            self.test("rings " + mode, self.rings, mode, count)
         self.compile("mix", "mix", self.link_flags("archive"))
-        for variables, every in ((6, 10), (60, 10), (60, 100), (3000, 50)):
-            self.test("mix %d %d" % (variables, every), self.mix, variables, max(scale // 10, 1000), every)
+        for shape in ((3, 1, 6, 10, 8), (3, 1, 60, 10, 8), (3, 1, 60, 100, 8), (3, 1, 3000, 50, 8),
+                      (2, 1, 1, 2, 30), (3, 1, 6, 2, 1000), (8, 1, 3, 2, 200), (3, 100, 60, 5, 20), (12, 20, 30, 3, 50)):
+            threads, generations, variables, every, seldom = shape
+            operations = max(scale // (10 if seldom == 8 else 20), 1000) * 3 // threads
+            self.test("mix %d x %d, %d %d %d" % shape, self.mix, threads, generations, variables, operations, every, seldom)
         self.test("storm", self.storm)
         self.test("fault", self.life, "fault", 1000, 1000)
         self.test("fork", self.life, "fork", 1000, 2000)
@@ -405,6 +447,7 @@ def main():
     parser.add_argument("--cc", default=os.environ.get("CC", "cc"))
     parser.add_argument("-k", metavar="WORD", help="only tests whose name contains it")
     parser.add_argument("--scale", type=int, default=1000000, help="accesses per thread in the exactness tests")
+    parser.add_argument("--timeout", type=int, default=120, metavar="SECONDS", help="for one program")
     parser.add_argument("--valgrind", action="store_true", help="run the small programs under valgrind, which cannot follow static ones")
     options = parser.parse_args()
     options.build = os.path.abspath(options.build)
