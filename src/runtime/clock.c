@@ -14,7 +14,7 @@
 #include "runtime/sys.h"
 #include "runtime/thread.h"
 
-enum { BATCH = 32, CHUNK = 1 << 20, RUN = 256 /* numbers whose pages are made at once */ };
+enum { BATCH = 32, CHUNK = 1 << 20 };
 
 struct pt_clock *pt_clocks;
 
@@ -78,8 +78,6 @@ static pt_clock_id take_common(uint32_t size_class)
     if (!pairs)
         return 0;
     id = common.numbers++;
-    if (id % RUN == 0)
-        pt_sys_populate(&pt_clocks[id], RUN * sizeof *pt_clocks);
     pt_clocks[id].pairs = pairs;
     pt_clocks[id].size_class = size_class;
     return id;

@@ -17,7 +17,10 @@
  * those is free, the clock gets a common one. When the thread ends, both counts become one and the numbers are common
  * ones, as those of threads without a ring.
  */
+#include <string.h>
+
 #include "runtime/clock_impl.h"
+#include "runtime/pool.h"
 #include "runtime/sys.h"
 #include "runtime/thread.h"
 
@@ -34,10 +37,34 @@ bool pt_clock_ring_start(void)
     return pt_clock_homes && pt_clock_cycles;
 }
 
+/* Room for so many. From the pool: mapping memory for a ring, and unmapping it at the thread's end, would cost a short
+ * thread more than its clocks. */
+static bool make_room(struct pt_thread *self, uint32_t count)
+{
+    struct pt_clock_ring *ring = &self->clock_ring;
+    pt_clock_id *ids = pt_pool_take(self, count * sizeof *ids);
+    int64_t *local = ids ? pt_pool_take(self, count * sizeof *local) : NULL;
+    if (!local) {
+        pt_pool_give(self, ids);
+        return false;
+    }
+    if (ring->size) {
+        memcpy(ids, ring->ids, ring->size * sizeof *ids);
+        memcpy(local, ring->local, ring->size * sizeof *local);
+    }
+    pt_pool_give(self, ring->ids);
+    pt_pool_give(self, ring->local);
+    ring->ids = ids;
+    ring->local = local;
+    return true;
+}
+
 static void grow(struct pt_thread *self, uint32_t count)
 {
     struct pt_clock_ring *ring = &self->clock_ring;
-    while (count-- && ring->size < MOST) {
+    if (ring->size == MOST || !make_room(self, ring->size + count))
+        return;
+    while (count--) {
         pt_clock_id id = pt_clock_make(self, 0);
         if (!id)
             return;
@@ -60,10 +87,6 @@ static void new_cycle(struct pt_thread *self)
 static bool start_ring(struct pt_thread *self)
 {
     struct pt_clock_ring *ring = &self->clock_ring;
-    ring->ids = pt_sys_reserve(MOST * sizeof *ring->ids);
-    ring->local = pt_sys_reserve(MOST * sizeof *ring->local);
-    if (!ring->ids || !ring->local)
-        return false;
     ring->owner = self->slot + 1;
     new_cycle(self);
     grow(self, FIRST);
@@ -147,7 +170,7 @@ void pt_clock_ring_end(struct pt_thread *self)
             pt_clock_recycle(self, id);
     }
     new_cycle(self); /* whoever comes to have this place has other numbers */
-    pt_sys_release(ring->ids, MOST * sizeof *ring->ids);
-    pt_sys_release(ring->local, MOST * sizeof *ring->local);
+    pt_pool_give(self, ring->ids);
+    pt_pool_give(self, ring->local);
     *ring = (struct pt_clock_ring){0};
 }

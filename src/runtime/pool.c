@@ -5,7 +5,7 @@
 #include "runtime/sys.h"
 #include "runtime/thread.h"
 
-enum { SMALLEST = 6, BATCH = 16, CHUNK = 1 << 20, RUN = 1 << 16 };
+enum { SMALLEST = 6, BATCH = 16, CHUNK = 1 << 20 };
 
 /* In front of each piece. In a free one the next of its list follows. */
 struct head {
@@ -16,7 +16,6 @@ struct head {
 static struct {
     struct pt_spin lock;
     unsigned char *chunk;
-    unsigned char *ready; /* pages up to here are there; more are made in runs, which is cheaper than one by one */
     size_t left;
     void *free[PT_POOL_CLASSES];
 } common;
@@ -32,12 +31,9 @@ static void *carve(uint32_t size_class)
     if (common.left < bytes) {
         common.chunk = pt_sys_reserve(CHUNK);
         common.left = common.chunk ? CHUNK : 0;
-        common.ready = common.chunk;
         if (!common.chunk)
             return NULL;
     }
-    for (; common.ready < common.chunk + bytes; common.ready += RUN)
-        pt_sys_populate(common.ready, RUN);
     struct head *head = (void *)common.chunk;
     common.chunk += bytes;
     common.left -= bytes;
