@@ -31,129 +31,6 @@ _Atomic uint8_t *pt_monitor_fate(uint32_t property)
     return &fates[property];
 }
 
-static const struct pt_mttl_name *variable(uint32_t var)
-{
-    return pt_mttl_at(pt_monitor_block, vars, struct pt_mttl_name, var);
-}
-
-static struct pt_knows knowledge_of(const struct pt_thread *self)
-{
-    return pt_clocks[self->clock].knows; /* of the empty clock: nothing */
-}
-
-uint32_t pt_monitor_place(uint32_t slot)
-{
-    return pt_monitor_block->vars.count + slot;
-}
-
-void pt_monitor_learn(struct pt_thread *self, struct pt_fact *fact)
-{
-    bool says = self->local && fact->place == pt_monitor_place(self->local->slot);
-    struct pt_knows before = knowledge_of(self);
-    struct pt_knows knows = says ? pt_know_say(self, before, fact) : pt_know_learn(self, before, fact);
-    pt_clock_id clock = pt_clock_next_knows(self, knows);
-    if (clock)
-        pt_thread_set_clock(self, clock);
-}
-
-void pt_monitor_clock_changes(struct pt_thread *self, pt_clock_id before)
-{
-    struct pt_knows was = pt_clocks[before].knows, is = knowledge_of(self);
-    pt_know_settle(self, is.vector);
-    if (self->local && (was.vector != is.vector || was.fact != is.fact))
-        self->local->heard = true;
-}
-
-/* --- facts --- */
-
-/* A value whose text, if it is one, stands at *room, which moves on. */
-static struct pt_value copy_value(struct pt_value value, char **room)
-{
-    if (value.kind != PT_VALUE_STRING)
-        return value;
-    memcpy(*room, value.s, value.len);
-    value.s = *room;
-    *room += value.len;
-    return value;
-}
-
-static size_t text_of(struct pt_value value)
-{
-    return value.kind == PT_VALUE_STRING ? value.len : 0;
-}
-
-static size_t text_in(const struct pt_mttl_entry *entry, uint32_t cells)
-{
-    size_t text = 0;
-    for (uint32_t i = 0; i < cells; i++)
-        text += text_of(entry->cells[i]);
-    return text;
-}
-
-static uint32_t cells_in(size_t bytes)
-{
-    return (uint32_t)((bytes - sizeof(struct pt_mttl_entry)) / sizeof(struct pt_value));
-}
-
-/* By parts, as they were written a moment ago: see set_value. */
-static void fill_fact(struct pt_fact *fact, const struct pt_mttl_entry *entry, size_t bytes, uint64_t version,
-                      uint64_t state)
-{
-    char *room = (char *)&fact->entry + bytes;
-    fact->entry.slot = entry->slot;
-    fact->entry.version = (uint32_t)version;
-    fact->entry.cap = entry->cap;
-    fact->entry.used = entry->used;
-    fact->entry.state = state;
-    fact->entry.place = 0;
-    for (uint32_t i = 0, cells = cells_in(bytes); i < cells; i++)
-        fact->entry.cells[i] = copy_value(entry->cells[i], &room);
-    fact->version = version + 1;
-}
-
-static void fill_origin(struct pt_happening *from, const struct pt_happening *what)
-{
-    from->kind = what->kind;
-    from->object = what->object;
-    from->size = what->size;
-    from->address = what->address;
-    from->name = what->name;
-    from->site = what->site;
-    from->value = what->value;
-}
-
-struct pt_fact *pt_monitor_first_fact(struct pt_thread *self, const struct pt_local *local)
-{
-    size_t text = text_in(local->next, cells_in(local->next_bytes));
-    struct pt_fact *fact = pt_fact_new(self, pt_monitor_place(local->slot), local->next_bytes, text);
-    if (!fact)
-        return NULL;
-    fill_fact(fact, local->next, local->next_bytes, 0, 0);
-    fact->from = (struct pt_happening){.object = PT_NO_OBJECT};
-    return fact;
-}
-
-void pt_monitor_written(struct pt_thread *self, uint32_t object)
-{
-    const struct pt_watched *watched = &pt_watched[object];
-    uint32_t var = watched->local - 1;
-    if (!watched->local || !(variable(var)->uses & PT_MTTL_USE_VALUE))
-        return;
-    struct pt_shape shape = {watched->size, watched->type, watched->bit_offset, watched->bit_size};
-    struct pt_value value = pt_shape_value(&shape, watched->last);
-    struct pt_fact *fact = pt_fact_new(self, var, 0, text_of(value));
-    if (!fact)
-        return;
-    char *room = (char *)&fact->entry;
-    /* the access clock was taken, so the last write is known */
-    const struct pt_fact *before = pt_know_at(knowledge_of(self), var);
-    fact->version = before ? before->version + 1 : 1;
-    fact->value = copy_value(value, &room);
-    pt_monitor_learn(self, fact);
-}
-
-/* --- a step --- */
-
 static bool make_room(struct pt_thread *self, struct pt_local *local, uint32_t used)
 {
     const struct pt_mttl *m = pt_monitor_block;
@@ -228,7 +105,7 @@ static uint64_t fill_values(struct pt_local *local, struct pt_knows knows)
 /* What the thread knows now, where the evaluator looks for it; false without memory. */
 static bool hear(struct pt_thread *self, struct pt_local *local, uint32_t used)
 {
-    struct pt_knows knows = knowledge_of(self);
+    struct pt_knows knows = pt_monitor_knows(self);
     local->view.used = used;
     if (!make_room(self, local, used) || !fill_known(self, local, knows))
         return false;
@@ -268,22 +145,6 @@ void pt_monitor_close(struct pt_thread *self, uint32_t property)
     local->since[property] = 0;
 }
 
-static void show(struct pt_thread *self, struct pt_local *local, const struct pt_happening *what)
-{
-    uint32_t place = pt_monitor_place(local->slot);
-    const struct pt_fact *last = pt_know_at(knowledge_of(self), place);
-    uint64_t version = last ? last->version : 1;
-    size_t text = text_in(local->next, cells_in(local->next_bytes));
-    struct pt_fact *fact;
-    pt_clock_id clock = pt_clock_next_says(self, place, local->next->cap, local->next_bytes, text, &fact);
-    if (!clock)
-        return; /* recording has stopped */
-    fill_fact(fact, local->next, local->next_bytes, version, self->states);
-    fill_origin(&fact->from, what);
-    pt_thread_say(self, clock);
-    local->known[local->slot] = &fact->entry;
-}
-
 static void step(struct pt_thread *self, const struct pt_happening *what)
 {
     struct pt_local *local = self->local;
@@ -297,7 +158,7 @@ static void step(struct pt_thread *self, const struct pt_happening *what)
     if (flags & PT_MTTL_BROKEN || was_broken)
         judge(self, local, &local->view, what);
     if (flags & PT_MTTL_EXPORTED && local->tracks)
-        show(self, local, what);
+        pt_monitor_show(self, local, what);
     local->heard = false;
 }
 
@@ -364,7 +225,7 @@ void pt_monitor_access(struct pt_thread *self, const struct pt_happening *what)
     bool write = what->kind != PT_KIND_READ && what->kind != PT_KIND_READ_AT;
     bool update = what->kind == PT_KIND_UPDATE || what->kind == PT_KIND_UPDATE_AT;
     uint32_t local = what->object == PT_NO_OBJECT ? 0 : pt_watched[what->object].local;
-    uint32_t name = local && variable(local - 1)->uses & PT_MTTL_USE_ACCESS ? local - 1 : PT_MTTL_NONE;
+    uint32_t name = local && pt_monitor_var(local - 1)->uses & PT_MTTL_USE_ACCESS ? local - 1 : PT_MTTL_NONE;
     struct pt_mttl_event *event = new_event(self->local,
                                             update  ? PT_MTTL_UPDATE
                                             : write ? PT_MTTL_WRITE
@@ -384,9 +245,9 @@ uint32_t pt_monitor_variable(const char *name)
 {
     uint32_t by_path = 0, found = 0;
     for (uint32_t i = 0; i < pt_monitor_block->vars.count; i++) {
-        if (strcmp(pt_mttl_string(pt_monitor_block, variable(i)->target), name) == 0)
+        if (strcmp(pt_mttl_string(pt_monitor_block, pt_monitor_var(i)->target), name) == 0)
             return i + 1;
-        if (strcmp(pt_mttl_string(pt_monitor_block, variable(i)->path), name) == 0) {
+        if (strcmp(pt_mttl_string(pt_monitor_block, pt_monitor_var(i)->path), name) == 0) {
             by_path = i + 1;
             found++;
         }
@@ -417,7 +278,8 @@ static uint32_t variable_named(struct pt_local *local, const char *name)
 {
     uint32_t at = (uint32_t)((uintptr_t)name * UINT64_C(0x9e3779b97f4a7c15) >> 61), var = local->names[at].variable;
     _Static_assert(PT_LOCAL_NAMES == 1 << (64 - 61), "as many as the hash has values");
-    if (local->names[at].name == name && same_text(pt_mttl_string(pt_monitor_block, variable(var - 1)->target), name))
+    if (local->names[at].name == name &&
+        same_text(pt_mttl_string(pt_monitor_block, pt_monitor_var(var - 1)->target), name))
         return var;
     var = pt_monitor_variable(name);
     if (var) {
@@ -452,7 +314,7 @@ void pt_monitor_mark(struct pt_thread *self, enum pt_event_kind kind, const char
         uint32_t var = variable_named(self->local, name);
         what.value = pt_value_int(value);
         if (var) {
-            what.name = pt_mttl_string(pt_monitor_block, variable(var - 1)->target);
+            what.name = pt_mttl_string(pt_monitor_block, pt_monitor_var(var - 1)->target);
             set_local(self->local, var - 1, value);
         }
     } else if (kind == PT_KIND_BEGIN || kind == PT_KIND_END) {
@@ -581,9 +443,9 @@ static void read_initial(struct pt_thread *self)
         if (!w->address || !w->local)
             continue;
         struct pt_value value = pt_shape_value(&shape, w->last);
-        char *room = text_of(value) ? pt_pool_take(self, value.len) : NULL;
-        if (room || !text_of(value))
-            initial_values[w->local - 1] = copy_value(value, &room);
+        char *room = pt_monitor_text_of(value) ? pt_pool_take(self, value.len) : NULL;
+        if (room || !pt_monitor_text_of(value))
+            initial_values[w->local - 1] = pt_monitor_copy_value(value, &room);
     }
 }
 

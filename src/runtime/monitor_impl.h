@@ -1,13 +1,28 @@
-/* Between monitor.c, which evaluates, monitor_slots.c, which knows the threads, and monitor_races.c. */
+/* Between monitor.c, which evaluates, monitor_facts.c, which makes facts of it, monitor_slots.c, which knows the
+ * threads, and monitor_races.c. */
 #ifndef PT_RUNTIME_MONITOR_IMPL_H
 #define PT_RUNTIME_MONITOR_IMPL_H
 
 #include "runtime/monitor.h"
 
+static inline const struct pt_mttl_name *pt_monitor_var(uint32_t var)
+{
+    return pt_mttl_at(pt_monitor_block, vars, struct pt_mttl_name, var);
+}
+static inline struct pt_knows pt_monitor_knows(const struct pt_thread *self)
+{
+    return pt_clocks[self->clock].knows; /* of the empty clock: nothing */
+}
+
 /* Where a thread stands in vectors of knowledge. */
 uint32_t pt_monitor_place(uint32_t slot);
 /* The thread knows this from here on. The caller's reference to it is taken over. */
 void pt_monitor_learn(struct pt_thread *self, struct pt_fact *fact);
+/* A value whose text, if it is one, is copied to *room, which moves on; and how long that text is. */
+struct pt_value pt_monitor_copy_value(struct pt_value value, char **room);
+size_t pt_monitor_text_of(struct pt_value value);
+/* What the thread's entry has now becomes known with its clock. */
+void pt_monitor_show(struct pt_thread *self, struct pt_local *local, const struct pt_happening *what);
 /* What others know of a thread before its first event. */
 struct pt_fact *pt_monitor_first_fact(struct pt_thread *self, const struct pt_local *local);
 void pt_monitor_close(struct pt_thread *self, uint32_t property);

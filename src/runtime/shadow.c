@@ -116,6 +116,19 @@ static bool clear_page(struct pt_thread *self, struct pt_leaf *leaf, uintptr_t p
     return any;
 }
 
+bool pt_shadow_any(uintptr_t from, uintptr_t to)
+{
+    for (uintptr_t page = from & ~(uintptr_t)4095; page < to && pt_address_ok(page); page += 4096) {
+        struct pt_leaf *leaf = atomic_load_explicit(&pt_leaves[page >> PT_LEAF_BITS], memory_order_acquire);
+        unsigned index = (page & ((1u << PT_LEAF_BITS) - 1)) >> 12;
+        if (!leaf)
+            page = (page | ((1u << PT_LEAF_BITS) - 1)) - 4095; /* on to the next leaf */
+        else if (atomic_load_explicit(&leaf->used[index >> 6], memory_order_relaxed) >> (index & 63) & 1)
+            return true;
+    }
+    return false;
+}
+
 bool pt_shadow_clear(struct pt_thread *self, uintptr_t from, uintptr_t to, bool keep)
 {
     bool any = false;

@@ -154,6 +154,8 @@ void pt_granule_drop_between(struct pt_thread *self);
 /* Makes a held granule fine, for good: a watched variable lies there. Its record is NULL when there is no more room. */
 struct pt_fine *pt_granule_make_fine(struct pt_thread *self, uintptr_t address, uint64_t *word);
 
+/* Whether there may be something to clear between. */
+bool pt_shadow_any(uintptr_t from, uintptr_t to);
 /* Ends the lives of all variables in [from, to). With `keep` the thread's clock takes what was written there; true if
  * there was anything. */
 bool pt_shadow_clear(struct pt_thread *self, uintptr_t from, uintptr_t to, bool keep);

@@ -7,6 +7,7 @@
  */
 #include "runtime/thread.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "runtime/emit.h"
@@ -225,6 +226,32 @@ static void let_go(struct pt_thread *self, struct pt_thread *thread)
     free_slot(thread);
 }
 
+/*
+ * Its stack is other variables for the next thread that gets it. Where exactly it lies is asked only if there is
+ * something to forget: the answer comes from malloc's memory, of which glibc gives each thread that asks for some an
+ * arena of its own. A thread's own record lies at the upper end of its stack.
+ */
+static void forget_stack(struct pt_thread *self)
+{
+    enum { SLACK = 1 << 20 };
+    uintptr_t own = (uintptr_t)pthread_self();
+    pthread_attr_t attributes;
+    void *low;
+    size_t size;
+    int error = errno;
+    if (!self->stack_size || (!pt_full_any() && !pt_shadow_any(own - self->stack_size - SLACK, own + SLACK)))
+        return;
+    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+        if (pthread_attr_getstack(&attributes, &low, &size) == 0) {
+            pt_shadow_clear(self, (uintptr_t)low, (uintptr_t)low + size, false);
+            if (pt_full_any())
+                pt_full_freed(self, (uintptr_t)low, (uintptr_t)low + size);
+        }
+        pthread_attr_destroy(&attributes);
+    }
+    errno = error;
+}
+
 static void end(void *value)
 {
     struct pt_thread *self = value;
@@ -234,9 +261,7 @@ static void end(void *value)
     pt_gate_ended(self);
     pt_enter(self);
     if (pt_channel)
-        pt_shadow_clear(self, self->stack_low, self->stack_high, false);
-    if (pt_channel && pt_full_any())
-        pt_full_freed(self, self->stack_low, self->stack_high);
+        forget_stack(self);
     pt_monitor_end(self);
     pt_transport_thread(self, PT_WIRE_OP_END, 0, 0);
     pt_transport_end(self);

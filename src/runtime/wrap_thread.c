@@ -1,5 +1,4 @@
 /* Starting, joining and detaching threads, POSIX and C11. */
-#include <errno.h>
 #include <pthread.h>
 #include <threads.h>
 
@@ -57,28 +56,24 @@ static void tell_fork(struct pt_thread *child)
     pt_leave(self);
 }
 
-/* Its stack is other variables for the next thread that gets it. */
-static void note_stack(struct pt_thread *self)
+/* How large the stack of the child will be; not more than that. */
+static size_t stack_size(const pthread_attr_t *attributes)
 {
-    pthread_attr_t attributes;
-    void *low;
-    size_t size;
-    int error = errno;
-    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
-        if (pthread_attr_getstack(&attributes, &low, &size) == 0) {
-            self->stack_low = (uintptr_t)low;
-            self->stack_high = (uintptr_t)low + size;
-        }
-        pthread_attr_destroy(&attributes);
+    pthread_attr_t standard;
+    size_t size = 0;
+    if (attributes) {
+        pthread_attr_getstacksize(attributes, &size);
+    } else if (pthread_attr_init(&standard) == 0) {
+        pthread_attr_getstacksize(&standard, &size);
+        pthread_attr_destroy(&standard);
     }
-    errno = error;
+    return size;
 }
 
 static void *run_posix(void *context)
 {
     struct pt_thread *self = context;
     pt_thread_begin(self);
-    note_stack(self);
     return self->start(self->argument);
 }
 
@@ -86,7 +81,6 @@ static int run_c11(void *context)
 {
     struct pt_thread *self = context;
     pt_thread_begin(self);
-    note_stack(self);
     return self->start_c11(self->argument);
 }
 
@@ -102,6 +96,7 @@ PT_WRAP(int, pthread_create,
     child->start = start;
     child->runs = pt_module_callable((uintptr_t)start, argument);
     child->argument = argument;
+    child->stack_size = stack_size(attributes);
     atomic_store(&child->let_go, detached == PTHREAD_CREATE_DETACHED);
     atomic_store(&child->detached, detached == PTHREAD_CREATE_DETACHED);
     tell_fork(child);
@@ -119,6 +114,7 @@ PT_WRAP(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *argument))
     child->start_c11 = start;
     child->runs = (uintptr_t)start;
     child->argument = argument;
+    child->stack_size = stack_size(NULL);
     tell_fork(child);
     int result = PT_REAL(thrd_create)(thread, run_c11, child);
     if (result != thrd_success)
