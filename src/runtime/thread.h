@@ -144,7 +144,7 @@ struct pt_thread {
     void *(*start)(void *);
     int (*start_c11)(void *);
     void *argument;
-    uint64_t runs; /* what it is named after: its start function, or the callable of a std::thread */
+    uint64_t runs;     /* what it is named after: its start function, or the callable of a std::thread */
     size_t stack_size; /* at most */
     int destructor_rounds;
     struct pt_thread *next; /* in its bucket, or in the free list */
