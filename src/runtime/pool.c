@@ -25,7 +25,8 @@ static void **link_of(void *memory)
     return memory;
 }
 
-static void *carve(uint32_t size_class)
+/* Memory for that many pieces of the class, not touched; fewer at the end of a chunk, NULL without memory. */
+static unsigned char *carve(uint32_t size_class, unsigned *count)
 {
     size_t bytes = (size_t)1 << (SMALLEST + size_class);
     if (common.left < bytes) {
@@ -34,30 +35,40 @@ static void *carve(uint32_t size_class)
         if (!common.chunk)
             return NULL;
     }
-    struct head *head = (void *)common.chunk;
-    common.chunk += bytes;
-    common.left -= bytes;
-    head->size_class = size_class;
-    return head + 1;
+    if (*count * bytes > common.left)
+        *count = (unsigned)(common.left / bytes);
+    unsigned char *pieces = common.chunk;
+    common.chunk += *count * bytes;
+    common.left -= *count * bytes;
+    return pieces;
 }
 
-/* Moves a few pieces of the class to the thread's list. */
+static void keep(struct pt_thread *self, uint32_t size_class, void *memory)
+{
+    *link_of(memory) = self->pool.free[size_class].first;
+    self->pool.free[size_class].first = memory;
+    self->pool.free[size_class].count++;
+}
+
+/* Moves a few pieces of the class to the thread's list. New ones are touched, page by page, when the lock is free
+ * again. */
 static void refill(struct pt_thread *self, uint32_t size_class)
 {
+    unsigned moved = 0, made = BATCH;
+    unsigned char *pieces = NULL;
     pt_spin_lock(&common.lock);
-    for (unsigned i = 0; i < BATCH; i++) {
-        void *memory = common.free[size_class];
-        if (memory)
-            common.free[size_class] = *link_of(memory);
-        else
-            memory = carve(size_class);
-        if (!memory)
-            break;
-        *link_of(memory) = self->pool.free[size_class].first;
-        self->pool.free[size_class].first = memory;
-        self->pool.free[size_class].count++;
+    for (void *memory; moved < BATCH && (memory = common.free[size_class]); moved++) {
+        common.free[size_class] = *link_of(memory);
+        keep(self, size_class, memory);
     }
+    if (!moved)
+        pieces = carve(size_class, &made);
     pt_spin_unlock(&common.lock);
+    for (unsigned i = 0; pieces && i < made; i++) {
+        struct head *head = (void *)(pieces + ((size_t)i << (SMALLEST + size_class)));
+        head->size_class = size_class;
+        keep(self, size_class, head + 1);
+    }
 }
 
 static void *take_large(size_t bytes)
