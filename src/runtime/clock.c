@@ -66,36 +66,41 @@ static pt_clock_id take_free(uint32_t size_class)
     return id;
 }
 
-/* Under the common lock: a number with room of this class at least, or 0. */
-static pt_clock_id take_common(uint32_t size_class)
+struct taken {
+    pt_clock_id id;              /* 0: there is none */
+    struct pt_clock_pair *pairs; /* of a new number; NULL: it has some */
+};
+
+/* Under the common lock: a number with room of this class at least. A new one is not touched yet. */
+static struct taken take_common(uint32_t size_class)
 {
-    pt_clock_id id = take_free(size_class);
-    if (id)
-        return id;
-    if (common.numbers >> PT_CLOCK_BITS)
-        return 0;
-    struct pt_clock_pair *pairs = carve_pairs(size_class);
-    if (!pairs)
-        return 0;
-    id = common.numbers++;
-    pt_clocks[id].pairs = pairs;
-    pt_clocks[id].size_class = size_class;
-    return id;
+    struct taken taken = {.id = take_free(size_class)};
+    if (taken.id || common.numbers >> PT_CLOCK_BITS)
+        return taken;
+    taken.pairs = carve_pairs(size_class);
+    if (taken.pairs)
+        taken.id = common.numbers++;
+    return taken;
 }
 
 static pt_clock_id refill(struct pt_thread *self, uint32_t size_class)
 {
-    unsigned wanted = size_class > 8 ? 1 : BATCH;
+    struct taken taken[BATCH];
+    unsigned wanted = size_class > 8 ? 1 : BATCH, count = 0;
     pt_spin_lock(&common.lock);
-    for (unsigned i = 0; i < wanted; i++) {
-        pt_clock_id id = take_common(size_class);
-        if (!id)
-            break;
-        pt_clocks[id].next_free = self->clocks.free[size_class].first;
-        self->clocks.free[size_class].first = id;
+    while (count < wanted && (taken[count] = take_common(size_class)).id)
+        count++;
+    pt_spin_unlock(&common.lock);
+    for (unsigned i = 0; i < count; i++) {
+        struct pt_clock *clock = &pt_clocks[taken[i].id];
+        if (taken[i].pairs) {
+            clock->pairs = taken[i].pairs;
+            clock->size_class = size_class;
+        }
+        clock->next_free = self->clocks.free[size_class].first;
+        self->clocks.free[size_class].first = taken[i].id;
         self->clocks.free[size_class].count++;
     }
-    pt_spin_unlock(&common.lock);
     return self->clocks.free[size_class].first;
 }
 
