@@ -24,7 +24,7 @@
 #include "runtime/sys.h"
 #include "runtime/thread.h"
 
-enum { FEW = 128, FIRST = 128, MOST = 1 << 20, LOOKS = 8 };
+enum { FEW = 16, FIRST = 128, MOST = 1 << 20, LOOKS = 8 };
 #define BIAS (INT64_C(1) << 60)
 
 _Atomic uint64_t *pt_clock_homes;
