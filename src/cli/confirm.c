@@ -83,13 +83,7 @@ static bool set_options(struct request *request, const struct pt_parsed *parsed)
 
 static enum pt_status load(const char *path, struct pt_loaded **ret_loaded, struct pt_err *err)
 {
-    char *text;
-    size_t len;
-    enum pt_status status = pt_file_read(path, &text, &len, err);
-    if (status != PT_OK)
-        return status;
-    status = pt_result_read(path, text, len, ret_loaded, err);
-    free(text);
+    enum pt_status status = pt_file_result(path, ret_loaded, err);
     if (status == PT_OK && (*ret_loaded)->is_model) {
         pt_loaded_free(*ret_loaded);
         status = pt_err_at(err, PT_EINPUT, path, 0, 0, "a result of 'model' is not about a run of a program");

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "portent-monitor.h"
+#include "report/result.h"
 #include "trace/binary.h"
 
 /* Property and HOA files are written by people or small tools; more than this is a device or a mistake. */
@@ -52,6 +53,18 @@ static enum pt_status fetch(void *context, const char *path, char **ret_text, si
 {
     (void)context;
     return pt_file_read(path, ret_text, ret_len, err);
+}
+
+enum pt_status pt_file_result(const char *path, struct pt_loaded **ret_loaded, struct pt_err *err)
+{
+    char *text;
+    size_t len;
+    enum pt_status status = pt_file_read(path, &text, &len, err);
+    if (status != PT_OK)
+        return status;
+    status = pt_result_read(path, text, len, ret_loaded, err);
+    free(text);
+    return status;
 }
 
 enum pt_status pt_file_properties(struct pt_properties *props, const char *path, struct pt_err *err)

@@ -143,25 +143,13 @@ static enum pt_status not_made(const struct request *request, const char *from, 
                      request->format == PT_NONE ? "" : options_table[request->format].name, from);
 }
 
-static enum pt_status load(const char *path, struct pt_loaded **ret_loaded, struct pt_err *err)
-{
-    char *text;
-    size_t len;
-    enum pt_status status = pt_file_read(path, &text, &len, err);
-    if (status != PT_OK)
-        return status;
-    status = pt_result_read(path, text, len, ret_loaded, err);
-    free(text);
-    return status;
-}
-
 /* All results of the command line as one. */
 static enum pt_status load_all(const struct request *request, struct pt_loaded **ret_loaded, struct pt_err *err)
 {
     struct pt_loaded *all = NULL, *more;
-    enum pt_status status = load(request->inputs[0], &all, err);
+    enum pt_status status = pt_file_result(request->inputs[0], &all, err);
     for (uint32_t i = 1; i < request->input_count && status == PT_OK; i++) {
-        status = load(request->inputs[i], &more, err);
+        status = pt_file_result(request->inputs[i], &more, err);
         if (status != PT_OK)
             break;
         pt_loaded_merge(all, more);

@@ -37,13 +37,7 @@ enum pt_status pt_triage_suppressions(struct pt_triage *triage, const char *path
 enum pt_status pt_triage_baseline(struct pt_triage *triage, const char *path, struct pt_err *err)
 {
     struct pt_loaded *loaded;
-    char *text;
-    size_t len;
-    enum pt_status status = pt_file_read(path, &text, &len, err);
-    if (status != PT_OK)
-        return status;
-    status = pt_result_read(path, text, len, &loaded, err);
-    free(text);
+    enum pt_status status = pt_file_result(path, &loaded, err);
     if (status != PT_OK)
         return status;
     for (uint32_t i = 0; i < loaded->result.count; i++) {

@@ -128,7 +128,7 @@ static bool is_untouched(uintptr_t address)
     {                                                                                                                  \
         uintptr_t at = (uintptr_t)address;                                                                             \
         struct pt_reading *reading = self->busy ? NULL : pt_readers_at(self, seen, at, pt_bytes_at(at, bytes));        \
-        if (reading && reading->clock == self->clock) {                                                                \
+        if (reading && pt_readers_clock(reading) == self->clock) {                                                     \
             type value = perform;                                                                                      \
             atomic_thread_fence(memory_order_acquire);                                                                 \
             if (pt_readers_still(reading, word, seen)) {                                                               \

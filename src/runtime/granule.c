@@ -160,15 +160,9 @@ void pt_granule_before_write(struct pt_thread *self, uint64_t word, unsigned byt
             pt_thread_take(self, pt_shadow_access(word));
         return;
     }
-    pt_granule_collect(self, word);
-    for (unsigned i = 0; i < 8; i++)
+    for (unsigned i = 0; i < 8; i++) /* readings were collected before the access: pt_hold_take */
         if (bytes >> i & 1)
             pt_thread_take(self, fine_of(word)->access[i]);
-}
-
-static bool has_passed(struct pt_thread *self, pt_clock_id id)
-{
-    return pt_thread_has_passed(self, id) || pt_thread_has_seen(self, id);
 }
 
 /* max(A, V_i) for each byte read; equal neighbours are joined once, and references to fresh joins are dropped by the
@@ -187,7 +181,7 @@ static uint64_t read_spread(struct pt_thread *self, uintptr_t address, uint64_t 
         if (state.access[i] != before) {
             before = state.access[i];
             joined = self->clock;
-            if (!has_passed(self, before))
+            if (!pt_thread_is_past(self, before))
                 fresh[fresh_count++] = joined = pt_clock_join(self, before, self->clock);
         }
         /* equal clocks under another number: take the thread's, so that next time the numbers agree */
@@ -209,13 +203,14 @@ uint64_t pt_granule_after_read(struct pt_thread *self, uintptr_t address, uint64
     if (!is_fine(word) && (known & bytes) == bytes) {
         if (access == clock)
             return word;
-        if (!has_passed(self, access) && pt_clock_leq(clock, access)) {
+        if (!pt_thread_is_past(self, access) && pt_clock_leq(clock, access)) {
             if (self->quick == clock)
                 pt_granule_note_between(self, word);
             return word;
         }
     }
-    if (!is_fine(word) && (word == 0 || (known == bytes && (has_passed(self, access) || pt_clock_leq(access, clock)))))
+    if (!is_fine(word) &&
+        (word == 0 || (known == bytes && (pt_thread_is_past(self, access) || pt_clock_leq(access, clock)))))
         return pt_granule_raise_access(self, address, word, bytes);
     if ((is_fine(word) || known == bytes) && pt_readers_add(self, address, &word, bytes))
         return word;

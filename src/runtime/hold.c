@@ -350,7 +350,7 @@ static bool write_alike(struct pt_thread *self, const struct pt_hold *hold)
     bool whole = hold->from == hold->low && hold->to == hold->high &&
                  hold->low >> PT_LEAF_BITS == (hold->high - 1) >> PT_LEAF_BITS;
     if (!whole || !clock || !seen || seen & PT_SHADOW_FINE || self->quick == UINT64_MAX ||
-        !(pt_thread_has_passed(self, pt_shadow_access(seen)) || pt_thread_has_seen(self, pt_shadow_access(seen))))
+        !pt_thread_is_past(self, pt_shadow_access(seen)))
         return false;
     for (uintptr_t i = 1; i < count; i++)
         if (held_word(&first[i]) != seen)

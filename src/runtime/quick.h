@@ -59,8 +59,7 @@ static inline bool pt_quick_is_passed(struct pt_thread *self, uint64_t word, uns
 {
     unsigned known = pt_shadow_bytes(word);
     return !(word & PT_SHADOW_STATE) && !(known & ~bytes) && (write || !known || known == bytes) && self->clock &&
-           self->quick != UINT64_MAX &&
-           (pt_thread_has_passed(self, pt_shadow_access(word)) || pt_thread_has_seen(self, pt_shadow_access(word)));
+           self->quick != UINT64_MAX && pt_thread_is_past(self, pt_shadow_access(word));
 }
 
 /* Enters the runtime and holds the granule if its word is still `seen`; the caller leaves if it is not. The thread is
@@ -78,13 +77,13 @@ static inline bool pt_quick_hold(struct pt_thread *self, pt_shadow_word *word, u
                             1);
 }
 
-/* The same for a passed access. What a stamp said of a number that nobody held for us is asked again: the number may
- * have been used for another clock in between. */
+/* The same for a passed access. What its ring said of a number that nobody held for us is asked again: it may have been
+ * used for another clock in between. */
 static inline bool pt_quick_hold_passed(struct pt_thread *self, pt_shadow_word *word, uint64_t seen)
 {
     if (!pt_quick_hold(self, word, seen))
         return false;
-    if (pt_thread_has_passed(self, pt_shadow_access(seen)) || pt_thread_has_seen(self, pt_shadow_access(seen)))
+    if (pt_thread_is_past(self, pt_shadow_access(seen)))
         return true;
     pt_granule_let_go(word, seen);
     return false;

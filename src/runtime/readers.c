@@ -35,9 +35,9 @@ static void raise_all(struct pt_thread *self, struct pt_fine *fine, pt_clock_id 
 /* The clock of a reading goes into the record, and the reading ends. */
 static void fold(struct pt_thread *self, struct pt_fine *fine, struct pt_reading *reading)
 {
-    raise_all(self, fine, reading->clock);
-    pt_thread_release(self, reading->clock, 1);
-    reading->clock = 0;
+    raise_all(self, fine, pt_readers_clock(reading));
+    pt_thread_release(self, pt_readers_clock(reading), 1);
+    atomic_store_explicit(&reading->clock, 0, memory_order_relaxed);
     /* release: a read that sees what the holder writes next sees this too */
     atomic_store_explicit(&reading->record, 0, memory_order_release);
 }
@@ -79,9 +79,7 @@ bool pt_readers_add(struct pt_thread *self, uintptr_t address, uint64_t *word, u
         self->crowded = reading; /* there will be room next time */
         return false;
     }
-    pt_thread_give(self, 1);
-    pt_thread_release(self, reading->clock, 1);
-    reading->clock = self->clock;
+    pt_readers_renew(self, reading);
     reading->granule = address & ~(uintptr_t)7;
     reading->bytes = bytes;
     atomic_store_explicit(&reading->record, record, memory_order_relaxed);

@@ -42,6 +42,20 @@ static inline bool pt_readers_still(const struct pt_reading *reading, pt_shadow_
            atomic_load_explicit(&reading->record, memory_order_relaxed) == pt_shadow_access(seen);
 }
 
+/* relaxed: a collector may clear it at any time, which `record` tells, too */
+static inline pt_clock_id pt_readers_clock(const struct pt_reading *reading)
+{
+    return atomic_load_explicit(&reading->clock, memory_order_relaxed);
+}
+
+/* The thread's clock in place of the last; no collector can be at it. */
+static inline void pt_readers_renew(struct pt_thread *self, struct pt_reading *reading)
+{
+    pt_thread_give(self, 1);
+    pt_thread_release(self, pt_readers_clock(reading), 1);
+    atomic_store_explicit(&reading->clock, self->clock, memory_order_relaxed);
+}
+
 /* A read by a thread whose clock is not that of the reading: enters the runtime; false if the granule is not as it was,
  * and then the caller leaves. */
 static inline bool pt_readers_begin(struct pt_thread *self, struct pt_reading *reading, pt_shadow_word *word,
@@ -69,9 +83,7 @@ static inline bool pt_readers_done(struct pt_thread *self, struct pt_reading *re
         self->disturbed = false;
         return false;
     }
-    pt_thread_give(self, 1);
-    pt_thread_release(self, reading->clock, 1);
-    reading->clock = self->clock;
+    pt_readers_renew(self, reading);
     /* release: partner of the acquire by which a collector sees that it may look */
     atomic_store_explicit(&reading->busy, 0, memory_order_release);
     return true;

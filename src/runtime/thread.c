@@ -375,7 +375,7 @@ void pt_thread_drop_passed(struct pt_thread *self)
 
 void pt_thread_take(struct pt_thread *self, pt_clock_id id)
 {
-    if (pt_thread_has_passed(self, id) || pt_thread_has_seen(self, id))
+    if (pt_thread_is_past(self, id))
         return;
     if (!pt_clock_leq(id, self->clock)) {
         pt_clock_id joined = pt_clock_next_join(self, id);

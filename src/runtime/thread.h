@@ -62,7 +62,7 @@ struct pt_between {
 struct pt_reading {
     _Alignas(64) _Atomic uint32_t busy;
     _Atomic uint32_t record; /* the granule's; 0: none */
-    pt_clock_id clock;
+    _Atomic pt_clock_id clock;
     unsigned bytes;
     uintptr_t granule;
 };
@@ -265,6 +265,12 @@ static inline bool pt_thread_has_seen(const struct pt_thread *self, pt_clock_id 
         return true;
     uint64_t cycle = atomic_load_explicit(&pt_clocks[id].cycle, memory_order_relaxed);
     return cycle < seen->cycle || (cycle == seen->cycle && position <= seen->position);
+}
+
+/* Either way; what the second says of a number that nobody holds for the caller is to be asked again. */
+static inline bool pt_thread_is_past(struct pt_thread *self, pt_clock_id id)
+{
+    return pt_thread_has_passed(self, id) || pt_thread_has_seen(self, id);
 }
 
 /* The thread's clock is no earlier than this one, which the caller holds. */

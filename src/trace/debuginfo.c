@@ -270,29 +270,9 @@ void pt_debuginfo_texts(struct pt_debuginfo *info, const char *function, pt_debu
     }
 }
 
-bool pt_debuginfo_has_runtime(struct pt_debuginfo *info)
-{
-    Elf_Scn *section = NULL;
-    GElf_Shdr header;
-    while ((section = elf_nextscn(info->modules[0].elf, section))) {
-        Elf_Data *data;
-        if (!gelf_getshdr(section, &header) || (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM) ||
-            !(data = elf_getdata(section, NULL)))
-            continue;
-        GElf_Sym symbol;
-        for (int i = 0; gelf_getsym(data, i, &symbol); i++) {
-            const char *name = elf_strptr(info->modules[0].elf, header.sh_link, symbol.st_name);
-            if (symbol.st_shndx != SHN_UNDEF && name && strcmp(name, "__portent_event") == 0)
-                return true;
-        }
-    }
-    return false;
-}
-
-/* --- functions --- */
-
-/* A function's symbol, for modules without debug information. */
-static const char *symbol_at(Elf *elf, uint64_t address)
+/* The name of the first symbol that is defined here and wanted, or NULL. */
+static const char *find_symbol(Elf *elf, bool (*wanted)(const GElf_Sym *symbol, const char *name, uint64_t address),
+                               uint64_t address)
 {
     Elf_Scn *section = NULL;
     GElf_Shdr header;
@@ -303,11 +283,37 @@ static const char *symbol_at(Elf *elf, uint64_t address)
             continue;
         GElf_Sym symbol;
         for (int i = 0; gelf_getsym(data, i, &symbol); i++) {
-            if (symbol.st_shndx != SHN_UNDEF && GELF_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_value == address)
-                return elf_strptr(elf, header.sh_link, symbol.st_name);
+            const char *name = elf_strptr(elf, header.sh_link, symbol.st_name);
+            if (symbol.st_shndx != SHN_UNDEF && name && wanted(&symbol, name, address))
+                return name;
         }
     }
     return NULL;
+}
+
+static bool is_runtime(const GElf_Sym *symbol, const char *name, uint64_t address)
+{
+    (void)symbol, (void)address;
+    return strcmp(name, "__portent_event") == 0;
+}
+
+bool pt_debuginfo_has_runtime(struct pt_debuginfo *info)
+{
+    return find_symbol(info->modules[0].elf, is_runtime, 0);
+}
+
+/* --- functions --- */
+
+/* A function's symbol, for modules without debug information. */
+static bool is_function_at(const GElf_Sym *symbol, const char *name, uint64_t address)
+{
+    (void)name;
+    return GELF_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_value == address;
+}
+
+static const char *symbol_at(Elf *elf, uint64_t address)
+{
+    return find_symbol(elf, is_function_at, address);
 }
 
 /*

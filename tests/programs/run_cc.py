@@ -14,14 +14,12 @@ import sys
 import tempfile
 import time
 
+from suite import Failure
+
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cc")
 PORTENT = ""
 CLANG = ""
 TESTS = []
-
-
-class Failure(Exception):
-    pass
 
 
 def test(function):

@@ -12,10 +12,13 @@ import sys
 import tempfile
 import time
 
+from suite import Failure, Suite, contains, run, same, write
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 PORTENT = ""
-TESTS = []
+SUITE = Suite("confirm")
+test = SUITE.test
 FOUND, CONFIRMED, BAD, NOT_REPRODUCED = 66, 1, 2, 3
 TRIES, ENOUGH = 10, 9
 ATTEMPTS = 5  # at the run that a prediction is made from: on a busy machine its pauses may not suffice
@@ -26,40 +29,6 @@ PROPERTIES = """
     property behind: always !(s3 == 1 && s1 == 0);
     property cells: always !(event(closed) && balance == 0);
 """
-
-
-class Failure(Exception):
-    pass
-
-
-def test(function):
-    TESTS.append(function)
-    return function
-
-
-def same(what, found, expected):
-    if found != expected:
-        raise Failure(f"{what}: {found!r}\nexpected: {expected!r}")
-
-
-def contains(text, *parts):
-    flat = " ".join(text.split())
-    for part in parts:
-        if part not in flat:
-            raise Failure(f"{part!r} is not in:\n{text}")
-
-
-def run(*command, options=None):
-    environment = {name: value for name, value in os.environ.items() if name != "PORTENT_OPTIONS"}
-    if options is not None:
-        environment["PORTENT_OPTIONS"] = options
-    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, env=environment,
-                          check=False)
-
-
-def write(path, text):
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
 
 
 def read_json(path):
@@ -310,23 +279,12 @@ def says_when_there_is_nothing_to_do():
 def main():
     global PORTENT
     PORTENT = os.path.abspath(sys.argv[1])
-    wanted = sys.argv[2:]
-    passed = failed = 0
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         compile_program(os.path.join(HERE, "confirm", "ways.c"), "ways")
-        for function in TESTS:
-            if wanted and function.__name__ not in wanted:
-                continue
-            try:
-                function()
-                passed += 1
-            except (Failure, subprocess.TimeoutExpired) as failure:
-                failed += 1
-                print(f"FAILED {function.__name__}: {failure}")
+        status = SUITE.run(sys.argv[2:])
         os.chdir(ROOT)
-    print(f"confirm: {passed} passed, {failed} failed")
-    return 1 if failed else 0
+    return status
 
 
 if __name__ == "__main__":

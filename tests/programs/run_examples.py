@@ -19,6 +19,8 @@ import subprocess
 import sys
 import tempfile
 
+from suite import Failure, same
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 # folder: source, property, the relevant events of the intended run (thread:object/number of other threads' events that must come
@@ -44,10 +46,6 @@ FOUND_BY_RUN, FOUND_BY_CHECK = 66, 1
 RUN_WINDOW = ["--window", "64", "--lookahead", "256"]  # what `portent run` explores unless told otherwise
 
 
-class Failure(Exception):
-    pass
-
-
 def run(*command):
     return subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False)
 
@@ -61,11 +59,6 @@ def demand(status, done):
 
 def expect(status, *command):
     return demand(status, run(*command))
-
-
-def same(what, found, expected):
-    if found != expected:
-        raise Failure(f"{what}: {found}\nexpected: {expected}")
 
 
 def only_property(result):

@@ -19,6 +19,9 @@ import subprocess
 import sys
 import tempfile
 
+import suite
+from suite import Failure, same
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FOUND = 66
 
@@ -34,27 +37,14 @@ EXAMPLES = {
 }
 
 
-class Failure(Exception):
-    pass
-
-
-def run(*command, options=None, cwd=ROOT):
-    environment = {key: value for key, value in os.environ.items() if key != "PORTENT_OPTIONS"}
-    if options:
-        environment["PORTENT_OPTIONS"] = options
-    return subprocess.run(command, cwd=cwd, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120,
-                          check=False)
+def run(*command, **more):
+    return suite.run(*command, cwd=ROOT, **more)
 
 
 def expect(status, done):
     if done.returncode not in (status if isinstance(status, tuple) else (status,)):
         raise Failure(f"{' '.join(done.args)}\nexit status {done.returncode}, expected {status}\n{done.stdout}{done.stderr}")
     return done
-
-
-def same(what, found, expected):
-    if found != expected:
-        raise Failure(f"{what}: {found}\nexpected: {expected}")
 
 
 def findings(result):
@@ -473,6 +463,12 @@ pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 """
 
 
+def lay_out(path, text, properties):
+    suite.write(path + ".c", text)
+    suite.write(path + ".prop", properties)
+    return path + ".c", path + ".prop"
+
+
 def random_statement(rng, memory):
     var = rng.choice(["x0", "x1", "x2"])
     other = rng.choice(["x0", "x1", "x2"])
@@ -537,11 +533,7 @@ def random_program(rng, folder):
     properties += f"property p3 at each i: {random_formula(rng, 2, names + ['i'], not memory)};\n"
     properties += "property p4 at each i: atomic_block(k);\nproperty p5 at each i: race_free(x0);\n"
     properties += "property p6 at each i: race_free(*);\nproperty p7 at each i: race_free(s0.b) && race_free(n);\n"
-    path = os.path.join(folder, "random.c")
-    for name, content in ((path, text), (path[:-2] + ".prop", properties)):
-        with open(name, "w", encoding="utf-8") as file:
-            file.write(content)
-    return path, path[:-2] + ".prop"
+    return lay_out(os.path.join(folder, "random"), text, properties)
 
 
 def check_random(portent, folder, seed):
@@ -615,11 +607,7 @@ def fixed_program(rng, folder):
     names = [f"t{t}" for t in range(1, count + 1)] + ["main"]
     properties = "".join(f"property p{i} at {rng.choice(names)}: {random_formula(rng, 3, names, True)};\n" for i in range(3))
     properties += "".join(f"property p{i} at each i: {random_formula(rng, 2, names + ['i'], True)};\n" for i in range(3, 5))
-    path = os.path.join(folder, "fixed.c")
-    for name, content in ((path, text), (path[:-2] + ".prop", properties)):
-        with open(name, "w", encoding="utf-8") as file:
-            file.write(content)
-    return path, path[:-2] + ".prop"
+    return lay_out(os.path.join(folder, "fixed"), text, properties)
 
 
 def check_fixed(portent, folder, seed):

@@ -7,47 +7,22 @@ run, and what PORTENT_OPTIONS does. The last line is `run: N passed, M failed`.
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 import time
 
+from suite import Failure, Suite, run, same, write
+
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "run")
 PORTENT = ""
-TESTS = []
+SUITE = Suite("run")
+test = SUITE.test
 FOUND = 66
-
-
-class Failure(Exception):
-    pass
-
-
-def test(function):
-    TESTS.append(function)
-    return function
-
-
-def same(what, found, expected):
-    if found != expected:
-        raise Failure(f"{what}: {found!r}\nexpected: {expected!r}")
-
-
-def run(*command, options=None):
-    environment = {name: value for name, value in os.environ.items() if name != "PORTENT_OPTIONS"}
-    if options is not None:
-        environment["PORTENT_OPTIONS"] = options
-    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, env=environment,
-                          check=False)
 
 
 def build(name):
     done = run(PORTENT, "cc", "-O2", "-pthread", os.path.join(HERE, name + ".c"), "-o", name)
     same(f"exit status of portent cc: {done.stderr}", done.returncode, 0)
-
-
-def write(path, text):
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
 
 
 def read(path):
@@ -368,24 +343,19 @@ def strings():
     same("overrun", run("./overrun").returncode, -6)
 
 
+def in_folder(function):
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            function()
+        finally:
+            os.chdir("/")
+
+
 def main():
     global PORTENT
     PORTENT = os.path.abspath(sys.argv[1])
-    wanted, failed, passed = sys.argv[2:], 0, 0
-    for function in TESTS:
-        if wanted and function.__name__ not in wanted:
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            os.chdir(folder)
-            try:
-                function()
-                passed += 1
-            except (Failure, subprocess.TimeoutExpired, OSError, ValueError, KeyError, TypeError) as failure:
-                failed += 1
-                print(f"FAILED {function.__name__}: {failure}")
-            os.chdir("/")
-    print(f"run: {passed} passed, {failed} failed")
-    return 1 if failed or not passed else 0
+    return SUITE.run(sys.argv[2:], in_folder)
 
 
 if __name__ == "__main__":

@@ -13,13 +13,11 @@ import subprocess
 import sys
 import tempfile
 
+from suite import Failure
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 ATTEMPTS = 4
 MS = 1000000
-
-
-class Failure(Exception):
-    pass
 
 
 def run(*command, status=0, **more):

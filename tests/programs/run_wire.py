@@ -15,31 +15,14 @@ import sys
 import tempfile
 import time
 
+from suite import Suite, same, true
 from wire_stream import Stream, dial
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 BUILD = FOLDER = ""
-TESTS = []
-
-
-class Failure(Exception):
-    pass
-
-
-def test(function):
-    TESTS.append(function)
-    return function
-
-
-def same(what, found, expected):
-    if found != expected:
-        raise Failure(f"{what}: {found!r}\nexpected: {expected!r}")
-
-
-def true(what, holds):
-    if not holds:
-        raise Failure(what)
+SUITE = Suite("wire")
+test = SUITE.test
 
 
 def build(source, name, *flags):
@@ -509,22 +492,11 @@ def preloaded_and_streamed():
 def main():
     global BUILD, FOLDER
     BUILD = os.path.abspath(sys.argv[1])
-    wanted, failed, passed = sys.argv[2:], 0, 0
     with tempfile.TemporaryDirectory() as folder:
         FOLDER = folder
         lib = os.path.join(BUILD, "lib")
         build(HERE + "/wire/work.c", "work", "-DHOOKS", "-L" + lib, "-lportent-rt", "-Wl,-rpath," + lib)
-        for function in TESTS:
-            if wanted and function.__name__ not in wanted:
-                continue
-            try:
-                function()
-                passed += 1
-            except (Failure, AssertionError, OSError, subprocess.SubprocessError) as failure:
-                failed += 1
-                print(f"FAILED {function.__name__}: {type(failure).__name__} {failure}", flush=True)
-    print(f"wire: {passed} passed, {failed} failed")
-    return 1 if failed else 0
+        return SUITE.run(sys.argv[2:])
 
 
 if __name__ == "__main__":

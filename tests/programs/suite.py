@@ -1,0 +1,64 @@
+"""What the suites of this folder share: a failure and its comparisons, a command without the caller's options, and going through the tests."""
+import os
+import subprocess
+
+
+class Failure(Exception):
+    pass
+
+
+def same(what, found, expected):
+    if found != expected:
+        raise Failure(f"{what}: {found!r}\nexpected: {expected!r}")
+
+
+def true(what, holds):
+    if not holds:
+        raise Failure(what)
+
+
+def contains(text, *parts):
+    flat = " ".join(text.split())
+    for part in parts:
+        if part not in flat:
+            raise Failure(f"{part!r} is not in:\n{text}")
+
+
+def run(*command, options=None, cwd=None):
+    """Runs it with these PORTENT_OPTIONS, or none, whatever the caller of the suite has set."""
+    environment = {name: value for name, value in os.environ.items() if name != "PORTENT_OPTIONS"}
+    if options is not None:
+        environment["PORTENT_OPTIONS"] = options
+    return subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, env=environment,
+                          check=False)
+
+
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+class Suite:
+    """Tests in the order in which they are written; `@suite.test` adds one."""
+
+    def __init__(self, name):
+        self.name, self.tests = name, []
+
+    def test(self, function):
+        self.tests.append(function)
+        return function
+
+    def run(self, wanted, each=lambda function: function()):
+        """Those whose names are wanted, or all. Returns the exit status."""
+        passed = failed = 0
+        for function in self.tests:
+            if wanted and function.__name__ not in wanted:
+                continue
+            try:
+                each(function)
+                passed += 1
+            except Exception as failure:  # whatever it is, the other tests still run
+                failed += 1
+                print(f"FAILED {function.__name__}: {type(failure).__name__} {failure}", flush=True)
+        print(f"{self.name}: {passed} passed, {failed} failed")
+        return 1 if failed or not passed else 0
