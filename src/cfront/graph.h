@@ -35,7 +35,7 @@ struct pt_cf_lock {
     uint32_t object;
     int64_t offset;
     uint32_t user; /* a thread; PT_NONE: nobody yet */
-    bool shared;   /* used by several */
+    bool shared;   /* used by several, or locked again by who holds it: it can make a thread wait */
 };
 
 struct pt_cf_block {

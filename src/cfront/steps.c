@@ -149,8 +149,10 @@ void pt_cf_step_lock(struct pt_cf_builder *b, uint32_t node, const struct pt_cf_
         pt_cf_add_effects(b, node, at, pt_cf_node_at(b, &next));
         return;
     }
-    if (has_id(b->g, at->held, lock))
+    if (has_id(b->g, at->held, lock)) {
         pt_cf_note(b->cf, pt_cf_inst(at), "a mutex that this thread already holds is locked here: taken as a deadlock");
+        b->g->locks[lock].shared = true; /* it stops a thread, be it no other's */
+    }
     next.held = with_id(b->g, at->held, lock, true);
     pt_cf_add_edge(b, node, pt_cf_node_at(b, &next), PT_STEP_ACQUIRE, lock, pt_cf_inst(at));
 }
