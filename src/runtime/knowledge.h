@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/channel.h"
 #include "core/mttl.h"
 #include "core/site.h"
 
@@ -38,14 +39,32 @@ struct pt_happening {
 #define PT_NO_OBJECT UINT32_MAX
 #define PT_NO_PLACE  UINT32_MAX
 
-/* With an entry of one cell, and what the pool puts in front, it fills two cache lines. */
+/* What a fact keeps of one: facts are made at every turn, and their memory is most of what they cost. */
+struct pt_origin {
+    uint16_t kind;
+    uint16_t value_kind;
+    uint32_t object;
+    union {
+        uint64_t address;
+        const char *name; /* of events that the program names: pt_origin_is_named() */
+    };
+    const struct pt_site *site;
+    uint64_t value;
+};
+
+static inline bool pt_origin_is_named(uint16_t kind)
+{
+    return kind == PT_KIND_INTERNAL || kind == PT_KIND_BEGIN || kind == PT_KIND_END || kind == PT_KIND_USER;
+}
+
+/* With an entry of two cells, and what the pool puts in front, it fills two cache lines. */
 struct pt_fact {
     _Atomic int32_t references; /* clocks and vectors: fewer than there are numbers of clocks, and one each */
     uint32_t place;             /* in vectors */
     uint64_t version;           /* of a variable: its writes so far; of a thread: 1 + the version of its entry */
     union {
-        struct pt_value value;    /* of a variable */
-        struct pt_happening from; /* of a thread: the event that made the entry */
+        struct pt_value value; /* of a variable */
+        struct pt_origin from; /* of a thread: the event that made the entry */
     };
     struct pt_mttl_entry entry; /* of a thread */
 };

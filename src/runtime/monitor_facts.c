@@ -76,15 +76,17 @@ static void fill_fact(struct pt_fact *fact, const struct pt_mttl_entry *entry, s
     fact->version = version + 1;
 }
 
-static void fill_origin(struct pt_happening *from, const struct pt_happening *what)
+static void fill_origin(struct pt_origin *from, const struct pt_happening *what)
 {
     from->kind = what->kind;
+    from->value_kind = (uint16_t)what->value.kind;
     from->object = what->object;
-    from->size = what->size;
-    from->address = what->address;
-    from->name = what->name;
+    if (pt_origin_is_named(what->kind))
+        from->name = what->name;
+    else
+        from->address = what->address;
     from->site = what->site;
-    from->value = what->value;
+    from->value = what->value.u;
 }
 
 struct pt_fact *pt_monitor_first_fact(struct pt_thread *self, const struct pt_local *local)
@@ -94,7 +96,7 @@ struct pt_fact *pt_monitor_first_fact(struct pt_thread *self, const struct pt_lo
     if (!fact)
         return NULL;
     fill_fact(fact, local->next, local->next_bytes, 0, 0);
-    fact->from = (struct pt_happening){.object = PT_NO_OBJECT};
+    fact->from = (struct pt_origin){.object = PT_NO_OBJECT};
     return fact;
 }
 

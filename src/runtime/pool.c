@@ -5,7 +5,9 @@
 #include "runtime/sys.h"
 #include "runtime/thread.h"
 
-enum { SMALLEST = 6, BATCH = 16, CHUNK = 1 << 20 };
+/* Sizes are multiples of a line up to LINEAR of them, then powers of two. Pieces are moved a few at a time: no more
+ * than a page of new ones, since pages that are touched for the first time are what a short thread pays for. */
+enum { LINE = 64, LINEAR = 8, MOVED = 16, KEPT = 64, PAGE = 4096, CHUNK = 1 << 20 };
 
 /* In front of each piece. In a free one the next of its list follows. */
 struct head {
@@ -25,10 +27,25 @@ static void **link_of(void *memory)
     return memory;
 }
 
-/* Memory for that many pieces of the class, not touched; fewer at the end of a chunk, NULL without memory. */
+static uint32_t class_of(size_t bytes)
+{
+    size_t lines = (bytes + sizeof(struct head) + LINE - 1) / LINE;
+    if (lines <= LINEAR)
+        return (uint32_t)lines - 1;
+    uint32_t doubled = 64 - (uint32_t)__builtin_clzll((lines - 1) / LINEAR);
+    return doubled + LINEAR > PT_POOL_CLASSES ? PT_POOL_CLASSES : LINEAR - 1 + doubled;
+}
+
+static size_t bytes_in(uint32_t size_class)
+{
+    return size_class < LINEAR ? (size_t)LINE * (size_class + 1) : (size_t)LINE * LINEAR << (size_class - LINEAR + 1);
+}
+
+/* Memory for a few pieces of the class, not touched; fewer at the end of a chunk, NULL without memory. */
 static unsigned char *carve(uint32_t size_class, unsigned *count)
 {
-    size_t bytes = (size_t)1 << (SMALLEST + size_class);
+    size_t bytes = bytes_in(size_class);
+    *count = bytes * MOVED <= PAGE ? MOVED : bytes < PAGE ? (unsigned)(PAGE / bytes) : 1;
     if (common.left < bytes) {
         common.chunk = pt_sys_reserve(CHUNK);
         common.left = common.chunk ? CHUNK : 0;
@@ -54,10 +71,10 @@ static void keep(struct pt_thread *self, uint32_t size_class, void *memory)
  * again. */
 static void refill(struct pt_thread *self, uint32_t size_class)
 {
-    unsigned moved = 0, made = BATCH;
+    unsigned moved = 0, made = 0;
     unsigned char *pieces = NULL;
     pt_spin_lock(&common.lock);
-    for (void *memory; moved < BATCH && (memory = common.free[size_class]); moved++) {
+    for (void *memory; moved < MOVED && (memory = common.free[size_class]); moved++) {
         common.free[size_class] = *link_of(memory);
         keep(self, size_class, memory);
     }
@@ -65,7 +82,7 @@ static void refill(struct pt_thread *self, uint32_t size_class)
         pieces = carve(size_class, &made);
     pt_spin_unlock(&common.lock);
     for (unsigned i = 0; pieces && i < made; i++) {
-        struct head *head = (void *)(pieces + ((size_t)i << (SMALLEST + size_class)));
+        struct head *head = (void *)(pieces + i * bytes_in(size_class));
         head->size_class = size_class;
         keep(self, size_class, head + 1);
     }
@@ -73,8 +90,8 @@ static void refill(struct pt_thread *self, uint32_t size_class)
 
 static void *take_large(size_t bytes)
 {
-    size_t pages = (bytes + sizeof(struct head) + 4095) / 4096;
-    struct head *head = pages >> 31 ? NULL : pt_sys_reserve(pages * 4096);
+    size_t pages = (bytes + sizeof(struct head) + PAGE - 1) / PAGE;
+    struct head *head = pages >> 31 ? NULL : pt_sys_reserve(pages * PAGE);
     if (!head)
         return NULL;
     *head = (struct head){PT_POOL_CLASSES, (uint32_t)pages};
@@ -83,10 +100,7 @@ static void *take_large(size_t bytes)
 
 void *pt_pool_take(struct pt_thread *self, size_t bytes)
 {
-    size_t needed = (bytes + sizeof(struct head) - 1) >> SMALLEST;
-    uint32_t size_class = needed ? 64 - (uint32_t)__builtin_clzll(needed) : 0;
-    if (size_class > PT_POOL_CLASSES)
-        size_class = PT_POOL_CLASSES;
+    uint32_t size_class = class_of(bytes);
     void *memory = NULL;
     if (size_class == PT_POOL_CLASSES) {
         memory = take_large(bytes);
@@ -111,15 +125,15 @@ void pt_pool_give(struct pt_thread *self, void *memory)
     struct head *head = (struct head *)memory - 1;
     uint32_t size_class = head->size_class;
     if (size_class == PT_POOL_CLASSES) {
-        pt_sys_release(head, (size_t)head->pages * 4096);
+        pt_sys_release(head, (size_t)head->pages * PAGE);
         return;
     }
     *link_of(memory) = self->pool.free[size_class].first;
     self->pool.free[size_class].first = memory;
-    if (++self->pool.free[size_class].count < 4 * BATCH)
+    if (++self->pool.free[size_class].count < KEPT)
         return;
     pt_spin_lock(&common.lock);
-    while (self->pool.free[size_class].count > 2 * BATCH) {
+    while (self->pool.free[size_class].count > KEPT / 2) {
         void *given = self->pool.free[size_class].first;
         self->pool.free[size_class].first = *link_of(given);
         self->pool.free[size_class].count--;

@@ -1,5 +1,5 @@
 /*
- * Memory for what comes and goes while the program runs: what threads know (knowledge.h). Powers of two, each thread
+ * Memory for what comes and goes while the program runs: what threads know (knowledge.h). A few sizes, each thread
  * with free lists of its own, so that it seldom takes a lock; what one thread makes and another lets go moves through a
  * common list. Nothing is given back to the kernel except very large pieces: the bound is the most that was ever in
  * use at a time.
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PT_POOL_CLASSES = 11 }; /* 64 bytes to 64 KiB */
+enum { PT_POOL_CLASSES = 15 }; /* 64 bytes to 64 KiB */
 
 struct pt_thread;
 

@@ -79,6 +79,17 @@ static void put_place_of(struct pt_line *line, const struct pt_happening *what)
     line->text[line->len] = 0;
 }
 
+static struct pt_happening happening_of(const struct pt_origin *from)
+{
+    bool named = pt_origin_is_named(from->kind);
+    return (struct pt_happening){.kind = from->kind,
+                                 .object = from->object,
+                                 .address = named ? 0 : from->address,
+                                 .name = named ? from->name : NULL,
+                                 .site = from->site,
+                                 .value = {.kind = from->value_kind, .u = from->value}};
+}
+
 static void put_happening(struct pt_told_writer *w, const struct pt_happening *what)
 {
     struct pt_line object = {0}, place = {0};
@@ -153,7 +164,8 @@ static void note_seen(void *context, uint32_t lookup, uint32_t slot, const struc
         put_happening(t->w, t->what);
     } else if (state) {
         const struct pt_fact *fact = (const void *)((const char *)entry - offsetof(struct pt_fact, entry));
-        put_happening(t->w, &fact->from);
+        struct pt_happening from = happening_of(&fact->from);
+        put_happening(t->w, &from);
     }
 }
 
