@@ -13,7 +13,7 @@ PAGE = 4096
 class Simulation:
     def __init__(self):
         self.clocks, self.access, self.write, self.watched, self.sizes = {0: {}}, {}, {}, [], {}
-        self.events = []
+        self.events, self.put_off = [], {}
 
     @staticmethod
     def join(a, b):
@@ -62,6 +62,8 @@ class Simulation:
             self.store(t, 8, 8)
         if mode <= 2:
             (self.read if what == "p" else self.store)(t, a, size)
+        elif mode == 5:
+            self.put_off[t] = (a, size)
 
     def step(self, t, what, a, b, c):
         if what == "e":
@@ -89,6 +91,8 @@ class Simulation:
             self.forget(BLOCK * (a + 1), self.sizes[a])
         elif what in "pP":
             self.guarded(t, what, a, b, c)
+        elif what == "y":
+            self.store(t, *self.put_off.pop(t))
         else:
             assert what in "zF", what
 
@@ -279,6 +283,19 @@ def faults(what, mode, others):
     return s
 
 
+def read_meanwhile(what):
+    """A store faults, and others read before its handler returns: the store comes after all that."""
+    s, readers = read_by_two(8, (FAR,))
+    writer = s.start(1)[0]
+    for times in (3, 1, 20):
+        s.do(writer, "P", FAR, 8, 5)
+        s.alternate(readers, [FAR], 8, times, what)
+        s.do(writer, "y")
+        s.ask(writer)
+        s.alternate(readers, [FAR], 8, 6)
+    return s
+
+
 def forked():
     s, readers = read_by_two()
     s.do(readers[0], "F")
@@ -397,6 +414,8 @@ def scenarios():
     for what in "pP":
         for mode in (1, 2, 3, 4):
             yield f"fault {what} {mode}", faults, what, mode, "su"
+    for what in "la":
+        yield f"read during a fault {what}", read_meanwhile, what
     yield "forked", forked
     yield "generations", generations, 12, 700, 40
     yield "short generations", generations, 60, 150, 300

@@ -9,7 +9,8 @@
  *   c        copy C bytes from B to A              m     set B bytes at A                w    watch B bytes at A
  *   k j z    create, join, await the end of thread A     F     a child process            n f  a new block A of B
  * bytes; free it p P      load, store of B bytes at A, whose page faults; the handler has an event, loads at 0, stores
- * at 8 and C = 1 helps, 2 helps when it is called again, 3 jumps out, 4 jumps out when it is called again
+ * at 8 and C = 1 helps, 2 helps when it is called again, 3 jumps out, 4 jumps out when it is called again, 5 makes the
+ * page readable, lets others go on until this thread's next operation, which must be y, and helps then
  *
  * Addresses below BLOCK are in an array; address BLOCK * (K + 1) + I is byte I of heap block K. Main is thread 0.
  */
@@ -48,10 +49,38 @@ static char *blocks[BLOCKS];
 static sigjmp_buf back;
 static char *guarded;
 static int faults, mode;
+static const struct operation *faulting;
 
 static char *at(long address)
 {
     return address < BLOCK ? array + address : blocks[address / BLOCK - 1] + address % BLOCK;
+}
+
+static void await(int thread, int turn)
+{
+    for (;;) {
+        int seen = now[thread];
+        if (seen == turn)
+            return;
+        syscall(SYS_futex, &now[thread], FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+    }
+}
+
+static void hand_over(int turn)
+{
+    int next = turn < count ? operations[turn].thread : 0;
+    now[next] = turn;
+    syscall(SYS_futex, &now[next], FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+/* The others' operations up to the y. */
+static void let_others(void)
+{
+    int turn = (int)(faulting - operations) + 1, mine = turn;
+    while (operations[mine].thread != faulting->thread)
+        mine++;
+    hand_over(turn);
+    await(faulting->thread, mine);
 }
 
 static void on_fault(int signal, siginfo_t *info, void *context)
@@ -63,8 +92,12 @@ static void on_fault(int signal, siginfo_t *info, void *context)
     ST8(array + 8, faults);
     if (mode % 2 == 0 && faults == 1)
         return;
+    if (mode == 5) {
+        mprotect(guarded, PAGE, PROT_READ);
+        let_others();
+    }
     mprotect(guarded, PAGE, PROT_READ | PROT_WRITE);
-    if (mode > 2)
+    if (mode == 3 || mode == 4)
         siglongjmp(back, 1);
 }
 
@@ -102,6 +135,7 @@ static void access_guarded(const struct operation *o)
     guarded = (char *)((uintptr_t)at(o->a) & ~(uintptr_t)(PAGE - 1));
     faults = 0;
     mode = (int)o->c;
+    faulting = o;
     mprotect(guarded, PAGE, PROT_NONE);
     if (sigsetjmp(back, 1) != 0)
         return;
@@ -196,18 +230,10 @@ static void operate(const struct operation *o)
     case 'P':
         access_guarded(o);
         break;
+    case 'y':
+        break;
     default:
         operate_threads(o);
-    }
-}
-
-static void await(int thread, int turn)
-{
-    for (;;) {
-        int seen = now[thread];
-        if (seen == turn)
-            return;
-        syscall(SYS_futex, &now[thread], FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
     }
 }
 
@@ -225,11 +251,9 @@ static void *run(void *context)
             await(me, i);
         mine = true;
         operate(&operations[i]);
-        int next = i + 1 < count ? operations[i + 1].thread : 0;
-        if (next != me) {
-            now[next] = i + 1;
-            syscall(SYS_futex, &now[next], FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-        }
+        bool waits = operations[i].what == 'P' && operations[i].c == 5; /* has been handed over, and back */
+        if (!waits && (i + 1 == count || operations[i + 1].thread != me))
+            hand_over(i + 1);
     }
     return NULL;
 }
