@@ -6,11 +6,7 @@
  *            expression is deterministic and not pruned: it is left without a state at the first match;
  *   module   a user's own code: the state is a blob that the module compares.
  *
- * Atoms without a value. Evaluation is left to right and stops when decided, so an atom that has no value (division by
- * zero, a value the trace does not give) is an error only if it is reached and the outcome depends on it. resolve()
- * walks the largest propositional subformulas in written order; if none of them gets stuck, the valueless atoms do not
- * matter. Where one is stuck, the atoms it did not get to are tried with both truth values: if every choice leads to
- * the same monitor state, the property did not need them (it was already decided), otherwise it is an error.
+ * What they read is in monitor_letter.c; atoms that have no value are in monitor_open.c.
  */
 #include "logic/monitor.h"
 
@@ -18,51 +14,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "logic/past.h"
-#include "portent-monitor.h"
-
-enum machine { MACHINE_PAST, MACHINE_SUBSET, MACHINE_MODULE };
-
-struct letter {
-    uint64_t bits;    /* truth of the atoms */
-    uint64_t unknown; /* atoms without a value */
-};
-
-struct effect {
-    uint64_t mask; /* atoms that read the written variable */
-    uint64_t bits, unknown;
-};
-
-struct pt_monitor {
-    enum machine machine;
-    const struct pt_property *property;
-    const char *name;
-    bool monitorable;
-    uint32_t *joint_vars;
-    uint32_t joint_count;
-    struct pt_varref *module_vars;
-    uint32_t var_count, event_count;
-    struct pt_value *one_value; /* scratch of pt_monitor_effect, var_count of them */
-
-    struct pt_strtab letters; /* struct letter; a module's: values and event */
-    struct pt_strtab effects; /* struct effect */
-    struct pt_map64 steps;    /* state << 32 | letter -> state */
-    pt_formula *pieces;       /* the largest propositional subformulas, in written order */
-    uint32_t piece_count;
-
-    struct pt_past past; /* MACHINE_PAST; memory as (bits, first) interned in `states` */
-    bool *values;
-    struct pt_automaton *automaton; /* MACHINE_SUBSET; sorted arrays of states interned in `states` */
-    struct pt_strtab states;
-
-    const struct portent_monitor *module;
-    char *blobs; /* module states, state_size each */
-    uint32_t blob_count;
-    size_t blob_cap;
-    struct pt_map64 blob_hash; /* hash -> newest blob with it */
-    uint32_t *blob_chain;      /* -> the next older blob with the same hash */
-    size_t blob_chain_cap;
-};
+#include "logic/monitor_impl.h"
 
 /* ---- construction ---- */
 
@@ -284,110 +236,9 @@ size_t pt_monitor_bytes(const struct pt_monitor *m)
            m->blob_chain_cap * sizeof *m->blob_chain;
 }
 
-/* ---- letters ---- */
-
-static const struct letter *letter_of(const struct pt_monitor *m, pt_letter id)
-{
-    return (const struct letter *)(const void *)pt_strtab_text(&m->letters, id); /* arenas align to 16 */
-}
-
-static pt_letter letter_intern(struct pt_monitor *m, struct letter letter)
-{
-    return pt_strtab_intern(&m->letters, (const char *)&letter, sizeof letter);
-}
-
-static void eval_atom(const struct pt_atom *atom, uint32_t index, const struct pt_value *values, struct letter *letter)
-{
-    struct pt_value value;
-    uint32_t detail;
-    if (pt_code_run(&atom->code, values, &value, &detail) != PT_CODE_OK)
-        letter->unknown |= (uint64_t)1 << index;
-    else if (value.i)
-        letter->bits |= (uint64_t)1 << index;
-}
-
-pt_letter pt_monitor_letter(struct pt_monitor *m, const struct pt_value *values, uint32_t event)
-{
-    if (m->machine == MACHINE_MODULE) {
-        size_t size = m->var_count * sizeof *values;
-        char *key = pt_xmalloc(size + sizeof event);
-        memcpy(key, values, size);
-        memcpy(key + size, &event, sizeof event);
-        pt_letter id = pt_strtab_intern(&m->letters, key, size + sizeof event);
-        free(key);
-        return id;
-    }
-    struct letter letter = {0, 0};
-    for (uint32_t i = 0; i < m->property->atom_count; i++) {
-        const struct pt_atom *atom = &m->property->atoms[i];
-        if (atom->event == PT_NONE)
-            eval_atom(atom, i, values, &letter);
-        else if (atom->event == event)
-            letter.bits |= (uint64_t)1 << i;
-    }
-    return letter_intern(m, letter);
-}
-
-uint32_t pt_monitor_effect(struct pt_monitor *m, uint32_t var, struct pt_value value)
-{
-    struct effect effect = {0, 0, 0};
-    struct letter letter = {0, 0};
-    if (!m->one_value)
-        m->one_value = pt_xcalloc(m->var_count, sizeof *m->one_value);
-    m->one_value[var] = value; /* the atoms evaluated here read no other */
-    for (uint32_t i = 0; i < m->property->atom_count; i++) {
-        const struct pt_atom *atom = &m->property->atoms[i];
-        if (atom->event != PT_NONE || atom->var_count != 1 || atom->vars[0] != var)
-            continue;
-        effect.mask |= (uint64_t)1 << i;
-        eval_atom(atom, i, m->one_value, &letter);
-    }
-    effect.bits = letter.bits;
-    effect.unknown = letter.unknown;
-    return pt_strtab_intern(&m->effects, (const char *)&effect, sizeof effect);
-}
-
-pt_letter pt_monitor_apply(struct pt_monitor *m, pt_letter letter, uint32_t effect)
-{
-    struct letter l = *letter_of(m, letter);
-    struct effect e;
-    memcpy(&e, pt_strtab_text(&m->effects, effect), sizeof e);
-    l.bits = (l.bits & ~e.mask) | e.bits;
-    l.unknown = (l.unknown & ~e.mask) | e.unknown;
-    return letter_intern(m, l);
-}
-
-pt_letter pt_monitor_apply_joint(struct pt_monitor *m, pt_letter letter, uint32_t effect, const struct pt_value *values)
-{
-    struct letter l = *letter_of(m, pt_monitor_apply(m, letter, effect));
-    for (uint32_t i = 0; i < m->property->atom_count; i++) {
-        const struct pt_atom *atom = &m->property->atoms[i];
-        if (atom->var_count < 2)
-            continue;
-        l.bits &= ~((uint64_t)1 << i);
-        l.unknown &= ~((uint64_t)1 << i);
-        eval_atom(atom, i, values, &l);
-    }
-    return letter_intern(m, l);
-}
-
 const struct pt_automaton *pt_monitor_automaton(const struct pt_monitor *m)
 {
     return m->automaton;
-}
-
-uint64_t pt_monitor_letter_bits(const struct pt_monitor *m, pt_letter letter)
-{
-    return letter_of(m, letter)->bits;
-}
-
-pt_letter pt_monitor_with_event(struct pt_monitor *m, pt_letter letter, uint32_t event)
-{
-    struct letter l = *letter_of(m, letter);
-    for (uint32_t i = 0; i < m->property->atom_count; i++)
-        if (m->property->atoms[i].event == event)
-            l.bits |= (uint64_t)1 << i;
-    return letter_intern(m, l);
 }
 
 /* ---- the three machines ---- */
@@ -489,105 +340,7 @@ pt_mstate pt_monitor_start(struct pt_monitor *m)
     return start;
 }
 
-/* ---- atoms without a value ---- */
-
-enum three { THREE_FALSE, THREE_TRUE, THREE_STUCK };
-
-struct walk {
-    const struct pt_fpool *pool;
-    struct letter letter;
-    uint64_t reached; /* atoms that were evaluated */
-    uint8_t *known;   /* per node: its value + 1 once walked; formulas share subformulas */
-};
-
-/* Left to right, stopping when decided. Depth: the parser bounds the nesting of what is written. */
-static enum three walk_fresh(struct walk *w, pt_formula f);
-
-static enum three walk(struct walk *w, pt_formula f)
-{
-    if (!w->known[f])
-        w->known[f] = (uint8_t)(walk_fresh(w, f) + 1);
-    return (enum three)(w->known[f] - 1);
-}
-
-static enum three walk_fresh(struct walk *w, pt_formula f)
-{
-    const struct pt_fnode *n = &w->pool->nodes[f];
-    enum three a, b;
-    switch ((enum pt_fop)n->op) {
-    case PT_F_FALSE:
-    case PT_F_TRUE:
-        return n->op == PT_F_TRUE ? THREE_TRUE : THREE_FALSE;
-    case PT_F_PROP:
-        w->reached |= (uint64_t)1 << n->a;
-        if (w->letter.unknown >> n->a & 1)
-            return THREE_STUCK;
-        return w->letter.bits >> n->a & 1 ? THREE_TRUE : THREE_FALSE;
-    default:
-        break;
-    }
-    a = walk(w, n->a);
-    if (a == THREE_STUCK)
-        return a;
-    if (n->op == PT_F_NOT)
-        return a == THREE_TRUE ? THREE_FALSE : THREE_TRUE;
-    if (n->op == PT_F_AND && a == THREE_FALSE)
-        return THREE_FALSE;
-    if ((n->op == PT_F_OR && a == THREE_TRUE) || (n->op == PT_F_IMPLIES && a == THREE_FALSE))
-        return THREE_TRUE;
-    b = walk(w, n->b);
-    if (b == THREE_STUCK || n->op != PT_F_IFF)
-        return b;
-    return a == b ? THREE_TRUE : THREE_FALSE;
-}
-
-static void walk_init(struct walk *w, const struct pt_monitor *m, struct letter letter)
-{
-    *w = (struct walk){.pool = &m->property->pool, .letter = letter};
-    w->known = pt_xcalloc(w->pool->count, sizeof *w->known);
-}
-
-static uint64_t atoms_of(const struct pt_fpool *pool, pt_formula formula)
-{
-    uint64_t atoms = 0;
-    bool *inside = pt_xcalloc((size_t)formula + 1, sizeof *inside);
-    inside[formula] = true;
-    for (pt_formula f = formula + 1; f-- > 0;) { /* operands have smaller ids */
-        const struct pt_fnode *n = &pool->nodes[f];
-        if (!inside[f] || n->op < PT_F_PROP)
-            continue;
-        if (n->op == PT_F_PROP) {
-            atoms |= (uint64_t)1 << n->a;
-            continue;
-        }
-        inside[n->a] = true;
-        if (pt_fop_is_binary(n->op))
-            inside[n->b] = true;
-    }
-    free(inside);
-    return atoms;
-}
-
-/* The atoms whose truth is open in this state: nothing, unless some piece got stuck. */
-static uint64_t open_atoms(const struct pt_monitor *m, struct letter letter)
-{
-    struct walk w;
-    uint64_t stuck = 0;
-    walk_init(&w, m, letter);
-    for (uint32_t i = 0; i < m->piece_count; i++)
-        if (walk(&w, m->pieces[i]) == THREE_STUCK)
-            stuck |= atoms_of(w.pool, m->pieces[i]);
-    free(w.known);
-    return stuck & ~(w.reached & ~letter.unknown);
-}
-
-uint64_t pt_monitor_open(const struct pt_monitor *m, pt_letter letter, uint64_t *ret_bits)
-{
-    struct letter l = *letter_of(m, letter);
-    uint64_t open = l.unknown ? open_atoms(m, l) : 0;
-    *ret_bits = l.bits & ~l.unknown & ~open;
-    return open;
-}
+/* ---- steps ---- */
 
 static pt_mstate step_bits(struct pt_monitor *m, pt_mstate state, uint64_t bits)
 {
@@ -611,7 +364,8 @@ static uint64_t atoms_in_use(struct pt_monitor *m, pt_mstate state)
 
 static pt_mstate step_open(struct pt_monitor *m, pt_mstate state, struct letter letter)
 {
-    uint64_t open = open_atoms(m, letter) & atoms_in_use(m, state), bits = letter.bits & ~letter.unknown & ~open;
+    uint64_t open = pt_monitor_open_atoms(m, letter) & atoms_in_use(m, state),
+             bits = letter.bits & ~letter.unknown & ~open;
     if (__builtin_popcountll(open) > PT_MAX_OPEN)
         return PT_MSTATE_ERROR;
     pt_mstate result = step_bits(m, state, bits);
@@ -631,34 +385,9 @@ pt_mstate pt_monitor_step(struct pt_monitor *m, pt_mstate state, pt_letter lette
     if (m->machine == MACHINE_MODULE) {
         next = module_step(m, state, letter);
     } else {
-        struct letter l = *letter_of(m, letter);
+        struct letter l = *pt_monitor_letter_of(m, letter);
         next = l.unknown ? step_open(m, state, l) : step_bits(m, state, l.bits);
     }
     *pt_map64_at(&m->steps, key) = next;
     return next;
-}
-
-void pt_monitor_error(struct pt_monitor *m, const struct pt_value *values, struct pt_err *err)
-{
-    struct letter letter = {0, 0};
-    for (uint32_t i = 0; i < m->property->atom_count; i++)
-        if (m->property->atoms[i].event == PT_NONE)
-            eval_atom(&m->property->atoms[i], i, values, &letter);
-    struct walk w;
-    walk_init(&w, m, letter);
-    for (uint32_t i = 0; i < m->piece_count; i++)
-        walk(&w, m->pieces[i]);
-    free(w.known);
-    uint64_t culprits = w.reached & letter.unknown;
-    if (!culprits)
-        culprits = letter.unknown;
-    const struct pt_atom *atom = &m->property->atoms[culprits ? __builtin_ctzll(culprits) : 0];
-    struct pt_value value;
-    uint32_t detail = 0;
-    enum pt_code_result result = pt_code_run(&atom->code, values, &value, &detail);
-    if (result == PT_CODE_UNKNOWN_VALUE)
-        pt_err_set(err, PT_EEVAL, "the trace does not give the value of '%s', which '%s' needs",
-                   m->property->vars[detail].name, atom->text);
-    else
-        pt_err_set(err, PT_EEVAL, "%s in '%s'", pt_code_result_text(result), atom->text);
 }
