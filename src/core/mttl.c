@@ -194,12 +194,57 @@ void pt_mttl_fill_units(struct run *r)
     (void)step_units(r);
 }
 
+static bool is_broken(const struct pt_mttl *m, const struct pt_mttl_verdict *verdicts)
+{
+    for (uint32_t p = 0; p < m->properties.count; p++)
+        if (verdicts[p].kind == PT_MTTL_VIOLATED || verdicts[p].kind == PT_MTTL_FAILED)
+            return true;
+    return false;
+}
+
+/* Whether no other thread that is known shows an access that races with the present one. */
+static bool races_with_none(const struct pt_mttl_view *view, struct pt_mttl_cells cells)
+{
+    for (uint32_t slot = 0; view->event.span_count && slot < view->known_count; slot++) {
+        const struct pt_mttl_entry *entry = slot == view->self ? NULL : view->known[slot];
+        if (entry && pt_mttl_races(&view->event, entry->cells[pt_mttl_cells_at(cells, entry->cap)]))
+            return false;
+    }
+    return true;
+}
+
+/*
+ * The short step of race_free(*), of which nearly every access is one: nothing has changed but the event, and events
+ * matter only as accesses (mttl_plan.c). The access is compared and shown; all else is as the last step left it. False:
+ * it is not so, or something is broken, and nothing has been done.
+ */
+static bool step_access(const struct pt_mttl *m, const struct pt_mttl_view *view, struct pt_mttl_thread *thread,
+                        struct pt_mttl_entry *next, const struct pt_mttl_verdict *verdicts, unsigned *ret_flags)
+{
+    const struct pt_mttl_plan *plan = view->initial->plan;
+    const struct pt_mttl_event *event = &view->event;
+    const struct pt_mttl_entry *shown = view->self < view->known_count ? view->known[view->self] : NULL;
+    if (view->changed || !plan->only_races || !thread->started || thread->whole || thread->moved || !shown ||
+        shown->cap != thread->cap || event->shown_count > 1 || event->name != PT_MTTL_NONE || is_broken(m, verdicts) ||
+        !races_with_none(view, plan->access))
+        return false;
+    uint64_t cell = pt_mttl_cells_at(plan->access, thread->cap);
+    struct pt_value value = pt_mttl_shown_access(event);
+    thread->marked = pt_mttl_is_marked(m, event);
+    next->cells[cell] = value;
+    *ret_flags = PT_MTTL_STABLE | (same_value(shown->cells[cell], value) ? 0 : PT_MTTL_EXPORTED);
+    return true;
+}
+
 unsigned pt_mttl_step(const struct pt_mttl *m, const struct pt_mttl_view *view, struct pt_mttl_thread *thread,
                       struct pt_mttl_entry *next, struct pt_mttl_verdict *verdicts)
 {
     struct run r;
+    unsigned flags;
+    if (step_access(m, view, thread, next, verdicts, &flags))
+        return flags;
     pt_mttl_begin(&r, m, view, thread, next);
-    unsigned flags = step_units(&r);
+    flags = step_units(&r);
     for (uint32_t p = 0; p < m->properties.count; p++) {
         const struct pt_mttl_property *property = pt_mttl_at(m, properties, struct pt_mttl_property, p);
         if (pt_mttl_is_due(&r, &r.plan->needs[property->unit]))

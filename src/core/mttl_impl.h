@@ -140,6 +140,8 @@ struct pt_mttl_plan {
     struct pt_value *constants;  /* the block's, then an integer 0 */
     uint32_t *kept;      /* units but for properties, by who keeps them, in order; PT_MTTL_NONE ends each list */
     uint32_t *kept_from; /* by named thread where its list begins; then that of any thread */
+    bool only_races;     /* events matter only as accesses that race (race_free(*) at each thread), and ... */
+    struct pt_mttl_cells access; /* ... are shown here */
 };
 
 size_t pt_mttl_plan_size(const struct pt_mttl *m);

@@ -285,6 +285,35 @@ static void plan_programs(const struct pt_mttl *m, struct pt_mttl_plan *plan)
     }
 }
 
+/* --- races --- */
+
+/* Whether a unit's program is the paper's race_free(*) at each thread: no other thread shows an access that races. */
+static bool is_race_free(const struct pt_mttl *m, const struct pt_mttl_plan *plan, const struct pt_mttl_unit *unit)
+{
+    const struct pt_mttl_op *ops = &plan->ops[unit->a];
+    return unit->kind == PT_MTTL_PROPERTY && unit->self == PT_MTTL_ANY && ops[0].op == PT_MTTL_OP_FORALL_NO_RACE &&
+           ops[3].op == PT_MTTL_OP_END && pt_mttl_at(m, loops, struct pt_mttl_loop, ops[0].arg)->except == PT_MTTL_SELF;
+}
+
+/* One unit shows accesses, and properties compare them with those that others show; else nothing looks at events. */
+static void plan_races(const struct pt_mttl *m, struct pt_mttl_plan *plan)
+{
+    uint32_t shown = 0;
+    plan->only_races = true;
+    for (uint32_t u = 0; u < m->units.count; u++) {
+        const struct pt_mttl_unit *unit = pt_mttl_unit_at(m, u);
+        if (!(plan->needs[u].also & PT_MTTL_ALSO_EVENT))
+            continue;
+        if (plan->needs[u].how == PT_MTTL_HOW_SHOWN && unit->self == PT_MTTL_ANY) {
+            shown++;
+            plan->access = plan->needs[u].to;
+        } else if (!is_race_free(m, plan, unit)) {
+            plan->only_races = false;
+        }
+    }
+    plan->only_races &= shown == 1;
+}
+
 /* --- who keeps what --- */
 
 /* The place in kept_from of a unit's thread. */
@@ -346,6 +375,7 @@ const struct pt_mttl_plan *pt_mttl_plan_make(const struct pt_mttl *m, void *memo
     for (uint32_t i = 0; i < m->lookups.count; i++)
         plan->ways[i] = plan_lookup(m, pt_mttl_at(m, lookups, struct pt_mttl_lookup, i));
     plan_programs(m, plan);
+    plan_races(m, plan);
     plan_keepers(m, plan);
     return plan;
 }

@@ -127,6 +127,11 @@ static bool is_untouched(uintptr_t address)
                                   pt_shadow_word *word, uint64_t seen)                                                 \
     {                                                                                                                  \
         uintptr_t at = (uintptr_t)address;                                                                             \
+        if (!self->busy && pt_quick_hold_evaluated(self, word, seen, at, bytes, false)) {                              \
+            type value = perform;                                                                                      \
+            pt_quick_end_evaluated(self, word, seen, at, bytes, PT_KIND_READ_AT, site);                                \
+            return value;                                                                                              \
+        }                                                                                                              \
         struct pt_reading *reading = self->busy ? NULL : pt_readers_at(self, seen, at, pt_bytes_at(at, bytes));        \
         if (reading && pt_readers_clock(reading) == self->clock) {                                                     \
             type value = perform;                                                                                      \
@@ -199,6 +204,11 @@ static bool is_untouched(uintptr_t address)
         pt_shadow_word *word = self && !self->busy ? pt_quick_word(at, bytes) : NULL;                                  \
         uint64_t seen = word ? pt_quick_await(word, atomic_load_explicit(word, memory_order_relaxed)) : 0;             \
         bool known = word && pt_quick_write_is_known(self->quick, seen);                                               \
+        if (word && pt_quick_hold_evaluated(self, word, seen, at, bytes, true)) {                                      \
+            type result = perform;                                                                                     \
+            pt_quick_end_evaluated(self, word, seen, at, bytes, atomic ? PT_KIND_UPDATE_AT : PT_KIND_WRITE_AT, site);  \
+            return result;                                                                                             \
+        }                                                                                                              \
         if (!word || (!known && !pt_quick_is_passed(self, seen, pt_bytes_at(at, bytes), true)))                        \
             return long_##name(address, value, op, order, site);                                                       \
         if (!(known ? pt_quick_hold(self, word, seen) : pt_quick_hold_passed(self, word, seen))) {                     \

@@ -234,7 +234,7 @@ uint64_t pt_granule_after_write(struct pt_thread *self, uintptr_t address, uint6
     return replace(self, address, word, &state);
 }
 
-void pt_granule_end_changed(struct pt_thread *self, pt_shadow_word *word, uintptr_t address, unsigned bytes, bool write)
+uint64_t pt_granule_take_changed(struct pt_thread *self, pt_shadow_word *word, unsigned bytes, bool write)
 {
     uint64_t seen = atomic_load_explicit(word, memory_order_relaxed) & ~PT_SHADOW_HELD;
     self->disturbed = false;
@@ -245,6 +245,12 @@ void pt_granule_end_changed(struct pt_thread *self, pt_shadow_word *word, uintpt
         pt_granule_before_write(self, seen, bytes);
     else
         pt_granule_before_read(self, seen, bytes);
+    return seen;
+}
+
+void pt_granule_end_changed(struct pt_thread *self, pt_shadow_word *word, uintptr_t address, unsigned bytes, bool write)
+{
+    uint64_t seen = pt_granule_take_changed(self, word, bytes, write);
     pt_granule_let_go(word, write ? pt_granule_after_write(self, address, seen, bytes)
                                   : pt_granule_after_read(self, address, seen, bytes));
 }

@@ -444,17 +444,22 @@ void pt_hold_end_write(struct pt_thread *self, struct pt_hold *hold, enum pt_eve
 
 /* There is no value to read or write: an access that would leave the word as it is has happened when the word was seen.
  */
-static bool sync_quickly(struct pt_thread *self, uintptr_t at, bool write, bool counts)
+static bool sync_quickly(struct pt_thread *self, uintptr_t at, bool write, int kind)
 {
     pt_shadow_word *word = pt_quick_word(at, 4);
     if (!word)
         return false;
+    bool counts = kind < PT_KIND_COUNT;
     /* acquire: partner of the release by which the last holder let go */
     uint64_t seen = pt_quick_await(word, atomic_load_explicit(word, memory_order_acquire));
     uint64_t marks = pt_quick_marks(self, at, 4);
     if (write ? pt_quick_write_is_known(self->quick, seen) && (seen & marks) == marks
               : pt_quick_read_is_known(self->quick, seen, marks) || pt_quick_read_is_between(self, seen, marks)) {
         self->states += counts;
+        return true;
+    }
+    if (counts && pt_quick_hold_evaluated(self, word, seen, at, 4, write)) {
+        pt_quick_end_evaluated_sync(self, word, seen, at, 4, (enum pt_event_kind)kind, write);
         return true;
     }
     if (!pt_quick_is_passed(self, seen, pt_bytes_at(at, 4), write))
@@ -475,7 +480,7 @@ void pt_hold_sync(const void *object, int kind)
         return;
     pt_gate_synced(object, kind);
     struct pt_thread *self = pt_thread_self();
-    if (!self || self->busy || sync_quickly(self, (uintptr_t)object, write, kind < PT_KIND_COUNT))
+    if (!self || self->busy || sync_quickly(self, (uintptr_t)object, write, kind))
         return;
     struct pt_hold hold;
     pt_enter(self);

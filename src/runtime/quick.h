@@ -8,6 +8,8 @@
  *   passed        A is an older clock, which the thread has passed (thread.h), and the access covers all bytes in use.
  *                 W <= A, so the access takes no clock; held, looked at again if the thread had no reference to A,
  *                 accessed, and let go with V_i in place.
+ *   evaluated     the same by a thread whose monitor looks at every event (race_free(*)): between the access and the
+ *                 end it is told, and may make a new V_i of it.
  *
  * A holder is alone with the granule, so the access and its clocks are one step for all others. In a fault of the
  * access the granule is let go while the program's handler runs (signal.c); the ends look whether it is still as it
@@ -17,6 +19,7 @@
 #define PT_RUNTIME_QUICK_H
 
 #include "runtime/granule.h"
+#include "runtime/monitor.h"
 #include "runtime/readers.h"
 #include "runtime/shadow.h"
 
@@ -55,11 +58,17 @@ static inline bool pt_quick_write_is_known(uint64_t quick, uint64_t word)
     return (word & (PT_SHADOW_STATE | PT_SHADOW_CLOCKS)) == (quick << PT_SHADOW_WRITE_AT | quick);
 }
 
-static inline bool pt_quick_is_passed(struct pt_thread *self, uint64_t word, unsigned bytes, bool write)
+/* Whether it is a passed or an evaluated access, if the thread may make such. */
+static inline bool pt_quick_teaches_nothing(struct pt_thread *self, uint64_t word, unsigned bytes, bool write)
 {
     unsigned known = pt_shadow_bytes(word);
     return !(word & PT_SHADOW_STATE) && !(known & ~bytes) && (write || !known || known == bytes) && self->clock &&
-           self->quick != UINT64_MAX && pt_thread_is_past(self, pt_shadow_access(word));
+           pt_thread_is_past(self, pt_shadow_access(word));
+}
+
+static inline bool pt_quick_is_passed(struct pt_thread *self, uint64_t word, unsigned bytes, bool write)
+{
+    return self->quick != UINT64_MAX && pt_quick_teaches_nothing(self, word, bytes, write);
 }
 
 /* Enters the runtime and holds the granule if its word is still `seen`; the caller leaves if it is not. The thread is
@@ -136,6 +145,24 @@ static inline __attribute__((always_inline)) void pt_quick_end_passed(struct pt_
     }
     pt_quick_leave(self);
 }
+
+/* Begins an evaluated access: true with the granule held. */
+static inline bool pt_quick_hold_evaluated(struct pt_thread *self, pt_shadow_word *word, uint64_t seen,
+                                           uintptr_t address, unsigned size, bool write)
+{
+    if (!self->evaluates || !pt_quick_teaches_nothing(self, seen, pt_bytes_at(address, size), write))
+        return false;
+    pt_monitor_expect(self, address);
+    if (pt_quick_hold_passed(self, word, seen))
+        return true;
+    pt_quick_leave(self);
+    return false;
+}
+void pt_quick_end_evaluated(struct pt_thread *self, pt_shadow_word *word, uint64_t seen, uintptr_t address,
+                            unsigned size, enum pt_event_kind kind, const struct pt_site *site);
+/* The same of an operation on a synchronisation object. */
+void pt_quick_end_evaluated_sync(struct pt_thread *self, pt_shadow_word *word, uint64_t seen, uintptr_t address,
+                                 unsigned size, enum pt_event_kind kind, bool write);
 
 /* A granule that another thread holds will be free in a moment: better than to fight for it. */
 static inline uint64_t pt_quick_await(pt_shadow_word *word, uint64_t seen)

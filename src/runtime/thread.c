@@ -309,8 +309,9 @@ void pt_thread_detached(struct pt_thread *thread)
 
 void pt_thread_settle(struct pt_thread *self)
 {
-    bool counts = !self->slow || pt_monitor_is_quiet(self);
-    self->quick = counts && !(self->attention & PT_ATTEND_CANCEL) ? self->clock : UINT64_MAX;
+    bool counts = !self->slow || pt_monitor_is_quiet(self), cancels = self->attention & PT_ATTEND_CANCEL;
+    self->quick = counts && !cancels ? self->clock : UINT64_MAX;
+    self->evaluates = !counts && !cancels && !self->full;
 }
 
 void pt_thread_refresh(struct pt_thread *self)

@@ -553,15 +553,20 @@ def check_random(portent, folder, seed):
 
 HANDING_OVER = """#include <portent.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 volatile int x0, x1, x2, plain[64];
+_Alignas(4096) volatile int page[1024];
 volatile double d;
 pthread_t t[16];
 int ends[16][2]; /* of pipes, through which the threads hand over: nothing that a monitor knows of orders them */
 static void await(int me) { char c; if (read(ends[me][0], &c, 1) != 1) abort(); }
 static void pass(int to) { if (write(ends[to][1], "", 1) != 1) abort(); }
+static void on_fault(int s) { (void)s; plain[1] = page[1] & 0; mprotect((void *)page, 4096, PROT_READ | PROT_WRITE); }
+static int is_guarded(void) { return mprotect((void *)page, 4096, PROT_READ) == 0 && signal(SIGSEGV, on_fault) != SIG_ERR; }
 """
 
 
@@ -572,12 +577,14 @@ def random_part(rng):
     body = " ".join(rng.choice([f"{var} = {rng.randrange(4)};", f"{var} = {other} & 3;", f"(void){var};", f"(void)plain[{place}];",
                                 f"plain[{place}] = i;", f"plain[i & 63] = {var};", f"(void)plain[i & {rng.choice([1, 7, 63])}];",
                                 "portent_internal(\"b\", i & 3);", f"portent_internal(\"b\", {rng.randrange(3)});",
-                                "portent_event(\"e\");", "d = i;"]) for _ in range(rng.randrange(1, 5)))
+                                "portent_event(\"e\");", "d = i;", "if (i < 2 && is_guarded()) page[i] = i;",
+                                f"page[{place}] = i;"]) for _ in range(rng.randrange(1, 5)))
     return f"for (int i = 0; i < {rng.choice([1, 1, 2, 5, 40, 300])}; i++) {{ {body} }}"
 
 
-def fixed_program(rng, folder):
-    """Up to 8 threads beside main, in an order that is part of the program; some end, and others start, while others hold their facts."""
+def fixed_program(rng, folder, races):
+    """Up to 8 threads beside main, in an order that is part of the program; some end, and others start, while others hold their facts.
+    `races`: with race_free(*) and at most one property that does not look at events, as users have it."""
     count = rng.choice([2, 3, 8])
     order = [rng.randrange(count + 1) for _ in range(rng.choice([20, 60]))] + [0]
     late = {t for t in range(2, count + 1) if rng.random() < 0.3}
@@ -607,12 +614,14 @@ def fixed_program(rng, folder):
     names = [f"t{t}" for t in range(1, count + 1)] + ["main"]
     properties = "".join(f"property p{i} at {rng.choice(names)}: {random_formula(rng, 3, names, True)};\n" for i in range(3))
     properties += "".join(f"property p{i} at each i: {random_formula(rng, 2, names + ['i'], True)};\n" for i in range(3, 5))
+    if races:
+        properties = "property p0 at each i: race_free(*);\n" + rng.choice(["", "property p1 at each i: forall j: @j b < 2;\n"])
     return lay_out(os.path.join(folder, "fixed"), text, properties)
 
 
-def check_fixed(portent, folder, seed):
+def check_fixed(portent, folder, seed, races):
     """The threads' own verdicts, found in the quick ways of a thread that is not recorded, are those of the record."""
-    source, properties = fixed_program(random.Random(seed), folder)
+    source, properties = fixed_program(random.Random(seed), folder, races)
     try:
         program = Program(portent, source, properties, folder)
         recorded, live = program.recorded(), program.live()[0]
@@ -644,7 +653,8 @@ def main():
     for seed in range(options.seed, options.seed + options.random):
         tests[f"random {seed}"] = lambda folder, seed=seed: check_random(options.portent, folder, seed)
         if seed % 2:
-            tests[f"fixed {seed}"] = lambda folder, seed=seed: check_fixed(options.portent, folder, seed)
+            tests[f"fixed {seed}"] = lambda folder, seed=seed: check_fixed(options.portent, folder, seed, False)
+        tests[f"races {seed}"] = lambda folder, seed=seed: check_fixed(options.portent, folder, seed, True)
     passed = failed = 0
     for name, test in tests.items():
         with tempfile.TemporaryDirectory() as folder:

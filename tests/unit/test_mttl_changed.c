@@ -136,7 +136,10 @@ static struct pt_mttl *random_block(uint64_t *random)
             bool each = below(random, 3) > 0;
             pt_buf_printf(&k.text, "property p%u at %s: ", p, each ? "each j0" : below(random, 2) ? "T1" : "T2");
             k.bound = each;
-            put_formula(&k, 1 + below(random, 5));
+            if (each && below(random, 6) == 0) /* by itself, for its short step */
+                pt_buf_puts(&k.text, "race_free(*)");
+            else
+                put_formula(&k, 1 + below(random, 5));
             pt_buf_puts(&k.text, ";\n");
         }
         block = compile(k.text.text);

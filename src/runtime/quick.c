@@ -1,0 +1,29 @@
+#include "runtime/quick.h"
+
+static void let_go(struct pt_thread *self, pt_shadow_word *word, uint64_t seen, uintptr_t address, unsigned bytes,
+                   bool write)
+{
+    pt_granule_let_go(word, write ? pt_granule_after_write(self, address, seen, bytes)
+                                  : pt_granule_after_read(self, address, seen, bytes));
+    pt_quick_leave(self);
+}
+
+void pt_quick_end_evaluated(struct pt_thread *self, pt_shadow_word *word, uint64_t seen, uintptr_t address,
+                            unsigned size, enum pt_event_kind kind, const struct pt_site *site)
+{
+    bool write = kind != PT_KIND_READ_AT;
+    unsigned bytes = pt_bytes_at(address, size);
+    if (!pt_quick_kept(self))
+        seen = pt_granule_take_changed(self, word, bytes, write);
+    struct pt_happening what = {
+        .kind = (uint16_t)kind, .object = PT_NO_OBJECT, .size = size, .address = address, .site = site};
+    pt_monitor_access(self, &what);
+    let_go(self, word, seen, address, bytes, write);
+}
+
+void pt_quick_end_evaluated_sync(struct pt_thread *self, pt_shadow_word *word, uint64_t seen, uintptr_t address,
+                                 unsigned size, enum pt_event_kind kind, bool write)
+{
+    pt_monitor_other(self, kind, address);
+    let_go(self, word, seen, address, pt_bytes_at(address, size), write);
+}
