@@ -303,6 +303,38 @@ def check_memory(portent, folder):
             same(f"{argument} alone", sorted(reports(program.alone(argument).stderr)), ["any"] if verdict == "violated" else [])
 
 
+FAULT = """#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+_Alignas(4096) volatile int page[1024];
+int ends[2][2];
+static void await(int me) { char c; if (read(ends[me][0], &c, 1) != 1) abort(); }
+static void pass(int to) { if (write(ends[to][1], "", 1) != 1) abort(); }
+static void on_fault(int s) { (void)s; mprotect((void *)page, 4096, PROT_READ | PROT_WRITE); pass(1); await(0); }
+static void *other(void *a) { await(1); page[0] = 7; pass(0); return a; }
+int main(void)
+{
+    pthread_t t;
+    if (pipe(ends[0]) || pipe(ends[1]) || signal(SIGSEGV, on_fault) == SIG_ERR || pthread_create(&t, 0, other, 0))
+        return 1;
+    page[0] = 1;
+    mprotect((void *)page, 4096, PROT_READ);
+    page[0] = 2;
+    return pthread_join(t, 0);
+}
+"""
+
+
+def check_fault(portent, folder):
+    """A store faults, and another thread stores there before the handler returns: both race, the one that was disturbed too."""
+    program = Program(portent, *lay_out(os.path.join(folder, "fault"), FAULT, "property any at each i: race_free(*);\n"), folder)
+    recorded, live = program.recorded()["any"], program.live()[0]["any"]
+    same("states", sorted(live[2], key=str), sorted(recorded[2], key=str))
+    same("threads", sorted({state["thread"] for state in live[2]}), ["main", "other"])
+
+
 CORNERS = """#include <limits.h>
 #include <portent.h>
 #include <pthread.h>
@@ -647,6 +679,7 @@ def main():
     tests["files"] = lambda folder: check_files(options.portent, folder)
     tests["copy"] = lambda folder: check_copy(options.portent, folder)
     tests["memory"] = lambda folder: check_memory(options.portent, folder)
+    tests["fault"] = lambda folder: check_fault(options.portent, folder)
     tests["corners"] = lambda folder: check_corners(options.portent, folder)
     tests["words"] = lambda folder: check_words(options.portent, folder)
     tests["errors"] = lambda folder: check_errors(options.portent, folder)
