@@ -598,7 +598,10 @@ int ends[16][2]; /* of pipes, through which the threads hand over: nothing that 
 static void await(int me) { char c; if (read(ends[me][0], &c, 1) != 1) abort(); }
 static void pass(int to) { if (write(ends[to][1], "", 1) != 1) abort(); }
 static void on_fault(int s) { (void)s; plain[1] = page[1] & 0; mprotect((void *)page, 4096, PROT_READ | PROT_WRITE); }
-static int is_guarded(void) { return mprotect((void *)page, 4096, PROT_READ) == 0 && signal(SIGSEGV, on_fault) != SIG_ERR; }
+__attribute__((unused)) static int is_guarded(void)
+{
+    return mprotect((void *)page, 4096, PROT_READ) == 0 && signal(SIGSEGV, on_fault) != SIG_ERR;
+}
 """
 
 
