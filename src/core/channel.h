@@ -23,7 +23,7 @@
 
 #define PT_CHANNEL_MAGIC "PTCHAN1"
 #define PT_CHANNEL_ENV   "PORTENT_CHANNEL"
-enum { PT_CHANNEL_VERSION = 6 };
+enum { PT_CHANNEL_VERSION = 7 };
 
 enum pt_on_full { PT_ON_FULL_BLOCK, PT_ON_FULL_DROP };
 enum pt_program_state { PT_PROGRAM_STARTING, PT_PROGRAM_RUNNING, PT_PROGRAM_ENDED };
@@ -119,7 +119,12 @@ struct pt_record_watch {
 /* States of a thread in which a decentralised property is violated; in a ring of a thread that is recorded in full it
  * comes right after the event that made the last one. */
 enum { PT_LOCAL_PARTS = 32 };
-enum pt_local_result { PT_LOCAL_VIOLATED, PT_LOCAL_FAILED, PT_LOCAL_STATES /* how many states the thread has had */ };
+enum pt_local_result {
+    PT_LOCAL_VIOLATED,
+    PT_LOCAL_FAILED,
+    PT_LOCAL_BEGUN, /* the thread runs, and has more to tell until it says ... */
+    PT_LOCAL_STATES /* ... how many states it has had: that was all */
+};
 struct pt_record_local {
     struct pt_record head;
     uint32_t property; /* of the block */

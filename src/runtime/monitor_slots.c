@@ -182,6 +182,8 @@ static void settle(struct pt_thread *thread, struct pt_thread *actor, uint32_t a
     if (fact)
         pt_monitor_learn(forked ? actor : thread, fact);
     pt_thread_refresh(thread);
+    if (!forked) /* otherwise it begins later, or never */
+        pt_monitor_begin(thread);
 }
 
 void pt_monitor_meet(struct pt_thread *thread, struct pt_thread *parent)

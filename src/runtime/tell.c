@@ -348,6 +348,13 @@ void pt_tell_states(struct pt_thread *self, uint32_t property, const struct pt_m
     emit(self, view, &record, "");
 }
 
+void pt_tell_begun(struct pt_thread *self)
+{
+    struct pt_record_local record = {.result = PT_LOCAL_BEGUN};
+    if (is_observed())
+        emit(self, NULL, &record, "");
+}
+
 void pt_tell_count(struct pt_thread *self)
 {
     struct pt_record_local record = {.result = PT_LOCAL_STATES, .from = self->states, .to = self->states};

@@ -335,6 +335,69 @@ def check_fault(portent, folder):
     same("threads", sorted({state["thread"] for state in live[2]}), ["main", "other"])
 
 
+ENDINGS = """#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+volatile int x, y;
+int there[2];
+static void *worker(void *unused)
+{
+    x = 1, x = 2, x = 3;
+    if (write(there[1], "x", 1) != 1)
+        abort();
+    for (;;)
+        pause();
+    return unused;
+}
+static void *never(void *unused) { x = 4; return unused; }
+int main(int argc, char **argv)
+{
+    pthread_t thread;
+    char c;
+    if (argc < 2 || (argc > 2 && pthread_create(&thread, NULL, never, NULL)) || pipe(there) ||
+        pthread_create(&thread, NULL, worker, NULL) || read(there[0], &c, 1) != 1)
+        return 1;
+    y = 1;
+    switch (*argv[1]) {
+    case 'k':
+        kill(getpid(), SIGKILL);
+        return 1;
+    case 'q':
+        _exit(0);
+    case 'e':
+        execl("/bin/true", "true", (char *)NULL);
+        return 1;
+    case 'j':
+        pthread_cancel(thread);
+        pthread_join(thread, NULL);
+    }
+    return 0;
+}
+"""
+
+
+def check_endings(portent, folder):
+    """A thread that never came to tell its last states: what is about it is not complete, and says so; recorded or not."""
+    source, properties = lay_out(os.path.join(folder, "endings"), ENDINGS,
+                                 "property low at worker: x < 1;\nproperty fine at worker: x < 9;\n"
+                                 "property y at main: y < 9;\nproperty all at each i: x < 9;\nproperty other at never: x < 1;\n")
+    program = Program(portent, source, properties, folder)
+    why = "the program ended before all its threads had told their last states"
+    for how, unfinished in (("killed", ["low", "fine", "y", "all"]), ("quits", ["low", "fine", "y", "all"]),
+                            ("execs", ["low", "fine", "y", "all"]), ("returns", ["low", "fine", "all"]), ("joins", [])):
+        for more in ((), ("-o", program.path + ".trace")):
+            done = expect(FOUND, run(portent, "run", "-s", properties, "-r", program.path + ".json", *more, "--", program.path, how))
+            found = {p["name"]: p for p in load(program.path + ".json")["properties"]}
+            same(how, [name for name, p in found.items() if not p["complete"]], unfinished)
+            same(how, {name: p.get("message") for name, p in found.items()},
+                 {name: why if name in unfinished else None for name in found})
+            same(how, [p["verdict"] for p in found.values()], ["violated", "holds", "holds", "holds", "holds"])
+            suite.contains(done.stderr, f"Property 'fine' holds in every {'known ' if unfinished else ''}state of worker.")
+            same("said", words(done.stderr).count(f"there may be more: {why}."), 1 if unfinished else 0)
+            same("said", words(done.stderr).count(f"That may not be all: {why}."), max(0, len(unfinished) - 1))
+
+
 CORNERS = """#include <limits.h>
 #include <portent.h>
 #include <pthread.h>
@@ -684,6 +747,7 @@ def main():
     tests["memory"] = lambda folder: check_memory(options.portent, folder)
     tests["fault"] = lambda folder: check_fault(options.portent, folder)
     tests["corners"] = lambda folder: check_corners(options.portent, folder)
+    tests["endings"] = lambda folder: check_endings(options.portent, folder)
     tests["words"] = lambda folder: check_words(options.portent, folder)
     tests["errors"] = lambda folder: check_errors(options.portent, folder)
     for seed in range(options.seed, options.seed + options.random):
