@@ -103,6 +103,8 @@ void pt_tell_states(struct pt_thread *self, uint32_t property, const struct pt_m
 /* That there is more to come, and at the end how many states the thread has had. */
 void pt_tell_begun(struct pt_thread *self);
 void pt_tell_count(struct pt_thread *self);
+/* From here on nothing is told of any property. */
+void pt_tell_stop(void);
 /* Prints what waits to be printed; the thread is outside of the runtime. */
 void pt_tell_print(struct pt_thread *self);
 

@@ -362,6 +362,12 @@ void pt_tell_count(struct pt_thread *self)
         emit(self, NULL, &record, "");
 }
 
+void pt_tell_stop(void)
+{
+    for (uint32_t p = 0; pt_monitor_on && p < pt_monitor_block->properties.count; p++)
+        atomic_store(pt_monitor_fate(p), HAS_FAILED);
+}
+
 /* --- printing --- */
 
 struct page {

@@ -506,6 +506,77 @@ def check_files(portent, folder):
         same("output", done.stdout, "counted 200 under the lock\n")
 
 
+# Another build of the library has its variables elsewhere, all of the same size, and its functions likewise.
+LIBRARY = ["int quiet, level, after;\nvoid *idle(void *a) { return a; }\nvoid *fill(void *a) { level = *(int *)a; return a; }\n",
+           "int after, quiet, level;\nvoid *fill(void *a) { level = *(int *)a; return a; }\nvoid *idle(void *a) { return a; }\n"]
+LINKED = """#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+extern int level;
+void *fill(void *), *idle(void *);
+int own = 1;
+int main(int argc, char **argv)
+{
+    int value = 5;
+    pthread_t thread;
+    puts("runs");
+    own = argc;
+    return pthread_create(&thread, NULL, fill, &value) || pthread_join(thread, NULL) || level != 5;
+}
+"""
+OPENED = """#include <dlfcn.h>
+#include <stdio.h>
+volatile int own = 1;
+int main(int argc, char **argv)
+{
+    int value = 5;
+    puts("runs");
+    void *library = dlopen(argv[argc - 1], RTLD_NOW);
+    void *(*fill)(void *) = library ? dlsym(library, "fill") : 0;
+    if (!fill)
+        return 1;
+    fill(&value);
+    own = 2;
+    return 0;
+}
+"""
+
+
+def build_library(portent, path, text, *more):
+    suite.write(path + ".c", text)
+    expect(0, run(portent, "cc", "-O1", "-shared", "-fPIC", *more, path + ".c", "-o", path))
+
+
+def check_libraries(portent, folder):
+    """Properties know places in this build of a library; with another build of it they are not checked, and one sentence says so.
+    A library in which they name nothing may be any."""
+    library, main = os.path.join(folder, "libpart.so"), os.path.join(folder, "main")
+    for more in ([], ["-Wl,--build-id=none"]):
+        for text, opened in ((LINKED, False), (OPENED, True)):
+            build_library(portent, library, LIBRARY[0], *more)
+            suite.write(main + ".c", text)
+            expect(0, run(portent, "cc", "-O1", "-pthread", main + ".c", "-o", main, *more,
+                          *([] if opened else [library, f"-Wl,-rpath,{folder}"])))
+            cases = {"variable": "property p at each i: level < 5;", "own": "property p at main: own < 2;"}
+            if not opened:  # no thread is started there
+                cases["thread"] = "property p at fill: @main own < 1;"
+            for name, prop in cases.items():
+                suite.write(f"{main}.{name}.prop", prop + "\n")
+                expect(0, run(portent, "compile", "-s", f"{main}.{name}.prop", "-o", f"{main}.{name}.ptc",
+                              *(["--module", library] if opened else []), main))
+            for build, names in enumerate((list(cases), ["own"])):
+                build_library(portent, library, LIBRARY[build], *more)
+                for name in cases:
+                    done = run(main, "1", library, options=f"properties={main}.{name}.ptc")
+                    what = f"{name}, build {build}, {more}, opened: {opened}"
+                    same(what, (done.stdout, sorted(reports(done.stderr))), ("runs\n", ["p"] if name in names else []))
+                    same(what, done.returncode, FOUND if name in names else 0)
+                    if name not in names:
+                        same(what, done.stderr, f"portent: the properties of '{main}.{name}.ptc' are not checked"
+                                                f"{' from here on' if opened else ''}: they were compiled for another build of "
+                                                f"'{library}'\n")
+
+
 def check_errors(portent, folder):
     """Names that the program does not have, and properties that need an observer."""
     source = "examples/race/race.c"
@@ -743,6 +814,7 @@ def main():
     tests["recovery"] = lambda folder: check_recovery(options.portent, folder)
     tests["suppressions"] = lambda folder: check_suppressions(options.portent, folder)
     tests["files"] = lambda folder: check_files(options.portent, folder)
+    tests["libraries"] = lambda folder: check_libraries(options.portent, folder)
     tests["copy"] = lambda folder: check_copy(options.portent, folder)
     tests["memory"] = lambda folder: check_memory(options.portent, folder)
     tests["fault"] = lambda folder: check_fault(options.portent, folder)
