@@ -221,6 +221,80 @@ def check_words(portent, folder):
         raise Failure("the program alone does not know about itself")
 
 
+# The argument says who runs the block (m or w), which disturbs it when it has done the first half, and through what each half goes.
+BLOCKS = """#include <portent.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+volatile int level, other;
+int to_main[2], to_worker[2]; /* pipes: they order the threads, and tell them nothing */
+pthread_mutex_t latch = PTHREAD_MUTEX_INITIALIZER;
+const char *how;
+static void touch(char what)
+{
+    switch (what) {
+    case 'l':
+        pthread_mutex_lock(&latch);
+        pthread_mutex_unlock(&latch);
+        break;
+    case 'x':
+        level = level + 1;
+        break;
+    case 'o':
+        other = other + 1;
+    }
+}
+static void say(int *to) { if (write(to[1], "x", 1) != 1) abort(); }
+static void hear(int *from) { char c; if (read(from[0], &c, 1) != 1) abort(); }
+static void update(int *from, int *to)
+{
+    portent_begin(how[3] == '2' ? "second" : "update");
+    touch('x'), touch('o'), touch('l');
+    say(to), hear(from);
+    touch(how[2]);
+    portent_end(how[3] == '2' ? "second" : "update");
+}
+static void meddle(int *from, int *to) { hear(from); touch(how[1]), touch(how[2]); say(to); }
+static void *worker(void *a) { (*how == 'w' ? update : meddle)(to_worker, to_main); return a; }
+static void *third(void *a) { meddle(to_worker, to_main); return a; }
+int main(int argc, char **argv)
+{
+    pthread_t thread;
+    how = argc > 1 ? argv[1] : "mll1";
+    if (pipe(to_main) || pipe(to_worker) || pthread_create(&thread, NULL, *how == 't' ? third : worker, NULL))
+        return 1;
+    (*how == 'w' ? meddle : update)(to_main, to_worker);
+    return pthread_join(thread, NULL);
+}
+"""
+
+
+def check_ids(portent, folder):
+    """A violation of atomic_block is the same one whichever events reveal it and whichever of two threads has the block; another
+    one if the block or a thread is another. A baseline takes it so."""
+    source, properties = lay_out(os.path.join(folder, "blocks"), BLOCKS,
+                                 "property block at each i: atomic_block(update) && atomic_block(second);\n")
+    program = Program(portent, source, properties, folder)
+    ids, objects = {}, set()
+    for how in ("mll1", "mxl1", "mlx1", "moo1", "wll1", "wxo1", "mll2", "mxo2", "tll1", "tox1"):
+        same(how, program.live(how)[0]["block"][0], "violated")
+        live = load(program.path + ".json")["properties"][0]
+        same("block", [known["value"] for known in live["first"]["knew"]], ["second" if how[3] == "2" else "update"])
+        program.recorded(how)
+        checked = json.loads(run(portent, "check", "--json", "-s", properties, program.path + ".trace").stdout)["properties"][0]
+        same(f"{how}: both sides", live["first"]["knew"][0]["value"], checked["first"]["knew"][0]["value"])
+        same(f"{how}: id", live["id"], checked["id"])
+        objects.add((live["first"]["event"]["op"], live["first"]["event"]["object"]))
+        ids.setdefault(live["id"], []).append(how)
+    if len(objects) < 3:
+        raise Failure(f"the runs differ too little: {objects}")
+    same("ids", sorted(ids.values()), [["mll1", "mxl1", "mlx1", "moo1", "wll1", "wxo1"], ["mll2", "mxo2"], ["tll1", "tox1"]])
+    result = program.path + "-old.json"
+    expect(FOUND, run(portent, "run", "-s", properties, "-r", result, "--", program.path, "mll1"))
+    for how, status in (("wxo1", 0), ("mxo2", FOUND)):
+        expect(status, run(portent, "run", "-s", properties, "--baseline", result, "--", program.path, how))
+
+
 COPY = """#include <string.h>
 #define KEEP __asm__ volatile("" ::: "memory") /* the compiler may not drop what comes before */
 struct { int a, b, c, d; } s;
@@ -821,6 +895,7 @@ def main():
     tests["corners"] = lambda folder: check_corners(options.portent, folder)
     tests["endings"] = lambda folder: check_endings(options.portent, folder)
     tests["words"] = lambda folder: check_words(options.portent, folder)
+    tests["ids"] = lambda folder: check_ids(options.portent, folder)
     tests["errors"] = lambda folder: check_errors(options.portent, folder)
     for seed in range(options.seed, options.seed + options.random):
         tests[f"random {seed}"] = lambda folder, seed=seed: check_random(options.portent, folder, seed)
