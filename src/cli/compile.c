@@ -81,18 +81,66 @@ static void warn_if_plain(const struct compile *c)
     pt_diag_warning(&warning);
 }
 
+struct libraries {
+    struct pt_channel_library *items;
+    uint32_t count;
+    size_t cap;
+};
+
+static void add_library(const struct compile *c, struct libraries *libraries, const char *module, bool needed)
+{
+    uint32_t i = 0;
+    while (i < libraries->count && strcmp(libraries->items[i].module, module) != 0)
+        i++;
+    if (i == libraries->count) {
+        struct pt_channel_library fresh = {.module = module};
+        fresh.id_bytes = pt_debuginfo_identity(c->info, module, fresh.id);
+        PT_PUSH(libraries->items, libraries->count, libraries->cap, fresh);
+    }
+    libraries->items[i].needed |= needed;
+}
+
+/* Is it the start function of a thread that a property names, `worker` of `worker#2`? */
+static bool is_named(const struct pt_mttl *block, const char *function)
+{
+    size_t len = strlen(function);
+    for (uint32_t i = 0; i < block->threads.count; i++) {
+        const char *name = pt_mttl_string(block, pt_mttl_at(block, threads, struct pt_mttl_name, i)->target);
+        if (strncmp(name, function, len) == 0 && (name[len] == '\0' || name[len] == '#'))
+            return true;
+    }
+    return false;
+}
+
+/* Places in libraries hold for these builds of them. */
+static void list_libraries(const struct compile *c, struct libraries *libraries)
+{
+    for (uint32_t i = 0; i < c->resolved.var_count; i++)
+        if (c->resolved.vars[i].module)
+            add_library(c, libraries, c->resolved.vars[i].module, true);
+    for (uint32_t i = 0; i < c->resolved.function_count; i++) {
+        const struct pt_channel_name *function = &c->resolved.functions[i];
+        if (function->module)
+            add_library(c, libraries, function->module, is_named(c->resolved.block, function->name));
+    }
+}
+
 static enum pt_status write_file(const struct compile *c, struct pt_err *err)
 {
+    struct libraries libraries = {0};
+    list_libraries(c, &libraries);
     struct pt_channel_setup setup = {.vars = c->resolved.vars,
                                      .var_count = c->resolved.var_count,
                                      .block = c->resolved.block,
                                      .functions = c->resolved.functions,
-                                     .function_count = c->resolved.function_count};
+                                     .function_count = c->resolved.function_count,
+                                     .libraries = libraries.items,
+                                     .library_count = libraries.count};
     struct pt_ptc head = {.magic = PT_PTC_MAGIC, .version = PT_PTC_VERSION};
     struct pt_buf config;
     pt_buf_init(&config);
     pt_channel_configure(&setup, &config);
-    head.id_bytes = (uint32_t)pt_debuginfo_identity(c->info, head.id, sizeof head.id);
+    head.id_bytes = pt_debuginfo_identity(c->info, NULL, head.id);
     head.config_bytes = config.len;
     head.hash = pt_ptc_hash(config.text, config.len);
     FILE *file = fopen(c->output, "wbe");
@@ -103,6 +151,7 @@ static enum pt_status write_file(const struct compile *c, struct pt_err *err)
         error = errno;
     }
     pt_buf_release(&config);
+    free(libraries.items);
     return good ? PT_OK : pt_err_at(err, PT_EIO, c->output, 0, 0, "cannot write the properties: %s", strerror(error));
 }
 
@@ -154,8 +203,9 @@ const struct pt_command pt_command_compile = {
         "they name in PROGRAM, to FILE.ptc. A program that was built with 'portent cc' then checks them in its own "
         "threads, without 'portent run':\n\n"
         "  PORTENT_OPTIONS=properties=FILE.ptc PROGRAM\n\n"
-        "The file is for this very program: another one, or one that was built again, refuses it, says so, and "
-        "runs without.\n\n"
+        "The file is for this very program and the libraries in which it names something: another program, or one "
+        "that was built again, says so, and runs without it; so does a program with another build of such a "
+        "library.\n\n"
         "Exit status: 0 written; 2 bad usage or input.",
     .options = options_table,
     .run = run_command,

@@ -23,7 +23,7 @@
 
 #define PT_CHANNEL_MAGIC "PTCHAN1"
 #define PT_CHANNEL_ENV   "PORTENT_CHANNEL"
-enum { PT_CHANNEL_VERSION = 6 };
+enum { PT_CHANNEL_VERSION = 7 };
 
 enum pt_on_full { PT_ON_FULL_BLOCK, PT_ON_FULL_DROP };
 enum pt_program_state { PT_PROGRAM_STARTING, PT_PROGRAM_RUNNING, PT_PROGRAM_ENDED };
@@ -119,7 +119,12 @@ struct pt_record_watch {
 /* States of a thread in which a decentralised property is violated; in a ring of a thread that is recorded in full it
  * comes right after the event that made the last one. */
 enum { PT_LOCAL_PARTS = 32 };
-enum pt_local_result { PT_LOCAL_VIOLATED, PT_LOCAL_FAILED, PT_LOCAL_STATES /* how many states the thread has had */ };
+enum pt_local_result {
+    PT_LOCAL_VIOLATED,
+    PT_LOCAL_FAILED,
+    PT_LOCAL_BEGUN, /* the thread runs, and has more to tell until it says ... */
+    PT_LOCAL_STATES /* ... how many states it has had: that was all */
+};
 struct pt_record_local {
     struct pt_record head;
     uint32_t property; /* of the block */
@@ -218,6 +223,20 @@ struct pt_function {
     uint32_t name;   /* offset of the name it gives to threads */
 };
 
+/*
+ * A library in which something of the tables above lies, of configurations that outlive the build they were made for
+ * (core/ptc.h): its build-id or, where the linker made none, a hash of what is loaded from its file read-only, program
+ * headers first.
+ */
+enum { PT_ID_MAX = 64 };
+struct pt_library {
+    uint32_t module;   /* as in struct pt_watch */
+    uint32_t needed;   /* a variable lies there, or the function of a thread that properties name */
+    uint32_t id_bytes; /* at most PT_ID_MAX */
+    uint32_t unused;
+    unsigned char id[PT_ID_MAX];
+};
+
 struct pt_config {
     uint32_t watch_count, watches; /* struct pt_watch[watch_count] at offset watches */
     uint32_t event_count, events;  /* uint32_t[event_count]: offsets of the names of relevant user events */
@@ -228,6 +247,7 @@ struct pt_config {
     uint32_t mttl_bytes, mttl;
     uint32_t function_count, functions; /* struct pt_function[function_count], 8-aligned */
     uint32_t suppressions;              /* the lines of all suppression files, a string; "": of the options' file */
+    uint32_t library_count, libraries;  /* struct pt_library[library_count] */
 };
 
 #endif

@@ -431,6 +431,12 @@ bool pt_mttl_races(const struct pt_mttl_event *event, struct pt_value theirs);
 bool pt_mttl_next_race(const struct pt_mttl_event *event, struct pt_value theirs, uint32_t *at,
                        struct pt_mttl_span *ret_both);
 
+/* After a step, of a value that pt_mttl_explain reports: the atomic block of the thread that whoever has this value has
+ * disturbed, since he knows of the execution that the thread is in; NULL: none, or the lookup asks for something else.
+ */
+const char *pt_mttl_disturbed(const struct pt_mttl *m, struct pt_mttl_thread *thread, uint32_t lookup,
+                              struct pt_value value);
+
 /* Whether the value of a variable plays a part in a property. `marks`: one byte per unit of the block, for its use. */
 bool pt_mttl_mentions(const struct pt_mttl *m, uint32_t property, uint32_t var, uint8_t *marks);
 

@@ -6,8 +6,13 @@
 
 uint64_t pt_ptc_hash(const void *bytes, size_t len)
 {
+    return pt_ptc_hash_more(0xcbf29ce484222325, bytes, len);
+}
+
+/* FNV-1a: it finds damage, not malice, which the checks below are for. */
+uint64_t pt_ptc_hash_more(uint64_t hash, const void *bytes, size_t len)
+{
     const unsigned char *at = bytes;
-    uint64_t hash = 0xcbf29ce484222325; /* FNV-1a: it finds damage, not malice, which the checks below are for */
     for (size_t i = 0; i < len; i++)
         hash = (hash ^ at[i]) * 0x100000001b3;
     return hash;
@@ -36,6 +41,15 @@ static bool watches_fit(const struct pt_config *config, size_t bytes, uint32_t v
     return true;
 }
 
+static bool libraries_fit(const struct pt_config *config, size_t bytes)
+{
+    const struct pt_library *libraries = (const void *)((const char *)config + config->libraries);
+    for (uint32_t i = 0; i < config->library_count; i++)
+        if (!text_fits(bytes, libraries[i].module) || libraries[i].id_bytes > PT_ID_MAX)
+            return false;
+    return true;
+}
+
 bool pt_config_is_sound(const struct pt_config *config, size_t bytes)
 {
     if (bytes < sizeof *config || ((const char *)config)[bytes - 1] != 0 ||
@@ -43,6 +57,7 @@ bool pt_config_is_sound(const struct pt_config *config, size_t bytes)
         !table_fits(bytes, config->events, config->event_count, sizeof(uint32_t), 4) ||
         !table_fits(bytes, config->starts, config->start_count, sizeof(struct pt_start), 8) ||
         !table_fits(bytes, config->functions, config->function_count, sizeof(struct pt_function), 8) ||
+        !table_fits(bytes, config->libraries, config->library_count, sizeof(struct pt_library), 8) ||
         !table_fits(bytes, config->mttl, config->mttl_bytes, 1, 8) || !text_fits(bytes, config->options) ||
         !text_fits(bytes, config->suppressions))
         return false;
@@ -61,7 +76,7 @@ bool pt_config_is_sound(const struct pt_config *config, size_t bytes)
     for (uint32_t i = 0; i < config->function_count; i++)
         if (!text_fits(bytes, functions[i].module) || !text_fits(bytes, functions[i].name))
             return false;
-    return watches_fit(config, bytes, config->mttl_bytes ? block->vars.count : 0);
+    return libraries_fit(config, bytes) && watches_fit(config, bytes, config->mttl_bytes ? block->vars.count : 0);
 }
 
 const char *pt_ptc_problem(const void *bytes, size_t len)
@@ -71,7 +86,7 @@ const char *pt_ptc_problem(const void *bytes, size_t len)
         return "it was not made by 'portent compile'";
     if (head->version != PT_PTC_VERSION)
         return "it was made by another version of Portent";
-    if (head->config_bytes != len - sizeof *head || head->id_bytes > PT_PTC_ID_MAX)
+    if (head->config_bytes != len - sizeof *head || head->id_bytes > PT_ID_MAX)
         return "it is not complete";
     const struct pt_config *config = (const void *)(head + 1);
     if (pt_ptc_hash(config, head->config_bytes) != head->hash || !pt_config_is_sound(config, head->config_bytes) ||

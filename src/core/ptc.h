@@ -5,9 +5,10 @@
  *   configuration       config_bytes: the same bytes that `portent run` hands to the program (core/channel.h), with the
  *                       block of the properties, the watched variables, and the functions that name threads
  *
- * A file is used only for the program it was made for: the one with this build-id, or, where the linker made none, the
- * one whose file has this size and hash. Everything is checked before it is used (pt_ptc_problem): a file that was cut
- * short, damaged or made up is refused.
+ * A file is used only for the program it was made for: the one with this build-id or, where the linker made none, this
+ * hash of what is loaded from its file read-only. The same holds for the libraries in which it names something (struct
+ * pt_library). Everything is checked before it is used (pt_ptc_problem): a file that was cut short, damaged or made up
+ * is refused.
  */
 #ifndef PT_CORE_PTC_H
 #define PT_CORE_PTC_H
@@ -19,18 +20,20 @@
 #include "core/channel.h"
 
 #define PT_PTC_MAGIC "PTPROP1"
-enum { PT_PTC_VERSION = 2, PT_PTC_ID_MAX = 64 };
+enum { PT_PTC_VERSION = 3 };
 
 struct pt_ptc {
     char magic[8];
     uint32_t version;
     uint32_t id_bytes; /* of the build-id */
-    unsigned char id[PT_PTC_ID_MAX];
+    unsigned char id[PT_ID_MAX];
     uint64_t config_bytes; /* a multiple of 8 */
     uint64_t hash;         /* pt_ptc_hash of the configuration */
 };
 
 uint64_t pt_ptc_hash(const void *bytes, size_t len);
+/* The hash of what was hashed before and these bytes. */
+uint64_t pt_ptc_hash_more(uint64_t hash, const void *bytes, size_t len);
 /* Why these bytes, 8-aligned, are no such file; NULL: they are. */
 const char *pt_ptc_problem(const void *bytes, size_t len);
 /* Are the tables of a configuration of so many bytes inside it, its strings ended, its block a good one? */

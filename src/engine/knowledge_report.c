@@ -41,6 +41,7 @@ static struct pt_step make_step(const struct pt_knowledge *k, struct pt_finding 
 struct telling {
     const struct pt_knowledge *k;
     const struct pt_mttl_view *view;
+    struct pt_mttl_thread *memory;
     uint64_t state; /* of the thread itself */
     struct pt_finding *finding;
     struct pt_known *items;
@@ -50,22 +51,19 @@ struct telling {
 
 enum { MAX_KNOWN = 64 };
 
-/* Of what race_free and atomic_block ask, only what decided is told: the accesses that race, and the last thread that
- * was asked about a block. */
-static bool is_worth_telling(struct telling *t, const struct pt_mttl_lookup *l, struct pt_value value)
+/* Of what race_free and atomic_block ask, only what decided is told: the accesses that race, and who has disturbed a
+ * block. */
+static bool is_worth_telling(const struct telling *t, uint32_t lookup, struct pt_value value)
 {
     const struct pt_mttl *m = t->k->block;
-    const char *text = pt_mttl_string(m, l->text);
-    if (text[0] == '@')
+    const struct pt_mttl_lookup *l = pt_mttl_at(m, lookups, struct pt_mttl_lookup, lookup);
+    if (pt_mttl_string(m, l->text)[0] == '@')
         return true;
     if (pt_mttl_at(m, units, struct pt_mttl_unit, l->unit)->kind == PT_MTTL_ACCESS)
         return pt_mttl_races(&t->view->event, value);
     if (value.kind == PT_VALUE_BOOL)
         return value.i != 0;
-    for (uint32_t i = 0; i < t->count; i++)
-        if (strcmp(t->items[i].text, text) == 0)
-            t->items[i] = t->items[--t->count];
-    return true;
+    return pt_mttl_disturbed(m, t->memory, lookup, value) != NULL;
 }
 
 static void tell(void *context, uint32_t lookup, uint32_t slot, const struct pt_mttl_entry *entry,
@@ -78,12 +76,15 @@ static void tell(void *context, uint32_t lookup, uint32_t slot, const struct pt_
     for (uint32_t i = 0; i < t->count; i++)
         if (strcmp(t->items[i].text, text) == 0 && strcmp(t->items[i].thread, thread) == 0)
             return;
-    if (!is_worth_telling(t, l, value) || t->count == MAX_KNOWN)
+    if (!is_worth_telling(t, lookup, value) || t->count == MAX_KNOWN)
         return;
     struct pt_known known = {
         .text = copy(t->finding, text), .thread = copy(t->finding, thread), .heard = entry != NULL};
-    if (text[0] == '@') /* otherwise it is none of the language */
+    const char *block = pt_mttl_disturbed(m, t->memory, lookup, value);
+    if (text[0] == '@')
         known.value = copy_value(t->finding, value);
+    else if (block) /* otherwise it is none of the language */
+        known.value = copy_value(t->finding, pt_value_string(block, (uint32_t)strlen(block)));
     if (slot == t->view->self) { /* @i of oneself is the present */
         known.heard = true;
         known.state = t->state;
@@ -119,7 +120,7 @@ static void tell_first(struct pt_knowledge *k, uint32_t property, const struct p
                        struct thread *thread)
 {
     struct pt_finding *f = k->judged[property].finding;
-    struct telling telling = {.k = k, .view = view, .state = thread->states, .finding = f};
+    struct telling telling = {.k = k, .view = view, .memory = thread->memory, .state = thread->states, .finding = f};
     f->verdict = PT_VERDICT_VIOLATED;
     f->how = PT_HOW_OBSERVED;
     f->first.thread = copy(f, thread_name(k, view->self));

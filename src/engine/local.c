@@ -29,8 +29,11 @@ struct pt_locals {
     struct judged *judged;
     uint32_t count;
     struct pt_strtab threads; /* in the order in which they are heard of */
-    uint64_t *states;         /* how many each has had, by thread */
-    size_t state_cap;
+    struct ending {
+        uint64_t states; /* how many it has had */
+        bool begun, ended;
+    } * endings; /* by thread */
+    size_t ending_cap;
     uint64_t told_count; /* threads that have told */
     uint64_t started;
 };
@@ -65,7 +68,7 @@ void pt_locals_free(struct pt_locals *l)
         free(l->judged[p].threads);
     }
     pt_strtab_release(&l->threads);
-    free(l->states);
+    free(l->endings);
     free(l->judged);
     free(l);
 }
@@ -162,6 +165,21 @@ static struct states *states_of(struct judged *j, uint32_t thread)
     return &j->threads[j->thread_count - 1];
 }
 
+static void take_ending(struct pt_locals *l, uint32_t thread, const struct pt_told_report *report)
+{
+    size_t old = l->ending_cap;
+    PT_GROW(l->endings, l->ending_cap, (size_t)thread + 1);
+    memset(l->endings + old, 0, (l->ending_cap - old) * sizeof *l->endings);
+    struct ending *ending = &l->endings[thread];
+    if (report->result == PT_LOCAL_BEGUN) {
+        ending->begun = true;
+        return;
+    }
+    ending->ended = true;
+    ending->states = report->to;
+    l->told_count++;
+}
+
 static void tell(const struct pt_locals *l, struct judged *j)
 {
     j->told = true;
@@ -173,12 +191,8 @@ void pt_locals_take(struct pt_locals *l, const struct pt_told_report *report)
 {
     enum { MOST = 1 << 24 }; /* states that are listed */
     uint32_t thread = pt_strtab_intern(&l->threads, report->thread, strlen(report->thread));
-    if (report->result == PT_LOCAL_STATES) {
-        size_t old = l->state_cap;
-        PT_GROW(l->states, l->state_cap, (size_t)thread + 1);
-        memset(l->states + old, 0, (l->state_cap - old) * sizeof *l->states);
-        l->states[thread] = report->to;
-        l->told_count++;
+    if (report->result == PT_LOCAL_BEGUN || report->result == PT_LOCAL_STATES) {
+        take_ending(l, thread, report);
         return;
     }
     if (report->property >= l->count || l->judged[report->property].finding->verdict == PT_VERDICT_ERROR)
@@ -244,8 +258,26 @@ void pt_locals_counts(const struct pt_locals *l, uint64_t *ret_events, uint64_t 
 {
     *ret_events = 0;
     *ret_threads = l->told_count;
-    for (size_t t = 0; t < l->threads.count && t < l->state_cap; t++)
-        *ret_events += l->states[t];
+    for (size_t t = 0; t < l->threads.count && t < l->ending_cap; t++)
+        *ret_events += l->endings[t].states;
+}
+
+/* Counts the states of the threads that the property is about. False: some of these threads have begun and never told
+ * their last states, because a signal, _exit, exec or the end of main ended the program. What they did tell stands. */
+static bool count_states(const struct pt_locals *l, const struct judged *j)
+{
+    bool all = true;
+    for (uint32_t t = 0; t < l->threads.count && t < l->ending_cap; t++) {
+        const struct ending *ending = &l->endings[t];
+        if ((!ending->begun && !ending->ended) ||
+            (!j->finding->at_each && strcmp(pt_strtab_text(&l->threads, t), j->at) != 0))
+            continue;
+        j->finding->states += ending->states + 1;
+        all &= ending->ended;
+    }
+    if (!j->finding->at_each && !j->finding->states)
+        j->finding->states = 1; /* a thread that never starts stays in its initial state */
+    return all;
 }
 
 void pt_locals_finish(struct pt_locals *l, const char *lost)
@@ -254,14 +286,14 @@ void pt_locals_finish(struct pt_locals *l, const char *lost)
         struct pt_finding *f = l->judged[p].finding;
         if (f->verdict == PT_VERDICT_VIOLATED && !l->judged[p].told)
             tell(l, &l->judged[p]); /* the record with both sides was lost */
-        f->complete = !lost;
+        bool all = count_states(l, &l->judged[p]);
+        f->complete = all && !lost;
         if (lost && f->verdict == PT_VERDICT_HOLDS) {
             f->verdict = PT_VERDICT_UNKNOWN;
             f->message = copy(f, lost);
+        } else if (!all && f->verdict != PT_VERDICT_ERROR) {
+            f->message = "the program ended before all its threads had told their last states";
         }
-        for (uint32_t t = 0; t < l->threads.count && t < l->state_cap; t++)
-            if (f->at_each || strcmp(pt_strtab_text(&l->threads, t), l->judged[p].at) == 0)
-                f->states += l->states[t] + 1;
         list_states(l, &l->judged[p]);
         f->seconds = l->options->now ? (double)(l->options->now() - l->started) / 1e9 : 0;
     }

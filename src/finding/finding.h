@@ -83,7 +83,8 @@ struct pt_view {
 
 /* What a thread knew of another when it broke a property (mttl): a value of the latest state it had heard of. */
 struct pt_known {
-    const char *text;   /* "@j(busy > 0)", as the property has it; "races with", "was disturbed by": no value */
+    const char
+        *text; /* "@j(busy > 0)", as the property has it; "races with": no value; "was disturbed by": the block */
     const char *thread; /* whose state it is */
     struct pt_value value;
     uint64_t state;      /* of that thread, in which the value came about */

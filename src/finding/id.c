@@ -1,7 +1,9 @@
 /*
  * Finding ids: the same for the same trouble in another run, and after lines were added to the program. So they are
  * made of names alone: the property, its kind and variables, and who did what last, the thread by its start function
- * (`worker` for `worker#2`); places, values and the other steps of the witness vary from run to run.
+ * (`worker` for `worker#2`); places, values and the other steps of the witness vary from run to run. So does the event
+ * that reveals a decentralised violation. What it is about does not: the variable of a race, which is the event's, and
+ * of an atomic block its name and the two threads, of which either may be the one that was disturbed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +11,7 @@
 #include <xxhash.h>
 
 #include "base/buf.h"
+#include "core/mttl.h"
 #include "finding/finding.h"
 
 static int compare_names(const void *a, const void *b)
@@ -24,11 +27,41 @@ static void add(struct pt_buf *buf, const char *part, size_t len)
 }
 
 /* `worker#2` counts as `worker`. */
-static void add_thread(struct pt_buf *buf, const char *name)
+static size_t plain_length(const char *name)
 {
     const char *hash = strrchr(name, '#');
     bool numbered = hash && hash > name && hash[1] && hash[strspn(hash + 1, "0123456789") + 1] == '\0';
-    add(buf, name, numbered ? (size_t)(hash - name) : strlen(name));
+    return numbered ? (size_t)(hash - name) : strlen(name);
+}
+
+static void add_thread(struct pt_buf *buf, const char *name)
+{
+    add(buf, name, plain_length(name));
+}
+
+/* In the same order whichever is which. */
+static void add_threads(struct pt_buf *buf, const char *one, const char *other)
+{
+    size_t len = plain_length(one), other_len = plain_length(other);
+    int order = memcmp(one, other, len < other_len ? len : other_len);
+    bool swap = order > 0 || (order == 0 && len > other_len);
+    add_thread(buf, swap ? other : one);
+    add_thread(buf, swap ? one : other);
+}
+
+/* False: no atomic block was disturbed. */
+static bool add_blocks(struct pt_buf *buf, const struct pt_finding *finding)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < finding->first.knew_count; i++) {
+        const struct pt_known *known = &finding->first.knew[i];
+        if (known->value.kind != PT_VALUE_STRING || strcmp(known->text, PT_MTTL_TEXT_DISTURBED) != 0)
+            continue;
+        add(buf, known->value.s, known->value.len);
+        add_threads(buf, finding->first.thread, known->thread);
+        any = true;
+    }
+    return any;
 }
 
 /* Memory without a name is called by its address, which is another one in the next run. */
@@ -63,8 +96,8 @@ struct pt_finding_id pt_finding_id(const struct pt_finding *finding)
         add_thread(&buf, last->thread);
         add(&buf, last->op, strlen(last->op));
         add_object(&buf, last->object);
-    } else if (finding->first.state >
-               0) { /* which of the racing threads comes second, varies; what they race on, does not */
+    } else if (finding->first.state > 0 && !add_blocks(&buf, finding)) {
+        /* which of the racing threads comes second, varies; what they race on, does not */
         add_object(&buf, finding->first.event.object);
     }
     snprintf(id.text, sizeof id.text, "%016llx", (unsigned long long)XXH64(buf.text, buf.len, 0));

@@ -87,17 +87,24 @@ static void put_where(const struct pt_finding *finding, const struct pt_style *s
     if (finding->local_count > MAX_THREADS)
         pt_buf_printf(&text, "; and in %" PRIu32 " more threads", finding->local_count - MAX_THREADS);
     if (text.len)
-        pt_words_paragraph(buf, style, 2, 4, "It is false in %s.", text.text);
+        pt_words_paragraph(buf, style, 2, 4, "It is false in %s%s%s%s.", text.text,
+                           finding->complete ? "" : "; there may be more",
+                           !finding->complete && finding->message ? ": " : "",
+                           !finding->complete && finding->message ? finding->message : "");
     pt_buf_release(&text);
 }
 
 void pt_local_holds(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf)
 {
-    pt_words_paragraph(buf, style, 0, 2, "Property '%s' holds in every state of %s.", finding->property,
+    pt_words_paragraph(buf, style, 0, 2, "Property '%s' holds in every%s state of %s.", finding->property,
+                       finding->complete ? "" : " known",
                        finding->at_each            ? "every thread"
                        : finding->local_count == 1 ? finding->locals[0].thread
                                                    : "its thread");
-    if (finding->states) /* a program that was killed did not tell */
+    if (!finding->complete)
+        pt_words_paragraph(buf, style, 2, 4, "That may not be all: %s.",
+                           finding->message ? finding->message : "no reason given");
+    else
         pt_words_paragraph(buf, style, 2, 4, "Evaluated: %" PRIu64 " state%s.", finding->states,
                            pt_words_plural(finding->states));
 }

@@ -1,9 +1,12 @@
 /* Loaded modules, through dl_iterate_phdr, which neither allocates nor needs our own tables. */
 #include "runtime/module.h"
 
+#include <elf.h>
 #include <link.h>
 #include <malloc.h>
 #include <string.h>
+
+#include "core/ptc.h"
 
 struct wanted {
     bool code;     /* the address must be executable */
@@ -97,6 +100,60 @@ bool pt_module_find(const char *file, uint64_t *ret_base)
     if (wanted.found)
         *ret_base = wanted.base;
     return wanted.found;
+}
+
+struct identified {
+    struct wanted wanted;
+    unsigned char *id;
+    uint32_t bytes;
+};
+
+static const ElfW(Nhdr) * find_build_id(const char *at, const char *end)
+{
+    while (end - at >= (ptrdiff_t)sizeof(ElfW(Nhdr))) {
+        const ElfW(Nhdr) *note = (const void *)at;
+        uint64_t bytes =
+            sizeof *note + (((uint64_t)note->n_namesz + 3) & ~3ULL) + (((uint64_t)note->n_descsz + 3) & ~3ULL);
+        if (bytes > (uint64_t)(end - at))
+            return NULL;
+        if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && memcmp(note + 1, "GNU", 4) == 0)
+            return note;
+        at += bytes;
+    }
+    return NULL;
+}
+
+static int identify(struct dl_phdr_info *module, size_t size, void *context)
+{
+    struct identified *identified = context;
+    if (!compare(module, size, &identified->wanted))
+        return 0;
+    uint64_t hash = pt_ptc_hash(module->dlpi_phdr, module->dlpi_phnum * sizeof *module->dlpi_phdr);
+    for (unsigned i = 0; i < module->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &module->dlpi_phdr[i];
+        const char *at = (const char *)(module->dlpi_addr + part->p_vaddr);
+        const ElfW(Nhdr) *note = part->p_type == PT_NOTE ? find_build_id(at, at + part->p_memsz) : NULL;
+        if (note && note->n_descsz && note->n_descsz <= PT_ID_MAX) {
+            identified->bytes = note->n_descsz;
+            memcpy(identified->id, (const char *)(note + 1) + 4, note->n_descsz);
+            return 1;
+        }
+    }
+    for (unsigned i = 0; i < module->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &module->dlpi_phdr[i];
+        if (part->p_type == PT_LOAD && (part->p_flags & (PF_R | PF_W)) == PF_R)
+            hash = pt_ptc_hash_more(hash, (const char *)(module->dlpi_addr + part->p_vaddr), part->p_filesz);
+    }
+    identified->bytes = sizeof hash;
+    memcpy(identified->id, &hash, sizeof hash);
+    return 1;
+}
+
+uint32_t pt_module_identity(const char *file, unsigned char ret_id[PT_ID_MAX])
+{
+    struct identified identified = {.wanted = {.file = file, .first = true}, .id = ret_id};
+    dl_iterate_phdr(identify, &identified);
+    return identified.bytes;
 }
 
 struct range {

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/channel.h"
+
 /* Every module that is loaded; the program's own file is "". */
 typedef void (*pt_module_visit)(void *context, const char *file, uint64_t base, uint64_t low, uint64_t high);
 void pt_module_each(pt_module_visit visit, void *context);
@@ -12,6 +14,8 @@ void pt_module_each(pt_module_visit visit, void *context);
 uint64_t pt_module_base(uint64_t address);
 /* Load address of a module by file name ("" the program itself); false while it is not loaded. */
 bool pt_module_find(const char *file, uint64_t *ret_base);
+/* What tells the build of a loaded module from others (struct pt_library): the number of bytes; 0: it is not loaded. */
+uint32_t pt_module_identity(const char *file, unsigned char ret_id[PT_ID_MAX]);
 /* Do these bytes lie in one readable part of a loaded module? */
 bool pt_module_covers(uint64_t address, uint64_t size);
 

@@ -420,6 +420,12 @@ void pt_monitor_local_free(struct pt_thread *self, struct pt_local *local)
     pt_pool_give(self, local);
 }
 
+void pt_monitor_begin(struct pt_thread *self)
+{
+    if (pt_monitor_steps(self))
+        pt_tell_begun(self);
+}
+
 void pt_monitor_end(struct pt_thread *self)
 {
     if (!pt_monitor_steps(self))

@@ -51,7 +51,9 @@ void pt_monitor_start(struct pt_thread *self, const struct pt_config *config);
 /* A thread that is not running yet, or does not know it yet, gets its slot and its state 0. `parent`: it forks it, and
  * knows of it from here on; NULL: nobody does. */
 void pt_monitor_meet(struct pt_thread *thread, struct pt_thread *parent);
-/* It ends, or the program does: what it has not told yet. */
+/* The thread runs, and has its slot: once it has ended, or the program has, ... */
+void pt_monitor_begin(struct pt_thread *self);
+/* ... it tells what it has not told yet. */
 void pt_monitor_end(struct pt_thread *self);
 void pt_monitor_free(struct pt_thread *self, struct pt_thread *thread);
 /* pthread_setname_np: a thread that the properties name so and that has not been met. */
@@ -98,8 +100,11 @@ void pt_tell_verdict(struct pt_thread *self, uint32_t property, const struct pt_
 /* Further states in which it is violated; `view` only of a state that may be several lines of a recording. */
 void pt_tell_states(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view, uint64_t from,
                     uint64_t to);
-/* How many states the thread has had. */
+/* That there is more to come, and at the end how many states the thread has had. */
+void pt_tell_begun(struct pt_thread *self);
 void pt_tell_count(struct pt_thread *self);
+/* From here on nothing is told of any property. */
+void pt_tell_stop(void);
 /* Prints what waits to be printed; the thread is outside of the runtime. */
 void pt_tell_print(struct pt_thread *self);
 

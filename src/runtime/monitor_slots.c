@@ -8,6 +8,7 @@
 #include "runtime/monitor_impl.h"
 #include "runtime/name.h"
 #include "runtime/pool.h"
+#include "runtime/shipped.h"
 #include "runtime/sys.h"
 
 enum { SLOT_BITS = 17, NAME_BITS = 16, MAX_GROUPS = 64 };
@@ -99,7 +100,8 @@ static const char *function_of(const struct pt_thread *thread)
     if (thread->number == 0)
         return "main";
     for (uint32_t i = 0; thread->runs && !name && i < threads.group_count; i++)
-        if (pt_module_find(threads.groups[i].module, &base) && thread->runs >= base)
+        if (pt_module_find(threads.groups[i].module, &base) && thread->runs >= base &&
+            !pt_shipped_is_other(threads.groups[i].module))
             name = function_at(&threads.groups[i], thread->runs - base);
     return name ? name : "thread";
 }
@@ -182,6 +184,8 @@ static void settle(struct pt_thread *thread, struct pt_thread *actor, uint32_t a
     if (fact)
         pt_monitor_learn(forked ? actor : thread, fact);
     pt_thread_refresh(thread);
+    if (!forked) /* otherwise it begins later, or never */
+        pt_monitor_begin(thread);
 }
 
 void pt_monitor_meet(struct pt_thread *thread, struct pt_thread *parent)

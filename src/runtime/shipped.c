@@ -1,54 +1,19 @@
 #include "runtime/shipped.h"
 
-#include <elf.h>
-#include <link.h>
 #include <string.h>
 
 #include "core/ptc.h"
 #include "runtime/log.h"
 #include "runtime/module.h"
+#include "runtime/monitor.h"
 #include "runtime/options.h"
 #include "runtime/sys.h"
 
-struct identity {
-    const unsigned char *id;
-    size_t bytes;
-    uint64_t hash;
-};
-
-/* The first module is the program. Its build-id, or a hash of its program headers. */
-static int identify(struct dl_phdr_info *program, size_t size, void *context)
-{
-    (void)size;
-    struct identity *identity = context;
-    identity->hash = pt_ptc_hash(program->dlpi_phdr, program->dlpi_phnum * sizeof *program->dlpi_phdr);
-    identity->id = (const unsigned char *)&identity->hash;
-    identity->bytes = sizeof identity->hash;
-    for (unsigned i = 0; i < program->dlpi_phnum; i++) {
-        const ElfW(Phdr) *part = &program->dlpi_phdr[i];
-        if (part->p_type != PT_NOTE)
-            continue;
-        const char *at = (const char *)(program->dlpi_addr + part->p_vaddr), *end = at + part->p_memsz;
-        while (end - at >= (ptrdiff_t)sizeof(ElfW(Nhdr))) {
-            const ElfW(Nhdr) *note = (const void *)at;
-            const char *name = at + sizeof *note, *data = name + ((note->n_namesz + 3) & ~3u);
-            if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && memcmp(name, "GNU", 4) == 0 &&
-                note->n_descsz <= PT_PTC_ID_MAX) {
-                identity->id = (const unsigned char *)data;
-                identity->bytes = note->n_descsz;
-                return 1;
-            }
-            at = data + ((note->n_descsz + 3) & ~3u);
-        }
-    }
-    return 1;
-}
-
 static bool is_for_this_program(const struct pt_ptc *head)
 {
-    struct identity identity = {0};
-    dl_iterate_phdr(identify, &identity);
-    return identity.bytes == head->id_bytes && memcmp(identity.id, head->id, identity.bytes) == 0;
+    unsigned char id[PT_ID_MAX];
+    uint32_t bytes = pt_module_identity("", id);
+    return bytes == head->id_bytes && memcmp(id, head->id, bytes) == 0;
 }
 
 /* Do the program's own variables lie inside it? A file that was made up could have the runtime read anything. */
@@ -66,15 +31,105 @@ static bool has_its_variables(const struct pt_ptc *head)
     return true;
 }
 
-static void refuse(const char *path, const char *why)
+/* --- libraries --- */
+
+enum { UNSEEN, SAME, OTHER };
+
+static struct {
+    const char *config; /* NULL: no properties were shipped */
+    const struct pt_library *items;
+    uint32_t count;
+    _Atomic uint8_t *seen; /* by library */
+} libraries;
+
+static bool list_libraries(struct pt_channel *channel)
+{
+    const char *at = (const char *)channel + channel->config_offset;
+    const struct pt_config *config = (const void *)at;
+    libraries.seen = pt_sys_reserve(config->library_count + 1);
+    if (!libraries.seen)
+        return false;
+    libraries.config = at;
+    libraries.items = (const void *)(at + config->libraries);
+    libraries.count = config->library_count;
+    return true;
+}
+
+static const char *file_of(const struct pt_library *library)
+{
+    return libraries.config + library->module;
+}
+
+/* A library is looked at once it is there, and not again: that it is closed is not noticed either (watch.c). */
+static uint8_t look_at(uint32_t i)
+{
+    const struct pt_library *library = &libraries.items[i];
+    unsigned char id[PT_ID_MAX];
+    uint8_t seen = atomic_load(&libraries.seen[i]);
+    uint32_t bytes = seen == UNSEEN ? pt_module_identity(file_of(library), id) : 0;
+    if (bytes) {
+        seen = bytes == library->id_bytes && memcmp(id, library->id, bytes) == 0 ? SAME : OTHER;
+        atomic_store(&libraries.seen[i], seen);
+    }
+    return seen;
+}
+
+bool pt_shipped_is_other(const char *file)
+{
+    for (uint32_t i = 0; i < libraries.count; i++)
+        if (strcmp(file_of(&libraries.items[i]), file) == 0)
+            return look_at(i) == OTHER;
+    return false;
+}
+
+/* A library that the properties need, and that is there in another build; NULL: none. */
+static const struct pt_library *find_other(void)
+{
+    for (uint32_t i = 0; i < libraries.count; i++)
+        if (libraries.items[i].needed && look_at(i) == OTHER)
+            return &libraries.items[i];
+    return NULL;
+}
+
+/* --- what is said --- */
+
+static void begin_line(struct pt_line *line, const char *until)
+{
+    pt_line_text(line, "portent: the properties of '");
+    pt_line_span(line, pt_options.properties);
+    pt_line_text(line, "' are not checked");
+    pt_line_text(line, until);
+}
+
+static void refuse(const char *why)
 {
     struct pt_line line = {0};
-    pt_line_text(&line, "portent: the properties of '");
-    pt_line_text(&line, path);
-    pt_line_text(&line, "' are not checked: ");
+    begin_line(&line, ": ");
     pt_line_text(&line, why);
     pt_line_write(&line);
 }
+
+static void refuse_library(const struct pt_library *library, const char *until)
+{
+    struct pt_line line = {0};
+    begin_line(&line, until);
+    pt_line_text(&line, "they were compiled for another build of '");
+    pt_line_text(&line, file_of(library));
+    pt_line_text(&line, "'");
+    pt_line_write(&line);
+}
+
+void pt_shipped_opened(void)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    const struct pt_library *other = find_other();
+    if (!other || atomic_flag_test_and_set(&said))
+        return;
+    pt_tell_stop();
+    refuse_library(other, " from here on: ");
+}
+
+/* --- the file --- */
 
 static struct pt_channel *make_channel(const struct pt_ptc *head, size_t *ret_bytes)
 {
@@ -97,6 +152,26 @@ static struct pt_channel *make_channel(const struct pt_ptc *head, size_t *ret_by
     return channel;
 }
 
+/* The libraries that are there by now; others are looked at when they are opened. */
+static struct pt_channel *accept(const struct pt_ptc *head, size_t *ret_bytes)
+{
+    size_t bytes;
+    struct pt_channel *channel = make_channel(head, &bytes);
+    if (!channel || !list_libraries(channel)) {
+        refuse("there is no memory");
+        return NULL;
+    }
+    const struct pt_library *other = find_other();
+    if (other) {
+        refuse_library(other, ": ");
+        libraries.count = 0;
+        pt_sys_release(channel, bytes);
+        return NULL;
+    }
+    *ret_bytes = bytes;
+    return channel;
+}
+
 struct pt_channel *pt_shipped_open(size_t *ret_bytes)
 {
     struct pt_line path = {0};
@@ -105,19 +180,17 @@ struct pt_channel *pt_shipped_open(size_t *ret_bytes)
     path.text[path.len] = 0;
     void *file = pt_sys_read_file(path.text, &bytes);
     if (!file) {
-        refuse(path.text, "the file cannot be read");
+        refuse("the file cannot be read");
         return NULL;
     }
     const char *problem = pt_ptc_problem(file, bytes);
-    struct pt_channel *channel = NULL;
     if (!problem && !is_for_this_program(file))
         problem = "they were compiled for another program";
     if (!problem && !has_its_variables(file))
         problem = "it is damaged";
-    if (!problem && !(channel = make_channel(file, ret_bytes)))
-        problem = "there is no memory";
+    struct pt_channel *channel = problem ? NULL : accept(file, ret_bytes);
     if (problem)
-        refuse(path.text, problem);
+        refuse(problem);
     pt_sys_release(file, bytes ? bytes : 1);
     return channel;
 }

@@ -2,6 +2,7 @@
 #ifndef PT_RUNTIME_SHIPPED_H
 #define PT_RUNTIME_SHIPPED_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "core/channel.h"
@@ -9,5 +10,11 @@
 /* A channel that nobody reads, with the configuration of the file that PORTENT_OPTIONS names (properties=FILE). NULL,
  * after a sentence, when the file is none of this program's: the program then runs unmonitored. */
 struct pt_channel *pt_shipped_open(size_t *ret_bytes);
+/* Is the loaded library of this name another build than the one that shipped properties were compiled for? Its places
+ * are none of those they know, then. */
+bool pt_shipped_is_other(const char *file);
+/* A library was opened. If the properties need it and it is another build, they are not checked any more, after a
+ * sentence that says so. */
+void pt_shipped_opened(void);
 
 #endif

@@ -106,13 +106,13 @@ static void put_happening(struct pt_told_writer *w, const struct pt_happening *w
 struct telling {
     struct pt_told_writer *w;
     const struct pt_mttl_view *view;
+    struct pt_mttl_thread *memory;
     const struct pt_happening *what; /* the thread's present event, and */
     uint64_t state;                  /* the state it makes */
     struct {
         uint32_t lookup, slot;
     } seen[PT_TOLD_KNOWN];
     uint32_t count;
-    size_t disturbed; /* where what disturbed an atomic block was put down, plus 1 */
 };
 
 static bool is_access(const struct pt_mttl_lookup *l)
@@ -120,22 +120,25 @@ static bool is_access(const struct pt_mttl_lookup *l)
     return pt_mttl_at(pt_monitor_block, units, struct pt_mttl_unit, l->unit)->kind == PT_MTTL_ACCESS;
 }
 
-/* Of what race_free and atomic_block ask, only what decided is told: the accesses that race, and the last thread that
- * was asked about a block. */
-static bool is_worth_telling(struct telling *t, const struct pt_mttl_lookup *l, struct pt_value value)
+/* Of what race_free and atomic_block ask, only what decided is told: the accesses that race, and who has disturbed a
+ * block. */
+static bool is_worth_telling(const struct telling *t, uint32_t lookup, struct pt_value value)
 {
+    const struct pt_mttl_lookup *l = pt_mttl_at(pt_monitor_block, lookups, struct pt_mttl_lookup, lookup);
     if (string(l->text)[0] == '@')
         return true;
     if (is_access(l))
         return pt_mttl_races(&t->view->event, value);
     if (value.kind == PT_VALUE_BOOL)
         return value.i != 0;
-    if (t->disturbed) {
-        t->w->len = t->disturbed - 1;
-        t->count--;
-    }
-    t->disturbed = t->w->len + 1;
-    return true;
+    return pt_mttl_disturbed(pt_monitor_block, t->memory, lookup, value) != NULL;
+}
+
+/* What is told of a value that is none of the language: the name of the block that was disturbed. */
+static struct pt_value told_value(const struct telling *t, uint32_t lookup, struct pt_value value)
+{
+    const char *block = pt_mttl_disturbed(pt_monitor_block, t->memory, lookup, value);
+    return block ? pt_value_string(block, (uint32_t)strlen(block)) : (struct pt_value){0};
 }
 
 static void note_seen(void *context, uint32_t lookup, uint32_t slot, const struct pt_mttl_entry *entry,
@@ -147,12 +150,12 @@ static void note_seen(void *context, uint32_t lookup, uint32_t slot, const struc
         if (t->seen[i].slot == slot &&
             pt_mttl_at(pt_monitor_block, lookups, struct pt_mttl_lookup, t->seen[i].lookup)->text == l->text)
             return;
-    if (t->count == PT_TOLD_KNOWN || !is_worth_telling(t, l, value))
+    if (t->count == PT_TOLD_KNOWN || !is_worth_telling(t, lookup, value))
         return;
     t->seen[t->count].lookup = lookup;
     t->seen[t->count++].slot = slot;
     if (string(l->text)[0] != '@')
-        value = (struct pt_value){0};  /* that is none of the language */
+        value = told_value(t, lookup, value);
     bool self = slot == t->view->self; /* @i of oneself is the present */
     uint64_t state = self ? t->state : entry && entry->version > 0 ? entry->state : 0;
     pt_told_put_text(t->w, string(l->text));
@@ -196,7 +199,7 @@ static void put_violation(struct pt_thread *self, struct pt_told_writer *w, uint
 {
     put_happening(w, what);
     put_values(self, w, property, view->values);
-    struct telling telling = {.w = w, .view = view, .what = what, .state = self->states};
+    struct telling telling = {.w = w, .view = view, .memory = self->local->memory, .what = what, .state = self->states};
     size_t at = w->len;
     pt_told_put_number(w, 0);
     pt_mttl_explain(pt_monitor_block, view, self->local->memory, self->local->next, property, note_seen, &telling);
@@ -348,11 +351,24 @@ void pt_tell_states(struct pt_thread *self, uint32_t property, const struct pt_m
     emit(self, view, &record, "");
 }
 
+void pt_tell_begun(struct pt_thread *self)
+{
+    struct pt_record_local record = {.result = PT_LOCAL_BEGUN};
+    if (is_observed())
+        emit(self, NULL, &record, "");
+}
+
 void pt_tell_count(struct pt_thread *self)
 {
     struct pt_record_local record = {.result = PT_LOCAL_STATES, .from = self->states, .to = self->states};
     if (is_observed())
         emit(self, NULL, &record, "");
+}
+
+void pt_tell_stop(void)
+{
+    for (uint32_t p = 0; pt_monitor_on && p < pt_monitor_block->properties.count; p++)
+        atomic_store(pt_monitor_fate(p), HAS_FAILED);
 }
 
 /* --- printing --- */

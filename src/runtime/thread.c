@@ -186,6 +186,7 @@ void pt_thread_begin(struct pt_thread *self)
     atomic_store_explicit(&self->state, PT_THREAD_RUNNING, memory_order_release);
     pt_enter(self);
     pt_emit_thread(self, self, self->runs, "");
+    pt_monitor_begin(self);
     pt_transport_thread(self, PT_WIRE_OP_START, self->parent, self->runs);
     pt_leave(self);
 }

@@ -66,15 +66,21 @@ static void set_mode(void)
         begin();
 }
 
-static void serve_readers(const struct pollfd *fds)
+/* Before anybody is welcomed: those who left before he came have made room for him. */
+static void hear_readers(const struct pollfd *fds)
 {
     for (unsigned i = 0; i < PT_READERS_MAX; i++) {
         struct pt_reader *reader = &pt_readers[i];
         if (reader->fd >= 0 && !reader->deaf && fds[i + 1].revents & (POLLIN | POLLHUP | POLLERR))
             pt_reader_hear(reader);
-        if (reader->fd >= 0)
-            pt_reader_flush(reader);
     }
+}
+
+static void flush_readers(void)
+{
+    for (unsigned i = 0; i < PT_READERS_MAX; i++)
+        if (pt_readers[i].fd >= 0)
+            pt_reader_flush(&pt_readers[i]);
 }
 
 static void wait_for_work(struct pollfd *fds, bool busy)
@@ -122,12 +128,13 @@ static void *run_sender(void *unused)
     pt_thread_forget(); /* it is no thread of the program */
     while (!atomic_load_explicit(&stopping, memory_order_acquire)) {
         wait_for_work(fds, busy);
+        hear_readers(fds);
         if (fds[0].revents)
             welcome();
         busy = pt_reader_count && pt_send_merge() >= PT_ROUND_MOST / 16;
         if (pt_reader_count && pt_sys_now() > pt_last_sent + PT_WIRE_CLOCK_NS)
             pt_send_clock();
-        serve_readers(fds);
+        flush_readers();
         set_mode();
         pt_names_tidy();
     }

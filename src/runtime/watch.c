@@ -6,6 +6,7 @@
 #include "runtime/emit.h"
 #include "runtime/module.h"
 #include "runtime/monitor.h"
+#include "runtime/shipped.h"
 #include "runtime/sys.h"
 
 enum { WATCH_BITS = 22, NODE_BITS = 26, CHUNK = 1 << 18 };
@@ -85,7 +86,7 @@ void pt_watch_resolve(struct pt_thread *self)
         uint64_t base;
         const char *module = watches[i].module ? (const char *)config + watches[i].module : "";
         if (pt_watched[i].address || !watches[i].size || !pt_module_find(module, &base) ||
-            !pt_module_covers(base + watches[i].offset, watches[i].size)) /* another library than it was made for */
+            pt_shipped_is_other(module) || !pt_module_covers(base + watches[i].offset, watches[i].size))
             continue;
         pt_watched[i].address = base + watches[i].offset;
         pt_watched[i].size = watches[i].size;

@@ -14,6 +14,7 @@
 #include "runtime/interpose.h"
 #include "runtime/monitor.h"
 #include "runtime/shadow.h"
+#include "runtime/shipped.h"
 #include "runtime/thread.h"
 #include "runtime/transport.h"
 #include "runtime/watch.h"
@@ -134,6 +135,7 @@ PT_WRAP(void *, dlopen, (const char *file, int mode))
         pt_watch_resolve(self);
         pt_transport_modules();
         pt_leave(self);
+        pt_shipped_opened();
     }
     return handle;
 }

@@ -52,6 +52,24 @@ static void place_functions(const struct pt_channel_setup *setup, struct pt_buf 
     }
 }
 
+static void put_libraries(const struct pt_channel_setup *setup, struct pt_buf *buf, struct pt_config *config)
+{
+    config->libraries = (uint32_t)buf->len;
+    for (uint32_t i = 0; i < setup->library_count; i++) {
+        struct pt_library library = {.needed = setup->libraries[i].needed, .id_bytes = setup->libraries[i].id_bytes};
+        memcpy(library.id, setup->libraries[i].id, library.id_bytes);
+        pt_buf_add(buf, (const char *)&library, sizeof library);
+    }
+}
+
+static void name_libraries(const struct pt_channel_setup *setup, struct pt_buf *buf, uint32_t at)
+{
+    for (uint32_t i = 0; i < setup->library_count; i++, at += (uint32_t)sizeof(struct pt_library)) {
+        uint32_t module = put_string(buf, setup->libraries[i].module);
+        memcpy(buf->text + at + offsetof(struct pt_library, module), &module, sizeof module);
+    }
+}
+
 /* The tables stand first, with room for what is only known once the strings behind them are placed. */
 void pt_channel_configure(const struct pt_channel_setup *setup, struct pt_buf *buf)
 {
@@ -59,7 +77,8 @@ void pt_channel_configure(const struct pt_channel_setup *setup, struct pt_buf *b
                                .event_count = setup->event_count,
                                .keep = setup->keep,
                                .start_count = setup->start_count,
-                               .function_count = setup->function_count};
+                               .function_count = setup->function_count,
+                               .library_count = setup->library_count};
     struct pt_start *starts = pt_xcalloc((size_t)setup->start_count + 1, sizeof *starts);
     struct pt_watch *watches = pt_xcalloc((size_t)setup->var_count + 1, sizeof *watches);
     uint32_t *events = pt_xcalloc((size_t)setup->event_count + 1, sizeof *events);
@@ -72,6 +91,7 @@ void pt_channel_configure(const struct pt_channel_setup *setup, struct pt_buf *b
     pt_buf_add(buf, (const char *)starts, setup->start_count * sizeof *starts);
     config.functions = (uint32_t)buf->len;
     pt_buf_add(buf, (const char *)functions, setup->function_count * sizeof *functions);
+    put_libraries(setup, buf, &config);
     config.mttl = (uint32_t)buf->len;
     config.mttl_bytes = setup->block ? setup->block->bytes : 0;
     if (setup->block)
@@ -96,6 +116,7 @@ void pt_channel_configure(const struct pt_channel_setup *setup, struct pt_buf *b
         starts[i] = (struct pt_start){setup->starts[i].offset,
                                       setup->starts[i].module ? put_string(buf, setup->starts[i].module) : 0, 0};
     place_functions(setup, buf, functions);
+    name_libraries(setup, buf, config.libraries);
     config.options = put_string(buf, setup->options ? setup->options : "");
     config.suppressions = put_string(buf, setup->suppressions ? setup->suppressions : "");
     memcpy(buf->text, &config, sizeof config);

@@ -33,6 +33,14 @@ struct pt_channel_name {
     const char *name;
 };
 
+/* A library that they lie in, and what tells its builds apart (struct pt_library). */
+struct pt_channel_library {
+    const char *module;
+    bool needed;
+    uint32_t id_bytes;
+    unsigned char id[PT_ID_MAX];
+};
+
 /* A function that threads start with. */
 struct pt_channel_start {
     const char *module; /* NULL: the program itself */
@@ -61,6 +69,8 @@ struct pt_channel_setup {
     const struct pt_mttl *block; /* decentralised properties; NULL: none */
     const struct pt_channel_name *functions;
     uint32_t function_count;
+    const struct pt_channel_library *libraries; /* of a configuration that is kept */
+    uint32_t library_count;
     const struct pt_channel_gate *gate; /* NULL: none */
     enum pt_on_full on_full;
     uint64_t ring_bytes; /* of each thread, a power of two of at least 4096 */

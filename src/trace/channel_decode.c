@@ -398,7 +398,7 @@ static bool take_local(struct pt_channel_reader *r)
                                      .to = lines ? thread->lines : record.to,
                                      .told = (const char *)r->record + told,
                                      .told_bytes = record.told};
-    if (r->local && lines && record.result != PT_LOCAL_STATES)
+    if (r->local && lines && record.result < PT_LOCAL_BEGUN)
         tell_lines(r, thread, &local, parts, record.parts);
     else if (r->local)
         r->local(r->local_context, &local);

@@ -404,22 +404,49 @@ void pt_debuginfo_functions(struct pt_debuginfo *info, pt_debuginfo_visit_functi
     }
 }
 
-size_t pt_debuginfo_identity(struct pt_debuginfo *info, unsigned char *ret_id, size_t room)
+static struct pt_module *module_at(struct pt_debuginfo *info, const char *path)
 {
-    struct pt_module *m = &info->modules[0];
-    const void *id;
-    ssize_t bytes = pt_module_open(m) ? dwelf_elf_gnu_build_id(m->elf, &id) : 0;
-    if (bytes > 0 && (size_t)bytes <= room) {
-        memcpy(ret_id, id, (size_t)bytes);
-        return (size_t)bytes;
-    }
+    uint32_t i = 0;
+    while (path && i < info->count && strcmp(info->modules[i].path, path) != 0)
+        i++;
+    return i < info->count ? &info->modules[i] : NULL;
+}
+
+/* What the loader maps and nobody changes: code, constants and the tables of symbols. */
+static bool hash_segments(Elf *elf, uint64_t *ret_hash)
+{
     size_t size = 0, count = 0;
     GElf_Ehdr header;
-    const char *raw = m->elf ? elf_rawfile(m->elf, &size) : NULL;
-    if (!raw || !gelf_getehdr(m->elf, &header) || elf_getphdrnum(m->elf, &count) != 0 || header.e_phoff > size ||
+    const char *raw = elf_rawfile(elf, &size);
+    if (!raw || !gelf_getehdr(elf, &header) || elf_getphdrnum(elf, &count) != 0 || header.e_phoff > size ||
         count > (size - header.e_phoff) / sizeof(Elf64_Phdr))
-        return 0;
+        return false;
     uint64_t hash = pt_ptc_hash(raw + header.e_phoff, count * sizeof(Elf64_Phdr));
+    for (size_t i = 0; i < count; i++) {
+        GElf_Phdr part;
+        if (!gelf_getphdr(elf, (int)i, &part) || part.p_offset > size || part.p_filesz > size - part.p_offset)
+            return false;
+        if (part.p_type == PT_LOAD && (part.p_flags & (PF_R | PF_W)) == PF_R)
+            hash = pt_ptc_hash_more(hash, raw + part.p_offset, part.p_filesz);
+    }
+    *ret_hash = hash;
+    return true;
+}
+
+uint32_t pt_debuginfo_identity(struct pt_debuginfo *info, const char *module, unsigned char ret_id[PT_ID_MAX])
+{
+    struct pt_module *m = module_at(info, module);
+    const void *id;
+    uint64_t hash;
+    if (!m || !pt_module_open(m))
+        return 0;
+    ssize_t bytes = dwelf_elf_gnu_build_id(m->elf, &id);
+    if (bytes > 0 && bytes <= PT_ID_MAX) {
+        memcpy(ret_id, id, (size_t)bytes);
+        return (uint32_t)bytes;
+    }
+    if (!hash_segments(m->elf, &hash))
+        return 0;
     memcpy(ret_id, &hash, sizeof hash);
     return sizeof hash;
 }

@@ -84,8 +84,8 @@ const char *pt_debuginfo_function(struct pt_debuginfo *info, uint64_t start, uin
 typedef void (*pt_debuginfo_visit_function)(void *context, const char *module, uint64_t offset, const char *name);
 void pt_debuginfo_functions(struct pt_debuginfo *info, pt_debuginfo_visit_function visit, void *context);
 
-/* What tells this program from others (core/ptc.h): its build-id, or else a hash of its program headers. The number of
- * bytes; 0: none. */
-size_t pt_debuginfo_identity(struct pt_debuginfo *info, unsigned char *ret_id, size_t room);
+/* What tells this build of a module (as in struct pt_variable) from others: see struct pt_library. The number of bytes;
+ * 0: none. */
+uint32_t pt_debuginfo_identity(struct pt_debuginfo *info, const char *module, unsigned char ret_id[PT_ID_MAX]);
 
 #endif

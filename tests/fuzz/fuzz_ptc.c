@@ -47,6 +47,12 @@ static void read_tables(const struct pt_config *config)
         read_text(config, functions[i].module);
         read_text(config, functions[i].name);
     }
+    const struct pt_library *libraries = (const void *)((const char *)config + config->libraries);
+    for (uint32_t i = 0; i < config->library_count; i++) {
+        read_text(config, libraries[i].module);
+        for (uint32_t k = 0; k < libraries[i].id_bytes; k++)
+            sink += libraries[i].id[k];
+    }
     read_text(config, config->options);
 }
 
@@ -59,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size >= sizeof *head) {
         memcpy(head->magic, PT_PTC_MAGIC, sizeof head->magic);
         head->version = PT_PTC_VERSION;
-        head->id_bytes %= PT_PTC_ID_MAX + 1;
+        head->id_bytes %= PT_ID_MAX + 1;
         head->config_bytes = size - sizeof *head;
         head->hash = pt_ptc_hash(head + 1, size - sizeof *head);
     }

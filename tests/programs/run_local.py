@@ -221,6 +221,80 @@ def check_words(portent, folder):
         raise Failure("the program alone does not know about itself")
 
 
+# The argument says who runs the block (m or w), which disturbs it when it has done the first half, and through what each half goes.
+BLOCKS = """#include <portent.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+volatile int level, other;
+int to_main[2], to_worker[2]; /* pipes: they order the threads, and tell them nothing */
+pthread_mutex_t latch = PTHREAD_MUTEX_INITIALIZER;
+const char *how;
+static void touch(char what)
+{
+    switch (what) {
+    case 'l':
+        pthread_mutex_lock(&latch);
+        pthread_mutex_unlock(&latch);
+        break;
+    case 'x':
+        level = level + 1;
+        break;
+    case 'o':
+        other = other + 1;
+    }
+}
+static void say(int *to) { if (write(to[1], "x", 1) != 1) abort(); }
+static void hear(int *from) { char c; if (read(from[0], &c, 1) != 1) abort(); }
+static void update(int *from, int *to)
+{
+    portent_begin(how[3] == '2' ? "second" : "update");
+    touch('x'), touch('o'), touch('l');
+    say(to), hear(from);
+    touch(how[2]);
+    portent_end(how[3] == '2' ? "second" : "update");
+}
+static void meddle(int *from, int *to) { hear(from); touch(how[1]), touch(how[2]); say(to); }
+static void *worker(void *a) { (*how == 'w' ? update : meddle)(to_worker, to_main); return a; }
+static void *third(void *a) { meddle(to_worker, to_main); return a; }
+int main(int argc, char **argv)
+{
+    pthread_t thread;
+    how = argc > 1 ? argv[1] : "mll1";
+    if (pipe(to_main) || pipe(to_worker) || pthread_create(&thread, NULL, *how == 't' ? third : worker, NULL))
+        return 1;
+    (*how == 'w' ? meddle : update)(to_main, to_worker);
+    return pthread_join(thread, NULL);
+}
+"""
+
+
+def check_ids(portent, folder):
+    """A violation of atomic_block is the same one whichever events reveal it and whichever of two threads has the block; another
+    one if the block or a thread is another. A baseline takes it so."""
+    source, properties = lay_out(os.path.join(folder, "blocks"), BLOCKS,
+                                 "property block at each i: atomic_block(update) && atomic_block(second);\n")
+    program = Program(portent, source, properties, folder)
+    ids, objects = {}, set()
+    for how in ("mll1", "mxl1", "mlx1", "moo1", "wll1", "wxo1", "mll2", "mxo2", "tll1", "tox1"):
+        same(how, program.live(how)[0]["block"][0], "violated")
+        live = load(program.path + ".json")["properties"][0]
+        same("block", [known["value"] for known in live["first"]["knew"]], ["second" if how[3] == "2" else "update"])
+        program.recorded(how)
+        checked = json.loads(run(portent, "check", "--json", "-s", properties, program.path + ".trace").stdout)["properties"][0]
+        same(f"{how}: both sides", live["first"]["knew"][0]["value"], checked["first"]["knew"][0]["value"])
+        same(f"{how}: id", live["id"], checked["id"])
+        objects.add((live["first"]["event"]["op"], live["first"]["event"]["object"]))
+        ids.setdefault(live["id"], []).append(how)
+    if len(objects) < 3:
+        raise Failure(f"the runs differ too little: {objects}")
+    same("ids", sorted(ids.values()), [["mll1", "mxl1", "mlx1", "moo1", "wll1", "wxo1"], ["mll2", "mxo2"], ["tll1", "tox1"]])
+    result = program.path + "-old.json"
+    expect(FOUND, run(portent, "run", "-s", properties, "-r", result, "--", program.path, "mll1"))
+    for how, status in (("wxo1", 0), ("mxo2", FOUND)):
+        expect(status, run(portent, "run", "-s", properties, "--baseline", result, "--", program.path, how))
+
+
 COPY = """#include <string.h>
 #define KEEP __asm__ volatile("" ::: "memory") /* the compiler may not drop what comes before */
 struct { int a, b, c, d; } s;
@@ -335,6 +409,69 @@ def check_fault(portent, folder):
     same("threads", sorted({state["thread"] for state in live[2]}), ["main", "other"])
 
 
+ENDINGS = """#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+volatile int x, y;
+int there[2];
+static void *worker(void *unused)
+{
+    x = 1, x = 2, x = 3;
+    if (write(there[1], "x", 1) != 1)
+        abort();
+    for (;;)
+        pause();
+    return unused;
+}
+static void *never(void *unused) { x = 4; return unused; }
+int main(int argc, char **argv)
+{
+    pthread_t thread;
+    char c;
+    if (argc < 2 || (argc > 2 && pthread_create(&thread, NULL, never, NULL)) || pipe(there) ||
+        pthread_create(&thread, NULL, worker, NULL) || read(there[0], &c, 1) != 1)
+        return 1;
+    y = 1;
+    switch (*argv[1]) {
+    case 'k':
+        kill(getpid(), SIGKILL);
+        return 1;
+    case 'q':
+        _exit(0);
+    case 'e':
+        execl("/bin/true", "true", (char *)NULL);
+        return 1;
+    case 'j':
+        pthread_cancel(thread);
+        pthread_join(thread, NULL);
+    }
+    return 0;
+}
+"""
+
+
+def check_endings(portent, folder):
+    """A thread that never came to tell its last states: what is about it is not complete, and says so; recorded or not."""
+    source, properties = lay_out(os.path.join(folder, "endings"), ENDINGS,
+                                 "property low at worker: x < 1;\nproperty fine at worker: x < 9;\n"
+                                 "property y at main: y < 9;\nproperty all at each i: x < 9;\nproperty other at never: x < 1;\n")
+    program = Program(portent, source, properties, folder)
+    why = "the program ended before all its threads had told their last states"
+    for how, unfinished in (("killed", ["low", "fine", "y", "all"]), ("quits", ["low", "fine", "y", "all"]),
+                            ("execs", ["low", "fine", "y", "all"]), ("returns", ["low", "fine", "all"]), ("joins", [])):
+        for more in ((), ("-o", program.path + ".trace")):
+            done = expect(FOUND, run(portent, "run", "-s", properties, "-r", program.path + ".json", *more, "--", program.path, how))
+            found = {p["name"]: p for p in load(program.path + ".json")["properties"]}
+            same(how, [name for name, p in found.items() if not p["complete"]], unfinished)
+            same(how, {name: p.get("message") for name, p in found.items()},
+                 {name: why if name in unfinished else None for name in found})
+            same(how, [p["verdict"] for p in found.values()], ["violated", "holds", "holds", "holds", "holds"])
+            suite.contains(done.stderr, f"Property 'fine' holds in every {'known ' if unfinished else ''}state of worker.")
+            same("said", words(done.stderr).count(f"there may be more: {why}."), 1 if unfinished else 0)
+            same("said", words(done.stderr).count(f"That may not be all: {why}."), max(0, len(unfinished) - 1))
+
+
 CORNERS = """#include <limits.h>
 #include <portent.h>
 #include <pthread.h>
@@ -441,6 +578,77 @@ def check_files(portent, folder):
         if len(lines) != 1 or "are not checked: " not in lines[0] or reason not in lines[0]:
             raise Failure(f"{path}: {done.stderr!r}")
         same("output", done.stdout, "counted 200 under the lock\n")
+
+
+# Another build of the library has its variables elsewhere, all of the same size, and its functions likewise.
+LIBRARY = ["int quiet, level, after;\nvoid *idle(void *a) { return a; }\nvoid *fill(void *a) { level = *(int *)a; return a; }\n",
+           "int after, quiet, level;\nvoid *fill(void *a) { level = *(int *)a; return a; }\nvoid *idle(void *a) { return a; }\n"]
+LINKED = """#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+extern int level;
+void *fill(void *), *idle(void *);
+int own = 1;
+int main(int argc, char **argv)
+{
+    int value = 5;
+    pthread_t thread;
+    puts("runs");
+    own = argc;
+    return pthread_create(&thread, NULL, fill, &value) || pthread_join(thread, NULL) || level != 5;
+}
+"""
+OPENED = """#include <dlfcn.h>
+#include <stdio.h>
+volatile int own = 1;
+int main(int argc, char **argv)
+{
+    int value = 5;
+    puts("runs");
+    void *library = dlopen(argv[argc - 1], RTLD_NOW);
+    void *(*fill)(void *) = library ? dlsym(library, "fill") : 0;
+    if (!fill)
+        return 1;
+    fill(&value);
+    own = 2;
+    return 0;
+}
+"""
+
+
+def build_library(portent, path, text, *more):
+    suite.write(path + ".c", text)
+    expect(0, run(portent, "cc", "-O1", "-shared", "-fPIC", *more, path + ".c", "-o", path))
+
+
+def check_libraries(portent, folder):
+    """Properties know places in this build of a library; with another build of it they are not checked, and one sentence says so.
+    A library in which they name nothing may be any."""
+    library, main = os.path.join(folder, "libpart.so"), os.path.join(folder, "main")
+    for more in ([], ["-Wl,--build-id=none"]):
+        for text, opened in ((LINKED, False), (OPENED, True)):
+            build_library(portent, library, LIBRARY[0], *more)
+            suite.write(main + ".c", text)
+            expect(0, run(portent, "cc", "-O1", "-pthread", main + ".c", "-o", main, *more,
+                          *([] if opened else [library, f"-Wl,-rpath,{folder}"])))
+            cases = {"variable": "property p at each i: level < 5;", "own": "property p at main: own < 2;"}
+            if not opened:  # no thread is started there
+                cases["thread"] = "property p at fill: @main own < 1;"
+            for name, prop in cases.items():
+                suite.write(f"{main}.{name}.prop", prop + "\n")
+                expect(0, run(portent, "compile", "-s", f"{main}.{name}.prop", "-o", f"{main}.{name}.ptc",
+                              *(["--module", library] if opened else []), main))
+            for build, names in enumerate((list(cases), ["own"])):
+                build_library(portent, library, LIBRARY[build], *more)
+                for name in cases:
+                    done = run(main, "1", library, options=f"properties={main}.{name}.ptc")
+                    what = f"{name}, build {build}, {more}, opened: {opened}"
+                    same(what, (done.stdout, sorted(reports(done.stderr))), ("runs\n", ["p"] if name in names else []))
+                    same(what, done.returncode, FOUND if name in names else 0)
+                    if name not in names:
+                        same(what, done.stderr, f"portent: the properties of '{main}.{name}.ptc' are not checked"
+                                                f"{' from here on' if opened else ''}: they were compiled for another build of "
+                                                f"'{library}'\n")
 
 
 def check_errors(portent, folder):
@@ -680,11 +888,14 @@ def main():
     tests["recovery"] = lambda folder: check_recovery(options.portent, folder)
     tests["suppressions"] = lambda folder: check_suppressions(options.portent, folder)
     tests["files"] = lambda folder: check_files(options.portent, folder)
+    tests["libraries"] = lambda folder: check_libraries(options.portent, folder)
     tests["copy"] = lambda folder: check_copy(options.portent, folder)
     tests["memory"] = lambda folder: check_memory(options.portent, folder)
     tests["fault"] = lambda folder: check_fault(options.portent, folder)
     tests["corners"] = lambda folder: check_corners(options.portent, folder)
+    tests["endings"] = lambda folder: check_endings(options.portent, folder)
     tests["words"] = lambda folder: check_words(options.portent, folder)
+    tests["ids"] = lambda folder: check_ids(options.portent, folder)
     tests["errors"] = lambda folder: check_errors(options.portent, folder)
     for seed in range(options.seed, options.seed + options.random):
         tests[f"random {seed}"] = lambda folder, seed=seed: check_random(options.portent, folder, seed)

@@ -84,7 +84,7 @@ class Stream:
         self.buffer = self.buffer[at:]
 
     def read(self, seconds=20, until=None):
-        """Reads to the end of the stream, or until the condition holds."""
+        """Reads to the end of the stream, or until the condition holds: then that the stream ends first is a failure."""
         limit = time.monotonic() + seconds
         self.socket.settimeout(0.2)
         while not (until and until(self)):
@@ -94,8 +94,10 @@ class Stream:
             except socket.timeout:
                 continue
             except ConnectionResetError:
-                return self
+                data = b""
             if not data:
+                assert self.hello is not None, "the stream ends before it has begun"
+                assert until is None, "the stream ends before what was waited for"
                 return self
             self.feed(data)
         return self

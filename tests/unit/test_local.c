@@ -138,12 +138,57 @@ static void locks_get_their_names(void **state)
     }
 }
 
+/* The property is about each thread: T1 told everything or not, T2 begins in the last case alone. */
+static void who_has_not_ended_has_not_told_all(void **state)
+{
+    (void)state;
+    static const struct {
+        enum pt_local_result results[3];
+        int count;
+        bool lost, complete;
+        uint64_t states;
+        enum pt_verdict verdict;
+    } cases[] = {
+        {{PT_LOCAL_BEGUN, PT_LOCAL_STATES}, 2, false, true, 5, PT_VERDICT_HOLDS},
+        {{PT_LOCAL_STATES, PT_LOCAL_BEGUN}, 2, false, true, 5, PT_VERDICT_HOLDS}, /* rings are read in any order */
+        {{PT_LOCAL_BEGUN}, 1, false, false, 1, PT_VERDICT_HOLDS},
+        {{PT_LOCAL_BEGUN, PT_LOCAL_VIOLATED}, 2, false, false, 1, PT_VERDICT_VIOLATED},
+        {{PT_LOCAL_BEGUN, PT_LOCAL_STATES}, 2, true, false, 5, PT_VERDICT_UNKNOWN},
+        {{PT_LOCAL_BEGUN, PT_LOCAL_STATES, PT_LOCAL_BEGUN}, 3, false, false, 6, PT_VERDICT_HOLDS},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pt_properties *props = pt_properties_new();
+        struct pt_mttl *block = block_of(props);
+        struct pt_finding *finding = pt_finding_new();
+        struct pt_analysis_options options = {0};
+        struct pt_names names;
+        pt_names_init(&names);
+        struct pt_locals *locals = pt_locals_new(block, &finding, &names, &options);
+        for (int k = 0; k < cases[i].count; k++)
+            pt_locals_take(
+                locals,
+                &(struct pt_told_report){
+                    .result = cases[i].results[k], .thread = k == 2 ? "T2" : "T1", .from = 4, .to = 4, .told = ""});
+        pt_locals_finish(locals, cases[i].lost ? "lost" : NULL);
+        assert_int_equal(finding->complete, cases[i].complete);
+        assert_int_equal(finding->states, cases[i].states);
+        assert_int_equal(finding->verdict, cases[i].verdict);
+        assert_int_equal(finding->message != NULL, !cases[i].complete);
+        pt_locals_free(locals);
+        pt_names_release(&names);
+        pt_finding_free(finding);
+        free(block);
+        pt_properties_free(props);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_sides_are_told),
         cmocka_unit_test(a_violation_is_told_without_them),
         cmocka_unit_test(locks_get_their_names),
+        cmocka_unit_test(who_has_not_ended_has_not_told_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,8 +36,14 @@ static char *make_file(size_t *ret_len)
     struct pt_channel_var vars[] = {{.name = "x", .offset = 64, .size = 4, .type = PT_WATCH_INT, .local = 1},
                                     {.name = "y", .module = "lib.so", .offset = 72, .size = 8, .type = PT_WATCH_FLOAT}};
     struct pt_channel_name functions[] = {{NULL, 16, "main"}, {"lib.so", 32, "worker"}};
-    struct pt_channel_setup setup = {
-        .vars = vars, .var_count = 2, .block = block, .functions = functions, .function_count = 2};
+    struct pt_channel_library libraries[] = {{.module = "lib.so", .needed = true, .id_bytes = 3, .id = "abc"}};
+    struct pt_channel_setup setup = {.vars = vars,
+                                     .var_count = 2,
+                                     .block = block,
+                                     .functions = functions,
+                                     .function_count = 2,
+                                     .libraries = libraries,
+                                     .library_count = 1};
     struct pt_buf config;
     pt_buf_init(&config);
     pt_channel_configure(&setup, &config);
@@ -119,7 +125,22 @@ static void test_bad_tables(void **state)
     assert_false(pt_config_is_sound(config, bytes));
     *config = good;
     struct pt_watch *watch = (void *)((char *)config + config->watches);
+    uint32_t local = watch->local;
     watch->local = 1000;
+    assert_false(pt_config_is_sound(config, bytes));
+    watch->local = local;
+    assert_true(pt_config_is_sound(config, bytes));
+    struct pt_library *library = (void *)((char *)config + config->libraries);
+    assert_string_equal((char *)config + library->module, "lib.so");
+    assert_true(library->needed && library->id_bytes == 3 && memcmp(library->id, "abc", 3) == 0);
+    library->id_bytes = PT_ID_MAX + 1;
+    assert_false(pt_config_is_sound(config, bytes));
+    library->id_bytes = PT_ID_MAX;
+    assert_true(pt_config_is_sound(config, bytes));
+    library->module = (uint32_t)bytes;
+    assert_false(pt_config_is_sound(config, bytes));
+    library->module = 0;
+    config->library_count = 2 + (uint32_t)(bytes / sizeof *library);
     assert_false(pt_config_is_sound(config, bytes));
     free(file);
 }

@@ -208,12 +208,42 @@ static void test_ids_of_addresses(void **state)
     assert_string_not_equal(first.text, second.text);
 }
 
+/* Of a disturbed block its name and both threads count, not the event that shows it. */
+static void test_ids_of_blocks(void **state)
+{
+    (void)state;
+    struct pt_known knew[2] = {
+        {.text = "@j(x > 0)", .thread = "T9", .value = pt_value_bool(true)},
+        {.text = "was disturbed by", .thread = "worker#2", .value = pt_value_string("update", 6), .heard = true}};
+    struct pt_finding a = {.property = "p", .kind = "mttl"};
+    a.first = (struct pt_finding_first){.thread = "main",
+                                        .state = 3,
+                                        .event = {.thread = "main", .op = "acq", .object = "latch"},
+                                        .knew = knew,
+                                        .knew_count = 2};
+    struct pt_finding_id first = pt_finding_id(&a), second;
+    a.first.event = (struct pt_step){.thread = "main", .op = "r", .object = "level"};
+    second = pt_finding_id(&a);
+    assert_string_equal(first.text, second.text);
+    a.first.thread = "worker#4";
+    knew[1].thread = "main";
+    second = pt_finding_id(&a);
+    assert_string_equal(first.text, second.text);
+    knew[1].thread = "mai"; /* where one name begins like the other */
+    second = pt_finding_id(&a);
+    assert_string_not_equal(first.text, second.text);
+    knew[1].thread = "main";
+    knew[1].value = pt_value_string("update2", 7);
+    second = pt_finding_id(&a);
+    assert_string_not_equal(first.text, second.text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values), cmocka_unit_test(test_refused),          cmocka_unit_test(test_model),
         cmocka_unit_test(test_places), cmocka_unit_test(test_patterns),         cmocka_unit_test(test_suppressions),
-        cmocka_unit_test(test_ids),    cmocka_unit_test(test_ids_of_addresses),
+        cmocka_unit_test(test_ids),    cmocka_unit_test(test_ids_of_addresses), cmocka_unit_test(test_ids_of_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,7 +34,7 @@ function findingHead(property, model) {
     property.confirmed === false && el("p", { class: "note" }, `Not reproduced by another run of the program${property.not_reproduced ? `: ${property.not_reproduced}` : ""}.`),
     property.text && el("div", { class: "formula" }, property.text),
     el("dl", { class: "facts" }, fact("at", property.file ? `${property.file}:${property.line}` : null), fact("explored", property.levels && model ? exploredWords(property) : null),
-      property.complete ? null : fact("note", "orders beyond the window were left out"), fact("local states", atWords(property)),
+      property.complete ? null : fact("note", property.kind === "mttl" ? property.message || "the rest of the run is missing" : "orders beyond the window were left out"), fact("local states", atWords(property)),
       fact("time", property.time === undefined || property.time === null ? null : `${property.time} ns`), fact("id", property.id)));
 }
 

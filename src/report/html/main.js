@@ -4,6 +4,7 @@ const page = document.getElementById("page");
 
 function holdsWords(property) {
   if (!property.monitorable) return "no finite run can violate it";
+  if (property.kind === "mttl" && !property.complete) return "in what is known of your run";
   if (property.kind === "within" || property.kind === "mttl") return "in your run";
   return property.complete ? "in every order" : "in all orders that were explored";
 }

@@ -3,6 +3,7 @@
  *   tour      every kind of event once, in a known order
  *   flood     two threads make COUNT user events each, as fast as they can
  *   beat      main makes an event every millisecond until COUNT of them
+ *   halves    the same, then after another line COUNT more
  *   locks     two threads take one lock COUNT times each and count a watched variable under it
  *   threads   COUNT threads, one after another
  *   crash     some events, then abort()
@@ -216,7 +217,11 @@ static void run(const char *mode, char **arguments)
 #endif
     else if (strcmp(mode, "beat") == 0)
         beat(count);
-    else if (strcmp(mode, "waiting") == 0)
+    else if (strcmp(mode, "halves") == 0) {
+        beat(count);
+        getchar();
+        beat(count);
+    } else if (strcmp(mode, "waiting") == 0)
         wait_for_a_line();
     else if (strcmp(mode, "fork") == 0)
         fork_and_beat();
@@ -225,7 +230,7 @@ static void run(const char *mode, char **arguments)
         beat(count);
     } else if (strcmp(mode, "exec") == 0) {
         beat(count);
-        execl("/proc/self/exe", arguments[0], "beat", "200", "now", (char *)NULL);
+        execl("/proc/self/exe", arguments[0], "beat", "20", (char *)NULL);
     } else if (strcmp(mode, "crash") == 0) {
         beat(count);
         abort();
