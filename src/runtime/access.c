@@ -340,3 +340,10 @@ void __portent_fence(int order, const struct pt_site *site)
     (void)order, (void)site;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
+
+void __portent_call(const void *object, const struct pt_site *site, const struct pt_site *mutex)
+{
+    struct pt_thread *self = pt_is_active() ? pt_self : NULL;
+    if (self)
+        self->call = (struct pt_call){object, site, mutex};
+}
