@@ -20,7 +20,8 @@
 /* The event for clocks, and for whoever listens to the event stream. */
 static void happened(const void *object, int kind, const struct pt_site *site)
 {
-    pt_hold_sync(object, kind, site);
+    if (pt_is_active()) /* or else not even a call */
+        pt_hold_sync(object, kind, site);
     pt_transport_sync(object, kind);
 }
 
