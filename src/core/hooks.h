@@ -62,7 +62,10 @@ typedef unsigned __int128 pt_u128;
     /* at most `limit` bytes of `from`; `room` bytes are there, or else the program ends as by _FORTIFY_SOURCE.        \
        Returns the end of what was copied. */                                                                          \
     X(char *, __portent_string,                                                                                        \
-      (char *to, const char *from, size_t limit, size_t room, int op, const struct pt_site *site))
+      (char *to, const char *from, size_t limit, size_t room, int op, const struct pt_site *site))                     \
+    /* right before a call that synchronises, to say where it stands: the object as the function gets it (of a join,   \
+       the thread's handle), and, where it waits on a condition, the site with the name of the mutex, or else NULL */  \
+    X(void, __portent_call, (const void *object, const struct pt_site *site, const struct pt_site *mutex))
 
 #define PT_DECLARE_HOOK(returns, name, parameters) returns name parameters;
 PT_HOOKS(PT_DECLARE_HOOK)

@@ -86,6 +86,7 @@ void pt_told_put_step(struct pt_told_writer *w, const struct pt_told_step *step)
 {
     pt_told_put_text(w, step->op);
     pt_told_put_text(w, step->object);
+    pt_told_put_text(w, step->source);
     pt_told_put_text(w, step->place);
     pt_told_put_value(w, step->value);
 }
@@ -94,6 +95,7 @@ struct pt_told_step pt_told_step(struct pt_told_reader *r)
 {
     struct pt_told_step step = {.op = pt_told_text(r)};
     step.object = pt_told_text(r);
+    step.source = pt_told_text(r);
     step.place = pt_told_text(r);
     step.value = pt_told_value(r);
     return step;

@@ -7,8 +7,9 @@
  *   number, known*             what it knew of others: text of the @t(...), name of the thread, heard (0 or 1), value,
  *                              state of that thread and, if that is not 0, the step that made it
  *
- * A step is op, object and place (texts) and a value. After PT_LOCAL_FAILED it is two texts instead: what failed, and
- * where. Nothing is aligned.
+ * A step is op, object, source and place (texts) and a value. `source` is what the source calls an object that goes by
+ * its address, because the observer may know a better name; "" where it is unknown. After PT_LOCAL_FAILED it is two
+ * texts instead: what failed, and where. Nothing is aligned.
  */
 #ifndef PT_CORE_TOLD_H
 #define PT_CORE_TOLD_H
@@ -39,7 +40,7 @@ const char *pt_told_text(struct pt_told_reader *r);
 struct pt_value pt_told_value(struct pt_told_reader *r);
 
 struct pt_told_step {
-    const char *op, *object, *place;
+    const char *op, *object, *source, *place;
     struct pt_value value;
 };
 void pt_told_put_step(struct pt_told_writer *w, const struct pt_told_step *step);

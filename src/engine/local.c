@@ -86,14 +86,21 @@ static struct pt_value take_value(struct pt_finding *f, struct pt_told_reader *r
     return value;
 }
 
-/* What a program can only call by its address. */
+static bool is_address(const char *name)
+{
+    return strncmp(name, "0x", 2) == 0;
+}
+
+/* A lock comes by its address: debug information may name it, and then the same wherever it is used; else the source
+ * does, where it is. */
 static const char *name_of(const struct pt_told_report *report, const struct pt_told_step *step)
 {
     size_t len = strlen(step->op);
     bool lock = len >= 3 && (strcmp(step->op + len - 3, "acq") == 0 || strcmp(step->op + len - 3, "rel") == 0);
-    return lock && report->lock_name && strncmp(step->object, "0x", 2) == 0
-               ? report->lock_name(report->context, strtoull(step->object, NULL, 16))
-               : step->object;
+    const char *name = lock && report->lock_name && is_address(step->object)
+                           ? report->lock_name(report->context, strtoull(step->object, NULL, 16))
+                           : step->object;
+    return is_address(name) && step->source[0] ? step->source : name;
 }
 
 static struct pt_step take_step(struct pt_finding *f, struct pt_told_reader *r, const struct pt_told_report *report,

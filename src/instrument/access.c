@@ -66,6 +66,36 @@ static void add_gep(struct pt_module *m, LLVMValueRef gep, struct pt_way *way)
     }
 }
 
+/* What tells the optimiser when a local is alive; with typed pointers through a cast of the local. */
+static bool is_lifetime(LLVMValueRef user)
+{
+    if (LLVMIsACallInst(user))
+        return starts_with(pt_callee_name(user), "llvm.lifetime.");
+    LLVMUseRef use = LLVMIsABitCastInst(user) ? LLVMGetFirstUse(user) : NULL;
+    bool only = use != NULL;
+    for (; use && only; use = LLVMGetNextUse(use))
+        only = LLVMIsACallInst(LLVMGetUser(use)) && starts_with(pt_callee_name(LLVMGetUser(use)), "llvm.lifetime.");
+    return only;
+}
+
+/* What is in memory that holds one value all the time: an argument of a function that was inlined without optimisation.
+ * NULL: not known. */
+static LLVMValueRef only_value(struct pt_module *m, LLVMValueRef slot)
+{
+    LLVMValueRef value = NULL;
+    if (!LLVMIsAAllocaInst(slot) || pt_map64_get(&m->local_variables, pt_key(slot)) != PT_NONE)
+        return NULL;
+    for (LLVMUseRef use = LLVMGetFirstUse(slot); use; use = LLVMGetNextUse(use)) {
+        LLVMValueRef user = LLVMGetUser(use);
+        bool store = LLVMIsAStoreInst(user) && LLVMGetOperand(user, 1) == slot && !value;
+        if (store)
+            value = LLVMGetOperand(user, 0);
+        else if (!LLVMIsALoadInst(user) && !is_lifetime(user))
+            return NULL;
+    }
+    return value;
+}
+
 LLVMValueRef pt_base_of(struct pt_module *m, LLVMValueRef pointer, struct pt_way *ret_way)
 {
     struct pt_way way = {0};
@@ -73,6 +103,11 @@ LLVMValueRef pt_base_of(struct pt_module *m, LLVMValueRef pointer, struct pt_way
         if (ret_way && pt_map64_get(&m->local_variables, pt_key(pointer)) != PT_NONE)
             break;
         unsigned opcode = opcode_of(pointer);
+        LLVMValueRef held = ret_way && opcode == LLVMLoad ? only_value(m, LLVMGetOperand(pointer, 0)) : NULL;
+        if (held) {
+            pointer = held;
+            continue;
+        }
         if (opcode == LLVMGetElementPtr && ret_way)
             add_gep(m, pointer, &way);
         if (opcode != LLVMGetElementPtr && opcode != LLVMBitCast && opcode != LLVMAddrSpaceCast)
@@ -299,6 +334,30 @@ static void find_libatomic(struct pt_module *m, LLVMValueRef call, const char *n
         add_library_call(m, call, 1, 0, 0, reads);
 }
 
+/* A program may have functions of these names with other parameters; what the hook cannot be told is left alone. */
+static bool can_announce(LLVMValueRef call, const struct pt_sync_call *sync)
+{
+    unsigned arguments = LLVMGetNumArgOperands(call);
+    if (sync->object == PT_NONE)
+        return true;
+    if (sync->object >= arguments || (sync->mutex != PT_NONE && sync->mutex >= arguments))
+        return false;
+    LLVMTypeRef type = LLVMTypeOf(LLVMGetOperand(call, sync->object));
+    if (LLVMGetTypeKind(type) == LLVMPointerTypeKind)
+        return LLVMGetPointerAddressSpace(type) == 0;
+    return LLVMGetTypeKind(type) == LLVMIntegerTypeKind && !sync->joins;
+}
+
+static void find_sync(struct pt_module *m, LLVMValueRef call)
+{
+    LLVMValueRef callee = LLVMGetCalledValue(call);
+    const struct pt_sync_call *sync = callee && LLVMIsAFunction(callee) ? pt_sync_function(callee) : NULL;
+    if (sync && can_announce(call, sync))
+        add_access(m,
+                   (struct pt_access){
+                       .inst = call, .kind = PT_ACCESS_CALL, .address = sync->object, .size = PT_NONE, .sync = sync});
+}
+
 static void find_call(struct pt_module *m, LLVMValueRef call)
 {
     static const struct {
@@ -322,6 +381,7 @@ static void find_call(struct pt_module *m, LLVMValueRef call)
         add_block(m, call, PT_ACCESS_COPY, true);
     else if (starts_with(name, "llvm.memset."))
         add_block(m, call, PT_ACCESS_FILL, false);
+    find_sync(m, call);
     if (name[0] == '\0' || !LLVMIsDeclaration(LLVMGetCalledValue(call)) || LLVMGetInstructionOpcode(call) != LLVMCall)
         return; /* none of the functions below throws, so clang does not invoke them */
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)

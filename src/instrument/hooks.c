@@ -302,6 +302,28 @@ static void bracket_format(struct pt_module *m, const struct pt_access *access)
     bracket(m, access, LLVMBuildSelect(m->builder, more, most, size, ""), false);
 }
 
+/* A std::thread's handle is read before it is joined; it is 0 when there is nothing to join. */
+static LLVMValueRef object_of(struct pt_module *m, const struct pt_access *access)
+{
+    if (access->address == PT_NONE)
+        return LLVMConstNull(m->byte_pointer);
+    LLVMValueRef object = LLVMGetOperand(access->inst, access->address);
+    if (LLVMGetTypeKind(LLVMTypeOf(object)) != LLVMPointerTypeKind)
+        return LLVMBuildIntToPtr(m->builder, object, m->byte_pointer, "");
+    if (!access->sync->joins)
+        return as_bytes(m, object);
+    object = LLVMBuildBitCast(m->builder, object, LLVMPointerType(m->byte_pointer, 0), "");
+    return LLVMBuildLoad2(m->builder, m->byte_pointer, object, "");
+}
+
+/* Nothing may come between this and the call. */
+static void announce_call(struct pt_module *m, const struct pt_access *access)
+{
+    LLVMValueRef arguments[] = {object_of(m, access), access->site,
+                                access->mutex_site ? access->mutex_site : LLVMConstNull(m->byte_pointer)};
+    call_hook(m, "__portent_call", LLVMVoidTypeInContext(m->context), arguments, 3);
+}
+
 void pt_replace_access(struct pt_module *m, const struct pt_access *access)
 {
     LLVMPositionBuilderBefore(m->builder, access->inst);
@@ -339,6 +361,9 @@ void pt_replace_access(struct pt_module *m, const struct pt_access *access)
     case PT_ACCESS_LIBRARY_READ:
     case PT_ACCESS_LIBRARY_WRITE:
         bracket(m, access, size_of(m, access), access->kind == PT_ACCESS_LIBRARY_READ);
+        break;
+    case PT_ACCESS_CALL:
+        announce_call(m, access);
         break;
     }
 }

@@ -27,6 +27,7 @@ enum pt_access_kind {
     PT_ACCESS_FORMAT,        /* snprintf and its kin: to, size, ... */
     PT_ACCESS_LIBRARY_READ,  /* a call that reads its pointer's object atomically: __atomic_load */
     PT_ACCESS_LIBRARY_WRITE, /* ... writes or updates it: __atomic_store, __cxa_guard_release */
+    PT_ACCESS_CALL,          /* no access: a call that synchronises, see pt_sync_function */
 };
 
 struct pt_access {
@@ -34,11 +35,12 @@ struct pt_access {
     enum pt_access_kind kind;
     /* Operand numbers rather than values: an address may come from a load that is itself replaced. PT_NONE: no such
      * operand. */
-    unsigned address; /* of what is written, or else read */
-    unsigned size;    /* in bytes, of integer type */
-    unsigned bytes;   /* where the size is not an operand */
-    bool moves;       /* COPY: source and destination may overlap */
-    LLVMValueRef site;
+    unsigned address;                /* of what is written, or else read */
+    unsigned size;                   /* in bytes, of integer type */
+    unsigned bytes;                  /* where the size is not an operand */
+    bool moves;                      /* COPY: source and destination may overlap */
+    const struct pt_sync_call *sync; /* CALL */
+    LLVMValueRef site, mutex_site;   /* the latter of waits alone */
 };
 
 struct pt_module {
@@ -78,6 +80,18 @@ struct pt_string_function {
 /* access.c: the one that `name` is, with that many arguments, or NULL. */
 const struct pt_string_function *pt_string_function(const char *name, unsigned arguments);
 
+/* A function that synchronises: the runtime stands in for it, or for what it calls in the C++ library. */
+struct pt_sync_call {
+    const char *name;
+    unsigned object; /* operand: a pointer to the object, or the handle of a thread; PT_NONE: there is none */
+    unsigned bytes;  /* of the object; 0: it is a thread */
+    bool joins;      /* a std::thread, which begins with its handle */
+    bool waits;      /* on a condition, with a mutex: */
+    unsigned mutex;  /* operand; PT_NONE: a std::unique_lock has it */
+};
+/* calls.c: the one that `function` is, if it is not defined in the module; else NULL. */
+const struct pt_sync_call *pt_sync_function(LLVMValueRef function);
+
 /* access.c: fills m->accesses (without sites) for one function. */
 void pt_find_accesses(struct pt_module *m, LLVMValueRef function);
 /* The way from an object to an address inside it. */
@@ -92,11 +106,15 @@ LLVMValueRef pt_base_of(struct pt_module *m, LLVMValueRef pointer, struct pt_way
 /* names.c: the debug information of one function's locals, and the name of what an access touches. */
 void pt_find_locals(struct pt_module *m, LLVMValueRef function);
 void pt_name_access(struct pt_module *m, const struct pt_access *access, struct pt_buf *name);
+/* The mutex of a wait. */
+void pt_name_mutex(struct pt_module *m, const struct pt_access *access, struct pt_buf *name);
 void pt_name_function(struct pt_module *m, LLVMValueRef function, struct pt_buf *name);
 /* `size` bytes at `offset` of a global, or of a local of the function pt_find_locals saw last. */
 void pt_name_object(struct pt_module *m, LLVMValueRef object, int64_t offset, uint64_t size, struct pt_buf *name);
 
-/* sites.c: a pointer to the constant struct pt_site of an instruction. */
+/* sites.c: is this code of a library that stands where it is used? */
+bool pt_is_library_scope(LLVMMetadataRef scope);
+/* A pointer to the constant struct pt_site of an instruction. */
 LLVMValueRef pt_site_of(struct pt_module *m, LLVMValueRef inst, const char *function, const char *variable);
 
 /* hooks.c: replaces one access by calls. */

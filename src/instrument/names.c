@@ -10,6 +10,7 @@
  */
 #include "instrument/module.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -332,22 +333,43 @@ void pt_name_object(struct pt_module *m, LLVMValueRef object, int64_t offset, ui
         add_path(m, at, name);
 }
 
-void pt_name_access(struct pt_module *m, const struct pt_access *access, struct pt_buf *name)
+static void name_memory(struct pt_module *m, LLVMValueRef address, uint64_t size, struct pt_buf *name)
 {
     name->len = 0;
-    if (access->address != PT_NONE) {
-        LLVMValueRef size = access->size == PT_NONE ? NULL : LLVMGetOperand(access->inst, access->size);
-        uint64_t bytes = size && LLVMIsAConstantInt(size) ? LLVMConstIntGetZExtValue(size) : 0;
-        add_memory(m, LLVMGetOperand(access->inst, access->address), bytes, 0, name);
-    }
+    if (address)
+        add_memory(m, address, size, 0, name);
     if (name->len > MAX_NAME)
         name->len = 0;
     pt_buf_add(name, "", 0);
 }
 
-/* Notes that `variable` lives in (an address) or is (a value) the first operand of a debug intrinsic. */
+void pt_name_access(struct pt_module *m, const struct pt_access *access, struct pt_buf *name)
+{
+    LLVMValueRef size = access->size == PT_NONE ? NULL : LLVMGetOperand(access->inst, access->size);
+    uint64_t bytes = size && LLVMIsAConstantInt(size) ? LLVMConstIntGetZExtValue(size) : 0;
+    bool nameless = access->address == PT_NONE;
+    if (access->sync) {
+        bytes = access->sync->bytes;
+        nameless |= bytes == 0; /* the event is about a thread, not about where its handle is kept */
+    }
+    name_memory(m, nameless ? NULL : LLVMGetOperand(access->inst, access->address), bytes, name);
+}
+
+void pt_name_mutex(struct pt_module *m, const struct pt_access *access, struct pt_buf *name)
+{
+    unsigned mutex = access->sync->mutex;
+    name_memory(m, mutex == PT_NONE ? NULL : LLVMGetOperand(access->inst, mutex), sizeof(pthread_mutex_t), name);
+}
+
+/* Notes that `variable` lives in (an address) or is (a value) the first operand of a debug intrinsic. Not worth noting:
+ * variables of a library's inlined functions (std::mutex's `this`), and structures with a pointer in them (a
+ * std::lock_guard), which are not what it points to. */
 static void note_local(struct pt_module *m, LLVMValueRef value, LLVMMetadataRef variable)
 {
+    LLVMMetadataRef type = bare_type(m, operand(m, variable, OPERAND_VAR_TYPE));
+    if (pt_is_library_scope(operand(m, variable, OPERAND_VAR_SCOPE)) ||
+        (!LLVMIsAAllocaInst(value) && is_kind(type, LLVMDICompositeTypeMetadataKind)))
+        return;
     uint32_t *slot = pt_map64_at(&m->local_variables, pt_key(value));
     if (*slot != PT_NONE) { /* a thread's `void *arg` and the typed pointer made of it: the latter tells more */
         if (!pointee(m, operand(m, m->debug_variables[*slot], OPERAND_VAR_TYPE)))

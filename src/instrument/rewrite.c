@@ -3,11 +3,11 @@
  *
  * With optimisation on, locals are first promoted to registers ("function(sroa,early-cse)"): what is left are accesses
  * of real memory, while everything that -O would later delete or merge is still there to be seen. The C++ library's
- * own wrappers of atomic operations, and the C library's of fortified functions, are inlined before, so that an access
- * stands where the program has it. Then,
- * function by function, all accesses are found and named before the first is replaced (a replaced load could no longer
- * lend its name to what is read through it). Last, promises that the hooks would break (readonly, nosync, ...) are
- * taken back, or the optimiser would delete calls of functions with hooks in them.
+ * own wrappers of atomic operations and of synchronisation, and the C library's of fortified functions, are inlined
+ * before, so that an access stands where the program has it. Then, function by function, all accesses are found and
+ * named before the first is replaced (a replaced load could no longer lend its name to what is read through it). Last,
+ * promises that the hooks would break (readonly, nosync, ...) are taken back, or the optimiser would delete calls of
+ * functions with hooks in them.
  *
  * Not rewritten: functions the user opted out (see driver.c), naked functions, and ifunc resolvers, which run before
  * the program is relocated. Bodies that exist for inlining only (available_externally) are rewritten like all others:
@@ -156,8 +156,11 @@ static void rewrite_function(struct pt_module *m, LLVMValueRef function)
     pt_name_function(m, function, &function_name);
     for (size_t i = 0; i < m->access_count; i++) {
         pt_name_access(m, &m->accesses[i], &variable);
-        m->accesses[i].site =
-            pt_site_of(m, m->accesses[i].inst, function_name.text, variable.text ? variable.text : "");
+        m->accesses[i].site = pt_site_of(m, m->accesses[i].inst, function_name.text, variable.text);
+        if (m->accesses[i].sync && m->accesses[i].sync->waits) {
+            pt_name_mutex(m, &m->accesses[i], &variable);
+            m->accesses[i].mutex_site = pt_site_of(m, m->accesses[i].inst, function_name.text, variable.text);
+        }
     }
     pt_buf_release(&function_name);
     pt_buf_release(&variable);
@@ -217,19 +220,57 @@ static bool is_fortified_wrapper(const char *name, size_t len)
     return len > sizeof ending - 1 && strcmp(name + len - (sizeof ending - 1), ending) == 0;
 }
 
+static void mark_for_inlining(LLVMContextRef context, LLVMValueRef function)
+{
+    remove_attribute(function, "noinline"); /* what -O0 gives every function */
+    remove_attribute(function, "optnone");
+    set_attribute(context, function, "alwaysinline");
+}
+
+/* The functions of the C++ library that synchronise (std::mutex::lock), and those through which it calls them
+ * (std::lock_guard, std::async): from the functions of the C library back to their callers. */
+static bool mark_sync_wrappers(struct pt_module *m)
+{
+    struct pt_map64 marked;
+    LLVMValueRef *work = NULL;
+    size_t count = 0, cap = 0;
+    bool any = false;
+    pt_map64_init(&marked);
+    for (LLVMValueRef f = LLVMGetFirstFunction(m->module); f; f = LLVMGetNextFunction(f))
+        if (pt_sync_function(f))
+            PT_PUSH(work, count, cap, f);
+    while (count > 0) {
+        LLVMValueRef callee = work[--count];
+        for (LLVMUseRef use = LLVMGetFirstUse(callee); use; use = LLVMGetNextUse(use)) {
+            LLVMValueRef call = LLVMGetUser(use);
+            if ((!LLVMIsACallInst(call) && !LLVMIsAInvokeInst(call)) || LLVMGetCalledValue(call) != callee)
+                continue;
+            LLVMValueRef caller = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
+            uint32_t *seen = pt_map64_at(&marked, pt_key(caller));
+            if (*seen != PT_NONE || !pt_is_library_scope(LLVMGetSubprogram(caller)))
+                continue;
+            *seen = 1;
+            any = true;
+            mark_for_inlining(m->context, caller);
+            PT_PUSH(work, count, cap, caller);
+        }
+    }
+    free(work);
+    pt_map64_release(&marked);
+    return any;
+}
+
 /* Marks the library's wrappers for inlining; false when there are none. */
 static bool mark_wrappers(struct pt_module *m)
 {
-    bool any = false;
+    bool any = mark_sync_wrappers(m);
     for (LLVMValueRef f = LLVMGetFirstFunction(m->module); f; f = LLVMGetNextFunction(f)) {
         size_t len;
         const char *name = LLVMGetValueName2(f, &len);
         if (LLVMIsDeclaration(f))
             continue;
         if (is_atomic_wrapper(name)) {
-            remove_attribute(f, "noinline"); /* what -O0 gives every function */
-            remove_attribute(f, "optnone");
-            set_attribute(m->context, f, "alwaysinline");
+            mark_for_inlining(m->context, f);
             any = true;
         }
         any |= is_fortified_wrapper(name, len) && has_attribute(f, "alwaysinline");

@@ -26,19 +26,21 @@ static LLVMValueRef string_of(struct pt_module *m, const char *text, size_t len)
     return m->string_values[id];
 }
 
-static const char *file_of(LLVMMetadataRef location, unsigned *ret_len)
+static const char *file_of(LLVMMetadataRef scope, unsigned *ret_len)
 {
-    LLVMMetadataRef scope = LLVMDILocationGetScope(location), file = scope ? LLVMDIScopeGetFile(scope) : NULL;
+    LLVMMetadataRef file = scope ? LLVMDIScopeGetFile(scope) : NULL;
     *ret_len = 0;
     return file ? LLVMDIFileGetFilename(file, ret_len) : NULL;
 }
 
-/* Is this a header of the C++ library, as both GCC's and LLVM's are installed, or one of those in which _FORTIFY_SOURCE
- * has glibc wrap its functions? */
-static bool is_library_file(const char *file, unsigned len)
+/* Is it from a header of the C++ library, as both GCC's and LLVM's are installed, or one of those in which
+ * _FORTIFY_SOURCE has glibc wrap its functions? */
+bool pt_is_library_scope(LLVMMetadataRef scope)
 {
-    static const char *const parts[] = {"/include/c++/", "/bits/string_fortified.h", "/bits/strings_fortified.h",
-                                        "/bits/stdio2.h"};
+    static const char *const parts[] = {"/include/c++/", "/bits/gthr", "/bits/string_fortified.h",
+                                        "/bits/strings_fortified.h", "/bits/stdio2.h"};
+    unsigned len;
+    const char *file = file_of(scope, &len);
     for (size_t i = 0; file && i < sizeof parts / sizeof *parts; i++)
         if (memmem(file, len, parts[i], strlen(parts[i])))
             return true;
@@ -49,13 +51,9 @@ static bool is_library_file(const char *file, unsigned len)
 static LLVMMetadataRef location_of(LLVMValueRef inst)
 {
     LLVMMetadataRef location = LLVMInstructionGetDebugLoc(inst), outer;
-    unsigned len;
-    while (location && (outer = LLVMDILocationGetInlinedAt(location)) != NULL) {
-        const char *file = file_of(location, &len);
-        if (!is_library_file(file, len))
-            break;
+    while (location && (outer = LLVMDILocationGetInlinedAt(location)) != NULL &&
+           pt_is_library_scope(LLVMDILocationGetScope(location)))
         location = outer;
-    }
     return location;
 }
 
@@ -64,7 +62,7 @@ LLVMValueRef pt_site_of(struct pt_module *m, LLVMValueRef inst, const char *func
     LLVMMetadataRef location = location_of(inst);
     unsigned line = location ? LLVMDILocationGetLine(location) : 0;
     unsigned column = location ? LLVMDILocationGetColumn(location) : 0, len = 0;
-    const char *file = location ? file_of(location, &len) : NULL;
+    const char *file = location ? file_of(LLVMDILocationGetScope(location), &len) : NULL;
     struct pt_buf key;
     pt_buf_init(&key);
     pt_buf_printf(&key, "%u:%u:%.*s\n%s\n%s", line, column, file ? (int)len : 0, file ? file : "", function, variable);

@@ -9,6 +9,7 @@
 #include "core/hooks.h"
 #pragma GCC visibility pop
 
+#include "runtime/call.h"
 #include "runtime/gate.h"
 #include "runtime/hold.h"
 #include "runtime/native.h"
@@ -339,4 +340,11 @@ void __portent_fence(int order, const struct pt_site *site)
 {
     (void)order, (void)site;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+void __portent_call(const void *object, const struct pt_site *site, const struct pt_site *mutex)
+{
+    struct pt_thread *self = __builtin_expect(pt_call_wanted, 0) ? pt_self : NULL;
+    if (self)
+        self->call = (struct pt_call){object, site, mutex};
 }

@@ -43,18 +43,18 @@ void pt_full_access(struct pt_thread *self, enum pt_event_kind kind, const struc
     pt_emit_access(self, kind, site, (struct pt_access){address, size}, size <= MOST_MEMORY ? size : 0, counted);
 }
 
-void pt_full_sync(struct pt_thread *self, int kind, uintptr_t address)
+void pt_full_sync(struct pt_thread *self, int kind, const struct pt_site *site, uintptr_t address)
 {
     if (kind >= PT_KIND_COUNT)
         return;
     bool counted = pt_full_count(self);
-    pt_emit_access(self, (enum pt_event_kind)kind, NULL, (struct pt_access){address, 4}, 0, counted);
+    pt_emit_access(self, (enum pt_event_kind)kind, site, (struct pt_access){address, 4}, 0, counted);
 }
 
-void pt_full_thread(struct pt_thread *self, enum pt_event_kind kind, uint32_t other)
+void pt_full_thread(struct pt_thread *self, enum pt_event_kind kind, const struct pt_site *site, uint32_t other)
 {
     bool counted = pt_full_count(self);
-    pt_emit_event(self, kind, other, NULL, "", 0, counted);
+    pt_emit_event(self, kind, other, site, "", 0, counted);
 }
 
 void pt_full_freed(struct pt_thread *self, uintptr_t from, uintptr_t to)

@@ -19,8 +19,9 @@ bool pt_full_wanted(const struct pt_thread *thread);
 bool pt_full_count(struct pt_thread *self);
 void pt_full_access(struct pt_thread *self, enum pt_event_kind kind, const struct pt_site *site, uintptr_t address,
                     size_t size);
-void pt_full_sync(struct pt_thread *self, int kind, uintptr_t address); /* as pt_hold_sync takes it */
-void pt_full_thread(struct pt_thread *self, enum pt_event_kind kind, uint32_t other);
+/* `kind` as pt_hold_sync takes it. */
+void pt_full_sync(struct pt_thread *self, int kind, const struct pt_site *site, uintptr_t address);
+void pt_full_thread(struct pt_thread *self, enum pt_event_kind kind, const struct pt_site *site, uint32_t other);
 /* The variables in [from, to) end, by whatever thread. */
 void pt_full_freed(struct pt_thread *self, uintptr_t from, uintptr_t to);
 /* Where modules lie: before main, and after each dlopen. */

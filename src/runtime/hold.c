@@ -287,12 +287,12 @@ static void take_piece(struct pt_thread *self, enum pt_event_kind kind, const st
     give_out(self, from, from + size, kind != PT_KIND_READ_AT);
 }
 
-static void take_sync(struct pt_thread *self, const struct pt_hold *hold)
+static void take_sync(struct pt_thread *self, const struct pt_hold *hold, const struct pt_site *site)
 {
     if (self->full)
-        pt_full_sync(self, hold->sync, hold->from);
+        pt_full_sync(self, hold->sync, site, hold->from);
     if (pt_monitor_steps(self) && hold->sync < PT_KIND_COUNT && !only_counts(self))
-        pt_monitor_other(self, (enum pt_event_kind)hold->sync, hold->from);
+        pt_monitor_other(self, (enum pt_event_kind)hold->sync, hold->from, site);
 }
 
 /* The events of a slow thread beside those of watched variables: the rest of the memory, in whole pieces. */
@@ -400,7 +400,7 @@ void pt_hold_end_read(struct pt_thread *self, struct pt_hold *hold, const struct
         each_watched(self, hold, site, 0, check_read);
     take_clocks(self, hold, pt_granule_before_read);
     if (self->slow && hold->sync) {
-        take_sync(self, hold);
+        take_sync(self, hold, site);
     } else if (self->slow) {
         if (hold->watched)
             each_watched(self, hold, site, PT_KIND_READ, record_read);
@@ -432,7 +432,7 @@ void pt_hold_end_write(struct pt_thread *self, struct pt_hold *hold, enum pt_eve
     if (hold->watched)
         each_watched(self, hold, site, (int)kind, record_write);
     if (self->slow && hold->sync)
-        take_sync(self, hold);
+        take_sync(self, hold, site);
     else if (self->slow)
         record_rest(self, hold, kind == PT_KIND_UPDATE ? PT_KIND_UPDATE_AT : PT_KIND_WRITE_AT, site);
     self->held = hold->outer;
@@ -444,7 +444,7 @@ void pt_hold_end_write(struct pt_thread *self, struct pt_hold *hold, enum pt_eve
 
 /* There is no value to read or write: an access that would leave the word as it is has happened when the word was seen.
  */
-static bool sync_quickly(struct pt_thread *self, uintptr_t at, bool write, int kind)
+static bool sync_quickly(struct pt_thread *self, uintptr_t at, bool write, int kind, const struct pt_site *site)
 {
     pt_shadow_word *word = pt_quick_word(at, 4);
     if (!word)
@@ -459,7 +459,7 @@ static bool sync_quickly(struct pt_thread *self, uintptr_t at, bool write, int k
         return true;
     }
     if (counts && pt_quick_hold_evaluated(self, word, seen, at, 4, write)) {
-        pt_quick_end_evaluated_sync(self, word, seen, at, 4, (enum pt_event_kind)kind, write);
+        pt_quick_end_evaluated_sync(self, word, seen, at, (enum pt_event_kind)kind, site, write);
         return true;
     }
     if (!pt_quick_is_passed(self, seen, pt_bytes_at(at, 4), write))
@@ -473,23 +473,23 @@ static bool sync_quickly(struct pt_thread *self, uintptr_t at, bool write, int k
     return true;
 }
 
-void pt_hold_sync(const void *object, int kind)
+void pt_hold_sync(const void *object, int kind, const struct pt_site *site)
 {
     bool write = kind != PT_KIND_RACQ && kind != PT_KIND_RREL && kind != PT_KIND_READ_AT && kind != PT_SYNC_QUIET_READ;
     if (!pt_is_active() || !pt_address_ok((uintptr_t)object))
         return;
     pt_gate_synced(object, kind);
     struct pt_thread *self = pt_thread_self();
-    if (!self || self->busy || sync_quickly(self, (uintptr_t)object, write, kind))
+    if (!self || self->busy || sync_quickly(self, (uintptr_t)object, write, kind, site))
         return;
     struct pt_hold hold;
     pt_enter(self);
     if (pt_hold_take(self, (uintptr_t)object, 4, write, &hold)) {
         hold.sync = (uint16_t)kind;
         if (write)
-            pt_hold_end_write(self, &hold, PT_KIND_WRITE, NULL);
+            pt_hold_end_write(self, &hold, PT_KIND_WRITE, site);
         else
-            pt_hold_end_read(self, &hold, NULL);
+            pt_hold_end_read(self, &hold, site);
     }
     pt_leave(self);
 }

@@ -29,7 +29,7 @@ void pt_hold_suspend(struct pt_hold *hold);
 void pt_hold_resume(struct pt_thread *self, struct pt_hold *hold);
 /* acq, rel, wait, notify, sync write their object; racq, rrel read it (contract 3). Its clock is in the shadow of its
  * first bytes, which no instrumented code touches, so that it ends with its memory. */
-void pt_hold_sync(const void *object, int kind);
+void pt_hold_sync(const void *object, int kind, const struct pt_site *site);
 /* The thread is about to take this lock: its shadow will be wanted, and that of what lies behind it, which is often
  * what the lock protects. */
 static inline void pt_hold_expect(const void *object)

@@ -329,9 +329,9 @@ void pt_monitor_mark(struct pt_thread *self, enum pt_event_kind kind, const char
     take_event(self, &what);
 }
 
-void pt_monitor_other(struct pt_thread *self, enum pt_event_kind kind, uint64_t address)
+void pt_monitor_other(struct pt_thread *self, enum pt_event_kind kind, uint64_t address, const struct pt_site *site)
 {
-    struct pt_happening what = {.kind = (uint16_t)kind, .object = PT_NO_OBJECT, .address = address};
+    struct pt_happening what = {.kind = (uint16_t)kind, .object = PT_NO_OBJECT, .address = address, .site = site};
     new_event(self->local, PT_MTTL_OTHER, PT_MTTL_NONE);
     take_event(self, &what);
 }

@@ -68,7 +68,7 @@ void pt_monitor_expect(const struct pt_thread *self, uintptr_t address);
 /* One event of a thread that `steps`. */
 void pt_monitor_access(struct pt_thread *self, const struct pt_happening *what);
 void pt_monitor_mark(struct pt_thread *self, enum pt_event_kind kind, const char *name, int64_t value);
-void pt_monitor_other(struct pt_thread *self, enum pt_event_kind kind, uint64_t address);
+void pt_monitor_other(struct pt_thread *self, enum pt_event_kind kind, uint64_t address, const struct pt_site *site);
 
 /* portent_watch has named an object: which variable of the block it is, plus 1; 0: none. */
 uint32_t pt_monitor_variable(const char *name);

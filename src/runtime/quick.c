@@ -22,8 +22,8 @@ void pt_quick_end_evaluated(struct pt_thread *self, pt_shadow_word *word, uint64
 }
 
 void pt_quick_end_evaluated_sync(struct pt_thread *self, pt_shadow_word *word, uint64_t seen, uintptr_t address,
-                                 unsigned size, enum pt_event_kind kind, bool write)
+                                 enum pt_event_kind kind, const struct pt_site *site, bool write)
 {
-    pt_monitor_other(self, kind, address);
-    let_go(self, word, seen, address, pt_bytes_at(address, size), write);
+    pt_monitor_other(self, kind, address, site);
+    let_go(self, word, seen, address, pt_bytes_at(address, 4), write);
 }

@@ -160,9 +160,9 @@ static inline bool pt_quick_hold_evaluated(struct pt_thread *self, pt_shadow_wor
 }
 void pt_quick_end_evaluated(struct pt_thread *self, pt_shadow_word *word, uint64_t seen, uintptr_t address,
                             unsigned size, enum pt_event_kind kind, const struct pt_site *site);
-/* The same of an operation on a synchronisation object. */
+/* The same of an operation on a synchronisation object, in its first 4 bytes. */
 void pt_quick_end_evaluated_sync(struct pt_thread *self, pt_shadow_word *word, uint64_t seen, uintptr_t address,
-                                 unsigned size, enum pt_event_kind kind, bool write);
+                                 enum pt_event_kind kind, const struct pt_site *site, bool write);
 
 /* A granule that another thread holds will be free in a moment: better than to fight for it. */
 static inline uint64_t pt_quick_await(pt_shadow_word *word, uint64_t seen)

@@ -14,6 +14,7 @@
 #include <sys/single_threaded.h>
 
 #include "core/channel.h"
+#include "runtime/call.h"
 #include "runtime/clock.h"
 #include "runtime/full.h"
 #include "runtime/gate.h"
@@ -29,6 +30,7 @@
 #include "runtime/watch.h"
 
 uint32_t pt_keeps;
+bool pt_call_wanted;
 static size_t mapped;
 
 static int channel_fd(void)
@@ -194,6 +196,7 @@ __attribute__((constructor(101))) static void start(void)
         pt_full_modules(self); /* the gate's locks have names, and those of decentralised violations */
     pt_watch_resolve(self);
     pt_monitor_start(self, config);
+    pt_call_wanted = pt_full_any() || pt_monitor_on;
     if (streams)
         pt_transport_start();
     atomic_store_explicit(&pt_active, config->watch_count || config->event_count || pt_full_any() || pt_monitor_on,

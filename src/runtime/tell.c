@@ -36,6 +36,11 @@ static const char *string(uint32_t offset)
     return pt_mttl_string(pt_monitor_block, offset);
 }
 
+static bool is_observed(void)
+{
+    return pt_channel && pt_channel->ring_max > 0;
+}
+
 /* --- putting down --- */
 
 static void put_hex(struct pt_line *line, uint64_t number)
@@ -90,14 +95,26 @@ static struct pt_happening happening_of(const struct pt_origin *from)
                                  .value = {.kind = from->value_kind, .u = from->value}};
 }
 
+/* Debug information, which an observer has, may tell a lock's name better than the source does where it is used. */
+static bool is_observers(const struct pt_happening *what)
+{
+    return is_observed() && what->kind >= PT_KIND_ACQ && what->kind <= PT_KIND_RREL;
+}
+
 static void put_happening(struct pt_told_writer *w, const struct pt_happening *what)
 {
     struct pt_line object = {0}, place = {0};
-    struct pt_told_step step = {.op = "", .object = object.text, .place = place.text};
+    struct pt_told_step step = {.op = "", .object = object.text, .source = "", .place = place.text};
     if (what) {
         step.op = pt_told_op(what->kind);
         step.value = what->value;
-        put_object(&object, what);
+        if (is_observers(what)) {
+            put_hex(&object, what->address);
+            object.text[object.len] = 0;
+            step.source = what->site ? what->site->variable : "";
+        } else {
+            put_object(&object, what);
+        }
         put_place_of(&place, what);
     }
     pt_told_put_step(w, &step);
@@ -237,11 +254,6 @@ static void put_failure(struct pt_thread *self, struct pt_told_writer *w, uint32
 }
 
 /* --- telling --- */
-
-static bool is_observed(void)
-{
-    return pt_channel && pt_channel->ring_max > 0;
-}
 
 /* What a property has come to in this process: by property; the first thing that happens decides. */
 enum { OPEN, IS_VIOLATED, HAS_FAILED };

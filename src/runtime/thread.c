@@ -258,7 +258,7 @@ static void end(void *value)
     struct pt_thread *self = value;
     if (self->destructor_rounds++ < DESTRUCTOR_ROUNDS && pthread_setspecific(end_key, self) == 0)
         return;
-    pt_hold_sync(ended_threads, PT_SYNC_QUIET_READ);
+    pt_hold_sync(ended_threads, PT_SYNC_QUIET_READ, NULL);
     pt_gate_ended(self);
     pt_enter(self);
     if (pt_channel)
@@ -283,15 +283,15 @@ static void end(void *value)
     let_go(self, self);
 }
 
-void pt_thread_joined(struct pt_thread *self, struct pt_thread *thread)
+void pt_thread_joined(struct pt_thread *self, struct pt_thread *thread, const struct pt_site *site)
 {
     pt_enter(self);
     pt_thread_take(self, thread->clock);
     pt_transport_thread(self, PT_WIRE_OP_JOIN, thread->number, 0);
     if (self->full)
-        pt_full_thread(self, PT_KIND_JOIN, thread->number);
+        pt_full_thread(self, PT_KIND_JOIN, site, thread->number);
     if (pt_monitor_steps(self))
-        pt_monitor_other(self, PT_KIND_JOIN, thread->local ? thread->local->slot : PT_NO_OBJECT);
+        pt_monitor_other(self, PT_KIND_JOIN, thread->local ? thread->local->slot : PT_NO_OBJECT, site);
     atomic_store(&thread->detached, true);
     let_go(self, thread);
     pt_leave(self);
@@ -325,7 +325,7 @@ void pt_thread_refresh(struct pt_thread *self)
 
 void pt_thread_after_ended(void)
 {
-    pt_hold_sync(ended_threads, PT_SYNC_QUIET_WRITE);
+    pt_hold_sync(ended_threads, PT_SYNC_QUIET_WRITE, NULL);
 }
 
 void pt_thread_set_clock(struct pt_thread *self, pt_clock_id owned)

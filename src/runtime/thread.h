@@ -67,6 +67,13 @@ struct pt_reading {
     uintptr_t granule;
 };
 
+/* A call that instrumented code is about to make, and where it stands. */
+struct pt_call {
+    const void *object;         /* as the called function gets it */
+    const struct pt_site *site; /* NULL: there is none */
+    const struct pt_site *mutex;
+};
+
 /* How often the thread has raised the access clock of a granule, next to other readers. */
 struct pt_raised {
     uintptr_t granule;
@@ -87,8 +94,9 @@ struct pt_thread {
     bool evaluates;     /* its events go to its monitor and nowhere else, and are no more than counted now and then */
     bool disturbed;     /* the granule of a quick access was let go and held again in the middle of it */
     _Atomic uint64_t *held_word; /* while `held` is NULL: the granule of a quick access, for faults (signal.c) */
-    int64_t credit;   /* references to `clock` that this thread owns; one is its own, the others are to give away */
-    uint64_t changes; /* of the clock so far */
+    int64_t credit;      /* references to `clock` that this thread owns; one is its own, the others are to give away */
+    uint64_t changes;    /* of the clock so far */
+    struct pt_call call; /* that comes next (call.h) */
     struct pt_between between[1 << PT_BETWEEN_BITS]; /* by a hash of the word's clocks */
     struct pt_passed later[1 << PT_LATER_BITS];      /* those to be let go, in turn: pt_thread_let_go_later */
     uint32_t later_next;
@@ -185,7 +193,7 @@ void pt_thread_each(void (*visit)(void *context, const struct pt_thread *thread)
 /* Gives it a name of its own. */
 void pt_thread_label(struct pt_thread *thread, const char *name);
 /* The thread's last clock goes to self, and the thread is forgotten. */
-void pt_thread_joined(struct pt_thread *self, struct pt_thread *thread);
+void pt_thread_joined(struct pt_thread *self, struct pt_thread *thread, const struct pt_site *site);
 void pt_thread_detached(struct pt_thread *thread);
 
 /* The thread's references to clocks it has passed: lets all of them go. */

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdint.h>
 
+#include "runtime/call.h"
 #include "runtime/hold.h"
 #include "runtime/interpose.h"
 
@@ -45,9 +46,9 @@ struct region {
 static void run_gomp(void *context)
 {
     struct region *region = context;
-    pt_hold_sync(region->begun, PT_KIND_READ_AT);
+    pt_hold_sync(region->begun, PT_KIND_READ_AT, NULL);
     region->body(region->arguments[0]);
-    pt_hold_sync(region->done, PT_KIND_READ_AT);
+    pt_hold_sync(region->done, PT_KIND_READ_AT, NULL);
 }
 
 static void run_kmpc(int32_t *global, int32_t *bound, ...)
@@ -57,20 +58,20 @@ static void run_kmpc(int32_t *global, int32_t *bound, ...)
     struct region *region = va_arg(list, struct region *);
     va_end(list);
     void **a = region->arguments;
-    pt_hold_sync(region->begun, PT_KIND_READ_AT);
+    pt_hold_sync(region->begun, PT_KIND_READ_AT, NULL);
     /* The caller removes arguments, so a body may be given more than it takes. */
     region->kmpc(global, bound, a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12], a[13],
                  a[14], a[15], a[16], a[17], a[18], a[19], a[20], a[21], a[22], a[23], a[24], a[25], a[26], a[27],
                  a[28], a[29], a[30], a[31]);
-    pt_hold_sync(region->done, PT_KIND_READ_AT);
+    pt_hold_sync(region->done, PT_KIND_READ_AT, NULL);
 }
 
 PT_WRAP(void, GOMP_parallel, (void (*body)(void *), void *data, unsigned threads, unsigned flags))
 {
     struct region region = {.body = body, .arguments = {data}};
-    pt_hold_sync(region.begun, PT_KIND_WRITE_AT);
+    pt_hold_sync(region.begun, PT_KIND_WRITE_AT, NULL);
     PT_REAL(GOMP_parallel)(run_gomp, &region, threads, flags);
-    pt_hold_sync(region.done, PT_KIND_WRITE_AT);
+    pt_hold_sync(region.done, PT_KIND_WRITE_AT, NULL);
 }
 
 PT_WRAP(void, __kmpc_fork_call, (void *place, int32_t count, kmpc_body *body, ...))
@@ -83,28 +84,30 @@ PT_WRAP(void, __kmpc_fork_call, (void *place, int32_t count, kmpc_body *body, ..
     for (int32_t i = 0; i < count; i++)
         region.arguments[i] = va_arg(list, void *);
     va_end(list);
-    pt_hold_sync(region.begun, PT_KIND_WRITE_AT);
+    pt_hold_sync(region.begun, PT_KIND_WRITE_AT, NULL);
     PT_REAL(__kmpc_fork_call)(place, 1, run_kmpc, &region);
-    pt_hold_sync(region.done, PT_KIND_WRITE_AT);
+    pt_hold_sync(region.done, PT_KIND_WRITE_AT, NULL);
 }
 
 #define BARRIER(name, parameters, arguments)                                                                           \
     PT_WRAP(void, name, parameters)                                                                                    \
     {                                                                                                                  \
-        pt_hold_sync(all_barriers, PT_KIND_SYNC);                                                                      \
+        const struct pt_site *site = pt_call_take(NULL);                                                               \
+        pt_hold_sync(all_barriers, PT_KIND_SYNC, site);                                                                \
         PT_REAL(name) arguments;                                                                                       \
-        pt_hold_sync(all_barriers, PT_KIND_SYNC);                                                                      \
+        pt_hold_sync(all_barriers, PT_KIND_SYNC, site);                                                                \
     }
 #define TAKE(name, parameters, arguments, object)                                                                      \
     PT_WRAP(void, name, parameters)                                                                                    \
     {                                                                                                                  \
+        const struct pt_site *site = pt_call_take(object);                                                             \
         PT_REAL(name) arguments;                                                                                       \
-        pt_hold_sync(object, PT_KIND_ACQ);                                                                             \
+        pt_hold_sync(object, PT_KIND_ACQ, site);                                                                       \
     }
 #define GIVE(name, parameters, arguments, object)                                                                      \
     PT_WRAP(void, name, parameters)                                                                                    \
     {                                                                                                                  \
-        pt_hold_sync(object, PT_KIND_REL);                                                                             \
+        pt_hold_sync(object, PT_KIND_REL, pt_call_take(object));                                                       \
         PT_REAL(name) arguments;                                                                                       \
     }
 
@@ -123,9 +126,10 @@ GIVE(omp_unset_lock, (void *lock), (lock), lock)
 
 PT_WRAP(int, omp_test_lock, (void *lock))
 {
+    const struct pt_site *site = pt_call_take(lock);
     int taken = PT_REAL(omp_test_lock)(lock);
     if (taken)
-        pt_hold_sync(lock, PT_KIND_ACQ);
+        pt_hold_sync(lock, PT_KIND_ACQ, site);
     return taken;
 }
 #endif

@@ -10,6 +10,7 @@
 #include <semaphore.h>
 #include <threads.h>
 
+#include "runtime/call.h"
 #include "runtime/gate.h"
 #include "runtime/hold.h"
 #include "runtime/interpose.h"
@@ -17,9 +18,10 @@
 #include "runtime/transport.h"
 
 /* The event for clocks, and for whoever listens to the event stream. */
-static void happened(const void *object, int kind)
+static void happened(const void *object, int kind, const struct pt_site *site)
 {
-    pt_hold_sync(object, kind);
+    if (pt_is_active()) /* or else not even a call */
+        pt_hold_sync(object, kind, site);
     pt_transport_sync(object, kind);
 }
 
@@ -27,15 +29,17 @@ static void happened(const void *object, int kind)
 #define AFTER(name, parameters, arguments, object, succeeded, kind)                                                    \
     PT_WRAP(int, name, parameters)                                                                                     \
     {                                                                                                                  \
+        const struct pt_site *site = pt_call_take(object);                                                             \
         int result = PT_REAL(name) arguments;                                                                          \
         if (succeeded)                                                                                                 \
-            happened(object, kind);                                                                                    \
+            happened(object, kind, site);                                                                              \
         return result;                                                                                                 \
     }
 /* The same where the call may block; `attempt` is the call that does not. */
 #define BLOCKING(name, parameters, arguments, object, attempt, busy, blocked, succeeded, kind)                         \
     PT_WRAP(int, name, parameters)                                                                                     \
     {                                                                                                                  \
+        const struct pt_site *site = pt_call_take((const void *)object);                                               \
         pt_gate_blocks((const void *)object, kind == PT_KIND_SYNC ? PT_GATE_WAITS_OTHER : PT_GATE_WAITS_LOCK);         \
         pt_hold_expect((const void *)object);                                                                          \
         bool told = pt_stream_mode() == PT_STREAM_ON;                                                                  \
@@ -49,28 +53,29 @@ static void happened(const void *object, int kind)
             pt_transport_state(PT_STATE_RUNNING, 0);                                                                   \
         pt_gate_blocks(NULL, PT_GATE_RUNS);                                                                            \
         if (succeeded)                                                                                                 \
-            happened((const void *)object, kind);                                                                      \
+            happened((const void *)object, kind, site);                                                                \
         return result;                                                                                                 \
     }
 /* Something others may see as soon as the call is under way. */
 #define BEFORE(name, type, kind)                                                                                       \
     PT_WRAP(int, name, (type * object))                                                                                \
     {                                                                                                                  \
-        happened(object, kind);                                                                                        \
+        happened(object, kind, pt_call_take(object));                                                                  \
         return PT_REAL(name)(object);                                                                                  \
     }
 #define WAITED(name, parameters, arguments, condition, mutex, success)                                                 \
     PT_WRAP(int, name, parameters)                                                                                     \
     {                                                                                                                  \
-        happened(mutex, PT_KIND_REL);                                                                                  \
+        struct pt_call call = pt_call_take_both(condition);                                                            \
+        happened(mutex, PT_KIND_REL, call.mutex);                                                                      \
         pt_transport_state(PT_STATE_CONDITION, (uintptr_t)condition);                                                  \
         pt_gate_blocks(condition, PT_GATE_WAITS_CONDITION);                                                            \
         int result = PT_REAL(name) arguments;                                                                          \
         pt_gate_blocks(NULL, PT_GATE_RUNS);                                                                            \
         pt_transport_state(PT_STATE_RUNNING, 0);                                                                       \
         if (result == success)                                                                                         \
-            happened(condition, PT_KIND_WAIT);                                                                         \
-        happened(mutex, PT_KIND_ACQ);                                                                                  \
+            happened(condition, PT_KIND_WAIT, call.site);                                                              \
+        happened(mutex, PT_KIND_ACQ, call.mutex);                                                                      \
         return result;                                                                                                 \
     }
 #define LOCKED (result == 0 || (result == EOWNERDEAD && (pt_thread_after_ended(), true)))
@@ -100,7 +105,7 @@ BLOCKING(pthread_spin_lock, (pthread_spinlock_t * lock), (lock), lock, pthread_s
          pt_transport_contended((const void *)lock, 0), result == 0, PT_KIND_ACQ)
 PT_WRAP(int, pthread_spin_unlock, (pthread_spinlock_t * lock))
 {
-    happened((const void *)lock, PT_KIND_REL);
+    happened((const void *)lock, PT_KIND_REL, pt_call_take((const void *)lock));
     return PT_REAL(pthread_spin_unlock)(lock);
 }
 
@@ -114,13 +119,14 @@ BEFORE(pthread_cond_broadcast, pthread_cond_t, PT_KIND_NOTIFY)
 
 PT_WRAP(int, pthread_barrier_wait, (pthread_barrier_t * barrier))
 {
-    happened(barrier, PT_KIND_SYNC);
+    const struct pt_site *site = pt_call_take(barrier);
+    happened(barrier, PT_KIND_SYNC, site);
     pt_transport_state(PT_STATE_BARRIER, (uintptr_t)barrier);
     pt_gate_blocks(barrier, PT_GATE_WAITS_OTHER);
     int result = PT_REAL(pthread_barrier_wait)(barrier);
     pt_gate_blocks(NULL, PT_GATE_RUNS);
     pt_transport_state(PT_STATE_RUNNING, 0);
-    happened(barrier, PT_KIND_SYNC);
+    happened(barrier, PT_KIND_SYNC, site);
     return result;
 }
 
@@ -182,7 +188,7 @@ WRITE_LOCK(pthread_rwlock_clockwrlock, (pthread_rwlock_t * lock, clockid_t clock
 
 PT_WRAP(int, pthread_rwlock_unlock, (pthread_rwlock_t * lock))
 {
-    happened(lock, was_write_lock(lock) ? PT_KIND_REL : PT_KIND_RREL);
+    happened(lock, was_write_lock(lock) ? PT_KIND_REL : PT_KIND_RREL, pt_call_take(lock));
     return PT_REAL(pthread_rwlock_unlock)(lock);
 }
 
@@ -191,25 +197,29 @@ PT_WRAP(int, pthread_rwlock_unlock, (pthread_rwlock_t * lock))
 static __thread struct {
     void (*initialise)(void);
     const void *object;
+    const struct pt_site *site;
 } once __attribute__((tls_model("initial-exec")));
 
 static void initialise_once(void)
 {
     const void *object = once.object;
+    const struct pt_site *site = once.site;
     once.initialise();
-    happened(object, PT_KIND_SYNC);
+    happened(object, PT_KIND_SYNC, site);
 }
 
 PT_WRAP(int, pthread_once, (pthread_once_t * control, void (*initialise)(void)))
 {
     if (!pt_is_active() && !pt_stream_mode())
         return PT_REAL(pthread_once)(control, initialise);
+    const struct pt_site *site = pt_call_take(control);
     __typeof__(once) outer = once;
     once.initialise = initialise;
     once.object = control;
+    once.site = site;
     int result = PT_REAL(pthread_once)(control, initialise_once);
     once = outer;
-    happened(control, PT_KIND_SYNC);
+    happened(control, PT_KIND_SYNC, site);
     return result;
 }
 
@@ -219,10 +229,12 @@ PT_WRAP(void, call_once, (once_flag * flag, void (*initialise)(void)))
         PT_REAL(call_once)(flag, initialise);
         return;
     }
+    const struct pt_site *site = pt_call_take(flag);
     __typeof__(once) outer = once;
     once.initialise = initialise;
     once.object = flag;
+    once.site = site;
     PT_REAL(call_once)(flag, initialise_once);
     once = outer;
-    happened(flag, PT_KIND_SYNC);
+    happened(flag, PT_KIND_SYNC, site);
 }

@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <threads.h>
 
+#include "runtime/call.h"
 #include "runtime/emit.h"
 #include "runtime/full.h"
 #include "runtime/gate.h"
@@ -30,7 +31,7 @@ static struct pt_thread *new_child(void)
 
 /* A thread in full tells whom it starts, and under which name, before the child can do anything; where properties are
  * decentralised, the parent knows of it. The child has its parent's clock, this event included. */
-static void tell_fork(struct pt_thread *child)
+static void tell_fork(struct pt_thread *child, const struct pt_site *site)
 {
     struct pt_thread *self = pt_self;
     if (self && pt_stream_mode()) {
@@ -45,10 +46,10 @@ static void tell_fork(struct pt_thread *child)
         pt_monitor_meet(child, self);
     if (self->full) {
         pt_emit_thread(self, child, child->runs, "");
-        pt_full_thread(self, PT_KIND_FORK, child->number);
+        pt_full_thread(self, PT_KIND_FORK, site, child->number);
     }
     if (pt_monitor_steps(self))
-        pt_monitor_other(self, PT_KIND_FORK, child->local ? child->local->slot : PT_NO_OBJECT);
+        pt_monitor_other(self, PT_KIND_FORK, child->local ? child->local->slot : PT_NO_OBJECT, site);
     pt_clock_acquire(self->clock, 1);
     pt_clock_release(self, child->clock, 1);
     child->clock = self->clock;
@@ -87,6 +88,7 @@ static int run_c11(void *context)
 PT_WRAP(int, pthread_create,
         (pthread_t * thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument))
 {
+    const struct pt_site *site = pt_call_take(thread);
     struct pt_thread *child = new_child();
     if (!child)
         return PT_REAL(pthread_create)(thread, attributes, start, argument);
@@ -99,7 +101,7 @@ PT_WRAP(int, pthread_create,
     child->stack_size = stack_size(attributes);
     atomic_store(&child->let_go, detached == PTHREAD_CREATE_DETACHED);
     atomic_store(&child->detached, detached == PTHREAD_CREATE_DETACHED);
-    tell_fork(child);
+    tell_fork(child, site);
     int result = PT_REAL(pthread_create)(thread, attributes, run_posix, child);
     if (result != 0)
         pt_thread_discard(child);
@@ -108,6 +110,7 @@ PT_WRAP(int, pthread_create,
 
 PT_WRAP(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *argument))
 {
+    const struct pt_site *site = pt_call_take(thread);
     struct pt_thread *child = new_child();
     if (!child)
         return PT_REAL(thrd_create)(thread, start, argument);
@@ -115,7 +118,7 @@ PT_WRAP(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *argument))
     child->runs = (uintptr_t)start;
     child->argument = argument;
     child->stack_size = stack_size(NULL);
-    tell_fork(child);
+    tell_fork(child, site);
     int result = PT_REAL(thrd_create)(thread, run_c11, child);
     if (result != thrd_success)
         pt_thread_discard(child);
@@ -126,6 +129,7 @@ PT_WRAP(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *argument))
 #define JOIN(name, parameters, arguments, handle, success)                                                             \
     PT_WRAP(int, name, parameters)                                                                                     \
     {                                                                                                                  \
+        const struct pt_site *site = pt_call_take((const void *)handle);                                               \
         struct pt_thread *self = recorder();                                                                           \
         struct pt_thread *joined = self ? pt_thread_find((pthread_t)handle) : NULL;                                    \
         if (self)                                                                                                      \
@@ -140,7 +144,7 @@ PT_WRAP(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *argument))
         if (!joined)                                                                                                   \
             joined = pt_thread_find((pthread_t)handle);                                                                \
         if (joined)                                                                                                    \
-            pt_thread_joined(self, joined);                                                                            \
+            pt_thread_joined(self, joined, site);                                                                      \
         return result;                                                                                                 \
     }
 

@@ -122,6 +122,24 @@ def every_kind_of_access_calls_its_hook():
 
 
 @test
+def every_wrapped_function_that_synchronises_is_announced():
+    # what the runtime stands in for without making an event of the program
+    silent = {"clock_nanosleep", "free", "mmap", "mmap64", "munmap", "nanosleep", "pthread_detach", "pthread_setcanceltype",
+              "pthread_setname_np", "realloc", "reallocarray", "sched_yield", "sigaction", "signal", "sleep", "thrd_detach", "thrd_sleep",
+              "usleep"}
+    with open(os.path.join(HERE, "../../../src/runtime/wrapped.txt"), encoding="utf-8") as file:
+        wrapped = set(file.read().split())
+    check(silent < wrapped, f"not wrapped: {silent - wrapped}")
+    with open("calls.c", "w", encoding="utf-8") as file:
+        for name in wrapped:
+            file.write(f"long {name}(void *a, void *b, void *c);\nlong from_{name}(void *a) {{ return {name}(a, a, a); }}\n")
+    bodies = functions_of(cc("-O2", "-w", "-fno-builtin", "-S", "-emit-llvm", "calls.c", "-o", "-"))
+    for name in wrapped:
+        hooks = [hook for hook, _ in hooks_of(bodies["from_" + name])]
+        check(hooks == ([] if name in silent else ["call"]), f"{name}: {hooks}")
+
+
+@test
 def library_atomics_and_fortified_copies():
     check_kinds("atomics_by_library.c")
 

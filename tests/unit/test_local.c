@@ -41,7 +41,7 @@ static struct pt_mttl *block_of(struct pt_properties *props)
 static struct pt_told_report full(char *bytes, size_t room)
 {
     struct pt_told_writer w = {.bytes = bytes, .room = room};
-    struct pt_told_step step = {.op = "w", .object = "x", .place = "a.c:1"};
+    struct pt_told_step step = {.op = "w", .object = "x", .source = "", .place = "a.c:1"};
     pt_told_put_step(&w, &step);
     pt_told_put_number(&w, 0);
     pt_told_put_number(&w, 0);
@@ -95,19 +95,22 @@ static void a_violation_is_told_without_them(void **state)
     assert_string_equal(told.object, "");
 }
 
+/* Debug information knows of nothing above 0x1000. */
 static const char *lock_name(void *context, uint64_t address)
 {
-    snprintf(context, 20, "lock %x", (unsigned)address);
+    snprintf(context, 20, address < 0x1000 ? "lock %x" : "0x%x", (unsigned)address);
     return context;
 }
 
-/* The program has only addresses; the observer knows the names. */
+/* The program has only addresses, and the source's words; the observer knows the names. */
 static void locks_get_their_names(void **state)
 {
     (void)state;
     static const struct {
-        const char *op, *object, *expected;
-    } cases[] = {{"acq", "0x1f0", "lock 1f0"}, {"rrel", "0x2", "lock 2"}, {"w", "0x1f0", "0x1f0"}, {"acq", "m", "m"}};
+        const char *op, *object, *source, *expected;
+    } cases[] = {{"acq", "0x1f0", "", "lock 1f0"}, {"rrel", "0x2", "p->lock", "lock 2"},
+                 {"w", "0x1f0", "", "0x1f0"},      {"acq", "m", "", "m"},
+                 {"rel", "0x7000", "", "0x7000"},  {"rel", "0x7000", "p->lock", "p->lock"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct pt_properties *props = pt_properties_new();
         struct pt_mttl *block = block_of(props);
@@ -118,7 +121,9 @@ static void locks_get_their_names(void **state)
         struct pt_told_writer w = {.bytes = bytes, .room = sizeof bytes};
         pt_names_init(&names);
         struct pt_locals *locals = pt_locals_new(block, &finding, &names, &options);
-        pt_told_put_step(&w, &(struct pt_told_step){.op = cases[i].op, .object = cases[i].object, .place = "-"});
+        pt_told_put_step(&w,
+                         &(struct pt_told_step){
+                             .op = cases[i].op, .object = cases[i].object, .source = cases[i].source, .place = "-"});
         pt_told_put_number(&w, 0);
         pt_told_put_number(&w, 0);
         pt_locals_take(locals, &(struct pt_told_report){.result = PT_LOCAL_VIOLATED,

@@ -165,7 +165,7 @@ static void test_told(void **state)
     (void)state;
     char bytes[200];
     struct pt_told_writer w = {.bytes = bytes, .room = sizeof bytes};
-    struct pt_told_step step = {"w", "x", "a.c:3", pt_value_int(-7)};
+    struct pt_told_step step = {"acq", "0x1f0", "p->lock", "a.c:3", pt_value_int(-7)};
     pt_told_put_step(&w, &step);
     pt_told_put_number(&w, 42);
     pt_told_put_value(&w, pt_value_string("abc", 3));
@@ -179,8 +179,9 @@ static void test_told(void **state)
         struct pt_value value = pt_told_value(&r);
         assert_int_equal(r.bad, cut < w.len);
         if (!r.bad) {
-            assert_string_equal(back.op, "w");
-            assert_string_equal(back.object, "x");
+            assert_string_equal(back.op, "acq");
+            assert_string_equal(back.object, "0x1f0");
+            assert_string_equal(back.source, "p->lock");
             assert_string_equal(back.place, "a.c:3");
             assert_true(back.value.i == -7 && number == 42 && value.len == 3 && memcmp(value.s, "abc", 3) == 0);
         }

@@ -3,6 +3,7 @@
  * reads it); with optimisation, no load or store may be left beside them, except where `inline` says that the access
  * stays between a begin and an end. `|` separates what different versions of clang make of a function.
  */
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
@@ -39,6 +40,8 @@ _BitInt(24) odd;
 _Complex double z;
 int array[8];
 const int table[4] = {1, 2, 3, 4};
+pthread_mutex_t mutex;
+pthread_cond_t condition;
 
 // hooks: load1
 char load_char(void)
@@ -440,6 +443,37 @@ void fence_seq_cst(void)
 void fence_signal(void)
 {
     atomic_signal_fence(memory_order_seq_cst);
+}
+// hooks: call
+int sync_lock(void)
+{
+    return pthread_mutex_lock(&mutex);
+}
+// hooks: load8 call
+int sync_through_pointer(void)
+{
+    return pthread_mutex_unlock((pthread_mutex_t *)p);
+}
+// hooks: call store4
+void sync_wait(void)
+{
+    pthread_cond_wait(&condition, &mutex);
+    i = 0;
+}
+// hooks: call
+int sync_join(pthread_t thread)
+{
+    return pthread_join(thread, NULL);
+}
+// hooks:
+int no_sync(void)
+{
+    return pthread_mutex_init(&mutex, NULL);
+}
+// hooks:
+int sync_by_pointer(int (*lock)(pthread_mutex_t *))
+{
+    return lock(&mutex);
 }
 // clang-format off
 // hooks:
