@@ -1,5 +1,17 @@
 #include "runtime/quick.h"
 
+bool pt_quick_begin_evaluated(struct pt_thread *self, pt_shadow_word *word, uint64_t seen, uintptr_t address,
+                              unsigned size, bool write)
+{
+    if (!pt_quick_teaches_nothing(self, seen, pt_bytes_at(address, size), write))
+        return false;
+    pt_monitor_expect(self, address);
+    if (pt_quick_hold_passed(self, word, seen))
+        return true;
+    pt_quick_leave(self);
+    return false;
+}
+
 static void let_go(struct pt_thread *self, pt_shadow_word *word, uint64_t seen, uintptr_t address, unsigned bytes,
                    bool write)
 {

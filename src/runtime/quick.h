@@ -146,17 +146,13 @@ static inline __attribute__((always_inline)) void pt_quick_end_passed(struct pt_
     pt_quick_leave(self);
 }
 
-/* Begins an evaluated access: true with the granule held. */
+/* Begins an evaluated access: true with the granule held. Out of the way of those that are not. */
+bool pt_quick_begin_evaluated(struct pt_thread *self, pt_shadow_word *word, uint64_t seen, uintptr_t address,
+                              unsigned size, bool write);
 static inline bool pt_quick_hold_evaluated(struct pt_thread *self, pt_shadow_word *word, uint64_t seen,
                                            uintptr_t address, unsigned size, bool write)
 {
-    if (!self->evaluates || !pt_quick_teaches_nothing(self, seen, pt_bytes_at(address, size), write))
-        return false;
-    pt_monitor_expect(self, address);
-    if (pt_quick_hold_passed(self, word, seen))
-        return true;
-    pt_quick_leave(self);
-    return false;
+    return __builtin_expect(self->evaluates, 0) && pt_quick_begin_evaluated(self, word, seen, address, size, write);
 }
 void pt_quick_end_evaluated(struct pt_thread *self, pt_shadow_word *word, uint64_t seen, uintptr_t address,
                             unsigned size, enum pt_event_kind kind, const struct pt_site *site);
