@@ -72,7 +72,7 @@ def bank(portent, clang, into, rounds):
                     "portent run": ([portent, "run", "-q", "-s", HERE / "bank.prop", "--", into / "bank-portent", *arguments],
                                     None)}
         times, sums = {name: [] for name in variants}, set()
-        for _ in range(rounds if transactions == "2000000" else 5 * rounds):
+        for _ in range(rounds if transactions == "2000000" else 20 * rounds):
             for name, (command, options) in variants.items():
                 seconds, checksum = run(command, options)
                 times[name].append(float(seconds))
