@@ -27,18 +27,17 @@ static void **link_of(void *memory)
     return memory;
 }
 
-static uint32_t class_of(size_t bytes)
-{
-    size_t lines = (bytes + sizeof(struct head) + LINE - 1) / LINE;
-    if (lines <= LINEAR)
-        return (uint32_t)lines - 1;
-    uint32_t doubled = 64 - (uint32_t)__builtin_clzll((lines - 1) / LINEAR);
-    return doubled + LINEAR > PT_POOL_CLASSES ? PT_POOL_CLASSES : LINEAR - 1 + doubled;
-}
-
 static size_t bytes_in(uint32_t size_class)
 {
     return size_class < LINEAR ? (size_t)LINE * (size_class + 1) : (size_t)LINE * LINEAR << (size_class - LINEAR + 1);
+}
+
+static uint32_t class_of(size_t bytes)
+{
+    if (bytes > bytes_in(PT_POOL_CLASSES - 1) - sizeof(struct head))
+        return PT_POOL_CLASSES;
+    uint32_t lines = (uint32_t)(bytes + sizeof(struct head) - 1) / LINE + 1;
+    return lines <= LINEAR ? lines - 1 : LINEAR + 31 - (uint32_t)__builtin_clz((lines - 1) / LINEAR);
 }
 
 /* Memory for a few pieces of the class, not touched; fewer at the end of a chunk, NULL without memory. */
