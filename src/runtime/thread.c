@@ -94,12 +94,17 @@ static struct pt_thread **bucket_of(pthread_t handle)
     return &threads.buckets[((uint64_t)handle * UINT64_C(0x9e3779b97f4a7c15)) >> 54];
 }
 
-static void list(struct pt_thread *thread)
+/* Once: by its parent, which then knows its handle, or by itself, whoever comes first. */
+static void list(struct pt_thread *thread, const pthread_t *handle)
 {
     pt_spin_lock(&threads.lock);
-    struct pt_thread **bucket = bucket_of(thread->handle);
-    thread->next = *bucket;
-    *bucket = thread;
+    if (!thread->listed) {
+        thread->handle = *handle;
+        struct pt_thread **bucket = bucket_of(thread->handle);
+        thread->next = *bucket;
+        *bucket = thread;
+        thread->listed = true;
+    }
     pt_spin_unlock(&threads.lock);
 }
 
@@ -123,6 +128,26 @@ struct pt_thread *pt_thread_find(pthread_t handle)
         thread = thread->next;
     pt_spin_unlock(&threads.lock);
     return thread;
+}
+
+struct pt_thread *pt_thread_claim(pthread_t handle, bool foreign)
+{
+    pt_spin_lock(&threads.lock);
+    struct pt_thread *thread = *bucket_of(handle);
+    while (thread && (!pthread_equal(thread->handle, handle) || atomic_load(&thread->detached) || thread->claimed ||
+                      (foreign && (thread->start || thread->start_c11))))
+        thread = thread->next;
+    if (thread)
+        thread->claimed = true;
+    pt_spin_unlock(&threads.lock);
+    return thread;
+}
+
+void pt_thread_unclaim(struct pt_thread *thread)
+{
+    pt_spin_lock(&threads.lock);
+    thread->claimed = false;
+    pt_spin_unlock(&threads.lock);
 }
 
 struct pt_thread *pt_thread_at(uint32_t slot)
@@ -176,12 +201,12 @@ void pt_thread_discard(struct pt_thread *thread)
 
 void pt_thread_begin(struct pt_thread *self)
 {
-    self->handle = pthread_self();
+    pthread_t handle = pthread_self();
     self->tid = pt_sys_thread();
     pt_self = self;
     self->full = pt_full_wanted(self);
     pt_thread_refresh(self);
-    list(self);
+    list(self, &handle);
     pthread_setspecific(end_key, self);
     atomic_store_explicit(&self->state, PT_THREAD_RUNNING, memory_order_release);
     pt_enter(self);
@@ -198,8 +223,10 @@ struct pt_thread *pt_thread_self(void)
     /* A thread that was made behind our back. It must not come here again while it is being made known. */
     ended = true;
     struct pt_thread *self = pt_thread_new(NULL);
-    if (self)
+    if (self) {
+        atomic_store(&self->let_go, 1); /* nobody has created it */
         pt_thread_begin(self);
+    }
     if (self && pt_monitor_on)
         pt_monitor_meet(self, NULL);
     ended = self == NULL;
@@ -214,10 +241,10 @@ void pt_thread_forget(void)
     ended = true;
 }
 
-/* The second of end and join (or detach) frees the slot. */
+/* The third of its creation's end, its own end and join (or detach) frees the slot. */
 static void let_go(struct pt_thread *self, struct pt_thread *thread)
 {
-    if (atomic_fetch_add_explicit(&thread->let_go, 1, memory_order_acq_rel) != 1)
+    if (atomic_fetch_add_explicit(&thread->let_go, 1, memory_order_acq_rel) != 2)
         return;
     pt_clock_release(self, thread->clock, thread->credit);
     pt_monitor_free(self, thread);
@@ -293,6 +320,15 @@ void pt_thread_joined(struct pt_thread *self, struct pt_thread *thread, const st
     if (pt_monitor_steps(self))
         pt_monitor_other(self, PT_KIND_JOIN, thread->local ? thread->local->slot : PT_NO_OBJECT, site);
     atomic_store(&thread->detached, true);
+    let_go(self, thread);
+    pt_leave(self);
+}
+
+void pt_thread_created(struct pt_thread *thread, const pthread_t *handle)
+{
+    struct pt_thread *self = pt_self;
+    pt_enter(self);
+    list(thread, handle);
     let_go(self, thread);
     pt_leave(self);
 }

@@ -147,9 +147,10 @@ struct pt_thread {
 
     /* its life */
     _Atomic uint32_t state;  /* enum pt_thread_state */
-    _Atomic uint32_t let_go; /* by its own end, and by join or detach: the second one frees the slot */
+    _Atomic uint32_t let_go; /* by its creation, its own end, and by join or detach: the third one frees the slot */
     _Atomic bool detached;   /* or joined: nobody may ask for it by its handle any more */
     pthread_t handle;
+    bool listed, claimed; /* it is found by its handle; somebody is joining it */
     void *(*start)(void *);
     int (*start_c11)(void *);
     void *argument;
@@ -186,7 +187,14 @@ struct pt_thread *pt_thread_new(struct pt_thread *parent);
 void pt_thread_discard(struct pt_thread *thread);
 /* In the child, before and after the program's function. */
 void pt_thread_begin(struct pt_thread *self);
+/* Its creation has returned; the handle is looked at only if the child has not begun. */
+void pt_thread_created(struct pt_thread *thread, const pthread_t *handle);
+/* The newest one with this handle. */
 struct pt_thread *pt_thread_find(pthread_t handle);
+/* The same for somebody who is about to join it, and is then the only one to find it so: the handle may be another
+ * thread's as soon as it is joined. `foreign`: one that was made behind our back. */
+struct pt_thread *pt_thread_claim(pthread_t handle, bool foreign);
+void pt_thread_unclaim(struct pt_thread *thread);
 struct pt_thread *pt_thread_at(uint32_t slot);
 /* Every thread that has begun and not ended. The caller does nothing that takes long: threads may wait for it. */
 void pt_thread_each(void (*visit)(void *context, const struct pt_thread *thread), void *context);

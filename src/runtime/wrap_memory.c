@@ -123,10 +123,11 @@ PT_WRAP(void *, mmap64, (void *address, size_t size, int protection, int flags, 
 }
 
 #ifndef PT_RT_STATIC
-/* Variables of a library that is loaded now may be watched. */
+/* Variables of a library that is loaded now may be watched. It stays, whatever is closed: what threads know of each
+ * other names places in its constants, and another library at its addresses would be taken for it. */
 PT_WRAP(void *, dlopen, (const char *file, int mode))
 {
-    void *handle = PT_REAL(dlopen)(file, mode);
+    void *handle = PT_REAL(dlopen)(file, pt_channel ? mode | RTLD_NODELETE : mode);
     struct pt_thread *self = handle && pt_channel ? pt_thread_self() : NULL;
     if (self && !self->busy) {
         pt_enter(self);

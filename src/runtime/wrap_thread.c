@@ -103,7 +103,9 @@ PT_WRAP(int, pthread_create,
     atomic_store(&child->detached, detached == PTHREAD_CREATE_DETACHED);
     tell_fork(child, site);
     int result = PT_REAL(pthread_create)(thread, attributes, run_posix, child);
-    if (result != 0)
+    if (result == 0)
+        pt_thread_created(child, thread);
+    else
         pt_thread_discard(child);
     return result;
 }
@@ -120,18 +122,21 @@ PT_WRAP(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *argument))
     child->stack_size = stack_size(NULL);
     tell_fork(child, site);
     int result = PT_REAL(thrd_create)(thread, run_c11, child);
-    if (result != thrd_success)
+    if (result == thrd_success)
+        pt_thread_created(child, thread);
+    else
         pt_thread_discard(child);
     return result;
 }
 
-/* Before the join the handle is surely this thread's; but it may not have said its name yet, then it has afterwards. */
+/* Before the join the handle is surely this thread's. One that was made behind our back may not have been met yet: then
+ * it has afterwards. */
 #define JOIN(name, parameters, arguments, handle, success)                                                             \
     PT_WRAP(int, name, parameters)                                                                                     \
     {                                                                                                                  \
         const struct pt_site *site = pt_call_take((const void *)handle);                                               \
         struct pt_thread *self = recorder();                                                                           \
-        struct pt_thread *joined = self ? pt_thread_find((pthread_t)handle) : NULL;                                    \
+        struct pt_thread *joined = self ? pt_thread_claim((pthread_t)handle, false) : NULL;                            \
         if (self)                                                                                                      \
             pt_transport_state(PT_STATE_JOIN, joined ? joined->number : UINT64_MAX);                                   \
         pt_gate_blocks((void *)(uintptr_t)(joined ? joined->number : UINT32_MAX), PT_GATE_WAITS_END);                  \
@@ -139,10 +144,12 @@ PT_WRAP(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *argument))
         pt_gate_blocks(NULL, PT_GATE_RUNS);                                                                            \
         if (self)                                                                                                      \
             pt_transport_state(PT_STATE_RUNNING, 0);                                                                   \
+        if (joined && result != success)                                                                               \
+            pt_thread_unclaim(joined);                                                                                 \
         if (!self || result != success)                                                                                \
             return result;                                                                                             \
         if (!joined)                                                                                                   \
-            joined = pt_thread_find((pthread_t)handle);                                                                \
+            joined = pt_thread_claim((pthread_t)handle, true);                                                         \
         if (joined)                                                                                                    \
             pt_thread_joined(self, joined, site);                                                                      \
         return result;                                                                                                 \

@@ -651,6 +651,72 @@ def check_libraries(portent, folder):
                                                 f"'{library}'\n")
 
 
+CLOSED = """#include <dlfcn.h>
+#include <pthread.h>
+volatile int x;
+static void *(*fill)(void *);
+static int turn[2];
+static void *first(void *a) { fill((void *)&x); turn[0] = 1; return a; }
+static void *second(void *a) { x = 2; return a; }
+int main(int argc, char **argv)
+{
+    void *library = dlopen(argv[argc - 1], RTLD_NOW);
+    pthread_t t;
+    if (!library || !(fill = dlsym(library, "fill")) || pthread_create(&t, 0, first, 0))
+        return 1;
+    while (!__atomic_load_n(&turn[0], __ATOMIC_RELAXED))
+        ;
+    dlclose(library);
+    return pthread_join(t, 0) || pthread_create(&t, 0, second, 0) || pthread_join(t, 0);
+}
+"""
+
+
+def check_closed(portent, folder):
+    """What was known of a thread in a library that is closed is known still."""
+    library = os.path.join(folder, "libfill.so")
+    build_library(portent, library, "void *fill(void *to) { *(volatile int *)to = 1; return to; }\n")
+    program = Program(portent, *lay_out(os.path.join(folder, "closed"), CLOSED,
+                                        "property p at each i: forall j != i: !(write(x) && @j(once write(x)));\n"), folder)
+    for done in (program.live(library)[1], program.alone(library)):
+        same("exit status", done.returncode, FOUND)
+        suite.contains(done.stdout + done.stderr, "libfill.so.c:1")
+
+
+HANDLES = """#include <pthread.h>
+static long counts[24];
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static void *leaf(void *count) { ++*(long *)count; pthread_mutex_lock(&mutex); pthread_mutex_unlock(&mutex); return 0; }
+static void *joiner(void *count)
+{
+    for (int i = 0; i < 40; i++) {
+        pthread_t t;
+        if (pthread_create(&t, 0, leaf, count) || pthread_join(t, 0))
+            return count;
+    }
+    return 0;
+}
+int main(void)
+{
+    pthread_t t[24];
+    for (int i = 0; i < 24; i++)
+        if (pthread_create(&t[i], 0, joiner, &counts[i]))
+            return 1;
+    for (int i = 0; i < 24; i++)
+        pthread_join(t[i], 0);
+    return 0;
+}
+"""
+
+
+def check_handles(portent, folder):
+    """A thread's handle is another's as soon as it is joined: each join is of the thread that was meant."""
+    program = Program(portent, *lay_out(os.path.join(folder, "handles"), HANDLES, "property any at each i: race_free(*);\n"), folder)
+    for _ in range(3):
+        same("live", program.live()[0]["any"][0], "holds")
+        same("recorded", program.recorded()["any"][0], "holds")
+
+
 def check_errors(portent, folder):
     """Names that the program does not have, and properties that need an observer."""
     source = "examples/race/race.c"
@@ -896,6 +962,8 @@ def main():
     tests["endings"] = lambda folder: check_endings(options.portent, folder)
     tests["words"] = lambda folder: check_words(options.portent, folder)
     tests["ids"] = lambda folder: check_ids(options.portent, folder)
+    tests["closed"] = lambda folder: check_closed(options.portent, folder)
+    tests["handles"] = lambda folder: check_handles(options.portent, folder)
     tests["errors"] = lambda folder: check_errors(options.portent, folder)
     for seed in range(options.seed, options.seed + options.random):
         tests[f"random {seed}"] = lambda folder, seed=seed: check_random(options.portent, folder, seed)
