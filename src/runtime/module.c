@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/ptc.h"
+#include "runtime/sys.h"
 
 struct wanted {
     bool code;     /* the address must be executable */
@@ -22,9 +23,10 @@ static bool same_file(const char *a, const char *b)
 {
     if (strcmp(a, b) == 0)
         return true;
-    /* The configuration has the path it was resolved to, the loader the one it was asked for: compare last parts. */
+    /* The configuration has the path it was resolved to, the loader the one it was asked for: compare last parts. Or it
+     * was asked for a link. */
     const char *x = strrchr(a, '/'), *y = strrchr(b, '/');
-    return strcmp(x ? x + 1 : a, y ? y + 1 : b) == 0;
+    return strcmp(x ? x + 1 : a, y ? y + 1 : b) == 0 || pt_sys_same_file(a, b);
 }
 
 static bool contains(const struct dl_phdr_info *module, uint64_t address, bool code)

@@ -173,6 +173,14 @@ void pt_sys_program(char *out, size_t room)
     out[failed(len) ? 0 : len] = 0;
 }
 
+bool pt_sys_same_file(const char *a, const char *b)
+{
+    struct stat one, other;
+    return !failed(call(SYS_stat, (long)a, (long)&one, 0, 0, 0, 0)) &&
+           !failed(call(SYS_stat, (long)b, (long)&other, 0, 0, 0, 0)) && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+}
+
 int pt_sys_lstat(const char *path, struct stat *ret_about)
 {
     return (int)call(SYS_lstat, (long)path, (long)ret_about, 0, 0, 0, 0);

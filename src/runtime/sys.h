@@ -36,6 +36,8 @@ void pt_sys_program(char *out, size_t room);
 /* Files and sockets, for the event stream: as the system calls, but a failure is the negative error. */
 struct stat;
 struct pollfd;
+/* Whether both paths lead to one file. */
+bool pt_sys_same_file(const char *a, const char *b);
 int pt_sys_lstat(const char *path, struct stat *ret_about);
 int pt_sys_open(const char *path);
 size_t pt_sys_read_at(int fd, void *out, size_t len, uint64_t offset); /* less than `len` at the end, or on error */

@@ -649,6 +649,12 @@ def check_libraries(portent, folder):
                         same(what, done.stderr, f"portent: the properties of '{main}.{name}.ptc' are not checked"
                                                 f"{' from here on' if opened else ''}: they were compiled for another build of "
                                                 f"'{library}'\n")
+                if opened:  # by another name
+                    link = os.path.join(folder, "link.so")
+                    if not os.path.islink(link):
+                        os.symlink(library, link)
+                    done = run(main, "1", link, options=f"properties={main}.variable.ptc")
+                    same(f"a link, build {build}", done.returncode, 0 if build else FOUND)
 
 
 CLOSED = """#include <dlfcn.h>
