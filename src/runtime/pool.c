@@ -36,8 +36,8 @@ static uint32_t class_of(size_t bytes)
 {
     if (bytes > bytes_in(PT_POOL_CLASSES - 1) - sizeof(struct head))
         return PT_POOL_CLASSES;
-    uint32_t lines = (uint32_t)(bytes + sizeof(struct head) - 1) / LINE + 1;
-    return lines <= LINEAR ? lines - 1 : LINEAR + 31 - (uint32_t)__builtin_clz((lines - 1) / LINEAR);
+    uint32_t further = (uint32_t)(bytes + sizeof(struct head) - 1) / LINE; /* lines beside the first */
+    return further < LINEAR ? further : LINEAR + 31 - (uint32_t)__builtin_clz(further / LINEAR);
 }
 
 /* Memory for a few pieces of the class, not touched; fewer at the end of a chunk, NULL without memory. */

@@ -92,7 +92,7 @@ static bool read_all(int fd, char *to, size_t bytes)
 void *pt_sys_read_file(const char *path, size_t *ret_bytes)
 {
     enum { LARGEST = 1 << 30 };
-    struct stat about;
+    struct stat about = {0};
     void *memory = NULL;
     long fd = call(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0, 0, 0);
     if (failed(fd))
@@ -175,7 +175,7 @@ void pt_sys_program(char *out, size_t room)
 
 bool pt_sys_same_file(const char *a, const char *b)
 {
-    struct stat one, other;
+    struct stat one = {0}, other = {0};
     return !failed(call(SYS_stat, (long)a, (long)&one, 0, 0, 0, 0)) &&
            !failed(call(SYS_stat, (long)b, (long)&other, 0, 0, 0, 0)) && one.st_dev == other.st_dev &&
            one.st_ino == other.st_ino;
