@@ -281,6 +281,21 @@ static void confirm(struct run *run, const char *const *program, struct pt_resul
         pt_diag_error(&err);
 }
 
+/* What was found decides the exit status; that the program failed besides, or crashed, is not to go unsaid. */
+static int exit_status_of(const struct run *run, bool violated)
+{
+    int own = run->session.program_status;
+    struct pt_err warning;
+    if (!violated)
+        return own;
+    if (own != 0 && own != run->found_exit && own != run->session.settings.exitcode) {
+        (void)pt_err_set(&warning, PT_OK, "the program itself ended with status %d%s", own,
+                         own > PT_EXIT_SIGNAL ? ", which is 128 and a signal's number if one killed it" : "");
+        pt_session_complain(&run->session, &warning);
+    }
+    return run->found_exit;
+}
+
 /* Tells everything, and returns the exit status. */
 static int conclude(struct run *run, const char *const *program)
 {
@@ -297,7 +312,7 @@ static int conclude(struct run *run, const char *const *program)
     if (run->confirm)
         confirm(run, program, &result);
     write_result(run, &result);
-    return violated ? run->found_exit : run->session.program_status;
+    return exit_status_of(run, violated);
 }
 
 static int execute(struct run *run, const struct pt_parsed *parsed, struct pt_err *err)

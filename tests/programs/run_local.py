@@ -469,6 +469,7 @@ def check_endings(portent, folder):
             same(how, [p["verdict"] for p in found.values()], ["violated", "holds", "holds", "holds", "holds"])
             suite.contains(done.stderr, f"Property 'fine' holds in every {'known ' if unfinished else ''}state of worker.")
             same("said", words(done.stderr).count(f"there may be more: {why}."), 1 if unfinished else 0)
+            same("its own status", "the program itself ended with status 137" in done.stderr, how == "killed")
             same("said", words(done.stderr).count(f"That may not be all: {why}."), max(0, len(unfinished) - 1))
 
 
