@@ -249,9 +249,9 @@ unsigned pt_mttl_step(const struct pt_mttl *m, const struct pt_mttl_view *view, 
         const struct pt_mttl_property *property = pt_mttl_at(m, properties, struct pt_mttl_property, p);
         if (pt_mttl_is_due(&r, &r.plan->needs[property->unit]))
             verdicts[p] = judge(&r, property);
-        if (verdicts[p].kind == PT_MTTL_VIOLATED || verdicts[p].kind == PT_MTTL_FAILED)
-            flags |= PT_MTTL_BROKEN;
     }
+    if (is_broken(m, verdicts))
+        flags |= PT_MTTL_BROKEN;
     thread->started = true;
     thread->whole = r.faulty;
     thread->moved = !(flags & PT_MTTL_STABLE);

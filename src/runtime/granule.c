@@ -234,6 +234,13 @@ uint64_t pt_granule_after_write(struct pt_thread *self, uintptr_t address, uint6
     return replace(self, address, word, &state);
 }
 
+void pt_granule_end(struct pt_thread *self, pt_shadow_word *word, uint64_t seen, uintptr_t address, unsigned bytes,
+                    bool write)
+{
+    pt_granule_let_go(word, write ? pt_granule_after_write(self, address, seen, bytes)
+                                  : pt_granule_after_read(self, address, seen, bytes));
+}
+
 uint64_t pt_granule_take_changed(struct pt_thread *self, pt_shadow_word *word, unsigned bytes, bool write)
 {
     uint64_t seen = atomic_load_explicit(word, memory_order_relaxed) & ~PT_SHADOW_HELD;
@@ -250,9 +257,7 @@ uint64_t pt_granule_take_changed(struct pt_thread *self, pt_shadow_word *word, u
 
 void pt_granule_end_changed(struct pt_thread *self, pt_shadow_word *word, uintptr_t address, unsigned bytes, bool write)
 {
-    uint64_t seen = pt_granule_take_changed(self, word, bytes, write);
-    pt_granule_let_go(word, write ? pt_granule_after_write(self, address, seen, bytes)
-                                  : pt_granule_after_read(self, address, seen, bytes));
+    pt_granule_end(self, word, pt_granule_take_changed(self, word, bytes, write), address, bytes, write);
 }
 
 void pt_granule_note_between(struct pt_thread *self, uint64_t word)

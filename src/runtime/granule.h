@@ -15,6 +15,9 @@ uint64_t pt_granule_forget(struct pt_thread *self, uintptr_t address, uint64_t w
 /* What its readings have (readers.h) goes into the held granule's record. Reads through them that are under way are
  * over then, and none begins until the granule is let go: whoever is to write collects before. */
 void pt_granule_collect(struct pt_thread *self, uint64_t word);
+/* The end of an access: its clocks into the granule, held with this word, and the granule let go. */
+void pt_granule_end(struct pt_thread *self, pt_shadow_word *word, uint64_t seen, uintptr_t address, unsigned bytes,
+                    bool write);
 /* The clocks of a granule that was let go and held again during a quick access, taken; gives its word. */
 uint64_t pt_granule_take_changed(struct pt_thread *self, pt_shadow_word *word, unsigned bytes, bool write);
 /* The same, and the end of the access. */

@@ -385,9 +385,7 @@ static void end_small(struct pt_thread *self, const struct pt_hold *hold, enum p
     if (self->slow)
         take_piece(self, kind, site, hold->from, hold->to - hold->from);
     self->held = hold->outer;
-    uint64_t seen = held_word(word);
-    pt_granule_let_go(word, write ? pt_granule_after_write(self, hold->low, seen, bytes)
-                                  : pt_granule_after_read(self, hold->low, seen, bytes));
+    pt_granule_end(self, word, held_word(word), hold->low, bytes, write);
 }
 
 void pt_hold_end_read(struct pt_thread *self, struct pt_hold *hold, const struct pt_site *site)

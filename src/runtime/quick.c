@@ -12,14 +12,6 @@ bool pt_quick_begin_evaluated(struct pt_thread *self, pt_shadow_word *word, uint
     return false;
 }
 
-static void let_go(struct pt_thread *self, pt_shadow_word *word, uint64_t seen, uintptr_t address, unsigned bytes,
-                   bool write)
-{
-    pt_granule_let_go(word, write ? pt_granule_after_write(self, address, seen, bytes)
-                                  : pt_granule_after_read(self, address, seen, bytes));
-    pt_quick_leave(self);
-}
-
 void pt_quick_end_evaluated(struct pt_thread *self, pt_shadow_word *word, uint64_t seen, uintptr_t address,
                             unsigned size, enum pt_event_kind kind, const struct pt_site *site)
 {
@@ -30,12 +22,14 @@ void pt_quick_end_evaluated(struct pt_thread *self, pt_shadow_word *word, uint64
     struct pt_happening what = {
         .kind = (uint16_t)kind, .object = PT_NO_OBJECT, .size = size, .address = address, .site = site};
     pt_monitor_access(self, &what);
-    let_go(self, word, seen, address, bytes, write);
+    pt_granule_end(self, word, seen, address, bytes, write);
+    pt_quick_leave(self);
 }
 
 void pt_quick_end_evaluated_sync(struct pt_thread *self, pt_shadow_word *word, uint64_t seen, uintptr_t address,
                                  enum pt_event_kind kind, const struct pt_site *site, bool write)
 {
     pt_monitor_other(self, kind, address, site);
-    let_go(self, word, seen, address, pt_bytes_at(address, 4), write);
+    pt_granule_end(self, word, seen, address, pt_bytes_at(address, 4), write);
+    pt_quick_leave(self);
 }

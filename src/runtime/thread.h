@@ -91,7 +91,7 @@ struct pt_thread {
     uint64_t care;     /* the marks of all bytes in a shadow word, or 0 while the clock is empty: then none needs one */
     uint32_t attention; /* on leaving: a signal or a violation was put off, or asynchronous cancellation is on */
     bool slow;          /* every event is recorded, or evaluated unless it is no news */
-    bool evaluates;     /* its events go to its monitor and nowhere else, and are no more than counted now and then */
+    bool evaluates;     /* its monitor has to see every event, and nobody else does */
     bool disturbed;     /* the granule of a quick access was let go and held again in the middle of it */
     _Atomic uint64_t *held_word; /* while `held` is NULL: the granule of a quick access, for faults (signal.c) */
     int64_t credit;      /* references to `clock` that this thread owns; one is its own, the others are to give away */

@@ -9,7 +9,6 @@ import json
 import os
 import re
 import sys
-import tempfile
 
 import suite
 from suite import Failure, contains, same
@@ -245,13 +244,15 @@ int main(int argc, char **argv)
 """
 
 
+def announced(source):
+    """The events that the lines of a source say they make, each with its line's number."""
+    return [(number, event) for number, line in enumerate(source.splitlines(), 1)
+            for event in line.partition("// ")[2].split(", ") if event]
+
+
 @test
 def every_kind_of_event():
-    expected = []
-    for number, line in enumerate(EVERY.splitlines(), 1):
-        for event in line.partition("// ")[2].split(", "):
-            if event:
-                expected.append(("main", *event.split(), f"a.c:{number}"))
+    expected = [("main", *event.split(), f"a.c:{number}") for number, event in announced(EVERY)]
     for level in ("-O0", "-O2"):
         build("a.c", EVERY, level)
         same(f"{level}: recorded", lines_of(), expected)
@@ -348,11 +349,7 @@ int main()
 
 @test
 def events_of_the_cpp_library():
-    expected = []
-    for number, line in enumerate(CPP_EVERY.splitlines(), 1):
-        for event in line.partition("// ")[2].split(", "):
-            if event:
-                expected.append((*event.split(), f"a.cpp:{number}") if " " in event else (event, f"a.cpp:{number}"))
+    expected = [(*event.split(), f"a.cpp:{number}") for number, event in announced(CPP_EVERY)]
     inside = expected.pop(0)  # the template comes first in the source
     expected.insert([e[1] for e in expected].index("again"), inside)
     for level in ("-O0", "-O2"):
@@ -366,16 +363,7 @@ def events_of_the_cpp_library():
 def main():
     global PORTENT
     PORTENT = os.path.abspath(sys.argv[1])
-
-    def in_folder(function):
-        with tempfile.TemporaryDirectory() as folder:
-            os.chdir(folder)
-            try:
-                function()
-            finally:
-                os.chdir("/")
-
-    return SUITE.run(sys.argv[2:], in_folder)
+    return SUITE.run(sys.argv[2:], suite.in_folder)
 
 
 if __name__ == "__main__":

@@ -8,10 +8,9 @@ import json
 import os
 import re
 import sys
-import tempfile
 import time
 
-from suite import Failure, Suite, run, same, write
+from suite import Failure, Suite, in_folder, run, same, write
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "run")
 PORTENT = ""
@@ -341,15 +340,6 @@ def strings():
     done = run(PORTENT, "cc", "-O2", "-D_FORTIFY_SOURCE=2", "overrun.c", "-o", "overrun")
     same(f"exit status of portent cc: {done.stderr}", done.returncode, 0)
     same("overrun", run("./overrun").returncode, -6)
-
-
-def in_folder(function):
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        try:
-            function()
-        finally:
-            os.chdir("/")
 
 
 def main():

@@ -1,6 +1,7 @@
 """What the suites of this folder share: a failure and its comparisons, a command without the caller's options, and going through the tests."""
 import os
 import subprocess
+import tempfile
 
 
 class Failure(Exception):
@@ -36,6 +37,16 @@ def run(*command, options=None, cwd=None):
 def write(path, text):
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
+
+
+def in_folder(function):
+    """In an empty folder, which is gone afterwards."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            function()
+        finally:
+            os.chdir("/")
 
 
 class Suite:
