@@ -202,17 +202,6 @@ static bool is_broken(const struct pt_mttl *m, const struct pt_mttl_verdict *ver
     return false;
 }
 
-/* Whether no other thread that is known shows an access that races with the present one. */
-static bool races_with_none(const struct pt_mttl_view *view, struct pt_mttl_cells cells)
-{
-    for (uint32_t slot = 0; view->event.span_count && slot < view->known_count; slot++) {
-        const struct pt_mttl_entry *entry = slot == view->self ? NULL : view->known[slot];
-        if (entry && pt_mttl_races(&view->event, entry->cells[pt_mttl_cells_at(cells, entry->cap)]))
-            return false;
-    }
-    return true;
-}
-
 /*
  * The short step of race_free(*), of which nearly every access is one: nothing has changed but the event, and events
  * matter only as accesses (mttl_plan.c). The access is compared and shown; all else is as the last step left it. False:
@@ -226,7 +215,7 @@ static bool step_access(const struct pt_mttl *m, const struct pt_mttl_view *view
     const struct pt_mttl_entry *shown = view->self < view->known_count ? view->known[view->self] : NULL;
     if (view->changed || !plan->only_races || !thread->started || thread->whole || thread->moved || !shown ||
         shown->cap != thread->cap || event->shown_count > 1 || event->name != PT_MTTL_NONE || is_broken(m, verdicts) ||
-        !races_with_none(view, plan->access))
+        !pt_mttl_races_with_none(view, plan->access))
         return false;
     uint64_t cell = pt_mttl_cells_at(plan->access, thread->cap);
     struct pt_value value = pt_mttl_shown_access(event);

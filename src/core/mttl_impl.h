@@ -148,6 +148,9 @@ size_t pt_mttl_plan_size(const struct pt_mttl *m);
 /* Makes the plan in pt_mttl_plan_size(m) bytes. */
 const struct pt_mttl_plan *pt_mttl_plan_make(const struct pt_mttl *m, void *memory);
 
+/* Whether no other thread that is known shows, in these cells, an access that races with the present one. */
+bool pt_mttl_races_with_none(const struct pt_mttl_view *view, struct pt_mttl_cells cells);
+
 static inline struct pt_mttl_block_state *pt_mttl_block_states(struct pt_mttl_thread *thread)
 {
     return (struct pt_mttl_block_state *)(void *)thread->bytes;

@@ -243,10 +243,10 @@ static bool is_comparison(const struct pt_mttl_plan *plan, const struct pt_mttl_
     return op->op == PT_MTTL_OP_ATOM && plan->forms[op->arg].kind == PT_MTTL_FORM_COMPARE;
 }
 
-/* Whether a NO_RACE asks the loop's thread, and its export is simply found. */
+/* Whether a NO_RACE asks the loop's thread, any but the one that evaluates, and its export is simply found. */
 static bool asks_each(const struct pt_mttl_plan *plan, const struct pt_mttl_op *op, const struct pt_mttl_loop *loop)
 {
-    return op->op == PT_MTTL_OP_NO_RACE && plan->ways[op->arg].params == 0 &&
+    return op->op == PT_MTTL_OP_NO_RACE && loop->except == PT_MTTL_SELF && plan->ways[op->arg].params == 0 &&
            plan->ways[op->arg].thread == PT_MTTL_ENV0 + loop->variable;
 }
 
@@ -288,11 +288,11 @@ static void plan_programs(const struct pt_mttl *m, struct pt_mttl_plan *plan)
 /* --- races --- */
 
 /* Whether a unit's program is the paper's race_free(*) at each thread: no other thread shows an access that races. */
-static bool is_race_free(const struct pt_mttl *m, const struct pt_mttl_plan *plan, const struct pt_mttl_unit *unit)
+static bool is_race_free(const struct pt_mttl_plan *plan, const struct pt_mttl_unit *unit)
 {
     const struct pt_mttl_op *ops = &plan->ops[unit->a];
     return unit->kind == PT_MTTL_PROPERTY && unit->self == PT_MTTL_ANY && ops[0].op == PT_MTTL_OP_FORALL_NO_RACE &&
-           ops[3].op == PT_MTTL_OP_END && pt_mttl_at(m, loops, struct pt_mttl_loop, ops[0].arg)->except == PT_MTTL_SELF;
+           ops[3].op == PT_MTTL_OP_END;
 }
 
 /* One unit shows accesses, and properties compare them with those that others show; else nothing looks at events. */
@@ -307,7 +307,7 @@ static void plan_races(const struct pt_mttl *m, struct pt_mttl_plan *plan)
         if (plan->needs[u].how == PT_MTTL_HOW_SHOWN && unit->self == PT_MTTL_ANY) {
             shown++;
             plan->access = plan->needs[u].to;
-        } else if (!is_race_free(m, plan, unit)) {
+        } else if (!is_race_free(plan, unit)) {
             plan->only_races = false;
         }
     }

@@ -220,23 +220,6 @@ static bool no_race(struct run *r, uint32_t lookup)
     return !pt_mttl_races(&r->view->event, *look_up(r, lookup));
 }
 
-/* FORALL_NO_RACE: one pass over the threads known, unless the event accesses nothing that could race. */
-static enum truth no_race_with_any(struct run *r, const struct pt_mttl_op *op)
-{
-    const struct pt_mttl_event *event = &r->view->event;
-    if (event->span_count == 0)
-        return YES;
-    const struct pt_mttl_loop *loop = pt_mttl_at(r->m, loops, struct pt_mttl_loop, op->arg);
-    const struct pt_mttl_way *way = &r->plan->ways[op[1].arg];
-    uint32_t except = loop->except == PT_MTTL_NO_EXCEPTION ? PT_MTTL_NONE : thread_of(r, loop->except);
-    for (uint32_t slot = 0, end = known_end(r); slot < end; slot++) {
-        const struct pt_mttl_entry *entry = slot == except ? NULL : pt_mttl_entry_of(r, slot);
-        if (entry && pt_mttl_races(event, *cell_on(way, entry, 0)))
-            return NO;
-    }
-    return YES;
-}
-
 /* What one op without operands says: an atom, a past operator's or an exported formula's value, an access. */
 static enum truth eval_leaf(struct run *r, const struct pt_mttl_op *op)
 {
@@ -365,7 +348,7 @@ enum truth pt_mttl_eval_program(struct run *r, uint32_t from)
             op += 3;
             break;
         case PT_MTTL_OP_FORALL_NO_RACE:
-            acc = no_race_with_any(r, op);
+            acc = pt_mttl_races_with_none(r->view, r->plan->ways[op[1].arg].cells) ? YES : NO;
             op += 3;
             break;
         case PT_MTTL_OP_NEXT:

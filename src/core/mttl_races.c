@@ -64,6 +64,16 @@ bool pt_mttl_races(const struct pt_mttl_event *event, struct pt_value theirs)
            mine->from < theirs.u + size && theirs.u < mine->from + mine->size;
 }
 
+bool pt_mttl_races_with_none(const struct pt_mttl_view *view, struct pt_mttl_cells cells)
+{
+    for (uint32_t slot = 0; view->event.span_count && slot < view->known_count; slot++) {
+        const struct pt_mttl_entry *entry = slot == view->self ? NULL : view->known[slot];
+        if (entry && pt_mttl_races(&view->event, entry->cells[pt_mttl_cells_at(cells, entry->cap)]))
+            return false;
+    }
+    return true;
+}
+
 bool pt_mttl_access_of(const struct pt_mttl *m, const struct pt_mttl_view *view, uint32_t slot,
                        struct pt_value *ret_shown)
 {
