@@ -160,7 +160,7 @@ void pt_thread_each(void (*visit)(void *context, const struct pt_thread *thread)
     pt_spin_lock(&threads.lock);
     for (uint32_t i = 0; i < BUCKETS; i++)
         for (const struct pt_thread *thread = threads.buckets[i]; thread; thread = thread->next)
-            if (atomic_load_explicit(&thread->state, memory_order_relaxed) == PT_THREAD_RUNNING)
+            if (atomic_load_explicit(&thread->state, memory_order_relaxed) != PT_THREAD_ENDED)
                 visit(context, thread);
     pt_spin_unlock(&threads.lock);
 }

@@ -196,7 +196,7 @@ struct pt_thread *pt_thread_find(pthread_t handle);
 struct pt_thread *pt_thread_claim(pthread_t handle, bool foreign);
 void pt_thread_unclaim(struct pt_thread *thread);
 struct pt_thread *pt_thread_at(uint32_t slot);
-/* Every thread that has begun and not ended. The caller does nothing that takes long: threads may wait for it. */
+/* Every thread that has been created and has not ended. The caller does nothing that takes long: threads may wait for it. */
 void pt_thread_each(void (*visit)(void *context, const struct pt_thread *thread), void *context);
 /* Gives it a name of its own. */
 void pt_thread_label(struct pt_thread *thread, const char *name);

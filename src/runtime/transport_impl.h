@@ -85,6 +85,7 @@ struct pt_known {
         uint32_t lock;
         bool shared;
     } locks[PT_KNOWN_LOCKS];
+    bool introduced; /* false: only its number was mentioned so far, its name is a stopgap */
     bool ended;
     char name[PT_KNOWN_NAME];
 };

@@ -206,38 +206,50 @@ static struct pt_known *make(uint32_t number)
     return thread;
 }
 
-void pt_names_introduce(uint32_t number, uint32_t parent, uint32_t tid, uint64_t runs, const char *label)
+static void introduce(struct pt_known *thread, uint64_t runs, const char *label)
 {
     char function[PT_KNOWN_NAME];
+    if (thread->number == 0)
+        give_name(thread, "main");
+    else if (label[0])
+        give_name(thread, label);
+    else if (runs && pt_symbol_function(runs, function, sizeof function))
+        give_name(thread, function);
+    else if (!thread->name[0])
+        give_name(thread, "thread");
+    thread->introduced = true;
+}
+
+void pt_names_introduce(uint32_t number, uint32_t parent, uint32_t tid, uint64_t runs, const char *label)
+{
     struct pt_known *thread = find(number);
-    if (!thread) {
+    if (!thread)
         thread = make(number);
-        if (number == 0)
-            give_name(thread, "main");
-        else if (label[0])
-            give_name(thread, label);
-        else
-            give_name(thread, runs && pt_symbol_function(runs, function, sizeof function) ? function : "thread");
-    }
+    if (!thread->introduced)
+        introduce(thread, runs, label);
     thread->parent = parent;
     if (tid)
         thread->tid = tid;
 }
 
+/* Whoever waits for a thread may mention it before it has said anything, if nobody listened when it was created. */
 struct pt_known *pt_names_thread(uint32_t number)
 {
     struct pt_known *thread = find(number);
     if (!thread) {
-        pt_names_introduce(number, 0, 0, 0, "");
-        thread = find(number);
+        thread = make(number);
+        give_name(thread, number ? "thread" : "main");
     }
-    return thread ? thread : &known.list[0];
+    return thread;
 }
 
 void pt_names_rename(uint32_t number, const char *label)
 {
-    if (label[0])
-        give_name(pt_names_thread(number), label);
+    if (!label[0])
+        return;
+    struct pt_known *thread = pt_names_thread(number);
+    give_name(thread, label);
+    thread->introduced = true;
 }
 
 struct pt_known *pt_names_by_tid(uint32_t tid)

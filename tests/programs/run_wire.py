@@ -21,6 +21,7 @@ from wire_stream import Stream, dial
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 BUILD = FOLDER = ""
+RUNTIME = []  # what links the runtime
 SUITE = Suite("wire")
 test = SUITE.test
 STARTED = []
@@ -230,6 +231,31 @@ def blocked_before_anybody_came():
     program.end()
     sums(stream)
     same("and on", [event[3] for event in stream.all("state") if event[1] == "waiter"][:1], ["running"])
+
+
+@test
+def waited_for_before_it_began():
+    """A thread has its name, whoever mentions it before it has said anything itself."""
+    build(HERE + "/wire/late.c", "late.so", "-shared", "-fPIC")
+    build(HERE + "/wire/work.c", "late", *RUNTIME, "-Wl,--no-as-needed", os.path.join(FOLDER, "late.so"))
+    for comes in "creating", "created":
+        program = Program("late", name="late")
+        program.go()
+        same("it stops", program.process.stdout.readline(), "creating\n")
+        stream = program.connect() if comes == "creating" else None
+        program.go()
+        same("it goes on", program.process.stdout.readline(), "created\n")
+        if stream:
+            stream.read(until=lambda s: any(event[3] == "blocked: join" for event in s.all("state")))
+        else:
+            while not stream or not any(event[3] == "blocked: join" for event in stream.snapshot):
+                stream = program.connect()
+            same(comes, stream.text(0, [event for event in stream.snapshot if event[3] == "blocked: join"][0][5]), "latecomer")
+        program.go()
+        stream.read()
+        program.end()
+        sums(stream)
+        same(comes, [event[1] for event in stream.events if event[2] in ("start", "event", "end")][:3], ["latecomer"] * 3)
 
 
 @test
@@ -514,12 +540,13 @@ def preloaded_and_streamed():
 
 
 def main():
-    global BUILD, FOLDER
+    global BUILD, FOLDER, RUNTIME
     BUILD = os.path.abspath(sys.argv[1])
     with tempfile.TemporaryDirectory() as folder:
         FOLDER = folder
         lib = os.path.join(BUILD, "lib")
-        build(HERE + "/wire/work.c", "work", "-DHOOKS", "-L" + lib, "-lportent-rt", "-Wl,-rpath," + lib)
+        RUNTIME = ["-DHOOKS", "-L" + lib, "-lportent-rt", "-Wl,-rpath," + lib]
+        build(HERE + "/wire/work.c", "work", *RUNTIME)
         return SUITE.run(sys.argv[2:], alone)
 
 

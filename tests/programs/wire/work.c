@@ -11,6 +11,7 @@
  *   exec      events, then the program again as `beat`
  *   closing   closes all descriptors but the first three, then COUNT events
  *   waiting   main joins a thread that waits for a condition, until another line comes
+ *   late      main joins a thread that takes its time to begin (late.c)
  *   watched   hooks called by hand, as instrumented code calls them
  * It waits for a line on standard input before it begins, so that readers can connect, and prints what it has done.
  */
@@ -34,6 +35,7 @@ static pthread_barrier_t barrier;
 static sem_t semaphore;
 static mtx_t mutex11;
 static int go;
+extern int late_threads __attribute__((weak));
 static long count, shared;
 
 static void pause_ms(long ms)
@@ -187,6 +189,21 @@ static void wait_for_a_line(void)
     pthread_join(threads[1], NULL);
 }
 
+static void *latecomer(void *argument)
+{
+    portent_event("late");
+    return argument;
+}
+
+static void wait_for_a_latecomer(void)
+{
+    pthread_t thread;
+    if (&late_threads)
+        late_threads = 1;
+    pthread_create(&thread, NULL, latecomer, NULL);
+    pthread_join(thread, NULL);
+}
+
 static void fork_and_beat(void)
 {
     pid_t child = fork();
@@ -223,6 +240,8 @@ static void run(const char *mode, char **arguments)
         beat(count);
     } else if (strcmp(mode, "waiting") == 0)
         wait_for_a_line();
+    else if (strcmp(mode, "late") == 0)
+        wait_for_a_latecomer();
     else if (strcmp(mode, "fork") == 0)
         fork_and_beat();
     else if (strcmp(mode, "closing") == 0) {
