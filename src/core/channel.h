@@ -23,7 +23,7 @@
 
 #define PT_CHANNEL_MAGIC "PTCHAN1"
 #define PT_CHANNEL_ENV   "PORTENT_CHANNEL"
-enum { PT_CHANNEL_VERSION = 8 };
+enum { PT_CHANNEL_VERSION = 9 };
 
 enum pt_on_full { PT_ON_FULL_BLOCK, PT_ON_FULL_DROP };
 enum pt_program_state { PT_PROGRAM_STARTING, PT_PROGRAM_RUNNING, PT_PROGRAM_ENDED };
@@ -149,6 +149,7 @@ enum pt_event_kind {
     /* Of threads that are recorded in full. */
     PT_KIND_READ,       /* object: variable */
     PT_KIND_OTHER_USER, /* a user event that no property names; object: number of PT_RECORD_NAME */
+    PT_KIND_ENDED,      /* the thread's last event: whoever joins it knows that it does nothing any more */
     PT_KIND_FORK,       /* object: thread, described in this ring before */
     PT_KIND_JOIN,       /* object: thread */
     PT_KIND_READ_AT,    /* memory that is not watched; the value is struct pt_access, then what was read or written */

@@ -61,6 +61,8 @@ static void put_object(struct pt_line *line, const struct pt_happening *what)
     bool thread = what->kind == PT_KIND_FORK || what->kind == PT_KIND_JOIN;
     if (thread)
         pt_line_text(line, pt_monitor_name((uint32_t)what->address));
+    else if (what->kind == PT_KIND_ENDED)
+        pt_line_text(line, "ended");
     else if (what->kind == PT_KIND_WRITE || what->kind == PT_KIND_UPDATE || what->kind == PT_KIND_READ)
         pt_line_text(line, pt_watch_name(what->object));
     else if (what->name)

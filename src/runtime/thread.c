@@ -280,6 +280,16 @@ static void forget_stack(struct pt_thread *self)
     errno = error;
 }
 
+/* Without it the last thing an ended thread did would be an access, and whoever joins it would seem to race with that.
+ */
+static void tell_end(struct pt_thread *self)
+{
+    if (self->full)
+        pt_full_thread(self, PT_KIND_ENDED, NULL, 0);
+    if (pt_monitor_steps(self))
+        pt_monitor_other(self, PT_KIND_ENDED, PT_NO_OBJECT, NULL);
+}
+
 static void end(void *value)
 {
     struct pt_thread *self = value;
@@ -288,6 +298,7 @@ static void end(void *value)
     pt_hold_sync(ended_threads, PT_SYNC_QUIET_READ, NULL);
     pt_gate_ended(self);
     pt_enter(self);
+    tell_end(self);
     if (pt_channel)
         forget_stack(self);
     pt_monitor_end(self);

@@ -499,6 +499,10 @@ static bool take_object(struct pt_channel_reader *r, const struct pt_record_even
         event->object = r->user_events[record->object];
         return true;
     }
+    if (record->kind == PT_KIND_ENDED) {
+        event->object = intern(r, PT_SPACE_STATE, "ended");
+        return true;
+    }
     uint32_t text = pt_map64_get(&r->text_of, record->object);
     int64_t number;
     if (text == PT_NONE || (record->kind == PT_KIND_INTERNAL && record->value_bytes != sizeof number))
@@ -526,11 +530,12 @@ bool chan_take_event(struct pt_channel_reader *r, uint32_t ring, struct pt_event
     static const uint8_t ops[PT_KIND_COUNT] = {
         [PT_KIND_WRITE] = PT_OP_WRITE,       [PT_KIND_UPDATE] = PT_OP_UPDATE,    [PT_KIND_USER] = PT_OP_EVENT,
         [PT_KIND_INTERNAL] = PT_OP_INTERNAL, [PT_KIND_BEGIN] = PT_OP_BEGIN,      [PT_KIND_END] = PT_OP_END,
-        [PT_KIND_READ] = PT_OP_READ,         [PT_KIND_OTHER_USER] = PT_OP_EVENT, [PT_KIND_FORK] = PT_OP_FORK,
-        [PT_KIND_JOIN] = PT_OP_JOIN,         [PT_KIND_READ_AT] = PT_OP_READ,     [PT_KIND_WRITE_AT] = PT_OP_WRITE,
-        [PT_KIND_UPDATE_AT] = PT_OP_UPDATE,  [PT_KIND_ACQ] = PT_OP_ACQ,          [PT_KIND_REL] = PT_OP_REL,
-        [PT_KIND_RACQ] = PT_OP_RACQ,         [PT_KIND_RREL] = PT_OP_RREL,        [PT_KIND_WAIT] = PT_OP_WAIT,
-        [PT_KIND_NOTIFY] = PT_OP_NOTIFY,     [PT_KIND_SYNC] = PT_OP_SYNC,        [PT_KIND_FREED] = PT_OP_COUNT,
+        [PT_KIND_READ] = PT_OP_READ,         [PT_KIND_OTHER_USER] = PT_OP_EVENT, [PT_KIND_ENDED] = PT_OP_STATE,
+        [PT_KIND_FORK] = PT_OP_FORK,         [PT_KIND_JOIN] = PT_OP_JOIN,        [PT_KIND_READ_AT] = PT_OP_READ,
+        [PT_KIND_WRITE_AT] = PT_OP_WRITE,    [PT_KIND_UPDATE_AT] = PT_OP_UPDATE, [PT_KIND_ACQ] = PT_OP_ACQ,
+        [PT_KIND_REL] = PT_OP_REL,           [PT_KIND_RACQ] = PT_OP_RACQ,        [PT_KIND_RREL] = PT_OP_RREL,
+        [PT_KIND_WAIT] = PT_OP_WAIT,         [PT_KIND_NOTIFY] = PT_OP_NOTIFY,    [PT_KIND_SYNC] = PT_OP_SYNC,
+        [PT_KIND_FREED] = PT_OP_COUNT,
     };
     struct pt_record_event record;
     size_t at;

@@ -516,8 +516,8 @@ CORNER_CASES = [
     ("at main: @worker y != 5", "violated", [4, 5, 6, 7, 8, 9, 10, 11]),
     ("at worker: @late(b) == 0", "holds", []),
     ("at each i: exists j != i: @j(b == 1)", "violated", [{"thread": "main", "states": [0, 1, 2, 3, 4, 5, 6, 7]},
-                                                            {"thread": "worker", "states": [0, 1, 2, 3, 4]},
-                                                            {"thread": "late", "states": [0, 1, 2, 3]}]),
+                                                            {"thread": "worker", "states": [0, 1, 2, 3, 4, 5]},
+                                                            {"thread": "late", "states": [0, 1, 2, 3, 4]}]),
 ]
 
 
@@ -693,8 +693,7 @@ def check_closed(portent, folder):
 
 HANDLES = """#include <pthread.h>
 static long counts[24];
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static void *leaf(void *count) { ++*(long *)count; pthread_mutex_lock(&mutex); pthread_mutex_unlock(&mutex); return 0; }
+static void *leaf(void *count) { ++*(long *)count; return 0; }
 static void *joiner(void *count)
 {
     for (int i = 0; i < 40; i++) {
@@ -723,6 +722,48 @@ def check_handles(portent, folder):
     for _ in range(3):
         same("live", program.live()[0]["any"][0], "holds")
         same("recorded", program.recorded()["any"][0], "holds")
+
+
+JOINED = """#include <pthread.h>
+#include <threads.h>
+#include <unistd.h>
+long x;
+int there[2];
+static void *returns(void *unused) { x = 1; return unused; }
+static void *leaves(void *unused) { x = 1; pthread_exit(unused); }
+static void *is_cancelled(void *unused) { x = 1; for (;;) pause(); return unused; }
+static void *tells(void *unused) { x = 1; return write(there[1], "", 1) == 1 ? unused : there; }
+static int ends(void *unused) { (void)unused; x = 1; return 0; }
+int main(int argc, char **argv)
+{
+    pthread_t t;
+    thrd_t c11;
+    char c;
+    if (argc < 2 || pipe(there))
+        return 1;
+    switch (*argv[1]) {
+    case 'r': pthread_create(&t, 0, returns, 0); break;
+    case 'l': pthread_create(&t, 0, leaves, 0); break;
+    case 'c': pthread_create(&t, 0, is_cancelled, 0); pthread_cancel(t); break;
+    case 't': pthread_create(&t, 0, tells, 0); if (read(there[0], &c, 1) != 1) return 1; break;
+    case 'e': thrd_create(&c11, ends, 0); thrd_join(c11, 0); break;
+    }
+    if (*argv[1] == 'r' || *argv[1] == 'l' || *argv[1] == 'c')
+        pthread_join(t, 0);
+    x = 2;
+    return *argv[1] == 't' ? pthread_join(t, 0) : 0;
+}
+"""
+
+
+def check_joined(portent, folder):
+    """The last access of a thread does not race with what is done after its join; with what is done before, it does."""
+    program = Program(portent, *lay_out(os.path.join(folder, "joined"), JOINED,
+                                        "property x at each i: race_free(x);\nproperty any at each i: race_free(*);\n"), folder)
+    for how, verdict in {"returns": "holds", "leaves": "holds", "cancelled": "holds", "ends": "holds", "tells": "violated"}.items():
+        for found in (program.live(how)[0], program.recorded(how)):
+            same(how, [found[name][0] for name in ("x", "any")], [verdict] * 2)
+        same(f"{how} alone", sorted(reports(program.alone(how).stderr)), ["any", "x"] if verdict == "violated" else [])
 
 
 def check_errors(portent, folder):
@@ -972,6 +1013,7 @@ def main():
     tests["ids"] = lambda folder: check_ids(options.portent, folder)
     tests["closed"] = lambda folder: check_closed(options.portent, folder)
     tests["handles"] = lambda folder: check_handles(options.portent, folder)
+    tests["joined"] = lambda folder: check_joined(options.portent, folder)
     tests["errors"] = lambda folder: check_errors(options.portent, folder)
     for seed in range(options.seed, options.seed + options.random):
         tests[f"random {seed}"] = lambda folder, seed=seed: check_random(options.portent, folder, seed)

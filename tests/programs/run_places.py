@@ -35,6 +35,7 @@ static void *worker(void *arg)
     pthread_mutex_unlock(&account->lock);
     if (write(turn[1], "", 1) != 1)
         abort();
+    portent_internal("busy", 3);
     portent_internal("busy", 2); // worker ends
     return arg;
 }
@@ -75,6 +76,7 @@ static void worker()
     }
     if (write(turn[1], "", 1) != 1)
         abort();
+    portent_internal("busy", 3);
     portent_internal("busy", 2); // worker ends
 }
 int main()

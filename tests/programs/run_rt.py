@@ -18,6 +18,7 @@ import rt_scripts
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
+WRITE, ENDED, FORK, JOIN, ACQ, REL, FREED = 0, 8, 9, 10, 14, 15, 21  # enum pt_event_kind
 
 # Whether the event on b must know of the event on a.
 ORDERED = {
@@ -213,16 +214,17 @@ class Tests:
             return run, {t: [e for e in run.events if e["thread"] == t] for t in {e["thread"] for e in run.events}}
         run, by_thread = kinds(["-K", "10"])
         for t, own in by_thread.items():
-            counts = [e["clock"].get(t) for e in own if e["kind"] != 20]
+            counts = [e["clock"].get(t) for e in own if e["kind"] != FREED]
             assert counts == list(range(1, len(counts) + 1)), (t, counts)
-        assert [e["kind"] for e in by_thread[0] if e["kind"] in (8, 9)] == [8, 8, 9, 9], by_thread[0]
-        locks = [e["kind"] for e in run.events if e["kind"] in (13, 14)]
-        assert locks and locks.count(13) == locks.count(14), locks
+        assert [e["kind"] for e in by_thread[0] if e["kind"] in (FORK, JOIN)] == [FORK, FORK, JOIN, JOIN], by_thread[0]
+        assert [e["kind"] for e in run.events if e["kind"] == ENDED] == [ENDED] * 2, run.events
+        locks = [e["kind"] for e in run.events if e["kind"] in (ACQ, REL)]
+        assert locks and locks.count(ACQ) == locks.count(REL), locks
         run, by_thread = kinds(["-K", "2"])
         assert len(by_thread) > 1 and not any(e["clock"] for e in run.events), run.events
         run, by_thread = kinds(["-K", "12", "-T"])
-        assert {e["kind"] for t, own in by_thread.items() if t for e in own} <= {0, 20}, by_thread
-        assert {8, 9} <= {e["kind"] for e in by_thread[0]}, by_thread[0]
+        assert {e["kind"] for t, own in by_thread.items() if t for e in own} <= {WRITE, FREED}, by_thread
+        assert {FORK, JOIN} <= {e["kind"] for e in by_thread[0]}, by_thread[0]
 
     def violation(self, mode, expected, status=0, options=""):
         done = subprocess.run([os.path.join(self.folder, "observe"), "-o", os.path.join(self.folder, "out"),
