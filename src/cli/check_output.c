@@ -209,17 +209,25 @@ static void put_text(const struct pt_output *output, const struct pt_result *res
     bool long_before = output->told_count > 0;
     for (uint32_t i = 0; i < result->count; i++) {
         const struct pt_finding *finding = result->findings[i];
-        const struct pt_told *told = told_of(output, finding);
-        if (finding->suppressed || finding->known)
+        const struct pt_told *told = NULL;
+        for (uint32_t k = 0; k <= finding->more_count; k++) {
+            const struct pt_finding *one = k ? finding->more[k - 1] : finding;
+            const struct pt_told *before = told_of(output, one);
+            told = told ? told : before;
+            if (pt_finding_is_aside(one) || before)
+                continue;
+            bool is_long = one->verdict == PT_VERDICT_VIOLATED;
+            if (long_before || (is_long && buf->len > 0))
+                pt_buf_puts(buf, "\n");
+            pt_report_text(one, style, buf);
+            long_before = is_long;
+        }
+        if (!told)
             continue;
-        bool is_long = finding->verdict == PT_VERDICT_VIOLATED && !told;
-        if (long_before || (is_long && buf->len > 0))
+        if (long_before)
             pt_buf_puts(buf, "\n");
-        if (told)
-            pt_report_text_again(finding, told, style, buf);
-        else
-            pt_report_text(finding, style, buf);
-        long_before = is_long;
+        pt_report_text_again(finding, told, style, buf);
+        long_before = false;
     }
     if (result->blocks) {
         if (buf->len || long_before)

@@ -123,18 +123,24 @@ static void apply_to_blocks(struct pt_triage *triage, struct pt_block_findings *
     pt_arena_release(&arena);
 }
 
+static void apply(struct pt_triage *triage, struct pt_finding *finding)
+{
+    struct pt_suppression *suppression = pt_suppressions_match(&triage->suppressions, finding);
+    if (suppression) {
+        suppression->used++;
+        finding->suppressed = suppression->text;
+    }
+    finding->known = is_known(triage, pt_finding_id(finding));
+}
+
 void pt_triage_apply(struct pt_triage *triage, struct pt_result *result)
 {
     for (uint32_t i = 0; i < result->count; i++) {
         struct pt_finding *finding = result->findings[i];
-        if (finding->verdict != PT_VERDICT_VIOLATED)
-            continue;
-        struct pt_suppression *suppression = pt_suppressions_match(&triage->suppressions, finding);
-        if (suppression) {
-            suppression->used++;
-            finding->suppressed = suppression->text;
-        }
-        finding->known = is_known(triage, pt_finding_id(finding));
+        if (finding->verdict == PT_VERDICT_VIOLATED)
+            apply(triage, finding);
+        for (uint32_t k = 0; k < finding->more_count; k++)
+            apply(triage, finding->more[k]);
     }
     if (result->blocks)
         apply_to_blocks(triage, result->blocks);
@@ -142,16 +148,27 @@ void pt_triage_apply(struct pt_triage *triage, struct pt_result *result)
     result->suppression_count = triage->suppressions.count;
 }
 
+/* Where only some of a property's troubles are set aside, or several, which one is said. */
+static void put_aside(const struct pt_finding *finding, bool one_of_many, const struct pt_style *style,
+                      struct pt_buf *buf)
+{
+    const struct pt_step *breaks = one_of_many ? pt_finding_breaks(finding) : NULL;
+    char *words = breaks ? pt_words_step(breaks) : NULL;
+    if (pt_finding_is_aside(finding))
+        pt_words_paragraph(buf, style, 0, 2, "Property '%s' is violated%s%s, which %s%s.", finding->property,
+                           words ? " at " : "", words ? words : "",
+                           finding->suppressed ? finding->suppressed : "the baseline",
+                           finding->suppressed ? " suppresses" : " knows");
+    free(words);
+}
+
 void pt_triage_text(const struct pt_result *result, const struct pt_style *style, struct pt_buf *buf)
 {
     for (uint32_t i = 0; i < result->count; i++) {
         const struct pt_finding *finding = result->findings[i];
-        if (finding->suppressed)
-            pt_words_paragraph(buf, style, 0, 2, "Property '%s' is violated, which %s suppresses.", finding->property,
-                               finding->suppressed);
-        else if (finding->known)
-            pt_words_paragraph(buf, style, 0, 2, "Property '%s' is violated, which the baseline knows.",
-                               finding->property);
+        put_aside(finding, finding->more_count > 0, style, buf);
+        for (uint32_t k = 0; k < finding->more_count; k++)
+            put_aside(finding->more[k], true, style, buf);
     }
     for (uint32_t i = 0; i < result->suppression_count; i++) {
         const struct pt_suppression *s = &result->suppressions[i];

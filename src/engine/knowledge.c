@@ -544,6 +544,7 @@ struct pt_knowledge *pt_knowledge_new(const struct pt_property *const *propertie
     k->next_size = pt_mttl_entry_size(block, 0);
     k->next = pt_xcalloc(1, k->next_size);
     pt_map64_init(&k->wrote);
+    pt_map64_init(&k->troubles);
     pt_strtab_init(&k->accesses);
     k->started = options->now ? options->now() : 0;
     for (uint32_t slot = 0; slot < block->threads.count; slot++)
@@ -592,6 +593,7 @@ void pt_knowledge_free(struct pt_knowledge *k)
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
     pt_map64_release(&k->wrote);
+    pt_map64_release(&k->troubles);
     pt_strtab_release(&k->accesses);
     free(k);
 }

@@ -1,10 +1,12 @@
-/* What the knowledge engine tells: the states in which a property is false, and all about the first of them. */
+/* What the knowledge engine tells: the states in which a property is false, and all about the first one that shows a
+ * trouble of its own. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "core/trouble.h"
 #include "engine/knowledge_impl.h"
 
 static const char *copy(struct pt_finding *f, const char *text)
@@ -66,6 +68,18 @@ static bool is_worth_telling(const struct telling *t, uint32_t lookup, struct pt
     return pt_mttl_disturbed(m, t->memory, lookup, value) != NULL;
 }
 
+/* The event that made what is known of another thread so, and the state it made. */
+static struct pt_event event_behind(const struct telling *t, const char *text, const struct pt_mttl_entry *entry,
+                                    struct pt_value value, uint64_t *ret_state)
+{
+    const struct shown *shown = (const void *)((const char *)entry - offsetof(struct shown, entry));
+    struct pt_event event = shown->event;
+    *ret_state = entry->state;
+    if (text[0] != '@' && value.kind != PT_VALUE_BOOL)
+        pt_knowledge_pick(&t->view->event, value, &event, ret_state);
+    return event;
+}
+
 static void tell(void *context, uint32_t lookup, uint32_t slot, const struct pt_mttl_entry *entry,
                  struct pt_value value)
 {
@@ -91,21 +105,17 @@ static void tell(void *context, uint32_t lookup, uint32_t slot, const struct pt_
         if (t->k->event)
             known.from = make_step(t->k, t->finding, t->k->event);
     } else if (entry && entry->version > 0) {
-        const struct shown *shown = (const void *)((const char *)entry - offsetof(struct shown, entry));
-        known.state = entry->state;
-        struct pt_event event = shown->event;
-        if (text[0] != '@' && value.kind != PT_VALUE_BOOL)
-            pt_knowledge_pick(&t->view->event, value, &event, &known.state);
+        struct pt_event event = event_behind(t, text, entry, value, &known.state);
         known.from = make_step(t->k, t->finding, &event);
     }
     PT_PUSH(t->items, t->count, t->cap, known);
 }
 
 /* The variables of the property, as the thread sees them. */
-static void tell_values(const struct pt_knowledge *k, uint32_t property, const struct pt_mttl_view *view)
+static void tell_values(const struct pt_knowledge *k, uint32_t property, const struct pt_mttl_view *view,
+                        struct pt_finding *f)
 {
     const struct pt_mttl *own = k->judged[property].own;
-    struct pt_finding *f = k->judged[property].finding;
     f->first.values = pt_arena_alloc(&f->arena, own->vars.count * sizeof *f->first.values);
     for (uint32_t i = 0; i < own->vars.count; i++) {
         const struct pt_mttl_name *name = pt_mttl_at(own, vars, struct pt_mttl_name, i);
@@ -117,23 +127,68 @@ static void tell_values(const struct pt_knowledge *k, uint32_t property, const s
 }
 
 static void tell_first(struct pt_knowledge *k, uint32_t property, const struct pt_mttl_view *view,
-                       struct thread *thread)
+                       struct thread *thread, struct pt_finding *f)
 {
-    struct pt_finding *f = k->judged[property].finding;
     struct telling telling = {.k = k, .view = view, .memory = thread->memory, .state = thread->states, .finding = f};
-    f->verdict = PT_VERDICT_VIOLATED;
-    f->how = PT_HOW_OBSERVED;
     f->first.thread = copy(f, thread_name(k, view->self));
     f->first.state = thread->states;
     if (k->event)
         f->first.event = make_step(k, f, k->event);
-    tell_values(k, property, view);
+    tell_values(k, property, view, f);
     pt_mttl_explain(k->block, view, thread->memory, k->next, property, tell, &telling);
     f->first.knew = pt_arena_alloc(&f->arena, telling.count * sizeof *f->first.knew);
     if (telling.count)
         memcpy(f->first.knew, telling.items, telling.count * sizeof *f->first.knew);
     f->first.knew_count = telling.count;
     free(telling.items);
+}
+
+/* --- troubles --- */
+
+static struct pt_trouble_side side_of(const struct pt_knowledge *k, const struct pt_event *event)
+{
+    return (struct pt_trouble_side){pt_name(k->names, PT_SPACE_LOC, event->loc),
+                                    pt_name(k->names, pt_op_space(event->op), event->object)};
+}
+
+struct noting {
+    struct telling telling;
+    uint32_t property;
+    bool new;
+};
+
+static void note_trouble(void *context, uint32_t lookup, uint32_t slot, const struct pt_mttl_entry *entry,
+                         struct pt_value value)
+{
+    struct noting *n = context;
+    struct pt_knowledge *k = (struct pt_knowledge *)n->telling.k;
+    const struct pt_mttl_lookup *l = pt_mttl_at(k->block, lookups, struct pt_mttl_lookup, lookup);
+    const char *text = pt_mttl_string(k->block, l->text);
+    if (text[0] == '@' || slot == n->telling.view->self || !k->event || !entry || !entry->version ||
+        !is_worth_telling(&n->telling, lookup, value))
+        return;
+    const char *block = pt_mttl_disturbed(k->block, n->telling.memory, lookup, value);
+    uint64_t state, number;
+    if (block) {
+        number = pt_trouble_block(block, thread_name(k, n->telling.view->self), thread_name(k, slot));
+    } else {
+        struct pt_event event = event_behind(&n->telling, text, entry, value, &state);
+        number = pt_trouble_race(side_of(k, k->event), side_of(k, &event));
+    }
+    number += n->property * UINT64_C(0x9e3779b97f4a7c15);
+    n->new |= pt_map64_get(&k->troubles, number) == PT_NONE;
+    *pt_map64_at(&k->troubles, number) = 0;
+}
+
+/* Whether this state shows a trouble that none before has shown. One that was only counted, without a step, cannot. */
+static bool is_new_trouble(struct pt_knowledge *k, uint32_t property, const struct pt_mttl_view *view,
+                           struct thread *thread)
+{
+    if (!view->initial || k->judged[property].finding->more_count == PT_FINDING_MORE)
+        return false;
+    struct noting noting = {.telling = {.k = k, .view = view, .memory = thread->memory}, .property = property};
+    pt_mttl_explain(k->block, view, thread->memory, k->next, property, note_trouble, &noting);
+    return noting.new;
 }
 
 static struct states *states_of(struct pt_knowledge *k, struct judged *j, uint32_t slot)
@@ -155,11 +210,15 @@ void pt_knowledge_violated(struct pt_knowledge *k, uint32_t property, const stru
     bool first = j->finding->verdict != PT_VERDICT_VIOLATED;
     PT_PUSH(states->items, states->count, states->cap, thread->states);
     k->bytes += sizeof *states->items;
-    if (!first)
+    bool new = is_new_trouble(k, property, view, thread);
+    if (!first && !new)
         return;
-    tell_first(k, property, view, thread);
+    j->finding->verdict = PT_VERDICT_VIOLATED;
+    j->finding->how = PT_HOW_OBSERVED;
+    struct pt_finding *told = first ? j->finding : pt_finding_add(j->finding);
+    tell_first(k, property, view, thread, told);
     if (k->options->found)
-        k->options->found(k->options->context, j->finding);
+        k->options->found(k->options->context, told);
 }
 
 void pt_knowledge_failed(struct pt_knowledge *k, uint32_t property, const struct thread *thread)

@@ -13,8 +13,39 @@ void pt_finding_free(struct pt_finding *finding)
 {
     if (!finding)
         return;
+    for (uint32_t i = 0; i < finding->more_count; i++)
+        pt_finding_free(finding->more[i]);
+    free(finding->more);
     pt_arena_release(&finding->arena);
     free(finding);
+}
+
+struct pt_finding *pt_finding_add(struct pt_finding *finding)
+{
+    if (finding->more_count == PT_FINDING_MORE)
+        return NULL;
+    struct pt_finding *other = pt_finding_new();
+    other->property = finding->property;
+    other->kind = finding->kind;
+    other->text = finding->text;
+    other->file = finding->file;
+    other->line = finding->line;
+    other->verdict = finding->verdict;
+    other->how = finding->how;
+    other->monitorable = finding->monitorable;
+    other->order = finding->order;
+    other->at_each = finding->at_each;
+    other->complete = true;
+    PT_PUSH(finding->more, finding->more_count, finding->more_cap, other);
+    return other;
+}
+
+bool pt_finding_counts(const struct pt_finding *finding)
+{
+    bool counts = !pt_finding_is_aside(finding);
+    for (uint32_t i = 0; i < finding->more_count; i++)
+        counts |= !pt_finding_is_aside(finding->more[i]);
+    return counts && finding->verdict == PT_VERDICT_VIOLATED;
 }
 
 const struct pt_step *pt_finding_breaks(const struct pt_finding *finding)

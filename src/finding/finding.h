@@ -152,6 +152,12 @@ struct pt_finding {
         struct pt_known *knew; /* what the thread knew of others */
         uint32_t knew_count;
     } first;
+    /* Other troubles of the same property (core/trouble.h), a second race of race_free(*) for instance: each with
+     * `first` and people's decisions of its own, and else described as this one is. They have no more, and no states.
+     */
+    struct pt_finding **more;
+    uint32_t more_count;
+    size_t more_cap;
 
     /* What a `within` property has beside: where the verdict fell. */
     struct pt_finding_within {
@@ -181,15 +187,22 @@ struct pt_finding {
     uint32_t times;             /* how many results it stands for, where several were put together; else 0 or 1 */
 };
 
-/* Whether it is a violation that counts. */
-static inline bool pt_finding_counts(const struct pt_finding *finding)
+/* Whether people have decided about it before; whatever they said of others of the same property. */
+static inline bool pt_finding_is_aside(const struct pt_finding *finding)
 {
-    return finding->verdict == PT_VERDICT_VIOLATED && !finding->suppressed && !finding->known;
+    return finding->suppressed || finding->known;
 }
+
+/* Whether the property is violated in a way that counts. */
+bool pt_finding_counts(const struct pt_finding *finding);
 
 /* Zeroed, with a live arena. */
 struct pt_finding *pt_finding_new(void);
 void pt_finding_free(struct pt_finding *finding);
+/* Another trouble of a violated property, among its `more`; its `first` is still to be told. NULL: there are
+ * PT_FINDING_MORE already. */
+enum { PT_FINDING_MORE = 64 };
+struct pt_finding *pt_finding_add(struct pt_finding *finding);
 
 /* The event that breaks the property; NULL: none does, or it is not known. */
 const struct pt_step *pt_finding_breaks(const struct pt_finding *finding);
@@ -199,6 +212,9 @@ struct pt_finding_id {
     char text[17];
 };
 struct pt_finding_id pt_finding_id(const struct pt_finding *finding);
+
+/* Of violations with the same id: whether they are the same trouble, too (core/trouble.h). */
+bool pt_finding_is_same(const struct pt_finding *a, const struct pt_finding *b);
 
 /* A line of a suppression file. */
 struct pt_suppression {

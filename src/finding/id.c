@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "core/mttl.h"
+#include "core/trouble.h"
 #include "finding/finding.h"
 
 static int compare_names(const void *a, const void *b)
@@ -26,23 +27,15 @@ static void add(struct pt_buf *buf, const char *part, size_t len)
     pt_buf_add(buf, "", 1);
 }
 
-/* `worker#2` counts as `worker`. */
-static size_t plain_length(const char *name)
-{
-    const char *hash = strrchr(name, '#');
-    bool numbered = hash && hash > name && hash[1] && hash[strspn(hash + 1, "0123456789") + 1] == '\0';
-    return numbered ? (size_t)(hash - name) : strlen(name);
-}
-
 static void add_thread(struct pt_buf *buf, const char *name)
 {
-    add(buf, name, plain_length(name));
+    add(buf, name, pt_trouble_thread(name));
 }
 
 /* In the same order whichever is which. */
 static void add_threads(struct pt_buf *buf, const char *one, const char *other)
 {
-    size_t len = plain_length(one), other_len = plain_length(other);
+    size_t len = pt_trouble_thread(one), other_len = pt_trouble_thread(other);
     int order = memcmp(one, other, len < other_len ? len : other_len);
     bool swap = order > 0 || (order == 0 && len > other_len);
     add_thread(buf, swap ? other : one);
@@ -103,4 +96,22 @@ struct pt_finding_id pt_finding_id(const struct pt_finding *finding)
     snprintf(id.text, sizeof id.text, "%016llx", (unsigned long long)XXH64(buf.text, buf.len, 0));
     pt_buf_release(&buf);
     return id;
+}
+
+/* 0: it is none that core/trouble.h tells from others. */
+static uint64_t trouble_of(const struct pt_finding *finding)
+{
+    const struct pt_finding_first *first = &finding->first;
+    for (uint32_t i = 0; i < first->knew_count; i++) {
+        const struct pt_known *known = &first->knew[i];
+        if (strcmp(known->text, PT_MTTL_TEXT_RACES) == 0 && first->state > 0 && known->state > 0)
+            return pt_trouble_race((struct pt_trouble_side){first->event.loc, first->event.object},
+                                   (struct pt_trouble_side){known->from.loc, known->from.object});
+    }
+    return 0;
+}
+
+bool pt_finding_is_same(const struct pt_finding *a, const struct pt_finding *b)
+{
+    return trouble_of(a) == trouble_of(b);
 }

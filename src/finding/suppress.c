@@ -86,24 +86,22 @@ static bool step_matches(const char *pattern, const struct pt_step *step)
            pt_suppression_matches(pattern, step->thread, false);
 }
 
-/* A variable it names, or an object, a place or a thread of its run. */
-static bool names_match(const char *pattern, const struct pt_finding *finding)
+/* An object, a place or a thread of the violating event, of the one it races with or was disturbed by, or the block. */
+static bool sides_match(const char *pattern, const struct pt_finding *finding)
 {
-    for (uint32_t i = 0; i < finding->value_count && finding->initial; i++)
-        if (pt_suppression_matches(pattern, finding->initial[i].name, false))
-            return true;
-    for (uint32_t i = 0; i < finding->first.value_count; i++)
-        if (pt_suppression_matches(pattern, finding->first.values[i].name, false))
-            return true;
-    if (finding->first.state > 0 && step_matches(pattern, &finding->first.event))
+    const struct pt_finding_first *first = &finding->first;
+    if (first->state > 0 && step_matches(pattern, &first->event))
         return true;
-    for (uint32_t i = 0; i < finding->witness_count; i++)
-        if (step_matches(pattern, &finding->witness[i]))
+    for (uint32_t i = 0; i < first->knew_count; i++) {
+        const struct pt_known *known = &first->knew[i];
+        if (known->text[0] == '@')
+            continue;
+        if (known->state > 0 && step_matches(pattern, &known->from))
             return true;
-    for (uint32_t i = 0; i < finding->local_count; i++)
-        if (pt_suppression_matches(pattern, finding->locals[i].thread, false))
+        if (known->value.kind == PT_VALUE_STRING && pt_suppression_matches(pattern, known->value.s, false))
             return true;
-    return finding->text && pt_suppression_matches(pattern, finding->text, false);
+    }
+    return false;
 }
 
 static bool matches(const char *suppression, const struct pt_finding *finding)
@@ -113,9 +111,9 @@ static bool matches(const char *suppression, const struct pt_finding *finding)
     if (strncmp(suppression, "property:", type + 1) == 0)
         return pt_suppression_matches(pattern, finding->property, true);
     if (strncmp(suppression, "race:", type + 1) == 0)
-        return strstr(text, "race_free") && names_match(pattern, finding);
+        return strstr(text, "race_free") && sides_match(pattern, finding);
     if (strncmp(suppression, "atomicity:", type + 1) == 0)
-        return strstr(text, "atomic_block") && names_match(pattern, finding);
+        return strstr(text, "atomic_block") && sides_match(pattern, finding);
     return false;
 }
 

@@ -128,6 +128,40 @@ static void put_known(struct pt_json *json, const struct pt_known *known)
     pt_json_close(json, '}');
 }
 
+/* A violating state, and what its thread knew of the others. */
+static void put_first(struct pt_json *json, const struct pt_finding *finding)
+{
+    pt_json_string(json, "thread", finding->first.thread);
+    pt_json_uint(json, "state", finding->first.state);
+    if (finding->first.state > 0)
+        put_step(json, "event", &finding->first.event);
+    pt_json_open(json, "values", '{');
+    for (uint32_t i = 0; i < finding->first.value_count; i++)
+        pt_json_value(json, finding->first.values[i].name, finding->first.values[i].value);
+    pt_json_close(json, '}');
+    pt_json_open(json, "knew", '[');
+    for (uint32_t i = 0; i < finding->first.knew_count; i++)
+        put_known(json, &finding->first.knew[i]);
+    pt_json_close(json, ']');
+}
+
+static void put_more(struct pt_json *json, const struct pt_finding *finding)
+{
+    pt_json_open(json, "more", '[');
+    for (uint32_t i = 0; i < finding->more_count; i++) {
+        const struct pt_finding *other = finding->more[i];
+        pt_json_open(json, NULL, '{');
+        pt_json_string(json, "id", pt_finding_id(other).text);
+        put_first(json, other);
+        if (other->suppressed)
+            pt_json_string(json, "suppressed", other->suppressed);
+        if (other->known)
+            pt_json_bool(json, "known", true);
+        pt_json_close(json, '}');
+    }
+    pt_json_close(json, ']');
+}
+
 /* A decentralised property: where it is false, and what the first thread that broke it knew. */
 static void put_local(struct pt_json *json, const struct pt_finding *finding)
 {
@@ -151,19 +185,10 @@ static void put_local(struct pt_json *json, const struct pt_finding *finding)
     if (finding->verdict != PT_VERDICT_VIOLATED)
         return;
     pt_json_open(json, "first", '{');
-    pt_json_string(json, "thread", finding->first.thread);
-    pt_json_uint(json, "state", finding->first.state);
-    if (finding->first.state > 0)
-        put_step(json, "event", &finding->first.event);
-    pt_json_open(json, "values", '{');
-    for (uint32_t i = 0; i < finding->first.value_count; i++)
-        pt_json_value(json, finding->first.values[i].name, finding->first.values[i].value);
+    put_first(json, finding);
     pt_json_close(json, '}');
-    pt_json_open(json, "knew", '[');
-    for (uint32_t i = 0; i < finding->first.knew_count; i++)
-        put_known(json, &finding->first.knew[i]);
-    pt_json_close(json, ']');
-    pt_json_close(json, '}');
+    if (finding->more_count)
+        put_more(json, finding);
 }
 
 static void put_message(struct pt_json *json, const struct pt_finding *finding)

@@ -1,5 +1,5 @@
 /*
- * Several results as one: the same violation, by its id, is kept once with a count; a property that was violated
+ * Several results as one: the same violation, by its id and what it is, is kept once with a count; a property that was violated
  * somewhere is violated, whatever other results say of it. Blocks are the same when thread and number are too, since
  * those of one name in one thread share an id; the worst verdict stands, and occurrences in runs add up.
  */
@@ -16,7 +16,8 @@ static struct pt_finding *find(const struct pt_result *result, const struct pt_f
         struct pt_finding *candidate = result->findings[i];
         if (candidate->verdict != finding->verdict || strcmp(candidate->property, finding->property) != 0)
             continue;
-        if (finding->verdict != PT_VERDICT_VIOLATED || strcmp(id.text, pt_finding_id(candidate).text) == 0)
+        if (finding->verdict != PT_VERDICT_VIOLATED ||
+            (strcmp(id.text, pt_finding_id(candidate).text) == 0 && pt_finding_is_same(finding, candidate)))
             return candidate;
     }
     return NULL;

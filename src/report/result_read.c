@@ -123,14 +123,15 @@ static void read_witness_from(struct reading *r, const json_t *object, struct pt
     finding->from_values = read_values(r, rd_object(r, from, "witness_from", "values"), &finding->from_count);
 }
 
-static void read_violation(struct reading *r, const json_t *object, struct pt_finding *finding)
+/* `own`: where people's decisions stand. */
+static void read_violation(struct reading *r, const json_t *object, const json_t *own, struct pt_finding *finding)
 {
     static const char *const hows[] = {"none", "observed", "predicted", "dead", "late", NULL};
     finding->how =
         (enum pt_how)word_index(r, rd_string(r, object, "a violated property", "how"), hows, "way to violate");
-    finding->suppressed = rd_string_or(r, object, "a property", "suppressed", NULL);
-    finding->known = rd_bool_or(r, object, "a property", "known", false);
-    finding->times = (uint32_t)rd_uint_or(r, object, "a property", "times", UINT32_MAX, 0);
+    finding->suppressed = rd_string_or(r, own, "a property", "suppressed", NULL);
+    finding->known = rd_bool_or(r, own, "a property", "known", false);
+    finding->times = (uint32_t)rd_uint_or(r, own, "a property", "times", UINT32_MAX, 0);
     if (json_object_get(object, "confirmed"))
         finding->confirm = rd_bool_or(r, object, "a property", "confirmed", false) ? PT_CONFIRM_YES : PT_CONFIRM_NO;
     finding->not_reproduced = rd_string_or(r, object, "a property", "not_reproduced", NULL);
@@ -189,11 +190,11 @@ static void read_known(struct reading *r, const json_t *object, struct pt_known 
         rd_step(r, json_object_get(object, "event"), "\"knew\"", &known->from);
 }
 
-/* mttl: the first violating state. */
-static void read_first(struct reading *r, const json_t *object, struct pt_finding *finding)
+/* mttl: a violating state. */
+static void read_first(struct reading *r, const json_t *member, struct pt_finding *finding)
 {
     struct pt_finding_first *first = &finding->first;
-    const json_t *member = rd_object(r, object, "a property", "first"), *knew;
+    const json_t *knew;
     if (!member) {
         rd_fail(r, "a violated property of kind \"mttl\" has no \"first\"");
         return;
@@ -238,7 +239,8 @@ static void read_figures(struct reading *r, const json_t *object, struct pt_find
     finding->peak_bytes = rd_uint_or(r, object, "a property", "peak_bytes", INT64_MAX, 0);
 }
 
-static struct pt_finding *read_finding(struct reading *r, const json_t *object)
+/* A property's finding, or the one of its `more` that is given. */
+static struct pt_finding *read_finding(struct reading *r, const json_t *object, const json_t *more)
 {
     static const char *const verdicts[] = {"holds", "violated", "unknown", "error", NULL};
     struct pt_finding *finding = pt_finding_new();
@@ -259,12 +261,14 @@ static struct pt_finding *read_finding(struct reading *r, const json_t *object)
     if (!r->failed && strcmp(finding->kind, "within") == 0)
         rd_within(r, object, finding);
     if (finding->verdict == PT_VERDICT_VIOLATED && !r->failed) {
-        read_violation(r, object, finding);
+        read_violation(r, object, more ? more : object, finding);
         if (strcmp(finding->kind, "mttl") == 0)
-            read_first(r, object, finding);
+            read_first(r, more ? more : rd_object(r, object, "a property", "first"), finding);
     }
     if (strcmp(finding->kind, "mttl") == 0 && !r->failed)
         read_locals(r, object, finding);
+    if (more)
+        finding->local_count = 0; /* they are the property's */
     return finding;
 }
 
@@ -296,9 +300,13 @@ static void read_properties(struct reading *r, const json_t *root, struct pt_loa
     result->threads = rd_uint(r, root, "the result", "threads", INT64_MAX);
     result->torn = torn != NULL;
     snprintf(result->torn_message, sizeof result->torn_message, "%s", torn ? torn : "");
-    result->findings = pt_xcalloc(size + 1, sizeof *result->findings);
-    for (size_t i = 0; i < size && !r->failed; i++)
-        result->findings[result->count++] = read_finding(r, json_array_get(list, i));
+    size_t cap = 0;
+    for (size_t i = 0; i < size && !r->failed; i++) {
+        const json_t *object = json_array_get(list, i), *more = json_object_get(object, "more");
+        PT_PUSH(result->findings, result->count, cap, read_finding(r, object, NULL));
+        for (size_t k = 0; k < json_array_size(more) && k < PT_FINDING_MORE && !r->failed; k++)
+            PT_PUSH(result->findings, result->count, cap, read_finding(r, object, json_array_get(more, k)));
+    }
 }
 
 void pt_loaded_free(struct pt_loaded *loaded)

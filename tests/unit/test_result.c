@@ -144,8 +144,18 @@ static void test_suppressions(void **state)
     struct pt_err err;
     static const char text[] = "# comment\n\n  property:p  \r\nrace:^counter$\ndeadlock:foo";
     struct pt_binding variable = {.name = "counter"};
-    struct pt_finding race = {
-        .property = "q", .kind = "mttl", .text = "race_free(counter)", .initial = &variable, .value_count = 1};
+    struct pt_known with = {.text = "races with",
+                            .thread = "worker",
+                            .state = 2,
+                            .from = {.thread = "worker", .op = "w", .object = "other", .loc = "b.c:2"}};
+    struct pt_finding race = {.property = "q",
+                              .kind = "mttl",
+                              .text = "race_free(*)",
+                              .first = {.thread = "main",
+                                        .state = 3,
+                                        .event = {.thread = "main", .op = "w", .object = "counter", .loc = "a.c:1"},
+                                        .knew = &with,
+                                        .knew_count = 1}};
     struct pt_finding other = {
         .property = "r", .kind = "ltl", .text = "counter > 0", .initial = &variable, .value_count = 1};
     struct pt_finding named = {.property = "p", .kind = "ltl", .text = ""};
@@ -155,6 +165,11 @@ static void test_suppressions(void **state)
     assert_string_equal(pt_suppressions_match(&list, &named)->text, "property:p");
     assert_string_equal(pt_suppressions_match(&list, &race)->text, "race:^counter$");
     assert_null(pt_suppressions_match(&list, &other));
+    race.first.event.object = "limit"; /* the property's text has an "a", an event of it has not */
+    assert_null(pt_suppressions_match(&list, &race));
+    static const char sides[] = "race:^a$\nrace:b.c\n";
+    assert_int_equal(pt_suppressions_add(&list, "s", sides, sizeof sides - 1, &err), PT_OK);
+    assert_string_equal(pt_suppressions_match(&list, &race)->text, "race:b.c");
     assert_int_equal(pt_suppressions_add(&list, "s", "ok\n", 3, &err), PT_EINPUT);
     assert_int_equal(pt_suppressions_add(&list, "s", "\nfoo:bar\n", 9, &err), PT_EINPUT);
     assert_int_equal(err.line, 2);

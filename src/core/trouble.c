@@ -1,0 +1,57 @@
+#include "core/trouble.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* FNV-1a. */
+static uint64_t hash_byte(uint64_t value, char byte)
+{
+    return (value ^ (unsigned char)byte) * UINT64_C(0x100000001b3);
+}
+
+static uint64_t hash(const char *text, size_t len)
+{
+    uint64_t value = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < len; i++)
+        value = hash_byte(value, text[i]);
+    return value;
+}
+
+/* The same whichever of the two comes first. */
+static uint64_t both(uint64_t one, uint64_t other)
+{
+    uint64_t sum = one + other, mixed = (sum ^ (one ^ other) >> 7) * UINT64_C(0x9e3779b97f4a7c15);
+    return mixed ? mixed : 1;
+}
+
+/* Without the numbers of elements, `a[].b` for `a[3].b`; an address is no name. */
+static uint64_t side(struct pt_trouble_side side)
+{
+    uint64_t value = hash_byte(hash(side.place, strlen(side.place)), 0);
+    bool inside = false;
+    for (const char *at = side.object; *at && strncmp(side.object, "0x", 2) != 0; at++) {
+        inside = *at == '[' || (inside && *at >= '0' && *at <= '9');
+        if (!inside || *at == '[')
+            value = hash_byte(value, *at);
+    }
+    return value;
+}
+
+uint64_t pt_trouble_race(struct pt_trouble_side one, struct pt_trouble_side other)
+{
+    return both(side(one), side(other));
+}
+
+uint32_t pt_trouble_thread(const char *name)
+{
+    size_t len = strlen(name), at = len;
+    while (at > 0 && name[at - 1] >= '0' && name[at - 1] <= '9')
+        at--;
+    return (uint32_t)(at < len && at > 1 && name[at - 1] == '#' ? at - 1 : len);
+}
+
+uint64_t pt_trouble_block(const char *block, const char *thread, const char *other)
+{
+    return both(hash(thread, pt_trouble_thread(thread)), hash(other, pt_trouble_thread(other))) ^
+           hash(block, strlen(block)) << 1;
+}

@@ -1,0 +1,22 @@
+/*
+ * When two violations of a decentralised property are the same trouble. A property with race_free or atomic_block
+ * stands for many: each race, and each block that is disturbed, is told once, and people decide about each by itself. A
+ * race is known by its two sides, whichever came second: the place in the source and what was accessed there, elements
+ * of an array being one and memory without a name too; a disturbed block by its name and those of the two threads,
+ * `worker#2` counting as `worker`. Other properties are one trouble.
+ */
+#ifndef PT_CORE_TROUBLE_H
+#define PT_CORE_TROUBLE_H
+
+#include <stdint.h>
+
+struct pt_trouble_side {
+    const char *place, *object;
+};
+/* Never 0. */
+uint64_t pt_trouble_race(struct pt_trouble_side one, struct pt_trouble_side other);
+uint64_t pt_trouble_block(const char *block, const char *thread, const char *other);
+/* How much of a thread's name its start function is: all but the `#2` at its end. */
+uint32_t pt_trouble_thread(const char *name);
+
+#endif
