@@ -1,7 +1,7 @@
 /*
- * Several results as one: the same violation, by its id and what it is, is kept once with a count; a property that was violated
- * somewhere is violated, whatever other results say of it. Blocks are the same when thread and number are too, since
- * those of one name in one thread share an id; the worst verdict stands, and occurrences in runs add up.
+ * Several results as one: the same violation, by its id and what it is, is kept once with a count; a property that was
+ * violated somewhere is violated, whatever other results say of it. Blocks are the same when thread and number are too,
+ * since those of one name in one thread share an id; the worst verdict stands, and occurrences in runs add up.
  */
 #include <stdlib.h>
 #include <string.h>
