@@ -17,11 +17,20 @@ static uint64_t hash(const char *text, size_t len)
     return value;
 }
 
+/* Every bit of the result depends on every bit (MurmurHash3's finaliser), so that sums of such numbers say something.
+ */
+static uint64_t mix(uint64_t value)
+{
+    value = (value ^ value >> 33) * UINT64_C(0xff51afd7ed558ccd);
+    value = (value ^ value >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+    return value ^ value >> 33;
+}
+
 /* The same whichever of the two comes first. */
 static uint64_t both(uint64_t one, uint64_t other)
 {
-    uint64_t sum = one + other, mixed = (sum ^ (one ^ other) >> 7) * UINT64_C(0x9e3779b97f4a7c15);
-    return mixed ? mixed : 1;
+    uint64_t sum = mix(one) + mix(other);
+    return sum ? sum : 1;
 }
 
 /* Without the numbers of elements, `a[].b` for `a[3].b`; an address is no name. */
@@ -52,6 +61,6 @@ uint32_t pt_trouble_thread(const char *name)
 
 uint64_t pt_trouble_block(const char *block, const char *thread, const char *other)
 {
-    return both(hash(thread, pt_trouble_thread(thread)), hash(other, pt_trouble_thread(other))) ^
-           hash(block, strlen(block)) << 1;
+    uint64_t threads = both(hash(thread, pt_trouble_thread(thread)), hash(other, pt_trouble_thread(other)));
+    return both(threads, hash(block, strlen(block)));
 }

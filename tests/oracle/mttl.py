@@ -223,6 +223,38 @@ def _since(a, b):
     return result
 
 
+def sides(computation, t, k):
+    """What the state shows by race_free(*) and by atomic_block(b): for each, the two sides of every trouble. An access that only
+    does again what its thread did just before is not news: the first of them may stand for it."""
+    races, blocks = set(), set()
+    event, count = computation.event(t, k), computation.execution(t, k, "b")
+    for j in computation.known(t, k) - {t}:
+        _, n = computation.latest(t, k, j)
+        if races_with(computation, (t, k), (j, n)):
+            latest = computation.event(j, n)
+            while n and (computation.event(j, n).op, computation.event(j, n).obj) == (latest.op, latest.obj):
+                races.add(frozenset({(event.loc, event.obj), (computation.event(j, n).loc, event.obj)}))
+                n -= 1
+        known = computation.latest(*computation.latest(t, k, j), t)
+        if count and computation.execution(*known, "b") == count:
+            blocks.add(frozenset({t, j}))
+    return races, blocks
+
+
+def races_with(computation, state, other):
+    """Two accesses of one variable that are not atomic: a write, and a write or a read in a thread that has written before."""
+    one, two = computation.event(*state), computation.event(*other)
+    if not one or not two or one.obj != two.obj:
+        return False
+
+    def wrote(t, k):
+        return any(e.op == "w" and e.obj == one.obj for e in computation.events[t][:k])
+
+    plain = one.op in ("r", "w") and two.op in ("r", "w")
+    return plain and "w" in (one.op, two.op) and all(
+        computation.event(*s).op == "w" or wrote(*s) for s in (state, other))
+
+
 def timeline(trace, named):
     """The states of all threads in the order in which the trace makes them; named threads that it lacks last."""
     met, counts, states = set(), {}, []

@@ -40,6 +40,13 @@ class Maker(TraceMaker):
         else:
             super().step()
 
+    def emit(self, thread, op):
+        """Few places, so that threads come by the same ones again; sometimes none."""
+        super().emit(thread, op)
+        fields = self.lines[-1].split("|")
+        fields[2] = f"a.c:{self.rng.randint(1, 6)}" if self.rng.random() < 0.9 else "-"
+        self.lines[-1] = "|".join(fields)
+
     def block(self, thread):
         """Enter or leave the block b, which may nest."""
         inside = self.blocks.get(thread, 0)
