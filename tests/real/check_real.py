@@ -2,8 +2,8 @@
 """Real programs, unmodified: check_real.py PORTENT FOLDER
 
 Builds memcached and pbzip2, whose sources tests/real/fetch has put into FOLDER, with clang and with `portent cc` / `portent c++`; runs
-both builds under the same load, the second one under `portent run` with a property over its own globals; compares what they
-answer. The last line is `real: N passed, M failed`.
+both builds under the same load, the second one under `portent run` with properties over its own globals, and once more with
+race_free(*), which its threads check themselves; compares what they answer. The last line is `real: N passed, M failed`.
 """
 import bz2
 import glob
@@ -154,19 +154,35 @@ def verdicts(result):
         raise Failure("no relevant event was observed")
 
 
+def races(result):
+    """What race_free(*) found: each race once. Whether they are harmful, people have to say."""
+    with open(result, encoding="utf-8") as file:
+        (found,) = json.load(file)["properties"]
+    if found["verdict"] not in ("holds", "violated"):
+        raise Failure(f"no answer: {found}")
+    print(f"  races: {found['verdict']}, {found['states']} states")
+    for first in [found["first"], *found.get("more", [])] if found["verdict"] == "violated" else []:
+        event = first["event"]
+        for known in first["knew"]:
+            other = known["event"]
+            print(f"    {event['op']}({event['object']}) by {event['thread']} ({event['loc']}) races with "
+                  f"{other['op']}({other['object']}) by {other['thread']} ({other['loc']})")
+
+
 def memcached(portent, folder):
     plain, instrumented, version = build(folder, "memcached", portent, False, build_memcached)
     options = ["-u", "nobody"] if os.getuid() == 0 else []
     port, result = free_port(), os.path.join(folder, "memcached.json")
     expected, plain_seconds, _ = serve([plain + "/memcached", "-l", "127.0.0.1", "-p", str(port), "-t", "4", *options], port)
-    port = free_port()
-    observed, seconds, _ = serve([portent, "run", "-r", result, "-s", os.path.join(HERE, "memcached.prop"), "--",
-                                  instrumented + "/memcached", "-l", "127.0.0.1", "-p", str(port), "-t", "4", *options], port)
-    print(f"{version}: {CLIENTS} clients, {CLIENTS * REQUESTS} requests: plain {plain_seconds:.2f} s, observed {seconds:.2f} s "
-          f"({seconds / plain_seconds:.1f}x)")
-    verdicts(result)
-    if observed != expected:
-        raise Failure("the replies differ from the plain build's")
+    for properties, tell in (("memcached.prop", verdicts), ("races.prop", races)):
+        port = free_port()
+        observed, seconds, _ = serve([portent, "run", "-r", result, "-s", os.path.join(HERE, properties), "--",
+                                      instrumented + "/memcached", "-l", "127.0.0.1", "-p", str(port), "-t", "4", *options], port)
+        print(f"{version}, {properties}: {CLIENTS} clients, {CLIENTS * REQUESTS} requests: plain {plain_seconds:.2f} s, observed "
+              f"{seconds:.2f} s ({seconds / plain_seconds:.1f}x)")
+        tell(result)
+        if observed != expected:
+            raise Failure("the replies differ from the plain build's")
 
 
 # --- pbzip2 ---
@@ -189,18 +205,20 @@ def pbzip2(portent, folder):
     status, plain_seconds, said = compress([plain + "/pbzip2"], source, source + ".plain.bz2")
     if status != 0:
         raise Failure(said)
-    status, seconds, said = compress([portent, "run", "--exit-code", "0", "-r", result, "-s", os.path.join(HERE, "pbzip2.prop"), "--",
-                                      instrumented + "/pbzip2"], source, source + ".bz2")
-    if status != 0:
-        raise Failure(said)
-    print(f"{version}: 8 MiB, 4 threads: plain {plain_seconds:.2f} s, observed {seconds:.2f} s ({seconds / plain_seconds:.1f}x)")
-    verdicts(result)
-    with open(source, "rb") as file, bz2.open(source + ".bz2") as archive:
-        if archive.read() != file.read():
-            raise Failure("the archive does not hold what was compressed")
-    with open(source + ".plain.bz2", "rb") as one, open(source + ".bz2", "rb") as other:
-        if one.read() != other.read():
-            raise Failure("the archive differs from the plain build's")
+    for properties, tell in (("pbzip2.prop", verdicts), ("races.prop", races)):
+        status, seconds, said = compress([portent, "run", "--exit-code", "0", "-r", result, "-s", os.path.join(HERE, properties), "--",
+                                          instrumented + "/pbzip2"], source, source + ".bz2")
+        if status != 0:
+            raise Failure(said)
+        print(f"{version}, {properties}: 8 MiB, 4 threads: plain {plain_seconds:.2f} s, observed {seconds:.2f} s "
+              f"({seconds / plain_seconds:.1f}x)")
+        tell(result)
+        with open(source, "rb") as file, bz2.open(source + ".bz2") as archive:
+            if archive.read() != file.read():
+                raise Failure("the archive does not hold what was compressed")
+        with open(source + ".plain.bz2", "rb") as one, open(source + ".bz2", "rb") as other:
+            if one.read() != other.read():
+                raise Failure("the archive differs from the plain build's")
     must([instrumented + "/pbzip2", "-t", source + ".plain.bz2"])
 
 
