@@ -6,6 +6,7 @@ are slow and machines busy: tests wait for what must come, and never for a time.
 """
 import contextlib
 import os
+import random
 import select
 import signal
 import socket
@@ -163,7 +164,7 @@ def slow_reader_loses_and_the_sum_is_exact():
     select.select([program.process.stdout], [], [], 60)  # it does not wait for us
     line = program.process.stdout.readline()
     true("done " + line, line.startswith("done"))
-    stream.read(seconds=60)
+    stream.read()
     program.end()
     sums(stream)
     true("the end was told", stream.bye)
@@ -177,7 +178,7 @@ def stopped_reader_stops_nobody():
     program = Program("flood", 1000000)
     reader = subprocess.Popen([sys.executable, "-c", "import sys; sys.path.insert(0, sys.argv[1]); from wire_stream import *\n"
                                "s = Stream(sys.argv[2]); s.keep = False; s.read(until=lambda x: x.clocks)\n"
-                               "print('on', flush=True); s.read(seconds=60)\n"
+                               "print('on', flush=True); s.read()\n"
                                "print(s.expected - s.hello['number'] == s.received + s.lost_count(), len(s.lost) > 0)",
                                HERE, program.address], stdout=subprocess.PIPE, text=True)
     same("reader", reader.stdout.readline(), "on\n")
@@ -219,7 +220,7 @@ def blocked_before_anybody_came():
     program = Program("waiting")
     program.go()
     wanted = {"main": "blocked: join", "waiter": "blocked: condition", "poster": "running"}
-    found, limit = None, time.monotonic() + 30
+    found, limit = None, time.monotonic() + 60
     while found != wanted and time.monotonic() < limit:  # it may not have got there yet
         stream = program.connect()
         states = {event[1]: event for event in stream.snapshot if event[2] == "state"}
@@ -334,11 +335,18 @@ def socket_file():
     os.unlink(path)
 
 
+def free_port():
+    """One that nobody has, and nobody is given who asks for any: it is below those."""
+    while True:
+        port = random.SystemRandom().randrange(12000, 32000)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("0.0.0.0", port))
+            return port
+
+
 @test
 def tcp_and_strangers():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     true("tcp", watch("beat", 3, address=f"tcp:127.0.0.1:{port}").bye)
     for address, message in {f"tcp:0.0.0.0:{port}": "only loopback addresses are served, unless events_any=1 is set",
                              f"'tcp:[::]:{port}'": "only loopback addresses", f"tcp:8.8.8.8:{port}": "only loopback addresses",
@@ -363,9 +371,10 @@ def ends():
     program = Program("crash", 10)
     stream = program.connect()
     program.go()
+    stream.read(until=lambda s: len(s.all("event")) == 10)
+    program.go()
     stream.read()
     program.end(-signal.SIGABRT)
-    true("beats", 1 <= len(stream.all("event")) <= 10)  # the last millisecond may be missing
     sums(stream)
     true("no farewell", not stream.bye)
     program = Program("fork", 10)
@@ -392,15 +401,17 @@ def ends():
 
 @test
 def closed_descriptors():
-    program = Program("closing", 100)
+    """The sender, which has nobody to send to, does not spin: the program pauses nearly all of the time, and so must it."""
+    program = Program("closing", 300)
     stream = program.connect()
-    before = os.times().children_user + os.times().children_system
+    before = os.times()
     program.go()
     stream.read()
-    program.end()
+    out, _ = program.end()
     true("cut off", not stream.bye)
-    used = os.times().children_user + os.times().children_system - before
-    true(f"the sender does not spin ({used} s)", used < 0.08)
+    after = os.times()
+    used = after.children_user + after.children_system - before.children_user - before.children_system
+    true(f"the sender does not spin ({used} s, {out})", used < 0.5 * float(out.split()[1]))
 
 
 @test
