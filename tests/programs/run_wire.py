@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 
-from suite import Suite, same, true
+from suite import Failure, Suite, same, true
 from wire_stream import Stream, dial
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -189,6 +189,23 @@ def stopped_reader_stops_nobody():
     reader.send_signal(signal.SIGCONT)
     # what was queued when the program ended is still there; the stream is cut off after it
     same("sum", reader.communicate(timeout=60)[0].split()[0], "True")
+
+
+@test
+def reader_held_up_at_the_end():
+    """One that takes nothing for half a second gets the rest all the same. Where the machine makes more of it, it is tried again."""
+    for _ in range(5):
+        program = Program("flood", 30000)
+        stream = program.connect()
+        program.go()
+        true("done", program.process.stdout.readline().startswith("done"))
+        time.sleep(0.5)
+        stream.read()
+        program.end()
+        sums(stream)
+        if stream.bye:
+            return
+    raise Failure("the end was not told")
 
 
 @test
