@@ -232,12 +232,42 @@ void pt_names_introduce(uint32_t number, uint32_t parent, uint32_t tid, uint64_t
         thread->tid = tid;
 }
 
-/* Whoever waits for a thread may mention it before it has said anything, if nobody listened when it was created. */
+static void brief_of(const struct pt_thread *thread, struct brief *brief)
+{
+    *brief = (struct brief){thread->number, thread->parent, thread->tid, thread->runs, "", 0, 0};
+    memcpy(brief->label, thread->label, sizeof brief->label);
+}
+
+struct search {
+    uint32_t number;
+    bool found;
+    struct brief brief;
+};
+
+static void recognise(void *context, const struct pt_thread *thread)
+{
+    struct search *search = context;
+    if (thread->number != search->number)
+        return;
+    search->found = true;
+    brief_of(thread, &search->brief);
+}
+
+/* Whoever waits for a thread may mention it before it has said anything, if nobody listened when it was created; and it
+ * may have been in no list when the survey was made: its parent was in the middle of creating it. */
 struct pt_known *pt_names_thread(uint32_t number)
 {
     struct pt_known *thread = find(number);
-    if (!thread) {
-        thread = make(number);
+    if (thread)
+        return thread;
+    thread = make(number);
+    struct search search = {.number = number};
+    pt_thread_each(recognise, &search);
+    if (search.found) {
+        introduce(thread, search.brief.runs, search.brief.label);
+        thread->parent = search.brief.parent;
+        thread->tid = search.brief.tid;
+    } else {
         give_name(thread, number ? "thread" : "main");
     }
     return thread;
@@ -271,8 +301,7 @@ static void note(void *context, const struct pt_thread *thread)
     if (survey->count == survey->room)
         return;
     struct brief *brief = &survey->list[survey->count++];
-    *brief = (struct brief){thread->number, thread->parent, thread->tid, thread->runs, "", 0, 0};
-    memcpy(brief->label, thread->label, sizeof brief->label);
+    brief_of(thread, brief);
     /* a state that changes meanwhile is told by an event: somebody is connected already */
     brief->waits = atomic_load_explicit(&thread->waits, memory_order_seq_cst);
     brief->waits_for = atomic_load_explicit(&thread->waits_for, memory_order_seq_cst);

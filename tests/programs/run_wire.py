@@ -265,10 +265,9 @@ def waited_for_before_it_began():
         same("it goes on", program.process.stdout.readline(), "created\n")
         if stream:
             stream.read(until=lambda s: any(event[3] == "blocked: join" for event in s.all("state")))
-        else:
-            while not stream or not any(event[3] == "blocked: join" for event in stream.snapshot):
-                stream = program.connect()
-            same(comes, stream.text(0, [event for event in stream.snapshot if event[3] == "blocked: join"][0][5]), "latecomer")
+        while not stream or not any(event[3] == "blocked: join" for event in stream.snapshot + stream.events):
+            stream = program.connect()
+        same(comes, stream.text(0, [event for event in stream.snapshot + stream.events if event[3] == "blocked: join"][0][5]), "latecomer")
         program.go()
         stream.read()
         program.end()
