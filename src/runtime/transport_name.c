@@ -309,7 +309,22 @@ static void note(void *context, const struct pt_thread *thread)
         brief->waits = PT_STATE_RUNNING;
 }
 
-/* Threads are listed under a lock of the program's threads; names are found afterwards. */
+/* Shell's: qsort may allocate. */
+static void sort(struct brief *list, uint32_t count)
+{
+    for (uint32_t gap = count / 2; gap; gap /= 2) {
+        for (uint32_t i = gap; i < count; i++) {
+            struct brief moved = list[i];
+            uint32_t at = i;
+            for (; at >= gap && list[at - gap].number > moved.number; at -= gap)
+                list[at] = list[at - gap];
+            list[at] = moved;
+        }
+    }
+}
+
+/* Threads are listed under a lock of the program's threads; names are found afterwards, in the order in which the
+ * threads were started: `worker#2` is the second one. */
 void pt_names_survey(void)
 {
     struct survey survey = {.room = 1 << KNOWN_BITS};
@@ -317,6 +332,7 @@ void pt_names_survey(void)
     if (!survey.list)
         return;
     pt_thread_each(note, &survey);
+    sort(survey.list, survey.count);
     for (uint32_t i = 0; i < survey.count; i++) {
         const struct brief *brief = &survey.list[i];
         pt_names_introduce(brief->number, brief->parent, brief->tid, brief->runs, brief->label);

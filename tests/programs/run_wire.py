@@ -276,6 +276,21 @@ def waited_for_before_it_began():
 
 
 @test
+def numbered_as_they_were_started():
+    """Threads of one function that were there before anybody came."""
+    program = Program("crowd", 40)
+    program.go()
+    same("they are there", program.process.stdout.readline(), "created\n")
+    stream = program.connect()
+    program.go()
+    stream.read()
+    program.end()
+    sums(stream)
+    same("names", sorted((event[4], event[1]) for event in stream.all("int")),
+         [(1, "sleeper")] + [(i, f"sleeper#{i}") for i in range(2, 41)])
+
+
+@test
 def readers_that_misbehave():
     program = Program("halves", 300)
     good = program.connect()

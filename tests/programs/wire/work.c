@@ -11,6 +11,7 @@
  *   exec      events, then the program again as `beat`
  *   closing   closes all descriptors but the first three, then COUNT events
  *   waiting   main joins a thread that waits for a condition, until another line comes
+ *   crowd     COUNT threads wait for another line, then each says which it is
  *   late      main joins a thread that takes its time to begin (late.c)
  *   watched   hooks called by hand, as instrumented code calls them
  * It waits for a line on standard input before it begins, so that readers can connect, and prints what it has done.
@@ -222,6 +223,31 @@ static void wait_for_a_line(void)
     pthread_join(threads[1], NULL);
 }
 
+static void *sleeper(void *which)
+{
+    pthread_mutex_lock(&lock_a);
+    while (!go)
+        pthread_cond_wait(&condition, &lock_a);
+    portent_internal("which", (long)which);
+    pthread_mutex_unlock(&lock_a);
+    return NULL;
+}
+
+static void crowd(void)
+{
+    pthread_t threads[64];
+    for (long i = 0; i < count && i < 64; i++)
+        pthread_create(&threads[i], NULL, sleeper, (void *)(i + 1));
+    puts("created");
+    getchar();
+    pthread_mutex_lock(&lock_a);
+    go = 1;
+    pthread_cond_broadcast(&condition);
+    pthread_mutex_unlock(&lock_a);
+    for (long i = 0; i < count && i < 64; i++)
+        pthread_join(threads[i], NULL);
+}
+
 static void *latecomer(void *argument)
 {
     portent_event("late");
@@ -273,6 +299,8 @@ static void run(const char *mode, char **arguments)
         beat(count);
     } else if (strcmp(mode, "waiting") == 0)
         wait_for_a_line();
+    else if (strcmp(mode, "crowd") == 0)
+        crowd();
     else if (strcmp(mode, "late") == 0)
         wait_for_a_latecomer();
     else if (strcmp(mode, "fork") == 0)
