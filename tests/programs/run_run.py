@@ -301,6 +301,21 @@ def follow_fork():
 
 
 @test
+def numbered():
+    """`worker#2` is the second one that was started, however late the first one begins."""
+    done = run("cc", "-shared", "-fPIC", "-D_GNU_SOURCE", os.path.join(HERE, "tardy.c"), "-o", "tardy.so")
+    same(f"exit status of cc: {done.stderr}", done.returncode, 0)
+    done = run(PORTENT, "cc", "-O2", "-pthread", os.path.join(HERE, "numbered.c"), "./tardy.so", "-o", "numbered")
+    same(f"exit status of portent cc: {done.stderr}", done.returncode, 0)
+    write("p.prop", "property p: level < 3;")
+    for more, arguments in (([], []), ([], ["fail"]), (["--record-all"], [])):
+        done = run(PORTENT, "run", *more, "-s", "p.prop", "-o", "t.trace", "--", "./numbered", *arguments)
+        same(f"exit status: {done.stderr}", done.returncode, 0)
+        same(f"who wrote what {more} {arguments}", [line[:2] for line in events("t.trace") if line[1].startswith("w(level)")],
+             [["worker#2", "w(level)=2"], ["worker", "w(level)=1"]])
+
+
+@test
 def mistakes():
     """Misspelt names, files that are not there, and options out of range get a sentence each that helps."""
     done = run(PORTENT, "c++", "-O2", "-pthread", os.path.join(HERE, "statics.cc"), "-o", "statics")

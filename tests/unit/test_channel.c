@@ -425,9 +425,17 @@ static void names_in_order_of_creation(void **state)
     expect(f, "worker|w(x)=2|-|c=worker:1");
     put_thread(f, 0, 9, 16, ""); /* threads 3 to 8 do not say anything */
     put_write(f, 0, 3, 9, 1, 0, 0, 3);
-    expect(f, "nothing");
-    f->now += SECOND / 10;
+    for (int i = 0; i < 10; i++) {
+        expect(f, "nothing");
+        f->now += SECOND / 10;
+    }
     expect(f, "worker#3|w(x)=3|-|c=worker#3:1");
+    put_thread(f, 0, 19, 16, "");
+    put_write(f, 0, 4, 19, 1, 0, 0, 4);
+    expect(f, "nothing");
+    f->map->dropped = 1; /* it may be what they had to say */
+    f->now += SECOND / 10;
+    expect(f, "worker#4|w(x)=4|-|c=worker#4:1");
 }
 
 static void reads_as(struct fixture *f, uint32_t object, const void *bytes, uint32_t len, const char *line)
