@@ -26,7 +26,7 @@ DOCUMENTS = ("README.md", "examples/model/README.md", "examples/monitor/README.m
 PACED = ("docs/tutorial.md", "examples/water/README.md", "examples/bank/README.md", "examples/queue/README.md",
          "examples/atomic/README.md", "examples/stages/README.md", "examples/transfer/README.md",
          "examples/knowledge/README.md", "examples/checking/README.md", "examples/mutex/README.md", "examples/recover/README.md")
-ATTEMPTS = 5
+ATTEMPTS = 20
 BLOCK = re.compile(r"^```(?P<language>[a-z]+)(?: (?P<file>[\w.-]+))?\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

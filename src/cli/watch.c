@@ -90,6 +90,7 @@ struct watch {
     bool offset_known;
     int64_t offset;        /* our clock minus the stream's, at least */
     uint64_t last_arrival; /* by our clock */
+    uint64_t last_look;    /* likewise: what came before it has been read */
     bool bye, cut_off;     /* how the stream ended */
 };
 
@@ -338,10 +339,11 @@ static enum pt_status receive(struct watch *watch, bool *ret_over, struct pt_err
     return PT_OK;
 }
 
-/* Nothing has come for long: our clock stands in for the stream's. */
+/* Nothing had come for long when we looked: our clock, of that moment, stands in for the stream's. (We may have been
+ * held up since, and something may have come.) */
 static void wait_in_silence(struct watch *watch)
 {
-    uint64_t now = pt_progress_now();
+    uint64_t now = watch->last_look;
     if (!watch->offset_known || now - watch->last_arrival < SILENCE)
         return;
     struct pt_event clock = {.op = PT_OP_CLOCK,
@@ -411,6 +413,7 @@ static bool wait_for_stream(struct watch *watch)
     struct pollfd wanted[] = {{.fd = watch->fd, .events = POLLIN},
                               {.fd = pt_live_keys(), .events = POLLIN},
                               {.fd = watch->http ? pt_http_wait(watch->http, &timeout) : -1, .events = POLLIN}};
+    watch->last_look = pt_progress_now();
     int ready = poll(wanted, 3, timeout);
     if (watch->http)
         pt_http_run(watch->http);

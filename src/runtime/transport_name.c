@@ -232,12 +232,42 @@ void pt_names_introduce(uint32_t number, uint32_t parent, uint32_t tid, uint64_t
         thread->tid = tid;
 }
 
-/* Whoever waits for a thread may mention it before it has said anything, if nobody listened when it was created. */
+static void brief_of(const struct pt_thread *thread, struct brief *brief)
+{
+    *brief = (struct brief){thread->number, thread->parent, thread->tid, thread->runs, "", 0, 0};
+    memcpy(brief->label, thread->label, sizeof brief->label);
+}
+
+struct search {
+    uint32_t number;
+    bool found;
+    struct brief brief;
+};
+
+static void recognise(void *context, const struct pt_thread *thread)
+{
+    struct search *search = context;
+    if (thread->number != search->number)
+        return;
+    search->found = true;
+    brief_of(thread, &search->brief);
+}
+
+/* Whoever waits for a thread may mention it before it has said anything, if nobody listened when it was created; and it
+ * may have been in no list when the survey was made: its parent was in the middle of creating it. */
 struct pt_known *pt_names_thread(uint32_t number)
 {
     struct pt_known *thread = find(number);
-    if (!thread) {
-        thread = make(number);
+    if (thread)
+        return thread;
+    thread = make(number);
+    struct search search = {.number = number};
+    pt_thread_each(recognise, &search);
+    if (search.found) {
+        introduce(thread, search.brief.runs, search.brief.label);
+        thread->parent = search.brief.parent;
+        thread->tid = search.brief.tid;
+    } else {
         give_name(thread, number ? "thread" : "main");
     }
     return thread;
@@ -271,8 +301,7 @@ static void note(void *context, const struct pt_thread *thread)
     if (survey->count == survey->room)
         return;
     struct brief *brief = &survey->list[survey->count++];
-    *brief = (struct brief){thread->number, thread->parent, thread->tid, thread->runs, "", 0, 0};
-    memcpy(brief->label, thread->label, sizeof brief->label);
+    brief_of(thread, brief);
     /* a state that changes meanwhile is told by an event: somebody is connected already */
     brief->waits = atomic_load_explicit(&thread->waits, memory_order_seq_cst);
     brief->waits_for = atomic_load_explicit(&thread->waits_for, memory_order_seq_cst);
@@ -280,7 +309,22 @@ static void note(void *context, const struct pt_thread *thread)
         brief->waits = PT_STATE_RUNNING;
 }
 
-/* Threads are listed under a lock of the program's threads; names are found afterwards. */
+/* Shell's: qsort may allocate. */
+static void sort(struct brief *list, uint32_t count)
+{
+    for (uint32_t gap = count / 2; gap; gap /= 2) {
+        for (uint32_t i = gap; i < count; i++) {
+            struct brief moved = list[i];
+            uint32_t at = i;
+            for (; at >= gap && list[at - gap].number > moved.number; at -= gap)
+                list[at] = list[at - gap];
+            list[at] = moved;
+        }
+    }
+}
+
+/* Threads are listed under a lock of the program's threads; names are found afterwards, in the order in which the
+ * threads were started: `worker#2` is the second one. */
 void pt_names_survey(void)
 {
     struct survey survey = {.room = 1 << KNOWN_BITS};
@@ -288,6 +332,7 @@ void pt_names_survey(void)
     if (!survey.list)
         return;
     pt_thread_each(note, &survey);
+    sort(survey.list, survey.count);
     for (uint32_t i = 0; i < survey.count; i++) {
         const struct brief *brief = &survey.list[i];
         pt_names_introduce(brief->number, brief->parent, brief->tid, brief->runs, brief->label);

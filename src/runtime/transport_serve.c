@@ -10,11 +10,13 @@
 #include "runtime/transport_impl.h"
 
 enum {
-    PAUSE_NS = 1000 * 1000,          /* between two looks at the buffers */
-    LONG_PAUSE_NS = 5 * PAUSE_NS,    /* while all readers are stuck */
-    FAREWELL_NS = 200 * 1000 * 1000, /* how long the end waits for readers that take nothing */
-    FAREWELL_MOST_NS = 2000 * 1000 * 1000,
+    PAUSE_NS = 1000 * 1000,       /* between two looks at the buffers */
+    LONG_PAUSE_NS = 5 * PAUSE_NS, /* while all readers are stuck */
 };
+
+/* How long the end waits for readers that take nothing, and for any: who was held up for a moment gets the rest. */
+#define FAREWELL_NS      (UINT64_C(1000) * 1000 * 1000)
+#define FAREWELL_MOST_NS (5 * FAREWELL_NS)
 
 static bool started;
 static _Atomic uint32_t stopping, stopped;

@@ -29,32 +29,48 @@ static struct pt_thread *new_child(void)
     return child;
 }
 
-/* A thread in full tells whom it starts, and under which name, before the child can do anything; where properties are
- * decentralised, the parent knows of it. The child has its parent's clock, this event included. */
-static void tell_fork(struct pt_thread *child, const struct pt_site *site)
+/* A thread in full has an event of whom it starts; where properties are decentralised, the parent knows of it. The
+ * child has its parent's clock, this event included. */
+static void take_fork(struct pt_thread *self, struct pt_thread *child, const struct pt_site *site)
 {
-    struct pt_thread *self = pt_self;
-    if (self && pt_stream_mode()) {
-        pt_enter(self);
-        pt_transport_thread(self, PT_WIRE_OP_FORK, child->number, child->runs);
-        pt_leave(self);
-    }
-    if (!self || !(self->full || pt_monitor_on))
-        return;
-    pt_enter(self);
     if (pt_monitor_on)
         pt_monitor_meet(child, self);
-    if (self->full) {
-        pt_emit_thread(self, child, child->runs, "");
+    if (self->full)
         pt_full_thread(self, PT_KIND_FORK, site, child->number);
-    }
     if (pt_monitor_steps(self))
         pt_monitor_other(self, PT_KIND_FORK, child->local ? child->local->slot : PT_NO_OBJECT, site);
     pt_clock_acquire(self->clock, 1);
     pt_clock_release(self, child->clock, 1);
     child->clock = self->clock;
     pt_thread_refresh(child);
+}
+
+/* A thread tells whom it starts, and what that runs, before the child can do anything: threads are numbered in the
+ * order in which they were started, however late each of them begins. */
+static void tell_fork(struct pt_thread *child, const struct pt_site *site)
+{
+    struct pt_thread *self = pt_self;
+    if (!self)
+        return;
+    pt_enter(self);
+    if (pt_stream_mode())
+        pt_transport_thread(self, PT_WIRE_OP_FORK, child->number, child->runs);
+    pt_emit_thread(self, child, child->runs, "");
+    if (self->full || pt_monitor_on)
+        take_fork(self, child, site);
     pt_leave(self);
+}
+
+/* It was not started after all, and is none of those that run the function. */
+static void take_back(struct pt_thread *child)
+{
+    struct pt_thread *self = pt_self;
+    if (self) {
+        pt_enter(self);
+        pt_emit_thread(self, child, 0, "");
+        pt_leave(self);
+    }
+    pt_thread_discard(child);
 }
 
 /* How large the stack of the child will be; not more than that. */
@@ -106,7 +122,7 @@ PT_WRAP(int, pthread_create,
     if (result == 0)
         pt_thread_created(child, thread);
     else
-        pt_thread_discard(child);
+        take_back(child);
     return result;
 }
 
@@ -125,7 +141,7 @@ PT_WRAP(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *argument))
     if (result == thrd_success)
         pt_thread_created(child, thread);
     else
-        pt_thread_discard(child);
+        take_back(child);
     return result;
 }
 

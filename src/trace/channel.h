@@ -141,7 +141,7 @@ uint32_t pt_channel_turn(const struct pt_channel_reader *reader);
 /* What a thread does; NULL: its number is too high to be known. */
 const struct pt_gate_thread *pt_channel_gate_thread(const struct pt_channel_reader *reader, uint32_t number);
 /* Gives every thread that has told its start function its name, as events would later, and calls once for each. `now`
- * as in pt_channel_next: threads that were made later are named when their elder ones are, or 20 ms have passed. */
+ * as in pt_channel_next: threads that were made later are named when their elder ones are, or a second has passed. */
 typedef void (*pt_channel_named)(void *context, uint32_t number, const char *name);
 void pt_channel_name_threads(struct pt_channel_reader *reader, uint64_t now, pt_channel_named named, void *context);
 /* The name of a lock of the program, by its address. */

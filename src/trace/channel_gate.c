@@ -7,7 +7,8 @@
 
 #include "trace/channel_impl.h"
 
-static const uint64_t name_patience = 20000000; /* as for events: a thread was numbered, and never started */
+static const uint64_t name_patience =
+    1000000000; /* as for events: a thread was numbered, and its parent never said so */
 
 struct layout {
     uint64_t entries, actors, threads, end;

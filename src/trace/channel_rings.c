@@ -15,8 +15,10 @@
 
 #include "trace/channel_impl.h"
 
-/* How long a number that was taken is waited for (nanoseconds). */
-static const uint64_t drop_patience = 10000000, patience = 5000000000, name_patience = 20000000;
+/* How long a number that was taken is waited for (nanoseconds): its thread may be held up before it has written the
+ * event. What is dropped takes none. And how long the word of a thread that was numbered, by its parent before it is
+ * started: where records were dropped, that may have been one. */
+static const uint64_t patience = 5000000000, name_patience = 1000000000, drop_patience = 10000000;
 /* When nobody has asked for so long, this process was stopped, and the program probably too: waiting begins anew. */
 static const uint64_t stopped = 1000000000;
 
@@ -232,8 +234,7 @@ static void give_up(struct pt_channel_reader *r, uint64_t number)
 static bool skip_gap(struct pt_channel_reader *r, uint64_t now)
 {
     if (r->heap_count) {
-        uint64_t limit = atomic_load(&r->map->dropped) > r->missing ? drop_patience : patience;
-        if (!r->ended && !is_over(&r->stalled_at, now, limit))
+        if (!r->ended && !is_over(&r->stalled_at, now, patience))
             return false;
         give_up(r, r->rings[r->heap[0]].front);
         return true;
@@ -283,7 +284,8 @@ static bool take_queued(struct pt_channel_reader *r, struct pt_event *ret_event)
 /* Has a name been waited for long enough? */
 static bool names_are_over(struct pt_channel_reader *r, uint64_t now)
 {
-    if (!r->ended && !is_over(&r->names_stalled_at, now, name_patience))
+    uint64_t limit = atomic_load(&r->map->dropped) ? drop_patience : name_patience;
+    if (!r->ended && !is_over(&r->names_stalled_at, now, limit))
         return false;
     chan_settle_names(r);
     return true;

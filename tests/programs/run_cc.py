@@ -388,13 +388,13 @@ def temporary_files_are_removed():
     check(os.listdir("tmp") == [], f"left behind: {os.listdir('tmp')}")
     for number in (signal.SIGTERM, signal.SIGINT):
         with subprocess.Popen([PORTENT, "cc", "-x", "c", "-c", "-", "-o", "slow.o"], stdin=subprocess.PIPE, env=env) as slow:
-            for _ in range(500):
+            for _ in range(6000):
                 if any(f.endswith(".headers") for d in glob.glob("tmp/*") for f in os.listdir(d)):
                     break
                 time.sleep(0.01)
             time.sleep(0.05)
             slow.send_signal(number)
-            slow.wait(20)
+            slow.wait(60)
         check(slow.returncode == -number, f"ended with {slow.returncode}")
         check(os.listdir("tmp") == [], f"left behind after a signal: {os.listdir('tmp')}")
 

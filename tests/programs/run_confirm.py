@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 from suite import Failure, Suite, contains, run, same, write
 
@@ -21,7 +20,7 @@ SUITE = Suite("confirm")
 test = SUITE.test
 FOUND, CONFIRMED, BAD, NOT_REPRODUCED = 66, 1, 2, 3
 TRIES, ENOUGH = 10, 9
-ATTEMPTS = 5  # at the run that a prediction is made from: on a busy machine its pauses may not suffice
+ATTEMPTS = 20  # at the run that a prediction is made from: on a busy machine its pauses may not suffice
 
 PROPERTIES = """
     property order: always !(x == 1 && y == 11 && z == 0);
@@ -59,8 +58,9 @@ def confirm(result, way, *options):
     return run(PORTENT, "confirm", result, *options, "--", "./ways", way)
 
 
-def reproduced(result, way, tries=1):
-    for _ in range(tries):
+def reproduced(result, way):
+    """What threads read before their events comes out right in all likelihood (runtime/gate.c): a busy machine has several tries."""
+    for _ in range(5):
         done = confirm(result, way)
         if done.returncode == CONFIRMED:
             break
@@ -68,7 +68,7 @@ def reproduced(result, way, tries=1):
     contains(done.stderr, "PREDICTED '", "CONFIRMED '", "SUMMARY: portent confirm: 1 of 1 predicted violation confirmed")
 
 
-def not_reproduced(way, *parts, timeout="1"):
+def not_reproduced(way, *parts, timeout="60"):
     result = predict("first", "order")
     done = confirm(result, way, "--timeout", timeout, "-r", "after.json")
     same(f"exit status: {done.stderr}", done.returncode, NOT_REPRODUCED)
@@ -109,7 +109,7 @@ def waits_for_locks():
 
 @test
 def lets_others_come_to_rest():
-    reproduced(predict("rest", "rest"), "rest-late", tries=3)
+    reproduced(predict("rest", "rest"), "rest-late")
 
 
 @test
@@ -165,27 +165,24 @@ def tells_threads_that_end():
 
 @test
 def tells_threads_that_do_not_start():
-    not_reproduced("alone", "diverged: thread b was not started; there are main, a; step 2 of 2")
+    not_reproduced("alone", "diverged: thread b was not started; there are main, a; step 2 of 2", timeout="4")
 
 
 @test
 def tells_locks():
-    done = not_reproduced("blocked", "blocked: thread b waits for lock m held by a, which waits for its turn; step 2 of 2",
-                          timeout="100")
+    done = not_reproduced("blocked", "blocked: thread b waits for lock m held by a, which waits for its turn; step 2 of 2")
     same("the program goes on", done.stdout, "done\n")
 
 
 @test
 def tells_conditions():
-    not_reproduced("condition", "blocked: thread b waits for a condition variable; step 2 of 2")
+    not_reproduced("condition", "blocked: thread b waits for a condition variable; step 2 of 2", timeout="4")
 
 
 @test
 def tells_time_outs():
-    begun = time.monotonic()
-    not_reproduced("slow", "timed out: thread b did something else for 1000 ms; step 2 of 2")
-    if time.monotonic() - begun > 15:
-        raise Failure("the program was not ended")
+    """And ends the program, which would go on for minutes."""
+    not_reproduced("slow", "timed out: thread b did something else for 4000 ms; step 2 of 2", timeout="4")
 
 
 @test
@@ -200,14 +197,15 @@ def tells_crashes():
 
 @test
 def ends_programs_that_do_not():
-    done = confirm(predict("first", "order"), "forever", "--timeout", "1")
+    done = confirm(predict("first", "order"), "forever", "--timeout", "4")
     same(f"exit status: {done.stderr}", done.returncode, CONFIRMED)
 
 
 def start(way):
+    """A confirmation under way: b is in the middle of its step, and a waits for it."""
     command = [PORTENT, "confirm", predict("first", "order"), "--timeout", "60", "--", "./ways", way]
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(0.7)
+    same("first line", process.stdout.readline(), "begun\n")
     return process
 
 
@@ -215,7 +213,7 @@ def start(way):
 def passes_interrupts_on():
     with start("slow") as process:
         process.send_signal(signal.SIGINT)
-        _, text = process.communicate(timeout=30)
+        _, text = process.communicate(timeout=60)
     same(f"exit status: {text}", process.returncode, NOT_REPRODUCED)
     contains(text, "killed by signal 2 (Interrupt)")
 
@@ -225,7 +223,7 @@ def lets_the_program_go_when_killed():
     """Threads that wait for their turn go on when nobody observes any more."""
     with start("held") as process:
         process.kill()
-        output, _ = process.communicate(timeout=30)
+        output, _ = process.communicate(timeout=60)
     same("output", output, "done\n")
 
 

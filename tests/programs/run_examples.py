@@ -41,7 +41,7 @@ EXAMPLES = {
 }
 # folder: source, what its program prints at the intended pace, its blocks: are they causally atomic?
 MARKED = {"transfer": ("transfer.c", "the audit found 70\n", {"transfer": False, "refund": True, "audit": True})}
-ATTEMPTS = 4
+ATTEMPTS = 20
 FOUND_BY_RUN, FOUND_BY_CHECK = 66, 1
 RUN_WINDOW = ["--window", "64", "--lookahead", "256"]  # what `portent run` explores unless told otherwise
 

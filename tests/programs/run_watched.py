@@ -16,12 +16,12 @@ import tempfile
 from suite import Failure
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-ATTEMPTS = 4
+ATTEMPTS = 20
 MS = 1000000
 
 
 def run(*command, status=0, **more):
-    done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False, **more)
+    done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False, **more)
     if status is not None and done.returncode != status:
         raise Failure(f"{' '.join(command)}\nexit status {done.returncode}, expected {status}\n{done.stdout}{done.stderr}")
     return done
@@ -45,7 +45,7 @@ class Example:
         environment = {**os.environ, "PORTENT_OPTIONS": f"events={self.address}"}
         with subprocess.Popen([self.program, *arguments], env=environment, stdin=subprocess.DEVNULL) as program:
             done = run(self.portent, "watch", "--wait", "--json", "-s", self.prop, "-o", self.trace, *options, self.address, status=None)
-            if program.wait(30) != 0:
+            if program.wait(60) != 0:
                 raise Failure(f"{self.program} ended with {program.returncode}")
         if not done.stdout:
             raise Failure(f"watch said nothing: {done.stderr}")

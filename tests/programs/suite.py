@@ -30,7 +30,7 @@ def run(*command, options=None, cwd=None):
     environment = {name: value for name, value in os.environ.items() if name != "PORTENT_OPTIONS"}
     if options is not None:
         environment["PORTENT_OPTIONS"] = options
-    return subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, env=environment,
+    return subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300, env=environment,
                           check=False)
 
 

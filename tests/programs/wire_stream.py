@@ -83,7 +83,7 @@ class Stream:
             at += size
         self.buffer = self.buffer[at:]
 
-    def read(self, seconds=20, until=None):
+    def read(self, seconds=60, until=None):
         """Reads to the end of the stream, or until the condition holds: then that the stream ends first is a failure."""
         limit = time.monotonic() + seconds
         self.socket.settimeout(0.2)
@@ -109,7 +109,7 @@ class Stream:
         return [event for event in self.events if event[2] == op]
 
 
-def dial(address, seconds=10):
+def dial(address, seconds=60):
     """Connects to unix:PATH or tcp:HOST:PORT; waits until somebody listens."""
     limit = time.monotonic() + seconds
     while True:

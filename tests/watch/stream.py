@@ -112,4 +112,4 @@ class Program:
 
     def __exit__(self, *unused):
         self.listener.close()
-        self.thread.join(10)
+        self.thread.join(60)

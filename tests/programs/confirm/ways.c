@@ -59,10 +59,11 @@ static void other_ways(void)
     while (is("condition") && !done)
         pthread_cond_wait(&c, &m);
     pthread_mutex_unlock(&m);
-    if (is("slow"))
-        pause_ms(20000);
-    if (is("held"))
-        pause_ms(1500);
+    if (is("slow") || is("held")) {
+        puts("begun");
+        fflush(stdout);
+        pause_ms(is("slow") ? 600000 : 1500);
+    }
     if (is("crash"))
         raise(SIGSEGV);
     if (is("other"))

@@ -2,15 +2,14 @@
  * A small observer for the runtime's tests: makes a channel, starts a program on it, drains the rings and writes what
  * it read as text.
  *
- *   observe [-K KEEP] [-T] [-m MODULE] [-w HEXOFFSET:SIZE]... [-e EVENT]... [-r RING_BYTES] [-R RINGS] [-d] [-s MS] [-k
- * MS]
- * [-x] [-q] -o FILE PROGRAM [ARGS]
+ *   observe [-K KEEP] [-T] [-m MODULE] [-w HEXOFFSET:SIZE]... [-e EVENT]... [-r RING_BYTES] [-R RINGS] [-d] [-s]
+ * [-k COUNT] [-x] [-q] -o FILE PROGRAM [ARGS]
  *
  * -K: what to keep beside relevant events (enum pt_keep); -T: in full, with PT_KEEP_THREADS, the first thread.
  * -m: the variables that follow lie in this module. -d drop
- * when full, -s do not read for so long, -k kill the program after so long, -q count only, -x check exactness: an event
- * on object 1 + T tells what thread T last loaded from object 0; it must be the latest write of object 0 that the
- * event's clock knows of.
+ * when full, -s do not read before that, -k kill the program after so many events, -q count only, -x check exactness:
+ * an event on object 1 + T tells what thread T last loaded from object 0; it must be the latest write of object 0 that
+ * the event's clock knows of.
  *
  * PT_OBSERVE_OPTIONS in the environment is what the program gets as PORTENT_OPTIONS.
  *
@@ -279,6 +278,22 @@ static int make_channel(uint32_t watches, const char *const modules[], const uin
     return fd;
 }
 
+/* A record does not fit any more, or, where it is dropped then, was. */
+static bool is_full(bool drop)
+{
+    if (drop)
+        return atomic_load(&channel->dropped) > 0;
+    struct pt_ring *first = ring_at(0);
+    return atomic_load(&first->head) - atomic_load(&first->tail) + 256 > channel->ring_bytes;
+}
+
+static void wait_until_full(pid_t child, bool drop)
+{
+    siginfo_t ended = {0};
+    while (waitid(P_PID, (id_t)child, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == 0 && !is_full(drop))
+        usleep(1000);
+}
+
 int main(int argc, char **argv)
 {
     const char *modules[MAX], *module = NULL;
@@ -286,9 +301,10 @@ int main(int argc, char **argv)
     uint32_t sizes[MAX], watches = 0, names = 0, rings = 64, kept = 0;
     char *event[MAX], *end;
     bool drop = false;
-    long sleep_ms = 0, kill_ms = 0;
+    bool late = false;
+    uint64_t kill_after = 0;
     out = stdout;
-    for (int option; (option = getopt(argc, argv, "+K:Tm:w:e:r:R:ds:k:xqo:")) != -1;) {
+    for (int option; (option = getopt(argc, argv, "+K:Tm:w:e:r:R:dsk:xqo:")) != -1;) {
         switch (option) {
         case 'K':
             kept = (uint32_t)strtoul(optarg, NULL, 0);
@@ -317,10 +333,10 @@ int main(int argc, char **argv)
             drop = true;
             break;
         case 's':
-            sleep_ms = atol(optarg);
+            late = true;
             break;
         case 'k':
-            kill_ms = atol(optarg);
+            kill_after = strtoull(optarg, NULL, 0);
             break;
         case 'x':
             exact = true;
@@ -347,12 +363,13 @@ int main(int argc, char **argv)
         execvp(argv[optind], argv + optind);
         die(argv[optind]);
     }
-    usleep((useconds_t)sleep_ms * 1000);
+    if (late)
+        wait_until_full(child, drop);
     int status = 0;
     bool over = false;
     while (!over) {
         over = waitpid(child, &status, WNOHANG) == child;
-        if (kill_ms && now() - start > (double)kill_ms / 1e3)
+        if (kill_after && atomic_load(&channel->next_number) > kill_after)
             kill(child, SIGKILL);
         uint32_t wake = atomic_load(&channel->wake);
         if (!drain() && !over) {

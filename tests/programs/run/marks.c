@@ -42,6 +42,6 @@ int main(int argc, char **argv)
     printf("balance %d\n", balance);
     fflush(stdout);
     if (argc > 1)
-        sleep(60);
+        sleep(600);
     return 3;
 }

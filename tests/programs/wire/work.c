@@ -6,21 +6,26 @@
  *   halves    the same, then after another line COUNT more
  *   locks     two threads take one lock COUNT times each and count a watched variable under it
  *   threads   COUNT threads, one after another
- *   crash     some events, then abort()
+ *   crash     COUNT events, and after another line abort()
  *   fork      a child that makes events, too, then COUNT events of the parent
  *   exec      events, then the program again as `beat`
  *   closing   closes all descriptors but the first three, then COUNT events
  *   waiting   main joins a thread that waits for a condition, until another line comes
+ *   crowd     COUNT threads wait for another line, then each says which it is
  *   late      main joins a thread that takes its time to begin (late.c)
  *   watched   hooks called by hand, as instrumented code calls them
  * It waits for a line on standard input before it begins, so that readers can connect, and prints what it has done.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
@@ -35,6 +40,8 @@ static pthread_barrier_t barrier;
 static sem_t semaphore;
 static mtx_t mutex11;
 static int go;
+static pid_t worker_id;
+static atomic_int worker_at; /* the last place of `tour` where it has to wait */
 extern int late_threads __attribute__((weak));
 static long count, shared;
 
@@ -43,15 +50,42 @@ static void pause_ms(long ms)
     nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
 }
 
+/* The state of a thread, as the kernel gives it: S, it sleeps. Neither this nor raw calls are events. */
+static char state_of(pid_t thread)
+{
+    char path[64], text[256] = "";
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    close(fd);
+    const char *name_end = length > 0 ? strrchr(text, ')') : NULL;
+    return name_end && name_end[1] ? name_end[2] : 0;
+}
+
+/* Pauses until the worker has got to this station and sleeps there, for as long as that takes on this machine. */
+static void await_worker(int station)
+{
+    pause_ms(1);
+    for (int seen = 0; seen < 5;) {
+        bool there = atomic_load(&worker_at) == station && state_of(worker_id) == 'S';
+        seen = there ? seen + 1 : 0;
+        syscall(SYS_nanosleep, &(struct timespec){0, 2000000}, NULL);
+    }
+}
+
 static void *worker(void *argument)
 {
     (void)argument;
+    worker_id = (pid_t)syscall(SYS_gettid);
     pthread_mutex_lock(&lock_a);
+    atomic_store(&worker_at, 1);
     while (!go)
         pthread_cond_wait(&condition, &lock_a);
     pthread_mutex_unlock(&lock_a);
     pthread_barrier_wait(&barrier);
+    atomic_store(&worker_at, 2);
     sem_wait(&semaphore);
+    atomic_store(&worker_at, 3);
     pthread_mutex_lock(&lock_a);
     portent_event("in");
     pthread_mutex_unlock(&lock_a);
@@ -65,16 +99,16 @@ static void tour(void)
     sem_init(&semaphore, 0, 0);
     mtx_init(&mutex11, mtx_plain);
     pthread_create(&thread, NULL, worker, NULL);
-    pause_ms(50); /* the worker waits for the condition */
+    await_worker(1); /* it waits for the condition */
     pthread_mutex_lock(&lock_a);
     go = 1;
     pthread_cond_signal(&condition);
     pthread_mutex_unlock(&lock_a);
     pthread_barrier_wait(&barrier);
-    pause_ms(50); /* it waits for the semaphore */
+    await_worker(2); /* for the semaphore */
     pthread_mutex_lock(&lock_a);
     sem_post(&semaphore);
-    pause_ms(50); /* it waits for the lock */
+    await_worker(3); /* for the lock */
     pthread_mutex_unlock(&lock_a);
     pthread_join(thread, NULL);
     pthread_rwlock_rdlock(&rwlock);
@@ -189,6 +223,31 @@ static void wait_for_a_line(void)
     pthread_join(threads[1], NULL);
 }
 
+static void *sleeper(void *which)
+{
+    pthread_mutex_lock(&lock_a);
+    while (!go)
+        pthread_cond_wait(&condition, &lock_a);
+    portent_internal("which", (long)which);
+    pthread_mutex_unlock(&lock_a);
+    return NULL;
+}
+
+static void crowd(void)
+{
+    pthread_t threads[64];
+    for (long i = 0; i < count && i < 64; i++)
+        pthread_create(&threads[i], NULL, sleeper, (void *)(i + 1));
+    puts("created");
+    getchar();
+    pthread_mutex_lock(&lock_a);
+    go = 1;
+    pthread_cond_broadcast(&condition);
+    pthread_mutex_unlock(&lock_a);
+    for (long i = 0; i < count && i < 64; i++)
+        pthread_join(threads[i], NULL);
+}
+
 static void *latecomer(void *argument)
 {
     portent_event("late");
@@ -240,6 +299,8 @@ static void run(const char *mode, char **arguments)
         beat(count);
     } else if (strcmp(mode, "waiting") == 0)
         wait_for_a_line();
+    else if (strcmp(mode, "crowd") == 0)
+        crowd();
     else if (strcmp(mode, "late") == 0)
         wait_for_a_latecomer();
     else if (strcmp(mode, "fork") == 0)
@@ -252,6 +313,7 @@ static void run(const char *mode, char **arguments)
         execl("/proc/self/exe", arguments[0], "beat", "20", (char *)NULL);
     } else if (strcmp(mode, "crash") == 0) {
         beat(count);
+        getchar();
         abort();
     } else if (strcmp(mode, "threads") == 0)
         for (long i = 0; i < count; i++) {
