@@ -112,10 +112,16 @@ static uint32_t what_to_keep(const struct pt_session *session)
     return session->keep | (all ? PT_KEEP_ALL | PT_KEEP_CLOCKS : 0);
 }
 
-static const char *lock_name(void *context, uint64_t address)
+static const char *told_object(void *context, const struct pt_told_step *step, struct pt_value *ret_value)
 {
     struct pt_session *session = context;
-    return pt_channel_lock_name(session->reader, address);
+    return pt_channel_told_object(session->reader, step, ret_value);
+}
+
+static uint64_t told_state(void *context, const char *thread, uint64_t state, const struct pt_told_step *step)
+{
+    struct pt_session *session = context;
+    return pt_channel_told_state(session->reader, thread, state, step);
 }
 
 static void take_local(void *context, const struct pt_channel_local *local)
@@ -128,7 +134,8 @@ static void take_local(void *context, const struct pt_channel_local *local)
                                     .to = local->to,
                                     .told = local->told,
                                     .told_bytes = local->told_bytes,
-                                    .lock_name = lock_name,
+                                    .object = told_object,
+                                    .state = told_state,
                                     .context = session};
     if (session->analysis)
         pt_analysis_told(session->analysis, &report);

@@ -23,7 +23,7 @@
 
 #define PT_CHANNEL_MAGIC "PTCHAN1"
 #define PT_CHANNEL_ENV   "PORTENT_CHANNEL"
-enum { PT_CHANNEL_VERSION = 9 };
+enum { PT_CHANNEL_VERSION = 10 };
 
 enum pt_on_full { PT_ON_FULL_BLOCK, PT_ON_FULL_DROP };
 enum pt_program_state { PT_PROGRAM_STARTING, PT_PROGRAM_RUNNING, PT_PROGRAM_ENDED };
@@ -86,7 +86,9 @@ struct pt_record_thread {
     uint32_t thread, parent; /* numbers in order of creation, main is 0; main's parent is 0 */
     uint64_t start;          /* address of its start function, 0 for main */
     uint64_t module_base;    /* load address of the module the function lies in */
-    char name[];             /* set with pthread_setname_np before, or "" */
+    uint32_t ordinal;        /* it is the so many-th thread of its start function; 0: nobody has counted */
+    uint32_t unused;
+    char name[]; /* set with pthread_setname_np before, or "" */
 };
 
 struct pt_record_site {

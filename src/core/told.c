@@ -84,19 +84,24 @@ struct pt_value pt_told_value(struct pt_told_reader *r)
 
 void pt_told_put_step(struct pt_told_writer *w, const struct pt_told_step *step)
 {
-    pt_told_put_text(w, step->op);
+    pt_told_put_number(w, step->kind);
     pt_told_put_text(w, step->object);
-    pt_told_put_text(w, step->source);
     pt_told_put_text(w, step->place);
+    pt_told_put_number(w, step->at);
+    pt_told_put_number(w, step->from);
+    pt_told_put_number(w, step->last);
     pt_told_put_value(w, step->value);
 }
 
 struct pt_told_step pt_told_step(struct pt_told_reader *r)
 {
-    struct pt_told_step step = {.op = pt_told_text(r)};
+    uint64_t kind = pt_told_number(r);
+    struct pt_told_step step = {.kind = kind < PT_KIND_COUNT ? (uint32_t)kind : PT_KIND_COUNT};
     step.object = pt_told_text(r);
-    step.source = pt_told_text(r);
     step.place = pt_told_text(r);
+    step.at = pt_told_number(r);
+    step.from = pt_told_number(r);
+    step.last = pt_told_number(r);
     step.value = pt_told_value(r);
     return step;
 }

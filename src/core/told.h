@@ -2,14 +2,18 @@
  * What a thread tells about the first violation of a decentralised property, as bytes: written by the runtime, which
  * prints it when nobody observes, and read by the observer, which makes a finding of it. In this order:
  *
- *   a step                     the event that made the violating state; its op is "" for state 0
- *   number, (text, value)*     the property's variables as the thread sees them
+ *   a step                     the event that made the violating state; none for state 0
+ *   number, (number, value)*   the property's variables, by their numbers in the block, as the thread sees them
  *   number, known*             what it knew of others: text of the @t(...), name of the thread, heard (0 or 1), value,
  *                              state of that thread and, if that is not 0, the step that made it
  *
- * A step is op, object, source and place (texts) and a value. `source` is what the source calls an object that goes by
- * its address, because the observer may know a better name; "" where it is unknown. After PT_LOCAL_FAILED it is two
- * texts instead: what failed, and where. Nothing is aligned.
+ * A step is struct pt_told_step, field by field. After PT_LOCAL_FAILED it is two texts instead: what failed, and where.
+ * Nothing is aligned.
+ *
+ * Names: the program knows those that properties and its own annotations give. Of other memory, and of locks and the
+ * like, it knows the address and what the source says where it is used (`grid[]`, `node->lock`), which is no name: the
+ * same thing may be called otherwise elsewhere. An observer names these by their addresses, as it does in a recording
+ * (trace/places.h).
  */
 #ifndef PT_CORE_TOLD_H
 #define PT_CORE_TOLD_H
@@ -40,9 +44,20 @@ const char *pt_told_text(struct pt_told_reader *r);
 struct pt_value pt_told_value(struct pt_told_reader *r);
 
 struct pt_told_step {
-    const char *op, *object, *source, *place;
-    struct pt_value value;
+    uint32_t kind;      /* enum pt_event_kind; PT_KIND_COUNT: no event */
+    const char *object; /* its name, or what the source says, or its address in hexadecimal */
+    const char *place;
+    uint64_t at;   /* 0: the object has a name. Otherwise where it lies: of an access the byte it is about, ... */
+    uint64_t from; /* ... which began here, ... */
+    uint64_t last; /* ... and of which others knew up to this byte */
+    struct pt_value value; /* of memory without a name that is accessed now: bytes of it, as a string, ... */
 };
+/* ... so many, from PT_TOLD_NEAR - 1 before `at` on, or from where the access began: those of the variable there. */
+enum { PT_TOLD_NEAR = 64 };
+static inline uint64_t pt_told_memory(uint64_t at, uint64_t from)
+{
+    return at - from < PT_TOLD_NEAR ? from : at - PT_TOLD_NEAR + 1;
+}
 void pt_told_put_step(struct pt_told_writer *w, const struct pt_told_step *step);
 struct pt_told_step pt_told_step(struct pt_told_reader *r);
 

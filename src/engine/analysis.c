@@ -183,7 +183,7 @@ static void watch_threads(struct pt_analysis *a, const struct pt_analysis_input 
             properties[count++] = inputs[i].property;
         }
     if (count && a->options.block)
-        a->locals = pt_locals_new(a->options.block, findings, a->names, &a->options);
+        a->locals = pt_locals_new(a->options.block, properties, findings, a->names, &a->options);
     else if (count)
         a->knowledge = pt_knowledge_new(properties, findings, count, a->names, &a->options);
     free(properties);

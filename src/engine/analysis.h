@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "core/channel.h"
 #include "core/mttl.h"
+#include "core/told.h"
 #include "finding/finding.h"
 #include "logic/monitor.h"
 #include "trace/event.h"
@@ -43,9 +44,10 @@ struct pt_told_report {
     uint64_t from, to; /* states */
     const char *told;  /* core/told.h; of the first report of a property */
     size_t told_bytes;
-    /* The name of a lock by its address, valid until the next call; may be NULL. The program has no debug information
-     * at hand. */
-    const char *(*lock_name)(void *context, uint64_t address);
+    /* Names and numbers as a recording of the run has them, see trace/channel.h; may be NULL. The program has no debug
+     * information at hand, and does not know how the recording cuts its memory. */
+    const char *(*object)(void *context, const struct pt_told_step *step, struct pt_value *ret_value);
+    uint64_t (*state)(void *context, const char *thread, uint64_t state, const struct pt_told_step *step);
     void *context;
 };
 

@@ -200,12 +200,28 @@ static void meet(struct pt_knowledge *k, struct thread *t)
     k->event = event;
 }
 
+/* As the trace has it, or as a recorder had to write it. */
+static uint32_t find_thread(const struct pt_mttl *m, const char *name)
+{
+    uint32_t slot = pt_knowledge_find(m, m->threads, name);
+    for (uint32_t i = 0; i < m->threads.count && slot == PT_NONE; i++) {
+        struct pt_buf clean;
+        pt_buf_init(&clean);
+        pt_name_clean(&clean, PT_SPACE_THREAD,
+                      pt_mttl_string(m, pt_mttl_at(m, threads, struct pt_mttl_name, i)->target));
+        if (clean.text && strcmp(clean.text, name) == 0)
+            slot = i;
+        pt_buf_release(&clean);
+    }
+    return slot;
+}
+
 /* The thread of this id; met now, if it is new. Threads may move. */
 static uint32_t slot_of(struct pt_knowledge *k, uint32_t id)
 {
     uint32_t *place = translation(&k->slot_of, &k->slot_of_cap, id);
     if (*place == UNKNOWN_ID) {
-        uint32_t slot = pt_knowledge_find(k->block, k->block->threads, pt_name(k->names, PT_SPACE_THREAD, id));
+        uint32_t slot = find_thread(k->block, pt_name(k->names, PT_SPACE_THREAD, id));
         if (slot == PT_NONE || k->threads[slot].met) {
             slot = k->slot_count;
             (void)new_slot(k);

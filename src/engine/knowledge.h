@@ -29,4 +29,7 @@ enum pt_status pt_knowledge_event(struct pt_knowledge *knowledge, const struct p
 void pt_knowledge_gap(struct pt_knowledge *knowledge);
 void pt_knowledge_finish(struct pt_knowledge *knowledge, const char *lost);
 
+/* The index of a name in one of a block's tables, PT_NONE when it is not there. */
+uint32_t pt_knowledge_find(const struct pt_mttl *m, struct pt_mttl_table table, const char *name);
+
 #endif

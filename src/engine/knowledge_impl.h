@@ -131,10 +131,6 @@ struct pt_knowledge {
     uint64_t started; /* options->now() */
 };
 
-/* --- knowledge.c --- */
-/* The index of a name in one of the block's tables, PT_NONE when it is not there. */
-uint32_t pt_knowledge_find(const struct pt_mttl *m, struct pt_mttl_table table, const char *name);
-
 /* --- knowledge_races.c --- */
 /* Whether the event is a further line of the thread's latest access; notes what the next one would have to match. */
 bool pt_knowledge_continues(struct thread *t, const struct pt_event *event, bool counted);

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "core/told.h"
 #include "core/trouble.h"
 #include "engine/knowledge_impl.h"
 
@@ -51,8 +52,6 @@ struct telling {
     size_t cap;
 };
 
-enum { MAX_KNOWN = 64 };
-
 /* Of what race_free and atomic_block ask, only what decided is told: the accesses that race, and who has disturbed a
  * block. */
 static bool is_worth_telling(const struct telling *t, uint32_t lookup, struct pt_value value)
@@ -90,7 +89,7 @@ static void tell(void *context, uint32_t lookup, uint32_t slot, const struct pt_
     for (uint32_t i = 0; i < t->count; i++)
         if (strcmp(t->items[i].text, text) == 0 && strcmp(t->items[i].thread, thread) == 0)
             return;
-    if (!is_worth_telling(t, lookup, value) || t->count == MAX_KNOWN)
+    if (!is_worth_telling(t, lookup, value) || t->count == PT_TOLD_KNOWN)
         return;
     struct pt_known known = {
         .text = copy(t->finding, text), .thread = copy(t->finding, thread), .heard = entry != NULL};

@@ -3,8 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/table.h"
 #include "core/told.h"
+#include "engine/knowledge.h"
+#include "logic/mttl.h"
 
 /* States of one thread in which one property is false. */
 struct states {
@@ -14,9 +17,17 @@ struct states {
     size_t cap;
 };
 
+struct variable {
+    const char *name;
+    uint32_t number; /* in the block */
+};
+
 struct judged {
-    const char *at; /* the thread it is about; NULL: each */
+    const char *at;       /* the thread it is about; NULL: each */
+    const char *at_clean; /* as a trace has its name */
     struct pt_finding *finding;
+    struct variable *vars; /* whose values are told */
+    uint32_t var_count;
     bool told; /* `found` has been called */
     struct states *threads;
     uint32_t thread_count;
@@ -38,8 +49,47 @@ struct pt_locals {
     uint64_t started;
 };
 
-struct pt_locals *pt_locals_new(const struct pt_mttl *block, struct pt_finding *const *findings,
-                                const struct pt_names *names, const struct pt_analysis_options *options)
+static const char *copy(struct pt_finding *f, const char *text)
+{
+    return pt_arena_strndup(&f->arena, text, strlen(text));
+}
+
+static const char *copy_clean(struct pt_finding *f, enum pt_space space, const char *text)
+{
+    struct pt_buf buf;
+    pt_buf_init(&buf);
+    pt_name_clean(&buf, space, text);
+    const char *kept = pt_arena_strndup(&f->arena, buf.text ? buf.text : "", buf.len);
+    pt_buf_release(&buf);
+    return kept;
+}
+
+static const char *string(const struct pt_mttl *m, uint32_t offset)
+{
+    return pt_mttl_string(m, offset);
+}
+
+/* The names that the property itself has for its variables, in its order. */
+static void list_variables(struct judged *j, const struct pt_mttl *block, const struct pt_property *property)
+{
+    struct pt_mttl *own;
+    struct pt_err err;
+    if (pt_mttl_compile(&property, 1, &own, &err) != PT_OK)
+        return; /* the block has it, so this does not happen */
+    j->vars = pt_xcalloc((size_t)own->vars.count + 1, sizeof *j->vars);
+    for (uint32_t i = 0; i < own->vars.count; i++) {
+        const struct pt_mttl_name *name = pt_mttl_at(own, vars, struct pt_mttl_name, i);
+        if (name->uses & PT_MTTL_USE_VALUE)
+            j->vars[j->var_count++] =
+                (struct variable){copy(j->finding, string(own, name->name)),
+                                  pt_knowledge_find(block, block->vars, string(own, name->target))};
+    }
+    free(own);
+}
+
+struct pt_locals *pt_locals_new(const struct pt_mttl *block, const struct pt_property *const *properties,
+                                struct pt_finding *const *findings, const struct pt_names *names,
+                                const struct pt_analysis_options *options)
 {
     struct pt_locals *l = pt_xcalloc(1, sizeof *l);
     l->names = names;
@@ -50,8 +100,11 @@ struct pt_locals *pt_locals_new(const struct pt_mttl *block, struct pt_finding *
         uint32_t at = pt_mttl_at(block, properties, struct pt_mttl_property, i)->at;
         l->judged[i].finding = findings[i];
         findings[i]->at_each = at == PT_MTTL_ANY;
+        list_variables(&l->judged[i], block, properties[i]);
         if (at != PT_MTTL_ANY)
-            l->judged[i].at = pt_mttl_string(block, pt_mttl_at(block, threads, struct pt_mttl_name, at)->target);
+            l->judged[i].at = string(block, pt_mttl_at(block, threads, struct pt_mttl_name, at)->target);
+        if (l->judged[i].at)
+            l->judged[i].at_clean = copy_clean(findings[i], PT_SPACE_THREAD, l->judged[i].at);
     }
     pt_strtab_init(&l->threads);
     l->started = options->now ? options->now() : 0;
@@ -66,16 +119,12 @@ void pt_locals_free(struct pt_locals *l)
         for (uint32_t i = 0; i < l->judged[p].thread_count; i++)
             free(l->judged[p].threads[i].items);
         free(l->judged[p].threads);
+        free(l->judged[p].vars);
     }
     pt_strtab_release(&l->threads);
     free(l->endings);
     free(l->judged);
     free(l);
-}
-
-static const char *copy(struct pt_finding *f, const char *text)
-{
-    return pt_arena_strndup(&f->arena, text, strlen(text));
 }
 
 static struct pt_value take_value(struct pt_finding *f, struct pt_told_reader *r)
@@ -91,29 +140,20 @@ static bool is_address(const char *name)
     return strncmp(name, "0x", 2) == 0;
 }
 
-/* A lock comes by its address: debug information may name it, and then the same wherever it is used; else the source
- * does, where it is. */
-static const char *name_of(const struct pt_told_report *report, const struct pt_told_step *step)
+/* What the source says is kept beside an address: it helps to read it, but names nothing. */
+static struct pt_step take_step(struct pt_finding *f, const struct pt_told_step *step,
+                                const struct pt_told_report *report, const char *thread)
 {
-    size_t len = strlen(step->op);
-    bool lock = len >= 3 && (strcmp(step->op + len - 3, "acq") == 0 || strcmp(step->op + len - 3, "rel") == 0);
-    const char *name = lock && report->lock_name && is_address(step->object)
-                           ? report->lock_name(report->context, strtoull(step->object, NULL, 16))
-                           : step->object;
-    return is_address(name) && step->source[0] ? step->source : name;
-}
-
-static struct pt_step take_step(struct pt_finding *f, struct pt_told_reader *r, const struct pt_told_report *report,
-                                const char *thread)
-{
-    struct pt_told_step step = pt_told_step(r);
-    struct pt_value value = step.value;
+    struct pt_value value = step->value;
+    const char *object = report->object ? report->object(report->context, step, &value) : step->object;
+    bool helps = is_address(object) && step->object[0] && !is_address(step->object);
     if (value.kind == PT_VALUE_STRING)
         value.s = pt_arena_strndup(&f->arena, value.s, value.len);
     return (struct pt_step){.thread = copy(f, thread),
-                            .op = copy(f, step.op),
-                            .object = copy(f, name_of(report, &step)),
-                            .loc = copy(f, step.place),
+                            .op = copy(f, pt_told_op(step->kind)),
+                            .object = copy(f, object),
+                            .source = helps ? copy(f, step->object) : NULL,
+                            .loc = copy_clean(f, PT_SPACE_LOC, step->place),
                             .value = value};
 }
 
@@ -124,31 +164,64 @@ static uint32_t take_count(struct pt_told_reader *r)
     return count > r->left ? (uint32_t)r->left : (uint32_t)count;
 }
 
-static void take_first(struct pt_finding *f, const struct pt_told_report *report)
+static void take_values(struct judged *j, struct pt_told_reader *r)
 {
+    struct pt_finding *f = j->finding;
+    struct pt_value unset = {0};
+    uint32_t count = take_count(r);
+    f->first.values = pt_arena_alloc(&f->arena, (j->var_count + 1) * sizeof *f->first.values);
+    f->first.value_count = j->var_count;
+    for (uint32_t v = 0; v < j->var_count; v++)
+        f->first.values[v] = (struct pt_binding){.name = j->vars[v].name, .value = unset};
+    for (uint32_t i = 0; i < count && !r->bad; i++) {
+        uint64_t number = pt_told_number(r);
+        struct pt_value value = take_value(f, r);
+        for (uint32_t v = 0; v < j->var_count; v++)
+            if (j->vars[v].number == number)
+                f->first.values[v].value = value;
+    }
+}
+
+/* Of another thread. False when it does not race on the very variable that the violating state's line is about: an
+ * access of several (`parts`) is told with all who race on any. */
+static bool take_known(struct pt_finding *f, struct pt_told_reader *r, const struct pt_told_report *report, bool parts,
+                       struct pt_known *ret_known)
+{
+    struct pt_told_step step = {0};
+    struct pt_known known = {.text = copy(f, pt_told_text(r))};
+    known.thread = copy_clean(f, PT_SPACE_THREAD, pt_told_text(r));
+    known.heard = pt_told_number(r) != 0;
+    known.value = take_value(f, r);
+    known.state = pt_told_number(r);
+    if (known.state) {
+        step = pt_told_step(r);
+        known.from = take_step(f, &step, report, known.thread);
+        if (report->state)
+            known.state = report->state(report->context, known.thread, known.state, &step);
+    }
+    *ret_known = known;
+    return !parts || !step.at || strcmp(known.text, PT_MTTL_TEXT_RACES) != 0 ||
+           strcmp(known.from.object, f->first.event.object) == 0;
+}
+
+static void take_first(struct judged *j, const struct pt_told_report *report)
+{
+    struct pt_finding *f = j->finding;
     struct pt_told_reader r = {report->told, report->told_bytes, false};
     memset(&f->first, 0, sizeof f->first);
     f->first.thread = copy(f, report->thread);
     f->first.state = report->from;
-    f->first.event = take_step(f, &r, report, report->thread);
-    uint32_t values = take_count(&r);
-    f->first.values = pt_arena_alloc(&f->arena, values * sizeof *f->first.values);
-    for (uint32_t i = 0; i < values && !r.bad; i++) {
-        const char *name = copy(f, pt_told_text(&r));
-        f->first.values[f->first.value_count++] = (struct pt_binding){.name = name, .value = take_value(f, &r)};
-    }
-    uint32_t known = take_count(&r);
-    f->first.knew = pt_arena_alloc(&f->arena, known * sizeof *f->first.knew);
-    for (uint32_t i = 0; i < known && !r.bad; i++) {
-        struct pt_known item = {.text = copy(f, pt_told_text(&r))};
-        item.thread = copy(f, pt_told_text(&r));
-        item.heard = pt_told_number(&r) != 0;
-        item.value = take_value(f, &r);
-        item.state = pt_told_number(&r);
-        if (item.state)
-            item.from = take_step(f, &r, report, item.thread);
-        if (!r.bad)
-            f->first.knew[f->first.knew_count++] = item;
+    struct pt_told_step step = pt_told_step(&r);
+    f->first.event = take_step(f, &step, report, report->thread);
+    if (!report->told_bytes)
+        return;
+    take_values(j, &r);
+    uint32_t count = take_count(&r);
+    f->first.knew = pt_arena_alloc(&f->arena, (count + 1) * sizeof *f->first.knew);
+    for (uint32_t i = 0; i < count && !r.bad; i++) {
+        struct pt_known known;
+        if (take_known(f, &r, report, step.at != 0, &known) && !r.bad)
+            f->first.knew[f->first.knew_count++] = known;
     }
 }
 
@@ -159,7 +232,7 @@ static void take_failure(struct pt_finding *f, const struct pt_told_report *repo
         return;
     f->verdict = PT_VERDICT_ERROR;
     f->message = copy(f, pt_told_text(&r));
-    f->message_place = copy(f, pt_told_text(&r));
+    f->message_place = copy_clean(f, PT_SPACE_LOC, pt_told_text(&r));
 }
 
 static struct states *states_of(struct judged *j, uint32_t thread)
@@ -217,7 +290,7 @@ void pt_locals_take(struct pt_locals *l, const struct pt_told_report *report)
     /* The first violation of the process alone is told with both sides, and the record of a later one, in another
      * thread's ring, may be read before it: that one only stands in until then. */
     if (j->finding->verdict != PT_VERDICT_VIOLATED || report->told_bytes)
-        take_first(j->finding, report);
+        take_first(j, report);
     j->finding->verdict = PT_VERDICT_VIOLATED;
     j->finding->how = PT_HOW_OBSERVED;
     if (report->told_bytes)
@@ -277,7 +350,7 @@ static bool count_states(const struct pt_locals *l, const struct judged *j)
     for (uint32_t t = 0; t < l->threads.count && t < l->ending_cap; t++) {
         const struct ending *ending = &l->endings[t];
         if ((!ending->begun && !ending->ended) ||
-            (!j->finding->at_each && strcmp(pt_strtab_text(&l->threads, t), j->at) != 0))
+            (!j->finding->at_each && strcmp(pt_strtab_text(&l->threads, t), j->at_clean) != 0))
             continue;
         j->finding->states += ending->states + 1;
         all &= ending->ended;

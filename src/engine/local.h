@@ -11,8 +11,9 @@
 struct pt_locals;
 
 /* findings[k] is that of property k of the block, already described. All of them outlive it. */
-struct pt_locals *pt_locals_new(const struct pt_mttl *block, struct pt_finding *const *findings,
-                                const struct pt_names *names, const struct pt_analysis_options *options);
+struct pt_locals *pt_locals_new(const struct pt_mttl *block, const struct pt_property *const *properties,
+                                struct pt_finding *const *findings, const struct pt_names *names,
+                                const struct pt_analysis_options *options);
 void pt_locals_free(struct pt_locals *locals);
 void pt_locals_take(struct pt_locals *locals, const struct pt_told_report *report);
 /* Events and threads of the program, as far as they were told: a thread tells when it ends. */

@@ -21,6 +21,7 @@ struct pt_step {
     const char *thread;
     const char *op; /* "w", "u" or "event" */
     const char *object;
+    const char *source; /* what the source calls an object that has no name but its address; NULL: unknown */
     const char *loc;
     struct pt_value value; /* PT_VALUE_UNKNOWN for user events */
     uint64_t number;       /* among the property's relevant events, in the order of the actual run, from 1 */

@@ -91,7 +91,11 @@ struct pt_finding_id pt_finding_id(const struct pt_finding *finding)
         add_object(&buf, last->object);
     } else if (finding->first.state > 0 && !add_blocks(&buf, finding)) {
         /* which of the racing threads comes second, varies; what they race on, does not */
-        add_object(&buf, finding->first.event.object);
+        const struct pt_step *event = &finding->first.event;
+        if (strcmp(event->op, "fork") == 0 || strcmp(event->op, "join") == 0)
+            add_thread(&buf, event->object);
+        else
+            add_object(&buf, event->object);
     }
     snprintf(id.text, sizeof id.text, "%016llx", (unsigned long long)XXH64(buf.text, buf.len, 0));
     pt_buf_release(&buf);

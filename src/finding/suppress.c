@@ -83,7 +83,8 @@ bool pt_suppression_matches(const char *pattern, const char *text, bool whole)
 static bool step_matches(const char *pattern, const struct pt_step *step)
 {
     return pt_suppression_matches(pattern, step->object, false) || pt_suppression_matches(pattern, step->loc, false) ||
-           pt_suppression_matches(pattern, step->thread, false);
+           pt_suppression_matches(pattern, step->thread, false) ||
+           (step->source && pt_suppression_matches(pattern, step->source, false));
 }
 
 /* An object, a place or a thread of the violating event, of the one it races with or was disturbed by, or the block. */

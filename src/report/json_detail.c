@@ -15,6 +15,8 @@ void pt_json_step(struct pt_json *json, const struct pt_step *step)
     if (step->value.kind != PT_VALUE_UNKNOWN)
         pt_json_value(json, "value", step->value);
     pt_json_string(json, "loc", step->loc);
+    if (step->source)
+        pt_json_string(json, "source", step->source);
 }
 
 static void put_numbers(struct pt_json *json, const char *key, const uint32_t *numbers, uint32_t count)

@@ -64,6 +64,7 @@ void rd_step(struct reading *r, const json_t *object, const char *where, struct 
     step->op = rd_string(r, object, where, "op");
     step->object = rd_string(r, object, where, "object");
     step->loc = rd_string_or(r, object, where, "loc", "");
+    step->source = rd_string_or(r, object, where, "source", NULL);
     if (value)
         step->value = rd_value(r, value);
 }

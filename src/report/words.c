@@ -59,7 +59,7 @@ char *pt_words_step(const struct pt_step *step)
     }
     pt_buf_printf(&buf, " by %s", step->thread);
     if (step->loc[0] && strcmp(step->loc, "-") != 0)
-        pt_buf_printf(&buf, " (%s)", step->loc);
+        pt_buf_printf(&buf, " (%s%s%s)", step->loc, step->source ? ": " : "", step->source ? step->source : "");
     return pt_buf_take(&buf);
 }
 

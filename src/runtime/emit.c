@@ -282,6 +282,8 @@ void pt_emit_thread(struct pt_thread *self, const struct pt_thread *thread, uint
     record->parent = thread->parent;
     record->start = start;
     record->module_base = start ? pt_module_base(start) : 0;
+    record->ordinal = thread->ordinal;
+    record->unused = 0;
     memcpy(record->name, name, strlen(name) + 1);
     publish(self);
 }

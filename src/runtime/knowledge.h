@@ -29,8 +29,8 @@ struct pt_thread;
 /* An event of the program, as much as a report says of it. */
 struct pt_happening {
     uint16_t kind;   /* enum pt_event_kind */
-    uint32_t object; /* watched variable; PT_NO_OBJECT: something else */
-    uint32_t size;   /* of an access, in bytes */
+    uint32_t object; /* watched variable; PT_NO_OBJECT: something else; of a fork or join the ordinal (thread.h) */
+    uint32_t size;   /* of an access, in bytes; 0: it is no longer known */
     uint64_t address;
     const char *name;           /* of what it is about, where that is not told by the above; lives for ever */
     const struct pt_site *site; /* NULL: unknown */
@@ -54,7 +54,10 @@ struct pt_origin {
 
 static inline bool pt_origin_is_named(uint16_t kind)
 {
-    return kind == PT_KIND_INTERNAL || kind == PT_KIND_BEGIN || kind == PT_KIND_END || kind == PT_KIND_USER;
+    const unsigned named = 1u << PT_KIND_INTERNAL | 1u << PT_KIND_BEGIN | 1u << PT_KIND_END | 1u << PT_KIND_USER |
+                           1u << PT_KIND_FORK | 1u << PT_KIND_JOIN;
+    _Static_assert(PT_KIND_COUNT <= 32, "a bit for each");
+    return named >> kind & 1;
 }
 
 /* With an entry of two cells, and what the pool puts in front, it fills two cache lines. */

@@ -314,7 +314,7 @@ void pt_monitor_mark(struct pt_thread *self, enum pt_event_kind kind, const char
         uint32_t var = variable_named(self->local, name);
         what.value = pt_value_int(value);
         if (var) {
-            what.name = pt_mttl_string(pt_monitor_block, pt_monitor_var(var - 1)->target);
+            what.name = pt_mttl_string(pt_monitor_block, pt_monitor_var(var - 1)->path); /* as it was given */
             set_local(self->local, var - 1, value);
         }
     } else if (kind == PT_KIND_BEGIN || kind == PT_KIND_END) {
@@ -332,6 +332,14 @@ void pt_monitor_mark(struct pt_thread *self, enum pt_event_kind kind, const char
 void pt_monitor_other(struct pt_thread *self, enum pt_event_kind kind, uint64_t address, const struct pt_site *site)
 {
     struct pt_happening what = {.kind = (uint16_t)kind, .object = PT_NO_OBJECT, .address = address, .site = site};
+    new_event(self->local, PT_MTTL_OTHER, PT_MTTL_NONE);
+    take_event(self, &what);
+}
+
+void pt_monitor_thread(struct pt_thread *self, enum pt_event_kind kind, const struct pt_thread *other,
+                       const struct pt_site *site)
+{
+    struct pt_happening what = {.kind = (uint16_t)kind, .object = other->ordinal, .name = other->named, .site = site};
     new_event(self->local, PT_MTTL_OTHER, PT_MTTL_NONE);
     take_event(self, &what);
 }

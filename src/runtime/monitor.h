@@ -51,6 +51,8 @@ void pt_monitor_start(struct pt_thread *self, const struct pt_config *config);
 /* A thread that is not running yet, or does not know it yet, gets its slot and its state 0. `parent`: it forks it, and
  * knows of it from here on; NULL: nobody does. */
 void pt_monitor_meet(struct pt_thread *thread, struct pt_thread *parent);
+/* Gives the thread its name, if it has none; meeting it does too. */
+void pt_monitor_name_thread(struct pt_thread *thread);
 /* The thread runs, and has its slot: once it has ended, or the program has, ... */
 void pt_monitor_begin(struct pt_thread *self);
 /* ... it tells what it has not told yet. */
@@ -69,6 +71,9 @@ void pt_monitor_expect(const struct pt_thread *self, uintptr_t address);
 void pt_monitor_access(struct pt_thread *self, const struct pt_happening *what);
 void pt_monitor_mark(struct pt_thread *self, enum pt_event_kind kind, const char *name, int64_t value);
 void pt_monitor_other(struct pt_thread *self, enum pt_event_kind kind, uint64_t address, const struct pt_site *site);
+/* A fork or join of this thread. */
+void pt_monitor_thread(struct pt_thread *self, enum pt_event_kind kind, const struct pt_thread *other,
+                       const struct pt_site *site);
 
 /* portent_watch has named an object: which variable of the block it is, plus 1; 0: none. */
 uint32_t pt_monitor_variable(const char *name);

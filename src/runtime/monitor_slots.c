@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "runtime/log.h"
 #include "runtime/module.h"
 #include "runtime/monitor_impl.h"
 #include "runtime/name.h"
@@ -107,24 +108,35 @@ static const char *function_of(const struct pt_thread *thread)
 }
 
 /* `worker`, then `worker#2`, ... in the order in which they are started. */
-static const char *name_thread(struct pt_thread *actor, const struct pt_thread *thread)
+static void name_thread(struct pt_thread *thread)
 {
-    const char *function = function_of(thread);
-    uint32_t number = pt_name_number(function), use = number >> NAME_BITS ? 1 : ++threads.uses[number];
-    size_t length = strlen(function);
-    if (use == 1)
-        return function;
-    char digits[12], *name = pt_pool_take(actor, length + sizeof digits + 1);
-    unsigned count = 0;
+    if (thread->ordinal)
+        return;
+    thread->named = function_of(thread);
+    uint32_t number = pt_name_number(thread->named);
+    thread->ordinal = number >> NAME_BITS ? 1 : ++threads.uses[number];
+}
+
+void pt_monitor_name_thread(struct pt_thread *thread)
+{
+    pt_spin_lock(&threads.lock);
+    name_thread(thread);
+    pt_spin_unlock(&threads.lock);
+}
+
+/* The name in full; unless it is thread->named it is the pool's. */
+static const char *full_name(struct pt_thread *actor, const struct pt_thread *thread)
+{
+    struct pt_line ordinal = {0};
+    size_t length = strlen(thread->named);
+    pt_line_text(&ordinal, "#");
+    pt_line_number(&ordinal, thread->ordinal);
+    char *name = thread->ordinal > 1 ? pt_pool_take(actor, length + ordinal.len + 1) : NULL;
     if (!name)
-        return function;
-    for (uint32_t rest = use; rest; rest /= 10)
-        digits[count++] = (char)('0' + rest % 10);
-    memcpy(name, function, length);
-    name[length++] = '#';
-    while (count)
-        name[length++] = digits[--count];
-    name[length] = 0;
+        return thread->named;
+    memcpy(name, thread->named, length);
+    memcpy(name + length, ordinal.text, ordinal.len);
+    name[length + ordinal.len] = 0;
     return name;
 }
 
@@ -139,20 +151,23 @@ static uint32_t find_slot(const char *name)
 }
 
 /* The slot of a thread that starts; PT_MTTL_NONE when the properties are not about it. */
-static uint32_t take_slot(struct pt_thread *actor, const struct pt_thread *thread)
+static uint32_t take_slot(struct pt_thread *actor, struct pt_thread *thread)
 {
     pt_spin_lock(&threads.lock);
-    const char *name = name_thread(actor, thread);
+    name_thread(thread);
+    const char *name = full_name(actor, thread), *kept = NULL;
     uint32_t slot = find_slot(name);
     if (slot == PT_MTTL_NONE && threads.others && !(pt_monitor_used() >> SLOT_BITS)) {
         slot = pt_monitor_used();
-        threads.slots[slot].name = name;
+        threads.slots[slot].name = kept = name;
         /* release: the name is there for whoever hears of the slot */
         atomic_store_explicit(&threads.used, slot + 1, memory_order_release);
     }
     if (slot != PT_MTTL_NONE)
         threads.slots[slot].met = true;
     pt_spin_unlock(&threads.lock);
+    if (!kept && name != thread->named)
+        pt_pool_give(actor, (void *)(uintptr_t)name);
     return slot;
 }
 

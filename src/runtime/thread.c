@@ -225,6 +225,8 @@ struct pt_thread *pt_thread_self(void)
     struct pt_thread *self = pt_thread_new(NULL);
     if (self) {
         atomic_store(&self->let_go, 1); /* nobody has created it */
+        if (pt_monitor_on)
+            pt_monitor_name_thread(self);
         pt_thread_begin(self);
     }
     if (self && pt_monitor_on)
@@ -329,7 +331,7 @@ void pt_thread_joined(struct pt_thread *self, struct pt_thread *thread, const st
     if (self->full)
         pt_full_thread(self, PT_KIND_JOIN, site, thread->number);
     if (pt_monitor_steps(self))
-        pt_monitor_other(self, PT_KIND_JOIN, thread->local ? thread->local->slot : PT_NO_OBJECT, site);
+        pt_monitor_thread(self, PT_KIND_JOIN, thread, site);
     atomic_store(&thread->detached, true);
     let_go(self, thread);
     pt_leave(self);

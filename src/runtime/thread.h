@@ -155,6 +155,8 @@ struct pt_thread {
     int (*start_c11)(void *);
     void *argument;
     uint64_t runs;     /* what it is named after: its start function, or the callable of a std::thread */
+    const char *named; /* its name, which lives for ever: `worker`, ... */
+    uint32_t ordinal;  /* ... of the so many-th thread of that name; 0: no decentralised property wants to know */
     size_t stack_size; /* at most */
     int destructor_rounds;
     struct pt_thread *next; /* in its bucket, or in the free list */
@@ -196,7 +198,8 @@ struct pt_thread *pt_thread_find(pthread_t handle);
 struct pt_thread *pt_thread_claim(pthread_t handle, bool foreign);
 void pt_thread_unclaim(struct pt_thread *thread);
 struct pt_thread *pt_thread_at(uint32_t slot);
-/* Every thread that has been created and has not ended. The caller does nothing that takes long: threads may wait for it. */
+/* Every thread that has been created and has not ended. The caller does nothing that takes long: threads may wait for
+ * it. */
 void pt_thread_each(void (*visit)(void *context, const struct pt_thread *thread), void *context);
 /* Gives it a name of its own. */
 void pt_thread_label(struct pt_thread *thread, const char *name);

@@ -38,7 +38,7 @@ static void take_fork(struct pt_thread *self, struct pt_thread *child, const str
     if (self->full)
         pt_full_thread(self, PT_KIND_FORK, site, child->number);
     if (pt_monitor_steps(self))
-        pt_monitor_other(self, PT_KIND_FORK, child->local ? child->local->slot : PT_NO_OBJECT, site);
+        pt_monitor_thread(self, PT_KIND_FORK, child, site);
     pt_clock_acquire(self->clock, 1);
     pt_clock_release(self, child->clock, 1);
     child->clock = self->clock;
@@ -55,6 +55,8 @@ static void tell_fork(struct pt_thread *child, const struct pt_site *site)
     pt_enter(self);
     if (pt_stream_mode())
         pt_transport_thread(self, PT_WIRE_OP_FORK, child->number, child->runs);
+    if (pt_monitor_on)
+        pt_monitor_name_thread(child);
     pt_emit_thread(self, child, child->runs, "");
     if (self->full || pt_monitor_on)
         take_fork(self, child, site);

@@ -248,6 +248,7 @@ void pt_channel_free(struct pt_channel_reader *r)
         close(r->fd);
     for (uint32_t i = 0; i < r->thread_count; i++) {
         free(r->threads[i].own_name);
+        free(r->threads[i].uneven);
         free(r->threads[i].pieces);
         free(r->threads[i].gaps);
     }

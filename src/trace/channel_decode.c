@@ -31,15 +31,6 @@ static const char *text_at(const struct pt_channel_reader *r, size_t offset)
     return (const char *)r->record + offset;
 }
 
-/* A copy of a name with what cannot stand in a trace replaced; `commas`: those too. */
-static void put_clean(struct pt_buf *buf, const char *text, bool commas)
-{
-    for (const char *c = text; *c; c++) {
-        bool bad = (unsigned char)*c < 0x20 || *c == 0x7f || *c == '|' || *c == '"' || (commas && *c == ',');
-        pt_buf_add(buf, bad ? "_" : c, 1);
-    }
-}
-
 /* --- threads --- */
 
 /* NULL when there are too many. */
@@ -61,7 +52,7 @@ static const struct thread *known_thread(const struct pt_channel_reader *r, uint
     return index == PT_NONE ? NULL : &r->threads[index];
 }
 
-/* `worker`, then `worker#2`, ... in order of creation. */
+/* `worker`, then `worker#2`, ... in order of creation, or as the program itself has counted them. */
 static void give_name(struct pt_channel_reader *r, struct thread *thread)
 {
     const char *function = NULL;
@@ -73,16 +64,15 @@ static void give_name(struct pt_channel_reader *r, struct thread *thread)
         function = thread->own_name && thread->own_name[0] ? thread->own_name : "thread";
     struct pt_buf buf;
     pt_buf_init(&buf);
-    if (function[0] == '#' || strcmp(function, "-") == 0)
-        pt_buf_puts(&buf, "_");
-    put_clean(&buf, function, true);
+    pt_name_clean(&buf, PT_SPACE_THREAD, function);
     uint32_t id = pt_strtab_intern(&r->thread_functions, buf.text, buf.len);
     size_t old = r->function_use_cap;
     PT_GROW(r->function_uses, r->function_use_cap, (size_t)id + 1);
     for (size_t i = old; i < r->function_use_cap; i++)
         r->function_uses[i] = 0;
-    if (++r->function_uses[id] > 1)
-        pt_buf_printf(&buf, "#%u", r->function_uses[id]);
+    uint32_t use = thread->ordinal ? thread->ordinal : ++r->function_uses[id];
+    if (use > 1)
+        pt_buf_printf(&buf, "#%u", use);
     thread->name = pt_strtab_intern(&r->names->space[PT_SPACE_THREAD], buf.text, buf.len);
     pt_buf_release(&buf);
 }
@@ -144,6 +134,7 @@ static bool take_thread(struct pt_channel_reader *r)
         thread->own_name = pt_xstrdup(name);
         thread->start = record.start;
         thread->module_base = record.module_base;
+        thread->ordinal = record.ordinal;
     }
     find_announced(r);
     return true;
@@ -198,7 +189,7 @@ static bool take_site(struct pt_channel_reader *r, uint32_t ring)
     memcpy(&record, r->record, sizeof record);
     struct pt_buf loc;
     pt_buf_init(&loc);
-    put_clean(&loc, *file ? file : "-", false);
+    pt_name_clean(&loc, PT_SPACE_LOC, *file ? file : "-");
     if (*file && record.line)
         pt_buf_printf(&loc, ":%u", record.line);
     *pt_map64_at(&r->sites, (uint64_t)ring << 32 | record.site) = intern(r, PT_SPACE_LOC, loc.text);
@@ -223,7 +214,7 @@ static bool take_name(struct pt_channel_reader *r)
     memcpy(&record, r->record, sizeof record);
     struct pt_buf clean;
     pt_buf_init(&clean);
-    put_clean(&clean, *text ? text : "-", false);
+    pt_name_clean(&clean, PT_SPACE_STRING, *text ? text : "-");
     *pt_map64_at(&r->text_of, record.number) = pt_strtab_intern(&r->texts, clean.text, clean.len);
     pt_buf_release(&clean);
     return true;
@@ -253,7 +244,7 @@ static bool take_watch(struct pt_channel_reader *r)
         return false;
     struct pt_buf clean;
     pt_buf_init(&clean);
-    put_clean(&clean, name, false);
+    pt_name_clean(&clean, PT_SPACE_VAR, name);
     struct watched watched = {.name = intern(r, PT_SPACE_VAR, clean.text), .size = record.size, .type = record.type};
     pt_buf_release(&clean);
     *pt_map64_at(&r->objects, record.var) = r->dynamic_count;
@@ -389,11 +380,16 @@ static bool take_local(struct pt_channel_reader *r)
     size_t told = at + strlen(name) + 1;
     if (record.told > record.head.bytes - told || record.result > PT_LOCAL_STATES || record.from > record.to)
         return false;
-    const struct thread *thread = known_thread(r, record.thread);
+    struct thread *thread = r->in_full && known_thread(r, record.thread) ? thread_at(r, record.thread) : NULL;
+    if (thread && record.result == PT_LOCAL_BEGUN)
+        chan_count_from(thread);
+    struct pt_buf clean;
+    pt_buf_init(&clean);
+    pt_name_clean(&clean, PT_SPACE_THREAD, name);
     bool lines = r->in_full && record.from > 0 && thread;
     struct pt_channel_local local = {.property = record.property,
                                      .result = (enum pt_local_result)record.result,
-                                     .thread = name,
+                                     .thread = clean.text ? clean.text : "",
                                      .from = lines ? thread->lines : record.from,
                                      .to = lines ? thread->lines : record.to,
                                      .told = (const char *)r->record + told,
@@ -402,6 +398,7 @@ static bool take_local(struct pt_channel_reader *r)
         tell_lines(r, thread, &local, parts, record.parts);
     else if (r->local)
         r->local(r->local_context, &local);
+    pt_buf_release(&clean);
     return true;
 }
 
@@ -561,6 +558,8 @@ bool chan_take_event(struct pt_channel_reader *r, uint32_t ring, struct pt_event
     self->seen = true;
     self->before = self->lines;
     self->lines += simple ? 1 : r->queue_count;
+    if (record.kind != PT_KIND_FREED)
+        chan_count_state(r, self);
     ret_event->op = PT_OP_COUNT;
     if (simple)
         *ret_event = event;

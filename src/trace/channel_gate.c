@@ -79,7 +79,7 @@ void pt_channel_name_threads(struct pt_channel_reader *r, uint64_t now, pt_chann
 
 const char *pt_channel_lock_name(struct pt_channel_reader *r, uint64_t address)
 {
-    return pt_name(r->names, PT_SPACE_LOCK, pt_places_object(r->places, address, PT_SPACE_LOCK));
+    return pt_name(r->names, PT_SPACE_LOCK, pt_places_look(r->places, address, PT_SPACE_LOCK).name);
 }
 
 static void wake(_Atomic uint32_t *word)

@@ -37,6 +37,13 @@ struct thread {
     uint64_t yielded; /* its events that have been handed out, and are counted in clocks */
     uint64_t lines;   /* all its events that have been handed out */
     uint64_t before;  /* those before the latest record's */
+    uint64_t states;  /* of a thread that evaluates properties, as it counts them: a record each */
+    struct lines {
+        uint64_t state, lines;
+    } * uneven; /* states that are not one line each, and the lines there were after them */
+    uint32_t uneven_count;
+    size_t uneven_cap;
+    uint32_t ordinal; /* as the program counts; 0: it does not */
     struct pt_access
         *pieces; /* the memory of each of the latest record's, where it was an access of several variables */
     uint32_t piece_count;
@@ -127,6 +134,9 @@ bool chan_other_thread(struct pt_channel_reader *r, uint32_t number, bool forked
 struct pt_value chan_decode(struct pt_channel_reader *r, uint32_t type, uint32_t size, const unsigned char *bytes);
 /* The thread's name, made if need be; threads created before it that are known are named first. */
 uint32_t chan_name_of(struct pt_channel_reader *r, struct thread *thread);
+/* The thread counts its states from here on; and: its latest record has made one. */
+void chan_count_from(struct thread *thread);
+void chan_count_state(const struct pt_channel_reader *r, struct thread *thread);
 /* The gate's memory: how much, and its first content. */
 uint64_t chan_gate_bytes(const struct pt_channel_gate *gate);
 void chan_gate_write(struct pt_channel_reader *r, const struct pt_channel_gate *gate, struct pt_gate *memory);

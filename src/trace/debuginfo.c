@@ -271,8 +271,8 @@ void pt_debuginfo_texts(struct pt_debuginfo *info, const char *function, pt_debu
 }
 
 /* The name of the first symbol that is defined here and wanted, or NULL. */
-static const char *find_symbol(Elf *elf, bool (*wanted)(const GElf_Sym *symbol, const char *name, uint64_t address),
-                               uint64_t address)
+static const char *find_symbol(Elf *elf, bool (*wanted)(const GElf_Sym *symbol, const char *name, void *context),
+                               void *context)
 {
     Elf_Scn *section = NULL;
     GElf_Shdr header;
@@ -284,36 +284,36 @@ static const char *find_symbol(Elf *elf, bool (*wanted)(const GElf_Sym *symbol, 
         GElf_Sym symbol;
         for (int i = 0; gelf_getsym(data, i, &symbol); i++) {
             const char *name = elf_strptr(elf, header.sh_link, symbol.st_name);
-            if (symbol.st_shndx != SHN_UNDEF && name && wanted(&symbol, name, address))
+            if (symbol.st_shndx != SHN_UNDEF && name && wanted(&symbol, name, context))
                 return name;
         }
     }
     return NULL;
 }
 
-static bool is_runtime(const GElf_Sym *symbol, const char *name, uint64_t address)
+static bool is_runtime(const GElf_Sym *symbol, const char *name, void *context)
 {
-    (void)symbol, (void)address;
+    (void)symbol, (void)context;
     return strcmp(name, "__portent_event") == 0;
 }
 
 bool pt_debuginfo_has_runtime(struct pt_debuginfo *info)
 {
-    return find_symbol(info->modules[0].elf, is_runtime, 0);
+    return find_symbol(info->modules[0].elf, is_runtime, NULL);
 }
 
 /* --- functions --- */
 
 /* A function's symbol, for modules without debug information. */
-static bool is_function_at(const GElf_Sym *symbol, const char *name, uint64_t address)
+static bool is_function_at(const GElf_Sym *symbol, const char *name, void *context)
 {
     (void)name;
-    return GELF_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_value == address;
+    return GELF_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_value == *(const uint64_t *)context;
 }
 
 static const char *symbol_at(Elf *elf, uint64_t address)
 {
-    return find_symbol(elf, is_function_at, address);
+    return find_symbol(elf, is_function_at, &address);
 }
 
 /*
@@ -390,17 +390,64 @@ const char *pt_debuginfo_function(struct pt_debuginfo *info, uint64_t start, uin
     return id == unknown ? NULL : pt_strtab_text(&info->texts, id);
 }
 
+struct function {
+    uint64_t offset;
+    uint32_t rank; /* 0: of debug information; then symbols in their order */
+    const char *name;
+};
+
+struct functions {
+    struct function *items;
+    uint32_t count;
+    size_t cap;
+};
+
+static void add_function(struct functions *list, uint64_t offset, bool symbol, const char *name)
+{
+    struct function item = {offset, symbol ? list->count + 1 : 0, name};
+    PT_PUSH(list->items, list->count, list->cap, item);
+}
+
+static bool add_symbol(const GElf_Sym *symbol, const char *name, void *list)
+{
+    if (GELF_ST_TYPE(symbol->st_info) == STT_FUNC)
+        add_function(list, symbol->st_value, true, name);
+    return false;
+}
+
+static int by_offset(const void *a, const void *b)
+{
+    const struct function *x = a, *y = b;
+    return x->offset != y->offset ? (x->offset < y->offset ? -1 : 1) : x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+/* Names as function_in gives them. Symbols of the system's libraries are many, and hardly a thread starts there. */
+static void list_functions(struct pt_module *m, bool symbols, struct functions *list)
+{
+    const struct pt_dwarf_index *index = pt_module_index(m);
+    for (uint32_t f = 0; f < index->function_count; f++)
+        add_function(list, index->functions[f].entry + m->shift, false,
+                     pt_dwarf_function_at(index, index->functions[f].entry));
+    if (symbols && pt_module_open(m))
+        (void)find_symbol(m->elf, add_symbol, list);
+    if (list->count)
+        qsort(list->items, list->count, sizeof *list->items, by_offset);
+}
+
 void pt_debuginfo_functions(struct pt_debuginfo *info, pt_debuginfo_visit_function visit, void *context)
 {
     pt_debuginfo_libraries(info);
     for (uint32_t i = 0; i < info->count; i++) {
         struct pt_module *m = &info->modules[i];
-        const struct pt_dwarf_index *index = pt_module_index(m);
-        for (uint32_t f = 0; f < index->function_count; f++) {
-            const char *name = callable_of(info, pt_strtab_text(&index->names, index->functions[f].name));
+        struct functions list = {0};
+        list_functions(m, i == 0 || !pt_module_is_of_the_system(m->path), &list);
+        for (uint32_t f = 0; f < list.count; f++) {
+            bool again = f && list.items[f].offset == list.items[f - 1].offset;
+            const char *name = again ? NULL : callable_of(info, list.items[f].name);
             if (name)
-                visit(context, i ? m->path : NULL, index->functions[f].entry + m->shift, name);
+                visit(context, i ? m->path : NULL, list.items[f].offset, name);
         }
+        free(list.items);
     }
 }
 

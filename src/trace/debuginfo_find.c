@@ -178,7 +178,7 @@ bool pt_debuginfo_knows(struct pt_debuginfo *info, const char *path)
 }
 
 /* Nobody means a variable of libc that he has spelled wrong. */
-static bool is_of_the_system(const char *path)
+bool pt_module_is_of_the_system(const char *path)
 {
     return strncmp(path, "/lib", 4) == 0 || strncmp(path, "/usr/lib", 8) == 0;
 }
@@ -193,7 +193,7 @@ void pt_debuginfo_near(struct pt_debuginfo *info, const char *path, pt_debuginfo
         pt_dwarf_path_near(pt_module_index(matches.items[i].module), &die, path, path + head, visit, context);
     }
     for (uint32_t i = 0; i < info->count && !matches.count; i++) {
-        if (i > 0 && is_of_the_system(info->modules[i].path))
+        if (i > 0 && pt_module_is_of_the_system(info->modules[i].path))
             continue;
         const struct pt_dwarf_index *index = pt_module_index(&info->modules[i]);
         for (uint32_t v = 0; v < index->var_count; v++) {

@@ -51,6 +51,8 @@ struct pt_module *pt_debuginfo_module(struct pt_debuginfo *info, const char *fil
 bool pt_module_file_matches(const char *path, const char *file);
 /* The file a variable is declared in. */
 const char *pt_module_file_of(const struct pt_dwarf_var *var);
+/* Is it one of the libraries that come with the system? */
+bool pt_module_is_of_the_system(const char *path);
 /* Is the address loaded? Sections that the linker dropped leave variables at address 0 or at the end of memory. */
 bool pt_module_has(const struct pt_module *m, uint64_t address);
 

@@ -78,3 +78,14 @@ const char *pt_name_problem(enum pt_space space, const char *text, size_t len, s
         return "this cannot be the name of a thread";
     return NULL;
 }
+
+void pt_name_clean(struct pt_buf *buf, enum pt_space space, const char *text)
+{
+    bool thread = space == PT_SPACE_THREAD;
+    if (thread && (text[0] == '#' || strcmp(text, "-") == 0))
+        pt_buf_puts(buf, "_");
+    for (const char *c = text; *c; c++) {
+        bool bad = (unsigned char)*c < 0x20 || *c == 0x7f || *c == '|' || *c == '"' || (thread && *c == ',');
+        pt_buf_add(buf, bad ? "_" : c, 1);
+    }
+}

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/table.h"
 #include "core/value.h"
 
@@ -58,6 +59,10 @@ static inline const char *pt_name(const struct pt_names *names, enum pt_space sp
 {
     return pt_strtab_text(&names->space[space], id);
 }
+
+/* Appends a name with what cannot stand in a trace replaced. A thread's: commas too, since clocks list threads, and it
+ * begins like a name. */
+void pt_name_clean(struct pt_buf *buf, enum pt_space space, const char *text);
 
 /* The word the text form uses ("w", "acq", ...), and the name space of the op's object. */
 const char *pt_op_word(enum pt_op op);

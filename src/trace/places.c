@@ -222,16 +222,30 @@ static uint32_t intern(struct pt_places *p, enum pt_space space, const char *tex
     return pt_strtab_intern(&p->names->space[space], text, strlen(text));
 }
 
+static uint32_t *lives_at(struct pt_places *p, enum pt_space space, uint64_t address)
+{
+    uint32_t *lives = pt_map64_at(&p->lives, address ^ (uint64_t)space << 56);
+    if (*lives == PT_NONE)
+        *lives = 0;
+    return lives;
+}
+
+/* In its present life, or the last one. */
 static uint32_t name_by_address(struct pt_places *p, enum pt_space space, uint64_t address)
 {
     char text[48];
-    uint32_t *lives = pt_map64_at(&p->lives, address ^ (uint64_t)space << 56);
-    *lives = *lives == PT_NONE ? 1 : *lives + 1;
-    if (*lives > 1)
-        snprintf(text, sizeof text, "0x%" PRIx64 "#%u", address, *lives);
+    uint32_t lives = *lives_at(p, space, address);
+    if (lives > 1)
+        snprintf(text, sizeof text, "0x%" PRIx64 "#%u", address, lives);
     else
         snprintf(text, sizeof text, "0x%" PRIx64, address);
     return intern(p, space, text);
+}
+
+static uint32_t begin_life(struct pt_places *p, enum pt_space space, uint64_t address)
+{
+    ++*lives_at(p, space, address);
+    return name_by_address(p, space, address);
 }
 
 /* The bytes from `address` that a new cell may take: up to the access's end, or the next cell. */
@@ -285,7 +299,7 @@ static uint32_t make_cell(struct pt_places *p, uint64_t address, uint64_t end, b
         snprintf(text, sizeof text, "%s+%" PRIu64, name, address - low);
         cell.name = intern(p, PT_SPACE_VAR, text);
     } else {
-        cell.name = name_by_address(p, PT_SPACE_VAR, address);
+        cell.name = begin_life(p, PT_SPACE_VAR, address);
     }
     return add(p, cell);
 }
@@ -307,7 +321,27 @@ uint32_t pt_places_object(struct pt_places *p, uint64_t address, enum pt_space s
         return p->cells[cell].name;
     struct pt_cell made = {.low = address, .size = 1, .space = (uint8_t)space};
     made.name = ask(p, address, true, &placed, &low) && low == address ? intern(p, space, placed.name)
-                                                                       : name_by_address(p, space, address);
+                                                                       : begin_life(p, space, address);
     add(p, made);
     return made.name;
+}
+
+struct pt_cell pt_places_look(struct pt_places *p, uint64_t address, enum pt_space space)
+{
+    struct pt_placed placed;
+    uint64_t low;
+    uint32_t cell = find(p, address, space);
+    if (cell != PT_NONE)
+        return p->cells[cell];
+    if (ask(p, address, space != PT_SPACE_VAR, &placed, &low) && (space == PT_SPACE_VAR || low == address)) {
+        if (space == PT_SPACE_VAR)
+            return pt_places_cell(p, address, address + 1, false);
+        (void)pt_places_object(p, address, space);
+        return p->cells[find(p, address, space)];
+    }
+    return (struct pt_cell){.low = address,
+                            .size = 1,
+                            .name = name_by_address(p, space, address),
+                            .space = (uint8_t)space,
+                            .type = PT_WATCH_UINT};
 }

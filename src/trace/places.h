@@ -1,5 +1,6 @@
 /*
- * Addresses of a running program to the variables of a trace, for threads that are recorded in full.
+ * Addresses of a running program to the variables of a trace, for threads that are recorded in full, and for what
+ * threads tell of decentralised properties.
  *
  * Memory is cut into *cells*, one variable each. A global variable is cut as its type says (struct members, array
  * elements); a union, and adjacent bit-fields, are one cell, as they are one memory location in C; padding is a cell of
@@ -51,6 +52,9 @@ const char *pt_places_module(const struct pt_places *places, uint64_t base);
 struct pt_cell pt_places_cell(struct pt_places *places, uint64_t address, uint64_t end, bool block);
 /* The name of a lock (PT_SPACE_LOCK) or other object there. */
 uint32_t pt_places_object(struct pt_places *places, uint64_t address, enum pt_space space);
+/* The variable, lock or other object there, for somebody who only asks: no new life begins. Memory of which nothing is
+ * known is one byte. */
+struct pt_cell pt_places_look(struct pt_places *places, uint64_t address, enum pt_space space);
 void pt_places_forget(struct pt_places *places, uint64_t low, uint64_t high);
 
 #endif

@@ -117,7 +117,10 @@ def check_example(portent, example, folder, repeat):
     told = reports(done.stderr)
     same("told by the program alone", sorted(told), violated)
     if name in ("checking", "recover", "knowledge"):  # the others' schedules differ
-        same("words", told, reports(program.live(*arguments)[1].stderr))
+        live = reports(program.live(*arguments)[1].stderr)
+        if name == "checking":  # only an observer knows what lies at the address
+            live = {prop: text.replace("w(saving.balance)=30", "w(saving.balance)") for prop, text in live.items()}
+        same("words", told, live)
     same("exitcode=0", program.alone(*arguments, more=":exitcode=0").returncode, 0)
     if violated:
         halted = expect(9, program.alone(*arguments, more=":halt_on_error=1:exitcode=9"))

@@ -126,6 +126,12 @@ def told(text):
     return {name: " ".join(report.split()) for report, name in found}
 
 
+def as_in_source(report):
+    """`run` gives the address of what has no name, and the source's word for it with the place: only that word."""
+    address = re.compile(r"\(0x[0-9a-f]+(?:#\d+)?\)(?:=\S+)? by (\S+) \(([^():]+:\d+): ([^()]+)\)")
+    return {name: address.sub(r"(\3) by \1 (\2)", text) for name, text in report.items()}
+
+
 def check_report(report, name, text, mutex):
     """The three reports of a run; `mutex` is what it calls the mutex that main locks."""
     def at(mark):
@@ -141,7 +147,7 @@ def check_violations(name, text, mutex, flags):
     text = text.replace("WHICH", mutex)
     build(name, text, *flags)
     done = ok(PORTENT, "run", "-s", "p.prop", "-r", "r.json", "--", "./prog", status=FOUND)
-    check_report(told(done.stderr), name, text, mutex)
+    check_report(as_in_source(told(done.stderr)), name, text, mutex)
     with open("r.json", encoding="utf-8") as file:
         firsts = [p["first"] for p in json.load(file)["properties"]]
     same("places in JSON", [f["event"]["loc"] for f in firsts], [place(name, text, f"main {m}") for m in ("locks", "unlocks", "joins")])

@@ -446,6 +446,99 @@ static void names_in_order_of_creation(void **state)
     expect(f, "worker#4|w(x)=4|-|c=worker#4:1");
 }
 
+/* Where the program has counted its threads, they are called as it calls them. */
+static void names_as_counted(void **state)
+{
+    struct fixture *f = *state;
+    for (uint32_t i = 0; i < 3; i++) {
+        struct pt_record_thread record = {.head = {0, PT_RECORD_THREAD},
+                                          .thread = i,
+                                          .start = i ? 0x4010 : 0,
+                                          .module_base = 0x4000,
+                                          .ordinal = i ? 3 - i : 1};
+        char bytes[sizeof record + 1] = {0};
+        memcpy(bytes, &record, sizeof record);
+        open_ring(f, i);
+        put(f, i, bytes, sizeof bytes);
+        put_write(f, i, i + 1, i, 1, 0, 0, 7);
+    }
+    expect(f, "main|w(x)=7|-|c=main:1");
+    expect(f, "worker#2|w(x)=7|-|c=worker#2:1");
+    expect(f, "worker|w(x)=7|-|c=worker:1");
+}
+
+static void ignore_local(void *context, const struct pt_channel_local *local)
+{
+    (void)context, (void)local;
+}
+
+static int setup_in_full(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+    struct pt_err err;
+    pt_names_init(&f->names);
+    struct pt_channel_setup how = {.vars = vars,
+                                   .var_count = sizeof vars / sizeof *vars,
+                                   .keep = PT_KEEP_ALL | PT_KEEP_CLOCKS,
+                                   .ring_bytes = RING_BYTES,
+                                   .ring_max = RINGS};
+    assert_int_equal(pt_channel_create(&how, &f->names, &f->reader, &err), PT_OK);
+    pt_channel_set_local(f->reader, ignore_local, NULL);
+    f->map = pt_channel_map(f->reader);
+    f->now = SECOND;
+    *state = f;
+    return 0;
+}
+
+/* A thread counts events, a trace lines: 24 bytes without a name are one event and three lines. */
+static void states_as_the_trace_counts(void **state)
+{
+    struct fixture *f = *state;
+    struct {
+        struct pt_access access;
+        uint64_t memory[3];
+    } block = {{0x9000, 24}, {1, 2, 3}};
+    struct pt_access freed = {0xa000, 8};
+    open_ring(f, 0);
+    put_thread(f, 0, 0, 0, "");
+    put_write(f, 0, 1, 0, 1, 0, 0, 7);
+    struct written w = {
+        .type = PT_RECORD_EVENT, .number = 2, .kind = PT_KIND_FREED, .clock = {{0, 1}}, .clock_count = 1};
+    w.value = &freed;
+    w.value_bytes = sizeof freed;
+    put_event(f, 0, w);
+    w.number = 3;
+    w.kind = PT_KIND_WRITE_AT;
+    w.value = &block;
+    w.value_bytes = sizeof block;
+    put_event(f, 0, w);
+    put_write(f, 0, 4, 0, 2, 0, 0, 8);
+    expect(f, "main|w(x)=7|-|c=main:1");
+    expect(f, "main|w(0x9000)=1|-|c=main:1");
+    expect(f, "main|w(0x9008)=2|-|c=main:1");
+    expect(f, "main|w(0x9010)=3|-|c=main:1");
+    expect(f, "main|w(x)=8|-|c=main:2");
+    struct pt_told_step step = {.kind = PT_KIND_WRITE_AT, .object = "p->x", .place = "-", .at = 0x900c, .from = 0x9000};
+    static const struct {
+        uint64_t state, last, line;
+    } cases[] = {{0, 0x9000, 0}, {1, 0, 1},          {2, 0x9000, 2}, {2, 0x900c, 3},
+                 {2, 0x9017, 4}, {2, UINT64_MAX, 4}, {3, 0, 5}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        step.last = cases[i].last;
+        assert_int_equal(pt_channel_told_state(f->reader, "main", cases[i].state, &step), cases[i].line);
+    }
+    assert_int_equal(pt_channel_told_state(f->reader, "nobody", 2, &step), 2);
+    struct pt_value value;
+    step.value = pt_value_string((const char *)block.memory, 24); /* from where the access begins */
+    assert_string_equal(pt_channel_told_object(f->reader, &step, &value), "0x9008");
+    assert_int_equal(value.u, 2);
+    step.value.len = 12; /* not all of the variable */
+    assert_string_equal(pt_channel_told_object(f->reader, &step, &value), "0x9008");
+    assert_int_equal(value.kind, PT_VALUE_UNKNOWN);
+    step = (struct pt_told_step){.kind = PT_KIND_JOIN, .object = "run<int, 2>", .place = "-"};
+    assert_string_equal(pt_channel_told_object(f->reader, &step, &value), "run<int_ 2>");
+}
+
 static void reads_as(struct fixture *f, uint32_t object, const void *bytes, uint32_t len, const char *line)
 {
     static uint32_t own;
@@ -619,6 +712,8 @@ int main(void)
         TEST(nonsense_is_skipped),
         TEST(any_bytes),
         TEST(abandoning),
+        TEST(names_as_counted),
+        cmocka_unit_test_setup_teardown(states_as_the_trace_counts, setup_in_full, teardown),
         cmocka_unit_test(names_a_trace_cannot_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

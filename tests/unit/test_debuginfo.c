@@ -383,6 +383,40 @@ static const char *thread_body(struct pt_debuginfo *info, const char *part)
     return pt_debuginfo_function(info, address, 0);
 }
 
+struct visited {
+    struct pt_debuginfo *info;
+    uint64_t last;
+    unsigned known, silent;
+};
+
+static void visit_function(void *context, const char *module, uint64_t offset, const char *name)
+{
+    struct visited *v = context;
+    if (module)
+        return;
+    assert_true(offset > v->last); /* each once, in order */
+    v->last = offset;
+    assert_string_equal(pt_debuginfo_function(v->info, offset, 0), name);
+    v->known += strcmp(name, "known") == 0 || strcmp(name, "main") == 0;
+    v->silent += strcmp(name, "silent") == 0;
+}
+
+/* The list of functions has the names that each has alone; without debug information its symbol's. */
+static void functions_both_ways(void **state)
+{
+    (void)state;
+    write_file("a.c",
+               "extern void silent(void);\nvoid known(void) { silent(); }\nint main(void) { known(); return 0; }\n");
+    write_file("b.c", "void silent(void) {}\n");
+    must_run("cc -c b.c -o b.o");
+    must_run("cc -g a.c b.o -o prog");
+    struct visited v = {.info = open_program("prog")};
+    pt_debuginfo_functions(v.info, visit_function, &v);
+    assert_int_equal(v.known, 2);
+    assert_int_equal(v.silent, 1);
+    pt_debuginfo_free(v.info);
+}
+
 static void std_threads(void **state)
 {
     static const char *const compilers[] = {"g++", "clang++"};
@@ -414,6 +448,7 @@ int main(void)
         cmocka_unit_test(libraries),
         cmocka_unit_test(copies_are_where_the_linker_says),
         cmocka_unit_test(std_threads),
+        cmocka_unit_test(functions_both_ways),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -41,7 +41,7 @@ static struct pt_mttl *block_of(struct pt_properties *props)
 static struct pt_told_report full(char *bytes, size_t room)
 {
     struct pt_told_writer w = {.bytes = bytes, .room = room};
-    struct pt_told_step step = {.op = "w", .object = "x", .source = "", .place = "a.c:1"};
+    struct pt_told_step step = {.kind = PT_KIND_WRITE, .object = "x", .place = "a.c:1"};
     pt_told_put_step(&w, &step);
     pt_told_put_number(&w, 0);
     pt_told_put_number(&w, 0);
@@ -59,7 +59,8 @@ static struct told take(const int *order, int count)
     pt_names_init(&names);
     struct told told = {0};
     struct pt_analysis_options options = {.found = found, .context = &told};
-    struct pt_locals *locals = pt_locals_new(block, &finding, &names, &options);
+    struct pt_locals *locals =
+        pt_locals_new(block, (const struct pt_property *const[]){&props->items[0]}, &finding, &names, &options);
     char bytes[200];
     struct pt_told_report reports[] = {full(bytes, sizeof bytes),
                                        {.result = PT_LOCAL_VIOLATED, .thread = "T2", .from = 7, .to = 8, .told = ""}};
@@ -96,45 +97,83 @@ static void a_violation_is_told_without_them(void **state)
 }
 
 /* Debug information knows of nothing above 0x1000. */
-static const char *lock_name(void *context, uint64_t address)
+static const char *object(void *context, const struct pt_told_step *step, struct pt_value *ret_value)
 {
-    snprintf(context, 20, address < 0x1000 ? "lock %x" : "0x%x", (unsigned)address);
+    *ret_value = pt_value_int(7);
+    if (!step->at)
+        return step->object;
+    snprintf(context, 20, step->at < 0x1000 ? "thing %x" : "0x%x", (unsigned)step->at);
     return context;
 }
 
-/* The program has only addresses, and the source's words; the observer knows the names. */
-static void locks_get_their_names(void **state)
+static uint64_t line_of(void *context, const char *thread, uint64_t state, const struct pt_told_step *step)
+{
+    (void)context;
+    assert_string_equal(thread, "work<int_ char>");
+    return state + step->last - step->from;
+}
+
+/* The program has only addresses, and the source's words; the observer knows the names, and keeps the words for what
+ * has none. */
+static void things_get_their_names(void **state)
 {
     (void)state;
     static const struct {
-        const char *op, *object, *source, *expected;
-    } cases[] = {{"acq", "0x1f0", "", "lock 1f0"}, {"rrel", "0x2", "p->lock", "lock 2"},
-                 {"w", "0x1f0", "", "0x1f0"},      {"acq", "m", "", "m"},
-                 {"rel", "0x7000", "", "0x7000"},  {"rel", "0x7000", "p->lock", "p->lock"}};
+        const char *object, *expected, *source;
+        uint64_t at;
+    } cases[] = {{"0x1f0", "thing 1f0", NULL, 0x1f0},
+                 {"p->lock", "thing 2", NULL, 2},
+                 {"m", "m", NULL, 0},
+                 {"0x7000", "0x7000", NULL, 0x7000},
+                 {"p->lock", "0x7000", "p->lock", 0x7000}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct pt_properties *props = pt_properties_new();
         struct pt_mttl *block = block_of(props);
         struct pt_finding *finding = pt_finding_new();
         struct pt_analysis_options options = {0};
         struct pt_names names;
-        char bytes[200], text[20];
+        char bytes[1000], text[20];
         struct pt_told_writer w = {.bytes = bytes, .room = sizeof bytes};
+        struct pt_told_step step = {
+            .kind = PT_KIND_WRITE_AT, .object = cases[i].object, .place = "a|b.c:3", .at = cases[i].at};
         pt_names_init(&names);
-        struct pt_locals *locals = pt_locals_new(block, &finding, &names, &options);
-        pt_told_put_step(&w,
-                         &(struct pt_told_step){
-                             .op = cases[i].op, .object = cases[i].object, .source = cases[i].source, .place = "-"});
+        struct pt_locals *locals =
+            pt_locals_new(block, (const struct pt_property *const[]){&props->items[0]}, &finding, &names, &options);
+        pt_told_put_step(&w, &step);
         pt_told_put_number(&w, 0);
-        pt_told_put_number(&w, 0);
+        pt_told_put_number(&w, 2);
+        for (uint64_t k = 0; k < 2; k++) { /* the second one races on another variable of the access */
+            pt_told_put_text(&w, PT_MTTL_TEXT_RACES);
+            pt_told_put_text(&w, "work<int, char>");
+            pt_told_put_number(&w, 1);
+            pt_told_put_value(&w, (struct pt_value){0});
+            pt_told_put_number(&w, 10);
+            struct pt_told_step other = step;
+            other.at = step.at ? step.at + k : 0;
+            other.from = 100;
+            other.last = 103;
+            pt_told_put_step(&w, &other);
+        }
         pt_locals_take(locals, &(struct pt_told_report){.result = PT_LOCAL_VIOLATED,
                                                         .thread = "T1",
                                                         .from = 1,
                                                         .to = 1,
                                                         .told = bytes,
                                                         .told_bytes = w.len,
-                                                        .lock_name = lock_name,
+                                                        .object = object,
+                                                        .state = line_of,
                                                         .context = text});
+        assert_false(w.full);
         assert_string_equal(finding->first.event.object, cases[i].expected);
+        assert_string_equal(finding->first.event.loc, "a_b.c:3");
+        assert_int_equal(finding->first.event.value.i, 7);
+        assert_int_equal(finding->first.event.source != NULL, cases[i].source != NULL);
+        if (cases[i].source)
+            assert_string_equal(finding->first.event.source, cases[i].source);
+        assert_int_equal(finding->first.knew_count, cases[i].at ? 1 : 2);
+        assert_string_equal(finding->first.knew[0].from.object, cases[i].expected);
+        assert_string_equal(finding->first.knew[0].thread, "work<int_ char>");
+        assert_int_equal(finding->first.knew[0].state, 13);
         pt_locals_free(locals);
         pt_names_release(&names);
         pt_finding_free(finding);
@@ -168,7 +207,8 @@ static void who_has_not_ended_has_not_told_all(void **state)
         struct pt_analysis_options options = {0};
         struct pt_names names;
         pt_names_init(&names);
-        struct pt_locals *locals = pt_locals_new(block, &finding, &names, &options);
+        struct pt_locals *locals =
+            pt_locals_new(block, (const struct pt_property *const[]){&props->items[0]}, &finding, &names, &options);
         for (int k = 0; k < cases[i].count; k++)
             pt_locals_take(
                 locals,
@@ -192,7 +232,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_sides_are_told),
         cmocka_unit_test(a_violation_is_told_without_them),
-        cmocka_unit_test(locks_get_their_names),
+        cmocka_unit_test(things_get_their_names),
         cmocka_unit_test(who_has_not_ended_has_not_told_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,6 +70,33 @@ static void globals(void **state)
     teardown(&f);
 }
 
+static void expect_seen(struct fixture *f, uint64_t address, enum pt_space space, const char *name, uint32_t size)
+{
+    struct pt_cell cell = pt_places_look(f->places, address, space);
+    assert_string_equal(pt_name(&f->names, space, cell.name), name);
+    assert_int_equal(cell.size, size);
+}
+
+/* Who only asks changes no name. */
+static void looking(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup(&f);
+    expect_seen(&f, 0x5012, PT_SPACE_VAR, "x", 4);
+    expect_seen(&f, 0x5010, PT_SPACE_LOCK, "x", 1);
+    expect_seen(&f, 0x5012, PT_SPACE_LOCK, "0x5012", 1);
+    for (int life = 1; life < 3; life++) {
+        const char *last = "0x9000", *now = life > 1 ? "0x9000#2" : last;
+        expect_seen(&f, 0x9000, PT_SPACE_VAR, last, 1);
+        expect(&f, 0x9000, 0x9004, false, now, 0x9000, 4);
+        expect_seen(&f, 0x9003, PT_SPACE_VAR, now, 4);
+        pt_places_forget(f.places, 0x9000, 0x9008);
+        expect_seen(&f, 0x9000, PT_SPACE_VAR, now, 1);
+    }
+    teardown(&f);
+}
+
 /* What lies between members is none of them, nor the whole. */
 static void padding(void **state)
 {
@@ -135,8 +162,8 @@ static void lives(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(globals), cmocka_unit_test(padding), cmocka_unit_test(cells),
-        cmocka_unit_test(many),    cmocka_unit_test(lives),
+        cmocka_unit_test(globals), cmocka_unit_test(looking), cmocka_unit_test(padding),
+        cmocka_unit_test(cells),   cmocka_unit_test(many),    cmocka_unit_test(lives),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

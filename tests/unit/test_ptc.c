@@ -165,7 +165,7 @@ static void test_told(void **state)
     (void)state;
     char bytes[200];
     struct pt_told_writer w = {.bytes = bytes, .room = sizeof bytes};
-    struct pt_told_step step = {"acq", "0x1f0", "p->lock", "a.c:3", pt_value_int(-7)};
+    struct pt_told_step step = {PT_KIND_ACQ, "p->lock", "a.c:3", 0x1f0, 0x1e0, 0x1f4, pt_value_int(-7)};
     pt_told_put_step(&w, &step);
     pt_told_put_number(&w, 42);
     pt_told_put_value(&w, pt_value_string("abc", 3));
@@ -179,9 +179,9 @@ static void test_told(void **state)
         struct pt_value value = pt_told_value(&r);
         assert_int_equal(r.bad, cut < w.len);
         if (!r.bad) {
-            assert_string_equal(back.op, "acq");
-            assert_string_equal(back.object, "0x1f0");
-            assert_string_equal(back.source, "p->lock");
+            assert_int_equal(back.kind, PT_KIND_ACQ);
+            assert_string_equal(back.object, "p->lock");
+            assert_true(back.at == 0x1f0 && back.from == 0x1e0 && back.last == 0x1f4);
             assert_string_equal(back.place, "a.c:3");
             assert_true(back.value.i == -7 && number == 42 && value.len == 3 && memcmp(value.s, "abc", 3) == 0);
         }
