@@ -20,7 +20,7 @@ MS = 1000000
 
 
 def run(*command, status=0, **more):
-    done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False, **more)
+    done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300, check=False, **more)
     if status is not None and done.returncode != status:
         raise Failure(f"{' '.join(command)}\nexit status {done.returncode}, expected {status}\n{done.stdout}{done.stderr}")
     return done
