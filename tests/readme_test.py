@@ -43,7 +43,7 @@ def replay(text, folder):
     lines = []
     environment = {**os.environ, "PATH": f"{folder}/build/bin:{os.environ['PATH']}"}
     for command in re.findall(r"^\$ (.*)$", text, re.MULTILINE):
-        result = subprocess.run(["sh", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL, timeout=120,
+        result = subprocess.run(["sh", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL, timeout=300,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", check=False)
         lines += [f"$ {command}", *result.stdout.splitlines()]
     return "\n".join(lines) + "\n"

@@ -115,10 +115,10 @@ def run_step(step, portent, folder):
     command = ["bash", "-eu", "-o", "pipefail", "-c", step.command] if step.shell else [portent, *shlex.split(step.command)]
     stdin = (step.stdin or "").encode()
     try:
-        done = subprocess.run(command, cwd=folder, input=stdin, capture_output=True, timeout=60, check=False,
+        done = subprocess.run(command, cwd=folder, input=stdin, capture_output=True, timeout=300, check=False,
                               env={**os.environ, "PORTENT": portent})
     except subprocess.TimeoutExpired:
-        return ["no end after 60 s"]
+        return ["no end after 300 s"]
     out, err = done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
     wrong = []
     if done.returncode not in step.exits:

@@ -74,7 +74,7 @@ class Chromium:
             request["sessionId"] = self.session
         os.write(self.write_end, json.dumps(request).encode() + b"\0")
         while True:
-            message = self.receive(60)
+            message = self.receive(120)
             if message is None:
                 raise TimeoutError(method)
             if message.get("id") == self.number:
@@ -101,7 +101,7 @@ class Chromium:
             raise RuntimeError(f"{expression}: {result['exceptionDetails']}")
         return result["result"].get("value")
 
-    def wait(self, expression, seconds=20):
+    def wait(self, expression, seconds=60):
         end = time.monotonic() + seconds
         while not self.value(expression):
             if time.monotonic() > end:

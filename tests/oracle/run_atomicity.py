@@ -22,7 +22,7 @@ from oracle.trace import Trace  # noqa: E402
 def run(portent, text):
     """The tool's answer and exit status."""
     done = subprocess.run([portent, "check", "--atomicity", "--json", "-"], input=text, capture_output=True, text=True,
-                          timeout=60, check=False)
+                          timeout=300, check=False)
     if not done.stdout:
         raise ValueError(done.stderr)
     return json.loads(done.stdout), done.returncode

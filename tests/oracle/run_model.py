@@ -101,7 +101,7 @@ class Case:
 
 def ask(portent, case, path, options):
     """Complaints about the tool on one case."""
-    done = subprocess.run([portent, "model", "--json", *options, path.name], cwd=path.parent, capture_output=True, timeout=60,
+    done = subprocess.run([portent, "model", "--json", *options, path.name], cwd=path.parent, capture_output=True, timeout=300,
                           check=False)
     wrong = case.compare(done.returncode, done.stdout.decode(), done.stderr.decode())
     return [f"{' '.join(options)} {path.name}: {w}".strip() for w in wrong]

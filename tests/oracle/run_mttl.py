@@ -26,7 +26,7 @@ TROUBLES = ("races", "blocks")
 def run(portent, folder, trace):
     """The tool's findings by property."""
     done = subprocess.run([portent, "check", "--json", "-s", "case.prop", trace], cwd=folder, capture_output=True, text=True,
-                          timeout=60, check=False)
+                          timeout=300, check=False)
     if not done.stdout:
         return None, done.stderr
     return {p["name"]: p for p in json.loads(done.stdout)["properties"]}, done.returncode

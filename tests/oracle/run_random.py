@@ -77,7 +77,7 @@ class Runner:
 
     def call(self, *args, stdin=None):
         """(status, standard output, standard error) of one call."""
-        done = subprocess.run([self.portent, *args], cwd=self.folder, input=stdin, capture_output=True, timeout=60, check=False)
+        done = subprocess.run([self.portent, *args], cwd=self.folder, input=stdin, capture_output=True, timeout=300, check=False)
         return done.returncode, done.stdout.decode(), done.stderr.decode()
 
     def check(self, args, source, stdin=None):

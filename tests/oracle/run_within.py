@@ -170,7 +170,7 @@ def run_case(portent, case, folder):
     for name, text in case.files.items():
         (folder / name).write_text(text)
     done = subprocess.run([portent, "check", "--json", "-q", "-s", "x.prop", "x.trace"], cwd=folder, capture_output=True,
-                          timeout=60, check=False)
+                          timeout=300, check=False)
     try:
         got = json.loads(done.stdout)["properties"]
     except (ValueError, KeyError):

@@ -62,7 +62,7 @@ BAD = {
 
 def ask(portent, files, *options, cwd=None):
     """(status, JSON or None, standard error)."""
-    done = subprocess.run([portent, "model", "--json", *options, *map(str, files)], cwd=cwd, capture_output=True, timeout=120,
+    done = subprocess.run([portent, "model", "--json", *options, *map(str, files)], cwd=cwd, capture_output=True, timeout=300,
                           check=False)
     try:
         answer = json.loads(done.stdout)
@@ -138,11 +138,11 @@ def check_meet(portent, name):
     with tempfile.TemporaryDirectory() as folder:
         for command in (["cc", "-O1", "-pthread", str(source), "-o", "program"],
                         ["run", "--record-all", "-o", "run.trace", "--", "./program"]):
-            done = subprocess.run([portent, *command], cwd=folder, capture_output=True, timeout=120, check=False)
+            done = subprocess.run([portent, *command], cwd=folder, capture_output=True, timeout=300, check=False)
             if done.returncode != 0:
                 return [f"{command[0]}: exit {done.returncode}: {done.stderr.decode()[:300]}"]
         done = subprocess.run([portent, "check", "--atomicity", "--json", "run.trace"], cwd=folder, capture_output=True,
-                              timeout=120, check=False)
+                              timeout=300, check=False)
     run = json.loads(done.stdout)["blocks"]
     static = {b["name"]: b["causally_atomic"] for b in ask(portent, [source])[1]["blocks"]}
     wrong = [f"blocks of the run: {sorted(b['name'] for b in run)}"] if {b["name"] for b in run} != set(static) else []

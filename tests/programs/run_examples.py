@@ -47,7 +47,7 @@ RUN_WINDOW = ["--window", "64", "--lookahead", "256"]  # what `portent run` expl
 
 
 def run(*command):
-    return subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300, check=False)
 
 
 def demand(status, done):

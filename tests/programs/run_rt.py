@@ -449,7 +449,7 @@ def main():
     parser.add_argument("--cc", default=os.environ.get("CC", "cc"))
     parser.add_argument("-k", metavar="WORD", help="only tests whose name contains it")
     parser.add_argument("--scale", type=int, default=1000000, help="accesses per thread in the exactness tests")
-    parser.add_argument("--timeout", type=int, default=120, metavar="SECONDS", help="for one program")
+    parser.add_argument("--timeout", type=int, default=600, metavar="SECONDS", help="for one program")
     parser.add_argument("--valgrind", action="store_true", help="run the small programs under valgrind, which cannot follow static ones")
     options = parser.parse_args()
     options.build = os.path.abspath(options.build)

@@ -11,9 +11,8 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 
-from suite import Failure
+from suite import Failure, short_folder
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 ATTEMPTS = 20
@@ -21,7 +20,7 @@ MS = 1000000
 
 
 def run(*command, status=0, **more):
-    done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False, **more)
+    done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300, check=False, **more)
     if status is not None and done.returncode != status:
         raise Failure(f"{' '.join(command)}\nexit status {done.returncode}, expected {status}\n{done.stdout}{done.stderr}")
     return done
@@ -126,7 +125,7 @@ def main():
     for example in EXAMPLES:
         if sys.argv[2:] and example.__name__ not in sys.argv[2:]:
             continue
-        with tempfile.TemporaryDirectory(prefix="portent-watched-") as folder:
+        with short_folder() as folder:
             try:
                 example(portent, folder)
                 passed += 1

@@ -49,6 +49,11 @@ def in_folder(function):
             os.chdir("/")
 
 
+def short_folder():
+    """An empty folder for sockets, whose paths have at most 107 bytes: not where temporary files are, if that is far down."""
+    return tempfile.TemporaryDirectory(prefix="portent-", dir="/tmp" if len(tempfile.gettempdir()) > 60 else None)
+
+
 class Suite:
     """Tests in the order in which they are written; `@suite.test` adds one."""
 

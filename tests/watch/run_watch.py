@@ -454,7 +454,8 @@ def main():
     for test in TESTS:
         if sys.argv[2:] and test.__name__ not in sys.argv[2:]:
             continue
-        with tempfile.TemporaryDirectory(prefix="portent-watch-") as folder:
+        # the path of a socket has at most 107 bytes
+        with tempfile.TemporaryDirectory(prefix="portent-watch-", dir="/tmp" if len(tempfile.gettempdir()) > 60 else None) as folder:
             try:
                 test(portent, folder)
                 passed += 1

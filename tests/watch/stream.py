@@ -111,5 +111,6 @@ class Program:
         return self
 
     def __exit__(self, *unused):
+        self.listener.shutdown(socket.SHUT_RDWR)  # who waits in accept goes on
         self.listener.close()
         self.thread.join(60)
