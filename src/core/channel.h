@@ -124,6 +124,7 @@ struct pt_record_watch {
 enum { PT_LOCAL_PARTS = 32 };
 enum pt_local_result {
     PT_LOCAL_VIOLATED,
+    PT_LOCAL_MORE, /* a state that is told otherwise shows another trouble */
     PT_LOCAL_FAILED,
     PT_LOCAL_BEGUN, /* the thread runs, and has more to tell until it says ... */
     PT_LOCAL_STATES /* ... how many states it has had: that was all */

@@ -10,6 +10,8 @@
 
 #include <stdint.h>
 
+enum { PT_TROUBLES = 64 }; /* of a property that are told beside the first one */
+
 struct pt_trouble_side {
     const char *place, *object;
 };

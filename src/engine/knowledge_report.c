@@ -183,7 +183,7 @@ static void note_trouble(void *context, uint32_t lookup, uint32_t slot, const st
 static bool is_new_trouble(struct pt_knowledge *k, uint32_t property, const struct pt_mttl_view *view,
                            struct thread *thread)
 {
-    if (!view->initial || k->judged[property].finding->more_count == PT_FINDING_MORE)
+    if (!view->initial || k->judged[property].finding->more_count == PT_TROUBLES)
         return false;
     struct noting noting = {.telling = {.k = k, .view = view, .memory = thread->memory}, .property = property};
     pt_mttl_explain(k->block, view, thread->memory, k->next, property, note_trouble, &noting);

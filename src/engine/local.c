@@ -164,9 +164,8 @@ static uint32_t take_count(struct pt_told_reader *r)
     return count > r->left ? (uint32_t)r->left : (uint32_t)count;
 }
 
-static void take_values(struct judged *j, struct pt_told_reader *r)
+static void take_values(const struct judged *j, struct pt_finding *f, struct pt_told_reader *r)
 {
-    struct pt_finding *f = j->finding;
     struct pt_value unset = {0};
     uint32_t count = take_count(r);
     f->first.values = pt_arena_alloc(&f->arena, (j->var_count + 1) * sizeof *f->first.values);
@@ -204,9 +203,8 @@ static bool take_known(struct pt_finding *f, struct pt_told_reader *r, const str
            strcmp(known.from.object, f->first.event.object) == 0;
 }
 
-static void take_first(struct judged *j, const struct pt_told_report *report)
+static void take_first(const struct judged *j, struct pt_finding *f, const struct pt_told_report *report)
 {
-    struct pt_finding *f = j->finding;
     struct pt_told_reader r = {report->told, report->told_bytes, false};
     memset(&f->first, 0, sizeof f->first);
     f->first.thread = copy(f, report->thread);
@@ -215,7 +213,7 @@ static void take_first(struct judged *j, const struct pt_told_report *report)
     f->first.event = take_step(f, &step, report, report->thread);
     if (!report->told_bytes)
         return;
-    take_values(j, &r);
+    take_values(j, f, &r);
     uint32_t count = take_count(&r);
     f->first.knew = pt_arena_alloc(&f->arena, (count + 1) * sizeof *f->first.knew);
     for (uint32_t i = 0; i < count && !r.bad; i++) {
@@ -267,6 +265,38 @@ static void tell(const struct pt_locals *l, struct judged *j)
         l->options->found(l->options->context, j->finding);
 }
 
+/* Names that debug information gives may show that it is one of those told already. */
+static bool is_told(const struct judged *j, const struct pt_finding *f)
+{
+    struct pt_finding_id id = pt_finding_id(f);
+    for (uint32_t i = 0; i <= j->finding->more_count; i++) {
+        const struct pt_finding *other = i ? j->finding->more[i - 1] : j->finding;
+        if (other != f && (i || j->told) && strcmp(pt_finding_id(other).text, id.text) == 0 &&
+            pt_finding_is_same(other, f))
+            return true;
+    }
+    return false;
+}
+
+/* Another trouble. Its record may be read before that of the first one, which is in another thread's ring. */
+static void take_more(const struct pt_locals *l, struct judged *j, const struct pt_told_report *report)
+{
+    if (!report->told_bytes)
+        return;
+    if (j->finding->verdict != PT_VERDICT_VIOLATED)
+        take_first(j, j->finding, report);
+    j->finding->verdict = PT_VERDICT_VIOLATED;
+    j->finding->how = PT_HOW_OBSERVED;
+    struct pt_finding *other = pt_finding_add(j->finding);
+    if (!other)
+        return;
+    take_first(j, other, report);
+    if (is_told(j, other))
+        pt_finding_drop(j->finding);
+    else if (l->options->found)
+        l->options->found(l->options->context, other);
+}
+
 void pt_locals_take(struct pt_locals *l, const struct pt_told_report *report)
 {
     enum { MOST = 1 << 24 }; /* states that are listed */
@@ -282,15 +312,19 @@ void pt_locals_take(struct pt_locals *l, const struct pt_told_report *report)
         take_failure(j->finding, report);
         return;
     }
+    if (report->result == PT_LOCAL_MORE) {
+        take_more(l, j, report);
+        return;
+    }
     struct states *states = states_of(j, thread);
     for (uint64_t s = report->from; s <= report->to && states->count < MOST; s++)
         PT_PUSH(states->items, states->count, states->cap, s);
     if (j->told)
         return;
-    /* The first violation of the process alone is told with both sides, and the record of a later one, in another
-     * thread's ring, may be read before it: that one only stands in until then. */
+    /* Only the first violation of the process is told with both sides in this way, and the record of a later one, in
+     * another thread's ring, may be read before it: that one only stands in until then. */
     if (j->finding->verdict != PT_VERDICT_VIOLATED || report->told_bytes)
-        take_first(j, report);
+        take_first(j, j->finding, report);
     j->finding->verdict = PT_VERDICT_VIOLATED;
     j->finding->how = PT_HOW_OBSERVED;
     if (report->told_bytes)

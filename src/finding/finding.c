@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "core/trouble.h"
+
 struct pt_finding *pt_finding_new(void)
 {
     struct pt_finding *finding = pt_xcalloc(1, sizeof *finding);
@@ -22,7 +24,7 @@ void pt_finding_free(struct pt_finding *finding)
 
 struct pt_finding *pt_finding_add(struct pt_finding *finding)
 {
-    if (finding->more_count == PT_FINDING_MORE)
+    if (finding->more_count == PT_TROUBLES)
         return NULL;
     struct pt_finding *other = pt_finding_new();
     other->property = finding->property;
@@ -38,6 +40,11 @@ struct pt_finding *pt_finding_add(struct pt_finding *finding)
     other->complete = true;
     PT_PUSH(finding->more, finding->more_count, finding->more_cap, other);
     return other;
+}
+
+void pt_finding_drop(struct pt_finding *finding)
+{
+    pt_finding_free(finding->more[--finding->more_count]);
 }
 
 bool pt_finding_counts(const struct pt_finding *finding)

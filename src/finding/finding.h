@@ -201,9 +201,10 @@ bool pt_finding_counts(const struct pt_finding *finding);
 struct pt_finding *pt_finding_new(void);
 void pt_finding_free(struct pt_finding *finding);
 /* Another trouble of a violated property, among its `more`; its `first` is still to be told. NULL: there are
- * PT_FINDING_MORE already. */
-enum { PT_FINDING_MORE = 64 };
+ * PT_TROUBLES already. */
 struct pt_finding *pt_finding_add(struct pt_finding *finding);
+/* The one that was added last is none after all. */
+void pt_finding_drop(struct pt_finding *finding);
 
 /* The event that breaks the property; NULL: none does, or it is not known. */
 const struct pt_step *pt_finding_breaks(const struct pt_finding *finding);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "core/trouble.h"
 #include "report/result_impl.h"
 
 enum { LONG_INTEGER = 19 /* digits from which an integer may not fit jansson's */, MAX_PROPERTIES = 100000 };
@@ -305,7 +306,7 @@ static void read_properties(struct reading *r, const json_t *root, struct pt_loa
     for (size_t i = 0; i < size && !r->failed; i++) {
         const json_t *object = json_array_get(list, i), *more = json_object_get(object, "more");
         PT_PUSH(result->findings, result->count, cap, read_finding(r, object, NULL));
-        for (size_t k = 0; k < json_array_size(more) && k < PT_FINDING_MORE && !r->failed; k++)
+        for (size_t k = 0; k < json_array_size(more) && k < PT_TROUBLES && !r->failed; k++)
             PT_PUSH(result->findings, result->count, cap, read_finding(r, object, json_array_get(more, k)));
     }
 }

@@ -24,11 +24,28 @@ bool pt_monitor_on;
 const struct pt_mttl *pt_monitor_block;
 static struct pt_value *initial_values;
 static struct pt_mttl_initial *state0;
-static _Atomic uint8_t *fates;
+static _Atomic uint8_t *fates; /* of each property, then how many troubles were told */
+static bool has_troubles;
 
 _Atomic uint8_t *pt_monitor_fate(uint32_t property)
 {
     return &fates[property];
+}
+
+_Atomic uint8_t *pt_monitor_troubles(uint32_t property)
+{
+    return &fates[pt_monitor_block->properties.count + property];
+}
+
+bool pt_monitor_has_troubles(void)
+{
+    return has_troubles;
+}
+
+static void find_troubles(const struct pt_mttl *m)
+{
+    for (uint32_t i = 0; i < m->lookups.count; i++)
+        has_troubles |= pt_mttl_string(m, pt_mttl_at(m, lookups, struct pt_mttl_lookup, i)->text)[0] != '@';
 }
 
 static bool make_room(struct pt_thread *self, struct pt_local *local, uint32_t used)
@@ -121,8 +138,8 @@ static void judge(struct pt_thread *self, struct pt_local *local, const struct p
         unsigned kind = local->verdicts[p].kind;
         if (kind == PT_MTTL_FAILED || (kind == PT_MTTL_VIOLATED && !local->since[p]))
             pt_tell_verdict(self, p, view, what);
-        else if (kind == PT_MTTL_VIOLATED && self->full)
-            pt_tell_states(self, p, view, self->states, self->states);
+        else if (kind == PT_MTTL_VIOLATED)
+            pt_tell_again(self, p, view, what);
         if (kind == PT_MTTL_VIOLATED) {
             local->broken = true;
             if (!local->since[p])
@@ -472,7 +489,8 @@ void pt_monitor_start(struct pt_thread *self, const struct pt_config *config)
     void *scratch = scratch_bytes == SIZE_MAX ? NULL : pt_sys_reserve(scratch_bytes);
     state0 = bytes == SIZE_MAX ? NULL : pt_sys_reserve(bytes);
     initial_values = pt_sys_reserve((m->vars.count + 1) * sizeof *initial_values);
-    fates = pt_sys_reserve(m->properties.count + 1);
+    fates = pt_sys_reserve(2 * m->properties.count + 1);
+    find_troubles(m);
     if (!scratch || !state0 || !initial_values || !fates || !pt_monitor_slots_start(m, config)) {
         pt_runtime_give_up();
         return;

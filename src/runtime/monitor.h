@@ -85,8 +85,11 @@ static inline bool pt_monitor_steps(const struct pt_thread *self)
     return self->local && self->local->steps;
 }
 
-/* What a property has come to in this process (tell.c). */
+/* What a property has come to in this process, and how many more troubles were told (tell.c). */
 _Atomic uint8_t *pt_monitor_fate(uint32_t property);
+_Atomic uint8_t *pt_monitor_troubles(uint32_t property);
+/* Some property has race_free or atomic_block. */
+bool pt_monitor_has_troubles(void);
 
 /* Its next event, unless it is marked, would only be counted. */
 bool pt_monitor_is_quiet(const struct pt_thread *self);
@@ -102,6 +105,9 @@ bool pt_suppressed_matches(const char *property, const char *text, const char *t
  * time in this process all about it is told; `view` is what the thread saw, `what` the event, NULL in state 0. */
 void pt_tell_verdict(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
                      const struct pt_happening *what);
+/* The present state violates it as the last one did: told where that shows another trouble, or all is recorded. */
+void pt_tell_again(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
+                   const struct pt_happening *what);
 /* Further states in which it is violated; `view` only of a state that may be several lines of a recording. */
 void pt_tell_states(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view, uint64_t from,
                     uint64_t to);

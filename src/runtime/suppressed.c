@@ -78,7 +78,7 @@ static bool is_about(const char *line, const char *property, const char *text, c
 bool pt_suppressed_matches(const char *property, const char *text, const char *thread, const char *object,
                            const char *place)
 {
-    const char *names[] = {object, place, thread, text, NULL};
+    const char *names[] = {object, place, thread, NULL};
     for (size_t at = 0; at < bytes; at += strlen(lines + at) + 1) {
         const char *line = lines + at;
         while (*line == ' ' || *line == '\t')

@@ -2,13 +2,15 @@
  * What threads found out, told: to the observer as records, to the program's own functions (violation.c), and, where
  * nobody observes, to people (tell_print.c).
  *
- * The first violation of a property in a process is told with both sides: the thread's event and what it knew of the
- * others. It is put down at once, while everything is as it was, and printed when the thread leaves the runtime.
+ * The first violation of a property in a process, and each that shows another trouble (tell_trouble.c), is told with
+ * both sides: the thread's event and what it knew of the others. It is put down at once, while everything is as it was,
+ * and printed when the thread leaves the runtime.
  */
 #include <string.h>
 
 #include "core/shape.h"
 #include "core/told.h"
+#include "core/trouble.h"
 #include "runtime/emit.h"
 #include "runtime/log.h"
 #include "runtime/monitor_impl.h"
@@ -42,8 +44,7 @@ static bool is_of_thread(const struct pt_happening *what)
     return what->kind == PT_KIND_FORK || what->kind == PT_KIND_JOIN;
 }
 
-/* What the event is about: by a thread's or a watched variable's name, a name the program gave, or else the source. */
-static void put_object(struct pt_line *line, const struct pt_happening *what)
+void pt_tell_put_object(struct pt_line *line, const struct pt_happening *what)
 {
     if (is_of_thread(what)) {
         pt_line_text(line, what->name ? what->name : "thread");
@@ -65,7 +66,7 @@ static void put_object(struct pt_line *line, const struct pt_happening *what)
     line->text[line->len] = 0;
 }
 
-static void put_place_of(struct pt_line *line, const struct pt_happening *what)
+void pt_tell_put_place(struct pt_line *line, const struct pt_happening *what)
 {
     if (what->site && what->site->file[0]) {
         pt_line_text(line, what->site->file);
@@ -79,7 +80,7 @@ static void put_place_of(struct pt_line *line, const struct pt_happening *what)
     line->text[line->len] = 0;
 }
 
-static struct pt_happening happening_of(const struct pt_origin *from)
+struct pt_happening pt_tell_happening(const struct pt_origin *from)
 {
     bool named = pt_origin_is_named(from->kind);
     return (struct pt_happening){.kind = from->kind,
@@ -136,8 +137,8 @@ static void put_happening(struct pt_told_writer *w, const struct pt_happening *w
         step.from = placed ? what->address : 0;
         step.last = !placed ? 0 : part.last ? part.last : at;
         step.value = value_of(what, at);
-        put_object(&object, what);
-        put_place_of(&place, what);
+        pt_tell_put_object(&object, what);
+        pt_tell_put_place(&place, what);
     }
     pt_told_put_step(w, &step);
 }
@@ -160,18 +161,17 @@ static bool is_access(const struct pt_mttl_lookup *l)
     return pt_mttl_at(pt_monitor_block, units, struct pt_mttl_unit, l->unit)->kind == PT_MTTL_ACCESS;
 }
 
-/* Of what race_free and atomic_block ask, only what decided is told: the accesses that race, and who has disturbed a
- * block. */
-static bool is_worth_telling(const struct telling *t, uint32_t lookup, struct pt_value value)
+bool pt_tell_is_worth(const struct pt_mttl_view *view, struct pt_mttl_thread *memory, uint32_t lookup,
+                      struct pt_value value)
 {
     const struct pt_mttl_lookup *l = pt_mttl_at(pt_monitor_block, lookups, struct pt_mttl_lookup, lookup);
     if (pt_tell_string(l->text)[0] == '@')
         return true;
     if (is_access(l))
-        return pt_mttl_races(&t->view->event, value);
+        return pt_mttl_races(&view->event, value);
     if (value.kind == PT_VALUE_BOOL)
         return value.i != 0;
-    return pt_mttl_disturbed(pt_monitor_block, t->memory, lookup, value) != NULL;
+    return pt_mttl_disturbed(pt_monitor_block, memory, lookup, value) != NULL;
 }
 
 /* What is told of a value that is none of the language: the name of the block that was disturbed. */
@@ -228,7 +228,7 @@ static void note_seen(void *context, uint32_t lookup, uint32_t slot, const struc
         if (t->seen[i].slot == slot &&
             pt_mttl_at(pt_monitor_block, lookups, struct pt_mttl_lookup, t->seen[i].lookup)->text == l->text)
             return;
-    if (t->count == PT_TOLD_KNOWN || t->w->full || !is_worth_telling(t, lookup, value))
+    if (t->count == PT_TOLD_KNOWN || t->w->full || !pt_tell_is_worth(t->view, t->memory, lookup, value))
         return;
     size_t before = t->w->len;
     struct pt_value asked = value;
@@ -245,7 +245,7 @@ static void note_seen(void *context, uint32_t lookup, uint32_t slot, const struc
         put_happening(t->w, t->what, t->part);
     } else if (state) {
         const struct pt_fact *fact = (const void *)((const char *)entry - offsetof(struct pt_fact, entry));
-        struct pt_happening from = happening_of(&fact->from);
+        struct pt_happening from = pt_tell_happening(&fact->from);
         put_happening(t->w, &from, part_of(t, lookup, slot, asked, &from));
     }
     if (t->w->full) { /* as if it had not been begun */
@@ -365,65 +365,91 @@ static void wait_to_print(struct pt_thread *self, struct pt_told *told)
     self->attention |= PT_ATTEND_VIOLATION;
 }
 
-static bool is_suppressed(const struct pt_thread *self, uint32_t property, const struct pt_happening *what)
-{
-    struct pt_line object = {0}, place = {0};
-    if (!pt_suppressed_any())
-        return false;
-    if (what) {
-        put_object(&object, what);
-        put_place_of(&place, what);
-    }
-    return pt_suppressed_matches(pt_tell_string(pt_tell_property(property)->name),
-                                 pt_tell_string(pt_tell_property(property)->text), pt_monitor_name(self->local->slot),
-                                 object.text, place.text);
-}
-
 static void emit(struct pt_thread *self, const struct pt_mttl_view *view, struct pt_record_local *record,
                  const char *told)
 {
     struct pt_access parts[PT_LOCAL_PARTS];
-    if (self->full && view && view->event.span_count && record->result == PT_LOCAL_VIOLATED)
+    if (self->full && view && view->event.span_count && record->result <= PT_LOCAL_MORE)
         record->parts = find_parts(self, view, record->property, parts);
     pt_emit_local(self, record, pt_monitor_name(self->local->slot), told, parts);
+}
+
+/* With both sides; NULL without memory. */
+static struct pt_told *put_down(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
+                                const struct pt_happening *what, enum pt_local_result result)
+{
+    struct pt_told *told = pt_pool_take(self, sizeof *told);
+    if (!told)
+        return NULL;
+    struct pt_told_writer w = {.bytes = told->bytes, .room = sizeof told->bytes};
+    *told = (struct pt_told){.property = property, .slot = self->local->slot, .result = result, .state = self->states};
+    if (result == PT_LOCAL_FAILED)
+        put_failure(self, &w, property, what);
+    else
+        put_violation(self, &w, property, view, what);
+    told->len = w.len;
+    return told;
+}
+
+/* `told`: what was put down, NULL: nothing more than that it is so. */
+static void pass_on(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
+                    enum pt_local_result result, struct pt_told *told)
+{
+    struct pt_record_local record = {.property = property,
+                                     .result = result,
+                                     .told = told ? (uint32_t)told->len : 0,
+                                     .from = self->states,
+                                     .to = self->states};
+    if (!is_observed()) {
+        if (told)
+            wait_to_print(self, told);
+        return;
+    }
+    emit(self, view, &record, told ? told->bytes : "");
+    pt_pool_give(self, told);
+}
+
+/* Another trouble of a property that has been told. */
+static void tell_more(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
+                      const struct pt_happening *what)
+{
+    if (atomic_fetch_add(pt_monitor_troubles(property), 1) < PT_TROUBLES)
+        pass_on(self, property, view, PT_LOCAL_MORE, put_down(self, property, view, what, PT_LOCAL_MORE));
+    else
+        atomic_fetch_sub(pt_monitor_troubles(property), 1);
 }
 
 void pt_tell_verdict(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
                      const struct pt_happening *what)
 {
     bool failed = self->local->verdicts[property].kind == PT_MTTL_FAILED;
-    bool suppressed = !failed && is_suppressed(self, property, what);
+    bool suppressed = !failed && pt_tell_is_suppressed(self, property, view, what);
+    enum pt_local_result result = failed ? PT_LOCAL_FAILED : PT_LOCAL_VIOLATED;
     uint8_t fate = OPEN;
     if (suppressed && !is_observed()) /* an observer sets it aside itself, and says so */
         return;
     bool first = atomic_compare_exchange_strong(pt_monitor_fate(property), &fate, failed ? HAS_FAILED : IS_VIOLATED);
     if (!first && (failed || fate == HAS_FAILED))
         return;
-    struct pt_told *told = first ? pt_pool_take(self, sizeof *told) : NULL;
-    if (told) {
-        struct pt_told_writer w = {.bytes = told->bytes, .room = sizeof told->bytes};
-        *told = (struct pt_told){.property = property,
-                                 .slot = self->local->slot,
-                                 .result = failed ? PT_LOCAL_FAILED : PT_LOCAL_VIOLATED,
-                                 .state = self->states};
-        if (failed)
-            put_failure(self, &w, property, what);
-        else
-            put_violation(self, &w, property, view, what);
-        told->len = w.len;
-    }
-    if (is_observed()) {
-        struct pt_record_local record = {.property = property,
-                                         .result = failed ? PT_LOCAL_FAILED : PT_LOCAL_VIOLATED,
-                                         .told = told ? (uint32_t)told->len : 0,
-                                         .from = self->states,
-                                         .to = self->states};
-        emit(self, view, &record, told ? told->bytes : "");
-        pt_pool_give(self, told);
-    } else if (told) {
-        wait_to_print(self, told);
-    }
+    bool new = !failed &&pt_tell_is_new(self, property, view, what);
+    pass_on(self, property, view, result, first ? put_down(self, property, view, what, result) : NULL);
+    if (new && !first)
+        tell_more(self, property, view, what);
     if (!failed && !suppressed)
+        pt_violation_notify(self, pt_tell_string(pt_tell_property(property)->name));
+}
+
+void pt_tell_again(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
+                   const struct pt_happening *what)
+{
+    if (self->full)
+        pt_tell_states(self, property, view, self->states, self->states);
+    if (atomic_load(pt_monitor_fate(property)) == HAS_FAILED || !pt_tell_is_new(self, property, view, what))
+        return;
+    bool suppressed = pt_tell_is_suppressed(self, property, view, what);
+    if (is_observed() || !suppressed)
+        tell_more(self, property, view, what);
+    if (!suppressed)
         pt_violation_notify(self, pt_tell_string(pt_tell_property(property)->name));
 }
 
