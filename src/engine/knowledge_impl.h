@@ -54,7 +54,8 @@ struct local {
 /* A thread, by slot. */
 /* The lines of a thread's latest access so far (knowledge_races.c). */
 struct group {
-    bool open; /* the next line may go on with it */
+    bool open;      /* the next line may go on with it */
+    uint64_t lines; /* behind its first one */
     uint32_t op, loc;
     struct pt_mttl_span *spans;
     uint32_t count;
@@ -94,6 +95,10 @@ struct judged { /* one property of the block */
     struct pt_finding *finding;
     struct pt_mttl *own; /* a block of this property alone, for the names it has */
     bool settled;        /* an error, or given up: no longer looked at */
+    struct {             /* the latest access that showed a trouble: its thread and the first state it made */
+        uint32_t slot;
+        uint64_t state;
+    } troubled;
     struct states *threads;
     uint32_t thread_count;
     size_t thread_cap;

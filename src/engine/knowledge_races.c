@@ -18,6 +18,7 @@ static bool is_access(const struct pt_event *event)
 bool pt_knowledge_continues(struct thread *t, const struct pt_event *event, bool counted)
 {
     bool goes_on = t->group.open && event->clock && !counted && event->op == t->group.op && event->loc == t->group.loc;
+    t->group.lines = goes_on ? t->group.lines + 1 : 0;
     t->group.open = event->clock && is_access(event) && (counted || goes_on);
     t->group.op = event->op;
     t->group.loc = event->loc;

@@ -153,7 +153,7 @@ static struct pt_trouble_side side_of(const struct pt_knowledge *k, const struct
 struct noting {
     struct telling telling;
     uint32_t property;
-    bool new;
+    bool any, new;
 };
 
 static void note_trouble(void *context, uint32_t lookup, uint32_t slot, const struct pt_mttl_entry *entry,
@@ -175,11 +175,13 @@ static void note_trouble(void *context, uint32_t lookup, uint32_t slot, const st
         number = pt_trouble_race(side_of(k, k->event), side_of(k, &event));
     }
     number += n->property * UINT64_C(0x9e3779b97f4a7c15);
+    n->any = true;
     n->new |= pt_map64_get(&k->troubles, number) == PT_NONE;
     *pt_map64_at(&k->troubles, number) = 0;
 }
 
-/* Whether this state shows a trouble that none before has shown. One that was only counted, without a step, cannot. */
+/* Whether this state shows a trouble that none before has shown. One that was only counted, without a step, cannot. An
+ * access of several variables is one trouble, that of the first line that races. */
 static bool is_new_trouble(struct pt_knowledge *k, uint32_t property, const struct pt_mttl_view *view,
                            struct thread *thread)
 {
@@ -187,7 +189,14 @@ static bool is_new_trouble(struct pt_knowledge *k, uint32_t property, const stru
         return false;
     struct noting noting = {.telling = {.k = k, .view = view, .memory = thread->memory}, .property = property};
     pt_mttl_explain(k->block, view, thread->memory, k->next, property, note_trouble, &noting);
-    return noting.new;
+    struct judged *j = &k->judged[property];
+    uint64_t access = thread->states - thread->group.lines;
+    bool again = access && j->troubled.slot == view->self && j->troubled.state == access;
+    if (noting.any) {
+        j->troubled.slot = view->self;
+        j->troubled.state = access;
+    }
+    return noting.new && !again;
 }
 
 static struct states *states_of(struct pt_knowledge *k, struct judged *j, uint32_t slot)

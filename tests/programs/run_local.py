@@ -769,6 +769,74 @@ def check_joined(portent, folder):
         same(f"{how} alone", sorted(reports(program.alone(how).stderr)), ["any", "x"] if verdict == "violated" else [])
 
 
+MANY = 70
+TROUBLES = """#include <portent.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+long a, b, """ + ", ".join(f"v{i}" for i in range(MANY)) + """;
+int there[2], back[2]; /* they order the threads, and tell them nothing */
+static void pass(int *to) { if (write(to[1], "", 1) != 1) abort(); }
+static void await(int *from) { char c; if (read(from[0], &c, 1) != 1) abort(); }
+static void called(void *unused, const char *property) { (void)unused; printf("called for %s\\n", property); }
+static void *first(void *unused) { a = 1; pass(there); await(back); return unused; }
+static void *second(void *unused) { b = 1; pass(there); await(back); return unused; }
+static void *many(void *unused)
+{
+""" + "".join(f"    v{i} = 1; pass(there); await(back);\n" for i in range(MANY)) + """    return unused;
+}
+int main(int argc, char **argv)
+{
+    pthread_t t[2];
+    if (pipe(there) || pipe(back))
+        return 1;
+    setvbuf(stdout, NULL, _IONBF, 0);
+    portent_on_violation(called, NULL);
+    if (argc > 1 && *argv[1] == 'm') {
+        pthread_create(&t[0], NULL, many, NULL);
+""" + "".join(f"        await(there); v{i} = 2; pass(back);\n" for i in range(MANY)) + """        return pthread_join(t[0], NULL);
+    }
+    pthread_create(&t[0], NULL, first, NULL);
+    await(there);
+    pthread_create(&t[1], NULL, second, NULL);
+    await(there);
+    a = 2, b = 2; /* one violating state right behind the other */
+    puts("past it");
+    pass(back), pass(back);
+    return pthread_join(t[0], NULL) || pthread_join(t[1], NULL);
+}
+"""
+
+
+def check_troubles(portent, folder):
+    """Each race is told, up to a limit; one that is suppressed hides no other, and only the others call or end anything."""
+    program = Program(portent, *lay_out(os.path.join(folder, "troubles"), TROUBLES, "property any at each i: race_free(*);\n"), folder)
+    program.recorded("many")
+    (found,) = load(program.path + ".json")["properties"]
+    same("more", [told["event"]["object"] for told in found["more"]], [f"v{i}" for i in range(1, 65)])
+    same("states", len(found["at"][0]["states"]), MANY)
+    same("alone", len(re.findall("^SUMMARY", program.alone("many").stderr, re.M)), 65)
+    lines = os.path.join(folder, "lines")
+    suite.write(lines, "".join(f"race:^v{i}$\n" for i in range(MANY) if i != 7))
+    for done in (run(portent, "run", "-s", program.properties, "--suppressions", lines, "--", program.path, "many"),
+                 program.alone("many", more=f":suppressions={lines}")):
+        expect(FOUND, done)
+        same("what is left", re.findall(r"^SUMMARY.* at w\((\w+)\)", done.stderr, re.M), ["v7"])
+        same("called", done.stdout, "called for any\n")
+    suite.write(lines, "race:^a$\n")
+    for halt, said in ((0, "called for any\npast it\n"), (1, "called for any\n")):
+        for done in (run(portent, "run", "-s", program.properties, "--suppressions", lines, "--", program.path, "two",
+                         options=f"halt_on_error={halt}"),
+                     program.alone("two", more=f":suppressions={lines}:halt_on_error={halt}")):
+            expect(FOUND, done)
+            same("what is left", re.findall(r"^SUMMARY.* at w\((\w+)\)", done.stderr, re.M), ["b"])
+            same(f"halt_on_error={halt}", done.stdout, said)
+    suite.write(lines, "race:first\nrace:^second$\n")  # by a thread of the other side
+    expect(0, run(portent, "run", "-s", program.properties, "--suppressions", lines, "--", program.path, "two"))
+    same("nothing left", expect(0, program.alone("two", more=f":suppressions={lines}")).stderr, "")
+
+
 def check_errors(portent, folder):
     """Names that the program does not have, and properties that need an observer."""
     source = "examples/race/race.c"
@@ -1017,6 +1085,7 @@ def main():
     tests["closed"] = lambda folder: check_closed(options.portent, folder)
     tests["handles"] = lambda folder: check_handles(options.portent, folder)
     tests["joined"] = lambda folder: check_joined(options.portent, folder)
+    tests["troubles"] = lambda folder: check_troubles(options.portent, folder)
     tests["errors"] = lambda folder: check_errors(options.portent, folder)
     for seed in range(options.seed, options.seed + options.random):
         tests[f"random {seed}"] = lambda folder, seed=seed: check_random(options.portent, folder, seed)

@@ -284,17 +284,17 @@ class Program:
 
 
 def comparable(finding):
-    """Without what only one of them can know: the other side's values, the source's word for an address, names the trace lacks; and
-    without the property's further troubles, of which `run` tells none."""
-    finding = {key: value for key, value in finding.items() if key not in ("seconds", "peak_bytes", "unseen", "more")}
-    if "first" in finding:
-        first = dict(finding["first"])
-        steps = [first.get("event")] + [known.get("event") for known in first["knew"]]
+    """Without what only one of them can know: the other side's values, the source's word for an address, names the trace lacks. Which
+    trouble is told after which depends on whose word the observer reads first."""
+    finding = {key: value for key, value in finding.items() if key not in ("seconds", "peak_bytes", "unseen")}
+    for told in ([finding["first"]] if "first" in finding else []) + finding.get("more", []):
+        steps = [told.get("event")] + [known.get("event") for known in told["knew"]]
         for step in filter(None, steps):
             step.pop("source", None)
         for step in filter(None, steps[1:]):
             step.pop("value", None)
-        finding["first"] = first
+    if "more" in finding:
+        finding["more"] = sorted(finding["more"], key=lambda told: (told["thread"], told["state"]))
     return finding
 
 
