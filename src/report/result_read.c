@@ -269,8 +269,10 @@ static struct pt_finding *read_finding(struct reading *r, const json_t *object, 
     }
     if (strcmp(finding->kind, "mttl") == 0 && !r->failed)
         read_locals(r, object, finding);
-    if (more)
-        finding->local_count = 0; /* they are the property's */
+    if (more) { /* these are the property's, which it has told once */
+        finding->local_count = 0;
+        finding->seconds = 0;
+    }
     return finding;
 }
 

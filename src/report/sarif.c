@@ -177,6 +177,13 @@ static char *finding_words(const struct pt_finding *finding)
         pt_buf_printf(&buf, " It breaks at %s.", words);
         free(words);
     }
+    for (uint32_t i = 0; i < finding->first.knew_count; i++) {
+        const struct pt_known *known = &finding->first.knew[i];
+        char *other = known->text[0] != '@' && known->state > 0 ? pt_words_step(&known->from) : NULL;
+        if (other)
+            pt_buf_printf(&buf, " It %s %s.", known->text, other);
+        free(other);
+    }
     char *confirmed = pt_words_confirmed(finding);
     if (confirmed)
         pt_buf_printf(&buf, " %s", confirmed);

@@ -95,10 +95,19 @@ function withinCard(property) {
       fact("automaton states", within.states), fact("events read", within.letters)));
 }
 
+// A race by its variable, or by its place where memory has no name; a disturbed block by its name.
+function suppressionOf(property) {
+  const found = ((property.first && property.first.knew) || []).find((known) => !known.text.startsWith("@"));
+  const event = property.first && property.first.event;
+  if (!found || !event) return `property:${property.name}`;
+  if (found.text !== "races with") return `atomicity:^${found.value}$`;
+  return event.object.startsWith("0x") ? `race:${event.loc}` : `race:^${event.object}$`;
+}
+
 function propertyFinding(property, sources, resultName, program) {
   const model = decode(property);
   const confirm = `portent confirm ${shellWord(resultName)} -- ${program ? program.map(shellWord).join(" ") : "PROGRAM [ARGS]"}`;
-  const acts = actsCard(model && model.predicted.steps.length ? confirm : null, property.id, `property:${property.name}`);
+  const acts = actsCard(model && model.predicted.steps.length ? confirm : null, property.id, suppressionOf(property));
   const root = el("article", { class: "finding" }, findingHead(property, model));
   if (!model || (model.predicted.steps.length === 0 && model.variables.length === 0)) {
     root.append(property.first ? knowledgeCard(property) : property.within ? withinCard(property)

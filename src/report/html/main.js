@@ -19,10 +19,16 @@ function blockEntry(block) {
   };
 }
 
+// Of a decentralised property also the event: it may stand here several times, once for each trouble.
+function violatedWords(property) {
+  const event = property.first && property.first.event;
+  return [property.text, event && stepWords(event)].filter(Boolean).join(": ");
+}
+
 function propertyEntry(property) {
   return {
     name: property.name, verdict: property.verdict, chip: property.verdict === "violated" ? property.how || "violated" : property.verdict,
-    what: property.verdict === "violated" ? property.text || "" : property.verdict === "holds" ? holdsWords(property) : property.message || "",
+    what: property.verdict === "violated" ? violatedWords(property) : property.verdict === "holds" ? holdsWords(property) : property.message || "",
     muted: property.suppressed || property.known,
     open: property.verdict === "violated" ? () => propertyFinding(property, data.sources, data.name, data.result.program) : null,
   };
