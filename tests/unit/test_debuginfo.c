@@ -169,7 +169,9 @@ static int64_t field(struct pt_debuginfo *info, const char *path, const unsigned
     assert_true(v.offset >= start && v.offset + v.size <= start + 64 && v.size <= 16 && v.bit_size > 0);
     memcpy(&word, bytes + (v.offset - start), v.size);
     word >>= v.bit_offset;
-    uint64_t value = (uint64_t)word & (v.bit_size == 64 ? UINT64_MAX : (UINT64_C(1) << v.bit_size) - 1);
+    if (v.bit_size == 0 || v.bit_size >= 64)
+        return (int64_t)(uint64_t)word;
+    uint64_t value = (uint64_t)word & ((UINT64_C(1) << v.bit_size) - 1);
     if (v.type == PT_WATCH_INT && value >> (v.bit_size - 1) & 1)
         value -= UINT64_C(1) << v.bit_size;
     return (int64_t)value;
