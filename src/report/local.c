@@ -34,7 +34,7 @@ char *pt_local_place(const struct pt_finding *finding)
 /* race_free and atomic_block: what they stand for has found the other side. */
 static bool is_other_side(const struct pt_known *known)
 {
-    return known->text[0] != '@';
+    return known->text[0] != '@' && known->state > 0;
 }
 
 static void put_other_side(const struct pt_known *known, const struct pt_style *style, struct pt_buf *buf)

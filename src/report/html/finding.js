@@ -76,7 +76,7 @@ const shellWord = (word) => /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.repl
 function knowledgeCard(property) {
   const first = property.first;
   const rows = Object.entries(first.values || {}).map(([name, value]) => el("tr", null, el("th", { scope: "row" }, name), el("td", null, showValue(value))));
-  const knew = (first.knew || []).map((known) => !known.text.startsWith("@") ? el("li", null, `It ${known.text} `, el("code", null, stepWords(known.event)), `, event ${known.state} of ${known.thread}.`) : el("li", null, el("code", null, `${known.text} = ${showValue(known.value)}`),
+  const knew = (first.knew || []).map((known) => !known.text.startsWith("@") && known.event ? el("li", null, `It ${known.text} `, el("code", null, stepWords(known.event)), `, event ${known.state} of ${known.thread}.`) : el("li", null, el("code", null, `${known.text} = ${showValue(known.value)}`),
     known.state > 0 && known.event ? ` from ${stepWords(known.event)}, event ${known.state} of ${known.thread}` : ` from before the first event of ${known.thread}`,
     known.heard === false ? "; it had not heard of that thread" : ""));
   return el("section", { class: "card" }, el("h2", null, `What ${first.thread} saw and knew`),
