@@ -46,6 +46,12 @@ static void print_now(struct pt_output *output, struct pt_buf *buf)
     pt_buf_release(buf);
 }
 
+static bool is_aside(void *context, const struct pt_finding *finding)
+{
+    const struct pt_output *output = context;
+    return pt_triage_sets_aside(output->options->triage, finding);
+}
+
 static void print_found(void *context, const struct pt_finding *finding)
 {
     struct pt_output *output = context;
@@ -90,6 +96,8 @@ void pt_output_begin(struct pt_output *output, const struct pt_output_options *o
     pt_progress_init(&output->progress, progress);
     engine->context = output;
     engine->interrupted = is_interrupted;
+    if (options->triage && (options->triage->known_count || options->triage->suppressions.count))
+        engine->aside = is_aside;
     if (output->progress.on)
         engine->progress = show_progress;
     if (options->stream && !options->json && !options->quiet) {

@@ -254,6 +254,7 @@ void pt_mttl_explain(const struct pt_mttl *m, const struct pt_mttl_view *view, s
     struct run r;
     pt_mttl_begin(&r, m, view, thread, next);
     r.seen = seen;
+    r.decided = r.further = 0;
     r.context = context;
     r.ops = pt_mttl_at(m, ops, struct pt_mttl_op, 0);
     (void)pt_mttl_eval_program(

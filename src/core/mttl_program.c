@@ -291,12 +291,57 @@ static enum truth compare_each(struct run *r, const struct pt_mttl_op *op, bool 
     return exists ? NO : YES;
 }
 
+static bool asks_for_trouble(const struct run *r, uint32_t lookup)
+{
+    return pt_mttl_string(r->m, pt_mttl_at(r->m, lookups, struct pt_mttl_lookup, lookup)->text)[0] != '@';
+}
+
+/* Whether the loop is one that race_free or atomic_block stands for. */
+static SELDOM bool is_for_trouble(const struct run *r, const struct pt_mttl_op *from, const struct pt_mttl_op *to)
+{
+    bool any = false;
+    for (const struct pt_mttl_op *op = from; op < to; op++) {
+        any |= op->op == PT_MTTL_OP_NO_RACE || (op->op == PT_MTTL_OP_LOOKUP && asks_for_trouble(r, op->arg));
+        if (op->op != PT_MTTL_OP_ATOM)
+            continue;
+        const struct pt_mttl_atom *atom = pt_mttl_at(r->m, atoms, struct pt_mttl_atom, op->arg);
+        for (uint32_t k = 0; k < atom->operand_count; k++) {
+            const struct pt_mttl_operand *o = pt_mttl_at(r->m, operands, struct pt_mttl_operand, atom->operands + k);
+            any |= o->kind == PT_MTTL_OPERAND_LOOKUP && asks_for_trouble(r, o->index);
+        }
+    }
+    return any;
+}
+
+/* Who asks why, is told of other threads that race or disturb, too, and not only of the first one, which decides. */
+static SELDOM const struct pt_mttl_op *go_round_all(struct run *r, const struct pt_mttl_loop *loop,
+                                                    const struct pt_mttl_op *from, const struct pt_mttl_op *op,
+                                                    bool exists, enum truth *acc)
+{
+    enum { FURTHER = 64 }; /* threads that are looked at once it is decided: there may be thousands */
+    uint32_t bit = 1u << loop->variable;
+    if (!(r->decided & bit) && (*acc == YES) == exists) {
+        r->decided |= bit;
+        r->further = is_for_trouble(r, from, op) ? FURTHER : 0;
+    }
+    bool decided = r->decided & bit, more = !decided || r->further > 0;
+    r->further -= decided && more;
+    if (more && iterate(r, loop, exists, r->env[loop->variable] + 1, acc))
+        return from + 1;
+    if (decided)
+        *acc = exists ? YES : NO;
+    r->decided &= ~bit;
+    return op + 1;
+}
+
 /* NEXT at `op`: the loop's body has come to *acc. */
 static const struct pt_mttl_op *go_round(struct run *r, const struct pt_mttl_op *op, enum truth *acc)
 {
     const struct pt_mttl_loop *loop = pt_mttl_at(r->m, loops, struct pt_mttl_loop, op->arg);
     const struct pt_mttl_op *from = op - (loop->to - loop->from);
     bool exists = from->op == PT_MTTL_OP_EXISTS;
+    if (r->seen)
+        return go_round_all(r, loop, from, op, exists, acc);
     if ((*acc == YES) != exists && iterate(r, loop, exists, r->env[loop->variable] + 1, acc))
         return from + 1;
     return op + 1;

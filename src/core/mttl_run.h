@@ -34,6 +34,8 @@ struct run {
     bool filling;      /* the table of state 0: `next` holds an earlier pass, ... */
     bool moved;        /* ... from which some cell has now changed */
     pt_mttl_seen seen; /* NULL: nobody asks; otherwise `ops` is the block's */
+    uint32_t decided;  /* by variable: loops that go on though they are, where somebody asks, ... */
+    uint32_t further;  /* ... for so many threads */
     void *context;
 };
 

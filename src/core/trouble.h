@@ -3,19 +3,24 @@
  * stands for many: each race, and each block that is disturbed, is told once, and people decide about each by itself. A
  * race is known by its two sides, whichever came second: the place in the source and what was accessed there, elements
  * of an array being one and memory without a name too; a disturbed block by its name and those of the two threads,
- * `worker#2` counting as `worker`. Other properties are one trouble.
+ * `worker#2` counting as `worker`. All else that makes a property false is one trouble. What people have set aside is
+ * told apart: a race that they know of in one thread does not hide the same one in another.
  */
 #ifndef PT_CORE_TROUBLE_H
 #define PT_CORE_TROUBLE_H
 
 #include <stdint.h>
 
-enum { PT_TROUBLES = 64 }; /* of a property that are told beside the first one */
+enum {
+    PT_TROUBLES = 256,   /* of a property that are told beside the first one; others are counted */
+    PT_TROUBLES_AT = 16, /* that are looked at in one state */
+};
+#define PT_TROUBLE_PLAIN UINT64_C(1) /* false, and neither by a race nor by a block */
 
 struct pt_trouble_side {
     const char *place, *object;
 };
-/* Never 0. */
+/* Never 0; that it is PT_TROUBLE_PLAIN is as unlikely as that two troubles have one number. */
 uint64_t pt_trouble_race(struct pt_trouble_side one, struct pt_trouble_side other);
 uint64_t pt_trouble_block(const char *block, const char *thread, const char *other);
 /* How much of a thread's name its start function is: all but the `#2` at its end. */

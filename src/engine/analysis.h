@@ -22,6 +22,8 @@ struct pt_analysis_options {
     uint64_t (*now)(void);      /* nanoseconds, for `seconds`; may be NULL */
     /* Called now and then during long work; may be NULL. */
     void (*progress)(void *context, const char *property, uint64_t level, uint64_t states);
+    /* Whether people have decided about a finding before; NULL: about none. */
+    bool (*aside)(void *context, const struct pt_finding *finding);
     /* Called at once when a violation of a property is found, before the end of the trace; may be NULL. The finding
      * may still change from predicted to observed, and its figures grow, until the end. */
     void (*found)(void *context, const struct pt_finding *finding);

@@ -41,12 +41,18 @@ static struct pt_step make_step(const struct pt_knowledge *k, struct pt_finding 
 
 /* --- the first violating state --- */
 
+struct trouble {
+    uint64_t number;
+    uint32_t lookup, slot; /* that tell of it; PT_NONE: none does */
+};
+
 struct telling {
     const struct pt_knowledge *k;
     const struct pt_mttl_view *view;
     struct pt_mttl_thread *memory;
     uint64_t state; /* of the thread itself */
     struct pt_finding *finding;
+    const struct trouble *trouble; /* of those of the state, the one that is told */
     struct pt_known *items;
     uint32_t count;
     size_t cap;
@@ -89,7 +95,8 @@ static void tell(void *context, uint32_t lookup, uint32_t slot, const struct pt_
     for (uint32_t i = 0; i < t->count; i++)
         if (strcmp(t->items[i].text, text) == 0 && strcmp(t->items[i].thread, thread) == 0)
             return;
-    if (!is_worth_telling(t, lookup, value) || t->count == PT_TOLD_KNOWN)
+    if (!is_worth_telling(t, lookup, value) || t->count == PT_TOLD_KNOWN ||
+        (text[0] != '@' && (t->trouble->lookup != lookup || t->trouble->slot != slot)))
         return;
     struct pt_known known = {
         .text = copy(t->finding, text), .thread = copy(t->finding, thread), .heard = entry != NULL};
@@ -126,9 +133,10 @@ static void tell_values(const struct pt_knowledge *k, uint32_t property, const s
 }
 
 static void tell_first(struct pt_knowledge *k, uint32_t property, const struct pt_mttl_view *view,
-                       struct thread *thread, struct pt_finding *f)
+                       struct thread *thread, struct pt_finding *f, const struct trouble *trouble)
 {
-    struct telling telling = {.k = k, .view = view, .memory = thread->memory, .state = thread->states, .finding = f};
+    struct telling telling = {
+        .k = k, .view = view, .memory = thread->memory, .state = thread->states, .finding = f, .trouble = trouble};
     f->first.thread = copy(f, thread_name(k, view->self));
     f->first.state = thread->states;
     if (k->event)
@@ -150,53 +158,96 @@ static struct pt_trouble_side side_of(const struct pt_knowledge *k, const struct
                                     pt_name(k->names, pt_op_space(event->op), event->object)};
 }
 
-struct noting {
+/* What a state shows. */
+struct troubles {
     struct telling telling;
-    uint32_t property;
-    bool any, new;
+    struct trouble list[PT_TROUBLES_AT];
+    uint32_t count;
 };
 
 static void note_trouble(void *context, uint32_t lookup, uint32_t slot, const struct pt_mttl_entry *entry,
                          struct pt_value value)
 {
-    struct noting *n = context;
-    struct pt_knowledge *k = (struct pt_knowledge *)n->telling.k;
+    struct troubles *t = context;
+    const struct pt_knowledge *k = t->telling.k;
     const struct pt_mttl_lookup *l = pt_mttl_at(k->block, lookups, struct pt_mttl_lookup, lookup);
     const char *text = pt_mttl_string(k->block, l->text);
-    if (text[0] == '@' || slot == n->telling.view->self || !k->event || !entry || !entry->version ||
-        !is_worth_telling(&n->telling, lookup, value))
+    if (text[0] == '@' || slot == t->telling.view->self || !k->event || !entry || !entry->version ||
+        t->count == PT_TROUBLES_AT || !is_worth_telling(&t->telling, lookup, value))
         return;
-    const char *block = pt_mttl_disturbed(k->block, n->telling.memory, lookup, value);
-    uint64_t state, number;
+    struct trouble trouble = {.lookup = lookup, .slot = slot};
+    const char *block = pt_mttl_disturbed(k->block, t->telling.memory, lookup, value);
     if (block) {
-        number = pt_trouble_block(block, thread_name(k, n->telling.view->self), thread_name(k, slot));
+        trouble.number = pt_trouble_block(block, thread_name(k, t->telling.view->self), thread_name(k, slot));
     } else {
-        struct pt_event event = event_behind(&n->telling, text, entry, value, &state);
-        number = pt_trouble_race(side_of(k, k->event), side_of(k, &event));
+        uint64_t state;
+        struct pt_event event = event_behind(&t->telling, text, entry, value, &state);
+        trouble.number = pt_trouble_race(side_of(k, k->event), side_of(k, &event));
     }
-    number += n->property * UINT64_C(0x9e3779b97f4a7c15);
-    n->any = true;
-    n->new |= pt_map64_get(&k->troubles, number) == PT_NONE;
-    *pt_map64_at(&k->troubles, number) = 0;
+    t->list[t->count++] = trouble;
 }
 
-/* Whether this state shows a trouble that none before has shown. One that was only counted, without a step, cannot. An
- * access of several variables is one trouble, that of the first line that races. */
-static bool is_new_trouble(struct pt_knowledge *k, uint32_t property, const struct pt_mttl_view *view,
-                           struct thread *thread)
+/* An access of several variables is one trouble, that of the first line that races. */
+static bool is_same_access(struct judged *j, uint32_t slot, const struct thread *thread)
 {
-    if (!view->initial || k->judged[property].finding->more_count == PT_TROUBLES)
-        return false;
-    struct noting noting = {.telling = {.k = k, .view = view, .memory = thread->memory}, .property = property};
-    pt_mttl_explain(k->block, view, thread->memory, k->next, property, note_trouble, &noting);
-    struct judged *j = &k->judged[property];
     uint64_t access = thread->states - thread->group.lines;
-    bool again = access && j->troubled.slot == view->self && j->troubled.state == access;
-    if (noting.any) {
-        j->troubled.slot = view->self;
-        j->troubled.state = access;
+    bool same = access && j->troubled.slot == slot && j->troubled.state == access;
+    j->troubled.slot = slot;
+    j->troubled.state = access;
+    return same;
+}
+
+/* Where it is noted whether a trouble of the property was told, one that people have set aside or not. */
+static uint32_t *note_of(struct pt_knowledge *k, uint32_t property, uint64_t number, bool aside)
+{
+    return pt_map64_at(&k->troubles, number + (2 * property + aside) * UINT64_C(0x9e3779b97f4a7c15));
+}
+
+static void tell_trouble(struct pt_knowledge *k, uint32_t property, const struct pt_mttl_view *view,
+                         struct thread *thread, const struct trouble *trouble)
+{
+    enum { TOLD = 1 };
+    struct pt_finding *f = k->judged[property].finding, *told = f;
+    uint32_t *note = note_of(k, property, trouble->number, false);
+    if (*note == TOLD)
+        return;
+    bool first = f->verdict != PT_VERDICT_VIOLATED;
+    f->verdict = PT_VERDICT_VIOLATED;
+    f->how = PT_HOW_OBSERVED;
+    if (!first && f->more_count == PT_TROUBLES) {
+        f->untold++;
+        *note = TOLD;
+        return;
     }
-    return noting.new && !again;
+    if (!first)
+        told = pt_finding_add(f);
+    tell_first(k, property, view, thread, told, trouble);
+    bool aside =
+        trouble->number != PT_TROUBLE_PLAIN && k->options->aside && k->options->aside(k->options->context, told);
+    note = note_of(k, property, trouble->number, aside);
+    if (*note == TOLD && !first) {
+        pt_finding_drop(f);
+        return;
+    }
+    *note = TOLD;
+    if (k->options->found)
+        k->options->found(k->options->context, told);
+}
+
+/* A state that was only counted, without a step, shows nothing that the one before it has not shown. */
+static void tell_troubles(struct pt_knowledge *k, uint32_t property, const struct pt_mttl_view *view,
+                          struct thread *thread)
+{
+    struct troubles t = {.telling = {.k = k, .view = view, .memory = thread->memory}};
+    struct trouble plain = {PT_TROUBLE_PLAIN, PT_NONE, PT_NONE};
+    if (!view->initial)
+        return;
+    pt_mttl_explain(k->block, view, thread->memory, k->next, property, note_trouble, &t);
+    if (!t.count)
+        tell_trouble(k, property, view, thread, &plain);
+    else if (!is_same_access(&k->judged[property], view->self, thread))
+        for (uint32_t i = 0; i < t.count; i++)
+            tell_trouble(k, property, view, thread, &t.list[i]);
 }
 
 static struct states *states_of(struct pt_knowledge *k, struct judged *j, uint32_t slot)
@@ -215,18 +266,9 @@ void pt_knowledge_violated(struct pt_knowledge *k, uint32_t property, const stru
 {
     struct judged *j = &k->judged[property];
     struct states *states = states_of(k, j, view->self);
-    bool first = j->finding->verdict != PT_VERDICT_VIOLATED;
     PT_PUSH(states->items, states->count, states->cap, thread->states);
     k->bytes += sizeof *states->items;
-    bool new = is_new_trouble(k, property, view, thread);
-    if (!first && !new)
-        return;
-    j->finding->verdict = PT_VERDICT_VIOLATED;
-    j->finding->how = PT_HOW_OBSERVED;
-    struct pt_finding *told = first ? j->finding : pt_finding_add(j->finding);
-    tell_first(k, property, view, thread, told);
-    if (k->options->found)
-        k->options->found(k->options->context, told);
+    tell_troubles(k, property, view, thread);
 }
 
 void pt_knowledge_failed(struct pt_knowledge *k, uint32_t property, const struct thread *thread)

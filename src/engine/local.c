@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/table.h"
 #include "core/told.h"
+#include "core/trouble.h"
 #include "engine/knowledge.h"
 #include "logic/mttl.h"
 
@@ -265,14 +266,20 @@ static void tell(const struct pt_locals *l, struct judged *j)
         l->options->found(l->options->context, j->finding);
 }
 
+static bool is_aside(const struct pt_locals *l, const struct pt_finding *f)
+{
+    return l->options->aside && l->options->aside(l->options->context, f);
+}
+
 /* Names that debug information gives may show that it is one of those told already. */
-static bool is_told(const struct judged *j, const struct pt_finding *f)
+static bool is_told(const struct pt_locals *l, const struct judged *j, const struct pt_finding *f)
 {
     struct pt_finding_id id = pt_finding_id(f);
+    bool aside = is_aside(l, f);
     for (uint32_t i = 0; i <= j->finding->more_count; i++) {
         const struct pt_finding *other = i ? j->finding->more[i - 1] : j->finding;
         if (other != f && (i || j->told) && strcmp(pt_finding_id(other).text, id.text) == 0 &&
-            pt_finding_is_same(other, f))
+            pt_finding_is_same(other, f) && is_aside(l, other) == aside)
             return true;
     }
     return false;
@@ -288,13 +295,14 @@ static void take_more(const struct pt_locals *l, struct judged *j, const struct 
     j->finding->verdict = PT_VERDICT_VIOLATED;
     j->finding->how = PT_HOW_OBSERVED;
     struct pt_finding *other = pt_finding_add(j->finding);
-    if (!other)
-        return;
     take_first(j, other, report);
-    if (is_told(j, other))
+    bool same = is_told(l, j, other);
+    if (same || j->finding->more_count > PT_TROUBLES) {
         pt_finding_drop(j->finding);
-    else if (l->options->found)
+        j->finding->untold += !same;
+    } else if (l->options->found) {
         l->options->found(l->options->context, other);
+    }
 }
 
 void pt_locals_take(struct pt_locals *l, const struct pt_told_report *report)

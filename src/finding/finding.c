@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#include "core/trouble.h"
-
 struct pt_finding *pt_finding_new(void)
 {
     struct pt_finding *finding = pt_xcalloc(1, sizeof *finding);
@@ -24,8 +22,6 @@ void pt_finding_free(struct pt_finding *finding)
 
 struct pt_finding *pt_finding_add(struct pt_finding *finding)
 {
-    if (finding->more_count == PT_TROUBLES)
-        return NULL;
     struct pt_finding *other = pt_finding_new();
     other->property = finding->property;
     other->kind = finding->kind;
@@ -49,7 +45,7 @@ void pt_finding_drop(struct pt_finding *finding)
 
 bool pt_finding_counts(const struct pt_finding *finding)
 {
-    bool counts = !pt_finding_is_aside(finding);
+    bool counts = !pt_finding_is_aside(finding) || finding->untold;
     for (uint32_t i = 0; i < finding->more_count; i++)
         counts |= !pt_finding_is_aside(finding->more[i]);
     return counts && finding->verdict == PT_VERDICT_VIOLATED;

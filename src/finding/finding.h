@@ -159,6 +159,7 @@ struct pt_finding {
     struct pt_finding **more;
     uint32_t more_count;
     size_t more_cap;
+    uint64_t untold; /* how many more there are that were not told: more than PT_TROUBLES */
 
     /* What a `within` property has beside: where the verdict fell. */
     struct pt_finding_within {
@@ -200,8 +201,8 @@ bool pt_finding_counts(const struct pt_finding *finding);
 /* Zeroed, with a live arena. */
 struct pt_finding *pt_finding_new(void);
 void pt_finding_free(struct pt_finding *finding);
-/* Another trouble of a violated property, among its `more`; its `first` is still to be told. NULL: there are
- * PT_TROUBLES already. */
+/* Another trouble of a violated property, among its `more`; its `first` is still to be told. Callers keep to
+ * PT_TROUBLES. */
 struct pt_finding *pt_finding_add(struct pt_finding *finding);
 /* The one that was added last is none after all. */
 void pt_finding_drop(struct pt_finding *finding);

@@ -64,6 +64,20 @@ static void add_object(struct pt_buf *buf, const char *name)
     add(buf, name, address ? 0 : strlen(name));
 }
 
+/* Elements of an array count as one, `a[].b` for `a[3].b`: which of them shows a race first, varies. */
+static void add_element(struct pt_buf *buf, const char *name)
+{
+    struct pt_buf plain;
+    pt_buf_init(&plain);
+    for (; *name; name++) {
+        pt_buf_add(&plain, name, 1);
+        if (*name == '[')
+            name += strspn(name + 1, "0123456789");
+    }
+    add_object(buf, plain.text ? plain.text : "");
+    pt_buf_release(&plain);
+}
+
 static void add_variables(struct pt_buf *buf, const struct pt_finding *finding)
 {
     const char **names = pt_xcalloc(finding->value_count + 1, sizeof *names);
@@ -95,7 +109,7 @@ struct pt_finding_id pt_finding_id(const struct pt_finding *finding)
         if (strcmp(event->op, "fork") == 0 || strcmp(event->op, "join") == 0)
             add_thread(&buf, event->object);
         else
-            add_object(&buf, event->object);
+            add_element(&buf, event->object);
     }
     snprintf(id.text, sizeof id.text, "%016llx", (unsigned long long)XXH64(buf.text, buf.len, 0));
     pt_buf_release(&buf);

@@ -189,6 +189,8 @@ static void put_local(struct pt_json *json, const struct pt_finding *finding)
     pt_json_close(json, '}');
     if (finding->more_count)
         put_more(json, finding);
+    if (finding->untold)
+        pt_json_uint(json, "untold", finding->untold);
 }
 
 static void put_message(struct pt_json *json, const struct pt_finding *finding)

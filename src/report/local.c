@@ -79,6 +79,9 @@ static void put_states(struct pt_buf *text, const struct pt_local *local)
 static void put_where(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf)
 {
     struct pt_buf text;
+    if (finding->untold)
+        pt_words_paragraph(buf, style, 2, 4, "%" PRIu64 " more races or disturbed blocks are not told.",
+                           finding->untold);
     pt_buf_init(&text);
     for (uint32_t i = 0; i < finding->local_count && i < MAX_THREADS; i++) {
         pt_buf_puts(&text, i ? "; " : "");

@@ -269,6 +269,7 @@ static struct pt_finding *read_finding(struct reading *r, const json_t *object, 
     }
     if (strcmp(finding->kind, "mttl") == 0 && !r->failed)
         read_locals(r, object, finding);
+    finding->untold = more ? 0 : rd_uint_or(r, object, "a property", "untold", INT64_MAX, 0);
     if (more) { /* these are the property's, which it has told once */
         finding->local_count = 0;
         finding->seconds = 0;
@@ -306,9 +307,13 @@ static void read_properties(struct reading *r, const json_t *root, struct pt_loa
     snprintf(result->torn_message, sizeof result->torn_message, "%s", torn ? torn : "");
     size_t cap = 0;
     for (size_t i = 0; i < size && !r->failed; i++) {
-        const json_t *object = json_array_get(list, i), *more = json_object_get(object, "more");
+        const json_t *object = json_array_get(list, i), *more = rd_array(r, object, "a property", "more");
         PT_PUSH(result->findings, result->count, cap, read_finding(r, object, NULL));
-        for (size_t k = 0; k < json_array_size(more) && k < PT_TROUBLES && !r->failed; k++)
+        if (json_array_size(more) > PT_TROUBLES)
+            rd_fail(r, "\"more\" has too many members");
+        if (result->findings[result->count - 1]->verdict != PT_VERDICT_VIOLATED)
+            more = NULL;
+        for (size_t k = 0; k < json_array_size(more) && !r->failed; k++)
             PT_PUSH(result->findings, result->count, cap, read_finding(r, object, json_array_get(more, k)));
     }
 }

@@ -17,6 +17,7 @@
 #include "runtime/pool.h"
 #include "runtime/shadow.h"
 #include "runtime/sys.h"
+#include "runtime/tell_impl.h"
 #include "runtime/violation.h"
 #include "runtime/watch.h"
 
@@ -24,7 +25,8 @@ bool pt_monitor_on;
 const struct pt_mttl *pt_monitor_block;
 static struct pt_value *initial_values;
 static struct pt_mttl_initial *state0;
-static _Atomic uint8_t *fates; /* of each property, then how many troubles were told */
+static _Atomic uint8_t *fates;
+static _Atomic uint32_t *troubles;
 static bool has_troubles;
 
 _Atomic uint8_t *pt_monitor_fate(uint32_t property)
@@ -32,9 +34,9 @@ _Atomic uint8_t *pt_monitor_fate(uint32_t property)
     return &fates[property];
 }
 
-_Atomic uint8_t *pt_monitor_troubles(uint32_t property)
+_Atomic uint32_t *pt_monitor_troubles(uint32_t property)
 {
-    return &fates[pt_monitor_block->properties.count + property];
+    return &troubles[property];
 }
 
 bool pt_monitor_has_troubles(void)
@@ -489,9 +491,11 @@ void pt_monitor_start(struct pt_thread *self, const struct pt_config *config)
     void *scratch = scratch_bytes == SIZE_MAX ? NULL : pt_sys_reserve(scratch_bytes);
     state0 = bytes == SIZE_MAX ? NULL : pt_sys_reserve(bytes);
     initial_values = pt_sys_reserve((m->vars.count + 1) * sizeof *initial_values);
-    fates = pt_sys_reserve(2 * m->properties.count + 1);
+    fates = pt_sys_reserve(m->properties.count + 1);
+    troubles = pt_sys_reserve((m->properties.count + 1) * sizeof *troubles);
     find_troubles(m);
-    if (!scratch || !state0 || !initial_values || !fates || !pt_monitor_slots_start(m, config)) {
+    pt_tell_start();
+    if (!scratch || !state0 || !initial_values || !fates || !troubles || !pt_monitor_slots_start(m, config)) {
         pt_runtime_give_up();
         return;
     }

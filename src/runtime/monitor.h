@@ -87,7 +87,7 @@ static inline bool pt_monitor_steps(const struct pt_thread *self)
 
 /* What a property has come to in this process, and how many more troubles were told (tell.c). */
 _Atomic uint8_t *pt_monitor_fate(uint32_t property);
-_Atomic uint8_t *pt_monitor_troubles(uint32_t property);
+_Atomic uint32_t *pt_monitor_troubles(uint32_t property);
 /* Some property has race_free or atomic_block. */
 bool pt_monitor_has_troubles(void);
 
@@ -97,6 +97,8 @@ bool pt_monitor_is_quiet(const struct pt_thread *self);
 /* suppressed.c: those that the observer has read, or else of PORTENT_OPTIONS' suppressions=FILE. */
 void pt_suppressed_start(const struct pt_config *config);
 bool pt_suppressed_any(void);
+/* Some name elements of arrays. */
+bool pt_suppressed_elements(void);
 /* Whether one of them is about a violation of the property (name and text) in this thread, at this object and place. */
 bool pt_suppressed_matches(const char *property, const char *text, const char *thread, const char *object,
                            const char *place);

@@ -28,8 +28,10 @@ static bool take(const char *text, size_t len)
     char *copy = pt_sys_reserve(len + 1);
     if (!copy)
         return false;
-    for (size_t i = 0; i < len; i++)
-        copy[i] = text[i] == '\n' || text[i] == '\r' ? 0 : text[i];
+    for (size_t i = len; i-- > 0;) { /* blanks at the end of a line are none of it */
+        bool blank = text[i] == ' ' || text[i] == '\t' || text[i] == '\r';
+        copy[i] = text[i] == '\n' || (blank && !copy[i + 1]) ? 0 : text[i];
+    }
     lines = copy;
     bytes = len + 1;
     return true;
@@ -58,11 +60,16 @@ bool pt_suppressed_any(void)
     return lines != NULL;
 }
 
+bool pt_suppressed_elements(void)
+{
+    return lines && memchr(lines, '[', bytes);
+}
+
 static bool is_about(const char *line, const char *property, const char *text, const char *const *names)
 {
     const char *pattern = strchr(line, ':');
     size_t type = pattern ? (size_t)(pattern - line) : 0;
-    if (!pattern++)
+    if (!pattern++ || !*pattern)
         return false;
     if (type == 8 && memcmp(line, "property", 8) == 0)
         return pt_pattern_matches(pattern, property, true);
@@ -70,7 +77,7 @@ static bool is_about(const char *line, const char *property, const char *text, c
         !(type == 9 && memcmp(line, "atomicity", 9) == 0 && strstr(text, "atomic_block")))
         return false;
     for (; *names; names++)
-        if (pt_pattern_matches(pattern, *names, false))
+        if (**names && pt_pattern_matches(pattern, *names, false))
             return true;
     return false;
 }

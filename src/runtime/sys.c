@@ -301,6 +301,12 @@ void pt_sys_sleep(uint64_t nanoseconds)
     call(SYS_nanosleep, (long)&time, 0, 0, 0, 0, 0);
 }
 
+void pt_sys_signal_mask(sigset_t *ret_mask)
+{
+    sigemptyset(ret_mask);
+    call(SYS_rt_sigprocmask, SIG_SETMASK, 0, (long)ret_mask, 8, 0, 0);
+}
+
 void pt_sys_set_signal_mask(const sigset_t *mask)
 {
     call(SYS_rt_sigprocmask, SIG_SETMASK, (long)mask, 0, 8 /* the kernel's sigset, 64 signals */, 0, 0);

@@ -61,6 +61,7 @@ void pt_sys_wake_all(_Atomic uint32_t *word);
 void pt_sys_yield(void);
 void pt_sys_sleep(uint64_t nanoseconds);
 
+void pt_sys_signal_mask(sigset_t *ret_mask);
 void pt_sys_set_signal_mask(const sigset_t *mask);
 /* The value of an environment variable, or NULL, even before libc's own constructors have run. */
 const char *pt_sys_getenv(const char *name);

@@ -10,7 +10,6 @@
 
 #include "core/shape.h"
 #include "core/told.h"
-#include "core/trouble.h"
 #include "runtime/emit.h"
 #include "runtime/log.h"
 #include "runtime/monitor_impl.h"
@@ -20,7 +19,7 @@
 #include "runtime/violation.h"
 #include "runtime/watch.h"
 
-static bool is_observed(void)
+bool pt_tell_is_observed(void)
 {
     return pt_channel && pt_channel->ring_max > 0;
 }
@@ -108,7 +107,7 @@ static struct pt_value value_of(const struct pt_happening *what, uint64_t at)
     uint64_t end = what->address + what->size;
     if (!what->size || what->value.kind != PT_VALUE_UNKNOWN)
         return what->value;
-    if (is_memory(what) && is_observed() && at >= what->address && at < end) {
+    if (is_memory(what) && pt_tell_is_observed() && at >= what->address && at < end) {
         uint64_t begin = pt_told_memory(at, what->address);
         end = end - at < PT_TOLD_NEAR ? end : at + PT_TOLD_NEAR;
         return pt_value_string((const char *)(uintptr_t)begin, (uint32_t)(end - begin));
@@ -148,6 +147,7 @@ struct telling {
     const struct pt_mttl_view *view;
     struct pt_mttl_thread *memory;
     const struct pt_happening *what; /* the thread's present event, and */
+    struct pt_tell_trouble trouble;  /* which one of those that the state shows, */
     struct part part;                /* what it is about, and */
     uint64_t state;                  /* the state it makes */
     struct {
@@ -228,7 +228,8 @@ static void note_seen(void *context, uint32_t lookup, uint32_t slot, const struc
         if (t->seen[i].slot == slot &&
             pt_mttl_at(pt_monitor_block, lookups, struct pt_mttl_lookup, t->seen[i].lookup)->text == l->text)
             return;
-    if (t->count == PT_TOLD_KNOWN || t->w->full || !pt_tell_is_worth(t->view, t->memory, lookup, value))
+    bool other = pt_tell_string(l->text)[0] != '@' && (t->trouble.lookup != lookup || t->trouble.slot != slot);
+    if (other || t->count == PT_TOLD_KNOWN || t->w->full || !pt_tell_is_worth(t->view, t->memory, lookup, value))
         return;
     size_t before = t->w->len;
     struct pt_value asked = value;
@@ -305,9 +306,11 @@ static uint32_t find_parts(struct pt_thread *self, const struct pt_mttl_view *vi
 }
 
 static void put_violation(struct pt_thread *self, struct pt_told_writer *w, uint32_t property,
-                          const struct pt_mttl_view *view, const struct pt_happening *what)
+                          const struct pt_mttl_view *view, const struct pt_happening *what,
+                          struct pt_tell_trouble trouble)
 {
-    struct telling telling = {.w = w, .view = view, .memory = self->local->memory, .what = what, .state = self->states};
+    struct telling telling = {
+        .w = w, .view = view, .memory = self->local->memory, .what = what, .trouble = trouble, .state = self->states};
     struct pt_access parts[PT_LOCAL_PARTS];
     uint32_t count = what && is_memory(what) ? find_parts(self, view, property, parts) : 0;
     for (uint32_t i = 0; i < count; i++)
@@ -374,9 +377,10 @@ static void emit(struct pt_thread *self, const struct pt_mttl_view *view, struct
     pt_emit_local(self, record, pt_monitor_name(self->local->slot), told, parts);
 }
 
-/* With both sides; NULL without memory. */
+/* A failure, or a violation with both sides; NULL without memory. */
 static struct pt_told *put_down(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
-                                const struct pt_happening *what, enum pt_local_result result)
+                                const struct pt_happening *what, enum pt_local_result result,
+                                struct pt_tell_trouble trouble)
 {
     struct pt_told *told = pt_pool_take(self, sizeof *told);
     if (!told)
@@ -386,7 +390,7 @@ static struct pt_told *put_down(struct pt_thread *self, uint32_t property, const
     if (result == PT_LOCAL_FAILED)
         put_failure(self, &w, property, what);
     else
-        put_violation(self, &w, property, view, what);
+        put_violation(self, &w, property, view, what, trouble);
     told->len = w.len;
     return told;
 }
@@ -400,7 +404,7 @@ static void pass_on(struct pt_thread *self, uint32_t property, const struct pt_m
                                      .told = told ? (uint32_t)told->len : 0,
                                      .from = self->states,
                                      .to = self->states};
-    if (!is_observed()) {
+    if (!pt_tell_is_observed()) {
         if (told)
             wait_to_print(self, told);
         return;
@@ -409,34 +413,52 @@ static void pass_on(struct pt_thread *self, uint32_t property, const struct pt_m
     pt_pool_give(self, told);
 }
 
-/* Another trouble of a property that has been told. */
-static void tell_more(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
-                      const struct pt_happening *what)
+/* False: it has failed before. *ret_first: nothing was told of the property yet. */
+static bool come_to(uint32_t property, uint8_t fate, bool *ret_first)
 {
-    if (atomic_fetch_add(pt_monitor_troubles(property), 1) < PT_TROUBLES)
-        pass_on(self, property, view, PT_LOCAL_MORE, put_down(self, property, view, what, PT_LOCAL_MORE));
-    else
-        atomic_fetch_sub(pt_monitor_troubles(property), 1);
+    uint8_t before = OPEN;
+    *ret_first = atomic_compare_exchange_strong(pt_monitor_fate(property), &before, fate);
+    return *ret_first || before != HAS_FAILED;
+}
+
+/* A program by itself prints no more than so many. */
+static bool is_enough(uint32_t property)
+{
+    return !pt_tell_is_observed() && atomic_fetch_add(pt_monitor_troubles(property), 1) >= PT_TROUBLES;
+}
+
+/* `begins`: it was not violated in the state before; otherwise the state is told by others. */
+static void tell_violation(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
+                           const struct pt_happening *what, bool begins)
+{
+    struct pt_tell_troubles found;
+    bool stated = !begins, first;
+    pt_tell_find(self, property, view, what, &found);
+    for (uint32_t i = 0; i < found.count; i++) {
+        if (!come_to(property, IS_VIOLATED, &first))
+            return;
+        enum pt_local_result result = first ? PT_LOCAL_VIOLATED : PT_LOCAL_MORE;
+        stated |= first;
+        if (first || !is_enough(property))
+            pass_on(self, property, view, result, put_down(self, property, view, what, result, found.list[i]));
+    }
+    if (!stated)
+        pass_on(self, property, view, PT_LOCAL_VIOLATED, NULL);
+    if (!found.suppressed && (begins || found.count))
+        pt_violation_notify(self, pt_tell_string(pt_tell_property(property)->name));
 }
 
 void pt_tell_verdict(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
                      const struct pt_happening *what)
 {
-    bool failed = self->local->verdicts[property].kind == PT_MTTL_FAILED;
-    bool suppressed = !failed && pt_tell_is_suppressed(self, property, view, what);
-    enum pt_local_result result = failed ? PT_LOCAL_FAILED : PT_LOCAL_VIOLATED;
-    uint8_t fate = OPEN;
-    if (suppressed && !is_observed()) /* an observer sets it aside itself, and says so */
-        return;
-    bool first = atomic_compare_exchange_strong(pt_monitor_fate(property), &fate, failed ? HAS_FAILED : IS_VIOLATED);
-    if (!first && (failed || fate == HAS_FAILED))
-        return;
-    bool new = !failed &&pt_tell_is_new(self, property, view, what);
-    pass_on(self, property, view, result, first ? put_down(self, property, view, what, result) : NULL);
-    if (new && !first)
-        tell_more(self, property, view, what);
-    if (!failed && !suppressed)
-        pt_violation_notify(self, pt_tell_string(pt_tell_property(property)->name));
+    struct pt_tell_trouble none = {PT_MTTL_NONE, PT_MTTL_NONE};
+    bool first;
+    if (self->local->verdicts[property].kind == PT_MTTL_FAILED) {
+        if (come_to(property, HAS_FAILED, &first) && first)
+            pass_on(self, property, view, PT_LOCAL_FAILED, put_down(self, property, view, what, PT_LOCAL_FAILED, none));
+    } else if (atomic_load(pt_monitor_fate(property)) != HAS_FAILED) {
+        tell_violation(self, property, view, what, true);
+    }
 }
 
 void pt_tell_again(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
@@ -444,19 +466,14 @@ void pt_tell_again(struct pt_thread *self, uint32_t property, const struct pt_mt
 {
     if (self->full)
         pt_tell_states(self, property, view, self->states, self->states);
-    if (atomic_load(pt_monitor_fate(property)) == HAS_FAILED || !pt_tell_is_new(self, property, view, what))
-        return;
-    bool suppressed = pt_tell_is_suppressed(self, property, view, what);
-    if (is_observed() || !suppressed)
-        tell_more(self, property, view, what);
-    if (!suppressed)
-        pt_violation_notify(self, pt_tell_string(pt_tell_property(property)->name));
+    if (atomic_load(pt_monitor_fate(property)) != HAS_FAILED && pt_monitor_has_troubles())
+        tell_violation(self, property, view, what, false);
 }
 
 void pt_tell_states(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view, uint64_t from,
                     uint64_t to)
 {
-    if (!is_observed() || atomic_load(pt_monitor_fate(property)) == HAS_FAILED)
+    if (!pt_tell_is_observed() || atomic_load(pt_monitor_fate(property)) == HAS_FAILED)
         return;
     struct pt_record_local record = {.property = property, .result = PT_LOCAL_VIOLATED, .from = from, .to = to};
     emit(self, view, &record, "");
@@ -465,14 +482,14 @@ void pt_tell_states(struct pt_thread *self, uint32_t property, const struct pt_m
 void pt_tell_begun(struct pt_thread *self)
 {
     struct pt_record_local record = {.result = PT_LOCAL_BEGUN};
-    if (is_observed())
+    if (pt_tell_is_observed())
         emit(self, NULL, &record, "");
 }
 
 void pt_tell_count(struct pt_thread *self)
 {
     struct pt_record_local record = {.result = PT_LOCAL_STATES, .from = self->states, .to = self->states};
-    if (is_observed())
+    if (pt_tell_is_observed())
         emit(self, NULL, &record, "");
 }
 

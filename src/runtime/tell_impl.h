@@ -4,6 +4,7 @@
 #define PT_RUNTIME_TELL_IMPL_H
 
 #include "core/told.h"
+#include "core/trouble.h"
 #include "runtime/log.h"
 #include "runtime/monitor_impl.h"
 
@@ -28,6 +29,7 @@ static inline const char *pt_tell_string(uint32_t offset)
 }
 
 /* --- tell.c --- */
+bool pt_tell_is_observed(void);
 /* What the event is about: by a thread's or a watched variable's name, a name the program gave, or else the source. */
 void pt_tell_put_object(struct pt_line *line, const struct pt_happening *what);
 void pt_tell_put_place(struct pt_line *line, const struct pt_happening *what);
@@ -37,12 +39,18 @@ struct pt_happening pt_tell_happening(const struct pt_origin *from);
 bool pt_tell_is_worth(const struct pt_mttl_view *view, struct pt_mttl_thread *memory, uint32_t lookup,
                       struct pt_value value);
 
-/* --- tell_trouble.c; `what` is NULL in state 0 --- */
-/* Whether the present state shows a trouble that none in this process has shown; it is noted. */
-bool pt_tell_is_new(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
-                    const struct pt_happening *what);
-/* Whether a suppression is about it, by either side. */
-bool pt_tell_is_suppressed(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
-                           const struct pt_happening *what);
+/* --- tell_trouble.c --- */
+struct pt_tell_trouble {
+    uint32_t lookup, slot; /* that tell of it; PT_MTTL_NONE: the property is false by neither a race nor a block */
+};
+struct pt_tell_troubles {
+    struct pt_tell_trouble list[PT_TROUBLES_AT]; /* what no state of the process has shown before */
+    uint32_t count;
+    bool suppressed; /* all that the state shows is */
+};
+void pt_tell_start(void);
+/* What the present state shows, and notes it; `what` is NULL in state 0. */
+void pt_tell_find(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
+                  const struct pt_happening *what, struct pt_tell_troubles *ret_found);
 
 #endif

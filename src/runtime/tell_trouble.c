@@ -2,13 +2,24 @@
  * Which violations are told: those that show a trouble (core/trouble.h) which no state of the process has shown before.
  * Numbers of troubles are kept in a table without locks; a full one tells nothing more. In front of it stands a table
  * of what was lately looked at, by pointers, so that a race in a loop costs a comparison and no text.
+ *
+ * Where memory that no property names lies in the program itself or in its libraries, an observer knows which variable
+ * it is, and the source, which may go through a pointer, does not: there the address counts too, and the observer
+ * sifts. Elements of an array, which are one, are told apart only where a suppression does.
  */
+#include <string.h>
+
 #include "core/trouble.h"
 #include "runtime/log.h"
+#include "runtime/module.h"
 #include "runtime/tell_impl.h"
 
-enum { TOLD = 1 << 11, LATELY = 1 << 9, PROBES = 32 };
+enum { TOLD = 1 << 13, LATELY = 1 << 9, PROBES = 64, MODULES = 64 };
 static _Atomic uint64_t told[TOLD], lately[LATELY];
+static struct {
+    uint64_t low, high;
+} modules[MODULES];
+static uint32_t module_count;
 
 /* A side of what was found, in words. */
 struct side {
@@ -20,13 +31,41 @@ struct search {
     const struct pt_mttl_view *view;
     const struct pt_happening *what;
     uint32_t property;
-    bool found;
+    struct pt_tell_troubles *found;
+    bool any;
 };
+
+static void note_module(void *context, const char *file, uint64_t base, uint64_t low, uint64_t high)
+{
+    (void)context, (void)file, (void)base;
+    if (module_count == MODULES)
+        return;
+    modules[module_count].low = low;
+    modules[module_count++].high = high;
+}
+
+void pt_tell_start(void)
+{
+    pt_module_each(note_module, NULL);
+}
 
 static uint64_t mix(uint64_t value, uint64_t more)
 {
     value = (value ^ more) * UINT64_C(0x9e3779b97f4a7c15);
     return value ^ value >> 29;
+}
+
+/* 0: an observer cannot say more than the source does, or nobody observes. */
+static uint64_t static_address(const struct pt_happening *what)
+{
+    bool memory = what->kind == PT_KIND_READ_AT || what->kind == PT_KIND_WRITE_AT || what->kind == PT_KIND_UPDATE_AT;
+    if (!memory || !pt_tell_is_observed() ||
+        (what->site && strchr(what->site->variable, '[') && !pt_suppressed_elements()))
+        return 0;
+    for (uint32_t i = 0; i < module_count; i++)
+        if (what->address >= modules[i].low && what->address < modules[i].high)
+            return what->address;
+    return 0;
 }
 
 static void put_side(struct side *side, const struct pt_happening *what)
@@ -42,26 +81,24 @@ static struct pt_happening other_side(const struct pt_mttl_entry *entry)
     return pt_tell_happening(&fact->from);
 }
 
-/* Of what the property asked of others: whether it is a race or a disturbed block, with an event behind it. */
-static bool is_trouble(const struct search *s, uint32_t lookup, uint32_t slot, const struct pt_mttl_entry *entry,
-                       struct pt_value value)
+static bool matches(const struct search *s, const char *thread, const struct side *side)
 {
-    const struct pt_mttl_lookup *l = pt_mttl_at(pt_monitor_block, lookups, struct pt_mttl_lookup, lookup);
-    return pt_tell_string(l->text)[0] != '@' && slot != s->view->self && entry && entry->version > 0 &&
-           pt_tell_is_worth(s->view, s->self->local->memory, lookup, value);
+    const struct pt_mttl_property *property = pt_tell_property(s->property);
+    return pt_suppressed_matches(pt_tell_string(property->name), pt_tell_string(property->text), thread,
+                                 side->object.text, side->place.text);
 }
 
-static bool was_looked_at(const struct search *s, const struct pt_happening *from, const char *block, uint32_t slot)
+static bool is_suppressed(const struct search *s, const struct side *own, const struct side *other, uint32_t slot,
+                          const char *block)
 {
-    uint64_t key = mix(mix(mix(s->property + 1, (uintptr_t)s->what->site), s->what->object), (uintptr_t)from->site);
-    key = mix(mix(key, from->object), (uintptr_t)block);
+    struct side named = {.object.len = 0};
+    if (!pt_suppressed_any())
+        return false;
     if (block)
-        key = mix(mix(key, slot), s->view->self);
-    _Atomic uint64_t *place = &lately[key % LATELY];
-    if (atomic_load_explicit(place, memory_order_relaxed) == key)
-        return true;
-    atomic_store_explicit(place, key, memory_order_relaxed);
-    return false;
+        pt_line_text(&named.object, block);
+    named.object.text[named.object.len] = 0;
+    return matches(s, pt_monitor_name(s->view->self), own) || matches(s, pt_monitor_name(slot), other) ||
+           (block && matches(s, "", &named));
 }
 
 /* False: it was there, or there is no room. */
@@ -77,73 +114,66 @@ static bool add(uint64_t number)
     return false;
 }
 
+static void take(struct search *s, uint64_t number, bool suppressed, uint32_t lookup, uint32_t slot)
+{
+    s->found->suppressed &= suppressed;
+    if (suppressed && !pt_tell_is_observed()) /* an observer sets it aside itself, and says so */
+        return;
+    if (s->found->count < PT_TROUBLES_AT && add(mix(mix(number, s->property), suppressed) | 1))
+        s->found->list[s->found->count++] = (struct pt_tell_trouble){lookup, slot};
+}
+
+/* What pointers tell of it, without its lowest bit. */
+static uint64_t pointers_of(const struct search *s, const struct pt_happening *from, const char *block, uint32_t slot)
+{
+    uint64_t key = mix(mix(mix(s->property + 1, (uintptr_t)s->what->site), s->what->object), (uintptr_t)from->site);
+    key = mix(mix(mix(key, from->object), (uintptr_t)block), static_address(s->what));
+    if (block || pt_suppressed_any())
+        key = mix(mix(key, slot), s->view->self);
+    return (key | 2) & ~UINT64_C(1);
+}
+
 static void note_trouble(void *context, uint32_t lookup, uint32_t slot, const struct pt_mttl_entry *entry,
                          struct pt_value value)
 {
     struct search *s = context;
-    if (!is_trouble(s, lookup, slot, entry, value))
+    const struct pt_mttl_lookup *l = pt_mttl_at(pt_monitor_block, lookups, struct pt_mttl_lookup, lookup);
+    struct pt_mttl_thread *memory = s->self->local->memory;
+    if (pt_tell_string(l->text)[0] == '@' || slot == s->view->self || !entry || !entry->version ||
+        !pt_tell_is_worth(s->view, memory, lookup, value))
         return;
-    const char *block = pt_mttl_disturbed(pt_monitor_block, s->self->local->memory, lookup, value);
+    const char *block = pt_mttl_disturbed(pt_monitor_block, memory, lookup, value);
     struct pt_happening from = other_side(entry);
-    if (was_looked_at(s, &from, block, slot))
+    uint64_t pointers = pointers_of(s, &from, block, slot);
+    _Atomic uint64_t *place = &lately[pointers / 2 % LATELY];
+    uint64_t last = atomic_load_explicit(place, memory_order_relaxed);
+    s->any = true;
+    if ((last & ~UINT64_C(1)) == pointers) {
+        s->found->suppressed &= last & 1;
         return;
-    uint64_t number;
-    if (block) {
-        number = pt_trouble_block(block, pt_monitor_name(s->view->self), pt_monitor_name(slot));
-    } else {
-        struct side own, other;
-        put_side(&own, s->what);
-        put_side(&other, &from);
-        number = pt_trouble_race((struct pt_trouble_side){own.place.text, own.object.text},
-                                 (struct pt_trouble_side){other.place.text, other.object.text});
     }
-    s->found |= add(mix(number, s->property) | 1);
-}
-
-bool pt_tell_is_new(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
-                    const struct pt_happening *what)
-{
-    struct search search = {.self = self, .view = view, .what = what, .property = property};
-    if (!what || !pt_monitor_has_troubles())
-        return false;
-    pt_mttl_explain(pt_monitor_block, view, self->local->memory, self->local->next, property, note_trouble, &search);
-    return search.found;
-}
-
-/* --- suppressions --- */
-
-static bool matches(const struct search *s, const char *thread, const char *object, const char *place)
-{
-    const struct pt_mttl_property *property = pt_tell_property(s->property);
-    return pt_suppressed_matches(pt_tell_string(property->name), pt_tell_string(property->text), thread, object, place);
-}
-
-static void match_other(void *context, uint32_t lookup, uint32_t slot, const struct pt_mttl_entry *entry,
-                        struct pt_value value)
-{
-    struct search *s = context;
-    if (s->found || !is_trouble(s, lookup, slot, entry, value))
-        return;
-    const char *block = pt_mttl_disturbed(pt_monitor_block, s->self->local->memory, lookup, value);
-    struct pt_happening from = other_side(entry);
-    struct side other;
+    struct side own, other;
+    put_side(&own, s->what);
     put_side(&other, &from);
-    s->found =
-        matches(s, pt_monitor_name(slot), other.object.text, other.place.text) || (block && matches(s, "", block, ""));
+    bool suppressed = is_suppressed(s, &own, &other, slot, block);
+    uint64_t number = block ? pt_trouble_block(block, pt_monitor_name(s->view->self), pt_monitor_name(slot))
+                            : pt_trouble_race((struct pt_trouble_side){own.place.text, own.object.text},
+                                              (struct pt_trouble_side){other.place.text, other.object.text});
+    take(s, block ? number : mix(number, static_address(s->what)), suppressed, lookup, slot);
+    atomic_store_explicit(place, pointers | suppressed, memory_order_relaxed);
 }
 
-bool pt_tell_is_suppressed(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
-                           const struct pt_happening *what)
+void pt_tell_find(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
+                  const struct pt_happening *what, struct pt_tell_troubles *ret_found)
 {
-    struct search search = {.self = self, .view = view, .what = what, .property = property};
-    struct side own = {.object.len = 0};
-    if (!pt_suppressed_any())
-        return false;
-    if (what)
-        put_side(&own, what);
-    if (matches(&search, pt_monitor_name(self->local->slot), own.object.text, own.place.text))
-        return true;
-    if (what)
-        pt_mttl_explain(pt_monitor_block, view, self->local->memory, self->local->next, property, match_other, &search);
-    return search.found;
+    struct search search = {.self = self, .view = view, .what = what, .property = property, .found = ret_found};
+    struct side nothing = {.object.len = 0};
+    ret_found->count = 0;
+    ret_found->suppressed = true;
+    if (what && pt_monitor_has_troubles())
+        pt_mttl_explain(pt_monitor_block, view, self->local->memory, self->local->next, property, note_trouble,
+                        &search);
+    if (!search.any) /* only property:NAME is about it */
+        take(&search, PT_TROUBLE_PLAIN, pt_suppressed_any() && matches(&search, "", &nothing), PT_MTTL_NONE,
+             PT_MTTL_NONE);
 }

@@ -8,6 +8,7 @@
 #include "runtime/thread.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 
 #include "runtime/emit.h"
@@ -292,15 +293,28 @@ static void tell_end(struct pt_thread *self)
         pt_monitor_other(self, PT_KIND_ENDED, PT_NO_OBJECT, NULL);
 }
 
+/* Whatever is unmapped below, a handler that is put off would be put there. */
+static void block_signals(sigset_t *ret_before)
+{
+    sigset_t all;
+    sigfillset(&all);
+    pt_sys_signal_mask(ret_before);
+    pt_sys_set_signal_mask(&all);
+}
+
 static void end(void *value)
 {
     struct pt_thread *self = value;
+    sigset_t before;
     if (self->destructor_rounds++ < DESTRUCTOR_ROUNDS && pthread_setspecific(end_key, self) == 0)
         return;
     pt_hold_sync(ended_threads, PT_SYNC_QUIET_READ, NULL);
     pt_gate_ended(self);
     pt_enter(self);
     tell_end(self);
+    pt_leave(self); /* its last violations are told, its last signals handled: from here on they wait for the end */
+    block_signals(&before);
+    pt_enter(self);
     if (pt_channel)
         forget_stack(self);
     pt_monitor_end(self);
@@ -321,6 +335,7 @@ static void end(void *value)
     /* release, with the join after it: the last clock is in place */
     atomic_store_explicit(&self->state, PT_THREAD_ENDED, memory_order_release);
     let_go(self, self);
+    pt_sys_set_signal_mask(&before);
 }
 
 void pt_thread_joined(struct pt_thread *self, struct pt_thread *thread, const struct pt_site *site)

@@ -4,6 +4,7 @@
  */
 #include "runtime/violation.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 #pragma GCC visibility push(default)
@@ -81,12 +82,14 @@ static bool in_callback(const struct pt_thread *self)
 
 static void call_all(struct pt_thread *self, const char *property)
 {
+    int error = errno; /* the program has not called anything here */
     self->callback_frame = __builtin_frame_address(0);
     /* acquire: partner of the release in append */
     for (struct node *node = atomic_load_explicit(&list.first, memory_order_acquire); node;
          node = atomic_load_explicit(&node->next, memory_order_acquire))
         node->callback(node->context, property);
     self->callback_frame = NULL;
+    errno = error;
     if (pt_options.halt_on_error)
         halt(property);
 }

@@ -360,6 +360,8 @@ static void tell_lines(struct pt_channel_reader *r, const struct thread *thread,
             i++;
         local->to = thread->before + 1 + i;
         r->local(r->local_context, local);
+        if (local->result == PT_LOCAL_MORE)
+            return; /* the states are told by others */
         local->told_bytes = 0;
     }
 }

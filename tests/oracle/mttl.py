@@ -224,20 +224,21 @@ def _since(a, b):
 
 
 def sides(computation, t, k):
-    """What the state shows by race_free(*) and by atomic_block(b): for each, the two sides of every trouble. An access that only
-    does again what its thread did just before is not news: the first of them may stand for it."""
-    races, blocks = set(), set()
+    """What the state shows by race_free(*) and by atomic_block(b): for each, a set of each trouble's two sides. An access that only
+    does again what its thread did just before is not news: the first of them may stand for it, so these sets may have several."""
+    races, blocks = [], []
     event, count = computation.event(t, k), computation.execution(t, k, "b")
     for j in computation.known(t, k) - {t}:
         _, n = computation.latest(t, k, j)
         if races_with(computation, (t, k), (j, n)):
-            latest = computation.event(j, n)
+            latest, either = computation.event(j, n), set()
             while n and (computation.event(j, n).op, computation.event(j, n).obj) == (latest.op, latest.obj):
-                races.add(frozenset({(event.loc, event.obj), (computation.event(j, n).loc, event.obj)}))
+                either.add(frozenset({(event.loc, event.obj), (computation.event(j, n).loc, event.obj)}))
                 n -= 1
+            races.append(either)
         known = computation.latest(*computation.latest(t, k, j), t)
         if count and computation.execution(*known, "b") == count:
-            blocks.add(frozenset({t, j}))
+            blocks.append({frozenset({t, j})})
     return races, blocks
 
 

@@ -64,7 +64,7 @@ def told(finding):
 
 
 def compare_troubles(finding, which, computation):
-    """Each trouble that is told is there by the definition, and new; each state that violates shows one that is told."""
+    """Each trouble that is told is there by the definition, and new; each that a state shows is told."""
     if finding["verdict"] != "violated":
         return None
     seen = set()
@@ -74,16 +74,16 @@ def compare_troubles(finding, which, computation):
         for known in knew:
             by = [(e["loc"], e["object"]) for e in (event, known["event"])] if which == 0 else [thread, known["thread"]]
             new.add(frozenset(by))
-            if frozenset(by) not in there:
+            if not any(frozenset(by) in either for either in there):
                 return f"{thread} {state} is said to have {by}, and has {there}"
-        if not new - seen:
+        if len(knew) != 1 or not new - seen:
             return f"{thread} {state} tells nothing new"
         seen |= new
     for thread, found in states(finding, None).items():
         for state in found:
-            there = mttl.sides(computation, thread, state)[which]
-            if not there & seen:
-                return f"{thread} {state} has {there}, which is not told"
+            for either in mttl.sides(computation, thread, state)[which]:
+                if not either & seen:
+                    return f"{thread} {state} has {either}, which is not told"
     return None
 
 
