@@ -838,6 +838,122 @@ def check_troubles(portent, folder):
     same("nothing left", expect(0, program.alone("two", more=f":suppressions={lines}")).stderr, "")
 
 
+APART = """#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+long a, b, x, v[2];
+int there[2], back[2]; /* they order the threads, and tell them nothing */
+static char which;
+static void pass(int *to) { if (write(to[1], "", 1) != 1) abort(); }
+static void await(int *from) { char c; if (read(from[0], &c, 1) != 1) abort(); }
+static __attribute__((noinline)) void set(long *p) { *p = 1; }
+static void touch(int round)
+{
+    if (which == 'p')
+        set(round ? &b : &a);
+    else if (which == 'e')
+        v[round] = 1;
+    else
+        x = 1;
+}
+static void *good(void *unused) { touch(0); pass(there); await(back); return unused; }
+static void *bad(void *unused) { touch(1); pass(there); await(back); return unused; }
+int main(int argc, char **argv)
+{
+    pthread_t t[2];
+    which = argc > 1 ? *argv[1] : 0;
+    if (pipe(there) || pipe(back))
+        return 1;
+    pthread_create(&t[0], NULL, good, NULL);
+    await(there), touch(0);
+    pthread_create(&t[1], NULL, bad, NULL);
+    await(there), touch(1);
+    pass(back), pass(back);
+    return pthread_join(t[0], NULL) || pthread_join(t[1], NULL);
+}
+"""
+
+
+def check_apart(portent, folder):
+    """The same places with another variable behind a pointer, another element, another thread: what is set aside hides none of them."""
+    program = Program(portent, *lay_out(os.path.join(folder, "apart"), APART, "property any at each i: race_free(*);\n"), folder)
+    lines = os.path.join(folder, "apart-lines")
+    for which, line in (("pointers", "race:^a$"), ("elements", "race:^v[0]$"), ("threads", "race:^good$")):
+        suite.write(lines, line + " \t\n")  # blanks are none of it
+        program.recorded(which)
+        for done in (run(portent, "run", "-s", program.properties, "--suppressions", lines, "--", program.path, which),
+                     program.alone(which, more=f":suppressions={lines}")):
+            same(f"{which}: told", (done.returncode, len(re.findall("^SUMMARY", done.stderr, re.M))), (FOUND, 1))
+        done = expect(1, run(portent, "check", "-s", program.properties, "--suppressions", lines, program.path + ".trace"))
+        same(f"{which}: check", len(re.findall("^SUMMARY", done.stdout, re.M)), 1)
+
+
+LAST = """#define _GNU_SOURCE
+#include <portent.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+long x;
+static atomic_int handled, stop;
+static void on_signal(int number) { (void)number; atomic_fetch_add(&handled, 1); }
+static void called(void *unused, const char *property) { (void)unused; printf("called for %s\\n", property); }
+static void *last(void *unused) { x = 1; return unused; }
+static void *maker(void *signals)
+{
+    pthread_t t;
+    while (!atomic_load(&stop)) { /* only its threads take the signals, and mostly where they end */
+        pthread_sigmask(SIG_UNBLOCK, signals, NULL);
+        pthread_create(&t, NULL, last, NULL);
+        pthread_sigmask(SIG_BLOCK, signals, NULL);
+        pthread_join(t, NULL);
+    }
+    return NULL;
+}
+int main(int argc, char **argv)
+{
+    pthread_t t;
+    sigset_t signals;
+    (void)argv;
+    setvbuf(stdout, NULL, _IONBF, 0);
+    if (argc < 2) {
+        portent_on_violation(called, NULL);
+        return pthread_create(&t, NULL, last, NULL) || pthread_join(t, NULL);
+    }
+    signal(SIGUSR1, on_signal);
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    pthread_create(&t, NULL, maker, &signals);
+    for (int i = 1; i <= 1000; i++) {
+        kill(getpid(), SIGUSR1);
+        for (int k = 0; atomic_load(&handled) < i; k++, usleep(50))
+            if (k == 1200000)
+                _exit(3); /* never handled */
+    }
+    atomic_store(&stop, 1);
+    pthread_join(t, NULL);
+    puts("all handled");
+    return 0;
+}
+"""
+
+
+def check_last(portent, folder):
+    """A thread that ends: what its last state violates is told and calls; signals that come meanwhile are handled, each of them."""
+    program = Program(portent, *lay_out(os.path.join(folder, "last"), LAST,
+                                        "property last at each i: !end(write(x));\nproperty any at each i: race_free(*);\n"), folder)
+    same("recorded", program.recorded()["last"][0], "violated")
+    for done in (program.live()[1], program.alone()):
+        same("called", (done.returncode, done.stdout), (FOUND, "called for last\n"))
+        suite.contains(done.stderr, "First in state(ended) by last, its event 2.")
+    for done in (run(portent, "run", "-s", program.properties, "--exit-code", "0", "--", program.path, "signals"),
+                 program.alone("signals", more=":exitcode=0")):
+        same("signals", (done.returncode, done.stdout), (0, "all handled\n"))
+
+
 def check_errors(portent, folder):
     """Names that the program does not have, and properties that need an observer."""
     source = "examples/race/race.c"
@@ -1087,6 +1203,8 @@ def main():
     tests["handles"] = lambda folder: check_handles(options.portent, folder)
     tests["joined"] = lambda folder: check_joined(options.portent, folder)
     tests["troubles"] = lambda folder: check_troubles(options.portent, folder)
+    tests["apart"] = lambda folder: check_apart(options.portent, folder)
+    tests["last"] = lambda folder: check_last(options.portent, folder)
     tests["errors"] = lambda folder: check_errors(options.portent, folder)
     for seed in range(options.seed, options.seed + options.random):
         tests[f"random {seed}"] = lambda folder, seed=seed: check_random(options.portent, folder, seed)
