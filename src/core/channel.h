@@ -63,8 +63,7 @@ struct pt_ring {
 
 enum pt_record_type {
     PT_RECORD_PAD,
-    PT_RECORD_THREAD,  /* struct pt_record_thread: by its parent before it is started, by itself before its first event
-                        */
+    PT_RECORD_THREAD,  /* struct pt_record_thread: by its parent, and by itself before its first event */
     PT_RECORD_SITE,    /* struct pt_record_site: before its first use in this ring */
     PT_RECORD_NAME,    /* struct pt_record_name: likewise */
     PT_RECORD_WATCH,   /* struct pt_record_watch: portent_watch named an object */

@@ -82,3 +82,16 @@ const char *pt_mttl_disturbed(const struct pt_mttl *m, struct pt_mttl_thread *th
         return NULL;
     return pt_mttl_string(m, pt_mttl_at(m, blocks, struct pt_mttl_name, block)->name);
 }
+
+bool pt_mttl_is_worth_telling(const struct pt_mttl *m, const struct pt_mttl_view *view, struct pt_mttl_thread *thread,
+                              uint32_t lookup, struct pt_value value)
+{
+    const struct pt_mttl_lookup *l = pt_mttl_at(m, lookups, struct pt_mttl_lookup, lookup);
+    if (!pt_mttl_is_for_trouble(m, lookup))
+        return true;
+    if (pt_mttl_at(m, units, struct pt_mttl_unit, l->unit)->kind == PT_MTTL_ACCESS)
+        return pt_mttl_races(&view->event, value);
+    if (value.kind == PT_VALUE_BOOL)
+        return value.i != 0;
+    return pt_mttl_disturbed(m, thread, lookup, value) != NULL;
+}

@@ -291,23 +291,18 @@ static enum truth compare_each(struct run *r, const struct pt_mttl_op *op, bool 
     return exists ? NO : YES;
 }
 
-static bool asks_for_trouble(const struct run *r, uint32_t lookup)
-{
-    return pt_mttl_string(r->m, pt_mttl_at(r->m, lookups, struct pt_mttl_lookup, lookup)->text)[0] != '@';
-}
-
 /* Whether the loop is one that race_free or atomic_block stands for. */
 static SELDOM bool is_for_trouble(const struct run *r, const struct pt_mttl_op *from, const struct pt_mttl_op *to)
 {
     bool any = false;
     for (const struct pt_mttl_op *op = from; op < to; op++) {
-        any |= op->op == PT_MTTL_OP_NO_RACE || (op->op == PT_MTTL_OP_LOOKUP && asks_for_trouble(r, op->arg));
+        any |= op->op == PT_MTTL_OP_NO_RACE || (op->op == PT_MTTL_OP_LOOKUP && pt_mttl_is_for_trouble(r->m, op->arg));
         if (op->op != PT_MTTL_OP_ATOM)
             continue;
         const struct pt_mttl_atom *atom = pt_mttl_at(r->m, atoms, struct pt_mttl_atom, op->arg);
         for (uint32_t k = 0; k < atom->operand_count; k++) {
             const struct pt_mttl_operand *o = pt_mttl_at(r->m, operands, struct pt_mttl_operand, atom->operands + k);
-            any |= o->kind == PT_MTTL_OPERAND_LOOKUP && asks_for_trouble(r, o->index);
+            any |= o->kind == PT_MTTL_OPERAND_LOOKUP && pt_mttl_is_for_trouble(r->m, o->index);
         }
     }
     return any;

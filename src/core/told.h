@@ -1,5 +1,5 @@
 /*
- * What a thread tells about the first violation of a decentralised property, as bytes: written by the runtime, which
+ * What a thread tells about a violation of a decentralised property, as bytes: written by the runtime, which
  * prints it when nobody observes, and read by the observer, which makes a finding of it. In this order:
  *
  *   a step                     the event that made the violating state; none for state 0

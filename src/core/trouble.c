@@ -1,6 +1,5 @@
 #include "core/trouble.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 /* FNV-1a. */
@@ -17,8 +16,7 @@ static uint64_t hash(const char *text, size_t len)
     return value;
 }
 
-/* Every bit of the result depends on every bit (MurmurHash3's finaliser), so that sums of such numbers say something.
- */
+/* Every bit of the result depends on every bit (MurmurHash3's finaliser): sums of such numbers say something. */
 static uint64_t mix(uint64_t value)
 {
     value = (value ^ value >> 33) * UINT64_C(0xff51afd7ed558ccd);
@@ -33,16 +31,19 @@ static uint64_t both(uint64_t one, uint64_t other)
     return sum ? sum : 1;
 }
 
-/* Without the numbers of elements, `a[].b` for `a[3].b`; an address is no name. */
+const char *pt_trouble_next(const char *at)
+{
+    return at + 1 + (*at == '[' ? strspn(at + 1, "0123456789") : 0);
+}
+
+/* An address is no name. */
 static uint64_t side(struct pt_trouble_side side)
 {
     uint64_t value = hash_byte(hash(side.place, strlen(side.place)), 0);
-    bool inside = false;
-    for (const char *at = side.object; *at && strncmp(side.object, "0x", 2) != 0; at++) {
-        inside = *at == '[' || (inside && *at >= '0' && *at <= '9');
-        if (!inside || *at == '[')
-            value = hash_byte(value, *at);
-    }
+    if (strncmp(side.object, "0x", 2) == 0)
+        return value;
+    for (const char *at = side.object; *at; at = pt_trouble_next(at))
+        value = hash_byte(value, *at);
     return value;
 }
 

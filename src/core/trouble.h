@@ -23,6 +23,8 @@ struct pt_trouble_side {
 /* Never 0; that it is PT_TROUBLE_PLAIN is as unlikely as that two troubles have one number. */
 uint64_t pt_trouble_race(struct pt_trouble_side one, struct pt_trouble_side other);
 uint64_t pt_trouble_block(const char *block, const char *thread, const char *other);
+/* The next character of a variable's name that counts: numbers of elements do not, `a[3].b` is `a[].b`. */
+const char *pt_trouble_next(const char *at);
 /* How much of a thread's name its start function is: all but the `#2` at its end. */
 uint32_t pt_trouble_thread(const char *name);
 

@@ -58,21 +58,6 @@ struct telling {
     size_t cap;
 };
 
-/* Of what race_free and atomic_block ask, only what decided is told: the accesses that race, and who has disturbed a
- * block. */
-static bool is_worth_telling(const struct telling *t, uint32_t lookup, struct pt_value value)
-{
-    const struct pt_mttl *m = t->k->block;
-    const struct pt_mttl_lookup *l = pt_mttl_at(m, lookups, struct pt_mttl_lookup, lookup);
-    if (pt_mttl_string(m, l->text)[0] == '@')
-        return true;
-    if (pt_mttl_at(m, units, struct pt_mttl_unit, l->unit)->kind == PT_MTTL_ACCESS)
-        return pt_mttl_races(&t->view->event, value);
-    if (value.kind == PT_VALUE_BOOL)
-        return value.i != 0;
-    return pt_mttl_disturbed(m, t->memory, lookup, value) != NULL;
-}
-
 /* The event that made what is known of another thread so, and the state it made. */
 static struct pt_event event_behind(const struct telling *t, const char *text, const struct pt_mttl_entry *entry,
                                     struct pt_value value, uint64_t *ret_state)
@@ -95,8 +80,8 @@ static void tell(void *context, uint32_t lookup, uint32_t slot, const struct pt_
     for (uint32_t i = 0; i < t->count; i++)
         if (strcmp(t->items[i].text, text) == 0 && strcmp(t->items[i].thread, thread) == 0)
             return;
-    if (!is_worth_telling(t, lookup, value) || t->count == PT_TOLD_KNOWN ||
-        (text[0] != '@' && (t->trouble->lookup != lookup || t->trouble->slot != slot)))
+    if (!pt_mttl_is_worth_telling(m, t->view, t->memory, lookup, value) || t->count == PT_TOLD_KNOWN ||
+        (pt_mttl_is_for_trouble(m, lookup) && (t->trouble->lookup != lookup || t->trouble->slot != slot)))
         return;
     struct pt_known known = {
         .text = copy(t->finding, text), .thread = copy(t->finding, thread), .heard = entry != NULL};
@@ -172,8 +157,9 @@ static void note_trouble(void *context, uint32_t lookup, uint32_t slot, const st
     const struct pt_knowledge *k = t->telling.k;
     const struct pt_mttl_lookup *l = pt_mttl_at(k->block, lookups, struct pt_mttl_lookup, lookup);
     const char *text = pt_mttl_string(k->block, l->text);
-    if (text[0] == '@' || slot == t->telling.view->self || !k->event || !entry || !entry->version ||
-        t->count == PT_TROUBLES_AT || !is_worth_telling(&t->telling, lookup, value))
+    if (!pt_mttl_is_for_trouble(k->block, lookup) || slot == t->telling.view->self || !k->event || !entry ||
+        !entry->version || t->count == PT_TROUBLES_AT ||
+        !pt_mttl_is_worth_telling(k->block, t->telling.view, t->telling.memory, lookup, value))
         return;
     struct trouble trouble = {.lookup = lookup, .slot = slot};
     const char *block = pt_mttl_disturbed(k->block, t->telling.memory, lookup, value);

@@ -154,8 +154,7 @@ struct pt_finding {
         uint32_t knew_count;
     } first;
     /* Other troubles of the same property (core/trouble.h), a second race of race_free(*) for instance: each with
-     * `first` and people's decisions of its own, and else described as this one is. They have no more, and no states.
-     */
+     * `first` and people's decisions of its own, and else described as this one is. They have no states. */
     struct pt_finding **more;
     uint32_t more_count;
     size_t more_cap;

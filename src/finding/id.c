@@ -69,11 +69,8 @@ static void add_element(struct pt_buf *buf, const char *name)
 {
     struct pt_buf plain;
     pt_buf_init(&plain);
-    for (; *name; name++) {
+    for (; *name; name = pt_trouble_next(name))
         pt_buf_add(&plain, name, 1);
-        if (*name == '[')
-            name += strspn(name + 1, "0123456789");
-    }
     add_object(buf, plain.text ? plain.text : "");
     pt_buf_release(&plain);
 }

@@ -47,7 +47,7 @@ bool pt_monitor_has_troubles(void)
 static void find_troubles(const struct pt_mttl *m)
 {
     for (uint32_t i = 0; i < m->lookups.count; i++)
-        has_troubles |= pt_mttl_string(m, pt_mttl_at(m, lookups, struct pt_mttl_lookup, i)->text)[0] != '@';
+        has_troubles |= pt_mttl_is_for_trouble(m, i);
 }
 
 static bool make_room(struct pt_thread *self, struct pt_local *local, uint32_t used)

@@ -161,19 +161,6 @@ static bool is_access(const struct pt_mttl_lookup *l)
     return pt_mttl_at(pt_monitor_block, units, struct pt_mttl_unit, l->unit)->kind == PT_MTTL_ACCESS;
 }
 
-bool pt_tell_is_worth(const struct pt_mttl_view *view, struct pt_mttl_thread *memory, uint32_t lookup,
-                      struct pt_value value)
-{
-    const struct pt_mttl_lookup *l = pt_mttl_at(pt_monitor_block, lookups, struct pt_mttl_lookup, lookup);
-    if (pt_tell_string(l->text)[0] == '@')
-        return true;
-    if (is_access(l))
-        return pt_mttl_races(&view->event, value);
-    if (value.kind == PT_VALUE_BOOL)
-        return value.i != 0;
-    return pt_mttl_disturbed(pt_monitor_block, memory, lookup, value) != NULL;
-}
-
 /* What is told of a value that is none of the language: the name of the block that was disturbed. */
 static struct pt_value told_value(const struct telling *t, uint32_t lookup, struct pt_value value)
 {
@@ -228,12 +215,14 @@ static void note_seen(void *context, uint32_t lookup, uint32_t slot, const struc
         if (t->seen[i].slot == slot &&
             pt_mttl_at(pt_monitor_block, lookups, struct pt_mttl_lookup, t->seen[i].lookup)->text == l->text)
             return;
-    bool other = pt_tell_string(l->text)[0] != '@' && (t->trouble.lookup != lookup || t->trouble.slot != slot);
-    if (other || t->count == PT_TOLD_KNOWN || t->w->full || !pt_tell_is_worth(t->view, t->memory, lookup, value))
+    bool trouble = pt_mttl_is_for_trouble(pt_monitor_block, lookup),
+         other = trouble && (t->trouble.lookup != lookup || t->trouble.slot != slot);
+    if (other || t->count == PT_TOLD_KNOWN || t->w->full ||
+        !pt_mttl_is_worth_telling(pt_monitor_block, t->view, t->memory, lookup, value))
         return;
     size_t before = t->w->len;
     struct pt_value asked = value;
-    if (pt_tell_string(l->text)[0] != '@')
+    if (trouble)
         value = told_value(t, lookup, value);
     bool self = slot == t->view->self; /* @i of oneself is the present */
     uint64_t state = self ? t->state : entry && entry->version > 0 ? entry->state : 0;

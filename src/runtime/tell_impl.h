@@ -34,10 +34,6 @@ bool pt_tell_is_observed(void);
 void pt_tell_put_object(struct pt_line *line, const struct pt_happening *what);
 void pt_tell_put_place(struct pt_line *line, const struct pt_happening *what);
 struct pt_happening pt_tell_happening(const struct pt_origin *from);
-/* Of what race_free and atomic_block ask, only what decided is told: the accesses that race, and who has disturbed a
- * block. */
-bool pt_tell_is_worth(const struct pt_mttl_view *view, struct pt_mttl_thread *memory, uint32_t lookup,
-                      struct pt_value value);
 
 /* --- tell_trouble.c --- */
 struct pt_tell_trouble {

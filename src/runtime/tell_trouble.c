@@ -137,10 +137,9 @@ static void note_trouble(void *context, uint32_t lookup, uint32_t slot, const st
                          struct pt_value value)
 {
     struct search *s = context;
-    const struct pt_mttl_lookup *l = pt_mttl_at(pt_monitor_block, lookups, struct pt_mttl_lookup, lookup);
     struct pt_mttl_thread *memory = s->self->local->memory;
-    if (pt_tell_string(l->text)[0] == '@' || slot == s->view->self || !entry || !entry->version ||
-        !pt_tell_is_worth(s->view, memory, lookup, value))
+    if (!pt_mttl_is_for_trouble(pt_monitor_block, lookup) || slot == s->view->self || !entry || !entry->version ||
+        !pt_mttl_is_worth_telling(pt_monitor_block, s->view, memory, lookup, value))
         return;
     const char *block = pt_mttl_disturbed(pt_monitor_block, memory, lookup, value);
     struct pt_happening from = other_side(entry);
