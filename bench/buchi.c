@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "logic/property.h"
+#include "logic/lang/property.h"
 
 enum { TOOLS = 3, STATE_LIMIT = 100000, MAX_FAMILY = 32 };
 

@@ -19,7 +19,7 @@
 
 #include "base/mem.h"
 #include "engine/analysis.h"
-#include "logic/monitor.h"
+#include "logic/monitor/monitor.h"
 
 static double clock_seconds(clockid_t id)
 {

@@ -15,7 +15,7 @@
 #include <time.h>
 
 #include "base/mem.h"
-#include "logic/mttl.h"
+#include "logic/mttl/mttl.h"
 
 enum { THREADS = 3, ROUNDS = 12 };
 

@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/diag.h"
-#include "cli/file.h"
-#include "logic/monitor.h"
-#include "logic/suggest.h"
+#include "cli/common/diag.h"
+#include "cli/common/file.h"
+#include "logic/monitor/monitor.h"
+#include "base/suggest.h"
 
 enum { OPT_HOA, OPT_DOT, OPT_C, OPT_PROPERTIES, OPT_PROPERTY, OPT_AUTOMATON_LIMIT };
 

@@ -1,6 +1,4 @@
 /* portent cc, portent c++: clang's command line, so they have no options of their own to parse. */
-#include "cli/cc.h"
-
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -11,39 +9,18 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "cli/commands.h"
-#include "cli/diag.h"
-#include "cli/prefix.h"
+#include "cli/common/diag.h"
+#include "cli/common/prefix.h"
 
 enum { EXIT_NOT_INSTALLED = 2 };
-
-/* The folder of the runtime that holds `file`. */
-static bool find_runtime(const char *prefix, const char *file, char *ret, size_t size)
-{
-    static const char *const folders[] = {"lib", PORTENT_LIBDIR};
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
-        if (pt_prefix_folder(prefix, folders[i], file, ret, size))
-            return true;
-    return false;
-}
-
-char *pt_cc_shared_runtime(void)
-{
-    static const char file[] = "libportent-rt.so";
-    char prefix[PATH_MAX], folder[PATH_MAX + 64];
-    struct pt_buf path;
-    if (!pt_prefix_find(prefix, sizeof prefix) || !find_runtime(prefix, file, folder, sizeof folder))
-        return NULL;
-    pt_buf_init(&path);
-    pt_buf_printf(&path, "%s/%s", folder, file);
-    return pt_buf_take(&path);
-}
 
 static int compile(bool cxx, int argc, char **argv)
 {
     char prefix[PATH_MAX], runtime[PATH_MAX + 64], include[PATH_MAX + 64], program[PATH_MAX + 64];
     char language[2][4] = {"cc", "c++"};
     struct pt_err err;
-    if (!pt_prefix_find(prefix, sizeof prefix) || !find_runtime(prefix, "libportent-rt.a", runtime, sizeof runtime) ||
+    if (!pt_prefix_find(prefix, sizeof prefix) ||
+        !pt_prefix_runtime(prefix, "libportent-rt.a", runtime, sizeof runtime) ||
         !pt_prefix_folder(prefix, "include", "portent.h", include, sizeof include)) {
         (void)pt_err_set(&err, PT_EIO, "cannot find libportent-rt.a and portent.h beside the program");
         pt_diag_error(&err);

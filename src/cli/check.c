@@ -6,12 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/analyse.h"
-#include "cli/check_output.h"
+#include "cli/common/analyse.h"
+#include "cli/common/output.h"
 #include "cli/commands.h"
-#include "cli/diag.h"
-#include "cli/file.h"
-#include "cli/interrupt.h"
+#include "cli/common/diag.h"
+#include "cli/common/file.h"
+#include "cli/common/interrupt.h"
 #include "engine/analysis.h"
 #include "engine/atomicity.h"
 #include "trace/reader.h"

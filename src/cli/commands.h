@@ -2,7 +2,7 @@
 #ifndef PT_CLI_COMMANDS_H
 #define PT_CLI_COMMANDS_H
 
-#include "cli/options.h"
+#include "cli/common/options.h"
 
 extern const struct pt_command pt_command_cc, pt_command_cxx;
 extern const struct pt_command pt_command_run, pt_command_check, pt_command_watch, pt_command_model,

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/analyse.h"
+#include "cli/common/analyse.h"
 #include "cli/commands.h"
-#include "cli/diag.h"
-#include "cli/file.h"
-#include "cli/resolve.h"
+#include "cli/common/diag.h"
+#include "cli/common/file.h"
+#include "cli/run/resolve.h"
 #include "core/ptc.h"
 
 enum { OPT_PROPERTIES, OPT_OUTPUT, OPT_MODULE };

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/diag.h"
+#include "cli/common/diag.h"
 
 static bool wants_file(const struct pt_option *option)
 {

@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
-#include "cli/confirm.h"
-#include "cli/diag.h"
-#include "cli/file.h"
-#include "cli/launch.h"
-#include "cli/settings.h"
+#include "cli/run/confirm_result.h"
+#include "cli/common/diag.h"
+#include "cli/common/file.h"
+#include "cli/run/launch.h"
+#include "cli/run/settings.h"
 #include "report/json.h"
 #include "report/result.h"
 #include "report/words.h"

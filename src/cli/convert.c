@@ -11,8 +11,8 @@
 
 #include "base/mem.h"
 #include "cli/commands.h"
-#include "cli/diag.h"
-#include "cli/file.h"
+#include "cli/common/diag.h"
+#include "cli/common/file.h"
 #include "trace/reader.h"
 #include "trace/validate.h"
 #include "trace/writer.h"

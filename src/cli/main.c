@@ -6,9 +6,9 @@
 
 #include "base/mem.h"
 #include "cli/commands.h"
-#include "cli/diag.h"
-#include "cli/watch_live.h"
-#include "logic/suggest.h"
+#include "cli/common/diag.h"
+#include "cli/watch/live.h"
+#include "base/suggest.h"
 
 const struct pt_command *const pt_commands[] = {&pt_command_cc,
                                                 &pt_command_cxx,

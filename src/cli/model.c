@@ -4,15 +4,15 @@
 #include <unistd.h>
 
 #include "base/table.h"
-#include "cli/analyse.h"
-#include "cli/cfront.h"
+#include "cli/common/analyse.h"
+#include "cli/model/cfront.h"
 #include "cli/commands.h"
-#include "cli/diag.h"
-#include "cli/file.h"
-#include "cli/model_net.h"
-#include "cli/model_output.h"
-#include "cli/progress.h"
-#include "cli/triage.h"
+#include "cli/common/diag.h"
+#include "cli/common/file.h"
+#include "cli/model/net.h"
+#include "cli/model/output.h"
+#include "cli/common/progress.h"
+#include "cli/common/triage.h"
 #include "net/model.h"
 #include "net/sml.h"
 
@@ -69,7 +69,7 @@ static const struct pt_option options_table[] = {
 struct request {
     struct pt_atomicity_options check;
     bool json, quiet;
-    bool sets_aside;
+    bool suppresses_finding;
     struct pt_triage triage;
     struct pt_style style;
     const char *dot, *svg;
@@ -159,7 +159,7 @@ static bool set_option(struct request *request, uint32_t index, const char *argu
         return add_clang(request, NULL, argument);
     case OPT_SUPPRESSIONS:
     case OPT_BASELINE: /* pt_triage_load reads them */
-        return request->sets_aside = true;
+        return request->suppresses_finding = true;
     case OPT_JSON:
         return request->json = true;
     case OPT_COLOR:
@@ -180,7 +180,7 @@ static bool check_options(const struct request *request)
         pt_diag_usage("model", "--net takes the place of a program");
     else if (request->net && (check->all || check->plain || request->dot || request->svg))
         pt_diag_usage("model", "--all, --plain, --dot and --svg are about blocks of a program, not about --net");
-    else if (request->net && request->sets_aside)
+    else if (request->net && request->suppresses_finding)
         pt_diag_usage("model", "--suppressions and --baseline are about blocks of a program, not about --net");
     else if (!request->net && request->cover_count > 0)
         pt_diag_usage("model", "--cover asks about the net of --net");
@@ -240,7 +240,7 @@ static enum pt_status load_program(const struct request *request, struct pt_prog
     return status;
 }
 
-static int exit_status(const struct pt_model_told *told)
+static int exit_status(const struct pt_model_reported *told)
 {
     int status = PT_EXIT_HOLDS;
     for (uint32_t b = 0; b < told->program->block_count; b++) {
@@ -257,7 +257,7 @@ static int print(struct request *request, const struct pt_program *program, cons
 {
     struct pt_model_figures figures = {.seconds = (double)(pt_progress_now() - started) / 1e9,
                                        .peak_bytes = result->peak_bytes + program->arena.bytes};
-    struct pt_model_told told = {program, result, pt_model_blocks(program, result), {0}};
+    struct pt_model_reported told = {program, result, pt_model_blocks(program, result), {0}};
     for (uint32_t b = 0; b < program->block_count; b++)
         pt_triage_block(&request->triage, &told.blocks[b]);
     pt_triage_apply(&request->triage, &told.aside);

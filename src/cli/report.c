@@ -8,12 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/analyse.h"
+#include "cli/common/analyse.h"
 #include "cli/commands.h"
-#include "cli/diag.h"
-#include "cli/file.h"
-#include "cli/report_trace.h"
-#include "cli/sources.h"
+#include "cli/common/diag.h"
+#include "cli/common/file.h"
+#include "cli/common/report_trace.h"
+#include "cli/common/sources.h"
 #include "report/blocks.h"
 #include "report/junit.h"
 #include "report/perfetto_run.h"

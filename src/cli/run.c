@@ -10,11 +10,11 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
-#include "cli/confirm.h"
-#include "cli/diag.h"
-#include "cli/file.h"
-#include "cli/launch.h"
-#include "cli/session_warn.h"
+#include "cli/run/confirm_result.h"
+#include "cli/common/diag.h"
+#include "cli/common/file.h"
+#include "cli/run/launch.h"
+#include "cli/run/warn.h"
 #include "report/json.h"
 
 enum { DEFAULT_EXIT = 66 };

@@ -16,15 +16,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/analyse.h"
+#include "cli/common/analyse.h"
 #include "cli/commands.h"
-#include "cli/diag.h"
-#include "cli/interrupt.h"
-#include "cli/watch_http.h"
-#include "cli/watch_live.h"
-#include "cli/watch_record.h"
-#include "cli/watch_source.h"
-#include "cli/watch_tell.h"
+#include "cli/common/diag.h"
+#include "cli/common/interrupt.h"
+#include "cli/watch/http.h"
+#include "cli/watch/live.h"
+#include "cli/watch/record.h"
+#include "cli/watch/source.h"
+#include "cli/watch/verdicts.h"
 #include "report/words.h"
 #include "trace/wire.h"
 
@@ -232,7 +232,7 @@ static bool analyse(struct watch *watch, struct pt_event *event)
         pt_diag_error(&err);
         return false;
     }
-    pt_tell_after(&watch->tell, event);
+    pt_report_after(&watch->tell, event);
     return true;
 }
 
@@ -316,12 +316,12 @@ static enum pt_status drain(struct watch *watch, bool *ret_over, struct pt_err *
     while ((what = pt_wire_next(watch->wire, &item, err)) != PT_WIRE_READ_MORE) {
         if (what == PT_WIRE_READ_ERROR)
             return err->status;
-        if (!take(watch, what, &item) || (watch->exit_on_verdict && pt_tell_is_settled(&watch->tell))) {
+        if (!take(watch, what, &item) || (watch->exit_on_verdict && pt_report_is_settled(&watch->tell))) {
             *ret_over = true;
             break;
         }
     }
-    pt_tell_flush(&watch->tell);
+    pt_report_flush(&watch->tell);
     return PT_OK;
 }
 
@@ -355,7 +355,7 @@ static void wait_in_silence(struct watch *watch)
     if (watch->scene)
         pt_scene_advance(watch->scene, clock.time);
     (void)!analyse(watch, &clock);
-    pt_tell_flush(&watch->tell);
+    pt_report_flush(&watch->tell);
 }
 
 /* --- views --- */
@@ -430,7 +430,7 @@ static enum pt_status follow(struct watch *watch, struct pt_err *err)
             status = receive(watch, &over, err);
         else
             wait_in_silence(watch);
-        over |= (watch->exit_on_verdict && pt_tell_is_settled(&watch->tell)) || pt_live_quits();
+        over |= (watch->exit_on_verdict && pt_report_is_settled(&watch->tell)) || pt_live_quits();
         show(watch);
     }
     return status;
@@ -463,7 +463,7 @@ static int conclude(struct watch *watch)
     if (watch->tell.count == 0 && !watch->output_options.quiet && !watch->output_options.json) {
         pt_buf_printf(&watch->tell.lines, "%" PRIu64 " event%s seen, %" PRIu64 " lost. No property was given.\n",
                       counts.events, pt_words_plural(counts.events), counts.lost);
-        pt_tell_flush(&watch->tell);
+        pt_report_flush(&watch->tell);
         pt_output_abandon(&watch->output);
         return why || counts.lost ? PT_EXIT_UNKNOWN : PT_EXIT_HOLDS;
     }
@@ -472,7 +472,7 @@ static int conclude(struct watch *watch)
     result.findings = watch->tell.findings;
     result.count = watch->tell.count;
     pt_triage_apply(&watch->analyse.triage, &result);
-    return pt_tell_end(&watch->tell, &result);
+    return pt_report_end(&watch->tell, &result);
 }
 
 static int observe(struct watch *watch, struct pt_err *err)
@@ -482,21 +482,21 @@ static int observe(struct watch *watch, struct pt_err *err)
     watch->bytes = pt_xmalloc(READ_BYTES);
     pt_output_begin(&watch->output, &watch->output_options, false, &watch->analyse.engine);
     watch->tell = (struct pt_tell){.log = watch->log, .trace = watch->address, .names = &watch->names};
-    pt_tell_begin(&watch->tell, &watch->output, &watch->analyse.engine);
+    pt_report_begin(&watch->tell, &watch->output, &watch->analyse.engine);
     watch->analysis =
         pt_analysis_new(&watch->names, watch->analyse.inputs, watch->analyse.input_count, &watch->analyse.engine);
-    pt_tell_attach(&watch->tell, watch->analysis);
+    pt_report_attach(&watch->tell, watch->analysis);
     open_views(watch);
     enum pt_status status = follow(watch, err);
     close_views(watch);
     if (status == PT_OK) {
         exit_status = conclude(watch);
     } else {
-        pt_tell_flush(&watch->tell);
+        pt_report_flush(&watch->tell);
         pt_output_abandon(&watch->output);
         pt_diag_error(err);
     }
-    pt_tell_release(&watch->tell);
+    pt_report_release(&watch->tell);
     pt_scene_free(watch->scene);
     pt_analysis_free(watch->analysis);
     pt_wire_free(watch->wire);

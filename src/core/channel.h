@@ -138,7 +138,7 @@ struct pt_record_local {
     uint32_t parts; /* of an access of several variables: about those in so many parts of the memory; 0: about all */
     uint32_t unused;
     char texts[]; /* the parts, struct pt_access; the thread's name, NUL-terminated; in the first record of a property
-                     all about it (core/told.h) */
+                     all about it (core/local_report.h) */
 };
 
 enum pt_event_kind {

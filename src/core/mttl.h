@@ -437,15 +437,15 @@ bool pt_mttl_next_race(const struct pt_mttl_event *event, struct pt_value theirs
 const char *pt_mttl_disturbed(const struct pt_mttl *m, struct pt_mttl_thread *thread, uint32_t lookup,
                               struct pt_value value);
 /* Whether the lookup is one that race_free or atomic_block stands for. */
-static inline bool pt_mttl_is_for_trouble(const struct pt_mttl *m, uint32_t lookup)
+static inline bool pt_mttl_is_for_finding(const struct pt_mttl *m, uint32_t lookup)
 {
     const char *text = pt_mttl_string(m, pt_mttl_at(m, lookups, struct pt_mttl_lookup, lookup)->text);
     return text[0] && text[0] != '@'; /* a past operator has none */
 }
 /* Of what these ask, only what decided is told: the accesses that race, and who has disturbed a block. Of others, all.
  */
-bool pt_mttl_is_worth_telling(const struct pt_mttl *m, const struct pt_mttl_view *view, struct pt_mttl_thread *thread,
-                              uint32_t lookup, struct pt_value value);
+bool pt_mttl_is_worth_reporting(const struct pt_mttl *m, const struct pt_mttl_view *view, struct pt_mttl_thread *thread,
+                                uint32_t lookup, struct pt_value value);
 
 /* Whether the value of a variable plays a part in a property. `marks`: one byte per unit of the block, for its use. */
 bool pt_mttl_mentions(const struct pt_mttl *m, uint32_t property, uint32_t var, uint8_t *marks);

@@ -52,7 +52,7 @@ bool pt_mttl_mentions(const struct pt_mttl *m, uint32_t property, uint32_t var, 
 }
 
 /* atomic_block(B) looks up @other @this B: units that are nothing but a lookup of the next, the last one B itself. Only
- * it can be that (logic/mttl.c). */
+ * it can be that (logic/mttl/mttl.c). */
 static uint32_t block_of(const struct pt_mttl *m, uint32_t lookup)
 {
     for (uint32_t before = UINT32_MAX;;) {
@@ -83,11 +83,11 @@ const char *pt_mttl_disturbed(const struct pt_mttl *m, struct pt_mttl_thread *th
     return pt_mttl_string(m, pt_mttl_at(m, blocks, struct pt_mttl_name, block)->name);
 }
 
-bool pt_mttl_is_worth_telling(const struct pt_mttl *m, const struct pt_mttl_view *view, struct pt_mttl_thread *thread,
-                              uint32_t lookup, struct pt_value value)
+bool pt_mttl_is_worth_reporting(const struct pt_mttl *m, const struct pt_mttl_view *view, struct pt_mttl_thread *thread,
+                                uint32_t lookup, struct pt_value value)
 {
     const struct pt_mttl_lookup *l = pt_mttl_at(m, lookups, struct pt_mttl_lookup, lookup);
-    if (!pt_mttl_is_for_trouble(m, lookup))
+    if (!pt_mttl_is_for_finding(m, lookup))
         return true;
     if (pt_mttl_at(m, units, struct pt_mttl_unit, l->unit)->kind == PT_MTTL_ACCESS)
         return pt_mttl_races(&view->event, value);

@@ -292,17 +292,17 @@ static enum truth compare_each(struct run *r, const struct pt_mttl_op *op, bool 
 }
 
 /* Whether the loop is one that race_free or atomic_block stands for. */
-static SELDOM bool is_for_trouble(const struct run *r, const struct pt_mttl_op *from, const struct pt_mttl_op *to)
+static SELDOM bool is_for_finding(const struct run *r, const struct pt_mttl_op *from, const struct pt_mttl_op *to)
 {
     bool any = false;
     for (const struct pt_mttl_op *op = from; op < to; op++) {
-        any |= op->op == PT_MTTL_OP_NO_RACE || (op->op == PT_MTTL_OP_LOOKUP && pt_mttl_is_for_trouble(r->m, op->arg));
+        any |= op->op == PT_MTTL_OP_NO_RACE || (op->op == PT_MTTL_OP_LOOKUP && pt_mttl_is_for_finding(r->m, op->arg));
         if (op->op != PT_MTTL_OP_ATOM)
             continue;
         const struct pt_mttl_atom *atom = pt_mttl_at(r->m, atoms, struct pt_mttl_atom, op->arg);
         for (uint32_t k = 0; k < atom->operand_count; k++) {
             const struct pt_mttl_operand *o = pt_mttl_at(r->m, operands, struct pt_mttl_operand, atom->operands + k);
-            any |= o->kind == PT_MTTL_OPERAND_LOOKUP && pt_mttl_is_for_trouble(r->m, o->index);
+            any |= o->kind == PT_MTTL_OPERAND_LOOKUP && pt_mttl_is_for_finding(r->m, o->index);
         }
     }
     return any;
@@ -317,7 +317,7 @@ static SELDOM const struct pt_mttl_op *go_round_all(struct run *r, const struct 
     uint32_t bit = 1u << loop->variable;
     if (!(r->decided & bit) && (*acc == YES) == exists) {
         r->decided |= bit;
-        r->further = is_for_trouble(r, from, op) ? FURTHER : 0;
+        r->further = is_for_finding(r, from, op) ? FURTHER : 0;
     }
     bool decided = r->decided & bit, more = !decided || r->further > 0;
     r->further -= decided && more;

@@ -426,7 +426,7 @@ void pt_analysis_finish(struct pt_analysis *a, const char *lost)
         pt_locals_finish(a->locals, lost);
 }
 
-void pt_analysis_told(struct pt_analysis *a, const struct pt_told_report *report)
+void pt_analysis_reported(struct pt_analysis *a, const struct pt_local_report_report *report)
 {
     if (a->locals)
         pt_locals_take(a->locals, report);

@@ -8,9 +8,9 @@
 #include "base/err.h"
 #include "core/channel.h"
 #include "core/mttl.h"
-#include "core/told.h"
+#include "core/local_report.h"
 #include "finding/finding.h"
-#include "logic/monitor.h"
+#include "logic/monitor/monitor.h"
 #include "trace/event.h"
 
 struct pt_analysis_options {
@@ -34,22 +34,22 @@ struct pt_analysis_options {
     bool (*interrupted)(void *context);
     void *context;
     /* Decentralised properties are evaluated by the program itself, by this block, in the order of the inputs: what it
-     * tells comes through pt_analysis_told. NULL: they are evaluated here, on the events. */
+     * tells comes through pt_analysis_reported. NULL: they are evaluated here, on the events. */
     const struct pt_mttl *block;
 };
 
 /* What a thread of the program found out about such a property. */
-struct pt_told_report {
+struct pt_local_report_report {
     uint32_t property;           /* of the block */
     enum pt_local_result result; /* core/channel.h */
     const char *thread;
     uint64_t from, to; /* states */
-    const char *told;  /* core/told.h; of the first report of a property */
-    size_t told_bytes;
+    const char *told;  /* core/local_report.h; of the first report of a property */
+    size_t report_bytes;
     /* Names and numbers as a recording of the run has them, see trace/channel.h; may be NULL. The program has no debug
      * information at hand, and does not know how the recording cuts its memory. */
-    const char *(*object)(void *context, const struct pt_told_step *step, struct pt_value *ret_value);
-    uint64_t (*state)(void *context, const char *thread, uint64_t state, const struct pt_told_step *step);
+    const char *(*object)(void *context, const struct pt_local_report_step *step, struct pt_value *ret_value);
+    uint64_t (*state)(void *context, const char *thread, uint64_t state, const struct pt_local_report_step *step);
     void *context;
 };
 
@@ -73,7 +73,7 @@ void pt_analysis_free(struct pt_analysis *analysis);
 /* Every event of the trace in order, init and clock lines included. PT_EINPUT when a c= clock makes no sense. */
 enum pt_status pt_analysis_event(struct pt_analysis *analysis, const struct pt_event *event,
                                  struct pt_err *err) PT_WARN_UNUSED;
-void pt_analysis_told(struct pt_analysis *analysis, const struct pt_told_report *report);
+void pt_analysis_reported(struct pt_analysis *analysis, const struct pt_local_report_report *report);
 /* This many events are missing here, as a `lost` line says too: `within` properties become unknown until they are
  * known again (within.h), others that are not violated are unknown for good. */
 void pt_analysis_gap(struct pt_analysis *analysis, uint64_t lost);

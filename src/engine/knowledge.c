@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "engine/knowledge_impl.h"
-#include "logic/mttl.h"
+#include "logic/mttl/mttl.h"
 
 enum { UNKNOWN_ID = UINT32_MAX - 1 };
 

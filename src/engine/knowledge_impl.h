@@ -123,7 +123,7 @@ struct pt_knowledge {
     struct object *objects[PT_SPACE_COUNT];
     size_t object_cap[PT_SPACE_COUNT];
     struct pt_map64 wrote;     /* race_free(*): (slot, variable) */
-    struct pt_map64 troubles;  /* those told (core/trouble.h), by number and property */
+    struct pt_map64 troubles;  /* those told (core/finding_key.h), by number and property */
     struct pt_strtab accesses; /* those of several variables: spans, as bytes */
     struct pt_mttl_span span;  /* the present event's */
     struct pt_mttl_entry *next;

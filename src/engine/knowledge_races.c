@@ -4,7 +4,7 @@
  * A recording has one line for each variable of an access of several (memset, a struct that is assigned), with one
  * clock: lines of a thread with the same operation, place and count of its events. Each line is a state of its own, and
  * races by its own variable; but whoever knows that count knows all of them, so what others hear is the whole access,
- * as it is inside the program (runtime/monitor_races.c). Lines without clocks are accesses by themselves.
+ * as it is inside the program (runtime/local/races.c). Lines without clocks are accesses by themselves.
  */
 #include "engine/knowledge_impl.h"
 

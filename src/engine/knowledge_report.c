@@ -6,8 +6,8 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "core/told.h"
-#include "core/trouble.h"
+#include "core/local_report.h"
+#include "core/finding_key.h"
 #include "engine/knowledge_impl.h"
 
 static const char *copy(struct pt_finding *f, const char *text)
@@ -80,8 +80,8 @@ static void tell(void *context, uint32_t lookup, uint32_t slot, const struct pt_
     for (uint32_t i = 0; i < t->count; i++)
         if (strcmp(t->items[i].text, text) == 0 && strcmp(t->items[i].thread, thread) == 0)
             return;
-    if (!pt_mttl_is_worth_telling(m, t->view, t->memory, lookup, value) || t->count == PT_TOLD_KNOWN ||
-        (pt_mttl_is_for_trouble(m, lookup) && (t->trouble->lookup != lookup || t->trouble->slot != slot)))
+    if (!pt_mttl_is_worth_reporting(m, t->view, t->memory, lookup, value) || t->count == PT_LOCAL_REPORT_KNOWN ||
+        (pt_mttl_is_for_finding(m, lookup) && (t->trouble->lookup != lookup || t->trouble->slot != slot)))
         return;
     struct pt_known known = {
         .text = copy(t->finding, text), .thread = copy(t->finding, thread), .heard = entry != NULL};
@@ -137,38 +137,38 @@ static void tell_first(struct pt_knowledge *k, uint32_t property, const struct p
 
 /* --- troubles --- */
 
-static struct pt_trouble_side side_of(const struct pt_knowledge *k, const struct pt_event *event)
+static struct pt_finding_side side_of(const struct pt_knowledge *k, const struct pt_event *event)
 {
-    return (struct pt_trouble_side){pt_name(k->names, PT_SPACE_LOC, event->loc),
+    return (struct pt_finding_side){pt_name(k->names, PT_SPACE_LOC, event->loc),
                                     pt_name(k->names, pt_op_space(event->op), event->object)};
 }
 
 /* What a state shows. */
 struct troubles {
     struct telling telling;
-    struct trouble list[PT_TROUBLES_AT];
+    struct trouble list[PT_FINDINGS_AT_STATE];
     uint32_t count;
 };
 
-static void note_trouble(void *context, uint32_t lookup, uint32_t slot, const struct pt_mttl_entry *entry,
+static void note_finding(void *context, uint32_t lookup, uint32_t slot, const struct pt_mttl_entry *entry,
                          struct pt_value value)
 {
     struct troubles *t = context;
     const struct pt_knowledge *k = t->telling.k;
     const struct pt_mttl_lookup *l = pt_mttl_at(k->block, lookups, struct pt_mttl_lookup, lookup);
     const char *text = pt_mttl_string(k->block, l->text);
-    if (!pt_mttl_is_for_trouble(k->block, lookup) || slot == t->telling.view->self || !k->event || !entry ||
-        !entry->version || t->count == PT_TROUBLES_AT ||
-        !pt_mttl_is_worth_telling(k->block, t->telling.view, t->telling.memory, lookup, value))
+    if (!pt_mttl_is_for_finding(k->block, lookup) || slot == t->telling.view->self || !k->event || !entry ||
+        !entry->version || t->count == PT_FINDINGS_AT_STATE ||
+        !pt_mttl_is_worth_reporting(k->block, t->telling.view, t->telling.memory, lookup, value))
         return;
     struct trouble trouble = {.lookup = lookup, .slot = slot};
     const char *block = pt_mttl_disturbed(k->block, t->telling.memory, lookup, value);
     if (block) {
-        trouble.number = pt_trouble_block(block, thread_name(k, t->telling.view->self), thread_name(k, slot));
+        trouble.number = pt_finding_key_block(block, thread_name(k, t->telling.view->self), thread_name(k, slot));
     } else {
         uint64_t state;
         struct pt_event event = event_behind(&t->telling, text, entry, value, &state);
-        trouble.number = pt_trouble_race(side_of(k, k->event), side_of(k, &event));
+        trouble.number = pt_finding_key_race(side_of(k, k->event), side_of(k, &event));
     }
     t->list[t->count++] = trouble;
 }
@@ -189,8 +189,8 @@ static uint32_t *note_of(struct pt_knowledge *k, uint32_t property, uint64_t num
     return pt_map64_at(&k->troubles, number + (2 * property + aside) * UINT64_C(0x9e3779b97f4a7c15));
 }
 
-static void tell_trouble(struct pt_knowledge *k, uint32_t property, const struct pt_mttl_view *view,
-                         struct thread *thread, const struct trouble *trouble)
+static void report_finding(struct pt_knowledge *k, uint32_t property, const struct pt_mttl_view *view,
+                           struct thread *thread, const struct trouble *trouble)
 {
     enum { TOLD = 1 };
     struct pt_finding *f = k->judged[property].finding, *told = f;
@@ -200,7 +200,7 @@ static void tell_trouble(struct pt_knowledge *k, uint32_t property, const struct
     bool first = f->verdict != PT_VERDICT_VIOLATED;
     f->verdict = PT_VERDICT_VIOLATED;
     f->how = PT_HOW_OBSERVED;
-    if (!first && f->more_count == PT_TROUBLES) {
+    if (!first && f->more_count == PT_FINDINGS_MAX) {
         f->untold++;
         *note = TOLD;
         return;
@@ -209,7 +209,7 @@ static void tell_trouble(struct pt_knowledge *k, uint32_t property, const struct
         told = pt_finding_add(f);
     tell_first(k, property, view, thread, told, trouble);
     bool aside =
-        trouble->number != PT_TROUBLE_PLAIN && k->options->aside && k->options->aside(k->options->context, told);
+        trouble->number != PT_FINDING_PLAIN && k->options->aside && k->options->aside(k->options->context, told);
     note = note_of(k, property, trouble->number, aside);
     if (*note == TOLD && !first) {
         pt_finding_drop(f);
@@ -221,19 +221,19 @@ static void tell_trouble(struct pt_knowledge *k, uint32_t property, const struct
 }
 
 /* A state that was only counted, without a step, shows nothing that the one before it has not shown. */
-static void tell_troubles(struct pt_knowledge *k, uint32_t property, const struct pt_mttl_view *view,
-                          struct thread *thread)
+static void report_findings(struct pt_knowledge *k, uint32_t property, const struct pt_mttl_view *view,
+                            struct thread *thread)
 {
     struct troubles t = {.telling = {.k = k, .view = view, .memory = thread->memory}};
-    struct trouble plain = {PT_TROUBLE_PLAIN, PT_NONE, PT_NONE};
+    struct trouble plain = {PT_FINDING_PLAIN, PT_NONE, PT_NONE};
     if (!view->initial)
         return;
-    pt_mttl_explain(k->block, view, thread->memory, k->next, property, note_trouble, &t);
+    pt_mttl_explain(k->block, view, thread->memory, k->next, property, note_finding, &t);
     if (!t.count)
-        tell_trouble(k, property, view, thread, &plain);
+        report_finding(k, property, view, thread, &plain);
     else if (!is_same_access(&k->judged[property], view->self, thread))
         for (uint32_t i = 0; i < t.count; i++)
-            tell_trouble(k, property, view, thread, &t.list[i]);
+            report_finding(k, property, view, thread, &t.list[i]);
 }
 
 static struct states *states_of(struct pt_knowledge *k, struct judged *j, uint32_t slot)
@@ -254,7 +254,7 @@ void pt_knowledge_violated(struct pt_knowledge *k, uint32_t property, const stru
     struct states *states = states_of(k, j, view->self);
     PT_PUSH(states->items, states->count, states->cap, thread->states);
     k->bytes += sizeof *states->items;
-    tell_troubles(k, property, view, thread);
+    report_findings(k, property, view, thread);
 }
 
 void pt_knowledge_failed(struct pt_knowledge *k, uint32_t property, const struct thread *thread)

@@ -158,7 +158,7 @@ struct pt_lattice {
     bool module;
     bool full; /* window and lookahead are both `all` */
     uint32_t var_count;
-    const uint32_t *joint_vars; /* see logic/monitor.h */
+    const uint32_t *joint_vars; /* see logic/monitor/monitor.h */
     uint32_t joint_count;
     bool *is_joint;
     uint32_t *all_vars; /* 0, 1, 2, ... */

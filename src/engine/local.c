@@ -5,10 +5,10 @@
 
 #include "base/buf.h"
 #include "base/table.h"
-#include "core/told.h"
-#include "core/trouble.h"
+#include "core/local_report.h"
+#include "core/finding_key.h"
 #include "engine/knowledge.h"
-#include "logic/mttl.h"
+#include "logic/mttl/mttl.h"
 
 /* States of one thread in which one property is false. */
 struct states {
@@ -46,7 +46,7 @@ struct pt_locals {
         bool begun, ended;
     } * endings; /* by thread */
     size_t ending_cap;
-    uint64_t told_count; /* threads that have told */
+    uint64_t reported_count; /* threads that have told */
     uint64_t started;
 };
 
@@ -128,9 +128,9 @@ void pt_locals_free(struct pt_locals *l)
     free(l);
 }
 
-static struct pt_value take_value(struct pt_finding *f, struct pt_told_reader *r)
+static struct pt_value take_value(struct pt_finding *f, struct pt_local_report_reader *r)
 {
-    struct pt_value value = pt_told_value(r);
+    struct pt_value value = pt_local_report_value(r);
     if (value.kind == PT_VALUE_STRING)
         value.s = pt_arena_strndup(&f->arena, value.s, value.len);
     return value;
@@ -142,8 +142,8 @@ static bool is_address(const char *name)
 }
 
 /* What the source says is kept beside an address: it helps to read it, but names nothing. */
-static struct pt_step take_step(struct pt_finding *f, const struct pt_told_step *step,
-                                const struct pt_told_report *report, const char *thread)
+static struct pt_step take_step(struct pt_finding *f, const struct pt_local_report_step *step,
+                                const struct pt_local_report_report *report, const char *thread)
 {
     struct pt_value value = step->value;
     const char *object = report->object ? report->object(report->context, step, &value) : step->object;
@@ -151,7 +151,7 @@ static struct pt_step take_step(struct pt_finding *f, const struct pt_told_step 
     if (value.kind == PT_VALUE_STRING)
         value.s = pt_arena_strndup(&f->arena, value.s, value.len);
     return (struct pt_step){.thread = copy(f, thread),
-                            .op = copy(f, pt_told_op(step->kind)),
+                            .op = copy(f, pt_local_report_op(step->kind)),
                             .object = copy(f, object),
                             .source = helps ? copy(f, step->object) : NULL,
                             .loc = copy_clean(f, PT_SPACE_LOC, step->place),
@@ -159,13 +159,13 @@ static struct pt_step take_step(struct pt_finding *f, const struct pt_told_step 
 }
 
 /* Counts come from the program: no table is made larger than its bytes can fill. */
-static uint32_t take_count(struct pt_told_reader *r)
+static uint32_t take_count(struct pt_local_report_reader *r)
 {
-    uint64_t count = pt_told_number(r);
+    uint64_t count = pt_local_report_number(r);
     return count > r->left ? (uint32_t)r->left : (uint32_t)count;
 }
 
-static void take_values(const struct judged *j, struct pt_finding *f, struct pt_told_reader *r)
+static void take_values(const struct judged *j, struct pt_finding *f, struct pt_local_report_reader *r)
 {
     struct pt_value unset = {0};
     uint32_t count = take_count(r);
@@ -174,7 +174,7 @@ static void take_values(const struct judged *j, struct pt_finding *f, struct pt_
     for (uint32_t v = 0; v < j->var_count; v++)
         f->first.values[v] = (struct pt_binding){.name = j->vars[v].name, .value = unset};
     for (uint32_t i = 0; i < count && !r->bad; i++) {
-        uint64_t number = pt_told_number(r);
+        uint64_t number = pt_local_report_number(r);
         struct pt_value value = take_value(f, r);
         for (uint32_t v = 0; v < j->var_count; v++)
             if (j->vars[v].number == number)
@@ -184,17 +184,17 @@ static void take_values(const struct judged *j, struct pt_finding *f, struct pt_
 
 /* Of another thread. False when it does not race on the very variable that the violating state's line is about: an
  * access of several (`parts`) is told with all who race on any. */
-static bool take_known(struct pt_finding *f, struct pt_told_reader *r, const struct pt_told_report *report, bool parts,
-                       struct pt_known *ret_known)
+static bool take_known(struct pt_finding *f, struct pt_local_report_reader *r,
+                       const struct pt_local_report_report *report, bool parts, struct pt_known *ret_known)
 {
-    struct pt_told_step step = {0};
-    struct pt_known known = {.text = copy(f, pt_told_text(r))};
-    known.thread = copy_clean(f, PT_SPACE_THREAD, pt_told_text(r));
-    known.heard = pt_told_number(r) != 0;
+    struct pt_local_report_step step = {0};
+    struct pt_known known = {.text = copy(f, pt_local_report_text(r))};
+    known.thread = copy_clean(f, PT_SPACE_THREAD, pt_local_report_text(r));
+    known.heard = pt_local_report_number(r) != 0;
     known.value = take_value(f, r);
-    known.state = pt_told_number(r);
+    known.state = pt_local_report_number(r);
     if (known.state) {
-        step = pt_told_step(r);
+        step = pt_local_report_step(r);
         known.from = take_step(f, &step, report, known.thread);
         if (report->state)
             known.state = report->state(report->context, known.thread, known.state, &step);
@@ -204,15 +204,15 @@ static bool take_known(struct pt_finding *f, struct pt_told_reader *r, const str
            strcmp(known.from.object, f->first.event.object) == 0;
 }
 
-static void take_first(const struct judged *j, struct pt_finding *f, const struct pt_told_report *report)
+static void take_first(const struct judged *j, struct pt_finding *f, const struct pt_local_report_report *report)
 {
-    struct pt_told_reader r = {report->told, report->told_bytes, false};
+    struct pt_local_report_reader r = {report->told, report->report_bytes, false};
     memset(&f->first, 0, sizeof f->first);
     f->first.thread = copy(f, report->thread);
     f->first.state = report->from;
-    struct pt_told_step step = pt_told_step(&r);
+    struct pt_local_report_step step = pt_local_report_step(&r);
     f->first.event = take_step(f, &step, report, report->thread);
-    if (!report->told_bytes)
+    if (!report->report_bytes)
         return;
     take_values(j, f, &r);
     uint32_t count = take_count(&r);
@@ -224,14 +224,14 @@ static void take_first(const struct judged *j, struct pt_finding *f, const struc
     }
 }
 
-static void take_failure(struct pt_finding *f, const struct pt_told_report *report)
+static void take_failure(struct pt_finding *f, const struct pt_local_report_report *report)
 {
-    struct pt_told_reader r = {report->told, report->told_bytes, false};
+    struct pt_local_report_reader r = {report->told, report->report_bytes, false};
     if (f->verdict == PT_VERDICT_VIOLATED)
         return;
     f->verdict = PT_VERDICT_ERROR;
-    f->message = copy(f, pt_told_text(&r));
-    f->message_place = copy_clean(f, PT_SPACE_LOC, pt_told_text(&r));
+    f->message = copy(f, pt_local_report_text(&r));
+    f->message_place = copy_clean(f, PT_SPACE_LOC, pt_local_report_text(&r));
 }
 
 static struct states *states_of(struct judged *j, uint32_t thread)
@@ -244,7 +244,7 @@ static struct states *states_of(struct judged *j, uint32_t thread)
     return &j->threads[j->thread_count - 1];
 }
 
-static void take_ending(struct pt_locals *l, uint32_t thread, const struct pt_told_report *report)
+static void take_ending(struct pt_locals *l, uint32_t thread, const struct pt_local_report_report *report)
 {
     size_t old = l->ending_cap;
     PT_GROW(l->endings, l->ending_cap, (size_t)thread + 1);
@@ -256,7 +256,7 @@ static void take_ending(struct pt_locals *l, uint32_t thread, const struct pt_to
     }
     ending->ended = true;
     ending->states = report->to;
-    l->told_count++;
+    l->reported_count++;
 }
 
 static void tell(const struct pt_locals *l, struct judged *j)
@@ -266,7 +266,7 @@ static void tell(const struct pt_locals *l, struct judged *j)
         l->options->found(l->options->context, j->finding);
 }
 
-static bool is_aside(const struct pt_locals *l, const struct pt_finding *f)
+static bool finding_is_suppressed(const struct pt_locals *l, const struct pt_finding *f)
 {
     return l->options->aside && l->options->aside(l->options->context, f);
 }
@@ -275,20 +275,20 @@ static bool is_aside(const struct pt_locals *l, const struct pt_finding *f)
 static bool is_told(const struct pt_locals *l, const struct judged *j, const struct pt_finding *f)
 {
     struct pt_finding_id id = pt_finding_id(f);
-    bool aside = is_aside(l, f);
+    bool aside = finding_is_suppressed(l, f);
     for (uint32_t i = 0; i <= j->finding->more_count; i++) {
         const struct pt_finding *other = i ? j->finding->more[i - 1] : j->finding;
         if (other != f && (i || j->told) && strcmp(pt_finding_id(other).text, id.text) == 0 &&
-            pt_finding_is_same(other, f) && is_aside(l, other) == aside)
+            pt_finding_is_same(other, f) && finding_is_suppressed(l, other) == aside)
             return true;
     }
     return false;
 }
 
 /* Another trouble. Its record may be read before that of the first one, which is in another thread's ring. */
-static void take_more(const struct pt_locals *l, struct judged *j, const struct pt_told_report *report)
+static void take_more(const struct pt_locals *l, struct judged *j, const struct pt_local_report_report *report)
 {
-    if (!report->told_bytes)
+    if (!report->report_bytes)
         return;
     if (j->finding->verdict != PT_VERDICT_VIOLATED)
         take_first(j, j->finding, report);
@@ -297,7 +297,7 @@ static void take_more(const struct pt_locals *l, struct judged *j, const struct 
     struct pt_finding *other = pt_finding_add(j->finding);
     take_first(j, other, report);
     bool same = is_told(l, j, other);
-    if (same || j->finding->more_count > PT_TROUBLES) {
+    if (same || j->finding->more_count > PT_FINDINGS_MAX) {
         pt_finding_drop(j->finding);
         j->finding->untold += !same;
     } else if (l->options->found) {
@@ -305,7 +305,7 @@ static void take_more(const struct pt_locals *l, struct judged *j, const struct 
     }
 }
 
-void pt_locals_take(struct pt_locals *l, const struct pt_told_report *report)
+void pt_locals_take(struct pt_locals *l, const struct pt_local_report_report *report)
 {
     enum { MOST = 1 << 24 }; /* states that are listed */
     uint32_t thread = pt_strtab_intern(&l->threads, report->thread, strlen(report->thread));
@@ -331,11 +331,11 @@ void pt_locals_take(struct pt_locals *l, const struct pt_told_report *report)
         return;
     /* Only the first violation of the process is told with both sides in this way, and the record of a later one, in
      * another thread's ring, may be read before it: that one only stands in until then. */
-    if (j->finding->verdict != PT_VERDICT_VIOLATED || report->told_bytes)
+    if (j->finding->verdict != PT_VERDICT_VIOLATED || report->report_bytes)
         take_first(j, j->finding, report);
     j->finding->verdict = PT_VERDICT_VIOLATED;
     j->finding->how = PT_HOW_OBSERVED;
-    if (report->told_bytes)
+    if (report->report_bytes)
         tell(l, j);
 }
 
@@ -379,7 +379,7 @@ static void list_states(struct pt_locals *l, struct judged *j)
 void pt_locals_counts(const struct pt_locals *l, uint64_t *ret_events, uint64_t *ret_threads)
 {
     *ret_events = 0;
-    *ret_threads = l->told_count;
+    *ret_threads = l->reported_count;
     for (size_t t = 0; t < l->threads.count && t < l->ending_cap; t++)
         *ret_events += l->endings[t].states;
 }

@@ -11,7 +11,7 @@
 #define PT_ENGINE_MOVES_H
 
 #include "base/table.h"
-#include "logic/monitor.h"
+#include "logic/monitor/monitor.h"
 
 struct pt_set_move {
     uint32_t set;    /* the next one */

@@ -9,7 +9,7 @@
 #include <pthread.h>
 
 #include "base/table.h"
-#include "logic/monitor.h"
+#include "logic/monitor/monitor.h"
 
 typedef uint32_t pt_set;
 enum { PT_SET_EMPTY = 0 };

@@ -32,7 +32,7 @@
 #ifndef PT_ENGINE_WITHIN_H
 #define PT_ENGINE_WITHIN_H
 
-#include "logic/monitor.h"
+#include "logic/monitor/monitor.h"
 
 enum pt_within_verdict {
     PT_WITHIN_GOOD,    /* so far */

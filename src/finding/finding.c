@@ -45,9 +45,9 @@ void pt_finding_drop(struct pt_finding *finding)
 
 bool pt_finding_counts(const struct pt_finding *finding)
 {
-    bool counts = !pt_finding_is_aside(finding) || finding->untold;
+    bool counts = !pt_finding_is_suppressed(finding) || finding->untold;
     for (uint32_t i = 0; i < finding->more_count; i++)
-        counts |= !pt_finding_is_aside(finding->more[i]);
+        counts |= !pt_finding_is_suppressed(finding->more[i]);
     return counts && finding->verdict == PT_VERDICT_VIOLATED;
 }
 

@@ -153,12 +153,12 @@ struct pt_finding {
         struct pt_known *knew; /* what the thread knew of others */
         uint32_t knew_count;
     } first;
-    /* Other troubles of the same property (core/trouble.h), a second race of race_free(*) for instance: each with
+    /* Other troubles of the same property (core/finding_key.h), a second race of race_free(*) for instance: each with
      * `first` and people's decisions of its own, and else described as this one is. They have no states. */
     struct pt_finding **more;
     uint32_t more_count;
     size_t more_cap;
-    uint64_t untold; /* how many more there are that were not told: more than PT_TROUBLES */
+    uint64_t untold; /* how many more there are that were not told: more than PT_FINDINGS_MAX */
 
     /* What a `within` property has beside: where the verdict fell. */
     struct pt_finding_within {
@@ -189,7 +189,7 @@ struct pt_finding {
 };
 
 /* Whether people have decided about it before; whatever they said of others of the same property. */
-static inline bool pt_finding_is_aside(const struct pt_finding *finding)
+static inline bool pt_finding_is_suppressed(const struct pt_finding *finding)
 {
     return finding->suppressed || finding->known;
 }
@@ -201,7 +201,7 @@ bool pt_finding_counts(const struct pt_finding *finding);
 struct pt_finding *pt_finding_new(void);
 void pt_finding_free(struct pt_finding *finding);
 /* Another trouble of a violated property, among its `more`; its `first` is still to be told. Callers keep to
- * PT_TROUBLES. */
+ * PT_FINDINGS_MAX. */
 struct pt_finding *pt_finding_add(struct pt_finding *finding);
 /* The one that was added last is none after all. */
 void pt_finding_drop(struct pt_finding *finding);
@@ -215,7 +215,7 @@ struct pt_finding_id {
 };
 struct pt_finding_id pt_finding_id(const struct pt_finding *finding);
 
-/* Of violations with the same id: whether they are the same trouble, too (core/trouble.h). */
+/* Of violations with the same id: whether they are the same trouble, too (core/finding_key.h). */
 bool pt_finding_is_same(const struct pt_finding *a, const struct pt_finding *b);
 
 /* A line of a suppression file. */

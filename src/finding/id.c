@@ -12,7 +12,7 @@
 
 #include "base/buf.h"
 #include "core/mttl.h"
-#include "core/trouble.h"
+#include "core/finding_key.h"
 #include "finding/finding.h"
 
 static int compare_names(const void *a, const void *b)
@@ -29,13 +29,13 @@ static void add(struct pt_buf *buf, const char *part, size_t len)
 
 static void add_thread(struct pt_buf *buf, const char *name)
 {
-    add(buf, name, pt_trouble_thread(name));
+    add(buf, name, pt_finding_key_thread(name));
 }
 
 /* In the same order whichever is which. */
 static void add_threads(struct pt_buf *buf, const char *one, const char *other)
 {
-    size_t len = pt_trouble_thread(one), other_len = pt_trouble_thread(other);
+    size_t len = pt_finding_key_thread(one), other_len = pt_finding_key_thread(other);
     int order = memcmp(one, other, len < other_len ? len : other_len);
     bool swap = order > 0 || (order == 0 && len > other_len);
     add_thread(buf, swap ? other : one);
@@ -69,7 +69,7 @@ static void add_element(struct pt_buf *buf, const char *name)
 {
     struct pt_buf plain;
     pt_buf_init(&plain);
-    for (; *name; name = pt_trouble_next(name))
+    for (; *name; name = pt_finding_key_next(name))
         pt_buf_add(&plain, name, 1);
     add_object(buf, plain.text ? plain.text : "");
     pt_buf_release(&plain);
@@ -113,20 +113,20 @@ struct pt_finding_id pt_finding_id(const struct pt_finding *finding)
     return id;
 }
 
-/* 0: it is none that core/trouble.h tells from others. */
-static uint64_t trouble_of(const struct pt_finding *finding)
+/* 0: it is none that core/finding_key.h tells from others. */
+static uint64_t finding_of(const struct pt_finding *finding)
 {
     const struct pt_finding_first *first = &finding->first;
     for (uint32_t i = 0; i < first->knew_count; i++) {
         const struct pt_known *known = &first->knew[i];
         if (strcmp(known->text, PT_MTTL_TEXT_RACES) == 0 && first->state > 0 && known->state > 0)
-            return pt_trouble_race((struct pt_trouble_side){first->event.loc, first->event.object},
-                                   (struct pt_trouble_side){known->from.loc, known->from.object});
+            return pt_finding_key_race((struct pt_finding_side){first->event.loc, first->event.object},
+                                       (struct pt_finding_side){known->from.loc, known->from.object});
     }
     return 0;
 }
 
 bool pt_finding_is_same(const struct pt_finding *a, const struct pt_finding *b)
 {
-    return trouble_of(a) == trouble_of(b);
+    return finding_of(a) == finding_of(b);
 }

@@ -1,6 +1,6 @@
 /*
  * The calls before which the runtime is told where they stand: of every function that it stands in for and that makes
- * an event (runtime/wrapped.txt, runtime/wrap_openmp.c), and of the functions inside the C++ libraries that call
+ * an event (runtime/wrap/wrapped.txt, runtime/wrap/openmp.c), and of the functions inside the C++ libraries that call
  * those. What the C++ library has in its headers (std::mutex::lock) is inlined before, see rewrite.c.
  */
 #include "instrument/module.h"

@@ -97,7 +97,7 @@ static void put_block(struct pt_json *json, const struct pt_block_finding *block
     struct pt_arena arena;
     pt_arena_init(&arena);
     struct pt_block told = pt_atomicity_block(block, &arena);
-    pt_blocks_json_aside(&told, json);
+    pt_blocks_json_suppressed(&told, json);
     pt_arena_release(&arena);
     pt_json_close(json, '}');
 }

@@ -56,7 +56,7 @@ static void put_occurrences(const struct pt_block *block, struct pt_buf *buf)
 }
 
 /* Why it does not count, and in how many results it was found. */
-static void put_aside(const struct pt_block *block, struct pt_buf *buf)
+static void put_suppressed(const struct pt_block *block, struct pt_buf *buf)
 {
     if (block->suppressed) {
         pt_buf_puts(buf, "; ");
@@ -69,7 +69,7 @@ static void put_aside(const struct pt_block *block, struct pt_buf *buf)
         pt_buf_printf(buf, " (in %" PRIu32 " results)", block->times);
 }
 
-void pt_blocks_json_aside(const struct pt_block *block, struct pt_json *json)
+void pt_blocks_json_suppressed(const struct pt_block *block, struct pt_json *json)
 {
     if (pt_block_violated(block))
         pt_json_string(json, "id", pt_block_id(block).text);
@@ -101,7 +101,7 @@ void pt_blocks_verdict(const struct pt_block *block, const struct pt_style *styl
         put_occurrences(block, buf);
     else if (!block->atomic && !block->unknown)
         pt_buf_puts(buf, "; the guards' values were not considered");
-    put_aside(block, buf);
+    put_suppressed(block, buf);
     pt_buf_puts(buf, "\n");
 }
 

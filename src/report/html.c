@@ -89,7 +89,7 @@ static void put_blocks(struct pt_json *json, const struct pt_loaded *loaded)
         pt_json_string(json, "name", block->name);
         pt_json_string(json, "thread_name", block->thread_name);
         pt_json_string(json, "loc", place);
-        pt_blocks_json_aside(block, json);
+        pt_blocks_json_suppressed(block, json);
         if (block->unknown)
             pt_json_null(json, "causally_atomic");
         else

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "core/trouble.h"
+#include "core/finding_key.h"
 #include "report/result_impl.h"
 
 enum { LONG_INTEGER = 19 /* digits from which an integer may not fit jansson's */, MAX_PROPERTIES = 100000 };
@@ -309,7 +309,7 @@ static void read_properties(struct reading *r, const json_t *root, struct pt_loa
     for (size_t i = 0; i < size && !r->failed; i++) {
         const json_t *object = json_array_get(list, i), *more = rd_array(r, object, "a property", "more");
         PT_PUSH(result->findings, result->count, cap, read_finding(r, object, NULL));
-        if (json_array_size(more) > PT_TROUBLES)
+        if (json_array_size(more) > PT_FINDINGS_MAX)
             rd_fail(r, "\"more\" has too many members");
         if (result->findings[result->count - 1]->verdict != PT_VERDICT_VIOLATED)
             more = NULL;

@@ -221,7 +221,7 @@ static void put_finding_location(struct sarif *s, const struct pt_finding *findi
     pt_json_close(json, ']');
 }
 
-static void put_aside(struct pt_json *json, const char *suppressed, bool known, uint32_t times)
+static void put_suppressed(struct pt_json *json, const char *suppressed, bool known, uint32_t times)
 {
     if (suppressed) {
         pt_json_open(json, "suppressions", '[');
@@ -252,7 +252,7 @@ static void put_finding(struct sarif *s, const struct pt_finding *finding)
     put_text_object(json, "message", words);
     put_finding_location(s, finding);
     put_fingerprint(json, id.text);
-    put_aside(json, finding->suppressed, finding->known, finding->times);
+    put_suppressed(json, finding->suppressed, finding->known, finding->times);
     put_witness(s, finding);
     pt_json_close(json, '}');
     pt_buf_release(&rule_id);
@@ -312,7 +312,7 @@ static void put_block(struct sarif *s, const struct pt_block *block)
         pt_json_close(json, ']');
     }
     put_fingerprint(json, id.text);
-    put_aside(json, block->suppressed, block->known, block->times);
+    put_suppressed(json, block->suppressed, block->known, block->times);
     put_block_flow(s, block);
     pt_json_close(json, '}');
     pt_buf_release(&words);

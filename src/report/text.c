@@ -88,8 +88,8 @@ void pt_report_text_observed(const struct pt_finding *finding, const struct pt_s
     pt_buf_release(&line);
 }
 
-void pt_report_text_again(const struct pt_finding *finding, const struct pt_told *told, const struct pt_style *style,
-                          struct pt_buf *buf)
+void pt_report_text_later(const struct pt_finding *finding, const struct pt_pending_report *told,
+                          const struct pt_style *style, struct pt_buf *buf)
 {
     if (finding->verdict != PT_VERDICT_VIOLATED) {
         pt_report_text(finding, style, buf);

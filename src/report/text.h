@@ -15,13 +15,13 @@ void pt_report_text_observed(const struct pt_finding *finding, const struct pt_s
                              struct pt_buf *buf);
 
 /* A finding as it was when pt_report_text told of it before the end of the trace. */
-struct pt_told {
+struct pt_pending_report {
     const struct pt_finding *finding;
     enum pt_how how;
     uint64_t levels, states;
 };
 /* What is new at the end of the trace about a violation. */
-void pt_report_text_again(const struct pt_finding *finding, const struct pt_told *told, const struct pt_style *style,
-                          struct pt_buf *buf);
+void pt_report_text_later(const struct pt_finding *finding, const struct pt_pending_report *told,
+                          const struct pt_style *style, struct pt_buf *buf);
 
 #endif

@@ -3,14 +3,14 @@
 #include "portent.h"
 #pragma GCC visibility pop
 
-#include "runtime/emit.h"
-#include "runtime/full.h"
-#include "runtime/gate.h"
-#include "runtime/monitor.h"
-#include "runtime/name.h"
-#include "runtime/shadow.h"
-#include "runtime/transport.h"
-#include "runtime/watch.h"
+#include "runtime/channel/emit.h"
+#include "runtime/channel/full.h"
+#include "runtime/channel/gate.h"
+#include "runtime/local/monitor.h"
+#include "runtime/channel/name.h"
+#include "runtime/shadow/shadow.h"
+#include "runtime/stream/stream.h"
+#include "runtime/shadow/watch.h"
 
 static struct pt_thread *recorder(void)
 {
@@ -25,7 +25,7 @@ static void stream(enum pt_wire_op op, const char *name, int64_t value)
     if (!self)
         return;
     pt_enter(self);
-    pt_transport_named_now(self, op, name, value);
+    pt_stream_named_now(self, op, name, value);
     pt_leave(self);
 }
 

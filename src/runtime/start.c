@@ -14,20 +14,20 @@
 #include <sys/single_threaded.h>
 
 #include "core/channel.h"
-#include "runtime/call.h"
-#include "runtime/clock.h"
-#include "runtime/full.h"
-#include "runtime/gate.h"
-#include "runtime/log.h"
-#include "runtime/monitor.h"
-#include "runtime/options.h"
-#include "runtime/shadow.h"
-#include "runtime/shipped.h"
-#include "runtime/sys.h"
-#include "runtime/thread.h"
-#include "runtime/transport.h"
-#include "runtime/violation.h"
-#include "runtime/watch.h"
+#include "runtime/thread/call.h"
+#include "runtime/clock/clock.h"
+#include "runtime/channel/full.h"
+#include "runtime/channel/gate.h"
+#include "runtime/sys/log.h"
+#include "runtime/local/monitor.h"
+#include "runtime/sys/options.h"
+#include "runtime/shadow/shadow.h"
+#include "runtime/local/embedded.h"
+#include "runtime/sys/sys.h"
+#include "runtime/thread/thread.h"
+#include "runtime/stream/stream.h"
+#include "runtime/local/violation.h"
+#include "runtime/shadow/watch.h"
 
 uint32_t pt_keeps;
 bool pt_call_wanted;
@@ -102,7 +102,7 @@ static void leave_channel(void)
     pt_gate = NULL;
     pt_channel = NULL;
     pt_thread_forget();
-    pt_transport_forget();
+    pt_stream_forget();
     if (channel && mapped)
         pt_sys_release(channel, mapped);
 }
@@ -166,10 +166,10 @@ __attribute__((constructor(101))) static void start(void)
         pt_channel ? (const void *)((const char *)pt_channel + pt_channel->config_offset) : NULL;
     pt_options_start(!config ? NULL : config->options ? (const char *)config + config->options : "");
     if (!pt_channel && pt_options.properties.len) {
-        pt_channel = pt_shipped_open(&mapped);
+        pt_channel = pt_embedded_open(&mapped);
         config = pt_channel ? (const void *)((const char *)pt_channel + pt_channel->config_offset) : NULL;
     }
-    bool streams = pt_transport_listen();
+    bool streams = pt_stream_listen();
     if (!pt_channel && streams) {
         pt_channel = stand_in();
         mapped = 0;
@@ -198,7 +198,7 @@ __attribute__((constructor(101))) static void start(void)
     pt_monitor_start(self, config);
     pt_call_wanted = pt_full_any() || pt_monitor_on;
     if (streams)
-        pt_transport_start();
+        pt_stream_start();
     atomic_store_explicit(&pt_active, config->watch_count || config->event_count || pt_full_any() || pt_monitor_on,
                           memory_order_seq_cst);
     pt_leave(self);
@@ -211,6 +211,6 @@ __attribute__((destructor(101))) static void stop(void)
         pt_monitor_end(pt_self);
     if (pt_channel)
         atomic_store(&pt_channel->program_state, PT_PROGRAM_ENDED);
-    pt_transport_stop();
+    pt_stream_stop();
     pt_violation_finish();
 }

@@ -11,7 +11,7 @@
 #include "core/channel.h"
 #include "core/mttl.h"
 #include "core/gate.h"
-#include "core/told.h"
+#include "core/local_report.h"
 #include "trace/event.h"
 #include "trace/places.h"
 
@@ -106,19 +106,19 @@ struct pt_channel_local {
     uint32_t property; /* of the block */
     enum pt_local_result result;
     const char *thread;
-    uint64_t from, to; /* states, as the trace counts them where the thread is recorded in full */
-    const char *told;  /* core/told.h */
-    size_t told_bytes; /* 0: not the first one */
+    uint64_t from, to;   /* states, as the trace counts them where the thread is recorded in full */
+    const char *told;    /* core/local_report.h */
+    size_t report_bytes; /* 0: not the first one */
 };
 typedef void (*pt_channel_local_function)(void *context, const struct pt_channel_local *local);
 void pt_channel_set_local(struct pt_channel_reader *reader, pt_channel_local_function function, void *context);
-/* What a step of it is about (core/told.h), by the name that a recording has for it, and the value there. They live as
- * long as the reader's names. */
-const char *pt_channel_told_object(struct pt_channel_reader *reader, const struct pt_told_step *step,
-                                   struct pt_value *ret_value);
+/* What a step of it is about (core/local_report.h), by the name that a recording has for it, and the value there. They
+ * live as long as the reader's names. */
+const char *pt_channel_report_object(struct pt_channel_reader *reader, const struct pt_local_report_step *step,
+                                     struct pt_value *ret_value);
 /* The number of a thread's state as the trace counts: that of the line that the step is about. */
-uint64_t pt_channel_told_state(struct pt_channel_reader *reader, const char *thread, uint64_t state,
-                               const struct pt_told_step *step);
+uint64_t pt_channel_report_state(struct pt_channel_reader *reader, const char *thread, uint64_t state,
+                                 const struct pt_local_report_step *step);
 
 enum pt_channel_read {
     PT_CHANNEL_EVENT, /* *ret_event is filled, its clock valid until the next call */

@@ -362,7 +362,7 @@ static void tell_lines(struct pt_channel_reader *r, const struct thread *thread,
         r->local(r->local_context, local);
         if (local->result == PT_LOCAL_MORE)
             return; /* the states are told by others */
-        local->told_bytes = 0;
+        local->report_bytes = 0;
     }
 }
 
@@ -395,7 +395,7 @@ static bool take_local(struct pt_channel_reader *r)
                                      .from = lines ? thread->lines : record.from,
                                      .to = lines ? thread->lines : record.to,
                                      .told = (const char *)r->record + told,
-                                     .told_bytes = record.told};
+                                     .report_bytes = record.told};
     if (r->local && lines && record.result < PT_LOCAL_BEGUN)
         tell_lines(r, thread, &local, parts, record.parts);
     else if (r->local)

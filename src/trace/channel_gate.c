@@ -56,7 +56,7 @@ const struct pt_gate_thread *pt_channel_gate_thread(const struct pt_channel_read
 
 void pt_channel_name_threads(struct pt_channel_reader *r, uint64_t now, pt_channel_named named, void *context)
 {
-    if (r->told_count == r->thread_count)
+    if (r->reported_count == r->thread_count)
         return;
     bool waits = false, over = r->unnamed_since && now - r->unnamed_since > name_patience;
     for (uint32_t i = 0; i < r->thread_count; i++) {
@@ -68,7 +68,7 @@ void pt_channel_name_threads(struct pt_channel_reader *r, uint64_t now, pt_chann
         }
         uint32_t name = chan_name_of(r, &r->threads[i]);
         r->threads[i].told = true;
-        r->told_count++;
+        r->reported_count++;
         named(context, r->threads[i].number, pt_name(r->names, PT_SPACE_THREAD, name));
     }
     if (!waits)

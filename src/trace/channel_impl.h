@@ -114,8 +114,8 @@ struct pt_channel_reader {
     size_t clock_cap;
     struct pt_gate *gate; /* NULL: none */
     struct pt_gate_thread *gate_threads;
-    uint32_t told_count;    /* threads whose name was told */
-    uint64_t unnamed_since; /* a time; 0: no thread waits for its name */
+    uint32_t reported_count; /* threads whose name was told */
+    uint64_t unnamed_since;  /* a time; 0: no thread waits for its name */
     struct pt_channel_foreign *foreign;
     uint32_t foreign_count;
     size_t foreign_cap;

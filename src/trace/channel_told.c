@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/told.h"
+#include "core/local_report.h"
 #include "trace/channel_impl.h"
 
 enum { MOST = 1 << 20 };
@@ -60,7 +60,7 @@ static enum pt_space space_of(uint32_t kind)
     return kind >= PT_KIND_WAIT && kind <= PT_KIND_SYNC ? PT_SPACE_OTHER : PT_SPACE_VAR;
 }
 
-static const char *clean(struct pt_channel_reader *r, const struct pt_told_step *step)
+static const char *clean(struct pt_channel_reader *r, const struct pt_local_report_step *step)
 {
     enum pt_space space = step->kind == PT_KIND_FORK || step->kind == PT_KIND_JOIN ? PT_SPACE_THREAD : PT_SPACE_VAR;
     struct pt_buf text;
@@ -71,15 +71,15 @@ static const char *clean(struct pt_channel_reader *r, const struct pt_told_step 
     return pt_strtab_text(&r->texts, id);
 }
 
-const char *pt_channel_told_object(struct pt_channel_reader *r, const struct pt_told_step *step,
-                                   struct pt_value *ret_value)
+const char *pt_channel_report_object(struct pt_channel_reader *r, const struct pt_local_report_step *step,
+                                     struct pt_value *ret_value)
 {
     *ret_value = step->value;
     if (!step->at)
         return clean(r, step);
     enum pt_space space = space_of(step->kind);
     struct pt_cell cell = pt_places_look(r->places, step->at, space);
-    uint64_t begin = pt_told_memory(step->at, step->from), skip = cell.low - begin;
+    uint64_t begin = pt_local_report_memory(step->at, step->from), skip = cell.low - begin;
     /* as in a recording: if all of the variable was accessed */
     bool whole = step->value.kind == PT_VALUE_STRING && cell.low >= begin && skip + cell.size <= step->value.len;
     *ret_value = whole ? chan_decode(r, cell.type, cell.size, (const unsigned char *)step->value.s + skip)
@@ -96,8 +96,8 @@ static const struct thread *thread_named(const struct pt_channel_reader *r, cons
     return NULL;
 }
 
-uint64_t pt_channel_told_state(struct pt_channel_reader *r, const char *name, uint64_t state,
-                               const struct pt_told_step *step)
+uint64_t pt_channel_report_state(struct pt_channel_reader *r, const char *name, uint64_t state,
+                                 const struct pt_local_report_step *step)
 {
     const struct thread *thread = r->in_full && state ? thread_named(r, name) : NULL;
     if (!thread)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "logic/automaton.h"
+#include "logic/automaton/automaton.h"
 
 enum { WIDE = 8 }; /* with more propositions than this a label may need very many products */
 

@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "block.h"
-#include "logic/mttl.h"
+#include "logic/mttl/mttl.h"
 
 /* The block of a property file, NULL when it has none. */
 static struct pt_mttl *build(const uint8_t *data, size_t size)

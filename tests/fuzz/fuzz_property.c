@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "logic/property.h"
+#include "logic/lang/property.h"
 
 struct input {
     const uint8_t *data;

@@ -59,7 +59,7 @@ def confirm(result, way, *options):
 
 
 def reproduced(result, way):
-    """What threads read before their events comes out right in all likelihood (runtime/gate.c): a busy machine has several tries."""
+    """What threads read before their events comes out right in all likelihood (runtime/channel/gate.c): a busy machine has several tries."""
     for _ in range(5):
         done = confirm(result, way)
         if done.returncode == CONFIRMED:

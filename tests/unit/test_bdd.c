@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "logic/bdd.h"
+#include "logic/formula/bdd.h"
 
 enum { VARS = 6 }; /* so a truth table is 64 bits */
 

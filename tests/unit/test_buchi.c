@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "logic/automaton.h"
-#include "logic/property.h"
+#include "logic/automaton/automaton.h"
+#include "logic/lang/property.h"
 
 enum { PROPS = 4, MAX_POSITIONS = 16, STATE_LIMIT = 20000 };
 

@@ -518,25 +518,26 @@ static void states_as_the_trace_counts(void **state)
     expect(f, "main|w(0x9008)=2|-|c=main:1");
     expect(f, "main|w(0x9010)=3|-|c=main:1");
     expect(f, "main|w(x)=8|-|c=main:2");
-    struct pt_told_step step = {.kind = PT_KIND_WRITE_AT, .object = "p->x", .place = "-", .at = 0x900c, .from = 0x9000};
+    struct pt_local_report_step step = {
+        .kind = PT_KIND_WRITE_AT, .object = "p->x", .place = "-", .at = 0x900c, .from = 0x9000};
     static const struct {
         uint64_t state, last, line;
     } cases[] = {{0, 0x9000, 0}, {1, 0, 1},          {2, 0x9000, 2}, {2, 0x900c, 3},
                  {2, 0x9017, 4}, {2, UINT64_MAX, 4}, {3, 0, 5}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         step.last = cases[i].last;
-        assert_int_equal(pt_channel_told_state(f->reader, "main", cases[i].state, &step), cases[i].line);
+        assert_int_equal(pt_channel_report_state(f->reader, "main", cases[i].state, &step), cases[i].line);
     }
-    assert_int_equal(pt_channel_told_state(f->reader, "nobody", 2, &step), 2);
+    assert_int_equal(pt_channel_report_state(f->reader, "nobody", 2, &step), 2);
     struct pt_value value;
     step.value = pt_value_string((const char *)block.memory, 24); /* from where the access begins */
-    assert_string_equal(pt_channel_told_object(f->reader, &step, &value), "0x9008");
+    assert_string_equal(pt_channel_report_object(f->reader, &step, &value), "0x9008");
     assert_int_equal(value.u, 2);
     step.value.len = 12; /* not all of the variable */
-    assert_string_equal(pt_channel_told_object(f->reader, &step, &value), "0x9008");
+    assert_string_equal(pt_channel_report_object(f->reader, &step, &value), "0x9008");
     assert_int_equal(value.kind, PT_VALUE_UNKNOWN);
-    step = (struct pt_told_step){.kind = PT_KIND_JOIN, .object = "run<int, 2>", .place = "-"};
-    assert_string_equal(pt_channel_told_object(f->reader, &step, &value), "run<int_ 2>");
+    step = (struct pt_local_report_step){.kind = PT_KIND_JOIN, .object = "run<int, 2>", .place = "-"};
+    assert_string_equal(pt_channel_report_object(f->reader, &step, &value), "run<int_ 2>");
 }
 
 static void reads_as(struct fixture *f, uint32_t object, const void *bytes, uint32_t len, const char *line)

@@ -16,7 +16,7 @@
 
 #include "base/mem.h"
 #include "base/table.h"
-#include "logic/automaton.h"
+#include "logic/automaton/automaton.h"
 
 enum { MAX_LEN = 8, WORDS = 40 };
 

@@ -14,7 +14,7 @@
 
 #include "base/mem.h"
 #include "base/table.h"
-#include "logic/ere.h"
+#include "logic/ere/ere.h"
 
 enum { PROPS = 2, LETTERS = 6, VALUATIONS = 4, LEN = 5, MAX_TREE = 40 };
 

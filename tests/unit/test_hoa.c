@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 #include "base/table.h"
-#include "logic/automaton.h"
+#include "logic/automaton/automaton.h"
 
 /* ---- Bad input ---- */
 

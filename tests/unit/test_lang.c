@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "logic/ast.h"
-#include "logic/property.h"
-#include "logic/suggest.h"
+#include "logic/lang/ast.h"
+#include "logic/lang/property.h"
+#include "base/suggest.h"
 
 /* Files that hoa "..." may name. */
 static enum pt_status fetch(void *context, const char *path, char **ret_text, size_t *ret_len, struct pt_err *err)

@@ -4,7 +4,7 @@
  */
 #include "computation.h"
 #include "engine/analysis.h"
-#include "logic/property.h"
+#include "logic/lang/property.h"
 #include "window_reference.h"
 
 /* ---- the analysis under test ---- */

@@ -11,9 +11,9 @@
 #include <cmocka.h>
 
 #include "core/channel.h"
-#include "core/told.h"
+#include "core/local_report.h"
 #include "engine/local.h"
-#include "logic/mttl.h"
+#include "logic/mttl/mttl.h"
 
 struct told {
     int times;
@@ -38,15 +38,15 @@ static struct pt_mttl *block_of(struct pt_properties *props)
     return block;
 }
 
-static struct pt_told_report full(char *bytes, size_t room)
+static struct pt_local_report_report full(char *bytes, size_t room)
 {
-    struct pt_told_writer w = {.bytes = bytes, .room = room};
-    struct pt_told_step step = {.kind = PT_KIND_WRITE, .object = "x", .place = "a.c:1"};
-    pt_told_put_step(&w, &step);
-    pt_told_put_number(&w, 0);
-    pt_told_put_number(&w, 0);
-    return (struct pt_told_report){
-        .result = PT_LOCAL_VIOLATED, .thread = "T1", .from = 3, .to = 3, .told = bytes, .told_bytes = w.len};
+    struct pt_local_report_writer w = {.bytes = bytes, .room = room};
+    struct pt_local_report_step step = {.kind = PT_KIND_WRITE, .object = "x", .place = "a.c:1"};
+    pt_local_report_put_step(&w, &step);
+    pt_local_report_put_number(&w, 0);
+    pt_local_report_put_number(&w, 0);
+    return (struct pt_local_report_report){
+        .result = PT_LOCAL_VIOLATED, .thread = "T1", .from = 3, .to = 3, .told = bytes, .report_bytes = w.len};
 }
 
 /* Reports: 0 the one with both sides, 1 a later one of another thread. */
@@ -62,8 +62,8 @@ static struct told take(const int *order, int count)
     struct pt_locals *locals =
         pt_locals_new(block, (const struct pt_property *const[]){&props->items[0]}, &finding, &names, &options);
     char bytes[200];
-    struct pt_told_report reports[] = {full(bytes, sizeof bytes),
-                                       {.result = PT_LOCAL_VIOLATED, .thread = "T2", .from = 7, .to = 8, .told = ""}};
+    struct pt_local_report_report reports[] = {
+        full(bytes, sizeof bytes), {.result = PT_LOCAL_VIOLATED, .thread = "T2", .from = 7, .to = 8, .told = ""}};
     for (int i = 0; i < count; i++)
         pt_locals_take(locals, &reports[order[i]]);
     pt_locals_finish(locals, NULL);
@@ -97,7 +97,7 @@ static void a_violation_is_told_without_them(void **state)
 }
 
 /* Debug information knows of nothing above 0x1000. */
-static const char *object(void *context, const struct pt_told_step *step, struct pt_value *ret_value)
+static const char *object(void *context, const struct pt_local_report_step *step, struct pt_value *ret_value)
 {
     *ret_value = pt_value_int(7);
     if (!step->at)
@@ -106,7 +106,7 @@ static const char *object(void *context, const struct pt_told_step *step, struct
     return context;
 }
 
-static uint64_t line_of(void *context, const char *thread, uint64_t state, const struct pt_told_step *step)
+static uint64_t line_of(void *context, const char *thread, uint64_t state, const struct pt_local_report_step *step)
 {
     (void)context;
     assert_string_equal(thread, "work<int_ char>");
@@ -133,36 +133,36 @@ static void things_get_their_names(void **state)
         struct pt_analysis_options options = {0};
         struct pt_names names;
         char bytes[1000], text[20];
-        struct pt_told_writer w = {.bytes = bytes, .room = sizeof bytes};
-        struct pt_told_step step = {
+        struct pt_local_report_writer w = {.bytes = bytes, .room = sizeof bytes};
+        struct pt_local_report_step step = {
             .kind = PT_KIND_WRITE_AT, .object = cases[i].object, .place = "a|b.c:3", .at = cases[i].at};
         pt_names_init(&names);
         struct pt_locals *locals =
             pt_locals_new(block, (const struct pt_property *const[]){&props->items[0]}, &finding, &names, &options);
-        pt_told_put_step(&w, &step);
-        pt_told_put_number(&w, 0);
-        pt_told_put_number(&w, 2);
+        pt_local_report_put_step(&w, &step);
+        pt_local_report_put_number(&w, 0);
+        pt_local_report_put_number(&w, 2);
         for (uint64_t k = 0; k < 2; k++) { /* the second one races on another variable of the access */
-            pt_told_put_text(&w, PT_MTTL_TEXT_RACES);
-            pt_told_put_text(&w, "work<int, char>");
-            pt_told_put_number(&w, 1);
-            pt_told_put_value(&w, (struct pt_value){0});
-            pt_told_put_number(&w, 10);
-            struct pt_told_step other = step;
+            pt_local_report_put_text(&w, PT_MTTL_TEXT_RACES);
+            pt_local_report_put_text(&w, "work<int, char>");
+            pt_local_report_put_number(&w, 1);
+            pt_local_report_put_value(&w, (struct pt_value){0});
+            pt_local_report_put_number(&w, 10);
+            struct pt_local_report_step other = step;
             other.at = step.at ? step.at + k : 0;
             other.from = 100;
             other.last = 103;
-            pt_told_put_step(&w, &other);
+            pt_local_report_put_step(&w, &other);
         }
-        pt_locals_take(locals, &(struct pt_told_report){.result = PT_LOCAL_VIOLATED,
-                                                        .thread = "T1",
-                                                        .from = 1,
-                                                        .to = 1,
-                                                        .told = bytes,
-                                                        .told_bytes = w.len,
-                                                        .object = object,
-                                                        .state = line_of,
-                                                        .context = text});
+        pt_locals_take(locals, &(struct pt_local_report_report){.result = PT_LOCAL_VIOLATED,
+                                                                .thread = "T1",
+                                                                .from = 1,
+                                                                .to = 1,
+                                                                .told = bytes,
+                                                                .report_bytes = w.len,
+                                                                .object = object,
+                                                                .state = line_of,
+                                                                .context = text});
         assert_false(w.full);
         assert_string_equal(finding->first.event.object, cases[i].expected);
         assert_string_equal(finding->first.event.loc, "a_b.c:3");
@@ -212,7 +212,7 @@ static void who_has_not_ended_has_not_told_all(void **state)
         for (int k = 0; k < cases[i].count; k++)
             pt_locals_take(
                 locals,
-                &(struct pt_told_report){
+                &(struct pt_local_report_report){
                     .result = cases[i].results[k], .thread = k == 2 ? "T2" : "T1", .from = 4, .to = 4, .told = ""});
         pt_locals_finish(locals, cases[i].lost ? "lost" : NULL);
         assert_int_equal(finding->complete, cases[i].complete);

@@ -1,7 +1,7 @@
 /* Monitors: letters, atoms without a value, modules, explanations. */
 #include <stdio.h>
 
-#include "logic/monitor.h"
+#include "logic/monitor/monitor.h"
 #include "portent-monitor.h"
 #include "trace_util.h"
 

@@ -1,6 +1,6 @@
 /* The compiled form of decentralised properties: validity, damage, growing, and when a step may be skipped. */
 #include "base/mem.h"
-#include "logic/mttl.h"
+#include "logic/mttl/mttl.h"
 #include "trace_util.h"
 
 enum { MAX_THREADS = 8, CAP = 16, MAX_PROPERTIES = 4 };

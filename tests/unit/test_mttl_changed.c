@@ -4,7 +4,7 @@
  * the two apart. And a table of what must not be evaluated, which random computations would not show.
  */
 #include "base/mem.h"
-#include "logic/mttl.h"
+#include "logic/mttl/mttl.h"
 #include "trace_util.h"
 
 enum { PROPERTIES = 3, MOST_THREADS = 6, MOST_VARS = 80, BLOCKS = 6000, STEPS = 60 };

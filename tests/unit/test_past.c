@@ -1,9 +1,9 @@
 /* Past-time formulas: the machine against the definition, its symbolic step, and past put into automata. */
 #include <stdio.h>
 
-#include "logic/monitor.h"
-#include "logic/past.h"
-#include "logic/product.h"
+#include "logic/monitor/monitor.h"
+#include "logic/monitor/past.h"
+#include "logic/monitor/product.h"
 #include "trace_util.h"
 
 enum { PROPS = 3, LETTERS = 1 << PROPS };

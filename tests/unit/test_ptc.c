@@ -1,8 +1,8 @@
 /* The file of `portent compile`, and what threads tell: good ones are taken, others refused without a false step. */
 #include "base/mem.h"
 #include "core/ptc.h"
-#include "core/told.h"
-#include "logic/mttl.h"
+#include "core/local_report.h"
+#include "logic/mttl/mttl.h"
 #include "trace/channel.h"
 #include "trace_util.h"
 
@@ -164,19 +164,19 @@ static void test_told(void **state)
 {
     (void)state;
     char bytes[200];
-    struct pt_told_writer w = {.bytes = bytes, .room = sizeof bytes};
-    struct pt_told_step step = {PT_KIND_ACQ, "p->lock", "a.c:3", 0x1f0, 0x1e0, 0x1f4, pt_value_int(-7)};
-    pt_told_put_step(&w, &step);
-    pt_told_put_number(&w, 42);
-    pt_told_put_value(&w, pt_value_string("abc", 3));
+    struct pt_local_report_writer w = {.bytes = bytes, .room = sizeof bytes};
+    struct pt_local_report_step step = {PT_KIND_ACQ, "p->lock", "a.c:3", 0x1f0, 0x1e0, 0x1f4, pt_value_int(-7)};
+    pt_local_report_put_step(&w, &step);
+    pt_local_report_put_number(&w, 42);
+    pt_local_report_put_value(&w, pt_value_string("abc", 3));
     assert_false(w.full);
     for (size_t cut = 0; cut <= w.len; cut++) {
         char *part = pt_xmalloc(cut + 1), *exact = pt_xrealloc(part, cut ? cut : 1);
         memcpy(exact, bytes, cut);
-        struct pt_told_reader r = {exact, cut, false};
-        struct pt_told_step back = pt_told_step(&r);
-        uint64_t number = pt_told_number(&r);
-        struct pt_value value = pt_told_value(&r);
+        struct pt_local_report_reader r = {exact, cut, false};
+        struct pt_local_report_step back = pt_local_report_step(&r);
+        uint64_t number = pt_local_report_number(&r);
+        struct pt_value value = pt_local_report_value(&r);
         assert_int_equal(r.bad, cut < w.len);
         if (!r.bad) {
             assert_int_equal(back.kind, PT_KIND_ACQ);
@@ -189,8 +189,8 @@ static void test_told(void **state)
     }
     w.room = w.len + 3; /* what does not fit is left out as a whole, and so is the rest */
     size_t before = w.len;
-    pt_told_put_text(&w, "long");
-    pt_told_put_text(&w, "");
+    pt_local_report_put_text(&w, "long");
+    pt_local_report_put_text(&w, "");
     assert_true(w.full && w.len == before);
 }
 

@@ -461,15 +461,15 @@ static void test_stream_tells_what_changed(void **state)
     struct pt_buf buf;
     pt_buf_init(&buf);
     water.finding.how = PT_HOW_OBSERVED;
-    struct pt_told told = {&water.finding, PT_HOW_PREDICTED, 7, 11};
-    pt_report_text_again(&water.finding, &told, &plain, &buf);
+    struct pt_pending_report told = {&water.finding, PT_HOW_PREDICTED, 7, 11};
+    pt_report_text_later(&water.finding, &told, &plain, &buf);
     assert_contains(buf.text,
                     "and later your run itself broke\n  it.\nSUMMARY: portent: observed violation of 'valve'");
     assert_null(strstr(buf.text, "Explored"));
     pt_buf_release(&buf);
     told.how = PT_HOW_OBSERVED;
     told.states = 10;
-    pt_report_text_again(&water.finding, &told, &plain, &buf);
+    pt_report_text_later(&water.finding, &told, &plain, &buf);
     assert_string_equal(buf.text, "Property 'valve' is violated, as reported above. Explored in the end: 7 levels,\n"
                                   "  11 states, 6 runs over 6 relevant events.\n");
     pt_buf_release(&buf);

@@ -3,7 +3,7 @@
  * are visible.
  */
 #include "hooks.h"
-#include "runtime/violation.h"
+#include "runtime/local/violation.h"
 
 #include <pthread.h>
 #include <setjmp.h>

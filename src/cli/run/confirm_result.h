@@ -1,0 +1,32 @@
+/* Confirming findings by running the program again: the part that `confirm` and `run --confirm` share. */
+#ifndef PT_CLI_RUN_CONFIRM_RESULT_H
+#define PT_CLI_RUN_CONFIRM_RESULT_H
+
+#include "cli/run/replay.h"
+
+enum { PT_CONFIRM_SECONDS = 10 }; /* how long a step may take, unless --timeout says otherwise */
+#define PT_OPTION_TIMEOUT                                                                                              \
+    {                                                                                                                  \
+        "timeout", 0, "SECONDS", NULL,                                                                                 \
+            "when confirming, how long the program may take for one step, and to end afterwards (default: 10)"         \
+    }
+
+struct pt_confirm_counts {
+    uint32_t confirmed, not_reproduced, refused;
+};
+
+/*
+ * Runs the program once for each predicted violation of the result that counts (and has this name and id, where they
+ * are given), tells on standard error how it went unless it is to be quiet, and notes it in the findings. An error is
+ * one of the first run that cannot take place.
+ */
+struct pt_confirm {
+    struct pt_replay_options replay;
+    struct pt_style style;
+    bool quiet;
+    const char *name, *id; /* NULL: any */
+};
+enum pt_status pt_confirm_result(const struct pt_confirm *confirm, struct pt_result *result,
+                                 struct pt_confirm_counts *ret_counts, struct pt_err *err) PT_WARN_UNUSED;
+
+#endif

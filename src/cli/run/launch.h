@@ -1,0 +1,39 @@
+/* Starting a program under observation, passing signals on to it, and learning how it ended. */
+#ifndef PT_CLI_RUN_LAUNCH_H
+#define PT_CLI_RUN_LAUNCH_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "trace/channel.h"
+
+enum { PT_EXIT_CANNOT_RUN = 126, PT_EXIT_NOT_FOUND = 127, PT_EXIT_SIGNAL = 128 }; /* as a shell has them */
+
+/* The file that `name` stands for, searched in PATH as a shell does; the caller frees it. NULL: *ret_exit tells why. */
+char *pt_launch_find(const char *name, int *ret_exit, struct pt_err *err);
+
+struct pt_launched {
+    pid_t program;
+    struct pt_channel_reader *reader; /* tells which of its children is observed in its place */
+    pid_t guard;
+    int guard_pipe; /* closing it ends the guard */
+};
+
+/*
+ * Starts the program with the channel. From then on signals that someone sends to this process are sent on to the
+ * program; those of the terminal reach it anyway, and do nothing here. A guard process waits for the end of this one,
+ * however it comes, and then tells the program that nobody reads any more.
+ */
+enum pt_status pt_launch(const char *path, const char *const *arguments, struct pt_channel_reader *reader,
+                         struct pt_launched *ret_launched, struct pt_err *err) PT_WARN_UNUSED;
+/* Before pt_launch: children whose parents end become ours, so that their ends are seen. */
+void pt_launch_adopt(void);
+/* To the program, or to the child that is observed in its place. */
+void pt_launch_kill(const struct pt_launched *launched, int number);
+/* Has the program ended, and the child that is observed in its place? It stays a zombie until pt_launch_end. */
+bool pt_launch_is_over(const struct pt_launched *launched);
+/* The program's exit status as a shell gives it: 128 + the signal's number when one killed it. */
+int pt_launch_end(struct pt_launched *launched);
+
+#endif

@@ -1,0 +1,32 @@
+/* One more run of a program, held to the order of a predicted violation: was it right? */
+#ifndef PT_CLI_RUN_REPLAY_H
+#define PT_CLI_RUN_REPLAY_H
+
+#include "cli/run/session.h"
+
+struct pt_replay_options {
+    const char *program;          /* its file */
+    const char *const *arguments; /* then NULL */
+    const char *const *modules;   /* libraries that it opens later, then NULL; may be NULL */
+    const char *properties;       /* where the property stands, NULL: where the finding says */
+    bool foreign;                 /* it is not known that the finding is about a run of this program */
+    uint64_t patience;            /* nanoseconds that may pass without a step */
+    uint32_t automaton_limit;     /* 0: the usual one */
+    const struct pt_settings *settings;
+};
+
+struct pt_replay_outcome {
+    bool confirmed;
+    bool interrupted; /* by SIGINT: whoever asked for it wants no further runs */
+    char *reason;     /* not confirmed: why; the caller frees it */
+    char *broke;      /* confirmed: the event that broke the property, in words; NULL: the initial state did */
+    uint32_t played;  /* steps that happened in the order of the schedule */
+};
+
+/* Can this finding be confirmed at all? Otherwise why not, as the end of a sentence. */
+const char *pt_replay_refusal(const struct pt_finding *finding);
+/* PT_EINPUT: the property cannot be loaded, or the program is not the one (or not instrumented). */
+enum pt_status pt_replay(const struct pt_finding *finding, const struct pt_replay_options *options,
+                         struct pt_replay_outcome *ret_outcome, struct pt_err *err) PT_WARN_UNUSED;
+
+#endif

@@ -1,0 +1,248 @@
+#include "cli/run/resolve.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "logic/monitor/monitor.h"
+#include "base/suggest.h"
+
+/* Puts the error where the property names the variable or event. */
+static void place_error(struct pt_err *err, const struct pt_property *property, uint32_t var, uint32_t event)
+{
+    if (!property)
+        return;
+    uint32_t line = property->line, column = property->column;
+    for (uint32_t a = property->atom_count; a-- > 0;) {
+        const struct pt_atom *atom = &property->atoms[a];
+        bool here = event != PT_NONE && atom->event == event;
+        for (uint32_t v = 0; v < atom->var_count && event == PT_NONE; v++)
+            here |= atom->vars[v] == var;
+        if (here && atom->line) {
+            line = atom->line;
+            column = atom->column;
+        }
+    }
+    snprintf(err->file, sizeof err->file, "%s", property->file);
+    err->line = line;
+    err->column = column;
+}
+
+/* Names that may have been meant: those that end in the same word, or the nearest one, or the one whose last word is
+ * nearest. */
+struct near {
+    struct pt_strtab names; /* the program's own come first */
+    const char *word;
+    struct pt_suggest suggest, words;
+    const char *by_word; /* the name whose last word words.best is */
+    struct pt_buf same;
+    uint32_t same_count;
+};
+
+static const char *last_word(const char *name)
+{
+    const char *word = name;
+    for (const char *c = name; *c; c++) {
+        if (*c == '.' || *c == ':')
+            word = c + 1;
+    }
+    return word;
+}
+
+static void offer(void *context, const char *name)
+{
+    enum { MAX_SAME = 4 };
+    struct near *near = context;
+    uint32_t before = near->names.count, id = pt_strtab_intern(&near->names, name, strlen(name));
+    if (id < before) /* seen already */
+        return;
+    const char *kept = pt_strtab_text(&near->names, id);
+    pt_suggest_offer(&near->suggest, kept);
+    const char *best = near->words.best;
+    pt_suggest_offer(&near->words, last_word(kept));
+    if (near->words.best != best)
+        near->by_word = kept;
+    if (strcmp(last_word(kept), last_word(near->word)) == 0 && near->same_count++ < MAX_SAME)
+        pt_buf_printf(&near->same, "%s'%s'", near->same_count > 1 ? ", " : "", kept);
+}
+
+/* Nothing is near: the first few, so that the user sees what names look like. */
+static void hint_some(const struct pt_strtab *names, struct pt_err *err)
+{
+    enum { MAX_SHOWN = 6 };
+    struct pt_buf list;
+    pt_buf_init(&list);
+    for (uint32_t i = 0; i < names->count && i < MAX_SHOWN; i++)
+        pt_buf_printf(&list, "%s%s", i ? ", " : "", pt_strtab_text(names, i));
+    pt_err_hint(err, "there are %s%s", list.text, names->count > MAX_SHOWN ? ", ..." : "");
+    pt_buf_release(&list);
+}
+
+static void offer_text(void *context, const char *text)
+{
+    pt_suggest_offer(context, text);
+}
+
+static void hint_near(struct pt_debuginfo *info, const char *path, bool local, struct pt_err *err)
+{
+    struct near near = {.word = path};
+    struct pt_suggest texts; /* names that the program gives itself */
+    pt_strtab_init(&near.names);
+    pt_buf_init(&near.same);
+    pt_suggest_init(&near.suggest, path, strlen(path));
+    pt_suggest_init(&near.words, last_word(path), strlen(last_word(path)));
+    pt_debuginfo_near(info, path, offer, &near);
+    pt_suggest_init(&texts, path, strlen(path));
+    pt_debuginfo_texts(info, local ? "portent_internal" : "portent_watch", offer_text, &texts);
+    if (near.same_count)
+        pt_err_hint(err, "did you mean %s?", near.same.text);
+    else if (near.suggest.best)
+        pt_err_hint(err, "did you mean '%s'?", near.suggest.best);
+    else if (near.by_word)
+        pt_err_hint(err, "did you mean '%s'?", near.by_word);
+    else if (texts.best)
+        pt_err_hint(err, "did you mean '%s'?", texts.best);
+    else if (near.names.count && !pt_debuginfo_knows(info, path))
+        hint_some(&near.names, err);
+    pt_strtab_release(&near.names);
+    pt_buf_release(&near.same);
+}
+
+/* `balance#2` is the second object that was named balance. */
+static bool may_be_watched(struct pt_debuginfo *info, const char *name, bool local)
+{
+    char *plain = pt_xstrdup(name);
+    plain[strcspn(plain, "#")] = '\0';
+    bool may = *plain && !pt_debuginfo_knows(info, plain) &&
+               (pt_debuginfo_may_pass(info, "portent_watch", plain) ||
+                (local && pt_debuginfo_may_pass(info, "portent_internal", name)));
+    free(plain);
+    return may;
+}
+
+enum pt_status pt_resolve_var(struct pt_resolved *resolved, struct pt_debuginfo *info, const struct pt_varref *var,
+                              bool local, struct pt_err *err)
+{
+    for (uint32_t i = 0; i < resolved->var_count; i++) {
+        if (strcmp(resolved->vars[i].name, var->target) == 0) {
+            resolved->vars[i].quiet &= local;
+            return PT_OK;
+        }
+    }
+    size_t file_len = strlen(var->target) - strlen(var->path);
+    char *file = file_len ? pt_xstrdup(var->target) : NULL;
+    if (file)
+        file[file_len - 1] = '\0'; /* the colon */
+    struct pt_variable found;
+    enum pt_status status = pt_debuginfo_find(info, file, var->path, &found, err);
+    if (status == PT_OK) {
+        struct pt_channel_var watched = {var->target,      found.module,   found.offset, found.size, found.type,
+                                         found.bit_offset, found.bit_size, local,        0};
+        PT_PUSH(resolved->vars, resolved->var_count, resolved->var_cap, watched);
+    } else if (!file && may_be_watched(info, var->path, local)) {
+        status = PT_OK;
+    } else if (!err->hint[0]) {
+        hint_near(info, var->path, local, err);
+    }
+    free(file);
+    return status;
+}
+
+enum pt_status pt_resolve_text(struct pt_debuginfo *info, const char *function, const char *what, const char *name,
+                               struct pt_err *err)
+{
+    struct pt_suggest suggest;
+    if (pt_debuginfo_may_pass(info, function, name))
+        return PT_OK;
+    (void)pt_err_set(err, PT_EINPUT, "the program has no %s '%s': it never calls %s with that name", what, name,
+                     function);
+    pt_suggest_init(&suggest, name, strlen(name));
+    pt_debuginfo_texts(info, function, offer_text, &suggest);
+    if (suggest.best)
+        pt_err_hint(err, "did you mean '%s'?", suggest.best);
+    else
+        pt_err_hint(err, "a library that the program opens later can be named with --module");
+    return PT_EINPUT;
+}
+
+static enum pt_status resolve_event(struct pt_resolved *resolved, struct pt_debuginfo *info, const char *event,
+                                    struct pt_err *err)
+{
+    for (uint32_t i = 0; i < resolved->event_count; i++) {
+        if (strcmp(resolved->events[i], event) == 0)
+            return PT_OK;
+    }
+    enum pt_status status = pt_resolve_text(info, "portent_event", "user event", event, err);
+    if (status == PT_OK)
+        PT_PUSH(resolved->events, resolved->event_count, resolved->event_cap, event);
+    return status;
+}
+
+bool pt_resolve_needed(const struct pt_analyse *analyse)
+{
+    for (uint32_t i = 0; i < analyse->input_count; i++) {
+        uint32_t vars = 0, events = 0;
+        if (analyse->inputs[i].monitor) {
+            pt_monitor_vars(analyse->inputs[i].monitor, &vars);
+            pt_monitor_events(analyse->inputs[i].monitor, &events);
+        }
+        const struct pt_property *property = analyse->inputs[i].property;
+        if (vars || events || (property && property->kind == PT_KIND_MTTL))
+            return true;
+    }
+    return false;
+}
+
+static enum pt_status resolve_input(struct pt_resolved *resolved, struct pt_debuginfo *info,
+                                    const struct pt_analysis_input *input, struct pt_err *err)
+{
+    uint32_t var_count, event_count;
+    const struct pt_varref *vars = pt_monitor_vars(input->monitor, &var_count);
+    const char *const *events = pt_monitor_events(input->monitor, &event_count);
+    for (uint32_t v = 0; v < var_count; v++) {
+        enum pt_status status = pt_resolve_var(resolved, info, &vars[v], false, err);
+        if (status != PT_OK) {
+            place_error(err, input->property, v, PT_NONE);
+            return status;
+        }
+    }
+    for (uint32_t e = 0; e < event_count; e++) {
+        enum pt_status status = resolve_event(resolved, info, events[e], err);
+        if (status != PT_OK) {
+            place_error(err, input->property, PT_NONE, e);
+            return status;
+        }
+    }
+    return PT_OK;
+}
+
+enum pt_status pt_resolve(const struct pt_analyse *analyse, struct pt_debuginfo *info, struct pt_resolved *ret_resolved,
+                          struct pt_err *err)
+{
+    struct pt_resolved resolved = {0};
+    for (uint32_t i = 0; i < analyse->input_count; i++) {
+        if (!analyse->inputs[i].monitor)
+            continue;
+        enum pt_status status = resolve_input(&resolved, info, &analyse->inputs[i], err);
+        if (status != PT_OK) {
+            pt_resolved_release(&resolved);
+            return status;
+        }
+    }
+    enum pt_status status = pt_resolve_locals(analyse, info, &resolved, err);
+    if (status != PT_OK) {
+        pt_resolved_release(&resolved);
+        return status;
+    }
+    *ret_resolved = resolved;
+    return PT_OK;
+}
+
+void pt_resolved_release(struct pt_resolved *resolved)
+{
+    free(resolved->vars);
+    free(resolved->events);
+    free(resolved->block);
+    free(resolved->functions);
+    *resolved = (struct pt_resolved){0};
+}

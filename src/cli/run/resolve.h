@@ -1,0 +1,44 @@
+/* The names that properties use, looked up in a program before it starts. */
+#ifndef PT_CLI_RUN_RESOLVE_H
+#define PT_CLI_RUN_RESOLVE_H
+
+#include "cli/common/analyse.h"
+#include "trace/channel.h"
+#include "trace/debuginfo.h"
+
+struct pt_resolved {
+    struct pt_channel_var *vars; /* names live as long as the properties, modules as long as the debuginfo */
+    uint32_t var_count;
+    size_t var_cap;
+    const char **events;
+    uint32_t event_count;
+    size_t event_cap;
+    /* Decentralised properties, in the order of the inputs: their block (NULL: there are none), and the functions that
+     * threads may be named after. */
+    struct pt_mttl *block;
+    struct pt_channel_name *functions;
+    uint32_t function_count;
+    size_t function_cap;
+};
+
+/*
+ * Every variable and user event of the monitors, each once. An unknown or ambiguous one is PT_EINPUT at the property's
+ * place, with the nearest candidates. A variable that is not in the program but whose name is a text constant of it may
+ * be an object given to portent_watch, and is left for the program to name; in a decentralised property also a
+ * variable of threads' own, given to portent_internal.
+ */
+enum pt_status pt_resolve(const struct pt_analyse *analyse, struct pt_debuginfo *info, struct pt_resolved *ret_resolved,
+                          struct pt_err *err) PT_WARN_UNUSED;
+void pt_resolved_release(struct pt_resolved *resolved);
+/* The parts of it in resolve_local.c. */
+enum pt_status pt_resolve_var(struct pt_resolved *resolved, struct pt_debuginfo *info, const struct pt_varref *var,
+                              bool local, struct pt_err *err) PT_WARN_UNUSED;
+/* May `name` be given to this function of portent.h? `what` it would name. */
+enum pt_status pt_resolve_text(struct pt_debuginfo *info, const char *function, const char *what, const char *name,
+                               struct pt_err *err) PT_WARN_UNUSED;
+enum pt_status pt_resolve_locals(const struct pt_analyse *analyse, struct pt_debuginfo *info,
+                                 struct pt_resolved *resolved, struct pt_err *err) PT_WARN_UNUSED;
+/* Do the monitors name anything at all? */
+bool pt_resolve_needed(const struct pt_analyse *analyse);
+
+#endif

@@ -1,0 +1,105 @@
+/*
+ * Threads become roles, by name, since their numbers differ from run to run. Each step of the witness is an entry; it
+ * needs the latest earlier step of another thread that it causally follows, which the clocks tell where the finding has
+ * them. Under a bounded window the witness begins late: the clock of a thread's first event after that place tells how
+ * many it had before. Cost: linear in the witness, with a factor of at most FAR.
+ */
+#include "cli/run/schedule.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+enum { FAR = 4096 }; /* a cause that lies further back needs no waiting for */
+
+uint32_t pt_schedule_role(const struct pt_schedule *s, const char *thread)
+{
+    for (uint32_t i = 0; i < s->role_count; i++) {
+        if (strcmp(s->roles[i], thread) == 0)
+            return i;
+    }
+    return PT_NONE;
+}
+
+static uint32_t add_role(struct pt_schedule *s, const char *thread)
+{
+    uint32_t role = pt_schedule_role(s, thread);
+    if (role != PT_NONE)
+        return role;
+    PT_PUSH(s->roles, s->role_count, s->role_cap, thread);
+    return s->role_count - 1;
+}
+
+static bool is_user(const struct pt_step *step)
+{
+    return strcmp(step->op, "event") == 0;
+}
+
+static uint32_t object_of(const struct pt_step *step, const struct pt_resolved *resolved)
+{
+    for (uint32_t i = 0; is_user(step) && i < resolved->event_count; i++) {
+        if (strcmp(resolved->events[i], step->object) == 0)
+            return i;
+    }
+    for (uint32_t i = 0; !is_user(step) && i < resolved->var_count; i++) {
+        if (strcmp(resolved->vars[i].name, step->object) == 0)
+            return i;
+    }
+    return PT_GATE_ANY_OBJECT;
+}
+
+static uint32_t needs_of(const struct pt_finding *finding, uint32_t at)
+{
+    const struct pt_step *step = &finding->witness[at];
+    for (uint32_t i = at; i-- > 0 && step->clock && at - i <= FAR;) {
+        const struct pt_step *earlier = &finding->witness[i];
+        if (earlier->thread_index != step->thread_index && earlier->clock &&
+            earlier->clock[earlier->thread_index] <= step->clock[earlier->thread_index])
+            return (uint32_t)finding->witness_from + i + 1;
+    }
+    for (uint32_t t = 0; t < finding->thread_count && step->clock; t++) {
+        if (t != step->thread_index && step->clock[t])
+            return (uint32_t)finding->witness_from;
+    }
+    return 0;
+}
+
+/* Events that each thread had before the witness begins; nothing is known of threads that have none after it. */
+static void count_before(struct pt_schedule *s, const struct pt_finding *finding)
+{
+    for (uint32_t r = 0; r < s->role_count; r++)
+        s->before[r] = (uint32_t)finding->witness_from;
+    for (uint32_t i = finding->actual_count; i-- > 0 && finding->witness_from;) {
+        const struct pt_step *step = &finding->actual[i];
+        if (step->clock)
+            s->before[pt_schedule_role(s, step->thread)] = step->clock[step->thread_index] - 1;
+    }
+}
+
+void pt_schedule_init(struct pt_schedule *s, const struct pt_finding *finding, const struct pt_resolved *resolved)
+{
+    *s = (struct pt_schedule){0};
+    s->entries = pt_xcalloc((size_t)finding->witness_count + 1, sizeof *s->entries);
+    for (uint32_t i = 0; i < finding->witness_count; i++) {
+        const struct pt_step *step = &finding->witness[i];
+        s->entries[i] = (struct pt_gate_entry){add_role(s, step->thread), is_user(step), object_of(step, resolved),
+                                               needs_of(finding, i)};
+    }
+    for (uint32_t i = 0; i < finding->actual_count; i++)
+        add_role(s, finding->actual[i].thread);
+    s->before = pt_xcalloc((size_t)s->role_count + 1, sizeof *s->before);
+    count_before(s, finding);
+    s->gate = (struct pt_channel_gate){.entries = s->entries,
+                                       .count = finding->witness_count,
+                                       .from = (uint32_t)finding->witness_from,
+                                       .before = s->before,
+                                       .role_count = s->role_count};
+}
+
+void pt_schedule_release(struct pt_schedule *s)
+{
+    free(s->entries);
+    free(s->before);
+    free(s->roles);
+}

@@ -1,0 +1,347 @@
+/*
+ * One observed run of a program, in three steps: its names are looked up and the channel is made; it runs while the
+ * analysis reads its events; the analysis is finished. The second step takes as long as the program does and a moment
+ * more; memory is the engine's.
+ */
+#include "cli/run/session.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "cli/common/prefix.h"
+#include "cli/common/diag.h"
+#include "cli/common/interrupt.h"
+#include "cli/run/launch.h"
+#include "cli/run/warn.h"
+#include "cli/run/settings.h"
+#include "report/words.h"
+
+enum {
+    RING_BYTES = 1 << 19, /* per thread; a busy one writes all of it, which counts as memory of the program */
+    RING_MAX = 1024,
+    SHORTEST_WAIT = 50 * 1000, /* nanoseconds, doubled up to the longest as long as nothing comes */
+    LONGEST_WAIT = 10 * 1000 * 1000,
+    FOLLOW_ROUNDS = 256,                /* events after which a follower looks, even if more are there */
+    HALT_PATIENCE = 2000 * 1000 * 1000, /* how long a program may take to end by itself when it is told to */
+};
+
+/* --- before the program starts --- */
+
+/* A property that cannot be checked is known before the program runs: then it need not. */
+static enum pt_status check_inputs(const struct pt_session *session, struct pt_err *err)
+{
+    for (uint32_t i = 0; i < session->analyse.input_count; i++) {
+        const struct pt_analysis_input *input = &session->analyse.inputs[i];
+        if (input->message)
+            return pt_err_at(err, PT_EINPUT, input->property->file, input->property->line, input->property->column,
+                             "property '%s' cannot be checked: %s", input->property->name, input->message);
+    }
+    return PT_OK;
+}
+
+enum pt_status pt_session_resolve(struct pt_session *session, struct pt_err *err)
+{
+    struct pt_debuginfo_options options = {.library_path = getenv("LD_LIBRARY_PATH"), .modules = session->modules};
+    enum pt_status status = check_inputs(session, err);
+    if (status != PT_OK)
+        return status;
+    status = pt_debuginfo_open(session->program, &options, &session->info, err);
+    if (status != PT_OK) {
+        session->info = NULL;
+        /* A script, say: without properties nobody has to know its names. */
+        return pt_resolve_needed(&session->analyse) ? status : PT_OK;
+    }
+    return pt_resolve(&session->analyse, session->info, &session->resolved, err);
+}
+
+enum pt_status pt_session_preload(struct pt_session *session, struct pt_err *err)
+{
+    const char *before = getenv("LD_PRELOAD");
+    if (session->resolved.var_count)
+        return pt_err_set(err, PT_EUSAGE, "'%s' is a variable, and --preload sees no memory accesses",
+                          session->resolved.vars[0].name);
+    char *runtime = pt_prefix_shared_runtime();
+    if (!runtime)
+        return pt_err_set(err, PT_EIO, "cannot find libportent-rt.so beside the program");
+    enum pt_status status = PT_OK;
+    if (strpbrk(runtime, ": "))
+        status = pt_err_set(err, PT_EIO, "'%s' cannot be preloaded: its path has a space or a colon", runtime);
+    struct pt_buf value;
+    pt_buf_init(&value);
+    pt_buf_printf(&value, "%s%s%s", runtime, before && *before ? ":" : "", before ? before : "");
+    if (status == PT_OK && setenv("LD_PRELOAD", value.text, 1) != 0)
+        status = pt_err_set(err, PT_EIO, "cannot set LD_PRELOAD: %s", strerror(errno));
+    pt_buf_release(&value);
+    free(runtime);
+    return status;
+}
+
+static const char *function_name(void *context, uint64_t start, uint64_t module_base)
+{
+    struct pt_session *session = context;
+    const char *file = pt_channel_module(session->reader, module_base);
+    if (!session->info || (file && !pt_debuginfo_loaded(session->info, file, module_base)))
+        return NULL;
+    return pt_debuginfo_function(session->info, start, module_base);
+}
+
+static bool place_name(void *context, const char *file, uint64_t offset, bool whole, struct pt_placed *ret_placed)
+{
+    struct pt_session *session = context;
+    struct pt_variable variable;
+    if (!pt_debuginfo_at(session->info, file, offset, whole, &ret_placed->name, &variable))
+        return false;
+    ret_placed->offset = variable.offset;
+    ret_placed->size = variable.size;
+    ret_placed->type = variable.type;
+    return true;
+}
+
+/* The threads evaluate decentralised properties themselves. For `check` to do so on what is recorded it needs all their
+ * events, and what each knows of the others': so all are counted, unless everything is recorded and says it by itself.
+ */
+static uint32_t what_to_keep(const struct pt_session *session)
+{
+    bool all = session->resolved.block && session->writer && !(session->keep & PT_KEEP_ALL);
+    return session->keep | (all ? PT_KEEP_ALL | PT_KEEP_CLOCKS : 0);
+}
+
+static const char *told_object(void *context, const struct pt_local_report_step *step, struct pt_value *ret_value)
+{
+    struct pt_session *session = context;
+    return pt_channel_report_object(session->reader, step, ret_value);
+}
+
+static uint64_t told_state(void *context, const char *thread, uint64_t state, const struct pt_local_report_step *step)
+{
+    struct pt_session *session = context;
+    return pt_channel_report_state(session->reader, thread, state, step);
+}
+
+static void take_local(void *context, const struct pt_channel_local *local)
+{
+    struct pt_session *session = context;
+    struct pt_local_report_report report = {.property = local->property,
+                                            .result = local->result,
+                                            .thread = local->thread,
+                                            .from = local->from,
+                                            .to = local->to,
+                                            .told = local->told,
+                                            .report_bytes = local->report_bytes,
+                                            .object = told_object,
+                                            .state = told_state,
+                                            .context = session};
+    if (session->analysis)
+        pt_analysis_reported(session->analysis, &report);
+}
+
+/* The program's threads act on violations themselves, so they know what is set aside. */
+static void list_suppressions(const struct pt_session *session, struct pt_buf *buf)
+{
+    const struct pt_suppressions *list = &session->analyse.triage.suppressions;
+    for (uint32_t i = 0; i < list->count; i++)
+        pt_buf_printf(buf, "%s\n", list->items[i].text);
+}
+
+enum pt_status pt_session_open(struct pt_session *session, struct pt_err *err)
+{
+    uint32_t keep = what_to_keep(session);
+    struct pt_buf suppressions;
+    pt_buf_init(&suppressions);
+    list_suppressions(session, &suppressions);
+    struct pt_channel_setup setup = {.vars = session->resolved.vars,
+                                     .var_count = session->resolved.var_count,
+                                     .events = session->resolved.events,
+                                     .event_count = session->resolved.event_count,
+                                     .options = getenv(PT_OPTIONS_ENV),
+                                     .suppressions = suppressions.text,
+                                     .keep = keep,
+                                     .block = session->resolved.block,
+                                     .functions = session->resolved.functions,
+                                     .function_count = session->resolved.function_count,
+                                     .gate = session->gate,
+                                     .on_full = session->on_full,
+                                     .ring_bytes = RING_BYTES,
+                                     .ring_max = RING_MAX};
+    enum pt_status status = pt_channel_create(&setup, &session->names, &session->reader, err);
+    pt_buf_release(&suppressions);
+    if (status == PT_OK)
+        pt_channel_set_function(session->reader, function_name, session);
+    if (status == PT_OK)
+        pt_channel_set_local(session->reader, take_local, session);
+    if (status == PT_OK && session->info)
+        pt_channel_set_place(session->reader, place_name, session);
+    return status;
+}
+
+/* --- while it runs --- */
+
+static void take(struct pt_session *session, const struct pt_event *event)
+{
+    struct pt_err err;
+    if (session->writer && pt_writer_add(session->writer, event, &err) != PT_OK) {
+        pt_session_complain(session, &err);
+        (void)!pt_writer_close(session->writer, &err); /* said already */
+        session->writer = NULL;
+    }
+    if (session->follower.event)
+        session->follower.event(session->follower.context, event);
+    if (!session->nonsense && pt_analysis_event(session->analysis, event, &err) != PT_OK) {
+        session->nonsense = true;
+        pt_session_complain(session, &err);
+    }
+}
+
+static void note_found(void *context, const struct pt_finding *finding)
+{
+    struct pt_session_output *output = context;
+    output->violated |= !pt_triage_suppresses(output->output.options->triage, finding);
+    if (output->found)
+        output->found(context, finding);
+}
+
+static void note_observed(void *context, const struct pt_finding *finding, const struct pt_step *step)
+{
+    struct pt_session_output *output = context;
+    output->violated |= !pt_triage_may_suppress(output->output.options->triage, finding);
+    if (output->observed)
+        output->observed(context, finding, step);
+}
+
+static void begin_output(struct pt_session *session)
+{
+    struct pt_session_output *output = &session->output;
+    struct pt_analysis_options *engine = &session->analyse.engine;
+    *output = (struct pt_session_output){0};
+    pt_output_begin(&output->output, &session->output_options, false, engine);
+    output->found = engine->found;
+    output->observed = engine->observed;
+    engine->found = note_found;
+    engine->observed = note_observed;
+}
+
+/* halt_on_error: the program is asked to end, and later made to. *since is when it was asked, 0: not yet. */
+static void halt(const struct pt_launched *launched, uint64_t *since)
+{
+    uint64_t now = pt_progress_now();
+    if (!*since) {
+        *since = now;
+        pt_launch_kill(launched, SIGTERM);
+    } else if (now - *since > HALT_PATIENCE) {
+        pt_launch_kill(launched, SIGKILL);
+    }
+}
+
+static void observe(struct pt_session *session, const struct pt_launched *launched)
+{
+    const struct pt_session_follower *follower = &session->follower;
+    uint64_t wait = SHORTEST_WAIT, halted = 0;
+    bool over = false, stop = false;
+    for (uint32_t round = 0;; round++) {
+        struct pt_event event;
+        if (((session->settings.halt_on_error && session->output.violated) || stop) && !over)
+            halt(launched, &halted);
+        if (follower->tick && (wait > SHORTEST_WAIT || round % FOLLOW_ROUNDS == 0))
+            stop |= follower->tick(follower->context, pt_progress_now());
+        if (pt_channel_ready(session->reader, &event) ||
+            pt_channel_next(session->reader, pt_progress_now(), &event) == PT_CHANNEL_EVENT) {
+            take(session, &event);
+            wait = SHORTEST_WAIT;
+        } else if (over) {
+            return;
+        } else if (pt_launch_is_over(launched)) {
+            pt_channel_set_ended(session->reader);
+            over = true;
+        } else {
+            pt_channel_wait(session->reader, wait);
+            wait = wait * 2 < LONGEST_WAIT ? wait * 2 : LONGEST_WAIT;
+        }
+    }
+}
+
+/* What is watched, for verbosity=1. */
+static void introduce(const struct pt_session *session, pid_t process)
+{
+    fprintf(stderr, "portent: process %ld is observed: %u variable%s, %u user event%s%s\n", (long)process,
+            session->resolved.var_count, pt_words_plural(session->resolved.var_count), session->resolved.event_count,
+            pt_words_plural(session->resolved.event_count), session->writer ? ", recorded" : "");
+    for (uint32_t i = 0; i < session->resolved.var_count; i++) {
+        const struct pt_channel_var *var = &session->resolved.vars[i];
+        fprintf(stderr, "portent: %s: %u bytes at 0x%" PRIx64 " of %s\n", var->name, var->size, var->offset,
+                var->module ? var->module : session->program);
+    }
+}
+
+enum pt_status pt_session_run(struct pt_session *session, const char *const *arguments, struct pt_err *err)
+{
+    struct pt_launched launched;
+    if (session->settings.follow_fork)
+        pt_launch_adopt();
+    enum pt_status status = pt_launch(session->program, arguments, session->reader, &launched, err);
+    if (status != PT_OK)
+        return status;
+    pt_settings_open_log(&session->settings, launched.program);
+    begin_output(session);
+    if (session->settings.verbosity > 0)
+        introduce(session, launched.program);
+    session->analyse.engine.block = session->resolved.block;
+    session->analysis = pt_analysis_new(&session->names, session->analyse.inputs, session->analyse.input_count,
+                                        &session->analyse.engine);
+    observe(session, &launched);
+    session->program_status = pt_launch_end(&launched);
+    pt_interrupt_catch();
+    return PT_OK;
+}
+
+void pt_session_finish(struct pt_session *session, struct pt_result *ret_result)
+{
+    struct pt_buf lost;
+    pt_buf_init(&lost);
+    bool incomplete = pt_session_losses(session, &lost);
+    session->output.output.trace_ended = true;
+    pt_session_warn(session, &lost);
+    pt_analysis_finish(session->analysis, incomplete ? lost.text : NULL);
+    ret_result->findings = pt_analysis_findings(session->analysis, &ret_result->count);
+    pt_analysis_counts(session->analysis, &ret_result->events, &ret_result->threads);
+    pt_buf_release(&lost);
+}
+
+void pt_session_init(struct pt_session *session, const struct pt_settings *settings)
+{
+    char color[8];
+    *session = (struct pt_session){0};
+    pt_names_init(&session->names);
+    pt_analyse_init(&session->analyse, PT_SESSION_WINDOW, PT_SESSION_LOOKAHEAD, NULL);
+    if (settings)
+        session->settings = *settings;
+    else
+        pt_settings_load(&session->settings);
+    if (pt_span_is(session->settings.color, "auto") && !pt_span_is(session->settings.log_path, "stderr"))
+        session->settings.color = (struct pt_span){"never", 5};
+    snprintf(color, sizeof color, "%.*s", (int)session->settings.color.len, session->settings.color.at);
+    session->output_options = (struct pt_output_options){.stream = true,
+                                                         .on_stderr = true,
+                                                         .style = pt_analyse_style(STDERR_FILENO, color),
+                                                         .triage = &session->analyse.triage};
+}
+
+void pt_session_release(struct pt_session *session)
+{
+    struct pt_err err;
+    if (session->writer)
+        (void)!pt_writer_close(session->writer, &err); /* an error was told already */
+    pt_analysis_free(session->analysis);
+    pt_channel_free(session->reader);
+    pt_resolved_release(&session->resolved);
+    pt_debuginfo_free(session->info);
+    pt_analyse_release(&session->analyse);
+    pt_names_release(&session->names);
+    free(session->modules);
+    free(session->program);
+}

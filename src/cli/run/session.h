@@ -1,0 +1,70 @@
+/* One observed run of a program: what `run` does, and `confirm` once per finding. */
+#ifndef PT_CLI_RUN_SESSION_H
+#define PT_CLI_RUN_SESSION_H
+
+#include "cli/common/analyse.h"
+#include "cli/common/output.h"
+#include "cli/run/resolve.h"
+#include "core/settings.h"
+#include "trace/channel.h"
+#include "trace/debuginfo.h"
+#include "trace/writer.h"
+
+enum { PT_SESSION_WINDOW = 64, PT_SESSION_LOOKAHEAD = 256 }; /* as long as nobody asks for others */
+
+/* The output, which is the context of the engine's callbacks, and its own callbacks behind ours. */
+struct pt_session_output {
+    struct pt_output output; /* first */
+    void (*found)(void *context, const struct pt_finding *finding);
+    void (*observed)(void *context, const struct pt_finding *finding, const struct pt_step *step);
+    bool violated; /* something was found */
+};
+
+/* Someone who follows the run closely; all may be NULL. */
+struct pt_session_follower {
+    void *context;
+    void (*event)(void *context, const struct pt_event *event);
+    /* Now and then, at least every 10 ms or so; true: the program is to end, asked first and made to later. */
+    bool (*tick)(void *context, uint64_t now);
+};
+
+struct pt_session {
+    /* What is asked for. */
+    struct pt_settings settings; /* PORTENT_OPTIONS */
+    struct pt_analyse analyse;
+    struct pt_output_options output_options;
+    char *program;        /* its file; owned */
+    const char **modules; /* then NULL; owned */
+    enum pt_on_full on_full;
+    uint32_t keep;                      /* enum pt_keep, or-ed */
+    bool preload;                       /* the runtime is loaded into a program that does not have it */
+    const struct pt_channel_gate *gate; /* an order to hold the program to; NULL: none */
+    struct pt_session_follower follower;
+    struct pt_writer *writer; /* a copy of all events goes there; NULL: nowhere */
+
+    /* What there is once it is prepared, and once it has run. */
+    struct pt_names names;
+    struct pt_debuginfo *info;
+    struct pt_resolved resolved;
+    struct pt_channel_reader *reader;
+    struct pt_session_output output;
+    struct pt_analysis *analysis;
+    int program_status; /* as a shell has it */
+    bool nonsense;      /* the analysis refused an event; the rest is not looked at */
+};
+
+/* A session without properties, with these settings (which point into the environment), NULL: the environment's. */
+void pt_session_init(struct pt_session *session, const struct pt_settings *settings);
+void pt_session_release(struct pt_session *session);
+/* Looks up the names that the loaded properties use; a property that cannot be checked is an error already. */
+enum pt_status pt_session_resolve(struct pt_session *session, struct pt_err *err) PT_WARN_UNUSED;
+/* LD_PRELOAD for the program. What its properties name must be visible without instrumented code. */
+enum pt_status pt_session_preload(struct pt_session *session, struct pt_err *err) PT_WARN_UNUSED;
+enum pt_status pt_session_open(struct pt_session *session, struct pt_err *err) PT_WARN_UNUSED;
+/* Runs the program and analyses its events until both have ended. `arguments` end in NULL. */
+enum pt_status pt_session_run(struct pt_session *session, const char *const *arguments,
+                              struct pt_err *err) PT_WARN_UNUSED;
+/* Finishes the analysis and warns of what went wrong. The findings live as long as the session. */
+void pt_session_finish(struct pt_session *session, struct pt_result *ret_result);
+
+#endif

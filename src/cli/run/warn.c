@@ -1,0 +1,87 @@
+/* What a run gives reason to warn of: events that were lost, and what the program did that it should not. */
+#include "cli/run/warn.h"
+
+#include <inttypes.h>
+
+#include "cli/common/diag.h"
+#include "report/words.h"
+
+void pt_session_complain(const struct pt_session *session, const struct pt_err *warning)
+{
+    if (!session->output_options.quiet && session->settings.verbosity >= 0)
+        pt_diag_warning(warning);
+}
+
+bool pt_session_losses(const struct pt_session *session, struct pt_buf *buf)
+{
+    struct pt_channel_losses losses = pt_channel_losses(session->reader);
+    if (!pt_channel_started(session->reader))
+        pt_buf_puts(buf, "nothing was observed");
+    else if (losses.dropped)
+        pt_buf_printf(buf, "%" PRIu64 " event%s did not fit into the buffers and %s dropped", losses.dropped,
+                      pt_words_plural(losses.dropped), losses.dropped == 1 ? "was" : "were");
+    else if (losses.missing || losses.corrupt)
+        pt_buf_printf(buf, "%" PRIu64 " event%s of the program did not arrive", losses.missing + losses.corrupt,
+                      pt_words_plural(losses.missing + losses.corrupt));
+    else if (session->nonsense)
+        pt_buf_puts(buf, "what the program recorded makes no sense");
+    return buf->len > 0;
+}
+
+static void warn_about_run(const struct pt_session *session, const struct pt_buf *lost)
+{
+    struct pt_err warning;
+    if (!pt_channel_started(session->reader) && session->info && pt_debuginfo_has_runtime(session->info)) {
+        (void)pt_err_set(&warning, PT_OK, "'%s' was built with another version of Portent, so nothing was observed",
+                         session->program);
+        pt_err_hint(&warning, "build it again with this one's 'portent cc' or 'portent c++'");
+        pt_session_complain(session, &warning);
+    } else if (!pt_channel_started(session->reader)) {
+        (void)pt_err_set(&warning, PT_OK, "'%s' is not instrumented, so nothing was observed", session->program);
+        pt_err_hint(&warning, session->preload ? "static and set-user-id programs load no library before them"
+                                               : "build it with 'portent cc' or 'portent c++', or try --preload");
+        pt_session_complain(session, &warning);
+    } else if (lost->len) {
+        (void)pt_err_set(&warning, PT_OK, "%s", lost->text);
+        pt_session_complain(session, &warning);
+    }
+}
+
+/* Mistakes of the program in its use of portent.h. */
+static void warn_about_calls(const struct pt_session *session)
+{
+    uint64_t bad_ends = pt_channel_bad_ends(session->reader);
+    if (bad_ends) {
+        struct pt_err warning;
+        (void)pt_err_set(&warning, PT_OK,
+                         "%" PRIu64 " call%s of portent_end did not name the innermost open block, and %s ignored",
+                         bad_ends, pt_words_plural(bad_ends), bad_ends == 1 ? "was" : "were");
+        pt_session_complain(session, &warning);
+    }
+}
+
+/* Writers that were not instrumented: once per place. */
+static void warn_about_foreign(const struct pt_session *session)
+{
+    uint32_t count;
+    uint64_t total;
+    const struct pt_channel_foreign *foreign = pt_channel_foreign(session->reader, &count, &total);
+    for (uint32_t i = 0; i < count; i++) {
+        struct pt_err warning;
+        (void)pt_err_set(&warning, PT_OK, "the load of '%s' at %s saw a value that no instrumented code had written",
+                         pt_name(&session->names, PT_SPACE_VAR, foreign[i].var),
+                         pt_name(&session->names, PT_SPACE_LOC, foreign[i].loc));
+        if (i + 1 == count)
+            pt_err_hint(&warning,
+                        "%" PRIu64 " such load%s in all; build the library that writes it with 'portent cc' too", total,
+                        pt_words_plural(total));
+        pt_session_complain(session, &warning);
+    }
+}
+
+void pt_session_warn(const struct pt_session *session, const struct pt_buf *lost)
+{
+    warn_about_run(session, lost);
+    warn_about_calls(session);
+    warn_about_foreign(session);
+}

@@ -1,0 +1,14 @@
+#ifndef PT_CLI_RUN_WARN_H
+#define PT_CLI_RUN_WARN_H
+
+#include "base/buf.h"
+#include "cli/run/session.h"
+
+/* Says it, unless nothing is to be said. */
+void pt_session_complain(const struct pt_session *session, const struct pt_err *warning);
+/* Why the answer is incomplete; false: it is not. */
+bool pt_session_losses(const struct pt_session *session, struct pt_buf *buf);
+/* Everything that a finished run gives reason to warn of; `lost` as pt_session_losses has it. */
+void pt_session_warn(const struct pt_session *session, const struct pt_buf *lost);
+
+#endif

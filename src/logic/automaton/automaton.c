@@ -1,0 +1,208 @@
+/*
+ * The Büchi automaton of a formula: see README.md of this folder for the whole construction. This file tries the
+ * variants of the tableau and of the degeneralisation, reduces each, and keeps the smallest result; and it turns
+ * automata into the form that others see. Every choice is made by fixed order, so the result is a function of the
+ * formula alone.
+ */
+#include "logic/automaton/automaton.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "logic/automaton/convert.h"
+#include "logic/ltl/tgba.h"
+
+enum {
+    NODE_LIMIT = 1 << 22,     /* BDD nodes of a construction */
+    MAX_DEPTH = 1000,         /* nesting of formulas; the simplifier is recursive */
+    SMALL = 100,              /* states (times marks) up to which further variants are worth their time */
+    MANY_EDGES = 500,         /* and edges */
+    WEAK_LIMIT = 1 << 13,     /* sets of states of a language that is known to be an obligation */
+    WEAK_TRY_LIMIT = 1 << 10, /* and of one that may be none */
+    MAX_ORDERS = 24,          /* orders of marks to try */
+};
+
+void pt_automaton_free(struct pt_automaton *aut)
+{
+    if (!aut)
+        return;
+    pt_bdds_free(aut->bdds);
+    for (uint32_t i = 0; i < aut->prop_count; i++)
+        free(aut->props[i]);
+    free(aut->props);
+    free(aut->first);
+    free(aut->edges);
+    free(aut->accepting);
+    free(aut);
+}
+
+struct pt_tgba *pt_tgba_of_automaton(const struct pt_automaton *aut)
+{
+    struct pt_tgba *tgba = pt_tgba_new(aut->bdds, aut->state_count, aut->initial, 1);
+    tgba->state_based = true;
+    for (uint32_t s = 0; s < aut->state_count; s++)
+        for (uint32_t i = aut->first[s]; i < aut->first[s + 1]; i++)
+            pt_tgba_add(tgba, s, aut->edges[i].dst, aut->edges[i].label, aut->accepting[s]);
+    return tgba;
+}
+
+/* Replaces the graph of the automaton by that of a state-based one over the same BDDs. */
+static void set_graph(struct pt_automaton *aut, const struct pt_tgba *tgba)
+{
+    free(aut->first);
+    free(aut->edges);
+    free(aut->accepting);
+    aut->initial = tgba->initial;
+    aut->state_count = tgba->state_count;
+    aut->first = pt_xmalloc(((size_t)tgba->state_count + 1) * sizeof *aut->first);
+    memcpy(aut->first, tgba->first, ((size_t)tgba->state_count + 1) * sizeof *aut->first);
+    aut->edges = pt_xmalloc(((size_t)tgba->edge_count + 1) * sizeof *aut->edges);
+    aut->accepting = pt_xcalloc(tgba->state_count, sizeof *aut->accepting);
+    for (uint32_t i = 0; i < tgba->edge_count; i++) {
+        const struct pt_tedge *e = &tgba->edges[i];
+        aut->edges[i] = (struct pt_edge){e->dst, e->label};
+        aut->accepting[e->src] |= e->marks != 0;
+    }
+}
+
+void pt_automaton_prune(struct pt_automaton *aut)
+{
+    struct pt_tgba *tgba = pt_tgba_of_automaton(aut);
+    bool fits = pt_tgba_finish(tgba); /* an automaton's labels have not overflowed */
+    assert(fits);
+    pt_tgba_prune(tgba);
+    set_graph(aut, tgba);
+    pt_tgba_free(tgba);
+}
+
+/* Whether the first automaton is the better one: fewer states, then fewer edges. */
+static bool better(const struct pt_tgba *a, const struct pt_tgba *b)
+{
+    if (!a || !b)
+        return a != NULL;
+    if (a->state_count != b->state_count)
+        return a->state_count < b->state_count;
+    return a->edge_count < b->edge_count;
+}
+
+/* Keeps the better one in *best and frees the other. */
+static void offer(struct pt_tgba **best, struct pt_tgba *candidate)
+{
+    if (better(candidate, *best)) {
+        struct pt_tgba *t = *best;
+        *best = candidate;
+        candidate = t;
+    }
+    pt_tgba_free(candidate);
+}
+
+/* Degeneralised in every order worth trying and reduced. */
+static void offer_orders(struct pt_tgba **best, const struct pt_tgba *tgba, uint32_t state_limit)
+{
+    uint32_t marks = (uint32_t)__builtin_popcountll(tgba->all_marks), orders = 1;
+    for (uint32_t k = 2; k <= marks && orders < MAX_ORDERS; k++)
+        orders *= k;
+    if (tgba->state_count * marks > SMALL || tgba->edge_count > MANY_EDGES)
+        orders = 1;
+    for (uint32_t order = 0; order < orders && order < MAX_ORDERS; order++) {
+        struct pt_tgba *candidate = pt_tgba_degeneralize(tgba, order, state_limit);
+        offer(best, candidate ? pt_tgba_reduce(candidate) : NULL);
+    }
+}
+
+/* The minimal weak automaton, if there is one. Without a syntactic proof that there is, the complement decides. */
+static struct pt_tgba *weak_of(struct pt_ltls *pool, pt_ltl f, const struct pt_tgba *tgba)
+{
+    if (pt_ltl_is(pool, f, PT_LTL_OBLIGATION))
+        return pt_tgba_weak(tgba, NULL, WEAK_LIMIT);
+    struct pt_tgba *negation = pt_tgba_of_ltl(pool, pt_ltl_not(pool, f), WEAK_TRY_LIMIT);
+    if (!negation)
+        return NULL;
+    negation = pt_tgba_reduce(negation);
+    struct pt_tgba *weak = pt_tgba_weak(tgba, negation, WEAK_TRY_LIMIT);
+    pt_tgba_free(negation);
+    return weak;
+}
+
+/* The smallest automaton found, or NULL past a limit. */
+static struct pt_tgba *construct(struct pt_ltls *pool, pt_ltl f, uint32_t state_limit)
+{
+    struct pt_tgba *tgba = pt_tgba_of_ltl(pool, f, state_limit);
+    if (!tgba)
+        return NULL;
+    pt_tgba_prune(tgba);
+    struct pt_tgba *best = weak_of(pool, f, tgba);
+    /* A large tableau whose weak automaton is no larger: no reduction would be likely to pay. */
+    if (!best || tgba->state_count <= SMALL || best->state_count > tgba->state_count) {
+        tgba = pt_tgba_reduce(tgba);
+        offer_orders(&best, tgba, state_limit);
+    }
+    pt_tgba_free(tgba);
+    if (best)
+        pt_tgba_set_idle_marks(best, false);
+    return best;
+}
+
+/* An automaton of its own: its BDDs are its labels and nothing else. */
+static struct pt_automaton *export(const struct pt_tgba *tgba, const char *const *props, uint32_t prop_count)
+{
+    struct pt_automaton *aut = pt_xcalloc(1, sizeof *aut);
+    aut->bdds = pt_bdds_new(NODE_LIMIT);
+    aut->props = pt_xcalloc((size_t)prop_count + 1, sizeof *aut->props);
+    for (uint32_t i = 0; i < prop_count; i++)
+        aut->props[i] = pt_xstrdup(props[i]);
+    aut->prop_count = prop_count;
+    set_graph(aut, tgba);
+    struct pt_map64 copied;
+    pt_map64_init(&copied);
+    for (uint32_t i = 0; i < tgba->edge_count; i++)
+        aut->edges[i].label = pt_bdd_copy(tgba->bdds, tgba->edges[i].label, aut->bdds, &copied);
+    pt_map64_release(&copied);
+    return aut;
+}
+
+/* How deeply the formula is nested; operands have smaller ids than their operators. */
+static uint32_t depth_of(const struct pt_fpool *pool, pt_formula formula)
+{
+    uint32_t *depth = pt_xcalloc((size_t)formula + 1, sizeof *depth);
+    for (uint32_t f = 0; f <= formula; f++) {
+        const struct pt_fnode *n = &pool->nodes[f];
+        if (n->op <= PT_F_PROP)
+            continue;
+        uint32_t below = depth[n->a];
+        if (pt_fop_is_binary(n->op) && depth[n->b] > below)
+            below = depth[n->b];
+        depth[f] = below + 1;
+    }
+    uint32_t result = depth[formula];
+    free(depth);
+    return result;
+}
+
+enum pt_status pt_automaton_of_formula(const struct pt_fpool *pool, pt_formula formula, const char *const *props,
+                                       uint32_t prop_count, uint32_t state_limit, struct pt_automaton **ret_aut,
+                                       struct pt_err *err)
+{
+    assert(!pool->nodes[formula].has_past);
+    if (prop_count > 64)
+        return pt_err_set(err, PT_ELIMIT, "a temporal formula may have 64 different atoms, this one has %u",
+                          prop_count);
+    if (depth_of(pool, formula) > MAX_DEPTH)
+        return pt_err_set(err, PT_ELIMIT, "the formula is nested more than %d operators deep", MAX_DEPTH);
+    struct pt_bdds *bdds = pt_bdds_new(NODE_LIMIT);
+    struct pt_ltls ltls;
+    pt_ltls_init(&ltls, bdds);
+    struct pt_tgba *best = construct(&ltls, pt_ltl_of_formula(&ltls, pool, formula), state_limit);
+    enum pt_status status = PT_OK;
+    if (best && best->state_count <= state_limit)
+        *ret_aut = export(best, props, prop_count);
+    else
+        status = pt_err_set(err, PT_ELIMIT, "the formula's automaton needs more than %u states, or too much memory",
+                            state_limit);
+    pt_tgba_free(best);
+    pt_ltls_release(&ltls);
+    pt_bdds_free(bdds);
+    return status;
+}

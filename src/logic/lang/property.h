@@ -1,0 +1,104 @@
+/*
+ * The property language (contract section 2): from the text of .prop files to properties whose atoms are compiled and
+ * whose formulas stand over numbered atoms. No I/O: files that properties name are fetched through a callback.
+ */
+#ifndef PT_LOGIC_LANG_PROPERTY_H
+#define PT_LOGIC_LANG_PROPERTY_H
+
+#include "base/err.h"
+#include "core/code.h"
+#include "logic/automaton/automaton.h"
+#include "logic/ere/ere.h"
+#include "logic/formula/formula.h"
+
+enum pt_kind {
+    PT_KIND_LTL,
+    PT_KIND_ERE,
+    PT_KIND_HOA,
+    PT_KIND_MONITOR, /* a user's own module; never made by the parser */
+    PT_KIND_MTTL,    /* `at T:`, `at each V:` */
+};
+
+/* A program variable a property names. Without a declaration all three names are the same. */
+struct pt_varref {
+    const char *name;   /* as formulas call it */
+    const char *target; /* what it stands for: [file.c:]path, as written after `var NAME =` */
+    const char *path;   /* target without the file */
+};
+
+enum { PT_MAX_ATOMS = 64 };
+
+/* A comparison, or event(NAME). */
+struct pt_atom {
+    const char *text;     /* its source text on one line; a bare name is itself */
+    uint32_t event;       /* index into the property's events, or PT_NONE */
+    struct pt_code code;  /* otherwise: yields a truth value; PT_CODE_VAR indexes the property's vars */
+    const uint32_t *vars; /* the variables it reads, each once */
+    uint32_t var_count;
+    uint32_t line, column; /* where it stands first */
+};
+
+struct pt_ast; /* the syntax tree, logic/lang/ast.h */
+
+struct pt_property {
+    const char *name;
+    const char *file; /* where it stands */
+    uint32_t line, column;
+    const char *text; /* what stands between ':' and ';', on one line, comments dropped */
+    enum pt_kind kind;
+
+    bool within;        /* `within D:`, with any of ltl and hoa */
+    bool within_events; /* D counts events, not nanoseconds */
+    uint64_t within_bound;
+
+    /* All kinds but mttl: formulas below stand in this pool, over these atoms. */
+    struct pt_fpool pool;
+    struct pt_atom *atoms;
+    uint32_t atom_count;    /* at most PT_MAX_ATOMS; more is an error of the parser */
+    struct pt_varref *vars; /* each variable the property names after let expansion, once */
+    uint32_t var_count;
+    const char **events; /* each user event it names, once */
+    uint32_t event_count;
+
+    pt_formula formula; /* ltl */
+
+    struct pt_ere_pool *eres; /* ere: of bad prefixes; letter i stands for the propositional formula letters[i] */
+    pt_ere ere;
+    pt_formula *letters;
+    uint32_t letter_count;
+
+    struct pt_automaton *automaton; /* hoa: as read, over its own propositions; */
+    pt_formula *bindings;           /* proposition i stands for the propositional formula bindings[i] */
+
+    const struct pt_ast *ast; /* the whole property, for mttl */
+};
+
+struct pt_properties {
+    struct pt_property *items;
+    uint32_t count;
+    struct pt_properties_impl *impl; /* arena and symbol tables */
+};
+
+/*
+ * Fetches a file that a property names. `path` is already relative to the .prop file's folder. On success the caller
+ * frees *ret_text.
+ */
+typedef enum pt_status (*pt_fetch)(void *context, const char *path, char **ret_text, size_t *ret_len,
+                                   struct pt_err *err);
+
+struct pt_properties *pt_properties_new(void);
+void pt_properties_free(struct pt_properties *props);
+/*
+ * Adds the properties of one file. `let`, `var` and `thread` names are local to the file; property names must be
+ * unique over all files. Errors carry file, line, column, the source line, and the nearest name where one was unknown.
+ */
+enum pt_status pt_properties_add(struct pt_properties *props, const char *file, const char *text, size_t len,
+                                 pt_fetch fetch, void *fetch_context, struct pt_err *err) PT_WARN_UNUSED;
+/* A single formula from the command line (`portent automaton 'FORMULA'`): what may stand after `property NAME:`. */
+enum pt_status pt_properties_add_formula(struct pt_properties *props, const char *text,
+                                         struct pt_err *err) PT_WARN_UNUSED;
+/* The `let` name or declared name nearest to `name` if it is near enough to be a slip of the pen, else NULL; for
+ * warnings about variables that never appear. */
+const char *pt_properties_nearest(const struct pt_properties *props, const char *name);
+
+#endif

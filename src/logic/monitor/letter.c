@@ -1,0 +1,105 @@
+/*
+ * Letters: the truth of all atoms in one state, interned, so that a machine's step is looked up by two numbers; and
+ * effects, what one write does to any letter. An atom over one variable is evaluated once per value written; those over
+ * several (joint) for each state in which one of them was.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "logic/monitor/impl.h"
+
+static pt_letter letter_intern(struct pt_monitor *m, struct letter letter)
+{
+    return pt_strtab_intern(&m->letters, (const char *)&letter, sizeof letter);
+}
+
+void pt_monitor_eval_atom(const struct pt_atom *atom, uint32_t index, const struct pt_value *values,
+                          struct letter *letter)
+{
+    struct pt_value value;
+    uint32_t detail;
+    if (pt_code_run(&atom->code, values, &value, &detail) != PT_CODE_OK)
+        letter->unknown |= (uint64_t)1 << index;
+    else if (value.i)
+        letter->bits |= (uint64_t)1 << index;
+}
+
+pt_letter pt_monitor_letter(struct pt_monitor *m, const struct pt_value *values, uint32_t event)
+{
+    if (m->machine == MACHINE_MODULE) {
+        size_t size = m->var_count * sizeof *values;
+        char *key = pt_xmalloc(size + sizeof event);
+        memcpy(key, values, size);
+        memcpy(key + size, &event, sizeof event);
+        pt_letter id = pt_strtab_intern(&m->letters, key, size + sizeof event);
+        free(key);
+        return id;
+    }
+    struct letter letter = {0, 0};
+    for (uint32_t i = 0; i < m->property->atom_count; i++) {
+        const struct pt_atom *atom = &m->property->atoms[i];
+        if (atom->event == PT_NONE)
+            pt_monitor_eval_atom(atom, i, values, &letter);
+        else if (atom->event == event)
+            letter.bits |= (uint64_t)1 << i;
+    }
+    return letter_intern(m, letter);
+}
+
+uint32_t pt_monitor_effect(struct pt_monitor *m, uint32_t var, struct pt_value value)
+{
+    struct effect effect = {0, 0, 0};
+    struct letter letter = {0, 0};
+    if (!m->one_value)
+        m->one_value = pt_xcalloc(m->var_count, sizeof *m->one_value);
+    m->one_value[var] = value; /* the atoms evaluated here read no other */
+    for (uint32_t i = 0; i < m->property->atom_count; i++) {
+        const struct pt_atom *atom = &m->property->atoms[i];
+        if (atom->event != PT_NONE || atom->var_count != 1 || atom->vars[0] != var)
+            continue;
+        effect.mask |= (uint64_t)1 << i;
+        pt_monitor_eval_atom(atom, i, m->one_value, &letter);
+    }
+    effect.bits = letter.bits;
+    effect.unknown = letter.unknown;
+    return pt_strtab_intern(&m->effects, (const char *)&effect, sizeof effect);
+}
+
+pt_letter pt_monitor_apply(struct pt_monitor *m, pt_letter letter, uint32_t effect)
+{
+    struct letter l = *pt_monitor_letter_of(m, letter);
+    struct effect e;
+    memcpy(&e, pt_strtab_text(&m->effects, effect), sizeof e);
+    l.bits = (l.bits & ~e.mask) | e.bits;
+    l.unknown = (l.unknown & ~e.mask) | e.unknown;
+    return letter_intern(m, l);
+}
+
+pt_letter pt_monitor_apply_joint(struct pt_monitor *m, pt_letter letter, uint32_t effect, const struct pt_value *values)
+{
+    struct letter l = *pt_monitor_letter_of(m, pt_monitor_apply(m, letter, effect));
+    for (uint32_t i = 0; i < m->property->atom_count; i++) {
+        const struct pt_atom *atom = &m->property->atoms[i];
+        if (atom->var_count < 2)
+            continue;
+        l.bits &= ~((uint64_t)1 << i);
+        l.unknown &= ~((uint64_t)1 << i);
+        pt_monitor_eval_atom(atom, i, values, &l);
+    }
+    return letter_intern(m, l);
+}
+
+uint64_t pt_monitor_letter_bits(const struct pt_monitor *m, pt_letter letter)
+{
+    return pt_monitor_letter_of(m, letter)->bits;
+}
+
+pt_letter pt_monitor_with_event(struct pt_monitor *m, pt_letter letter, uint32_t event)
+{
+    struct letter l = *pt_monitor_letter_of(m, letter);
+    for (uint32_t i = 0; i < m->property->atom_count; i++)
+        if (m->property->atoms[i].event == event)
+            l.bits |= (uint64_t)1 << i;
+    return letter_intern(m, l);
+}

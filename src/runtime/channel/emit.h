@@ -1,0 +1,35 @@
+/* Records to the observer: see core/channel.h for their form. The caller is inside the runtime (pt_enter). */
+#ifndef PT_RUNTIME_CHANNEL_EMIT_H
+#define PT_RUNTIME_CHANNEL_EMIT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/channel.h"
+#include "core/site.h"
+#include "runtime/thread/thread.h"
+
+/* An event with the thread's clock, a relevant one if `counted`. Takes the next number: the caller holds what the event
+ * is about. */
+void pt_emit_event(struct pt_thread *self, enum pt_event_kind kind, uint32_t object, const struct pt_site *site,
+                   const void *value, uint32_t bytes, bool counted);
+/* The same about a piece of memory, with the first `bytes` of it. */
+void pt_emit_access(struct pt_thread *self, enum pt_event_kind kind, const struct pt_site *site,
+                    struct pt_access access, size_t bytes, bool counted);
+void pt_emit_module(struct pt_thread *self, const char *file, uint64_t base, uint64_t low, uint64_t high);
+/* The number of a text that this ring knows; 0 when there are too many. */
+uint32_t pt_emit_name(struct pt_thread *self, const char *text);
+/* PT_RECORD_INIT or PT_RECORD_FOREIGN: a value without number and clock. */
+void pt_emit_value(struct pt_thread *self, enum pt_record_type type, uint32_t object, const struct pt_site *site,
+                   const void *value, uint32_t bytes);
+void pt_emit_thread(struct pt_thread *self, const struct pt_thread *thread, uint64_t start, const char *name);
+void pt_emit_watch(struct pt_thread *self, uint32_t object, uint32_t type, uint32_t size, const char *name);
+/* What a thread found out about a decentralised property, with `what->told` bytes about it, and `what->parts`. */
+void pt_emit_local(struct pt_thread *self, const struct pt_record_local *what, const char *thread, const char *told,
+                   const struct pt_access *parts);
+/* Something that should have been recorded was not. */
+void pt_emit_lost(void);
+/* The thread ends: its ring is the observer's. */
+void pt_emit_end(struct pt_thread *self);
+
+#endif

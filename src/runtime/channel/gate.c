@@ -1,0 +1,234 @@
+/*
+ * The gate: before a relevant event a thread waits until the schedule's next entry is its own; when the event has its
+ * number it counts the schedule on. Only the thread whose turn it is gets through, and only it counts, so performing
+ * and counting need no lock. A thread whose event is not the one that the schedule has opens the gate: the run goes
+ * another way than the predicted one, and goes on freely. The observer sees the events and says what differed.
+ *
+ * Relevant events alone do not make a run: what a thread reads between two of its events decides what the second one
+ * will be. Each entry therefore says from which turn on everything has happened that its event causally follows. A
+ * thread that is about to read a watched variable, or to take a lock, waits for the turn that its next entry needs:
+ * not for long (SOFT_NS for each entry), since the others may be waiting for something that it does only later. And the
+ * other way round: an event may causally follow another thread's event because of what that thread read after it. So
+ * before a thread takes its turn it lets the author of its event's latest cause come to rest: at the gate, in a lock,
+ * at its end; for SETTLE_NS at most. The guarantee is that of the order of relevant events; that the values come out
+ * right is likely, and checked by the observer.
+ *
+ * Waiting is done outside the runtime (nothing held, not busy), so handlers of signals run meanwhile. It ends when the
+ * observer opens the gate or is gone.
+ */
+#include "runtime/channel/gate.h"
+
+#include "runtime/shadow/slow.h"
+#include "runtime/sys/sys.h"
+
+enum {
+    SLICE_NS = 20 * 1000 * 1000,
+    SOFT_NS = 100 * 1000 * 1000,
+    SOFT_SLICE_NS = 5 * 1000 * 1000,
+    SETTLE_NS = 20 * 1000 * 1000,
+    SETTLE_SLICE_NS = 50 * 1000,
+};
+
+struct pt_gate *pt_gate;
+
+void pt_gate_start(void)
+{
+    if (pt_channel->gate_offset)
+        pt_gate = (void *)((char *)pt_channel + pt_channel->gate_offset);
+}
+
+static struct pt_gate_thread *slot_of(const struct pt_thread *self)
+{
+    return self->number < PT_GATE_THREADS ? &pt_gate_threads(pt_gate)[self->number] : NULL;
+}
+
+static void open_gate(void)
+{
+    /* release: partner of the acquire in is_open */
+    atomic_store_explicit(&pt_gate->open, 1, memory_order_release);
+    pt_sys_wake_all(&pt_gate->turn);
+}
+
+static bool is_open(void)
+{
+    if (atomic_load_explicit(&pt_gate->open, memory_order_acquire))
+        return true;
+    if (!atomic_load_explicit(&pt_channel->observer_gone, memory_order_relaxed))
+        return false;
+    open_gate();
+    return true;
+}
+
+/* Who the thread is; waits until the observer has said so. */
+static uint32_t role_of(const struct pt_thread *self)
+{
+    struct pt_gate_thread *slot = slot_of(self);
+    while (slot && !is_open()) {
+        /* acquire: partner of the observer's release */
+        uint32_t role = atomic_load_explicit(&slot->role, memory_order_acquire);
+        if (role >= PT_GATE_ROLE)
+            atomic_store_explicit(&pt_gate_actors(pt_gate)[role - PT_GATE_ROLE].number, self->number + 1,
+                                  memory_order_relaxed);
+        if (role != PT_GATE_UNKNOWN)
+            return role;
+        pt_sys_wait(&slot->role, PT_GATE_UNKNOWN, SLICE_NS);
+    }
+    return PT_GATE_NO_ROLE;
+}
+
+static bool is_turn_of(const struct pt_thread *self, uint32_t role, uint32_t turn)
+{
+    if (turn >= pt_gate->from)
+        return pt_gate_entries(pt_gate)[turn - pt_gate->from].role + PT_GATE_ROLE == role;
+    return role < PT_GATE_ROLE || self->events < pt_gate_actors(pt_gate)[role - PT_GATE_ROLE].before;
+}
+
+static bool is_played(uint32_t turn)
+{
+    return turn >= pt_gate->from + pt_gate->count;
+}
+
+/* Says what the thread does, and what it did before: a handler may wait while the code below it does. */
+static uint32_t say(struct pt_gate_thread *slot, uint32_t doing)
+{
+    /* release: partner of the acquire in settle; what was done before is seen by whoever waited for it */
+    return slot ? atomic_exchange_explicit(&slot->doing, doing, memory_order_release) : PT_GATE_RUNS;
+}
+
+/* Before the entry at this turn: its latest cause's author comes to rest. */
+static void settle(uint32_t turn)
+{
+    const struct pt_gate_entry *entries = pt_gate_entries(pt_gate);
+    uint32_t needs = turn < pt_gate->from ? 0 : entries[turn - pt_gate->from].needs;
+    if (needs <= pt_gate->from)
+        return;
+    struct pt_gate_actor *author = &pt_gate_actors(pt_gate)[entries[needs - pt_gate->from - 1].role];
+    uint32_t number = atomic_load_explicit(&author->number, memory_order_relaxed);
+    struct pt_gate_thread *thread = number && number <= PT_GATE_THREADS ? &pt_gate_threads(pt_gate)[number - 1] : NULL;
+    for (uint32_t waited = 0; thread && waited < SETTLE_NS && !is_open(); waited += SETTLE_SLICE_NS) {
+        /* acquire: partner of the release in say */
+        if (atomic_load_explicit(&thread->doing, memory_order_acquire) != PT_GATE_RUNS)
+            return;
+        pt_sys_sleep(SETTLE_SLICE_NS);
+    }
+}
+
+void pt_gate_wait_user(struct pt_thread *self)
+{
+    struct pt_gate_thread *slot = slot_of(self);
+    uint32_t before = say(slot, PT_GATE_WAITS_TURN), role = role_of(self);
+    while (!is_open()) {
+        /* acquire: partner of the release in pt_gate_count; what was done in earlier turns is seen */
+        uint32_t turn = atomic_load_explicit(&pt_gate->turn, memory_order_acquire);
+        if (is_played(turn))
+            break;
+        if (is_turn_of(self, role, turn)) {
+            settle(turn);
+            break;
+        }
+        pt_sys_wait(&pt_gate->turn, turn, SLICE_NS);
+    }
+    say(slot, before);
+}
+
+/* The turn that the thread's next entry needs, 0: it has none, or has waited long enough for it. */
+static uint32_t needed_turn(struct pt_thread *self, uint32_t turn)
+{
+    const struct pt_gate_entry *entries = pt_gate_entries(pt_gate);
+    uint32_t role = role_of(self), at = self->gate_next;
+    bool begun = turn >= pt_gate->from;
+    if (role < PT_GATE_ROLE || (!begun && is_turn_of(self, role, turn)))
+        return 0;
+    if (begun && at < turn - pt_gate->from)
+        at = turn - pt_gate->from;
+    while (at < pt_gate->count && entries[at].role + PT_GATE_ROLE != role)
+        at++;
+    if (at != self->gate_next) {
+        self->gate_next = at;
+        self->gate_waited = 0;
+    }
+    return at < pt_gate->count && self->gate_waited < SOFT_NS ? entries[at].needs : 0;
+}
+
+static void wait_for_causes(struct pt_thread *self)
+{
+    while (!is_open()) {
+        uint32_t turn = atomic_load_explicit(&pt_gate->turn, memory_order_acquire);
+        if (is_played(turn) || turn >= needed_turn(self, turn))
+            return;
+        uint32_t before = say(slot_of(self), PT_GATE_WAITS_TURN);
+        pt_sys_wait(&pt_gate->turn, turn, SOFT_SLICE_NS);
+        say(slot_of(self), before);
+        self->gate_waited += SOFT_SLICE_NS;
+    }
+}
+
+void pt_gate_wait_write(struct pt_thread *self, uintptr_t address, size_t size)
+{
+    if (!is_open() && pt_slow_is_watched(self, address, size))
+        pt_gate_wait_user(self);
+}
+
+void pt_gate_wait_read(struct pt_thread *self, uintptr_t address, size_t size)
+{
+    if (!is_open() && pt_slow_is_watched(self, address, size))
+        wait_for_causes(self);
+}
+
+static bool is_entry(const struct pt_thread *self, uint32_t at, bool user, uint32_t object)
+{
+    const struct pt_gate_entry *entry = &pt_gate_entries(pt_gate)[at];
+    const struct pt_config *config = (const void *)((const char *)pt_channel + pt_channel->config_offset);
+    bool same = entry->object == PT_GATE_ANY_OBJECT ? object >= config->watch_count : object == entry->object;
+    return entry->role + PT_GATE_ROLE == role_of(self) && entry->user == user && same;
+}
+
+void pt_gate_count(struct pt_thread *self, bool user, uint32_t object)
+{
+    uint32_t turn = atomic_load_explicit(&pt_gate->turn, memory_order_relaxed);
+    do {
+        if (is_open() || is_played(turn))
+            return;
+        if (turn >= pt_gate->from && !is_entry(self, turn - pt_gate->from, user, object)) {
+            open_gate();
+            return;
+        }
+        /* release: partner of the acquire in pt_gate_wait_user. It fails only before the schedule, where several
+         * threads count. */
+    } while (!atomic_compare_exchange_weak_explicit(&pt_gate->turn, &turn, turn + 1, memory_order_release,
+                                                    memory_order_relaxed));
+    pt_sys_wake_all(&pt_gate->turn);
+}
+
+/* --- what the observer needs to say why it did not go on --- */
+
+void pt_gate_note_sync(const void *object, int kind)
+{
+    struct pt_gate_thread *slot = pt_self ? slot_of(pt_self) : NULL;
+    bool taken = kind == PT_KIND_ACQ || kind == PT_KIND_RACQ, given = kind == PT_KIND_REL || kind == PT_KIND_RREL;
+    for (unsigned i = 0; slot && (taken || given) && i < PT_GATE_LOCKS; i++) {
+        uint64_t lock = atomic_load_explicit(&slot->locks[i], memory_order_relaxed);
+        if (lock != (taken ? 0 : (uintptr_t)object))
+            continue;
+        atomic_store_explicit(&slot->locks[i], taken ? (uintptr_t)object : 0, memory_order_relaxed);
+        return;
+    }
+}
+
+void pt_gate_note_wait(const void *object, enum pt_gate_doing doing)
+{
+    struct pt_thread *self = pt_self;
+    if (!self || self->busy)
+        return;
+    if (doing == PT_GATE_WAITS_LOCK)
+        wait_for_causes(self);
+    struct pt_gate_thread *slot = slot_of(self);
+    if (slot)
+        atomic_store_explicit(&slot->object, (uintptr_t)object, memory_order_relaxed);
+    say(slot, doing);
+}
+
+void pt_gate_note_end(struct pt_thread *self)
+{
+    say(slot_of(self), PT_GATE_ENDED);
+}

@@ -1,0 +1,124 @@
+/*
+ * Decentralised properties inside the program (DAME): each thread that a property is about, or asks about, evaluates
+ * it in each of its states (core/mttl.h), from what its clock carries (knowledge.h). No lock is shared between threads
+ * except when one is started.
+ *
+ * An event is told to these functions where its object is still held and the clocks of that object have been taken,
+ * but not yet given: so what a thread knows, evaluates and shows is one step for all others. Every event of a thread
+ * makes a state, the same ones that a recording of everything has (full.h).
+ */
+#ifndef PT_RUNTIME_LOCAL_MONITOR_H
+#define PT_RUNTIME_LOCAL_MONITOR_H
+
+#include "runtime/shadow/slow.h"
+#include "runtime/clock/knowledge.h"
+#include "runtime/thread/thread.h"
+
+enum { PT_LOCAL_NAMES = 8 };
+
+/* What a thread remembers between its events. */
+struct pt_local {
+    uint32_t slot;
+    bool steps;               /* it keeps units; otherwise its events are not even counted */
+    bool tracks;              /* others ask about it */
+    bool stable;              /* the last step would repeat itself ... */
+    bool touched;             /* ... unless its event had a name, or a local variable has changed, ... */
+    bool heard;               /* ... or something else that it knows, ... */
+    struct pt_mttl_span last; /* ... or this is not all that its event accessed; of size 0: nothing */
+    bool broken;              /* some property is violated in the present state */
+    struct pt_mttl_view view; /* what the next step will see; kept, because little of it changes from step to step */
+    struct pt_mttl_thread *memory;
+    struct pt_mttl_entry *next;
+    size_t next_bytes;
+    const struct pt_mttl_entry **known; /* the view's; those of other threads live while !heard */
+    uint32_t known_cap;
+    struct {
+        const char *name;
+        uint32_t variable;            /* plus 1 */
+    } names[PT_LOCAL_NAMES];          /* lately given to portent_internal */
+    struct pt_mttl_verdict *verdicts; /* these four stand behind it, by property and by variable of the block */
+    uint64_t *since;                  /* 1 + the first of the present run of violating states; 0: not violated */
+    struct pt_value *values;          /* the view's */
+    struct pt_value *locals;          /* unknown: not set */
+    struct pt_wrote *wrote;           /* race_free(*): what it has written (local/races.c) */
+};
+
+extern bool pt_monitor_on; /* there are such properties; set before main */
+extern const struct pt_mttl *pt_monitor_block;
+
+/* The properties of the configuration, and state 0 of the calling thread, the first. */
+void pt_monitor_start(struct pt_thread *self, const struct pt_config *config);
+/* A thread that is not running yet, or does not know it yet, gets its slot and its state 0. `parent`: it forks it, and
+ * knows of it from here on; NULL: nobody does. */
+void pt_monitor_introduce(struct pt_thread *thread, struct pt_thread *parent);
+/* Gives the thread its name, if it has none; meeting it does too. */
+void pt_monitor_name_thread(struct pt_thread *thread);
+/* The thread runs, and has its slot: once it has ended, or the program has, ... */
+void pt_monitor_begin(struct pt_thread *self);
+/* ... it tells what it has not told yet. */
+void pt_monitor_end(struct pt_thread *self);
+void pt_monitor_free(struct pt_thread *self, struct pt_thread *thread);
+/* pthread_setname_np: a thread that the properties name so and that has not been met. */
+void pt_monitor_rename(struct pt_thread *self, struct pt_thread *thread, const char *name);
+
+/* The thread's clock was `before`, which is still held: does it know more now? */
+void pt_monitor_clock_changes(struct pt_thread *self, pt_clock_id before);
+/* A watched variable's write by any thread: its value is news. Before the event itself. */
+void pt_monitor_written(struct pt_thread *self, uint32_t object);
+/* An access of this address is to come: brings near what will be looked up of it. */
+void pt_monitor_expect(const struct pt_thread *self, uintptr_t address);
+/* One event of a thread that `steps`. */
+void pt_monitor_access(struct pt_thread *self, const struct pt_local_event *what);
+void pt_monitor_mark(struct pt_thread *self, enum pt_event_kind kind, const char *name, int64_t value);
+void pt_monitor_other(struct pt_thread *self, enum pt_event_kind kind, uint64_t address, const struct pt_site *site);
+/* A fork or join of this thread. */
+void pt_monitor_thread(struct pt_thread *self, enum pt_event_kind kind, const struct pt_thread *other,
+                       const struct pt_site *site);
+
+/* portent_watch has named an object: which variable of the block it is, plus 1; 0: none. */
+uint32_t pt_monitor_variable(const char *name);
+/* The name of the thread in a slot. */
+const char *pt_monitor_name(uint32_t slot);
+
+static inline bool pt_monitor_steps(const struct pt_thread *self)
+{
+    return self->local && self->local->steps;
+}
+
+/* What a property has come to in this process, and how many more troubles were told (local/report.c). */
+_Atomic uint8_t *pt_monitor_fate(uint32_t property);
+_Atomic uint32_t *pt_monitor_findings(uint32_t property);
+/* Some property has race_free or atomic_block. */
+bool pt_monitor_has_findings(void);
+
+/* Its next event, unless it is marked, would only be counted. */
+bool pt_monitor_is_quiet(const struct pt_thread *self);
+
+/* suppressed.c: those that the observer has read, or else of PORTENT_OPTIONS' suppressions=FILE. */
+void pt_suppressed_start(const struct pt_config *config);
+bool pt_suppressed_any(void);
+/* Some name elements of arrays. */
+bool pt_suppressed_elements(void);
+/* Whether one of them is about a violation of the property (name and text) in this thread, at this object and place. */
+bool pt_suppressed_matches(const char *property, const char *text, const char *thread, const char *object,
+                           const char *place);
+
+/* local/report.c: the thread's present state violates a property that the last one did not, or it has no value there. The first
+ * time in this process all about it is told; `view` is what the thread saw, `what` the event, NULL in state 0. */
+void pt_report_verdict(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
+                       const struct pt_local_event *what);
+/* The present state violates it as the last one did: told where that shows another trouble, or all is recorded. */
+void pt_report_again(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
+                     const struct pt_local_event *what);
+/* Further states in which it is violated; `view` only of a state that may be several lines of a recording. */
+void pt_report_states(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view, uint64_t from,
+                      uint64_t to);
+/* That there is more to come, and at the end how many states the thread has had. */
+void pt_report_begun(struct pt_thread *self);
+void pt_report_count(struct pt_thread *self);
+/* From here on nothing is told of any property. */
+void pt_report_stop(void);
+/* Prints what waits to be printed; the thread is outside of the runtime. */
+void pt_report_print(struct pt_thread *self);
+
+#endif

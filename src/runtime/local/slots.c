@@ -1,0 +1,232 @@
+/*
+ * Threads as the properties count them: their names, which are those that `portent run` gives them in traces, and their
+ * slots. The only lock of decentralised monitoring is here, and is taken when a thread is started.
+ */
+#include <string.h>
+
+#include "runtime/sys/log.h"
+#include "runtime/channel/module.h"
+#include "runtime/local/monitor_impl.h"
+#include "runtime/channel/name.h"
+#include "runtime/pool/pool.h"
+#include "runtime/local/embedded.h"
+#include "runtime/sys/sys.h"
+
+enum { SLOT_BITS = 17, NAME_BITS = 16, MAX_GROUPS = 64 };
+
+struct slot {
+    const char *name;
+    struct pt_fact *fact; /* of version 0, of named threads: made before they start */
+    struct pt_local *local;
+    bool met;
+};
+
+/* Functions of one module, in order of their addresses. */
+struct group {
+    const char *module;
+    const struct pt_function *functions;
+    uint32_t count;
+};
+
+static struct {
+    struct pt_spin lock;
+    _Atomic uint32_t used;
+    bool others; /* threads that no property names have slots too */
+    struct slot *slots;
+    uint32_t *uses; /* of a name so far, by its number */
+    struct group groups[MAX_GROUPS];
+    uint32_t group_count;
+    const char *texts;
+} threads;
+
+bool pt_monitor_slots_start(const struct pt_mttl *block, const struct pt_config *config)
+{
+    const struct pt_function *functions = (const void *)((const char *)config + config->functions);
+    uint32_t named = block->threads.count;
+    threads.texts = (const char *)config;
+    threads.slots = pt_sys_reserve(sizeof *threads.slots << SLOT_BITS);
+    threads.uses = pt_sys_reserve(sizeof *threads.uses << NAME_BITS);
+    if (!threads.slots || !threads.uses)
+        return false;
+    threads.others = pt_mttl_steps(block, named) || pt_mttl_tracks(block, named);
+    for (uint32_t i = 0; i < named; i++) {
+        const struct pt_mttl_name *name = pt_mttl_at(block, threads, struct pt_mttl_name, i);
+        threads.slots[i] = (struct slot){.name = pt_mttl_string(block, name->target)};
+    }
+    atomic_store(&threads.used, named);
+    for (uint32_t i = 0; i < config->function_count; i++) {
+        struct group *last = threads.group_count ? &threads.groups[threads.group_count - 1] : NULL;
+        if (!last || last->functions[0].module != functions[i].module) {
+            if (threads.group_count == MAX_GROUPS)
+                break;
+            last = &threads.groups[threads.group_count++];
+            *last = (struct group){functions[i].module ? threads.texts + functions[i].module : "", &functions[i], 0};
+        }
+        last->count++;
+    }
+    return true;
+}
+
+uint32_t pt_monitor_used(void)
+{
+    return atomic_load_explicit(&threads.used, memory_order_acquire);
+}
+
+const char *pt_monitor_name(uint32_t slot)
+{
+    return slot < pt_monitor_used() && threads.slots[slot].name ? threads.slots[slot].name : "thread";
+}
+
+/* --- names --- */
+
+static const char *function_at(const struct group *group, uint64_t offset)
+{
+    uint32_t low = 0, high = group->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (group->functions[middle].offset == offset)
+            return threads.texts + group->functions[middle].name;
+        if (group->functions[middle].offset < offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+static const char *function_of(const struct pt_thread *thread)
+{
+    const char *name = NULL;
+    uint64_t base;
+    if (thread->number == 0)
+        return "main";
+    for (uint32_t i = 0; thread->runs && !name && i < threads.group_count; i++)
+        if (pt_module_find(threads.groups[i].module, &base) && thread->runs >= base &&
+            !pt_embedded_is_other(threads.groups[i].module))
+            name = function_at(&threads.groups[i], thread->runs - base);
+    return name ? name : "thread";
+}
+
+/* `worker`, then `worker#2`, ... in the order in which they are started. */
+static void name_thread(struct pt_thread *thread)
+{
+    if (thread->ordinal)
+        return;
+    thread->named = function_of(thread);
+    uint32_t number = pt_name_number(thread->named);
+    thread->ordinal = number >> NAME_BITS ? 1 : ++threads.uses[number];
+}
+
+void pt_monitor_name_thread(struct pt_thread *thread)
+{
+    pt_spin_lock(&threads.lock);
+    name_thread(thread);
+    pt_spin_unlock(&threads.lock);
+}
+
+/* The name in full; unless it is thread->named it is the pool's. */
+static const char *full_name(struct pt_thread *actor, const struct pt_thread *thread)
+{
+    struct pt_line ordinal = {0};
+    size_t length = strlen(thread->named);
+    pt_line_text(&ordinal, "#");
+    pt_line_number(&ordinal, thread->ordinal);
+    char *name = thread->ordinal > 1 ? pt_pool_take(actor, length + ordinal.len + 1) : NULL;
+    if (!name)
+        return thread->named;
+    memcpy(name, thread->named, length);
+    memcpy(name + length, ordinal.text, ordinal.len);
+    name[length + ordinal.len] = 0;
+    return name;
+}
+
+/* --- slots --- */
+
+static uint32_t find_slot(const char *name)
+{
+    for (uint32_t i = 0; i < pt_monitor_block->threads.count; i++)
+        if (!threads.slots[i].met && strcmp(threads.slots[i].name, name) == 0)
+            return i;
+    return PT_MTTL_NONE;
+}
+
+/* The slot of a thread that starts; PT_MTTL_NONE when the properties are not about it. */
+static uint32_t take_slot(struct pt_thread *actor, struct pt_thread *thread)
+{
+    pt_spin_lock(&threads.lock);
+    name_thread(thread);
+    const char *name = full_name(actor, thread), *kept = NULL;
+    uint32_t slot = find_slot(name);
+    if (slot == PT_MTTL_NONE && threads.others && !(pt_monitor_used() >> SLOT_BITS)) {
+        slot = pt_monitor_used();
+        threads.slots[slot].name = kept = name;
+        /* release: the name is there for whoever hears of the slot */
+        atomic_store_explicit(&threads.used, slot + 1, memory_order_release);
+    }
+    if (slot != PT_MTTL_NONE)
+        threads.slots[slot].met = true;
+    pt_spin_unlock(&threads.lock);
+    if (!kept && name != thread->named)
+        pt_pool_give(actor, (void *)(uintptr_t)name);
+    return slot;
+}
+
+static struct pt_fact *first_fact(struct pt_thread *actor, const struct pt_local *local)
+{
+    return local->tracks && local->next ? pt_monitor_first_fact(actor, local) : NULL;
+}
+
+void pt_monitor_introduce_named(struct pt_thread *self)
+{
+    for (uint32_t i = 0; i < pt_monitor_block->threads.count; i++) {
+        struct slot *slot = &threads.slots[i];
+        slot->local = pt_monitor_local_new(self, i);
+        slot->fact = slot->local ? first_fact(self, slot->local) : NULL;
+    }
+}
+
+/* The thread knows of itself, and so does who forked it: its fact goes into both clocks. */
+static void settle(struct pt_thread *thread, struct pt_thread *actor, uint32_t at, bool forked)
+{
+    struct slot *slot = &threads.slots[at];
+    struct pt_local *local = slot->local ? slot->local : pt_monitor_local_new(actor, at);
+    struct pt_fact *fact = slot->fact ? slot->fact : local ? first_fact(actor, local) : NULL;
+    slot->local = NULL;
+    slot->fact = NULL;
+    if (local)
+        pt_monitor_starts(actor, local);
+    thread->local = local;
+    if (fact)
+        pt_monitor_learn(forked ? actor : thread, fact);
+    pt_thread_refresh(thread);
+    if (!forked) /* otherwise it begins later, or never */
+        pt_monitor_begin(thread);
+}
+
+void pt_monitor_introduce(struct pt_thread *thread, struct pt_thread *parent)
+{
+    struct pt_thread *actor = parent ? parent : thread;
+    uint32_t slot = take_slot(actor, thread);
+    if (slot != PT_MTTL_NONE)
+        settle(thread, actor, slot, parent != NULL);
+}
+
+void pt_monitor_free(struct pt_thread *self, struct pt_thread *thread)
+{
+    pt_monitor_local_free(self, thread->local);
+    thread->local = NULL;
+}
+
+/* Only where its start function told nothing: a thread that has a slot keeps it. */
+void pt_monitor_rename(struct pt_thread *self, struct pt_thread *thread, const char *name)
+{
+    if (thread->local || self != thread)
+        return;
+    pt_spin_lock(&threads.lock);
+    uint32_t slot = find_slot(name);
+    if (slot != PT_MTTL_NONE)
+        threads.slots[slot].met = true;
+    pt_spin_unlock(&threads.lock);
+    if (slot != PT_MTTL_NONE)
+        settle(thread, self, slot, false);
+}

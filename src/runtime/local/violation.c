@@ -1,0 +1,134 @@
+/*
+ * The functions are a list that only grows; a node is complete before the link to it is stored, so it is walked without
+ * a lock.
+ */
+#include "runtime/local/violation.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#pragma GCC visibility push(default)
+#include "portent.h"
+#pragma GCC visibility pop
+
+#include "runtime/sys/log.h"
+#include "runtime/local/monitor.h"
+#include "runtime/sys/options.h"
+#include "runtime/sys/sys.h"
+
+struct node {
+    portent_callback callback;
+    void *context;
+    struct node *_Atomic next;
+};
+
+static struct {
+    struct pt_spin lock;
+    struct node *_Atomic first;
+    struct node *_Atomic *last;
+    struct node *room;
+    uint32_t left; /* nodes in `room` */
+} list = {.last = &list.first};
+static _Atomic uint64_t violations;
+
+enum { ROOM = 4096 / sizeof(struct node) };
+
+static void append(portent_callback callback, void *context)
+{
+    pt_spin_lock(&list.lock);
+    if (!list.left) {
+        list.room = pt_sys_reserve(ROOM * sizeof *list.room);
+        list.left = list.room ? ROOM : 0;
+    }
+    if (list.left) {
+        struct node *node = list.room++;
+        list.left--;
+        node->callback = callback;
+        node->context = context;
+        /* release: partner of the acquire in call_all */
+        atomic_store_explicit(list.last, node, memory_order_release);
+        list.last = &node->next;
+    }
+    pt_spin_unlock(&list.lock);
+}
+
+void __portent_on_violation(portent_callback callback, void *context)
+{
+    if (!callback)
+        return;
+    struct pt_thread *self = pt_self;
+    if (self)
+        pt_enter(self); /* a signal handler that also registers one must not meet the lock held */
+    append(callback, context);
+    if (self)
+        pt_leave(self);
+}
+
+static void halt(const char *property)
+{
+    struct pt_line line = {0};
+    pt_line_text(&line, "portent: property '");
+    pt_line_text(&line, property);
+    pt_line_text(&line, "' is violated; halt_on_error ends the program");
+    pt_line_write(&line);
+    pt_sys_exit((int)(pt_options.exitcode & 255));
+}
+
+/* The functions may also leave by longjmp: the stack tells whether one is still under way. */
+static bool in_callback(const struct pt_thread *self)
+{
+    return self->callback_frame && (uintptr_t)__builtin_frame_address(0) < (uintptr_t)self->callback_frame;
+}
+
+static void call_all(struct pt_thread *self, const char *property)
+{
+    int error = errno; /* the program has not called anything here */
+    self->callback_frame = __builtin_frame_address(0);
+    /* acquire: partner of the release in append */
+    for (struct node *node = atomic_load_explicit(&list.first, memory_order_acquire); node;
+         node = atomic_load_explicit(&node->next, memory_order_acquire))
+        node->callback(node->context, property);
+    self->callback_frame = NULL;
+    errno = error;
+    if (pt_options.halt_on_error)
+        halt(property);
+}
+
+void pt_violation_attend(struct pt_thread *self)
+{
+    pt_report_print(self);
+    while (self->violated_count) {
+        const char *property = self->violated[0];
+        self->violated_count--;
+        for (uint32_t i = 0; i < self->violated_count; i++)
+            self->violated[i] = self->violated[i + 1];
+        call_all(self, property);
+    }
+}
+
+void pt_violation_notify(struct pt_thread *self, const char *property)
+{
+    atomic_fetch_add_explicit(&violations, 1, memory_order_relaxed);
+    if (in_callback(self))
+        return;
+    if (!self->busy) {
+        call_all(self, property);
+        return;
+    }
+    for (uint32_t i = 0; i < self->violated_count; i++)
+        if (self->violated[i] == property)
+            return;
+    if (self->violated_count == PT_VIOLATED_MAX)
+        return;
+    self->violated[self->violated_count++] = property;
+    self->attention |= PT_ATTEND_VIOLATION;
+}
+
+void pt_violation_finish(void)
+{
+    bool observed = pt_channel && pt_channel->ring_max > 0; /* then the observer decides, who knows more */
+    if (observed || !atomic_load_explicit(&violations, memory_order_relaxed) || !pt_options.exitcode)
+        return;
+    fflush(NULL); /* not in anybody's hook: the program has come to its end, and its output must not be lost */
+    pt_sys_exit((int)(pt_options.exitcode & 255));
+}

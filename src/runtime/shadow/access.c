@@ -1,0 +1,350 @@
+/*
+ * Loads, stores and atomic operations of up to 16 bytes.
+ *
+ * A hook performs the access itself, so the order it records is the order that happened. With nothing to record it is a
+ * test of one flag, then the access. Else the quick ways (shadow/fast.h) are tried, those without any change of clocks in the
+ * hook itself, the others in its `stale` function, and the long way (shadow/slow.h) is taken last.
+ */
+#pragma GCC visibility push(default)
+#include "core/hooks.h"
+#pragma GCC visibility pop
+
+#include "runtime/thread/call.h"
+#include "runtime/channel/gate.h"
+#include "runtime/shadow/slow.h"
+#include "runtime/shadow/native.h"
+#include "runtime/shadow/fast.h"
+
+#define COLD __attribute__((noinline))
+
+/* An access inside the runtime, by a handler that signal.c does not know of: if it may be relevant, say that something
+ * was lost. */
+static void count_lost(uintptr_t address)
+{
+    pt_shadow_word *word = pt_shadow_peek(address);
+    uint64_t seen = word ? atomic_load_explicit(word, memory_order_relaxed) : 0;
+    if (seen & PT_SHADOW_FINE && pt_fines[pt_shadow_access(seen)].watch)
+        atomic_fetch_add_explicit(&pt_channel->dropped, 1, memory_order_relaxed);
+}
+
+/* The long way of one access. */
+struct way {
+    struct pt_thread *self; /* NULL: not to be recorded */
+    bool held;
+    struct pt_locked_range hold;
+};
+
+static COLD void begin(struct way *way, const void *address, size_t size, bool atomic, bool write)
+{
+    struct pt_thread *self = pt_thread_self();
+    if (self && (self->busy || !pt_address_ok((uintptr_t)address))) {
+        if (pt_address_ok((uintptr_t)address))
+            count_lost((uintptr_t)address);
+        self = NULL;
+    }
+    way->self = self;
+    if (!self)
+        return;
+    if (write)
+        pt_gate_before_write(self, (uintptr_t)address, size);
+    else
+        pt_gate_before_read(self, (uintptr_t)address, size);
+    pt_enter(self);
+    way->held = pt_slow_begin(self, (uintptr_t)address, size, write, &way->hold);
+    way->hold.atomic = atomic;
+}
+
+static COLD void end_read(struct way *way, const struct pt_site *site)
+{
+    if (!way->self)
+        return;
+    if (way->held)
+        pt_slow_end_read(way->self, &way->hold, site);
+    pt_leave(way->self);
+}
+
+static COLD void end_write(struct way *way, enum pt_event_kind kind, const struct pt_site *site)
+{
+    if (!way->self)
+        return;
+    if (way->held)
+        pt_slow_end_write(way->self, &way->hold, kind, site);
+    pt_leave(way->self);
+}
+
+/* Accesses of the program are as it wrote them, aligned or not. */
+#define ANY(bytes, type) typedef type __attribute__((aligned(1), may_alias)) any##bytes;
+ANY(1, uint8_t)
+ANY(2, uint16_t)
+ANY(4, uint32_t)
+ANY(8, uint64_t)
+ANY(16, pt_u128)
+
+/* Nothing near it was ever recorded, and this thread has nothing to record there: a leaf would be memory for nothing.
+ */
+static bool is_untouched(uintptr_t address)
+{
+    return pt_self && !pt_self->quick && pt_address_ok(address) && !pt_shadow_peek(address);
+}
+
+/*
+ * Returns the value if the granule is as the read would leave it. acquire, before: partner of pt_granule_unlock. The
+ * fence and the second check: a holder who wrote the value that was loaded has been seen to hold or to let go.
+ */
+#define READ_IF(test, bytes, type, perform)                                                                            \
+    if (test) {                                                                                                        \
+        type value = perform;                                                                                          \
+        atomic_thread_fence(memory_order_acquire);                                                                     \
+        if (__builtin_expect(atomic_load_explicit(word, memory_order_relaxed) == seen, 1)) {                           \
+            self->states++;                                                                                            \
+            return value;                                                                                              \
+        }                                                                                                              \
+    }
+#define IS_KNOWN(bytes)   pt_fast_read_is_known(self->quick, seen, pt_fast_marks(self, at, bytes))
+#define IS_BETWEEN(bytes) pt_fast_read_is_between(self, seen, pt_fast_marks(self, at, bytes))
+
+#define DEFINE_LONG_READ(name, bytes, type, atomic, perform)                                                           \
+    static COLD type long_##name(const void *address, const struct pt_site *site)                                      \
+    {                                                                                                                  \
+        if (is_untouched((uintptr_t)address) && is_untouched((uintptr_t)address + bytes - 1)) {                        \
+            type value = perform;                                                                                      \
+            /* acquire: partner of the exchange that publishes a leaf; no writer had one before the load */            \
+            atomic_thread_fence(memory_order_acquire);                                                                 \
+            if (is_untouched((uintptr_t)address) && is_untouched((uintptr_t)address + bytes - 1)) {                    \
+                pt_self->states++;                                                                                     \
+                return value;                                                                                          \
+            }                                                                                                          \
+        }                                                                                                              \
+        struct way way;                                                                                                \
+        begin(&way, address, bytes, atomic, false);                                                                    \
+        type value = perform;                                                                                          \
+        end_read(&way, site);                                                                                          \
+        return value;                                                                                                  \
+    }
+/* `perform` is the load. */
+#define DEFINE_READ(name, bytes, type, atomic, perform)                                                                \
+    DEFINE_LONG_READ(name, bytes, type, atomic, perform)                                                               \
+    static COLD type stale_##name(const void *address, const struct pt_site *site, struct pt_thread *self,             \
+                                  pt_shadow_word *word, uint64_t seen)                                                 \
+    {                                                                                                                  \
+        uintptr_t at = (uintptr_t)address;                                                                             \
+        if (!self->busy && pt_fast_lock_evaluated(self, word, seen, at, bytes, false)) {                               \
+            type value = perform;                                                                                      \
+            pt_fast_end_evaluated(self, word, seen, at, bytes, PT_KIND_READ_AT, site);                                 \
+            return value;                                                                                              \
+        }                                                                                                              \
+        struct pt_reading *reading = self->busy ? NULL : pt_readers_at(self, seen, at, pt_bytes_at(at, bytes));        \
+        if (reading && pt_readers_clock(reading) == self->clock) {                                                     \
+            type value = perform;                                                                                      \
+            atomic_thread_fence(memory_order_acquire);                                                                 \
+            if (pt_readers_still(reading, word, seen)) {                                                               \
+                self->states++;                                                                                        \
+                return value;                                                                                          \
+            }                                                                                                          \
+        } else if (reading) {                                                                                          \
+            if (pt_readers_begin(self, reading, word, seen)) {                                                         \
+                type value = perform;                                                                                  \
+                bool counts = pt_readers_done(self, reading);                                                          \
+                self->states += counts;                                                                                \
+                pt_fast_leave(self);                                                                                   \
+                if (counts)                                                                                            \
+                    return value;                                                                                      \
+            } else {                                                                                                   \
+                pt_fast_leave(self);                                                                                   \
+            }                                                                                                          \
+        }                                                                                                              \
+        if (seen & PT_SHADOW_LOCKED) {                                                                                 \
+            seen = pt_fast_await(word, seen);                                                                          \
+            READ_IF(IS_KNOWN(bytes), bytes, type, perform)                                                             \
+        }                                                                                                              \
+        if (self->busy || !pt_fast_is_passed(self, seen, pt_bytes_at(at, bytes), false)) {                             \
+            READ_IF(IS_BETWEEN(bytes), bytes, type, perform)                                                           \
+            return long_##name(address, site);                                                                         \
+        }                                                                                                              \
+        if (!pt_fast_lock_passed(self, word, seen)) {                                                                  \
+            pt_fast_leave(self);                                                                                       \
+            return long_##name(address, site);                                                                         \
+        }                                                                                                              \
+        type value = perform;                                                                                          \
+        self->states++;                                                                                                \
+        pt_fast_end_passed(self, word, at, bytes, false, seen);                                                        \
+        return value;                                                                                                  \
+    }                                                                                                                  \
+    static inline type name(const void *address, const struct pt_site *site)                                           \
+    {                                                                                                                  \
+        if (!pt_is_active())                                                                                           \
+            return perform;                                                                                            \
+        struct pt_thread *self = pt_self;                                                                              \
+        uintptr_t at = (uintptr_t)address;                                                                             \
+        pt_shadow_word *word = self ? pt_fast_word(at, bytes) : NULL;                                                  \
+        if (!word)                                                                                                     \
+            return long_##name(address, site);                                                                         \
+        uint64_t seen = atomic_load_explicit(word, memory_order_acquire);                                              \
+        READ_IF(IS_KNOWN(bytes), bytes, type, perform)                                                                 \
+        return stale_##name(address, site, self, word, seen);                                                          \
+    }
+
+#define DEFINE_LONG_WRITE(name, bytes, type, kind, atomic, perform)                                                    \
+    static COLD type long_##name(void *address, type value, int op, int order, const struct pt_site *site)             \
+    {                                                                                                                  \
+        (void)op, (void)order;                                                                                         \
+        struct way way;                                                                                                \
+        begin(&way, address, bytes, atomic, true);                                                                     \
+        type result = perform;                                                                                         \
+        end_write(&way, kind, site);                                                                                   \
+        return result;                                                                                                 \
+    }
+/* `perform` is the store, or the read-modify-write, of `value`; what it evaluates to is returned. */
+#define DEFINE_WRITE(name, bytes, type, kind, atomic, perform)                                                         \
+    DEFINE_LONG_WRITE(name, bytes, type, kind, atomic, perform)                                                        \
+    static COLD type stale_##name(void *address, type value, int op, int order, const struct pt_site *site)            \
+    {                                                                                                                  \
+        (void)op, (void)order;                                                                                         \
+        struct pt_thread *self = pt_self;                                                                              \
+        uintptr_t at = (uintptr_t)address;                                                                             \
+        pt_shadow_word *word = self && !self->busy ? pt_fast_word(at, bytes) : NULL;                                   \
+        uint64_t seen = word ? pt_fast_await(word, atomic_load_explicit(word, memory_order_relaxed)) : 0;              \
+        bool known = word && pt_fast_write_is_known(self->quick, seen);                                                \
+        if (word && pt_fast_lock_evaluated(self, word, seen, at, bytes, true)) {                                       \
+            type result = perform;                                                                                     \
+            pt_fast_end_evaluated(self, word, seen, at, bytes, atomic ? PT_KIND_UPDATE_AT : PT_KIND_WRITE_AT, site);   \
+            return result;                                                                                             \
+        }                                                                                                              \
+        if (!word || (!known && !pt_fast_is_passed(self, seen, pt_bytes_at(at, bytes), true)))                         \
+            return long_##name(address, value, op, order, site);                                                       \
+        if (!(known ? pt_fast_lock(self, word, seen) : pt_fast_lock_passed(self, word, seen))) {                       \
+            pt_fast_leave(self);                                                                                       \
+            return long_##name(address, value, op, order, site);                                                       \
+        }                                                                                                              \
+        type result = perform;                                                                                         \
+        self->states++;                                                                                                \
+        if (known)                                                                                                     \
+            pt_fast_end_known(self, word, at, bytes, seen);                                                            \
+        else                                                                                                           \
+            pt_fast_end_passed(self, word, at, bytes, true, seen);                                                     \
+        return result;                                                                                                 \
+    }                                                                                                                  \
+    /* Another thread was quicker. */                                                                                  \
+    static COLD type again_##name(void *address, type value, int op, int order, const struct pt_site *site)            \
+    {                                                                                                                  \
+        pt_fast_leave(pt_self);                                                                                        \
+        return stale_##name(address, value, op, order, site);                                                          \
+    }                                                                                                                  \
+    static inline type name(void *address, type value, int op, int order, const struct pt_site *site)                  \
+    {                                                                                                                  \
+        (void)op, (void)order;                                                                                         \
+        if (!pt_is_active())                                                                                           \
+            return perform;                                                                                            \
+        struct pt_thread *self = pt_self;                                                                              \
+        uintptr_t at = (uintptr_t)address;                                                                             \
+        pt_shadow_word *word = self && !self->busy ? pt_fast_word(at, bytes) : NULL;                                   \
+        uint64_t seen = word ? atomic_load_explicit(word, memory_order_relaxed) : 0;                                   \
+        if (!word || !pt_fast_write_is_known(self->quick, seen))                                                       \
+            return stale_##name(address, value, op, order, site);                                                      \
+        if (!pt_fast_lock(self, word, seen))                                                                           \
+            return again_##name(address, value, op, order, site);                                                      \
+        type result = perform;                                                                                         \
+        self->states++;                                                                                                \
+        pt_fast_end_known(self, word, at, bytes, seen);                                                                \
+        return result;                                                                                                 \
+    }
+
+#define DEFINE_LONG_EXCHANGE(bytes, type)                                                                              \
+    static COLD type long_cas##bytes(void *address, type expected, type desired, const struct pt_site *site)           \
+    {                                                                                                                  \
+        struct way way;                                                                                                \
+        begin(&way, address, bytes, true, true);                                                                       \
+        type old = native_cas##bytes(address, expected, desired);                                                      \
+        if (old == expected)                                                                                           \
+            end_write(&way, PT_KIND_UPDATE, site);                                                                     \
+        else /* an exchange that did not happen is a read */                                                           \
+            end_read(&way, site);                                                                                      \
+        return old;                                                                                                    \
+    }
+/* Quick only where it is so both as a write and as a read: which one it is shows when the granule is held. */
+#define DEFINE_EXCHANGE(bytes, type)                                                                                   \
+    DEFINE_LONG_EXCHANGE(bytes, type)                                                                                  \
+    static inline type cas##bytes(void *address, type expected, type desired, const struct pt_site *site)              \
+    {                                                                                                                  \
+        if (!pt_is_active())                                                                                           \
+            return native_cas##bytes(address, expected, desired);                                                      \
+        struct pt_thread *self = pt_self;                                                                              \
+        uintptr_t at = (uintptr_t)address;                                                                             \
+        pt_shadow_word *word = self && !self->busy ? pt_fast_word(at, bytes) : NULL;                                   \
+        uint64_t seen = word ? pt_fast_await(word, atomic_load_explicit(word, memory_order_relaxed)) : 0;              \
+        uint64_t marks = word ? pt_fast_marks(self, at, bytes) : 0;                                                    \
+        bool known = word && pt_fast_write_is_known(self->quick, seen) && (seen & marks) == marks;                     \
+        if (!word || (!known && !pt_fast_is_passed(self, seen, pt_bytes_at(at, bytes), false)))                        \
+            return long_cas##bytes(address, expected, desired, site);                                                  \
+        if (!(known ? pt_fast_lock(self, word, seen) : pt_fast_lock_passed(self, word, seen))) {                       \
+            pt_fast_leave(self);                                                                                       \
+            return long_cas##bytes(address, expected, desired, site);                                                  \
+        }                                                                                                              \
+        type old = native_cas##bytes(address, expected, desired);                                                      \
+        self->states++;                                                                                                \
+        if (known)                                                                                                     \
+            pt_fast_end_known(self, word, at, bytes, seen);                                                            \
+        else                                                                                                           \
+            pt_fast_end_passed(self, word, at, bytes, old == expected, seen);                                          \
+        return old;                                                                                                    \
+    }
+
+#define STORE(bytes)         (*(volatile any##bytes *)address = value)
+#define LOAD(bytes)          (*(const volatile any##bytes *)address)
+#define ATOMIC_STORE(bytes)  (native_store##bytes(address, value, order), value)
+#define ATOMIC_UPDATE(bytes) native_rmw##bytes(address, value, op)
+
+#define DEFINE_HOOKS(bytes, type)                                                                                      \
+    DEFINE_READ(load##bytes, bytes, type, false, LOAD(bytes))                                                          \
+    DEFINE_READ(atomic_load##bytes, bytes, type, true, native_load##bytes(address))                                    \
+    DEFINE_WRITE(store##bytes, bytes, type, PT_KIND_WRITE, false, STORE(bytes))                                        \
+    DEFINE_WRITE(atomic_store##bytes, bytes, type, PT_KIND_WRITE, true, ATOMIC_STORE(bytes))                           \
+    DEFINE_WRITE(update##bytes, bytes, type, PT_KIND_UPDATE, true, ATOMIC_UPDATE(bytes))                               \
+    DEFINE_EXCHANGE(bytes, type)                                                                                       \
+    type __portent_load##bytes(const void *address, const struct pt_site *site)                                        \
+    {                                                                                                                  \
+        return load##bytes(address, site);                                                                             \
+    }                                                                                                                  \
+    void __portent_store##bytes(void *address, type value, const struct pt_site *site)                                 \
+    {                                                                                                                  \
+        (void)store##bytes(address, value, 0, 0, site);                                                                \
+    }                                                                                                                  \
+    type __portent_atomic_load##bytes(const void *address, int order, const struct pt_site *site)                      \
+    {                                                                                                                  \
+        (void)order;                                                                                                   \
+        return atomic_load##bytes(address, site);                                                                      \
+    }                                                                                                                  \
+    void __portent_atomic_store##bytes(void *address, type value, int order, const struct pt_site *site)               \
+    {                                                                                                                  \
+        (void)atomic_store##bytes(address, value, 0, order, site);                                                     \
+    }                                                                                                                  \
+    type __portent_atomic_rmw##bytes(void *address, type operand, int op, int order, const struct pt_site *site)       \
+    {                                                                                                                  \
+        (void)order;                                                                                                   \
+        return update##bytes(address, operand, op, 0, site);                                                           \
+    }                                                                                                                  \
+    type __portent_atomic_cas##bytes(void *address, type expected, type desired, int success, int failure,             \
+                                     const struct pt_site *site)                                                       \
+    {                                                                                                                  \
+        (void)success, (void)failure;                                                                                  \
+        return cas##bytes(address, expected, desired, site);                                                           \
+    }
+
+DEFINE_HOOKS(1, uint8_t)
+DEFINE_HOOKS(2, uint16_t)
+DEFINE_HOOKS(4, uint32_t)
+DEFINE_HOOKS(8, uint64_t)
+DEFINE_HOOKS(16, pt_u128) /* never in one granule: always the long way */
+
+void __portent_fence(int order, const struct pt_site *site)
+{
+    (void)order, (void)site;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+void __portent_call(const void *object, const struct pt_site *site, const struct pt_site *mutex)
+{
+    struct pt_thread *self = __builtin_expect(pt_call_wanted, 0) ? pt_self : NULL;
+    if (self)
+        self->call = (struct pt_call){object, site, mutex};
+}

@@ -1,0 +1,171 @@
+/*
+ * Accesses of any size: those the program does inline between a begin and an end, memcpy, memmove, memset, and copies
+ * of strings.
+ *
+ * The latter are not atomic in C either, so they go in pieces, each held for itself; a piece is read into a buffer and
+ * then written, so that source and destination are never held together.
+ */
+#pragma GCC visibility push(default)
+#include "core/hooks.h"
+#pragma GCC visibility pop
+
+#include <string.h>
+
+#include "runtime/channel/gate.h"
+#include "runtime/shadow/slow.h"
+#include "runtime/shadow/shadow.h"
+
+enum { PIECE = 512 };
+
+static struct pt_thread *recorder(const void *address, size_t size)
+{
+    if (!pt_is_active() || !size || !pt_address_ok((uintptr_t)address) || !pt_address_ok((uintptr_t)address + size))
+        return NULL;
+    return pt_thread_self();
+}
+
+/* While something is open the thread is busy, and signals are put off: the compiler puts only the access in between. */
+static void begin(const void *address, size_t size, bool write)
+{
+    struct pt_thread *self = recorder(address, size);
+    if (!self || self->busy != self->open_count || self->open_count == PT_OPEN_MAX)
+        return;
+    if (write)
+        pt_gate_before_write(self, (uintptr_t)address, size);
+    else
+        pt_gate_before_read(self, (uintptr_t)address, size);
+    pt_enter(self);
+    struct pt_locked_range *hold = &self->open[self->open_count++];
+    if (!pt_slow_begin(self, (uintptr_t)address, size, write, hold))
+        hold->high = 0;
+}
+
+static void end(const void *address, bool write, const struct pt_site *site)
+{
+    struct pt_thread *self = pt_self;
+    /* its begin may have found nothing to record */
+    if (!self || !self->open_count || self->open[self->open_count - 1].from != (uintptr_t)address)
+        return;
+    struct pt_locked_range *hold = &self->open[--self->open_count];
+    if (hold->high && write)
+        pt_slow_end_write(self, hold, PT_KIND_WRITE, site);
+    else if (hold->high)
+        pt_slow_end_read(self, hold, site);
+    pt_leave(self);
+}
+
+void __portent_begin_read(const void *address, size_t size, const struct pt_site *site)
+{
+    (void)site;
+    begin(address, size, false);
+}
+
+void __portent_end_read(const void *address, size_t size, const struct pt_site *site)
+{
+    (void)size;
+    end(address, false, site);
+}
+
+void __portent_begin_write(void *address, size_t size, const struct pt_site *site)
+{
+    (void)site;
+    begin(address, size, true);
+}
+
+void __portent_end_write(void *address, size_t size, const struct pt_site *site)
+{
+    (void)size;
+    end(address, true, site);
+}
+
+static void read_piece(struct pt_thread *self, void *buffer, const void *from, size_t size, const struct pt_site *site)
+{
+    struct pt_locked_range hold;
+    pt_gate_before_read(self, (uintptr_t)from, size);
+    pt_enter(self);
+    bool held = pt_slow_begin(self, (uintptr_t)from, size, false, &hold);
+    memcpy(buffer, from, size);
+    if (held)
+        pt_slow_end_read(self, &hold, site);
+    pt_leave(self);
+}
+
+static void write_piece(struct pt_thread *self, void *to, const void *buffer, size_t size, const struct pt_site *site)
+{
+    struct pt_locked_range hold;
+    pt_gate_before_write(self, (uintptr_t)to, size);
+    pt_enter(self);
+    bool held = pt_slow_begin(self, (uintptr_t)to, size, true, &hold);
+    memcpy(to, buffer, size);
+    if (held)
+        pt_slow_end_write(self, &hold, PT_KIND_WRITE, site);
+    pt_leave(self);
+}
+
+void *__portent_memmove(void *to, const void *from, size_t size, const struct pt_site *site)
+{
+    struct pt_thread *self = recorder(to, size);
+    if (!self || self->busy || !pt_address_ok((uintptr_t)from))
+        return memmove(to, from, size);
+    unsigned char buffer[PIECE];
+    bool backwards = (uintptr_t)to - (uintptr_t)from < size;
+    for (size_t done = 0, piece; done < size; done += piece) {
+        piece = size - done < PIECE ? size - done : PIECE;
+        size_t at = backwards ? size - done - piece : done;
+        read_piece(self, buffer, (const char *)from + at, piece, site);
+        write_piece(self, (char *)to + at, buffer, piece, site);
+    }
+    return to;
+}
+
+void *__portent_memcpy(void *to, const void *from, size_t size, const struct pt_site *site)
+{
+    return __portent_memmove(to, from, size, site);
+}
+
+void *__portent_memset(void *to, int byte, size_t size, const struct pt_site *site)
+{
+    struct pt_thread *self = recorder(to, size);
+    if (!self || self->busy)
+        return memset(to, byte, size);
+    unsigned char buffer[PIECE];
+    memset(buffer, byte, size < PIECE ? size : PIECE);
+    for (size_t done = 0, piece; done < size; done += piece) {
+        piece = size - done < PIECE ? size - done : PIECE;
+        write_piece(self, (char *)to + done, buffer, piece, site);
+    }
+    return to;
+}
+
+/* `length` bytes of `from` and `zeros` zeros. Where they fit into one piece the string changes in one event. */
+static void copy_and_fill(char *to, const char *from, size_t length, size_t zeros, const struct pt_site *site)
+{
+    size_t size = length + zeros;
+    struct pt_thread *self = recorder(to, size);
+    if (!self || self->busy || !pt_address_ok((uintptr_t)from)) {
+        memcpy(to, from, length);
+        memset(to + length, 0, zeros);
+        return;
+    }
+    unsigned char buffer[PIECE];
+    for (size_t done = 0, piece; done < size; done += piece) {
+        piece = size - done < PIECE ? size - done : PIECE;
+        size_t copied = done >= length ? 0 : length - done < piece ? length - done : piece;
+        if (copied)
+            read_piece(self, buffer, from + done, copied, site);
+        memset(buffer + copied, 0, piece - copied);
+        write_piece(self, to + done, buffer, piece, site);
+    }
+}
+
+_Noreturn void __chk_fail(void); /* glibc's end of programs that overrun a buffer of known size */
+
+char *__portent_string(char *to, const char *from, size_t limit, size_t room, int op, const struct pt_site *site)
+{
+    size_t length = strnlen(from, limit), skip = op == PT_STRING_APPEND ? strlen(to) : 0;
+    size_t zeros = op == PT_STRING_PAD ? limit - length : 1;
+    if (room != SIZE_MAX && (zeros > room || length > room - zeros || skip > room - zeros - length))
+        __chk_fail();
+    copy_and_fill(to + skip, from, length, zeros, site);
+    return to + skip + length;
+}

@@ -1,0 +1,148 @@
+/* The tables behind shadow words: leaves, fine records, and the end of variables' lives. */
+#include "runtime/shadow/shadow.h"
+
+#include <string.h>
+
+#include "runtime/shadow/granule.h"
+#include "runtime/shadow/watch.h"
+
+enum { RUN = 8 };
+
+struct pt_leaf *_Atomic *pt_leaves;
+struct pt_fine *pt_fines;
+bool pt_shadow_counts_lives;
+
+static struct {
+    struct pt_spin lock;
+    uint32_t used; /* record 0 is none */
+    uint32_t free;
+} fines = {.used = 1};
+
+bool pt_shadow_start(void)
+{
+    pt_leaves = pt_sys_reserve(sizeof *pt_leaves << (PT_ADDRESS_BITS - PT_LEAF_BITS));
+    pt_fines = pt_sys_reserve(sizeof *pt_fines << PT_FINE_BITS);
+    return pt_leaves && pt_fines;
+}
+
+struct pt_leaf *pt_shadow_make_leaf(uintptr_t address)
+{
+    struct pt_leaf *made = pt_sys_reserve(sizeof *made), *there = NULL;
+    if (!made) {
+        pt_runtime_give_up();
+        return NULL;
+    }
+    /* acq_rel: partner of the acquire in pt_shadow_peek */
+    if (atomic_compare_exchange_strong_explicit(&pt_leaves[address >> PT_LEAF_BITS], &there, made, memory_order_acq_rel,
+                                                memory_order_acquire))
+        return made;
+    pt_sys_release(made, sizeof *made);
+    return there;
+}
+
+uint32_t pt_fine_new(void)
+{
+    pt_spin_lock(&fines.lock);
+    uint32_t id = fines.free;
+    if (id)
+        fines.free = pt_fines[id].next_free;
+    else if (!(fines.used >> PT_FINE_BITS))
+        id = fines.used++;
+    pt_spin_unlock(&fines.lock);
+    if (!id)
+        pt_runtime_give_up();
+    else
+        memset(&pt_fines[id], 0, sizeof pt_fines[id]);
+    return id;
+}
+
+void pt_fine_free(uint32_t id)
+{
+    pt_spin_lock(&fines.lock);
+    pt_fines[id].next_free = fines.free;
+    fines.free = id;
+    pt_spin_unlock(&fines.lock);
+}
+
+/*
+ * A page of words that is read before it is written costs two faults, the second with an interrupt to all processors.
+ * Where RUN pages before it are in use, the next RUN will be soon: they are made in one call.
+ */
+static void use_page(struct pt_leaf *leaf, unsigned page)
+{
+    uint64_t used = atomic_fetch_or_explicit(&leaf->used[page >> 6], UINT64_C(1) << (page & 63), memory_order_relaxed);
+    uint64_t before = ((UINT64_C(1) << RUN) - 1) << (page & 63) >> RUN;
+    if (page % RUN == 0 && page & 63 && (used & before) == before)
+        pt_sys_populate((char *)leaf + ((size_t)(page + 1) << 12), (size_t)RUN << 12);
+}
+
+void pt_shadow_note_use(uintptr_t address)
+{
+    struct pt_leaf *leaf = atomic_load_explicit(&pt_leaves[address >> PT_LEAF_BITS], memory_order_relaxed);
+    unsigned page = (address & ((1u << PT_LEAF_BITS) - 1)) >> 12;
+    if (!(atomic_load_explicit(&leaf->used[page >> 6], memory_order_relaxed) >> (page & 63) & 1))
+        use_page(leaf, page);
+}
+
+/* Bytes of the granule at `granule` that lie in [from, to). */
+static unsigned bytes_between(uintptr_t granule, uintptr_t from, uintptr_t to)
+{
+    unsigned bytes = 0xff;
+    if (from > granule)
+        bytes &= 0xffu << (from - granule);
+    if (to < granule + 8)
+        bytes &= 0xffu >> (granule + 8 - to);
+    return bytes;
+}
+
+static bool clear_page(struct pt_thread *self, struct pt_leaf *leaf, uintptr_t page, uintptr_t from, uintptr_t to,
+                       bool keep)
+{
+    bool any = false;
+    uintptr_t granule = page > from ? page : from & ~(uintptr_t)7, end = page + 4096 < to ? page + 4096 : to;
+    for (; granule < end; granule += 8) {
+        pt_shadow_word *word = pt_shadow_peek(granule);
+        if (!atomic_load_explicit(word, memory_order_relaxed))
+            continue;
+        unsigned bytes = bytes_between(granule, from, to);
+        uint64_t seen = pt_granule_lock(word);
+        if (keep)
+            pt_granule_before_read(self, seen, bytes);
+        if (pt_shadow_counts_lives)
+            leaf->lives[(granule & ((1u << PT_LEAF_BITS) - 1)) >> 3]++;
+        pt_granule_unlock(word, pt_granule_forget(self, granule, seen, bytes));
+        any = true;
+    }
+    return any;
+}
+
+bool pt_shadow_any(uintptr_t from, uintptr_t to)
+{
+    for (uintptr_t page = from & ~(uintptr_t)4095; page < to && pt_address_ok(page); page += 4096) {
+        struct pt_leaf *leaf = atomic_load_explicit(&pt_leaves[page >> PT_LEAF_BITS], memory_order_acquire);
+        unsigned index = (page & ((1u << PT_LEAF_BITS) - 1)) >> 12;
+        if (!leaf)
+            page = (page | ((1u << PT_LEAF_BITS) - 1)) - 4095; /* on to the next leaf */
+        else if (atomic_load_explicit(&leaf->used[index >> 6], memory_order_relaxed) >> (index & 63) & 1)
+            return true;
+    }
+    return false;
+}
+
+bool pt_shadow_clear(struct pt_thread *self, uintptr_t from, uintptr_t to, bool keep)
+{
+    bool any = false;
+    if (from >= to || !pt_address_ok(to - 1))
+        return false;
+    for (uintptr_t page = from & ~(uintptr_t)4095; page < to; page += 4096) {
+        struct pt_leaf *leaf = atomic_load_explicit(&pt_leaves[page >> PT_LEAF_BITS], memory_order_acquire);
+        if (!leaf) {
+            page = (page | ((1u << PT_LEAF_BITS) - 1)) - 4095; /* on to the next leaf */
+            continue;
+        }
+        unsigned index = (page & ((1u << PT_LEAF_BITS) - 1)) >> 12;
+        if (atomic_load_explicit(&leaf->used[index >> 6], memory_order_relaxed) >> (index & 63) & 1)
+            any |= clear_page(self, leaf, page, from, to, keep);
+    }
+    return any;
+}

@@ -1,0 +1,203 @@
+/* Finding and marking watched variables. */
+#include "runtime/shadow/watch.h"
+
+#include <string.h>
+
+#include "runtime/channel/emit.h"
+#include "runtime/channel/module.h"
+#include "runtime/local/monitor.h"
+#include "runtime/local/embedded.h"
+#include "runtime/sys/sys.h"
+
+enum { WATCH_BITS = 22, NODE_BITS = 26, CHUNK = 1 << 18 };
+
+struct pt_watched *pt_watched;
+struct pt_watch_node *pt_watch_nodes;
+
+static const struct pt_config *config;
+static struct pt_spin lock; /* for the tables below; granules are held after it, never the other way round */
+static uint32_t watched_count, node_count = 1;
+static unsigned char *chunk;
+static size_t chunk_left;
+
+bool pt_watch_start(void)
+{
+    config = (const void *)((const char *)pt_channel + pt_channel->config_offset);
+    watched_count = config->watch_count;
+    pt_watched = pt_sys_reserve(sizeof *pt_watched << WATCH_BITS);
+    pt_watch_nodes = pt_sys_reserve(sizeof *pt_watch_nodes << NODE_BITS);
+    return pt_watched && pt_watch_nodes && !(watched_count >> WATCH_BITS);
+}
+
+static unsigned char *keep_room(size_t bytes)
+{
+    if (bytes > CHUNK / 4)
+        return pt_sys_reserve(bytes);
+    if (chunk_left < bytes) {
+        chunk = pt_sys_reserve(CHUNK);
+        chunk_left = chunk ? CHUNK : 0;
+        if (!chunk)
+            return NULL;
+    }
+    unsigned char *room = chunk;
+    chunk += bytes;
+    chunk_left -= bytes;
+    return room;
+}
+
+/* Puts the variable into the lists of its granules and records its value now. All its granules are held meanwhile. */
+static void mark(struct pt_thread *self, uint32_t object)
+{
+    struct pt_watched *watched = &pt_watched[object];
+    uintptr_t low = watched->address & ~(uintptr_t)7, end = watched->address + watched->size;
+    uint64_t nodes = (end - low + 7) / 8;
+    if (!watched->last)
+        watched->last = keep_room((watched->size + 7) & ~(size_t)7);
+    if (!watched->last || (node_count + nodes) >> NODE_BITS || !pt_address_ok(end)) {
+        pt_runtime_give_up();
+        return;
+    }
+    uintptr_t held = low;
+    for (; held < end; held += 8) {
+        pt_shadow_word *word = pt_shadow_word_of(held);
+        if (!word)
+            break;
+        uint64_t seen = pt_granule_lock(word);
+        struct pt_fine *fine = pt_granule_make_fine(self, held, &seen);
+        if (fine) {
+            pt_watch_nodes[node_count] = (struct pt_watch_node){object, fine->watch};
+            fine->watch = node_count++;
+        }
+        atomic_store_explicit(word, seen | PT_SHADOW_LOCKED, memory_order_relaxed);
+    }
+    memcpy(watched->last, (const void *)watched->address, watched->size);
+    pt_emit_value(self, PT_RECORD_INIT, object, NULL, watched->last, watched->size);
+    for (uintptr_t granule = low; granule < held; granule += 8) {
+        pt_shadow_word *word = pt_shadow_peek(granule);
+        pt_granule_unlock(word, atomic_load_explicit(word, memory_order_relaxed) & ~PT_SHADOW_LOCKED);
+    }
+}
+
+void pt_watch_resolve(struct pt_thread *self)
+{
+    const struct pt_watch *watches = (const void *)((const char *)config + config->watches);
+    pt_spin_lock(&lock);
+    for (uint32_t i = 0; i < config->watch_count; i++) {
+        uint64_t base;
+        const char *module = watches[i].module ? (const char *)config + watches[i].module : "";
+        if (pt_watched[i].address || !watches[i].size || !pt_module_find(module, &base) ||
+            pt_embedded_is_other(module) || !pt_module_covers(base + watches[i].offset, watches[i].size))
+            continue;
+        pt_watched[i].address = base + watches[i].offset;
+        pt_watched[i].size = watches[i].size;
+        pt_watched[i].bit_offset = watches[i].bit_offset;
+        pt_watched[i].bit_size = watches[i].bit_size;
+        pt_watched[i].type = watches[i].type;
+        pt_watched[i].quiet = watches[i].quiet;
+        pt_watched[i].local = watches[i].local;
+        pt_watched[i].name = (const char *)config + watches[i].name;
+        mark(self, i);
+    }
+    pt_spin_unlock(&lock);
+}
+
+static const char *keep_text(const char *text)
+{
+    char *copy = (char *)keep_room((strlen(text) + 8) & ~(size_t)7);
+    return copy ? strcpy(copy, text) : "?";
+}
+
+const char *pt_watch_name(uint32_t object)
+{
+    return pt_watched[object].name ? pt_watched[object].name : "?";
+}
+
+/* How many objects have been watched under this name, this one included; names beyond the table all count as first. */
+static uint32_t next_ordinal(const char *name)
+{
+    enum { NAMES = 4096 };
+    static struct {
+        const char *name;
+        uint32_t count;
+    } names[NAMES];
+    static unsigned used;
+    for (unsigned i = 0; i < used; i++)
+        if (strcmp(names[i].name, name) == 0)
+            return ++names[i].count;
+    if (used < NAMES) {
+        names[used].name = keep_text(name);
+        names[used++].count = 1;
+    }
+    return 1;
+}
+
+static void compose(char *out, size_t room, const char *name, uint32_t ordinal)
+{
+    char digits[12];
+    unsigned count = 0;
+    for (uint32_t rest = ordinal; rest; rest /= 10)
+        digits[count++] = (char)('0' + rest % 10);
+    size_t length = strlen(name), keep = room - 14;
+    if (length > keep)
+        length = keep;
+    memcpy(out, name, length);
+    if (ordinal > 1) {
+        out[length++] = '#';
+        while (count)
+            out[length++] = digits[--count];
+    }
+    out[length] = 0;
+}
+
+void pt_watch_add(struct pt_thread *self, uintptr_t address, uint32_t size, uint32_t type, const char *name)
+{
+    char full[512];
+    pt_spin_lock(&lock);
+    if (!(watched_count >> WATCH_BITS)) {
+        uint32_t object = watched_count++;
+        compose(full, sizeof full, name, next_ordinal(name));
+        pt_emit_watch(self, object, type, size, full);
+        pt_watched[object].address = address;
+        pt_watched[object].size = size;
+        pt_watched[object].type = type;
+        pt_watched[object].local = pt_monitor_on ? pt_monitor_variable(full) : 0;
+        pt_watched[object].name = keep_text(full);
+        mark(self, object);
+        atomic_store_explicit(&pt_active, true, memory_order_seq_cst);
+    } else {
+        pt_runtime_give_up();
+    }
+    pt_spin_unlock(&lock);
+}
+
+void pt_watch_each(void (*visit)(void *context, uint32_t object, const struct pt_watched *watched), void *context)
+{
+    pt_spin_lock(&lock);
+    uint32_t count = watched_count;
+    pt_spin_unlock(&lock);
+    for (uint32_t i = 0; i < count; i++)
+        if (pt_watched[i].last && pt_watched[i].name)
+            visit(context, i, &pt_watched[i]);
+}
+
+void pt_watch_end(uintptr_t granule, struct pt_fine *fine, unsigned bytes)
+{
+    uint32_t *link = &fine->watch;
+    while (*link) {
+        const struct pt_watched *watched = &pt_watched[pt_watch_nodes[*link].object];
+        uintptr_t low = granule + (unsigned)__builtin_ctz(bytes), high = granule + 32 - (unsigned)__builtin_clz(bytes);
+        if (watched->address < high && watched->address + watched->size > low)
+            *link = pt_watch_nodes[*link].next;
+        else
+            link = &pt_watch_nodes[*link].next;
+    }
+}
+
+int64_t pt_watch_event(const char *name)
+{
+    const uint32_t *names = (const void *)((const char *)config + config->events);
+    for (uint32_t i = 0; i < config->event_count; i++)
+        if (strcmp((const char *)config + names[i], name) == 0)
+            return i;
+    return -1;
+}

@@ -1,0 +1,47 @@
+/*
+ * The watched variables: where they lie in memory, and which granules they touch. Granules of watched variables are
+ * fine, and their record heads a list of the variables in them. All of it is read and changed only while those granules
+ * are held.
+ */
+#ifndef PT_RUNTIME_SHADOW_WATCH_H
+#define PT_RUNTIME_SHADOW_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/channel.h"
+#include "runtime/shadow/shadow.h"
+
+struct pt_watched {
+    uintptr_t address; /* 0: not there yet (its module is not loaded), or no longer */
+    uint32_t size;
+    uint32_t bit_offset, bit_size;
+    uint32_t type;  /* enum pt_watch_type */
+    bool quiet;     /* its writes are no relevant events */
+    uint32_t local; /* 1 + its number in the decentralised properties; 0: they do not name it */
+    const char *name;
+    unsigned char *last; /* its memory after the last recorded write */
+};
+
+struct pt_watch_node {
+    uint32_t object, next;
+};
+
+extern struct pt_watched *pt_watched;        /* by object number */
+extern struct pt_watch_node *pt_watch_nodes; /* 0 is the end of a list */
+
+bool pt_watch_start(void);
+/* Finds the configured variables of all modules that are loaded and not yet found, and records their initial values. */
+void pt_watch_resolve(struct pt_thread *self);
+/* portent_watch: a new object under this name. */
+void pt_watch_add(struct pt_thread *self, uintptr_t address, uint32_t size, uint32_t type, const char *name);
+/* Every variable that is watched now and has a value. For the sender of events, which reads values without holding
+ * their granules: one that is being written may be caught halfway, as by any debugger. */
+void pt_watch_each(void (*visit)(void *context, uint32_t object, const struct pt_watched *watched), void *context);
+/* The memory of these bytes of a held granule is given back: variables there are watched no more. */
+void pt_watch_end(uintptr_t granule, struct pt_fine *fine, unsigned bytes);
+const char *pt_watch_name(uint32_t object);
+/* Number of a relevant user event, or -1. */
+int64_t pt_watch_event(const char *name);
+
+#endif

@@ -1,0 +1,200 @@
+/*
+ * The sender's life: it waits for readers, and while there are any looks at the threads' buffers about once a
+ * millisecond, so that the program's threads never have to wake it. It is no thread of the program: clocks, names and
+ * signals know nothing of it.
+ */
+#include <poll.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "runtime/stream/impl.h"
+
+enum {
+    PAUSE_NS = 1000 * 1000,       /* between two looks at the buffers */
+    LONG_PAUSE_NS = 5 * PAUSE_NS, /* while all readers are stuck */
+};
+
+/* How long the end waits for readers that take nothing, and for any: who was held up for a moment gets the rest. */
+#define FAREWELL_NS      (UINT64_C(1000) * 1000 * 1000)
+#define FAREWELL_MOST_NS (5 * FAREWELL_NS)
+
+static bool started;
+static _Atomic uint32_t stopping, stopped;
+
+static void forget_locks(void *context, struct pt_known *known)
+{
+    (void)context;
+    known->lock_count = 0;
+    known->state = PT_STATE_RUNNING;
+}
+
+/* Events begin, after nobody was there or nobody listened: what threads hold is not known. */
+static void begin(void)
+{
+    pt_names_each(forget_locks, NULL);
+    atomic_fetch_add_explicit(&pt_stream_generation, 1, memory_order_relaxed);
+    atomic_store_explicit(&pt_streaming, PT_STREAM_ON, memory_order_seq_cst);
+    pt_names_survey(); /* who began meanwhile did so unseen */
+}
+
+static void welcome(void)
+{
+    if (!pt_reader_count) {
+        while (pt_send_merge()) /* what is left from the time before belongs to nobody */
+            ;
+        begin();
+    }
+    if (!pt_reader_accept(pt_send_number(), pt_send_time()))
+        pt_sys_sleep(PAUSE_NS * 10);
+}
+
+/* While all readers are stuck events are only counted; they are worth the effort again when one has caught up. */
+static void set_mode(void)
+{
+    bool all_full = true, one_free = false;
+    for (unsigned i = 0; i < PT_READERS_MAX; i++) {
+        const struct pt_reader *reader = &pt_readers[i];
+        if (reader->fd < 0)
+            continue;
+        all_full &= reader->full;
+        one_free |= reader->head - reader->tail < PT_QUEUE_BYTES / 2;
+    }
+    uint32_t mode = pt_stream_mode();
+    if (!pt_reader_count)
+        atomic_store_explicit(&pt_streaming, PT_STREAM_OFF, memory_order_relaxed);
+    else if (mode == PT_STREAM_ON && all_full)
+        atomic_store_explicit(&pt_streaming, PT_STREAM_COUNT, memory_order_relaxed);
+    else if (mode == PT_STREAM_COUNT && one_free)
+        begin();
+}
+
+/* Before anybody is welcomed: those who left before he came have made room for him. */
+static void hear_readers(const struct pollfd *fds)
+{
+    for (unsigned i = 0; i < PT_READERS_MAX; i++) {
+        struct pt_reader *reader = &pt_readers[i];
+        if (reader->fd >= 0 && !reader->deaf && fds[i + 1].revents & (POLLIN | POLLHUP | POLLERR))
+            pt_reader_hear(reader);
+    }
+}
+
+static void flush_readers(void)
+{
+    for (unsigned i = 0; i < PT_READERS_MAX; i++)
+        if (pt_readers[i].fd >= 0)
+            pt_reader_flush(&pt_readers[i]);
+}
+
+static void wait_for_work(struct pollfd *fds, bool busy)
+{
+    bool stuck = pt_stream_mode() == PT_STREAM_COUNT;
+    fds[0] = (struct pollfd){.fd = pt_stream_listener, .events = POLLIN};
+    for (unsigned i = 0; i < PT_READERS_MAX; i++) {
+        const struct pt_reader *reader = &pt_readers[i];
+        /* of one that is deaf and has nothing to get there is nothing to learn, and a hang-up would not let us sleep */
+        bool pending = reader->fd >= 0 && reader->head != reader->tail;
+        short events = (short)((reader->deaf ? 0 : POLLIN) | (pending ? POLLOUT : 0));
+        fds[i + 1] = (struct pollfd){.fd = events ? reader->fd : -1, .events = events};
+    }
+    pt_sys_poll(fds, PT_READERS_MAX + 1, !pt_reader_count ? -1 : busy ? 0 : stuck ? LONG_PAUSE_NS : PAUSE_NS);
+}
+
+static uint64_t bytes_sent(void)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < PT_READERS_MAX; i++)
+        sum += pt_readers[i].tail;
+    return sum;
+}
+
+/* A reader that reads gets what there is; one that does not is not waited for. */
+static void say_farewell(void)
+{
+    uint64_t now = pt_sys_now(), limit = now + FAREWELL_MOST_NS, patience = now + FAREWELL_NS, sent = bytes_sent();
+    while (pt_send_merge() && pt_sys_now() < patience) /* other threads may run on, and never stop */
+        ;
+    while (!pt_send_farewell() && now < limit && now < patience) {
+        pt_sys_sleep(PAUSE_NS);
+        now = pt_sys_now();
+        if (bytes_sent() != sent) {
+            sent = bytes_sent();
+            patience = now + FAREWELL_NS;
+        }
+    }
+}
+
+static void *run_sender(void *unused)
+{
+    struct pollfd fds[PT_READERS_MAX + 1];
+    bool busy = false;
+    pt_thread_forget(); /* it is no thread of the program */
+    while (!atomic_load_explicit(&stopping, memory_order_acquire)) {
+        wait_for_work(fds, busy);
+        hear_readers(fds);
+        if (fds[0].revents)
+            welcome();
+        busy = pt_reader_count && pt_send_merge() >= PT_ROUND_MOST / 16;
+        if (pt_reader_count && pt_sys_now() > pt_last_sent + PT_WIRE_CLOCK_NS)
+            pt_send_clock();
+        flush_readers();
+        set_mode();
+        pt_names_tidy();
+    }
+    say_farewell();
+    atomic_store_explicit(&pt_streaming, PT_STREAM_OFF, memory_order_relaxed);
+    atomic_store_explicit(&stopped, 1, memory_order_release);
+    pt_sys_wake(&stopped);
+    return unused;
+}
+
+void pt_stream_modules(void)
+{
+    if (pt_stream_listener >= 0)
+        pt_symbol_modules();
+}
+
+/* All signals are the program's: none is handled in this thread. */
+void pt_stream_start(void)
+{
+    sigset_t all, before;
+    for (unsigned i = 0; i < PT_READERS_MAX; i++)
+        pt_readers[i].fd = -1;
+    pt_symbol_modules();
+    if (!pt_send_start() || !pt_names_start()) {
+        pt_stream_unlisten();
+        return;
+    }
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    started = pt_thread_raw(run_sender, "portent-events");
+    if (!started)
+        pt_stream_unlisten();
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* With nobody connected there is nothing to wait for: the sender ends with the process. Otherwise it looks about once a
+ * millisecond whether it is asked to end. */
+void pt_stream_stop(void)
+{
+    if (!started)
+        return;
+    atomic_store_explicit(&stopping, 1, memory_order_release);
+    uint64_t limit = pt_sys_now() + FAREWELL_MOST_NS + FAREWELL_NS;
+    while (pt_stream_mode() && !atomic_load_explicit(&stopped, memory_order_acquire) && pt_sys_now() < limit)
+        pt_sys_wait(&stopped, 0, FAREWELL_NS);
+    pt_stream_remove();
+}
+
+void pt_stream_forget(void)
+{
+    atomic_store_explicit(&pt_streaming, PT_STREAM_OFF, memory_order_relaxed);
+    if (!started)
+        return;
+    started = false;
+    for (unsigned i = 0; i < PT_READERS_MAX; i++)
+        if (pt_readers[i].fd >= 0)
+            pt_sys_close(pt_readers[i].fd);
+    if (pt_stream_listener >= 0)
+        pt_sys_close(pt_stream_listener);
+    pt_stream_listener = -1;
+}

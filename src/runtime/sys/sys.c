@@ -1,0 +1,328 @@
+/*
+ * Kernel access of the runtime, in one place. System calls are made directly: libc's wrappers set errno, and some of
+ * them are cancellation points or are interposed by this very library.
+ */
+#include "runtime/sys/sys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef __x86_64__
+#error "the runtime knows the system call convention of x86-64 only"
+#endif
+
+static long call(long number, long a, long b, long c, long d, long e, long f)
+{
+    long result;
+    register long r10 __asm__("r10") = d;
+    register long r8 __asm__("r8") = e;
+    register long r9 __asm__("r9") = f;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+
+static bool failed(long result)
+{
+    return result < 0 && result > -4096;
+}
+
+void *pt_sys_reserve(size_t bytes)
+{
+    long memory =
+        call(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (failed(memory))
+        return NULL;
+    /* Sparse tables: a huge page for one word would cost 512 times its worth. */
+    call(SYS_madvise, memory, (long)bytes, MADV_NOHUGEPAGE, 0, 0, 0);
+    return (void *)memory;
+}
+
+void pt_sys_populate(void *memory, size_t bytes)
+{
+    enum { POPULATE_WRITE = 23 }; /* MADV_POPULATE_WRITE, Linux 5.14 */
+    call(SYS_madvise, (long)memory, (long)bytes, POPULATE_WRITE, 0, 0, 0);
+}
+
+void pt_sys_release(void *memory, size_t bytes)
+{
+    call(SYS_munmap, (long)memory, (long)bytes, 0, 0, 0, 0);
+}
+
+void *pt_sys_map_file(int fd, size_t least, size_t *ret_bytes)
+{
+    struct stat about = {0};
+    if (failed(call(SYS_fstat, fd, (long)&about, 0, 0, 0, 0)) || !S_ISREG(about.st_mode) ||
+        (size_t)about.st_size < least)
+        return NULL;
+    long memory = call(SYS_mmap, 0, about.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (failed(memory))
+        return NULL;
+    *ret_bytes = (size_t)about.st_size;
+    return (void *)memory;
+}
+
+static bool read_all(int fd, char *to, size_t bytes)
+{
+    size_t done = 0;
+    while (done < bytes) {
+        long got = call(SYS_read, fd, (long)(to + done), (long)(bytes - done), 0, 0, 0);
+        if (got == -EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+        done += (size_t)got;
+    }
+    return true;
+}
+
+void *pt_sys_read_file(const char *path, size_t *ret_bytes)
+{
+    enum { LARGEST = 1 << 30 };
+    struct stat about = {0};
+    void *memory = NULL;
+    long fd = call(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0, 0, 0);
+    if (failed(fd))
+        return NULL;
+    if (!failed(call(SYS_fstat, fd, (long)&about, 0, 0, 0, 0)) && S_ISREG(about.st_mode) && about.st_size > 0 &&
+        about.st_size <= LARGEST)
+        memory = pt_sys_reserve((size_t)about.st_size);
+    if (memory && !read_all((int)fd, memory, (size_t)about.st_size)) {
+        pt_sys_release(memory, (size_t)about.st_size);
+        memory = NULL;
+    }
+    if (memory)
+        *ret_bytes = (size_t)about.st_size;
+    pt_sys_close((int)fd);
+    return memory;
+}
+
+void pt_sys_close(int fd)
+{
+    call(SYS_close, fd, 0, 0, 0, 0, 0);
+}
+
+int pt_sys_open_log(const char *path)
+{
+    return (int)call(SYS_openat, AT_FDCWD, (long)path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644, 0, 0);
+}
+
+void pt_sys_write(int fd, const char *text, size_t len)
+{
+    while (len) {
+        long done = call(SYS_write, fd, (long)text, (long)len, 0, 0, 0);
+        if (done == -EINTR)
+            continue;
+        if (done <= 0)
+            return;
+        text += done;
+        len -= (size_t)done;
+    }
+}
+
+uint64_t pt_sys_process(void)
+{
+    return (uint64_t)call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+}
+
+_Noreturn void pt_sys_exit(int status)
+{
+    for (;;)
+        call(SYS_exit_group, status, 0, 0, 0, 0, 0);
+}
+
+/* These two go through libc to the vDSO, which costs no system call; they do not fail. */
+static uint64_t time_of(clockid_t clock)
+{
+    struct timespec time;
+    clock_gettime(clock, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+uint64_t pt_sys_now(void)
+{
+    return time_of(CLOCK_MONOTONIC);
+}
+
+uint64_t pt_sys_wall(void)
+{
+    return time_of(CLOCK_REALTIME);
+}
+
+uint32_t pt_sys_thread(void)
+{
+    return (uint32_t)call(SYS_gettid, 0, 0, 0, 0, 0, 0);
+}
+
+void pt_sys_program(char *out, size_t room)
+{
+    long len = call(SYS_readlink, (long)"/proc/self/exe", (long)out, (long)room - 1, 0, 0, 0);
+    out[failed(len) ? 0 : len] = 0;
+}
+
+bool pt_sys_same_file(const char *a, const char *b)
+{
+    struct stat one = {0}, other = {0};
+    return !failed(call(SYS_stat, (long)a, (long)&one, 0, 0, 0, 0)) &&
+           !failed(call(SYS_stat, (long)b, (long)&other, 0, 0, 0, 0)) && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+}
+
+int pt_sys_lstat(const char *path, struct stat *ret_about)
+{
+    return (int)call(SYS_lstat, (long)path, (long)ret_about, 0, 0, 0, 0);
+}
+
+int pt_sys_open(const char *path)
+{
+    return (int)call(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0);
+}
+
+size_t pt_sys_read_at(int fd, void *out, size_t len, uint64_t offset)
+{
+    size_t done = 0;
+    while (done < len) {
+        long part = call(SYS_pread64, fd, (long)out + (long)done, (long)(len - done), (long)(offset + done), 0, 0);
+        if (part == -EINTR)
+            continue;
+        if (part <= 0)
+            break;
+        done += (size_t)part;
+    }
+    return done;
+}
+
+int pt_sys_unlink(const char *path)
+{
+    return (int)call(SYS_unlink, (long)path, 0, 0, 0, 0, 0);
+}
+
+int pt_sys_chmod(int fd, unsigned mode)
+{
+    return (int)call(SYS_fchmod, fd, mode, 0, 0, 0, 0);
+}
+
+int pt_sys_socket(int family)
+{
+    return (int)call(SYS_socket, family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, 0, 0, 0);
+}
+
+int pt_sys_connect(int fd, const void *address, size_t len)
+{
+    return (int)call(SYS_connect, fd, (long)address, (long)len, 0, 0, 0);
+}
+
+int pt_sys_bind(int fd, const void *address, size_t len)
+{
+    return (int)call(SYS_bind, fd, (long)address, (long)len, 0, 0, 0);
+}
+
+int pt_sys_listen(int fd, int backlog)
+{
+    return (int)call(SYS_listen, fd, backlog, 0, 0, 0, 0);
+}
+
+int pt_sys_accept(int fd)
+{
+    return (int)call(SYS_accept4, fd, 0, 0, SOCK_NONBLOCK | SOCK_CLOEXEC, 0, 0);
+}
+
+static void set_option(int fd, int level, int option)
+{
+    int yes = 1;
+    call(SYS_setsockopt, fd, level, option, (long)&yes, sizeof yes, 0);
+}
+
+void pt_sys_reuse_address(int fd)
+{
+    set_option(fd, SOL_SOCKET, SO_REUSEADDR);
+}
+
+void pt_sys_no_delay(int fd)
+{
+    set_option(fd, IPPROTO_TCP, TCP_NODELAY);
+}
+
+long pt_sys_send(int fd, const void *bytes, size_t len)
+{
+    return call(SYS_sendto, fd, (long)bytes, (long)len, MSG_DONTWAIT | MSG_NOSIGNAL, 0, 0);
+}
+
+long pt_sys_receive(int fd, void *out, size_t len)
+{
+    return call(SYS_recvfrom, fd, (long)out, (long)len, MSG_DONTWAIT, 0, 0);
+}
+
+int pt_sys_poll(struct pollfd *fds, unsigned count, int64_t nanoseconds)
+{
+    struct timespec limit = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
+    return (int)call(SYS_ppoll, (long)fds, count, nanoseconds < 0 ? 0 : (long)&limit, 0, 0, 0);
+}
+
+void pt_sys_wait(_Atomic uint32_t *word, uint32_t seen, uint64_t nanoseconds)
+{
+    struct timespec limit = {.tv_sec = (time_t)(nanoseconds / 1000000000u),
+                             .tv_nsec = (long)(nanoseconds % 1000000000u)};
+    call(SYS_futex, (long)word, FUTEX_WAIT, seen, (long)&limit, 0, 0);
+}
+
+void pt_sys_wake(_Atomic uint32_t *word)
+{
+    call(SYS_futex, (long)word, FUTEX_WAKE, 1, 0, 0, 0);
+}
+
+void pt_sys_wake_all(_Atomic uint32_t *word)
+{
+    call(SYS_futex, (long)word, FUTEX_WAKE, INT_MAX, 0, 0, 0);
+}
+
+void pt_sys_yield(void)
+{
+    call(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+}
+
+void pt_sys_sleep(uint64_t nanoseconds)
+{
+    struct timespec time = {.tv_sec = (time_t)(nanoseconds / 1000000000u),
+                            .tv_nsec = (long)(nanoseconds % 1000000000u)};
+    call(SYS_nanosleep, (long)&time, 0, 0, 0, 0, 0);
+}
+
+void pt_sys_signal_mask(sigset_t *ret_mask)
+{
+    sigemptyset(ret_mask);
+    call(SYS_rt_sigprocmask, SIG_SETMASK, 0, (long)ret_mask, 8, 0, 0);
+}
+
+void pt_sys_set_signal_mask(const sigset_t *mask)
+{
+    call(SYS_rt_sigprocmask, SIG_SETMASK, (long)mask, 0, 8 /* the kernel's sigset, 64 signals */, 0, 0);
+}
+
+const char *pt_sys_getenv(const char *name)
+{
+    size_t length = 0;
+    while (name[length])
+        length++;
+    for (char **entry = environ; entry && *entry; entry++) {
+        size_t i = 0;
+        while (i < length && (*entry)[i] == name[i])
+            i++;
+        if (i == length && (*entry)[i] == '=')
+            return *entry + length + 1;
+    }
+    return NULL;
+}

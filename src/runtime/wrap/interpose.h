@@ -1,0 +1,33 @@
+/*
+ * Functions of libc that the runtime stands in front of.
+ *
+ * In dynamic programs the runtime defines them under their own names and finds the real ones behind it. In static
+ * programs that is not possible: there the same source is compiled with PT_RT_STATIC, and the linker is told
+ * --wrap=NAME for each (wrapped.txt lists them).
+ */
+#ifndef PT_RUNTIME_WRAP_INTERPOSE_H
+#define PT_RUNTIME_WRAP_INTERPOSE_H
+
+#ifdef PT_RT_STATIC
+#define PT_WRAP(returns, name, parameters)                                                                             \
+    returns __real_##name parameters;                                                                                  \
+    returns __wrap_##name parameters;                                                                                  \
+    returns __wrap_##name parameters
+#define PT_REAL(name) __real_##name
+#else
+#define PT_WRAP(returns, name, parameters) __attribute__((visibility("default"))) returns name parameters
+#define PT_REAL(name)                                                                                                  \
+    ({                                                                                                                 \
+        static __typeof__(&name) real_function;                                                                        \
+        __typeof__(&name) found_ = __atomic_load_n(&real_function, __ATOMIC_RELAXED);                                  \
+        if (__builtin_expect(!found_, 0)) {                                                                            \
+            found_ = (__typeof__(&name))pt_real(#name);                                                                \
+            __atomic_store_n(&real_function, found_, __ATOMIC_RELAXED);                                                \
+        }                                                                                                              \
+        found_;                                                                                                        \
+    })
+/* The next definition of this name after ours; ends the program when there is none. */
+void *pt_real(const char *name);
+#endif
+
+#endif

@@ -1,0 +1,143 @@
+/*
+ * Memory that is given back ends the lives of the variables in it: whoever gets the address next has new ones. Only the
+ * giving back is of interest, so malloc and its kin are left alone. realloc moves contents: a read of the old object
+ * and a write of the new one.
+ */
+#include <dlfcn.h>
+#include <malloc.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "runtime/channel/full.h"
+#include "runtime/shadow/slow.h"
+#include "runtime/wrap/interpose.h"
+#include "runtime/local/monitor.h"
+#include "runtime/shadow/shadow.h"
+#include "runtime/local/embedded.h"
+#include "runtime/thread/thread.h"
+#include "runtime/stream/stream.h"
+#include "runtime/shadow/watch.h"
+
+static struct pt_thread *recorder(void)
+{
+    struct pt_thread *self = pt_is_active() ? pt_self : NULL;
+    return self && !self->busy ? self : NULL;
+}
+
+/* True if other threads could be concerned: something is known of that memory. */
+static bool forget(const void *memory, size_t size, bool keep)
+{
+    struct pt_thread *self = recorder();
+    if (!self || !memory)
+        return false;
+    pt_enter(self);
+    bool any = pt_shadow_clear(self, (uintptr_t)memory, (uintptr_t)memory + size, keep);
+    if (pt_full_any())
+        pt_full_freed(self, (uintptr_t)memory, (uintptr_t)memory + size);
+    pt_leave(self);
+    return any;
+}
+
+static void mark_written(void *memory, size_t size)
+{
+    struct pt_thread *self = recorder();
+    struct pt_locked_range hold;
+    if (!self || !self->clock)
+        return;
+    pt_enter(self);
+    for (size_t done = 0, piece; done < size; done += piece) {
+        piece = size - done < 4096 ? size - done : 4096;
+        if (pt_slow_begin(self, (uintptr_t)memory + done, piece, true, &hold))
+            pt_slow_end_write(self, &hold, PT_KIND_WRITE, NULL);
+    }
+    pt_leave(self);
+}
+
+#ifdef PT_RT_STATIC
+#define HAVE_FREE true
+#else
+/* dlsym may free something on its way to the real free: that little is lost. */
+static bool have_free(void)
+{
+    static __thread bool looking __attribute__((tls_model("initial-exec")));
+    if (looking)
+        return false;
+    looking = true;
+    bool found = PT_REAL(free) != NULL; /* cppcheck-suppress internalAstError; it does not see through the macro */
+    looking = false;
+    return found;
+}
+#define HAVE_FREE have_free()
+#endif
+
+PT_WRAP(void, free, (void *memory))
+{
+    if (pt_is_active() && memory)
+        forget(memory, malloc_usable_size(memory), false);
+    if (HAVE_FREE)
+        PT_REAL(free)(memory);
+}
+
+static void *moved(void *from, size_t old, void *to, bool known)
+{
+    if (known)
+        mark_written(to ? to : from, to && malloc_usable_size(to) < old ? malloc_usable_size(to) : old);
+    return to;
+}
+
+PT_WRAP(void *, realloc, (void *memory, size_t size))
+{
+    size_t old = pt_is_active() && memory ? malloc_usable_size(memory) : 0;
+    bool known = old && forget(memory, old, true);
+    void *to = PT_REAL(realloc)(memory, size);
+    return moved(memory, old, to, known && (to || size));
+}
+
+PT_WRAP(void *, reallocarray, (void *memory, size_t count, size_t size))
+{
+    size_t old = pt_is_active() && memory ? malloc_usable_size(memory) : 0;
+    bool known = old && forget(memory, old, true);
+    void *to = PT_REAL(reallocarray)(memory, count, size);
+    return moved(memory, old, to, known && (to || (count && size)));
+}
+
+PT_WRAP(int, munmap, (void *memory, size_t size))
+{
+    forget(memory, size, false);
+    return PT_REAL(munmap)(memory, size);
+}
+
+PT_WRAP(void *, mmap, (void *address, size_t size, int protection, int flags, int fd, off_t offset))
+{
+    if (flags & MAP_FIXED)
+        forget(address, size, false);
+    return PT_REAL(mmap)(address, size, protection, flags, fd, offset);
+}
+
+PT_WRAP(void *, mmap64, (void *address, size_t size, int protection, int flags, int fd, off64_t offset))
+{
+    if (flags & MAP_FIXED)
+        forget(address, size, false);
+    return PT_REAL(mmap64)(address, size, protection, flags, fd, offset);
+}
+
+#ifndef PT_RT_STATIC
+/* Variables of a library that is loaded now may be watched. It stays, whatever is closed: what threads know of each
+ * other names places in its constants, and another library at its addresses would be taken for it. */
+PT_WRAP(void *, dlopen, (const char *file, int mode))
+{
+    void *handle = PT_REAL(dlopen)(file, pt_channel ? mode | RTLD_NODELETE : mode);
+    struct pt_thread *self = handle && pt_channel ? pt_thread_self() : NULL;
+    if (self && !self->busy) {
+        pt_enter(self);
+        if (pt_full_any() || (pt_monitor_block && pt_channel->ring_max))
+            pt_full_modules(self);
+        pt_watch_resolve(self);
+        pt_stream_modules();
+        pt_leave(self);
+        pt_embedded_opened();
+    }
+    return handle;
+}
+#endif

@@ -1,0 +1,135 @@
+/*
+ * OpenMP: libgomp (gcc) and libomp (clang) wait on futexes of their own, so parallel regions, barriers, critical
+ * sections and locks are recorded here. Their threads come through pthread_create. Tasks are not covered: the order
+ * between a task's creation and its run is known only where it shows in memory.
+ */
+#ifndef PT_RT_STATIC
+#include <stdarg.h>
+#include <stdint.h>
+
+#include "runtime/thread/call.h"
+#include "runtime/shadow/slow.h"
+#include "runtime/wrap/interpose.h"
+
+typedef void kmpc_body(int32_t *global, int32_t *bound, ...);
+
+void GOMP_parallel(void (*body)(void *), void *data, unsigned threads, unsigned flags);
+void GOMP_barrier(void);
+void GOMP_critical_start(void);
+void GOMP_critical_end(void);
+void GOMP_critical_name_start(void **name);
+void GOMP_critical_name_end(void **name);
+void __kmpc_fork_call(void *place, int32_t count, kmpc_body *body, ...);
+void __kmpc_barrier(void *place, int32_t thread);
+void __kmpc_critical(void *place, int32_t thread, void *name);
+void __kmpc_critical_with_hint(void *place, int32_t thread, void *name, uint32_t hint);
+void __kmpc_end_critical(void *place, int32_t thread, void *name);
+void omp_set_lock(void *lock);
+void omp_unset_lock(void *lock);
+int omp_test_lock(void *lock);
+
+/* Objects without memory of their own. All barriers are one: order between teams that meet at different ones is more
+ * than there is. */
+static _Alignas(8) const char all_barriers[8], unnamed_section[8];
+
+enum { ARGUMENTS = 32 };
+
+struct region {
+    void (*body)(void *);
+    kmpc_body *kmpc;
+    void *arguments[ARGUMENTS];
+    _Alignas(8) char begun[8], done[8];
+};
+
+/* Beginning: the master writes, members read. End: members read, the master writes; so members are not ordered with
+ * each other. */
+static void run_gomp(void *context)
+{
+    struct region *region = context;
+    pt_slow_sync(region->begun, PT_KIND_READ_AT, NULL);
+    region->body(region->arguments[0]);
+    pt_slow_sync(region->done, PT_KIND_READ_AT, NULL);
+}
+
+static void run_kmpc(int32_t *global, int32_t *bound, ...)
+{
+    va_list list;
+    va_start(list, bound);
+    struct region *region = va_arg(list, struct region *);
+    va_end(list);
+    void **a = region->arguments;
+    pt_slow_sync(region->begun, PT_KIND_READ_AT, NULL);
+    /* The caller removes arguments, so a body may be given more than it takes. */
+    region->kmpc(global, bound, a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12], a[13],
+                 a[14], a[15], a[16], a[17], a[18], a[19], a[20], a[21], a[22], a[23], a[24], a[25], a[26], a[27],
+                 a[28], a[29], a[30], a[31]);
+    pt_slow_sync(region->done, PT_KIND_READ_AT, NULL);
+}
+
+PT_WRAP(void, GOMP_parallel, (void (*body)(void *), void *data, unsigned threads, unsigned flags))
+{
+    struct region region = {.body = body, .arguments = {data}};
+    pt_slow_sync(region.begun, PT_KIND_WRITE_AT, NULL);
+    PT_REAL(GOMP_parallel)(run_gomp, &region, threads, flags);
+    pt_slow_sync(region.done, PT_KIND_WRITE_AT, NULL);
+}
+
+PT_WRAP(void, __kmpc_fork_call, (void *place, int32_t count, kmpc_body *body, ...))
+{
+    struct region region = {.kmpc = body};
+    va_list list;
+    va_start(list, body);
+    if (count > ARGUMENTS)
+        __builtin_trap(); /* clang gathers what a region shares into fewer */
+    for (int32_t i = 0; i < count; i++)
+        region.arguments[i] = va_arg(list, void *);
+    va_end(list);
+    pt_slow_sync(region.begun, PT_KIND_WRITE_AT, NULL);
+    PT_REAL(__kmpc_fork_call)(place, 1, run_kmpc, &region);
+    pt_slow_sync(region.done, PT_KIND_WRITE_AT, NULL);
+}
+
+#define BARRIER(name, parameters, arguments)                                                                           \
+    PT_WRAP(void, name, parameters)                                                                                    \
+    {                                                                                                                  \
+        const struct pt_site *site = pt_call_take(NULL);                                                               \
+        pt_slow_sync(all_barriers, PT_KIND_SYNC, site);                                                                \
+        PT_REAL(name) arguments;                                                                                       \
+        pt_slow_sync(all_barriers, PT_KIND_SYNC, site);                                                                \
+    }
+#define TAKE(name, parameters, arguments, object)                                                                      \
+    PT_WRAP(void, name, parameters)                                                                                    \
+    {                                                                                                                  \
+        const struct pt_site *site = pt_call_take(object);                                                             \
+        PT_REAL(name) arguments;                                                                                       \
+        pt_slow_sync(object, PT_KIND_ACQ, site);                                                                       \
+    }
+#define GIVE(name, parameters, arguments, object)                                                                      \
+    PT_WRAP(void, name, parameters)                                                                                    \
+    {                                                                                                                  \
+        pt_slow_sync(object, PT_KIND_REL, pt_call_take(object));                                                       \
+        PT_REAL(name) arguments;                                                                                       \
+    }
+
+BARRIER(GOMP_barrier, (void), ())
+BARRIER(__kmpc_barrier, (void *place, int32_t thread), (place, thread))
+TAKE(GOMP_critical_start, (void), (), unnamed_section)
+GIVE(GOMP_critical_end, (void), (), unnamed_section)
+TAKE(GOMP_critical_name_start, (void **name), (name), name)
+GIVE(GOMP_critical_name_end, (void **name), (name), name)
+TAKE(__kmpc_critical, (void *place, int32_t thread, void *name), (place, thread, name), name)
+TAKE(__kmpc_critical_with_hint, (void *place, int32_t thread, void *name, uint32_t hint), (place, thread, name, hint),
+     name)
+GIVE(__kmpc_end_critical, (void *place, int32_t thread, void *name), (place, thread, name), name)
+TAKE(omp_set_lock, (void *lock), (lock), lock)
+GIVE(omp_unset_lock, (void *lock), (lock), lock)
+
+PT_WRAP(int, omp_test_lock, (void *lock))
+{
+    const struct pt_site *site = pt_call_take(lock);
+    int taken = PT_REAL(omp_test_lock)(lock);
+    if (taken)
+        pt_slow_sync(lock, PT_KIND_ACQ, site);
+    return taken;
+}
+#endif

@@ -1,0 +1,240 @@
+/*
+ * Synchronisation as accesses of its object (contract 3): taking a lock is recorded after it was taken, giving it up
+ * before, and both are writes, so what one holder did comes before what the next one does. Only what succeeded counts.
+ *
+ * While somebody listens to the event stream, a lock is tried before it is waited for: so it is known whether it was
+ * contended, by whom, and when the thread blocks and runs again.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <threads.h>
+
+#include "runtime/thread/call.h"
+#include "runtime/channel/gate.h"
+#include "runtime/shadow/slow.h"
+#include "runtime/wrap/interpose.h"
+#include "runtime/thread/thread.h"
+#include "runtime/stream/stream.h"
+
+/* The event for clocks, and for whoever listens to the event stream. */
+static void happened(const void *object, int kind, const struct pt_site *site)
+{
+    if (pt_is_active()) /* or else not even a call */
+        pt_slow_sync(object, kind, site);
+    pt_stream_sync(object, kind);
+}
+
+/* Something that has happened to the object once the call succeeded. */
+#define AFTER(name, parameters, arguments, object, succeeded, kind)                                                    \
+    PT_WRAP(int, name, parameters)                                                                                     \
+    {                                                                                                                  \
+        const struct pt_site *site = pt_call_take(object);                                                             \
+        int result = PT_REAL(name) arguments;                                                                          \
+        if (succeeded)                                                                                                 \
+            happened(object, kind, site);                                                                              \
+        return result;                                                                                                 \
+    }
+/* The same where the call may block; `attempt` is the call that does not. */
+#define BLOCKING(name, parameters, arguments, object, attempt, busy, blocked, succeeded, kind)                         \
+    PT_WRAP(int, name, parameters)                                                                                     \
+    {                                                                                                                  \
+        const struct pt_site *site = pt_call_take((const void *)object);                                               \
+        pt_gate_blocks((const void *)object, kind == PT_KIND_SYNC ? PT_GATE_WAITS_OTHER : PT_GATE_WAITS_LOCK);         \
+        pt_slow_expect((const void *)object);                                                                          \
+        bool told = pt_stream_mode() == PT_STREAM_ON;                                                                  \
+        int result = told ? PT_REAL(attempt)(object) : 0;                                                              \
+        bool waits = told && (busy);                                                                                   \
+        if (waits)                                                                                                     \
+            blocked;                                                                                                   \
+        if (waits || !told)                                                                                            \
+            result = PT_REAL(name) arguments;                                                                          \
+        if (waits)                                                                                                     \
+            pt_stream_note_state(PT_STATE_RUNNING, 0);                                                                 \
+        pt_gate_blocks(NULL, PT_GATE_RUNS);                                                                            \
+        if (succeeded)                                                                                                 \
+            happened((const void *)object, kind, site);                                                                \
+        return result;                                                                                                 \
+    }
+/* Something others may see as soon as the call is under way. */
+#define BEFORE(name, type, kind)                                                                                       \
+    PT_WRAP(int, name, (type * object))                                                                                \
+    {                                                                                                                  \
+        happened(object, kind, pt_call_take(object));                                                                  \
+        return PT_REAL(name)(object);                                                                                  \
+    }
+#define WAITED(name, parameters, arguments, condition, mutex, success)                                                 \
+    PT_WRAP(int, name, parameters)                                                                                     \
+    {                                                                                                                  \
+        struct pt_call call = pt_call_take_both(condition);                                                            \
+        happened(mutex, PT_KIND_REL, call.mutex);                                                                      \
+        pt_stream_note_state(PT_STATE_CONDITION, (uintptr_t)condition);                                                \
+        pt_gate_blocks(condition, PT_GATE_WAITS_CONDITION);                                                            \
+        int result = PT_REAL(name) arguments;                                                                          \
+        pt_gate_blocks(NULL, PT_GATE_RUNS);                                                                            \
+        pt_stream_note_state(PT_STATE_RUNNING, 0);                                                                     \
+        if (result == success)                                                                                         \
+            happened(condition, PT_KIND_WAIT, call.site);                                                              \
+        happened(mutex, PT_KIND_ACQ, call.mutex);                                                                      \
+        return result;                                                                                                 \
+    }
+#define LOCKED (result == 0 || (result == EOWNERDEAD && (pt_thread_after_ended(), true)))
+#define TIME   const struct timespec *limit
+
+/* Who holds it, as the kernel counts threads: what libc itself keeps in the lock. */
+#define MUTEX_OWNER(mutex) (uint32_t) __atomic_load_n(&((pthread_mutex_t *)(mutex))->__data.__owner, __ATOMIC_RELAXED)
+#define LOCK_OWNER(lock)   (uint32_t) __atomic_load_n(&(lock)->__data.__cur_writer, __ATOMIC_RELAXED)
+#define MUTEX(name, parameters, arguments)                                                                             \
+    BLOCKING(name, parameters, arguments, mutex, pthread_mutex_trylock, result == EBUSY,                               \
+             pt_stream_contended(mutex, MUTEX_OWNER(mutex)), LOCKED, PT_KIND_ACQ)
+#define SEMAPHORE(name, parameters, arguments)                                                                         \
+    BLOCKING(name, parameters, arguments, semaphore, sem_trywait, result != 0 && errno == EAGAIN,                      \
+             pt_stream_note_state(PT_STATE_SEMAPHORE, (uintptr_t)semaphore), result == 0, PT_KIND_SYNC)
+#define MTX(name, parameters, arguments)                                                                               \
+    BLOCKING(name, parameters, arguments, mutex, mtx_trylock, result == thrd_busy,                                     \
+             pt_stream_contended(mutex, MUTEX_OWNER(mutex)), result == thrd_success, PT_KIND_ACQ)
+
+AFTER(pthread_mutex_trylock, (pthread_mutex_t * mutex), (mutex), mutex, LOCKED, PT_KIND_ACQ)
+MUTEX(pthread_mutex_lock, (pthread_mutex_t * mutex), (mutex))
+MUTEX(pthread_mutex_timedlock, (pthread_mutex_t * mutex, TIME), (mutex, limit))
+MUTEX(pthread_mutex_clocklock, (pthread_mutex_t * mutex, clockid_t clock, TIME), (mutex, clock, limit))
+BEFORE(pthread_mutex_unlock, pthread_mutex_t, PT_KIND_REL)
+
+AFTER(pthread_spin_trylock, (pthread_spinlock_t * lock), (lock), (const void *)lock, result == 0, PT_KIND_ACQ)
+BLOCKING(pthread_spin_lock, (pthread_spinlock_t * lock), (lock), lock, pthread_spin_trylock, result == EBUSY,
+         pt_stream_contended((const void *)lock, 0), result == 0, PT_KIND_ACQ)
+PT_WRAP(int, pthread_spin_unlock, (pthread_spinlock_t * lock))
+{
+    happened((const void *)lock, PT_KIND_REL, pt_call_take((const void *)lock));
+    return PT_REAL(pthread_spin_unlock)(lock);
+}
+
+WAITED(pthread_cond_wait, (pthread_cond_t * condition, pthread_mutex_t *mutex), (condition, mutex), condition, mutex, 0)
+WAITED(pthread_cond_timedwait, (pthread_cond_t * condition, pthread_mutex_t *mutex, TIME), (condition, mutex, limit),
+       condition, mutex, 0)
+WAITED(pthread_cond_clockwait, (pthread_cond_t * condition, pthread_mutex_t *mutex, clockid_t clock, TIME),
+       (condition, mutex, clock, limit), condition, mutex, 0)
+BEFORE(pthread_cond_signal, pthread_cond_t, PT_KIND_NOTIFY)
+BEFORE(pthread_cond_broadcast, pthread_cond_t, PT_KIND_NOTIFY)
+
+PT_WRAP(int, pthread_barrier_wait, (pthread_barrier_t * barrier))
+{
+    const struct pt_site *site = pt_call_take(barrier);
+    happened(barrier, PT_KIND_SYNC, site);
+    pt_stream_note_state(PT_STATE_BARRIER, (uintptr_t)barrier);
+    pt_gate_blocks(barrier, PT_GATE_WAITS_OTHER);
+    int result = PT_REAL(pthread_barrier_wait)(barrier);
+    pt_gate_blocks(NULL, PT_GATE_RUNS);
+    pt_stream_note_state(PT_STATE_RUNNING, 0);
+    happened(barrier, PT_KIND_SYNC, site);
+    return result;
+}
+
+AFTER(sem_trywait, (sem_t * semaphore), (semaphore), semaphore, result == 0, PT_KIND_SYNC)
+SEMAPHORE(sem_wait, (sem_t * semaphore), (semaphore))
+SEMAPHORE(sem_timedwait, (sem_t * semaphore, TIME), (semaphore, limit))
+SEMAPHORE(sem_clockwait, (sem_t * semaphore, clockid_t clock, TIME), (semaphore, clock, limit))
+BEFORE(sem_post, sem_t, PT_KIND_SYNC)
+
+AFTER(mtx_trylock, (mtx_t * mutex), (mutex), mutex, result == thrd_success, PT_KIND_ACQ)
+MTX(mtx_lock, (mtx_t * mutex), (mutex))
+MTX(mtx_timedlock, (mtx_t * mutex, TIME), (mutex, limit))
+BEFORE(mtx_unlock, mtx_t, PT_KIND_REL)
+WAITED(cnd_wait, (cnd_t * condition, mtx_t *mutex), (condition, mutex), condition, mutex, thrd_success)
+WAITED(cnd_timedwait, (cnd_t * condition, mtx_t *mutex, TIME), (condition, mutex, limit), condition, mutex,
+       thrd_success)
+BEFORE(cnd_signal, cnd_t, PT_KIND_NOTIFY)
+BEFORE(cnd_broadcast, cnd_t, PT_KIND_NOTIFY)
+
+/* Readers read the object, so that they are not ordered with each other; on unlocking one must know which it was. */
+static void note_write_lock(const void *lock)
+{
+    struct pt_thread *self = pt_self;
+    if (self && self->write_locks < PT_WRITE_LOCKS)
+        self->write_locked[self->write_locks++] = lock;
+}
+
+/* True also when so many are held that we cannot know: too much order is safe, too little is not. */
+static bool was_write_lock(const void *lock)
+{
+    struct pt_thread *self = pt_self;
+    if (!self)
+        return true;
+    for (unsigned i = 0; i < self->write_locks; i++) {
+        if (self->write_locked[i] == lock) {
+            self->write_locked[i] = self->write_locked[--self->write_locks];
+            return true;
+        }
+    }
+    return self->write_locks == PT_WRITE_LOCKS;
+}
+
+#define NOTED (result == 0 && (note_write_lock(lock), true))
+#define READ_LOCK(name, parameters, arguments)                                                                         \
+    BLOCKING(name, parameters, arguments, lock, pthread_rwlock_tryrdlock, result == EBUSY,                             \
+             pt_stream_contended(lock, LOCK_OWNER(lock)), result == 0, PT_KIND_RACQ)
+#define WRITE_LOCK(name, parameters, arguments)                                                                        \
+    BLOCKING(name, parameters, arguments, lock, pthread_rwlock_trywrlock, result == EBUSY,                             \
+             pt_stream_contended(lock, LOCK_OWNER(lock)), NOTED, PT_KIND_ACQ)
+
+AFTER(pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock), (lock), lock, result == 0, PT_KIND_RACQ)
+AFTER(pthread_rwlock_trywrlock, (pthread_rwlock_t * lock), (lock), lock, NOTED, PT_KIND_ACQ)
+READ_LOCK(pthread_rwlock_rdlock, (pthread_rwlock_t * lock), (lock))
+READ_LOCK(pthread_rwlock_timedrdlock, (pthread_rwlock_t * lock, TIME), (lock, limit))
+READ_LOCK(pthread_rwlock_clockrdlock, (pthread_rwlock_t * lock, clockid_t clock, TIME), (lock, clock, limit))
+WRITE_LOCK(pthread_rwlock_wrlock, (pthread_rwlock_t * lock), (lock))
+WRITE_LOCK(pthread_rwlock_timedwrlock, (pthread_rwlock_t * lock, TIME), (lock, limit))
+WRITE_LOCK(pthread_rwlock_clockwrlock, (pthread_rwlock_t * lock, clockid_t clock, TIME), (lock, clock, limit))
+
+PT_WRAP(int, pthread_rwlock_unlock, (pthread_rwlock_t * lock))
+{
+    happened(lock, was_write_lock(lock) ? PT_KIND_REL : PT_KIND_RREL, pt_call_take(lock));
+    return PT_REAL(pthread_rwlock_unlock)(lock);
+}
+
+/* The initialiser's effects must be on the object before anyone returns from once, so they are put there right after
+ * it. */
+static __thread struct {
+    void (*initialise)(void);
+    const void *object;
+    const struct pt_site *site;
+} once __attribute__((tls_model("initial-exec")));
+
+static void initialise_once(void)
+{
+    const void *object = once.object;
+    const struct pt_site *site = once.site;
+    once.initialise();
+    happened(object, PT_KIND_SYNC, site);
+}
+
+PT_WRAP(int, pthread_once, (pthread_once_t * control, void (*initialise)(void)))
+{
+    if (!pt_is_active() && !pt_stream_mode())
+        return PT_REAL(pthread_once)(control, initialise);
+    const struct pt_site *site = pt_call_take(control);
+    __typeof__(once) outer = once;
+    once.initialise = initialise;
+    once.object = control;
+    once.site = site;
+    int result = PT_REAL(pthread_once)(control, initialise_once);
+    once = outer;
+    happened(control, PT_KIND_SYNC, site);
+    return result;
+}
+
+PT_WRAP(void, call_once, (once_flag * flag, void (*initialise)(void)))
+{
+    if (!pt_is_active() && !pt_stream_mode()) {
+        PT_REAL(call_once)(flag, initialise);
+        return;
+    }
+    const struct pt_site *site = pt_call_take(flag);
+    __typeof__(once) outer = once;
+    once.initialise = initialise;
+    once.object = flag;
+    once.site = site;
+    PT_REAL(call_once)(flag, initialise_once);
+    once = outer;
+    happened(flag, PT_KIND_SYNC, site);
+}

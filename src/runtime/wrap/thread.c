@@ -1,0 +1,225 @@
+/* Starting, joining and detaching threads, POSIX and C11. */
+#include <pthread.h>
+#include <threads.h>
+
+#include "runtime/thread/call.h"
+#include "runtime/channel/emit.h"
+#include "runtime/channel/full.h"
+#include "runtime/channel/gate.h"
+#include "runtime/wrap/interpose.h"
+#include "runtime/channel/module.h"
+#include "runtime/local/monitor.h"
+#include "runtime/thread/thread.h"
+#include "runtime/stream/stream.h"
+
+static struct pt_thread *recorder(void)
+{
+    struct pt_thread *self = pt_channel ? pt_thread_self() : NULL;
+    return self && !self->busy ? self : NULL;
+}
+
+static struct pt_thread *new_child(void)
+{
+    struct pt_thread *self = recorder(), *child = NULL;
+    if (self) {
+        pt_enter(self);
+        child = pt_thread_new(self);
+        pt_leave(self);
+    }
+    return child;
+}
+
+/* A thread in full has an event of whom it starts; where properties are decentralised, the parent knows of it. The
+ * child has its parent's clock, this event included. */
+static void take_fork(struct pt_thread *self, struct pt_thread *child, const struct pt_site *site)
+{
+    if (pt_monitor_on)
+        pt_monitor_introduce(child, self);
+    if (self->full)
+        pt_full_thread(self, PT_KIND_FORK, site, child->number);
+    if (pt_monitor_steps(self))
+        pt_monitor_thread(self, PT_KIND_FORK, child, site);
+    pt_clock_acquire(self->clock, 1);
+    pt_clock_release(self, child->clock, 1);
+    child->clock = self->clock;
+    pt_thread_refresh(child);
+}
+
+/* A thread tells whom it starts, and what that runs, before the child can do anything: threads are numbered in the
+ * order in which they were started, however late each of them begins. */
+static void report_fork(struct pt_thread *child, const struct pt_site *site)
+{
+    struct pt_thread *self = pt_self;
+    if (!self)
+        return;
+    pt_enter(self);
+    if (pt_stream_mode())
+        pt_stream_thread(self, PT_WIRE_OP_FORK, child->number, child->runs);
+    if (pt_monitor_on)
+        pt_monitor_name_thread(child);
+    pt_emit_thread(self, child, child->runs, "");
+    if (self->full || pt_monitor_on)
+        take_fork(self, child, site);
+    pt_leave(self);
+}
+
+/* It was not started after all, and is none of those that run the function. */
+static void take_back(struct pt_thread *child)
+{
+    struct pt_thread *self = pt_self;
+    if (self) {
+        pt_enter(self);
+        pt_emit_thread(self, child, 0, "");
+        pt_leave(self);
+    }
+    pt_thread_discard(child);
+}
+
+/* How large the stack of the child will be; not more than that. */
+static size_t stack_size(const pthread_attr_t *attributes)
+{
+    pthread_attr_t standard;
+    size_t size = 0;
+    if (attributes) {
+        pthread_attr_getstacksize(attributes, &size);
+    } else if (pthread_attr_init(&standard) == 0) {
+        pthread_attr_getstacksize(&standard, &size);
+        pthread_attr_destroy(&standard);
+    }
+    return size;
+}
+
+static void *run_posix(void *context)
+{
+    struct pt_thread *self = context;
+    pt_thread_begin(self);
+    return self->start(self->argument);
+}
+
+static int run_c11(void *context)
+{
+    struct pt_thread *self = context;
+    pt_thread_begin(self);
+    return self->start_c11(self->argument);
+}
+
+PT_WRAP(int, pthread_create,
+        (pthread_t * thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument))
+{
+    const struct pt_site *site = pt_call_take(thread);
+    struct pt_thread *child = new_child();
+    if (!child)
+        return PT_REAL(pthread_create)(thread, attributes, start, argument);
+    int detached = PTHREAD_CREATE_JOINABLE;
+    if (attributes)
+        pthread_attr_getdetachstate(attributes, &detached);
+    child->start = start;
+    child->runs = pt_module_callable((uintptr_t)start, argument);
+    child->argument = argument;
+    child->stack_size = stack_size(attributes);
+    atomic_store(&child->let_go, detached == PTHREAD_CREATE_DETACHED);
+    atomic_store(&child->detached, detached == PTHREAD_CREATE_DETACHED);
+    report_fork(child, site);
+    int result = PT_REAL(pthread_create)(thread, attributes, run_posix, child);
+    if (result == 0)
+        pt_thread_created(child, thread);
+    else
+        take_back(child);
+    return result;
+}
+
+PT_WRAP(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *argument))
+{
+    const struct pt_site *site = pt_call_take(thread);
+    struct pt_thread *child = new_child();
+    if (!child)
+        return PT_REAL(thrd_create)(thread, start, argument);
+    child->start_c11 = start;
+    child->runs = (uintptr_t)start;
+    child->argument = argument;
+    child->stack_size = stack_size(NULL);
+    report_fork(child, site);
+    int result = PT_REAL(thrd_create)(thread, run_c11, child);
+    if (result == thrd_success)
+        pt_thread_created(child, thread);
+    else
+        take_back(child);
+    return result;
+}
+
+/* Before the join the handle is surely this thread's. One that was made behind our back may not have been met yet: then
+ * it has afterwards. */
+#define JOIN(name, parameters, arguments, handle, success)                                                             \
+    PT_WRAP(int, name, parameters)                                                                                     \
+    {                                                                                                                  \
+        const struct pt_site *site = pt_call_take((const void *)handle);                                               \
+        struct pt_thread *self = recorder();                                                                           \
+        struct pt_thread *joined = self ? pt_thread_claim((pthread_t)handle, false) : NULL;                            \
+        if (self)                                                                                                      \
+            pt_stream_note_state(PT_STATE_JOIN, joined ? joined->number : UINT64_MAX);                                 \
+        pt_gate_blocks((void *)(uintptr_t)(joined ? joined->number : UINT32_MAX), PT_GATE_WAITS_END);                  \
+        int result = PT_REAL(name) arguments;                                                                          \
+        pt_gate_blocks(NULL, PT_GATE_RUNS);                                                                            \
+        if (self)                                                                                                      \
+            pt_stream_note_state(PT_STATE_RUNNING, 0);                                                                 \
+        if (joined && result != success)                                                                               \
+            pt_thread_unclaim(joined);                                                                                 \
+        if (!self || result != success)                                                                                \
+            return result;                                                                                             \
+        if (!joined)                                                                                                   \
+            joined = pt_thread_claim((pthread_t)handle, true);                                                         \
+        if (joined)                                                                                                    \
+            pt_thread_joined(self, joined, site);                                                                      \
+        return result;                                                                                                 \
+    }
+
+JOIN(pthread_join, (pthread_t thread, void **value), (thread, value), thread, 0)
+JOIN(pthread_tryjoin_np, (pthread_t thread, void **value), (thread, value), thread, 0)
+JOIN(pthread_timedjoin_np, (pthread_t thread, void **value, const struct timespec *limit), (thread, value, limit),
+     thread, 0)
+JOIN(pthread_clockjoin_np, (pthread_t thread, void **value, clockid_t clock, const struct timespec *limit),
+     (thread, value, clock, limit), thread, 0)
+JOIN(thrd_join, (thrd_t thread, int *value), (thread, value), thread, thrd_success)
+
+PT_WRAP(int, pthread_detach, (pthread_t thread))
+{
+    struct pt_thread *known = recorder() ? pt_thread_find(thread) : NULL;
+    int result = PT_REAL(pthread_detach)(thread);
+    if (known && result == 0)
+        pt_thread_detached(known);
+    return result;
+}
+
+PT_WRAP(int, thrd_detach, (thrd_t thread))
+{
+    struct pt_thread *known = recorder() ? pt_thread_find((pthread_t)thread) : NULL;
+    int result = PT_REAL(thrd_detach)(thread);
+    if (known && result == thrd_success)
+        pt_thread_detached(known);
+    return result;
+}
+
+PT_WRAP(int, pthread_setname_np, (pthread_t thread, const char *name))
+{
+    struct pt_thread *self = recorder(), *named = self ? pt_thread_find(thread) : NULL;
+    int result = PT_REAL(pthread_setname_np)(thread, name);
+    if (result != 0 || !named)
+        return result;
+    pt_enter(self);
+    pt_emit_thread(self, named, named->runs, name);
+    if (pt_monitor_on)
+        pt_monitor_rename(self, named, name);
+    pt_thread_label(named, name);
+    pt_stream_renamed(self, named);
+    pt_leave(self);
+    return result;
+}
+
+bool pt_thread_raw(void *(*start)(void *), const char *name)
+{
+    pthread_t thread;
+    if (PT_REAL(pthread_create)(&thread, NULL, start, NULL) != 0)
+        return false;
+    PT_REAL(pthread_setname_np)(thread, name);
+    return true;
+}
