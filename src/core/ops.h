@@ -6,6 +6,7 @@
 #define PT_CORE_OPS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* The operations of a trace. PT_OP_COUNT: none. */
@@ -45,15 +46,63 @@ enum pt_mttl_what {
     PT_MTTL_LEAVE,  /* name: atomic block */
 };
 
+/* How a record of the channel gives the object of its event. */
+enum pt_object_by {
+    PT_BY_WATCH,   /* object: number of a watched variable; the value is its memory after the event */
+    PT_BY_MEMORY,  /* memory that is not watched; the value is struct pt_access, then what was read or written */
+    PT_BY_ADDRESS, /* the value is the struct pt_access of a synchronisation object */
+    PT_BY_THREAD,  /* object: number of a thread */
+    PT_BY_INDEX,   /* object: index into the configuration's user events */
+    PT_BY_NAME,    /* object: number of PT_RECORD_NAME; the value, if the operation has one, is an int64_t */
+    PT_BY_NOTHING, /* the object goes without saying */
+};
+
+/*
+ * For each word of the column `channel`, the events by which the operation comes: PT_KIND(kind, operation, by). Memory
+ * that properties name has a number, other memory an address; likewise user events, which have a name then.
+ */
+#define PT_CHANNEL_NONE(id)
+#define PT_CHANNEL_ACCESS(id) PT_KIND(id, id, WATCH) PT_KIND(id##_AT, id, MEMORY)
+#define PT_CHANNEL_OBJECT(id) PT_KIND(id, id, ADDRESS)
+#define PT_CHANNEL_THREAD(id) PT_KIND(id, id, THREAD)
+#define PT_CHANNEL_NAMED(id)  PT_KIND(id, id, NAME)
+#define PT_CHANNEL_USER(id)   PT_KIND(USER, id, INDEX) PT_KIND(OTHER_USER, id, NAME)
+#define PT_CHANNEL_ENDED(id)  PT_KIND(ENDED, id, NOTHING) /* the thread's last event: state(ended) */
+
+/* The events of the channel. PT_KIND_COUNT: none. */
+enum pt_event_kind {
+#define PT_KIND(kind, op, by)                                              PT_KIND_##kind,
+#define PT_OP(id, word, space, access, value, thread, mttl, channel, wire) PT_CHANNEL_##channel(id)
+#include "core/ops.def"
+#undef PT_KIND
+    PT_KIND_FREED, /* no event: this memory, given as in PT_BY_MEMORY, is other variables from here on */
+    PT_KIND_COUNT
+};
+
+/* The events of the wire. */
+#define PT_WIRE_ENUM_NONE
+#define PT_WIRE_ENUM_CODE(name, number) PT_WIRE_OP_##name = (number),
+enum pt_wire_op {
+#define PT_OP(id, word, space, access, value, thread, mttl, channel, wire) PT_WIRE_ENUM_##wire
+#define PT_THREAD_STATE(name, number, object)                              PT_WIRE_OP_##name = (number),
+#include "core/ops.def"
+};
+
 struct pt_op_row {
     const char *word;
     uint8_t space;  /* enum pt_space */
     uint8_t access; /* enum pt_op_access */
     uint8_t value;  /* enum pt_value_rule */
     uint8_t mttl;   /* enum pt_mttl_what */
+    uint8_t wire;   /* enum pt_wire_op; 0: it is not sent */
     bool has_thread;
 };
-extern const struct pt_op_row pt_op_rows[PT_OP_COUNT + 1]; /* the last is PT_OP_COUNT, which does nothing */
+struct pt_kind_row {
+    uint8_t op; /* enum pt_op */
+    uint8_t by; /* enum pt_object_by */
+};
+extern const struct pt_op_row pt_op_rows[PT_OP_COUNT + 1];       /* the last is PT_OP_COUNT, which does nothing */
+extern const struct pt_kind_row pt_kind_rows[PT_KIND_COUNT + 1]; /* likewise */
 
 /* The word of the text form ("w", "acq", ...). */
 static inline const char *pt_op_word(enum pt_op op)
@@ -119,6 +168,55 @@ static inline bool pt_op_is_of_thread(enum pt_op op)
 static inline enum pt_mttl_what pt_op_mttl(enum pt_op op)
 {
     return (enum pt_mttl_what)pt_op_rows[op].mttl;
+}
+
+/* Of the channel: which operation an event is (PT_OP_COUNT: none), and how it gives the object. */
+static inline enum pt_op pt_kind_op(unsigned kind)
+{
+    return (enum pt_op)pt_kind_rows[kind < PT_KIND_COUNT ? kind : PT_KIND_COUNT].op;
+}
+
+static inline enum pt_object_by pt_kind_by(unsigned kind)
+{
+    return (enum pt_object_by)pt_kind_rows[kind < PT_KIND_COUNT ? kind : PT_KIND_COUNT].by;
+}
+
+/* Of the wire: the number of an operation, and the operation of a number that was received. */
+static inline uint8_t pt_op_wire(enum pt_op op)
+{
+    return pt_op_rows[op].wire;
+}
+
+/* PT_OP_COUNT: nothing. */
+#define PT_WIRE_CASE_NONE(id)
+#define PT_WIRE_CASE_CODE(name, number)                                                                                \
+    case PT_WIRE_OP_##name:                                                                                            \
+        PT_WIRE_CASE_OF
+#define PT_WIRE_CASE_OF(id) return PT_OP_##id;
+static inline enum pt_op pt_wire_op(unsigned number)
+{
+    switch (number) {
+#define PT_OP(id, word, space, access, value, thread, mttl, channel, wire) PT_WIRE_CASE_##wire(id)
+#define PT_THREAD_STATE(name, number, object)                                                                          \
+    case PT_WIRE_OP_##name:                                                                                            \
+        return PT_OP_STATE;
+#include "core/ops.def"
+    default:
+        return PT_OP_COUNT;
+    }
+}
+
+/* The object, where the number alone says what it is; otherwise NULL. */
+static inline const char *pt_wire_state(unsigned number)
+{
+    switch (number) {
+#define PT_THREAD_STATE(name, number, object)                                                                          \
+    case PT_WIRE_OP_##name:                                                                                            \
+        return object;
+#include "core/ops.def"
+    default:
+        return NULL;
+    }
 }
 
 #endif
