@@ -1,3 +1,8 @@
+/*
+ * Writing and reading what local_report.h describes, one item after the other. What does not fit into the writer's room
+ * is left out, with all that follows, and flagged; a reader never looks beyond its bytes, whatever they are. The cost
+ * is that of copying them.
+ */
 #include "core/local_report.h"
 
 #include <string.h>

@@ -71,8 +71,8 @@ enum pt_object_by {
 
 /* The events of the channel. PT_KIND_COUNT: none. */
 enum pt_event_kind {
-#define PT_KIND(kind, op, by)                                              PT_KIND_##kind,
-#define PT_OP(id, word, space, access, value, thread, mttl, channel, wire) PT_CHANNEL_##channel(id)
+#define PT_KIND(kind, op, by)                                             PT_KIND_##kind,
+#define PT_OP(id, word, space, access, value, thread, mttl, channel, ...) PT_CHANNEL_##channel(id)
 #include "core/ops.def"
 #undef PT_KIND
     PT_KIND_FREED, /* no event: this memory, given as in PT_BY_MEMORY, is other variables from here on */
@@ -80,11 +80,11 @@ enum pt_event_kind {
 };
 
 /* The events of the wire. */
-#define PT_WIRE_ENUM_NONE
-#define PT_WIRE_ENUM_CODE(name, number) PT_WIRE_OP_##name = (number),
+#define PT_WIRE_ENUM_UNSENT()
+#define PT_WIRE_ENUM_SENT(name, number) PT_WIRE_OP_##name = (number),
 enum pt_wire_op {
-#define PT_OP(id, word, space, access, value, thread, mttl, channel, wire) PT_WIRE_ENUM_##wire
-#define PT_THREAD_STATE(name, number, object)                              PT_WIRE_OP_##name = (number),
+#define PT_OP(id, word, space, access, value, thread, mttl, channel, wire, ...) PT_WIRE_ENUM_##wire(__VA_ARGS__)
+#define PT_THREAD_STATE(name, number, object)                                   PT_WIRE_OP_##name = (number),
 #include "core/ops.def"
 };
 
@@ -188,15 +188,15 @@ static inline uint8_t pt_op_wire(enum pt_op op)
 }
 
 /* PT_OP_COUNT: nothing. */
-#define PT_WIRE_CASE_NONE(id)
-#define PT_WIRE_CASE_CODE(name, number)                                                                                \
+#define PT_WIRE_CASE_UNSENT(op)
+#define PT_WIRE_CASE_SENT(op, name, number)                                                                            \
     case PT_WIRE_OP_##name:                                                                                            \
-        PT_WIRE_CASE_OF
-#define PT_WIRE_CASE_OF(id) return PT_OP_##id;
+        return op;
 static inline enum pt_op pt_wire_op(unsigned number)
 {
     switch (number) {
-#define PT_OP(id, word, space, access, value, thread, mttl, channel, wire) PT_WIRE_CASE_##wire(id)
+#define PT_OP(id, word, space, access, value, thread, mttl, channel, wire, ...)                                        \
+    PT_WIRE_CASE_##wire(PT_OP_##id, ##__VA_ARGS__)
 #define PT_THREAD_STATE(name, number, object)                                                                          \
     case PT_WIRE_OP_##name:                                                                                            \
         return PT_OP_STATE;
