@@ -151,7 +151,7 @@ static struct pt_step take_step(struct pt_finding *f, const struct pt_local_repo
     if (value.kind == PT_VALUE_STRING)
         value.s = pt_arena_strndup(&f->arena, value.s, value.len);
     return (struct pt_step){.thread = copy(f, thread),
-                            .op = copy(f, pt_local_report_op(step->kind)),
+                            .op = copy(f, pt_op_word(pt_kind_op(step->kind))),
                             .object = copy(f, object),
                             .source = helps ? copy(f, step->object) : NULL,
                             .loc = copy_clean(f, PT_SPACE_LOC, step->place),

@@ -203,7 +203,7 @@ enum pt_status pt_binary_add(struct pt_binary_writer *writer, const struct pt_ev
         return pt_err_set(err, PT_ELIMIT, "a clock of %u threads is too large for a trace", event->clock_len);
     columns->tag[row] = (uint8_t)(event->op | event->value.kind << PT_TAG_OP_BITS);
     columns->thread[row] = file_id(writer, PT_SPACE_THREAD, event->thread);
-    columns->object[row] = event->op == PT_OP_CLOCK ? 0 : file_id(writer, pt_op_space(event->op), event->object);
+    columns->object[row] = pt_op_has_object(event->op) ? file_id(writer, pt_op_space(event->op), event->object) : 0;
     columns->loc[row] = file_id(writer, PT_SPACE_LOC, event->loc);
     columns->value[row] = value_bits(writer, event->value);
     columns->timed[row] = event->has_time;

@@ -133,7 +133,8 @@ static void put_event(struct fixture *f, uint32_t i, struct written w)
                                      .number = w.number,
                                      .thread = w.thread,
                                      .kind = (uint16_t)w.kind,
-                                     .counted = w.kind <= PT_KIND_USER,
+                                     .counted =
+                                         w.kind == PT_KIND_WRITE || w.kind == PT_KIND_UPDATE || w.kind == PT_KIND_USER,
                                      .object = w.object,
                                      .site = w.site,
                                      .value_bytes = w.value_bytes,
@@ -154,6 +155,7 @@ static void put_write(struct fixture *f, uint32_t ring, uint64_t number, uint32_
                       uint32_t known, int value)
 {
     struct written w = {.type = PT_RECORD_EVENT,
+                        .kind = PT_KIND_WRITE,
                         .thread = thread,
                         .number = number,
                         .clock = {{thread, own}, {other, known}},
@@ -219,8 +221,9 @@ static void merges_by_number(void **state)
     put_thread(f, 2, 2, 16, "named");
     put_site(f, 1, 7, "a|b.c", 12);
     int seven = 7;
-    put_event(f, 0, (struct written){.type = PT_RECORD_INIT, .value = &seven, .value_bytes = 4});
+    put_event(f, 0, (struct written){.type = PT_RECORD_INIT, .kind = PT_KIND_WRITE, .value = &seven, .value_bytes = 4});
     struct written w = {.type = PT_RECORD_EVENT,
+                        .kind = PT_KIND_WRITE,
                         .thread = 1,
                         .number = 1,
                         .clock = {{1, 1}},
@@ -269,6 +272,7 @@ static void marks_are_not_counted(void **state)
     put_event(f, 0, mark);
     put_event(f, 0,
               (struct written){.type = PT_RECORD_EVENT,
+                               .kind = PT_KIND_WRITE,
                                .number = 2,
                                .clock = {{0, 1}},
                                .clock_count = 1,
@@ -598,8 +602,8 @@ static void objects_named_later(void **state)
     put_thread(f, 0, 0, 0, "");
     put(f, 0, bytes, offsetof(struct pt_record_watch, name) + 10);
     reads_as(f, 100, "\1\2", 2, "main|u(balance#2)=513");
-    put_event(f, 0, (struct written){.type = PT_RECORD_FOREIGN, .object = 100});
-    put_event(f, 0, (struct written){.type = PT_RECORD_FOREIGN, .object = 100});
+    put_event(f, 0, (struct written){.type = PT_RECORD_FOREIGN, .kind = PT_KIND_WRITE, .object = 100});
+    put_event(f, 0, (struct written){.type = PT_RECORD_FOREIGN, .kind = PT_KIND_WRITE, .object = 100});
     expect(f, "nothing");
     uint32_t count;
     uint64_t total;
@@ -618,13 +622,18 @@ static void nonsense_is_skipped(void **state)
     put(f, 0, &bad, sizeof bad); /* an unknown type */
     put_write(f, 0, 1, 0, 1, 0, 0, 1);
     expect(f, "main|w(x)=1|-|c=main:1");
-    struct written w = {
-        .type = PT_RECORD_EVENT, .number = 2, .clock = {{0, 2}}, .clock_count = 1, .value = &one, .value_bytes = 4};
+    struct written w = {.type = PT_RECORD_EVENT,
+                        .kind = PT_KIND_WRITE,
+                        .number = 2,
+                        .clock = {{0, 2}},
+                        .clock_count = 1,
+                        .value = &one,
+                        .value_bytes = 4};
     w.object = 50; /* no such variable */
     put_event(f, 0, w);
     w.object = 0, w.number = 3, w.kind = PT_KIND_COUNT;
     put_event(f, 0, w);
-    w.kind = 0, w.number = 4, w.clock[0].count = 1; /* does not rise */
+    w.kind = PT_KIND_WRITE, w.number = 4, w.clock[0].count = 1; /* does not rise */
     put_event(f, 0, w);
     put_write(f, 0, 5, 0, 5, 0, 0, 5);
     expect(f, "main|w(x)=5|-|c=main:2");

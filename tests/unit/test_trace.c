@@ -103,6 +103,7 @@ static void test_malformed_lines(void **state)
         CASE("# fine\nT1|r(x)|1\n\nT1|r(x)", 4, 8, "there is no place"),
         CASE("T1|foo(x)|-", 1, 4, "unknown operation 'foo'"),
         CASE("T1|readwrite(x)|-", 1, 4, "unknown operation 'readwrite'"),
+        CASE("T1|contendee(l)|-", 1, 4, "unknown operation 'contendee'"),
         CASE("T1||-", 1, 4, "an operation is expected"),
         CASE("T1|r|-", 1, 5, "needs an object"),
         CASE("T1|r()|-", 1, 6, "a name is missing"),
