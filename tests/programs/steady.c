@@ -6,9 +6,10 @@
  * in it, so it does not matter how long the machine holds a thread up. Pauses that end at the same time end in the
  * order in which they began.
  *
- * Guarantee: at the end of a pause nothing is still under way that was to come before it. A thread rests when the kernel
- * says so (state S) and it has not run between two looks; all have then been at rest at one moment, and none can go on
- * by itself. Waiting with a time limit, and for other processes, counts as resting.
+ * Guarantee: at the end of a pause nothing is still under way that was to come before it. A thread rests when the
+ * kernel says so (state S) and it has not run between two looks; all have then been at rest at one moment, and none can
+ * go on by itself. Waiting with a time limit, and for other processes, counts as resting.
+ *
  * Cost: a pause is longer than asked by some 0.1 ms, or by what others still have to do.
  *
  * Nothing here may itself be an event of the program that is tested, so everything is done by raw system calls. Portent
