@@ -147,7 +147,8 @@ def cycle(portent, folder):
 def livelock(portent, folder):
     """Events come all the time, and yet it is late: nothing gets done."""
     example = Example(portent, folder, "examples/livelock/corridor.c")
-    _, finding, status, times = intended(example, partial(goes_on, most=100, names=["passed", "aside"]), ("violated", "late"), "2")
+    steadily = partial(goes_on, most=200, names=["passed", "aside"])  # they pass in every second step, of 5 ms
+    _, finding, status, times = intended(example, steadily, ("violated", "late"), "2")
     expect("exit status", status, 1)
     expect("when it was late", finding["time"], times.of("passed")[-1] + 500 * MS)
 
