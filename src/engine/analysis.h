@@ -11,15 +11,17 @@
 #include "core/local_report.h"
 #include "finding/finding.h"
 #include "logic/monitor/monitor.h"
+#include "order/order.h"
 #include "trace/event.h"
 
 struct pt_analysis_options {
-    uint64_t window, lookahead; /* at least 1, or PT_ALL */
-    bool exhaustive;            /* go on after a violation, so that the figures are exact */
-    unsigned jobs;              /* at least 1 */
-    uint64_t memory_limit;      /* bytes for one property's exploration; 0: none */
-    const char *trace;          /* its name, for places in messages */
-    uint64_t (*now)(void);      /* nanoseconds, for `seconds`; may be NULL */
+    const struct pt_order_kind *order; /* the causal order that is explored; NULL: access */
+    uint64_t window, lookahead;        /* at least 1, or PT_ALL */
+    bool exhaustive;                   /* go on after a violation, so that the figures are exact */
+    unsigned jobs;                     /* at least 1 */
+    uint64_t memory_limit;             /* bytes for one property's exploration; 0: none */
+    const char *trace;                 /* its name, for places in messages */
+    uint64_t (*now)(void);             /* nanoseconds, for `seconds`; may be NULL */
     /* Called now and then during long work; may be NULL. */
     void (*progress)(void *context, const char *property, uint64_t level, uint64_t states);
     /* Whether people have decided about a finding before; NULL: about none. */

@@ -62,7 +62,7 @@ struct telling {
 static struct pt_event event_behind(const struct telling *t, const char *text, const struct pt_mttl_entry *entry,
                                     struct pt_value value, uint64_t *ret_state)
 {
-    const struct shown *shown = (const void *)((const char *)entry - offsetof(struct shown, entry));
+    const struct know_shown *shown = (const void *)((const char *)entry - offsetof(struct know_shown, entry));
     struct pt_event event = shown->event;
     *ret_state = entry->state;
     if (text[0] != '@' && value.kind != PT_VALUE_BOOL)
@@ -118,7 +118,7 @@ static void tell_values(const struct pt_knowledge *k, uint32_t property, const s
 }
 
 static void tell_first(struct pt_knowledge *k, uint32_t property, const struct pt_mttl_view *view,
-                       struct thread *thread, struct pt_finding *f, const struct trouble *trouble)
+                       struct know_thread *thread, struct pt_finding *f, const struct trouble *trouble)
 {
     struct telling telling = {
         .k = k, .view = view, .memory = thread->memory, .state = thread->states, .finding = f, .trouble = trouble};
@@ -174,7 +174,7 @@ static void note_finding(void *context, uint32_t lookup, uint32_t slot, const st
 }
 
 /* An access of several variables is one trouble, that of the first line that races. */
-static bool is_same_access(struct judged *j, uint32_t slot, const struct thread *thread)
+static bool is_same_access(struct know_judged *j, uint32_t slot, const struct know_thread *thread)
 {
     uint64_t access = thread->states - thread->group.lines;
     bool same = access && j->troubled.slot == slot && j->troubled.state == access;
@@ -190,7 +190,7 @@ static uint32_t *note_of(struct pt_knowledge *k, uint32_t property, uint64_t num
 }
 
 static void report_finding(struct pt_knowledge *k, uint32_t property, const struct pt_mttl_view *view,
-                           struct thread *thread, const struct trouble *trouble)
+                           struct know_thread *thread, const struct trouble *trouble)
 {
     enum { TOLD = 1 };
     struct pt_finding *f = k->judged[property].finding, *told = f;
@@ -222,7 +222,7 @@ static void report_finding(struct pt_knowledge *k, uint32_t property, const stru
 
 /* A state that was only counted, without a step, shows nothing that the one before it has not shown. */
 static void report_findings(struct pt_knowledge *k, uint32_t property, const struct pt_mttl_view *view,
-                            struct thread *thread)
+                            struct know_thread *thread)
 {
     struct troubles t = {.telling = {.k = k, .view = view, .memory = thread->memory}};
     struct trouble plain = {PT_FINDING_PLAIN, PT_NONE, PT_NONE};
@@ -236,30 +236,30 @@ static void report_findings(struct pt_knowledge *k, uint32_t property, const str
             report_finding(k, property, view, thread, &t.list[i]);
 }
 
-static struct states *states_of(struct pt_knowledge *k, struct judged *j, uint32_t slot)
+static struct know_states *states_of(struct pt_knowledge *k, struct know_judged *j, uint32_t slot)
 {
     for (uint32_t i = 0; i < j->thread_count; i++)
         if (j->threads[i].slot == slot)
             return &j->threads[i];
-    struct states fresh = {.slot = slot};
+    struct know_states fresh = {.slot = slot};
     PT_PUSH(j->threads, j->thread_count, j->thread_cap, fresh);
     k->bytes += sizeof fresh;
     return &j->threads[j->thread_count - 1];
 }
 
 void pt_knowledge_violated(struct pt_knowledge *k, uint32_t property, const struct pt_mttl_view *view,
-                           struct thread *thread)
+                           struct know_thread *thread)
 {
-    struct judged *j = &k->judged[property];
-    struct states *states = states_of(k, j, view->self);
+    struct know_judged *j = &k->judged[property];
+    struct know_states *states = states_of(k, j, view->self);
     PT_PUSH(states->items, states->count, states->cap, thread->states);
     k->bytes += sizeof *states->items;
     report_findings(k, property, view, thread);
 }
 
-void pt_knowledge_failed(struct pt_knowledge *k, uint32_t property, const struct thread *thread)
+void pt_knowledge_failed(struct pt_knowledge *k, uint32_t property, const struct know_thread *thread)
 {
-    struct judged *j = &k->judged[property];
+    struct know_judged *j = &k->judged[property];
     struct pt_finding *f = j->finding;
     const struct pt_mttl_verdict *v = &thread->verdicts[property];
     const char *why = pt_code_result_text((enum pt_code_result)v->result);
@@ -291,21 +291,21 @@ void pt_knowledge_failed(struct pt_knowledge *k, uint32_t property, const struct
 static int by_thread(const void *a, const void *b, void *context)
 {
     const struct pt_knowledge *k = context;
-    const struct states *x = a, *y = b;
+    const struct know_states *x = a, *y = b;
     uint32_t i = k->threads[x->slot].id, j = k->threads[y->slot].id;
     return i != j ? (i < j ? -1 : 1) : (x->slot < y->slot ? -1 : x->slot > y->slot);
 }
 
 static void list_states(struct pt_knowledge *k, uint32_t property)
 {
-    struct judged *j = &k->judged[property];
+    struct know_judged *j = &k->judged[property];
     struct pt_finding *f = j->finding;
     f->locals = pt_arena_alloc(&f->arena, j->thread_count * sizeof *f->locals);
     f->local_count = j->thread_count;
     if (j->thread_count)
         qsort_r(j->threads, j->thread_count, sizeof *j->threads, by_thread, k);
     for (uint32_t i = 0; i < j->thread_count; i++) {
-        const struct states *states = &j->threads[i];
+        const struct know_states *states = &j->threads[i];
         f->locals[i] = (struct pt_local){.thread = copy(f, thread_name(k, states->slot)),
                                          .states = pt_arena_alloc(&f->arena, states->count * sizeof *states->items),
                                          .state_count = states->count};
@@ -314,7 +314,7 @@ static void list_states(struct pt_knowledge *k, uint32_t property)
 }
 
 /* The property's own names of a table that the trace never mentioned: appended to `unseen`. */
-static uint32_t unseen_of(const struct pt_knowledge *k, const struct judged *j, struct pt_mttl_table own,
+static uint32_t unseen_of(const struct pt_knowledge *k, const struct know_judged *j, struct pt_mttl_table own,
                           struct pt_mttl_table all, const bool *seen, const char **unseen, uint32_t count)
 {
     const struct pt_mttl_name *names = (const void *)((const char *)j->own + own.offset);
@@ -326,7 +326,7 @@ static uint32_t unseen_of(const struct pt_knowledge *k, const struct judged *j, 
 
 static void list_unseen(const struct pt_knowledge *k, uint32_t property)
 {
-    const struct judged *j = &k->judged[property];
+    const struct know_judged *j = &k->judged[property];
     const struct pt_mttl *m = k->block, *own = j->own;
     uint32_t count = 0, most = own->vars.count + own->events.count + own->threads.count;
     const char **unseen = pt_arena_alloc(&j->finding->arena, ((size_t)most + 1) * sizeof *unseen);

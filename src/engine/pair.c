@@ -9,6 +9,8 @@
  * So the next level is made by sliding one row over itself; only at the two ends an event has to be tried. The greatest
  * event number of a cut falls and then rises along the row, so what a full window drops is at an end.
  *
+ * All this is so in orders that are decided by needs; in others the row is left to expand.c too.
+ *
  * Cost: one pass over the row, without a table of cuts. A row with gaps (left by a time with three threads) is left to
  * expand.c.
  */
@@ -36,7 +38,7 @@ static void copy_cut(struct lat_part *to, uint32_t at, const struct lat_part *fr
 
 bool lat_pair_ready(struct pt_lattice *l)
 {
-    if (!lat_pair_fits(l->layout))
+    if (!l->by_needs || !lat_pair_fits(l->layout))
         return l->paired = false;
     if (l->paired)
         return true;
@@ -61,13 +63,13 @@ bool lat_pair_ready(struct pt_lattice *l)
 }
 
 /* Can cut i of the current level take the field's next event? */
-static bool can_take(const struct pt_lattice *l, uint32_t i, uint32_t f)
+static bool can_take(struct pt_lattice *l, uint32_t i, uint32_t f)
 {
     if (f >= l->layout->field_count)
         return false;
     const uint64_t *key = &l->current->parts[0].keys[i];
     uint32_t index = lat_field_count_in(&l->layout->fields[f], key);
-    return index < l->layout->fields[f].limit && lat_enabled(l->layout, key, f, index);
+    return index < l->layout->fields[f].limit && lat_enabled(l, key, f, index);
 }
 
 /* Cut `at` of the next level as cut i of this one and the field's next event make it. */
