@@ -484,8 +484,9 @@ static void check_finding(const struct relevant *r, const struct explored *x, co
     check_witness(r, f);
 }
 
-static void explore_with(struct computation *c, const struct pt_order_kind *order, uint64_t window, uint64_t lookahead,
-                         bool exhaustive, void (*check)(const struct pt_finding *f, void *context), void *context)
+static void explore_with(struct computation *c, const char *property, const struct pt_order_kind *order,
+                         uint64_t window, uint64_t lookahead, bool exhaustive,
+                         void (*check)(const struct pt_finding *f, void *context), void *context)
 {
     struct pt_err err;
     struct pt_analysis_options options = {
@@ -493,7 +494,7 @@ static void explore_with(struct computation *c, const struct pt_order_kind *orde
     struct pt_properties *props = pt_properties_new();
     struct pt_monitor *monitor;
     uint32_t count;
-    if (pt_properties_add(props, "t.prop", PROPERTY, strlen(PROPERTY), NULL, NULL, &err) != PT_OK)
+    if (pt_properties_add(props, "t.prop", property, strlen(property), NULL, NULL, &err) != PT_OK)
         fail_msg("%s", err.message);
     assert_int_equal(pt_monitor_new(&props->items[0], 1000, &monitor, &err), PT_OK);
     struct pt_analysis_input input = {.property = &props->items[0], .monitor = monitor};
@@ -520,11 +521,13 @@ static void check_explored(const struct pt_finding *f, void *context)
     check_finding(expected->r, &expected->x, f, expected->full);
 }
 
-/* The drawing is made from counts, the exploration from packed words: both ask. */
-static void check_drawn(const struct pt_finding *f, void *context)
+/* An exploration that stops at a violation. Its drawing is made from counts, the exploration from packed words. */
+static void check_stopped(const struct pt_finding *f, void *context)
 {
+    const struct expected *expected = context;
     uint64_t kept = 0;
-    (void)context;
+    if (expected->x.bad_level != PT_NONE)
+        assert_true(!f->complete || expected->x.complete_before_bad);
     for (uint32_t i = 0; f->view && i < f->view->cut_count; i++)
         kept += f->view->kept[i] && f->view->levels[i] < f->levels;
     if (f->view) {
@@ -549,12 +552,12 @@ static void compare(struct computation *c, uint64_t window, uint64_t lookahead)
     r->allowed = allowed_by_definition;
     struct expected expected = {r, explore(r, window, lookahead), window == PT_ALL && lookahead == PT_ALL};
     if (!expected.x.too_large) {
-        explore_with(c, &kept_order, window, lookahead, true, check_explored, &expected);
-        explore_with(c, &kept_order, window, lookahead, false, check_drawn, NULL);
+        explore_with(c, PROPERTY, &kept_order, window, lookahead, true, check_explored, &expected);
+        explore_with(c, PROPERTY, &kept_order, window, lookahead, false, check_stopped, &expected);
         r->allowed = NULL;
         seen.narrower += explore(r, window, lookahead).states > expected.x.states;
         if (expected.full)
-            explore_with(c, &pt_order_access, window, lookahead, true, check_contained, &expected);
+            explore_with(c, PROPERTY, &pt_order_access, window, lookahead, true, check_contained, &expected);
     }
     free(r);
 }
@@ -562,20 +565,49 @@ static void compare(struct computation *c, uint64_t window, uint64_t lookahead)
 static void test_lattice_of_another_order(void **state)
 {
     (void)state;
-    static const uint64_t windows[][2] = {{1, 1},  {3, 2},      {5, 8},      {2, PT_ALL},
-                                          {16, 4}, {PT_ALL, 5}, {1000, 100}, {40, PT_ALL}};
+    static const uint64_t windows[][2] = {{1, 1},      {3, 2},      {5, 8},      {2, PT_ALL}, {16, 4},     {PT_ALL, 2},
+                                          {PT_ALL, 3}, {PT_ALL, 4}, {PT_ALL, 6}, {1000, 100}, {40, PT_ALL}};
     for (uint64_t seed = 1; seed <= 3000; seed++) {
         uint64_t s = seed * 104729;
         struct computation c;
         comp_init(&c);
         lock_computation(&c, &s, 1 + below(&s, 4), 4 + below(&s, 16));
         compare(&c, PT_ALL, PT_ALL);
-        compare(&c, windows[seed % 8][0], windows[seed % 8][1]);
+        compare(&c, windows[seed % 11][0], windows[seed % 11][1]);
         comp_release(&c);
     }
     assert_true(seen.holds > 100 && seen.predicted > 100 && seen.observed > 100);
     assert_true(seen.narrower > 100 && seen.drawn > 100 && seen.wider > 5);
     assert_true(seen.complete > 20 && seen.incomplete > 100);
+}
+
+static void check_incomplete(const struct pt_finding *f, void *context)
+{
+    (void)context;
+    assert_int_equal(f->verdict, PT_VERDICT_VIOLATED);
+    assert_int_equal(f->witness_count, 2);
+    assert_false(f->complete);
+}
+
+/* T2 could take the lock in level 0, from where nobody looked that far ahead, and in no cut of level 1, where somebody
+ * has it. In level 2 the exploration stops at a violation, before another event has been looked at. */
+static void test_late_event_that_was_enabled_before(void **state)
+{
+    (void)state;
+    struct computation c;
+    comp_init(&c);
+    for (uint32_t t = 0; t < 3; t++)
+        comp_name(&c, PT_SPACE_THREAD, "T", t);
+    for (uint32_t x = 0; x < 3; x++)
+        comp_name(&c, PT_SPACE_VAR, "x", x);
+    comp_add(&c, 0, PT_OP_WRITE, LOCK_VAR, 1);
+    comp_add(&c, 0, PT_OP_UPDATE, LOCK_VAR, 9);
+    comp_add(&c, 1, PT_OP_WRITE, LOCK_VAR, 1);
+    comp_add(&c, 1, PT_OP_JOIN, 0, 0);
+    comp_add(&c, 1, PT_OP_UPDATE, LOCK_VAR, 1);
+    comp_add(&c, 2, PT_OP_WRITE, LOCK_VAR, 1);
+    explore_with(&c, "property p: x2 < 9;", &kept_order, PT_ALL, 3, false, check_incomplete, NULL);
+    comp_release(&c);
 }
 
 /* So many threads that a cut needs several words. */
@@ -600,6 +632,7 @@ int main(void)
         cmocka_unit_test(test_given_clocks_are_the_order),
         cmocka_unit_test(test_kinds_have_names),
         cmocka_unit_test(test_lattice_of_another_order),
+        cmocka_unit_test(test_late_event_that_was_enabled_before),
         cmocka_unit_test(test_many_threads_of_another_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,6 +31,7 @@ struct explored {
     uint64_t levels, states, width, runs;
     uint32_t bad_level; /* PT_NONE: none */
     bool complete, observed_bad, too_large;
+    bool complete_before_bad; /* of the levels before the bad one */
 };
 
 static bool names_it(const struct pt_names *names, const struct pt_event *e)
@@ -191,8 +192,10 @@ static struct explored explore(const struct relevant *r, uint64_t window, uint64
         x.runs = 0;
         for (uint32_t i = 0; i < count; i++) {
             x.runs = plus(x.runs, level[i].runs);
-            if (level[i].bad && x.bad_level == PT_NONE)
+            if (level[i].bad && x.bad_level == PT_NONE) {
                 x.bad_level = (uint32_t)x.levels;
+                x.complete_before_bad = x.complete;
+            }
         }
         x.levels++;
         struct bits q;
