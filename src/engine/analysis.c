@@ -1,6 +1,6 @@
 /*
  * One causal order for all properties: clocks count the events that *any* property calls relevant. A property that
- * cares for fewer of them gets its clocks by projection: for each thread, a bit string tells which of the counted
+ * cares for fewer of them gets its clocks by projection: for each thread, a bit string says which of the counted
  * events are its own, and a count over all becomes a count over its own by counting bits. Program order and
  * transitivity survive that, since a clock is the set of events that precede, and the projection is that set's
  * intersection.
@@ -426,7 +426,7 @@ void pt_analysis_finish(struct pt_analysis *a, const char *lost)
         pt_locals_finish(a->locals, lost);
 }
 
-void pt_analysis_reported(struct pt_analysis *a, const struct pt_local_report_report *report)
+void pt_analysis_reported(struct pt_analysis *a, const struct pt_thread_report *report)
 {
     if (a->locals)
         pt_locals_take(a->locals, report);

@@ -1,11 +1,14 @@
 /*
- * Witnesses. Each thread's lessons tell from which event it learned of a begin first. To show e1 <= s, walk back:
+ * Witnesses. Each thread's lessons say from which event it learned of a begin first. To show e1 <= s, walk back:
  * s's thread learned of e1 at an event no later than s, from an event that knew e1 already; and so on until that is an
  * event of e1's own thread. Event numbers fall with every step, so this ends; the chain is as long as there are changes
  * of thread. It is checked link by link against the definition of the order, which knows nothing of clocks.
  *
  * A lesson older than every open block that lacks a witness can never be asked for: the lessons are dropped when they
  * have doubled.
+ *
+ * Guarantee: every link of a chain that is shown is one of the order's own. Cost: a witness takes a binary search for
+ * each change of thread; lessons take amortised O(1) each, and memory for those since the oldest open block.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +83,7 @@ static bool is_cause(const struct block_step *a, const struct block_step *b, boo
     struct pt_act earlier = {a->thread, a->object, a->op}, later = {b->thread, b->object, b->op};
     if (a->seq >= b->seq)
         return false;
-    return given || /* c= fields are the order: there is nothing else to hold them against */
+    return given || /* c= fields are the order: there is nothing else to compare them with */
            pt_order_access.depends(&earlier, &later) != PT_LINK_NONE;
 }
 

@@ -4,7 +4,8 @@
  * alone: the cuts are enumerated by their definition, and the window's choice among them is made again by the
  * contract's definition, with cuts as plain counts. So the picture is also a second opinion on the packed exploration.
  *
- * Cost: linear in the actual run up to the violation, and nothing where that is longer than anyone would look at; for
+ * Guarantee: nothing here changes the verdict, and what is drawn as kept is what was explored. Cost: linear in the
+ * actual run up to the violation, and nothing where that is longer than anyone would look at; for
  * the lattice at most PT_VIEW_MAX cuts, compared pairwise within a level.
  */
 #include <stdlib.h>

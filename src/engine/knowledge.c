@@ -2,7 +2,11 @@
  * One event at a time, in the four steps of core/mttl.h: take knowledge in, evaluate, show what is new, give knowledge
  * out. Lines with c= bring the order with them: knowledge then comes from what the named threads knew after their
  * counted events, which is kept for every one of them (as a pointer; most of them are equal), and accesses order
- * nothing.
+ * nothing. Otherwise knowledge goes where the order `access` does (order/access.h).
+ *
+ * Guarantee: a thread knows of another one exactly what lies in its causal past (knowledge.h). Cost: O(1) for an event
+ * that brings nothing new and that no property speaks of; else a join of vectors, O(threads + variables), and a step
+ * of the formulas.
  */
 #include "engine/knowledge.h"
 
@@ -462,7 +466,7 @@ enum pt_status pt_knowledge_event(struct pt_knowledge *k, const struct pt_event 
 
 void pt_knowledge_gap(struct pt_knowledge *k)
 {
-    give_up(k, "events were lost, and with them what threads told each other");
+    give_up(k, "events were lost, and with them what threads knew of each other");
 }
 
 void pt_knowledge_finish(struct pt_knowledge *k, const char *lost)
@@ -538,7 +542,7 @@ struct pt_knowledge *pt_knowledge_new(const struct pt_property *const *propertie
     k->next_size = pt_mttl_entry_size(block, 0);
     k->next = pt_xcalloc(1, k->next_size);
     pt_map64_init(&k->wrote);
-    pt_map64_init(&k->troubles);
+    pt_map64_init(&k->violations);
     pt_strtab_init(&k->accesses);
     k->started = options->now ? options->now() : 0;
     for (uint32_t slot = 0; slot < block->threads.count; slot++)
@@ -587,7 +591,7 @@ void pt_knowledge_free(struct pt_knowledge *k)
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
     pt_map64_release(&k->wrote);
-    pt_map64_release(&k->troubles);
+    pt_map64_release(&k->violations);
     pt_strtab_release(&k->accesses);
     free(k);
 }

@@ -95,10 +95,10 @@ struct know_judged { /* one property of the block */
     struct pt_finding *finding;
     struct pt_mttl *own; /* a block of this property alone, for the names it has */
     bool settled;        /* an error, or given up: no longer looked at */
-    struct {             /* the latest access that showed a trouble: its thread and the first state it made */
+    struct {             /* the latest access that showed a violation: its thread and the first state it made */
         uint32_t slot;
         uint64_t state;
-    } troubled;
+    } latest;
     struct know_states *threads;
     uint32_t thread_count;
     size_t thread_cap;
@@ -122,10 +122,10 @@ struct pt_knowledge {
     size_t slot_of_cap, var_of_cap, local_of_cap, event_of_cap, block_of_cap;
     struct know_object *objects[PT_SPACE_COUNT];
     size_t object_cap[PT_SPACE_COUNT];
-    struct pt_map64 wrote;     /* race_free(*): (slot, variable) */
-    struct pt_map64 troubles;  /* those told (core/finding_key.h), by number and property */
-    struct pt_strtab accesses; /* those of several variables: spans, as bytes */
-    struct pt_mttl_span span;  /* the present event's */
+    struct pt_map64 wrote;      /* race_free(*): (slot, variable) */
+    struct pt_map64 violations; /* those reported (core/finding_key.h), by number and property */
+    struct pt_strtab accesses;  /* those of several variables: spans, as bytes */
+    struct pt_mttl_span span;   /* the present event's */
     struct pt_mttl_entry *next;
     size_t next_size;
     struct pt_value *values; /* of the stepping thread */

@@ -1,5 +1,5 @@
 /*
- * What race_free(*) is told of an access (core/mttl.h): variables, counted by their ids in the trace.
+ * What race_free(*) learns of an access (core/mttl.h): variables, counted by their ids in the trace.
  *
  * A recording has one line for each variable of an access of several (memset, a struct that is assigned), with one
  * clock: lines of a thread with the same operation, place and count of its events. Each line is a state of its own, and

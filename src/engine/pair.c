@@ -11,8 +11,8 @@
  *
  * All this is so in orders that are decided by needs; in others the row is left to expand.c too.
  *
- * Cost: one pass over the row, without a table of cuts. A row with gaps (left by a time with three threads) is left to
- * expand.c.
+ * Guarantee: the level that expand.c and the choice of the cone would make. Cost: one pass over the row, without a
+ * table of cuts. A row with gaps (left by a time with three threads) is left to expand.c.
  */
 #include <string.h>
 
@@ -124,7 +124,7 @@ static void make_payload(struct pt_lattice *l, uint32_t at)
     uint32_t ia = lat_field_count_in(a, &from->keys[0]), ib = lat_field_count_in(b, &from->keys[1]);
     struct memo of_a = {PT_NONE, 0, 0}, of_b = of_a, effects = of_a;
     uint32_t count = from->count - 1, todo = count;
-    /* Quiet stretches, where no atom changes: one cut tells about all of them. */
+    /* Quiet stretches, where no atom changes: one cut stands for all of them. */
     if (a->alike[ia + count - 1] >= count && b->alike[ib] >= count && is_uniform(from))
         todo = 1;
     for (uint32_t i = 0; i < todo; i++, ia++, ib--) {

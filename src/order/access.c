@@ -1,7 +1,7 @@
 /*
  * Algorithm A of the JMPaX paper over shared, immutable clocks, and what else the order `access` answers.
  *
- * Clocks count relevant events only, so between relevant events nearly every access finds that it and its variable hold
+ * Clocks count relevant events only, so between relevant events nearly every access finds that it and its variable have
  * the very same clock, and costs two pointer comparisons. Guarantee: clocks count exactly the relevant events that
  * the closed relation puts before. Cost: O(threads) for a relevant event or a join that teaches something, O(1)
  * otherwise; memory for one clock per thread and two per object, most of them shared.
@@ -32,7 +32,7 @@ struct order_objects {
 struct order_thread {
     uint64_t named; /* the last event whose c= names it */
     struct pt_clock *clock;
-    struct pt_rank counted; /* c= numbering: bit k-1 tells whether the k-th counted event is relevant here */
+    struct pt_rank counted; /* c= numbering: bit k-1 says whether the k-th counted event is relevant here */
 };
 
 struct access_order {

@@ -63,7 +63,7 @@ struct pt_order_kind {
 
     /* Orders in which a cut that contains what an event needs may still not enable it, as events exclude each other;
      * all four, or none. `allows` is asked about events whose needs are met and which are next in their threads, by
-     * several workers at a time; `rules` is told of every event of the exploration, in trace order. */
+     * several workers at a time; `rules` gets every event of the exploration, in trace order. */
     void *(*rules_new)(void);
     void (*rules_add)(void *rules, const struct pt_cut_event *event);
     bool (*allows)(const void *rules, const uint32_t *counts, const struct pt_cut_event *event);
