@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "order/order.h"
+#include "order/access.h"
 #include "trace/reader.h"
 #include "trace/validate.h"
 
@@ -36,7 +36,7 @@ static enum pt_read pass(struct speed *speed, struct pt_reader *reader, const st
                          struct pt_err *err)
 {
     struct pt_validator *validator = pt_validator_new(pt_reader_label(reader), names);
-    struct pt_order *order = pt_order_new(pt_reader_label(reader), names);
+    struct pt_order *order = pt_order_new(&pt_order_access, pt_reader_label(reader), names);
     struct pt_event event;
     struct pt_clock *clock = NULL;
     enum pt_read got;

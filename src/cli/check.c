@@ -90,7 +90,10 @@ static bool set_option(struct check *check, uint32_t index, const char *argument
         return true;
     case OPT_QUIET:
         return check->output.quiet = true;
-    default: /* the engine's; files are loaded afterwards; there is one --order, which the parser has checked */
+    case OPT_ORDER: /* the parser has checked the name */
+        check->analyse.engine.order = pt_order_find(argument);
+        return true;
+    default: /* the engine's; files are loaded afterwards */
         return true;
     }
 }

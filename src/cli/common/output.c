@@ -97,7 +97,7 @@ void pt_output_begin(struct pt_output *output, const struct pt_output_options *o
     engine->context = output;
     engine->interrupted = is_interrupted;
     if (options->triage && (options->triage->known_count || options->triage->suppressions.count))
-        engine->aside = finding_is_suppressed;
+        engine->suppressed = finding_is_suppressed;
     if (output->progress.on)
         engine->progress = show_progress;
     if (options->stream && !options->json && !options->quiet) {

@@ -127,16 +127,16 @@ static uint64_t told_state(void *context, const char *thread, uint64_t state, co
 static void take_local(void *context, const struct pt_channel_local *local)
 {
     struct pt_session *session = context;
-    struct pt_local_report_report report = {.property = local->property,
-                                            .result = local->result,
-                                            .thread = local->thread,
-                                            .from = local->from,
-                                            .to = local->to,
-                                            .told = local->told,
-                                            .report_bytes = local->report_bytes,
-                                            .object = told_object,
-                                            .state = told_state,
-                                            .context = session};
+    struct pt_thread_report report = {.property = local->property,
+                                      .result = local->result,
+                                      .thread = local->thread,
+                                      .from = local->from,
+                                      .to = local->to,
+                                      .report = local->told,
+                                      .report_bytes = local->report_bytes,
+                                      .object = told_object,
+                                      .state = told_state,
+                                      .context = session};
     if (session->analysis)
         pt_analysis_reported(session->analysis, &report);
 }
