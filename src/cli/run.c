@@ -16,6 +16,7 @@
 #include "cli/run/launch.h"
 #include "cli/run/warn.h"
 #include "report/json.h"
+#include "trace/format.h"
 
 enum { DEFAULT_EXIT = 66 };
 
@@ -179,11 +180,9 @@ static enum pt_status open_files(struct run *run, struct pt_err *err)
 {
     enum pt_status status = PT_OK;
     if (run->trace_path) {
-        size_t len = strlen(run->trace_path);
-        bool binary = len > 4 && strcmp(run->trace_path + len - 4, ".ptb") == 0;
         if (strcmp(run->trace_path, "-") == 0)
             return pt_err_set(err, PT_EUSAGE, "-o needs a file: standard output belongs to the program");
-        status = pt_writer_open(run->trace_path, binary ? PT_FORM_BINARY : PT_FORM_TEXT, &run->session.names,
+        status = pt_writer_open(run->trace_path, pt_format_of_name(run->trace_path), &run->session.names,
                                 &run->session.writer, err);
     }
     if (status == PT_OK && run->result_path) {

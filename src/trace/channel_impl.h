@@ -56,6 +56,7 @@ struct thread {
 };
 
 struct pt_channel_reader {
+    struct pt_source source; /* first */
     int fd;
     struct pt_channel *map;
     uint64_t map_bytes, ring_bytes;
@@ -121,6 +122,12 @@ struct pt_channel_reader {
     size_t foreign_cap;
 };
 
+/* The next event that stands ready, found without asking for the time; false: ask chan_next. */
+bool chan_ready(struct pt_channel_reader *r, struct pt_event *ret_event);
+/* The next event; false: nothing at present. `now` is a monotonic time in nanoseconds. */
+bool chan_next(struct pt_channel_reader *r, uint64_t now, struct pt_event *ret_event);
+/* Everything but the source's label. */
+void chan_free(struct pt_channel_reader *r);
 /* Takes a record that is not an event, from reader->record. False when it makes no sense. */
 bool chan_take_record(struct pt_channel_reader *r, uint32_t ring);
 /* An event from reader->record. Several, or none, where the thread is recorded in full: they are in the queue then, and

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/format.h"
 #include "trace/oprule.h"
 #include "trace/valuetext.h"
 
@@ -30,7 +31,8 @@ struct cache_slot {
     uint32_t id;
 };
 
-struct pt_text {
+/* The reader of one text. */
+struct text {
     const char *label;
     struct pt_names *names;
     uint64_t line_number;
@@ -42,24 +44,24 @@ struct pt_text {
     struct cache_slot cache[PT_SPACE_COUNT][CACHE_SIZE];
 };
 
-struct pt_text *pt_text_new(const char *label, struct pt_names *names)
+static void *open_text(const struct pt_source *source)
 {
-    struct pt_text *text = pt_xcalloc(1, sizeof *text);
-    text->label = label;
-    text->names = names;
+    struct text *text = pt_xcalloc(1, sizeof *text);
+    text->label = source->label;
+    text->names = source->names;
     return text;
 }
 
-void pt_text_free(struct pt_text *text)
+static void release(void *state)
 {
-    if (text)
-        free(text->clock);
+    struct text *text = state;
+    free(text->clock);
     free(text);
 }
 
 /* An error in the present line; false, so that parse functions can return it. */
-static PT_PRINTF(4, 5) __attribute__((cold)) bool fail(const struct pt_text *text, const char *at, struct pt_err *err,
-                                                       const char *fmt, ...)
+static PT_PRINTF(4, 5)
+    __attribute__((cold)) bool fail(const struct text *text, const char *at, struct pt_err *err, const char *fmt, ...)
 {
     char message[sizeof err->message];
     va_list ap;
@@ -83,7 +85,7 @@ static inline uint64_t load_word(const char *p, size_t n)
 }
 
 /* Interns a name that is not in the cache; its bytes are looked at when it is new. */
-static bool intern_slow(struct pt_text *text, enum pt_space space, const char *p, size_t len, uint32_t *ret_id,
+static bool intern_slow(struct text *text, enum pt_space space, const char *p, size_t len, uint32_t *ret_id,
                         struct pt_err *err)
 {
     struct pt_strtab *tab = &text->names->space[space];
@@ -99,7 +101,7 @@ static bool intern_slow(struct pt_text *text, enum pt_space space, const char *p
     return true;
 }
 
-static inline bool intern(struct pt_text *text, enum pt_space space, const char *p, size_t len, uint32_t *ret_id,
+static inline bool intern(struct text *text, enum pt_space space, const char *p, size_t len, uint32_t *ret_id,
                           struct pt_err *err)
 {
     if (len == 0 || len > CACHE_NAME_MAX)
@@ -197,8 +199,7 @@ static struct op_field split_op(const char *op, const char *end)
     return (struct op_field){bar ? bar : end, quote - 2};
 }
 
-static bool parse_value(struct pt_text *text, const char *p, const char *end, struct pt_event *event,
-                        struct pt_err *err)
+static bool parse_value(struct text *text, const char *p, const char *end, struct pt_event *event, struct pt_err *err)
 {
     size_t len = (size_t)(end - p);
     if (len - 1 < 18) { /* most values are short decimal integers */
@@ -215,7 +216,7 @@ static bool parse_value(struct pt_text *text, const char *p, const char *end, st
 }
 
 /* NAME ')' ('=' value)?, from the byte after '('. */
-static bool parse_object(struct pt_text *text, const char *p, struct op_field field, struct pt_event *event,
+static bool parse_object(struct text *text, const char *p, struct op_field field, struct pt_event *event,
                          struct pt_err *err)
 {
     enum pt_op op = event->op;
@@ -232,7 +233,7 @@ static bool parse_object(struct pt_text *text, const char *p, struct op_field fi
 }
 
 /* The WORD of the op field and what may follow it; *ret_object is the byte after '(', NULL for clock. */
-static bool parse_op(struct pt_text *text, const char *p, struct op_field field, struct pt_event *event,
+static bool parse_op(struct text *text, const char *p, struct op_field field, struct pt_event *event,
                      const char **ret_object, struct pt_err *err)
 {
     const char *word_end = p;
@@ -253,7 +254,7 @@ static bool parse_op(struct pt_text *text, const char *p, struct op_field field,
 }
 
 /* The THREAD field, once the operation is known. */
-static bool parse_thread(struct pt_text *text, size_t len, struct pt_event *event, struct pt_err *err)
+static bool parse_thread(struct text *text, size_t len, struct pt_event *event, struct pt_err *err)
 {
     const char *p = text->line;
     bool dash = len == 1 && *p == '-';
@@ -272,7 +273,7 @@ static bool parse_thread(struct pt_text *text, size_t len, struct pt_event *even
 }
 
 /* The entries of c=, from p. The count of an entry follows its last ':'. */
-static bool parse_clock(struct pt_text *text, const char *p, const char *end, struct pt_err *err)
+static bool parse_clock(struct text *text, const char *p, const char *end, struct pt_err *err)
 {
     text->clock_len = 0;
     for (;; p++) {
@@ -294,8 +295,7 @@ static bool parse_clock(struct pt_text *text, const char *p, const char *end, st
 }
 
 /* One field after LOC. */
-static bool parse_field(struct pt_text *text, const char *p, const char *end, struct pt_event *event,
-                        struct pt_err *err)
+static bool parse_field(struct text *text, const char *p, const char *end, struct pt_event *event, struct pt_err *err)
 {
     bool known = end - p >= 2 && p[1] == '=' && (*p == 't' || *p == 'c');
     if (!known)
@@ -314,7 +314,7 @@ static bool parse_field(struct pt_text *text, const char *p, const char *end, st
     return true;
 }
 
-static bool parse_line(struct pt_text *text, struct pt_event *event, struct pt_err *err)
+static bool parse_line(struct text *text, struct pt_event *event, struct pt_err *err)
 {
     const char *p = text->line, *end = text->end;
     const char *bar = p;
@@ -352,7 +352,7 @@ static bool parse_line(struct pt_text *text, struct pt_event *event, struct pt_e
 }
 
 /* Sets line and end to the next line, without its newline; waits for it if need be. */
-static enum pt_read next_line(struct pt_text *text, struct pt_input *input, struct pt_err *err)
+static enum pt_read next_line(struct text *text, struct pt_input *input, struct pt_err *err)
 {
     for (;;) {
         const char *start = input->buf + input->pos;
@@ -403,10 +403,12 @@ static const char *without_cr(const char *line, const char *end)
     return end > line && end[-1] == '\r' ? end - 1 : end;
 }
 
-enum pt_read pt_text_next(struct pt_text *text, struct pt_input *input, struct pt_event *ret_event, struct pt_err *err)
+static enum pt_read next(struct pt_source *source, struct pt_event *ret_event, struct pt_err *err)
 {
+    struct pt_file_source *file = (struct pt_file_source *)source;
+    struct text *text = file->state;
     do {
-        enum pt_read got = next_line(text, input, err);
+        enum pt_read got = next_line(text, &file->input, err);
         if (got != PT_READ_EVENT)
             return got;
         text->end = without_cr(text->line, text->end);
@@ -421,8 +423,10 @@ enum pt_read pt_text_next(struct pt_text *text, struct pt_input *input, struct p
     return parse_line(text, ret_event, err) ? PT_READ_EVENT : PT_READ_ERROR;
 }
 
-bool pt_text_has_line(struct pt_text *text, struct pt_input *input)
+/* Skips comments and blank lines on the way. */
+static bool has_next(void *state, struct pt_input *input)
 {
+    struct text *text = state;
     for (;;) {
         const char *start = input->buf + input->pos;
         size_t left = pt_input_left(input);
@@ -438,3 +442,13 @@ bool pt_text_has_line(struct pt_text *text, struct pt_input *input)
         input->pos += (size_t)(newline - start) + 1;
     }
 }
+
+const struct pt_format pt_format_text = {
+    .name = "text",
+    .unit = PT_UNIT_LINE,
+    .open = open_text,
+    .next = next,
+    .has_next = has_next,
+    .release = release,
+    .encoder = &pt_text_encoder,
+};

@@ -4,7 +4,7 @@
 #include "cli/common/file.h"
 #include "report/perfetto.h"
 #include "report/timeline.h"
-#include "trace/reader.h"
+#include "trace/source.h"
 #include "trace/validate.h"
 
 typedef void (*take_event)(void *context, const struct pt_event *event);
@@ -13,14 +13,14 @@ typedef void (*take_event)(void *context, const struct pt_event *event);
 static enum pt_status read_trace(const char *path, struct pt_names *names, take_event take, void *context,
                                  struct pt_err *err)
 {
-    struct pt_reader *reader;
-    enum pt_status status = pt_reader_open(path, names, &reader, err);
+    struct pt_source *source;
+    enum pt_status status = pt_source_open(path, names, &source, err);
     if (status != PT_OK)
         return status;
-    struct pt_validator *validator = pt_validator_new(pt_reader_label(reader), names);
+    struct pt_validator *validator = pt_validator_new(pt_source_label(source), names);
     struct pt_event event;
     enum pt_read read;
-    while ((read = pt_reader_next(reader, &event, err)) == PT_READ_EVENT) {
+    while ((read = pt_source_next(source, &event, err)) == PT_READ_EVENT) {
         status = pt_validator_check(validator, &event, err);
         if (status != PT_OK)
             break;
@@ -33,7 +33,7 @@ static enum pt_status read_trace(const char *path, struct pt_names *names, take_
     if (status != PT_OK)
         pt_file_show_line(path, err);
     pt_validator_free(validator);
-    pt_reader_free(reader);
+    pt_source_free(source);
     return status;
 }
 

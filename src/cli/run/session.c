@@ -241,25 +241,27 @@ static void halt(const struct pt_launched *launched, uint64_t *since)
 static void observe(struct pt_session *session, const struct pt_launched *launched)
 {
     const struct pt_session_follower *follower = &session->follower;
+    struct pt_source *source = pt_channel_source(session->reader);
     uint64_t wait = SHORTEST_WAIT, halted = 0;
     bool over = false, stop = false;
     for (uint32_t round = 0;; round++) {
         struct pt_event event;
+        struct pt_err err;
         if (((session->settings.halt_on_error && session->output.violated) || stop) && !over)
             halt(launched, &halted);
         if (follower->tick && (wait > SHORTEST_WAIT || round % FOLLOW_ROUNDS == 0))
             stop |= follower->tick(follower->context, pt_progress_now());
-        if (pt_channel_ready(session->reader, &event) ||
-            pt_channel_next(session->reader, pt_progress_now(), &event) == PT_CHANNEL_EVENT) {
+        enum pt_read got = pt_source_next(source, &event, &err);
+        if (got == PT_READ_EVENT) {
             take(session, &event);
             wait = SHORTEST_WAIT;
-        } else if (over) {
+        } else if (got == PT_READ_END) {
             return;
         } else if (pt_launch_is_over(launched)) {
             pt_channel_set_ended(session->reader);
             over = true;
         } else {
-            pt_channel_wait(session->reader, wait);
+            pt_source_wait(source, wait);
             wait = wait * 2 < LONGEST_WAIT ? wait * 2 : LONGEST_WAIT;
         }
     }

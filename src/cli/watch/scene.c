@@ -183,8 +183,9 @@ static void forget(struct pt_scene *scene)
         scene->threads[t].lock_count = 0;
 }
 
-void pt_scene_take(struct pt_scene *scene, enum pt_wire_read what, const struct pt_wire_item *item)
+void pt_scene_take(struct pt_scene *scene, const struct pt_wire_item *item)
 {
+    enum pt_wire_read what = item->what;
     const struct pt_event *event = &item->event;
     if (what == PT_WIRE_READ_HELLO) {
         scene->started = true;

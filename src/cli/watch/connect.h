@@ -1,6 +1,6 @@
 /* The address of a running program's event stream. */
-#ifndef PT_CLI_WATCH_SOURCE_H
-#define PT_CLI_WATCH_SOURCE_H
+#ifndef PT_CLI_WATCH_CONNECT_H
+#define PT_CLI_WATCH_CONNECT_H
 
 #include <stdbool.h>
 
@@ -9,6 +9,6 @@
 /* Connects to unix:PATH or tcp:HOST:PORT. A program that was just started may need a moment, so this tries for a
  * second; `wait`: until somebody listens there. Ctrl-C ends it, which *ret_fd tells by -1. The descriptor does not
  * block. */
-enum pt_status pt_source_connect(const char *address, bool wait, int *ret_fd, struct pt_err *err) PT_WARN_UNUSED;
+enum pt_status pt_watch_connect(const char *address, bool wait, int *ret_fd, struct pt_err *err) PT_WARN_UNUSED;
 
 #endif
