@@ -4,43 +4,6 @@
 
 #include "trace/oprule.h"
 
-static const struct {
-    const char *word;
-    enum pt_space space;
-} ops[PT_OP_COUNT] = {
-    [PT_OP_INIT] = {"init", PT_SPACE_VAR},
-    [PT_OP_FORK] = {"fork", PT_SPACE_THREAD},
-    [PT_OP_JOIN] = {"join", PT_SPACE_THREAD},
-    [PT_OP_READ] = {"r", PT_SPACE_VAR},
-    [PT_OP_WRITE] = {"w", PT_SPACE_VAR},
-    [PT_OP_UPDATE] = {"u", PT_SPACE_VAR},
-    [PT_OP_ACQ] = {"acq", PT_SPACE_LOCK},
-    [PT_OP_REL] = {"rel", PT_SPACE_LOCK},
-    [PT_OP_RACQ] = {"racq", PT_SPACE_LOCK},
-    [PT_OP_RREL] = {"rrel", PT_SPACE_LOCK},
-    [PT_OP_WAIT] = {"wait", PT_SPACE_OTHER},
-    [PT_OP_NOTIFY] = {"notify", PT_SPACE_OTHER},
-    [PT_OP_SYNC] = {"sync", PT_SPACE_OTHER},
-    [PT_OP_BEGIN] = {"begin", PT_SPACE_BLOCK},
-    [PT_OP_END] = {"end", PT_SPACE_BLOCK},
-    [PT_OP_EVENT] = {"event", PT_SPACE_EVENT},
-    [PT_OP_INTERNAL] = {"int", PT_SPACE_LOCAL},
-    [PT_OP_STATE] = {"state", PT_SPACE_STATE},
-    [PT_OP_CONTENDED] = {"contended", PT_SPACE_LOCK},
-    [PT_OP_CLOCK] = {"clock", PT_SPACE_COUNT},
-    [PT_OP_LOST] = {"lost", PT_SPACE_OTHER},
-};
-
-const char *pt_op_word(enum pt_op op)
-{
-    return ops[op].word;
-}
-
-enum pt_space pt_op_space(enum pt_op op)
-{
-    return ops[op].space;
-}
-
 void pt_names_init(struct pt_names *names)
 {
     for (int i = 0; i < PT_SPACE_COUNT; i++)
