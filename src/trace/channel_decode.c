@@ -242,11 +242,8 @@ static bool take_watch(struct pt_channel_reader *r)
     memcpy(&record, r->record, sizeof record);
     if (record.type > PT_WATCH_CHARS || record.var < r->var_count)
         return false;
-    struct pt_buf clean;
-    pt_buf_init(&clean);
-    pt_name_clean(&clean, PT_SPACE_VAR, name);
-    struct watched watched = {.name = intern(r, PT_SPACE_VAR, clean.text), .size = record.size, .type = record.type};
-    pt_buf_release(&clean);
+    uint32_t id = pt_names_intern_clean(r->names, PT_SPACE_VAR, name, strlen(name));
+    struct watched watched = {.name = id, .size = record.size, .type = record.type};
     *pt_map64_at(&r->objects, record.var) = r->dynamic_count;
     PT_PUSH(r->dynamic, r->dynamic_count, r->dynamic_cap, watched);
     return true;
