@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "report/format.h"
 #include "report/text.h"
 
 enum outcome { PASSED, FAILED, BROKEN, SKIPPED };
@@ -174,3 +175,14 @@ void pt_report_junit(const struct pt_loaded *loaded, struct pt_buf *buf)
         put_block(buf, &loaded->blocks[i]);
     pt_buf_puts(buf, "  </testsuite>\n</testsuites>\n");
 }
+
+static void from_result(const struct pt_loaded *loaded, const struct pt_report_context *context, struct pt_buf *buf)
+{
+    (void)context;
+    pt_report_junit(loaded, buf);
+}
+
+const struct pt_report_format pt_report_format_junit = {
+    .name = "junit",
+    .from_result = from_result,
+};

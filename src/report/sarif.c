@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/format.h"
 #include "report/json_writer.h"
 #include "report/place.h"
 #include "report/words.h"
@@ -443,3 +444,13 @@ void pt_report_sarif(const struct pt_loaded *loaded, const char *base, struct pt
     pt_buf_puts(buf, "\n");
     pt_strtab_release(&s.rules);
 }
+
+static void from_result(const struct pt_loaded *loaded, const struct pt_report_context *context, struct pt_buf *buf)
+{
+    pt_report_sarif(loaded, context->folder, buf);
+}
+
+const struct pt_report_format pt_report_format_sarif = {
+    .name = "sarif",
+    .from_result = from_result,
+};

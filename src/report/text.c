@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "report/blocks.h"
+#include "report/format.h"
 #include "report/local.h"
 #include "report/violation.h"
 #include "report/within.h"
@@ -109,3 +111,21 @@ void pt_report_text_later(const struct pt_finding *finding, const struct pt_pend
     if (broken)
         pt_violation_summary(finding, style, buf);
 }
+
+static void from_result(const struct pt_loaded *loaded, const struct pt_report_context *context, struct pt_buf *buf)
+{
+    for (uint32_t i = 0; i < loaded->result.count; i++) {
+        if (i > 0)
+            pt_buf_puts(buf, "\n");
+        pt_report_text(loaded->result.findings[i], &context->style, buf);
+    }
+    if (loaded->is_model || loaded->block_count) {
+        pt_buf_puts(buf, loaded->result.count ? "\n" : "");
+        pt_report_blocks(loaded, &context->style, buf);
+    }
+}
+
+const struct pt_report_format pt_report_format_text = {
+    .name = "text",
+    .from_result = from_result,
+};

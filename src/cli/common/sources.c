@@ -91,7 +91,7 @@ static const char *line_of(void *context, const char *place)
     return s->line;
 }
 
-struct pt_sources pt_source_files_lend(struct pt_source_files *s)
+struct pt_source_lines pt_source_files_lend(struct pt_source_files *s)
 {
-    return (struct pt_sources){.line = line_of, .context = s};
+    return (struct pt_source_lines){.line = line_of, .context = s};
 }
