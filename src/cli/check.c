@@ -161,7 +161,7 @@ static bool may_read(const struct check *check, struct pt_source *source)
     return !pt_interrupted();
 }
 
-/* Reads the whole trace, or what there is of it until a tear or an interruption, which *result and *output tell. */
+/* Reads the whole trace, or what there is of it until a tear or an interruption, which *result and *output record. */
 static enum pt_status feed(struct check *check, const struct engines *engines, struct pt_result *result,
                            struct pt_output *output, struct pt_err *err)
 {

@@ -1,8 +1,8 @@
 /*
- * portent report: a result or a trace, as something to look at or to hand on. What an input is, its first bytes tell:
- * a result is a JSON object, everything else is taken for a trace. Each report is a row of report/formats.def, with one
- * function for results and some for traces; the output appears under its name only when it is whole. A trace streams
- * through, a result and the report are held in memory.
+ * portent report: a result or a trace, as something to look at or to hand on. An input is recognised by its first
+ * bytes: a result is a JSON object, everything else is taken for a trace. Each report is a row of report/formats.def,
+ * with one function for results and some for traces; the output appears under its name only when it is whole. A trace
+ * streams through, a result and the report are held in memory.
  */
 #include <stdlib.h>
 #include <string.h>

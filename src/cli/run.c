@@ -295,7 +295,7 @@ static int exit_status_of(const struct run *run, bool violated)
     return run->found_exit;
 }
 
-/* Tells everything, and returns the exit status. */
+/* Prints everything, and returns the exit status. */
 static int conclude(struct run *run, const char *const *program)
 {
     struct pt_output *output = &run->session.output.output;
@@ -361,7 +361,7 @@ const struct pt_command pt_command_run = {
     .usages = usages,
     .about = "Starts PROGRAM, which was built with 'portent cc' or 'portent c++', receives the events its properties "
              "name, and looks for violations in its run and in every other order of its events that the same causal "
-             "order allows. Violations are told on standard error when they are found, everything else when the "
+             "order allows. Violations are reported on standard error when they are found, everything else when the "
              "program has ended. The program's input, output, status and signals are its own.\n\n"
              "Exit status: the program's own (128 plus the signal's number when one killed it), except 66 when a "
              "violation was found; 2 bad usage or input, before the program starts; 126 or 127 when it cannot be "

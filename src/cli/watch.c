@@ -1,5 +1,5 @@
 /*
- * portent watch: connects to a running program's event stream, checks properties on the run as it happens, and tells
+ * portent watch: connects to a running program's event stream, checks properties on the run as it happens, and reports
  * each verdict when it changes. One thread does everything: it waits for bytes, for the clock, and for readers of the
  * browser view.
  *
@@ -79,7 +79,7 @@ struct watch {
     struct pt_source *source;
     struct pt_analysis *analysis;
     struct pt_output output;
-    struct pt_tell tell;
+    struct pt_verdicts verdicts;
     struct pt_recording record;
     struct pt_scene *scene; /* NULL: nobody looks */
     struct pt_http *http;   /* NULL: no browser does */
@@ -229,7 +229,7 @@ static bool analyse(struct watch *watch, struct pt_event *event)
         pt_diag_error(&err);
         return false;
     }
-    pt_report_after(&watch->tell, event);
+    pt_verdicts_after(&watch->verdicts, event);
     return true;
 }
 
@@ -292,7 +292,7 @@ static enum pt_status receive(struct watch *watch, bool *ret_over, struct pt_err
     pt_source_wait(watch->source, 0);
     watch->last_arrival = pt_progress_now();
     while ((got = pt_source_next(watch->source, &event, err)) == PT_READ_EVENT) {
-        if (!take(watch, &event) || (watch->exit_on_verdict && pt_report_is_settled(&watch->tell))) {
+        if (!take(watch, &event) || (watch->exit_on_verdict && pt_verdicts_is_settled(&watch->verdicts))) {
             *ret_over = true;
             break;
         }
@@ -300,7 +300,7 @@ static enum pt_status receive(struct watch *watch, bool *ret_over, struct pt_err
     if (got == PT_READ_ERROR)
         return err->status;
     *ret_over |= got == PT_READ_END || got == PT_READ_TORN;
-    pt_report_flush(&watch->tell);
+    pt_verdicts_flush(&watch->verdicts);
     return PT_OK;
 }
 
@@ -320,7 +320,7 @@ static void wait_in_silence(struct watch *watch)
     if (watch->scene)
         pt_scene_advance(watch->scene, clock.time);
     (void)!analyse(watch, &clock);
-    pt_report_flush(&watch->tell);
+    pt_verdicts_flush(&watch->verdicts);
 }
 
 /* --- views --- */
@@ -328,7 +328,7 @@ static void wait_in_silence(struct watch *watch)
 static void show_change(void *context, uint32_t index, const struct pt_change *change)
 {
     struct watch *watch = context;
-    pt_scene_change(watch->scene, index, change, watch->tell.findings[index]->how);
+    pt_scene_change(watch->scene, index, change, watch->verdicts.findings[index]->how);
 }
 
 static void show(struct watch *watch)
@@ -337,11 +337,11 @@ static void show(struct watch *watch)
     if (!watch->scene || now - watch->drawn < (uint64_t)TICK_MS * 1000000)
         return;
     watch->drawn = now;
-    for (uint32_t i = 0; i < watch->tell.count; i++) {
+    for (uint32_t i = 0; i < watch->verdicts.count; i++) {
         const struct pt_within *within = pt_analysis_within(watch->analysis, i);
         uint32_t count;
         bool final;
-        if (!within || watch->tell.shown[i] == PT_VERDICT_VIOLATED)
+        if (!within || watch->verdicts.shown[i] == PT_VERDICT_VIOLATED)
             continue;
         const uint32_t *states = pt_within_states(within, &count, &final);
         pt_scene_states(watch->scene, i, states, count);
@@ -354,12 +354,12 @@ static void show(struct watch *watch)
 static void open_views(struct watch *watch)
 {
     watch->live = watch->live && pt_live_begin();
-    watch->tell.silent = watch->live;
+    watch->verdicts.silent = watch->live;
     if (!watch->live && !watch->http)
         return;
-    watch->scene = pt_scene_new(&watch->names, watch->address, watch->tell.findings, watch->tell.count);
-    watch->tell.changed = show_change;
-    watch->tell.context = watch;
+    watch->scene = pt_scene_new(&watch->names, watch->address, watch->verdicts.findings, watch->verdicts.count);
+    watch->verdicts.changed = show_change;
+    watch->verdicts.context = watch;
     if (watch->http)
         pt_http_show(watch->http, watch->scene);
 }
@@ -395,7 +395,7 @@ static enum pt_status follow(struct watch *watch, struct pt_err *err)
             status = receive(watch, &over, err);
         else
             wait_in_silence(watch);
-        over |= (watch->exit_on_verdict && pt_report_is_settled(&watch->tell)) || pt_live_quits();
+        over |= (watch->exit_on_verdict && pt_verdicts_is_settled(&watch->verdicts)) || pt_live_quits();
         show(watch);
     }
     return status;
@@ -416,20 +416,20 @@ static int conclude(struct watch *watch)
         (void)pt_err_set(&warning, PT_OK, "%s", loss.why);
         pt_diag_warning(&warning);
     }
-    if (watch->tell.count == 0 && !watch->output_options.quiet && !watch->output_options.json) {
+    if (watch->verdicts.count == 0 && !watch->output_options.quiet && !watch->output_options.json) {
         uint64_t events = pt_wire_source_counts(watch->source).events;
-        pt_buf_printf(&watch->tell.lines, "%" PRIu64 " event%s seen, %" PRIu64 " lost. No property was given.\n",
+        pt_buf_printf(&watch->verdicts.lines, "%" PRIu64 " event%s seen, %" PRIu64 " lost. No property was given.\n",
                       events, pt_words_plural(events), loss.events);
-        pt_report_flush(&watch->tell);
+        pt_verdicts_flush(&watch->verdicts);
         pt_output_abandon(&watch->output);
         return result.torn || loss.events ? PT_EXIT_UNKNOWN : PT_EXIT_HOLDS;
     }
     if (!watch->output_options.quiet)
         pt_output_unseen(&watch->output, watch->analysis, &watch->names, watch->analyse.props);
-    result.findings = watch->tell.findings;
-    result.count = watch->tell.count;
+    result.findings = watch->verdicts.findings;
+    result.count = watch->verdicts.count;
     pt_triage_apply(&watch->analyse.triage, &result);
-    return pt_report_end(&watch->tell, &result);
+    return pt_verdicts_end(&watch->verdicts, &result);
 }
 
 static int observe(struct watch *watch, struct pt_err *err)
@@ -438,22 +438,22 @@ static int observe(struct watch *watch, struct pt_err *err)
     watch->source = pt_wire_source_new(watch->fd, watch->address, &watch->names);
     pt_wire_source_set_hello(watch->source, take_hello, watch);
     pt_output_begin(&watch->output, &watch->output_options, false, &watch->analyse.engine);
-    watch->tell = (struct pt_tell){.log = watch->log, .trace = watch->address, .names = &watch->names};
-    pt_report_begin(&watch->tell, &watch->output, &watch->analyse.engine);
+    watch->verdicts = (struct pt_verdicts){.log = watch->log, .trace = watch->address, .names = &watch->names};
+    pt_verdicts_begin(&watch->verdicts, &watch->output, &watch->analyse.engine);
     watch->analysis =
         pt_analysis_new(&watch->names, watch->analyse.inputs, watch->analyse.input_count, &watch->analyse.engine);
-    pt_report_attach(&watch->tell, watch->analysis);
+    pt_verdicts_attach(&watch->verdicts, watch->analysis);
     open_views(watch);
     enum pt_status status = follow(watch, err);
     close_views(watch);
     if (status == PT_OK) {
         exit_status = conclude(watch);
     } else {
-        pt_report_flush(&watch->tell);
+        pt_verdicts_flush(&watch->verdicts);
         pt_output_abandon(&watch->output);
         pt_diag_error(err);
     }
-    pt_report_release(&watch->tell);
+    pt_verdicts_release(&watch->verdicts);
     pt_scene_free(watch->scene);
     pt_analysis_free(watch->analysis);
     pt_source_free(watch->source);
@@ -490,7 +490,7 @@ const struct pt_command pt_command_watch = {
     .summary = "check properties on a running program's events as they happen",
     .usages = usages,
     .about = "Connects to a program that runs with PORTENT_OPTIONS=events=ADDRESS (unix:PATH or tcp:127.0.0.1:PORT), "
-             "checks 'within' properties on its events from then on, and tells each verdict when it changes, until "
+             "checks 'within' properties on its events from then on, and reports each verdict when it changes, until "
              "the program ends or Ctrl-C. Other properties are checked on the run that is watched alone.\n\n"
              "Exit status: 0 all hold so far, 1 a violation was found, 2 bad usage or input or a property that cannot "
              "be evaluated, 3 unknown (events were lost, or the stream broke off).",

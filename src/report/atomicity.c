@@ -96,8 +96,8 @@ static void put_block(struct pt_json *json, const struct pt_block_finding *block
     pt_json_close(json, ']');
     struct pt_arena arena;
     pt_arena_init(&arena);
-    struct pt_block told = pt_atomicity_block(block, &arena);
-    pt_blocks_json_suppressed(&told, json);
+    struct pt_block shown = pt_atomicity_block(block, &arena);
+    pt_blocks_json_suppressed(&shown, json);
     pt_arena_release(&arena);
     pt_json_close(json, '}');
 }

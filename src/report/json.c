@@ -50,8 +50,8 @@ static const char *how_word(enum pt_how how)
 }
 
 /*
- * A `within` property reads the actual run alone: there is no lattice and no witness to tell of. `event` and `time` are
- * promised; "within" holds the rest of what the text report says.
+ * A `within` property reads the actual run alone: there is no lattice and no witness to describe. `event` and `time`
+ * are promised; "within" holds the rest of what the text report says.
  */
 static void put_within(struct pt_json *json, const struct pt_finding *finding)
 {

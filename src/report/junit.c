@@ -1,6 +1,6 @@
 /*
  * A property that holds passes; a violation fails, with the text report; a property that cannot be evaluated is an
- * error; an unknown verdict and a violation that was set aside (suppressed, in the baseline) are skipped, with the
+ * error; an unknown verdict and a violation that does not count (suppressed, in the baseline) are skipped, with the
  * reason.
  */
 #include "report/junit.h"
@@ -79,7 +79,7 @@ static void put_failure(struct pt_buf *buf, const struct pt_finding *finding)
     pt_buf_release(&text);
 }
 
-/* Why a case is skipped: it was set aside, or `otherwise`. */
+/* Why a case is skipped: it does not count, or `otherwise`. */
 static void put_reason(struct pt_buf *buf, const char *suppressed, bool known, const char *otherwise)
 {
     struct pt_buf text;

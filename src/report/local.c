@@ -80,7 +80,7 @@ static void put_where(const struct pt_finding *finding, const struct pt_style *s
 {
     struct pt_buf text;
     if (finding->untold)
-        pt_words_paragraph(buf, style, 2, 4, "%" PRIu64 " more races or disturbed blocks are not told.",
+        pt_words_paragraph(buf, style, 2, 4, "%" PRIu64 " more races or disturbed blocks are not listed.",
                            finding->untold);
     pt_buf_init(&text);
     for (uint32_t i = 0; i < finding->local_count && i < MAX_THREADS; i++) {

@@ -32,7 +32,7 @@ struct lane {
 
 struct thread {
     uint32_t tid;         /* 0: not seen yet */
-    uint32_t state;       /* id of the scheduler state, PT_NONE: none was told */
+    uint32_t state;       /* id of the scheduler state, PT_NONE: none was seen */
     uint64_t since, last; /* of its state; its last event */
     struct lane *lanes;
     uint32_t lane_count;

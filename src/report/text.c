@@ -1,4 +1,4 @@
-/* One finding as text: violations are told by violation.c, everything else here. */
+/* One finding as text: violations are described by violation.c, everything else here. */
 #include "report/text.h"
 
 #include <stdlib.h>
@@ -75,22 +75,22 @@ void pt_report_text(const struct pt_finding *finding, const struct pt_style *sty
     }
 }
 
-void pt_report_text_observed(const struct pt_finding *finding, const struct pt_step *step, bool told,
+void pt_report_text_observed(const struct pt_finding *finding, const struct pt_step *step, bool reported,
                              struct pt_buf *buf)
 {
     struct pt_buf line;
     pt_buf_init(&line);
     char *words = step ? pt_words_step(step) : NULL;
     pt_buf_printf(&line, "Property '%s'%s: your run has just broken it, %s%s.%s", finding->property,
-                  told ? ", reported above as predicted" : "", words ? "at " : "in the initial state",
-                  words ? words : "", told ? "" : " The full report follows.");
+                  reported ? ", reported above as predicted" : "", words ? "at " : "in the initial state",
+                  words ? words : "", reported ? "" : " The full report follows.");
     pt_style_clean(buf, line.text, line.len);
     pt_buf_puts(buf, "\n");
     free(words);
     pt_buf_release(&line);
 }
 
-void pt_report_text_later(const struct pt_finding *finding, const struct pt_pending_report *told,
+void pt_report_text_later(const struct pt_finding *finding, const struct pt_pending_report *reported,
                           const struct pt_style *style, struct pt_buf *buf)
 {
     if (finding->verdict != PT_VERDICT_VIOLATED) {
@@ -101,8 +101,8 @@ void pt_report_text_later(const struct pt_finding *finding, const struct pt_pend
         pt_local_again(finding, style, buf);
         return;
     }
-    bool broken = told->how != finding->how && finding->how == PT_HOW_OBSERVED;
-    bool grown = told->levels != finding->levels || told->states != finding->states;
+    bool broken = reported->how != finding->how && finding->how == PT_HOW_OBSERVED;
+    bool grown = reported->levels != finding->levels || reported->states != finding->states;
     char *explored = pt_words_explored(finding);
     pt_words_paragraph(buf, style, 0, 2, "Property '%s' is violated%s.%s%s%s", finding->property,
                        broken ? ": predicted above, and later your run itself broke it" : ", as reported above",

@@ -108,7 +108,7 @@ struct pt_channel_local {
     enum pt_local_result result;
     const char *thread;
     uint64_t from, to;   /* states, as the trace counts them where the thread is recorded in full */
-    const char *told;    /* core/local_report.h */
+    const char *report;  /* core/local_report.h */
     size_t report_bytes; /* 0: not the first one */
 };
 typedef void (*pt_channel_local_function)(void *context, const struct pt_channel_local *local);
@@ -142,7 +142,7 @@ void pt_channel_abandon(struct pt_channel_reader *reader);
 uint32_t pt_channel_turn(const struct pt_channel_reader *reader);
 /* What a thread does; NULL: its number is too high to be known. */
 const struct pt_gate_thread *pt_channel_gate_thread(const struct pt_channel_reader *reader, uint32_t number);
-/* Gives every thread that has told its start function its name, as events would later, and calls once for each. `now`
+/* Gives every thread that has given its start function its name, as events would later, and calls once for each. `now`
  * is a monotonic time in nanoseconds: threads that were made later are named when their elder ones are, or a second has
  * passed. */
 typedef void (*pt_channel_named)(void *context, uint32_t number, const char *name);
@@ -151,7 +151,7 @@ void pt_channel_name_threads(struct pt_channel_reader *reader, uint64_t now, pt_
 const char *pt_channel_lock_name(struct pt_channel_reader *reader, uint64_t address);
 /* Nobody is held any more. */
 void pt_channel_open_gate(struct pt_channel_reader *reader);
-/* Tells a thread who it is in the schedule (enum pt_gate_role). */
+/* Gives a thread its role in the schedule (enum pt_gate_role). */
 void pt_channel_set_role(struct pt_channel_reader *reader, uint32_t number, uint32_t role);
 
 /* What did not arrive. */

@@ -60,14 +60,14 @@ void pt_channel_name_threads(struct pt_channel_reader *r, uint64_t now, pt_chann
         return;
     bool waits = false, over = r->unnamed_since && now - r->unnamed_since > name_patience;
     for (uint32_t i = 0; i < r->thread_count; i++) {
-        if (r->threads[i].told)
+        if (r->threads[i].announced)
             continue;
         if (r->threads[i].name == PT_NONE && r->threads[i].number > r->announced && !over) {
             waits = true;
             continue;
         }
         uint32_t name = chan_name_of(r, &r->threads[i]);
-        r->threads[i].told = true;
+        r->threads[i].announced = true;
         r->reported_count++;
         named(context, r->threads[i].number, pt_name(r->names, PT_SPACE_THREAD, name));
     }

@@ -77,7 +77,7 @@ static void publish(struct ring *ring)
     syscall(SYS_futex, &ring->shared->room, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-/* A thread that waits for room is told after each eighth of the ring: a system call per record would cost too much. */
+/* A thread that waits for room is woken after each eighth of the ring: a system call per record would cost too much. */
 static void advance(struct pt_channel_reader *r, struct ring *ring, uint32_t bytes)
 {
     ring->cursor += bytes;

@@ -355,7 +355,8 @@ static const char *find_function(struct pt_debuginfo *info, uint64_t start, uint
         if (info->modules[i].has_base && info->modules[i].base == base)
             return function_in(&info->modules[i], start - base);
     }
-    /* Who is loaded there is not told; but a thread starts where a function starts, and then the module is known. */
+    /* Which module is loaded there is not known; but a thread starts where a function starts, and then the module is
+     * known. */
     for (uint32_t i = 0; i < info->count; i++) {
         struct pt_elf *m = &info->modules[i];
         const char *name = m->has_base ? NULL : function_in(m, start - base);

@@ -39,8 +39,8 @@ struct pt_source {
 
 /* --- files --- */
 
-/* A trace in any format that files have, told by its first bytes. `path` "-" is standard input. Names are interned into
- * `names`, which the caller keeps alive. */
+/* A trace in any format that files have, recognised by its first bytes. `path` "-" is standard input. Names are
+ * interned into `names`, which the caller keeps alive. */
 enum pt_status pt_source_open(const char *path, struct pt_names *names, struct pt_source **ret_source,
                               struct pt_err *err) PT_WARN_UNUSED;
 /* From memory (tests, fuzzers); the bytes are not copied. `label` stands for the file name in errors. */

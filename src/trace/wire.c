@@ -260,7 +260,7 @@ static const char *event_problem(const struct pt_wire *wire, size_t at, size_t e
     if (ops[event.op].space != PT_WIRE_SPACES && named(wire, ops[event.op].space, event.object) == PT_NONE)
         return "an event is about something that has no name";
     if (event.site && named(wire, TABLE_SITE, event.site) == PT_NONE)
-        return "an event is at a place that was not told";
+        return "an event is at a place that was not defined";
     return value_problem(&event, snapshot);
 }
 

@@ -348,7 +348,7 @@ static void test_silent_program(void **state)
     finish(&made);
 }
 
-/* Formats of files are told by their first bytes, and by the names of files to be written. */
+/* Formats of files are recognised by their first bytes, and by the names of files to be written. */
 static void test_recognition(void **state)
 {
     (void)state;

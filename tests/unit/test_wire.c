@@ -205,7 +205,7 @@ static void test_bad_events(void **state)
         {{0, PT_WIRE_OP_STATE + 1, 0, 0, 0, 0, 0, 0}, "an event has no meaning"},
         {{0, PT_WIRE_OP_ACQ, 0, 0, 7, 9, 0, 0}, "a thread that has no name"},
         {{0, PT_WIRE_OP_ACQ, 0, 0, 0, 8, 0, 0}, "something that has no name"},
-        {{0, PT_WIRE_OP_ACQ, 0, 0, 0, 9, 4, 0}, "a place that was not told"},
+        {{0, PT_WIRE_OP_ACQ, 0, 0, 0, 9, 4, 0}, "a place that was not defined"},
         {{0, PT_WIRE_OP_ACQ, PT_VALUE_INT, 8, 0, 9, 0, 0}, "value makes no sense"},
         {{0, PT_WIRE_OP_WRITE, PT_VALUE_INT, 4, 0, 0, 0, 0}, "wrong length"},
         {{0, PT_WIRE_OP_WRITE, PT_VALUE_UNKNOWN, 4, 0, 0, 0, 0}, "wrong length"},

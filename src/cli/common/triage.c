@@ -148,7 +148,7 @@ void pt_triage_apply(struct pt_triage *triage, struct pt_result *result)
     result->suppression_count = triage->suppressions.count;
 }
 
-/* Where only some of a property's troubles are set aside, or several, which one is said. */
+/* Where only some of a property's violations do not count, or several, each is named. */
 static void put_suppressed(const struct pt_finding *finding, bool one_of_many, const struct pt_style *style,
                            struct pt_buf *buf)
 {

@@ -28,7 +28,7 @@ enum {
     SHORTEST_WAIT = 50 * 1000, /* nanoseconds, doubled up to the longest as long as nothing comes */
     LONGEST_WAIT = 10 * 1000 * 1000,
     FOLLOW_ROUNDS = 256,                /* events after which a follower looks, even if more are there */
-    HALT_PATIENCE = 2000 * 1000 * 1000, /* how long a program may take to end by itself when it is told to */
+    HALT_PATIENCE = 2000 * 1000 * 1000, /* how long a program may take to end by itself when it is asked to */
 };
 
 /* --- before the program starts --- */
@@ -112,13 +112,13 @@ static uint32_t what_to_keep(const struct pt_session *session)
     return session->keep | (all ? PT_KEEP_ALL | PT_KEEP_CLOCKS : 0);
 }
 
-static const char *told_object(void *context, const struct pt_local_report_step *step, struct pt_value *ret_value)
+static const char *report_object(void *context, const struct pt_local_report_step *step, struct pt_value *ret_value)
 {
     struct pt_session *session = context;
     return pt_channel_report_object(session->reader, step, ret_value);
 }
 
-static uint64_t told_state(void *context, const char *thread, uint64_t state, const struct pt_local_report_step *step)
+static uint64_t report_state(void *context, const char *thread, uint64_t state, const struct pt_local_report_step *step)
 {
     struct pt_session *session = context;
     return pt_channel_report_state(session->reader, thread, state, step);
@@ -132,16 +132,16 @@ static void take_local(void *context, const struct pt_channel_local *local)
                                             .thread = local->thread,
                                             .from = local->from,
                                             .to = local->to,
-                                            .told = local->told,
+                                            .told = local->report,
                                             .report_bytes = local->report_bytes,
-                                            .object = told_object,
-                                            .state = told_state,
+                                            .object = report_object,
+                                            .state = report_state,
                                             .context = session};
     if (session->analysis)
         pt_analysis_reported(session->analysis, &report);
 }
 
-/* The program's threads act on violations themselves, so they know what is set aside. */
+/* The program's threads act on violations themselves, so they know what is suppressed. */
 static void list_suppressions(const struct pt_session *session, struct pt_buf *buf)
 {
     const struct pt_suppressions *list = &session->analyse.triage.suppressions;
@@ -337,7 +337,7 @@ void pt_session_release(struct pt_session *session)
 {
     struct pt_err err;
     if (session->writer)
-        (void)!pt_writer_close(session->writer, &err); /* an error was told already */
+        (void)!pt_writer_close(session->writer, &err); /* an error was reported already */
     pt_analysis_free(session->analysis);
     pt_channel_free(session->reader);
     pt_resolved_release(&session->resolved);

@@ -7,7 +7,7 @@
 #include "base/err.h"
 
 /* Connects to unix:PATH or tcp:HOST:PORT. A program that was just started may need a moment, so this tries for a
- * second; `wait`: until somebody listens there. Ctrl-C ends it, which *ret_fd tells by -1. The descriptor does not
+ * second; `wait`: until somebody listens there. After Ctrl-C *ret_fd is -1. The descriptor does not
  * block. */
 enum pt_status pt_watch_connect(const char *address, bool wait, int *ret_fd, struct pt_err *err) PT_WARN_UNUSED;
 

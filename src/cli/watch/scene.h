@@ -1,7 +1,7 @@
 /*
  * What a watched program looks like now and looked like lately: the data behind the terminal's and the browser's view.
  *
- * Memory is bounded however long the program runs: a fixed number of columns per thread (a column tells what a thread
+ * Memory is bounded however long the program runs: a fixed number of columns per thread (a column shows what a thread
  * did in PT_SCENE_COLUMN_NS), of threads (ended ones make room), of items (what happened, one by one) and of notes.
  */
 #ifndef PT_CLI_WATCH_SCENE_H

@@ -19,7 +19,7 @@ function blockEntry(block) {
   };
 }
 
-// Of a decentralised property also the event: it may stand here several times, once for each trouble.
+// Of a decentralised property also the event: it may stand here several times, once for each violation.
 function violatedWords(property) {
   const event = property.first && property.first.event;
   return [property.text, event && stepWords(event)].filter(Boolean).join(": ");

@@ -37,7 +37,7 @@ function statePanel(model) {
   };
 }
 
-// Slider, buttons and the switch between the two runs; `show(run, step)` is told of every change.
+// Slider, buttons and the switch between the two runs; `show(run, step)` is called with every change.
 function stepper(runs, show) {
   let run = runs[0], step = run.steps.length;
   const range = el("input", { type: "range", min: 0, step: 1, "aria-label": "Step", oninput: () => go(Number(range.value)) });
