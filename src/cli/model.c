@@ -1,4 +1,9 @@
-/* portent model: causal atomicity of the marked blocks of a program, for all its runs. */
+/*
+ * portent model: causal atomicity of the marked blocks of a program, for all its runs. Reads SML, or C through
+ * portent-cfront, has net/atomicity.c decide, and prints the verdicts; --net answers questions about nets instead. The
+ * exit status is that of the worst block. Time and memory are those of the unfolding; a limit makes a block unknown,
+ * never wrong.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,3 +1,7 @@
+/*
+ * What `check --atomicity` found about the atomic blocks of a run, as JSON and, through blocks.c, as text. Both are
+ * made from the same findings. Linear in the blocks and their events.
+ */
 #include "report/atomicity.h"
 
 #include <inttypes.h>

@@ -1,3 +1,8 @@
+/*
+ * Atomic blocks as text: verdicts, the run that shows that a block is not atomic, the SUMMARY lines for scripts, and
+ * the count. `model`, `check --atomicity` and `report` share it, so the same result reads the same everywhere. Names
+ * are made harmless before they are printed. Linear in the blocks and their steps.
+ */
 #include "report/blocks.h"
 
 #include <inttypes.h>

@@ -1,3 +1,7 @@
+/*
+ * The result of a command as one line of JSON (contract section 4), member by member. What stands in a finding is
+ * written and nothing is computed, so that result_read.c gives back the same findings. Linear in the findings.
+ */
 #include "report/json.h"
 
 #include <inttypes.h>

@@ -1,4 +1,7 @@
-/* Both sides of a decentralised violation: the state that breaks the property, and what its thread knew of the others.
+/*
+ * Both sides of a decentralised violation: the state that breaks the property, and what its thread knew of the others.
+ * Nothing is computed: the figures are those of the finding, as the thread had them when it found out. Linear in the
+ * threads that are known.
  */
 #include "report/local.h"
 

@@ -1,4 +1,7 @@
-/* One finding as text: violations are described by violation.c, everything else here. */
+/*
+ * One finding as text: violations are described by violation.c, everything else here; and what is said of a violation
+ * while a trace still arrives. Whatever comes from traces is made harmless first (style.h). Linear in the finding.
+ */
 #include "report/text.h"
 
 #include <stdlib.h>

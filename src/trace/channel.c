@@ -1,4 +1,9 @@
-/* The memory file: making it, waiting on it, leaving it. */
+/*
+ * The memory file between us and a monitored program: laying out its configuration, making and mapping it, leaving it.
+ * The file is sealed against shrinking, so that no program can kill us by truncating it; numbers in it that the
+ * program may change are read atomically and never used as an index unchecked. Address space is taken for all rings at
+ * once, memory only for the pages that threads write.
+ */
 #include "trace/channel.h"
 
 #include <errno.h>

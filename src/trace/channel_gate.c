@@ -1,4 +1,7 @@
-/* The observer's side of the gate (core/gate.h): its memory, who is who, and opening it. */
+/*
+ * The observer's side of the gate (core/gate.h): its memory, who is who, and opening it. The program can write to that
+ * memory, so whatever is read from it is bounded before use. Cost: one look at each thread that has no name yet.
+ */
 #include <limits.h>
 #include <linux/futex.h>
 #include <string.h>

@@ -1,3 +1,9 @@
+/*
+ * Whole files for commands: property files, results, monitor modules, and files that appear under their name only when
+ * they are whole (written beside it and renamed). A file that is too large or a module that cannot be loaded is an
+ * error with a reason, never a crash: a shared library is checked for truncation before dlopen. Memory holds one file
+ * at a time.
+ */
 #include "cli/common/file.h"
 
 #include <dlfcn.h>

@@ -1,3 +1,8 @@
+/*
+ * What check, run and watch print, and when: violations as soon as they are found where the trace is a stream, the
+ * rest at the end, each finding once. The exit status is the worst of all properties (contract section 1). Memory: one
+ * entry for each finding that was printed early.
+ */
 #include "cli/common/output.h"
 
 #include <inttypes.h>

@@ -1,3 +1,8 @@
+/*
+ * Which findings do not count: those that a suppression matches and those that a baseline knows by their id. Nothing
+ * is hidden by this: they stay in the result, marked with the reason, and suppressions that matched nothing are
+ * listed. Every suppression and every id of the baseline is tried on every finding; there are few of each.
+ */
 #include "cli/common/triage.h"
 
 #include <inttypes.h>

@@ -1,4 +1,7 @@
-/* Verdicts of `portent model`, as text and as JSON (contract section 4). */
+/*
+ * Verdicts of `portent model`, as text and as JSON (contract section 4). Nothing is decided here: both forms are made
+ * from the same blocks, so they cannot disagree. Linear in the program and its witnesses.
+ */
 #include "cli/model/output.h"
 
 #include <stdlib.h>

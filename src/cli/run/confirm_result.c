@@ -1,4 +1,8 @@
-/* The ladder of verdicts: what was PREDICTED becomes CONFIRMED, or is NOT REPRODUCED for a reason that is given. */
+/*
+ * The ladder of verdicts: what was PREDICTED becomes CONFIRMED, or is NOT REPRODUCED for a reason that is given. A
+ * finding is only ever promoted by a run in which the property was seen to break. One run of the program per finding
+ * that can be confirmed.
+ */
 #include "cli/run/confirm_result.h"
 
 #include <inttypes.h>

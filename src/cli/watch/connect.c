@@ -1,3 +1,8 @@
+/*
+ * Connecting to the event stream of a program: parses unix:PATH and tcp:HOST:PORT, tries every address that a host's
+ * name stands for, and tries again while nobody listens, for a second or, with --wait, for ever. Ctrl-C ends the
+ * waiting. Only the wait between two tries takes time.
+ */
 #include "cli/watch/connect.h"
 
 #include <errno.h>

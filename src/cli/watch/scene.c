@@ -1,3 +1,8 @@
+/*
+ * The state behind the views of `watch`: each thread's state, locks and recent past, and the last events. Rings of
+ * fixed size hold all of it, so an event costs constant time and a day of events no more memory than a minute. After a
+ * gap in the stream what threads hold is forgotten rather than guessed.
+ */
 #include "cli/watch/scene.h"
 
 #include <inttypes.h>

@@ -1,3 +1,9 @@
+/*
+ * What `watch` prints while the stream lasts. After each event the verdict of every property is compared with the one
+ * that was shown last, and a change is printed behind the log's line of the same event. Lines are collected and
+ * written when nothing more comes at once, or FLUSH_BYTES are waiting. Per event the cost is one look at each
+ * property.
+ */
 #include "cli/watch/verdicts.h"
 
 #include <stdlib.h>
