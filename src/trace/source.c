@@ -67,7 +67,8 @@ const struct pt_format *pt_format_of_name(const char *path)
     size_t len = strlen(path);
     for (uint32_t i = 0; pt_formats[i]; i++) {
         const char *ending = pt_formats[i]->ending;
-        if (ending && len > strlen(ending) && strcmp(path + len - strlen(ending), ending) == 0)
+        if (ending && pt_formats[i]->encoder && len > strlen(ending) &&
+            strcmp(path + len - strlen(ending), ending) == 0)
             return pt_formats[i];
     }
     return &pt_format_text;
@@ -223,12 +224,8 @@ bool pt_source_poll(int fd, uint64_t nanoseconds)
 
 void pt_source_wait(struct pt_source *source, uint64_t nanoseconds)
 {
-    if (is_live(source)) {
+    if (is_live(source))
         source->format->wait(source, nanoseconds);
-        return;
-    }
-    if (file_of(source)->input.fd >= 0)
-        (void)!pt_source_poll(file_of(source)->input.fd, nanoseconds);
 }
 
 int pt_source_fd(const struct pt_source *source)

@@ -61,7 +61,8 @@ PT_WARN_UNUSED static inline enum pt_read pt_source_next(struct pt_source *sourc
 
 /* False when the next pt_source_next would have to wait for input (a pipe): a good moment to show results. */
 bool pt_source_ready(struct pt_source *source);
-/* Waits until a live source may have something new, at most so long, and takes in what has come; a signal ends it. */
+/* Waits until a live source may have something new, at most so long, and takes in what has come; a signal ends it.
+ * Files are waited for by pt_source_next. */
 void pt_source_wait(struct pt_source *source, uint64_t nanoseconds);
 /* What poll() can wait for, together with other descriptors, before a pt_source_wait that takes no time; -1: none. */
 int pt_source_fd(const struct pt_source *source);

@@ -12,7 +12,7 @@
 #define PT_OPTION_SUPPRESSIONS                                                                                         \
     {                                                                                                                  \
         "suppressions", 0, "FILE", NULL,                                                                               \
-            "set aside the violations that this file lists (property:NAME, block:NAME and ThreadSanitizer's syntax); " \
+            "suppress the violations that this file lists (property:NAME, block:NAME and ThreadSanitizer's syntax); "  \
             "may be "                                                                                                  \
             "repeated"                                                                                                 \
     }
