@@ -57,7 +57,7 @@ function select(entry, buttons) {
 const buttons = [];
 function listItem(entry) {
   const inside = [el("span", { class: `chip ${entry.verdict}` }, entry.chip), el("span", { class: "name" }, entry.name),
-    entry.muted && el("span", { class: "chip" }, "set aside"), el("span", { class: "what" }, cut(entry.what || "", 90))];
+    entry.muted && el("span", { class: "chip" }, "suppressed"), el("span", { class: "what" }, cut(entry.what || "", 90))];
   if (!entry.open) return el("li", null, el("div", { class: "plain" }, inside));
   const button = el("button", { type: "button", onclick: () => select(entry, buttons) }, inside);
   buttons.push([button, entry]);
