@@ -32,7 +32,7 @@ struct cache_slot {
 };
 
 /* The reader of one text. */
-struct text {
+struct pt_text {
     const char *label;
     struct pt_names *names;
     uint64_t line_number;
@@ -46,7 +46,7 @@ struct text {
 
 static void *open_text(const struct pt_source *source)
 {
-    struct text *text = pt_xcalloc(1, sizeof *text);
+    struct pt_text *text = pt_xcalloc(1, sizeof *text);
     text->label = source->label;
     text->names = source->names;
     return text;
@@ -54,14 +54,14 @@ static void *open_text(const struct pt_source *source)
 
 static void release(void *state)
 {
-    struct text *text = state;
+    struct pt_text *text = state;
     free(text->clock);
     free(text);
 }
 
 /* An error in the present line; false, so that parse functions can return it. */
-static PT_PRINTF(4, 5)
-    __attribute__((cold)) bool fail(const struct text *text, const char *at, struct pt_err *err, const char *fmt, ...)
+static PT_PRINTF(4, 5) __attribute__((cold)) bool fail(const struct pt_text *text, const char *at, struct pt_err *err,
+                                                       const char *fmt, ...)
 {
     char message[sizeof err->message];
     va_list ap;
@@ -85,7 +85,7 @@ static inline uint64_t load_word(const char *p, size_t n)
 }
 
 /* Interns a name that is not in the cache; its bytes are looked at when it is new. */
-static bool intern_slow(struct text *text, enum pt_space space, const char *p, size_t len, uint32_t *ret_id,
+static bool intern_slow(struct pt_text *text, enum pt_space space, const char *p, size_t len, uint32_t *ret_id,
                         struct pt_err *err)
 {
     struct pt_strtab *tab = &text->names->space[space];
@@ -101,7 +101,7 @@ static bool intern_slow(struct text *text, enum pt_space space, const char *p, s
     return true;
 }
 
-static inline bool intern(struct text *text, enum pt_space space, const char *p, size_t len, uint32_t *ret_id,
+static inline bool intern(struct pt_text *text, enum pt_space space, const char *p, size_t len, uint32_t *ret_id,
                           struct pt_err *err)
 {
     if (len == 0 || len > CACHE_NAME_MAX)
@@ -199,7 +199,8 @@ static struct op_field split_op(const char *op, const char *end)
     return (struct op_field){bar ? bar : end, quote - 2};
 }
 
-static bool parse_value(struct text *text, const char *p, const char *end, struct pt_event *event, struct pt_err *err)
+static bool parse_value(struct pt_text *text, const char *p, const char *end, struct pt_event *event,
+                        struct pt_err *err)
 {
     size_t len = (size_t)(end - p);
     if (len - 1 < 18) { /* most values are short decimal integers */
@@ -216,7 +217,7 @@ static bool parse_value(struct text *text, const char *p, const char *end, struc
 }
 
 /* NAME ')' ('=' value)?, from the byte after '('. */
-static bool parse_object(struct text *text, const char *p, struct op_field field, struct pt_event *event,
+static bool parse_object(struct pt_text *text, const char *p, struct op_field field, struct pt_event *event,
                          struct pt_err *err)
 {
     enum pt_op op = event->op;
@@ -233,7 +234,7 @@ static bool parse_object(struct text *text, const char *p, struct op_field field
 }
 
 /* The WORD of the op field and what may follow it; *ret_object is the byte after '(', NULL for clock. */
-static bool parse_op(struct text *text, const char *p, struct op_field field, struct pt_event *event,
+static bool parse_op(struct pt_text *text, const char *p, struct op_field field, struct pt_event *event,
                      const char **ret_object, struct pt_err *err)
 {
     const char *word_end = p;
@@ -254,7 +255,7 @@ static bool parse_op(struct text *text, const char *p, struct op_field field, st
 }
 
 /* The THREAD field, once the operation is known. */
-static bool parse_thread(struct text *text, size_t len, struct pt_event *event, struct pt_err *err)
+static bool parse_thread(struct pt_text *text, size_t len, struct pt_event *event, struct pt_err *err)
 {
     const char *p = text->line;
     bool dash = len == 1 && *p == '-';
@@ -273,7 +274,7 @@ static bool parse_thread(struct text *text, size_t len, struct pt_event *event, 
 }
 
 /* The entries of c=, from p. The count of an entry follows its last ':'. */
-static bool parse_clock(struct text *text, const char *p, const char *end, struct pt_err *err)
+static bool parse_clock(struct pt_text *text, const char *p, const char *end, struct pt_err *err)
 {
     text->clock_len = 0;
     for (;; p++) {
@@ -295,7 +296,8 @@ static bool parse_clock(struct text *text, const char *p, const char *end, struc
 }
 
 /* One field after LOC. */
-static bool parse_field(struct text *text, const char *p, const char *end, struct pt_event *event, struct pt_err *err)
+static bool parse_field(struct pt_text *text, const char *p, const char *end, struct pt_event *event,
+                        struct pt_err *err)
 {
     bool known = end - p >= 2 && p[1] == '=' && (*p == 't' || *p == 'c');
     if (!known)
@@ -314,7 +316,7 @@ static bool parse_field(struct text *text, const char *p, const char *end, struc
     return true;
 }
 
-static bool parse_line(struct text *text, struct pt_event *event, struct pt_err *err)
+static bool parse_line(struct pt_text *text, struct pt_event *event, struct pt_err *err)
 {
     const char *p = text->line, *end = text->end;
     const char *bar = p;
@@ -352,7 +354,7 @@ static bool parse_line(struct text *text, struct pt_event *event, struct pt_err 
 }
 
 /* Sets line and end to the next line, without its newline; waits for it if need be. */
-static enum pt_read next_line(struct text *text, struct pt_input *input, struct pt_err *err)
+static enum pt_read next_line(struct pt_text *text, struct pt_input *input, struct pt_err *err)
 {
     for (;;) {
         const char *start = input->buf + input->pos;
@@ -406,7 +408,7 @@ static const char *without_cr(const char *line, const char *end)
 static enum pt_read next(struct pt_source *source, struct pt_event *ret_event, struct pt_err *err)
 {
     struct pt_file_source *file = (struct pt_file_source *)source;
-    struct text *text = file->state;
+    struct pt_text *text = file->state;
     do {
         enum pt_read got = next_line(text, &file->input, err);
         if (got != PT_READ_EVENT)
@@ -426,7 +428,7 @@ static enum pt_read next(struct pt_source *source, struct pt_event *ret_event, s
 /* Skips comments and blank lines on the way. */
 static bool has_next(void *state, struct pt_input *input)
 {
-    struct text *text = state;
+    struct pt_text *text = state;
     for (;;) {
         const char *start = input->buf + input->pos;
         size_t left = pt_input_left(input);

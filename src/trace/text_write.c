@@ -19,7 +19,7 @@ void pt_event_to_text(const struct pt_names *names, const struct pt_event *event
         put_name(names, PT_SPACE_THREAD, event->thread, buf);
     pt_buf_add(buf, "|", 1);
     pt_buf_puts(buf, pt_op_word(event->op));
-    if (event->op != PT_OP_CLOCK) {
+    if (pt_op_has_object(event->op)) {
         pt_buf_add(buf, "(", 1);
         put_name(names, pt_op_space(event->op), event->object, buf);
         pt_buf_add(buf, ")", 1);

@@ -110,7 +110,7 @@ static void make_channel(struct made *made, const struct pt_format *format, enum
     put_thread(f, 1, 1, 16, "");
     put_site(f, 0, 3, "a.c", 12);
     put_site(f, 1, 3, "a.c", 12);
-    put_event(f, 0, (struct written){.type = PT_RECORD_INIT, .value = &seven, .value_bytes = 4});
+    put_event(f, 0, (struct written){.type = PT_RECORD_INIT, .kind = PT_KIND_WRITE, .value = &seven, .value_bytes = 4});
     put_access(f, 0, 1, PT_KIND_WRITE, 3, 1, 2);
     put_access(f, 1, 2, PT_KIND_USER, 3, 1, 0);
     put_access(f, 1, 3, PT_KIND_UPDATE, 0, 2, -3);
