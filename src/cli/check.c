@@ -14,7 +14,7 @@
 #include "cli/common/interrupt.h"
 #include "engine/analysis.h"
 #include "engine/atomicity.h"
-#include "trace/reader.h"
+#include "trace/source.h"
 #include "trace/validate.h"
 
 enum {
@@ -157,25 +157,25 @@ static enum pt_status take(const struct engines *engines, struct pt_validator *v
 }
 
 /* False when SIGINT ends the reading; standard input may be silent for long before that. */
-static bool may_read(const struct check *check, struct pt_reader *reader)
+static bool may_read(const struct check *check, struct pt_source *source)
 {
-    if (check->output.stream && pt_reader_would_block(reader))
-        return pt_interrupt_wait(STDIN_FILENO);
+    if (check->output.stream && !pt_source_ready(source))
+        return pt_interrupt_wait(pt_source_fd(source));
     return !pt_interrupted();
 }
 
-/* Reads the whole trace, or what there is of it until a tear or an interruption, which *result and *output tell. */
+/* Reads the whole trace, or what there is of it until a tear or an interruption, which *result and *output record. */
 static enum pt_status feed(struct check *check, const struct engines *engines, struct pt_result *result,
                            struct pt_output *output, struct pt_err *err)
 {
-    struct pt_reader *reader;
-    enum pt_status status = pt_reader_open(check->trace, &check->names, &reader, err);
+    struct pt_source *source;
+    enum pt_status status = pt_source_open(check->trace, &check->names, &source, err);
     if (status != PT_OK)
         return status;
-    struct pt_validator *validator = pt_validator_new(pt_reader_label(reader), &check->names);
+    struct pt_validator *validator = pt_validator_new(pt_source_label(source), &check->names);
     struct pt_event event;
     enum pt_read read = PT_READ_EVENT;
-    while (status == PT_OK && may_read(check, reader) && (read = pt_reader_next(reader, &event, err)) == PT_READ_EVENT)
+    while (status == PT_OK && may_read(check, source) && (read = pt_source_next(source, &event, err)) == PT_READ_EVENT)
         status = take(engines, validator, &event, err);
     if (read == PT_READ_ERROR)
         status = err->status;
@@ -188,7 +188,7 @@ static enum pt_status feed(struct check *check, const struct engines *engines, s
     }
     output->interrupted = read == PT_READ_EVENT && status == PT_OK;
     pt_validator_free(validator);
-    pt_reader_free(reader);
+    pt_source_free(source);
     return status;
 }
 

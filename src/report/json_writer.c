@@ -1,3 +1,8 @@
+/*
+ * JSON as a stream of members into a buffer: commas and nesting are kept here, so what comes out is well-formed
+ * whatever the texts are. 64-bit integers are exact and floating point is in its shortest form that reads back the
+ * same. No tree is built; time is linear in the output.
+ */
 #include "report/json_writer.h"
 
 #include <inttypes.h>

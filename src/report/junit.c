@@ -1,6 +1,6 @@
 /*
  * A property that holds passes; a violation fails, with the text report; a property that cannot be evaluated is an
- * error; an unknown verdict and a violation that was set aside (suppressed, in the baseline) are skipped, with the
+ * error; an unknown verdict and a violation that does not count (suppressed, in the baseline) are skipped, with the
  * reason.
  */
 #include "report/junit.h"
@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "report/format.h"
 #include "report/text.h"
 
 enum outcome { PASSED, FAILED, BROKEN, SKIPPED };
@@ -78,7 +79,7 @@ static void put_failure(struct pt_buf *buf, const struct pt_finding *finding)
     pt_buf_release(&text);
 }
 
-/* Why a case is skipped: it was set aside, or `otherwise`. */
+/* Why a case is skipped: it does not count, or `otherwise`. */
 static void put_reason(struct pt_buf *buf, const char *suppressed, bool known, const char *otherwise)
 {
     struct pt_buf text;
@@ -174,3 +175,14 @@ void pt_report_junit(const struct pt_loaded *loaded, struct pt_buf *buf)
         put_block(buf, &loaded->blocks[i]);
     pt_buf_puts(buf, "  </testsuite>\n</testsuites>\n");
 }
+
+static void from_result(const struct pt_loaded *loaded, const struct pt_report_context *context, struct pt_buf *buf)
+{
+    (void)context;
+    pt_report_junit(loaded, buf);
+}
+
+const struct pt_report_format pt_report_format_junit = {
+    .name = "junit",
+    .from_result = from_result,
+};

@@ -1,4 +1,8 @@
-/* The step-by-step part of a violation, as json_detail.c writes it. */
+/*
+ * The step-by-step part of a violation, as json_detail.c writes it, read back. Every member is checked before it is
+ * used and every index against the list it points into, so a result from elsewhere cannot lead a report astray: it is
+ * refused with the member's name. Linear in the text.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,9 @@
-/* The result of `model` and the blocks of `check --atomicity` (contract section 4; docs/reports.md tells the rest). */
+/*
+ * The result of `model` and the blocks of `check --atomicity` (contract section 4; docs/reports.md describes the
+ * rest), read back. Members are checked before use; an index into the steps of a run must point backwards. A result
+ * that breaks this is refused with the member's name. Linear in the text, except that a step without "after" looks
+ * back for the last one of its thread.
+ */
 #include <stdio.h>
 #include <string.h>
 #include <xxhash.h>

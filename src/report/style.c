@@ -1,3 +1,8 @@
+/*
+ * Text for a terminal. Nothing that comes from a trace reaches it unfiltered: control characters and broken UTF-8
+ * become '?', so a name cannot move a cursor or change a title. Columns are code points; every function is one pass
+ * over its text.
+ */
 #include "report/style.h"
 
 #include <string.h>

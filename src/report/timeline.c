@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "report/format.h"
 #include "report/style.h"
 #include "report/tracetime.h"
 #include "report/within.h"
@@ -437,3 +438,32 @@ void pt_timeline_finish(struct pt_timeline *t, struct pt_buf *buf)
     free(t->rows);
     free(t);
 }
+
+static void *begin(const struct pt_report_context *context, const struct pt_names *names, struct pt_buf *buf)
+{
+    (void)buf; /* nothing is drawn before the end */
+    return pt_timeline_new(context->name, names);
+}
+
+static void take_event(void *state, const struct pt_event *event)
+{
+    pt_timeline_event(state, event);
+}
+
+static const char *limits(void *state)
+{
+    return pt_timeline_limits(state);
+}
+
+static void finish(void *state, struct pt_buf *buf)
+{
+    pt_timeline_finish(state, buf);
+}
+
+static const struct pt_report_events from_trace = {begin, take_event, limits, finish};
+
+const struct pt_report_format pt_report_format_timeline = {
+    .name = "timeline",
+    .from_trace = &from_trace,
+    .is_picture = true,
+};

@@ -242,11 +242,8 @@ static bool take_watch(struct pt_channel_reader *r)
     memcpy(&record, r->record, sizeof record);
     if (record.type > PT_WATCH_CHARS || record.var < r->var_count)
         return false;
-    struct pt_buf clean;
-    pt_buf_init(&clean);
-    pt_name_clean(&clean, PT_SPACE_VAR, name);
-    struct watched watched = {.name = intern(r, PT_SPACE_VAR, clean.text), .size = record.size, .type = record.type};
-    pt_buf_release(&clean);
+    uint32_t id = pt_names_intern_clean(r->names, PT_SPACE_VAR, name, strlen(name));
+    struct watched watched = {.name = id, .size = record.size, .type = record.type};
     *pt_map64_at(&r->objects, record.var) = r->dynamic_count;
     PT_PUSH(r->dynamic, r->dynamic_count, r->dynamic_cap, watched);
     return true;
@@ -344,8 +341,8 @@ static bool is_in_parts(const struct thread *thread, uint64_t i, const struct pt
 
 /* States are the thread's events as it counts them. The trace may have more: an access of several variables is several
  * lines. Where every event is recorded the record stands right behind the state's own, so the lines can be counted. */
-static void tell_lines(struct pt_channel_reader *r, const struct thread *thread, struct pt_channel_local *local,
-                       const struct pt_access *parts, uint32_t count)
+static void report_lines(struct pt_channel_reader *r, const struct thread *thread, struct pt_channel_local *local,
+                         const struct pt_access *parts, uint32_t count)
 {
     uint64_t lines = thread->lines - thread->before;
     if (lines == 0) {
@@ -361,7 +358,7 @@ static void tell_lines(struct pt_channel_reader *r, const struct thread *thread,
         local->to = thread->before + 1 + i;
         r->local(r->local_context, local);
         if (local->result == PT_LOCAL_MORE)
-            return; /* the states are told by others */
+            return; /* others report the states */
         local->report_bytes = 0;
     }
 }
@@ -379,8 +376,8 @@ static bool take_local(struct pt_channel_reader *r)
     if (!name)
         return false;
     memcpy(parts, r->record + texts, record.parts * sizeof *parts);
-    size_t told = at + strlen(name) + 1;
-    if (record.told > record.head.bytes - told || record.result > PT_LOCAL_STATES || record.from > record.to)
+    size_t report = at + strlen(name) + 1;
+    if (record.told > record.head.bytes - report || record.result > PT_LOCAL_STATES || record.from > record.to)
         return false;
     struct thread *thread = r->in_full && known_thread(r, record.thread) ? thread_at(r, record.thread) : NULL;
     if (thread && record.result == PT_LOCAL_BEGUN)
@@ -394,10 +391,10 @@ static bool take_local(struct pt_channel_reader *r)
                                      .thread = clean.text ? clean.text : "",
                                      .from = lines ? thread->lines : record.from,
                                      .to = lines ? thread->lines : record.to,
-                                     .told = (const char *)r->record + told,
+                                     .report = (const char *)r->record + report,
                                      .report_bytes = record.told};
     if (r->local && lines && record.result < PT_LOCAL_BEGUN)
-        tell_lines(r, thread, &local, parts, record.parts);
+        report_lines(r, thread, &local, parts, record.parts);
     else if (r->local)
         r->local(r->local_context, &local);
     pt_buf_release(&clean);

@@ -42,13 +42,31 @@ const char *pt_name_problem(enum pt_space space, const char *text, size_t len, s
     return NULL;
 }
 
-void pt_name_clean(struct pt_buf *buf, enum pt_space space, const char *text)
+static void clean(struct pt_buf *buf, enum pt_space space, const char *text, size_t len)
 {
     bool thread = space == PT_SPACE_THREAD;
-    if (thread && (text[0] == '#' || strcmp(text, "-") == 0))
+    if (thread && len && (text[0] == '#' || (len == 1 && text[0] == '-')))
         pt_buf_puts(buf, "_");
-    for (const char *c = text; *c; c++) {
-        bool bad = (unsigned char)*c < 0x20 || *c == 0x7f || *c == '|' || *c == '"' || (thread && *c == ',');
-        pt_buf_add(buf, bad ? "_" : c, 1);
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)text[i];
+        bool bad = c < 0x20 || c == 0x7f || c == '|' || c == '"' || (thread && c == ',');
+        pt_buf_add(buf, bad ? "_" : text + i, 1);
     }
+}
+
+void pt_name_clean(struct pt_buf *buf, enum pt_space space, const char *text)
+{
+    clean(buf, space, text, strlen(text));
+}
+
+uint32_t pt_names_intern_clean(struct pt_names *names, enum pt_space space, const char *text, size_t len)
+{
+    struct pt_buf buf;
+    pt_buf_init(&buf);
+    clean(&buf, space, text, len);
+    if (!buf.len && space != PT_SPACE_LOC)
+        pt_buf_puts(&buf, "_");
+    uint32_t id = pt_strtab_intern(&names->space[space], buf.len ? buf.text : "", buf.len);
+    pt_buf_release(&buf);
+    return id;
 }

@@ -24,6 +24,8 @@ static inline const char *pt_name(const struct pt_names *names, enum pt_space sp
 /* Appends a name with what cannot stand in a trace replaced. A thread's: commas too, since clocks list threads, and it
  * begins like a name. */
 void pt_name_clean(struct pt_buf *buf, enum pt_space space, const char *text);
+/* Interns it; an empty one, which only a place may be, as "_". */
+uint32_t pt_names_intern_clean(struct pt_names *names, enum pt_space space, const char *text, size_t len);
 
 struct pt_clock_entry {
     uint32_t thread;

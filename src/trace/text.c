@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/format.h"
 #include "trace/oprule.h"
 #include "trace/valuetext.h"
 
@@ -40,6 +41,7 @@ struct word_slot {
     enum pt_op op;
 };
 
+/* The reader of one text. */
 struct pt_text {
     const char *label;
     struct pt_names *names;
@@ -78,20 +80,20 @@ static void add_word(struct pt_text *text, enum pt_op op)
     text->words[i] = (struct word_slot){first, (uint32_t)len, op};
 }
 
-struct pt_text *pt_text_new(const char *label, struct pt_names *names)
+static void *open_text(const struct pt_source *source)
 {
     struct pt_text *text = pt_xcalloc(1, sizeof *text);
-    text->label = label;
-    text->names = names;
+    text->label = source->label;
+    text->names = source->names;
     for (int op = 0; op < PT_OP_COUNT; op++)
         add_word(text, (enum pt_op)op);
     return text;
 }
 
-void pt_text_free(struct pt_text *text)
+static void release(void *state)
 {
-    if (text)
-        free(text->clock);
+    struct pt_text *text = state;
+    free(text->clock);
     free(text);
 }
 
@@ -389,10 +391,12 @@ static const char *without_cr(const char *line, const char *end)
     return end > line && end[-1] == '\r' ? end - 1 : end;
 }
 
-enum pt_read pt_text_next(struct pt_text *text, struct pt_input *input, struct pt_event *ret_event, struct pt_err *err)
+static enum pt_read next(struct pt_source *source, struct pt_event *ret_event, struct pt_err *err)
 {
+    struct pt_file_source *file = (struct pt_file_source *)source;
+    struct pt_text *text = file->state;
     do {
-        enum pt_read got = next_line(text, input, err);
+        enum pt_read got = next_line(text, &file->input, err);
         if (got != PT_READ_EVENT)
             return got;
         text->end = without_cr(text->line, text->end);
@@ -407,8 +411,10 @@ enum pt_read pt_text_next(struct pt_text *text, struct pt_input *input, struct p
     return parse_line(text, ret_event, err) ? PT_READ_EVENT : PT_READ_ERROR;
 }
 
-bool pt_text_has_line(struct pt_text *text, struct pt_input *input)
+/* Skips comments and blank lines on the way. */
+static bool has_next(void *state, struct pt_input *input)
 {
+    struct pt_text *text = state;
     for (;;) {
         const char *start = input->buf + input->pos;
         size_t left = pt_input_left(input);
@@ -424,3 +430,13 @@ bool pt_text_has_line(struct pt_text *text, struct pt_input *input)
         input->pos += (size_t)(newline - start) + 1;
     }
 }
+
+const struct pt_format pt_format_text = {
+    .name = "text",
+    .unit = PT_UNIT_LINE,
+    .open = open_text,
+    .next = next,
+    .has_next = has_next,
+    .release = release,
+    .encoder = &pt_text_encoder,
+};

@@ -148,24 +148,7 @@ static const char *text_of(const struct pt_wire *wire, size_t from, size_t bytes
     return from < bytes && memchr(text, '\0', bytes - from) ? text : NULL;
 }
 
-/* The name with what cannot stand in a trace replaced, as the names of `run` are. */
-static uint32_t intern_clean(struct pt_wire *wire, enum pt_space space, const char *text, size_t len)
-{
-    struct pt_buf buf;
-    pt_buf_init(&buf);
-    if (space != PT_SPACE_LOC && (!len || (space == PT_SPACE_THREAD && (text[0] == '#' || (len == 1 && *text == '-')))))
-        pt_buf_puts(&buf, "_");
-    for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)text[i];
-        bool bad = c < 0x20 || c == 0x7f || c == '|' || c == '"' || (space == PT_SPACE_THREAD && c == ',');
-        pt_buf_add(&buf, bad ? "_" : text + i, 1);
-    }
-    uint32_t id = pt_strtab_intern(&wire->names->space[space], buf.len ? buf.text : "", buf.len);
-    pt_buf_release(&buf);
-    return id;
-}
-
-/* "blocked: lock" is the state "blocked"; what follows is told as the event's detail. */
+/* "blocked: lock" is the state "blocked"; what follows is the event's detail. */
 static const char *take_name(struct pt_wire *wire, size_t bytes)
 {
     struct pt_wire_name name;
@@ -181,7 +164,7 @@ static const char *take_name(struct pt_wire *wire, size_t bytes)
         set_name(wire, TABLE_RAW, name.id, pt_strtab_intern(&wire->raw, text, all));
         len = colon ? (size_t)(colon - text) : len;
     }
-    set_name(wire, name.space, name.id, intern_clean(wire, (enum pt_space)name.space, text, len));
+    set_name(wire, name.space, name.id, pt_names_intern_clean(wire->names, (enum pt_space)name.space, text, len));
     return NULL;
 }
 
@@ -197,7 +180,7 @@ static const char *take_site(struct pt_wire *wire, size_t bytes)
         struct pt_buf buf;
         pt_buf_init(&buf);
         pt_buf_printf(&buf, "%s:%" PRIu32, file, site.line);
-        id = intern_clean(wire, PT_SPACE_LOC, buf.text, buf.len);
+        id = pt_names_intern_clean(wire->names, PT_SPACE_LOC, buf.text, buf.len);
         pt_buf_release(&buf);
     }
     set_name(wire, TABLE_SITE, site.id, id);
@@ -251,7 +234,7 @@ static const char *event_problem(const struct pt_wire *wire, size_t at, size_t e
     if (!pt_wire_state(event.op) && named(wire, space_of(event.op), event.object) == PT_NONE)
         return "an event is about something that has no name";
     if (event.site && named(wire, TABLE_SITE, event.site) == PT_NONE)
-        return "an event is at a place that was not told";
+        return "an event is at a place that was not defined";
     return value_problem(&event, snapshot);
 }
 
@@ -429,7 +412,7 @@ static const char *take_clock(struct pt_wire *wire, size_t bytes, struct pt_wire
     return NULL;
 }
 
-/* A complete frame. PT_WIRE_READ_MORE: there is nothing to tell about it. */
+/* A complete frame. PT_WIRE_READ_MORE: there is nothing in it to hand out. */
 static enum pt_wire_read take_frame(struct pt_wire *wire, const struct pt_wire_frame *frame, struct pt_wire_item *item,
                                     const char **ret_problem)
 {

@@ -1,3 +1,8 @@
+/*
+ * Errors, warnings and usage messages on standard error, in the form FILE:LINE:COLUMN: error: MESSAGE, with the line
+ * and a caret where they are known; and the whole of standard output, whose failures are noticed. What is printed was
+ * made harmless to terminals before.
+ */
 #include "cli/common/diag.h"
 
 #include <errno.h>

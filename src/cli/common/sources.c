@@ -68,7 +68,7 @@ static void load(struct source_file *file, const char *path)
 static const char *line_of(void *context, const char *place)
 {
     struct pt_source_files *s = context;
-    struct pt_place where = pt_place_of(place);
+    struct pt_loc_parts where = pt_loc_parts(place);
     if (!where.line)
         return NULL;
     uint32_t id = pt_strtab_find(&s->names, place, where.path_len);
@@ -91,7 +91,7 @@ static const char *line_of(void *context, const char *place)
     return s->line;
 }
 
-struct pt_sources pt_source_files_lend(struct pt_source_files *s)
+struct pt_source_lines pt_source_files_lend(struct pt_source_files *s)
 {
-    return (struct pt_sources){.line = line_of, .context = s};
+    return (struct pt_source_lines){.line = line_of, .context = s};
 }

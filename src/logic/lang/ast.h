@@ -146,7 +146,7 @@ _Static_assert(PT_AST_GE - PT_AST_NEG == PT_CODE_GE - PT_CODE_NEG, "expression o
 
 /* Where a formula stands decides which operators it may use. */
 struct pt_check {
-    const struct pt_source *source;
+    const struct pt_prop_source *source;
     bool no_future, no_past, no_mttl;
     const char *place; /* "an 'at' property", for messages */
     struct pt_err *err;

@@ -12,7 +12,7 @@
 #include "base/buf.h"
 
 struct lexer {
-    const struct pt_source *source;
+    const struct pt_prop_source *source;
     struct pt_arena *arena;
     struct pt_tokens *tokens;
     size_t pos;
@@ -58,7 +58,7 @@ size_t pt_utf8_decode(const char *text, size_t len, uint32_t *ret_point)
 
 static void find_clean_part(struct lexer *lx)
 {
-    const struct pt_source *s = lx->source;
+    const struct pt_prop_source *s = lx->source;
     size_t i = 0;
     while (i < s->len) {
         uint32_t point = 0;
@@ -121,7 +121,7 @@ static enum pt_status set_error(struct lexer *lx, struct pt_place place, const c
 {
     va_list ap;
     va_start(ap, fmt);
-    enum pt_status s = pt_source_fail(lx->source, place, &lx->tokens->err, fmt, ap);
+    enum pt_status s = pt_prop_source_fail(lx->source, place, &lx->tokens->err, fmt, ap);
     va_end(ap);
     return s;
 }
@@ -409,7 +409,7 @@ static void push_end(struct lexer *lx)
     end->offset = last->offset + last->len;
 }
 
-void pt_lex(const struct pt_source *source, struct pt_arena *arena, struct pt_tokens *ret_tokens)
+void pt_lex(const struct pt_prop_source *source, struct pt_arena *arena, struct pt_tokens *ret_tokens)
 {
     struct lexer lx = {.source = source, .arena = arena, .tokens = ret_tokens, .line = 1};
     *ret_tokens = (struct pt_tokens){0};
@@ -451,8 +451,8 @@ static void make_printable(char *text)
     }
 }
 
-enum pt_status pt_source_fail(const struct pt_source *source, struct pt_place place, struct pt_err *err,
-                              const char *fmt, va_list ap)
+enum pt_status pt_prop_source_fail(const struct pt_prop_source *source, struct pt_place place, struct pt_err *err,
+                                   const char *fmt, va_list ap)
 {
     char message[sizeof err->message];
     size_t start = place.offset, end = start;

@@ -58,7 +58,7 @@ static enum pt_status fail(struct pt_builder *b, const struct pt_ast *node, cons
 {
     va_list ap;
     va_start(ap, fmt);
-    enum pt_status s = pt_source_fail(&b->parser->source, node->place, b->parser->err, fmt, ap);
+    enum pt_status s = pt_prop_source_fail(&b->parser->source, node->place, b->parser->err, fmt, ap);
     va_end(ap);
     return s;
 }

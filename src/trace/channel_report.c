@@ -1,5 +1,5 @@
 /*
- * Names and numbers of what threads tell about decentralised properties, as the trace has them: so that a finding of
+ * Names and numbers of what threads report about decentralised properties, as the trace has them: so that a finding of
  * `run` and one that `check` makes of the recording are the same.
  *
  * A thread counts its events; where everything is recorded, one that accesses several variables is several lines, or
