@@ -93,21 +93,21 @@ PT_WRAP(void, __kmpc_fork_call, (void *place, int32_t count, kmpc_body *body, ..
     PT_WRAP(void, name, parameters)                                                                                    \
     {                                                                                                                  \
         const struct pt_site *site = pt_call_take(NULL);                                                               \
-        pt_slow_sync(all_barriers, PT_KIND_SYNC, site);                                                                \
+        pt_slow_sync(all_barriers, PT_EFFECT(name), site);                                                             \
         PT_REAL(name) arguments;                                                                                       \
-        pt_slow_sync(all_barriers, PT_KIND_SYNC, site);                                                                \
+        pt_slow_sync(all_barriers, PT_EFFECT(name), site);                                                             \
     }
 #define TAKE(name, parameters, arguments, object)                                                                      \
     PT_WRAP(void, name, parameters)                                                                                    \
     {                                                                                                                  \
         const struct pt_site *site = pt_call_take(object);                                                             \
         PT_REAL(name) arguments;                                                                                       \
-        pt_slow_sync(object, PT_KIND_ACQ, site);                                                                       \
+        pt_slow_sync(object, PT_EFFECT(name), site);                                                                   \
     }
 #define GIVE(name, parameters, arguments, object)                                                                      \
     PT_WRAP(void, name, parameters)                                                                                    \
     {                                                                                                                  \
-        pt_slow_sync(object, PT_KIND_REL, pt_call_take(object));                                                       \
+        pt_slow_sync(object, PT_EFFECT(name), pt_call_take(object));                                                   \
         PT_REAL(name) arguments;                                                                                       \
     }
 
