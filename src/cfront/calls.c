@@ -129,6 +129,9 @@ struct pt_cf_call pt_cf_classify(LLVMValueRef call)
         found.name = "inline assembly";
         return found;
     }
+    /* A function that is declared without parameters is cast to what it is called as. */
+    while (LLVMIsAConstantExpr(callee) && LLVMGetConstOpcode(callee) == LLVMBitCast)
+        callee = LLVMGetOperand(callee, 0);
     if (LLVMIsAGlobalAlias(callee))
         callee = LLVMAliasGetAliasee(callee);
     if (!LLVMIsAFunction(callee))
