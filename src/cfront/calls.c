@@ -1,7 +1,8 @@
 /*
  * What a call means: the functions of core/sync.def (threads, locks, allocation, what fills memory), Portent's own
  * annotations, and the commonest of the C library otherwise. A function with a body is inlined; any other that is in
- * neither table may touch whatever it can reach through its arguments.
+ * neither table may touch whatever it can reach through its arguments, so a function that is missing here costs
+ * precision and a note, not a wrong answer. A call costs a search through both tables.
  */
 #include <stdlib.h>
 #include <string.h>

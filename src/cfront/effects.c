@@ -1,4 +1,8 @@
-/* What an instruction does to memory: which objects, which bytes, read or written. */
+/*
+ * What an instruction does to memory: which objects, which bytes, read or written. Never less than it may do: where the
+ * place is not known it is all of each object that the pointer may point to. Linear in the number of those objects,
+ * for unknown functions in what can be reached from their arguments.
+ */
 #include <stdlib.h>
 
 #include "cfront/graph.h"

@@ -1,4 +1,10 @@
-/* Nodes and edges of one thread's graph, and what mutexes, blocks and threads add to it. */
+/*
+ * Nodes and edges of one thread's graph, and what mutexes, blocks and threads add to it.
+ *
+ * A mutex is a lock only where it is surely one and the same; elsewhere locking is a write, which orders and excludes
+ * nobody: ways are added, never lost. The one exception, an unlock of what was not locked, is cut with a note. A node
+ * costs a hash of its place; there are as many as places times what the ways there may have done, at most MAX_NODES.
+ */
 #include <stdlib.h>
 #include <string.h>
 

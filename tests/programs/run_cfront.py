@@ -153,11 +153,16 @@ def check_meet(portent, name):
 
 
 def check_meanings(_):
-    """Whatever the runtime records of a C function, the model has a meaning for it (or refuses it): it is never just unknown."""
+    """Whatever the runtime records of a C function, or the instrumentor sees it fill, the model has a meaning for it, or refuses it:
+    it is never just unknown."""
     fits = {"ACQ": {"LOCK", "SYNC"}, "REL": {"UNLOCK", "SYNC"}, "RACQ": {"SYNC_READ"}, "WAIT": {"WAIT"}, "NOTIFY": {"SYNC"},
-            "SYNC": {"SYNC", "ONCE"}, "FORK": {"SPAWN"}, "JOIN": {"JOIN"}}
-    return [f"{row.name} is {row.effect}, and {row.model} in the model" for row in sync_rows.rows()
-            if row.wrapper != "NONE" and row.model not in fits.get(row.effect, {row.model}) | {"ERROR"}]
+            "SYNC": {"SYNC", "ONCE"}, "FORK": {"SPAWN"}, "JOIN": {"JOIN"},
+            "COPY": {"COPY"}, "FILL": {"FILL"}, "STRING": {"WRITES"}, "FORMAT": {"WRITES"}}
+    wrong = []
+    for row in sync_rows.rows():
+        due = fits.get(row.effect if row.wrapper != "NONE" else row.hook, {row.model})
+        wrong += [] if row.model in due | {"ERROR"} else [f"{row.name}: {row.effect}, {row.hook}, but {row.model} in the model"]
+    return wrong
 
 
 def check_rows(portent, text, expected, patterns, error):

@@ -1,7 +1,7 @@
 /*
  * OpenMP: libgomp (gcc) and libomp (clang) wait on futexes of their own, so parallel regions, barriers, critical
  * sections and locks are recorded here. Their threads come through pthread_create. Tasks are not covered: the order
- * between a task's creation and its run is known only where it shows in memory.
+ * between a task's creation and its run is known only where it shows in memory. Each call costs one or two events.
  */
 #ifndef PT_RT_STATIC
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* expect: locked false, locked false */
 /* note: unknown_lock.c:\d+: what 'take' does is not known.* */
-/* note: unknown_lock.c:\d+: a way leads here on which the mutex was not locked, but by a function without a body it may have been.* */
+/* note: unknown_lock.c:\d+: a way leads here on which the mutex was not locked, but by a function without a body .* */
 #include <portent.h>
 #include <pthread.h>
 
