@@ -1,8 +1,7 @@
 /*
  * Synchronisation as accesses of its object (contract 3): taking a lock is recorded after it was taken, giving it up
  * before, and both are writes, so what one holder did comes before what the next one does. Only what succeeded counts.
- * Which event a function makes is in its row of core/sync.def. The cost is that of one access by the slow path, of two
- * or three where a mutex is given up and taken again; two tests where nothing is monitored.
+ * Which event each makes is in its row of core/sync.def.
  *
  * While somebody listens to the event stream, a lock is tried before it is waited for: so it is known whether it was
  * contended, by whom, and when the thread blocks and runs again.
