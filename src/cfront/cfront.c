@@ -186,6 +186,7 @@ void pt_cf_build(struct pt_cf *cf)
     free(g.user);
     free(g.shared);
     free(g.vague_lock);
+    free(g.handed_out);
     pt_strtab_release(&g.lock_keys);
     pt_strtab_release(&g.sets);
 }

@@ -64,6 +64,7 @@ struct pt_cf_graph {
     uint32_t *user;        /* the thread that touches it; PT_NONE: none */
     bool *shared;          /* several do */
     bool *vague_lock;      /* locks in it cannot always be told apart */
+    bool *handed_out;      /* a function without a body reaches it, and may lock what is in it */
     struct pt_strtab sets; /* held locks, open blocks, running threads: ids as bytes */
 };
 

@@ -1,7 +1,7 @@
 /*
  * OpenMP: libgomp (gcc) and libomp (clang) wait on futexes of their own, so parallel regions, barriers, critical
  * sections and locks are recorded here. Their threads come through pthread_create. Tasks are not covered: the order
- * between a task's creation and its run is known only where it shows in memory.
+ * between a task's creation and its run is known only where it shows in memory. Each call costs one or two events.
  */
 #ifndef PT_RT_STATIC
 #include <stdarg.h>
@@ -93,21 +93,21 @@ PT_WRAP(void, __kmpc_fork_call, (void *place, int32_t count, kmpc_body *body, ..
     PT_WRAP(void, name, parameters)                                                                                    \
     {                                                                                                                  \
         const struct pt_site *site = pt_call_take(NULL);                                                               \
-        pt_slow_sync(all_barriers, PT_KIND_SYNC, site);                                                                \
+        pt_slow_sync(all_barriers, PT_EFFECT(name), site);                                                             \
         PT_REAL(name) arguments;                                                                                       \
-        pt_slow_sync(all_barriers, PT_KIND_SYNC, site);                                                                \
+        pt_slow_sync(all_barriers, PT_EFFECT(name), site);                                                             \
     }
 #define TAKE(name, parameters, arguments, object)                                                                      \
     PT_WRAP(void, name, parameters)                                                                                    \
     {                                                                                                                  \
         const struct pt_site *site = pt_call_take(object);                                                             \
         PT_REAL(name) arguments;                                                                                       \
-        pt_slow_sync(object, PT_KIND_ACQ, site);                                                                       \
+        pt_slow_sync(object, PT_EFFECT(name), site);                                                                   \
     }
 #define GIVE(name, parameters, arguments, object)                                                                      \
     PT_WRAP(void, name, parameters)                                                                                    \
     {                                                                                                                  \
-        pt_slow_sync(object, PT_KIND_REL, pt_call_take(object));                                                       \
+        pt_slow_sync(object, PT_EFFECT(name), pt_call_take(object));                                                   \
         PT_REAL(name) arguments;                                                                                       \
     }
 
@@ -129,7 +129,7 @@ PT_WRAP(int, omp_test_lock, (void *lock))
     const struct pt_site *site = pt_call_take(lock);
     int taken = PT_REAL(omp_test_lock)(lock);
     if (taken)
-        pt_slow_sync(lock, PT_KIND_ACQ, site);
+        pt_slow_sync(lock, PT_EFFECT(omp_test_lock), site);
     return taken;
 }
 #endif
