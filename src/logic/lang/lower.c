@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/utf8.h"
 #include "logic/lang/parse.h"
 
 enum { LONGEST_ATOM = 4096 };
@@ -246,7 +247,7 @@ static void put_event_name(struct pt_buf *buf, const char *name)
     for (size_t n, len = strlen(name); len > 0; name += n, len -= n) {
         uint32_t point = 0;
         n = pt_utf8_decode(name, len, &point);
-        if (n == 0 || point < 0x20 || (point >= 0x7f && point < 0xa0)) {
+        if (n == 0 || pt_utf8_is_control(point)) {
             pt_buf_printf(buf, "\\%03o", (unsigned)(unsigned char)*name);
             n = 1;
         } else {
