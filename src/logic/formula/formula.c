@@ -1,4 +1,4 @@
-/* The formula pool (hash-consing with open addressing) and printing in the property language's own words. */
+/* The formula pool (hash-consing) and printing in the property language's own words. */
 #include "logic/formula/formula.h"
 
 #include <assert.h>
@@ -8,44 +8,23 @@
 
 enum { FIRST_SLOTS = 256 };
 
-static uint32_t hash_node(uint32_t op, uint32_t a, uint32_t b)
-{
-    return (uint32_t)pt_mix64(((uint64_t)a << 32 | b) ^ (uint64_t)op * 0x9e3779b97f4a7c15ULL);
-}
-
-static void rehash(struct pt_fpool *pool)
-{
-    free(pool->slots);
-    pool->slot_mask = pool->slot_mask * 2 + 1;
-    pool->slots = pt_xcalloc((size_t)pool->slot_mask + 1, sizeof *pool->slots);
-    for (uint32_t id = 0; id < pool->count; id++) {
-        const struct pt_fnode *n = &pool->nodes[id];
-        uint32_t i = hash_node(n->op, n->a, n->b) & pool->slot_mask;
-        while (pool->slots[i])
-            i = (i + 1) & pool->slot_mask;
-        pool->slots[i] = id + 1;
-    }
-}
-
 static pt_formula intern(struct pt_fpool *pool, struct pt_fnode node)
 {
-    uint32_t i = hash_node(node.op, node.a, node.b) & pool->slot_mask;
-    for (; pool->slots[i]; i = (i + 1) & pool->slot_mask) {
-        const struct pt_fnode *n = &pool->nodes[pool->slots[i] - 1];
+    uint32_t hash = pt_unique_hash(node.a, node.b, node.op);
+    for (uint32_t at = hash, id; (id = pt_unique_next(&pool->unique, hash, &at)) != PT_NONE;) {
+        const struct pt_fnode *n = &pool->nodes[id];
         if (n->op == node.op && n->a == node.a && n->b == node.b)
-            return pool->slots[i] - 1;
+            return id;
     }
+    pt_unique_add(&pool->unique, hash, pool->count);
     PT_PUSH(pool->nodes, pool->count, pool->cap, node);
-    pool->slots[i] = pool->count;
-    if (pool->count > pool->slot_mask / 2)
-        rehash(pool);
     return pool->count - 1;
 }
 
 void pt_fpool_init(struct pt_fpool *pool)
 {
-    *pool = (struct pt_fpool){.slot_mask = FIRST_SLOTS - 1};
-    pool->slots = pt_xcalloc(FIRST_SLOTS, sizeof *pool->slots);
+    *pool = (struct pt_fpool){0};
+    pt_unique_init(&pool->unique, FIRST_SLOTS);
     pt_formula no = intern(pool, (struct pt_fnode){.op = PT_F_FALSE});
     pt_formula yes = intern(pool, (struct pt_fnode){.op = PT_F_TRUE});
     assert(no == PT_FORMULA_FALSE && yes == PT_FORMULA_TRUE);
@@ -54,7 +33,7 @@ void pt_fpool_init(struct pt_fpool *pool)
 void pt_fpool_release(struct pt_fpool *pool)
 {
     free(pool->nodes);
-    free(pool->slots);
+    pt_unique_release(&pool->unique);
     *pool = (struct pt_fpool){0};
 }
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "base/table.h"
+#include "base/unique.h"
 
 typedef uint32_t pt_formula; /* id in its pool */
 
@@ -51,8 +51,7 @@ struct pt_fpool {
     struct pt_fnode *nodes;
     uint32_t count;
     size_t cap;
-    uint32_t *slots;
-    uint32_t slot_mask;
+    struct pt_unique unique;
 };
 
 enum { PT_FORMULA_FALSE = 0, PT_FORMULA_TRUE = 1 }; /* in every pool */
