@@ -16,14 +16,21 @@ void rd_fail(struct reading *r, const char *fmt, ...)
     r->failed = true;
 }
 
-/* Names are C strings everywhere: one with a NUL inside would be cut. */
+/* A copy of a string; NULL where it is none. Names are C strings everywhere: one with a NUL inside would be cut. */
+static char *copy_text(struct reading *r, const struct pt_json_node *node)
+{
+    if (!pt_json_is(node, PT_VALUE_STRING) || strlen(node->value.s) != node->value.len)
+        return NULL;
+    return pt_arena_strndup(r->arena, node->value.s, node->value.len);
+}
+
 char *rd_text(struct reading *r, const struct pt_json_node *value, const char *where)
 {
-    if (!pt_json_is(value, PT_VALUE_STRING) || strlen(value->value.s) != value->value.len) {
-        rd_fail(r, "%s is not a text", where);
-        return pt_arena_strndup(r->arena, "", 0);
-    }
-    return pt_arena_strndup(r->arena, value->value.s, value->value.len);
+    char *text = copy_text(r, value);
+    if (text)
+        return text;
+    rd_fail(r, "%s is not a text", where);
+    return pt_arena_strndup(r->arena, "", 0);
 }
 
 static const struct pt_json_node *member(struct reading *r, const struct pt_json_node *object, const char *where,
@@ -39,9 +46,12 @@ const char *rd_string_or(struct reading *r, const struct pt_json_node *object, c
                          const char *fallback)
 {
     const struct pt_json_node *value = member(r, object, where, key, false);
-    char place[128];
-    snprintf(place, sizeof place, "\"%s\" of %s", key, where);
-    return value ? rd_text(r, value, place) : fallback;
+    if (!value)
+        return fallback;
+    const char *text = copy_text(r, value);
+    if (!text)
+        rd_fail(r, "\"%s\" of %s is not a text", key, where);
+    return text ? text : "";
 }
 
 const char *rd_string(struct reading *r, const struct pt_json_node *object, const char *where, const char *key)
