@@ -62,37 +62,30 @@ pt_formula pt_formula_binary(struct pt_fpool *pool, enum pt_fop op, pt_formula a
                                           .b = b});
 }
 
-/* How tightly an operator binds (contract section 2); a text that binds less than its place asks for is bracketed. */
-enum level { LEVEL_IFF, LEVEL_IMPLIES, LEVEL_OR, LEVEL_AND, LEVEL_TEMPORAL, LEVEL_UNARY };
-
 /*
  * Per operator: the text before, between and after the operands, how tightly the whole binds and how tightly each
- * operand must. The implication and the temporal operators associate to the right, && and || to the left; nested
- * <-> is always bracketed, so that nobody has to know.
+ * operand must; a text that binds less than its place asks for is bracketed. The implication and the temporal operators
+ * associate to the right, && and || to the left; nested <-> is always bracketed, so that nobody has to know.
  */
 static const struct syntax {
     const char *before, *between, *after;
     uint8_t level, left, right;
 } syntax_of[] = {
-    [PT_F_NOT] = {"!", "", "", LEVEL_UNARY, LEVEL_UNARY, 0},
-    [PT_F_AND] = {"", " && ", "", LEVEL_AND, LEVEL_AND, LEVEL_AND + 1},
-    [PT_F_OR] = {"", " || ", "", LEVEL_OR, LEVEL_OR, LEVEL_OR + 1},
-    [PT_F_IMPLIES] = {"", " -> ", "", LEVEL_IMPLIES, LEVEL_IMPLIES + 1, LEVEL_IMPLIES},
-    [PT_F_IFF] = {"", " <-> ", "", LEVEL_IFF, LEVEL_IFF + 1, LEVEL_IFF + 1},
-    [PT_F_NEXT] = {"next ", "", "", LEVEL_UNARY, LEVEL_UNARY, 0},
-    [PT_F_EVENTUALLY] = {"eventually ", "", "", LEVEL_UNARY, LEVEL_UNARY, 0},
-    [PT_F_ALWAYS] = {"always ", "", "", LEVEL_UNARY, LEVEL_UNARY, 0},
-    [PT_F_UNTIL] = {"", " until ", "", LEVEL_TEMPORAL, LEVEL_TEMPORAL + 1, LEVEL_TEMPORAL},
-    [PT_F_WEAKUNTIL] = {"", " weakuntil ", "", LEVEL_TEMPORAL, LEVEL_TEMPORAL + 1, LEVEL_TEMPORAL},
-    [PT_F_RELEASE] = {"", " release ", "", LEVEL_TEMPORAL, LEVEL_TEMPORAL + 1, LEVEL_TEMPORAL},
-    [PT_F_PREVIOUSLY] = {"previously ", "", "", LEVEL_UNARY, LEVEL_UNARY, 0},
-    [PT_F_ONCE] = {"once ", "", "", LEVEL_UNARY, LEVEL_UNARY, 0},
-    [PT_F_HISTORICALLY] = {"historically ", "", "", LEVEL_UNARY, LEVEL_UNARY, 0},
-    [PT_F_SINCE] = {"", " since ", "", LEVEL_TEMPORAL, LEVEL_TEMPORAL + 1, LEVEL_TEMPORAL},
-    [PT_F_START] = {"start(", "", ")", LEVEL_UNARY, LEVEL_IFF, 0},
-    [PT_F_END] = {"end(", "", ")", LEVEL_UNARY, LEVEL_IFF, 0},
-    [PT_F_INTERVAL] = {"[", ", ", ")", LEVEL_UNARY, LEVEL_IFF, LEVEL_IFF},
-    [PT_F_INTERVAL_WEAK] = {"[", ", ", ")w", LEVEL_UNARY, LEVEL_IFF, LEVEL_IFF},
+#define SYNTAX_BINARY(word, level, left, right) "", " " word " ", "", level, left, right
+#define SYNTAX_IFF(word)                        SYNTAX_BINARY(word, PT_LEVEL_IFF, PT_LEVEL_IFF + 1, PT_LEVEL_IFF + 1)
+#define SYNTAX_IMPLIES(word)                    SYNTAX_BINARY(word, PT_LEVEL_IMPLIES, PT_LEVEL_IMPLIES + 1, PT_LEVEL_IMPLIES)
+#define SYNTAX_OR(word)                         SYNTAX_BINARY(word, PT_LEVEL_OR, PT_LEVEL_OR, PT_LEVEL_OR + 1)
+#define SYNTAX_AND(word)                        SYNTAX_BINARY(word, PT_LEVEL_AND, PT_LEVEL_AND, PT_LEVEL_AND + 1)
+#define SYNTAX_INFIX(word)                      SYNTAX_BINARY(word, PT_LEVEL_TEMPORAL, PT_LEVEL_TEMPORAL + 1, PT_LEVEL_TEMPORAL)
+#define SYNTAX_PREFIX(word)                     word " ", "", "", PT_LEVEL_UNARY, PT_LEVEL_UNARY, 0
+#define SYNTAX_SIGN(word)                       word, "", "", PT_LEVEL_UNARY, PT_LEVEL_UNARY, 0
+#define SYNTAX_CALL(word)                       word "(", "", ")", PT_LEVEL_PRIMARY, PT_LEVEL_IFF, 0
+#define SYNTAX_INTERVAL(word)                   "[", ", ", &(word)[3], PT_LEVEL_PRIMARY, PT_LEVEL_IFF, PT_LEVEL_IFF
+#define ROW(name, operands, form, word, letter) [PT_F_##name] = {SYNTAX_##form(word)},
+#define PT_OPERATOR_NOW                         ROW
+#define PT_OPERATOR_FUTURE                      ROW
+#define PT_OPERATOR_PAST                        ROW
+#include "core/operators.def"
 };
 
 /* What is still to be printed: a text, or a formula in a place that asks for `level`. A stack of its own, because a
@@ -123,7 +116,7 @@ static void later_formula(struct printer *p, pt_formula f, uint8_t level)
 void pt_formula_print(const struct pt_fpool *pool, pt_formula f, const char *const *names, struct pt_buf *buf)
 {
     struct printer p = {0};
-    later_formula(&p, f, LEVEL_IFF);
+    later_formula(&p, f, PT_LEVEL_IFF);
     while (p.len > 0) {
         struct pending item = p.stack[--p.len];
         if (item.text) {
