@@ -150,14 +150,8 @@ struct pt_mttl_property {
 
 /* Past operators first: pt_mttl_is_past. */
 enum pt_mttl_kind {
-    PT_MTTL_PREVIOUSLY,
-    PT_MTTL_ONCE,
-    PT_MTTL_HISTORICALLY,
-    PT_MTTL_SINCE,
-    PT_MTTL_START,
-    PT_MTTL_END,
-    PT_MTTL_INTERVAL,
-    PT_MTTL_INTERVAL_WEAK,
+#define PT_OPERATOR_PAST(name, ...) PT_MTTL_##name,
+#include "core/operators.def"
     PT_MTTL_FORMULA, /* export: program a, a truth value */
     PT_MTTL_VALUE,   /* export: a is an atom, whose value it is */
     PT_MTTL_ACCESS,  /* export: the thread's present access, for race_free(*) */

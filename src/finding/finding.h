@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/table.h"
+#include "core/suppress.h"
 #include "core/value.h"
 
 #define PT_ALL UINT64_MAX /* --window all, --lookahead all */
@@ -221,8 +222,9 @@ bool pt_finding_is_same(const struct pt_finding *a, const struct pt_finding *b);
 /* A line of a suppression file. */
 struct pt_suppression {
     const char *text, *file;
+    struct pt_suppress_rule rule; /* points into `text` */
     uint32_t line;
-    uint32_t used; /* how many violations it sets aside */
+    uint32_t used; /* how many violations it suppresses */
 };
 
 struct pt_block_findings;

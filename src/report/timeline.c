@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "report/format.h"
 #include "report/style.h"
 #include "report/tracetime.h"
@@ -199,14 +200,7 @@ static void put_escaped(struct pt_buf *buf, const char *text, uint32_t max)
     pt_style_clean(&clean, text, strlen(text));
     size_t columns = clean.text ? pt_style_columns(clean.text) : 0;
     pt_style_fit(&cut, clean.text ? clean.text : "", columns < max ? columns : max, PT_CUT_END);
-    for (size_t i = 0; i < cut.len; i++) {
-        char c = cut.text[i];
-        const char *entity = c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '"' ? "&quot;" : NULL;
-        if (entity)
-            pt_buf_puts(buf, entity);
-        else
-            pt_buf_add(buf, &c, 1);
-    }
+    pt_xml_escape(buf, cut.text ? cut.text : "");
     pt_buf_release(&clean);
     pt_buf_release(&cut);
 }

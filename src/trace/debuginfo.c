@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "core/ptc.h"
+#include "core/hash.h"
 #include "trace/debuginfo_impl.h"
 #include "trace/libraries.h"
 
@@ -469,13 +469,13 @@ static bool hash_segments(Elf *elf, uint64_t *ret_hash)
     if (!raw || !gelf_getehdr(elf, &header) || elf_getphdrnum(elf, &count) != 0 || header.e_phoff > size ||
         count > (size - header.e_phoff) / sizeof(Elf64_Phdr))
         return false;
-    uint64_t hash = pt_ptc_hash(raw + header.e_phoff, count * sizeof(Elf64_Phdr));
+    uint64_t hash = pt_fnv(PT_FNV_NOTHING, raw + header.e_phoff, count * sizeof(Elf64_Phdr));
     for (size_t i = 0; i < count; i++) {
         GElf_Phdr part;
         if (!gelf_getphdr(elf, (int)i, &part) || part.p_offset > size || part.p_filesz > size - part.p_offset)
             return false;
         if (part.p_type == PT_LOAD && (part.p_flags & (PF_R | PF_W)) == PF_R)
-            hash = pt_ptc_hash_more(hash, raw + part.p_offset, part.p_filesz);
+            hash = pt_fnv(hash, raw + part.p_offset, part.p_filesz);
     }
     *ret_hash = hash;
     return true;

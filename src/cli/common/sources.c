@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/utf8.h"
 #include "cli/common/file.h"
 #include "report/place.h"
 
@@ -81,11 +82,8 @@ static const char *line_of(void *context, const char *place)
         return NULL;
     const char *text = s->files[id].lines[where.line - 1];
     size_t len = strcspn(text, "\r");
-    if (len > MAX_LINE) {
-        len = MAX_LINE;
-        while (len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80)
-            len--; /* not inside a character */
-    }
+    if (len > MAX_LINE)
+        len = pt_utf8_cut(text, MAX_LINE);
     memcpy(s->line, text, len);
     s->line[len] = '\0';
     return s->line;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/utf8.h"
 
 struct lexer {
     const struct pt_prop_source *source;
@@ -32,30 +33,6 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-size_t pt_utf8_decode(const char *text, size_t len, uint32_t *ret_point)
-{
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    unsigned char first = (unsigned char)text[0];
-    size_t n = first < 0x80             ? 1
-               : (first & 0xe0) == 0xc0 ? 2
-               : (first & 0xf0) == 0xe0 ? 3
-               : (first & 0xf8) == 0xf0 ? 4
-                                        : 0;
-    if (n == 0 || n > len)
-        return 0;
-    uint32_t point = n == 1 ? first : first & (0x7fu >> n);
-    for (size_t i = 1; i < n; i++) {
-        unsigned char c = (unsigned char)text[i];
-        if ((c & 0xc0) != 0x80)
-            return 0;
-        point = point << 6 | (c & 0x3f);
-    }
-    if (point < least[n] || point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff))
-        return 0;
-    *ret_point = point;
-    return n;
-}
-
 static void find_clean_part(struct lexer *lx)
 {
     const struct pt_prop_source *s = lx->source;
@@ -67,7 +44,7 @@ static void find_clean_part(struct lexer *lx)
             lx->unclean = "the text is not valid UTF-8 here";
             break;
         }
-        if ((point < 0x20 && !(point >= '\t' && point <= '\r')) || (point >= 0x7f && point < 0xa0)) {
+        if (pt_utf8_is_control(point) && !(point >= '\t' && point <= '\r')) {
             lx->unclean = "a control character stands here";
             break;
         }
@@ -443,7 +420,7 @@ static void make_printable(char *text)
     for (size_t i = 0; i < len;) {
         uint32_t point = 0;
         size_t n = pt_utf8_decode(text + i, len - i, &point);
-        if (n == 0 || (point < 0x20 && point != '\t') || (point >= 0x7f && point < 0xa0)) {
+        if (n == 0 || (pt_utf8_is_control(point) && point != '\t')) {
             text[i] = '?';
             n = 1;
         }

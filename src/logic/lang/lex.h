@@ -64,7 +64,5 @@ struct pt_place {
 };
 enum pt_status pt_prop_source_fail(const struct pt_prop_source *source, struct pt_place place, struct pt_err *err,
                                    const char *fmt, va_list ap) PT_PRINTF(4, 0);
-/* The length of the UTF-8 sequence at text[0..len), 0 when it is malformed (overlong forms and surrogates are). */
-size_t pt_utf8_decode(const char *text, size_t len, uint32_t *ret_point);
 
 #endif

@@ -50,8 +50,7 @@ struct pt_ltls {
     size_t cap;
     pt_ltl *kids;
     size_t kid_count, kid_cap;
-    uint32_t *slots;
-    uint32_t slot_mask;
+    struct pt_unique unique;
     struct pt_map64 implied; /* (f, g) to whether f syntactically implies g */
 };
 
