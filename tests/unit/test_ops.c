@@ -150,6 +150,7 @@ static void events_of_the_channel(void **state)
         assert_int_equal(pt_kind_by(kinds[i].kind), kinds[i].by);
         assert_true(kinds[i].op == PT_OP_COUNT || pt_op_space(kinds[i].op) != PT_SPACE_COUNT);
     }
+    assert_int_not_equal(pt_kind_by(0), PT_BY_ADDRESS); /* runtime/thread/thread.h: 0 is no synchronisation */
 }
 
 /* --- the wire --- */
