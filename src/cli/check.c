@@ -14,6 +14,7 @@
 #include "cli/common/interrupt.h"
 #include "engine/analysis.h"
 #include "engine/atomicity.h"
+#include "order/order.h"
 #include "trace/source.h"
 #include "trace/validate.h"
 
@@ -46,7 +47,7 @@ static const struct pt_option options_table[] = {
     [OPT_LOOKAHEAD] = {"lookahead", 0, "L", NULL,
                        "look at most L events ahead, or 'all' (default: all; 256 on standard input)"},
     [OPT_ORDER] =
-        {"order", 0, "ORDER", "access",
+        {"order", 0, "ORDER", PT_ORDER_NAMES,
          "the causal order: access (default), where accesses to a variable of which one writes stay in order"},
     [OPT_EXHAUSTIVE] = PT_OPTION_EXHAUSTIVE,
     [OPT_JOBS] = PT_OPTION_JOBS,

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "order/access.h"
 
-/* One row per order; a new one is its file and a row here. */
+/* One row per order: a new one is its file, a row here and its name in PT_ORDER_NAMES. */
 static const struct pt_order_kind *const kinds[] = {&pt_order_access};
 
 const struct pt_order_kind *pt_order_find(const char *name)

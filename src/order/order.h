@@ -70,7 +70,8 @@ struct pt_order_kind {
     void (*rules_free)(void *rules);
 };
 
-/* The kind of that name; NULL: there is none. */
+/* The names of all kinds, as a command line's option lists them; and the kind of a name, NULL: there is none. */
+#define PT_ORDER_NAMES "access"
 const struct pt_order_kind *pt_order_find(const char *name);
 
 /* --- a pass over a trace --- */

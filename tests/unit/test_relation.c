@@ -218,7 +218,12 @@ static void test_given_clocks_are_the_order(void **state)
 static void test_kinds_have_names(void **state)
 {
     (void)state;
+    char names[] = PT_ORDER_NAMES;
     assert_ptr_equal(pt_order_find("access"), &pt_order_access);
+    for (char *name = strtok(names, " "); name; name = strtok(NULL, " ")) {
+        assert_non_null(pt_order_find(name));
+        assert_string_equal(pt_order_find(name)->name, name);
+    }
     assert_null(pt_order_find("nothing"));
     assert_null(pt_order_find(""));
 }
