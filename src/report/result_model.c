@@ -1,4 +1,4 @@
-/* The result of `model` and the blocks of `check --atomicity` (contract section 4; docs/reports.md tells the rest). */
+/* The result of `model` and the blocks of `check --atomicity` (contract section 4; docs/reports.md describes the rest). */
 #include <stdio.h>
 #include <string.h>
 #include <xxhash.h>
