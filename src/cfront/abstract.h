@@ -214,14 +214,10 @@ uint32_t pt_cf_enter(struct pt_cf *cf, uint32_t context, LLVMValueRef call, LLVM
 /* The blocks that may come next: a known condition leaves one. */
 unsigned pt_cf_successors(struct pt_cf *cf, uint32_t context, LLVMValueRef terminator, LLVMBasicBlockRef *ret_blocks);
 
-/* ---- graph.c, reduce.c: from contexts to the program's threads */
-void pt_cf_build(struct pt_cf *cf);
-
 /* ---- cfront.c */
 struct pt_source_place pt_cf_place(struct pt_cf *cf, LLVMValueRef inst);
 void pt_cf_fail(struct pt_cf *cf, LLVMValueRef inst, const char *fmt, ...) PT_PRINTF(3, 4);
 /* Once for each place and text. */
 void pt_cf_note(struct pt_cf *cf, LLVMValueRef inst, const char *fmt, ...) PT_PRINTF(3, 4);
-uint32_t pt_cf_number_of(struct pt_cf *cf, const void *value); /* small numbers for LLVM's pointers */
 
 #endif

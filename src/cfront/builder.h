@@ -44,7 +44,7 @@ void pt_cf_add_effects(struct pt_cf_builder *b, uint32_t from, const struct pt_c
 bool pt_cf_matters(const struct pt_cf_builder *b);
 /* Each adds the edges that leave `node` by one call. */
 void pt_cf_step_lock(struct pt_cf_builder *b, uint32_t node, const struct pt_cf_spot *at, unsigned argument);
-/* `next` comes after the mutex was let go. */
+/* `next` comes after the mutex was unlocked. */
 void pt_cf_step_unlock(struct pt_cf_builder *b, uint32_t node, const struct pt_cf_spot *at, unsigned argument,
                        struct pt_cf_spot next);
 void pt_cf_step_trylock(struct pt_cf_builder *b, uint32_t node, const struct pt_cf_spot *at,

@@ -216,7 +216,7 @@ void pt_cf_step_trylock(struct pt_cf_builder *b, uint32_t node, const struct pt_
 
 /* ---- blocks */
 
-const char *pt_cf_block_name(struct pt_cf *cf, LLVMValueRef call)
+static const char *block_name(struct pt_cf *cf, LLVMValueRef call)
 {
     unsigned args = LLVMGetNumArgOperands(call); /* the name is the last: portent.h may add a place before it */
     if (args == 0)
@@ -235,7 +235,7 @@ static uint32_t block_of(struct pt_cf_builder *b, LLVMValueRef inst)
     for (uint32_t i = 0; i < g->block_count; i++)
         if (g->blocks[i].inst == inst && g->blocks[i].thread == b->thread)
             return i;
-    struct pt_cf_block block = {.thread = b->thread, .inst = inst, .name = pt_cf_block_name(b->cf, inst)};
+    struct pt_cf_block block = {.thread = b->thread, .inst = inst, .name = block_name(b->cf, inst)};
     PT_PUSH(g->blocks, g->block_count, g->block_cap, block);
     return (uint32_t)g->block_count - 1;
 }
@@ -255,7 +255,7 @@ void pt_cf_step_begin(struct pt_cf_builder *b, uint32_t node, const struct pt_cf
 
 void pt_cf_step_end(struct pt_cf_builder *b, uint32_t node, const struct pt_cf_spot *at)
 {
-    const char *name = pt_cf_block_name(b->cf, pt_cf_inst(at));
+    const char *name = block_name(b->cf, pt_cf_inst(at));
     uint32_t count;
     const uint32_t *open = ids_of(b->g, at->open, &count);
     struct pt_cf_spot next = pt_cf_after(at);

@@ -1,3 +1,7 @@
+/*
+ * Members of JSON objects as C values. Each is checked for its type and range before it is used; the first that is
+ * wrong ends the reading (result_impl.h). Cost: a member is searched among its object's, which are few.
+ */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -232,7 +232,7 @@ static struct pt_finding *read_finding(struct reading *r, const struct pt_json_n
     if (strcmp(finding->kind, "mttl") == 0 && !r->failed)
         read_locals(r, object, finding);
     finding->untold = more ? 0 : rd_uint_or(r, object, "a property", "untold", INT64_MAX, 0);
-    if (more) { /* these are the property's, which it has told once */
+    if (more) { /* these are the property's, which has them once */
         finding->local_count = 0;
         finding->seconds = 0;
     }

@@ -1,6 +1,6 @@
 /*
  * Reduced ordered BDDs after Bryant (1986): one unique table (open addressing) and one lossy operation cache.
- * Everything is an if-then-else, except quantification and the implication test, which builds no node and therefore
+ * Everything is an if-then-else, except the implication test, which builds no node and therefore
  * cannot overflow. Recursion is as deep as there are variables in the operands, and bounded; a test of implication
  * that would go deeper says no, which its callers take for "not known". Cost of an operation: the product of the
  * operands' sizes, as long as the cache does not forget.
@@ -14,10 +14,8 @@
 #include "base/mem.h"
 #include "base/unique.h"
 
-#define CONST_VAR UINT32_MAX /* below every variable */
-/* In place of the third operand of a cache entry: what else is cached. They are no node ids. */
-#define TAG_EXISTS  (UINT32_MAX - 1)
-#define TAG_IMPLIES (UINT32_MAX - 2)
+#define CONST_VAR   UINT32_MAX       /* below every variable */
+#define TAG_IMPLIES (UINT32_MAX - 1) /* third operand of a cached implication; no node id */
 
 struct node {
     uint32_t var;
@@ -199,36 +197,6 @@ bool pt_bdd_implies(struct pt_bdds *bdds, pt_bdd f, pt_bdd g)
     bdds->depth--;
     *e = (struct cached){f, g, TAG_IMPLIES, result};
     return result;
-}
-
-/* `cube` is the conjunction of the quantified variables. */
-static pt_bdd exists(struct pt_bdds *bdds, pt_bdd f, pt_bdd cube)
-{
-    while (cube != PT_BDD_TRUE && bdds->nodes[cube].var < bdds->nodes[f].var)
-        cube = bdds->nodes[cube].high;
-    if (f <= PT_BDD_TRUE || cube == PT_BDD_TRUE)
-        return f;
-    const struct cached *e = cache_entry(bdds, f, cube, TAG_EXISTS);
-    if (cache_hit(e, f, cube, TAG_EXISTS))
-        return e->result;
-    struct node n = bdds->nodes[f];
-    pt_bdd low = exists(bdds, n.low, cube), high = exists(bdds, n.high, cube);
-    if (low == PT_BDD_OVERFLOW || high == PT_BDD_OVERFLOW)
-        return PT_BDD_OVERFLOW;
-    pt_bdd result = n.var == bdds->nodes[cube].var ? pt_bdd_or(bdds, low, high) : make_node(bdds, n.var, low, high);
-    if (result != PT_BDD_OVERFLOW)
-        *cache_entry(bdds, f, cube, TAG_EXISTS) = (struct cached){f, cube, TAG_EXISTS, result};
-    return result;
-}
-
-pt_bdd pt_bdd_exists(struct pt_bdds *bdds, pt_bdd f, const uint32_t *vars, uint32_t count)
-{
-    pt_bdd cube = PT_BDD_TRUE;
-    while (count-- > 0)
-        cube = make_node(bdds, vars[count], PT_BDD_FALSE, cube);
-    if (f == PT_BDD_OVERFLOW || cube == PT_BDD_OVERFLOW)
-        return PT_BDD_OVERFLOW;
-    return exists(bdds, f, cube);
 }
 
 bool pt_bdd_eval(const struct pt_bdds *bdds, pt_bdd f, uint64_t letter)

@@ -1,6 +1,6 @@
 /*
  * Tokens of the property language. The whole text is cut up at once; a lexical error becomes the last token, so that
- * the parser reports it only when it gets there and an earlier mistake is told first.
+ * the parser reports it only when it gets there and an earlier mistake is reported first.
  */
 #ifndef PT_LOGIC_LANG_LEX_H
 #define PT_LOGIC_LANG_LEX_H

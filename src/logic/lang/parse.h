@@ -5,7 +5,7 @@
 #include "base/table.h"
 #include "logic/lang/ast.h"
 
-/* A name of one file. A name that was only used is remembered, so that declaring it too late is told. */
+/* A name of one file. A name that was only used is remembered, so that declaring it too late is reported. */
 struct pt_symbol {
     enum { PT_SYMBOL_USED, PT_SYMBOL_LET, PT_SYMBOL_VAR, PT_SYMBOL_THREAD } kind;
     uint32_t line;               /* of its declaration or first use */

@@ -127,7 +127,7 @@ void pt_ltls_release(struct pt_ltls *pool)
     *pool = (struct pt_ltls){0};
 }
 
-pt_ltl pt_ltl_lit(struct pt_ltls *pool, uint32_t prop, bool negated)
+static pt_ltl literal(struct pt_ltls *pool, uint32_t prop, bool negated)
 {
     assert(prop < 64);
     return pt_ltl_intern(pool, PT_LTL_LIT, prop, negated);
@@ -150,7 +150,7 @@ static pt_ltl negate(struct pt_ltls *pool, pt_ltl f)
     case PT_LTL_CONST:
         return n.a ? PT_LTL_FALSE : PT_LTL_TRUE;
     case PT_LTL_LIT:
-        return pt_ltl_lit(pool, n.a, !n.b);
+        return literal(pool, n.a, !n.b);
     case PT_LTL_AND:
     case PT_LTL_OR:
         return negate_list(pool, n);
@@ -196,7 +196,7 @@ static pt_ltl of_node(struct pt_ltls *pool, const struct pt_fnode *n, const pt_l
     case PT_F_TRUE:
         return PT_LTL_TRUE;
     case PT_F_PROP:
-        return pt_ltl_lit(pool, n->a, false);
+        return literal(pool, n->a, false);
     case PT_F_NOT:
         return neg[n->a];
     case PT_F_AND:

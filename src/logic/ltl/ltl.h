@@ -65,7 +65,6 @@ pt_ltl pt_ltl_intern_list(struct pt_ltls *pool, enum pt_ltl_op op, const pt_ltl 
 pt_ltl pt_ltl_plain_list(struct pt_ltls *pool, enum pt_ltl_op op, const pt_ltl *kids, uint32_t count);
 
 /* Smart constructors: equivalent to their operator, simpler where a rule applies. */
-pt_ltl pt_ltl_lit(struct pt_ltls *pool, uint32_t prop, bool negated);
 pt_ltl pt_ltl_and(struct pt_ltls *pool, const pt_ltl *kids, uint32_t count);
 pt_ltl pt_ltl_or(struct pt_ltls *pool, const pt_ltl *kids, uint32_t count);
 pt_ltl pt_ltl_and2(struct pt_ltls *pool, pt_ltl f, pt_ltl g);
