@@ -232,11 +232,18 @@ static inline __attribute__((always_inline)) void expand_part_words(struct pt_la
         expand_fields(l, w, before, &to->parts[part], split, split + 1, PT_NONE, words, by_needs);
 }
 
+/* By itself, so that it does not take registers from the loops below. */
+static __attribute__((noinline)) void expand_part_asking(struct pt_lattice *l, struct lat_worker *w,
+                                                         struct lat_level *from, struct lat_level *to, uint32_t part)
+{
+    expand_part_words(l, w, from, to, part, l->layout->words, false);
+}
+
 static void expand_part(struct pt_lattice *l, struct lat_worker *w, struct lat_level *from, struct lat_level *to,
                         uint32_t part)
 {
     if (!l->by_needs)
-        expand_part_words(l, w, from, to, part, l->layout->words, false);
+        expand_part_asking(l, w, from, to, part);
     else if (l->layout->words == 1) /* the constant lets the compiler unroll the loops over words away */
         expand_part_words(l, w, from, to, part, 1, true);
     else if (l->layout->words == 2)
