@@ -19,7 +19,7 @@ static const char *role_word(enum pt_block_role role)
 /* "file" and "line", as `model` has them, where the place is of that form; "loc" in any case. */
 static void put_place(struct pt_json *json, const char *loc)
 {
-    struct pt_place place = pt_place_of(loc);
+    struct pt_text_place place = pt_place_of(loc);
     pt_json_string(json, "loc", loc);
     if (!place.line)
         return;
@@ -59,7 +59,7 @@ static void put_event(struct pt_json *json, const struct pt_block_event *event, 
 
 struct pt_block pt_atomicity_block(const struct pt_block_finding *block, struct pt_arena *arena)
 {
-    struct pt_place place = pt_place_of(block->loc);
+    struct pt_text_place place = pt_place_of(block->loc);
     return (struct pt_block){.number = block->number,
                              .line = (uint32_t)place.line,
                              .column = (uint32_t)place.column,

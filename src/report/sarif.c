@@ -84,7 +84,7 @@ static void put_physical(struct sarif *s, const char *path, size_t len, uint64_t
 /* The members of a location object for a place of a trace; without a file there is only its text. */
 static void put_place(struct sarif *s, const char *loc, const char *message)
 {
-    struct pt_place place = pt_place_of(loc);
+    struct pt_text_place place = pt_place_of(loc);
     if (place.line)
         put_physical(s, loc, place.path_len, place.line, place.column);
     if (message)

@@ -1,4 +1,10 @@
-/* The runtime's side of portent.h, except for violations (violation.c). */
+/*
+ * The runtime's side of portent.h, except for violations (local/violation.c) and places (channel/place.c): user events,
+ * watched objects, blocks and internal events, each to whom it may concern.
+ *
+ * Guarantee: an event that a property names is recorded with the caller's clock, after the gate has let it pass. Cost:
+ * without an observer a load and a branch.
+ */
 #pragma GCC visibility push(default)
 #include "portent.h"
 #pragma GCC visibility pop

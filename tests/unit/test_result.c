@@ -111,7 +111,7 @@ static void test_places(void **state)
         {"", 0, 0, 0},        {":7", 0, 0, 0},        {"a.c:0", 0, 0, 0},   {"a.c:12345678901234567890", 0, 0, 0},
         {"a.c:20x", 0, 0, 0}, {"7", 0, 0, 0},         {"a b:3", 3, 3, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct pt_place place = pt_place_of(cases[i].text);
+        struct pt_text_place place = pt_place_of(cases[i].text);
         assert_int_equal(place.path_len, cases[i].path_len);
         assert_int_equal(place.line, cases[i].line);
         assert_int_equal(place.column, cases[i].column);

@@ -68,7 +68,7 @@ static void load(struct source_file *file, const char *path)
 static const char *line_of(void *context, const char *place)
 {
     struct pt_source_files *s = context;
-    struct pt_place where = pt_place_of(place);
+    struct pt_text_place where = pt_place_of(place);
     if (!where.line)
         return NULL;
     uint32_t id = pt_strtab_find(&s->names, place, where.path_len);

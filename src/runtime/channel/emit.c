@@ -10,9 +10,9 @@
 
 #include <string.h>
 
-#include "runtime/sys/module.h"
 #include "runtime/channel/name.h"
 #include "runtime/channel/self.h"
+#include "runtime/sys/module.h"
 #include "runtime/sys/sys.h"
 
 static void *place(struct pt_thread *self, uint32_t bytes, enum pt_record_type type)

@@ -9,8 +9,8 @@
 #include "core/site.h"
 #include "runtime/thread/thread.h"
 
-/* An event with the thread's clock, a relevant one if `counted`. Takes the next number: the caller holds what the event
- * is about. */
+/* An event with the thread's clock, a relevant one if `counted`. Takes the next number: the caller has locked what the
+ * event is about. */
 void pt_emit_event(struct pt_thread *self, enum pt_event_kind kind, uint32_t object, const struct pt_site *site,
                    const void *value, uint32_t bytes, bool counted);
 /* The same about a piece of memory, with the first `bytes` of it. */

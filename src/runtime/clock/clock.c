@@ -2,7 +2,7 @@
  * The table of clock snapshots. Numbers index a lazily committed array; the pairs come from chunks cut into
  * power-of-two classes, and a number keeps its room for life, so recycling is pushing it on the free list of its class:
  * first the thread's own list, half of which moves to the common one when it gets long (a producer makes snapshots that
- * its consumer lets go).
+ * its consumer releases).
  *
  * Cost: comparing and joining are linear in the number of threads that have had relevant events. Bound: 2^27 snapshots
  * at a time; beyond that recording stops and the verdict is unknown.

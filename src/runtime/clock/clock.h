@@ -5,8 +5,8 @@
  * instead of two vectors. A snapshot is a sorted list of (thread, count) pairs without zeros; 0 is the number of the
  * empty one. Different numbers may stand for equal clocks: that costs a comparison, never an answer.
  *
- * Who holds a number holds a reference: each shadow word, each thread, each thread that waits to be joined. A snapshot
- * that nobody holds is used again, so memory is bounded by the snapshots alive, at most two per granule of shared
+ * Who has a number owns a reference: each shadow word, each thread, each thread that waits to be joined. A snapshot
+ * that nobody has is used again, so memory is bounded by the snapshots alive, at most two per granule of shared
  * memory.
  *
  * A thread that makes many clocks has numbers of its own, from which others can tell what they have passed
@@ -72,7 +72,7 @@ extern _Atomic uint64_t *pt_clock_homes;       /* by number: owner << 32 | posit
 extern struct pt_clock_cycle *pt_clock_cycles; /* by owner */
 
 bool pt_clock_start(void);
-/* a <= b, component by component. The caller holds both. */
+/* a <= b, component by component. The caller has references to both. */
 bool pt_clock_leq(pt_clock_id a, pt_clock_id b);
 /* max(a, b), with a reference for the caller; a or b itself where it is one of them, b if it is both. */
 pt_clock_id pt_clock_join(struct pt_clock_self *self, pt_clock_id a, pt_clock_id b);

@@ -2,6 +2,9 @@
  * Vectors and facts. Allocation is the thread's own pool; the only shared writes are the counts of references, and
  * those of the vector that a thread has now are bought in bulk (`sharing`), so that saying something new touches no
  * memory of other threads.
+ *
+ * Guarantee: what is reachable from a clock never changes; a reference keeps it. Cost: a fact costs its own bytes, a
+ * new vector the number of its places, sharing one nothing.
  */
 #include "runtime/clock/knowledge.h"
 
@@ -30,7 +33,7 @@ static struct pt_fact *fact_acquire(struct pt_fact *fact)
     return fact;
 }
 
-/* acquire and acq_rel: whoever lets go last has seen all reads by those who let go before. Whoever has the only
+/* acquire and acq_rel: whoever releases last has seen all reads by those who released before. Whoever has the only
  * reference is alone with it and need not count down. */
 static bool is_last(_Atomic int64_t *references, int64_t mine)
 {

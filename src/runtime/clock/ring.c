@@ -16,6 +16,10 @@
  * average. One that is as large as they may be, and full, is looked through a few numbers at a time: where none of
  * those is free, the clock gets a common one. When the thread ends, both counts become one and the numbers are common
  * ones, as those of threads without a ring.
+ *
+ * Memory order: a number reaches others only through a word that is published with release, after the cycle was
+ * (new_cycle); who reads the number acquires that word, and so sees the cycle. The count of references is given up with
+ * release and found complete with acquire (is_free). That suffices on any processor; nothing here relies on x86.
  */
 #include <string.h>
 
@@ -101,7 +105,7 @@ static bool is_free(const struct pt_clock_ring *ring, uint32_t position)
     return ring->local[position] + atomic_load_explicit(&pt_clocks[id].references, memory_order_acquire) == BIAS;
 }
 
-/* What comes next was used long ago, and another thread may have let go of it last. */
+/* What comes next was used long ago, and another thread may have released it last. */
 static void look_ahead(const struct pt_clock_ring *ring)
 {
     enum { NEAR = 4, FAR = 8 };

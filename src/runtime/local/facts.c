@@ -1,6 +1,9 @@
 /*
  * What a thread that has something new to say makes of it: a fact (knowledge.h) with the values of its entry and where
  * they came about, which goes into its clock; and facts about variables that were written.
+ *
+ * Guarantee: a fact is complete before the clock that carries it is anybody else's. Cost: one allocation from the
+ * thread's pool, or none where its ring gives back a fact that nobody has.
  */
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * is new, as a fact that goes into the clock; and the clock is given out by whoever called.
  *
  * Cost of an event that is no news (the knowledge, the thread's own variables and the last truth values are as they
- * were, and so is what race_free(*) is told of the access): one comparison. Otherwise one step of the evaluator, and
+ * were, and so is what race_free(*) sees of the access): one comparison. Otherwise one step of the evaluator, and
  * one new fact and clock if it exports something new.
  */
 #include "runtime/local/monitor.h"
@@ -12,22 +12,22 @@
 
 #include "core/shape.h"
 #include "runtime/channel/emit.h"
-#include "runtime/local/monitor_impl.h"
 #include "runtime/channel/name.h"
 #include "runtime/channel/self.h"
-#include "runtime/pool/pool.h"
-#include "runtime/shadow/shadow.h"
-#include "runtime/sys/sys.h"
+#include "runtime/local/monitor_impl.h"
 #include "runtime/local/report_impl.h"
 #include "runtime/local/violation.h"
+#include "runtime/pool/pool.h"
+#include "runtime/shadow/shadow.h"
 #include "runtime/shadow/watch.h"
+#include "runtime/sys/sys.h"
 
 bool pt_monitor_on;
 const struct pt_mttl *pt_monitor_block;
 static struct pt_value *initial_values;
 static struct pt_mttl_initial *state0;
 static _Atomic uint8_t *fates;
-static _Atomic uint32_t *troubles;
+static _Atomic uint32_t *findings;
 static bool has_findings;
 
 _Atomic uint8_t *pt_monitor_fate(uint32_t property)
@@ -37,7 +37,7 @@ _Atomic uint8_t *pt_monitor_fate(uint32_t property)
 
 _Atomic uint32_t *pt_monitor_findings(uint32_t property)
 {
-    return &troubles[property];
+    return &findings[property];
 }
 
 bool pt_monitor_has_findings(void)
@@ -107,7 +107,7 @@ static bool same_number(struct pt_value a, struct pt_value b)
     return a.kind == b.kind && a.kind != PT_VALUE_STRING && a.len == b.len && a.u == b.u;
 }
 
-/* The values of variables that are not monitor; which of them may have changed. */
+/* The values of variables that are not local; which of them may have changed. */
 static uint64_t fill_values(struct pt_monitor *monitor, struct pt_knows knows)
 {
     uint64_t changed = 0;
@@ -154,7 +154,7 @@ static void judge(struct pt_thread *self, struct pt_monitor *monitor, const stru
     }
 }
 
-/* The run of violating states is over: those after its first that are not told yet. */
+/* The run of violating states is over: those after its first that are not reported yet. */
 void pt_monitor_close(struct pt_thread *self, uint32_t property)
 {
     struct pt_monitor *monitor = self->local->monitor;
@@ -231,7 +231,7 @@ static void take_event(struct pt_thread *self, const struct pt_local_event *what
 {
     struct pt_monitor *monitor = self->local->monitor;
     self->shadow.states++;
-    /* a race in a state that may be several lines of a recording is told with what the step sees */
+    /* a race in a state that may be several lines of a recording is reported with what the step sees */
     if (!monitor->stable || monitor->heard || !is_like_last(monitor) ||
         (monitor->broken && monitor->view.event.span_count)) {
         step(self, what);
@@ -392,7 +392,7 @@ static struct pt_mttl_view view0(const struct pt_monitor *monitor)
 }
 
 /* State 0 of properties at this thread, which are about it whether it starts or not, or of those at each. */
-static void tell0(struct pt_thread *actor, struct pt_monitor *monitor, bool each)
+static void report0(struct pt_thread *actor, struct pt_monitor *monitor, bool each)
 {
     struct pt_mttl_view view = view0(monitor);
     for (uint32_t p = 0; monitor->memory && p < pt_monitor_block->properties.count; p++) {
@@ -413,7 +413,7 @@ static void tell0(struct pt_thread *actor, struct pt_monitor *monitor, bool each
 
 void pt_monitor_starts(struct pt_thread *actor, struct pt_monitor *monitor)
 {
-    tell0(actor, monitor, true);
+    report0(actor, monitor, true);
 }
 
 static void step0(struct pt_thread *actor, struct pt_monitor *monitor)
@@ -422,7 +422,7 @@ static void step0(struct pt_thread *actor, struct pt_monitor *monitor)
     if (!make_room(actor, monitor, view.used))
         return;
     pt_mttl_step(pt_monitor_block, &view, monitor->memory, monitor->next, monitor->verdicts);
-    tell0(actor, monitor, false);
+    report0(actor, monitor, false);
     for (uint32_t p = 0; p < pt_monitor_block->properties.count; p++)
         if (monitor->verdicts[p].kind == PT_MTTL_VIOLATED) {
             monitor->since[p] = 1;
@@ -509,10 +509,10 @@ void pt_monitor_start(struct pt_thread *self, const struct pt_config *config)
     state0 = bytes == SIZE_MAX ? NULL : pt_sys_reserve(bytes);
     initial_values = pt_sys_reserve((m->vars.count + 1) * sizeof *initial_values);
     fates = pt_sys_reserve(m->properties.count + 1);
-    troubles = pt_sys_reserve((m->properties.count + 1) * sizeof *troubles);
+    findings = pt_sys_reserve((m->properties.count + 1) * sizeof *findings);
     find_findings(m);
     pt_report_start();
-    if (!scratch || !state0 || !initial_values || !fates || !troubles || !pt_monitor_slots_start(m, config)) {
+    if (!scratch || !state0 || !initial_values || !fates || !findings || !pt_monitor_slots_start(m, config)) {
         pt_runtime_give_up();
         return;
     }

@@ -3,16 +3,16 @@
  * it in each of its states (core/mttl.h), from what its clock carries (knowledge.h). No lock is shared between threads
  * except when one is started.
  *
- * An event is told to these functions where its object is still held and the clocks of that object have been taken,
- * but not yet given: so what a thread knows, evaluates and shows is one step for all others. Every event of a thread
- * makes a state, the same ones that a recording of everything has (full.h).
+ * These functions are called with an event while its object is still locked and the clocks of that object have been
+ * taken, but not yet given: so what a thread knows, evaluates and shows is one step for all others. Every event of a
+ * thread makes a state, the same ones that a recording of everything has (full.h).
  */
 #ifndef PT_RUNTIME_LOCAL_MONITOR_H
 #define PT_RUNTIME_LOCAL_MONITOR_H
 
-#include "runtime/shadow/slow.h"
 #include "runtime/clock/knowledge.h"
 #include "runtime/local/self.h"
+#include "runtime/shadow/slow.h"
 #include "runtime/thread/thread.h"
 
 enum { PT_LOCAL_NAMES = 8 };
@@ -56,7 +56,7 @@ void pt_monitor_introduce(struct pt_thread *thread, struct pt_thread *parent);
 void pt_monitor_name_thread(struct pt_thread *thread);
 /* The thread runs, and has its slot: once it has ended, or the program has, ... */
 void pt_monitor_begin(struct pt_thread *self);
-/* ... it tells what it has not told yet. */
+/* ... it reports what it has not reported yet. */
 void pt_monitor_end(struct pt_thread *self);
 void pt_monitor_free(struct pt_thread *self, struct pt_thread *thread);
 /* pthread_setname_np: a thread that the properties name so and that has not been met. */
@@ -81,7 +81,7 @@ uint32_t pt_monitor_variable(const char *name);
 /* The name of the thread in a slot. */
 const char *pt_monitor_name(uint32_t slot);
 
-/* What a property has come to in this process, and how many more troubles were told (local/report.c). */
+/* What a property has come to in this process, and how many more findings were reported (local/report.c). */
 _Atomic uint8_t *pt_monitor_fate(uint32_t property);
 _Atomic uint32_t *pt_monitor_findings(uint32_t property);
 /* Some property has race_free or atomic_block. */
@@ -97,11 +97,11 @@ bool pt_suppressed_matches(const char *property, const char *text, const char *t
                            const char *place);
 
 /* local/report.c: the thread's present state violates a property that the last one did not, or it has no value there.
- * The first time in this process all about it is told; `view` is what the thread saw, `what` the event, NULL in state
- * 0. */
+ * The first time in this process all about it is reported; `view` is what the thread saw, `what` the event, NULL in
+ * state 0. */
 void pt_report_onset(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
                      const struct pt_local_event *what);
-/* The present state violates it as the last one did: told where that shows another trouble, or all is recorded. */
+/* The present state violates it as the last one did: reported where that shows another finding, or all is recorded. */
 void pt_report_again(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
                      const struct pt_local_event *what);
 /* Further states in which it is violated; `view` only of a state that may be several lines of a recording. */
@@ -110,7 +110,7 @@ void pt_report_states(struct pt_thread *self, uint32_t property, const struct pt
 /* That there is more to come, and at the end how many states the thread has had. */
 void pt_report_begun(struct pt_thread *self);
 void pt_report_count(struct pt_thread *self);
-/* From here on nothing is told of any property. */
+/* From here on nothing is reported of any property. */
 void pt_report_stop(void);
 /* Prints what waits to be printed; the thread is outside of the runtime. */
 void pt_report_print(struct pt_thread *self);

@@ -28,8 +28,8 @@ void pt_monitor_show(struct pt_thread *self, struct pt_monitor *monitor, const s
 /* What others know of a thread before its first event. */
 struct pt_fact *pt_monitor_first_fact(struct pt_thread *self, const struct pt_monitor *monitor);
 void pt_monitor_close(struct pt_thread *self, uint32_t property);
-/* A thread before its first event: its state 0 is evaluated, and told if it is bad. `actor` is running. Properties `at
- * each` are not about a thread that never starts: theirs is told when it does. */
+/* A thread before its first event: its state 0 is evaluated, and reported if it is bad. `actor` is running. Properties
+ * `at each` are not about a thread that never starts: theirs is reported when it does. */
 struct pt_monitor *pt_monitor_local_new(struct pt_thread *actor, uint32_t slot);
 void pt_monitor_starts(struct pt_thread *actor, struct pt_monitor *monitor);
 void pt_monitor_local_free(struct pt_thread *self, struct pt_monitor *monitor);

@@ -1,5 +1,5 @@
 /*
- * What race_free(*) is told of an access (core/mttl.h): bytes of memory, and what a thread has written, a set of bytes
+ * What race_free(*) sees of an access (core/mttl.h): bytes of memory, and what a thread has written, a set of bytes
  * by granule that only grows. Open addressing. A granule, its life and the mask of its bytes are one word, so an access
  * of up to 8 bytes costs one look-up, or two.
  *

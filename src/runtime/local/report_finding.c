@@ -1,21 +1,21 @@
 /*
- * Which violations are told: those that show a trouble (core/finding_key.h) which no state of the process has shown
- * before. Numbers of troubles are kept in a table without locks; a full one tells nothing more. In front of it stands a
+ * Which violations are reported: those that show a finding (core/finding_key.h) which no state of the process has shown
+ * before. Keys of findings are kept in a table without locks; a full one takes no more. In front of it stands a
  * table of what was lately looked at, by pointers, so that a race in a loop costs a comparison and no text.
  *
  * Where memory that no property names lies in the program itself or in its libraries, an observer knows which variable
  * it is, and the source, which may go through a pointer, does not: there the address counts too, and the observer
- * sifts. Elements of an array, which are one, are told apart only where a suppression does.
+ * sifts. Elements of an array, which are one, are distinguished only where a suppression does.
  */
 #include <string.h>
 
 #include "core/finding_key.h"
+#include "runtime/local/report_impl.h"
 #include "runtime/sys/log.h"
 #include "runtime/sys/module.h"
-#include "runtime/local/report_impl.h"
 
-enum { TOLD = 1 << 13, LATELY = 1 << 9, PROBES = 64, MODULES = 64 };
-static _Atomic uint64_t told[TOLD], lately[LATELY];
+enum { REPORTED = 1 << 13, LATELY = 1 << 9, PROBES = 64, MODULES = 64 };
+static _Atomic uint64_t reported[REPORTED], lately[LATELY];
 static struct {
     uint64_t low, high;
 } modules[MODULES];
@@ -106,7 +106,7 @@ static bool add(uint64_t number)
 {
     for (uint32_t i = 0; i < PROBES; i++) {
         uint64_t there = 0;
-        if (atomic_compare_exchange_strong(&told[(number + i) % TOLD], &there, number))
+        if (atomic_compare_exchange_strong(&reported[(number + i) % REPORTED], &there, number))
             return true;
         if (there == number)
             return false;
@@ -117,13 +117,13 @@ static bool add(uint64_t number)
 static void take(struct search *s, uint64_t number, bool suppressed, uint32_t lookup, uint32_t slot)
 {
     s->found->suppressed &= suppressed;
-    if (suppressed && !pt_report_is_observed()) /* an observer sets it aside itself, and says so */
+    if (suppressed && !pt_report_is_observed()) /* an observer suppresses it itself, and says so */
         return;
     if (s->found->count < PT_FINDINGS_AT_STATE && add(mix(mix(number, s->property), suppressed) | 1))
         s->found->list[s->found->count++] = (struct pt_new_finding){lookup, slot};
 }
 
-/* What pointers tell of it, without its lowest bit. */
+/* What pointers say of it, without its lowest bit. */
 static uint64_t pointers_of(const struct search *s, const struct pt_local_event *from, const char *block, uint32_t slot)
 {
     uint64_t key = mix(mix(mix(s->property + 1, (uintptr_t)s->what->site), s->what->object), (uintptr_t)from->site);

@@ -5,8 +5,8 @@
 
 #include "core/local_report.h"
 #include "core/finding_key.h"
-#include "runtime/sys/log.h"
 #include "runtime/local/monitor_impl.h"
+#include "runtime/sys/log.h"
 
 struct pt_unprinted {
     struct pt_unprinted *next;
@@ -37,7 +37,7 @@ struct pt_local_event pt_report_event(const struct pt_origin *from);
 
 /* --- report_finding.c --- */
 struct pt_new_finding {
-    uint32_t lookup, slot; /* that tell of it; PT_MTTL_NONE: the property is false by neither a race nor a block */
+    uint32_t lookup, slot; /* that show it; PT_MTTL_NONE: the property is false by neither a race nor a block */
 };
 struct pt_new_findings {
     struct pt_new_finding list[PT_FINDINGS_AT_STATE]; /* what no state of the process has shown before */

@@ -1,15 +1,18 @@
 /*
  * Threads as the properties count them: their names, which are those that `portent run` gives them in traces, and their
  * slots. The only lock of decentralised monitoring is here, and is taken when a thread is started.
+ *
+ * Guarantee: a thread has one slot for its life, and a name that no other thread of the process has. Cost: one lock,
+ * and a search among the named threads, for each start.
  */
 #include <string.h>
 
+#include "runtime/channel/name.h"
+#include "runtime/local/embedded.h"
+#include "runtime/local/monitor_impl.h"
+#include "runtime/pool/pool.h"
 #include "runtime/sys/log.h"
 #include "runtime/sys/module.h"
-#include "runtime/local/monitor_impl.h"
-#include "runtime/channel/name.h"
-#include "runtime/pool/pool.h"
-#include "runtime/local/embedded.h"
 #include "runtime/sys/sys.h"
 
 enum { SLOT_BITS = 17, NAME_BITS = 16, MAX_GROUPS = 64 };
@@ -220,7 +223,7 @@ void pt_monitor_free(struct pt_thread *self, struct pt_thread *thread)
     thread->shadow.steps = false;
 }
 
-/* Only where its start function told nothing: a thread that has a slot keeps it. */
+/* Only where its start function said nothing: a thread that has a slot keeps it. */
 void pt_monitor_rename(struct pt_thread *self, struct pt_thread *thread, const char *name)
 {
     if (thread->local->monitor || self != thread)

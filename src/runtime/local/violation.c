@@ -1,6 +1,9 @@
 /*
+ * Violations: the functions that the program wants called, and when it ends.
+ *
  * The functions are a list that only grows; a node is complete before the link to it is stored, so it is walked without
- * a lock.
+ * a lock. Guarantee: none is called inside the runtime, or while another runs in the same thread. Cost: nothing until a
+ * property is violated.
  */
 #include "runtime/local/violation.h"
 
@@ -11,8 +14,8 @@
 #include "portent.h"
 #pragma GCC visibility pop
 
-#include "runtime/sys/log.h"
 #include "runtime/local/monitor.h"
+#include "runtime/sys/log.h"
 #include "runtime/sys/options.h"
 #include "runtime/sys/sys.h"
 
@@ -58,7 +61,7 @@ void __portent_on_violation(portent_callback callback, void *context)
         return;
     struct pt_thread *self = pt_thread_now();
     if (self)
-        pt_thread_enter(self); /* a signal handler that also registers one must not meet the lock held */
+        pt_thread_enter(self); /* a signal handler that also registers one must not find it locked */
     append(callback, context);
     if (self)
         pt_thread_leave(self);

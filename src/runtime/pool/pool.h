@@ -1,8 +1,8 @@
 /*
  * Memory for what comes and goes while the program runs: what threads know (knowledge.h). A few sizes, each thread
- * with free lists of its own, so that it seldom takes a lock; what one thread makes and another lets go moves through a
- * common list. Nothing is given back to the kernel except very large pieces: the bound is the most that was ever in
- * use at a time.
+ * with free lists of its own, so that it seldom takes a lock; what one thread makes and another gives back moves
+ * through a common list. Nothing is given back to the kernel except very large pieces: the bound is the most that was
+ * ever in use at a time.
  */
 #ifndef PT_RUNTIME_POOL_POOL_H
 #define PT_RUNTIME_POOL_POOL_H

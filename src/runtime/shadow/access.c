@@ -12,9 +12,9 @@
 #include "core/hooks.h"
 #pragma GCC visibility pop
 
-#include "runtime/shadow/slow.h"
-#include "runtime/shadow/native.h"
 #include "runtime/shadow/fast.h"
+#include "runtime/shadow/native.h"
+#include "runtime/shadow/slow.h"
 
 #define COLD __attribute__((noinline))
 
@@ -87,7 +87,8 @@ static bool is_untouched(uintptr_t address)
 
 /*
  * Returns the value if the granule is as the read would leave it. acquire, before: partner of pt_granule_unlock. The
- * fence and the second check: a holder who wrote the value that was loaded has been seen to range or to let go.
+ * fence and the second check: whoever locked the granule and wrote the value that was loaded has been seen
+ * to have locked or to have unlocked it.
  */
 #define READ_IF(test, bytes, type, perform)                                                                            \
     if (test) {                                                                                                        \

@@ -1,11 +1,14 @@
 /*
- * Algorithm A (JMPaX, section 3.4, with the read taking the write clock) on one held granule.
+ * Algorithm A (JMPaX, section 3.4, with the read taking the write clock) on one locked granule.
  *
  *   read:   V_i <- max(V_i, W_x);  A_x <- max(A_x, V_i)
  *   write:  V_i <- max(V_i, A_x);  A_x <- W_x <- V_i
  *
  * W_x <= A_x always, so A_x = V_i says that a read changes nothing. The common shapes are done on the word itself; the
  * others spread it over eight bytes, work there, and pack the result into a word again if its bytes agree.
+ *
+ * Guarantee: after an access each byte has the clocks that the algorithm gives it, whatever shape the granule has.
+ * Cost: a few instructions for the common shapes; joins, linear in the number of threads, where clocks are unordered.
  */
 #include "runtime/shadow/granule.h"
 
@@ -101,7 +104,7 @@ static bool packs(const struct spread *in, unsigned *ret_bytes, unsigned *ret_at
     return true;
 }
 
-/* Puts `in` where `word` was; gives the new word. References of the old one are let go. */
+/* Puts `in` where `word` was; gives the new word. References of the old one are released. */
 static uint64_t replace(struct pt_shadow_self *self, uintptr_t address, uint64_t word, const struct spread *in)
 {
     unsigned bytes, at;

@@ -10,21 +10,21 @@ uint32_t pt_fine_new(void);
 void pt_fine_free(uint32_t id);
 /* A word in the page of this address is no longer 0. */
 void pt_shadow_note_use(uintptr_t address);
-/* The held granule without what is known of these bytes. */
+/* The locked granule without what is known of these bytes. */
 uint64_t pt_granule_forget(struct pt_shadow_self *self, uintptr_t address, uint64_t word, unsigned bytes);
-/* What its readings have (readers.h) goes into the held granule's record. Reads through them that are under way are
- * over then, and none begins until the granule is let go: whoever is to write collects before. */
+/* What its readings have (readers.h) goes into the locked granule's record. Reads through them that are under way are
+ * over then, and none begins until the granule is unlocked: whoever is to write collects before. */
 void pt_granule_collect(struct pt_shadow_self *self, uint64_t word);
-/* The end of an access: its clocks into the granule, held with this word, and the granule let go. */
+/* The end of an access: its clocks into the granule, locked with this word, and the granule unlocked. */
 void pt_granule_end(struct pt_shadow_self *self, pt_shadow_word *word, uint64_t seen, uintptr_t address, unsigned bytes,
                     bool write);
-/* The clocks of a granule that was let go and held again during a quick access, taken; gives its word. */
+/* The clocks of a granule that was unlocked and locked again during a fast access, taken; gives its word. */
 uint64_t pt_granule_take_changed(struct pt_shadow_self *self, pt_shadow_word *word, unsigned bytes, bool write);
 /* The same, and the end of the access. */
 void pt_granule_end_changed(struct pt_shadow_self *self, pt_shadow_word *word, uintptr_t address, unsigned bytes,
                             bool write);
 
-/* A <- V_i in the word of a held granule, where A <= V_i, the clock is not empty, and `bytes` are all in use. */
+/* A <- V_i in the word of a locked granule, where A <= V_i, the clock is not empty, and `bytes` are all in use. */
 static inline uint64_t pt_granule_raise_access(struct pt_shadow_self *self, uintptr_t address, uint64_t word,
                                                unsigned bytes)
 {

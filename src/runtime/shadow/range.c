@@ -12,8 +12,8 @@
 
 #include <string.h>
 
-#include "runtime/shadow/slow.h"
 #include "runtime/shadow/shadow.h"
+#include "runtime/shadow/slow.h"
 
 enum { PIECE = 512 };
 

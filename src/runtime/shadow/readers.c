@@ -1,3 +1,9 @@
+/*
+ * Readings: how a granule gets a record for them, how readers enter theirs, and how they are collected.
+ *
+ * Guarantee: the access clock of a granule is the maximum of its record's and its readings', and whoever writes has
+ * collected all of them. Cost: a read touches the reader's own cache line; collecting is linear in the readers.
+ */
 #include "runtime/shadow/readers.h"
 
 #include "runtime/shadow/granule.h"
@@ -42,7 +48,7 @@ static void fold(struct pt_shadow_self *self, struct pt_fine *fine, struct pt_re
     raise_all(self, fine, pt_readers_clock(reading));
     pt_self_release(&self->clock, pt_readers_clock(reading), 1);
     atomic_store_explicit(&reading->clock, 0, memory_order_relaxed);
-    /* release: a read that sees what the holder writes next sees this too */
+    /* release: a read that sees what is written next in the granule sees this too */
     atomic_store_explicit(&reading->record, 0, memory_order_release);
 }
 

@@ -1,4 +1,9 @@
-/* The tables behind shadow words: leaves, fine records, and the end of variables' lives. */
+/*
+ * The tables behind shadow words: leaves, fine records, and the end of variables' lives.
+ *
+ * Guarantee: a word stays where it is once it is there; a record is one granule's. Cost: a leaf is found by one load;
+ * clearing is linear in the words of pages that were ever used.
+ */
 #include "runtime/shadow/shadow.h"
 
 #include <string.h>

@@ -1,6 +1,9 @@
 /*
- * Holding granules, in ascending order so that two accesses never wait for each other in a circle, and algorithm A over
- * all of them.
+ * The slow path: any access, of any size, watched or not. Locks its granules, in ascending order so that two accesses
+ * never wait for each other in a circle, does algorithm A over all of them, and calls the hooks.
+ *
+ * Guarantee: the access, its clocks and its events are one step for all other threads. Cost: linear in the granules; a
+ * slow thread calls a hook for each event.
  */
 #include "runtime/shadow/slow.h"
 
@@ -56,7 +59,7 @@ static bool wide_enough(struct pt_locked_range *range, uintptr_t granule, uintpt
     return *low == range->low && *high == range->high;
 }
 
-/* What an evaluated access will look at when the granule is held: asked for before, because holding it waits for all
+/* What an evaluated access will look at when the granule is locked: asked for before, because locking it waits for all
  * that went before. */
 static void expect(struct pt_shadow_self *self, uintptr_t address)
 {
@@ -152,7 +155,7 @@ static void each_watched(struct pt_shadow_self *self, const struct pt_locked_ran
 
 /* An access that touches watched variables is several events of a slow thread, one for each and for what lies between
  * them. Who then accesses one of them is to know of that event, not of the later ones: each part of the memory gets
- * its clocks after its own event, while all is still held. */
+ * its clocks after its own event, while all is still locked. */
 static bool is_in_parts(const struct pt_shadow_self *self, const struct pt_locked_range *range)
 {
     return self->slow && range->watched && !range->sync;
@@ -170,7 +173,7 @@ static void give_out(struct pt_shadow_self *self, uintptr_t from, uintptr_t to, 
         unsigned bytes = touched_bytes(&part, granule);
         uint64_t made = write ? pt_granule_after_write(self, granule, locked_word(word), bytes)
                               : pt_granule_after_read(self, granule, locked_word(word), bytes);
-        /* relaxed: it is held, and nobody looks until it is let go */
+        /* relaxed: it is locked, and nobody looks until it is unlocked */
         atomic_store_explicit(word, made | PT_SHADOW_LOCKED, memory_order_relaxed);
     }
 }
@@ -412,7 +415,7 @@ static bool sync_fast(struct pt_shadow_self *self, uintptr_t at, bool write, int
     if (!word)
         return false;
     bool counts = kind < PT_KIND_COUNT;
-    /* acquire: partner of the release by which the last holder let go */
+    /* acquire: partner of the release that unlocked it last */
     uint64_t seen = pt_fast_await(word, atomic_load_explicit(word, memory_order_acquire));
     uint64_t marks = pt_fast_marks(self, at, 4);
     if (write ? pt_fast_write_is_known(self->fast, seen) && (seen & marks) == marks

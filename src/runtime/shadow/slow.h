@@ -1,7 +1,7 @@
 /*
- * An access: the granules it touches are held from before the access until its clocks are in place and its events have
- * their numbers. Where it touches a watched variable, the granules of the whole variable are held, since its whole
- * value is recorded.
+ * An access: the granules it touches are locked from before the access until its clocks are in place and its events
+ * have their numbers. Where it touches a watched variable, the granules of the whole variable are locked, since its
+ * whole value is recorded.
  */
 #ifndef PT_RUNTIME_SHADOW_SLOW_H
 #define PT_RUNTIME_SHADOW_SLOW_H
@@ -12,8 +12,8 @@
 
 #include "core/channel.h"
 #include "core/site.h"
-#include "runtime/shadow/shadow.h"
 #include "runtime/shadow/self.h"
+#include "runtime/shadow/shadow.h"
 
 /* Before the access; one that may write is then alone with the memory, without it there may be reads through readings
  * (readers.h). False when there is no shadow to range (out of memory): the access is then not recorded. */
@@ -27,7 +27,7 @@ static inline void pt_shadow_before(struct pt_shadow_self *self, uintptr_t addre
 }
 /* Does an access there touch a watched variable? Nothing is locked before or after. */
 bool pt_slow_is_watched(struct pt_shadow_self *self, uintptr_t address, size_t size);
-/* After the access: clocks and events, and all is let go. */
+/* After the access: clocks and events, and all is unlocked. */
 void pt_slow_end_read(struct pt_shadow_self *self, struct pt_locked_range *range, const struct pt_site *site);
 void pt_slow_end_write(struct pt_shadow_self *self, struct pt_locked_range *range, enum pt_event_kind kind,
                        const struct pt_site *site);

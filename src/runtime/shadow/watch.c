@@ -1,4 +1,9 @@
-/* Finding and marking watched variables. */
+/*
+ * The table of watched variables, and the lists of them that hang on granules.
+ *
+ * Guarantee: whoever has locked a granule sees all variables that are watched in it. Cost: a variable is in as many
+ * lists as it has granules; an access of a granule without one pays nothing.
+ */
 #include "runtime/shadow/watch.h"
 
 #include <string.h>
@@ -12,7 +17,7 @@ struct pt_watched *pt_watched;
 struct pt_watch_node *pt_watch_nodes;
 
 static const struct pt_config *config;
-static struct pt_spin lock; /* for the tables below; granules are held after it, never the other way round */
+static struct pt_spin lock; /* for the tables below; granules are locked after it, never the other way round */
 static uint32_t watched_count, node_count = 1;
 static unsigned char *chunk;
 static size_t chunk_left;
@@ -42,7 +47,7 @@ static unsigned char *keep_room(size_t bytes)
     return room;
 }
 
-/* Puts the variable into the lists of its granules and records its value now. All its granules are held meanwhile. */
+/* Puts the variable into the lists of its granules and records its value now. All its granules are locked meanwhile. */
 static void mark(struct pt_shadow_self *self, uint32_t object)
 {
     struct pt_watched *watched = &pt_watched[object];
@@ -54,13 +59,13 @@ static void mark(struct pt_shadow_self *self, uint32_t object)
         pt_runtime_give_up();
         return;
     }
-    uintptr_t held = low;
-    for (; held < end; held += 8) {
-        pt_shadow_word *word = pt_shadow_word_of(held);
+    uintptr_t locked = low;
+    for (; locked < end; locked += 8) {
+        pt_shadow_word *word = pt_shadow_word_of(locked);
         if (!word)
             break;
         uint64_t seen = pt_granule_lock(word);
-        struct pt_fine *fine = pt_granule_make_fine(self, held, &seen);
+        struct pt_fine *fine = pt_granule_make_fine(self, locked, &seen);
         if (fine) {
             pt_watch_nodes[node_count] = (struct pt_watch_node){object, fine->watch};
             fine->watch = node_count++;
@@ -69,7 +74,7 @@ static void mark(struct pt_shadow_self *self, uint32_t object)
     }
     memcpy(watched->last, (const void *)watched->address, watched->size);
     pt_shadow_hooks.initial(self, object);
-    for (uintptr_t granule = low; granule < held; granule += 8) {
+    for (uintptr_t granule = low; granule < locked; granule += 8) {
         pt_shadow_word *word = pt_shadow_peek(granule);
         pt_granule_unlock(word, atomic_load_explicit(word, memory_order_relaxed) & ~PT_SHADOW_LOCKED);
     }

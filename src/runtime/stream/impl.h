@@ -2,8 +2,8 @@
 #ifndef PT_RUNTIME_STREAM_IMPL_H
 #define PT_RUNTIME_STREAM_IMPL_H
 
-#include "runtime/sys/sys.h"
 #include "runtime/stream/stream.h"
+#include "runtime/sys/sys.h"
 
 enum {
     PT_HALF_BYTES = 1 << 20, /* of each of a thread's two buffers */
@@ -119,8 +119,8 @@ struct pt_stream_reader {
     bool dismissed;  /* it has got its BYE */
     unsigned char *queue;
     uint64_t head, tail; /* bytes put in and sent */
-    uint64_t expected;   /* number of the next event it has to be told of */
-    uint64_t time;       /* of the last thing it was told */
+    uint64_t expected;   /* number of the next event it has to get */
+    uint64_t time;       /* of the last thing it got */
     size_t static_names, thread_names;
     uint32_t thread_names_made;
 };

@@ -1,9 +1,11 @@
 /*
  * Ids of the stream, and the NAME and SITE frames that explain them. Objects keep their ids; there are at most
  * OBJECTS_MOST of them, further ones share one. Threads come and go: their id is their number, and frames of those that
- * are gone are left out when the list of frames is made anew, so what a new reader is told stays short.
+ * are gone are left out when the list of frames is made anew, so what a new reader gets stays short.
  *
  * Only the sender calls these, so nothing here is locked.
+ *
+ * Guarantee: an id is explained before the first event that uses it. Cost: a look in a hash table for each event.
  */
 #include <string.h>
 
@@ -302,7 +304,7 @@ static void note(void *context, const struct pt_thread *thread)
         return;
     struct brief *brief = &survey->list[survey->count++];
     brief_of(thread, brief);
-    /* a state that changes meanwhile is told by an event: somebody is connected already */
+    /* a state that changes meanwhile is reported by an event: somebody is connected already */
     brief->activity = atomic_load_explicit(&thread->activity, memory_order_seq_cst);
     brief->waits_for = atomic_load_explicit(&thread->waits_for, memory_order_seq_cst);
     if (atomic_load_explicit(&thread->activity, memory_order_seq_cst) != brief->activity)

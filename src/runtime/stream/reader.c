@@ -2,6 +2,9 @@
  * Readers: a socket and a queue of bytes each. Frames go into the queue whole or not at all, and the kernel takes as
  * much as it likes without anybody waiting. What a reader has missed needs no book-keeping: the number it expects says
  * it, and the next frame that fits is preceded by a LOST for the difference.
+ *
+ * Guarantee: a reader sees whole frames, in order, and every gap as a LOST. Cost: one copy of each frame for each
+ * reader; at most PT_QUEUE_BYTES of memory.
  */
 #include <errno.h>
 #include <string.h>
@@ -89,7 +92,7 @@ static bool put_list(struct pt_stream_reader *reader, const struct pt_blob *list
     return true;
 }
 
-/* The names that the reader has not been told yet. */
+/* The names that the reader has not got yet. */
 static bool put_names(struct pt_stream_reader *reader, size_t room)
 {
     if (reader->thread_names_made != pt_thread_names_made) {

@@ -6,6 +6,9 @@
  * Numbers up to `limit` have all been taken; if no thread is in flight below a number, and it still is in no buffer, it
  * never will be (stream/impl.h). So losses are exact and stand where the events are missing. Events that were only
  * counted (PT_STREAM_COUNT) have no number of their own: `shift` moves the numbers of the stream past them.
+ *
+ * Guarantee: events leave in the order of their numbers, each once, and what is missing is counted. Cost: linear in the
+ * events, and in the number of threads for each round.
  */
 #include <string.h>
 

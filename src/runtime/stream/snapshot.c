@@ -1,4 +1,4 @@
-/* What a reader is told first: the states of the threads, the locks they are known to hold, and the values of watched
+/* What a reader gets first: the states of the threads, the locks they are known to hold, and the values of watched
  * variables. What does not fit into one frame is left out. */
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * The threads' side of the event stream: events into the thread's own buffers, without locks, without system calls, and
  * without ever waiting. Costs a time stamp, an atomic addition, and about 50 bytes of writing.
  *
- * Order: the number is taken while the thread holds what the event is about (the lock, the granules of the variable),
+ * Order: the number is taken while the thread has what the event is about (the lock, the granules of the variable),
  * so numbers are the actual order of all events on it.
  */
 #include "runtime/stream/impl.h"
@@ -226,7 +226,7 @@ void pt_stream_named_now(struct pt_thread *self, enum pt_wire_op op, const char 
 {
     uint32_t number = pt_name_number(name);
     bool given = op == PT_WIRE_OP_INTERNAL;
-    if (!number) /* too many names, or too long a one: no reader could be told which event it is */
+    if (!number) /* too many names, or too long a one: no reader could learn which event it is */
         return;
     event(self,
           (struct pt_raw){.op = (uint8_t)op,

@@ -23,9 +23,10 @@
 #include "runtime/thread/thread.h"
 #include "runtime/wrap/hooks.h"
 
-/* Begins to listen where PORTENT_OPTIONS says; false: nowhere. A problem is told, and the program runs on without. */
+/* Begins to listen where PORTENT_OPTIONS says; false: nowhere. A problem is reported, and the program runs on without.
+ */
 bool pt_stream_listen(void);
-/* Starts the sender, once threads can be told apart. */
+/* Starts the sender, once threads are known. */
 void pt_stream_start(void);
 /* The program ends: what is in the buffers is sent, for a short time, then farewell. */
 void pt_stream_stop(void);
@@ -52,7 +53,7 @@ static inline void pt_stream_thread(struct pt_thread *self, enum pt_wire_op op, 
 void pt_stream_renamed(struct pt_thread *self, const struct pt_thread *thread);
 /* Something that the program names: user event, block, internal event (with its value). */
 void pt_stream_named_now(struct pt_thread *self, enum pt_wire_op op, const char *name, int64_t value);
-/* A write of a watched variable, which the caller holds. */
+/* A write of a watched variable, which the caller has locked. */
 void pt_stream_write_now(struct pt_thread *self, enum pt_wire_op op, uint32_t object, const struct pt_site *site);
 static inline void pt_stream_write(struct pt_thread *self, enum pt_event_kind kind, uint32_t object,
                                    const struct pt_site *site)

@@ -19,7 +19,7 @@ extern uint32_t pt_keeps;             /* enum pt_keep: what is recorded beside r
 
 /* No more recording in this process: a table is full, or there is no memory. Reported once. */
 void pt_runtime_give_up(void);
-/* Something that should have been recorded was not: the observer is told how often. */
+/* Something that should have been recorded was not: the observer sees how often. */
 void pt_runtime_lost(void);
 
 static inline bool pt_is_active(void)

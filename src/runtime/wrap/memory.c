@@ -2,6 +2,9 @@
  * Memory that is given back ends the lives of the variables in it: whoever gets the address next has new ones. Only the
  * giving back is of interest, so malloc and its kin are left alone. realloc moves contents: a read of the old object
  * and a write of the new one.
+ *
+ * Guarantee: what was known of memory is forgotten before anybody else can get it. Cost: linear in the pages of it that
+ * have shadow; a load and a branch without an observer.
  */
 #include <dlfcn.h>
 #include <malloc.h>
@@ -9,12 +12,12 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "runtime/shadow/shadow.h"
 #include "runtime/shadow/slow.h"
+#include "runtime/shadow/watch.h"
+#include "runtime/thread/thread.h"
 #include "runtime/wrap/hooks.h"
 #include "runtime/wrap/interpose.h"
-#include "runtime/shadow/shadow.h"
-#include "runtime/thread/thread.h"
-#include "runtime/shadow/watch.h"
 
 static struct pt_thread *recorder(void)
 {

@@ -13,11 +13,11 @@
 #include <semaphore.h>
 #include <threads.h>
 
-#include "runtime/thread/call.h"
 #include "runtime/shadow/slow.h"
+#include "runtime/thread/call.h"
+#include "runtime/thread/thread.h"
 #include "runtime/wrap/hooks.h"
 #include "runtime/wrap/interpose.h"
-#include "runtime/thread/thread.h"
 
 /* The event for clocks, and for whoever listens to the event stream. */
 static void happened(const void *object, int kind, const struct pt_site *site)

@@ -7,11 +7,11 @@
 #include <pthread.h>
 #include <threads.h>
 
+#include "runtime/sys/module.h"
 #include "runtime/thread/call.h"
+#include "runtime/thread/thread.h"
 #include "runtime/wrap/hooks.h"
 #include "runtime/wrap/interpose.h"
-#include "runtime/sys/module.h"
-#include "runtime/thread/thread.h"
 
 static struct pt_thread *recorder(void)
 {
