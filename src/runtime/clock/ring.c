@@ -16,13 +16,17 @@
  * average. One that is as large as they may be, and full, is looked through a few numbers at a time: where none of
  * those is free, the clock gets a common one. When the thread ends, both counts become one and the numbers are common
  * ones, as those of threads without a ring.
+ *
+ * Memory order: a number reaches others only through a word that is published with release, after the cycle was
+ * (new_cycle); who reads the number acquires that word, and so sees the cycle. The count of references is given up with
+ * release and found complete with acquire (is_free). That suffices on any processor; nothing here relies on x86.
  */
 #include <string.h>
 
 #include "runtime/clock/impl.h"
+#include "runtime/clock/self.h"
 #include "runtime/pool/pool.h"
 #include "runtime/sys/sys.h"
-#include "runtime/thread/thread.h"
 
 enum { FEW = 16, FIRST = 128, MOST = 1 << 20, LOOKS = 8 };
 #define BIAS (INT64_C(1) << 60)
@@ -39,29 +43,29 @@ bool pt_clock_ring_start(void)
 
 /* Room for so many. From the pool: mapping memory for a ring, and unmapping it at the thread's end, would cost a short
  * thread more than its clocks. */
-static bool make_room(struct pt_thread *self, uint32_t count)
+static bool make_room(struct pt_clock_self *self, uint32_t count)
 {
-    struct pt_clock_ring *ring = &self->clock_ring;
-    pt_clock_id *ids = pt_pool_take(self, count * sizeof *ids);
-    int64_t *local = ids ? pt_pool_take(self, count * sizeof *local) : NULL;
+    struct pt_clock_ring *ring = &self->ring;
+    pt_clock_id *ids = pt_pool_take(&self->pool, count * sizeof *ids);
+    int64_t *local = ids ? pt_pool_take(&self->pool, count * sizeof *local) : NULL;
     if (!local) {
-        pt_pool_give(self, ids);
+        pt_pool_give(&self->pool, ids);
         return false;
     }
     if (ring->size) {
         memcpy(ids, ring->ids, ring->size * sizeof *ids);
         memcpy(local, ring->local, ring->size * sizeof *local);
     }
-    pt_pool_give(self, ring->ids);
-    pt_pool_give(self, ring->local);
+    pt_pool_give(&self->pool, ring->ids);
+    pt_pool_give(&self->pool, ring->local);
     ring->ids = ids;
     ring->local = local;
     return true;
 }
 
-static void grow(struct pt_thread *self, uint32_t count)
+static void grow(struct pt_clock_self *self, uint32_t count)
 {
-    struct pt_clock_ring *ring = &self->clock_ring;
+    struct pt_clock_ring *ring = &self->ring;
     if (ring->size == MOST || !make_room(self, ring->size + count))
         return;
     while (count--) {
@@ -77,16 +81,16 @@ static void grow(struct pt_thread *self, uint32_t count)
     }
 }
 
-static void new_cycle(struct pt_thread *self)
+static void new_cycle(struct pt_clock_self *self)
 {
-    _Atomic uint64_t *cycle = &pt_clock_cycles[self->clock_ring.owner].number;
+    _Atomic uint64_t *cycle = &pt_clock_cycles[self->ring.owner].number;
     /* release: with the first number of the new cycle that others see, they see this */
     atomic_store_explicit(cycle, atomic_load_explicit(cycle, memory_order_relaxed) + 1, memory_order_release);
 }
 
-static bool start_ring(struct pt_thread *self)
+static bool start_ring(struct pt_clock_self *self)
 {
-    struct pt_clock_ring *ring = &self->clock_ring;
+    struct pt_clock_ring *ring = &self->ring;
     ring->owner = self->slot + 1;
     new_cycle(self);
     grow(self, FIRST);
@@ -101,7 +105,7 @@ static bool is_free(const struct pt_clock_ring *ring, uint32_t position)
     return ring->local[position] + atomic_load_explicit(&pt_clocks[id].references, memory_order_acquire) == BIAS;
 }
 
-/* What comes next was used long ago, and another thread may have let go of it last. */
+/* What comes next was used long ago, and another thread may have released it last. */
 static void look_ahead(const struct pt_clock_ring *ring)
 {
     enum { NEAR = 4, FAR = 8 };
@@ -116,9 +120,9 @@ static void look_ahead(const struct pt_clock_ring *ring)
 }
 
 /* False when all that there may be are in use. */
-static bool turn(struct pt_thread *self)
+static bool turn(struct pt_clock_self *self)
 {
-    struct pt_clock_ring *ring = &self->clock_ring;
+    struct pt_clock_ring *ring = &self->ring;
     if (ring->found < ring->size / 8 * 3)
         grow(self, ring->size);
     bool any = ring->found > 0 || ring->position + 1 < ring->size;
@@ -128,9 +132,9 @@ static bool turn(struct pt_thread *self)
     return any;
 }
 
-pt_clock_id pt_clock_ring_next(struct pt_thread *self)
+pt_clock_id pt_clock_ring_next(struct pt_clock_self *self)
 {
-    struct pt_clock_ring *ring = &self->clock_ring;
+    struct pt_clock_ring *ring = &self->ring;
     if (!ring->owner && (++ring->made < FEW || !start_ring(self)))
         return 0;
     for (unsigned looks = 0;; looks++) {
@@ -156,9 +160,9 @@ pt_clock_id pt_clock_ring_next(struct pt_thread *self)
     return id;
 }
 
-void pt_clock_ring_end(struct pt_thread *self)
+void pt_clock_ring_end(struct pt_clock_self *self)
 {
-    struct pt_clock_ring *ring = &self->clock_ring;
+    struct pt_clock_ring *ring = &self->ring;
     if (!ring->local)
         return;
     for (uint32_t i = 0; i < ring->size; i++) {
@@ -170,7 +174,7 @@ void pt_clock_ring_end(struct pt_thread *self)
             pt_clock_recycle(self, id);
     }
     new_cycle(self); /* whoever comes to have this place has other numbers */
-    pt_pool_give(self, ring->ids);
-    pt_pool_give(self, ring->local);
+    pt_pool_give(&self->pool, ring->ids);
+    pt_pool_give(&self->pool, ring->local);
     *ring = (struct pt_clock_ring){0};
 }

@@ -1,11 +1,19 @@
+/*
+ * Properties without an observer: the file of `portent compile` is read, checked against the program and its libraries,
+ * and put where the observer's configuration would be.
+ *
+ * Guarantee: a file that was made for another program or another build of a library it needs is refused, with a
+ * sentence, and the program runs unmonitored. Cost: at the start, and at each dlopen one look at each library that it
+ * names.
+ */
 #include "runtime/local/embedded.h"
 
 #include <string.h>
 
 #include "core/ptc.h"
-#include "runtime/sys/log.h"
-#include "runtime/channel/module.h"
 #include "runtime/local/monitor.h"
+#include "runtime/sys/log.h"
+#include "runtime/sys/module.h"
 #include "runtime/sys/options.h"
 #include "runtime/sys/sys.h"
 
@@ -36,7 +44,7 @@ static bool has_its_variables(const struct pt_ptc *head)
 enum { UNSEEN, SAME, OTHER };
 
 static struct {
-    const char *config; /* NULL: no properties were shipped */
+    const char *config; /* NULL: no properties are embedded */
     const struct pt_library *items;
     uint32_t count;
     _Atomic uint8_t *seen; /* by library */

@@ -3,21 +3,22 @@
  * it in each of its states (core/mttl.h), from what its clock carries (knowledge.h). No lock is shared between threads
  * except when one is started.
  *
- * An event is told to these functions where its object is still held and the clocks of that object have been taken,
- * but not yet given: so what a thread knows, evaluates and shows is one step for all others. Every event of a thread
- * makes a state, the same ones that a recording of everything has (full.h).
+ * These functions are called with an event while its object is still locked and the clocks of that object have been
+ * taken, but not yet given: so what a thread knows, evaluates and shows is one step for all others. Every event of a
+ * thread makes a state, the same ones that a recording of everything has (full.h).
  */
 #ifndef PT_RUNTIME_LOCAL_MONITOR_H
 #define PT_RUNTIME_LOCAL_MONITOR_H
 
-#include "runtime/shadow/slow.h"
 #include "runtime/clock/knowledge.h"
+#include "runtime/local/self.h"
+#include "runtime/shadow/slow.h"
 #include "runtime/thread/thread.h"
 
 enum { PT_LOCAL_NAMES = 8 };
 
 /* What a thread remembers between its events. */
-struct pt_local {
+struct pt_monitor {
     uint32_t slot;
     bool steps;               /* it keeps units; otherwise its events are not even counted */
     bool tracks;              /* others ask about it */
@@ -55,19 +56,19 @@ void pt_monitor_introduce(struct pt_thread *thread, struct pt_thread *parent);
 void pt_monitor_name_thread(struct pt_thread *thread);
 /* The thread runs, and has its slot: once it has ended, or the program has, ... */
 void pt_monitor_begin(struct pt_thread *self);
-/* ... it tells what it has not told yet. */
+/* ... it reports what it has not reported yet. */
 void pt_monitor_end(struct pt_thread *self);
 void pt_monitor_free(struct pt_thread *self, struct pt_thread *thread);
 /* pthread_setname_np: a thread that the properties name so and that has not been met. */
 void pt_monitor_rename(struct pt_thread *self, struct pt_thread *thread, const char *name);
 
-/* The thread's clock was `before`, which is still held: does it know more now? */
-void pt_monitor_clock_changes(struct pt_thread *self, pt_clock_id before);
 /* A watched variable's write by any thread: its value is news. Before the event itself. */
 void pt_monitor_written(struct pt_thread *self, uint32_t object);
-/* An access of this address is to come: brings near what will be looked up of it. */
-void pt_monitor_expect(const struct pt_thread *self, uintptr_t address);
-/* One event of a thread that `steps`. */
+/* For pt_shadow_hooks: an access of this address is to come. */
+void pt_monitor_expect(const struct pt_shadow_self *self, uintptr_t address);
+/* One event of a thread that `steps`: an access of a watched variable, as it is now in memory, ... */
+void pt_monitor_watched(struct pt_thread *self, uint32_t object, enum pt_event_kind kind, const struct pt_site *site);
+/* ... and others. */
 void pt_monitor_access(struct pt_thread *self, const struct pt_local_event *what);
 void pt_monitor_mark(struct pt_thread *self, enum pt_event_kind kind, const char *name, int64_t value);
 void pt_monitor_other(struct pt_thread *self, enum pt_event_kind kind, uint64_t address, const struct pt_site *site);
@@ -80,19 +81,11 @@ uint32_t pt_monitor_variable(const char *name);
 /* The name of the thread in a slot. */
 const char *pt_monitor_name(uint32_t slot);
 
-static inline bool pt_monitor_steps(const struct pt_thread *self)
-{
-    return self->local && self->local->steps;
-}
-
-/* What a property has come to in this process, and how many more troubles were told (local/report.c). */
+/* What a property has come to in this process, and how many more findings were reported (local/report.c). */
 _Atomic uint8_t *pt_monitor_fate(uint32_t property);
 _Atomic uint32_t *pt_monitor_findings(uint32_t property);
 /* Some property has race_free or atomic_block. */
 bool pt_monitor_has_findings(void);
-
-/* Its next event, unless it is marked, would only be counted. */
-bool pt_monitor_is_quiet(const struct pt_thread *self);
 
 /* suppressed.c: those that the observer has read, or else of PORTENT_OPTIONS' suppressions=FILE. */
 void pt_suppressed_start(const struct pt_config *config);
@@ -103,11 +96,12 @@ bool pt_suppressed_elements(void);
 bool pt_suppressed_matches(const char *property, const char *text, const char *thread, const char *object,
                            const char *place);
 
-/* local/report.c: the thread's present state violates a property that the last one did not, or it has no value there. The first
- * time in this process all about it is told; `view` is what the thread saw, `what` the event, NULL in state 0. */
-void pt_report_verdict(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
-                       const struct pt_local_event *what);
-/* The present state violates it as the last one did: told where that shows another trouble, or all is recorded. */
+/* local/report.c: the thread's present state violates a property that the last one did not, or it has no value there.
+ * The first time in this process all about it is reported; `view` is what the thread saw, `what` the event, NULL in
+ * state 0. */
+void pt_report_onset(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
+                     const struct pt_local_event *what);
+/* The present state violates it as the last one did: reported where that shows another finding, or all is recorded. */
 void pt_report_again(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
                      const struct pt_local_event *what);
 /* Further states in which it is violated; `view` only of a state that may be several lines of a recording. */
@@ -116,7 +110,7 @@ void pt_report_states(struct pt_thread *self, uint32_t property, const struct pt
 /* That there is more to come, and at the end how many states the thread has had. */
 void pt_report_begun(struct pt_thread *self);
 void pt_report_count(struct pt_thread *self);
-/* From here on nothing is told of any property. */
+/* From here on nothing is reported of any property. */
 void pt_report_stop(void);
 /* Prints what waits to be printed; the thread is outside of the runtime. */
 void pt_report_print(struct pt_thread *self);

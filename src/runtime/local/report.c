@@ -1,23 +1,26 @@
 /*
- * What threads found out, told: to the observer as records, to the program's own functions (violation.c), and, where
- * nobody observes, to people (local/report_print.c).
+ * What threads found out, reported: to the observer as records, to the program's own functions (violation.c), and,
+ * where nobody observes, to people (local/report_print.c).
  *
- * The first violation of a property in a process, and each that shows another trouble (report_finding.c), is told with
- * both sides: the thread's event and what it knew of the others. It is put down at once, while everything is as it was,
- * and printed when the thread leaves the runtime.
+ * The first violation of a property in a process, and each that shows another finding (report_finding.c), is reported
+ * with both sides: the thread's event and what it knew of the others. It is put down at once, while everything is as it
+ * was, and printed when the thread leaves the runtime.
+ *
+ * Guarantee: what is reported of a state is what the thread knew in it. Cost: nothing until a property is violated;
+ * then the bytes of the report, once for each finding.
  */
 #include <string.h>
 
 #include "core/shape.h"
 #include "core/local_report.h"
 #include "runtime/channel/emit.h"
-#include "runtime/sys/log.h"
 #include "runtime/local/monitor_impl.h"
-#include "runtime/sys/options.h"
-#include "runtime/pool/pool.h"
 #include "runtime/local/report_impl.h"
 #include "runtime/local/violation.h"
+#include "runtime/pool/pool.h"
 #include "runtime/shadow/watch.h"
+#include "runtime/sys/log.h"
+#include "runtime/sys/options.h"
 
 bool pt_report_is_observed(void)
 {
@@ -79,7 +82,7 @@ void pt_report_put_place(struct pt_line *line, const struct pt_local_event *what
     line->text[line->len] = 0;
 }
 
-struct pt_local_event pt_report_happening(const struct pt_origin *from)
+struct pt_local_event pt_report_event(const struct pt_origin *from)
 {
     bool named = pt_origin_is_named(from->kind);
     return (struct pt_local_event){.kind = from->kind,
@@ -142,12 +145,12 @@ static void put_local_event(struct pt_local_report_writer *w, const struct pt_lo
     pt_local_report_put_step(w, &step);
 }
 
-struct telling {
+struct explanation {
     struct pt_local_report_writer *w;
     const struct pt_mttl_view *view;
     struct pt_mttl_thread *memory;
     const struct pt_local_event *what; /* the thread's present event, and */
-    struct pt_new_finding trouble;     /* which one of those that the state shows, */
+    struct pt_new_finding finding;     /* which one of those that the state shows, */
     struct part part;                  /* what it is about, and */
     uint64_t state;                    /* the state it makes */
     struct {
@@ -161,8 +164,8 @@ static bool is_access(const struct pt_mttl_lookup *l)
     return pt_mttl_at(pt_monitor_block, units, struct pt_mttl_unit, l->unit)->kind == PT_MTTL_ACCESS;
 }
 
-/* What is told of a value that is none of the language: the name of the block that was disturbed. */
-static struct pt_value told_value(const struct telling *t, uint32_t lookup, struct pt_value value)
+/* What is reported of a value that is none of the language: the name of the block that was disturbed. */
+static struct pt_value reported_value(const struct explanation *t, uint32_t lookup, struct pt_value value)
 {
     const char *block = pt_mttl_disturbed(pt_monitor_block, t->memory, lookup, value);
     return block ? pt_value_string(block, (uint32_t)strlen(block)) : (struct pt_value){0};
@@ -186,9 +189,9 @@ static uint64_t lowest_race(const struct pt_mttl_event *event, struct pt_value s
 
 /*
  * A recording has a line for each variable of an access, and says of another thread's the line that races, or else the
- * last that told anybody something. With race_free(*) that is the last one that it shows, otherwise the first.
+ * last that was news to anybody. With race_free(*) that is the last one that it shows, otherwise the first.
  */
-static struct part part_of(const struct telling *t, uint32_t lookup, uint32_t slot, struct pt_value value,
+static struct part part_of(const struct explanation *t, uint32_t lookup, uint32_t slot, struct pt_value value,
                            const struct pt_local_event *from)
 {
     const struct pt_mttl_lookup *l = pt_mttl_at(pt_monitor_block, lookups, struct pt_mttl_lookup, lookup);
@@ -209,21 +212,21 @@ static struct part part_of(const struct telling *t, uint32_t lookup, uint32_t sl
 static void note_seen(void *context, uint32_t lookup, uint32_t slot, const struct pt_mttl_entry *entry,
                       struct pt_value value)
 {
-    struct telling *t = context;
+    struct explanation *t = context;
     const struct pt_mttl_lookup *l = pt_mttl_at(pt_monitor_block, lookups, struct pt_mttl_lookup, lookup);
     for (uint32_t i = 0; i < t->count; i++)
         if (t->seen[i].slot == slot &&
             pt_mttl_at(pt_monitor_block, lookups, struct pt_mttl_lookup, t->seen[i].lookup)->text == l->text)
             return;
-    bool trouble = pt_mttl_is_for_finding(pt_monitor_block, lookup),
-         other = trouble && (t->trouble.lookup != lookup || t->trouble.slot != slot);
+    bool finding = pt_mttl_is_for_finding(pt_monitor_block, lookup),
+         other = finding && (t->finding.lookup != lookup || t->finding.slot != slot);
     if (other || t->count == PT_LOCAL_REPORT_KNOWN || t->w->full ||
         !pt_mttl_is_worth_reporting(pt_monitor_block, t->view, t->memory, lookup, value))
         return;
     size_t before = t->w->len;
     struct pt_value asked = value;
-    if (trouble)
-        value = told_value(t, lookup, value);
+    if (finding)
+        value = reported_value(t, lookup, value);
     bool self = slot == t->view->self; /* @i of oneself is the present */
     uint64_t state = self ? t->state : entry && entry->version > 0 ? entry->state : 0;
     pt_local_report_put_text(t->w, pt_report_string(l->text));
@@ -235,7 +238,7 @@ static void note_seen(void *context, uint32_t lookup, uint32_t slot, const struc
         put_local_event(t->w, t->what, t->part);
     } else if (state) {
         const struct pt_fact *fact = (const void *)((const char *)entry - offsetof(struct pt_fact, entry));
-        struct pt_local_event from = pt_report_happening(&fact->from);
+        struct pt_local_event from = pt_report_event(&fact->from);
         put_local_event(t->w, &from, part_of(t, lookup, slot, asked, &from));
     }
     if (t->w->full) { /* as if it had not been begun */
@@ -251,7 +254,7 @@ static void put_values(struct pt_thread *self, struct pt_local_report_writer *w,
 {
     uint32_t count = 0;
     size_t at = w->len;
-    uint8_t *marks = pt_pool_take(self, pt_monitor_block->units.count);
+    uint8_t *marks = pt_pool_take(pt_thread_pool(self), pt_monitor_block->units.count);
     pt_local_report_put_number(w, 0);
     for (uint32_t v = 0; marks && v < pt_monitor_block->vars.count; v++) {
         const struct pt_mttl_name *name = pt_mttl_at(pt_monitor_block, vars, struct pt_mttl_name, v);
@@ -261,7 +264,7 @@ static void put_values(struct pt_thread *self, struct pt_local_report_writer *w,
         pt_local_report_put_value(w, values[v]);
         count++;
     }
-    pt_pool_give(self, marks);
+    pt_pool_give(pt_thread_pool(self), marks);
     if (!w->full) {
         uint64_t number = count;
         memcpy(w->bytes + at, &number, sizeof number);
@@ -271,7 +274,7 @@ static void put_values(struct pt_thread *self, struct pt_local_report_writer *w,
 static void note_race(void *context, uint32_t lookup, uint32_t slot, const struct pt_mttl_entry *entry,
                       struct pt_value value)
 {
-    struct telling *t = context;
+    struct explanation *t = context;
     (void)slot, (void)entry;
     if (is_access(pt_mttl_at(pt_monitor_block, lookups, struct pt_mttl_lookup, lookup)) &&
         pt_mttl_races(&t->view->event, value))
@@ -282,12 +285,13 @@ static void note_race(void *context, uint32_t lookup, uint32_t slot, const struc
 static uint32_t find_parts(struct pt_thread *self, const struct pt_mttl_view *view, uint32_t property,
                            struct pt_access *parts)
 {
-    struct telling telling = {.view = view};
+    struct explanation explanation = {.view = view};
     struct pt_value value;
     struct pt_mttl_span both;
     uint32_t count = 0;
-    pt_mttl_explain(pt_monitor_block, view, self->local->memory, self->local->next, property, note_race, &telling);
-    for (uint32_t slot = 0; telling.count && slot < view->known_count; slot++)
+    pt_mttl_explain(pt_monitor_block, view, self->local->monitor->memory, self->local->monitor->next, property,
+                    note_race, &explanation);
+    for (uint32_t slot = 0; explanation.count && slot < view->known_count; slot++)
         for (uint32_t at = 0; count < PT_LOCAL_PARTS && pt_mttl_access_of(pt_monitor_block, view, slot, &value) &&
                               pt_mttl_next_race(&view->event, value, &at, &both);)
             parts[count++] = (struct pt_access){address_in(&both), both.size};
@@ -296,30 +300,35 @@ static uint32_t find_parts(struct pt_thread *self, const struct pt_mttl_view *vi
 
 static void put_violation(struct pt_thread *self, struct pt_local_report_writer *w, uint32_t property,
                           const struct pt_mttl_view *view, const struct pt_local_event *what,
-                          struct pt_new_finding trouble)
+                          struct pt_new_finding finding)
 {
-    struct telling telling = {
-        .w = w, .view = view, .memory = self->local->memory, .what = what, .trouble = trouble, .state = self->states};
+    struct explanation explanation = {.w = w,
+                                      .view = view,
+                                      .memory = self->local->monitor->memory,
+                                      .what = what,
+                                      .finding = finding,
+                                      .state = self->shadow.states};
     struct pt_access parts[PT_LOCAL_PARTS];
     uint32_t count = what && is_memory(what) ? find_parts(self, view, property, parts) : 0;
     for (uint32_t i = 0; i < count; i++)
-        if (!telling.part.at || parts[i].address < telling.part.at)
-            telling.part.at = parts[i].address;
-    put_local_event(w, what, telling.part);
+        if (!explanation.part.at || parts[i].address < explanation.part.at)
+            explanation.part.at = parts[i].address;
+    put_local_event(w, what, explanation.part);
     put_values(self, w, property, view->values);
     size_t at = w->len;
     pt_local_report_put_number(w, 0);
     if (w->full)
         return;
-    pt_mttl_explain(pt_monitor_block, view, self->local->memory, self->local->next, property, note_seen, &telling);
-    uint64_t number = telling.count;
+    pt_mttl_explain(pt_monitor_block, view, self->local->monitor->memory, self->local->monitor->next, property,
+                    note_seen, &explanation);
+    uint64_t number = explanation.count;
     memcpy(w->bytes + at, &number, sizeof number);
 }
 
 static void put_failure(struct pt_thread *self, struct pt_local_report_writer *w, uint32_t property,
                         const struct pt_local_event *what)
 {
-    const struct pt_mttl_verdict *v = &self->local->verdicts[property];
+    const struct pt_mttl_verdict *v = &self->local->monitor->verdicts[property];
     struct pt_line message = {0}, place = {0};
     pt_line_text(&message, pt_code_result_text((enum pt_code_result)v->result));
     pt_line_text(&message, " in '");
@@ -330,9 +339,9 @@ static void put_failure(struct pt_thread *self, struct pt_local_report_writer *w
     pt_line_text(&message, "'");
     message.text[message.len] = 0;
     pt_line_text(&place, "state ");
-    pt_line_number(&place, self->states);
+    pt_line_number(&place, self->shadow.states);
     pt_line_text(&place, " of ");
-    pt_line_text(&place, pt_monitor_name(self->local->slot));
+    pt_line_text(&place, pt_monitor_name(self->local->monitor->slot));
     if (what && what->site && what->site->file[0]) {
         pt_line_text(&place, ", ");
         pt_line_text(&place, what->site->file);
@@ -344,67 +353,67 @@ static void put_failure(struct pt_thread *self, struct pt_local_report_writer *w
     pt_local_report_put_text(w, place.text);
 }
 
-/* --- telling --- */
+/* --- reporting --- */
 
 /* What a property has come to in this process: by property; the first thing that happens decides. */
 enum { OPEN, IS_VIOLATED, HAS_FAILED };
 
-static void wait_to_print(struct pt_thread *self, struct pt_pending_report *told)
+static void wait_to_print(struct pt_thread *self, struct pt_unprinted *report)
 {
-    struct pt_pending_report **last = &self->told;
+    struct pt_unprinted **last = &self->local->unprinted;
     while (*last)
         last = &(*last)->next;
-    *last = told;
-    self->attention |= PT_ATTEND_VIOLATION;
+    *last = report;
+    self->shadow.attention |= PT_ATTEND_VIOLATION;
 }
 
 static void emit(struct pt_thread *self, const struct pt_mttl_view *view, struct pt_record_local *record,
-                 const char *told)
+                 const char *report)
 {
     struct pt_access parts[PT_LOCAL_PARTS];
-    if (self->full && view && view->event.span_count && record->result <= PT_LOCAL_MORE)
+    if (self->shadow.full && view && view->event.span_count && record->result <= PT_LOCAL_MORE)
         record->parts = find_parts(self, view, record->property, parts);
-    pt_emit_local(self, record, pt_monitor_name(self->local->slot), told, parts);
+    pt_emit_local(self, record, pt_monitor_name(self->local->monitor->slot), report, parts);
 }
 
 /* A failure, or a violation with both sides; NULL without memory. */
-static struct pt_pending_report *put_down(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
-                                          const struct pt_local_event *what, enum pt_local_result result,
-                                          struct pt_new_finding trouble)
+static struct pt_unprinted *put_down(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
+                                     const struct pt_local_event *what, enum pt_local_result result,
+                                     struct pt_new_finding finding)
 {
-    struct pt_pending_report *told = pt_pool_take(self, sizeof *told);
-    if (!told)
+    struct pt_unprinted *report = pt_pool_take(pt_thread_pool(self), sizeof *report);
+    if (!report)
         return NULL;
-    struct pt_local_report_writer w = {.bytes = told->bytes, .room = sizeof told->bytes};
-    *told = (struct pt_pending_report){
-        .property = property, .slot = self->local->slot, .result = result, .state = self->states};
+    struct pt_local_report_writer w = {.bytes = report->bytes, .room = sizeof report->bytes};
+    *report = (struct pt_unprinted){
+        .property = property, .slot = self->local->monitor->slot, .result = result, .state = self->shadow.states};
     if (result == PT_LOCAL_FAILED)
         put_failure(self, &w, property, what);
     else
-        put_violation(self, &w, property, view, what, trouble);
-    told->len = w.len;
-    return told;
+        put_violation(self, &w, property, view, what, finding);
+    report->len = w.len;
+    return report;
 }
 
-/* `told`: what was put down, NULL: nothing more than that it is so. */
+/* `report`: what was put down, NULL: nothing more than that it is so. */
 static void pass_on(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
-                    enum pt_local_result result, struct pt_pending_report *told)
+                    enum pt_local_result result, struct pt_unprinted *report)
 {
     struct pt_record_local record = {.property = property,
                                      .result = result,
-                                     .told = told ? (uint32_t)told->len : 0,
-                                     .from = self->states,
-                                     .to = self->states};
+                                     .told = report ? (uint32_t)report->len : 0,
+                                     .from = self->shadow.states,
+                                     .to = self->shadow.states};
     if (!pt_report_is_observed()) {
-        if (told)
-            wait_to_print(self, told);
+        if (report)
+            wait_to_print(self, report);
         return;
     }
-    emit(self, view, &record, told ? told->bytes : "");
-    pt_pool_give(self, told);
+    emit(self, view, &record, report ? report->bytes : "");
+    pt_pool_give(pt_thread_pool(self), report);
 }
 
-/* False: it has failed before. *ret_first: nothing was told of the property yet. */
+/* False: it has failed before. *ret_first: nothing was reported of the property yet. */
 static bool come_to(uint32_t property, uint8_t fate, bool *ret_first)
 {
     uint8_t before = OPEN;
@@ -418,7 +427,7 @@ static bool is_enough(uint32_t property)
     return !pt_report_is_observed() && atomic_fetch_add(pt_monitor_findings(property), 1) >= PT_FINDINGS_MAX;
 }
 
-/* `begins`: it was not violated in the state before; otherwise the state is told by others. */
+/* `begins`: it was not violated in the state before; otherwise the state is reported by others. */
 static void report_violation(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
                              const struct pt_local_event *what, bool begins)
 {
@@ -439,12 +448,12 @@ static void report_violation(struct pt_thread *self, uint32_t property, const st
         pt_violation_notify(self, pt_report_string(pt_report_property(property)->name));
 }
 
-void pt_report_verdict(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
-                       const struct pt_local_event *what)
+void pt_report_onset(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
+                     const struct pt_local_event *what)
 {
     struct pt_new_finding none = {PT_MTTL_NONE, PT_MTTL_NONE};
     bool first;
-    if (self->local->verdicts[property].kind == PT_MTTL_FAILED) {
+    if (self->local->monitor->verdicts[property].kind == PT_MTTL_FAILED) {
         if (come_to(property, HAS_FAILED, &first) && first)
             pass_on(self, property, view, PT_LOCAL_FAILED, put_down(self, property, view, what, PT_LOCAL_FAILED, none));
     } else if (atomic_load(pt_monitor_fate(property)) != HAS_FAILED) {
@@ -455,8 +464,8 @@ void pt_report_verdict(struct pt_thread *self, uint32_t property, const struct p
 void pt_report_again(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
                      const struct pt_local_event *what)
 {
-    if (self->full)
-        pt_report_states(self, property, view, self->states, self->states);
+    if (self->shadow.full)
+        pt_report_states(self, property, view, self->shadow.states, self->shadow.states);
     if (atomic_load(pt_monitor_fate(property)) != HAS_FAILED && pt_monitor_has_findings())
         report_violation(self, property, view, what, false);
 }
@@ -479,7 +488,7 @@ void pt_report_begun(struct pt_thread *self)
 
 void pt_report_count(struct pt_thread *self)
 {
-    struct pt_record_local record = {.result = PT_LOCAL_STATES, .from = self->states, .to = self->states};
+    struct pt_record_local record = {.result = PT_LOCAL_STATES, .from = self->shadow.states, .to = self->shadow.states};
     if (pt_report_is_observed())
         emit(self, NULL, &record, "");
 }

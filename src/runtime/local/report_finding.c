@@ -1,21 +1,21 @@
 /*
- * Which violations are told: those that show a trouble (core/finding_key.h) which no state of the process has shown
- * before. Numbers of troubles are kept in a table without locks; a full one tells nothing more. In front of it stands a
+ * Which violations are reported: those that show a finding (core/finding_key.h) which no state of the process has shown
+ * before. Keys of findings are kept in a table without locks; a full one takes no more. In front of it stands a
  * table of what was lately looked at, by pointers, so that a race in a loop costs a comparison and no text.
  *
  * Where memory that no property names lies in the program itself or in its libraries, an observer knows which variable
  * it is, and the source, which may go through a pointer, does not: there the address counts too, and the observer
- * sifts. Elements of an array, which are one, are told apart only where a suppression does.
+ * sifts. Elements of an array, which are one, are distinguished only where a suppression does.
  */
 #include <string.h>
 
 #include "core/finding_key.h"
-#include "runtime/sys/log.h"
-#include "runtime/channel/module.h"
 #include "runtime/local/report_impl.h"
+#include "runtime/sys/log.h"
+#include "runtime/sys/module.h"
 
-enum { TOLD = 1 << 13, LATELY = 1 << 9, PROBES = 64, MODULES = 64 };
-static _Atomic uint64_t told[TOLD], lately[LATELY];
+enum { REPORTED = 1 << 13, LATELY = 1 << 9, PROBES = 64, MODULES = 64 };
+static _Atomic uint64_t reported[REPORTED], lately[LATELY];
 static struct {
     uint64_t low, high;
 } modules[MODULES];
@@ -78,7 +78,7 @@ static void put_side(struct side *side, const struct pt_local_event *what)
 static struct pt_local_event other_side(const struct pt_mttl_entry *entry)
 {
     const struct pt_fact *fact = (const void *)((const char *)entry - offsetof(struct pt_fact, entry));
-    return pt_report_happening(&fact->from);
+    return pt_report_event(&fact->from);
 }
 
 static bool matches(const struct search *s, const char *thread, const struct side *side)
@@ -106,7 +106,7 @@ static bool add(uint64_t number)
 {
     for (uint32_t i = 0; i < PROBES; i++) {
         uint64_t there = 0;
-        if (atomic_compare_exchange_strong(&told[(number + i) % TOLD], &there, number))
+        if (atomic_compare_exchange_strong(&reported[(number + i) % REPORTED], &there, number))
             return true;
         if (there == number)
             return false;
@@ -117,13 +117,13 @@ static bool add(uint64_t number)
 static void take(struct search *s, uint64_t number, bool suppressed, uint32_t lookup, uint32_t slot)
 {
     s->found->suppressed &= suppressed;
-    if (suppressed && !pt_report_is_observed()) /* an observer sets it aside itself, and says so */
+    if (suppressed && !pt_report_is_observed()) /* an observer suppresses it itself, and says so */
         return;
     if (s->found->count < PT_FINDINGS_AT_STATE && add(mix(mix(number, s->property), suppressed) | 1))
         s->found->list[s->found->count++] = (struct pt_new_finding){lookup, slot};
 }
 
-/* What pointers tell of it, without its lowest bit. */
+/* What pointers say of it, without its lowest bit. */
 static uint64_t pointers_of(const struct search *s, const struct pt_local_event *from, const char *block, uint32_t slot)
 {
     uint64_t key = mix(mix(mix(s->property + 1, (uintptr_t)s->what->site), s->what->object), (uintptr_t)from->site);
@@ -137,7 +137,7 @@ static void note_finding(void *context, uint32_t lookup, uint32_t slot, const st
                          struct pt_value value)
 {
     struct search *s = context;
-    struct pt_mttl_thread *memory = s->self->local->memory;
+    struct pt_mttl_thread *memory = s->self->local->monitor->memory;
     if (!pt_mttl_is_for_finding(pt_monitor_block, lookup) || slot == s->view->self || !entry || !entry->version ||
         !pt_mttl_is_worth_reporting(pt_monitor_block, s->view, memory, lookup, value))
         return;
@@ -170,8 +170,8 @@ void pt_report_find(struct pt_thread *self, uint32_t property, const struct pt_m
     ret_found->count = 0;
     ret_found->suppressed = true;
     if (what && pt_monitor_has_findings())
-        pt_mttl_explain(pt_monitor_block, view, self->local->memory, self->local->next, property, note_finding,
-                        &search);
+        pt_mttl_explain(pt_monitor_block, view, self->local->monitor->memory, self->local->monitor->next, property,
+                        note_finding, &search);
     if (!search.any) /* only property:NAME is about it */
         take(&search, PT_FINDING_PLAIN, pt_suppressed_any() && matches(&search, "", &nothing), PT_MTTL_NONE,
              PT_MTTL_NONE);

@@ -1,12 +1,14 @@
 /*
  * What threads found out, printed by the program itself where nobody observes, in the words that `portent run` uses
  * (report/local.c). There is no debug information at hand: what has no name is called as the source calls it.
+ *
+ * Guarantee: a report is written in one piece. Cost: only where a property is violated and nobody observes.
  */
 #include <string.h>
 
-#include "runtime/sys/log.h"
-#include "runtime/pool/pool.h"
 #include "runtime/local/report_impl.h"
+#include "runtime/pool/pool.h"
+#include "runtime/sys/log.h"
 
 struct page {
     size_t len;
@@ -96,16 +98,16 @@ static void put_step(struct page *page, const struct pt_local_report_step *step,
     }
 }
 
-static void put_place(struct page *page, const struct pt_pending_report *told, const struct pt_local_report_step *step)
+static void put_place(struct page *page, const struct pt_unprinted *report, const struct pt_local_report_step *step)
 {
-    if (told->state == 0) {
+    if (report->state == 0) {
         put(page, "the initial state of ");
-        put(page, pt_monitor_name(told->slot));
+        put(page, pt_monitor_name(report->slot));
         return;
     }
-    put_step(page, step, pt_monitor_name(told->slot));
+    put_step(page, step, pt_monitor_name(report->slot));
     put(page, ", its event ");
-    put_number(page, told->state);
+    put_number(page, report->state);
 }
 
 static void put_known(struct page *page, struct pt_local_report_reader *r, uint32_t slot, bool *report_header)
@@ -155,15 +157,15 @@ static void put_known(struct page *page, struct pt_local_report_reader *r, uint3
     put(page, ".\n");
 }
 
-static void compose_violation(struct page *page, const struct pt_pending_report *told)
+static void compose_violation(struct page *page, const struct pt_unprinted *report)
 {
-    const struct pt_mttl_property *property = pt_report_property(told->property);
-    struct pt_local_report_reader r = {told->bytes, told->len, false};
+    const struct pt_mttl_property *property = pt_report_property(report->property);
+    struct pt_local_report_reader r = {report->bytes, report->len, false};
     struct pt_local_report_step step = pt_local_report_step(&r);
     put(page, "Property '");
     put(page, pt_report_string(property->name));
     put(page, "' is violated in thread ");
-    put(page, pt_monitor_name(told->slot));
+    put(page, pt_monitor_name(report->slot));
     put(page, ".\n\n  ");
     put(page, pt_report_string(property->file));
     put(page, ":");
@@ -173,7 +175,7 @@ static void compose_violation(struct page *page, const struct pt_pending_report 
     put(page, ": ");
     put(page, pt_report_string(property->text));
     put(page, "\n\n  First in ");
-    put_place(page, told, &step);
+    put_place(page, report, &step);
     put(page, ".");
     uint64_t values = pt_local_report_number(&r);
     for (uint64_t i = 0; i < values && !r.bad; i++) {
@@ -187,20 +189,20 @@ static void compose_violation(struct page *page, const struct pt_pending_report 
     uint64_t known = pt_local_report_number(&r);
     bool header = false;
     for (uint64_t i = 0; i < known && !r.bad; i++)
-        put_known(page, &r, told->slot, &header);
+        put_known(page, &r, report->slot, &header);
     put(page, "SUMMARY: portent: observed violation of '");
     put(page, pt_report_string(property->name));
     put(page, "' at ");
-    put_place(page, told, &step);
+    put_place(page, report, &step);
     put(page, "\n");
 }
 
-static void compose_failure(struct page *page, const struct pt_pending_report *told)
+static void compose_failure(struct page *page, const struct pt_unprinted *report)
 {
-    struct pt_local_report_reader r = {told->bytes, told->len, false};
+    struct pt_local_report_reader r = {report->bytes, report->len, false};
     const char *message = pt_local_report_text(&r), *place = pt_local_report_text(&r);
     put(page, "Property '");
-    put(page, pt_report_string(pt_report_property(told->property)->name));
+    put(page, pt_report_string(pt_report_property(report->property)->name));
     put(page, "' cannot be evaluated: ");
     put(page, message);
     put(page, " (");
@@ -210,19 +212,19 @@ static void compose_failure(struct page *page, const struct pt_pending_report *t
 
 void pt_report_print(struct pt_thread *self)
 {
-    while (self->told) {
-        struct pt_pending_report *told = self->told;
-        struct page *page = pt_pool_take(self, sizeof *page);
-        self->told = told->next;
+    while (self->local->unprinted) {
+        struct pt_unprinted *report = self->local->unprinted;
+        struct page *page = pt_pool_take(pt_thread_pool(self), sizeof *page);
+        self->local->unprinted = report->next;
         if (page) {
             page->len = 0;
-            if (told->result == PT_LOCAL_FAILED)
-                compose_failure(page, told);
+            if (report->result == PT_LOCAL_FAILED)
+                compose_failure(page, report);
             else
-                compose_violation(page, told);
+                compose_violation(page, report);
             pt_log_write(page->text, page->len);
         }
-        pt_pool_give(self, page);
-        pt_pool_give(self, told);
+        pt_pool_give(pt_thread_pool(self), page);
+        pt_pool_give(pt_thread_pool(self), report);
     }
 }

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "core/suppress.h"
-#include "runtime/sys/log.h"
 #include "runtime/local/monitor.h"
+#include "runtime/sys/log.h"
 #include "runtime/sys/options.h"
 #include "runtime/sys/sys.h"
 

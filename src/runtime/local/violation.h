@@ -9,12 +9,12 @@
 
 /*
  * This thread has violated the property, whose name lives for ever. The program's functions are called in this thread,
- * in the order they were given: at once, or, inside the runtime, when the thread leaves it and holds nothing any more.
- * Then, with halt_on_error, the program ends with status `exitcode`. A violation while such a function runs is counted
- * and calls nothing, since recovery that violates would never end.
+ * in the order they were given: at once, or, inside the runtime, when the thread leaves it and has nothing locked any
+ * more. Then, with halt_on_error, the program ends with status `exitcode`. A violation while such a function runs is
+ * counted and calls nothing, since recovery that violates would never end.
  */
 void pt_violation_notify(struct pt_thread *self, const char *property);
-/* Calls what was put off (pt_thread_attend). */
+/* Calls what was deferred (pt_thread_attend). */
 void pt_violation_attend(struct pt_thread *self);
 /* The program ends: if there were violations, with status `exitcode`, as ThreadSanitizer does. */
 void pt_violation_finish(void);

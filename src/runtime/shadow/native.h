@@ -1,5 +1,5 @@
 /*
- * The processor's atomic operations, for access.c. They are performed as such even though the granule is held: code
+ * The processor's atomic operations, for access.c. They are performed as such even though the granule is locked: code
  * that is not instrumented sees the same memory. The strongest order is always right; only a store gains from a weaker
  * one, and it may have it, since the granule's lock is no weaker than release.
  */

@@ -1,9 +1,12 @@
 /*
  * Shadow memory: one 64-bit word for each 8-byte granule of the program's memory.
  *
- *   bits  0-26  A: the clock of its accesses      bits 54-61  which bytes A and W are about; the others were never
- * accessed bits 27-53  W: the clock of its writes        bit 62      fine: A is the number of a struct pt_fine bit 63
- * held
+ *     bits    what
+ *      0-26   A: the clock of its accesses; in a fine granule the number of its record (struct pt_fine)
+ *     27-53   W: the clock of its writes
+ *     54-61   which bytes A and W are about; the others were never accessed
+ *     62      fine: the bytes have different clocks
+ *     63      locked: one thread works on it
  *
  * The bytes of one granule may be different variables. The word can tell as long as all bytes in use have the same
  * clocks; else the granule goes fine, with clocks for each byte, and back as soon as they agree again. Granules of
@@ -21,8 +24,8 @@
 #include <stdint.h>
 
 #include "runtime/clock/clock.h"
+#include "runtime/shadow/self.h"
 #include "runtime/sys/sys.h"
-#include "runtime/thread/thread.h"
 
 #define PT_SHADOW_CLOCK  ((UINT64_C(1) << PT_CLOCK_BITS) - 1)
 #define PT_SHADOW_CLOCKS ((UINT64_C(1) << (2 * PT_CLOCK_BITS)) - 1) /* A and W */
@@ -33,11 +36,11 @@ enum { PT_SHADOW_WRITE_AT = PT_CLOCK_BITS, PT_SHADOW_BYTES_AT = 54, PT_ADDRESS_B
 
 typedef _Atomic uint64_t pt_shadow_word;
 
-struct pt_leaf {
+struct pt_shadow_leaf {
     _Atomic uint64_t
         used[8]; /* one bit per 4 KiB of program memory that has a word other than 0; pages are cleared by it */
     pt_shadow_word words[1 << (PT_LEAF_BITS - 3)];
-    uint8_t lives[1 << (PT_LEAF_BITS - 3)]; /* how often what is known of the granule has ended; its holder's */
+    uint8_t lives[1 << (PT_LEAF_BITS - 3)]; /* how often what is known of the granule has ended; the locker's */
 };
 
 struct pt_fine {
@@ -48,12 +51,12 @@ struct pt_fine {
     uint8_t bytes;    /* ... of these bytes; 0: it is not for readings */
 };
 
-extern struct pt_leaf *_Atomic *pt_leaves;
+extern struct pt_shadow_leaf *_Atomic *pt_leaves;
 extern struct pt_fine *pt_fines;
 extern bool pt_shadow_counts_lives; /* set before main */
 
 bool pt_shadow_start(void);
-struct pt_leaf *pt_shadow_make_leaf(uintptr_t address);
+struct pt_shadow_leaf *pt_shadow_make_leaf(uintptr_t address);
 
 static inline uint64_t pt_shadow_pack(pt_clock_id access, pt_clock_id write, unsigned bytes)
 {
@@ -86,7 +89,7 @@ static inline bool pt_address_ok(uintptr_t address)
 static inline pt_shadow_word *pt_shadow_peek(uintptr_t address)
 {
     /* acquire: partner of the exchange that publishes a new leaf */
-    struct pt_leaf *leaf = atomic_load_explicit(&pt_leaves[address >> PT_LEAF_BITS], memory_order_acquire);
+    struct pt_shadow_leaf *leaf = atomic_load_explicit(&pt_leaves[address >> PT_LEAF_BITS], memory_order_acquire);
     return leaf ? &leaf->words[(address & ((1u << PT_LEAF_BITS) - 1)) >> 3] : NULL;
 }
 
@@ -102,24 +105,24 @@ static inline pt_shadow_word *pt_shadow_word_of(uintptr_t address)
     pt_shadow_word *word = pt_shadow_peek(address);
     if (__builtin_expect(word != NULL, 1))
         return word;
-    struct pt_leaf *leaf = pt_shadow_make_leaf(address);
+    struct pt_shadow_leaf *leaf = pt_shadow_make_leaf(address);
     return leaf ? &leaf->words[(address & ((1u << PT_LEAF_BITS) - 1)) >> 3] : NULL;
 }
 
-/* Which of the variables that have been there one after the other a held granule belongs to; modulo 256. */
+/* Which of the variables that have been there one after the other a locked granule belongs to; modulo 256. */
 static inline unsigned pt_shadow_life(uintptr_t address)
 {
-    const struct pt_leaf *leaf = atomic_load_explicit(&pt_leaves[address >> PT_LEAF_BITS], memory_order_acquire);
+    const struct pt_shadow_leaf *leaf = atomic_load_explicit(&pt_leaves[address >> PT_LEAF_BITS], memory_order_acquire);
     return leaf ? leaf->lives[(address & ((1u << PT_LEAF_BITS) - 1)) >> 3] : 0;
 }
 
-/* Holds a granule; the word as it was. */
+/* Locks a granule; the word as it was. */
 static inline uint64_t pt_granule_lock(pt_shadow_word *word)
 {
     unsigned turn = 0;
     uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
     for (;;) {
-        /* acquire: partner of the release store by which the last holder let go */
+        /* acquire: partner of the release store that unlocked it last */
         if (!(seen & PT_SHADOW_LOCKED) &&
             atomic_compare_exchange_weak_explicit(word, &seen, seen | PT_SHADOW_LOCKED, memory_order_acquire,
                                                   memory_order_relaxed))
@@ -139,25 +142,27 @@ static inline unsigned pt_bytes_at(uintptr_t address, unsigned size)
 }
 
 /*
- * Algorithm A on the bytes of a held granule. The first two take clocks into the thread's; when all granules of the
- * access have been asked, the next two put the thread's clock into the granule and give the word to let go with.
+ * Algorithm A on the bytes of a locked granule. The first two take clocks into the thread's; when all granules of the
+ * access have been asked, the next two put the thread's clock into the granule and give the word to unlock it with.
  */
-void pt_granule_before_read(struct pt_thread *self, uint64_t word, unsigned bytes);
-void pt_granule_before_write(struct pt_thread *self, uint64_t word, unsigned bytes);
-uint64_t pt_granule_after_read(struct pt_thread *self, uintptr_t address, uint64_t word, unsigned bytes);
-uint64_t pt_granule_after_write(struct pt_thread *self, uintptr_t address, uint64_t word, unsigned bytes);
+void pt_granule_before_read(struct pt_shadow_self *self, uint64_t word, unsigned bytes);
+void pt_granule_before_write(struct pt_shadow_self *self, uint64_t word, unsigned bytes);
+uint64_t pt_granule_after_read(struct pt_shadow_self *self, uintptr_t address, uint64_t word, unsigned bytes);
+uint64_t pt_granule_after_write(struct pt_shadow_self *self, uintptr_t address, uint64_t word, unsigned bytes);
 
-/* The thread has found its clock between these: remembers it, and holds them so that the numbers keep their meaning. */
-void pt_granule_note_between(struct pt_thread *self, uint64_t word);
-void pt_granule_drop_between(struct pt_thread *self);
+/* The thread has found its clock between these: remembers it, with references so that the numbers keep their meaning.
+ */
+void pt_granule_note_between(struct pt_shadow_self *self, uint64_t word);
+void pt_granule_drop_between(struct pt_shadow_self *self);
 
-/* Makes a held granule fine, for good: a watched variable lies there. Its record is NULL when there is no more room. */
-struct pt_fine *pt_granule_make_fine(struct pt_thread *self, uintptr_t address, uint64_t *word);
+/* Makes a locked granule fine, for good: a watched variable lies there. Its record is NULL when there is no more room.
+ */
+struct pt_fine *pt_granule_make_fine(struct pt_shadow_self *self, uintptr_t address, uint64_t *word);
 
 /* Whether there may be something to clear between. */
 bool pt_shadow_any(uintptr_t from, uintptr_t to);
 /* Ends the lives of all variables in [from, to). With `keep` the thread's clock takes what was written there; true if
  * there was anything. */
-bool pt_shadow_clear(struct pt_thread *self, uintptr_t from, uintptr_t to, bool keep);
+bool pt_shadow_clear(struct pt_shadow_self *self, uintptr_t from, uintptr_t to, bool keep);
 
 #endif

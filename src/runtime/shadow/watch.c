@@ -1,12 +1,14 @@
-/* Finding and marking watched variables. */
+/*
+ * The table of watched variables, and the lists of them that hang on granules.
+ *
+ * Guarantee: whoever has locked a granule sees all variables that are watched in it. Cost: a variable is in as many
+ * lists as it has granules; an access of a granule without one pays nothing.
+ */
 #include "runtime/shadow/watch.h"
 
 #include <string.h>
 
-#include "runtime/channel/emit.h"
-#include "runtime/channel/module.h"
-#include "runtime/local/monitor.h"
-#include "runtime/local/embedded.h"
+#include "runtime/sys/module.h"
 #include "runtime/sys/sys.h"
 
 enum { WATCH_BITS = 22, NODE_BITS = 26, CHUNK = 1 << 18 };
@@ -15,14 +17,14 @@ struct pt_watched *pt_watched;
 struct pt_watch_node *pt_watch_nodes;
 
 static const struct pt_config *config;
-static struct pt_spin lock; /* for the tables below; granules are held after it, never the other way round */
+static struct pt_spin lock; /* for the tables below; granules are locked after it, never the other way round */
 static uint32_t watched_count, node_count = 1;
 static unsigned char *chunk;
 static size_t chunk_left;
 
 bool pt_watch_start(void)
 {
-    config = (const void *)((const char *)pt_channel + pt_channel->config_offset);
+    config = pt_runtime_config();
     watched_count = config->watch_count;
     pt_watched = pt_sys_reserve(sizeof *pt_watched << WATCH_BITS);
     pt_watch_nodes = pt_sys_reserve(sizeof *pt_watch_nodes << NODE_BITS);
@@ -45,8 +47,8 @@ static unsigned char *keep_room(size_t bytes)
     return room;
 }
 
-/* Puts the variable into the lists of its granules and records its value now. All its granules are held meanwhile. */
-static void mark(struct pt_thread *self, uint32_t object)
+/* Puts the variable into the lists of its granules and records its value now. All its granules are locked meanwhile. */
+static void mark(struct pt_shadow_self *self, uint32_t object)
 {
     struct pt_watched *watched = &pt_watched[object];
     uintptr_t low = watched->address & ~(uintptr_t)7, end = watched->address + watched->size;
@@ -57,13 +59,13 @@ static void mark(struct pt_thread *self, uint32_t object)
         pt_runtime_give_up();
         return;
     }
-    uintptr_t held = low;
-    for (; held < end; held += 8) {
-        pt_shadow_word *word = pt_shadow_word_of(held);
+    uintptr_t locked = low;
+    for (; locked < end; locked += 8) {
+        pt_shadow_word *word = pt_shadow_word_of(locked);
         if (!word)
             break;
         uint64_t seen = pt_granule_lock(word);
-        struct pt_fine *fine = pt_granule_make_fine(self, held, &seen);
+        struct pt_fine *fine = pt_granule_make_fine(self, locked, &seen);
         if (fine) {
             pt_watch_nodes[node_count] = (struct pt_watch_node){object, fine->watch};
             fine->watch = node_count++;
@@ -71,32 +73,36 @@ static void mark(struct pt_thread *self, uint32_t object)
         atomic_store_explicit(word, seen | PT_SHADOW_LOCKED, memory_order_relaxed);
     }
     memcpy(watched->last, (const void *)watched->address, watched->size);
-    pt_emit_value(self, PT_RECORD_INIT, object, NULL, watched->last, watched->size);
-    for (uintptr_t granule = low; granule < held; granule += 8) {
+    pt_shadow_hooks.initial(self, object);
+    for (uintptr_t granule = low; granule < locked; granule += 8) {
         pt_shadow_word *word = pt_shadow_peek(granule);
         pt_granule_unlock(word, atomic_load_explicit(word, memory_order_relaxed) & ~PT_SHADOW_LOCKED);
     }
 }
 
-void pt_watch_resolve(struct pt_thread *self)
+bool pt_watch_is_placed(uint32_t object)
 {
-    const struct pt_watch *watches = (const void *)((const char *)config + config->watches);
     pt_spin_lock(&lock);
-    for (uint32_t i = 0; i < config->watch_count; i++) {
-        uint64_t base;
-        const char *module = watches[i].module ? (const char *)config + watches[i].module : "";
-        if (pt_watched[i].address || !watches[i].size || !pt_module_find(module, &base) ||
-            pt_embedded_is_other(module) || !pt_module_covers(base + watches[i].offset, watches[i].size))
-            continue;
-        pt_watched[i].address = base + watches[i].offset;
-        pt_watched[i].size = watches[i].size;
-        pt_watched[i].bit_offset = watches[i].bit_offset;
-        pt_watched[i].bit_size = watches[i].bit_size;
-        pt_watched[i].type = watches[i].type;
-        pt_watched[i].quiet = watches[i].quiet;
-        pt_watched[i].local = watches[i].local;
-        pt_watched[i].name = (const char *)config + watches[i].name;
-        mark(self, i);
+    bool placed = pt_watched[object].address != 0;
+    pt_spin_unlock(&lock);
+    return placed;
+}
+
+void pt_watch_place(struct pt_shadow_self *self, uint32_t object, uintptr_t address)
+{
+    const struct pt_watch *watch = (const struct pt_watch *)((const char *)config + config->watches) + object;
+    struct pt_watched *watched = &pt_watched[object];
+    pt_spin_lock(&lock);
+    if (!watched->address) {
+        watched->address = address;
+        watched->size = watch->size;
+        watched->bit_offset = watch->bit_offset;
+        watched->bit_size = watch->bit_size;
+        watched->type = watch->type;
+        watched->quiet = watch->quiet;
+        watched->local = watch->local;
+        watched->name = (const char *)config + watch->name;
+        mark(self, object);
     }
     pt_spin_unlock(&lock);
 }
@@ -149,19 +155,18 @@ static void compose(char *out, size_t room, const char *name, uint32_t ordinal)
     out[length] = 0;
 }
 
-void pt_watch_add(struct pt_thread *self, uintptr_t address, uint32_t size, uint32_t type, const char *name)
+void pt_watch_add(struct pt_shadow_self *self, uintptr_t address, uint32_t size, uint32_t type, const char *name)
 {
     char full[512];
     pt_spin_lock(&lock);
     if (!(watched_count >> WATCH_BITS)) {
         uint32_t object = watched_count++;
         compose(full, sizeof full, name, next_ordinal(name));
-        pt_emit_watch(self, object, type, size, full);
         pt_watched[object].address = address;
         pt_watched[object].size = size;
         pt_watched[object].type = type;
-        pt_watched[object].local = pt_monitor_on ? pt_monitor_variable(full) : 0;
         pt_watched[object].name = keep_text(full);
+        pt_shadow_hooks.watch(self, object);
         mark(self, object);
         atomic_store_explicit(&pt_active, true, memory_order_seq_cst);
     } else {

@@ -1,7 +1,7 @@
 /*
  * The watched variables: where they lie in memory, and which granules they touch. Granules of watched variables are
  * fine, and their record heads a list of the variables in them. All of it is read and changed only while those granules
- * are held.
+ * are locked.
  */
 #ifndef PT_RUNTIME_SHADOW_WATCH_H
 #define PT_RUNTIME_SHADOW_WATCH_H
@@ -31,14 +31,15 @@ extern struct pt_watched *pt_watched;        /* by object number */
 extern struct pt_watch_node *pt_watch_nodes; /* 0 is the end of a list */
 
 bool pt_watch_start(void);
-/* Finds the configured variables of all modules that are loaded and not yet found, and records their initial values. */
-void pt_watch_resolve(struct pt_thread *self);
+/* A variable of the configuration, by its number there: whether it is known where it lies, and that it lies here. */
+bool pt_watch_is_placed(uint32_t object);
+void pt_watch_place(struct pt_shadow_self *self, uint32_t object, uintptr_t address);
 /* portent_watch: a new object under this name. */
-void pt_watch_add(struct pt_thread *self, uintptr_t address, uint32_t size, uint32_t type, const char *name);
-/* Every variable that is watched now and has a value. For the sender of events, which reads values without holding
+void pt_watch_add(struct pt_shadow_self *self, uintptr_t address, uint32_t size, uint32_t type, const char *name);
+/* Every variable that is watched now and has a value. For the sender of events, which reads values without locking
  * their granules: one that is being written may be caught halfway, as by any debugger. */
 void pt_watch_each(void (*visit)(void *context, uint32_t object, const struct pt_watched *watched), void *context);
-/* The memory of these bytes of a held granule is given back: variables there are watched no more. */
+/* The memory of these bytes of a locked granule is given back: variables there are watched no more. */
 void pt_watch_end(uintptr_t granule, struct pt_fine *fine, unsigned bytes);
 const char *pt_watch_name(uint32_t object);
 /* Number of a relevant user event, or -1. */

@@ -2,6 +2,8 @@
  * Where the program listens: events=unix:PATH or events=tcp:HOST:PORT. A socket file that a dead program left behind is
  * replaced; one at which somebody listens, and any other file, is not. TCP is for loopback addresses, unless events_any
  * says otherwise.
+ *
+ * Guarantee: whatever cannot be served is refused with one sentence, and the program runs on. Cost: at the start only.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -10,9 +12,9 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include "runtime/stream/impl.h"
 #include "runtime/sys/log.h"
 #include "runtime/sys/options.h"
-#include "runtime/stream/impl.h"
 
 enum { BACKLOG = 128 };
 

@@ -6,6 +6,9 @@
  * Numbers up to `limit` have all been taken; if no thread is in flight below a number, and it still is in no buffer, it
  * never will be (stream/impl.h). So losses are exact and stand where the events are missing. Events that were only
  * counted (PT_STREAM_COUNT) have no number of their own: `shift` moves the numbers of the stream past them.
+ *
+ * Guarantee: events leave in the order of their numbers, each once, and what is missing is counted. Cost: linear in the
+ * events, and in the number of threads for each round.
  */
 #include <string.h>
 
@@ -54,7 +57,7 @@ uint32_t pt_send_state_object(uint64_t state, uint64_t object)
 }
 
 /* What a later reader's snapshot will say. */
-static void follow(struct pt_known *self, const struct pt_wire_event *event)
+static void follow(struct pt_stream_peer *self, const struct pt_wire_event *event)
 {
     switch (event->op) {
     case PT_WIRE_OP_STATE:
@@ -124,10 +127,10 @@ static struct pt_wire_event translate(const struct pt_raw *raw, const unsigned c
     if (raw->op == PT_WIRE_OP_STATE) {
         event.extra = pt_send_state_object(raw->object, raw->extra);
     } else if (raw->op == PT_WIRE_OP_CONTENDED) {
-        const struct pt_known *owner = pt_names_by_tid((uint32_t)raw->extra);
+        const struct pt_stream_peer *owner = pt_names_by_tid((uint32_t)raw->extra);
         event.extra = owner ? owner->number : PT_WIRE_NONE;
     }
-    struct pt_known *self = pt_names_thread(raw->thread);
+    struct pt_stream_peer *self = pt_names_thread(raw->thread);
     event.thread = self->number;
     follow(self, &event);
     return event;
@@ -209,7 +212,7 @@ bool pt_send_farewell(void)
     bool done = true;
     struct pt_wire_clock clock = clock_frame(PT_WIRE_BYE);
     for (unsigned i = 0; i < PT_READERS_MAX; i++) {
-        struct pt_reader *reader = &pt_readers[i];
+        struct pt_stream_reader *reader = &pt_readers[i];
         if (reader->fd >= 0 && !reader->dismissed) {
             pt_reader_put(reader, &out.frame, clock.number, clock.number, clock.time);
             reader->dismissed = !reader->full;

@@ -1,4 +1,4 @@
-/* What a reader is told first: the states of the threads, the locks they are known to hold, and the values of watched
+/* What a reader gets first: the states of the threads, the locks they are known to hold, and the values of watched
  * variables. What does not fit into one frame is left out. */
 #include <string.h>
 
@@ -14,7 +14,7 @@ static bool has_room(const struct snapshot *snapshot, size_t bytes)
     return snapshot->frame->len + bytes <= snapshot->frame->cap - 8;
 }
 
-static void add_thread(void *context, struct pt_known *known)
+static void add_thread(void *context, struct pt_stream_peer *known)
 {
     struct snapshot *snapshot = context;
     if (!has_room(snapshot, (known->lock_count + 1) * sizeof(struct pt_wire_event)))

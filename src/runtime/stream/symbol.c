@@ -2,12 +2,15 @@
  * Names for addresses, from the symbol tables of the program and its libraries. Modules are listed by threads of the
  * program (dl_iterate_phdr takes a lock of the loader); the tables are read when the sender first needs one, into
  * memory of our own: a mapped file that somebody truncates would be the program's death.
+ *
+ * Guarantee: an address that no table names is given as a number. Cost: a module's table is read once; finding a symbol
+ * is linear in it, and done once for each object.
  */
 #include <elf.h>
 #include <string.h>
 
-#include "runtime/channel/module.h"
 #include "runtime/stream/impl.h"
+#include "runtime/sys/module.h"
 
 enum { MODULES = 256, PATH = 400, TABLE_MOST = 256 << 20 };
 

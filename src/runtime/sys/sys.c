@@ -1,6 +1,8 @@
 /*
  * Kernel access of the runtime, in one place. System calls are made directly: libc's wrappers set errno, and some of
  * them are cancellation points or are interposed by this very library.
+ *
+ * Guarantee: no call here touches errno, allocates, or is a cancellation point. Cost: that of the system call.
  */
 #include "runtime/sys/sys.h"
 

@@ -68,7 +68,7 @@ const char *pt_sys_getenv(const char *name);
 
 /* A lock for short sections that no signal handler of the program can enter (see signal.c). */
 struct pt_spin {
-    _Atomic uint32_t held;
+    _Atomic uint32_t locked;
 };
 /* One step of waiting for another thread: first the processor's pause, later the scheduler's. */
 static inline void pt_sys_pause(unsigned *turn)
@@ -82,12 +82,12 @@ static inline void pt_spin_lock(struct pt_spin *lock)
 {
     unsigned turn = 0;
     /* acquire: partner of the release in pt_spin_unlock */
-    while (atomic_exchange_explicit(&lock->held, 1, memory_order_acquire))
+    while (atomic_exchange_explicit(&lock->locked, 1, memory_order_acquire))
         pt_sys_pause(&turn);
 }
 static inline void pt_spin_unlock(struct pt_spin *lock)
 {
-    atomic_store_explicit(&lock->held, 0, memory_order_release);
+    atomic_store_explicit(&lock->locked, 0, memory_order_release);
 }
 
 /* A line that will be written soon. (__builtin_prefetch would fetch it for reading.) A no-operation where there is no

@@ -1,5 +1,10 @@
-/* Loaded modules, through dl_iterate_phdr, which neither allocates nor needs our own tables. */
-#include "runtime/channel/module.h"
+/*
+ * Loaded modules, through dl_iterate_phdr, which neither allocates nor needs our own tables.
+ *
+ * Guarantee: what is answered was true when it was asked; libraries that are opened while observed stay. Cost: linear
+ * in the number of modules, under a lock of the loader.
+ */
+#include "runtime/sys/module.h"
 
 #include <elf.h>
 #include <link.h>
