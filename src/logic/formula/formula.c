@@ -62,6 +62,31 @@ pt_formula pt_formula_binary(struct pt_fpool *pool, enum pt_fop op, pt_formula a
                                           .b = b});
 }
 
+void pt_formula_largest(const struct pt_fpool *pool, pt_formula root, bool past, pt_formula **list, uint32_t *count,
+                        size_t *cap)
+{
+    pt_formula *stack = NULL;
+    size_t len = 0, stack_cap = 0;
+    bool *visited = pt_xcalloc(pool->count, sizeof *visited);
+    PT_PUSH(stack, len, stack_cap, root);
+    while (len) {
+        pt_formula f = stack[--len];
+        const struct pt_fnode *n = &pool->nodes[f];
+        if (visited[f])
+            continue;
+        visited[f] = true;
+        if (!n->has_future && (past || !n->has_past)) {
+            PT_PUSH(*list, *count, *cap, f);
+            continue;
+        }
+        if (pt_fop_is_binary(n->op))
+            PT_PUSH(stack, len, stack_cap, n->b);
+        PT_PUSH(stack, len, stack_cap, n->a);
+    }
+    free(stack);
+    free(visited);
+}
+
 /*
  * Per operator: the text before, between and after the operands, how tightly the whole binds and how tightly each
  * operand must; a text that binds less than its place asks for is bracketed. The implication and the temporal operators

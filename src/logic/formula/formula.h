@@ -82,6 +82,10 @@ static inline bool pt_fop_is_binary(enum pt_fop op)
         return false;
     }
 }
+/* Appends the largest subformulas of `root` without future operators, and unless `past` without past ones, from left to
+ * right, each once, to the list. */
+void pt_formula_largest(const struct pt_fpool *pool, pt_formula root, bool past, pt_formula **list, uint32_t *count,
+                        size_t *cap);
 /* In the property language's own words, with as few parentheses as it needs; proposition i prints as names[i]. */
 void pt_formula_print(const struct pt_fpool *pool, pt_formula f, const char *const *names, struct pt_buf *buf);
 

@@ -101,31 +101,6 @@ static void list_formula(struct listing *l, pt_formula f, uint32_t depth)
         list_formula(l, n->b, depth + 1);
 }
 
-/* The largest future-free subformulas: what the past machine must value. */
-static void add_roots(const struct pt_fpool *pool, pt_formula formula, pt_formula **roots, uint32_t *count, size_t *cap)
-{
-    pt_formula *stack = NULL;
-    size_t len = 0, stack_cap = 0;
-    bool *visited = pt_xcalloc(pool->count, sizeof *visited);
-    PT_PUSH(stack, len, stack_cap, formula);
-    while (len) {
-        pt_formula f = stack[--len];
-        const struct pt_fnode *n = &pool->nodes[f];
-        if (visited[f])
-            continue;
-        visited[f] = true;
-        if (!n->has_future) {
-            PT_PUSH(*roots, *count, *cap, f);
-            continue;
-        }
-        PT_PUSH(stack, len, stack_cap, n->a);
-        if (pt_fop_is_binary(n->op))
-            PT_PUSH(stack, len, stack_cap, n->b);
-    }
-    free(stack);
-    free(visited);
-}
-
 /* Marks what the listed formulas' values are made of, down to where the past machine takes over. */
 static void mark_needed(struct listing *l)
 {
@@ -207,7 +182,7 @@ uint32_t pt_monitor_explain(const struct pt_monitor *monitor, const pt_letter *l
         if (written_size(&p->pool, shown[i]) > MAX_SIZE)
             shown_count = 0; /* nobody would read it */
     for (uint32_t i = 0; i < shown_count; i++)
-        add_roots(&p->pool, shown[i], &roots, &root_count, &root_cap);
+        pt_formula_largest(&p->pool, shown[i], true, &roots, &root_count, &root_cap);
     struct listing l = {.property = p};
     struct pt_err err;
     if (pt_past_init(&l.past, &p->pool, roots, root_count, &err) == PT_OK) {

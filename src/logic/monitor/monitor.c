@@ -29,28 +29,14 @@ static bool seen_before(pt_formula *list, uint32_t count, pt_formula f)
 /* Collects the largest propositional subformulas of `root`, left to right, each once. */
 static void collect_pieces(struct pt_monitor *m, pt_formula root)
 {
-    const struct pt_fpool *pool = &m->property->pool;
-    size_t len = 0, cap = 0, piece_cap = m->piece_count;
-    pt_formula *stack = NULL;
-    bool *visited = pt_xcalloc(pool->count, sizeof *visited);
-    PT_PUSH(stack, len, cap, root);
-    while (len) {
-        pt_formula f = stack[--len];
-        const struct pt_fnode *n = &pool->nodes[f];
-        if (visited[f])
-            continue;
-        visited[f] = true;
-        if (!n->has_future && !n->has_past) {
-            if (!seen_before(m->pieces, m->piece_count, f))
-                PT_PUSH(m->pieces, m->piece_count, piece_cap, f);
-            continue;
-        }
-        if (pt_fop_is_binary(n->op))
-            PT_PUSH(stack, len, cap, n->b);
-        PT_PUSH(stack, len, cap, n->a);
-    }
-    free(stack);
-    free(visited);
+    pt_formula *found = NULL;
+    uint32_t count = 0;
+    size_t cap = 0, piece_cap = m->piece_count;
+    pt_formula_largest(&m->property->pool, root, false, &found, &count, &cap);
+    for (uint32_t i = 0; i < count; i++)
+        if (!seen_before(m->pieces, m->piece_count, found[i]))
+            PT_PUSH(m->pieces, m->piece_count, piece_cap, found[i]);
+    free(found);
 }
 
 static void collect_all_pieces(struct pt_monitor *m)
