@@ -125,9 +125,9 @@ struct pt_record_watch {
 enum { PT_LOCAL_PARTS = 32 };
 enum pt_local_result {
     PT_LOCAL_VIOLATED,
-    PT_LOCAL_MORE, /* a state that is told otherwise shows another trouble */
+    PT_LOCAL_MORE, /* a state that was reported before shows another finding */
     PT_LOCAL_FAILED,
-    PT_LOCAL_BEGUN, /* the thread runs, and has more to tell until it says ... */
+    PT_LOCAL_BEGUN, /* the thread runs, and has more to report until it says ... */
     PT_LOCAL_STATES /* ... how many states it has had: that was all */
 };
 struct pt_record_local {
@@ -135,7 +135,7 @@ struct pt_record_local {
     uint32_t property; /* of the block */
     uint32_t thread;
     uint32_t result; /* enum pt_local_result */
-    uint32_t told;   /* bytes of it */
+    uint32_t report; /* bytes of it */
     uint64_t from, to;
     uint32_t parts; /* of an access of several variables: about those in so many parts of the memory; 0: about all */
     uint32_t unused;

@@ -1,10 +1,10 @@
 /*
- * When two violations of a decentralised property are the same trouble. A property with race_free or atomic_block
- * stands for many: each race, and each block that is disturbed, is told once, and people decide about each by itself. A
- * race is known by its two sides, whichever came second: the place in the source and what was accessed there, elements
- * of an array being one and memory without a name too; a disturbed block by its name and those of the two threads,
- * `worker#2` counting as `worker`. All else that makes a property false is one trouble. What people have set aside is
- * told apart: a race that they know of in one thread does not hide the same one in another.
+ * When two violations of a decentralised property are the same finding. A property with race_free or atomic_block
+ * stands for many: each race, and each block that is disturbed, is reported once, and people decide about each by
+ * itself. A race is known by its two sides, whichever came second: the place in the source and what was accessed there,
+ * elements of an array being one and memory without a name too; a disturbed block by its name and those of the two
+ * threads, `worker#2` counting as `worker`. All else that makes a property false is one finding. What people have
+ * suppressed is kept apart: a race that they know of in one thread does not hide the same one in another.
  */
 #ifndef PT_CORE_FINDING_KEY_H
 #define PT_CORE_FINDING_KEY_H
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 enum {
-    PT_FINDINGS_MAX = 256,     /* of a property that are told beside the first one; others are counted */
+    PT_FINDINGS_MAX = 256,     /* of a property that are reported beside the first one; others are counted */
     PT_FINDINGS_AT_STATE = 16, /* that are looked at in one state */
 };
 #define PT_FINDING_PLAIN UINT64_C(1) /* false, and neither by a race nor by a block */
@@ -20,7 +20,7 @@ enum {
 struct pt_finding_side {
     const char *place, *object;
 };
-/* Never 0; that it is PT_FINDING_PLAIN is as unlikely as that two troubles have one number. */
+/* Never 0; that it is PT_FINDING_PLAIN is as unlikely as that two findings have one number. */
 uint64_t pt_finding_key_race(struct pt_finding_side one, struct pt_finding_side other);
 uint64_t pt_finding_key_block(const char *block, const char *thread, const char *other);
 /* The next character of a variable's name that counts: numbers of elements do not, `a[3].b` is `a[].b`. */

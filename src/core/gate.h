@@ -1,6 +1,6 @@
 /*
  * The gate: an order of relevant events that the threads of a program are held to, in the memory that the program and
- * its observer share (core/channel.h). The observer writes the schedule before the program starts, and tells each
+ * its observer share (core/channel.h). The observer writes the schedule before the program starts, and gives each
  * thread who it is once it knows its name; the program's threads count the schedule on; the observer looks at what they
  * do, and opens the gate when it will not be played to its end.
  *

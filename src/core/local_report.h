@@ -1,5 +1,5 @@
 /*
- * What a thread tells about a violation of a decentralised property, as bytes: written by the runtime, which
+ * What a thread reports about a violation of a decentralised property, as bytes: written by the runtime, which
  * prints it when nobody observes, and read by the observer, which makes a finding of it. In this order:
  *
  *   a step                     the event that made the violating state; none for state 0
@@ -25,7 +25,7 @@
 enum {
     PT_LOCAL_REPORT_BYTES = 6000,
     PT_LOCAL_REPORT_KNOWN = 24
-}; /* the most that is told: all of it, and of what others did */
+}; /* the most that is reported: all of it, and of what others did */
 
 struct pt_local_report_writer {
     char *bytes;

@@ -427,7 +427,7 @@ static inline bool pt_mttl_is_for_finding(const struct pt_mttl *m, uint32_t look
     const char *text = pt_mttl_string(m, pt_mttl_at(m, lookups, struct pt_mttl_lookup, lookup)->text);
     return text[0] && text[0] != '@'; /* a past operator has none */
 }
-/* Of what these ask, only what decided is told: the accesses that race, and who has disturbed a block. Of others, all.
+/* Of what these ask, only what decided is shown: the accesses that race, and who has disturbed a block. Of others, all.
  */
 bool pt_mttl_is_worth_reporting(const struct pt_mttl *m, const struct pt_mttl_view *view, struct pt_mttl_thread *thread,
                                 uint32_t lookup, struct pt_value value);

@@ -9,7 +9,8 @@
  * another one and needs both; so does one of a named thread from a unit that any thread keeps.
  *
  * If none of a unit's needs has changed, it has the value that the last step gave it. (Which of several failures of
- * past operators is told depends on the order of evaluation; a thread that has one evaluates everything: mttl_past.c.)
+ * past operators is reported depends on the order of evaluation; a thread that has one evaluates everything:
+ * mttl_past.c.)
  *
  * The rest is what a step would otherwise find out each time: which units a thread keeps, which exports are only a
  * variable's value or handed on, what an atom compares, where a lookup's cell lies, and constants as values. Programs

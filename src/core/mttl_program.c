@@ -2,7 +2,7 @@
  * What a thread sees when it evaluates: the values of units, its own and those it has heard of; atoms; and programs
  * over them. Truth is three-valued: an expression without a value (division by zero, ...) makes the comparison it
  * stands in have none, and the program around it ends there. Steps run the plan's copy of programs,
- * which takes short cuts for integers; whoever wants to be told of lookups (pt_mttl_explain) gets the block's own.
+ * which takes short cuts for integers; whoever wants to hear of lookups (pt_mttl_explain) gets the block's own.
  *
  * Cost of a program: its length; each quantifier multiplies what is inside it by the number of threads known.
  */
@@ -68,7 +68,7 @@ static const struct pt_value *look_up(const struct run *r, uint32_t index)
     return find_cell(r, pt_mttl_at(r->m, lookups, struct pt_mttl_lookup, index), slot, entry);
 }
 
-static SELDOM void tell(const struct run *r, uint32_t index)
+static SELDOM void note_lookup(const struct run *r, uint32_t index)
 {
     uint32_t slot = thread_of(r, pt_mttl_at(r->m, lookups, struct pt_mttl_lookup, index)->thread);
     const struct pt_mttl_entry *entry = pt_mttl_entry_of(r, slot);
@@ -101,7 +101,7 @@ static SELDOM struct pt_value run_code(const struct run *r, uint32_t index)
         const struct pt_mttl_operand *o = pt_mttl_at(r->m, operands, struct pt_mttl_operand, atom->operands + k);
         values[k] = *operand(r, o, &values[k]);
         if (r->seen && o->kind == PT_MTTL_OPERAND_LOOKUP)
-            tell(r, o->index);
+            note_lookup(r, o->index);
     }
     struct pt_code code = {
         .insns = pt_mttl_at(r->m, insns, struct pt_insn, atom->insns), .count = atom->insn_count, .depth = atom->depth};
@@ -176,7 +176,7 @@ static enum truth test_lookup(struct run *r, uint32_t index)
     if (pt_mttl_is_past(unit->kind))
         return test_past(r, lookup, unit);
     if (r->seen)
-        tell(r, index);
+        note_lookup(r, index);
     return truth_of(r, *look_up(r, index));
 }
 
@@ -216,7 +216,7 @@ static uint32_t next_known(const struct run *r, const struct pt_mttl_loop *loop,
 static bool no_race(struct run *r, uint32_t lookup)
 {
     if (r->seen)
-        tell(r, lookup);
+        note_lookup(r, lookup);
     return !pt_mttl_races(&r->view->event, *look_up(r, lookup));
 }
 
@@ -308,7 +308,7 @@ static SELDOM bool is_for_finding(const struct run *r, const struct pt_mttl_op *
     return any;
 }
 
-/* Who asks why, is told of other threads that race or disturb, too, and not only of the first one, which decides. */
+/* Whoever asks why hears of other threads that race or disturb, too, and not only of the first one, which decides. */
 static SELDOM const struct pt_mttl_op *go_round_all(struct run *r, const struct pt_mttl_loop *loop,
                                                     const struct pt_mttl_op *from, const struct pt_mttl_op *op,
                                                     bool exists, enum truth *acc)

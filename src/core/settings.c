@@ -1,3 +1,8 @@
+/*
+ * PORTENT_OPTIONS and its like, split and checked without allocation: the runtime reads them before main. A name that
+ * is not in the table, or a value that its row does not allow, is reported to the caller with its place and changes
+ * nothing; the settings given before and after it count. One pass over the text.
+ */
 #include "core/settings.h"
 
 #define ROW(name, type, standard, words, help)                                                                         \

@@ -31,9 +31,9 @@ enum pt_setting_type { PT_SETTING_FLAG, PT_SETTING_NUMBER, PT_SETTING_TEXT };
     X(halt_on_error, FLAG, "0", "", "end the program at the first violation")                                          \
     X(exitcode, NUMBER, "66", "", "exit status when a violation was found")                                            \
     X(log_path, TEXT, "stderr", "", "write messages to the file PATH.PID instead; stdout and stderr are those")        \
-    X(suppressions, TEXT, "", "", "set aside the violations that this file lists")                                     \
+    X(suppressions, TEXT, "", "", "suppress the violations that this file lists")                                      \
     X(follow_fork, FLAG, "0", "", "observe the child of a fork from then on, and no longer its parent")                \
-    X(verbosity, NUMBER, "0", "", "1: tell what is observed; -1: no warnings")                                         \
+    X(verbosity, NUMBER, "0", "", "1: say what is observed; -1: no warnings")                                          \
     X(properties, TEXT, "", "", "check the decentralised properties of this file, made by 'portent compile'")          \
     X(color, TEXT, "auto", "auto always never", "colours in reports")                                                  \
     X(events, TEXT, "", "", "listen at unix:PATH or tcp:127.0.0.1:PORT and send events to whoever connects")           \

@@ -5,7 +5,7 @@
  * that moment on. The program sends and never reads. Several readers may be connected; each has a stream of its own.
  *
  * HELLO comes first, once. A NAME or SITE comes before the first use of its id in this stream; a NAME may come again
- * when a thread is renamed. SNAPSHOT tells what is so at this moment: no events, no letters. Then EVENTS, CLOCK and
+ * when a thread is renamed. SNAPSHOT says what is so at this moment: no events, no letters. Then EVENTS, CLOCK and
  * LOST in the order of the run. BYE is last, when the program ends in order; a stream without it was cut off.
  *
  * Everything is little-endian. A frame is a header and a body, padded with zeros to a multiple of 8 bytes. Types that a
@@ -129,7 +129,7 @@ struct pt_wire_lost {
     uint32_t pad;
 };
 
-/* Nothing happened that this stream has not told, up to this time. */
+/* Nothing happened that this stream has not sent, up to this time. */
 struct pt_wire_clock {
     struct pt_wire_frame head;
     uint64_t number; /* of the event that comes next */

@@ -145,21 +145,22 @@ void pt_lattice_initial(struct pt_lattice *l, uint32_t var, struct pt_value valu
     l->initial_given[var] = true;
 }
 
-size_t lat_bytes(struct pt_lattice *l)
+static size_t bytes_in_use(struct pt_lattice *l)
 {
     return atomic_load(&l->bytes) + l->history.bytes + l->event_bytes + pt_sets_bytes(&l->sets);
 }
 
-bool lat_over_memory(struct pt_lattice *l)
+/* After having shrunk what can be shrunk. */
+static bool is_over_memory(struct pt_lattice *l)
 {
-    size_t bytes = lat_bytes(l), limit = l->options->memory_limit;
+    size_t bytes = bytes_in_use(l), limit = l->options->memory_limit;
     if (bytes > l->peak)
         l->peak = bytes;
     if (!limit || (bytes <= limit && !l->out_of_memory))
         return false;
     if (!l->out_of_memory && bytes - l->history.bytes <= limit) {
         lat_history_shrink(l, l->history.budget / 2);
-        return lat_bytes(l) > limit;
+        return bytes_in_use(l) > limit;
     }
     return true;
 }
@@ -303,7 +304,7 @@ bool lat_level_done(struct pt_lattice *l)
         lat_history_push(l);
     else if (!l->full)
         lat_free_common(l);
-    if (lat_over_memory(l))
+    if (is_over_memory(l))
         return give_up_at(l, "the memory limit was reached at");
     if (l->options->interrupted && l->options->interrupted(l->options->context))
         return give_up_at(l, "interrupted at");
@@ -569,7 +570,7 @@ void pt_lattice_finish(struct pt_lattice *l, const char *lost)
         }
     }
     timed(l, since, 1);
-    lat_over_memory(l); /* takes the last reading of the peak */
+    is_over_memory(l); /* takes the last reading of the peak */
     finding->seconds = (double)l->busy_ns / 1e9;
     finding->peak_bytes = l->peak;
     forget(l);

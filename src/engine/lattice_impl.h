@@ -350,8 +350,6 @@ void lat_evaluation_error(struct pt_lattice *l, const uint64_t *key);
 /* lattice.c */
 /* The monitor state of the actual run after `number` events; PT_NONE where it is not remembered. */
 pt_mstate lat_trail(const struct pt_lattice *l, uint64_t number);
-size_t lat_bytes(struct pt_lattice *l);
-bool lat_over_memory(struct pt_lattice *l); /* after having shrunk what can be shrunk */
 /* Counts a finished level and looks for violations in it; false when the exploration is over. */
 bool lat_level_done(struct pt_lattice *l);
 

@@ -39,8 +39,3 @@ uint64_t pt_rank_count(const struct pt_rank *rank, uint64_t k)
     uint64_t mask = ((uint64_t)1 << (k % 64)) - 1;
     return n + (uint64_t)__builtin_popcountll(rank->words[word] & mask);
 }
-
-size_t pt_rank_bytes(const struct pt_rank *rank)
-{
-    return (rank->word_cap + rank->group_cap) * sizeof(uint64_t);
-}

@@ -16,6 +16,5 @@ struct pt_rank {
 void pt_rank_release(struct pt_rank *rank); /* a zeroed one is empty */
 void pt_rank_append(struct pt_rank *rank, bool bit);
 uint64_t pt_rank_count(const struct pt_rank *rank, uint64_t k); /* k <= len */
-size_t pt_rank_bytes(const struct pt_rank *rank);
 
 #endif

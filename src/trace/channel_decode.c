@@ -377,7 +377,7 @@ static bool take_local(struct pt_channel_reader *r)
         return false;
     memcpy(parts, r->record + texts, record.parts * sizeof *parts);
     size_t report = at + strlen(name) + 1;
-    if (record.told > record.head.bytes - report || record.result > PT_LOCAL_STATES || record.from > record.to)
+    if (record.report > record.head.bytes - report || record.result > PT_LOCAL_STATES || record.from > record.to)
         return false;
     struct thread *thread = r->in_full && known_thread(r, record.thread) ? thread_at(r, record.thread) : NULL;
     if (thread && record.result == PT_LOCAL_BEGUN)
@@ -392,7 +392,7 @@ static bool take_local(struct pt_channel_reader *r)
                                      .from = lines ? thread->lines : record.from,
                                      .to = lines ? thread->lines : record.to,
                                      .report = (const char *)r->record + report,
-                                     .report_bytes = record.told};
+                                     .report_bytes = record.report};
     if (r->local && lines && record.result < PT_LOCAL_BEGUN)
         report_lines(r, thread, &local, parts, record.parts);
     else if (r->local)

@@ -32,7 +32,8 @@ static void add_module(struct pt_debuginfo *info, const char *path)
     PT_PUSH(info->modules, info->count, info->cap, ((struct pt_elf){.path = pt_xstrdup(path)}));
 }
 
-bool pt_module_open(struct pt_elf *m)
+/* False when it is no ELF file. Opened once. */
+static bool open_module(struct pt_elf *m)
 {
     if (m->opened)
         return m->elf != NULL;
@@ -53,7 +54,7 @@ const struct pt_dwarf_index *pt_module_index(struct pt_elf *m)
 {
     if (!m->indexed) {
         pt_dwarf_index_init(&m->index);
-        if (pt_module_open(m) && m->dwarf)
+        if (open_module(m) && m->dwarf)
             pt_dwarf_index_fill(&m->index, m->dwarf);
         m->indexed = true;
     }
@@ -97,7 +98,7 @@ static enum pt_status check_module(struct pt_elf *m, struct pt_err *err)
     GElf_Ehdr header;
     if (access(m->path, R_OK) != 0)
         return pt_err_set(err, PT_EINPUT, "cannot open '%s': %s", m->path, strerror(errno));
-    if (!pt_module_open(m) || !gelf_getehdr(m->elf, &header))
+    if (!open_module(m) || !gelf_getehdr(m->elf, &header))
         return pt_err_set(err, PT_EINPUT, "'%s' is not an ELF program", m->path);
     if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
         (header.e_type != ET_EXEC && header.e_type != ET_DYN))
@@ -247,7 +248,7 @@ bool pt_debuginfo_may_pass(struct pt_debuginfo *info, const char *function, cons
     for (uint32_t i = 0; i < info->count; i++) {
         struct pt_elf *m = &info->modules[i];
         Elf_Scn *section = NULL;
-        if (!pt_module_open(m) || (i > 0 && !m->dwarf) || !mentions(m, function))
+        if (!open_module(m) || (i > 0 && !m->dwarf) || !mentions(m, function))
             continue;
         while ((section = elf_nextscn(m->elf, section))) {
             if (section_has(section, text, strlen(text) + 1))
@@ -263,7 +264,7 @@ void pt_debuginfo_texts(struct pt_debuginfo *info, const char *function, pt_debu
     for (uint32_t i = 0; i < info->count; i++) {
         struct pt_elf *m = &info->modules[i];
         Elf_Scn *section = NULL;
-        if (!pt_module_open(m) || !m->dwarf || !mentions(m, function))
+        if (!open_module(m) || !m->dwarf || !mentions(m, function))
             continue;
         while ((section = elf_nextscn(m->elf, section)))
             visit_texts(section, visit, context);
@@ -345,7 +346,7 @@ static const char *callable_of(struct pt_debuginfo *info, const char *name)
 static const char *function_in(struct pt_elf *m, uint64_t address)
 {
     const char *name = pt_dwarf_function_at(pt_module_index(m), address - m->shift);
-    return name || !pt_module_open(m) ? name : symbol_at(m->elf, address);
+    return name || !open_module(m) ? name : symbol_at(m->elf, address);
 }
 
 static const char *find_function(struct pt_debuginfo *info, uint64_t start, uint64_t base)
@@ -429,7 +430,7 @@ static void list_functions(struct pt_elf *m, bool symbols, struct functions *lis
     for (uint32_t f = 0; f < index->function_count; f++)
         add_function(list, index->functions[f].entry + m->shift, false,
                      pt_dwarf_function_at(index, index->functions[f].entry));
-    if (symbols && pt_module_open(m))
+    if (symbols && open_module(m))
         (void)find_symbol(m->elf, add_symbol, list);
     if (list->count)
         qsort(list->items, list->count, sizeof *list->items, by_offset);
@@ -486,7 +487,7 @@ uint32_t pt_debuginfo_identity(struct pt_debuginfo *info, const char *module, un
     struct pt_elf *m = module_at(info, module);
     const void *id;
     uint64_t hash;
-    if (!m || !pt_module_open(m))
+    if (!m || !open_module(m))
         return 0;
     ssize_t bytes = dwelf_elf_gnu_build_id(m->elf, &id);
     if (bytes > 0 && bytes <= PT_ID_MAX) {

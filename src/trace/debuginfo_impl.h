@@ -39,8 +39,6 @@ struct pt_debuginfo {
     struct pt_map64 functions; /* start addresses asked for: id in texts, or unknown */
 };
 
-/* False when it is no ELF file. Opened once. */
-bool pt_module_open(struct pt_elf *m);
 /* What it defines; empty without debug information. */
 const struct pt_dwarf_index *pt_module_index(struct pt_elf *m);
 /* Lists the libraries; may move info->modules. */

@@ -74,7 +74,8 @@ static void put_source(const struct pt_err *err, unsigned width, struct pt_buf *
     pt_buf_puts(buf, "^\n");
 }
 
-void pt_diag_format(const struct pt_err *err, const char *severity, unsigned width, struct pt_buf *buf)
+/* As text, for lines of `width` columns; 0: lines are not cut. */
+static void format(const struct pt_err *err, const char *severity, unsigned width, struct pt_buf *buf)
 {
     struct pt_buf head;
     pt_buf_init(&head);
@@ -100,7 +101,7 @@ static void print(const struct pt_err *err, const char *severity)
 {
     struct pt_buf buf;
     pt_buf_init(&buf);
-    pt_diag_format(err, severity, pt_terminal_width(STDERR_FILENO), &buf);
+    format(err, severity, pt_terminal_width(STDERR_FILENO), &buf);
     fwrite(buf.text, 1, buf.len, stderr);
     pt_buf_release(&buf);
 }

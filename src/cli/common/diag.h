@@ -12,8 +12,6 @@ enum { PT_EXIT_HOLDS = 0, PT_EXIT_VIOLATED = 1, PT_EXIT_BAD = 2, PT_EXIT_UNKNOWN
 /* FILE:LINE:COLUMN: error: MESSAGE, the source line, a caret under the column, and the hint. */
 void pt_diag_error(const struct pt_err *err);
 void pt_diag_warning(const struct pt_err *err);
-/* The same as text, for a line of `width` columns; 0: lines are not cut. */
-void pt_diag_format(const struct pt_err *err, const char *severity, unsigned width, struct pt_buf *buf);
 /* Bad usage of a command (NULL: none in particular). */
 void pt_diag_usage(const char *command, const char *fmt, ...) PT_PRINTF(2, 3);
 

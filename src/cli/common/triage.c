@@ -39,7 +39,7 @@ enum pt_status pt_triage_suppressions(struct pt_triage *triage, const char *path
     return status;
 }
 
-enum pt_status pt_triage_baseline(struct pt_triage *triage, const char *path, struct pt_err *err)
+static enum pt_status load_baseline(struct pt_triage *triage, const char *path, struct pt_err *err)
 {
     struct pt_loaded *loaded;
     enum pt_status status = pt_file_result(path, &loaded, err);
@@ -72,7 +72,7 @@ enum pt_status pt_triage_load(struct pt_triage *triage, const struct pt_option *
         if (name && strcmp(name, "suppressions") == 0)
             status = pt_triage_suppressions(triage, path, err);
         else if (name && strcmp(name, "baseline") == 0)
-            status = pt_triage_baseline(triage, path, err);
+            status = load_baseline(triage, path, err);
     }
     return status;
 }

@@ -36,7 +36,6 @@ struct pt_triage {
 void pt_triage_init(struct pt_triage *triage);
 void pt_triage_release(struct pt_triage *triage);
 enum pt_status pt_triage_suppressions(struct pt_triage *triage, const char *path, struct pt_err *err) PT_WARN_UNUSED;
-enum pt_status pt_triage_baseline(struct pt_triage *triage, const char *path, struct pt_err *err) PT_WARN_UNUSED;
 /* The files that the command line names by these options. */
 enum pt_status pt_triage_load(struct pt_triage *triage, const struct pt_option *table, const struct pt_parsed *parsed,
                               struct pt_err *err) PT_WARN_UNUSED;

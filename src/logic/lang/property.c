@@ -1,11 +1,14 @@
-/* The set of properties: who owns what, and the ways in. */
+/*
+ * The set of properties: who owns what, and the ways in. Everything that a parsed property points to lives in one arena
+ * until the set is released; a file with an error adds nothing that can be seen. Names are found by hash.
+ */
 #include "logic/lang/property.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "logic/lang/parse.h"
 #include "base/suggest.h"
+#include "logic/lang/parse.h"
 
 struct pt_properties_impl {
     struct pt_arena arena;   /* names, texts, trees, code of all properties */

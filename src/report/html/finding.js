@@ -27,7 +27,7 @@ function findingHead(property, model) {
   return el("div", { class: "head" },
     el("div", { class: "row" }, el("h1", null, property.name), el("span", { class: "chip violated" }, property.how || "violated"),
       property.confirmed !== undefined && el("span", { class: property.confirmed ? "chip violated" : "chip unknown" }, property.confirmed ? "confirmed" : "not reproduced"),
-      ...asideChips(property),
+      ...suppressedChips(property),
       property.times > 1 && el("span", { class: "chip" }, `in ${property.times} results`)),
     el("p", { class: "lead" }, sentence(property, model)),
     property.confirmed && el("p", { class: "note" }, "Confirmed: another run of the program was made to take this order, and broke it."),
@@ -59,7 +59,7 @@ function reasonsCard(model) {
   return items.length ? el("section", { class: "card" }, el("h2", null, "Why this order is possible"), el("ul", { class: "reasons", style: { "margin-top": "10px" } }, items)) : null;
 }
 
-function asideChips(finding) {
+function suppressedChips(finding) {
   return [finding.suppressed && el("span", { class: "chip" }, `suppressed by ${finding.suppressed}`),
     finding.known && el("span", { class: "chip" }, "in the baseline")];
 }
@@ -171,7 +171,7 @@ function blockFinding(block, sources) {
   });
   const name = block.name || `block ${block.block}`;
   const element = el("article", { class: "finding" },
-    el("div", { class: "head" }, el("div", { class: "row" }, el("h1", null, name), el("span", { class: "chip violated" }, "not causally atomic"), ...asideChips(block)),
+    el("div", { class: "head" }, el("div", { class: "row" }, el("h1", null, name), el("span", { class: "chip violated" }, "not causally atomic"), ...suppressedChips(block)),
       el("p", { class: "lead" }, "Something of another thread can come after a step of this block and before a later one, and both matter to it."),
       el("dl", { class: "facts" }, fact("thread", block.thread_name || block.thread), fact("at", block.loc), fact("id", block.id))),
     events.length ? el("section", { class: "card" }, el("h2", null, "The partial order that shows it"), el("p", { class: "note" }, "A line per thread; arrows say what has to come first. Ringed events are foreign, the red one completes the violation."), control.element, sky.element, words) : null,

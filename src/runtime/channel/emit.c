@@ -225,11 +225,11 @@ void pt_emit_watch(struct pt_thread *self, uint32_t object, uint32_t type, uint3
     publish(self);
 }
 
-void pt_emit_local(struct pt_thread *self, const struct pt_record_local *what, const char *thread, const char *told,
+void pt_emit_local(struct pt_thread *self, const struct pt_record_local *what, const char *thread, const char *report,
                    const struct pt_access *parts)
 {
     size_t name = strlen(thread) + 1, before = what->parts * sizeof *parts;
-    uint32_t bytes = padded(sizeof *what + before + name + what->told);
+    uint32_t bytes = padded(sizeof *what + before + name + what->report);
     struct pt_record_local *record = place_or_lose(self, bytes, PT_RECORD_LOCAL);
     if (!record)
         return;
@@ -239,7 +239,7 @@ void pt_emit_local(struct pt_thread *self, const struct pt_record_local *what, c
     record->thread = pt_thread_number(self);
     memcpy(record->texts, parts, before);
     memcpy(record->texts + before, thread, name);
-    memcpy(record->texts + before + name, told, what->told);
+    memcpy(record->texts + before + name, report, what->report);
     publish(self);
 }
 

@@ -24,8 +24,8 @@ void pt_emit_value(struct pt_thread *self, enum pt_record_type type, uint32_t ob
                    const void *value, uint32_t bytes);
 void pt_emit_thread(struct pt_thread *self, const struct pt_thread *thread, uint64_t start, const char *name);
 void pt_emit_watch(struct pt_thread *self, uint32_t object, uint32_t type, uint32_t size, const char *name);
-/* What a thread found out about a decentralised property, with `what->told` bytes about it, and `what->parts`. */
-void pt_emit_local(struct pt_thread *self, const struct pt_record_local *what, const char *thread, const char *told,
+/* What a thread found out about a decentralised property, with `what->report` bytes about it, and `what->parts`. */
+void pt_emit_local(struct pt_thread *self, const struct pt_record_local *what, const char *thread, const char *report,
                    const struct pt_access *parts);
 /* The thread ends: its ring is the observer's. */
 void pt_emit_end(struct pt_thread *self);

@@ -1,5 +1,5 @@
 /*
- * Where annotations stand. portent.h tells file and line right before each call, so that callers need not be
+ * Where annotations stand. portent.h passes file and line right before each call, so that callers need not be
  * instrumented; here they become the same kind of site that instrumented accesses have, one per place.
  *
  * The table is read without its lock: an entry's file is written last (release) and read first (acquire). It is never

@@ -32,7 +32,7 @@ struct pt_local_event {
     uint32_t object; /* watched variable; PT_NO_OBJECT: something else; of a fork or join the ordinal (thread.h) */
     uint32_t size;   /* of an access, in bytes; 0: it is no longer known */
     uint64_t address;
-    const char *name;           /* of what it is about, where that is not told by the above; lives for ever */
+    const char *name;           /* of what it is about, where the above does not say; lives for ever */
     const struct pt_site *site; /* NULL: unknown */
     struct pt_value value;      /* no string */
 };

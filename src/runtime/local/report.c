@@ -401,7 +401,7 @@ static void pass_on(struct pt_thread *self, uint32_t property, const struct pt_m
 {
     struct pt_record_local record = {.property = property,
                                      .result = result,
-                                     .told = report ? (uint32_t)report->len : 0,
+                                     .report = report ? (uint32_t)report->len : 0,
                                      .from = self->shadow.states,
                                      .to = self->shadow.states};
     if (!pt_report_is_observed()) {
