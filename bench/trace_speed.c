@@ -27,8 +27,7 @@ struct speed {
 
 static bool is_relevant(const struct pt_names *names, const struct pt_event *event)
 {
-    return (event->op == PT_OP_WRITE || event->op == PT_OP_UPDATE) &&
-           pt_name(names, PT_SPACE_VAR, event->object)[0] == 'x';
+    return pt_op_writes_var(event->op) && pt_name(names, PT_SPACE_VAR, event->object)[0] == 'x';
 }
 
 /* Everything in FILE once; PT_READ_END when all went well. */

@@ -159,6 +159,22 @@ static inline bool pt_op_writes_var(enum pt_op op)
     return pt_op_writes(op) && pt_op_space(op) == PT_SPACE_VAR;
 }
 
+/* Takes or releases a lock, for itself or shared with other readers. */
+static inline bool pt_op_locks(enum pt_op op)
+{
+    return op == PT_OP_ACQ || op == PT_OP_RACQ;
+}
+
+static inline bool pt_op_unlocks(enum pt_op op)
+{
+    return op == PT_OP_REL || op == PT_OP_RREL;
+}
+
+static inline bool pt_op_is_shared(enum pt_op op)
+{
+    return pt_op_space(op) == PT_SPACE_LOCK && pt_op_access(op) == PT_ACCESS_READ;
+}
+
 /* The object is another thread, which this operation starts or has waited for. */
 static inline bool pt_op_is_of_thread(enum pt_op op)
 {

@@ -471,14 +471,6 @@ const uint32_t *pt_within_states_before(const struct pt_within *w, uint32_t *ret
     return pt_moves_states(&w->moves, w->before, ret_count);
 }
 
-bool pt_within_deadline(const struct pt_within *w, uint64_t *ret_time)
-{
-    if (w->by_events || !w->started || w->verdict >= PT_WITHIN_DEAD || w->runs.best == UINT64_MAX)
-        return false;
-    *ret_time = w->runs.best;
-    return true;
-}
-
 struct pt_within_place pt_within_place(const struct pt_within *w)
 {
     return w->place;

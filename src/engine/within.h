@@ -72,9 +72,6 @@ enum pt_within_verdict pt_within_verdict(const struct pt_within *within);
  * `portent automaton` prints them. *ret_final: one of the current ones accepts. */
 const uint32_t *pt_within_states(const struct pt_within *within, uint32_t *ret_count, bool *ret_final);
 const uint32_t *pt_within_states_before(const struct pt_within *within, uint32_t *ret_count);
-/* The first time at which silence would be too long; false when there is none (D in events, no time stamp yet, a
- * verdict that is final). A live monitor sets its timer by it. */
-bool pt_within_deadline(const struct pt_within *within, uint64_t *ret_time);
 
 /* Where a final verdict fell. */
 struct pt_within_place {

@@ -117,7 +117,7 @@ void pt_timeline_event(struct pt_timeline *t, const struct pt_event *event)
                         .object = event->object,
                         .time = now,
                         .kind = (uint8_t)kind,
-                        .reader = event->op == PT_OP_RACQ || event->op == PT_OP_RREL};
+                        .reader = pt_op_is_shared(event->op)};
     PT_PUSH(t->marks, t->mark_count, t->mark_cap, mark);
 }
 

@@ -26,9 +26,9 @@ static uint32_t *holds(struct pt_channel_reader *r, const struct pt_event *event
  * and so is taking it just before. */
 static void take_lock(struct pt_channel_reader *r, struct pt_event event)
 {
-    bool shared = event.op == PT_OP_RACQ || event.op == PT_OP_RREL;
+    bool shared = pt_op_is_shared(event.op);
     uint32_t *count = holds(r, &event, shared);
-    if (event.op == PT_OP_ACQ || event.op == PT_OP_RACQ) {
+    if (pt_op_locks(event.op)) {
         ++*count;
     } else if (*count) {
         --*count;

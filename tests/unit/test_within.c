@@ -164,19 +164,13 @@ static void test_deadline(void **state)
 {
     (void)state;
     struct watched w = watch("property p within 10ns: always eventually event(tick);");
-    uint64_t deadline;
-    assert_false(pt_within_deadline(w.within, &deadline)); /* not started */
     assert_int_equal(untimed(w.within, PT_NONE), PT_WITHIN_GOOD);
     assert_int_equal(pt_within_advance(w.within, 100), PT_WITHIN_GOOD);
-    assert_true(pt_within_deadline(w.within, &deadline));
-    assert_int_equal(deadline, 110); /* before start + D */
+    assert_int_equal(pt_within_advance(w.within, 109), PT_WITHIN_GOOD); /* before start + D */
     assert_int_equal(user(w.within, 0, 109), PT_WITHIN_GOOD);
-    assert_true(pt_within_deadline(w.within, &deadline));
-    assert_int_equal(deadline, 120); /* at most D after 109: 119 would do */
-    assert_int_equal(pt_within_advance(w.within, 119), PT_WITHIN_GOOD);
-    assert_int_equal(pt_within_advance(w.within, 50), PT_WITHIN_GOOD); /* time does not run backwards */
+    assert_int_equal(pt_within_advance(w.within, 119), PT_WITHIN_GOOD); /* at most D after 109 */
+    assert_int_equal(pt_within_advance(w.within, 50), PT_WITHIN_GOOD);  /* time does not run backwards */
     assert_int_equal(pt_within_advance(w.within, 120), PT_WITHIN_LATE);
-    assert_false(pt_within_deadline(w.within, &deadline));
     struct pt_within_place place = pt_within_place(w.within);
     assert_true(place.silent && place.passed && place.timed);
     assert_int_equal(place.time, 119);
@@ -190,11 +184,10 @@ static void test_pass_before_start(void **state)
 {
     (void)state;
     struct watched w = watch("property p within 10ns: always eventually event(tick);");
-    uint64_t deadline;
     assert_int_equal(untimed(w.within, 0), PT_WITHIN_GOOD);
     assert_int_equal(pt_within_advance(w.within, 1000), PT_WITHIN_GOOD);
-    assert_true(pt_within_deadline(w.within, &deadline));
-    assert_int_equal(deadline, 1011);
+    assert_int_equal(pt_within_advance(w.within, 1010), PT_WITHIN_GOOD);
+    assert_int_equal(pt_within_advance(w.within, 1011), PT_WITHIN_LATE);
     release(&w);
 }
 
@@ -340,12 +333,10 @@ static void test_gap_time(void **state)
 {
     (void)state;
     struct watched w = watch("property p within 10ns: always eventually event(tick);");
-    uint64_t deadline;
     assert_int_equal(user(w.within, 0, 0), PT_WITHIN_GOOD);
     assert_int_equal(pt_within_gap(w.within, 1), PT_WITHIN_UNKNOWN);
     assert_int_equal(pt_within_advance(w.within, 500), PT_WITHIN_UNKNOWN);
-    assert_true(pt_within_deadline(w.within, &deadline));
-    assert_int_equal(deadline, 511);
+    assert_int_equal(pt_within_advance(w.within, 510), PT_WITHIN_UNKNOWN);
     assert_int_equal(pt_within_advance(w.within, 511), PT_WITHIN_LATE);
     assert_int_equal(pt_within_place(w.within).time, 510);
     release(&w);

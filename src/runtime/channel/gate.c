@@ -212,7 +212,7 @@ void pt_gate_note_lock(const void *object, int kind)
 {
     const struct pt_thread *self = pt_thread_now();
     struct pt_gate_thread *slot = self ? slot_of(self) : NULL;
-    bool taken = kind == PT_KIND_ACQ || kind == PT_KIND_RACQ, given = kind == PT_KIND_REL || kind == PT_KIND_RREL;
+    bool taken = pt_op_locks(pt_kind_op((unsigned)kind)), given = pt_op_unlocks(pt_kind_op((unsigned)kind));
     for (unsigned i = 0; slot && (taken || given) && i < PT_GATE_LOCKS; i++) {
         uint64_t lock = atomic_load_explicit(&slot->locks[i], memory_order_relaxed);
         if (lock != (taken ? 0 : (uintptr_t)object))

@@ -172,7 +172,7 @@ void pt_stream_synced(const void *object, int kind)
         return;
     pt_thread_enter(self);
     bool lock = pt_op_space(op) == PT_SPACE_LOCK;
-    if (!counted_only(self) && (!lock || follow_lock(self, object, op == PT_OP_ACQ || op == PT_OP_RACQ)))
+    if (!counted_only(self) && (!lock || follow_lock(self, object, pt_op_locks(op))))
         put(self, (struct pt_raw){.op = pt_op_wire(op), .object = (uintptr_t)object}, "");
     pt_thread_leave(self);
 }
