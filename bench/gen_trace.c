@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "trace/format.h"
 #include "trace/writer.h"
 
 enum { LOCKS = 8, PLACES = 64, MAX_THREADS = 4096 };
@@ -20,7 +21,7 @@ enum { LOCKS = 8, PLACES = 64, MAX_THREADS = 4096 };
 struct generator {
     unsigned long threads, events, vars, relevant_percent;
     bool independent;
-    enum pt_trace_form form;
+    const struct pt_format *format;
     uint64_t random;
     struct pt_names names;
     struct pt_writer *writer;
@@ -179,7 +180,7 @@ static void parse_options(struct generator *g, int argc, char **argv)
         else if (c == 'r')
             g->relevant_percent = number(optarg, 0, 100);
         else if (c == 'b')
-            g->form = PT_FORM_BINARY;
+            g->format = &pt_format_binary;
         else if (c == 'i')
             g->independent = true;
         else
@@ -190,6 +191,7 @@ static void parse_options(struct generator *g, int argc, char **argv)
 int main(int argc, char **argv)
 {
     struct generator *g = pt_xcalloc(1, sizeof *g);
+    g->format = &pt_format_text;
     struct pt_err err;
     g->threads = 4;
     g->events = 1000;
@@ -198,7 +200,7 @@ int main(int argc, char **argv)
     parse_options(g, argc, argv);
     pt_names_init(&g->names);
     make_names(g);
-    if (pt_writer_open("-", g->form, &g->names, &g->writer, &err) != PT_OK)
+    if (pt_writer_open("-", g->format, &g->names, &g->writer, &err) != PT_OK)
         die(&err);
     generate(g);
     if (pt_writer_close(g->writer, &err) != PT_OK)

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "order/order.h"
-#include "trace/reader.h"
+#include "order/access.h"
+#include "trace/source.h"
 #include "trace/validate.h"
 
 static double cpu_time(void)
@@ -32,15 +32,15 @@ static bool is_relevant(const struct pt_names *names, const struct pt_event *eve
 }
 
 /* Everything in FILE once; PT_READ_END when all went well. */
-static enum pt_read pass(struct speed *speed, struct pt_reader *reader, const struct pt_names *names,
+static enum pt_read pass(struct speed *speed, struct pt_source *reader, const struct pt_names *names,
                          struct pt_err *err)
 {
-    struct pt_validator *validator = pt_validator_new(pt_reader_label(reader), names);
-    struct pt_order *order = pt_order_new(pt_reader_label(reader), names);
+    struct pt_validator *validator = pt_validator_new(pt_source_label(reader), names);
+    struct pt_order *order = pt_order_new(&pt_order_access, pt_source_label(reader), names);
     struct pt_event event;
     struct pt_clock *clock = NULL;
     enum pt_read got;
-    while ((got = pt_reader_next(reader, &event, err)) == PT_READ_EVENT) {
+    while ((got = pt_source_next(reader, &event, err)) == PT_READ_EVENT) {
         speed->events++;
         speed->sum += event.op + event.thread + event.object + event.loc + event.value.u;
         bool relevant = speed->order && is_relevant(names, &event);
@@ -68,10 +68,10 @@ int main(int argc, char **argv)
         return 2;
     }
     struct pt_names names;
-    struct pt_reader *reader;
+    struct pt_source *reader;
     struct pt_err err;
     pt_names_init(&names);
-    if (pt_reader_open(argv[argc - 1], &names, &reader, &err) != PT_OK) {
+    if (pt_source_open(argv[argc - 1], &names, &reader, &err) != PT_OK) {
         fprintf(stderr, "%s: %s\n", err.file, err.message);
         return 2;
     }
@@ -84,7 +84,7 @@ int main(int argc, char **argv)
     printf("%.1f million events/s (%llu events, %llu relevant, %.3f s, checksum %llx)\n",
            (double)speed.events / seconds / 1e6, (unsigned long long)speed.events, (unsigned long long)speed.relevant,
            seconds, (unsigned long long)speed.sum);
-    pt_reader_free(reader);
+    pt_source_free(reader);
     pt_names_release(&names);
     return 0;
 }

@@ -38,65 +38,50 @@ static int dial(const char *path)
     return -1;
 }
 
-static void take(struct pt_within *within, const struct pt_names *names, const struct pt_wire_item *item,
+static void take(struct pt_within *within, const struct pt_names *names, const struct pt_event *event,
                  struct tally *tally)
 {
-    struct pt_within_event event = {.var = PT_NONE, .user_event = PT_NONE, .has_time = true, .time = item->event.time};
-    if (item->event.op == PT_OP_EVENT) {
-        const char *name = pt_name(names, PT_SPACE_EVENT, item->event.object);
-        event.user_event = strcmp(name, "w") == 0 ? 0 : strcmp(name, "r") == 0 ? 1 : PT_NONE;
-        tally->first = tally->users++ ? tally->first : item->event.time;
-        tally->last = item->event.time;
+    struct pt_within_event step = {.var = PT_NONE, .user_event = PT_NONE, .has_time = true, .time = event->time};
+    if (event->op == PT_OP_EVENT) {
+        const char *name = pt_name(names, PT_SPACE_EVENT, event->object);
+        step.user_event = strcmp(name, "w") == 0 ? 0 : strcmp(name, "r") == 0 ? 1 : PT_NONE;
+        tally->first = tally->users++ ? tally->first : event->time;
+        tally->last = event->time;
     }
-    tally->verdict = (int)pt_within_event(within, &event);
+    tally->verdict = (int)pt_within_event(within, &step);
 }
 
-/* False: the stream is over, in order or not. */
-static bool drain(struct pt_wire *wire, struct pt_within *within, const struct pt_names *names, struct tally *tally)
+static void connected(void *context, const struct pt_wire_item *item)
 {
-    struct pt_wire_item item;
-    struct pt_err err;
-    for (;;) {
-        switch (pt_wire_next(wire, &item, &err)) {
-        case PT_WIRE_READ_EVENT:
-            take(within, names, &item, tally);
-            break;
-        case PT_WIRE_READ_MORE:
-            return true;
-        case PT_WIRE_READ_HELLO:
-            printf("connected\n");
-            fflush(stdout);
-            break;
-        case PT_WIRE_READ_BYE:
-            return false;
-        case PT_WIRE_READ_ERROR:
-            fprintf(stderr, "%s\n", err.message);
-            return false;
-        default:
-            break;
-        }
-    }
+    (void)context, (void)item;
+    printf("connected\n");
+    fflush(stdout);
 }
 
 static int listen_to(int fd, struct pt_within *within)
 {
-    static char bytes[1 << 18];
     struct pt_names names;
     struct tally tally = {0};
     struct timespec cpu;
-    ssize_t got;
+    struct pt_event event;
+    struct pt_err err;
+    enum pt_read got;
     pt_names_init(&names);
-    struct pt_wire *wire = pt_wire_new("bench", &names);
-    while ((got = read(fd, bytes, sizeof bytes)) > 0) {
-        pt_wire_feed(wire, bytes, (size_t)got);
-        if (!drain(wire, within, &names, &tally))
-            break;
+    struct pt_source *source = pt_wire_source_new(fd, "bench", &names);
+    pt_wire_source_set_hello(source, connected, NULL);
+    while ((got = pt_source_next(source, &event, &err)) <= PT_READ_WAIT) {
+        if (got == PT_READ_WAIT)
+            pt_source_wait(source, UINT64_C(1000000000));
+        else if (pt_wire_source_item(source)->what == PT_WIRE_READ_EVENT)
+            take(within, &names, &event, &tally);
     }
-    struct pt_wire_counts counts = pt_wire_counts(wire);
+    if (got == PT_READ_ERROR)
+        fprintf(stderr, "%s\n", err.message);
+    struct pt_wire_counts counts = pt_wire_source_counts(source);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
     printf("%llu %llu %.6f %.6f %d\n", (unsigned long long)counts.events, (unsigned long long)counts.lost,
            (double)(tally.last - tally.first) / 1e9, (double)cpu.tv_sec + (double)cpu.tv_nsec / 1e9, tally.verdict);
-    pt_wire_free(wire);
+    pt_source_free(source);
     pt_names_release(&names);
     return 0;
 }

@@ -76,7 +76,7 @@ static inline void portent_end(const char *file, unsigned line, const char *name
         __portent_end(name);
     }
 }
-/* Places are told by macros of the same names, so that callers need not be instrumented. */
+/* Places are passed by macros of the same names, so that callers need not be instrumented. */
 #define portent_event(...)    portent_event(__FILE__, __LINE__, __VA_ARGS__)
 #define portent_internal(...) portent_internal(__FILE__, __LINE__, __VA_ARGS__)
 #define portent_begin(...)    portent_begin(__FILE__, __LINE__, __VA_ARGS__)

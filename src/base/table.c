@@ -1,3 +1,7 @@
+/*
+ * Open addressing with linear probing in tables of a power of two, at most half full: a look-up costs a hash and a few
+ * slots, growing doubles. Texts are compared in full, so equal ids mean equal texts.
+ */
 #include "base/table.h"
 
 #include <stdlib.h>

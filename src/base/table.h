@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/mem.h"
+#include "core/hash.h"
 
 #define PT_NONE UINT32_MAX /* "no id", in every id space */
 
@@ -57,16 +58,5 @@ size_t pt_map64_bytes(const struct pt_map64 *map);
 
 /* Sorts the ids and drops repeated ones; returns how many are left. */
 uint32_t pt_sort_distinct(uint32_t *ids, uint32_t count);
-
-/* A good mixer of 64 bits (the finaliser of MurmurHash3). */
-static inline uint64_t pt_mix64(uint64_t x)
-{
-    x ^= x >> 33;
-    x *= 0xff51afd7ed558ccdULL;
-    x ^= x >> 33;
-    x *= 0xc4ceb9fe1a85ec53ULL;
-    x ^= x >> 33;
-    return x;
-}
 
 #endif

@@ -176,14 +176,13 @@ enum pt_cf_call_kind {
     PT_CF_CALL_SPAWN,
     PT_CF_CALL_JOIN,
     PT_CF_CALL_LOCK,
-    PT_CF_CALL_TRYLOCK,
     PT_CF_CALL_UNLOCK,
     PT_CF_CALL_WAIT,      /* condition variable, mutex */
-    PT_CF_CALL_SYNC,      /* writes its first argument's object: signals, barriers, semaphores */
+    PT_CF_CALL_SYNC,      /* writes the object: signals, barriers, semaphores */
     PT_CF_CALL_SYNC_READ, /* reads it: shared locks */
     PT_CF_CALL_ONCE,      /* object, function */
     PT_CF_CALL_READS,     /* reads what its pointers point to */
-    PT_CF_CALL_WRITES,    /* ... and writes what its first one points to */
+    PT_CF_CALL_WRITES,    /* ... and writes its buffer */
     PT_CF_CALL_COPY,
     PT_CF_CALL_FILL,
     PT_CF_CALL_ALLOCATE,
@@ -194,13 +193,15 @@ enum pt_cf_call_kind {
 };
 struct pt_cf_call {
     enum pt_cf_call_kind kind;
-    const char *name;       /* of the function, "" for calls through pointers */
-    unsigned object;        /* operand number of the thread handle, mutex, ... */
-    unsigned function, arg; /* SPAWN, ONCE: operand numbers */
-    int busy;               /* TRYLOCK: what it returns when the lock is taken */
-    bool zeroed;            /* ALLOCATE */
+    const char *name;              /* of the function, "" for calls through pointers */
+    const struct pt_sync_row *row; /* its arguments and results; NULL if it is not in core/sync.def */
 };
-struct pt_cf_call pt_cf_classify(struct pt_cf *cf, LLVMValueRef call);
+/* An argument that the row speaks of. */
+static inline LLVMValueRef pt_cf_argument(LLVMValueRef call, unsigned argument)
+{
+    return LLVMGetOperand(call, argument - 1);
+}
+struct pt_cf_call pt_cf_classify(LLVMValueRef call);
 /* The functions a call may enter, as objects; PT_CF_ANYTHING expands to all escaped ones of a fitting type. */
 void pt_cf_callees(struct pt_cf *cf, uint32_t context, LLVMValueRef call, uint32_t **ret_functions,
                    uint32_t *ret_count);
@@ -213,14 +214,10 @@ uint32_t pt_cf_enter(struct pt_cf *cf, uint32_t context, LLVMValueRef call, LLVM
 /* The blocks that may come next: a known condition leaves one. */
 unsigned pt_cf_successors(struct pt_cf *cf, uint32_t context, LLVMValueRef terminator, LLVMBasicBlockRef *ret_blocks);
 
-/* ---- graph.c, reduce.c: from contexts to the program's threads */
-void pt_cf_build(struct pt_cf *cf);
-
 /* ---- cfront.c */
 struct pt_source_place pt_cf_place(struct pt_cf *cf, LLVMValueRef inst);
 void pt_cf_fail(struct pt_cf *cf, LLVMValueRef inst, const char *fmt, ...) PT_PRINTF(3, 4);
 /* Once for each place and text. */
 void pt_cf_note(struct pt_cf *cf, LLVMValueRef inst, const char *fmt, ...) PT_PRINTF(3, 4);
-uint32_t pt_cf_number_of(struct pt_cf *cf, const void *value); /* small numbers for LLVM's pointers */
 
 #endif

@@ -12,7 +12,7 @@ struct pt_cf_spot {
     uint32_t context;
     uint32_t phase;               /* of an instruction with several effects */
     uint32_t held, open, running; /* interned in graph.sets */
-    uint32_t try_context;         /* of the last trylock in this function; PT_NONE: none */
+    uint32_t try_context;         /* of the last call in this function that may fail; PT_NONE: none */
     uint64_t try_inst;
     int64_t try_result;
 };
@@ -43,15 +43,16 @@ void pt_cf_add_effects(struct pt_cf_builder *b, uint32_t from, const struct pt_c
 /* Does anybody else touch what b->effects touches? */
 bool pt_cf_matters(const struct pt_cf_builder *b);
 /* Each adds the edges that leave `node` by one call. */
-void pt_cf_step_lock(struct pt_cf_builder *b, uint32_t node, const struct pt_cf_spot *at, unsigned operand);
-/* `next` comes after the mutex was let go. */
-void pt_cf_step_unlock(struct pt_cf_builder *b, uint32_t node, const struct pt_cf_spot *at, unsigned operand,
+void pt_cf_step_lock(struct pt_cf_builder *b, uint32_t node, const struct pt_cf_spot *at, unsigned argument);
+/* `next` comes after the mutex was unlocked. */
+void pt_cf_step_unlock(struct pt_cf_builder *b, uint32_t node, const struct pt_cf_spot *at, unsigned argument,
                        struct pt_cf_spot next);
 void pt_cf_step_trylock(struct pt_cf_builder *b, uint32_t node, const struct pt_cf_spot *at,
-                        const struct pt_cf_call *what);
+                        const struct pt_sync_row *row);
 void pt_cf_step_begin(struct pt_cf_builder *b, uint32_t node, const struct pt_cf_spot *at);
 void pt_cf_step_end(struct pt_cf_builder *b, uint32_t node, const struct pt_cf_spot *at);
 void pt_cf_step_spawn(struct pt_cf_builder *b, uint32_t node, const struct pt_cf_spot *at);
-void pt_cf_step_join(struct pt_cf_builder *b, uint32_t node, const struct pt_cf_spot *at);
+void pt_cf_step_join(struct pt_cf_builder *b, uint32_t node, const struct pt_cf_spot *at,
+                     const struct pt_sync_row *row);
 
 #endif

@@ -1,73 +1,26 @@
 /*
- * What a call means: POSIX and C11 threads, Portent's own annotations, the commonest of the C library. A function with
- * a body is inlined; any other that is not in the table may touch whatever it can reach through its arguments.
+ * What a call means: the functions of core/sync.def (threads, locks, allocation, what fills memory), Portent's own
+ * annotations, and the commonest of the C library otherwise. A function with a body is inlined; any other that is in
+ * neither table may touch whatever it can reach through its arguments, so a function that is missing here costs
+ * precision and a note, not a wrong answer. A call costs a search through both tables.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cfront/abstract.h"
 
+/* Library functions that neither synchronise nor allocate nor fill memory; the others have rows in core/sync.def. */
 struct known {
     const char *name; /* ending in '*': a prefix */
     enum pt_cf_call_kind kind;
-    unsigned object, function, arg;
-    int busy;
 };
 
 static const struct known table[] = {
-    {"pthread_create", PT_CF_CALL_SPAWN, .object = 0, .function = 2, .arg = 3},
-    {"thrd_create", PT_CF_CALL_SPAWN, .object = 0, .function = 1, .arg = 2},
-    {"pthread_join", PT_CF_CALL_JOIN},
-    {"thrd_join", PT_CF_CALL_JOIN},
-    {"pthread_mutex_lock", PT_CF_CALL_LOCK},
-    {"pthread_spin_lock", PT_CF_CALL_LOCK},
-    {"mtx_lock", PT_CF_CALL_LOCK},
-    {"pthread_mutex_trylock", PT_CF_CALL_TRYLOCK, .busy = 16},
-    {"pthread_mutex_timedlock", PT_CF_CALL_TRYLOCK, .busy = 110},
-    {"pthread_spin_trylock", PT_CF_CALL_TRYLOCK, .busy = 16},
-    {"mtx_trylock", PT_CF_CALL_TRYLOCK, .busy = 1},
-    {"mtx_timedlock", PT_CF_CALL_TRYLOCK, .busy = 4},
-    {"pthread_mutex_unlock", PT_CF_CALL_UNLOCK},
-    {"pthread_spin_unlock", PT_CF_CALL_UNLOCK},
-    {"mtx_unlock", PT_CF_CALL_UNLOCK},
-    {"pthread_cond_wait", PT_CF_CALL_WAIT, .object = 0, .arg = 1},
-    {"pthread_cond_timedwait", PT_CF_CALL_WAIT, .object = 0, .arg = 1},
-    {"cnd_wait", PT_CF_CALL_WAIT, .object = 0, .arg = 1},
-    {"cnd_timedwait", PT_CF_CALL_WAIT, .object = 0, .arg = 1},
-    {"pthread_cond_signal", PT_CF_CALL_SYNC},
-    {"pthread_cond_broadcast", PT_CF_CALL_SYNC},
-    {"cnd_signal", PT_CF_CALL_SYNC},
-    {"cnd_broadcast", PT_CF_CALL_SYNC},
-    {"pthread_barrier_wait", PT_CF_CALL_SYNC},
-    {"sem_wait", PT_CF_CALL_SYNC},
-    {"sem_trywait", PT_CF_CALL_SYNC},
-    {"sem_timedwait", PT_CF_CALL_SYNC},
-    {"sem_post", PT_CF_CALL_SYNC},
-    {"pthread_rwlock_rdlock", PT_CF_CALL_SYNC_READ},
-    {"pthread_rwlock_tryrdlock", PT_CF_CALL_SYNC_READ},
-    {"pthread_rwlock_wrlock", PT_CF_CALL_SYNC},
-    {"pthread_rwlock_trywrlock", PT_CF_CALL_SYNC},
-    {"pthread_rwlock_unlock", PT_CF_CALL_SYNC},
-    {"pthread_once", PT_CF_CALL_ONCE, .object = 0, .function = 1},
-    {"call_once", PT_CF_CALL_ONCE, .object = 0, .function = 1},
-    {"pthread_exit", PT_CF_CALL_THREAD_EXIT, .arg = 0},
-    {"thrd_exit", PT_CF_CALL_THREAD_EXIT, .arg = 0},
     {"portent_begin", PT_CF_CALL_BEGIN},
     {"portent_end", PT_CF_CALL_END},
     {"portent_*", PT_CF_CALL_NOTHING},
     {"__portent_*", PT_CF_CALL_NOTHING},
-
-    {"llvm.memcpy.*", PT_CF_CALL_COPY},
-    {"llvm.memmove.*", PT_CF_CALL_COPY},
-    {"memcpy", PT_CF_CALL_COPY},
-    {"memmove", PT_CF_CALL_COPY},
-    {"llvm.memset.*", PT_CF_CALL_FILL},
-    {"memset", PT_CF_CALL_FILL},
     {"llvm.*", PT_CF_CALL_NOTHING},
-    {"malloc", PT_CF_CALL_ALLOCATE},
-    {"calloc", PT_CF_CALL_ALLOCATE, .arg = 1},
-    {"aligned_alloc", PT_CF_CALL_ALLOCATE},
-    {"strdup", PT_CF_CALL_ALLOCATE},
     {"fopen", PT_CF_CALL_READS},
     {"fdopen", PT_CF_CALL_READS},
     {"abort", PT_CF_CALL_STOPS},
@@ -75,7 +28,6 @@ static const struct known table[] = {
     {"_exit", PT_CF_CALL_STOPS},
     {"quick_exit", PT_CF_CALL_STOPS},
     {"__assert_fail", PT_CF_CALL_STOPS},
-    {"free", PT_CF_CALL_NOTHING},
     {"pthread_attr_*", PT_CF_CALL_NOTHING},
     {"pthread_mutexattr_*", PT_CF_CALL_NOTHING},
     {"pthread_condattr_*", PT_CF_CALL_NOTHING},
@@ -97,15 +49,7 @@ static const struct known table[] = {
     {"cnd_destroy", PT_CF_CALL_NOTHING},
     {"pthread_self", PT_CF_CALL_NOTHING},
     {"thrd_current", PT_CF_CALL_NOTHING},
-    {"pthread_detach", PT_CF_CALL_NOTHING},
-    {"thrd_detach", PT_CF_CALL_NOTHING},
-    {"pthread_setname_np", PT_CF_CALL_NOTHING},
-    {"sched_yield", PT_CF_CALL_NOTHING},
     {"thrd_yield", PT_CF_CALL_NOTHING},
-    {"thrd_sleep", PT_CF_CALL_NOTHING},
-    {"sleep", PT_CF_CALL_NOTHING},
-    {"usleep", PT_CF_CALL_NOTHING},
-    {"nanosleep", PT_CF_CALL_READS},
     {"rand", PT_CF_CALL_NOTHING},
     {"srand", PT_CF_CALL_NOTHING},
     {"random", PT_CF_CALL_NOTHING},
@@ -126,7 +70,6 @@ static const struct known table[] = {
     {"dprintf", PT_CF_CALL_READS},
     {"vprintf", PT_CF_CALL_READS},
     {"vfprintf", PT_CF_CALL_READS},
-    {"vsnprintf", PT_CF_CALL_WRITES},
     {"puts", PT_CF_CALL_READS},
     {"fputs", PT_CF_CALL_READS},
     {"putc", PT_CF_CALL_READS},
@@ -151,13 +94,12 @@ static const struct known table[] = {
     {"atol", PT_CF_CALL_READS},
     {"atof", PT_CF_CALL_READS},
     {"strerror", PT_CF_CALL_NOTHING},
-    {"snprintf", PT_CF_CALL_WRITES},
-    {"sprintf", PT_CF_CALL_WRITES},
-    {"strcpy", PT_CF_CALL_WRITES},
-    {"strncpy", PT_CF_CALL_WRITES},
-    {"strcat", PT_CF_CALL_WRITES},
-    {"fgets", PT_CF_CALL_WRITES},
-    {"time", PT_CF_CALL_WRITES},
+};
+
+/* What the functions of core/sync.def mean. */
+static const enum pt_cf_call_kind meanings[] = {
+#define PT_SYNC(name, wrapper, hook, model, ...) [PT_SYNC_ID_##name] = PT_CF_CALL_##model,
+#include "core/sync.def"
 };
 
 static bool fits(const char *pattern, const char *name, size_t len)
@@ -179,7 +121,7 @@ static bool is_asm_harmless(LLVMValueRef callee)
     return harmless;
 }
 
-struct pt_cf_call pt_cf_classify(struct pt_cf *cf, LLVMValueRef call)
+struct pt_cf_call pt_cf_classify(LLVMValueRef call)
 {
     struct pt_cf_call found = {.kind = PT_CF_CALL_INLINE, .name = ""};
     LLVMValueRef callee = LLVMGetCalledValue(call);
@@ -188,6 +130,9 @@ struct pt_cf_call pt_cf_classify(struct pt_cf *cf, LLVMValueRef call)
         found.name = "inline assembly";
         return found;
     }
+    /* A function that is declared without parameters is cast to what it is called as. */
+    while (LLVMIsAConstantExpr(callee) && LLVMGetConstOpcode(callee) == LLVMBitCast)
+        callee = LLVMGetOperand(callee, 0);
     if (LLVMIsAGlobalAlias(callee))
         callee = LLVMAliasGetAliasee(callee);
     if (!LLVMIsAFunction(callee))
@@ -204,19 +149,15 @@ struct pt_cf_call pt_cf_classify(struct pt_cf *cf, LLVMValueRef call)
         found.kind = PT_CF_CALL_ERROR;
         return found;
     }
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        if (!fits(table[i].name, found.name, len))
-            continue;
-        found.kind = table[i].kind;
-        found.object = table[i].object;
-        found.function = table[i].function;
-        found.arg = table[i].arg;
-        found.busy = table[i].busy;
-        found.zeroed = found.kind == PT_CF_CALL_ALLOCATE && found.arg == 1;
+    found.row = pt_sync_find(found.name, len);
+    if (found.row) {
+        found.kind = meanings[pt_sync_id(found.row)];
         return found;
     }
-    (void)cf;
     found.kind = PT_CF_CALL_UNKNOWN;
+    for (size_t i = 0; i < sizeof table / sizeof *table && found.kind == PT_CF_CALL_UNKNOWN; i++)
+        if (fits(table[i].name, found.name, len))
+            found.kind = table[i].kind;
     return found;
 }
 
@@ -228,7 +169,7 @@ static bool calls_managing(struct pt_cf *cf, LLVMValueRef function)
         for (LLVMValueRef inst = LLVMGetFirstInstruction(block); inst; inst = LLVMGetNextInstruction(inst)) {
             if (!LLVMIsACallInst(inst))
                 continue;
-            struct pt_cf_call call = pt_cf_classify(cf, inst);
+            struct pt_cf_call call = pt_cf_classify(inst);
             if (call.kind == PT_CF_CALL_SPAWN || call.kind == PT_CF_CALL_JOIN)
                 return true;
             LLVMValueRef callee = LLVMGetCalledValue(inst);

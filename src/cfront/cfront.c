@@ -169,7 +169,8 @@ static void release(struct pt_cf *cf)
     free(cf->reached);
 }
 
-void pt_cf_build(struct pt_cf *cf)
+/* From contexts to the program's threads. */
+static void build(struct pt_cf *cf)
 {
     struct pt_cf_graph g = {.cf = cf};
     pt_strtab_init(&g.lock_keys);
@@ -186,6 +187,7 @@ void pt_cf_build(struct pt_cf *cf)
     free(g.user);
     free(g.shared);
     free(g.vague_lock);
+    free(g.handed_out);
     pt_strtab_release(&g.lock_keys);
     pt_strtab_release(&g.sets);
 }
@@ -202,7 +204,7 @@ static enum pt_status model(LLVMContextRef context, LLVMModuleRef module, uint32
     init(&cf, context, module);
     pt_cf_solve(&cf, main_function);
     if (!cf.failed)
-        pt_cf_build(&cf);
+        build(&cf);
     if (cf.failed)
         *err = cf.err;
     enum pt_status status = cf.failed ? cf.err.status : PT_OK;

@@ -1,4 +1,8 @@
-/* What an instruction does to memory: which objects, which bytes, read or written. */
+/*
+ * What an instruction does to memory: which objects, which bytes, read or written. Never less than it may do: where the
+ * place is not known it is all of each object that the pointer may point to. Linear in the number of those objects,
+ * for unknown functions in what can be reached from their arguments.
+ */
 #include <stdlib.h>
 
 #include "cfront/graph.h"
@@ -33,10 +37,13 @@ static struct pt_cf_val reachable(struct pt_cf *cf, struct pt_cf_val from)
     }
 }
 
-static void touch_arguments(struct pt_cf *cf, uint32_t context, LLVMValueRef call, unsigned first, bool write,
+/* What the arguments point to, but for the one that is counted `except`. */
+static void touch_arguments(struct pt_cf *cf, uint32_t context, LLVMValueRef call, unsigned except, bool write,
                             struct pt_cf_accesses *to)
 {
-    for (unsigned i = first; i < LLVMGetNumArgOperands(call); i++) {
+    for (unsigned i = 0; i < LLVMGetNumArgOperands(call); i++) {
+        if (i + 1 == except)
+            continue;
         struct pt_cf_val arg = pt_cf_eval(cf, context, LLVMGetOperand(call, i));
         pt_cf_touch(cf, write ? reachable(cf, arg) : arg, 0, write, to);
     }
@@ -44,40 +51,40 @@ static void touch_arguments(struct pt_cf *cf, uint32_t context, LLVMValueRef cal
 
 static void call_effects(struct pt_cf *cf, uint32_t context, LLVMValueRef call, struct pt_cf_accesses *to)
 {
-    struct pt_cf_call what = pt_cf_classify(cf, call);
+    struct pt_cf_call what = pt_cf_classify(call);
     struct pt_cf_val size;
     uint64_t bytes;
     switch (what.kind) {
     case PT_CF_CALL_COPY:
     case PT_CF_CALL_FILL:
-        size = pt_cf_eval(cf, context, LLVMGetOperand(call, 2));
+        size = pt_cf_eval(cf, context, pt_cf_argument(call, what.row->size));
         bytes = size.kind == PT_CF_INT && size.number > 0 ? (uint64_t)size.number : 0;
-        pt_cf_touch(cf, pt_cf_eval(cf, context, LLVMGetOperand(call, 0)), bytes, true, to);
+        pt_cf_touch(cf, pt_cf_eval(cf, context, pt_cf_argument(call, what.row->buffer)), bytes, true, to);
         if (what.kind == PT_CF_CALL_COPY)
-            pt_cf_touch(cf, pt_cf_eval(cf, context, LLVMGetOperand(call, 1)), bytes, false, to);
+            pt_cf_touch(cf, pt_cf_eval(cf, context, pt_cf_argument(call, what.row->source)), bytes, false, to);
         break;
     case PT_CF_CALL_READS:
         touch_arguments(cf, context, call, 0, false, to);
         break;
     case PT_CF_CALL_WRITES:
-        pt_cf_touch(cf, pt_cf_eval(cf, context, LLVMGetOperand(call, 0)), 0, true, to);
-        touch_arguments(cf, context, call, 1, false, to);
+        pt_cf_touch(cf, pt_cf_eval(cf, context, pt_cf_argument(call, what.row->buffer)), 0, true, to);
+        touch_arguments(cf, context, call, what.row->buffer, false, to);
         break;
     case PT_CF_CALL_UNKNOWN:
         touch_arguments(cf, context, call, 0, true, to);
         to->unknown = true;
         break;
     case PT_CF_CALL_SPAWN:
-        pt_cf_touch(cf, pt_cf_eval(cf, context, LLVMGetOperand(call, what.object)), 8, true, to);
+        pt_cf_touch(cf, pt_cf_eval(cf, context, pt_cf_argument(call, what.row->object)), 8, true, to);
         break;
     case PT_CF_CALL_JOIN:
-        pt_cf_touch(cf, pt_cf_eval(cf, context, LLVMGetOperand(call, 1)), 8, true, to);
+        pt_cf_touch(cf, pt_cf_eval(cf, context, pt_cf_argument(call, what.row->buffer)), 8, true, to);
         break;
     case PT_CF_CALL_SYNC:
     case PT_CF_CALL_SYNC_READ:
     case PT_CF_CALL_ONCE:
     case PT_CF_CALL_WAIT:
-        pt_cf_touch(cf, pt_cf_eval(cf, context, LLVMGetOperand(call, what.object)), 1,
+        pt_cf_touch(cf, pt_cf_eval(cf, context, pt_cf_argument(call, what.row->object)), 1,
                     what.kind != PT_CF_CALL_SYNC_READ, to);
         break;
     default:

@@ -6,7 +6,8 @@
  */
 #include "cfront/abstract.h"
 
-uint32_t pt_cf_number_of(struct pt_cf *cf, const void *value)
+/* Small numbers for LLVM's pointers. */
+static uint32_t number_of(struct pt_cf *cf, const void *value)
 {
     uint32_t *id = pt_map64_at(&cf->value_ids, (uint64_t)(uintptr_t)value);
     if (*id == PT_NONE)
@@ -16,7 +17,7 @@ uint32_t pt_cf_number_of(struct pt_cf *cf, const void *value)
 
 static uint64_t val_key(struct pt_cf *cf, uint32_t context, LLVMValueRef value)
 {
-    return (uint64_t)context << 32 | pt_cf_number_of(cf, value);
+    return (uint64_t)context << 32 | number_of(cf, value);
 }
 
 void pt_cf_define(struct pt_cf *cf, uint32_t context, LLVMValueRef value, struct pt_cf_val val)

@@ -87,9 +87,9 @@ static void call_body(struct pt_cf *cf, uint32_t context, LLVMValueRef call)
     pt_cf_define(cf, context, call, result);
 }
 
-static void start_thread(struct pt_cf *cf, uint32_t context, LLVMValueRef call, const struct pt_cf_call *what)
+static void start_thread(struct pt_cf *cf, uint32_t context, LLVMValueRef call, const struct pt_sync_row *row)
 {
-    struct pt_cf_val function = pt_cf_eval(cf, context, LLVMGetOperand(call, what->function));
+    struct pt_cf_val function = pt_cf_eval(cf, context, pt_cf_argument(call, row->function));
     uint32_t count;
     const uint32_t *targets = pt_cf_targets(cf, function, &count);
     if (function.kind == PT_CF_BOTTOM)
@@ -129,23 +129,23 @@ static void start_thread(struct pt_cf *cf, uint32_t context, LLVMValueRef call, 
     uint32_t root = cf->threads[thread].root;
     for (unsigned i = 0; i < LLVMCountParams(start); i++)
         pt_cf_define(cf, root, LLVMGetParam(start, i),
-                     i == 0 ? pt_cf_eval(cf, context, LLVMGetOperand(call, what->arg)) : pt_cf_number());
+                     i == 0 ? pt_cf_eval(cf, context, pt_cf_argument(call, row->argument)) : pt_cf_number());
     reach(cf, root, LLVMGetEntryBasicBlock(start));
-    pt_cf_store(cf, pt_cf_eval(cf, context, LLVMGetOperand(call, what->object)), 8, pt_cf_ref(cf, object));
+    pt_cf_store(cf, pt_cf_eval(cf, context, pt_cf_argument(call, row->object)), 8, pt_cf_ref(cf, object));
     pt_cf_define(cf, context, call, pt_cf_int(0));
 }
 
-static void join_thread(struct pt_cf *cf, uint32_t context, LLVMValueRef call)
+static void join_thread(struct pt_cf *cf, uint32_t context, LLVMValueRef call, const struct pt_sync_row *row)
 {
     uint32_t count;
-    const uint32_t *targets = pt_cf_targets(cf, pt_cf_eval(cf, context, LLVMGetOperand(call, 0)), &count);
+    const uint32_t *targets = pt_cf_targets(cf, pt_cf_eval(cf, context, pt_cf_argument(call, row->object)), &count);
     struct pt_cf_val result = {0};
     for (uint32_t i = 0; i < count; i++)
         for (size_t t = 0; t < cf->thread_count; t++)
             if (cf->threads[t].object == targets[i])
                 result = pt_cf_join(cf, result, cf->contexts[cf->threads[t].root].result);
-    pt_cf_store(cf, pt_cf_eval(cf, context, LLVMGetOperand(call, 1)), 8, result);
-    pt_cf_define(cf, context, call, pt_cf_int(0));
+    pt_cf_store(cf, pt_cf_eval(cf, context, pt_cf_argument(call, row->buffer)), 8, result);
+    pt_cf_define(cf, context, call, pt_sync_may_fail(row) ? pt_cf_number() : pt_cf_int(0));
 }
 
 static void allocate(struct pt_cf *cf, uint32_t context, LLVMValueRef call, bool zeroed)
@@ -184,10 +184,10 @@ static void call_unknown(struct pt_cf *cf, uint32_t context, LLVMValueRef call)
     pt_cf_define(cf, context, call, anything);
 }
 
-static void call_once(struct pt_cf *cf, uint32_t context, LLVMValueRef call, const struct pt_cf_call *what)
+static void call_once(struct pt_cf *cf, uint32_t context, LLVMValueRef call, const struct pt_sync_row *row)
 {
     uint32_t count;
-    const uint32_t *targets = pt_cf_targets(cf, pt_cf_eval(cf, context, LLVMGetOperand(call, what->function)), &count);
+    const uint32_t *targets = pt_cf_targets(cf, pt_cf_eval(cf, context, pt_cf_argument(call, row->function)), &count);
     for (uint32_t i = 0; i < count; i++) {
         LLVMValueRef function = cf->objects[targets[i]].value;
         if (targets[i] == PT_CF_ANYTHING || LLVMIsDeclaration(function))
@@ -200,9 +200,23 @@ static void call_once(struct pt_cf *cf, uint32_t context, LLVMValueRef call, con
     pt_cf_define(cf, context, call, pt_cf_int(0));
 }
 
+/* A copy keeps pointers, anything else writes numbers. What returns a pointer returns the buffer, or its end. */
+static void fill(struct pt_cf *cf, uint32_t context, LLVMValueRef call, const struct pt_cf_call *what)
+{
+    struct pt_cf_val buffer = pt_cf_eval(cf, context, pt_cf_argument(call, what->row->buffer));
+    if (what->kind == PT_CF_CALL_COPY)
+        pt_cf_copy(cf, buffer, pt_cf_eval(cf, context, pt_cf_argument(call, what->row->source)),
+                   pt_cf_eval(cf, context, pt_cf_argument(call, what->row->size)));
+    else
+        pt_cf_store(cf, pt_cf_blur(buffer), 0, pt_cf_number());
+    bool pointer = LLVMGetTypeKind(LLVMTypeOf(call)) == LLVMPointerTypeKind;
+    struct pt_cf_val result = what->row->returns_end ? pt_cf_blur(buffer) : buffer;
+    pt_cf_define(cf, context, call, pointer ? result : pt_cf_number());
+}
+
 static void call_instruction(struct pt_cf *cf, uint32_t context, LLVMValueRef call)
 {
-    struct pt_cf_call what = pt_cf_classify(cf, call);
+    struct pt_cf_call what = pt_cf_classify(call);
     /* What the graphs will ask for has to exist before they are built. */
     for (unsigned i = 0; i < LLVMGetNumArgOperands(call); i++)
         if (LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(call, i))) != LLVMMetadataTypeKind)
@@ -215,40 +229,35 @@ static void call_instruction(struct pt_cf *cf, uint32_t context, LLVMValueRef ca
         pt_cf_fail(cf, call, "%.100s cannot be modelled", what.name);
         break;
     case PT_CF_CALL_SPAWN:
-        start_thread(cf, context, call, &what);
+        start_thread(cf, context, call, what.row);
         break;
     case PT_CF_CALL_JOIN:
-        join_thread(cf, context, call);
+        join_thread(cf, context, call, what.row);
         break;
     case PT_CF_CALL_ALLOCATE:
-        allocate(cf, context, call, what.zeroed);
+        allocate(cf, context, call, what.row->zeroed);
         break;
     case PT_CF_CALL_COPY:
-        pt_cf_copy(cf, pt_cf_eval(cf, context, LLVMGetOperand(call, 0)),
-                   pt_cf_eval(cf, context, LLVMGetOperand(call, 1)), pt_cf_eval(cf, context, LLVMGetOperand(call, 2)));
-        pt_cf_define(cf, context, call, pt_cf_eval(cf, context, LLVMGetOperand(call, 0)));
-        break;
     case PT_CF_CALL_FILL:
     case PT_CF_CALL_WRITES:
-        pt_cf_store(cf, pt_cf_blur(pt_cf_eval(cf, context, LLVMGetOperand(call, 0))), 0, pt_cf_number());
-        pt_cf_define(cf, context, call, pt_cf_eval(cf, context, LLVMGetOperand(call, 0)));
+        fill(cf, context, call, &what);
         break;
     case PT_CF_CALL_UNKNOWN:
         call_unknown(cf, context, call);
         break;
     case PT_CF_CALL_ONCE:
-        call_once(cf, context, call, &what);
+        call_once(cf, context, call, what.row);
         break;
     case PT_CF_CALL_THREAD_EXIT:
         pt_cf_widen(cf, &cf->contexts[cf->threads[cf->contexts[context].root].root].result,
-                    pt_cf_eval(cf, context, LLVMGetOperand(call, what.arg)));
+                    pt_cf_eval(cf, context, pt_cf_argument(call, what.row->source)));
         break;
     case PT_CF_CALL_LOCK:
     case PT_CF_CALL_UNLOCK:
     case PT_CF_CALL_SYNC_READ:
-        pt_cf_define(cf, context, call, pt_cf_int(0));
+        pt_cf_define(cf, context, call, pt_sync_may_fail(what.row) ? pt_cf_number() : pt_cf_int(0));
         break;
-    default: /* trylock, waits and semaphores may fail or not; the rest returns numbers */
+    default: /* waits and semaphores may fail or not; the rest returns numbers */
         if (strncmp(what.name, "llvm.va_", 8) == 0)
             pt_cf_store(cf, pt_cf_blur(pt_cf_eval(cf, context, LLVMGetOperand(call, 0))), 0, pt_cf_anything(cf));
         pt_cf_define(cf, context, call,

@@ -82,7 +82,7 @@ static bool block_manages(struct pt_cf *cf, LLVMBasicBlockRef block)
         if (!LLVMIsACallInst(inst))
             continue;
         LLVMValueRef callee = LLVMGetCalledValue(inst);
-        struct pt_cf_call call = pt_cf_classify(cf, inst);
+        struct pt_cf_call call = pt_cf_classify(inst);
         if (call.kind == PT_CF_CALL_SPAWN || call.kind == PT_CF_CALL_JOIN ||
             (call.kind == PT_CF_CALL_INLINE && LLVMIsAFunction(callee) && pt_cf_manages_threads(cf, callee)))
             return true;

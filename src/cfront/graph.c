@@ -2,9 +2,10 @@
  * From contexts to one graph per thread.
  *
  * A node is a place in the inlined code together with what the path there has done: which mutexes it holds, which
- * blocks are open, which threads it has started and not yet joined, and how its last trylock ended. So a path on which
- * an unlock has no lock (two tests of one condition that answered differently, since values are not followed) is seen
- * and cut, a trylock's outcome stays with its branch, and what main does while no other thread exists costs nothing.
+ * blocks are open, which threads it has started and not yet joined, and how its last trylock (or tryjoin) ended. So a
+ * path on which an unlock has no lock (two tests of one condition that answered differently, since values are not
+ * followed) is seen and cut, a trylock's outcome stays with its branch, and what main does while no other thread exists
+ * costs nothing.
  *
  * An edge is one effect. Edges without effect are there, too; reduce.c takes them out.
  */
@@ -78,7 +79,7 @@ static void do_return(struct pt_cf_builder *b, uint32_t node, const struct pt_cf
     call.try_context = PT_NONE;
     call.try_inst = 0;
     call.try_result = 0;
-    enum pt_cf_call_kind kind = pt_cf_classify(b->cf, c->call).kind;
+    enum pt_cf_call_kind kind = pt_cf_classify(c->call).kind;
     bool callback = kind == PT_CF_CALL_UNKNOWN || kind == PT_CF_CALL_ONCE;
     struct pt_cf_spot next = callback ? call : pt_cf_after(&call);
     pt_cf_add_edge(b, node, pt_cf_node_at(b, &next), PT_STEP_PLAIN, PT_NONE, pt_cf_inst(at));
@@ -134,18 +135,18 @@ static void do_wait(struct pt_cf_builder *b, uint32_t node, const struct pt_cf_s
     struct pt_cf_spot next = *at;
     next.phase++;
     if (at->phase == 0) {
-        pt_cf_step_unlock(b, node, at, what->arg, next);
+        pt_cf_step_unlock(b, node, at, what->row->mutex, next);
     } else if (at->phase == 1) {
         pt_cf_effects(b->cf, at->context, pt_cf_inst(at), &b->effects);
         pt_cf_add_effects(b, node, at, pt_cf_node_at(b, &next));
     } else {
-        pt_cf_step_lock(b, node, at, what->arg);
+        pt_cf_step_lock(b, node, at, what->row->mutex);
     }
 }
 
 static void do_call_instruction(struct pt_cf_builder *b, uint32_t node, const struct pt_cf_spot *at)
 {
-    struct pt_cf_call what = pt_cf_classify(b->cf, pt_cf_inst(at));
+    struct pt_cf_call what = pt_cf_classify(pt_cf_inst(at));
     struct pt_cf_spot next = pt_cf_after(at);
     switch (what.kind) {
     case PT_CF_CALL_INLINE:
@@ -161,16 +162,16 @@ static void do_call_instruction(struct pt_cf_builder *b, uint32_t node, const st
         pt_cf_step_spawn(b, node, at);
         return;
     case PT_CF_CALL_JOIN:
-        pt_cf_step_join(b, node, at);
+        pt_cf_step_join(b, node, at, what.row);
         return;
     case PT_CF_CALL_LOCK:
-        pt_cf_step_lock(b, node, at, what.object);
+        if (pt_sync_may_fail(what.row))
+            pt_cf_step_trylock(b, node, at, what.row);
+        else
+            pt_cf_step_lock(b, node, at, what.row->object);
         return;
     case PT_CF_CALL_UNLOCK:
-        pt_cf_step_unlock(b, node, at, what.object, next);
-        return;
-    case PT_CF_CALL_TRYLOCK:
-        pt_cf_step_trylock(b, node, at, &what);
+        pt_cf_step_unlock(b, node, at, what.row->object, next);
         return;
     case PT_CF_CALL_STOPS:
         return;
@@ -208,7 +209,7 @@ static void expand(struct pt_cf_builder *b, uint32_t node, struct pt_cf_spot at)
             return;
         }
         if (opcode == LLVMCall) {
-            enum pt_cf_call_kind kind = pt_cf_classify(b->cf, inst).kind;
+            enum pt_cf_call_kind kind = pt_cf_classify(inst).kind;
             if (kind == PT_CF_CALL_NOTHING || kind == PT_CF_CALL_ALLOCATE)
                 continue;
             do_call_instruction(b, node, &at);
@@ -298,15 +299,17 @@ static void look_at_lock(struct pt_cf_graph *g, uint32_t context, LLVMValueRef m
 static void look(struct pt_cf_graph *g, uint32_t context, LLVMValueRef inst, struct pt_cf_accesses *effects)
 {
     pt_cf_effects(g->cf, context, inst, effects);
-    for (size_t i = 0; i < effects->count; i++)
+    for (size_t i = 0; i < effects->count; i++) {
         note_use(g, effects->list[i].object, g->cf->contexts[context].root);
+        g->handed_out[effects->list[i].object] |= effects->unknown;
+    }
     if (!LLVMIsACallInst(inst))
         return;
-    struct pt_cf_call what = pt_cf_classify(g->cf, inst);
-    if (what.kind == PT_CF_CALL_LOCK || what.kind == PT_CF_CALL_UNLOCK || what.kind == PT_CF_CALL_TRYLOCK)
-        look_at_lock(g, context, LLVMGetOperand(inst, what.object));
+    struct pt_cf_call what = pt_cf_classify(inst);
+    if (what.kind == PT_CF_CALL_LOCK || what.kind == PT_CF_CALL_UNLOCK)
+        look_at_lock(g, context, pt_cf_argument(inst, what.row->object));
     else if (what.kind == PT_CF_CALL_WAIT)
-        look_at_lock(g, context, LLVMGetOperand(inst, what.arg));
+        look_at_lock(g, context, pt_cf_argument(inst, what.row->mutex));
 }
 
 /* What is known of PT_CF_ANYTHING holds for all that escaped, and what is shared among these makes it shared. */
@@ -321,6 +324,7 @@ static void spread(struct pt_cf_graph *g)
         note_use(g, i, g->user[PT_CF_ANYTHING]);
         g->shared[i] |= g->shared[PT_CF_ANYTHING];
         g->vague_lock[i] |= g->vague_lock[PT_CF_ANYTHING];
+        g->handed_out[i] |= g->handed_out[PT_CF_ANYTHING];
     }
     for (uint32_t i = 1; i < cf->object_count; i++)
         g->shared[PT_CF_ANYTHING] |= cf->objects[i].escaped && g->shared[i];
@@ -332,6 +336,7 @@ void pt_cf_graph_build(struct pt_cf_graph *g)
     g->user = pt_xcalloc(cf->object_count, sizeof *g->user);
     g->shared = pt_xcalloc(cf->object_count, sizeof *g->shared);
     g->vague_lock = pt_xcalloc(cf->object_count, sizeof *g->vague_lock);
+    g->handed_out = pt_xcalloc(cf->object_count, sizeof *g->handed_out);
     for (size_t i = 0; i < cf->object_count; i++)
         g->user[i] = PT_NONE;
     pt_strtab_intern(&g->sets, "", 0);

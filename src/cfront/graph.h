@@ -17,7 +17,7 @@ struct pt_cf_accesses {
     bool unknown; /* a function without a body did it */
 };
 
-/* effects.c: what one instruction does to memory (locks and threads aside). */
+/* effects.c: what one instruction does to memory (but not to locks and threads). */
 void pt_cf_effects(struct pt_cf *cf, uint32_t context, LLVMValueRef inst, struct pt_cf_accesses *to);
 /* One access of what `address` points to; `size` 0: nobody knows how much. */
 void pt_cf_touch(struct pt_cf *cf, struct pt_cf_val address, uint64_t size, bool write, struct pt_cf_accesses *to);
@@ -64,6 +64,7 @@ struct pt_cf_graph {
     uint32_t *user;        /* the thread that touches it; PT_NONE: none */
     bool *shared;          /* several do */
     bool *vague_lock;      /* locks in it cannot always be told apart */
+    bool *handed_out;      /* a function without a body reaches it, and may lock what is in it */
     struct pt_strtab sets; /* held locks, open blocks, running threads: ids as bytes */
 };
 
@@ -83,8 +84,6 @@ void pt_cf_shrink(const struct pt_cf_link *links, size_t count, uint32_t node_co
 
 /* graph.c: fills g->threads. */
 void pt_cf_graph_build(struct pt_cf_graph *g);
-/* The name of a block as the program gives it; NULL when it is not a constant. */
-const char *pt_cf_block_name(struct pt_cf *cf, LLVMValueRef call);
 /* reduce.c: fills cf->program. */
 void pt_cf_reduce(struct pt_cf_graph *g);
 

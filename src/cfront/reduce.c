@@ -410,7 +410,7 @@ static void note_vagueness(struct reducer *r, const struct pt_cf_edge *edge, con
     add_names(r, label->writes, label->write_count, &what);
     if (edge->unknown)
         pt_cf_note(r->cf, edge->inst, "what '%.60s' does is not known: taken to write all of%.200s",
-                   pt_cf_classify(r->cf, edge->inst).name, what.text);
+                   pt_cf_classify(edge->inst).name, what.text);
     else
         pt_cf_note(r->cf, edge->inst, "which part of memory this is cannot be told: taken as all of%.200s", what.text);
     pt_buf_release(&what);
@@ -471,7 +471,7 @@ static void describe(struct reducer *r, const struct label *label, struct pt_buf
     }
     bool update = LLVMIsAAtomicRMWInst(label->inst) || LLVMIsAAtomicCmpXchgInst(label->inst);
     if (LLVMIsACallInst(label->inst))
-        pt_buf_printf(text, "%s: ", pt_cf_classify(r->cf, label->inst).name);
+        pt_buf_printf(text, "%s: ", pt_cf_classify(label->inst).name);
     if (label->read_count) {
         pt_buf_puts(text, "read");
         add_names(r, label->reads, label->read_count, text);

@@ -1,4 +1,10 @@
-/* Nodes and edges of one thread's graph, and what mutexes, blocks and threads add to it. */
+/*
+ * Nodes and edges of one thread's graph, and what mutexes, blocks and threads add to it.
+ *
+ * A mutex is a lock only where it is surely one and the same; elsewhere locking is a write, which orders and excludes
+ * nobody: ways are added, never lost. The one exception, an unlock of what was not locked, is cut with a note. A node
+ * costs a hash of its place; there are as many as places times what the ways there may have done, at most MAX_NODES.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,10 +127,10 @@ static uint32_t lock_of(struct pt_cf_graph *g, uint32_t object, int64_t offset)
     return id;
 }
 
-/* The mutex an operand names; PT_NONE when it can only be treated as a variable (then b->effects is a write of it). */
-static uint32_t find_lock(struct pt_cf_builder *b, const struct pt_cf_spot *at, unsigned operand)
+/* The mutex an argument names; PT_NONE when it can only be treated as a variable (then b->effects is a write of it). */
+static uint32_t find_lock(struct pt_cf_builder *b, const struct pt_cf_spot *at, unsigned argument)
 {
-    struct pt_cf_val val = pt_cf_eval(b->cf, at->context, LLVMGetOperand(pt_cf_inst(at), operand));
+    struct pt_cf_val val = pt_cf_eval(b->cf, at->context, pt_cf_argument(pt_cf_inst(at), argument));
     uint32_t count;
     const uint32_t *targets = pt_cf_targets(b->cf, val, &count);
     b->effects.count = 0;
@@ -141,9 +147,9 @@ static uint32_t find_lock(struct pt_cf_builder *b, const struct pt_cf_spot *at, 
     return id;
 }
 
-void pt_cf_step_lock(struct pt_cf_builder *b, uint32_t node, const struct pt_cf_spot *at, unsigned operand)
+void pt_cf_step_lock(struct pt_cf_builder *b, uint32_t node, const struct pt_cf_spot *at, unsigned argument)
 {
-    uint32_t lock = find_lock(b, at, operand);
+    uint32_t lock = find_lock(b, at, argument);
     struct pt_cf_spot next = pt_cf_after(at);
     if (lock == PT_NONE) {
         pt_cf_add_effects(b, node, at, pt_cf_node_at(b, &next));
@@ -157,11 +163,18 @@ void pt_cf_step_lock(struct pt_cf_builder *b, uint32_t node, const struct pt_cf_
     pt_cf_add_edge(b, node, pt_cf_node_at(b, &next), PT_STEP_ACQUIRE, lock, pt_cf_inst(at));
 }
 
-void pt_cf_step_unlock(struct pt_cf_builder *b, uint32_t node, const struct pt_cf_spot *at, unsigned operand,
+void pt_cf_step_unlock(struct pt_cf_builder *b, uint32_t node, const struct pt_cf_spot *at, unsigned argument,
                        struct pt_cf_spot next)
 {
-    uint32_t lock = find_lock(b, at, operand);
+    uint32_t lock = find_lock(b, at, argument);
     if (lock == PT_NONE) {
+        pt_cf_add_effects(b, node, at, pt_cf_node_at(b, &next));
+        return;
+    }
+    if (!has_id(b->g, at->held, lock) && b->g->handed_out[b->g->locks[lock].object]) {
+        pt_cf_note(b->cf, pt_cf_inst(at),
+                   "a way leads here on which the mutex was not locked, but by a function without a body it may have "
+                   "been: taken to order, not to exclude");
         pt_cf_add_effects(b, node, at, pt_cf_node_at(b, &next));
         return;
     }
@@ -174,30 +187,36 @@ void pt_cf_step_unlock(struct pt_cf_builder *b, uint32_t node, const struct pt_c
     pt_cf_add_edge(b, node, pt_cf_node_at(b, &next), PT_STEP_RELEASE, lock, pt_cf_inst(at));
 }
 
+/* What the call returned, for the branch that asks. */
+static void tried(struct pt_cf_spot *next, const struct pt_cf_spot *at, int result)
+{
+    next->try_context = at->context;
+    next->try_inst = at->inst;
+    next->try_result = result;
+}
+
 /* A trylock that fails is taken to tell nothing, as if it could fail for no reason (C11 allows that). */
 void pt_cf_step_trylock(struct pt_cf_builder *b, uint32_t node, const struct pt_cf_spot *at,
-                        const struct pt_cf_call *what)
+                        const struct pt_sync_row *row)
 {
-    uint32_t lock = find_lock(b, at, what->object);
+    uint32_t lock = find_lock(b, at, row->object);
     struct pt_cf_spot next = pt_cf_after(at);
     if (lock == PT_NONE) {
         pt_cf_add_effects(b, node, at, pt_cf_node_at(b, &next));
         return;
     }
-    next.try_context = at->context;
-    next.try_inst = at->inst;
-    next.try_result = what->busy;
+    tried(&next, at, row->failure);
     pt_cf_add_edge(b, node, pt_cf_node_at(b, &next), PT_STEP_PLAIN, PT_NONE, pt_cf_inst(at));
     if (has_id(b->g, at->held, lock))
         return;
-    next.try_result = 0;
+    next.try_result = row->success;
     next.held = with_id(b->g, at->held, lock, true);
     pt_cf_add_edge(b, node, pt_cf_node_at(b, &next), PT_STEP_ACQUIRE, lock, pt_cf_inst(at));
 }
 
 /* ---- blocks */
 
-const char *pt_cf_block_name(struct pt_cf *cf, LLVMValueRef call)
+static const char *block_name(struct pt_cf *cf, LLVMValueRef call)
 {
     unsigned args = LLVMGetNumArgOperands(call); /* the name is the last: portent.h may add a place before it */
     if (args == 0)
@@ -216,7 +235,7 @@ static uint32_t block_of(struct pt_cf_builder *b, LLVMValueRef inst)
     for (uint32_t i = 0; i < g->block_count; i++)
         if (g->blocks[i].inst == inst && g->blocks[i].thread == b->thread)
             return i;
-    struct pt_cf_block block = {.thread = b->thread, .inst = inst, .name = pt_cf_block_name(b->cf, inst)};
+    struct pt_cf_block block = {.thread = b->thread, .inst = inst, .name = block_name(b->cf, inst)};
     PT_PUSH(g->blocks, g->block_count, g->block_cap, block);
     return (uint32_t)g->block_count - 1;
 }
@@ -236,7 +255,7 @@ void pt_cf_step_begin(struct pt_cf_builder *b, uint32_t node, const struct pt_cf
 
 void pt_cf_step_end(struct pt_cf_builder *b, uint32_t node, const struct pt_cf_spot *at)
 {
-    const char *name = pt_cf_block_name(b->cf, pt_cf_inst(at));
+    const char *name = block_name(b->cf, pt_cf_inst(at));
     uint32_t count;
     const uint32_t *open = ids_of(b->g, at->open, &count);
     struct pt_cf_spot next = pt_cf_after(at);
@@ -276,11 +295,11 @@ void pt_cf_step_spawn(struct pt_cf_builder *b, uint32_t node, const struct pt_cf
     pt_cf_add_edge(b, node, pt_cf_node_at(b, &next), PT_STEP_SPAWN, thread, pt_cf_inst(at));
 }
 
-void pt_cf_step_join(struct pt_cf_builder *b, uint32_t node, const struct pt_cf_spot *at)
+void pt_cf_step_join(struct pt_cf_builder *b, uint32_t node, const struct pt_cf_spot *at, const struct pt_sync_row *row)
 {
     struct pt_cf *cf = b->cf;
     struct pt_cf_spot next = pt_cf_after(at);
-    struct pt_cf_val handle = pt_cf_eval(cf, at->context, LLVMGetOperand(pt_cf_inst(at), 0));
+    struct pt_cf_val handle = pt_cf_eval(cf, at->context, pt_cf_argument(pt_cf_inst(at), row->object));
     uint32_t count, thread = 0;
     const uint32_t *targets = pt_cf_targets(cf, handle, &count);
     if (at->phase == 1) {
@@ -296,6 +315,12 @@ void pt_cf_step_join(struct pt_cf_builder *b, uint32_t node, const struct pt_cf_
         pt_cf_note(cf, pt_cf_inst(at), "cannot tell which thread is joined here: the join is ignored");
         pt_cf_add_edge(b, node, pt_cf_node_at(b, &next), PT_STEP_PLAIN, PT_NONE, pt_cf_inst(at));
         return;
+    }
+    if (pt_sync_may_fail(row)) { /* like a trylock: it may fail for no reason */
+        struct pt_cf_spot failed = pt_cf_after(at);
+        tried(&failed, at, row->failure);
+        pt_cf_add_edge(b, node, pt_cf_node_at(b, &failed), PT_STEP_PLAIN, PT_NONE, pt_cf_inst(at));
+        tried(&next, at, row->success);
     }
     next.running = without_id(b->g, at->running, thread);
     pt_cf_add_edge(b, node, pt_cf_node_at(b, &next), PT_STEP_JOIN, thread, pt_cf_inst(at));

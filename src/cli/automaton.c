@@ -1,4 +1,8 @@
-/* portent automaton: shows the automaton of a property as HOA, DOT or a C monitor. */
+/*
+ * portent automaton: shows the automaton of a property: a Buechi automaton as HOA or DOT, or a stand-alone C monitor
+ * that finds bad prefixes. A property that needs more states than --automaton-limit is refused, never cut short. The
+ * cost is that of the translation.
+ */
 #include <stdlib.h>
 #include <string.h>
 

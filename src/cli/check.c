@@ -14,7 +14,8 @@
 #include "cli/common/interrupt.h"
 #include "engine/analysis.h"
 #include "engine/atomicity.h"
-#include "trace/reader.h"
+#include "order/order.h"
+#include "trace/source.h"
 #include "trace/validate.h"
 
 enum {
@@ -46,7 +47,7 @@ static const struct pt_option options_table[] = {
     [OPT_LOOKAHEAD] = {"lookahead", 0, "L", NULL,
                        "look at most L events ahead, or 'all' (default: all; 256 on standard input)"},
     [OPT_ORDER] =
-        {"order", 0, "ORDER", "access",
+        {"order", 0, "ORDER", PT_ORDER_NAMES,
          "the causal order: access (default), where accesses to a variable of which one writes stay in order"},
     [OPT_EXHAUSTIVE] = PT_OPTION_EXHAUSTIVE,
     [OPT_JOBS] = PT_OPTION_JOBS,
@@ -90,7 +91,10 @@ static bool set_option(struct check *check, uint32_t index, const char *argument
         return true;
     case OPT_QUIET:
         return check->output.quiet = true;
-    default: /* the engine's; files are loaded afterwards; there is one --order, which the parser has checked */
+    case OPT_ORDER: /* the parser has checked the name */
+        check->analyse.engine.order = pt_order_find(argument);
+        return true;
+    default: /* the engine's; files are loaded afterwards */
         return true;
     }
 }
@@ -154,25 +158,25 @@ static enum pt_status take(const struct engines *engines, struct pt_validator *v
 }
 
 /* False when SIGINT ends the reading; standard input may be silent for long before that. */
-static bool may_read(const struct check *check, struct pt_reader *reader)
+static bool may_read(const struct check *check, struct pt_source *source)
 {
-    if (check->output.stream && pt_reader_would_block(reader))
-        return pt_interrupt_wait(STDIN_FILENO);
+    if (check->output.stream && !pt_source_ready(source))
+        return pt_interrupt_wait(pt_source_fd(source));
     return !pt_interrupted();
 }
 
-/* Reads the whole trace, or what there is of it until a tear or an interruption, which *result and *output tell. */
+/* Reads the whole trace, or what there is of it until a tear or an interruption, which *result and *output record. */
 static enum pt_status feed(struct check *check, const struct engines *engines, struct pt_result *result,
                            struct pt_output *output, struct pt_err *err)
 {
-    struct pt_reader *reader;
-    enum pt_status status = pt_reader_open(check->trace, &check->names, &reader, err);
+    struct pt_source *source;
+    enum pt_status status = pt_source_open(check->trace, &check->names, &source, err);
     if (status != PT_OK)
         return status;
-    struct pt_validator *validator = pt_validator_new(pt_reader_label(reader), &check->names);
+    struct pt_validator *validator = pt_validator_new(pt_source_label(source), &check->names);
     struct pt_event event;
     enum pt_read read = PT_READ_EVENT;
-    while (status == PT_OK && may_read(check, reader) && (read = pt_reader_next(reader, &event, err)) == PT_READ_EVENT)
+    while (status == PT_OK && may_read(check, source) && (read = pt_source_next(source, &event, err)) == PT_READ_EVENT)
         status = take(engines, validator, &event, err);
     if (read == PT_READ_ERROR)
         status = err->status;
@@ -185,7 +189,7 @@ static enum pt_status feed(struct check *check, const struct engines *engines, s
     }
     output->interrupted = read == PT_READ_EVENT && status == PT_OK;
     pt_validator_free(validator);
-    pt_reader_free(reader);
+    pt_source_free(source);
     return status;
 }
 

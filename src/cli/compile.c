@@ -12,6 +12,7 @@
 #include "cli/common/diag.h"
 #include "cli/common/file.h"
 #include "cli/run/resolve.h"
+#include "core/hash.h"
 #include "core/ptc.h"
 
 enum { OPT_PROPERTIES, OPT_OUTPUT, OPT_MODULE };
@@ -142,7 +143,7 @@ static enum pt_status write_file(const struct compile *c, struct pt_err *err)
     pt_channel_configure(&setup, &config);
     head.id_bytes = pt_debuginfo_identity(c->info, NULL, head.id);
     head.config_bytes = config.len;
-    head.hash = pt_ptc_hash(config.text, config.len);
+    head.hash = pt_fnv(PT_FNV_NOTHING, config.text, config.len);
     FILE *file = fopen(c->output, "wbe");
     bool good = file && fwrite(&head, sizeof head, 1, file) == 1 && fwrite(config.text, config.len, 1, file) == 1;
     int error = errno;

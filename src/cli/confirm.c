@@ -1,4 +1,8 @@
-/* portent confirm: a result's predictions, put to the test. */
+/*
+ * portent confirm: a result's predictions, put to the test: for each predicted violation one more run of the program,
+ * held to the predicted order (run/replay.c). What is confirmed was observed; what is not keeps the reason. The cost
+ * is one run of the program per finding.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

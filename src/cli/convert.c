@@ -1,6 +1,7 @@
 /*
- * portent convert: copies a trace from one form to the other, validating it on the way. The output appears under its
- * name only when it is whole: it is written beside it and renamed.
+ * portent convert: copies a trace from one format to another, validating it on the way. What can be written, and by
+ * which option, trace/formats.def says. The output appears under its name only when it is whole: it is written beside
+ * it and renamed. Time is linear in the trace; memory holds its names and one block.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,23 +14,33 @@
 #include "cli/commands.h"
 #include "cli/common/diag.h"
 #include "cli/common/file.h"
-#include "trace/reader.h"
+#include "trace/format.h"
 #include "trace/validate.h"
 #include "trace/writer.h"
 
-enum { OPT_OUTPUT, OPT_TEXT, OPT_BINARY };
+enum {
+    OPT_OUTPUT,
+#define PT_FORMAT(name, help) OPT_FORMAT_##name,
+#include "trace/formats.def"
+    OPT_COUNT
+};
 
 static const struct pt_option options_table[] = {
     [OPT_OUTPUT] = {NULL, 'o', "TRACE", NULL, "where to write; - is standard output"},
-    [OPT_TEXT] = {"text", 0, NULL, NULL, "write the text form"},
-    [OPT_BINARY] = {"binary", 0, NULL, NULL, "write the binary form"},
-    {0},
+#define PT_FORMAT(name, help) [OPT_FORMAT_##name] = {#name, 0, NULL, NULL, help},
+#include "trace/formats.def"
+    [OPT_COUNT] = {0},
+};
+
+/* What the options choose. */
+static const struct pt_format *const formats[OPT_COUNT] = {
+#define PT_FORMAT(name, help) [OPT_FORMAT_##name] = &pt_format_##name,
+#include "trace/formats.def"
 };
 
 struct request {
     const char *input, *output;
-    bool form_given;
-    enum pt_trace_form form;
+    const struct pt_format *format; /* of the output */
 };
 
 /* A pipe, a device, a folder: nothing to look into before reading it. */
@@ -39,19 +50,28 @@ static bool is_special(const char *path)
     return strcmp(path, "-") == 0 || (stat(path, &info) == 0 && !S_ISREG(info.st_mode));
 }
 
-/* By the output's ending, or else the form that the input has not. */
-static bool choose_form(struct request *request)
+static void format_is_missing(void)
 {
-    size_t len = strlen(request->output);
-    if (len > 4 && strcmp(request->output + len - 4, ".ptb") == 0) {
-        request->form = PT_FORM_BINARY;
-    } else if (is_special(request->input)) {
-        pt_diag_usage("convert",
-                      "the input is not a regular file, so the form to write must be given: --text or --binary");
+    struct pt_buf options;
+    pt_buf_init(&options);
+    for (uint32_t i = OPT_OUTPUT + 1; i < OPT_COUNT; i++)
+        pt_buf_printf(&options, "%s--%s", i > OPT_OUTPUT + 1 ? " or " : "", options_table[i].name);
+    pt_diag_usage("convert", "the input is not a regular file, so the form to write must be given: %s", options.text);
+    pt_buf_release(&options);
+}
+
+/* By the output's ending, or else: text becomes binary, and everything else text. */
+static bool choose_format(struct request *request)
+{
+    request->format = pt_format_of_name(request->output);
+    if (request->format != &pt_format_text)
+        return true;
+    if (is_special(request->input)) {
+        format_is_missing();
         return false;
-    } else {
-        request->form = pt_file_is_binary_trace(request->input) ? PT_FORM_TEXT : PT_FORM_BINARY;
     }
+    if (pt_format_of_file(request->input) == &pt_format_text)
+        request->format = &pt_format_binary;
     return true;
 }
 
@@ -71,13 +91,11 @@ static bool set_options(struct request *request, const struct pt_parsed *parsed)
             request->output = parsed->options[i].argument;
             continue;
         }
-        enum pt_trace_form form = index == OPT_TEXT ? PT_FORM_TEXT : PT_FORM_BINARY;
-        if (request->form_given && form != request->form) {
-            pt_diag_usage("convert", "--text and --binary exclude each other");
+        if (request->format && request->format != formats[index]) {
+            pt_diag_usage("convert", "--%s and --%s exclude each other", request->format->name, formats[index]->name);
             return false;
         }
-        request->form_given = true;
-        request->form = form;
+        request->format = formats[index];
     }
     if (parsed->operand_count != 1 || !request->output) {
         pt_diag_usage("convert", "convert takes one trace and -o TRACE");
@@ -88,18 +106,18 @@ static bool set_options(struct request *request, const struct pt_parsed *parsed)
         pt_diag_usage("convert", "'%s' would overwrite its own input", request->output);
         return false;
     }
-    return request->form_given || choose_form(request);
+    return request->format || choose_format(request);
 }
 
 /* Copies every event. *ret_torn: the input ends in a tear, which was reported. */
-static enum pt_status copy(struct pt_reader *reader, const struct pt_names *names, struct pt_writer *writer,
+static enum pt_status copy(struct pt_source *source, const struct pt_names *names, struct pt_writer *writer,
                            bool *ret_torn, struct pt_err *err)
 {
-    struct pt_validator *validator = pt_validator_new(pt_reader_label(reader), names);
+    struct pt_validator *validator = pt_validator_new(pt_source_label(source), names);
     enum pt_status status = PT_OK;
     struct pt_event event;
     enum pt_read read;
-    while ((read = pt_reader_next(reader, &event, err)) == PT_READ_EVENT) {
+    while ((read = pt_source_next(source, &event, err)) == PT_READ_EVENT) {
         status = pt_validator_check(validator, &event, err);
         if (status == PT_OK)
             status = pt_writer_add(writer, &event, err);
@@ -118,22 +136,22 @@ static enum pt_status copy(struct pt_reader *reader, const struct pt_names *name
 static enum pt_status write_to(const struct request *request, const char *path, bool *ret_torn, struct pt_err *err)
 {
     struct pt_names names;
-    struct pt_reader *reader;
+    struct pt_source *source;
     struct pt_writer *writer;
     pt_names_init(&names);
-    enum pt_status status = pt_reader_open(request->input, &names, &reader, err);
+    enum pt_status status = pt_source_open(request->input, &names, &source, err);
     if (status == PT_OK) {
-        status = pt_writer_open(path, request->form, &names, &writer, err);
+        status = pt_writer_open(path, request->format, &names, &writer, err);
         if (status == PT_OK) {
             struct pt_err close_err;
-            status = copy(reader, &names, writer, ret_torn, err);
+            status = copy(source, &names, writer, ret_torn, err);
             enum pt_status closed = pt_writer_close(writer, &close_err);
             if (status == PT_OK && closed != PT_OK) {
                 *err = close_err;
                 status = closed;
             }
         }
-        pt_reader_free(reader);
+        pt_source_free(source);
     }
     pt_names_release(&names);
     return status;

@@ -1,4 +1,8 @@
-/* portent: finds the command and runs it. */
+/*
+ * portent: finds the command and runs it. Every command comes from the table pt_commands, so --help, suggestions for
+ * misspelt names and shell completion agree. Running out of memory ends in a message and the exit status "unknown",
+ * not in a crash.
+ */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>

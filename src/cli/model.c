@@ -1,4 +1,9 @@
-/* portent model: causal atomicity of the marked blocks of a program, for all its runs. */
+/*
+ * portent model: causal atomicity of the marked blocks of a program, for all its runs. Reads SML, or C through
+ * portent-cfront, has net/atomicity.c decide, and prints the verdicts; --net answers questions about nets instead. The
+ * exit status is that of the worst block. Time and memory are those of the unfolding; a limit makes a block unknown,
+ * never wrong.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -240,13 +245,13 @@ static enum pt_status load_program(const struct request *request, struct pt_prog
     return status;
 }
 
-static int exit_status(const struct pt_model_reported *told)
+static int exit_status(const struct pt_model_reported *reported)
 {
     int status = PT_EXIT_HOLDS;
-    for (uint32_t b = 0; b < told->program->block_count; b++) {
-        if (pt_block_counts(&told->blocks[b]))
+    for (uint32_t b = 0; b < reported->program->block_count; b++) {
+        if (pt_block_counts(&reported->blocks[b]))
             return PT_EXIT_VIOLATED;
-        if (told->blocks[b].unknown)
+        if (reported->blocks[b].unknown)
             status = PT_EXIT_UNKNOWN;
     }
     return status;
@@ -257,19 +262,19 @@ static int print(struct request *request, const struct pt_program *program, cons
 {
     struct pt_model_figures figures = {.seconds = (double)(pt_progress_now() - started) / 1e9,
                                        .peak_bytes = result->peak_bytes + program->arena.bytes};
-    struct pt_model_reported told = {program, result, pt_model_blocks(program, result), {0}};
+    struct pt_model_reported reported = {program, result, pt_model_blocks(program, result), {0}};
     for (uint32_t b = 0; b < program->block_count; b++)
-        pt_triage_block(&request->triage, &told.blocks[b]);
-    pt_triage_apply(&request->triage, &told.aside);
+        pt_triage_block(&request->triage, &reported.blocks[b]);
+    pt_triage_apply(&request->triage, &reported.suppressions);
     struct pt_buf buf;
     pt_buf_init(&buf);
     if (request->json)
-        pt_model_json(&told, request->check.all, &figures, &buf);
+        pt_model_json(&reported, request->check.all, &figures, &buf);
     else if (!request->quiet)
-        pt_model_text(&told, &request->style, &buf);
-    int exit = pt_output(&buf) ? exit_status(&told) : PT_EXIT_BAD;
+        pt_model_text(&reported, &request->style, &buf);
+    int exit = pt_output(&buf) ? exit_status(&reported) : PT_EXIT_BAD;
     pt_buf_release(&buf);
-    free(told.blocks);
+    free(reported.blocks);
     return exit;
 }
 
@@ -388,7 +393,7 @@ static const char *const usages[] = {"[options] FILE.sml", "[options] FILE.c..."
 
 const struct pt_command pt_command_model = {
     .name = "model",
-    .summary = "tell whether marked blocks are causally atomic in every run",
+    .summary = "check whether marked blocks are causally atomic in every run",
     .usages = usages,
     .about =
         "Models a program as a Petri net, with data abstracted, and unfolds it. A block is causally atomic when no "

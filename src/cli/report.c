@@ -1,9 +1,9 @@
 /*
- * portent report: a result or a trace, as something to look at or to hand on. What an input is, its first bytes tell:
- * a result is a JSON object, everything else is taken for a trace. Each format is a row of a table, with one function
- * for results and one for traces; the output appears under its name only when it is whole.
+ * portent report: a result or a trace, as something to look at or to hand on. An input is recognised by its first
+ * bytes: a result is a JSON object, everything else is taken for a trace. Each report is a row of report/formats.def,
+ * with one function for results and some for traces; the output appears under its name only when it is whole. A trace
+ * streams through, a result and the report are held in memory.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,29 +12,31 @@
 #include "cli/commands.h"
 #include "cli/common/diag.h"
 #include "cli/common/file.h"
-#include "cli/common/report_trace.h"
 #include "cli/common/sources.h"
-#include "report/blocks.h"
-#include "report/junit.h"
-#include "report/perfetto_run.h"
-#include "report/result.h"
-#include "report/sarif.h"
-#include "report/shiviz.h"
-#include "report/text.h"
+#include "report/format.h"
+#include "trace/source.h"
+#include "trace/validate.h"
 
-enum { OPT_HTML, OPT_SARIF, OPT_JUNIT, OPT_PERFETTO, OPT_SHIVIZ, OPT_TIMELINE, OPT_OUTPUT, OPT_COLOR };
+enum {
+#define PT_REPORT(name, help) OPT_FORMAT_##name,
+#include "report/formats.def"
+    OPT_OUTPUT,
+    OPT_COLOR,
+    OPT_COUNT
+};
 
 static const struct pt_option options_table[] = {
-    [OPT_HTML] = {"html", 0, NULL, NULL, "one self-contained page for a browser"},
-    [OPT_SARIF] = {"sarif", 0, NULL, NULL, "SARIF 2.1.0, for code review pages"},
-    [OPT_JUNIT] = {"junit", 0, NULL, NULL, "JUnit XML, for test runners"},
-    [OPT_PERFETTO] = {"perfetto", 0, NULL, NULL,
-                      "JSON for the Perfetto trace viewer, of a result or a trace; of a trace speedscope reads it too"},
-    [OPT_SHIVIZ] = {"shiviz", 0, NULL, NULL, "a log for ShiViz, with the regular expression it asks for"},
-    [OPT_TIMELINE] = {"timeline", 0, NULL, NULL, "what each thread did when, as an SVG picture; of a trace"},
+#define PT_REPORT(name, help) [OPT_FORMAT_##name] = {#name, 0, NULL, NULL, help},
+#include "report/formats.def"
     [OPT_OUTPUT] = {NULL, 'o', "FILE", NULL, "where to write (default: standard output)"},
     [OPT_COLOR] = PT_OPTION_COLOR,
-    {0},
+    [OPT_COUNT] = {0},
+};
+
+/* What the options choose. */
+static const struct pt_report_format *const formats[OPT_OUTPUT] = {
+#define PT_REPORT(name, help) [OPT_FORMAT_##name] = &pt_report_format_##name,
+#include "report/formats.def"
 };
 
 struct request {
@@ -42,88 +44,26 @@ struct request {
     const char *const *inputs; /* several results are put together */
     uint32_t input_count;
     const char *color;
-    uint32_t format; /* an index into the table, or PT_NONE: the text that `check` prints */
+    const struct pt_report_format *format;
 };
-
-static void put_html(const struct request *request, const struct pt_loaded *loaded, struct pt_buf *buf)
-{
-    struct pt_source_files *files = pt_source_files_new();
-    struct pt_sources sources = pt_source_files_lend(files);
-    pt_report_html(loaded, request->input, &sources, buf);
-    pt_source_files_free(files);
-}
-
-static void put_sarif(const struct request *request, const struct pt_loaded *loaded, struct pt_buf *buf)
-{
-    (void)request;
-    char *base = getcwd(NULL, 0);
-    pt_report_sarif(loaded, base, buf);
-    free(base);
-}
-
-static void put_junit(const struct request *request, const struct pt_loaded *loaded, struct pt_buf *buf)
-{
-    (void)request;
-    pt_report_junit(loaded, buf);
-}
-
-static void put_perfetto(const struct request *request, const struct pt_loaded *loaded, struct pt_buf *buf)
-{
-    (void)request;
-    pt_report_perfetto_runs(loaded, buf);
-}
-
-static void put_shiviz(const struct request *request, const struct pt_loaded *loaded, struct pt_buf *buf)
-{
-    (void)request;
-    pt_report_shiviz(loaded, buf);
-}
-
-/* NULL: this format cannot be made from that. Traces are named, since they may be too long to be loaded. */
-static const struct {
-    void (*from_result)(const struct request *request, const struct pt_loaded *loaded, struct pt_buf *buf);
-    enum pt_status (*from_trace)(const char *path, struct pt_buf *buf, struct pt_err *err);
-} formats[OPT_OUTPUT] = {
-    [OPT_HTML] = {put_html, NULL},     [OPT_SARIF] = {put_sarif, NULL},
-    [OPT_JUNIT] = {put_junit, NULL},   [OPT_PERFETTO] = {put_perfetto, pt_report_trace_perfetto},
-    [OPT_SHIVIZ] = {put_shiviz, NULL}, [OPT_TIMELINE] = {NULL, pt_report_trace_timeline},
-};
-
-static void put_text(const struct request *request, const struct pt_loaded *loaded, struct pt_buf *buf)
-{
-    bool to_file = request->output && strcmp(request->output, "-") != 0;
-    struct pt_style style =
-        pt_analyse_style(STDOUT_FILENO, to_file && strcmp(request->color, "auto") == 0 ? "never" : request->color);
-    for (uint32_t i = 0; i < loaded->result.count; i++) {
-        if (i > 0)
-            pt_buf_puts(buf, "\n");
-        pt_report_text(loaded->result.findings[i], &style, buf);
-    }
-    if (loaded->is_model || loaded->block_count) {
-        pt_buf_puts(buf, loaded->result.count ? "\n" : "");
-        pt_report_blocks(loaded, &style, buf);
-    }
-}
 
 static bool set_options(struct request *request, const struct pt_parsed *parsed)
 {
-    *request = (struct request){.format = PT_NONE, .color = "auto"};
+    *request = (struct request){.format = &pt_report_format_text, .color = "auto"};
     for (uint32_t i = 0; i < parsed->option_count; i++) {
         uint32_t index = parsed->options[i].index;
         if (index == OPT_OUTPUT) {
             request->output = parsed->options[i].argument;
         } else if (index == OPT_COLOR) {
             request->color = parsed->options[i].argument;
-        } else if (request->format != PT_NONE && request->format != index) {
-            pt_diag_usage("report", "--%s and --%s exclude each other", options_table[request->format].name,
-                          options_table[index].name);
+        } else if (request->format != &pt_report_format_text && request->format != formats[index]) {
+            pt_diag_usage("report", "--%s and --%s exclude each other", request->format->name, formats[index]->name);
             return false;
         } else {
-            request->format = index;
+            request->format = formats[index];
         }
     }
-    /* A picture is a file, as in --timeline FILE.svg TRACE. */
-    uint32_t named = request->format == OPT_TIMELINE && parsed->operand_count == 2 && !request->output;
+    uint32_t named = request->format->is_picture && parsed->operand_count == 2 && !request->output;
     if (named)
         request->output = parsed->operands[0];
     if (parsed->operand_count == 0) {
@@ -139,8 +79,7 @@ static bool set_options(struct request *request, const struct pt_parsed *parsed)
 static enum pt_status not_made(const struct request *request, const char *from, struct pt_err *err)
 {
     return pt_err_at(err, PT_EUSAGE, request->input, 0, 0, "%s%s cannot be made from a %s",
-                     request->format == PT_NONE ? "text" : "--",
-                     request->format == PT_NONE ? "" : options_table[request->format].name, from);
+                     request->format == &pt_report_format_text ? "" : "--", request->format->name, from);
 }
 
 /* All results of the command line as one. */
@@ -161,32 +100,101 @@ static enum pt_status load_all(const struct request *request, struct pt_loaded *
     return status;
 }
 
-static enum pt_status from_result(const struct request *request, struct pt_buf *buf, struct pt_err *err)
+static enum pt_status from_result(const struct request *request, const struct pt_report_context *context,
+                                  struct pt_buf *buf, struct pt_err *err)
 {
-    void (*put)(const struct request *, const struct pt_loaded *, struct pt_buf *) =
-        request->format == PT_NONE ? put_text : formats[request->format].from_result;
     struct pt_loaded *loaded;
-    if (!put)
+    if (!request->format->from_result)
         return not_made(request, "result", err);
     enum pt_status status = load_all(request, &loaded, err);
     if (status == PT_OK) {
-        put(request, loaded, buf);
+        request->format->from_result(loaded, context, buf);
         pt_loaded_free(loaded);
     }
     return status;
 }
 
-static enum pt_status make(const struct request *request, struct pt_buf *buf, struct pt_err *err)
+/* Every event of the trace, each a possible one after those before it. A torn trace is a warning. */
+static enum pt_status read_trace(struct pt_source *source, const struct pt_report_events *report, void *state,
+                                 struct pt_err *err)
 {
-    bool text = request->format == PT_NONE, of_results = text || formats[request->format].from_result;
-    bool unreadable = access(request->input, R_OK) != 0; /* reading it as what is wanted will say why */
-    if (pt_file_is_json(request->input) || (of_results && unreadable))
-        return from_result(request, buf, err);
-    if (text || !formats[request->format].from_trace)
+    struct pt_validator *validator = pt_validator_new(pt_source_label(source), pt_source_names(source));
+    struct pt_event event;
+    enum pt_status status = PT_OK;
+    enum pt_read read;
+    while ((read = pt_source_next(source, &event, err)) == PT_READ_EVENT) {
+        status = pt_validator_check(validator, &event, err);
+        if (status != PT_OK)
+            break;
+        report->event(state, &event);
+    }
+    if (read == PT_READ_TORN)
+        pt_diag_warning(err);
+    pt_validator_free(validator);
+    return read == PT_READ_ERROR ? err->status : status;
+}
+
+static void warn_of_limits(const char *limits)
+{
+    struct pt_err warning;
+    (void)pt_err_set(&warning, PT_OK, "the picture does not hold everything: %s", limits);
+    pt_diag_warning(&warning);
+}
+
+static enum pt_status from_trace(const struct request *request, const struct pt_report_context *context,
+                                 struct pt_buf *buf, struct pt_err *err)
+{
+    const struct pt_report_events *report = request->format->from_trace;
+    struct pt_names names;
+    struct pt_source *source;
+    if (!report)
         return not_made(request, "trace", err);
     if (request->input_count > 1)
         return pt_err_at(err, PT_EUSAGE, request->inputs[1], 0, 0, "traces are reported one by one");
-    return formats[request->format].from_trace(request->input, buf, err);
+    pt_names_init(&names);
+    enum pt_status status = pt_source_open(request->input, &names, &source, err);
+    if (status == PT_OK) {
+        void *state = report->begin(context, &names, buf);
+        status = read_trace(source, report, state, err);
+        const char *limits = status == PT_OK && report->limits ? report->limits(state) : "";
+        if (limits[0])
+            warn_of_limits(limits);
+        report->finish(state, buf);
+        pt_source_free(source);
+        if (status != PT_OK)
+            pt_file_show_line(request->input, err);
+    }
+    pt_names_release(&names);
+    return status;
+}
+
+static enum pt_status make(const struct request *request, const struct pt_report_context *context, struct pt_buf *buf,
+                           struct pt_err *err)
+{
+    bool unreadable = access(request->input, R_OK) != 0; /* reading it as what is wanted will say why */
+    if (pt_file_is_json(request->input) || (request->format->from_result && unreadable))
+        return from_result(request, context, buf, err);
+    return from_trace(request, context, buf, err);
+}
+
+static bool goes_to_file(const struct request *request)
+{
+    return request->output && strcmp(request->output, "-") != 0;
+}
+
+static enum pt_status make_report(const struct request *request, struct pt_buf *buf, struct pt_err *err)
+{
+    const char *color = goes_to_file(request) && strcmp(request->color, "auto") == 0 ? "never" : request->color;
+    struct pt_source_files *files = pt_source_files_new();
+    char *folder = getcwd(NULL, 0);
+    struct pt_report_context context = {.name = request->input,
+                                        .folder = folder,
+                                        .lines = pt_source_files_lend(files),
+                                        .style = pt_analyse_style(STDOUT_FILENO, color)};
+    enum pt_status status = make(request, &context, buf, err);
+    free(folder);
+    pt_source_files_free(files);
+    return status;
 }
 
 static int run(const struct pt_parsed *parsed)
@@ -198,8 +206,8 @@ static int run(const struct pt_parsed *parsed)
     struct pt_buf buf;
     pt_buf_init(&buf);
     bool ok = true;
-    enum pt_status status = make(&request, &buf, &err);
-    if (status == PT_OK && request.output && strcmp(request.output, "-") != 0)
+    enum pt_status status = make_report(&request, &buf, &err);
+    if (status == PT_OK && goes_to_file(&request))
         status = pt_file_write(request.output, &buf, &err);
     else if (status == PT_OK)
         ok = pt_output(&buf);

@@ -16,6 +16,7 @@
 #include "cli/run/launch.h"
 #include "cli/run/warn.h"
 #include "report/json.h"
+#include "trace/format.h"
 
 enum { DEFAULT_EXIT = 66 };
 
@@ -179,11 +180,9 @@ static enum pt_status open_files(struct run *run, struct pt_err *err)
 {
     enum pt_status status = PT_OK;
     if (run->trace_path) {
-        size_t len = strlen(run->trace_path);
-        bool binary = len > 4 && strcmp(run->trace_path + len - 4, ".ptb") == 0;
         if (strcmp(run->trace_path, "-") == 0)
             return pt_err_set(err, PT_EUSAGE, "-o needs a file: standard output belongs to the program");
-        status = pt_writer_open(run->trace_path, binary ? PT_FORM_BINARY : PT_FORM_TEXT, &run->session.names,
+        status = pt_writer_open(run->trace_path, pt_format_of_name(run->trace_path), &run->session.names,
                                 &run->session.writer, err);
     }
     if (status == PT_OK && run->result_path) {
@@ -296,7 +295,7 @@ static int exit_status_of(const struct run *run, bool violated)
     return run->found_exit;
 }
 
-/* Tells everything, and returns the exit status. */
+/* Prints everything, and returns the exit status. */
 static int conclude(struct run *run, const char *const *program)
 {
     struct pt_output *output = &run->session.output.output;
@@ -362,7 +361,7 @@ const struct pt_command pt_command_run = {
     .usages = usages,
     .about = "Starts PROGRAM, which was built with 'portent cc' or 'portent c++', receives the events its properties "
              "name, and looks for violations in its run and in every other order of its events that the same causal "
-             "order allows. Violations are told on standard error when they are found, everything else when the "
+             "order allows. Violations are reported on standard error when they are found, everything else when the "
              "program has ended. The program's input, output, status and signals are its own.\n\n"
              "Exit status: the program's own (128 plus the signal's number when one killed it), except 66 when a "
              "violation was found; 2 bad usage or input, before the program starts; 126 or 127 when it cannot be "

@@ -1,5 +1,5 @@
 /*
- * portent watch: connects to a running program's event stream, checks properties on the run as it happens, and tells
+ * portent watch: connects to a running program's event stream, checks properties on the run as it happens, and reports
  * each verdict when it changes. One thread does everything: it waits for bytes, for the clock, and for readers of the
  * browser view.
  *
@@ -8,7 +8,6 @@
  * (SILENCE) our own clock stands in for the stream's, from which it differs by the least delay seen so far. Such a
  * verdict comes late, but the time it names is right: it is the end of the window that was missed.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
@@ -23,7 +22,7 @@
 #include "cli/watch/http.h"
 #include "cli/watch/live.h"
 #include "cli/watch/record.h"
-#include "cli/watch/source.h"
+#include "cli/watch/connect.h"
 #include "cli/watch/verdicts.h"
 #include "report/words.h"
 #include "trace/wire.h"
@@ -46,7 +45,7 @@ enum {
     OPT_QUIET,
 };
 
-enum { READ_BYTES = 1 << 18, TICK_MS = 100, SILENCE = 1000 * 1000 * 1000 };
+enum { TICK_MS = 100, SILENCE = 1000 * 1000 * 1000 };
 
 static const struct pt_option options_table[] = {
     [OPT_PROPERTIES] = PT_OPTION_PROPERTIES,
@@ -74,24 +73,22 @@ struct watch {
     struct pt_analyse analyse;
     struct pt_output_options output_options;
     struct pt_names names;
-    uint32_t lost_name, no_loc;
+    uint32_t no_loc;
 
     int fd;
-    struct pt_wire *wire;
+    struct pt_source *source;
     struct pt_analysis *analysis;
     struct pt_output output;
-    struct pt_tell tell;
+    struct pt_verdicts verdicts;
     struct pt_recording record;
     struct pt_scene *scene; /* NULL: nobody looks */
     struct pt_http *http;   /* NULL: no browser does */
     uint64_t drawn;         /* when it was, by our clock */
-    char *bytes;
 
     bool offset_known;
     int64_t offset;        /* our clock minus the stream's, at least */
     uint64_t last_arrival; /* by our clock */
     uint64_t last_look;    /* likewise: what came before it has been read */
-    bool bye, cut_off;     /* how the stream ended */
 };
 
 /* --- what is asked for --- */
@@ -209,7 +206,7 @@ static enum pt_status prepare(struct watch *watch, const struct pt_parsed *parse
  * older recording is not lost for nothing. */
 static enum pt_status connect_all(struct watch *watch, struct pt_err *err)
 {
-    enum pt_status status = pt_source_connect(watch->address, watch->wait, &watch->fd, err);
+    enum pt_status status = pt_watch_connect(watch->address, watch->wait, &watch->fd, err);
     if (status != PT_OK || watch->fd < 0)
         return status;
     if (watch->http_address)
@@ -232,19 +229,8 @@ static bool analyse(struct watch *watch, struct pt_event *event)
         pt_diag_error(&err);
         return false;
     }
-    pt_report_after(&watch->tell, event);
+    pt_verdicts_after(&watch->verdicts, event);
     return true;
-}
-
-static struct pt_event lost_event(const struct watch *watch, const struct pt_wire_item *item)
-{
-    return (struct pt_event){.op = PT_OP_LOST,
-                             .thread = PT_NONE,
-                             .object = watch->lost_name,
-                             .loc = watch->no_loc,
-                             .value = pt_value_int(item->lost < INT64_MAX ? (int64_t)item->lost : INT64_MAX),
-                             .has_time = true,
-                             .time = item->event.time};
 }
 
 /* What was so when the connection was made: values count, the rest is for recordings and views. */
@@ -254,6 +240,15 @@ static bool take_snapshot(struct watch *watch, struct pt_event *event)
         return analyse(watch, event);
     pt_recording_fact(&watch->record, event);
     return true;
+}
+
+/* The stream's clock against ours: the least difference is the best estimate. */
+static void note_time(struct watch *watch, uint64_t time)
+{
+    int64_t offset = (int64_t)(watch->last_arrival - time);
+    if (!watch->offset_known || offset < watch->offset)
+        watch->offset = offset;
+    watch->offset_known = true;
 }
 
 static void greet(const struct watch *watch, const struct pt_wire_item *item)
@@ -268,74 +263,44 @@ static void greet(const struct watch *watch, const struct pt_wire_item *item)
     pt_buf_release(&program);
 }
 
-/* The stream's clock against ours: the least difference is the best estimate. */
-static void note_time(struct watch *watch, uint64_t time)
+static void take_hello(void *context, const struct pt_wire_item *item)
 {
-    int64_t offset = (int64_t)(watch->last_arrival - time);
-    if (!watch->offset_known || offset < watch->offset)
-        watch->offset = offset;
-    watch->offset_known = true;
+    struct watch *watch = context;
+    note_time(watch, item->event.time);
+    if (watch->scene)
+        pt_scene_take(watch->scene, item);
+    greet(watch, item);
 }
 
 /* False: nothing more is to be read. */
-static bool take(struct watch *watch, enum pt_wire_read what, struct pt_wire_item *item)
+static bool take(struct watch *watch, struct pt_event *event)
 {
-    if (item->event.has_time && what != PT_WIRE_READ_SNAPSHOT)
-        note_time(watch, item->event.time);
+    const struct pt_wire_item *item = pt_wire_source_item(watch->source);
+    bool snapshot = item->what == PT_WIRE_READ_SNAPSHOT;
+    if (event->has_time && !snapshot)
+        note_time(watch, event->time);
     if (watch->scene)
-        pt_scene_take(watch->scene, what, item);
-    switch (what) {
-    case PT_WIRE_READ_HELLO:
-        greet(watch, item);
-        return true;
-    case PT_WIRE_READ_SNAPSHOT:
-        return take_snapshot(watch, &item->event);
-    case PT_WIRE_READ_EVENT:
-    case PT_WIRE_READ_CLOCK:
-        return analyse(watch, &item->event);
-    case PT_WIRE_READ_LOST: {
-        struct pt_event lost = lost_event(watch, item);
-        return analyse(watch, &lost);
-    }
-    case PT_WIRE_READ_BYE:
-        watch->bye = true;
-        (void)!analyse(watch, &item->event);
-        return false;
-    case PT_WIRE_READ_MORE:
-    case PT_WIRE_READ_ERROR:
-        break;
-    }
-    return false;
+        pt_scene_take(watch->scene, item);
+    return snapshot ? take_snapshot(watch, event) : analyse(watch, event);
 }
 
-/* Everything that was fed. *ret_over: the stream has ended, or nobody wants more of it. */
-static enum pt_status drain(struct watch *watch, bool *ret_over, struct pt_err *err)
+/* Everything that has come. *ret_over: the stream has ended, or nobody wants more of it. */
+static enum pt_status receive(struct watch *watch, bool *ret_over, struct pt_err *err)
 {
-    struct pt_wire_item item;
-    enum pt_wire_read what;
-    while ((what = pt_wire_next(watch->wire, &item, err)) != PT_WIRE_READ_MORE) {
-        if (what == PT_WIRE_READ_ERROR)
-            return err->status;
-        if (!take(watch, what, &item) || (watch->exit_on_verdict && pt_report_is_settled(&watch->tell))) {
+    struct pt_event event;
+    enum pt_read got;
+    pt_source_wait(watch->source, 0);
+    watch->last_arrival = pt_progress_now();
+    while ((got = pt_source_next(watch->source, &event, err)) == PT_READ_EVENT) {
+        if (!take(watch, &event) || (watch->exit_on_verdict && pt_verdicts_is_settled(&watch->verdicts))) {
             *ret_over = true;
             break;
         }
     }
-    pt_report_flush(&watch->tell);
-    return PT_OK;
-}
-
-static enum pt_status receive(struct watch *watch, bool *ret_over, struct pt_err *err)
-{
-    ssize_t n = read(watch->fd, watch->bytes, READ_BYTES);
-    if (n > 0) {
-        watch->last_arrival = pt_progress_now();
-        pt_wire_feed(watch->wire, watch->bytes, (size_t)n);
-        return drain(watch, ret_over, err);
-    }
-    if (n < 0 && (errno == EAGAIN || errno == EINTR))
-        return PT_OK;
-    *ret_over = watch->cut_off = true;
+    if (got == PT_READ_ERROR)
+        return err->status;
+    *ret_over |= got == PT_READ_END || got == PT_READ_TORN;
+    pt_verdicts_flush(&watch->verdicts);
     return PT_OK;
 }
 
@@ -355,7 +320,7 @@ static void wait_in_silence(struct watch *watch)
     if (watch->scene)
         pt_scene_advance(watch->scene, clock.time);
     (void)!analyse(watch, &clock);
-    pt_report_flush(&watch->tell);
+    pt_verdicts_flush(&watch->verdicts);
 }
 
 /* --- views --- */
@@ -363,7 +328,7 @@ static void wait_in_silence(struct watch *watch)
 static void show_change(void *context, uint32_t index, const struct pt_change *change)
 {
     struct watch *watch = context;
-    pt_scene_change(watch->scene, index, change, watch->tell.findings[index]->how);
+    pt_scene_change(watch->scene, index, change, watch->verdicts.findings[index]->how);
 }
 
 static void show(struct watch *watch)
@@ -372,11 +337,11 @@ static void show(struct watch *watch)
     if (!watch->scene || now - watch->drawn < (uint64_t)TICK_MS * 1000000)
         return;
     watch->drawn = now;
-    for (uint32_t i = 0; i < watch->tell.count; i++) {
+    for (uint32_t i = 0; i < watch->verdicts.count; i++) {
         const struct pt_within *within = pt_analysis_within(watch->analysis, i);
         uint32_t count;
         bool final;
-        if (!within || watch->tell.shown[i] == PT_VERDICT_VIOLATED)
+        if (!within || watch->verdicts.shown[i] == PT_VERDICT_VIOLATED)
             continue;
         const uint32_t *states = pt_within_states(within, &count, &final);
         pt_scene_states(watch->scene, i, states, count);
@@ -389,12 +354,12 @@ static void show(struct watch *watch)
 static void open_views(struct watch *watch)
 {
     watch->live = watch->live && pt_live_begin();
-    watch->tell.silent = watch->live;
+    watch->verdicts.silent = watch->live;
     if (!watch->live && !watch->http)
         return;
-    watch->scene = pt_scene_new(&watch->names, watch->address, watch->tell.findings, watch->tell.count);
-    watch->tell.changed = show_change;
-    watch->tell.context = watch;
+    watch->scene = pt_scene_new(&watch->names, watch->address, watch->verdicts.findings, watch->verdicts.count);
+    watch->verdicts.changed = show_change;
+    watch->verdicts.context = watch;
     if (watch->http)
         pt_http_show(watch->http, watch->scene);
 }
@@ -410,7 +375,7 @@ static void close_views(struct watch *watch)
 static bool wait_for_stream(struct watch *watch)
 {
     int timeout = TICK_MS;
-    struct pollfd wanted[] = {{.fd = watch->fd, .events = POLLIN},
+    struct pollfd wanted[] = {{.fd = pt_source_fd(watch->source), .events = POLLIN},
                               {.fd = pt_live_keys(), .events = POLLIN},
                               {.fd = watch->http ? pt_http_wait(watch->http, &timeout) : -1, .events = POLLIN}};
     watch->last_look = pt_progress_now();
@@ -430,7 +395,7 @@ static enum pt_status follow(struct watch *watch, struct pt_err *err)
             status = receive(watch, &over, err);
         else
             wait_in_silence(watch);
-        over |= (watch->exit_on_verdict && pt_report_is_settled(&watch->tell)) || pt_live_quits();
+        over |= (watch->exit_on_verdict && pt_verdicts_is_settled(&watch->verdicts)) || pt_live_quits();
         show(watch);
     }
     return status;
@@ -438,69 +403,60 @@ static enum pt_status follow(struct watch *watch, struct pt_err *err)
 
 /* --- the end --- */
 
-static const char *describe_end(const struct watch *watch, struct pt_result *result)
-{
-    if (!watch->cut_off || watch->bye)
-        return NULL;
-    result->torn = true;
-    snprintf(result->torn_message, sizeof result->torn_message,
-             "the stream broke off: the program was killed, or the connection was lost");
-    return result->torn_message;
-}
-
 static int conclude(struct watch *watch)
 {
     struct pt_result result = {.trace = watch->address};
-    struct pt_wire_counts counts = pt_wire_counts(watch->wire);
-    const char *why = describe_end(watch, &result);
+    struct pt_loss loss = pt_source_loss(watch->source);
     struct pt_err warning;
     watch->output.trace_ended = true;
-    pt_analysis_finish(watch->analysis, why);
-    if (why && !watch->output_options.quiet) {
-        (void)pt_err_set(&warning, PT_OK, "%s", why);
+    result.torn = loss.why[0];
+    snprintf(result.torn_message, sizeof result.torn_message, "%s", loss.why);
+    pt_analysis_finish(watch->analysis, result.torn ? result.torn_message : NULL);
+    if (result.torn && !watch->output_options.quiet) {
+        (void)pt_err_set(&warning, PT_OK, "%s", loss.why);
         pt_diag_warning(&warning);
     }
-    if (watch->tell.count == 0 && !watch->output_options.quiet && !watch->output_options.json) {
-        pt_buf_printf(&watch->tell.lines, "%" PRIu64 " event%s seen, %" PRIu64 " lost. No property was given.\n",
-                      counts.events, pt_words_plural(counts.events), counts.lost);
-        pt_report_flush(&watch->tell);
+    if (watch->verdicts.count == 0 && !watch->output_options.quiet && !watch->output_options.json) {
+        uint64_t events = pt_wire_source_counts(watch->source).events;
+        pt_buf_printf(&watch->verdicts.lines, "%" PRIu64 " event%s seen, %" PRIu64 " lost. No property was given.\n",
+                      events, pt_words_plural(events), loss.events);
+        pt_verdicts_flush(&watch->verdicts);
         pt_output_abandon(&watch->output);
-        return why || counts.lost ? PT_EXIT_UNKNOWN : PT_EXIT_HOLDS;
+        return result.torn || loss.events ? PT_EXIT_UNKNOWN : PT_EXIT_HOLDS;
     }
     if (!watch->output_options.quiet)
         pt_output_unseen(&watch->output, watch->analysis, &watch->names, watch->analyse.props);
-    result.findings = watch->tell.findings;
-    result.count = watch->tell.count;
+    result.findings = watch->verdicts.findings;
+    result.count = watch->verdicts.count;
     pt_triage_apply(&watch->analyse.triage, &result);
-    return pt_report_end(&watch->tell, &result);
+    return pt_verdicts_end(&watch->verdicts, &result);
 }
 
 static int observe(struct watch *watch, struct pt_err *err)
 {
     int exit_status = PT_EXIT_BAD;
-    watch->wire = pt_wire_new(watch->address, &watch->names);
-    watch->bytes = pt_xmalloc(READ_BYTES);
+    watch->source = pt_wire_source_new(watch->fd, watch->address, &watch->names);
+    pt_wire_source_set_hello(watch->source, take_hello, watch);
     pt_output_begin(&watch->output, &watch->output_options, false, &watch->analyse.engine);
-    watch->tell = (struct pt_tell){.log = watch->log, .trace = watch->address, .names = &watch->names};
-    pt_report_begin(&watch->tell, &watch->output, &watch->analyse.engine);
+    watch->verdicts = (struct pt_verdicts){.log = watch->log, .trace = watch->address, .names = &watch->names};
+    pt_verdicts_begin(&watch->verdicts, &watch->output, &watch->analyse.engine);
     watch->analysis =
         pt_analysis_new(&watch->names, watch->analyse.inputs, watch->analyse.input_count, &watch->analyse.engine);
-    pt_report_attach(&watch->tell, watch->analysis);
+    pt_verdicts_attach(&watch->verdicts, watch->analysis);
     open_views(watch);
     enum pt_status status = follow(watch, err);
     close_views(watch);
     if (status == PT_OK) {
         exit_status = conclude(watch);
     } else {
-        pt_report_flush(&watch->tell);
+        pt_verdicts_flush(&watch->verdicts);
         pt_output_abandon(&watch->output);
         pt_diag_error(err);
     }
-    pt_report_release(&watch->tell);
+    pt_verdicts_release(&watch->verdicts);
     pt_scene_free(watch->scene);
     pt_analysis_free(watch->analysis);
-    pt_wire_free(watch->wire);
-    free(watch->bytes);
+    pt_source_free(watch->source);
     return exit_status;
 }
 
@@ -511,7 +467,6 @@ static int run(const struct pt_parsed *parsed)
     int exit_status = PT_EXIT_BAD;
     pt_names_init(&watch.names);
     watch.no_loc = pt_strtab_intern(&watch.names.space[PT_SPACE_LOC], "-", 1);
-    watch.lost_name = pt_strtab_intern(&watch.names.space[PT_SPACE_OTHER], "events", 6);
     if (set_options(&watch, parsed)) {
         pt_interrupt_catch_all();
         if (prepare(&watch, parsed, &err) != PT_OK || connect_all(&watch, &err) != PT_OK)
@@ -535,7 +490,7 @@ const struct pt_command pt_command_watch = {
     .summary = "check properties on a running program's events as they happen",
     .usages = usages,
     .about = "Connects to a program that runs with PORTENT_OPTIONS=events=ADDRESS (unix:PATH or tcp:127.0.0.1:PORT), "
-             "checks 'within' properties on its events from then on, and tells each verdict when it changes, until "
+             "checks 'within' properties on its events from then on, and reports each verdict when it changes, until "
              "the program ends or Ctrl-C. Other properties are checked on the run that is watched alone.\n\n"
              "Exit status: 0 all hold so far, 1 a violation was found, 2 bad usage or input or a property that cannot "
              "be evaluated, 3 unknown (events were lost, or the stream broke off).",

@@ -21,9 +21,11 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "core/ops.h"
+
 #define PT_CHANNEL_MAGIC "PTCHAN1"
 #define PT_CHANNEL_ENV   "PORTENT_CHANNEL"
-enum { PT_CHANNEL_VERSION = 10 };
+enum { PT_CHANNEL_VERSION = 11 };
 
 enum pt_on_full { PT_ON_FULL_BLOCK, PT_ON_FULL_DROP };
 enum pt_program_state { PT_PROGRAM_STARTING, PT_PROGRAM_RUNNING, PT_PROGRAM_ENDED };
@@ -141,34 +143,6 @@ struct pt_record_local {
                      all about it (core/local_report.h) */
 };
 
-enum pt_event_kind {
-    PT_KIND_WRITE,    /* object: variable */
-    PT_KIND_UPDATE,   /* likewise */
-    PT_KIND_USER,     /* object: index into the configuration's user events */
-    PT_KIND_INTERNAL, /* object: number of PT_RECORD_NAME; the value is an int64_t */
-    PT_KIND_BEGIN,    /* likewise, without value */
-    PT_KIND_END,
-
-    /* Of threads that are recorded in full. */
-    PT_KIND_READ,       /* object: variable */
-    PT_KIND_OTHER_USER, /* a user event that no property names; object: number of PT_RECORD_NAME */
-    PT_KIND_ENDED,      /* the thread's last event: whoever joins it knows that it does nothing any more */
-    PT_KIND_FORK,       /* object: thread, described in this ring before */
-    PT_KIND_JOIN,       /* object: thread */
-    PT_KIND_READ_AT,    /* memory that is not watched; the value is struct pt_access, then what was read or written */
-    PT_KIND_WRITE_AT,
-    PT_KIND_UPDATE_AT,
-    PT_KIND_ACQ, /* the value is the struct pt_access of the object; likewise the next six */
-    PT_KIND_REL,
-    PT_KIND_RACQ,
-    PT_KIND_RREL,
-    PT_KIND_WAIT,
-    PT_KIND_NOTIFY,
-    PT_KIND_SYNC,
-    PT_KIND_FREED, /* no event: this memory is other variables from here on */
-    PT_KIND_COUNT
-};
-
 struct pt_access {
     uint64_t address, size;
 };
@@ -179,7 +153,8 @@ struct pt_record_event {
     uint32_t thread;
     uint16_t kind;        /* enum pt_event_kind */
     uint16_t counted;     /* it is relevant: the thread's count in its clock includes it */
-    uint32_t object;      /* by kind; a variable: index into the configuration's table, or number of PT_RECORD_WATCH */
+    uint32_t object;      /* by kind, see enum pt_object_by; a variable: index into the configuration's table, or number
+                             of PT_RECORD_WATCH */
     uint32_t site;        /* 0: unknown */
     uint32_t value_bytes; /* of the value that follows the clock */
     uint32_t clock_count;

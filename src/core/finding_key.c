@@ -2,32 +2,17 @@
 
 #include <string.h>
 
-/* FNV-1a. */
-static uint64_t hash_byte(uint64_t value, char byte)
-{
-    return (value ^ (unsigned char)byte) * UINT64_C(0x100000001b3);
-}
+#include "core/hash.h"
 
 static uint64_t hash(const char *text, size_t len)
 {
-    uint64_t value = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < len; i++)
-        value = hash_byte(value, text[i]);
-    return value;
+    return pt_fnv(PT_FNV_NOTHING, text, len);
 }
 
-/* Every bit of the result depends on every bit (MurmurHash3's finaliser): sums of such numbers say something. */
-static uint64_t mix(uint64_t value)
-{
-    value = (value ^ value >> 33) * UINT64_C(0xff51afd7ed558ccd);
-    value = (value ^ value >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
-    return value ^ value >> 33;
-}
-
-/* The same whichever of the two comes first. */
+/* The same whichever of the two comes first; mixed first, because a sum of FNV hashes says little. */
 static uint64_t both(uint64_t one, uint64_t other)
 {
-    uint64_t sum = mix(one) + mix(other);
+    uint64_t sum = pt_mix64(one) + pt_mix64(other);
     return sum ? sum : 1;
 }
 
@@ -39,11 +24,11 @@ const char *pt_finding_key_next(const char *at)
 /* An address is no name. */
 static uint64_t side(struct pt_finding_side side)
 {
-    uint64_t value = hash_byte(hash(side.place, strlen(side.place)), 0);
+    uint64_t value = pt_fnv_byte(hash(side.place, strlen(side.place)), 0);
     if (strncmp(side.object, "0x", 2) == 0)
         return value;
     for (const char *at = side.object; *at; at = pt_finding_key_next(at))
-        value = hash_byte(value, *at);
+        value = pt_fnv_byte(value, (unsigned char)*at);
     return value;
 }
 

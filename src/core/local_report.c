@@ -1,3 +1,8 @@
+/*
+ * Writing and reading what local_report.h describes, one item after the other. What does not fit into the writer's room
+ * is left out, with all that follows, and flagged; a reader never looks beyond its bytes, whatever they are. The cost
+ * is that of copying them.
+ */
 #include "core/local_report.h"
 
 #include <string.h>
@@ -104,17 +109,4 @@ struct pt_local_report_step pt_local_report_step(struct pt_local_report_reader *
     step.last = pt_local_report_number(r);
     step.value = pt_local_report_value(r);
     return step;
-}
-
-const char *pt_local_report_op(unsigned kind)
-{
-    static const char *const words[PT_KIND_COUNT] = {
-        [PT_KIND_WRITE] = "w",     [PT_KIND_UPDATE] = "u",    [PT_KIND_USER] = "event", [PT_KIND_INTERNAL] = "int",
-        [PT_KIND_BEGIN] = "begin", [PT_KIND_END] = "end",     [PT_KIND_READ] = "r",     [PT_KIND_OTHER_USER] = "event",
-        [PT_KIND_ENDED] = "state", [PT_KIND_FORK] = "fork",   [PT_KIND_JOIN] = "join",  [PT_KIND_READ_AT] = "r",
-        [PT_KIND_WRITE_AT] = "w",  [PT_KIND_UPDATE_AT] = "u", [PT_KIND_ACQ] = "acq",    [PT_KIND_REL] = "rel",
-        [PT_KIND_RACQ] = "racq",   [PT_KIND_RREL] = "rrel",   [PT_KIND_WAIT] = "wait",  [PT_KIND_NOTIFY] = "notify",
-        [PT_KIND_SYNC] = "sync",   [PT_KIND_FREED] = "freed",
-    };
-    return kind < PT_KIND_COUNT ? words[kind] : "";
 }

@@ -65,7 +65,4 @@ static inline uint64_t pt_local_report_memory(uint64_t at, uint64_t from)
 void pt_local_report_put_step(struct pt_local_report_writer *w, const struct pt_local_report_step *step);
 struct pt_local_report_step pt_local_report_step(struct pt_local_report_reader *r);
 
-/* The word of a kind of event, as traces have it. */
-const char *pt_local_report_op(unsigned kind);
-
 #endif

@@ -74,6 +74,7 @@
 #include <stddef.h>
 
 #include "core/code.h"
+#include "core/ops.h"
 
 /* --- the block: read-only, offsets instead of pointers, the same bytes in a file, a tool or a process --- */
 
@@ -149,14 +150,8 @@ struct pt_mttl_property {
 
 /* Past operators first: pt_mttl_is_past. */
 enum pt_mttl_kind {
-    PT_MTTL_PREVIOUSLY,
-    PT_MTTL_ONCE,
-    PT_MTTL_HISTORICALLY,
-    PT_MTTL_SINCE,
-    PT_MTTL_START,
-    PT_MTTL_END,
-    PT_MTTL_INTERVAL,
-    PT_MTTL_INTERVAL_WEAK,
+#define PT_OPERATOR_PAST(name, ...) PT_MTTL_##name,
+#include "core/operators.def"
     PT_MTTL_FORMULA, /* export: program a, a truth value */
     PT_MTTL_VALUE,   /* export: a is an atom, whose value it is */
     PT_MTTL_ACCESS,  /* export: the thread's present access, for race_free(*) */
@@ -263,16 +258,6 @@ static inline const char *pt_mttl_string(const struct pt_mttl *m, uint32_t offse
 #define pt_mttl_at(m, table, type, index) ((const type *)((const char *)(m) + (m)->table.offset) + (index))
 
 /* --- evaluating --- */
-
-enum pt_mttl_what {
-    PT_MTTL_OTHER,  /* an event that no atom speaks of; always fine for events with name == PT_MTTL_NONE */
-    PT_MTTL_READ,   /* name: variable of the block */
-    PT_MTTL_WRITE,  /* name: variable */
-    PT_MTTL_UPDATE, /* name: variable; reads and writes at once, always atomic */
-    PT_MTTL_USER,   /* name: user event */
-    PT_MTTL_ENTER,  /* name: atomic block */
-    PT_MTTL_LEAVE,  /* name: atomic block */
-};
 
 /*
  * The event is *marked* if name != PT_MTTL_NONE, or if the block has PT_MTTL_RACES and it is a READ or WRITE that is

@@ -11,7 +11,7 @@ struct pt_mttl_block_state {
 
 static inline bool pt_mttl_is_past(uint32_t kind)
 {
-    return kind <= PT_MTTL_INTERVAL_WEAK;
+    return kind < PT_MTTL_FORMULA;
 }
 
 static inline bool pt_mttl_is_export(uint32_t kind)
@@ -21,7 +21,14 @@ static inline bool pt_mttl_is_export(uint32_t kind)
 
 static inline bool pt_mttl_is_binary(uint32_t kind)
 {
-    return kind == PT_MTTL_SINCE || kind == PT_MTTL_INTERVAL || kind == PT_MTTL_INTERVAL_WEAK;
+    switch (kind) {
+#define PT_OPERATOR_PAST(name, operands, ...)                                                                          \
+    case PT_MTTL_##name:                                                                                               \
+        return (operands) == 2;
+#include "core/operators.def"
+    default:
+        return false;
+    }
 }
 
 static inline const struct pt_mttl_unit *pt_mttl_unit_at(const struct pt_mttl *m, uint32_t index)

@@ -45,7 +45,7 @@ bool pt_mttl_mentions(const struct pt_mttl *m, uint32_t property, uint32_t var, 
             continue;
         }
         found = program_mentions(m, unit->a, var, marks);
-        if (unit->kind == PT_MTTL_SINCE || unit->kind == PT_MTTL_INTERVAL || unit->kind == PT_MTTL_INTERVAL_WEAK)
+        if (pt_mttl_is_binary(unit->kind))
             found |= program_mentions(m, unit->b, var, marks);
     }
     return found;

@@ -2,21 +2,8 @@
 
 #include <string.h>
 
+#include "core/hash.h"
 #include "core/mttl.h"
-
-uint64_t pt_ptc_hash(const void *bytes, size_t len)
-{
-    return pt_ptc_hash_more(0xcbf29ce484222325, bytes, len);
-}
-
-/* FNV-1a: it finds damage, not malice, which the checks below are for. */
-uint64_t pt_ptc_hash_more(uint64_t hash, const void *bytes, size_t len)
-{
-    const unsigned char *at = bytes;
-    for (size_t i = 0; i < len; i++)
-        hash = (hash ^ at[i]) * 0x100000001b3;
-    return hash;
-}
 
 static bool table_fits(size_t bytes, uint32_t offset, uint32_t count, size_t size, size_t align)
 {
@@ -89,8 +76,8 @@ const char *pt_ptc_problem(const void *bytes, size_t len)
     if (head->config_bytes != len - sizeof *head || head->id_bytes > PT_ID_MAX)
         return "it is not complete";
     const struct pt_config *config = (const void *)(head + 1);
-    if (pt_ptc_hash(config, head->config_bytes) != head->hash || !pt_config_is_sound(config, head->config_bytes) ||
-        !config->mttl_bytes)
+    if (pt_fnv(PT_FNV_NOTHING, config, head->config_bytes) != head->hash ||
+        !pt_config_is_sound(config, head->config_bytes) || !config->mttl_bytes)
         return "it is damaged";
     return NULL;
 }

@@ -28,12 +28,9 @@ struct pt_ptc {
     uint32_t id_bytes; /* of the build-id */
     unsigned char id[PT_ID_MAX];
     uint64_t config_bytes; /* a multiple of 8 */
-    uint64_t hash;         /* pt_ptc_hash of the configuration */
+    uint64_t hash;         /* pt_fnv of the configuration */
 };
 
-uint64_t pt_ptc_hash(const void *bytes, size_t len);
-/* The hash of what was hashed before and these bytes. */
-uint64_t pt_ptc_hash_more(uint64_t hash, const void *bytes, size_t len);
 /* Why these bytes, 8-aligned, are no such file; NULL: they are. */
 const char *pt_ptc_problem(const void *bytes, size_t len);
 /* Are the tables of a configuration of so many bytes inside it, its strings ended, its block a good one? */

@@ -25,6 +25,8 @@
 
 #include <stdint.h>
 
+#include "core/ops.h"
+
 #define PT_WIRE_MAGIC "PTWIRE1"
 enum {
     PT_WIRE_VERSION = 1,
@@ -61,16 +63,16 @@ struct pt_wire_hello {
     char program[]; /* its file name, NUL-terminated */
 };
 
-/* Name spaces of ids; each counts for itself. */
+/* Name spaces of ids; each counts for itself. They are those of traces that events have, by the same numbers. */
 enum pt_wire_space {
-    PT_WIRE_THREAD,
-    PT_WIRE_VAR,
-    PT_WIRE_LOCK,
-    PT_WIRE_OTHER, /* condition variables, barriers, semaphores, ... */
-    PT_WIRE_BLOCK,
-    PT_WIRE_USER, /* user events */
-    PT_WIRE_LOCAL,
-    PT_WIRE_STATE,
+    PT_WIRE_THREAD = PT_SPACE_THREAD,
+    PT_WIRE_VAR = PT_SPACE_VAR,
+    PT_WIRE_LOCK = PT_SPACE_LOCK,
+    PT_WIRE_OTHER = PT_SPACE_OTHER,
+    PT_WIRE_BLOCK = PT_SPACE_BLOCK,
+    PT_WIRE_USER = PT_SPACE_EVENT,
+    PT_WIRE_LOCAL = PT_SPACE_LOCAL,
+    PT_WIRE_STATE = PT_SPACE_STATE,
     PT_WIRE_SPACES
 };
 
@@ -88,30 +90,14 @@ struct pt_wire_site {
     char file[]; /* NUL-terminated; "" with line 0: the place is not known better */
 };
 
-enum pt_wire_op {
-    PT_WIRE_OP_START = 1, /* a thread begins; object: its parent thread */
-    PT_WIRE_OP_END,       /* a thread has ended */
-    PT_WIRE_OP_FORK,      /* object: thread */
-    PT_WIRE_OP_JOIN,      /* object: thread */
-    PT_WIRE_OP_WRITE,     /* object: variable, with value; in a snapshot: the value it has */
-    PT_WIRE_OP_UPDATE,    /* object: variable, with value */
-    PT_WIRE_OP_ACQ,       /* object: lock; in a snapshot: the thread holds it */
-    PT_WIRE_OP_REL,
-    PT_WIRE_OP_RACQ,
-    PT_WIRE_OP_RREL,
-    PT_WIRE_OP_CONTENDED, /* object: lock that another thread holds; extra: that thread, or PT_WIRE_NONE */
-    PT_WIRE_OP_WAIT,      /* object: other */
-    PT_WIRE_OP_NOTIFY,
-    PT_WIRE_OP_SYNC,
-    PT_WIRE_OP_BEGIN, /* object: block */
-    PT_WIRE_OP_FINISH,
-    PT_WIRE_OP_USER,     /* object: user event */
-    PT_WIRE_OP_INTERNAL, /* object: local variable, with value */
-    PT_WIRE_OP_STATE, /* object: state ("running", "ready", "blocked", "blocked: lock", ...); extra: what it waits for
-                       */
-};
-
-/* Values as enum pt_value_kind has them: integers and floating point in 8 bytes, bool in 8, strings as they are. */
+/*
+ * Objects are ids of the operation's space (enum pt_wire_op, core/ops.def). Beside that: START is about the thread's
+ * parent, END about nothing. WRITE, UPDATE and INTERNAL have a value. In a snapshot WRITE is the value that a variable
+ * has, and ACQ or RACQ a lock that the thread holds. `extra` of CONTENDED is the thread that holds the lock, of STATE
+ * what the thread waits for.
+ *
+ * Values as enum pt_value_kind has them: integers and floating point in 8 bytes, bool in 8, strings as they are.
+ */
 struct pt_wire_event {
     uint32_t delta; /* nanoseconds since the event before it in the frame */
     uint8_t op;     /* enum pt_wire_op */

@@ -1,9 +1,13 @@
 /*
  * One causal order for all properties: clocks count the events that *any* property calls relevant. A property that
- * cares for fewer of them gets its clocks by projection: for each thread, a bit string tells which of the counted
+ * cares for fewer of them gets its clocks by projection: for each thread, a bit string says which of the counted
  * events are its own, and a count over all becomes a count over its own by counting bits. Program order and
  * transitivity survive that, since a clock is the set of events that precede, and the projection is that set's
  * intersection.
+ *
+ * Guarantee: each property sees what it would see alone, and findings come in the order of the inputs. Cost: per event
+ * that of the causal order, and for a relevant one O(threads) per property that cares for it; once no property needs
+ * clocks any more, none are made.
  */
 #include "engine/analysis.h"
 
@@ -15,7 +19,7 @@
 #include "engine/local.h"
 #include "engine/lattice.h"
 #include "engine/timed.h"
-#include "order/order.h"
+#include "order/access.h"
 #include "order/rank.h"
 
 /* Ids of the trace to small numbers of a monitor. */
@@ -167,7 +171,7 @@ static void describe(struct pt_finding *f, const struct pt_analysis_input *input
     f->verdict = input->monitor || is_decentralised(input) ? PT_VERDICT_HOLDS : input->verdict;
     f->message = copy(f, input->monitor ? NULL : input->message);
     f->monitorable = input->monitor ? pt_monitor_monitorable(input->monitor) : true;
-    f->order = "access";
+    f->order = options->order->name;
     f->window = options->window;
     f->lookahead = options->lookahead;
 }
@@ -196,7 +200,9 @@ struct pt_analysis *pt_analysis_new(struct pt_names *names, const struct pt_anal
     struct pt_analysis *a = pt_xcalloc(1, sizeof *a);
     a->names = names;
     a->options = *options;
-    a->order = pt_order_new(options->trace, names);
+    if (!a->options.order)
+        a->options.order = &pt_order_access;
+    a->order = pt_order_new(a->options.order, options->trace, names);
     a->no_clock = pt_clock_new(0, &a->own_clocks);
     a->count = count;
     a->ordering = count == 0; /* clocks of a trace are checked even if nobody asks for them */
@@ -206,7 +212,7 @@ struct pt_analysis *pt_analysis_new(struct pt_names *names, const struct pt_anal
         struct watched *w = &a->watched[i];
         w->monitor = inputs[i].monitor;
         w->finding = a->findings[i] = pt_finding_new();
-        describe(w->finding, &inputs[i], options);
+        describe(w->finding, &inputs[i], &a->options);
         if (!w->monitor)
             continue;
         map_names(a, w);
@@ -279,8 +285,7 @@ static struct pt_clock *project(struct watched *w, struct pt_clock *clock)
 /* What the event is to a property: the variable it writes, the user event it is. */
 static uint32_t written_var(const struct watched *w, const struct pt_event *event)
 {
-    bool write = event->op == PT_OP_WRITE || event->op == PT_OP_UPDATE;
-    return write ? map_get(&w->vars, event->object) : PT_NONE;
+    return pt_op_writes_var(event->op) ? map_get(&w->vars, event->object) : PT_NONE;
 }
 
 static uint32_t user_event_of(const struct watched *w, const struct pt_event *event)
@@ -317,21 +322,16 @@ static void take_initial(struct pt_analysis *a, const struct pt_event *event)
 static bool take_note(struct pt_analysis *a, const struct pt_event *event)
 {
     bool relevant = false;
-    switch ((enum pt_op)event->op) {
-    case PT_OP_WRITE:
-    case PT_OP_UPDATE:
-        relevant = map_get(&a->vars, event->object) != PT_NONE;
-        /* fall through */
-    case PT_OP_READ:
-    case PT_OP_INIT:
+    switch (pt_op_space(event->op)) {
+    case PT_SPACE_VAR:
+        relevant = pt_op_writes_var(event->op) && map_get(&a->vars, event->object) != PT_NONE;
         mark(&a->var_seen, &a->var_seen_cap, event->object);
         break;
-    case PT_OP_EVENT:
+    case PT_SPACE_EVENT:
         relevant = map_get(&a->events, event->object) != PT_NONE;
         mark(&a->event_seen, &a->event_seen_cap, event->object);
         break;
-    case PT_OP_FORK:
-    case PT_OP_JOIN:
+    case PT_SPACE_THREAD:
         a->thread_count += mark(&a->thread_seen, &a->thread_seen_cap, event->object);
         break;
     default:
@@ -426,7 +426,7 @@ void pt_analysis_finish(struct pt_analysis *a, const char *lost)
         pt_locals_finish(a->locals, lost);
 }
 
-void pt_analysis_reported(struct pt_analysis *a, const struct pt_local_report_report *report)
+void pt_analysis_reported(struct pt_analysis *a, const struct pt_thread_report *report)
 {
     if (a->locals)
         pt_locals_take(a->locals, report);

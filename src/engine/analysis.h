@@ -11,19 +11,21 @@
 #include "core/local_report.h"
 #include "finding/finding.h"
 #include "logic/monitor/monitor.h"
+#include "order/order.h"
 #include "trace/event.h"
 
 struct pt_analysis_options {
-    uint64_t window, lookahead; /* at least 1, or PT_ALL */
-    bool exhaustive;            /* go on after a violation, so that the figures are exact */
-    unsigned jobs;              /* at least 1 */
-    uint64_t memory_limit;      /* bytes for one property's exploration; 0: none */
-    const char *trace;          /* its name, for places in messages */
-    uint64_t (*now)(void);      /* nanoseconds, for `seconds`; may be NULL */
+    const struct pt_order_kind *order; /* the causal order that is explored; NULL: access */
+    uint64_t window, lookahead;        /* at least 1, or PT_ALL */
+    bool exhaustive;                   /* go on after a violation, so that the figures are exact */
+    unsigned jobs;                     /* at least 1 */
+    uint64_t memory_limit;             /* bytes for one property's exploration; 0: none */
+    const char *trace;                 /* its name, for places in messages */
+    uint64_t (*now)(void);             /* nanoseconds, for `seconds`; may be NULL */
     /* Called now and then during long work; may be NULL. */
     void (*progress)(void *context, const char *property, uint64_t level, uint64_t states);
     /* Whether people have decided about a finding before; NULL: about none. */
-    bool (*aside)(void *context, const struct pt_finding *finding);
+    bool (*suppressed)(void *context, const struct pt_finding *finding);
     /* Called at once when a violation of a property is found, before the end of the trace; may be NULL. The finding
      * may still change from predicted to observed, and its figures grow, until the end. */
     void (*found)(void *context, const struct pt_finding *finding);
@@ -34,17 +36,17 @@ struct pt_analysis_options {
     bool (*interrupted)(void *context);
     void *context;
     /* Decentralised properties are evaluated by the program itself, by this block, in the order of the inputs: what it
-     * tells comes through pt_analysis_reported. NULL: they are evaluated here, on the events. */
+     * reports comes through pt_analysis_reported. NULL: they are evaluated here, on the events. */
     const struct pt_mttl *block;
 };
 
 /* What a thread of the program found out about such a property. */
-struct pt_local_report_report {
+struct pt_thread_report {
     uint32_t property;           /* of the block */
     enum pt_local_result result; /* core/channel.h */
     const char *thread;
-    uint64_t from, to; /* states */
-    const char *told;  /* core/local_report.h; of the first report of a property */
+    uint64_t from, to;  /* states */
+    const char *report; /* core/local_report.h; of the first report of a property */
     size_t report_bytes;
     /* Names and numbers as a recording of the run has them, see trace/channel.h; may be NULL. The program has no debug
      * information at hand, and does not know how the recording cuts its memory. */
@@ -73,7 +75,7 @@ void pt_analysis_free(struct pt_analysis *analysis);
 /* Every event of the trace in order, init and clock lines included. PT_EINPUT when a c= clock makes no sense. */
 enum pt_status pt_analysis_event(struct pt_analysis *analysis, const struct pt_event *event,
                                  struct pt_err *err) PT_WARN_UNUSED;
-void pt_analysis_reported(struct pt_analysis *analysis, const struct pt_local_report_report *report);
+void pt_analysis_reported(struct pt_analysis *analysis, const struct pt_thread_report *report);
 /* This many events are missing here, as a `lost` line says too: `within` properties become unknown until they are
  * known again (within.h), others that are not violated are unknown for good. */
 void pt_analysis_gap(struct pt_analysis *analysis, uint64_t lost);

@@ -11,6 +11,10 @@
  * Where lines carry c=, the immediate causes of an event are, for each other thread, its latest event that c= counts;
  * as everything it knows is known since the first event of its thread with the same clock, only such first ones are
  * kept. Begins need not be counted: the next counted event of their thread carries them along.
+ *
+ * Guarantee: a block is violated exactly if an occurrence of it is, by Definition 3 of the paper, and then has a chain
+ * that shows it. Cost: one pass, O(1) for an event that teaches its thread nothing, else O(threads); memory for two
+ * clocks per object and for the lessons that a witness may need.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +26,7 @@ struct pt_blocks *pt_blocks_new(const struct pt_names *names, const struct pt_bl
     struct pt_blocks *b = pt_xcalloc(1, sizeof *b);
     b->names = names;
     b->options = *options;
-    b->order = pt_order_new(options->trace, names);
+    b->order = pt_order_new(&pt_order_access, options->trace, names);
     b->empty = pt_clock_new(0, &b->pool);
     b->started = options->now ? options->now() : 0;
     pt_map64_init(&b->site_ids);
@@ -31,7 +35,7 @@ struct pt_blocks *pt_blocks_new(const struct pt_names *names, const struct pt_bl
     return b;
 }
 
-static void release_thread(struct thread *t)
+static void release_thread(struct block_thread *t)
 {
     pt_clock_unref(t->clock);
     pt_clock_unref(t->fork.clock);
@@ -44,7 +48,7 @@ static void release_thread(struct thread *t)
     free(t->versions);
 }
 
-static void release_object(struct object *x)
+static void release_object(struct block_object *x)
 {
     pt_clock_unref(x->write.clock);
     for (uint32_t i = 0; i < x->reader_count; i++)
@@ -64,7 +68,7 @@ static void release_run(struct pt_blocks *b)
         for (size_t i = 0; i < b->objects[s].cap; i++)
             release_object(&b->objects[s].items[i]);
         free(b->objects[s].items);
-        b->objects[s] = (struct objects){0};
+        b->objects[s] = (struct block_objects){0};
     }
 }
 
@@ -84,7 +88,7 @@ void pt_blocks_free(struct pt_blocks *b)
     free(b);
 }
 
-static struct thread *thread_at(struct pt_blocks *b, uint32_t id)
+static struct block_thread *thread_at(struct pt_blocks *b, uint32_t id)
 {
     if (id >= b->thread_cap) {
         size_t old = b->thread_cap;
@@ -97,9 +101,9 @@ static struct thread *thread_at(struct pt_blocks *b, uint32_t id)
     return &b->threads[id];
 }
 
-static struct object *object_at(struct pt_blocks *b, enum pt_space space, uint32_t id)
+static struct block_object *object_at(struct pt_blocks *b, enum pt_space space, uint32_t id)
 {
-    struct objects *objects = &b->objects[space];
+    struct block_objects *objects = &b->objects[space];
     if (id >= objects->cap) {
         size_t old = objects->cap;
         PT_GROW(objects->items, objects->cap, (size_t)id + 1);
@@ -109,22 +113,22 @@ static struct object *object_at(struct pt_blocks *b, enum pt_space space, uint32
     return &objects->items[id];
 }
 
-static void source_set(struct source *source, const struct step *step, struct pt_clock *clock)
+static void source_set(struct block_source *source, const struct block_step *step, struct pt_clock *clock)
 {
     pt_clock_ref(clock);
     pt_clock_unref(source->clock);
-    *source = (struct source){*step, clock};
+    *source = (struct block_source){*step, clock};
 }
 
 /* `from` is an immediate cause of `at`: the check at the head of this file, then the join of clocks. */
-static void learn(struct pt_blocks *b, const struct source *from, const struct step *at)
+static void learn(struct pt_blocks *b, const struct block_source *from, const struct block_step *at)
 {
-    struct thread *self = &b->threads[at->thread];
+    struct block_thread *self = &b->threads[at->thread];
     if (!from->clock || from->step.thread == at->thread)
         return;
     uint32_t known = pt_clock_get(from->clock, at->thread);
     for (; self->settled < self->open_count && self->open[self->settled].begin <= known; self->settled++) {
-        const struct occurrence *occurrence = &self->open[self->settled];
+        const struct block_occurrence *occurrence = &self->open[self->settled];
         if (!occurrence->closed && b->blocks[occurrence->block].finding.violated++ == 0)
             pt_blocks_explain(b, occurrence, from, at);
     }
@@ -132,26 +136,26 @@ static void learn(struct pt_blocks *b, const struct source *from, const struct s
         pt_blocks_remember(b, from, at, self->clock);
 }
 
-static void on_read(struct pt_blocks *b, enum pt_space space, const struct step *at)
+static void on_read(struct pt_blocks *b, enum pt_space space, const struct block_step *at)
 {
-    struct object *x = object_at(b, space, at->object);
-    struct thread *self = &b->threads[at->thread];
+    struct block_object *x = object_at(b, space, at->object);
+    struct block_thread *self = &b->threads[at->thread];
     learn(b, &x->write, at);
     uint32_t i = 0;
     while (i < x->reader_count && x->readers[i].step.thread != at->thread)
         i++;
     if (i == x->reader_count) {
         size_t old = x->reader_cap;
-        PT_PUSH(x->readers, x->reader_count, x->reader_cap, (struct source){0});
+        PT_PUSH(x->readers, x->reader_count, x->reader_cap, (struct block_source){0});
         b->bytes += (x->reader_cap - old) * sizeof *x->readers;
     }
-    if (x->readers[i].clock != self->clock) /* otherwise the earlier read tells as much */
+    if (x->readers[i].clock != self->clock) /* otherwise the earlier read says as much */
         source_set(&x->readers[i], at, self->clock);
 }
 
-static void on_write(struct pt_blocks *b, enum pt_space space, const struct step *at)
+static void on_write(struct pt_blocks *b, enum pt_space space, const struct block_step *at)
 {
-    struct object *x = object_at(b, space, at->object);
+    struct block_object *x = object_at(b, space, at->object);
     learn(b, &x->write, at);
     for (uint32_t i = 0; i < x->reader_count; i++) {
         learn(b, &x->readers[i], at);
@@ -161,48 +165,40 @@ static void on_write(struct pt_blocks *b, enum pt_space space, const struct step
     source_set(&x->write, at, b->threads[at->thread].clock);
 }
 
-static void on_join(struct pt_blocks *b, const struct step *at)
+static void on_join(struct pt_blocks *b, const struct block_step *at)
 {
-    const struct thread *child = &b->threads[at->object];
-    struct source end = child->acted ? (struct source){child->last, child->clock} : child->fork;
+    const struct block_thread *child = &b->threads[at->object];
+    struct block_source end = child->acted ? (struct block_source){child->last, child->clock} : child->fork;
     learn(b, &end, at);
 }
 
-static void follow_access_rule(struct pt_blocks *b, const struct step *at)
+static void follow_access_rule(struct pt_blocks *b, const struct block_step *at)
 {
-    if (at->op == PT_OP_FORK || at->op == PT_OP_JOIN)
+    if (pt_op_is_of_thread(at->op))
         thread_at(b, at->object); /* may move the array */
-    struct thread *self = &b->threads[at->thread];
+    struct block_thread *self = &b->threads[at->thread];
     if (!self->acted)
         learn(b, &self->fork, at);
-    switch ((enum pt_op)at->op) {
-    case PT_OP_READ:
-    case PT_OP_RACQ:
-    case PT_OP_RREL:
+    switch (pt_access_role(at->op)) {
+    case PT_ROLE_READS:
         on_read(b, pt_op_space(at->op), at);
         break;
-    case PT_OP_WRITE:
-    case PT_OP_UPDATE:
-    case PT_OP_ACQ:
-    case PT_OP_REL:
-    case PT_OP_WAIT:
-    case PT_OP_NOTIFY:
-    case PT_OP_SYNC:
+    case PT_ROLE_WRITES:
         on_write(b, pt_op_space(at->op), at);
         break;
-    case PT_OP_FORK:
+    case PT_ROLE_FORKS:
         source_set(&b->threads[at->object].fork, at, self->clock);
         break;
-    case PT_OP_JOIN:
+    case PT_ROLE_JOINS:
         on_join(b, at);
         break;
-    default: /* internal to the thread */
+    case PT_ROLE_NONE:
         break;
     }
 }
 
 /* The latest kept event of a thread among its first `count` counted ones; NULL: there is none. */
-static const struct source *version_at(const struct thread *t, uint64_t count)
+static const struct block_source *version_at(const struct block_thread *t, uint64_t count)
 {
     uint32_t low = 0, high = t->version_count;
     while (low < high) {
@@ -216,7 +212,7 @@ static const struct source *version_at(const struct thread *t, uint64_t count)
 }
 
 /* A line with c=. *ret_counted: the clock counts this event. */
-static enum pt_status follow_clock(struct pt_blocks *b, const struct pt_event *event, const struct step *at,
+static enum pt_status follow_clock(struct pt_blocks *b, const struct pt_event *event, const struct block_step *at,
                                    bool *ret_counted, struct pt_err *err)
 {
     if (b->block_count && !b->given)
@@ -229,43 +225,43 @@ static enum pt_status follow_clock(struct pt_blocks *b, const struct pt_event *e
     *ret_counted = false;
     for (uint32_t k = 0; k < event->clock_len; k++) {
         uint32_t other = event->clock[k].thread;
-        const struct thread *t = thread_at(b, other);
+        const struct block_thread *t = thread_at(b, other);
         if (other == event->thread) {
             *ret_counted = event->clock[k].count > t->counted;
             continue;
         }
-        const struct source *source = version_at(t, event->clock[k].count);
+        const struct block_source *source = version_at(t, event->clock[k].count);
         if (source)
             learn(b, source, at);
     }
     return PT_OK;
 }
 
-static void keep_version(struct pt_blocks *b, const struct step *at)
+static void keep_version(struct pt_blocks *b, const struct block_step *at)
 {
-    struct thread *self = &b->threads[at->thread];
+    struct block_thread *self = &b->threads[at->thread];
     self->counted++;
     if (self->version_count && self->versions[self->version_count - 1].source.clock == self->clock)
         return;
     size_t old = self->version_cap;
-    struct version version = {self->counted, {*at, pt_clock_ref(self->clock)}};
+    struct block_version version = {self->counted, {*at, pt_clock_ref(self->clock)}};
     PT_PUSH(self->versions, self->version_count, self->version_cap, version);
     b->bytes += (self->version_cap - old) * sizeof *self->versions;
 }
 
-static uint32_t site_of(struct pt_blocks *b, const struct step *at)
+static uint32_t site_of(struct pt_blocks *b, const struct block_step *at)
 {
     uint32_t *id = pt_map64_at(&b->site_ids, (uint64_t)at->thread << 32 | at->object);
     if (*id == PT_NONE) {
         size_t old = b->site_cap;
         *id = b->site_count;
-        PT_PUSH(b->sites, b->site_count, b->site_cap, (struct site){PT_NONE});
+        PT_PUSH(b->sites, b->site_count, b->site_cap, (struct block_site){PT_NONE});
         b->bytes += (b->site_cap - old) * sizeof *b->sites;
     }
     return *id;
 }
 
-static uint32_t block_of(struct pt_blocks *b, uint32_t site, const struct step *at)
+static uint32_t block_of(struct pt_blocks *b, uint32_t site, const struct block_step *at)
 {
     uint32_t *id = pt_map64_at(&b->block_ids, (uint64_t)site << 32 | at->loc);
     if (*id != PT_NONE)
@@ -281,19 +277,19 @@ static uint32_t block_of(struct pt_blocks *b, uint32_t site, const struct step *
     return *id;
 }
 
-static enum pt_status on_begin(struct pt_blocks *b, const struct step *at, struct pt_err *err)
+static enum pt_status on_begin(struct pt_blocks *b, const struct block_step *at, struct pt_err *err)
 {
-    struct thread *self = &b->threads[at->thread];
+    struct block_thread *self = &b->threads[at->thread];
     if (self->begins == UINT32_MAX)
         return pt_err_at(err, PT_ELIMIT, b->options.trace, at->line, 0, "more than 4294967295 blocks in one thread");
     pt_clock_tick(&self->clock, at->thread);
     size_t old = self->open_cap;
     uint32_t site = site_of(b, at);
-    struct occurrence occurrence = {.begin = ++self->begins,
-                                    .block = block_of(b, site, at),
-                                    .site = site,
-                                    .below = b->sites[site].top,
-                                    .step = *at};
+    struct block_occurrence occurrence = {.begin = ++self->begins,
+                                          .block = block_of(b, site, at),
+                                          .site = site,
+                                          .below = b->sites[site].top,
+                                          .step = *at};
     b->sites[site].top = self->open_count;
     PT_PUSH(self->open, self->open_count, self->open_cap, occurrence);
     b->bytes += (self->open_cap - old) * sizeof *self->open;
@@ -305,16 +301,16 @@ static enum pt_status on_begin(struct pt_blocks *b, const struct step *at, struc
 }
 
 /* Closes the latest open block of that name in the thread. Blocks may overlap: then it is in the midst of others. */
-static void on_end(struct pt_blocks *b, const struct step *at)
+static void on_end(struct pt_blocks *b, const struct block_step *at)
 {
-    struct thread *self = &b->threads[at->thread];
+    struct block_thread *self = &b->threads[at->thread];
     uint32_t id = site_of(b, at); /* may move the array */
-    struct site *site = &b->sites[id];
+    struct block_site *site = &b->sites[id];
     if (site->top == PT_NONE) {
         b->findings.stray_ends++;
         return;
     }
-    struct occurrence *occurrence = &self->open[site->top];
+    struct block_occurrence *occurrence = &self->open[site->top];
     struct block *block = &b->blocks[occurrence->block];
     occurrence->closed = true;
     site->top = occurrence->below;
@@ -326,7 +322,7 @@ static void on_end(struct pt_blocks *b, const struct step *at)
         self->settled = self->open_count;
 }
 
-static enum pt_status follow(struct pt_blocks *b, const struct pt_event *event, const struct step *at,
+static enum pt_status follow(struct pt_blocks *b, const struct pt_event *event, const struct block_step *at,
                              struct pt_err *err)
 {
     enum pt_status status = PT_OK;
@@ -364,13 +360,13 @@ enum pt_status pt_blocks_event(struct pt_blocks *b, const struct pt_event *event
 {
     if (event->thread == PT_NONE || b->over_limit) /* init, clock: no event */
         return PT_OK;
-    struct step at = {.seq = ++b->seq,
-                      .line = event->line,
-                      .value = event->value,
-                      .thread = event->thread,
-                      .object = event->object,
-                      .loc = event->loc,
-                      .op = event->op};
+    struct block_step at = {.seq = ++b->seq,
+                            .line = event->line,
+                            .value = event->value,
+                            .thread = event->thread,
+                            .object = event->object,
+                            .loc = event->loc,
+                            .op = event->op};
     thread_at(b, at.thread);
     enum pt_status status = follow(b, event, &at, err);
     if (status != PT_OK)

@@ -1,11 +1,14 @@
 /*
- * Witnesses. Each thread's lessons tell from which event it learned of a begin first. To show e1 <= s, walk back:
+ * Witnesses. Each thread's lessons say from which event it learned of a begin first. To show e1 <= s, walk back:
  * s's thread learned of e1 at an event no later than s, from an event that knew e1 already; and so on until that is an
  * event of e1's own thread. Event numbers fall with every step, so this ends; the chain is as long as there are changes
  * of thread. It is checked link by link against the definition of the order, which knows nothing of clocks.
  *
  * A lesson older than every open block that lacks a witness can never be asked for: the lessons are dropped when they
  * have doubled.
+ *
+ * Guarantee: every link of a chain that is shown is one of the order's own. Cost: a witness takes a binary search for
+ * each change of thread; lessons take amortised O(1) each, and memory for those since the oldest open block.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +22,7 @@ static uint64_t oldest_wanted(const struct pt_blocks *b)
 {
     uint64_t oldest = UINT64_MAX;
     for (size_t i = 0; b->wanted && i < b->thread_cap; i++) {
-        const struct thread *t = &b->threads[i];
+        const struct block_thread *t = &b->threads[i];
         for (uint32_t k = t->settled; k < t->open_count; k++) {
             if (!t->open[k].closed && !b->blocks[t->open[k].block].finding.events && t->open[k].step.seq < oldest)
                 oldest = t->open[k].step.seq;
@@ -33,7 +36,7 @@ static void forget(struct pt_blocks *b)
     uint64_t oldest = oldest_wanted(b);
     b->lesson_count = 0;
     for (size_t i = 0; i < b->thread_cap; i++) {
-        struct lessons *l = &b->threads[i].lessons;
+        struct block_lessons *l = &b->threads[i].lessons;
         uint32_t drop = 0;
         while (drop < l->count && l->items[drop].at.seq < oldest)
             pt_clock_unref(l->items[drop++].after);
@@ -45,22 +48,23 @@ static void forget(struct pt_blocks *b)
     b->lesson_limit = b->lesson_count * 2 > LESSONS_AT_LEAST ? b->lesson_count * 2 : LESSONS_AT_LEAST;
 }
 
-void pt_blocks_remember(struct pt_blocks *b, const struct source *from, const struct step *at, struct pt_clock *after)
+void pt_blocks_remember(struct pt_blocks *b, const struct block_source *from, const struct block_step *at,
+                        struct pt_clock *after)
 {
     if (!b->wanted)
         return;
     if (b->lesson_count >= b->lesson_limit)
         forget(b);
-    struct lessons *l = &b->threads[at->thread].lessons;
+    struct block_lessons *l = &b->threads[at->thread].lessons;
     size_t old = l->cap;
-    struct lesson lesson = {from->step, *at, pt_clock_ref(after)};
+    struct block_lesson lesson = {from->step, *at, pt_clock_ref(after)};
     PT_PUSH(l->items, l->count, l->cap, lesson);
     b->bytes += (l->cap - old) * sizeof *l->items;
     b->lesson_count++;
 }
 
 /* The lesson from which a thread learned of the n-th begin of another one; NULL: it never did. */
-static const struct lesson *first_lesson(const struct lessons *l, uint32_t other, uint32_t n)
+static const struct block_lesson *first_lesson(const struct block_lessons *l, uint32_t other, uint32_t n)
 {
     uint32_t low = 0, high = l->count;
     while (low < high) {
@@ -73,50 +77,35 @@ static const struct lesson *first_lesson(const struct lessons *l, uint32_t other
     return low < l->count ? &l->items[low] : NULL;
 }
 
-static bool writes(const struct step *s)
+/* Does the order put `a` before `b` directly? */
+static bool is_cause(const struct block_step *a, const struct block_step *b, bool given)
 {
-    return s->op != PT_OP_READ && s->op != PT_OP_RACQ && s->op != PT_OP_RREL;
-}
-
-static bool accesses(const struct step *s)
-{
-    enum pt_space space = pt_op_space(s->op);
-    return (space == PT_SPACE_VAR || space == PT_SPACE_LOCK || space == PT_SPACE_OTHER) && s->op != PT_OP_CONTENDED;
-}
-
-/* Contract section 3: does the order put `a` before `b` directly? */
-static bool is_cause(const struct step *a, const struct step *b, bool given)
-{
+    struct pt_act earlier = {a->thread, a->object, a->op}, later = {b->thread, b->object, b->op};
     if (a->seq >= b->seq)
         return false;
-    if (a->thread == b->thread || given) /* c= fields are the order: there is nothing else to hold them against */
-        return true;
-    if (a->op == PT_OP_FORK && (a->object == b->thread || (b->op == PT_OP_JOIN && a->object == b->object)))
-        return true;
-    if (b->op == PT_OP_JOIN && b->object == a->thread)
-        return true;
-    return accesses(a) && accesses(b) && pt_op_space(a->op) == pt_op_space(b->op) && a->object == b->object &&
-           (writes(a) || writes(b));
+    return given || /* c= fields are the order: there is nothing else to compare them with */
+           pt_order_access.depends(&earlier, &later) != PT_LINK_NONE;
 }
 
 struct chain { /* from the last event to the first */
-    struct step *items;
+    struct block_step *items;
     uint32_t count;
     size_t cap;
 };
 
-static void chain_add(struct chain *chain, const struct step *step)
+static void chain_add(struct chain *chain, const struct block_step *step)
 {
     if (chain->count == 0 || chain->items[chain->count - 1].seq != step->seq)
         PT_PUSH(chain->items, chain->count, chain->cap, *step);
 }
 
 /* False: some thread does not know how it learned of the begin. */
-static bool walk_back(const struct pt_blocks *b, const struct occurrence *o, struct step s, struct chain *chain)
+static bool walk_back(const struct pt_blocks *b, const struct block_occurrence *o, struct block_step s,
+                      struct chain *chain)
 {
     while (s.thread != o->step.thread) {
         chain_add(chain, &s);
-        const struct lesson *lesson = first_lesson(&b->threads[s.thread].lessons, o->step.thread, o->begin);
+        const struct block_lesson *lesson = first_lesson(&b->threads[s.thread].lessons, o->step.thread, o->begin);
         if (!lesson || lesson->at.seq > s.seq || lesson->from.seq >= lesson->at.seq)
             return false;
         chain_add(chain, &lesson->at);
@@ -136,7 +125,7 @@ static bool chain_holds(const struct chain *chain, bool given)
     return chain->count >= 3;
 }
 
-static struct pt_step shown(const struct pt_blocks *b, const struct step *s)
+static struct pt_step shown(const struct pt_blocks *b, const struct block_step *s)
 {
     return (struct pt_step){.thread = pt_name(b->names, PT_SPACE_THREAD, s->thread),
                             .op = pt_op_word(s->op),
@@ -154,7 +143,7 @@ static void show(struct pt_blocks *b, const struct chain *chain, struct pt_block
     finding->events = pt_arena_alloc(&b->findings.arena, chain->count * sizeof *finding->events);
     finding->event_count = chain->count;
     for (uint32_t i = 0; i < chain->count; i++) {
-        const struct step *s = &chain->items[chain->count - 1 - i];
+        const struct block_step *s = &chain->items[chain->count - 1 - i];
         bool other = s->thread != chain->items[0].thread;
         finding->events[i].step = shown(b, s);
         finding->events[i].role = i == 0                  ? PT_BLOCK_BEGIN
@@ -165,8 +154,8 @@ static void show(struct pt_blocks *b, const struct chain *chain, struct pt_block
     }
 }
 
-void pt_blocks_explain(struct pt_blocks *b, const struct occurrence *o, const struct source *from,
-                       const struct step *at)
+void pt_blocks_explain(struct pt_blocks *b, const struct block_occurrence *o, const struct block_source *from,
+                       const struct block_step *at)
 {
     struct block *block = &b->blocks[o->block];
     struct chain chain = {0};

@@ -3,10 +3,10 @@
 #define PT_ENGINE_ATOMICITY_IMPL_H
 
 #include "engine/atomicity.h"
-#include "order/order.h"
+#include "order/access.h"
 
 /* An event, as far as a witness shows it. */
-struct step {
+struct block_step {
     uint64_t seq; /* of the trace's events, from 1 */
     uint64_t line;
     struct pt_value value;
@@ -15,68 +15,68 @@ struct step {
 };
 
 /* An event that later ones may follow, with the begins that are before it. */
-struct source {
-    struct step step;
+struct block_source {
+    struct block_step step;
     struct pt_clock *clock; /* NULL: there is no such event */
 };
 
 /* A source that taught a thread of begins it did not know. */
-struct lesson {
-    struct step from, at;
+struct block_lesson {
+    struct block_step from, at;
     struct pt_clock *after; /* what the thread knew then */
 };
 
-struct lessons { /* of one thread, in order; what they taught grows */
-    struct lesson *items;
+struct block_lessons { /* of one thread, in order; what they taught grows */
+    struct block_lesson *items;
     uint32_t count;
     size_t cap;
 };
 
-struct occurrence {
+struct block_occurrence {
     uint32_t begin; /* among the begins of its thread, from 1 */
     uint32_t block, site;
     uint32_t below; /* the open occurrence of its site before it, PT_NONE: none */
     bool closed;    /* while a later one is open */
-    struct step step;
+    struct block_step step;
 };
 
-struct version { /* c= traces: the first event of a thread that was counted with this clock */
+struct block_version { /* c= traces: the first event of a thread that was counted with this clock */
     uint64_t count;
-    struct source source;
+    struct block_source source;
 };
 
-struct thread {
+struct block_thread {
     struct pt_clock *clock; /* per thread, how many of its begins precede */
     uint32_t begins;
-    struct occurrence *open; /* from the outermost to the innermost; the last one is not closed */
+    struct block_occurrence *open; /* from the outermost to the innermost; the last one is not closed */
     uint32_t open_count;
     uint32_t settled; /* the first of them that is not violated: what violates one violates those around it */
     size_t open_cap;
-    struct source fork; /* the event that started it */
-    struct step last;   /* its latest event, when `acted` */
+    struct block_source fork; /* the event that started it */
+    struct block_step last;   /* its latest event, when `acted` */
     bool acted;
     uint32_t blocks; /* it has had */
-    struct lessons lessons;
+    struct block_lessons lessons;
     uint64_t counted; /* c= traces: its counted events */
-    struct version *versions;
+    struct block_version *versions;
     uint32_t version_count;
     size_t version_cap;
 };
 
-struct object {
-    struct source write;    /* the latest */
-    struct source *readers; /* since then, one for each thread */
+struct block_object {
+    struct block_source write;    /* the latest */
+    struct block_source *readers; /* since then, one for each thread */
     uint32_t reader_count;
     size_t reader_cap;
 };
 
-struct objects {
-    struct object *items;
+struct block_objects {
+    struct block_object *items;
     size_t cap;
 };
 
-struct site {     /* a name in a thread */
-    uint32_t top; /* its latest open occurrence, in its thread's `open`; PT_NONE: none */
+struct block_site { /* a name in a thread */
+    uint32_t top;   /* its latest open occurrence, in its thread's `open`; PT_NONE: none */
 };
 
 struct block {
@@ -90,13 +90,13 @@ struct pt_blocks {
     struct pt_order *order; /* checks c= fields */
     struct pt_clock_pool pool;
     struct pt_clock *empty;
-    struct thread *threads;
+    struct block_thread *threads;
     size_t thread_cap;
-    struct objects objects[PT_SPACE_COUNT];
+    struct block_objects objects[PT_SPACE_COUNT];
     struct block *blocks;
     uint32_t block_count;
     size_t block_cap;
-    struct site *sites;
+    struct block_site *sites;
     uint32_t site_count;
     size_t site_cap;
     struct pt_map64 site_ids, block_ids; /* of (thread, name), of (site, place) */
@@ -113,10 +113,10 @@ struct pt_blocks {
 };
 
 /* Remembers a lesson while some open block may need it for its witness. */
-void pt_blocks_remember(struct pt_blocks *blocks, const struct source *from, const struct step *at,
+void pt_blocks_remember(struct pt_blocks *blocks, const struct block_source *from, const struct block_step *at,
                         struct pt_clock *after);
 /* Gives the block of an occurrence its witness: `from` is known to follow the begin, and `at` to follow `from`. */
-void pt_blocks_explain(struct pt_blocks *blocks, const struct occurrence *occurrence, const struct source *from,
-                       const struct step *at);
+void pt_blocks_explain(struct pt_blocks *blocks, const struct block_occurrence *occurrence,
+                       const struct block_source *from, const struct block_step *at);
 
 #endif

@@ -1,4 +1,11 @@
-/* Events by thread, and the packing of cuts. */
+/*
+ * Events by thread, and the packing of cuts.
+ *
+ * A layout gives each thread with pending events a field; it lasts until an event does not fit or a level has to begin
+ * elsewhere, and then all cuts are packed again. Guarantee: two cuts of a layout are the same iff their words are.
+ * Cost: an event is packed once per layout, O(threads); a new layout costs what the pending events and the kept cuts
+ * do; bounded windows leave room in the fields, so that layouts are rare.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,11 +117,12 @@ static struct lat_layout *layout_new(struct pt_lattice *l)
     return layout;
 }
 
-/* Enters the next event of a field: its clock, packed. */
+/* Enters the next event of a field: what it needs, packed. */
 static void field_fill(struct pt_lattice *l, struct lat_layout *layout, struct lat_field *field)
 {
     uint32_t index = field->base + field->filled + 1, words = layout->words;
     const struct lat_event *e = lat_event_at(&l->columns[field->column], index);
+    struct pt_cut_event event = lat_cut_event(l, field->column, index);
     if ((field->filled & (field->filled - 1)) == 0) { /* 0 and powers of two: room for twice as many */
         size_t cap = field->filled ? 2 * (size_t)field->filled : 1;
         field->need = pt_xrealloc(field->need, cap * words * sizeof *field->need);
@@ -128,7 +136,7 @@ static void field_fill(struct pt_lattice *l, struct lat_layout *layout, struct l
     memset(need, 0, words * sizeof *need);
     for (uint32_t f = 0; f < layout->field_count; f++) {
         const struct lat_field *other = &layout->fields[f];
-        uint32_t count = other == field ? index - 1 : pt_clock_get(e->clock, l->columns[other->column].thread);
+        uint32_t count = pt_relation_needs(&l->relation, &event, other->column);
         if (count > other->base)
             need[other->word] |= (uint64_t)(count - other->base) << other->shift;
     }

@@ -10,7 +10,11 @@
  * it. While nothing was dropped every kept cut has a successor that contains it: its least missing event is enabled,
  * and lies in Q unless the cut contains all of Q, but then it is the only cut of its level and the level stays open. So
  * such an event is also enabled in some cut of the *last* level that was closed without it, and it is enough to look
- * there when it enters Q.
+ * there when it enters Q. In orders that are not decided by needs a cut may have no successor that contains it, so
+ * there every event that comes into Q late ends completeness: `complete` may then be false where nothing was left out.
+ *
+ * Guarantee: exactly the cuts of the contract's definition are kept. Cost: what the steps between kept cuts cost, and
+ * O(threads) comparisons per candidate where the window drops some (quickselect).
  */
 #include <string.h>
 
@@ -126,9 +130,11 @@ static void keep_least(struct pt_lattice *l, struct lat_part *part, uint32_t kee
 static void judge_late_event(struct pt_lattice *l, uint32_t field, uint32_t index)
 {
     uint32_t words = l->layout->words;
+    if (!l->by_needs && l->level > 0)
+        l->finding->complete = false;
     for (uint32_t i = 0; l->finding->complete && i < l->previous.count; i++) {
         const uint64_t *key = l->previous.keys + (size_t)i * words;
-        if (lat_field_count_in(&l->layout->fields[field], key) == index && lat_enabled(l->layout, key, field, index))
+        if (lat_field_count_in(&l->layout->fields[field], key) == index && lat_enabled(l, key, field, index))
             l->finding->complete = false;
     }
 }
@@ -227,17 +233,16 @@ void lat_cone_advance(struct pt_lattice *l)
     }
 }
 
-void lat_cone_late_event(struct pt_lattice *l, uint32_t column, uint32_t index, const struct pt_clock *clock)
+void lat_cone_late_event(struct pt_lattice *l, const struct pt_cut_event *event)
 {
-    if (!l->finding->complete)
-        return;
-    uint32_t known = l->last_level.column_count;
+    uint32_t known = l->last_level.column_count, *counts = l->workers[0].counts;
+    if (!l->by_needs)
+        l->finding->complete = false;
     for (uint32_t i = 0; l->finding->complete && i < l->last_level.count; i++) {
-        const uint32_t *counts = l->last_level.counts + (size_t)i * known;
-        bool enabled = (column < known ? counts[column] : 0) == index - 1;
-        for (uint32_t c = 0; enabled && c < l->column_count; c++)
-            enabled = c == column || pt_clock_get(clock, l->columns[c].thread) <= (c < known ? counts[c] : 0);
-        if (enabled)
+        memset(counts, 0, l->column_count * sizeof *counts); /* threads that came since have no event there */
+        if (known)
+            memcpy(counts, l->last_level.counts + (size_t)i * known, known * sizeof *counts);
+        if (pt_relation_enabled(&l->relation, counts, event))
             l->finding->complete = false;
     }
 }
@@ -253,6 +258,8 @@ void lat_cone_stop(struct pt_lattice *l)
         lat_counts(l, l->layout, l->previous.keys + (size_t)i * l->layout->words,
                    l->last_level.counts + (size_t)i * l->column_count);
     for (uint32_t c = 0; c < l->column_count; c++) /* arrived, but not in Q when the level was closed */
-        for (uint32_t k = l->columns[c].in_q + 1; k <= l->columns[c].arrived; k++)
-            lat_cone_late_event(l, c, k, lat_event_at(&l->columns[c], k)->clock);
+        for (uint32_t k = l->columns[c].in_q + 1; k <= l->columns[c].arrived; k++) {
+            struct pt_cut_event event = lat_cut_event(l, c, k);
+            lat_cone_late_event(l, &event);
+        }
 }

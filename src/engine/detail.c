@@ -4,7 +4,8 @@
  * alone: the cuts are enumerated by their definition, and the window's choice among them is made again by the
  * contract's definition, with cuts as plain counts. So the picture is also a second opinion on the packed exploration.
  *
- * Cost: linear in the actual run up to the violation, and nothing where that is longer than anyone would look at; for
+ * Guarantee: nothing here changes the verdict, and what is drawn as kept is what was explored. Cost: linear in the
+ * actual run up to the violation, and nothing where that is longer than anyone would look at; for
  * the lattice at most PT_VIEW_MAX cuts, compared pairwise within a level.
  */
 #include <stdlib.h>
@@ -38,9 +39,9 @@ void lat_detail_clocks(struct pt_lattice *l, const struct lat_chosen *actual)
     finding->thread_count = columns;
     for (uint32_t i = 0; i < finding->actual_count; i++) {
         uint32_t *clock = pt_arena_alloc(&finding->arena, columns * sizeof *clock);
+        struct pt_cut_event event = lat_cut_event(l, actual[i].column, actual[i].index);
         for (uint32_t c = 0; c < columns; c++)
-            clock[c] = pt_clock_get(event_of(l, actual[i])->clock, l->columns[c].thread);
-        clock[actual[i].column] = actual[i].index;
+            clock[c] = c == event.column ? event.index : pt_relation_needs(&l->relation, &event, c);
         finding->actual[i].clock = clock;
     }
 }
@@ -138,11 +139,8 @@ static bool is_enabled(const struct drawing *d, const uint32_t *cut, uint32_t co
     const struct pt_lattice *l = d->l;
     if (cut[column] >= l->columns[column].arrived)
         return false;
-    const struct lat_event *e = lat_event_at(&l->columns[column], cut[column] + 1);
-    for (uint32_t c = 0; c < d->columns; c++)
-        if (c != column && pt_clock_get(e->clock, l->columns[c].thread) > cut[c])
-            return false;
-    return true;
+    struct pt_cut_event event = lat_cut_event(l, column, cut[column] + 1);
+    return pt_relation_enabled(&l->relation, cut, &event);
 }
 
 /* The index of a cut among the last level's, PT_NONE when it is not there. */
@@ -154,7 +152,7 @@ static uint32_t find_cut(const struct drawing *d, uint32_t from, const uint32_t 
     return PT_NONE;
 }
 
-/* Adds the level after the last one; false when it does not fit. */
+/* Adds the level after the last one, which may be empty where events exclude each other; false when it does not fit. */
 static bool draw_level(struct drawing *d)
 {
     uint32_t from = d->first[d->level_count - 1], to = d->count, edges = d->edge_count;
@@ -343,7 +341,7 @@ void lat_detail_view(struct pt_lattice *l, const uint32_t *start)
     uint64_t top = l->full ? l->pushed : l->level; /* bounded: later levels would need events still to come */
     bool fits = true;
     drawing_init(&d, l);
-    while (d.level_count <= top && (fits = draw_level(&d))) {
+    while (d.level_count <= top && d.first[d.level_count - 1] < d.count && (fits = draw_level(&d))) {
         d.first[d.level_count] = d.count;
         choose_kept(&d, d.level_count - 2);
     }

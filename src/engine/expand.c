@@ -1,6 +1,11 @@
 /*
  * From one level to the next: the hot loop. For every kept cut and every thread, is the thread's next event enabled
- * (one subtraction per word, Lemma 6 of the paper), which cut does it lead to, and which monitor states come along.
+ * (one subtraction per word, Lemma 6 of the paper; orders that are not decided by needs are asked besides), which cut
+ * does it lead to, and which monitor states come along.
+ *
+ * Guarantee: the next level has every successor once, with all monitor states and the number of runs that come to it,
+ * whatever the number of workers. Cost: O(words) and a look-up in a table for each edge; the loop is compiled once for
+ * each number of words up to two, and once more for orders that are asked, so that nobody pays for the other.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -98,13 +103,21 @@ uint32_t lat_find(const struct lat_table *table, const uint64_t *keys, uint32_t 
     return at ? at - 1 : PT_NONE;
 }
 
-bool lat_enabled(const struct lat_layout *layout, const uint64_t *key, uint32_t field, uint32_t index)
+/* Whether the relation allows an event whose needs are met; for orders that are not decided by needs. */
+static bool allows(const struct pt_lattice *l, struct lat_worker *w, const uint64_t *key, const struct lat_field *field,
+                   uint32_t index)
 {
-    const uint64_t *need = layout->fields[field].need + (size_t)index * layout->words;
-    for (uint32_t w = 0; w < layout->words; w++)
-        if ((((key[w] | layout->guard[w]) - need[w]) & layout->guard[w]) != layout->guard[w])
-            return false;
-    return true;
+    struct pt_cut_event event = lat_cut_event(l, field->column, field->base + index + 1);
+    lat_counts(l, l->layout, key, w->counts);
+    return l->relation.kind->allows(l->relation.rules, w->counts, &event);
+}
+
+bool lat_enabled(struct pt_lattice *l, const uint64_t *key, uint32_t field, uint32_t index)
+{
+    const struct lat_field *f = &l->layout->fields[field];
+    uint32_t words = l->layout->words;
+    return pt_packed_enabled(key, l->layout->guard, f->need + (size_t)index * words, words) &&
+           (l->by_needs || allows(l, &l->workers[0], key, f, index));
 }
 
 pt_letter lat_module_letter(struct pt_lattice *l, struct lat_worker *w, const uint64_t *key, uint32_t user_event)
@@ -182,7 +195,7 @@ static inline __attribute__((always_inline)) void take(struct pt_lattice *l, str
 static inline __attribute__((always_inline)) void expand_fields(struct pt_lattice *l, struct lat_worker *w,
                                                                 const struct lat_part *from, struct lat_part *to,
                                                                 uint32_t first, uint32_t last, uint32_t skip,
-                                                                const uint32_t words)
+                                                                const uint32_t words, const bool by_needs)
 {
     const struct lat_layout *layout = l->layout;
     for (uint32_t i = 0; i < from->count; i++) {
@@ -194,11 +207,8 @@ static inline __attribute__((always_inline)) void expand_fields(struct pt_lattic
             uint32_t index = lat_field_count_in(field, key);
             if (f == skip || index >= field->limit)
                 continue;
-            const uint64_t *need = field->need + (size_t)index * words;
-            uint64_t missing = 0;
-            for (uint32_t k = 0; k < words; k++)
-                missing |= ~((key[k] | layout->guard[k]) - need[k]) & layout->guard[k];
-            if (!missing)
+            if (pt_packed_enabled(key, layout->guard, field->need + (size_t)index * words, words) &&
+                (by_needs || allows(l, w, key, field, index)))
                 take(l, w, from, i, field, index, to, words);
         }
     }
@@ -207,7 +217,8 @@ static inline __attribute__((always_inline)) void expand_fields(struct pt_lattic
 /* One part of the next level; see struct lat_level. */
 static inline __attribute__((always_inline)) void expand_part_words(struct pt_lattice *l, struct lat_worker *w,
                                                                     struct lat_level *from, struct lat_level *to,
-                                                                    uint32_t part, const uint32_t words)
+                                                                    uint32_t part, const uint32_t words,
+                                                                    const bool by_needs)
 {
     const struct lat_part *same = &from->parts[part];
     const struct lat_part *before = &from->parts[(part - 1) & (from->part_count - 1)];
@@ -216,20 +227,29 @@ static inline __attribute__((always_inline)) void expand_part_words(struct pt_la
     if (!same->count && !before->count)
         return;
     table_reset(&w->table, same->count + before->count / 2 + 32);
-    expand_fields(l, w, same, &to->parts[part], 0, l->layout->field_count, split, words);
+    expand_fields(l, w, same, &to->parts[part], 0, l->layout->field_count, split, words, by_needs);
     if (l->layout->field_count)
-        expand_fields(l, w, before, &to->parts[part], split, split + 1, PT_NONE, words);
+        expand_fields(l, w, before, &to->parts[part], split, split + 1, PT_NONE, words, by_needs);
+}
+
+/* By itself, so that it does not take registers from the loops below. */
+static __attribute__((noinline)) void expand_part_asking(struct pt_lattice *l, struct lat_worker *w,
+                                                         struct lat_level *from, struct lat_level *to, uint32_t part)
+{
+    expand_part_words(l, w, from, to, part, l->layout->words, false);
 }
 
 static void expand_part(struct pt_lattice *l, struct lat_worker *w, struct lat_level *from, struct lat_level *to,
                         uint32_t part)
 {
-    if (l->layout->words == 1) /* the constant lets the compiler unroll the loops over words away */
-        expand_part_words(l, w, from, to, part, 1);
+    if (!l->by_needs)
+        expand_part_asking(l, w, from, to, part);
+    else if (l->layout->words == 1) /* the constant lets the compiler unroll the loops over words away */
+        expand_part_words(l, w, from, to, part, 1, true);
     else if (l->layout->words == 2)
-        expand_part_words(l, w, from, to, part, 2);
+        expand_part_words(l, w, from, to, part, 2, true);
     else
-        expand_part_words(l, w, from, to, part, l->layout->words);
+        expand_part_words(l, w, from, to, part, l->layout->words, true);
 }
 
 /* ---- workers ---- */
@@ -359,7 +379,7 @@ void lat_expand_newest(struct pt_lattice *l, struct lat_level *from, struct lat_
     lat_index(&w->table, to->parts[0].keys, to->parts[0].count, words);
     for (uint32_t i = 0; i < part->count; i++) {
         const uint64_t *key = part->keys + (size_t)i * words;
-        if (lat_field_count_in(f, key) == newest && lat_enabled(l->layout, key, field, newest))
+        if (lat_field_count_in(f, key) == newest && lat_enabled(l, key, field, newest))
             take(l, w, part, i, f, newest, &to->parts[0], words);
     }
 }

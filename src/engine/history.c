@@ -6,6 +6,9 @@
  * latest levels are kept without gaps, as many as the budget holds, and with them the events they need. They are never
  * more than a few thousand: a witness is rarely longer, and what is written and dropped at the rate of events had
  * better stay in the cache.
+ *
+ * Guarantee: within the budget any level can be had again (full), or the latest ones without gaps (bounded). Cost: one
+ * copy of each level that is kept; making a level again costs what making it did, from the nearest one kept before.
  */
 #include <stdlib.h>
 #include <string.h>

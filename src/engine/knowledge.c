@@ -2,7 +2,11 @@
  * One event at a time, in the four steps of core/mttl.h: take knowledge in, evaluate, show what is new, give knowledge
  * out. Lines with c= bring the order with them: knowledge then comes from what the named threads knew after their
  * counted events, which is kept for every one of them (as a pointer; most of them are equal), and accesses order
- * nothing.
+ * nothing. Otherwise knowledge goes where the order `access` does (order/access.h).
+ *
+ * Guarantee: a thread knows of another one exactly what lies in its causal past (knowledge.h). Cost: O(1) for an event
+ * that brings nothing new and that no property speaks of; else a join of vectors, O(threads + variables), and a step
+ * of the formulas.
  */
 #include "engine/knowledge.h"
 
@@ -13,6 +17,7 @@
 #include "base/mem.h"
 #include "engine/knowledge_impl.h"
 #include "logic/mttl/mttl.h"
+#include "order/access.h"
 
 enum { UNKNOWN_ID = UINT32_MAX - 1 };
 
@@ -79,7 +84,7 @@ static void give_up(struct pt_knowledge *k, const char *why)
 }
 
 /* Room for tuples of all slots, with some in reserve; false when that is too much, and everything is given up. */
-static bool make_room(struct pt_knowledge *k, struct thread *t)
+static bool make_room(struct pt_knowledge *k, struct know_thread *t)
 {
     uint32_t need = pt_mttl_least_cap(k->block, k->slot_count);
     if (t->memory && need <= t->memory->cap)
@@ -106,7 +111,7 @@ static bool make_room(struct pt_knowledge *k, struct thread *t)
     return true;
 }
 
-static void fill_values(struct pt_knowledge *k, const struct thread *t)
+static void fill_values(struct pt_knowledge *k, const struct know_thread *t)
 {
     for (uint32_t v = 0; v < k->block->vars.count; v++)
         k->values[v] = t->locals && t->locals[v].set         ? t->locals[v].value
@@ -114,7 +119,7 @@ static void fill_values(struct pt_knowledge *k, const struct thread *t)
                                                              : k->initial[v];
 }
 
-static uint32_t fill_known(struct pt_knowledge *k, const struct thread *t)
+static uint32_t fill_known(struct pt_knowledge *k, const struct know_thread *t)
 {
     uint32_t count = t->know ? t->know->slots : 0;
     PT_GROW(k->known, k->known_cap, count);
@@ -123,7 +128,7 @@ static uint32_t fill_known(struct pt_knowledge *k, const struct thread *t)
     return count;
 }
 
-static void note_verdicts(struct pt_knowledge *k, struct thread *t, const struct pt_mttl_view *view)
+static void note_verdicts(struct pt_knowledge *k, struct know_thread *t, const struct pt_mttl_view *view)
 {
     for (uint32_t p = 0; p < k->block->properties.count; p++) {
         bool each = pt_mttl_at(k->block, properties, struct pt_mttl_property, p)->at == PT_MTTL_ANY;
@@ -137,9 +142,9 @@ static void note_verdicts(struct pt_knowledge *k, struct thread *t, const struct
 }
 
 /* Makes the entry in k->next the thread's newest one. */
-static void show(struct pt_knowledge *k, struct thread *t, uint32_t version)
+static void show(struct pt_knowledge *k, struct know_thread *t, uint32_t version)
 {
-    struct shown *shown = pt_shown_new(k->next, pt_mttl_entry_size(k->block, k->next->cap), &k->bytes);
+    struct know_shown *shown = pt_shown_new(k->next, pt_mttl_entry_size(k->block, k->next->cap), &k->bytes);
     shown->entry.version = version;
     shown->entry.state = t->states;
     shown->entry.place = k->event ? k->event->line : 0;
@@ -149,7 +154,7 @@ static void show(struct pt_knowledge *k, struct thread *t, uint32_t version)
     pt_shown_unref(shown);
 }
 
-static void step(struct pt_knowledge *k, struct thread *t, struct pt_mttl_event event)
+static void step(struct pt_knowledge *k, struct know_thread *t, struct pt_mttl_event event)
 {
     if (!make_room(k, t))
         return;
@@ -168,25 +173,25 @@ static void step(struct pt_knowledge *k, struct thread *t, struct pt_mttl_event 
     if (flags & PT_MTTL_BROKEN)
         note_verdicts(k, t, &view);
     if (flags & PT_MTTL_EXPORTED && t->tracked) {
-        const struct shown *last = pt_vector_get(t->know, slot);
+        const struct know_shown *last = pt_vector_get(t->know, slot);
         show(k, t, last ? last->entry.version + 1 : 1);
     }
     pt_vector_set(&t->stepped, t->know);
 }
 
-static struct thread *new_slot(struct pt_knowledge *k)
+static struct know_thread *new_slot(struct pt_knowledge *k)
 {
     PT_GROW(k->threads, k->thread_cap, (size_t)k->slot_count + 1);
-    struct thread *t = &k->threads[k->slot_count];
-    *t = (struct thread){.id = PT_NONE,
-                         .keeps = pt_mttl_steps(k->block, k->slot_count),
-                         .tracked = pt_mttl_tracks(k->block, k->slot_count)};
+    struct know_thread *t = &k->threads[k->slot_count];
+    *t = (struct know_thread){.id = PT_NONE,
+                              .keeps = pt_mttl_steps(k->block, k->slot_count),
+                              .tracked = pt_mttl_tracks(k->block, k->slot_count)};
     k->slot_count++;
     return t;
 }
 
 /* State 0: initial values, no knowledge. The thread's entry of version 0 is what it knows of itself from then on. */
-static void meet(struct pt_knowledge *k, struct thread *t)
+static void meet(struct pt_knowledge *k, struct know_thread *t)
 {
     const struct pt_event *event = k->event;
     t->met = true;
@@ -237,57 +242,37 @@ static uint32_t slot_of(struct pt_knowledge *k, uint32_t id)
 
 /* --- taking in and giving out --- */
 
-static struct object *object_at(struct pt_knowledge *k, enum pt_space space, uint32_t id)
+static struct know_object *object_at(struct pt_knowledge *k, enum pt_space space, uint32_t id)
 {
     size_t old = k->object_cap[space];
     if (id >= old) {
         PT_GROW(k->objects[space], k->object_cap[space], (size_t)id + 1);
-        memset(k->objects[space] + old, 0, (k->object_cap[space] - old) * sizeof(struct object));
+        memset(k->objects[space] + old, 0, (k->object_cap[space] - old) * sizeof(struct know_object));
     }
     return &k->objects[space][id];
 }
 
-enum access { ACCESS_NONE, ACCESS_READ, ACCESS_WRITE };
-
-static enum access access_of(const struct pt_event *event)
+static void take_in(struct pt_knowledge *k, struct know_thread *self, const struct pt_event *event)
 {
-    switch ((enum pt_op)event->op) {
-    case PT_OP_READ:
-    case PT_OP_RACQ:
-    case PT_OP_RREL:
-        return ACCESS_READ;
-    case PT_OP_WRITE:
-    case PT_OP_UPDATE:
-    case PT_OP_ACQ:
-    case PT_OP_REL:
-    case PT_OP_WAIT:
-    case PT_OP_NOTIFY:
-    case PT_OP_SYNC:
-        return ACCESS_WRITE;
-    default:
-        return ACCESS_NONE;
-    }
-}
-
-static void take_in(struct pt_knowledge *k, struct thread *self, const struct pt_event *event)
-{
-    if (event->op == PT_OP_JOIN) {
-        const struct thread *child = &k->threads[slot_of(k, event->object)];
+    enum pt_role role = pt_access_role(event->op);
+    if (role == PT_ROLE_JOINS) {
+        const struct know_thread *child = &k->threads[slot_of(k, event->object)];
         pt_vector_absorb(&self->know, child->know);
         pt_vector_absorb(&self->know, child->before);
-    } else if (access_of(event) != ACCESS_NONE) {
-        const struct object *x = object_at(k, pt_op_space(event->op), event->object);
-        pt_vector_absorb(&self->know, access_of(event) == ACCESS_READ ? x->write : x->access);
+    } else if (role == PT_ROLE_READS || role == PT_ROLE_WRITES) {
+        const struct know_object *x = object_at(k, pt_op_space(event->op), event->object);
+        pt_vector_absorb(&self->know, role == PT_ROLE_READS ? x->write : x->access);
     }
 }
 
-static void give_out(struct pt_knowledge *k, const struct thread *self, const struct pt_event *event)
+static void give_out(struct pt_knowledge *k, const struct know_thread *self, const struct pt_event *event)
 {
-    if (event->op == PT_OP_FORK) {
+    enum pt_role role = pt_access_role(event->op);
+    if (role == PT_ROLE_FORKS) {
         pt_vector_set(&k->threads[slot_of(k, event->object)].before, self->know);
-    } else if (access_of(event) != ACCESS_NONE) {
-        struct object *x = object_at(k, pt_op_space(event->op), event->object);
-        if (access_of(event) == ACCESS_READ) {
+    } else if (role == PT_ROLE_READS || role == PT_ROLE_WRITES) {
+        struct know_object *x = object_at(k, pt_op_space(event->op), event->object);
+        if (role == PT_ROLE_READS) {
             pt_vector_absorb(&x->access, self->know);
         } else {
             pt_vector_set(&x->access, self->know);
@@ -318,7 +303,7 @@ static enum pt_status take_clock(struct pt_knowledge *k, uint32_t slot, const st
         }
         if (count == 0)
             continue;
-        const struct thread *other = &k->threads[slot_of(k, event->clock[i].thread)];
+        const struct know_thread *other = &k->threads[slot_of(k, event->clock[i].thread)];
         if (count > other->history_count)
             return clock_error(k, event, event->clock[i].thread, count, "more than have happened so far", err);
         pt_vector_absorb(&k->threads[slot].know, other->history[count - 1]);
@@ -354,7 +339,7 @@ static void take_initial(struct pt_knowledge *k, const struct pt_event *event)
         k->threads[i].touched = true;
 }
 
-static void take_local(struct pt_knowledge *k, struct thread *t, const struct pt_event *event)
+static void take_local(struct pt_knowledge *k, struct know_thread *t, const struct pt_event *event)
 {
     uint32_t var =
         look_up(k, &k->local_of, &k->local_of_cap, k->block->vars, PT_SPACE_LOCAL, event->object, k->var_seen);
@@ -362,36 +347,33 @@ static void take_local(struct pt_knowledge *k, struct thread *t, const struct pt
         return;
     if (!t->locals)
         t->locals = pt_xcalloc(k->block->vars.count, sizeof *t->locals);
-    t->locals[var] = (struct local){true, event->value};
+    t->locals[var] = (struct know_local){true, event->value};
     t->touched = true;
 }
 
 static struct pt_mttl_event translate(struct pt_knowledge *k, uint32_t slot, const struct pt_event *event)
 {
-    struct pt_mttl_event e = {.what = PT_MTTL_OTHER, .name = PT_MTTL_NONE};
-    switch ((enum pt_op)event->op) {
-    case PT_OP_READ:
-    case PT_OP_WRITE:
-    case PT_OP_UPDATE:
-        e.what = event->op == PT_OP_READ ? PT_MTTL_READ : event->op == PT_OP_WRITE ? PT_MTTL_WRITE : PT_MTTL_UPDATE;
+    struct pt_mttl_event e = {.what = pt_op_mttl(event->op), .name = PT_MTTL_NONE};
+    switch (pt_op_mttl(event->op)) {
+    case PT_MTTL_READ:
+    case PT_MTTL_WRITE:
+    case PT_MTTL_UPDATE:
         e.name = var_of(k, event->object);
         if (e.name != PT_NONE && !(pt_mttl_at(k->block, vars, struct pt_mttl_name, e.name)->uses & PT_MTTL_USE_ACCESS))
             e.name = PT_MTTL_NONE;
-        e.atomic = event->op == PT_OP_UPDATE;
+        e.atomic = e.what == PT_MTTL_UPDATE;
         if (k->block->flags & PT_MTTL_RACES && !e.atomic)
             pt_knowledge_spans(k, slot, event, &e);
         break;
-    case PT_OP_EVENT:
-        e.what = PT_MTTL_USER;
+    case PT_MTTL_USER:
         e.name =
             look_up(k, &k->event_of, &k->event_of_cap, k->block->events, PT_SPACE_EVENT, event->object, k->event_seen);
         break;
-    case PT_OP_BEGIN:
-    case PT_OP_END:
-        e.what = event->op == PT_OP_BEGIN ? PT_MTTL_ENTER : PT_MTTL_LEAVE;
+    case PT_MTTL_ENTER:
+    case PT_MTTL_LEAVE:
         e.name = look_up(k, &k->block_of, &k->block_of_cap, k->block->blocks, PT_SPACE_BLOCK, event->object, NULL);
         break;
-    default:
+    case PT_MTTL_OTHER:
         break;
     }
     return e;
@@ -401,13 +383,13 @@ static struct pt_mttl_event translate(struct pt_knowledge *k, uint32_t slot, con
 static void learn(struct pt_knowledge *k, uint32_t slot, const struct pt_event *event)
 {
     uint32_t vars = k->block->vars.count;
-    bool write = event->op == PT_OP_WRITE || event->op == PT_OP_UPDATE;
-    uint32_t var = write ? var_of(k, event->object) : PT_NONE;
+    uint32_t var = pt_op_writes_var(event->op) ? var_of(k, event->object) : PT_NONE;
     if (var != PT_NONE)
-        pt_vector_write(&k->threads[slot].know, var, (struct pair){++k->writes[var], event->value}, vars, &k->bytes);
+        pt_vector_write(&k->threads[slot].know, var, (struct know_pair){++k->writes[var], event->value}, vars,
+                        &k->bytes);
     if (event->op == PT_OP_FORK) {
         uint32_t child = slot_of(k, event->object);
-        struct shown *shown = pt_vector_get(k->threads[child].know, child);
+        struct know_shown *shown = pt_vector_get(k->threads[child].know, child);
         if (shown && !pt_vector_get(k->threads[slot].know, child))
             pt_vector_show(&k->threads[slot].know, shown, vars, &k->bytes);
     }
@@ -416,7 +398,7 @@ static void learn(struct pt_knowledge *k, uint32_t slot, const struct pt_event *
 /* Evaluates the state that the event makes, or only counts it when nothing it depends on has changed. */
 static void evaluate(struct pt_knowledge *k, uint32_t slot, const struct pt_event *event)
 {
-    struct thread *t = &k->threads[slot];
+    struct know_thread *t = &k->threads[slot];
     t->states++;
     if (!t->keeps)
         return;
@@ -451,9 +433,9 @@ enum pt_status pt_knowledge_event(struct pt_knowledge *k, const struct pt_event 
         begin(k);
     k->event = event;
     uint32_t slot = slot_of(k, event->thread);
-    if (event->op == PT_OP_FORK || event->op == PT_OP_JOIN)
+    if (pt_op_is_of_thread(event->op))
         (void)slot_of(k, event->object); /* may move the threads: before one is held */
-    struct thread *self = &k->threads[slot];
+    struct know_thread *self = &k->threads[slot];
     if (event->clock) {
         s = take_clock(k, slot, event, &counted, err);
     } else if (!k->given) {
@@ -484,7 +466,7 @@ enum pt_status pt_knowledge_event(struct pt_knowledge *k, const struct pt_event 
 
 void pt_knowledge_gap(struct pt_knowledge *k)
 {
-    give_up(k, "events were lost, and with them what threads told each other");
+    give_up(k, "events were lost, and with them what threads knew of each other");
 }
 
 void pt_knowledge_finish(struct pt_knowledge *k, const char *lost)
@@ -507,7 +489,7 @@ static void compile_error(struct pt_finding *f, const struct pt_err *err)
 
 /* One block of all properties that can be compiled; the others are errors. NULL: there is none. */
 static struct pt_mttl *compile(const struct pt_property *const *properties, struct pt_finding *const *findings,
-                               uint32_t count, struct judged *judged)
+                               uint32_t count, struct know_judged *judged)
 {
     const struct pt_property **good = pt_xcalloc(count, sizeof *good);
     struct pt_mttl *block = NULL;
@@ -534,7 +516,7 @@ struct pt_knowledge *pt_knowledge_new(const struct pt_property *const *propertie
                                       uint32_t count, const struct pt_names *names,
                                       const struct pt_analysis_options *options)
 {
-    struct judged *judged = pt_xcalloc(count, sizeof *judged);
+    struct know_judged *judged = pt_xcalloc(count, sizeof *judged);
     struct pt_mttl *block = compile(properties, findings, count, judged);
     if (!block) {
         for (uint32_t i = 0; i < count; i++)
@@ -560,7 +542,7 @@ struct pt_knowledge *pt_knowledge_new(const struct pt_property *const *propertie
     k->next_size = pt_mttl_entry_size(block, 0);
     k->next = pt_xcalloc(1, k->next_size);
     pt_map64_init(&k->wrote);
-    pt_map64_init(&k->troubles);
+    pt_map64_init(&k->violations);
     pt_strtab_init(&k->accesses);
     k->started = options->now ? options->now() : 0;
     for (uint32_t slot = 0; slot < block->threads.count; slot++)
@@ -570,7 +552,7 @@ struct pt_knowledge *pt_knowledge_new(const struct pt_property *const *propertie
     return k;
 }
 
-static void thread_release(struct thread *t)
+static void thread_release(struct know_thread *t)
 {
     pt_vector_unref(t->know);
     pt_vector_unref(t->before);
@@ -609,7 +591,7 @@ void pt_knowledge_free(struct pt_knowledge *k)
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
     pt_map64_release(&k->wrote);
-    pt_map64_release(&k->troubles);
+    pt_map64_release(&k->violations);
     pt_strtab_release(&k->accesses);
     free(k);
 }

@@ -1,5 +1,5 @@
 /*
- * What race_free(*) is told of an access (core/mttl.h): variables, counted by their ids in the trace.
+ * What race_free(*) learns of an access (core/mttl.h): variables, counted by their ids in the trace.
  *
  * A recording has one line for each variable of an access of several (memset, a struct that is assigned), with one
  * clock: lines of a thread with the same operation, place and count of its events. Each line is a state of its own, and
@@ -15,7 +15,7 @@ static bool is_access(const struct pt_event *event)
     return event->op == PT_OP_READ || event->op == PT_OP_WRITE;
 }
 
-bool pt_knowledge_continues(struct thread *t, const struct pt_event *event, bool counted)
+bool pt_knowledge_continues(struct know_thread *t, const struct pt_event *event, bool counted)
 {
     bool goes_on = t->group.open && event->clock && !counted && event->op == t->group.op && event->loc == t->group.loc;
     t->group.lines = goes_on ? t->group.lines + 1 : 0;
@@ -37,7 +37,7 @@ static bool has_written(struct pt_knowledge *k, uint32_t slot, const struct pt_e
 }
 
 /* Variables that were first seen one after the other, as those of a struct are, make one span. */
-static void extend(struct pt_knowledge *k, struct group *group, struct pt_mttl_span span)
+static void extend(struct pt_knowledge *k, struct know_group *group, struct pt_mttl_span span)
 {
     struct pt_mttl_span *last = group->count ? &group->spans[group->count - 1] : NULL;
     if (last && last->access == span.access && last->from + last->size == span.from && last->size < 1 << 29) {
@@ -51,7 +51,7 @@ static void extend(struct pt_knowledge *k, struct group *group, struct pt_mttl_s
 
 void pt_knowledge_spans(struct pt_knowledge *k, uint32_t slot, const struct pt_event *event, struct pt_mttl_event *e)
 {
-    struct group *group = &k->threads[slot].group;
+    struct know_group *group = &k->threads[slot].group;
     if (has_written(k, slot, event)) {
         k->span = (struct pt_mttl_span){event->object, 1, event->op == PT_OP_WRITE ? PT_MTTL_WROTE : PT_MTTL_READ_OWN};
         e->spans = &k->span;

@@ -1,5 +1,11 @@
-/* What the knowledge engine tells: the states in which a property is false, and all about the first one that shows a
- * trouble of its own. */
+/*
+ * What the knowledge engine reports: the states in which a property is false, and all about the first one that shows a
+ * violation of its own (core/finding_key.h says when two are the same).
+ *
+ * Guarantee: each violation is reported once, in the order in which the states come, at most PT_FINDINGS_MAX of a
+ * property; the others are counted. Cost: for a violating state one walk over the property's look-ups and a look-up
+ * among the violations so far; nothing for other states.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,28 +47,28 @@ static struct pt_step make_step(const struct pt_knowledge *k, struct pt_finding 
 
 /* --- the first violating state --- */
 
-struct trouble {
+struct violation {
     uint64_t number;
-    uint32_t lookup, slot; /* that tell of it; PT_NONE: none does */
+    uint32_t lookup, slot; /* that show it; PT_NONE: none does */
 };
 
-struct telling {
+struct account {
     const struct pt_knowledge *k;
     const struct pt_mttl_view *view;
     struct pt_mttl_thread *memory;
     uint64_t state; /* of the thread itself */
     struct pt_finding *finding;
-    const struct trouble *trouble; /* of those of the state, the one that is told */
+    const struct violation *violation; /* of those of the state, the one that is reported */
     struct pt_known *items;
     uint32_t count;
     size_t cap;
 };
 
 /* The event that made what is known of another thread so, and the state it made. */
-static struct pt_event event_behind(const struct telling *t, const char *text, const struct pt_mttl_entry *entry,
+static struct pt_event event_behind(const struct account *t, const char *text, const struct pt_mttl_entry *entry,
                                     struct pt_value value, uint64_t *ret_state)
 {
-    const struct shown *shown = (const void *)((const char *)entry - offsetof(struct shown, entry));
+    const struct know_shown *shown = (const void *)((const char *)entry - offsetof(struct know_shown, entry));
     struct pt_event event = shown->event;
     *ret_state = entry->state;
     if (text[0] != '@' && value.kind != PT_VALUE_BOOL)
@@ -70,10 +76,10 @@ static struct pt_event event_behind(const struct telling *t, const char *text, c
     return event;
 }
 
-static void tell(void *context, uint32_t lookup, uint32_t slot, const struct pt_mttl_entry *entry,
-                 struct pt_value value)
+static void report_known(void *context, uint32_t lookup, uint32_t slot, const struct pt_mttl_entry *entry,
+                         struct pt_value value)
 {
-    struct telling *t = context;
+    struct account *t = context;
     const struct pt_mttl *m = t->k->block;
     const struct pt_mttl_lookup *l = pt_mttl_at(m, lookups, struct pt_mttl_lookup, lookup);
     const char *text = pt_mttl_string(m, l->text), *thread = thread_name(t->k, slot);
@@ -81,7 +87,7 @@ static void tell(void *context, uint32_t lookup, uint32_t slot, const struct pt_
         if (strcmp(t->items[i].text, text) == 0 && strcmp(t->items[i].thread, thread) == 0)
             return;
     if (!pt_mttl_is_worth_reporting(m, t->view, t->memory, lookup, value) || t->count == PT_LOCAL_REPORT_KNOWN ||
-        (pt_mttl_is_for_finding(m, lookup) && (t->trouble->lookup != lookup || t->trouble->slot != slot)))
+        (pt_mttl_is_for_finding(m, lookup) && (t->violation->lookup != lookup || t->violation->slot != slot)))
         return;
     struct pt_known known = {
         .text = copy(t->finding, text), .thread = copy(t->finding, thread), .heard = entry != NULL};
@@ -103,8 +109,8 @@ static void tell(void *context, uint32_t lookup, uint32_t slot, const struct pt_
 }
 
 /* The variables of the property, as the thread sees them. */
-static void tell_values(const struct pt_knowledge *k, uint32_t property, const struct pt_mttl_view *view,
-                        struct pt_finding *f)
+static void report_values(const struct pt_knowledge *k, uint32_t property, const struct pt_mttl_view *view,
+                          struct pt_finding *f)
 {
     const struct pt_mttl *own = k->judged[property].own;
     f->first.values = pt_arena_alloc(&f->arena, own->vars.count * sizeof *f->first.values);
@@ -117,25 +123,25 @@ static void tell_values(const struct pt_knowledge *k, uint32_t property, const s
     }
 }
 
-static void tell_first(struct pt_knowledge *k, uint32_t property, const struct pt_mttl_view *view,
-                       struct thread *thread, struct pt_finding *f, const struct trouble *trouble)
+static void report_first(struct pt_knowledge *k, uint32_t property, const struct pt_mttl_view *view,
+                         struct know_thread *thread, struct pt_finding *f, const struct violation *violation)
 {
-    struct telling telling = {
-        .k = k, .view = view, .memory = thread->memory, .state = thread->states, .finding = f, .trouble = trouble};
+    struct account account = {
+        .k = k, .view = view, .memory = thread->memory, .state = thread->states, .finding = f, .violation = violation};
     f->first.thread = copy(f, thread_name(k, view->self));
     f->first.state = thread->states;
     if (k->event)
         f->first.event = make_step(k, f, k->event);
-    tell_values(k, property, view, f);
-    pt_mttl_explain(k->block, view, thread->memory, k->next, property, tell, &telling);
-    f->first.knew = pt_arena_alloc(&f->arena, telling.count * sizeof *f->first.knew);
-    if (telling.count)
-        memcpy(f->first.knew, telling.items, telling.count * sizeof *f->first.knew);
-    f->first.knew_count = telling.count;
-    free(telling.items);
+    report_values(k, property, view, f);
+    pt_mttl_explain(k->block, view, thread->memory, k->next, property, report_known, &account);
+    f->first.knew = pt_arena_alloc(&f->arena, account.count * sizeof *f->first.knew);
+    if (account.count)
+        memcpy(f->first.knew, account.items, account.count * sizeof *f->first.knew);
+    f->first.knew_count = account.count;
+    free(account.items);
 }
 
-/* --- troubles --- */
+/* --- violations --- */
 
 static struct pt_finding_side side_of(const struct pt_knowledge *k, const struct pt_event *event)
 {
@@ -144,88 +150,88 @@ static struct pt_finding_side side_of(const struct pt_knowledge *k, const struct
 }
 
 /* What a state shows. */
-struct troubles {
-    struct telling telling;
-    struct trouble list[PT_FINDINGS_AT_STATE];
+struct violations {
+    struct account account;
+    struct violation list[PT_FINDINGS_AT_STATE];
     uint32_t count;
 };
 
 static void note_finding(void *context, uint32_t lookup, uint32_t slot, const struct pt_mttl_entry *entry,
                          struct pt_value value)
 {
-    struct troubles *t = context;
-    const struct pt_knowledge *k = t->telling.k;
+    struct violations *t = context;
+    const struct pt_knowledge *k = t->account.k;
     const struct pt_mttl_lookup *l = pt_mttl_at(k->block, lookups, struct pt_mttl_lookup, lookup);
     const char *text = pt_mttl_string(k->block, l->text);
-    if (!pt_mttl_is_for_finding(k->block, lookup) || slot == t->telling.view->self || !k->event || !entry ||
+    if (!pt_mttl_is_for_finding(k->block, lookup) || slot == t->account.view->self || !k->event || !entry ||
         !entry->version || t->count == PT_FINDINGS_AT_STATE ||
-        !pt_mttl_is_worth_reporting(k->block, t->telling.view, t->telling.memory, lookup, value))
+        !pt_mttl_is_worth_reporting(k->block, t->account.view, t->account.memory, lookup, value))
         return;
-    struct trouble trouble = {.lookup = lookup, .slot = slot};
-    const char *block = pt_mttl_disturbed(k->block, t->telling.memory, lookup, value);
+    struct violation violation = {.lookup = lookup, .slot = slot};
+    const char *block = pt_mttl_disturbed(k->block, t->account.memory, lookup, value);
     if (block) {
-        trouble.number = pt_finding_key_block(block, thread_name(k, t->telling.view->self), thread_name(k, slot));
+        violation.number = pt_finding_key_block(block, thread_name(k, t->account.view->self), thread_name(k, slot));
     } else {
         uint64_t state;
-        struct pt_event event = event_behind(&t->telling, text, entry, value, &state);
-        trouble.number = pt_finding_key_race(side_of(k, k->event), side_of(k, &event));
+        struct pt_event event = event_behind(&t->account, text, entry, value, &state);
+        violation.number = pt_finding_key_race(side_of(k, k->event), side_of(k, &event));
     }
-    t->list[t->count++] = trouble;
+    t->list[t->count++] = violation;
 }
 
-/* An access of several variables is one trouble, that of the first line that races. */
-static bool is_same_access(struct judged *j, uint32_t slot, const struct thread *thread)
+/* An access of several variables is one violation, that of the first line that races. */
+static bool is_same_access(struct know_judged *j, uint32_t slot, const struct know_thread *thread)
 {
     uint64_t access = thread->states - thread->group.lines;
-    bool same = access && j->troubled.slot == slot && j->troubled.state == access;
-    j->troubled.slot = slot;
-    j->troubled.state = access;
+    bool same = access && j->latest.slot == slot && j->latest.state == access;
+    j->latest.slot = slot;
+    j->latest.state = access;
     return same;
 }
 
-/* Where it is noted whether a trouble of the property was told, one that people have set aside or not. */
-static uint32_t *note_of(struct pt_knowledge *k, uint32_t property, uint64_t number, bool aside)
+/* Where it is noted whether a violation of the property was reported, one that people have set suppressed or not. */
+static uint32_t *note_of(struct pt_knowledge *k, uint32_t property, uint64_t number, bool suppressed)
 {
-    return pt_map64_at(&k->troubles, number + (2 * property + aside) * UINT64_C(0x9e3779b97f4a7c15));
+    return pt_map64_at(&k->violations, number + (2 * property + suppressed) * UINT64_C(0x9e3779b97f4a7c15));
 }
 
 static void report_finding(struct pt_knowledge *k, uint32_t property, const struct pt_mttl_view *view,
-                           struct thread *thread, const struct trouble *trouble)
+                           struct know_thread *thread, const struct violation *violation)
 {
-    enum { TOLD = 1 };
-    struct pt_finding *f = k->judged[property].finding, *told = f;
-    uint32_t *note = note_of(k, property, trouble->number, false);
-    if (*note == TOLD)
+    enum { REPORTED = 1 };
+    struct pt_finding *f = k->judged[property].finding, *reported = f;
+    uint32_t *note = note_of(k, property, violation->number, false);
+    if (*note == REPORTED)
         return;
     bool first = f->verdict != PT_VERDICT_VIOLATED;
     f->verdict = PT_VERDICT_VIOLATED;
     f->how = PT_HOW_OBSERVED;
     if (!first && f->more_count == PT_FINDINGS_MAX) {
         f->untold++;
-        *note = TOLD;
+        *note = REPORTED;
         return;
     }
     if (!first)
-        told = pt_finding_add(f);
-    tell_first(k, property, view, thread, told, trouble);
-    bool aside =
-        trouble->number != PT_FINDING_PLAIN && k->options->aside && k->options->aside(k->options->context, told);
-    note = note_of(k, property, trouble->number, aside);
-    if (*note == TOLD && !first) {
+        reported = pt_finding_add(f);
+    report_first(k, property, view, thread, reported, violation);
+    bool suppressed = violation->number != PT_FINDING_PLAIN && k->options->suppressed &&
+                      k->options->suppressed(k->options->context, reported);
+    note = note_of(k, property, violation->number, suppressed);
+    if (*note == REPORTED && !first) {
         pt_finding_drop(f);
         return;
     }
-    *note = TOLD;
+    *note = REPORTED;
     if (k->options->found)
-        k->options->found(k->options->context, told);
+        k->options->found(k->options->context, reported);
 }
 
 /* A state that was only counted, without a step, shows nothing that the one before it has not shown. */
 static void report_findings(struct pt_knowledge *k, uint32_t property, const struct pt_mttl_view *view,
-                            struct thread *thread)
+                            struct know_thread *thread)
 {
-    struct troubles t = {.telling = {.k = k, .view = view, .memory = thread->memory}};
-    struct trouble plain = {PT_FINDING_PLAIN, PT_NONE, PT_NONE};
+    struct violations t = {.account = {.k = k, .view = view, .memory = thread->memory}};
+    struct violation plain = {PT_FINDING_PLAIN, PT_NONE, PT_NONE};
     if (!view->initial)
         return;
     pt_mttl_explain(k->block, view, thread->memory, k->next, property, note_finding, &t);
@@ -236,30 +242,30 @@ static void report_findings(struct pt_knowledge *k, uint32_t property, const str
             report_finding(k, property, view, thread, &t.list[i]);
 }
 
-static struct states *states_of(struct pt_knowledge *k, struct judged *j, uint32_t slot)
+static struct know_states *states_of(struct pt_knowledge *k, struct know_judged *j, uint32_t slot)
 {
     for (uint32_t i = 0; i < j->thread_count; i++)
         if (j->threads[i].slot == slot)
             return &j->threads[i];
-    struct states fresh = {.slot = slot};
+    struct know_states fresh = {.slot = slot};
     PT_PUSH(j->threads, j->thread_count, j->thread_cap, fresh);
     k->bytes += sizeof fresh;
     return &j->threads[j->thread_count - 1];
 }
 
 void pt_knowledge_violated(struct pt_knowledge *k, uint32_t property, const struct pt_mttl_view *view,
-                           struct thread *thread)
+                           struct know_thread *thread)
 {
-    struct judged *j = &k->judged[property];
-    struct states *states = states_of(k, j, view->self);
+    struct know_judged *j = &k->judged[property];
+    struct know_states *states = states_of(k, j, view->self);
     PT_PUSH(states->items, states->count, states->cap, thread->states);
     k->bytes += sizeof *states->items;
     report_findings(k, property, view, thread);
 }
 
-void pt_knowledge_failed(struct pt_knowledge *k, uint32_t property, const struct thread *thread)
+void pt_knowledge_failed(struct pt_knowledge *k, uint32_t property, const struct know_thread *thread)
 {
-    struct judged *j = &k->judged[property];
+    struct know_judged *j = &k->judged[property];
     struct pt_finding *f = j->finding;
     const struct pt_mttl_verdict *v = &thread->verdicts[property];
     const char *why = pt_code_result_text((enum pt_code_result)v->result);
@@ -291,21 +297,21 @@ void pt_knowledge_failed(struct pt_knowledge *k, uint32_t property, const struct
 static int by_thread(const void *a, const void *b, void *context)
 {
     const struct pt_knowledge *k = context;
-    const struct states *x = a, *y = b;
+    const struct know_states *x = a, *y = b;
     uint32_t i = k->threads[x->slot].id, j = k->threads[y->slot].id;
     return i != j ? (i < j ? -1 : 1) : (x->slot < y->slot ? -1 : x->slot > y->slot);
 }
 
 static void list_states(struct pt_knowledge *k, uint32_t property)
 {
-    struct judged *j = &k->judged[property];
+    struct know_judged *j = &k->judged[property];
     struct pt_finding *f = j->finding;
     f->locals = pt_arena_alloc(&f->arena, j->thread_count * sizeof *f->locals);
     f->local_count = j->thread_count;
     if (j->thread_count)
         qsort_r(j->threads, j->thread_count, sizeof *j->threads, by_thread, k);
     for (uint32_t i = 0; i < j->thread_count; i++) {
-        const struct states *states = &j->threads[i];
+        const struct know_states *states = &j->threads[i];
         f->locals[i] = (struct pt_local){.thread = copy(f, thread_name(k, states->slot)),
                                          .states = pt_arena_alloc(&f->arena, states->count * sizeof *states->items),
                                          .state_count = states->count};
@@ -314,7 +320,7 @@ static void list_states(struct pt_knowledge *k, uint32_t property)
 }
 
 /* The property's own names of a table that the trace never mentioned: appended to `unseen`. */
-static uint32_t unseen_of(const struct pt_knowledge *k, const struct judged *j, struct pt_mttl_table own,
+static uint32_t unseen_of(const struct pt_knowledge *k, const struct know_judged *j, struct pt_mttl_table own,
                           struct pt_mttl_table all, const bool *seen, const char **unseen, uint32_t count)
 {
     const struct pt_mttl_name *names = (const void *)((const char *)j->own + own.offset);
@@ -326,7 +332,7 @@ static uint32_t unseen_of(const struct pt_knowledge *k, const struct judged *j, 
 
 static void list_unseen(const struct pt_knowledge *k, uint32_t property)
 {
-    const struct judged *j = &k->judged[property];
+    const struct know_judged *j = &k->judged[property];
     const struct pt_mttl *m = k->block, *own = j->own;
     uint32_t count = 0, most = own->vars.count + own->events.count + own->threads.count;
     const char **unseen = pt_arena_alloc(&j->finding->arena, ((size_t)most + 1) * sizeof *unseen);

@@ -1,6 +1,8 @@
 /*
- * Knowledge vectors as shared, immutable values, as clocks are in order.c: a join that adds nothing returns the larger
- * operand, so threads that have nothing to tell each other soon hold the very same vector.
+ * Knowledge vectors as shared, immutable values, as clocks are in order/clock.h.
+ *
+ * Guarantee: a join that adds nothing returns the larger operand, so threads that have nothing new for each other soon
+ * have the very same vector. Cost: O(1) where both are the same, else O(slots + variables).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,17 +10,17 @@
 #include "base/mem.h"
 #include "engine/knowledge_impl.h"
 
-struct shown *pt_shown_new(const struct pt_mttl_entry *entry, size_t entry_size, size_t *bytes)
+struct know_shown *pt_shown_new(const struct pt_mttl_entry *entry, size_t entry_size, size_t *bytes)
 {
-    size_t size = offsetof(struct shown, entry) + entry_size;
-    struct shown *s = pt_xmalloc(size);
-    *s = (struct shown){.bytes = bytes, .size = size, .refs = 1};
+    size_t size = offsetof(struct know_shown, entry) + entry_size;
+    struct know_shown *s = pt_xmalloc(size);
+    *s = (struct know_shown){.bytes = bytes, .size = size, .refs = 1};
     memcpy(&s->entry, entry, entry_size);
     *bytes += size;
     return s;
 }
 
-void pt_shown_unref(struct shown *shown)
+void pt_shown_unref(struct know_shown *shown)
 {
     if (shown && --shown->refs == 0) {
         *shown->bytes -= shown->size;
@@ -28,29 +30,29 @@ void pt_shown_unref(struct shown *shown)
 
 static size_t vector_size(uint32_t slots, uint32_t vars)
 {
-    return sizeof(struct vector) + vars * sizeof(struct pair) + slots * sizeof(struct shown *);
+    return sizeof(struct know_vector) + vars * sizeof(struct know_pair) + slots * sizeof(struct know_shown *);
 }
 
-static struct vector *vector_new(uint32_t slots, uint32_t vars, size_t *bytes)
+static struct know_vector *vector_new(uint32_t slots, uint32_t vars, size_t *bytes)
 {
-    struct vector *v = pt_xcalloc(1, vector_size(slots, vars));
+    struct know_vector *v = pt_xcalloc(1, vector_size(slots, vars));
     v->bytes = bytes;
     v->refs = 1;
     v->slots = slots;
     v->vars = vars;
-    v->shown = (struct shown **)(void *)(v->pairs + vars);
+    v->shown = (struct know_shown **)(void *)(v->pairs + vars);
     *bytes += vector_size(slots, vars);
     return v;
 }
 
-struct vector *pt_vector_ref(struct vector *v)
+struct know_vector *pt_vector_ref(struct know_vector *v)
 {
     if (v)
         v->refs++;
     return v;
 }
 
-void pt_vector_unref(struct vector *v)
+void pt_vector_unref(struct know_vector *v)
 {
     if (!v || --v->refs > 0)
         return;
@@ -60,19 +62,19 @@ void pt_vector_unref(struct vector *v)
     free(v);
 }
 
-void pt_vector_set(struct vector **place, struct vector *other)
+void pt_vector_set(struct know_vector **place, struct know_vector *other)
 {
     (void)pt_vector_ref(other);
     pt_vector_unref(*place);
     *place = other;
 }
 
-static bool is_newer(const struct shown *a, const struct shown *b)
+static bool is_newer(const struct know_shown *a, const struct know_shown *b)
 {
     return a && (!b || a->entry.version > b->entry.version);
 }
 
-static bool knows_more(const struct vector *a, const struct vector *b)
+static bool knows_more(const struct know_vector *a, const struct know_vector *b)
 {
     for (uint32_t i = 0; i < a->slots; i++)
         if (is_newer(a->shown[i], pt_vector_get(b, i)))
@@ -83,7 +85,7 @@ static bool knows_more(const struct vector *a, const struct vector *b)
     return false;
 }
 
-static void put_shown(struct vector *v, uint32_t slot, struct shown *shown)
+static void put_shown(struct know_vector *v, uint32_t slot, struct know_shown *shown)
 {
     if (shown)
         shown->refs++;
@@ -91,9 +93,9 @@ static void put_shown(struct vector *v, uint32_t slot, struct shown *shown)
     v->shown[slot] = shown;
 }
 
-static struct vector *copy(const struct vector *v, uint32_t slots, uint32_t vars, size_t *bytes)
+static struct know_vector *copy(const struct know_vector *v, uint32_t slots, uint32_t vars, size_t *bytes)
 {
-    struct vector *c = vector_new(v && v->slots > slots ? v->slots : slots, vars, bytes);
+    struct know_vector *c = vector_new(v && v->slots > slots ? v->slots : slots, vars, bytes);
     for (uint32_t i = 0; v && i < v->slots; i++)
         put_shown(c, i, v->shown[i]);
     if (v && vars)
@@ -101,9 +103,9 @@ static struct vector *copy(const struct vector *v, uint32_t slots, uint32_t vars
     return c;
 }
 
-static struct vector *maximum(const struct vector *a, const struct vector *b)
+static struct know_vector *maximum(const struct know_vector *a, const struct know_vector *b)
 {
-    struct vector *c = copy(a, b->slots, a->vars, a->bytes);
+    struct know_vector *c = copy(a, b->slots, a->vars, a->bytes);
     for (uint32_t i = 0; i < b->slots; i++)
         if (is_newer(b->shown[i], c->shown[i]))
             put_shown(c, i, b->shown[i]);
@@ -113,7 +115,7 @@ static struct vector *maximum(const struct vector *a, const struct vector *b)
     return c;
 }
 
-void pt_vector_absorb(struct vector **place, struct vector *other)
+void pt_vector_absorb(struct know_vector **place, struct know_vector *other)
 {
     if (*place == other || !other || (*place && !knows_more(other, *place)))
         return;
@@ -121,23 +123,23 @@ void pt_vector_absorb(struct vector **place, struct vector *other)
         pt_vector_set(place, other);
         return;
     }
-    struct vector *c = maximum(*place, other);
+    struct know_vector *c = maximum(*place, other);
     pt_vector_unref(*place);
     *place = c;
 }
 
-void pt_vector_show(struct vector **place, struct shown *shown, uint32_t vars, size_t *bytes)
+void pt_vector_show(struct know_vector **place, struct know_shown *shown, uint32_t vars, size_t *bytes)
 {
     uint32_t slot = shown->entry.slot;
-    struct vector *c = copy(*place, slot + 1, vars, bytes);
+    struct know_vector *c = copy(*place, slot + 1, vars, bytes);
     put_shown(c, slot, shown);
     pt_vector_unref(*place);
     *place = c;
 }
 
-void pt_vector_write(struct vector **place, uint32_t var, struct pair pair, uint32_t vars, size_t *bytes)
+void pt_vector_write(struct know_vector **place, uint32_t var, struct know_pair pair, uint32_t vars, size_t *bytes)
 {
-    struct vector *c = copy(*place, 0, vars, bytes);
+    struct know_vector *c = copy(*place, 0, vars, bytes);
     c->pairs[var] = pair;
     pt_vector_unref(*place);
     *place = c;

@@ -1,4 +1,8 @@
-/* Driving the exploration: events in, levels one after the other, the verdict out. */
+/*
+ * Driving the exploration: events in, levels one after the other, the verdict out. Full exploration begins when the
+ * trace has ended; bounded windows keep up with it, some events behind. The actual run is observed as it comes,
+ * whatever becomes of the exploration. Guarantee and cost: see lattice.h.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +23,8 @@ struct pt_lattice *pt_lattice_new(struct pt_monitor *monitor, const struct pt_na
     l->names = names;
     l->options = options;
     l->finding = finding;
+    pt_relation_init(&l->relation, options->order);
+    l->by_needs = pt_relation_by_needs(&l->relation);
     l->full = options->window == PT_ALL && options->lookahead == PT_ALL;
     l->module = pt_monitor_is_module(monitor);
     pt_monitor_vars(monitor, &l->var_count);
@@ -35,8 +41,7 @@ struct pt_lattice *pt_lattice_new(struct pt_monitor *monitor, const struct pt_na
     l->freed_values = pt_xcalloc(l->var_count, sizeof *l->freed_values);
     l->freed_numbers = pt_xcalloc(l->var_count, sizeof *l->freed_numbers);
     l->observed_values = pt_xcalloc(l->var_count, sizeof *l->observed_values);
-    l->last_write_column = pt_xcalloc(l->var_count, sizeof *l->last_write_column);
-    l->last_write_index = pt_xcalloc(l->var_count, sizeof *l->last_write_index);
+    l->last_write = pt_xcalloc(l->var_count, sizeof *l->last_write);
     for (uint32_t v = 0; v < l->var_count; v++)
         l->initial[v] = pt_value_int(0);
     l->current = lat_level_new(1);
@@ -128,9 +133,9 @@ void pt_lattice_free(struct pt_lattice *l)
     free(l->freed_values);
     free(l->freed_numbers);
     free(l->observed_values);
-    free(l->last_write_column);
-    free(l->last_write_index);
+    free(l->last_write);
     pt_sets_release(&l->sets);
+    pt_relation_release(&l->relation);
     free(l);
 }
 
@@ -338,6 +343,7 @@ static struct lat_column *column_of(struct pt_lattice *l, uint32_t thread)
         struct lat_column column = {.thread = thread, .field = PT_NONE};
         l->column_of_thread[thread] = l->column_count;
         PT_PUSH(l->columns, l->column_count, l->column_cap, column);
+        pt_relation_thread(&l->relation, thread);
         for (unsigned w = 0; w < l->options->jobs; w++)
             l->workers[w].counts = pt_xrealloc(l->workers[w].counts, l->column_cap * sizeof *l->workers[w].counts);
     }
@@ -345,17 +351,17 @@ static struct lat_column *column_of(struct pt_lattice *l, uint32_t thread)
 }
 
 /* Given clocks may leave two writes of one variable unordered; then a state has no value for it. */
-static enum pt_status check_writes(struct pt_lattice *l, const struct lat_column *column, const struct pt_event *event,
-                                   uint32_t var, const struct pt_clock *clock, struct pt_err *err)
+static enum pt_status check_writes(struct pt_lattice *l, const struct pt_cut_event *e, const struct pt_event *event,
+                                   uint32_t var, struct pt_err *err)
 {
-    uint32_t index = l->last_write_index[var], c = l->last_write_column[var];
-    if (index && pt_clock_get(clock, l->columns[c].thread) < index)
+    struct pt_cut_event *last = &l->last_write[var];
+    if (last->index && !pt_reason_ordered(pt_relation_reason(&l->relation, last, e)))
         return pt_err_at(err, PT_EINPUT, l->options->trace, event->line, 0,
                          "the clocks do not order this write of '%s' with the one before it by %s",
                          pt_name(l->names, PT_SPACE_VAR, event->object),
-                         pt_name(l->names, PT_SPACE_THREAD, l->columns[c].thread));
-    l->last_write_column[var] = (uint32_t)(column - l->columns);
-    l->last_write_index[var] = column->arrived + 1;
+                         pt_name(l->names, PT_SPACE_THREAD, l->columns[last->column].thread));
+    *last = *e;
+    last->needs = NULL;
     return PT_OK;
 }
 
@@ -369,9 +375,10 @@ static uint32_t *last_writes(const struct pt_lattice *l, const struct lat_column
     return last;
 }
 
-static void store(struct pt_lattice *l, struct lat_column *column, const struct pt_event *event, uint32_t var,
-                  uint32_t user_event, uint32_t effect, struct pt_clock *clock)
+static void store(struct pt_lattice *l, const struct pt_cut_event *cut_event, const struct pt_event *event,
+                  uint32_t var, uint32_t user_event, uint32_t effect, struct pt_clock *clock)
 {
+    struct lat_column *column = &l->columns[cut_event->column];
     struct lat_event e = {.number = l->pushed,
                           .line = event->line,
                           .op = event->op,
@@ -389,6 +396,7 @@ static void store(struct pt_lattice *l, struct lat_column *column, const struct 
     PT_PUSH(column->events, len, column->cap, e);
     column->arrived++;
     l->event_bytes += sizeof e;
+    pt_relation_add(&l->relation, cut_event);
 }
 
 static pt_letter observed_letter(struct pt_lattice *l, uint32_t var, struct pt_value value, uint32_t effect,
@@ -429,8 +437,10 @@ enum pt_status pt_lattice_push(struct pt_lattice *l, const struct pt_event *even
     uint32_t weight = l->full || !l->options->now ? 0 : timing_weight(l->pushed);
     uint64_t since = weight ? l->options->now() : 0;
     struct lat_column *column = column_of(l, event->thread);
+    uint32_t c = (uint32_t)(column - l->columns);
+    struct pt_cut_event e = {c, column->arrived + 1, clock, event->object, event->op};
     if (var != PT_NONE && !l->stopped) {
-        enum pt_status status = check_writes(l, column, event, var, clock, err);
+        enum pt_status status = check_writes(l, &e, event, var, err);
         if (status != PT_OK)
             return status;
     }
@@ -444,12 +454,11 @@ enum pt_status pt_lattice_push(struct pt_lattice *l, const struct pt_event *even
         column->arrived++;
         column->freed++;
         if (!l->full)
-            lat_cone_late_event(l, (uint32_t)(column - l->columns), column->arrived, clock);
+            lat_cone_late_event(l, &e);
         return PT_OK;
     }
-    store(l, column, event, var, user_event, effect, clock);
+    store(l, &e, event, var, user_event, effect, clock);
     if (!l->full) {
-        uint32_t c = (uint32_t)(column - l->columns);
         PT_PUSH(l->arrival, l->arrival_count, l->arrival_cap, c);
         lat_layout_add(l, c);
         if (++l->waiting == BATCH) {

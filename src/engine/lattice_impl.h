@@ -6,6 +6,7 @@
 
 #include "engine/lattice.h"
 #include "engine/sets.h"
+#include "order/packed.h"
 
 /* A relevant event, kept while a cut or a witness may still need it. */
 struct lat_event {
@@ -36,9 +37,8 @@ struct lat_column {
 };
 
 /*
- * How cuts are packed into words: one field per thread with pending events, holding its count above `base`, and one
- * guard bit above each field. With the guards set, one subtraction compares all fields of a word: a field that is too
- * small borrows its guard.
+ * How cuts are packed into words (order/packed.h): one field per thread with pending events, holding its count above
+ * `base`, and one guard bit above each field.
  */
 struct lat_field {
     uint32_t column;
@@ -46,7 +46,7 @@ struct lat_field {
     uint32_t word, shift;
     uint64_t mask;                 /* of the count, unshifted; also its greatest value */
     uint32_t limit;                /* events above base that may be taken now (in Q) */
-    uint64_t *need;                /* per event above base: the packed clock, `words` words each */
+    uint64_t *need;                /* per event above base: what it needs, packed, `words` words each */
     uint32_t *effect, *user_event; /* ... */
     bool *joint;
     uint32_t *alike; /* how many in a row, up to this one, do the same to letters */
@@ -154,6 +154,8 @@ struct pt_lattice {
     const struct pt_names *names;
     const struct pt_analysis_options *options;
     struct pt_finding *finding;
+    struct pt_relation relation; /* its columns are those below */
+    bool by_needs;               /* pt_relation_by_needs, asked once */
     struct pt_sets sets;
     bool module;
     bool full; /* window and lookahead are both `all` */
@@ -216,9 +218,8 @@ struct pt_lattice {
     size_t trail_cap;
     struct pt_value *observed_values;
     bool observed_over;
-    uint64_t observed_bad; /* how many events it took, when it is bad */
-    uint32_t *last_write_column;
-    uint32_t *last_write_index;
+    uint64_t observed_bad;           /* how many events it took, when it is bad */
+    struct pt_cut_event *last_write; /* of each variable, without its needs; index 0: none */
 
     struct lat_worker *workers;
     struct lat_pool *pool;
@@ -231,6 +232,12 @@ struct pt_lattice {
 
 /* columns.c */
 struct lat_event *lat_event_at(const struct lat_column *column, uint32_t index);
+/* The same, for the relation to judge. */
+static inline struct pt_cut_event lat_cut_event(const struct pt_lattice *l, uint32_t column, uint32_t index)
+{
+    const struct lat_event *e = lat_event_at(&l->columns[column], index);
+    return (struct pt_cut_event){column, index, e->clock, e->object, (uint8_t)e->op};
+}
 void lat_free_events(struct pt_lattice *l, struct lat_column *column, uint32_t upto);
 void lat_layout_build(struct pt_lattice *l);                /* and repacks all levels */
 void lat_layout_add(struct pt_lattice *l, uint32_t column); /* its newest event, or a new layout if it does not fit */
@@ -280,7 +287,9 @@ void lat_part_reserve(struct pt_lattice *l, struct lat_part *part, uint32_t word
 void lat_expand(struct pt_lattice *l, struct lat_level *from, struct lat_level *to);
 /* The steps by the newest event of one field only, added to `to`; bounded windows. */
 void lat_expand_newest(struct pt_lattice *l, struct lat_level *from, struct lat_level *to, uint32_t field);
-bool lat_enabled(const struct lat_layout *layout, const uint64_t *key, uint32_t field, uint32_t index);
+/* May event `index` of the field, from 0, be the next one of a cut of the current layout that has those before it? No
+ * worker is active. */
+bool lat_enabled(struct pt_lattice *l, const uint64_t *key, uint32_t field, uint32_t index);
 void lat_pool_free(struct pt_lattice *l);
 /* A look-up table over packed keys; lat_find gives PT_NONE for a key that is not there. */
 void lat_index(struct lat_table *table, const uint64_t *keys, uint32_t count, uint32_t words);
@@ -293,7 +302,7 @@ int lat_cut_compare(const struct pt_lattice *l, const struct lat_layout *layout,
 void lat_cone_advance(struct pt_lattice *l);
 /* After a stop at a violation: what is still needed to judge completeness; and a further event for that judgement. */
 void lat_cone_stop(struct pt_lattice *l);
-void lat_cone_late_event(struct pt_lattice *l, uint32_t column, uint32_t index, const struct pt_clock *clock);
+void lat_cone_late_event(struct pt_lattice *l, const struct pt_cut_event *event);
 
 /* ranks.c: bounded windows that drop cuts */
 /* Event `index` of the column came into Q with number q_end. */

@@ -1,3 +1,10 @@
+/*
+ * Findings out of the records in which a running program's threads report their violations (core/local_report.h). The
+ * records of different threads come in any order: one without details stands in until the one with them is read.
+ *
+ * Guarantee: nothing in a record is trusted further than its bytes go, and a violation is reported once, under the
+ * names that a recording of the run would have. Cost: linear in the records; states are listed up to a limit.
+ */
 #include "engine/local.h"
 
 #include <stdlib.h>
@@ -11,7 +18,7 @@
 #include "logic/mttl/mttl.h"
 
 /* States of one thread in which one property is false. */
-struct states {
+struct local_states {
     uint32_t thread; /* id in threads */
     uint64_t *items;
     uint32_t count;
@@ -23,14 +30,14 @@ struct variable {
     uint32_t number; /* in the block */
 };
 
-struct judged {
+struct local_judged {
     const char *at;       /* the thread it is about; NULL: each */
     const char *at_clean; /* as a trace has its name */
     struct pt_finding *finding;
-    struct variable *vars; /* whose values are told */
+    struct variable *vars; /* whose values are reported */
     uint32_t var_count;
-    bool told; /* `found` has been called */
-    struct states *threads;
+    bool reported; /* `found` has been called */
+    struct local_states *threads;
     uint32_t thread_count;
     size_t thread_cap;
 };
@@ -38,7 +45,7 @@ struct judged {
 struct pt_locals {
     const struct pt_names *names;
     const struct pt_analysis_options *options;
-    struct judged *judged;
+    struct local_judged *judged;
     uint32_t count;
     struct pt_strtab threads; /* in the order in which they are heard of */
     struct ending {
@@ -46,7 +53,7 @@ struct pt_locals {
         bool begun, ended;
     } * endings; /* by thread */
     size_t ending_cap;
-    uint64_t reported_count; /* threads that have told */
+    uint64_t reported_count; /* threads that have reported */
     uint64_t started;
 };
 
@@ -71,7 +78,7 @@ static const char *string(const struct pt_mttl *m, uint32_t offset)
 }
 
 /* The names that the property itself has for its variables, in its order. */
-static void list_variables(struct judged *j, const struct pt_mttl *block, const struct pt_property *property)
+static void list_variables(struct local_judged *j, const struct pt_mttl *block, const struct pt_property *property)
 {
     struct pt_mttl *own;
     struct pt_err err;
@@ -143,7 +150,7 @@ static bool is_address(const char *name)
 
 /* What the source says is kept beside an address: it helps to read it, but names nothing. */
 static struct pt_step take_step(struct pt_finding *f, const struct pt_local_report_step *step,
-                                const struct pt_local_report_report *report, const char *thread)
+                                const struct pt_thread_report *report, const char *thread)
 {
     struct pt_value value = step->value;
     const char *object = report->object ? report->object(report->context, step, &value) : step->object;
@@ -151,7 +158,7 @@ static struct pt_step take_step(struct pt_finding *f, const struct pt_local_repo
     if (value.kind == PT_VALUE_STRING)
         value.s = pt_arena_strndup(&f->arena, value.s, value.len);
     return (struct pt_step){.thread = copy(f, thread),
-                            .op = copy(f, pt_local_report_op(step->kind)),
+                            .op = copy(f, pt_op_word(pt_kind_op(step->kind))),
                             .object = copy(f, object),
                             .source = helps ? copy(f, step->object) : NULL,
                             .loc = copy_clean(f, PT_SPACE_LOC, step->place),
@@ -165,7 +172,7 @@ static uint32_t take_count(struct pt_local_report_reader *r)
     return count > r->left ? (uint32_t)r->left : (uint32_t)count;
 }
 
-static void take_values(const struct judged *j, struct pt_finding *f, struct pt_local_report_reader *r)
+static void take_values(const struct local_judged *j, struct pt_finding *f, struct pt_local_report_reader *r)
 {
     struct pt_value unset = {0};
     uint32_t count = take_count(r);
@@ -183,9 +190,9 @@ static void take_values(const struct judged *j, struct pt_finding *f, struct pt_
 }
 
 /* Of another thread. False when it does not race on the very variable that the violating state's line is about: an
- * access of several (`parts`) is told with all who race on any. */
-static bool take_known(struct pt_finding *f, struct pt_local_report_reader *r,
-                       const struct pt_local_report_report *report, bool parts, struct pt_known *ret_known)
+ * access of several (`parts`) is reported with all who race on any. */
+static bool take_known(struct pt_finding *f, struct pt_local_report_reader *r, const struct pt_thread_report *report,
+                       bool parts, struct pt_known *ret_known)
 {
     struct pt_local_report_step step = {0};
     struct pt_known known = {.text = copy(f, pt_local_report_text(r))};
@@ -204,9 +211,9 @@ static bool take_known(struct pt_finding *f, struct pt_local_report_reader *r,
            strcmp(known.from.object, f->first.event.object) == 0;
 }
 
-static void take_first(const struct judged *j, struct pt_finding *f, const struct pt_local_report_report *report)
+static void take_first(const struct local_judged *j, struct pt_finding *f, const struct pt_thread_report *report)
 {
-    struct pt_local_report_reader r = {report->told, report->report_bytes, false};
+    struct pt_local_report_reader r = {report->report, report->report_bytes, false};
     memset(&f->first, 0, sizeof f->first);
     f->first.thread = copy(f, report->thread);
     f->first.state = report->from;
@@ -224,9 +231,9 @@ static void take_first(const struct judged *j, struct pt_finding *f, const struc
     }
 }
 
-static void take_failure(struct pt_finding *f, const struct pt_local_report_report *report)
+static void take_failure(struct pt_finding *f, const struct pt_thread_report *report)
 {
-    struct pt_local_report_reader r = {report->told, report->report_bytes, false};
+    struct pt_local_report_reader r = {report->report, report->report_bytes, false};
     if (f->verdict == PT_VERDICT_VIOLATED)
         return;
     f->verdict = PT_VERDICT_ERROR;
@@ -234,17 +241,17 @@ static void take_failure(struct pt_finding *f, const struct pt_local_report_repo
     f->message_place = copy_clean(f, PT_SPACE_LOC, pt_local_report_text(&r));
 }
 
-static struct states *states_of(struct judged *j, uint32_t thread)
+static struct local_states *states_of(struct local_judged *j, uint32_t thread)
 {
     for (uint32_t i = 0; i < j->thread_count; i++)
         if (j->threads[i].thread == thread)
             return &j->threads[i];
-    struct states fresh = {.thread = thread};
+    struct local_states fresh = {.thread = thread};
     PT_PUSH(j->threads, j->thread_count, j->thread_cap, fresh);
     return &j->threads[j->thread_count - 1];
 }
 
-static void take_ending(struct pt_locals *l, uint32_t thread, const struct pt_local_report_report *report)
+static void take_ending(struct pt_locals *l, uint32_t thread, const struct pt_thread_report *report)
 {
     size_t old = l->ending_cap;
     PT_GROW(l->endings, l->ending_cap, (size_t)thread + 1);
@@ -259,34 +266,34 @@ static void take_ending(struct pt_locals *l, uint32_t thread, const struct pt_lo
     l->reported_count++;
 }
 
-static void tell(const struct pt_locals *l, struct judged *j)
+static void report_violation(const struct pt_locals *l, struct local_judged *j)
 {
-    j->told = true;
+    j->reported = true;
     if (l->options->found)
         l->options->found(l->options->context, j->finding);
 }
 
 static bool finding_is_suppressed(const struct pt_locals *l, const struct pt_finding *f)
 {
-    return l->options->aside && l->options->aside(l->options->context, f);
+    return l->options->suppressed && l->options->suppressed(l->options->context, f);
 }
 
-/* Names that debug information gives may show that it is one of those told already. */
-static bool is_told(const struct pt_locals *l, const struct judged *j, const struct pt_finding *f)
+/* Names that debug information gives may show that it is one of those reported already. */
+static bool is_reported(const struct pt_locals *l, const struct local_judged *j, const struct pt_finding *f)
 {
     struct pt_finding_id id = pt_finding_id(f);
-    bool aside = finding_is_suppressed(l, f);
+    bool suppressed = finding_is_suppressed(l, f);
     for (uint32_t i = 0; i <= j->finding->more_count; i++) {
         const struct pt_finding *other = i ? j->finding->more[i - 1] : j->finding;
-        if (other != f && (i || j->told) && strcmp(pt_finding_id(other).text, id.text) == 0 &&
-            pt_finding_is_same(other, f) && finding_is_suppressed(l, other) == aside)
+        if (other != f && (i || j->reported) && strcmp(pt_finding_id(other).text, id.text) == 0 &&
+            pt_finding_is_same(other, f) && finding_is_suppressed(l, other) == suppressed)
             return true;
     }
     return false;
 }
 
-/* Another trouble. Its record may be read before that of the first one, which is in another thread's ring. */
-static void take_more(const struct pt_locals *l, struct judged *j, const struct pt_local_report_report *report)
+/* Another violation. Its record may be read before that of the first one, which is in another thread's ring. */
+static void take_more(const struct pt_locals *l, struct local_judged *j, const struct pt_thread_report *report)
 {
     if (!report->report_bytes)
         return;
@@ -296,7 +303,7 @@ static void take_more(const struct pt_locals *l, struct judged *j, const struct 
     j->finding->how = PT_HOW_OBSERVED;
     struct pt_finding *other = pt_finding_add(j->finding);
     take_first(j, other, report);
-    bool same = is_told(l, j, other);
+    bool same = is_reported(l, j, other);
     if (same || j->finding->more_count > PT_FINDINGS_MAX) {
         pt_finding_drop(j->finding);
         j->finding->untold += !same;
@@ -305,7 +312,7 @@ static void take_more(const struct pt_locals *l, struct judged *j, const struct 
     }
 }
 
-void pt_locals_take(struct pt_locals *l, const struct pt_local_report_report *report)
+void pt_locals_take(struct pt_locals *l, const struct pt_thread_report *report)
 {
     enum { MOST = 1 << 24 }; /* states that are listed */
     uint32_t thread = pt_strtab_intern(&l->threads, report->thread, strlen(report->thread));
@@ -315,7 +322,7 @@ void pt_locals_take(struct pt_locals *l, const struct pt_local_report_report *re
     }
     if (report->property >= l->count || l->judged[report->property].finding->verdict == PT_VERDICT_ERROR)
         return;
-    struct judged *j = &l->judged[report->property];
+    struct local_judged *j = &l->judged[report->property];
     if (report->result == PT_LOCAL_FAILED) {
         take_failure(j->finding, report);
         return;
@@ -324,19 +331,19 @@ void pt_locals_take(struct pt_locals *l, const struct pt_local_report_report *re
         take_more(l, j, report);
         return;
     }
-    struct states *states = states_of(j, thread);
+    struct local_states *states = states_of(j, thread);
     for (uint64_t s = report->from; s <= report->to && states->count < MOST; s++)
         PT_PUSH(states->items, states->count, states->cap, s);
-    if (j->told)
+    if (j->reported)
         return;
-    /* Only the first violation of the process is told with both sides in this way, and the record of a later one, in
-     * another thread's ring, may be read before it: that one only stands in until then. */
+    /* Only the first violation of the process is reported with both sides in this way, and the record of a later one,
+     * in another thread's ring, may be read before it: that one only stands in until then. */
     if (j->finding->verdict != PT_VERDICT_VIOLATED || report->report_bytes)
         take_first(j, j->finding, report);
     j->finding->verdict = PT_VERDICT_VIOLATED;
     j->finding->how = PT_HOW_OBSERVED;
     if (report->report_bytes)
-        tell(l, j);
+        report_violation(l, j);
 }
 
 static int by_number(const void *a, const void *b)
@@ -349,14 +356,14 @@ static int by_number(const void *a, const void *b)
 static int by_thread(const void *a, const void *b, void *context)
 {
     const struct pt_locals *l = context;
-    const struct states *x = a, *y = b;
+    const struct local_states *x = a, *y = b;
     const char *s = pt_strtab_text(&l->threads, x->thread), *t = pt_strtab_text(&l->threads, y->thread);
     uint32_t i = pt_strtab_find(&l->names->space[PT_SPACE_THREAD], s, strlen(s));
     uint32_t j = pt_strtab_find(&l->names->space[PT_SPACE_THREAD], t, strlen(t));
     return i != j ? (i < j ? -1 : 1) : x->thread < y->thread ? -1 : x->thread > y->thread;
 }
 
-static void list_states(struct pt_locals *l, struct judged *j)
+static void list_states(struct pt_locals *l, struct local_judged *j)
 {
     struct pt_finding *f = j->finding;
     uint32_t room = j->thread_count ? j->thread_count : 1;
@@ -364,7 +371,7 @@ static void list_states(struct pt_locals *l, struct judged *j)
     if (j->thread_count)
         qsort_r(j->threads, j->thread_count, sizeof *j->threads, by_thread, l);
     for (uint32_t i = 0; i < j->thread_count; i++) {
-        struct states *s = &j->threads[i];
+        struct local_states *s = &j->threads[i];
         qsort(s->items, s->count, sizeof *s->items, by_number);
         struct pt_local local = {.thread = copy(f, pt_strtab_text(&l->threads, s->thread)),
                                  .states = pt_arena_alloc(&f->arena, s->count * sizeof *s->items),
@@ -384,9 +391,10 @@ void pt_locals_counts(const struct pt_locals *l, uint64_t *ret_events, uint64_t 
         *ret_events += l->endings[t].states;
 }
 
-/* Counts the states of the threads that the property is about. False: some of these threads have begun and never told
- * their last states, because a signal, _exit, exec or the end of main ended the program. What they did tell stands. */
-static bool count_states(const struct pt_locals *l, const struct judged *j)
+/* Counts the states of the threads that the property is about. False: some of these threads have begun and never
+ * reported their last states, because a signal, _exit, exec or the end of main ended the program. What they did report
+ * stands. */
+static bool count_states(const struct pt_locals *l, const struct local_judged *j)
 {
     bool all = true;
     for (uint32_t t = 0; t < l->threads.count && t < l->ending_cap; t++) {
@@ -406,15 +414,15 @@ void pt_locals_finish(struct pt_locals *l, const char *lost)
 {
     for (uint32_t p = 0; p < l->count; p++) {
         struct pt_finding *f = l->judged[p].finding;
-        if (f->verdict == PT_VERDICT_VIOLATED && !l->judged[p].told)
-            tell(l, &l->judged[p]); /* the record with both sides was lost */
+        if (f->verdict == PT_VERDICT_VIOLATED && !l->judged[p].reported)
+            report_violation(l, &l->judged[p]); /* the record with both sides was lost */
         bool all = count_states(l, &l->judged[p]);
         f->complete = all && !lost;
         if (lost && f->verdict == PT_VERDICT_HOLDS) {
             f->verdict = PT_VERDICT_UNKNOWN;
             f->message = copy(f, lost);
         } else if (!all && f->verdict != PT_VERDICT_ERROR) {
-            f->message = "the program ended before all its threads had told their last states";
+            f->message = "the program ended before all its threads had reported their last states";
         }
         list_states(l, &l->judged[p]);
         f->seconds = l->options->now ? (double)(l->options->now() - l->started) / 1e9 : 0;

@@ -1,5 +1,5 @@
 /*
- * Decentralised properties that a running program evaluates itself (runtime/local/monitor.h): what its threads tell
+ * Decentralised properties that a running program evaluates itself (runtime/local/monitor.h): what its threads report
  * becomes findings, as knowledge.h makes them of a trace.
  */
 #ifndef PT_ENGINE_LOCAL_H
@@ -15,8 +15,8 @@ struct pt_locals *pt_locals_new(const struct pt_mttl *block, const struct pt_pro
                                 struct pt_finding *const *findings, const struct pt_names *names,
                                 const struct pt_analysis_options *options);
 void pt_locals_free(struct pt_locals *locals);
-void pt_locals_take(struct pt_locals *locals, const struct pt_local_report_report *report);
-/* Events and threads of the program, as far as they were told: a thread tells when it ends. */
+void pt_locals_take(struct pt_locals *locals, const struct pt_thread_report *report);
+/* Events and threads of the program, as far as they were reported: a thread reports when it ends. */
 void pt_locals_counts(const struct pt_locals *locals, uint64_t *ret_events, uint64_t *ret_threads);
 void pt_locals_finish(struct pt_locals *locals, const char *lost);
 

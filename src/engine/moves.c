@@ -1,3 +1,7 @@
+/*
+ * Steps of sets of automaton states, made when they are first asked for. Guarantee: equal sets have equal numbers, and
+ * a move is the exact image of its set. Cost: see moves.h.
+ */
 #include "engine/moves.h"
 
 #include <stdlib.h>

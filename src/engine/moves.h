@@ -1,6 +1,6 @@
 /*
  * Subset construction on the fly, with the times of `within` in mind: a step from a set of automaton states under a
- * letter is looked up once it was taken before. A move tells the next set and, for each state of it, from which states
+ * letter is looked up once it was taken before. A move gives the next set and, for each state of it, from which states
  * of this set it is reached and whether it accepts; what is remembered per state (the time of its last accepting pass)
  * is carried over by whoever follows the move, so that times take no part in the look-up.
  *

@@ -9,8 +9,10 @@
  * So the next level is made by sliding one row over itself; only at the two ends an event has to be tried. The greatest
  * event number of a cut falls and then rises along the row, so what a full window drops is at an end.
  *
- * Cost: one pass over the row, without a table of cuts. A row with gaps (left by a time with three threads) is left to
- * expand.c.
+ * All this is so in orders that are decided by needs; in others the row is left to expand.c too.
+ *
+ * Guarantee: the level that expand.c and the choice of the cone would make. Cost: one pass over the row, without a
+ * table of cuts. A row with gaps (left by a time with three threads) is left to expand.c.
  */
 #include <string.h>
 
@@ -36,7 +38,7 @@ static void copy_cut(struct lat_part *to, uint32_t at, const struct lat_part *fr
 
 bool lat_pair_ready(struct pt_lattice *l)
 {
-    if (!lat_pair_fits(l->layout))
+    if (!l->by_needs || !lat_pair_fits(l->layout))
         return l->paired = false;
     if (l->paired)
         return true;
@@ -61,13 +63,13 @@ bool lat_pair_ready(struct pt_lattice *l)
 }
 
 /* Can cut i of the current level take the field's next event? */
-static bool can_take(const struct pt_lattice *l, uint32_t i, uint32_t f)
+static bool can_take(struct pt_lattice *l, uint32_t i, uint32_t f)
 {
     if (f >= l->layout->field_count)
         return false;
     const uint64_t *key = &l->current->parts[0].keys[i];
     uint32_t index = lat_field_count_in(&l->layout->fields[f], key);
-    return index < l->layout->fields[f].limit && lat_enabled(l->layout, key, f, index);
+    return index < l->layout->fields[f].limit && lat_enabled(l, key, f, index);
 }
 
 /* Cut `at` of the next level as cut i of this one and the field's next event make it. */
@@ -122,7 +124,7 @@ static void make_payload(struct pt_lattice *l, uint32_t at)
     uint32_t ia = lat_field_count_in(a, &from->keys[0]), ib = lat_field_count_in(b, &from->keys[1]);
     struct memo of_a = {PT_NONE, 0, 0}, of_b = of_a, effects = of_a;
     uint32_t count = from->count - 1, todo = count;
-    /* Quiet stretches, where no atom changes: one cut tells about all of them. */
+    /* Quiet stretches, where no atom changes: one cut stands for all of them. */
     if (a->alike[ia + count - 1] >= count && b->alike[ib] >= count && is_uniform(from))
         todo = 1;
     for (uint32_t i = 0; i < todo; i++, ia++, ib--) {

@@ -9,7 +9,9 @@
  *
  * This serves when at least W candidates lie within the 64 numbers: any other candidate has a larger number, and would
  * be dropped. Whether something is dropped must be known already (`complete` is false), since not all candidates are
- * looked at. Otherwise the level is left to expand.c.
+ * looked at, and the order must be decided by needs. Otherwise the level is left to expand.c.
+ *
+ * Guarantee: the level that the cone's definition gives. Cost: per level O(W) words, sorted, and 64 bit tests each.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -50,13 +52,11 @@ static void fill(struct pt_lattice *l)
         struct lat_ranked e = r->ring[(r->base + r->count + 1) % LAT_RANK_RING];
         const struct lat_column *column = &l->columns[e.column];
         bool taken = e.index <= column->common; /* in every cut; it may be forgotten */
-        const struct pt_clock *clock = taken ? NULL : lat_event_at(column, e.index)->clock;
+        struct pt_cut_event event = taken ? (struct pt_cut_event){0} : lat_cut_event(l, e.column, e.index);
         uint64_t need = 0;
         for (uint32_t k = 0; k < r->count && !taken; k++) {
             const struct lat_ranked *other = &r->events[k];
-            bool before =
-                other->column == e.column || pt_clock_get(clock, l->columns[other->column].thread) >= other->index;
-            need |= (uint64_t)before << k;
+            need |= (uint64_t)(pt_relation_needs(&l->relation, &event, other->column) >= other->index) << k;
         }
         r->needs[r->count] = need;
         r->events[r->count++] = e;
@@ -130,7 +130,7 @@ static void find_edges(struct pt_lattice *l, uint32_t width)
         PT_GROW(r->edges, r->edge_cap, (size_t)r->edge_count + SPAN);
         for (uint64_t missing = ~word & low_bits(width); missing; missing &= missing - 1) {
             uint32_t bit = (uint32_t)__builtin_ctzll(missing);
-            if ((r->needs[bit] & ~word) == 0)
+            if (pt_set_enabled(word, r->needs[bit]))
                 r->edges[r->edge_count++] = (struct lat_rank_edge){word | (uint64_t)1 << bit, i, bit};
         }
     }
@@ -217,7 +217,7 @@ bool lat_ranks_expand(struct pt_lattice *l)
     struct lat_ranks *r = &l->ranks;
     struct lat_part *to = &l->next->parts[0];
     uint64_t window = l->options->window;
-    if (l->finding->complete || window == PT_ALL)
+    if (!l->by_needs || l->finding->complete || window == PT_ALL)
         return false;
     if (r->level != l->level + 1 && !begin(l))
         return false;

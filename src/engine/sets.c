@@ -1,3 +1,7 @@
+/*
+ * Sets of monitor states by number. Guarantee: equal sets have equal numbers, whichever worker made them. Cost: a known
+ * step or union is a look-up, without the lock where the worker's cache has it; a new one is linear in the sets.
+ */
 #include "engine/sets.h"
 
 #include <stdlib.h>

@@ -1,3 +1,8 @@
+/*
+ * A `within` property between the events of a trace and its finding: letters and times go to within.h, and when the
+ * verdict falls, the place where it did is written down. Guarantee: the finding is within.h's verdict, of the first
+ * event that settles it. Cost: that of within.h per event; memory is looked at every thousand events or so.
+ */
 #include "engine/timed.h"
 
 #include <inttypes.h>

@@ -10,6 +10,10 @@
  * The true set at the end of the gap was one of the non-empty subsets, and a set leads to the union of what its members
  * lead to: so when all of those that are neither dead nor late are in the same states with the same bounds, the true
  * runs, unless the lost part ended them, are there too.
+ *
+ * Guarantee: dead and late exactly as contract section 2 defines them, in the actual run; after a gap unknown until it
+ * is certain again. Cost: a look-up per event and O(states of the set) for their bounds; moves are remembered up to a
+ * limit and then made again.
  */
 #include "engine/within.h"
 

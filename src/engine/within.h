@@ -39,7 +39,7 @@ enum pt_within_verdict {
     PT_WITHIN_UNKNOWN, /* events were lost, and the answer depends on them */
     PT_WITHIN_DEAD,    /* these three are final */
     PT_WITHIN_LATE,
-    PT_WITHIN_ERROR, /* an atom that matters has no value: pt_within_error tells */
+    PT_WITHIN_ERROR, /* an atom that matters has no value: see pt_within_error */
 };
 
 struct pt_within;

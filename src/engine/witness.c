@@ -6,6 +6,9 @@
  * The thread of the following step is tried first, so that the run has few context switches; then the latest event
  * first, so that it stays close to the actual run. Nothing depends on ids or on the number of workers. The run is then
  * replayed from the front, by `order` for its legality and by the monitor for its verdict, and only then believed.
+ *
+ * Guarantee: a shortest violating prefix (the bad cut is of the first bad level), legal and bad by its replay. Cost:
+ * linear in its length times the width of the levels; full exploration makes forgotten levels again, in O(n log n).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -160,7 +163,8 @@ static pt_mstate *serving(struct walk *w, pt_set set, pt_letter letter, uint32_t
     return list;
 }
 
-/* Tries to go back over the last event of one column. */
+/* Tries to go back over the last event of one column. Where needs decide, two cuts that differ in an event have a step
+ * between them; other orders are asked. */
 static bool back_over(struct walk *w, const struct lat_past_level *past, uint32_t column)
 {
     struct pt_lattice *l = w->l;
@@ -173,7 +177,9 @@ static bool back_over(struct walk *w, const struct lat_past_level *past, uint32_
     w->counts[column]--;
     uint32_t at = PT_NONE, count;
     w->key[0] = 0; /* level 0 may have been remembered before there was a layout */
-    if (!past->layout || lat_key(l, past->layout, w->counts, w->key))
+    struct pt_cut_event step_event = lat_cut_event(l, column, index);
+    bool enabled = l->by_needs || pt_relation_enabled(&l->relation, w->counts, &step_event);
+    if (enabled && (!past->layout || lat_key(l, past->layout, w->counts, w->key)))
         at = lat_find(&w->table, past->keys, words, w->key);
     if (at != PT_NONE) {
         pt_mstate *goal = serving(w, past->sets[at], letter, &count);
@@ -311,15 +317,18 @@ static void fill_moves(struct pt_lattice *l, const uint32_t *start, const struct
     uint32_t *have = pt_xmalloc((l->column_count + 1) * sizeof *have);
     memcpy(have, start, l->column_count * sizeof *have);
     for (uint32_t i = 0; i < count; i++) {
-        const struct lat_event *e = lat_event_at(&l->columns[run[i].column], run[i].index);
+        uint64_t number = lat_event_at(&l->columns[run[i].column], run[i].index)->number;
+        struct pt_cut_event e = lat_cut_event(l, run[i].column, run[i].index);
         for (uint32_t c = 0; c < l->column_count; c++) {
             const struct lat_column *other = &l->columns[c];
-            if (c == run[i].column || have[c] >= other->arrived || lat_event_at(other, have[c] + 1)->number > e->number)
+            if (c == run[i].column || have[c] >= other->arrived || lat_event_at(other, have[c] + 1)->number > number)
                 continue;
+            struct pt_cut_event over = lat_cut_event(l, c, have[c] + 1);
+            struct pt_reason reason = pt_relation_reason(&l->relation, &over, &e);
             struct pt_move move = {.step = i,
                                    .over = finding->actual[lat_event_at(other, have[c] + 1)->number - from - 1],
-                                   .over_index = have[c] + 1,
-                                   .needs = pt_clock_get(e->clock, other->thread)};
+                                   .over_index = reason.index,
+                                   .needs = reason.needs};
             PT_PUSH(moves, finding->move_count, cap, move);
         }
         have[run[i].column]++;
@@ -334,24 +343,14 @@ static void fill_moves(struct pt_lattice *l, const uint32_t *start, const struct
 /* Is the run legal by the order? `have` are the counts it starts from. */
 static bool replay_order(struct pt_lattice *l, const uint32_t *have, const struct lat_chosen *run, uint32_t count)
 {
-    uint32_t columns = l->column_count;
-    uint32_t *state = pt_xmalloc((columns + 1) * sizeof *state);
-    uint32_t *thread = pt_xmalloc((count + 1) * sizeof *thread);
-    uint32_t *need = pt_xmalloc(((size_t)count * columns + 1) * sizeof *need);
-    const uint32_t **rows = pt_xmalloc((count + 1) * sizeof *rows);
-    memcpy(state, have, columns * sizeof *state);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct lat_event *e = lat_event_at(&l->columns[run[i].column], run[i].index);
-        thread[i] = run[i].column;
-        rows[i] = need + (size_t)i * columns;
-        for (uint32_t c = 0; c < columns; c++)
-            need[(size_t)i * columns + c] = pt_clock_get(e->clock, l->columns[c].thread);
-    }
-    bool legal = pt_order_replay(state, columns, thread, rows, count) == count;
-    free(state);
-    free(thread);
-    free(need);
-    free(rows);
+    uint32_t *counts = pt_xmalloc((l->column_count + 1) * sizeof *counts);
+    struct pt_cut_event *events = pt_xmalloc(((size_t)count + 1) * sizeof *events);
+    memcpy(counts, have, l->column_count * sizeof *counts);
+    for (uint32_t i = 0; i < count; i++)
+        events[i] = lat_cut_event(l, run[i].column, run[i].index);
+    bool legal = pt_relation_replay(&l->relation, counts, events, count) == count;
+    free(counts);
+    free(events);
     return legal;
 }
 

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/table.h"
+#include "core/suppress.h"
 #include "core/value.h"
 
 #define PT_ALL UINT64_MAX /* --window all, --lookahead all */
@@ -153,12 +154,12 @@ struct pt_finding {
         struct pt_known *knew; /* what the thread knew of others */
         uint32_t knew_count;
     } first;
-    /* Other troubles of the same property (core/finding_key.h), a second race of race_free(*) for instance: each with
+    /* Other violations of the same property (core/finding_key.h), a second race of race_free(*) for instance: each with
      * `first` and people's decisions of its own, and else described as this one is. They have no states. */
     struct pt_finding **more;
     uint32_t more_count;
     size_t more_cap;
-    uint64_t untold; /* how many more there are that were not told: more than PT_FINDINGS_MAX */
+    uint64_t untold; /* how many more there are that are not reported: more than PT_FINDINGS_MAX */
 
     /* What a `within` property has beside: where the verdict fell. */
     struct pt_finding_within {
@@ -200,7 +201,7 @@ bool pt_finding_counts(const struct pt_finding *finding);
 /* Zeroed, with a live arena. */
 struct pt_finding *pt_finding_new(void);
 void pt_finding_free(struct pt_finding *finding);
-/* Another trouble of a violated property, among its `more`; its `first` is still to be told. Callers keep to
+/* Another violation of a violated property, among its `more`; its `first` is still to be filled. Callers keep to
  * PT_FINDINGS_MAX. */
 struct pt_finding *pt_finding_add(struct pt_finding *finding);
 /* The one that was added last is none after all. */
@@ -215,14 +216,15 @@ struct pt_finding_id {
 };
 struct pt_finding_id pt_finding_id(const struct pt_finding *finding);
 
-/* Of violations with the same id: whether they are the same trouble, too (core/finding_key.h). */
+/* Of violations with the same id: whether they are the same finding, too (core/finding_key.h). */
 bool pt_finding_is_same(const struct pt_finding *a, const struct pt_finding *b);
 
 /* A line of a suppression file. */
 struct pt_suppression {
     const char *text, *file;
+    struct pt_suppress_rule rule; /* points into `text` */
     uint32_t line;
-    uint32_t used; /* how many violations it sets aside */
+    uint32_t used; /* how many violations it suppresses */
 };
 
 struct pt_block_findings;
@@ -244,7 +246,7 @@ struct pt_change {
 struct pt_result {
     const char *trace;              /* its name as given */
     const char *const *program;     /* of `run`: the command that was observed, then NULL; NULL: there was none */
-    const struct pt_change *change; /* of `watch`: why the result is told now, NULL: it is the last one */
+    const struct pt_change *change; /* of `watch`: why the result is reported now, NULL: it is the last one */
     uint64_t events;                /* event lines; init and clock are none */
     uint64_t threads;               /* that acted, were forked or joined */
     struct pt_finding **findings;

@@ -1,5 +1,5 @@
 /*
- * Finding ids: the same for the same trouble in another run, and after lines were added to the program. So they are
+ * Finding ids: the same for the same violation in another run, and after lines were added to the program. So they are
  * made of names alone: the property, its kind and variables, and who did what last, the thread by its start function
  * (`worker` for `worker#2`); places, values and the other steps of the witness vary from run to run. So does the event
  * that reveals a decentralised violation. What it is about does not: the variable of a race, which is the event's, and
@@ -113,7 +113,7 @@ struct pt_finding_id pt_finding_id(const struct pt_finding *finding)
     return id;
 }
 
-/* 0: it is none that core/finding_key.h tells from others. */
+/* 0: it is none that core/finding_key.h distinguishes. */
 static uint64_t finding_of(const struct pt_finding *finding)
 {
     const struct pt_finding_first *first = &finding->first;

@@ -1,12 +1,11 @@
+/*
+ * Lists of suppressions. What a line means is core/suppress.c's business; here are its errors, and what of a finding it
+ * is compared with. Cost: every finding is compared with every line until one matches.
+ */
 #include "finding/suppress.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "core/pattern.h"
-
-static const char *const types[] = {"property", "block",  "race",     "atomicity",       "race_top", "thread",
-                                    "mutex",    "signal", "deadlock", "called_from_lib", NULL};
 
 void pt_suppressions_init(struct pt_suppressions *list)
 {
@@ -20,42 +19,36 @@ void pt_suppressions_release(struct pt_suppressions *list)
     free(list->items);
 }
 
-static bool is_type(const char *line, size_t len)
+/* The message for a line that is no suppression. */
+static enum pt_status complain(enum pt_suppress_line problem, const struct pt_suppress_rule *rule, const char *file,
+                               uint32_t number, struct pt_err *err)
 {
-    for (uint32_t i = 0; types[i]; i++)
-        if (strlen(types[i]) == len && memcmp(types[i], line, len) == 0)
-            return true;
-    return false;
+    if (problem == PT_SUPPRESS_NO_PATTERN)
+        (void)pt_err_at(err, PT_EINPUT, file, number, 1, "a suppression is TYPE:PATTERN, as in property:NAME");
+    else if (problem == PT_SUPPRESS_NO_TYPE) {
+        size_t len = strcspn(rule->text, ":");
+        (void)pt_err_at(err, PT_EINPUT, file, number, 1, "there is no suppression type '%.*s'",
+                        (int)(len < 60 ? len : 60), rule->text);
+    } else
+        (void)pt_err_at(err, PT_EINPUT, file, number, 1, "a NUL character stands in this line");
+    pt_err_source(err, rule->text, rule->text_len);
+    pt_err_hint(err, "types: property, block, race, atomicity, and ThreadSanitizer's others");
+    return PT_EINPUT;
 }
 
 static enum pt_status add_line(struct pt_suppressions *list, const char *file, uint32_t number, const char *line,
                                size_t len, struct pt_err *err)
 {
-    while (len && (line[0] == ' ' || line[0] == '\t')) {
-        line++;
-        len--;
-    }
-    while (len && strchr(" \t\r", line[len - 1]))
-        len--;
-    if (len == 0 || line[0] == '#')
+    struct pt_suppress_rule rule;
+    enum pt_suppress_line parsed = pt_suppress_parse(line, len, &rule);
+    if (parsed == PT_SUPPRESS_BLANK)
         return PT_OK;
-    const char *colon = memchr(line, ':', len);
-    enum pt_status status = PT_OK;
-    if (!colon || colon + 1 == line + len)
-        status = pt_err_at(err, PT_EINPUT, file, number, 1, "a suppression is TYPE:PATTERN, as in property:NAME");
-    else if (!is_type(line, (size_t)(colon - line)))
-        status = pt_err_at(err, PT_EINPUT, file, number, 1, "there is no suppression type '%.*s'",
-                           (int)(colon - line < 60 ? colon - line : 60), line);
-    else if (memchr(line, '\0', len))
-        status = pt_err_at(err, PT_EINPUT, file, number, 1, "a NUL character stands in this line");
-    if (status != PT_OK) {
-        pt_err_source(err, line, len);
-        pt_err_hint(err, "types: property, block, race, atomicity, and ThreadSanitizer's others");
-        return status;
-    }
-    struct pt_suppression item = {.text = pt_arena_strndup(&list->arena, line, len),
+    if (parsed != PT_SUPPRESS_RULE)
+        return complain(parsed, &rule, file, number, err);
+    struct pt_suppression item = {.text = pt_arena_strndup(&list->arena, rule.text, rule.text_len),
                                   .file = pt_arena_strndup(&list->arena, file, strlen(file)),
                                   .line = number};
+    (void)pt_suppress_parse(item.text, rule.text_len, &item.rule); /* the same, but of the copy */
     PT_PUSH(list->items, list->count, list->cap, item);
     return PT_OK;
 }
@@ -75,53 +68,40 @@ enum pt_status pt_suppressions_add(struct pt_suppressions *list, const char *fil
     return PT_OK;
 }
 
-bool pt_suppression_matches(const char *pattern, const char *text, bool whole)
+static bool step_matches(const struct pt_suppress_rule *rule, const struct pt_step *step)
 {
-    return pt_pattern_matches(pattern, text, whole);
-}
-
-static bool step_matches(const char *pattern, const struct pt_step *step)
-{
-    return pt_suppression_matches(pattern, step->object, false) || pt_suppression_matches(pattern, step->loc, false) ||
-           pt_suppression_matches(pattern, step->thread, false) ||
-           (step->source && pt_suppression_matches(pattern, step->source, false));
+    return pt_suppress_matches(rule, step->object) || pt_suppress_matches(rule, step->loc) ||
+           pt_suppress_matches(rule, step->thread) || (step->source && pt_suppress_matches(rule, step->source));
 }
 
 /* An object, a place or a thread of the violating event, of the one it races with or was disturbed by, or the block. */
-static bool sides_match(const char *pattern, const struct pt_finding *finding)
+static bool sides_match(const struct pt_suppress_rule *rule, const struct pt_finding *finding)
 {
     const struct pt_finding_first *first = &finding->first;
-    if (first->state > 0 && step_matches(pattern, &first->event))
+    if (first->state > 0 && step_matches(rule, &first->event))
         return true;
     for (uint32_t i = 0; i < first->knew_count; i++) {
         const struct pt_known *known = &first->knew[i];
         if (known->text[0] == '@')
             continue;
-        if (known->state > 0 && step_matches(pattern, &known->from))
+        if (known->state > 0 && step_matches(rule, &known->from))
             return true;
-        if (known->value.kind == PT_VALUE_STRING && pt_suppression_matches(pattern, known->value.s, false))
+        if (known->value.kind == PT_VALUE_STRING && pt_suppress_matches(rule, known->value.s))
             return true;
     }
     return false;
 }
 
-static bool matches(const char *suppression, const struct pt_finding *finding)
+static bool matches(const struct pt_suppress_rule *rule, const struct pt_finding *finding)
 {
-    size_t type = strcspn(suppression, ":");
-    const char *pattern = suppression + type + 1, *text = finding->text ? finding->text : "";
-    if (strncmp(suppression, "property:", type + 1) == 0)
-        return pt_suppression_matches(pattern, finding->property, true);
-    if (strncmp(suppression, "race:", type + 1) == 0)
-        return strstr(text, "race_free") && sides_match(pattern, finding);
-    if (strncmp(suppression, "atomicity:", type + 1) == 0)
-        return strstr(text, "atomic_block") && sides_match(pattern, finding);
-    return false;
+    return pt_suppress_names(rule, finding->property) ||
+           (pt_suppress_asks_names(rule, finding->text ? finding->text : "") && sides_match(rule, finding));
 }
 
 struct pt_suppression *pt_suppressions_match(const struct pt_suppressions *list, const struct pt_finding *finding)
 {
     for (uint32_t i = 0; i < list->count; i++)
-        if (matches(list->items[i].text, finding))
+        if (matches(&list->items[i].rule, finding))
             return &list->items[i];
     return NULL;
 }
@@ -130,11 +110,11 @@ struct pt_suppression *pt_suppressions_match_block(const struct pt_suppressions 
                                                    const char *thread, const char *file)
 {
     for (uint32_t i = 0; i < list->count; i++) {
-        const char *text = list->items[i].text, *pattern = strchr(text, ':') + 1;
-        bool whole = strncmp(text, "block:", 6) == 0, any = strncmp(text, "atomicity:", 10) == 0;
-        if ((whole || any) && pt_suppression_matches(pattern, label, whole))
+        const struct pt_suppress_rule *rule = &list->items[i].rule;
+        bool any = rule->type == PT_SUPPRESS_ATOMICITY;
+        if ((any || rule->type == PT_SUPPRESS_BLOCK) && pt_suppress_matches(rule, label))
             return &list->items[i];
-        if (any && (pt_suppression_matches(pattern, thread, false) || pt_suppression_matches(pattern, file, false)))
+        if (any && (pt_suppress_matches(rule, thread) || pt_suppress_matches(rule, file)))
             return &list->items[i];
     }
     return NULL;

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/hooks.h"
-
 #define MAX_ADDRESS_STEPS 64 /* longer chains of GEPs and casts count as unknown */
 
 static bool starts_with(const char *text, const char *prefix)
@@ -245,65 +243,30 @@ static bool is_zero(LLVMValueRef value)
     return LLVMIsAConstantInt(value) && LLVMIsNull(value);
 }
 
-/* memcpy and friends: operands are to, from or byte, size. */
-static void add_block(struct pt_module *m, LLVMValueRef call, enum pt_access_kind kind, bool moves)
+static bool is_pointer(LLVMValueRef value)
 {
-    LLVMValueRef to = LLVMGetOperand(call, 0), second = LLVMGetOperand(call, 1), size = LLVMGetOperand(call, 2);
-    bool copies = kind == PT_ACCESS_COPY || kind == PT_ACCESS_COPY_CHECKED;
-    if (LLVMGetPointerAddressSpace(LLVMTypeOf(to)) != 0 ||
-        (copies && LLVMGetPointerAddressSpace(LLVMTypeOf(second)) != 0) || is_zero(size))
+    return LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMPointerTypeKind;
+}
+
+/* A function that copies into a buffer from other memory, or fills it. */
+static void add_copy(struct pt_module *m, LLVMValueRef call, const struct pt_sync_row *row, enum pt_access_kind kind)
+{
+    unsigned buffer = pt_operand(row->buffer), source = pt_operand(row->source);
+    LLVMValueRef to = LLVMGetOperand(call, buffer), from = LLVMGetOperand(call, source);
+    bool copies = kind != PT_ACCESS_FILL;
+    if (!is_pointer(to) || LLVMGetPointerAddressSpace(LLVMTypeOf(to)) != 0 ||
+        (copies && (!is_pointer(from) || LLVMGetPointerAddressSpace(LLVMTypeOf(from)) != 0)))
         return;
-    bool reads_shared = copies && may_be_shared(m, second) && !is_constant(pt_base_of(m, second, NULL));
+    if (kind != PT_ACCESS_STRING && is_zero(LLVMGetOperand(call, pt_operand(row->size))))
+        return;
+    bool reads_shared = copies && may_be_shared(m, from) && !is_constant(pt_base_of(m, from, NULL));
     bool writes_shared = may_be_shared(m, to);
     if (reads_shared || writes_shared)
-        add_access(m, (struct pt_access){
-                          .inst = call, .kind = kind, .address = writes_shared ? 0 : 1, .size = 2, .moves = moves});
-}
-
-const struct pt_string_function *pt_string_function(const char *name, unsigned arguments)
-{
-    static const struct pt_string_function functions[] = {
-        {"strcpy", 2, PT_NONE, PT_NONE, PT_STRING_COPY, false},
-        {"__strcpy_chk", 3, PT_NONE, 2, PT_STRING_COPY, false},
-        {"stpcpy", 2, PT_NONE, PT_NONE, PT_STRING_COPY, true},
-        {"__stpcpy_chk", 3, PT_NONE, 2, PT_STRING_COPY, true},
-        {"strncpy", 3, 2, PT_NONE, PT_STRING_PAD, false},
-        {"__strncpy_chk", 4, 2, 3, PT_STRING_PAD, false},
-        {"stpncpy", 3, 2, PT_NONE, PT_STRING_PAD, true},
-        {"__stpncpy_chk", 4, 2, 3, PT_STRING_PAD, true},
-        {"strcat", 2, PT_NONE, PT_NONE, PT_STRING_APPEND, false},
-        {"__strcat_chk", 3, PT_NONE, 2, PT_STRING_APPEND, false},
-        {"strncat", 3, 2, PT_NONE, PT_STRING_APPEND, false},
-        {"__strncat_chk", 4, 2, 3, PT_STRING_APPEND, false},
-    };
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-        if (strcmp(name, functions[i].name) == 0 && arguments == functions[i].arguments)
-            return &functions[i];
-    return NULL;
-}
-
-static void add_string(struct pt_module *m, LLVMValueRef call)
-{
-    LLVMValueRef to = LLVMGetOperand(call, 0), from = LLVMGetOperand(call, 1);
-    if (LLVMGetTypeKind(LLVMTypeOf(to)) != LLVMPointerTypeKind ||
-        LLVMGetTypeKind(LLVMTypeOf(from)) != LLVMPointerTypeKind)
-        return;
-    bool reads_shared = may_be_shared(m, from) && !is_constant(pt_base_of(m, from, NULL));
-    bool writes_shared = may_be_shared(m, to);
-    if (reads_shared || writes_shared)
-        add_access(m, (struct pt_access){
-                          .inst = call, .kind = PT_ACCESS_STRING, .address = writes_shared ? 0 : 1, .size = PT_NONE});
-}
-
-/* Functions that format into (to, size, ...). */
-static void find_format(struct pt_module *m, LLVMValueRef call, const char *name, unsigned arguments)
-{
-    static const char *const names[] = {"snprintf", "vsnprintf", "__snprintf_chk", "__vsnprintf_chk"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(name, names[i]) == 0 && arguments >= 3 &&
-            LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(call, 1))) == LLVMIntegerTypeKind &&
-            may_be_shared(m, LLVMGetOperand(call, 0)))
-            add_access(m, (struct pt_access){.inst = call, .kind = PT_ACCESS_FORMAT, .address = 0, .size = 1});
+        add_access(m, (struct pt_access){.inst = call,
+                                         .kind = kind,
+                                         .address = writes_shared ? buffer : source,
+                                         .size = kind == PT_ACCESS_STRING ? PT_NONE : pt_operand(row->size),
+                                         .row = row});
 }
 
 /* `size` is the operand with the size, or PT_NONE when it is `bytes`. */
@@ -311,7 +274,7 @@ static void add_library_call(struct pt_module *m, LLVMValueRef call, unsigned ad
                              bool reads)
 {
     LLVMValueRef pointer = LLVMGetOperand(call, address);
-    if (LLVMGetTypeKind(LLVMTypeOf(pointer)) == LLVMPointerTypeKind && may_be_shared(m, pointer))
+    if (is_pointer(pointer) && may_be_shared(m, pointer))
         add_access(m, (struct pt_access){.inst = call,
                                          .kind = reads ? PT_ACCESS_LIBRARY_READ : PT_ACCESS_LIBRARY_WRITE,
                                          .address = address,
@@ -335,67 +298,65 @@ static void find_libatomic(struct pt_module *m, LLVMValueRef call, const char *n
 }
 
 /* A program may have functions of these names with other parameters; what the hook cannot be told is left alone. */
-static bool can_announce(LLVMValueRef call, const struct pt_sync_call *sync)
+static bool can_announce(LLVMValueRef call, const struct pt_sync_row *row)
 {
     unsigned arguments = LLVMGetNumArgOperands(call);
-    if (sync->object == PT_NONE)
+    if (row->object == 0)
         return true;
-    if (sync->object >= arguments || (sync->mutex != PT_NONE && sync->mutex >= arguments))
+    if (row->object > arguments || row->mutex > arguments)
         return false;
-    LLVMTypeRef type = LLVMTypeOf(LLVMGetOperand(call, sync->object));
+    LLVMTypeRef type = LLVMTypeOf(LLVMGetOperand(call, pt_operand(row->object)));
     if (LLVMGetTypeKind(type) == LLVMPointerTypeKind)
         return LLVMGetPointerAddressSpace(type) == 0;
-    return LLVMGetTypeKind(type) == LLVMIntegerTypeKind && !sync->joins;
+    return LLVMGetTypeKind(type) == LLVMIntegerTypeKind && !row->joins;
 }
 
-static void find_sync(struct pt_module *m, LLVMValueRef call)
+/* The same of functions that fill memory: as many arguments as the row speaks of; formats have more behind them, and
+ * intrinsics a flag. None of these throws, so clang does not invoke them. */
+static bool can_replace(LLVMValueRef call, const struct pt_sync_row *row, enum pt_access_kind kind)
 {
-    LLVMValueRef callee = LLVMGetCalledValue(call);
-    const struct pt_sync_call *sync = callee && LLVMIsAFunction(callee) ? pt_sync_function(callee) : NULL;
-    if (sync && can_announce(call, sync))
-        add_access(m,
-                   (struct pt_access){
-                       .inst = call, .kind = PT_ACCESS_CALL, .address = sync->object, .size = PT_NONE, .sync = sync});
+    const unsigned named[] = {row->buffer, row->source, row->size, row->room};
+    unsigned most = 0, arguments = LLVMGetNumArgOperands(call);
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+        most = named[i] > most ? named[i] : most;
+    bool more = kind == PT_ACCESS_FORMAT || LLVMGetIntrinsicID(LLVMGetCalledValue(call)) != 0;
+    return (arguments == most || (more && arguments > most)) && LLVMGetInstructionOpcode(call) == LLVMCall;
+}
+
+static void find_library_call(struct pt_module *m, LLVMValueRef call, const struct pt_sync_row *row,
+                              enum pt_access_kind kind)
+{
+    unsigned buffer = pt_operand(row->buffer), size = pt_operand(row->size);
+    if (kind == PT_ACCESS_CALL) {
+        if (can_announce(call, row))
+            add_access(
+                m, (struct pt_access){
+                       .inst = call, .kind = kind, .address = pt_operand(row->object), .size = PT_NONE, .row = row});
+        return;
+    }
+    if (!can_replace(call, row, kind))
+        return;
+    if (kind == PT_ACCESS_LIBRARY_WRITE)
+        add_library_call(m, call, buffer, size, row->type, false);
+    else if (kind != PT_ACCESS_FORMAT)
+        add_copy(m, call, row, kind);
+    else if (LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(call, size))) == LLVMIntegerTypeKind &&
+             is_pointer(LLVMGetOperand(call, buffer)) && may_be_shared(m, LLVMGetOperand(call, buffer)))
+        add_access(m, (struct pt_access){.inst = call, .kind = kind, .address = buffer, .size = size, .row = row});
 }
 
 static void find_call(struct pt_module *m, LLVMValueRef call)
 {
-    static const struct {
-        const char *name;
-        unsigned arguments;
-        enum pt_access_kind kind;
-        bool moves;
-    } blocks[] = {
-        {"memcpy", 3, PT_ACCESS_COPY, false},
-        {"memmove", 3, PT_ACCESS_COPY, true},
-        {"memset", 3, PT_ACCESS_FILL, false},
-        {"__memcpy_chk", 4, PT_ACCESS_COPY_CHECKED, false},
-        {"__memmove_chk", 4, PT_ACCESS_COPY_CHECKED, true},
-        {"__memset_chk", 4, PT_ACCESS_FILL_CHECKED, false},
-    };
+    LLVMValueRef callee = LLVMGetCalledValue(call);
+    if (!callee || !LLVMIsAFunction(callee) || !LLVMIsDeclaration(callee))
+        return;
+    enum pt_access_kind kind;
+    const struct pt_sync_row *row = pt_library_function(callee, &kind);
     const char *name = pt_callee_name(call);
-    unsigned arguments = LLVMGetNumArgOperands(call);
-    if (starts_with(name, "llvm.memcpy."))
-        add_block(m, call, PT_ACCESS_COPY, false);
-    else if (starts_with(name, "llvm.memmove."))
-        add_block(m, call, PT_ACCESS_COPY, true);
-    else if (starts_with(name, "llvm.memset."))
-        add_block(m, call, PT_ACCESS_FILL, false);
-    find_sync(m, call);
-    if (name[0] == '\0' || !LLVMIsDeclaration(LLVMGetCalledValue(call)) || LLVMGetInstructionOpcode(call) != LLVMCall)
-        return; /* none of the functions below throws, so clang does not invoke them */
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-        if (strcmp(name, blocks[i].name) == 0 && arguments == blocks[i].arguments)
-            add_block(m, call, blocks[i].kind, blocks[i].moves);
-    if (pt_string_function(name, arguments))
-        add_string(m, call);
-    find_format(m, call, name, arguments);
-    if (starts_with(name, "__atomic_"))
-        find_libatomic(m, call, name, arguments);
-    /* Its counterpart, the check of a function static's guard, is an ordinary acquire load of the guard's first byte.
-     */
-    if (strcmp(name, "__cxa_guard_release") == 0 && arguments == 1)
-        add_library_call(m, call, 0, PT_NONE, 1, false);
+    if (row)
+        find_library_call(m, call, row, kind);
+    else if (starts_with(name, "__atomic_") && LLVMGetInstructionOpcode(call) == LLVMCall)
+        find_libatomic(m, call, name, LLVMGetNumArgOperands(call));
 }
 
 static void find_in_instruction(struct pt_module *m, LLVMValueRef inst)

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/sync.h"
 #include "instrument/jobs.h"
 #include "instrument/plan.h"
 #include "instrument/process.h"
@@ -253,7 +254,10 @@ static enum pt_status write_dynamic_list(const char *path, const struct pt_args 
     FILE *file = fopen(path, "we");
     if (!file)
         return pt_err_set(err, PT_EIO, "cannot write %.300s: %s", path, strerror(errno));
-    fputs("{\n__portent_*;\nportent_*;\ndlopen;\n", file); /* static programs have no dlopen to wrap */
+    fputs("{\n__portent_*;\nportent_*;\n", file);
+    for (size_t i = 0; i < PT_SYNC_ID_COUNT; i++)
+        if (pt_sync_rows[i].wrapper == PT_SYNC_WRAPPER_DYNAMIC) /* what static programs do not have */
+            fprintf(file, "%s;\n", pt_sync_rows[i].name);
     for (size_t i = 0; i < wrapped->n; i++)
         fprintf(file, "%s;\n", wrapped->v[i]);
     fputs("};\n", file);

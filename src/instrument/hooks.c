@@ -252,9 +252,9 @@ static LLVMValueRef size_of(struct pt_module *m, const struct pt_access *access)
 
 /* The fortified forms stop the program when size > room. They keep doing that, and are asked to copy nothing otherwise.
  */
-static void check_room(struct pt_module *m, LLVMValueRef call)
+static void check_room(struct pt_module *m, LLVMValueRef call, const struct pt_sync_row *row)
 {
-    LLVMValueRef size = LLVMGetOperand(call, 2), room = LLVMGetOperand(call, 3);
+    LLVMValueRef size = LLVMGetOperand(call, pt_operand(row->size)), room = LLVMGetOperand(call, pt_operand(row->room));
     if (LLVMIsAConstantInt(room) && LLVMConstIntGetSExtValue(room) == -1)
         return;
     LLVMValueRef too_much = LLVMBuildICmp(m->builder, LLVMIntUGT, size, room, "");
@@ -265,11 +265,13 @@ static void check_room(struct pt_module *m, LLVMValueRef call)
 
 static void replace_block(struct pt_module *m, const struct pt_access *access)
 {
-    LLVMValueRef call = access->inst, to = LLVMGetOperand(call, 0), second = LLVMGetOperand(call, 1);
-    if (access->kind == PT_ACCESS_COPY_CHECKED || access->kind == PT_ACCESS_FILL_CHECKED)
-        check_room(m, call);
-    bool copies = access->kind == PT_ACCESS_COPY || access->kind == PT_ACCESS_COPY_CHECKED;
-    const char *name = !copies ? "__portent_memset" : access->moves ? "__portent_memmove" : "__portent_memcpy";
+    const struct pt_sync_row *row = access->row;
+    LLVMValueRef call = access->inst, to = LLVMGetOperand(call, pt_operand(row->buffer));
+    LLVMValueRef second = LLVMGetOperand(call, pt_operand(row->source));
+    if (row->room)
+        check_room(m, call, row);
+    bool copies = access->kind == PT_ACCESS_COPY;
+    const char *name = !copies ? "__portent_memset" : row->moves ? "__portent_memmove" : "__portent_memcpy";
     LLVMValueRef arguments[] = {as_bytes(m, to),
                                 copies ? as_bytes(m, second) : LLVMBuildIntCast2(m->builder, second, m->i32, false, ""),
                                 size_of(m, access), access->site};
@@ -280,18 +282,19 @@ static void replace_block(struct pt_module *m, const struct pt_access *access)
 
 static void replace_string(struct pt_module *m, const struct pt_access *access)
 {
-    LLVMValueRef call = access->inst, to = LLVMGetOperand(call, 0), unbounded = LLVMConstAllOnes(m->i64);
-    const struct pt_string_function *function = pt_string_function(pt_callee_name(call), LLVMGetNumArgOperands(call));
-    LLVMValueRef limit = function->limit == PT_NONE ? unbounded : LLVMGetOperand(call, function->limit);
-    LLVMValueRef room = function->room == PT_NONE ? unbounded : LLVMGetOperand(call, function->room);
+    const struct pt_sync_row *row = access->row;
+    LLVMValueRef call = access->inst, to = LLVMGetOperand(call, pt_operand(row->buffer));
+    LLVMValueRef unbounded = LLVMConstAllOnes(m->i64);
+    LLVMValueRef limit = row->size ? LLVMGetOperand(call, pt_operand(row->size)) : unbounded;
+    LLVMValueRef room = row->room ? LLVMGetOperand(call, pt_operand(row->room)) : unbounded;
     LLVMValueRef arguments[] = {as_bytes(m, to),
-                                as_bytes(m, LLVMGetOperand(call, 1)),
+                                as_bytes(m, LLVMGetOperand(call, pt_operand(row->source))),
                                 LLVMBuildIntCast2(m->builder, limit, m->i64, false, ""),
                                 LLVMBuildIntCast2(m->builder, room, m->i64, false, ""),
-                                int_constant(m, function->op),
+                                int_constant(m, row->string),
                                 access->site};
     LLVMValueRef end = call_hook(m, "__portent_string", m->byte_pointer, arguments, 6);
-    replace(call, function->returns_end ? end : to);
+    replace(call, row->returns_end ? end : to);
 }
 
 /* What is formatted lies in the first bytes. A size that only means `enough` must not hold half of the memory. */
@@ -310,7 +313,7 @@ static LLVMValueRef object_of(struct pt_module *m, const struct pt_access *acces
     LLVMValueRef object = LLVMGetOperand(access->inst, access->address);
     if (LLVMGetTypeKind(LLVMTypeOf(object)) != LLVMPointerTypeKind)
         return LLVMBuildIntToPtr(m->builder, object, m->byte_pointer, "");
-    if (!access->sync->joins)
+    if (!access->row->joins)
         return as_bytes(m, object);
     object = LLVMBuildBitCast(m->builder, object, LLVMPointerType(m->byte_pointer, 0), "");
     return LLVMBuildLoad2(m->builder, m->byte_pointer, object, "");
@@ -328,6 +331,8 @@ void pt_replace_access(struct pt_module *m, const struct pt_access *access)
 {
     LLVMPositionBuilderBefore(m->builder, access->inst);
     switch (access->kind) {
+    case PT_ACCESS_NONE:
+        break;
     case PT_ACCESS_LOAD:
         replace_load(m, access);
         break;
@@ -348,8 +353,6 @@ void pt_replace_access(struct pt_module *m, const struct pt_access *access)
     }
     case PT_ACCESS_COPY:
     case PT_ACCESS_FILL:
-    case PT_ACCESS_COPY_CHECKED:
-    case PT_ACCESS_FILL_CHECKED:
         replace_block(m, access);
         break;
     case PT_ACCESS_STRING:

@@ -12,8 +12,10 @@
 
 #include "base/buf.h"
 #include "base/table.h"
+#include "core/sync.h"
 
 enum pt_access_kind {
+    PT_ACCESS_NONE,
     PT_ACCESS_LOAD,
     PT_ACCESS_STORE,
     PT_ACCESS_RMW,
@@ -21,13 +23,11 @@ enum pt_access_kind {
     PT_ACCESS_FENCE,
     PT_ACCESS_COPY,          /* memcpy, memmove: intrinsic or library call */
     PT_ACCESS_FILL,          /* memset */
-    PT_ACCESS_COPY_CHECKED,  /* __memcpy_chk, __memmove_chk */
-    PT_ACCESS_FILL_CHECKED,  /* __memset_chk */
-    PT_ACCESS_STRING,        /* strcpy and its kin, see pt_string_function */
-    PT_ACCESS_FORMAT,        /* snprintf and its kin: to, size, ... */
+    PT_ACCESS_STRING,        /* strcpy and its kin */
+    PT_ACCESS_FORMAT,        /* snprintf and its kin */
     PT_ACCESS_LIBRARY_READ,  /* a call that reads its pointer's object atomically: __atomic_load */
     PT_ACCESS_LIBRARY_WRITE, /* ... writes or updates it: __atomic_store, __cxa_guard_release */
-    PT_ACCESS_CALL,          /* no access: a call that synchronises, see pt_sync_function */
+    PT_ACCESS_CALL,          /* no access: a call that synchronises */
 };
 
 struct pt_access {
@@ -35,12 +35,11 @@ struct pt_access {
     enum pt_access_kind kind;
     /* Operand numbers rather than values: an address may come from a load that is itself replaced. PT_NONE: no such
      * operand. */
-    unsigned address;                /* of what is written, or else read */
-    unsigned size;                   /* in bytes, of integer type */
-    unsigned bytes;                  /* where the size is not an operand */
-    bool moves;                      /* COPY: source and destination may overlap */
-    const struct pt_sync_call *sync; /* CALL */
-    LLVMValueRef site, mutex_site;   /* the latter of waits alone */
+    unsigned address;              /* of what is written, or else read */
+    unsigned size;                 /* in bytes, of integer type */
+    unsigned bytes;                /* where the size is not an operand */
+    const struct pt_sync_row *row; /* of library functions: COPY, FILL, STRING, FORMAT, CALL */
+    LLVMValueRef site, mutex_site; /* the latter of waits alone */
 };
 
 struct pt_module {
@@ -70,27 +69,17 @@ static inline uint64_t pt_key(LLVMValueRef value)
     return (uint64_t)(uintptr_t)value;
 }
 
-/* A function of the library that copies a string. */
-struct pt_string_function {
-    const char *name;
-    unsigned arguments, limit, room; /* operands; PT_NONE: without */
-    int op;                          /* enum pt_string_op */
-    bool returns_end;
-};
-/* access.c: the one that `name` is, with that many arguments, or NULL. */
-const struct pt_string_function *pt_string_function(const char *name, unsigned arguments);
+/* The operand of an argument in core/sync.h; PT_NONE: there is none. */
+static inline unsigned pt_operand(unsigned argument)
+{
+    return argument == 0 ? PT_NONE : argument - 1;
+}
 
-/* A function that synchronises: the runtime stands in for it, or for what it calls in the C++ library. */
-struct pt_sync_call {
-    const char *name;
-    unsigned object; /* operand: a pointer to the object, or the handle of a thread; PT_NONE: there is none */
-    unsigned bytes;  /* of the object; 0: it is a thread */
-    bool joins;      /* a std::thread, which begins with its handle */
-    bool waits;      /* on a condition, with a mutex: */
-    unsigned mutex;  /* operand; PT_NONE: a std::unique_lock has it */
-};
-/* calls.c: the one that `function` is, if it is not defined in the module; else NULL. */
-const struct pt_sync_call *pt_sync_function(LLVMValueRef function);
+/* calls.c: the row of a library function that is more than a call here, and what it is; else NULL. A function that the
+ * module defines is the program's own. */
+const struct pt_sync_row *pt_library_function(LLVMValueRef function, enum pt_access_kind *ret_kind);
+/* Does the runtime stand in for it, or for what it calls in the C++ library? */
+bool pt_synchronises(LLVMValueRef function);
 
 /* access.c: fills m->accesses (without sites) for one function. */
 void pt_find_accesses(struct pt_module *m, LLVMValueRef function);

@@ -348,8 +348,8 @@ void pt_name_access(struct pt_module *m, const struct pt_access *access, struct 
     LLVMValueRef size = access->size == PT_NONE ? NULL : LLVMGetOperand(access->inst, access->size);
     uint64_t bytes = size && LLVMIsAConstantInt(size) ? LLVMConstIntGetZExtValue(size) : 0;
     bool nameless = access->address == PT_NONE;
-    if (access->sync) {
-        bytes = access->sync->bytes;
+    if (access->kind == PT_ACCESS_CALL) {
+        bytes = access->row->bytes;
         nameless |= bytes == 0; /* the event is about a thread, not about where its handle is kept */
     }
     name_memory(m, nameless ? NULL : LLVMGetOperand(access->inst, access->address), bytes, name);
@@ -357,7 +357,7 @@ void pt_name_access(struct pt_module *m, const struct pt_access *access, struct 
 
 void pt_name_mutex(struct pt_module *m, const struct pt_access *access, struct pt_buf *name)
 {
-    unsigned mutex = access->sync->mutex;
+    unsigned mutex = pt_operand(access->row->mutex);
     name_memory(m, mutex == PT_NONE ? NULL : LLVMGetOperand(access->inst, mutex), sizeof(pthread_mutex_t), name);
 }
 

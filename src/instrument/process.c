@@ -90,11 +90,6 @@ enum pt_status pt_workdir_make(struct pt_err *err)
     return PT_OK;
 }
 
-const char *pt_workdir_path(void)
-{
-    return workdir;
-}
-
 const char *pt_workdir_name(struct pt_arena *arena, const char *suffix)
 {
     static unsigned count;

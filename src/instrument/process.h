@@ -9,7 +9,6 @@
 /* Makes the folder and installs the signal handlers that remove it. One at a time. */
 enum pt_status pt_workdir_make(struct pt_err *err) PT_WARN_UNUSED;
 void pt_workdir_remove(void);
-const char *pt_workdir_path(void);
 /* A fresh name in the folder, ending in `suffix`; in the arena. */
 const char *pt_workdir_name(struct pt_arena *arena, const char *suffix);
 

@@ -157,7 +157,7 @@ static void rewrite_function(struct pt_module *m, LLVMValueRef function)
     for (size_t i = 0; i < m->access_count; i++) {
         pt_name_access(m, &m->accesses[i], &variable);
         m->accesses[i].site = pt_site_of(m, m->accesses[i].inst, function_name.text, variable.text);
-        if (m->accesses[i].sync && m->accesses[i].sync->waits) {
+        if (m->accesses[i].kind == PT_ACCESS_CALL && m->accesses[i].row->waits) {
             pt_name_mutex(m, &m->accesses[i], &variable);
             m->accesses[i].mutex_site = pt_site_of(m, m->accesses[i].inst, function_name.text, variable.text);
         }
@@ -237,7 +237,7 @@ static bool mark_sync_wrappers(struct pt_module *m)
     bool any = false;
     pt_map64_init(&marked);
     for (LLVMValueRef f = LLVMGetFirstFunction(m->module); f; f = LLVMGetNextFunction(f))
-        if (pt_sync_function(f))
+        if (pt_synchronises(f))
             PT_PUSH(work, count, cap, f);
     while (count > 0) {
         LLVMValueRef callee = work[--count];

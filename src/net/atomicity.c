@@ -115,7 +115,7 @@ static enum pt_status take_over(struct check *c, const struct pt_model *model, c
     return PT_OK;
 }
 
-static void tell(void *context, uint64_t events)
+static void report_progress(void *context, uint64_t events)
 {
     struct check *c = context;
     pthread_mutex_lock(&c->mutex);
@@ -137,7 +137,7 @@ static enum pt_status unfold_model(struct check *c, const struct pt_model *model
                                         .all = o->all,
                                         .event_limit = o->event_limit,
                                         .memory_limit = o->memory_limit / (o->jobs ? o->jobs : 1),
-                                        .progress = o->progress ? tell : NULL,
+                                        .progress = o->progress ? report_progress : NULL,
                                         .progress_context = c};
     struct pt_unfolding u;
     enum pt_status status = pt_unfold(&options, &u, err);
@@ -220,7 +220,7 @@ static void check_safety(struct check *c)
                                         .all = true,
                                         .event_limit = c->options->event_limit,
                                         .memory_limit = c->options->memory_limit,
-                                        .progress = c->options->progress ? tell : NULL,
+                                        .progress = c->options->progress ? report_progress : NULL,
                                         .progress_context = c};
     struct pt_unfolding u = {0};
     c->status = pt_unfold(&options, &u, &c->err);

@@ -3,49 +3,13 @@
 
 #include <string.h>
 
+#include "base/utf8.h"
+
 const char *pt_net_label(struct pt_buf *buf, const char *name, char letter, uint32_t number)
 {
     buf->len = 0;
     pt_buf_printf(buf, "%c%u", letter, number + 1);
     return name ? name : buf->text;
-}
-
-/* How many bytes the well-formed UTF-8 character at `text` takes that XML allows; 0: it is none. */
-static size_t xml_char(const unsigned char *text)
-{
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    if (text[0] < 0x80)
-        return text[0] >= 0x20 || text[0] == '\t' || text[0] == '\n';
-    size_t n = text[0] >= 0xf0 && text[0] <= 0xf4 ? 4 : text[0] >= 0xe0 && text[0] < 0xf0 ? 3 : text[0] >= 0xc2 ? 2 : 0;
-    if (n == 0 || (n == 2 && text[0] >= 0xe0))
-        return 0;
-    uint32_t c = text[0] & (0xffU >> (n + 1));
-    for (size_t i = 1; i < n; i++) {
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-        c = c << 6 | (text[i] & 0x3f);
-    }
-    return c < least[n] || (c >= 0xd800 && c <= 0xdfff) || c == 0xfffe || c == 0xffff || c > 0x10ffff ? 0 : n;
-}
-
-void pt_xml_escape(struct pt_buf *buf, const char *text)
-{
-    while (*text) {
-        size_t n = xml_char((const unsigned char *)text);
-        if (n == 0)
-            pt_buf_puts(buf, "?");
-        else if (*text == '&')
-            pt_buf_puts(buf, "&amp;");
-        else if (*text == '<')
-            pt_buf_puts(buf, "&lt;");
-        else if (*text == '>')
-            pt_buf_puts(buf, "&gt;");
-        else if (*text == '"')
-            pt_buf_puts(buf, "&quot;");
-        else
-            pt_buf_add(buf, text, n);
-        text += n ? n : 1;
-    }
 }
 
 static void put_named(struct pt_buf *buf, const char *element, char letter, uint32_t number, const char *name,

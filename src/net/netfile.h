@@ -18,7 +18,6 @@ void pt_llnet_write(const struct pt_net *net, struct pt_buf *buf);
 void pt_net_dot(const struct pt_net *net, struct pt_buf *buf);
 
 /* Appends text for XML: what is not allowed there becomes '?'. */
-void pt_xml_escape(struct pt_buf *buf, const char *text);
 /* The name of a place or transition, or `letter` and its number from 1 where it has none, in `buf`, which is emptied.
  */
 const char *pt_net_label(struct pt_buf *buf, const char *name, char letter, uint32_t number);

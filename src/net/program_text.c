@@ -1,4 +1,4 @@
-/* Programs to text and back; the format is told in program_text.h. Linear in the text. */
+/* Programs to text and back; the format is described in program_text.h. Linear in the text. */
 #include "net/program_text.h"
 
 #include <inttypes.h>

@@ -300,16 +300,16 @@ static enum pt_status take(struct unfolder *un, const struct candidate *c, const
     return PT_OK;
 }
 
-enum { TELL_EVERY = 1024 }; /* events */
+enum { REPORT_EVERY = 1024 }; /* events */
 
-/* Whether a limit has been reached; says which. Tells how far the work has come. */
+/* Whether a limit has been reached; says which. Reports how far the work has come. */
 static bool limited(struct unfolder *un)
 {
     const struct pt_unfold_options *o = un->options;
     struct pt_unfolding *u = un->u;
     if (un->bytes > u->peak_bytes)
         u->peak_bytes = un->bytes;
-    if (o->progress && u->event_count % TELL_EVERY == 0)
+    if (o->progress && u->event_count % REPORT_EVERY == 0)
         o->progress(o->progress_context, u->event_count);
     if (o->event_limit && u->event_count - 1 >= o->event_limit) {
         (void)pt_err_set(&u->limit, PT_ELIMIT, "the limit of %llu events was reached",

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/table.h"
-#include "net/netfile.h"
+#include "base/utf8.h"
 #include "net/witness.h"
 
 static const char *const fills[] = {[PT_WITNESS_OTHER] = "#ffffff",

@@ -1,71 +1,174 @@
 /*
- * The causal order of a trace (contract section 3, --order=access) by the dynamic vector clocks of the JMPaX paper,
- * section 3.4, with the correction of contract section 8 (a read takes the variable's *write* clock).
+ * A causal order (contract section 3, --order): which events depend on each other, what an event needs, whether it is
+ * enabled in a cut, why two events are ordered or not, and whether a sequence of events is a legal run. Nobody else
+ * decides any of this; orders differ in their `struct pt_order_kind` alone, and each is one file (access.h is the only
+ * one so far).
+ *
+ * Two objects ask an order. A *pass* (struct pt_order) reads a trace once and says what each relevant event needs. A
+ * *relation* (struct pt_relation) is the order among the events of one exploration, where cuts are counts per thread.
+ * Engines choose how to ask when they begin, not at each state: an order without `allows` is decided by needs alone,
+ * which packed.h compares whole words at a time.
  */
 #ifndef PT_ORDER_ORDER_H
 #define PT_ORDER_ORDER_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/err.h"
+#include "order/clock.h"
 #include "trace/event.h"
 
-/* Where clocks come from and go to: short ones are kept for reuse, so that a steady stream of events allocates nothing.
- */
-enum { PT_CLOCK_CLASSES = 16 };
-struct pt_clock_pool {
-    size_t bytes;                             /* of the clocks that are alive */
-    struct pt_clock *spare[PT_CLOCK_CLASSES]; /* by length, in steps of 4 counts */
+/* An event as far as dependence goes. */
+struct pt_act {
+    uint32_t thread, object;
+    uint8_t op; /* enum pt_op */
 };
-void pt_clock_pool_release(struct pt_clock_pool *pool); /* after its last clock */
 
-/* Immutable and shared: counts[j] is how many relevant events of thread j precede or equal; threads past len have 0. */
-struct pt_clock {
-    union {
-        struct pt_clock_pool *pool; /* outlives it */
-        struct pt_clock *next;      /* of a spare one */
-    };
-    uint32_t refs;
-    uint32_t len;
-    uint32_t counts[];
+/* What orders two events directly. */
+enum pt_link {
+    PT_LINK_NONE,
+    PT_LINK_PROGRAM,  /* they are of one thread */
+    PT_LINK_FORK,     /* the first starts the second's thread, or the thread that the second joins */
+    PT_LINK_JOIN,     /* the second waits for the end of the first's thread */
+    PT_LINK_CONFLICT, /* both access one object, and at least one of them writes it */
 };
-static inline uint32_t pt_clock_get(const struct pt_clock *clock, uint32_t thread)
-{
-    return thread < clock->len ? clock->counts[thread] : 0;
-}
 
-struct pt_clock *pt_clock_new(uint32_t len,
-                              struct pt_clock_pool *pool); /* zeroed; the caller fills it before sharing it */
-struct pt_clock *pt_clock_ref(struct pt_clock *clock);
-void pt_clock_unref(struct pt_clock *clock); /* NULL is fine */
-/* *place <- max(*place, other); true: *place learned something. NULL is the empty clock. */
-bool pt_clock_absorb(struct pt_clock **place, struct pt_clock *other);
-/* *place <- a copy with thread i's count one higher. */
-void pt_clock_tick(struct pt_clock **place, uint32_t thread);
+/* An event of an exploration: the index-th, from 1, of those that cuts count in its thread. */
+struct pt_cut_event {
+    uint32_t column; /* its thread, by its number in the relation */
+    uint32_t index;
+    const struct pt_clock *needs; /* by threads of the trace; of the event's own thread: `index` */
+    uint32_t object;
+    uint8_t op;
+};
 
 struct pt_order;
+struct pt_relation;
+
+struct pt_order_kind {
+    const char *name; /* as --order and the JSON have it */
+
+    /* `earlier` comes before `later` in the recorded run: what keeps them so, if both are in a run? */
+    enum pt_link (*depends)(const struct pt_act *earlier, const struct pt_act *later);
+
+    /* A pass: see pt_order_new and what follows it. */
+    struct pt_order *(*pass_new)(const char *label, const struct pt_names *names);
+    enum pt_status (*pass_event)(struct pt_order *pass, const struct pt_event *event, bool relevant,
+                                 struct pt_clock **ret_needs, struct pt_err *err);
+    size_t (*pass_bytes)(const struct pt_order *pass);
+    void (*pass_free)(struct pt_order *pass);
+
+    /* How many of the events, one after the other from the cut `have`, make a legal run. Advances `have` past them.
+     * By code of its own: it judges what a search found with the help of the members below and of packed.h. */
+    uint32_t (*replay)(const struct pt_relation *relation, uint32_t *have, const struct pt_cut_event *run,
+                       uint32_t count);
+
+    /* Orders in which a cut that contains what an event needs may still not enable it, as events exclude each other;
+     * all four, or none. `allows` is asked about events whose needs are met and which are next in their threads, by
+     * several workers at a time; `rules` gets every event of the exploration, in trace order. */
+    void *(*rules_new)(void);
+    void (*rules_add)(void *rules, const struct pt_cut_event *event);
+    bool (*allows)(const void *rules, const uint32_t *counts, const struct pt_cut_event *event);
+    void (*rules_free)(void *rules);
+};
+
+/* The names of all kinds, as a command line's option lists them; and the kind of a name, NULL: there is none. */
+#define PT_ORDER_NAMES "access"
+const struct pt_order_kind *pt_order_find(const char *name);
+
+/* --- a pass over a trace --- */
+
+struct pt_order { /* the head of each kind's own struct */
+    const struct pt_order_kind *kind;
+};
 
 /* `label` names the trace in errors. */
-struct pt_order *pt_order_new(const char *label, const struct pt_names *names);
-void pt_order_free(struct pt_order *order);
+static inline struct pt_order *pt_order_new(const struct pt_order_kind *kind, const char *label,
+                                            const struct pt_names *names)
+{
+    return kind->pass_new(label, names);
+}
+static inline void pt_order_free(struct pt_order *order)
+{
+    if (order)
+        order->kind->pass_free(order);
+}
 /*
- * Takes the next event of the trace. For a relevant one *ret_clock is its clock, not referenced for the caller;
- * for others it is untouched. By Theorem 1 of the paper, relevant e of thread i precedes or equals relevant f iff
- * clock(e)[i] <= clock(f)[i]. PT_EINPUT when a c= field contradicts the events before it.
+ * Takes the next event of the trace. For a relevant one *ret_needs is what it needs: for each thread, how many of its
+ * relevant events are in every run that contains this one, itself included. It is not referenced for the caller; for
+ * other events it is untouched. PT_EINPUT when a c= field contradicts the events before it.
  */
-enum pt_status pt_order_event(struct pt_order *order, const struct pt_event *event, bool relevant,
-                              struct pt_clock **ret_clock, struct pt_err *err) PT_WARN_UNUSED;
+static inline enum pt_status pt_order_event(struct pt_order *order, const struct pt_event *event, bool relevant,
+                                            struct pt_clock **ret_needs, struct pt_err *err)
+{
+    return order->kind->pass_event(order, event, relevant, ret_needs, err);
+}
 /* Memory, the clocks it has handed out and that are still alive included. */
-size_t pt_order_bytes(const struct pt_order *order);
+static inline size_t pt_order_bytes(const struct pt_order *order)
+{
+    return order->kind->pass_bytes(order);
+}
 
-/*
- * Is this a legal run prefix? `have[j]` relevant events of thread j (of `threads`) have happened already; event k of
- * the list is the next one of thread[k] and needs need(k)[j] events of each other thread j first. `have` is advanced
- * past the legal events; returns their number. This is Proposition 1 of the paper, event by event; engines show no
- * witness that does not pass it.
- */
-uint32_t pt_order_replay(uint32_t *have, uint32_t threads, const uint32_t *thread, const uint32_t *const *need,
-                         uint32_t count);
+/* --- the order among the events of one exploration --- */
+
+struct pt_relation {
+    const struct pt_order_kind *kind;
+    uint32_t *threads; /* of the trace, by column */
+    uint32_t thread_count;
+    size_t thread_cap;
+    void *rules; /* of kinds that have `allows` */
+};
+
+void pt_relation_init(struct pt_relation *relation, const struct pt_order_kind *kind);
+void pt_relation_release(struct pt_relation *relation);
+/* A further thread, which gets the next column. */
+void pt_relation_thread(struct pt_relation *relation, uint32_t thread);
+/* The next event of the exploration, in trace order. */
+static inline void pt_relation_add(struct pt_relation *relation, const struct pt_cut_event *event)
+{
+    if (relation->rules)
+        relation->kind->rules_add(relation->rules, event);
+}
+
+/* Whether an event is enabled in exactly the cuts that contain what it needs. Enabledness then grows with the cut, and
+ * the union of two consistent cuts is consistent. */
+static inline bool pt_relation_by_needs(const struct pt_relation *relation)
+{
+    return !relation->kind->allows;
+}
+
+/* How many events of a column every cut contains that enables the event. */
+static inline uint32_t pt_relation_needs(const struct pt_relation *relation, const struct pt_cut_event *event,
+                                         uint32_t column)
+{
+    return column == event->column ? event->index - 1 : pt_clock_get(event->needs, relation->threads[column]);
+}
+
+/* May the event be the next one after a cut, given by counts per column? */
+bool pt_relation_enabled(const struct pt_relation *relation, const uint32_t *counts, const struct pt_cut_event *event);
+
+/* Of two events in the order of the recorded run. */
+struct pt_reason {
+    enum pt_link link; /* what orders them directly */
+    uint32_t needs;    /* the later one needs so many events of the earlier one's thread, ... */
+    uint32_t index;    /* ... of which the earlier one is this */
+};
+struct pt_reason pt_relation_reason(const struct pt_relation *relation, const struct pt_cut_event *earlier,
+                                    const struct pt_cut_event *later);
+/* No run has the later one without the earlier one before it. */
+static inline bool pt_reason_needed(struct pt_reason reason)
+{
+    return reason.needs >= reason.index;
+}
+/* No run has the later one before the earlier one. */
+static inline bool pt_reason_ordered(struct pt_reason reason)
+{
+    return pt_reason_needed(reason) || reason.link != PT_LINK_NONE;
+}
+
+/* See `replay` above. Engines show no witness that does not pass it to its end. */
+static inline uint32_t pt_relation_replay(const struct pt_relation *relation, uint32_t *have,
+                                          const struct pt_cut_event *run, uint32_t count)
+{
+    return relation->kind->replay(relation, have, run, count);
+}
 
 #endif

@@ -1,3 +1,7 @@
+/*
+ * What `check --atomicity` found about the atomic blocks of a run, as JSON and, through blocks.c, as text. Both are
+ * made from the same findings. Linear in the blocks and their events.
+ */
 #include "report/atomicity.h"
 
 #include <inttypes.h>
@@ -19,7 +23,7 @@ static const char *role_word(enum pt_block_role role)
 /* "file" and "line", as `model` has them, where the place is of that form; "loc" in any case. */
 static void put_place(struct pt_json *json, const char *loc)
 {
-    struct pt_text_place place = pt_place_of(loc);
+    struct pt_loc_parts place = pt_loc_parts(loc);
     pt_json_string(json, "loc", loc);
     if (!place.line)
         return;
@@ -59,7 +63,7 @@ static void put_event(struct pt_json *json, const struct pt_block_event *event, 
 
 struct pt_block pt_atomicity_block(const struct pt_block_finding *block, struct pt_arena *arena)
 {
-    struct pt_text_place place = pt_place_of(block->loc);
+    struct pt_loc_parts place = pt_loc_parts(block->loc);
     return (struct pt_block){.number = block->number,
                              .line = (uint32_t)place.line,
                              .column = (uint32_t)place.column,
@@ -96,8 +100,8 @@ static void put_block(struct pt_json *json, const struct pt_block_finding *block
     pt_json_close(json, ']');
     struct pt_arena arena;
     pt_arena_init(&arena);
-    struct pt_block told = pt_atomicity_block(block, &arena);
-    pt_blocks_json_suppressed(&told, json);
+    struct pt_block shown = pt_atomicity_block(block, &arena);
+    pt_blocks_json_suppressed(&shown, json);
     pt_arena_release(&arena);
     pt_json_close(json, '}');
 }

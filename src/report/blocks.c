@@ -1,3 +1,8 @@
+/*
+ * Atomic blocks as text: verdicts, the run that shows that a block is not atomic, the SUMMARY lines for scripts, and
+ * the count. `model`, `check --atomicity` and `report` share it, so the same result reads the same everywhere. Names
+ * are made harmless before they are printed. Linear in the blocks and their steps.
+ */
 #include "report/blocks.h"
 
 #include <inttypes.h>
@@ -169,21 +174,21 @@ void pt_blocks_summary(const struct pt_block *block, const struct pt_style *styl
 void pt_blocks_count(const struct pt_block *blocks, uint32_t count, const char *limit, const struct pt_style *style,
                      struct pt_buf *buf)
 {
-    uint32_t atomic = 0, unknown = 0, aside = 0;
+    uint32_t atomic = 0, unknown = 0, suppressed = 0;
     if (count == 0) {
         pt_words_paragraph(buf, style, 0, 2, "0 blocks: no begin and end (in C: portent_begin, portent_end) mark any");
         return;
     }
     for (uint32_t i = 0; i < count; i++) {
         unknown += blocks[i].unknown;
-        aside += pt_block_violated(&blocks[i]) && !pt_block_counts(&blocks[i]);
+        suppressed += pt_block_violated(&blocks[i]) && !pt_block_counts(&blocks[i]);
         atomic += blocks[i].atomic && !blocks[i].unknown;
     }
     struct pt_buf tail;
     pt_buf_init(&tail);
     pt_buf_puts(&tail, "");
-    if (aside)
-        pt_buf_printf(&tail, " (%" PRIu32 " set aside)", aside);
+    if (suppressed)
+        pt_buf_printf(&tail, " (%" PRIu32 " suppressed)", suppressed);
     if (unknown)
         pt_buf_printf(&tail, ", %" PRIu32 " unknown%s%s", unknown, limit ? ": " : "", limit ? limit : "");
     pt_words_paragraph(buf, style, 0, 2, "%" PRIu32 " block%s: %" PRIu32 " causally atomic%s, %" PRIu32 " not%s", count,

@@ -16,7 +16,7 @@ void pt_blocks_summary(const struct pt_block *block, const struct pt_style *styl
 /* How many are, are not, or may be; `limit` is why, or NULL. */
 void pt_blocks_count(const struct pt_block *blocks, uint32_t count, const char *limit, const struct pt_style *style,
                      struct pt_buf *buf);
-/* The members of a block that tell its id, why it does not count, and in how many results it was found. */
+/* The members of a block that hold its id, why it does not count, and in how many results it was found. */
 void pt_blocks_json_suppressed(const struct pt_block *block, struct pt_json *json);
 /* All of it. */
 void pt_report_blocks(const struct pt_loaded *loaded, const struct pt_style *style, struct pt_buf *buf);

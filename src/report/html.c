@@ -17,7 +17,7 @@
 /* Each place once, as a key with its line of source, where that can be read. */
 struct places {
     struct pt_strtab seen;
-    const struct pt_sources *sources;
+    const struct pt_source_lines *sources;
     struct pt_json *json;
 };
 
@@ -38,7 +38,7 @@ static void block_place(const char *file, uint32_t line, char *ret_text, size_t 
         snprintf(ret_text, size, "%s%s%u", file, file[0] ? ":" : "line ", line);
 }
 
-static void put_sources(struct pt_json *json, const struct pt_loaded *loaded, const struct pt_sources *sources)
+static void put_sources(struct pt_json *json, const struct pt_loaded *loaded, const struct pt_source_lines *sources)
 {
     struct places places = {.sources = sources, .json = json};
     char place[4200];
@@ -103,7 +103,7 @@ static void put_blocks(struct pt_json *json, const struct pt_loaded *loaded)
     pt_json_close(json, ']');
 }
 
-static void put_data(const struct pt_loaded *loaded, const char *name, const struct pt_sources *sources,
+static void put_data(const struct pt_loaded *loaded, const char *name, const struct pt_source_lines *sources,
                      struct pt_buf *page)
 {
     struct pt_buf buf;
@@ -131,7 +131,7 @@ static void put_data(const struct pt_loaded *loaded, const char *name, const str
     pt_buf_release(&buf);
 }
 
-void pt_report_html(const struct pt_loaded *loaded, const char *name, const struct pt_sources *sources,
+void pt_report_html(const struct pt_loaded *loaded, const char *name, const struct pt_source_lines *sources,
                     struct pt_buf *buf)
 {
     const char *rest = pt_embedded_page, *mark;
@@ -148,3 +148,13 @@ void pt_report_html(const struct pt_loaded *loaded, const char *name, const stru
     }
     pt_buf_puts(buf, rest);
 }
+
+static void from_result(const struct pt_loaded *loaded, const struct pt_report_context *context, struct pt_buf *buf)
+{
+    pt_report_html(loaded, context->name, &context->lines, buf);
+}
+
+const struct pt_report_format pt_report_format_html = {
+    .name = "html",
+    .from_result = from_result,
+};

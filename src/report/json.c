@@ -1,3 +1,7 @@
+/*
+ * The result of a command as one line of JSON (contract section 4), member by member. What stands in a finding is
+ * written and nothing is computed, so that result_read.c gives back the same findings. Linear in the findings.
+ */
 #include "report/json.h"
 
 #include <inttypes.h>
@@ -50,8 +54,8 @@ static const char *how_word(enum pt_how how)
 }
 
 /*
- * A `within` property reads the actual run alone: there is no lattice and no witness to tell of. `event` and `time` are
- * promised; "within" holds the rest of what the text report says.
+ * A `within` property reads the actual run alone: there is no lattice and no witness to describe. `event` and `time`
+ * are promised; "within" holds the rest of what the text report says.
  */
 static void put_within(struct pt_json *json, const struct pt_finding *finding)
 {

@@ -1,3 +1,8 @@
+/*
+ * JSON as a stream of members into a buffer: commas and nesting are kept here, so what comes out is well-formed
+ * whatever the texts are. 64-bit integers are exact and floating point is in its shortest form that reads back the
+ * same. No tree is built; time is linear in the output.
+ */
 #include "report/json_writer.h"
 
 #include <inttypes.h>
@@ -6,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/style.h"
+#include "base/utf8.h"
 
 /* Bytes that are no UTF-8 become U+FFFD: JSON text must be valid whatever a trace holds. */
 static void put_quoted(struct pt_buf *buf, const char *text, size_t len)
@@ -14,7 +19,7 @@ static void put_quoted(struct pt_buf *buf, const char *text, size_t len)
     pt_buf_puts(buf, "\"");
     for (size_t i = 0; i < len;) {
         unsigned char c = (unsigned char)text[i];
-        size_t n = pt_style_utf8(text + i, len - i);
+        size_t n = pt_utf8_decode(text + i, len - i, NULL);
         if (n == 0)
             pt_buf_puts(buf, "\\ufffd");
         else if (c == '"' || c == '\\')

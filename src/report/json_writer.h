@@ -1,6 +1,6 @@
 /*
- * JSON text, written member by member in the order given. Our own instead of jansson's because integers above INT64_MAX
- * and the shortest form of a floating-point number must reach the reader exactly, and jansson can write neither.
+ * JSON text, written member by member in the order given. Integers up to UINT64_MAX are written
+ * exactly, floating-point numbers in their shortest form that reads back the same.
  */
 #ifndef PT_REPORT_JSON_WRITER_H
 #define PT_REPORT_JSON_WRITER_H

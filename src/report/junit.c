@@ -1,6 +1,6 @@
 /*
  * A property that holds passes; a violation fails, with the text report; a property that cannot be evaluated is an
- * error; an unknown verdict and a violation that was set aside (suppressed, in the baseline) are skipped, with the
+ * error; an unknown verdict and a violation that does not count (suppressed, in the baseline) are skipped, with the
  * reason.
  */
 #include "report/junit.h"
@@ -8,39 +8,18 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/utf8.h"
+#include "report/format.h"
 #include "report/text.h"
 
 enum outcome { PASSED, FAILED, BROKEN, SKIPPED };
 
 static const struct pt_style plain = {.width = 100};
 
-/* Text as XML 1.0 can hold it: no control characters, no broken UTF-8, markup escaped. */
-static void put_xml(struct pt_buf *buf, const char *text)
-{
-    for (size_t len = strlen(text), i = 0; i < len;) {
-        size_t n = pt_style_utf8(text + i, len - i);
-        unsigned char c = (unsigned char)text[i];
-        bool noncharacter = n == 3 && memcmp(text + i, "\xef\xbf", 2) == 0 && (unsigned char)text[i + 2] >= 0xbe;
-        if (n == 0 || noncharacter || (c < 0x20 && c != '\n' && c != '\t'))
-            pt_buf_puts(buf, "?");
-        else if (c == '&')
-            pt_buf_puts(buf, "&amp;");
-        else if (c == '<')
-            pt_buf_puts(buf, "&lt;");
-        else if (c == '>')
-            pt_buf_puts(buf, "&gt;");
-        else if (c == '"')
-            pt_buf_puts(buf, "&quot;");
-        else
-            pt_buf_add(buf, text + i, n);
-        i += n ? n : 1;
-    }
-}
-
 static void put_attribute(struct pt_buf *buf, const char *name, const char *text)
 {
     pt_buf_printf(buf, " %s=\"", name);
-    put_xml(buf, text);
+    pt_xml_escape(buf, text);
     pt_buf_puts(buf, "\"");
 }
 
@@ -73,12 +52,12 @@ static void put_failure(struct pt_buf *buf, const struct pt_finding *finding)
     put_attribute(buf, "type", types[finding->how]);
     put_attribute(buf, "message", finding->text && finding->text[0] ? finding->text : finding->property);
     pt_buf_puts(buf, ">");
-    put_xml(buf, text.text);
+    pt_xml_escape(buf, text.text);
     pt_buf_puts(buf, "</failure>\n");
     pt_buf_release(&text);
 }
 
-/* Why a case is skipped: it was set aside, or `otherwise`. */
+/* Why a case is skipped: it does not count, or `otherwise`. */
 static void put_reason(struct pt_buf *buf, const char *suppressed, bool known, const char *otherwise)
 {
     struct pt_buf text;
@@ -120,13 +99,13 @@ static void put_block(struct pt_buf *buf, const struct pt_block *block)
 {
     pt_buf_puts(buf, "    <testcase classname=\"portent\" name=\"");
     if (block->thread_name[0])
-        put_xml(buf, block->thread_name);
+        pt_xml_escape(buf, block->thread_name);
     else
         pt_buf_printf(buf, "thread %" PRIu32, block->thread);
     pt_buf_printf(buf, ", block %" PRIu32, block->number);
     if (block->name[0]) {
         pt_buf_puts(buf, ": ");
-        put_xml(buf, block->name);
+        pt_xml_escape(buf, block->name);
     }
     pt_buf_puts(buf, "\"");
     if (block->file[0])
@@ -142,9 +121,9 @@ static void put_block(struct pt_buf *buf, const struct pt_block *block)
     }
     pt_buf_puts(buf, "      <failure type=\"causal atomicity\" message=\"not causally atomic\">");
     for (uint32_t i = 0; i < block->step_count; i++) {
-        put_xml(buf, block->steps[i].thread);
+        pt_xml_escape(buf, block->steps[i].thread);
         pt_buf_puts(buf, ": ");
-        put_xml(buf, block->steps[i].text);
+        pt_xml_escape(buf, block->steps[i].text);
         pt_buf_printf(buf, " (line %" PRIu32 ")\n", block->steps[i].line);
     }
     pt_buf_puts(buf, "</failure>\n    </testcase>\n");
@@ -174,3 +153,14 @@ void pt_report_junit(const struct pt_loaded *loaded, struct pt_buf *buf)
         put_block(buf, &loaded->blocks[i]);
     pt_buf_puts(buf, "  </testsuite>\n</testsuites>\n");
 }
+
+static void from_result(const struct pt_loaded *loaded, const struct pt_report_context *context, struct pt_buf *buf)
+{
+    (void)context;
+    pt_report_junit(loaded, buf);
+}
+
+const struct pt_report_format pt_report_format_junit = {
+    .name = "junit",
+    .from_result = from_result,
+};

@@ -1,4 +1,7 @@
-/* Both sides of a decentralised violation: the state that breaks the property, and what its thread knew of the others.
+/*
+ * Both sides of a decentralised violation: the state that breaks the property, and what its thread knew of the others.
+ * Nothing is computed: the figures are those of the finding, as the thread had them when it found out. Linear in the
+ * threads that are known.
  */
 #include "report/local.h"
 
@@ -80,7 +83,7 @@ static void put_where(const struct pt_finding *finding, const struct pt_style *s
 {
     struct pt_buf text;
     if (finding->untold)
-        pt_words_paragraph(buf, style, 2, 4, "%" PRIu64 " more races or disturbed blocks are not told.",
+        pt_words_paragraph(buf, style, 2, 4, "%" PRIu64 " more races or disturbed blocks are not listed.",
                            finding->untold);
     pt_buf_init(&text);
     for (uint32_t i = 0; i < finding->local_count && i < MAX_THREADS; i++) {

@@ -15,7 +15,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "report/format.h"
 #include "report/json_writer.h"
+#include "report/perfetto_run.h"
 #include "report/tracetime.h"
 
 enum { PID = 1, MAX_LANES_SORTED = 1000 };
@@ -30,7 +32,7 @@ struct lane {
 
 struct thread {
     uint32_t tid;         /* 0: not seen yet */
-    uint32_t state;       /* id of the scheduler state, PT_NONE: none was told */
+    uint32_t state;       /* id of the scheduler state, PT_NONE: none was seen */
     uint64_t since, last; /* of its state; its last event */
     struct lane *lanes;
     uint32_t lane_count;
@@ -296,3 +298,33 @@ void pt_perfetto_finish(struct pt_perfetto *p)
     free(p->releases);
     free(p);
 }
+
+static void *begin(const struct pt_report_context *context, const struct pt_names *names, struct pt_buf *buf)
+{
+    return pt_perfetto_new(context->name, names, buf);
+}
+
+static void take_event(void *state, const struct pt_event *event)
+{
+    pt_perfetto_event(state, event);
+}
+
+static void finish(void *state, struct pt_buf *buf)
+{
+    (void)buf; /* it was given at the beginning */
+    pt_perfetto_finish(state);
+}
+
+static void from_result(const struct pt_loaded *loaded, const struct pt_report_context *context, struct pt_buf *buf)
+{
+    (void)context;
+    pt_report_perfetto_runs(loaded, buf);
+}
+
+static const struct pt_report_events from_trace = {.begin = begin, .event = take_event, .finish = finish};
+
+const struct pt_report_format pt_report_format_perfetto = {
+    .name = "perfetto",
+    .from_result = from_result,
+    .from_trace = &from_trace,
+};

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "order/counts.h"
 #include "report/json_writer.h"
 #include "report/words.h"
 
@@ -118,7 +119,7 @@ static uint32_t step_of(const struct places *places, uint32_t thread, uint32_t n
                                                               : PT_NONE;
 }
 
-/* Where a step's clock knows more of another thread than the step before it in its own thread. */
+/* From the latest events that a step follows, and the step before it in its own thread does not. */
 static void put_arrows(const struct run *run)
 {
     struct places places;
@@ -126,9 +127,10 @@ static void put_arrows(const struct run *run)
     for (uint32_t i = 0; i < run->count; i++) {
         const struct pt_step *step = &run->steps[i], *before = places.last[step->thread_index];
         for (uint32_t t = 0; t < run->finding->thread_count; t++) {
-            if (t == step->thread_index || step->clock[t] <= (before ? before->clock[t] : 0))
+            uint32_t news = pt_counts_news(step->clock, before ? before->clock : NULL, t);
+            if (t == step->thread_index || !news)
                 continue;
-            uint32_t cause = step_of(&places, t, step->clock[t]);
+            uint32_t cause = step_of(&places, t, news);
             if (cause >= i)
                 continue;
             put_flow(run, "s", cause);

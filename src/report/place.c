@@ -15,12 +15,12 @@ static uint64_t number_before(const char *text, size_t len, size_t *ret_start)
     return strtoull(text + len - digits, NULL, 10);
 }
 
-struct pt_text_place pt_place_of(const char *text)
+struct pt_loc_parts pt_loc_parts(const char *text)
 {
     size_t last, first;
     uint64_t b = number_before(text, strlen(text), &last);
     if (!b)
-        return (struct pt_text_place){0};
+        return (struct pt_loc_parts){0};
     uint64_t a = number_before(text, last, &first);
-    return a ? (struct pt_text_place){first, a, b} : (struct pt_text_place){last, b, 0};
+    return a ? (struct pt_loc_parts){first, a, b} : (struct pt_loc_parts){last, b, 0};
 }

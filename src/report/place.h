@@ -5,12 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct pt_text_place {
+struct pt_loc_parts {
     size_t path_len; /* of the text's beginning that names the file */
     uint64_t line;   /* 0: the text names no line, and so no file either */
     uint64_t column; /* 0: none */
 };
 
-struct pt_text_place pt_place_of(const char *text);
+struct pt_loc_parts pt_loc_parts(const char *text);
 
 #endif

@@ -2,8 +2,7 @@
 #ifndef PT_REPORT_RESULT_IMPL_H
 #define PT_REPORT_RESULT_IMPL_H
 
-#include <jansson.h>
-
+#include "report/json_reader.h"
 #include "report/result.h"
 
 /*
@@ -18,29 +17,33 @@ struct reading {
 
 void rd_fail(struct reading *r, const char *fmt, ...) PT_PRINTF(2, 3);
 /* A member that must be there, and one that need not. `where` names the object in messages. */
-const char *rd_string(struct reading *r, const json_t *object, const char *where, const char *key);
-const char *rd_string_or(struct reading *r, const json_t *object, const char *where, const char *key,
+const char *rd_string(struct reading *r, const struct pt_json_node *object, const char *where, const char *key);
+const char *rd_string_or(struct reading *r, const struct pt_json_node *object, const char *where, const char *key,
                          const char *fallback);
-uint64_t rd_uint(struct reading *r, const json_t *object, const char *where, const char *key, uint64_t max);
-uint64_t rd_uint_or(struct reading *r, const json_t *object, const char *where, const char *key, uint64_t max,
-                    uint64_t fallback);
-bool rd_bool_or(struct reading *r, const json_t *object, const char *where, const char *key, bool fallback);
+uint64_t rd_uint(struct reading *r, const struct pt_json_node *object, const char *where, const char *key,
+                 uint64_t max);
+uint64_t rd_uint_or(struct reading *r, const struct pt_json_node *object, const char *where, const char *key,
+                    uint64_t max, uint64_t fallback);
+bool rd_bool_or(struct reading *r, const struct pt_json_node *object, const char *where, const char *key,
+                bool fallback);
 /* An array or object, NULL when absent. */
-const json_t *rd_array(struct reading *r, const json_t *object, const char *where, const char *key);
-const json_t *rd_object(struct reading *r, const json_t *object, const char *where, const char *key);
+const struct pt_json_node *rd_array(struct reading *r, const struct pt_json_node *object, const char *where,
+                                    const char *key);
+const struct pt_json_node *rd_object(struct reading *r, const struct pt_json_node *object, const char *where,
+                                     const char *key);
 /* The same for an element; one that is no number below `limit` is a failure and 0. */
-uint32_t rd_index(struct reading *r, const json_t *value, const char *where, uint64_t limit);
-struct pt_value rd_value(struct reading *r, const json_t *value);
-char *rd_text(struct reading *r, const json_t *value, const char *where);
+uint32_t rd_index(struct reading *r, const struct pt_json_node *value, const char *where, uint64_t limit);
+struct pt_value rd_value(struct reading *r, const struct pt_json_node *value);
+char *rd_text(struct reading *r, const struct pt_json_node *value, const char *where);
 
 /* result_detail.c: the members that json_detail.c writes. */
-void rd_detail(struct reading *r, const json_t *object, struct pt_finding *finding);
-void rd_step(struct reading *r, const json_t *object, const char *where, struct pt_step *step);
+void rd_detail(struct reading *r, const struct pt_json_node *object, struct pt_finding *finding);
+void rd_step(struct reading *r, const struct pt_json_node *object, const char *where, struct pt_step *step);
 /* result_within.c: what `within` findings have beside. */
-void rd_within(struct reading *r, const json_t *object, struct pt_finding *finding);
+void rd_within(struct reading *r, const struct pt_json_node *object, struct pt_finding *finding);
 /* result_model.c */
-void rd_model(struct reading *r, const json_t *root, const char *label, struct pt_loaded *loaded);
+void rd_model(struct reading *r, const struct pt_json_node *root, const char *label, struct pt_loaded *loaded);
 /* The blocks that `check --atomicity` adds to its result. */
-void rd_blocks(struct reading *r, const json_t *root, struct pt_loaded *loaded);
+void rd_blocks(struct reading *r, const struct pt_json_node *root, struct pt_loaded *loaded);
 
 #endif

@@ -1,3 +1,7 @@
+/*
+ * Members of JSON objects as C values. Each is checked for its type and range before it is used; the first that is
+ * wrong ends the reading (result_impl.h). Cost: a member is searched among its object's, which are few.
+ */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,89 +20,103 @@ void rd_fail(struct reading *r, const char *fmt, ...)
     r->failed = true;
 }
 
-/* Names are C strings everywhere: one with a NUL inside would be cut. */
-char *rd_text(struct reading *r, const json_t *value, const char *where)
+/* A copy of a string; NULL where it is none. Names are C strings everywhere: one with a NUL inside would be cut. */
+static char *copy_text(struct reading *r, const struct pt_json_node *node)
 {
-    const char *text = json_string_value(value);
-    size_t len = json_string_length(value);
-    if (!text || strlen(text) != len) {
-        rd_fail(r, "%s is not a text", where);
-        return pt_arena_strndup(r->arena, "", 0);
-    }
-    return pt_arena_strndup(r->arena, text, len);
+    if (!pt_json_is(node, PT_VALUE_STRING) || strlen(node->value.s) != node->value.len)
+        return NULL;
+    return pt_arena_strndup(r->arena, node->value.s, node->value.len);
 }
 
-static const json_t *member(struct reading *r, const json_t *object, const char *where, const char *key, bool required)
+char *rd_text(struct reading *r, const struct pt_json_node *value, const char *where)
 {
-    const json_t *value = json_object_get(object, key);
+    char *text = copy_text(r, value);
+    if (text)
+        return text;
+    rd_fail(r, "%s is not a text", where);
+    return pt_arena_strndup(r->arena, "", 0);
+}
+
+static const struct pt_json_node *member(struct reading *r, const struct pt_json_node *object, const char *where,
+                                         const char *key, bool required)
+{
+    const struct pt_json_node *value = pt_json_get(object, key);
     if (!value && required)
         rd_fail(r, "%s has no \"%s\"", where, key);
     return value;
 }
 
-const char *rd_string_or(struct reading *r, const json_t *object, const char *where, const char *key,
+const char *rd_string_or(struct reading *r, const struct pt_json_node *object, const char *where, const char *key,
                          const char *fallback)
 {
-    const json_t *value = member(r, object, where, key, false);
-    char place[128];
-    snprintf(place, sizeof place, "\"%s\" of %s", key, where);
-    return value ? rd_text(r, value, place) : fallback;
+    const struct pt_json_node *value = member(r, object, where, key, false);
+    if (!value)
+        return fallback;
+    const char *text = copy_text(r, value);
+    if (!text)
+        rd_fail(r, "\"%s\" of %s is not a text", key, where);
+    return text ? text : "";
 }
 
-const char *rd_string(struct reading *r, const json_t *object, const char *where, const char *key)
+const char *rd_string(struct reading *r, const struct pt_json_node *object, const char *where, const char *key)
 {
     return member(r, object, where, key, true) ? rd_string_or(r, object, where, key, "") : "";
 }
 
-uint64_t rd_uint_or(struct reading *r, const json_t *object, const char *where, const char *key, uint64_t max,
-                    uint64_t fallback)
+uint64_t rd_uint_or(struct reading *r, const struct pt_json_node *object, const char *where, const char *key,
+                    uint64_t max, uint64_t fallback)
 {
-    const json_t *value = member(r, object, where, key, false);
+    const struct pt_json_node *value = member(r, object, where, key, false);
     if (!value)
         return fallback;
-    if (!json_is_integer(value) || json_integer_value(value) < 0 || (uint64_t)json_integer_value(value) > max) {
+    bool natural = pt_json_is_integer(value) && (value->value.kind == PT_VALUE_UINT || value->value.i >= 0);
+    if (!natural || value->value.u > max) {
         rd_fail(r, "\"%s\" of %s is not a number in range", key, where);
         return fallback;
     }
-    return (uint64_t)json_integer_value(value);
+    return value->value.u;
 }
 
-uint64_t rd_uint(struct reading *r, const json_t *object, const char *where, const char *key, uint64_t max)
+uint64_t rd_uint(struct reading *r, const struct pt_json_node *object, const char *where, const char *key, uint64_t max)
 {
     return member(r, object, where, key, true) ? rd_uint_or(r, object, where, key, max, 0) : 0;
 }
 
-bool rd_bool_or(struct reading *r, const json_t *object, const char *where, const char *key, bool fallback)
+bool rd_bool_or(struct reading *r, const struct pt_json_node *object, const char *where, const char *key, bool fallback)
 {
-    const json_t *value = member(r, object, where, key, false);
-    if (value && !json_is_boolean(value))
+    const struct pt_json_node *value = member(r, object, where, key, false);
+    if (!value)
+        return fallback;
+    if (!pt_json_is(value, PT_VALUE_BOOL))
         rd_fail(r, "\"%s\" of %s is neither true nor false", key, where);
-    return value ? json_is_true(value) : fallback;
+    return pt_json_is(value, PT_VALUE_BOOL) && value->value.i;
 }
 
-const json_t *rd_array(struct reading *r, const json_t *object, const char *where, const char *key)
+const struct pt_json_node *rd_array(struct reading *r, const struct pt_json_node *object, const char *where,
+                                    const char *key)
 {
-    const json_t *value = member(r, object, where, key, false);
-    if (value && !json_is_array(value)) {
+    const struct pt_json_node *value = member(r, object, where, key, false);
+    if (value && value->kind != PT_JSON_ARRAY) {
         rd_fail(r, "\"%s\" of %s is not a list", key, where);
         return NULL;
     }
     return value;
 }
 
-const json_t *rd_object(struct reading *r, const json_t *object, const char *where, const char *key)
+const struct pt_json_node *rd_object(struct reading *r, const struct pt_json_node *object, const char *where,
+                                     const char *key)
 {
-    const json_t *value = member(r, object, where, key, false);
-    if (value && !json_is_object(value)) {
+    const struct pt_json_node *value = member(r, object, where, key, false);
+    if (value && value->kind != PT_JSON_OBJECT) {
         rd_fail(r, "\"%s\" of %s is not an object", key, where);
         return NULL;
     }
     return value;
 }
 
-uint32_t rd_index(struct reading *r, const json_t *value, const char *where, uint64_t limit)
+uint32_t rd_index(struct reading *r, const struct pt_json_node *value, const char *where, uint64_t limit)
 {
-    json_int_t number = json_is_integer(value) ? json_integer_value(value) : -1;
+    int64_t number = pt_json_is(value, PT_VALUE_INT) ? value->value.i : -1;
     if (number < 0 || (uint64_t)number >= limit) {
         rd_fail(r, "a number of %s is out of range", where);
         return 0;
@@ -106,37 +124,14 @@ uint32_t rd_index(struct reading *r, const json_t *value, const char *where, uin
     return (uint32_t)number;
 }
 
-/* See protect_integers of result_read.c: jansson has no integers beyond its own type. */
-static bool protected_integer(const char *text, size_t len, struct pt_value *ret_value)
+struct pt_value rd_value(struct reading *r, const struct pt_json_node *node)
 {
-    if (len < 2 || text[0] != '\1')
-        return false;
-    char *end;
-    *ret_value =
-        text[1] == '-' ? pt_value_int(strtoll(text + 1, &end, 10)) : pt_value_uint(strtoull(text + 1, &end, 10));
-    return *end == '\0' && end == text + len;
-}
-
-struct pt_value rd_value(struct reading *r, const json_t *value)
-{
-    struct pt_value number;
-    switch (json_typeof(value)) {
-    case JSON_INTEGER:
-        return pt_value_int(json_integer_value(value));
-    case JSON_REAL:
-        return pt_value_float(json_real_value(value));
-    case JSON_TRUE:
-    case JSON_FALSE:
-        return pt_value_bool(json_is_true(value));
-    case JSON_STRING:
-        if (protected_integer(json_string_value(value), json_string_length(value), &number))
-            return number;
-        return pt_value_string(pt_arena_strndup(r->arena, json_string_value(value), json_string_length(value)),
-                               (uint32_t)json_string_length(value));
-    case JSON_NULL:
-        break;
-    default:
-        rd_fail(r, "a value is a list or an object");
+    if (node->kind != PT_JSON_VALUE) {
+        rd_fail(r, node->kind == PT_JSON_TOO_LARGE ? "a value is a number that 64 bits do not hold"
+                                                   : "a value is a list or an object");
+        return (struct pt_value){0};
     }
-    return (struct pt_value){0};
+    if (node->value.kind == PT_VALUE_STRING) /* the tree does not live as long as what is read from it */
+        return pt_value_string(pt_arena_strndup(r->arena, node->value.s, node->value.len), node->value.len);
+    return node->value;
 }

@@ -1,4 +1,9 @@
-/* The result of `model` and the blocks of `check --atomicity` (contract section 4; docs/reports.md tells the rest). */
+/*
+ * The result of `model` and the blocks of `check --atomicity` (contract section 4; docs/reports.md describes the
+ * rest), read back. Members are checked before use; an index into the steps of a run must point backwards. A result
+ * that breaks this is refused with the member's name. Linear in the text, except that a step without "after" looks
+ * back for the last one of its thread.
+ */
 #include <stdio.h>
 #include <string.h>
 #include <xxhash.h>
@@ -8,25 +13,25 @@
 
 struct model {
     const char *file;
-    const json_t *threads; /* their names, or NULL */
+    const struct pt_json_node *threads; /* their names, or NULL */
 };
 
 static const char *thread_name(struct reading *r, const struct model *model, uint64_t number)
 {
-    const json_t *name = number ? json_array_get(model->threads, number - 1) : NULL;
+    const struct pt_json_node *name = number ? pt_json_at(model->threads, number - 1) : NULL;
     return name ? rd_text(r, name, "a thread's name") : "";
 }
 
-static void read_after(struct reading *r, const json_t *list, uint32_t limit, struct pt_block_step *step)
+static void read_after(struct reading *r, const struct pt_json_node *list, uint32_t limit, struct pt_block_step *step)
 {
-    size_t size = json_array_size(list);
+    size_t size = pt_json_count(list);
     if (size > limit) {
         rd_fail(r, "a step of a witness follows more steps than there are before it");
         return;
     }
     step->after = pt_arena_alloc(r->arena, (size + 1) * sizeof *step->after);
     for (size_t i = 0; i < size; i++)
-        step->after[i] = rd_index(r, json_array_get(list, i), "\"after\"", limit);
+        step->after[i] = rd_index(r, pt_json_at(list, i), "\"after\"", limit);
     step->after_count = (uint32_t)size;
 }
 
@@ -43,12 +48,12 @@ static void follow_thread(struct reading *r, struct pt_block *block, uint32_t at
     }
 }
 
-static void read_block_step(struct reading *r, const struct model *model, const json_t *item, struct pt_block *block,
-                            uint32_t at)
+static void read_block_step(struct reading *r, const struct model *model, const struct pt_json_node *item,
+                            struct pt_block *block, uint32_t at)
 {
     struct pt_block_step *step = &block->steps[at];
-    const json_t *thread = json_object_get(item, "thread"), *after = rd_array(r, item, "a step", "after");
-    if (json_is_integer(thread)) {
+    const struct pt_json_node *thread = pt_json_get(item, "thread"), *after = rd_array(r, item, "a step", "after");
+    if (pt_json_is_integer(thread)) {
         uint64_t number = rd_uint(r, item, "a step", "thread", UINT32_MAX);
         char text[32];
         snprintf(text, sizeof text, "thread %llu", (unsigned long long)number);
@@ -69,7 +74,7 @@ static void read_block_step(struct reading *r, const struct model *model, const 
 }
 
 /* Of a run: its thread by its name, and how often it began. */
-static void read_run_block(struct reading *r, const json_t *item, struct pt_block *block)
+static void read_run_block(struct reading *r, const struct pt_json_node *item, struct pt_block *block)
 {
     block->of_run = true;
     block->thread_name = rd_string(r, item, "a block", "thread");
@@ -78,11 +83,12 @@ static void read_run_block(struct reading *r, const json_t *item, struct pt_bloc
     block->unfinished = rd_uint_or(r, item, "a block", "unfinished", UINT64_MAX, 0);
 }
 
-static void read_block(struct reading *r, const struct model *model, const json_t *item, struct pt_block *block)
+static void read_block(struct reading *r, const struct model *model, const struct pt_json_node *item,
+                       struct pt_block *block)
 {
-    const json_t *witness = rd_array(r, item, "a block", "witness");
-    size_t size = json_array_size(witness);
-    if (json_is_string(json_object_get(item, "thread"))) {
+    const struct pt_json_node *witness = rd_array(r, item, "a block", "witness");
+    size_t size = pt_json_count(witness);
+    if (pt_json_is(pt_json_get(item, "thread"), PT_VALUE_STRING)) {
         read_run_block(r, item, block);
     } else {
         block->thread = (uint32_t)rd_uint(r, item, "a block", "thread", UINT32_MAX);
@@ -93,7 +99,7 @@ static void read_block(struct reading *r, const struct model *model, const json_
     block->column = (uint32_t)rd_uint_or(r, item, "a block", "column", UINT32_MAX, 0);
     block->name = rd_string_or(r, item, "a block", "name", "");
     block->file = rd_string_or(r, item, "a block", "file", model->file);
-    block->unknown = json_is_null(json_object_get(item, "causally_atomic"));
+    block->unknown = pt_json_is(pt_json_get(item, "causally_atomic"), PT_VALUE_UNKNOWN);
     block->atomic = !block->unknown && rd_bool_or(r, item, "a block", "causally_atomic", true);
     block->suppressed = rd_string_or(r, item, "a block", "suppressed", NULL);
     block->known = rd_bool_or(r, item, "a block", "known", false);
@@ -104,40 +110,41 @@ static void read_block(struct reading *r, const struct model *model, const json_
     }
     block->steps = pt_arena_alloc(r->arena, (size + 1) * sizeof *block->steps);
     for (size_t i = 0; i < size && !r->failed; i++, block->step_count++)
-        read_block_step(r, model, json_array_get(witness, i), block, (uint32_t)i);
+        read_block_step(r, model, pt_json_at(witness, i), block, (uint32_t)i);
 }
 
-static void read_blocks(struct reading *r, const struct model *model, const json_t *blocks, struct pt_loaded *loaded)
+static void read_blocks(struct reading *r, const struct model *model, const struct pt_json_node *blocks,
+                        struct pt_loaded *loaded)
 {
-    size_t size = json_array_size(blocks);
+    size_t size = pt_json_count(blocks);
     if (size > 100000)
         rd_fail(r, "it has more than 100000 blocks");
     if (r->failed)
         return;
     loaded->blocks = pt_arena_alloc(r->arena, (size + 1) * sizeof *loaded->blocks);
     for (size_t i = 0; i < size && !r->failed; i++, loaded->block_count++)
-        read_block(r, model, json_array_get(blocks, i), &loaded->blocks[i]);
+        read_block(r, model, pt_json_at(blocks, i), &loaded->blocks[i]);
 }
 
-void rd_model(struct reading *r, const json_t *root, const char *label, struct pt_loaded *loaded)
+void rd_model(struct reading *r, const struct pt_json_node *root, const char *label, struct pt_loaded *loaded)
 {
-    const json_t *blocks = rd_array(r, root, "the result", "blocks");
+    const struct pt_json_node *blocks = rd_array(r, root, "the result", "blocks");
     struct model model = {.file = rd_string_or(r, root, "the result", "file", "")};
-    if (json_is_array(json_object_get(root, "threads")))
-        model.threads = json_object_get(root, "threads");
+    if (pt_json_has_kind(pt_json_get(root, "threads"), PT_JSON_ARRAY))
+        model.threads = pt_json_get(root, "threads");
     loaded->is_model = true;
-    if (json_object_get(root, "message"))
+    if (pt_json_get(root, "message"))
         loaded->limit = rd_string(r, root, "the result", "message");
     loaded->result.trace =
         pt_arena_strndup(r->arena, model.file[0] ? model.file : label, strlen(model.file[0] ? model.file : label));
     read_blocks(r, &model, blocks, loaded);
 }
 
-void rd_blocks(struct reading *r, const json_t *root, struct pt_loaded *loaded)
+void rd_blocks(struct reading *r, const struct pt_json_node *root, struct pt_loaded *loaded)
 {
     const struct model model = {.file = ""};
-    const json_t *run = json_object_get(root, "atomicity");
-    if (json_object_get(run, "message"))
+    const struct pt_json_node *run = pt_json_get(root, "atomicity");
+    if (pt_json_get(run, "message"))
         loaded->limit = rd_string(r, run, "\"atomicity\"", "message");
     read_blocks(r, &model, rd_array(r, root, "the result", "blocks"), loaded);
 }

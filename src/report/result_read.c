@@ -1,9 +1,8 @@
 /*
- * Results read back: jansson for the syntax, and here the members, each checked before it is used, so that every
+ * Results read back: json_reader.c for the syntax, and here the members, each checked before it is used, so that every
  * finding that comes out is as sound as one from an engine: indices lie in their tables, lists that belong together
  * have the same length. Unknown members are ignored, so that newer results can be read. Cost: linear in the text.
  */
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,54 +11,13 @@
 #include "core/finding_key.h"
 #include "report/result_impl.h"
 
-enum { LONG_INTEGER = 19 /* digits from which an integer may not fit jansson's */, MAX_PROPERTIES = 100000 };
+enum { MAX_PROPERTIES = 100000 };
 
-static bool is_number(char c)
+void rd_step(struct reading *r, const struct pt_json_node *object, const char *where, struct pt_step *step)
 {
-    return isdigit((unsigned char)c) || c == '+' || c == '-' || c == '.' || c == 'e' || c == 'E';
-}
-
-/*
- * Values above 2^63 - 1 must come back exactly, and jansson refuses them: outside of texts, integers of so many digits
- * are turned into texts that begin with a control character, which rd_value knows.
- */
-static void protect_integers(const char *text, size_t len, struct pt_buf *buf)
-{
-    bool quoted = false;
-    size_t from = 0;
-    for (size_t i = 0; i < len;) {
-        if (quoted || text[i] == '"') {
-            if (text[i] == '\\' && i + 1 < len)
-                i++;
-            else if (text[i] == '"')
-                quoted = !quoted;
-            i++;
-            continue;
-        }
-        if (!isdigit((unsigned char)text[i])) {
-            i++;
-            continue;
-        }
-        size_t end = i, digits = 0, start = i > 0 && text[i - 1] == '-' ? i - 1 : i;
-        for (; end < len && is_number(text[end]); end++)
-            digits += isdigit((unsigned char)text[end]) != 0;
-        if (digits == end - i && digits >= LONG_INTEGER && digits <= LONG_INTEGER + 1) {
-            pt_buf_add(buf, text + from, start - from);
-            pt_buf_puts(buf, "\"\\u0001");
-            pt_buf_add(buf, text + start, end - start);
-            pt_buf_puts(buf, "\"");
-            from = end;
-        }
-        i = end;
-    }
-    pt_buf_add(buf, text + from, len - from);
-}
-
-void rd_step(struct reading *r, const json_t *object, const char *where, struct pt_step *step)
-{
-    const json_t *value = json_object_get(object, "value");
+    const struct pt_json_node *value = pt_json_get(object, "value");
     *step = (struct pt_step){.var = PT_NONE};
-    if (!json_is_object(object))
+    if (!pt_json_has_kind(object, PT_JSON_OBJECT))
         rd_fail(r, "an event of %s is not an object", where);
     step->thread = rd_string(r, object, where, "thread");
     step->op = rd_string(r, object, where, "op");
@@ -70,23 +28,23 @@ void rd_step(struct reading *r, const json_t *object, const char *where, struct 
         step->value = rd_value(r, value);
 }
 
-static struct pt_step *read_steps(struct reading *r, const json_t *list, const char *where)
+static struct pt_step *read_steps(struct reading *r, const struct pt_json_node *list, const char *where)
 {
-    struct pt_step *steps = pt_arena_alloc(r->arena, (json_array_size(list) + 1) * sizeof *steps);
-    for (size_t i = 0; i < json_array_size(list) && !r->failed; i++)
-        rd_step(r, json_array_get(list, i), where, &steps[i]);
+    struct pt_step *steps = pt_arena_alloc(r->arena, (pt_json_count(list) + 1) * sizeof *steps);
+    for (size_t i = 0; i < pt_json_count(list) && !r->failed; i++)
+        rd_step(r, pt_json_at(list, i), where, &steps[i]);
     return steps;
 }
 
-static uint64_t read_bound(struct reading *r, const json_t *object, const char *key)
+static uint64_t read_bound(struct reading *r, const struct pt_json_node *object, const char *key)
 {
-    const json_t *value = json_object_get(object, key);
-    if (!value || (json_is_string(value) && strcmp(json_string_value(value), "all") == 0))
+    const struct pt_json_node *value = pt_json_get(object, key);
+    if (!value || (pt_json_is(value, PT_VALUE_STRING) && strcmp(value->value.s, "all") == 0))
         return PT_ALL;
     return rd_uint(r, object, "a property", key, INT64_MAX);
 }
 
-static void read_runs(struct reading *r, const json_t *object, struct pt_finding *finding)
+static void read_runs(struct reading *r, const struct pt_json_node *object, struct pt_finding *finding)
 {
     const char *text = rd_string_or(r, object, "a property", "runs", "0");
     finding->runs_overflow = text[0] == '>';
@@ -102,23 +60,22 @@ static int word_index(struct reading *r, const char *word, const char *const *wo
     return 0;
 }
 
-static struct pt_binding *read_values(struct reading *r, const json_t *values, uint32_t *ret_count)
+static struct pt_binding *read_values(struct reading *r, const struct pt_json_node *values, uint32_t *ret_count)
 {
-    struct pt_binding *bindings = pt_arena_alloc(r->arena, (json_object_size(values) + 1) * sizeof *bindings);
-    const json_t *value;
-    const char *name;
-    json_object_foreach((json_t *)values, name, value)
-    {
-        struct pt_binding binding = {.name = pt_arena_strndup(r->arena, name, strlen(name)),
-                                     .value = rd_value(r, value)};
-        bindings[(*ret_count)++] = binding;
+    uint32_t count = pt_json_has_kind(values, PT_JSON_OBJECT) ? values->count : 0;
+    struct pt_binding *bindings = pt_arena_alloc(r->arena, ((size_t)count + 1) * sizeof *bindings);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct pt_json_member *member = &values->members[i];
+        bindings[i] = (struct pt_binding){.name = pt_arena_strndup(r->arena, member->key, strlen(member->key)),
+                                          .value = rd_value(r, &member->value)};
     }
+    *ret_count = count;
     return bindings;
 }
 
-static void read_witness_from(struct reading *r, const json_t *object, struct pt_finding *finding)
+static void read_witness_from(struct reading *r, const struct pt_json_node *object, struct pt_finding *finding)
 {
-    const json_t *from = rd_object(r, object, "a property", "witness_from");
+    const struct pt_json_node *from = rd_object(r, object, "a property", "witness_from");
     if (!from)
         return;
     finding->witness_from = rd_uint(r, from, "witness_from", "events", INT64_MAX);
@@ -126,7 +83,8 @@ static void read_witness_from(struct reading *r, const json_t *object, struct pt
 }
 
 /* `own`: where people's decisions stand. */
-static void read_violation(struct reading *r, const json_t *object, const json_t *own, struct pt_finding *finding)
+static void read_violation(struct reading *r, const struct pt_json_node *object, const struct pt_json_node *own,
+                           struct pt_finding *finding)
 {
     static const char *const hows[] = {"none", "observed", "predicted", "dead", "late", NULL};
     finding->how =
@@ -134,25 +92,25 @@ static void read_violation(struct reading *r, const json_t *object, const json_t
     finding->suppressed = rd_string_or(r, own, "a property", "suppressed", NULL);
     finding->known = rd_bool_or(r, own, "a property", "known", false);
     finding->times = (uint32_t)rd_uint_or(r, own, "a property", "times", UINT32_MAX, 0);
-    if (json_object_get(object, "confirmed"))
+    if (pt_json_get(object, "confirmed"))
         finding->confirm = rd_bool_or(r, object, "a property", "confirmed", false) ? PT_CONFIRM_YES : PT_CONFIRM_NO;
     finding->not_reproduced = rd_string_or(r, object, "a property", "not_reproduced", NULL);
     if (strcmp(finding->kind, "within") == 0 || strcmp(finding->kind, "mttl") == 0)
         return; /* they have no witness */
     read_witness_from(r, object, finding);
-    const json_t *witness = json_object_get(object, "witness");
-    if (!json_is_array(witness)) {
+    const struct pt_json_node *witness = pt_json_get(object, "witness");
+    if (!pt_json_has_kind(witness, PT_JSON_ARRAY)) {
         finding->witness_lost = true;
         if (!finding->message)
             finding->message = "the result has none";
         return;
     }
-    const json_t *observed = rd_array(r, object, "a property", "observed");
-    if (json_array_size(witness) >= UINT32_MAX || json_array_size(observed) != json_array_size(witness))
+    const struct pt_json_node *observed = rd_array(r, object, "a property", "observed");
+    if (pt_json_count(witness) >= UINT32_MAX || pt_json_count(observed) != pt_json_count(witness))
         rd_fail(r, "\"witness\" and \"observed\" are not of the same length");
     if (r->failed)
         return;
-    finding->witness_count = (uint32_t)json_array_size(witness);
+    finding->witness_count = (uint32_t)pt_json_count(witness);
     finding->witness = read_steps(r, witness, "a witness");
     finding->observed = read_steps(r, observed, "an observed run");
     finding->actual = finding->observed; /* unless the detail knows more */
@@ -161,42 +119,43 @@ static void read_violation(struct reading *r, const json_t *object, const json_t
 }
 
 /* mttl: "thread" with "at" as numbers, or "at" as objects with threads. */
-static void read_locals(struct reading *r, const json_t *object, struct pt_finding *finding)
+static void read_locals(struct reading *r, const struct pt_json_node *object, struct pt_finding *finding)
 {
-    const json_t *at = rd_array(r, object, "a property", "at");
+    const struct pt_json_node *at = rd_array(r, object, "a property", "at");
     if (!at)
         return;
-    size_t size = json_array_size(at);
+    size_t size = pt_json_count(at);
     const char *thread = rd_string_or(r, object, "a property", "thread", NULL);
     finding->at_each = !thread;
     finding->locals = pt_arena_alloc(r->arena, (size + 1) * sizeof *finding->locals);
     for (size_t i = 0; i < (thread ? 1 : size) && !r->failed; i++) {
-        const json_t *entry = json_array_get(at, i), *states = thread ? at : rd_array(r, entry, "\"at\"", "states");
+        const struct pt_json_node *entry = pt_json_at(at, i),
+                                  *states = thread ? at : rd_array(r, entry, "\"at\"", "states");
         struct pt_local *local = &finding->locals[finding->local_count++];
         local->thread = thread ? thread : rd_string(r, entry, "\"at\"", "thread");
-        local->states = pt_arena_alloc(r->arena, (json_array_size(states) + 1) * sizeof *local->states);
-        for (size_t k = 0; k < json_array_size(states); k++)
-            local->states[local->state_count++] = rd_index(r, json_array_get(states, k), "\"at\"", UINT32_MAX);
+        local->states = pt_arena_alloc(r->arena, (pt_json_count(states) + 1) * sizeof *local->states);
+        for (size_t k = 0; k < pt_json_count(states); k++)
+            local->states[local->state_count++] = rd_index(r, pt_json_at(states, k), "\"at\"", UINT32_MAX);
     }
 }
 
-static void read_known(struct reading *r, const json_t *object, struct pt_known *known)
+static void read_known(struct reading *r, const struct pt_json_node *object, struct pt_known *known)
 {
-    const json_t *value = json_object_get(object, "value");
+    const struct pt_json_node *value = pt_json_get(object, "value");
     known->text = rd_string(r, object, "\"knew\"", "text");
     known->thread = rd_string(r, object, "\"knew\"", "thread");
     known->value = value ? rd_value(r, value) : (struct pt_value){0};
     known->state = rd_uint(r, object, "\"knew\"", "state", INT64_MAX);
     known->heard = rd_bool_or(r, object, "\"knew\"", "heard", true);
     if (known->state > 0)
-        rd_step(r, json_object_get(object, "event"), "\"knew\"", &known->from);
+        rd_step(r, pt_json_get(object, "event"), "\"knew\"", &known->from);
 }
 
 /* mttl: a violating state. */
-static void read_first(struct reading *r, const json_t *member, struct pt_finding *finding)
+static void read_first(struct reading *r, const struct pt_json_node *member, struct pt_finding *finding)
 {
     struct pt_finding_first *first = &finding->first;
-    const json_t *knew;
+    const struct pt_json_node *knew;
     if (!member) {
         rd_fail(r, "a violated property of kind \"mttl\" has no \"first\"");
         return;
@@ -204,29 +163,29 @@ static void read_first(struct reading *r, const json_t *member, struct pt_findin
     first->thread = rd_string(r, member, "\"first\"", "thread");
     first->state = rd_uint(r, member, "\"first\"", "state", INT64_MAX);
     if (first->state > 0)
-        rd_step(r, json_object_get(member, "event"), "\"first\"", &first->event);
+        rd_step(r, pt_json_get(member, "event"), "\"first\"", &first->event);
     first->values = read_values(r, rd_object(r, member, "\"first\"", "values"), &first->value_count);
     knew = rd_array(r, member, "\"first\"", "knew");
-    first->knew = pt_arena_alloc(r->arena, (json_array_size(knew) + 1) * sizeof *first->knew);
-    for (size_t i = 0; i < json_array_size(knew) && !r->failed; i++)
-        read_known(r, json_array_get(knew, i), &first->knew[first->knew_count++]);
+    first->knew = pt_arena_alloc(r->arena, (pt_json_count(knew) + 1) * sizeof *first->knew);
+    for (size_t i = 0; i < pt_json_count(knew) && !r->failed; i++)
+        read_known(r, pt_json_at(knew, i), &first->knew[first->knew_count++]);
 }
 
-static const char *const *read_unseen(struct reading *r, const json_t *object)
+static const char *const *read_unseen(struct reading *r, const struct pt_json_node *object)
 {
-    const json_t *list = rd_array(r, object, "a property", "unseen");
-    size_t size = json_array_size(list);
+    const struct pt_json_node *list = rd_array(r, object, "a property", "unseen");
+    size_t size = pt_json_count(list);
     if (!size)
         return NULL;
     const char **names = pt_arena_alloc(r->arena, (size + 1) * sizeof *names);
     for (size_t i = 0; i < size; i++)
-        names[i] = rd_text(r, json_array_get(list, i), "a name of \"unseen\"");
+        names[i] = rd_text(r, pt_json_at(list, i), "a name of \"unseen\"");
     return names;
 }
 
-static void read_figures(struct reading *r, const json_t *object, struct pt_finding *finding)
+static void read_figures(struct reading *r, const struct pt_json_node *object, struct pt_finding *finding)
 {
-    const json_t *seconds = json_object_get(object, "seconds");
+    const struct pt_json_node *seconds = pt_json_get(object, "seconds");
     finding->order = rd_string_or(r, object, "a property", "order", "access");
     finding->relevant = rd_uint_or(r, object, "a property", "relevant", INT64_MAX, 0);
     finding->levels = rd_uint_or(r, object, "a property", "levels", INT64_MAX, 0);
@@ -237,17 +196,20 @@ static void read_figures(struct reading *r, const json_t *object, struct pt_find
     finding->lookahead = read_bound(r, object, "lookahead");
     finding->complete = rd_bool_or(r, object, "a property", "complete", true);
     finding->unseen = read_unseen(r, object);
-    finding->seconds = json_is_number(seconds) ? json_number_value(seconds) : 0;
+    finding->seconds = pt_json_is(seconds, PT_VALUE_FLOAT) ? seconds->value.d
+                       : pt_json_is(seconds, PT_VALUE_INT) ? (double)seconds->value.i
+                                                           : 0;
     finding->peak_bytes = rd_uint_or(r, object, "a property", "peak_bytes", INT64_MAX, 0);
 }
 
 /* A property's finding, or the one of its `more` that is given. */
-static struct pt_finding *read_finding(struct reading *r, const json_t *object, const json_t *more)
+static struct pt_finding *read_finding(struct reading *r, const struct pt_json_node *object,
+                                       const struct pt_json_node *more)
 {
     static const char *const verdicts[] = {"holds", "violated", "unknown", "error", NULL};
     struct pt_finding *finding = pt_finding_new();
     r->arena = &finding->arena;
-    if (!json_is_object(object))
+    if (!pt_json_has_kind(object, PT_JSON_OBJECT))
         rd_fail(r, "a property is not an object");
     finding->property = rd_string(r, object, "a property", "name");
     finding->within.states = "{}"; /* texts are never NULL where the verdict may need them */
@@ -270,30 +232,30 @@ static struct pt_finding *read_finding(struct reading *r, const json_t *object, 
     if (strcmp(finding->kind, "mttl") == 0 && !r->failed)
         read_locals(r, object, finding);
     finding->untold = more ? 0 : rd_uint_or(r, object, "a property", "untold", INT64_MAX, 0);
-    if (more) { /* these are the property's, which it has told once */
+    if (more) { /* these are the property's, which has them once */
         finding->local_count = 0;
         finding->seconds = 0;
     }
     return finding;
 }
 
-static const char *const *read_program(struct reading *r, const json_t *root)
+static const char *const *read_program(struct reading *r, const struct pt_json_node *root)
 {
-    const json_t *list = rd_array(r, root, "the result", "program");
-    size_t size = json_array_size(list);
+    const struct pt_json_node *list = rd_array(r, root, "the result", "program");
+    size_t size = pt_json_count(list);
     if (!list)
         return NULL;
     const char **words = pt_arena_alloc(r->arena, (size + 1) * sizeof *words);
     for (size_t i = 0; i < size; i++)
-        words[i] = rd_text(r, json_array_get(list, i), "a word of \"program\"");
+        words[i] = rd_text(r, pt_json_at(list, i), "a word of \"program\"");
     return words;
 }
 
-static void read_properties(struct reading *r, const json_t *root, struct pt_loaded *loaded)
+static void read_properties(struct reading *r, const struct pt_json_node *root, struct pt_loaded *loaded)
 {
     struct pt_result *result = &loaded->result;
-    const json_t *list = rd_array(r, root, "the result", "properties");
-    size_t size = json_array_size(list);
+    const struct pt_json_node *list = rd_array(r, root, "the result", "properties");
+    size_t size = pt_json_count(list);
     if (!list || size > MAX_PROPERTIES) {
         rd_fail(r, list ? "it has too many properties" : "the result has no \"properties\"");
         return;
@@ -307,14 +269,14 @@ static void read_properties(struct reading *r, const json_t *root, struct pt_loa
     snprintf(result->torn_message, sizeof result->torn_message, "%s", torn ? torn : "");
     size_t cap = 0;
     for (size_t i = 0; i < size && !r->failed; i++) {
-        const json_t *object = json_array_get(list, i), *more = rd_array(r, object, "a property", "more");
+        const struct pt_json_node *object = pt_json_at(list, i), *more = rd_array(r, object, "a property", "more");
         PT_PUSH(result->findings, result->count, cap, read_finding(r, object, NULL));
-        if (json_array_size(more) > PT_FINDINGS_MAX)
+        if (pt_json_count(more) > PT_FINDINGS_MAX)
             rd_fail(r, "\"more\" has too many members");
         if (result->findings[result->count - 1]->verdict != PT_VERDICT_VIOLATED)
             more = NULL;
-        for (size_t k = 0; k < json_array_size(more) && !r->failed; k++)
-            PT_PUSH(result->findings, result->count, cap, read_finding(r, object, json_array_get(more, k)));
+        for (size_t k = 0; k < pt_json_count(more) && !r->failed; k++)
+            PT_PUSH(result->findings, result->count, cap, read_finding(r, object, pt_json_at(more, k)));
     }
 }
 
@@ -331,40 +293,38 @@ void pt_loaded_free(struct pt_loaded *loaded)
     }
 }
 
-static void read_root(struct reading *r, const json_t *root, const char *label, struct pt_loaded *loaded)
+static void read_root(struct reading *r, const struct pt_json_node *root, const char *label, struct pt_loaded *loaded)
 {
-    const json_t *version = json_object_get(root, "portent");
-    if (!json_is_object(root) || !json_is_integer(version))
+    const struct pt_json_node *version = pt_json_get(root, "portent");
+    if (!pt_json_has_kind(root, PT_JSON_OBJECT) || !pt_json_is_integer(version))
         rd_fail(r, "it has no \"portent\" with a version");
-    else if (json_integer_value(version) != 1)
-        rd_fail(r, "it has version %lld, and only version 1 is known here", (long long)json_integer_value(version));
-    else if (json_object_get(root, "blocks") && !json_object_get(root, "properties"))
+    else if (version->value.u != 1)
+        rd_fail(r, "it has version %lld, and only version 1 is known here", (long long)version->value.i);
+    else if (pt_json_get(root, "blocks") && !pt_json_get(root, "properties"))
         rd_model(r, root, label, loaded);
     else
         read_properties(r, root, loaded);
     r->arena = &loaded->arena; /* a finding's own goes with it when results are merged */
-    if (!r->failed && !loaded->is_model && json_object_get(root, "blocks"))
+    if (!r->failed && !loaded->is_model && pt_json_get(root, "blocks"))
         rd_blocks(r, root, loaded);
 }
 
 enum pt_status pt_result_read(const char *label, const char *text, size_t len, struct pt_loaded **ret_loaded,
                               struct pt_err *err)
 {
-    struct pt_buf buf;
-    json_error_t error;
-    pt_buf_init(&buf);
-    protect_integers(text, len, &buf);
-    json_t *root = json_loadb(buf.text ? buf.text : "", buf.len, JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, &error);
-    pt_buf_release(&buf);
-    if (!root)
-        return pt_err_at(err, PT_EINPUT, label, error.line > 0 ? (uint64_t)error.line : 0,
-                         error.column > 0 ? (uint32_t)error.column : 0, "not JSON, so not a result of portent: %s",
-                         error.text);
+    struct pt_arena tree;
+    const struct pt_json_node *root;
+    pt_arena_init(&tree);
+    enum pt_status status = pt_json_read(label, "not JSON, so not a result of portent", text, len, &tree, &root, err);
+    if (status != PT_OK) {
+        pt_arena_release(&tree);
+        return status;
+    }
     struct pt_loaded *loaded = pt_xcalloc(1, sizeof *loaded);
     pt_arena_init(&loaded->arena);
     struct reading r = {.arena = &loaded->arena};
     read_root(&r, root, label, loaded);
-    json_decref(root);
+    pt_arena_release(&tree);
     if (r.failed) {
         pt_loaded_free(loaded);
         return pt_err_at(err, PT_EINPUT, label, 0, 0, "not a result of portent: %s", r.problem);

@@ -4,11 +4,11 @@
 
 #include "report/result_impl.h"
 
-/* Times may be larger than jansson's integers. */
-static uint64_t read_number(struct reading *r, const json_t *object, const char *key)
+/* Times may be any number of 64 bits. */
+static uint64_t read_number(struct reading *r, const struct pt_json_node *object, const char *key)
 {
-    const json_t *member = json_object_get(object, key);
-    if (!member || json_is_null(member))
+    const struct pt_json_node *member = pt_json_get(object, key);
+    if (!member || pt_json_is(member, PT_VALUE_UNKNOWN))
         return 0;
     struct pt_value value = rd_value(r, member);
     if (value.kind == PT_VALUE_UINT || (value.kind == PT_VALUE_INT && value.i >= 0))
@@ -17,13 +17,13 @@ static uint64_t read_number(struct reading *r, const json_t *object, const char 
     return 0;
 }
 
-void rd_within(struct reading *r, const json_t *object, struct pt_finding *finding)
+void rd_within(struct reading *r, const struct pt_json_node *object, struct pt_finding *finding)
 {
     struct pt_finding_within *w = &finding->within;
-    const json_t *more = rd_object(r, object, "a property", "within"), *time = json_object_get(object, "time");
+    const struct pt_json_node *more = rd_object(r, object, "a property", "within"), *time = pt_json_get(object, "time");
     w->event = read_number(r, object, "event");
     w->time = read_number(r, object, "time");
-    w->timed = time && !json_is_null(time);
+    w->timed = time && !pt_json_is(time, PT_VALUE_UNKNOWN);
     w->states = "{}";
     if (!more)
         return;
@@ -35,7 +35,7 @@ void rd_within(struct reading *r, const json_t *object, struct pt_finding *findi
     w->passed = rd_bool_or(r, more, "\"within\"", "passed", false);
     w->last_pass = read_number(r, more, "last_pass");
     w->states = rd_string_or(r, more, "\"within\"", "states", "{}");
-    const json_t *step = rd_object(r, more, "\"within\"", "step");
+    const struct pt_json_node *step = rd_object(r, more, "\"within\"", "step");
     if (step) {
         w->step = pt_arena_alloc(r->arena, sizeof *w->step);
         rd_step(r, step, "\"within\"", w->step);

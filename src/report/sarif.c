@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/format.h"
 #include "report/json_writer.h"
 #include "report/place.h"
 #include "report/words.h"
@@ -84,7 +85,7 @@ static void put_physical(struct sarif *s, const char *path, size_t len, uint64_t
 /* The members of a location object for a place of a trace; without a file there is only its text. */
 static void put_place(struct sarif *s, const char *loc, const char *message)
 {
-    struct pt_text_place place = pt_place_of(loc);
+    struct pt_loc_parts place = pt_loc_parts(loc);
     if (place.line)
         put_physical(s, loc, place.path_len, place.line, place.column);
     if (message)
@@ -208,7 +209,7 @@ static void put_finding_location(struct sarif *s, const struct pt_finding *findi
 {
     struct pt_json *json = &s->json;
     const struct pt_step *breaks = pt_finding_breaks(finding);
-    bool in_source = breaks && pt_place_of(breaks->loc).line;
+    bool in_source = breaks && pt_loc_parts(breaks->loc).line;
     if (!in_source && !finding->file)
         return;
     pt_json_open(json, "locations", '[');
@@ -443,3 +444,13 @@ void pt_report_sarif(const struct pt_loaded *loaded, const char *base, struct pt
     pt_buf_puts(buf, "\n");
     pt_strtab_release(&s.rules);
 }
+
+static void from_result(const struct pt_loaded *loaded, const struct pt_report_context *context, struct pt_buf *buf)
+{
+    pt_report_sarif(loaded, context->folder, buf);
+}
+
+const struct pt_report_format pt_report_format_sarif = {
+    .name = "sarif",
+    .from_result = from_result,
+};

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/format.h"
 #include "report/json_writer.h"
 #include "report/words.h"
 
@@ -75,3 +76,14 @@ void pt_report_shiviz(const struct pt_loaded *loaded, struct pt_buf *buf)
         put_run(buf, finding, "your run", finding->actual, finding->actual_count);
     }
 }
+
+static void from_result(const struct pt_loaded *loaded, const struct pt_report_context *context, struct pt_buf *buf)
+{
+    (void)context;
+    pt_report_shiviz(loaded, buf);
+}
+
+const struct pt_report_format pt_report_format_shiviz = {
+    .name = "shiviz",
+    .from_result = from_result,
+};

@@ -1,6 +1,13 @@
+/*
+ * Text for a terminal. Nothing that comes from a trace reaches it unfiltered: control characters and broken UTF-8
+ * become '?', so a name cannot move a cursor or change a title. Columns are code points; every function is one pass
+ * over its text.
+ */
 #include "report/style.h"
 
 #include <string.h>
+
+#include "base/utf8.h"
 
 const char *pt_style_color(const struct pt_style *style, enum pt_color color)
 {
@@ -9,25 +16,6 @@ const char *pt_style_color(const struct pt_style *style, enum pt_color color)
         [PT_COLOR_RED] = "\033[31m",  [PT_COLOR_GREEN] = "\033[32m", [PT_COLOR_YELLOW] = "\033[33m",
     };
     return style->color ? sequences[color] : "";
-}
-
-size_t pt_style_utf8(const char *text, size_t len)
-{
-    static const unsigned smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-    const unsigned char *s = (const unsigned char *)text;
-    if (s[0] < 0x80)
-        return 1;
-    size_t n = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
-    if (s[0] < 0xc2 || s[0] > 0xf4 || n > len)
-        return 0;
-    unsigned code = s[0] & (0x7fu >> n);
-    for (size_t i = 1; i < n; i++) {
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-        code = code << 6 | (s[i] & 0x3fu);
-    }
-    bool wrong = code < smallest[n] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff);
-    return wrong ? 0 : n;
 }
 
 /*
@@ -48,7 +36,7 @@ static bool is_harmful(const unsigned char *s, size_t n)
 void pt_style_clean(struct pt_buf *buf, const char *text, size_t len)
 {
     for (size_t i = 0; i < len;) {
-        size_t n = pt_style_utf8(text + i, len - i);
+        size_t n = pt_utf8_decode(text + i, len - i, NULL);
         if (text[i] == '\t' || text[i] == '\n')
             pt_buf_puts(buf, " ");
         else if (n == 0 || is_harmful((const unsigned char *)text + i, n))
@@ -59,16 +47,11 @@ void pt_style_clean(struct pt_buf *buf, const char *text, size_t len)
     }
 }
 
-static bool starts_column(char c)
-{
-    return ((unsigned char)c & 0xc0) != 0x80;
-}
-
 size_t pt_style_columns(const char *text)
 {
     size_t columns = 0;
     for (; *text; text++)
-        columns += starts_column(*text);
+        columns += pt_utf8_starts(*text);
     return columns;
 }
 
@@ -77,7 +60,7 @@ static size_t byte_of_column(const char *text, size_t column)
 {
     size_t i = 0;
     for (; text[i]; i++) {
-        if (starts_column(text[i]) && column-- == 0)
+        if (pt_utf8_starts(text[i]) && column-- == 0)
             break;
     }
     return i;

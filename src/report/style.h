@@ -21,8 +21,6 @@ enum { PT_STYLE_MIN_WIDTH = 60 };
 enum pt_color { PT_COLOR_RESET, PT_COLOR_BOLD, PT_COLOR_DIM, PT_COLOR_RED, PT_COLOR_GREEN, PT_COLOR_YELLOW };
 const char *pt_style_color(const struct pt_style *style, enum pt_color color);
 
-/* How many bytes the code point at `text` takes, 0 when it is no well-formed UTF-8. `len` is at least 1. */
-size_t pt_style_utf8(const char *text, size_t len);
 /* Appends `text` made harmless; tabs and newlines become spaces. */
 void pt_style_clean(struct pt_buf *buf, const char *text, size_t len);
 /* Columns of text that is harmless already. */

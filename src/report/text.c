@@ -1,8 +1,13 @@
-/* One finding as text: violations are told by violation.c, everything else here. */
+/*
+ * One finding as text: violations are described by violation.c, everything else here; and what is said of a violation
+ * while a trace still arrives. Whatever comes from traces is made harmless first (style.h). Linear in the finding.
+ */
 #include "report/text.h"
 
 #include <stdlib.h>
 
+#include "report/blocks.h"
+#include "report/format.h"
 #include "report/local.h"
 #include "report/violation.h"
 #include "report/within.h"
@@ -73,22 +78,22 @@ void pt_report_text(const struct pt_finding *finding, const struct pt_style *sty
     }
 }
 
-void pt_report_text_observed(const struct pt_finding *finding, const struct pt_step *step, bool told,
+void pt_report_text_observed(const struct pt_finding *finding, const struct pt_step *step, bool reported,
                              struct pt_buf *buf)
 {
     struct pt_buf line;
     pt_buf_init(&line);
     char *words = step ? pt_words_step(step) : NULL;
     pt_buf_printf(&line, "Property '%s'%s: your run has just broken it, %s%s.%s", finding->property,
-                  told ? ", reported above as predicted" : "", words ? "at " : "in the initial state",
-                  words ? words : "", told ? "" : " The full report follows.");
+                  reported ? ", reported above as predicted" : "", words ? "at " : "in the initial state",
+                  words ? words : "", reported ? "" : " The full report follows.");
     pt_style_clean(buf, line.text, line.len);
     pt_buf_puts(buf, "\n");
     free(words);
     pt_buf_release(&line);
 }
 
-void pt_report_text_later(const struct pt_finding *finding, const struct pt_pending_report *told,
+void pt_report_text_later(const struct pt_finding *finding, const struct pt_pending_report *reported,
                           const struct pt_style *style, struct pt_buf *buf)
 {
     if (finding->verdict != PT_VERDICT_VIOLATED) {
@@ -99,8 +104,8 @@ void pt_report_text_later(const struct pt_finding *finding, const struct pt_pend
         pt_local_again(finding, style, buf);
         return;
     }
-    bool broken = told->how != finding->how && finding->how == PT_HOW_OBSERVED;
-    bool grown = told->levels != finding->levels || told->states != finding->states;
+    bool broken = reported->how != finding->how && finding->how == PT_HOW_OBSERVED;
+    bool grown = reported->levels != finding->levels || reported->states != finding->states;
     char *explored = pt_words_explored(finding);
     pt_words_paragraph(buf, style, 0, 2, "Property '%s' is violated%s.%s%s%s", finding->property,
                        broken ? ": predicted above, and later your run itself broke it" : ", as reported above",
@@ -109,3 +114,21 @@ void pt_report_text_later(const struct pt_finding *finding, const struct pt_pend
     if (broken)
         pt_violation_summary(finding, style, buf);
 }
+
+static void from_result(const struct pt_loaded *loaded, const struct pt_report_context *context, struct pt_buf *buf)
+{
+    for (uint32_t i = 0; i < loaded->result.count; i++) {
+        if (i > 0)
+            pt_buf_puts(buf, "\n");
+        pt_report_text(loaded->result.findings[i], &context->style, buf);
+    }
+    if (loaded->is_model || loaded->block_count) {
+        pt_buf_puts(buf, loaded->result.count ? "\n" : "");
+        pt_report_blocks(loaded, &context->style, buf);
+    }
+}
+
+const struct pt_report_format pt_report_format_text = {
+    .name = "text",
+    .from_result = from_result,
+};

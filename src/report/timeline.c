@@ -14,6 +14,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
+#include "report/format.h"
 #include "report/style.h"
 #include "report/tracetime.h"
 #include "report/within.h"
@@ -198,14 +200,7 @@ static void put_escaped(struct pt_buf *buf, const char *text, uint32_t max)
     pt_style_clean(&clean, text, strlen(text));
     size_t columns = clean.text ? pt_style_columns(clean.text) : 0;
     pt_style_fit(&cut, clean.text ? clean.text : "", columns < max ? columns : max, PT_CUT_END);
-    for (size_t i = 0; i < cut.len; i++) {
-        char c = cut.text[i];
-        const char *entity = c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '"' ? "&quot;" : NULL;
-        if (entity)
-            pt_buf_puts(buf, entity);
-        else
-            pt_buf_add(buf, &c, 1);
-    }
+    pt_xml_escape(buf, cut.text ? cut.text : "");
     pt_buf_release(&clean);
     pt_buf_release(&cut);
 }
@@ -437,3 +432,32 @@ void pt_timeline_finish(struct pt_timeline *t, struct pt_buf *buf)
     free(t->rows);
     free(t);
 }
+
+static void *begin(const struct pt_report_context *context, const struct pt_names *names, struct pt_buf *buf)
+{
+    (void)buf; /* nothing is drawn before the end */
+    return pt_timeline_new(context->name, names);
+}
+
+static void take_event(void *state, const struct pt_event *event)
+{
+    pt_timeline_event(state, event);
+}
+
+static const char *limits(void *state)
+{
+    return pt_timeline_limits(state);
+}
+
+static void finish(void *state, struct pt_buf *buf)
+{
+    pt_timeline_finish(state, buf);
+}
+
+static const struct pt_report_events from_trace = {begin, take_event, limits, finish};
+
+const struct pt_report_format pt_report_format_timeline = {
+    .name = "timeline",
+    .from_trace = &from_trace,
+    .is_picture = true,
+};

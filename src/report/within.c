@@ -1,3 +1,8 @@
+/*
+ * Properties with a bound in time (`within`), in words: the event that broke one or the window that passed in silence,
+ * the margin where it holds, and lines of the log of `watch`. All figures stand in the finding. Linear in what is
+ * printed.
+ */
 #include "report/within.h"
 
 #include <inttypes.h>

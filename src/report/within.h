@@ -1,4 +1,4 @@
-/* What is told of `within` properties: the event or the silence that decided, and lines of a log. */
+/* What is said of `within` properties: the event or the silence that decided, and lines of a log. */
 #ifndef PT_REPORT_WITHIN_H
 #define PT_REPORT_WITHIN_H
 

@@ -1,3 +1,7 @@
+/*
+ * The phrases that several reports share: verdicts, steps, values, bounds, confirmations. One wording for one fact, in
+ * text, HTML and JUnit alike. Each returns a text that the caller frees.
+ */
 #include "report/words.h"
 
 #include <inttypes.h>

@@ -16,7 +16,7 @@ const char *pt_words_plural(uint64_t count);
 char *pt_words_step(const struct pt_step *step);
 /* "w = 20, v = 40" */
 char *pt_words_values(const struct pt_binding *bindings, uint32_t count);
-/* The same for the state a run starts in, telling which values the trace does not give. */
+/* The same for the state a run starts in, naming the values the trace does not give. */
 char *pt_words_start(const struct pt_binding *bindings, uint32_t count);
 /* "7 levels, 11 states, 6 runs over 6 relevant events", with the bounds where there are any. */
 char *pt_words_explored(const struct pt_finding *finding);

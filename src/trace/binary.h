@@ -31,10 +31,8 @@
 #ifndef PT_TRACE_BINARY_H
 #define PT_TRACE_BINARY_H
 
-#include "base/buf.h"
 #include "trace/columns.h"
-#include "trace/input.h"
-#include "trace/reader.h"
+#include "trace/format.h"
 
 enum {
     PT_BINARY_MAGIC_LEN = 8,
@@ -53,24 +51,9 @@ extern const uint8_t pt_binary_magic[PT_BINARY_MAGIC_LEN], pt_block_magic[PT_BLO
 /* The checksum of a block: its header's first bytes and its stored payload. */
 uint64_t pt_block_checksum(const void *header, const void *stored, size_t len);
 
-struct pt_binary_reader;
-struct pt_binary_reader *pt_binary_reader_new(const char *label, struct pt_names *names);
-void pt_binary_reader_free(struct pt_binary_reader *reader);
-enum pt_read pt_binary_next(struct pt_binary_reader *reader, struct pt_input *input, struct pt_event *ret_event,
-                            struct pt_err *err) PT_WARN_UNUSED;
-/* Whether `input` already holds what the next call needs. */
-bool pt_binary_has_event(struct pt_binary_reader *reader, const struct pt_input *input);
-
-/* Encodes events into blocks. Whole blocks are appended to the buffer, which the caller empties as it likes. */
-struct pt_binary_writer;
-struct pt_binary_writer *pt_binary_writer_new(const struct pt_names *names);
-void pt_binary_writer_free(struct pt_binary_writer *writer);
-void pt_binary_begin(struct pt_buf *out);
-enum pt_status pt_binary_add(struct pt_binary_writer *writer, const struct pt_event *event, struct pt_buf *out,
-                             struct pt_err *err) PT_WARN_UNUSED;
-/* The events so far. */
-void pt_binary_flush(struct pt_binary_writer *writer, struct pt_buf *out);
-/* The last events and the end marker. */
-void pt_binary_end(struct pt_binary_writer *writer, struct pt_buf *out);
+/* Appends a file header. */
+void pt_binary_header(struct pt_buf *out);
+/* Encodes events into blocks; whole ones are appended to the buffer. */
+extern const struct pt_encoder pt_binary_encoder;
 
 #endif

@@ -38,7 +38,7 @@ struct block_header {
     uint64_t events_before, checksum;
 };
 
-struct pt_binary_reader {
+struct reader {
     const char *label;
     struct pt_names *names;
     bool header_read;
@@ -64,16 +64,16 @@ uint64_t pt_block_checksum(const void *header, const void *stored, size_t len)
     return XXH3_64bits_withSeed(stored, len, XXH3_64bits(header, PT_BLOCK_CHECKED_LEN));
 }
 
-struct pt_binary_reader *pt_binary_reader_new(const char *label, struct pt_names *names)
+static void *open_binary(const struct pt_source *source)
 {
     static const uint8_t kinds[] = {
         [PT_VALUE_NEVER] = 1 << PT_VALUE_UNKNOWN,
         [PT_VALUE_MUST] = (2 << PT_VALUE_STRING) - 1 - (1 << PT_VALUE_UNKNOWN),
         [PT_VALUE_MAY] = (2 << PT_VALUE_STRING) - 1,
     };
-    struct pt_binary_reader *reader = pt_xcalloc(1, sizeof *reader);
-    reader->label = label;
-    reader->names = names;
+    struct reader *reader = pt_xcalloc(1, sizeof *reader);
+    reader->label = source->label;
+    reader->names = source->names;
     reader->columns = pt_columns_new();
     reader->zstd = ZSTD_createDCtx();
     assert(reader->zstd); /* else out of memory */
@@ -87,10 +87,9 @@ struct pt_binary_reader *pt_binary_reader_new(const char *label, struct pt_names
     return reader;
 }
 
-void pt_binary_reader_free(struct pt_binary_reader *reader)
+static void release(void *state)
 {
-    if (!reader)
-        return;
+    struct reader *reader = state;
     for (int i = 0; i <= PT_SPACE_COUNT; i++)
         free(reader->maps[i].ids);
     pt_columns_free(reader->columns);
@@ -115,7 +114,7 @@ static uint64_t get64(const uint8_t *p)
 }
 
 /* The end of the intact part. */
-static enum pt_read torn(struct pt_binary_reader *reader, const char *why, struct pt_err *err)
+static enum pt_read torn(struct reader *reader, const char *why, struct pt_err *err)
 {
     pt_err_at(err, PT_EINPUT, reader->label, 0, 0, "the trace is torn at byte %llu, after %llu records: %s",
               (unsigned long long)reader->block_offset, (unsigned long long)reader->records, why);
@@ -123,21 +122,21 @@ static enum pt_read torn(struct pt_binary_reader *reader, const char *why, struc
 }
 
 /* A block that has the right checksum and the wrong contents. */
-static enum pt_read hostile(struct pt_binary_reader *reader, const char *why, struct pt_err *err)
+static enum pt_read hostile(struct reader *reader, const char *why, struct pt_err *err)
 {
     pt_err_at(err, PT_EINPUT, reader->label, 0, 0, "the block at byte %llu is malformed: %s",
               (unsigned long long)reader->block_offset, why);
     return PT_READ_ERROR;
 }
 
-static enum pt_read bad_event(struct pt_binary_reader *reader, const char *why, struct pt_err *err)
+static enum pt_read bad_event(struct reader *reader, const char *why, struct pt_err *err)
 {
     pt_err_at(err, PT_EINPUT, reader->label, reader->records + reader->row + 1, 0, "the event is malformed: %s", why);
     return PT_READ_ERROR;
 }
 
 /* Makes `need` bytes available, or as many as there are. */
-static bool want(struct pt_binary_reader *reader, struct pt_input *input, size_t need, struct pt_err *err)
+static bool want(struct reader *reader, struct pt_input *input, size_t need, struct pt_err *err)
 {
     while (pt_input_left(input) < need && !input->eof)
         if (pt_input_fill(input, reader->label, err) != PT_OK)
@@ -150,7 +149,7 @@ static const uint8_t *input_at(const struct pt_input *input)
     return (const uint8_t *)input->buf + input->pos;
 }
 
-static enum pt_read read_file_header(struct pt_binary_reader *reader, struct pt_input *input, struct pt_err *err)
+static enum pt_read read_file_header(struct reader *reader, struct pt_input *input, struct pt_err *err)
 {
     if (!want(reader, input, PT_BINARY_HEADER_LEN, err))
         return PT_READ_ERROR;
@@ -187,7 +186,7 @@ static bool is_plausible(const uint8_t *p, const struct block_header *header)
 }
 
 /* Defines the names at the head of a payload; *ret_len is what they take. */
-static enum pt_read read_names(struct pt_binary_reader *reader, const struct block_header *header, size_t *ret_len,
+static enum pt_read read_names(struct reader *reader, const struct block_header *header, size_t *ret_len,
                                struct pt_err *err)
 {
     const uint8_t *p = reader->raw, *end = p + header->raw_len;
@@ -221,7 +220,7 @@ static enum pt_read read_names(struct pt_binary_reader *reader, const struct blo
 }
 
 /* The payload, whose checksum is good, to names and columns. */
-static enum pt_read decode(struct pt_binary_reader *reader, const struct block_header *header, const uint8_t *stored,
+static enum pt_read decode(struct reader *reader, const struct block_header *header, const uint8_t *stored,
                            struct pt_err *err)
 {
     if (header->raw_len < PT_NAMES_HEADER_LEN || header->raw_len > PT_BLOCK_BYTES || header->events == 0 ||
@@ -246,7 +245,7 @@ static enum pt_read decode(struct pt_binary_reader *reader, const struct block_h
     return PT_READ_EVENT;
 }
 
-static enum pt_read read_end(struct pt_binary_reader *reader, struct pt_input *input, const struct block_header *header,
+static enum pt_read read_end(struct reader *reader, struct pt_input *input, const struct block_header *header,
                              struct pt_err *err)
 {
     if (header->events || header->raw_len || header->stored_len)
@@ -261,7 +260,7 @@ static enum pt_read read_end(struct pt_binary_reader *reader, struct pt_input *i
 }
 
 /* The next block into the columns; PT_READ_END at the end marker. */
-static enum pt_read read_block(struct pt_binary_reader *reader, struct pt_input *input, struct pt_err *err)
+static enum pt_read read_block(struct reader *reader, struct pt_input *input, struct pt_err *err)
 {
     reader->records += reader->columns->len;
     reader->columns->len = reader->row = 0;
@@ -297,7 +296,7 @@ static enum pt_read read_block(struct pt_binary_reader *reader, struct pt_input 
 }
 
 /* Values other than integers; false when the bits are no value of the kind. */
-static bool check_value(const struct pt_binary_reader *reader, struct pt_value *value)
+static bool check_value(const struct reader *reader, struct pt_value *value)
 {
     const struct id_map *strings = &reader->maps[PT_SPACE_STRING];
     switch (value->kind) {
@@ -317,7 +316,7 @@ static bool check_value(const struct pt_binary_reader *reader, struct pt_value *
     }
 }
 
-static bool take_clock(struct pt_binary_reader *reader, uint32_t len, struct pt_event *event)
+static bool take_clock(struct reader *reader, uint32_t len, struct pt_event *event)
 {
     const struct pt_columns *columns = reader->columns;
     const struct id_map *threads = &reader->maps[PT_SPACE_THREAD];
@@ -335,7 +334,7 @@ static bool take_clock(struct pt_binary_reader *reader, uint32_t len, struct pt_
 }
 
 /* The event of the present row. */
-static enum pt_read take_event(struct pt_binary_reader *reader, struct pt_event *event, struct pt_err *err)
+static enum pt_read take_event(struct reader *reader, struct pt_event *event, struct pt_err *err)
 {
     const struct pt_columns *columns = reader->columns;
     uint32_t row = reader->row;
@@ -370,19 +369,21 @@ static enum pt_read take_event(struct pt_binary_reader *reader, struct pt_event 
     return PT_READ_EVENT;
 }
 
-enum pt_read pt_binary_next(struct pt_binary_reader *reader, struct pt_input *input, struct pt_event *ret_event,
-                            struct pt_err *err)
+static enum pt_read next(struct pt_source *source, struct pt_event *ret_event, struct pt_err *err)
 {
+    struct pt_file_source *file = (struct pt_file_source *)source;
+    struct reader *reader = file->state;
     if (reader->row == reader->columns->len) {
-        enum pt_read got = read_block(reader, input, err);
+        enum pt_read got = read_block(reader, &file->input, err);
         if (got != PT_READ_EVENT)
             return got;
     }
     return take_event(reader, ret_event, err);
 }
 
-bool pt_binary_has_event(struct pt_binary_reader *reader, const struct pt_input *input)
+static bool has_next(void *state, struct pt_input *input)
 {
+    const struct reader *reader = state;
     if (reader->row < reader->columns->len || input->eof)
         return true;
     size_t skip = reader->header_read ? 0 : PT_BINARY_HEADER_LEN, left = pt_input_left(input);
@@ -394,3 +395,16 @@ bool pt_binary_has_event(struct pt_binary_reader *reader, const struct pt_input 
     /* The end marker is followed by the end of the input, which takes one more read to see. */
     return left >= skip + PT_BLOCK_HEADER_LEN + header.stored_len + header.is_end;
 }
+
+const struct pt_format pt_format_binary = {
+    .name = "binary",
+    .unit = PT_UNIT_RECORD,
+    .ending = ".ptb",
+    .magic = pt_binary_magic,
+    .magic_len = PT_BINARY_MAGIC_LEN,
+    .open = open_binary,
+    .next = next,
+    .has_next = has_next,
+    .release = release,
+    .encoder = &pt_binary_encoder,
+};

@@ -26,7 +26,7 @@ _Static_assert(PT_BLOCK_EVENTS *ROW_BYTES + OVERHEAD_BYTES + FLUSH_BYTES + CLOCK
                    PT_BLOCK_BYTES,
                "whatever a line of text holds fits");
 
-struct pt_binary_writer {
+struct writer {
     const struct pt_names *names;
     struct pt_columns *columns;
     uint64_t records; /* in finished blocks */
@@ -42,32 +42,6 @@ struct pt_binary_writer {
     size_t stored_cap;
 };
 
-struct pt_binary_writer *pt_binary_writer_new(const struct pt_names *names)
-{
-    struct pt_binary_writer *writer = pt_xcalloc(1, sizeof *writer);
-    writer->names = names;
-    writer->columns = pt_columns_new();
-    writer->zstd = ZSTD_createCCtx();
-    assert(writer->zstd); /* else out of memory */
-    pt_buf_init(&writer->new_names);
-    pt_buf_init(&writer->raw);
-    return writer;
-}
-
-void pt_binary_writer_free(struct pt_binary_writer *writer)
-{
-    if (!writer)
-        return;
-    for (int i = 0; i < PT_SPACE_COUNT; i++)
-        free(writer->file_ids[i]);
-    pt_columns_free(writer->columns);
-    ZSTD_freeCCtx(writer->zstd);
-    pt_buf_release(&writer->new_names);
-    pt_buf_release(&writer->raw);
-    free(writer->stored);
-    free(writer);
-}
-
 static void put32(uint8_t *p, uint32_t n)
 {
     n = htole32(n);
@@ -80,7 +54,7 @@ static void put64(uint8_t *p, uint64_t n)
     memcpy(p, &n, sizeof n);
 }
 
-void pt_binary_begin(struct pt_buf *out)
+void pt_binary_header(struct pt_buf *out)
 {
     uint8_t header[PT_BINARY_HEADER_LEN] = {0};
     memcpy(header, pt_binary_magic, PT_BINARY_MAGIC_LEN);
@@ -88,7 +62,33 @@ void pt_binary_begin(struct pt_buf *out)
     pt_buf_add(out, (const char *)header, sizeof header);
 }
 
-static void put_block(struct pt_binary_writer *writer, const uint8_t *magic, const char *stored, size_t stored_len,
+static void *begin(const struct pt_names *names, struct pt_buf *out)
+{
+    struct writer *writer = pt_xcalloc(1, sizeof *writer);
+    writer->names = names;
+    writer->columns = pt_columns_new();
+    writer->zstd = ZSTD_createCCtx();
+    assert(writer->zstd); /* else out of memory */
+    pt_buf_init(&writer->new_names);
+    pt_buf_init(&writer->raw);
+    pt_binary_header(out);
+    return writer;
+}
+
+static void release(void *state)
+{
+    struct writer *writer = state;
+    for (int i = 0; i < PT_SPACE_COUNT; i++)
+        free(writer->file_ids[i]);
+    pt_columns_free(writer->columns);
+    ZSTD_freeCCtx(writer->zstd);
+    pt_buf_release(&writer->new_names);
+    pt_buf_release(&writer->raw);
+    free(writer->stored);
+    free(writer);
+}
+
+static void put_block(struct writer *writer, const uint8_t *magic, const char *stored, size_t stored_len,
                       struct pt_buf *out)
 {
     uint8_t header[PT_BLOCK_HEADER_LEN];
@@ -103,7 +103,7 @@ static void put_block(struct pt_binary_writer *writer, const uint8_t *magic, con
 }
 
 /* The payload of the collected events into writer->raw. */
-static void encode(struct pt_binary_writer *writer)
+static void encode(struct writer *writer)
 {
     uint8_t names_header[PT_NAMES_HEADER_LEN];
     put32(names_header, writer->new_count);
@@ -115,7 +115,8 @@ static void encode(struct pt_binary_writer *writer)
     pt_columns_encode(writer->columns, &writer->raw);
 }
 
-void pt_binary_flush(struct pt_binary_writer *writer, struct pt_buf *out)
+/* The events so far, as a block. */
+static void flush(struct writer *writer, struct pt_buf *out)
 {
     struct pt_columns *columns = writer->columns;
     if (columns->len == 0)
@@ -136,15 +137,18 @@ void pt_binary_flush(struct pt_binary_writer *writer, struct pt_buf *out)
     columns->clock_total = 0;
 }
 
-void pt_binary_end(struct pt_binary_writer *writer, struct pt_buf *out)
+/* An incomplete trace has no end marker. */
+static void end(void *state, const char *incomplete, struct pt_buf *out)
 {
-    pt_binary_flush(writer, out);
+    struct writer *writer = state;
+    flush(writer, out);
     writer->raw.len = 0;
-    put_block(writer, pt_block_end_magic, "", 0, out);
+    if (!incomplete)
+        put_block(writer, pt_block_end_magic, "", 0, out);
 }
 
 /* The file's id + 1 of a name, which is defined in the present block if it is new. */
-static uint32_t file_id(struct pt_binary_writer *writer, enum pt_space space, uint32_t id)
+static uint32_t file_id(struct writer *writer, enum pt_space space, uint32_t id)
 {
     if (id == PT_NONE)
         return 0;
@@ -168,7 +172,7 @@ static uint32_t file_id(struct pt_binary_writer *writer, enum pt_space space, ui
 }
 
 /* String values carry their text; the string table has their id, since that is where they live. */
-static int64_t value_bits(struct pt_binary_writer *writer, struct pt_value value)
+static int64_t value_bits(struct writer *writer, struct pt_value value)
 {
     if (value.kind == PT_VALUE_UNKNOWN)
         return 0;
@@ -179,7 +183,7 @@ static int64_t value_bits(struct pt_binary_writer *writer, struct pt_value value
     return file_id(writer, PT_SPACE_STRING, id);
 }
 
-static void add_clock(struct pt_binary_writer *writer, const struct pt_event *event)
+static void add_clock(struct writer *writer, const struct pt_event *event)
 {
     struct pt_columns *columns = writer->columns;
     if (event->clock_len && !columns->any_clock) {
@@ -194,16 +198,18 @@ static void add_clock(struct pt_binary_writer *writer, const struct pt_event *ev
     }
 }
 
-enum pt_status pt_binary_add(struct pt_binary_writer *writer, const struct pt_event *event, struct pt_buf *out,
-                             struct pt_err *err)
+static enum pt_status add(void *state, const struct pt_names *names, const struct pt_event *event, struct pt_buf *out,
+                          struct pt_err *err)
 {
+    struct writer *writer = state;
+    (void)names; /* those of the beginning */
     struct pt_columns *columns = writer->columns;
     uint32_t row = columns->len;
     if (event->clock_len > CLOCK_MAX)
         return pt_err_set(err, PT_ELIMIT, "a clock of %u threads is too large for a trace", event->clock_len);
     columns->tag[row] = (uint8_t)(event->op | event->value.kind << PT_TAG_OP_BITS);
     columns->thread[row] = file_id(writer, PT_SPACE_THREAD, event->thread);
-    columns->object[row] = event->op == PT_OP_CLOCK ? 0 : file_id(writer, pt_op_space(event->op), event->object);
+    columns->object[row] = pt_op_has_object(event->op) ? file_id(writer, pt_op_space(event->op), event->object) : 0;
     columns->loc[row] = file_id(writer, PT_SPACE_LOC, event->loc);
     columns->value[row] = value_bits(writer, event->value);
     columns->timed[row] = event->has_time;
@@ -215,6 +221,8 @@ enum pt_status pt_binary_add(struct pt_binary_writer *writer, const struct pt_ev
     if (writer->too_large || extra + OVERHEAD_BYTES + PT_BLOCK_EVENTS * ROW_BYTES > PT_BLOCK_BYTES)
         return pt_err_set(err, PT_ELIMIT, "an event is too large for a binary trace");
     if (columns->len == PT_BLOCK_EVENTS || extra >= FLUSH_BYTES)
-        pt_binary_flush(writer, out);
+        flush(writer, out);
     return PT_OK;
 }
+
+const struct pt_encoder pt_binary_encoder = {begin, add, end, release};

@@ -1,4 +1,9 @@
-/* The memory file: making it, waiting on it, leaving it. */
+/*
+ * The memory file between us and a monitored program: laying out its configuration, making and mapping it, leaving it.
+ * The file is sealed against shrinking, so that no program can kill us by truncating it; numbers in it that the
+ * program may change are read atomically and never used as an index unchecked. Address space is taken for all rings at
+ * once, memory only for the pages that threads write.
+ */
 #include "trace/channel.h"
 
 #include <errno.h>
@@ -9,11 +14,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "trace/channel_impl.h"
+#include "trace/format.h"
 #include "trace/oprule.h"
 
 enum { PAGE = 4096 };
@@ -219,6 +224,7 @@ enum pt_status pt_channel_create(const struct pt_channel_setup *setup, struct pt
     head.rings_offset = round_up(end, PAGE);
     head.total_bytes = head.rings_offset + setup->ring_max * (sizeof(struct pt_ring) + setup->ring_bytes);
     struct pt_channel_reader *r = pt_xcalloc(1, sizeof *r);
+    pt_source_init(&r->source, &pt_format_channel, "the program", names);
     r->names = names;
     r->ring_bytes = setup->ring_bytes;
     r->ring_max = setup->ring_max;
@@ -240,8 +246,11 @@ enum pt_status pt_channel_create(const struct pt_channel_setup *setup, struct pt
 
 void pt_channel_free(struct pt_channel_reader *r)
 {
-    if (!r)
-        return;
+    pt_source_free(r ? &r->source : NULL);
+}
+
+void chan_free(struct pt_channel_reader *r)
+{
     if (r->map)
         munmap(r->map, r->map_bytes);
     if (r->fd >= 0)
@@ -312,13 +321,6 @@ const char *pt_channel_module(const struct pt_channel_reader *r, uint64_t base)
 void pt_channel_set_ended(struct pt_channel_reader *r)
 {
     r->ended = true;
-}
-
-void pt_channel_wait(struct pt_channel_reader *r, uint64_t nanoseconds)
-{
-    struct timespec time = {(time_t)(nanoseconds / 1000000000), (long)(nanoseconds % 1000000000)};
-    /* Partner: the program's increment after it has published a record. */
-    syscall(SYS_futex, &r->map->wake, FUTEX_WAIT, r->wake_seen, &time, NULL, 0);
 }
 
 void pt_channel_abandon(struct pt_channel_reader *r)

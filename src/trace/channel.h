@@ -14,6 +14,7 @@
 #include "core/local_report.h"
 #include "trace/event.h"
 #include "trace/places.h"
+#include "trace/source.h"
 
 /* A variable to watch. */
 struct pt_channel_var {
@@ -107,7 +108,7 @@ struct pt_channel_local {
     enum pt_local_result result;
     const char *thread;
     uint64_t from, to;   /* states, as the trace counts them where the thread is recorded in full */
-    const char *told;    /* core/local_report.h */
+    const char *report;  /* core/local_report.h */
     size_t report_bytes; /* 0: not the first one */
 };
 typedef void (*pt_channel_local_function)(void *context, const struct pt_channel_local *local);
@@ -120,23 +121,16 @@ const char *pt_channel_report_object(struct pt_channel_reader *reader, const str
 uint64_t pt_channel_report_state(struct pt_channel_reader *reader, const char *thread, uint64_t state,
                                  const struct pt_local_report_step *step);
 
-enum pt_channel_read {
-    PT_CHANNEL_EVENT, /* *ret_event is filled, its clock valid until the next call */
-    PT_CHANNEL_EMPTY, /* nothing at present */
-};
 /*
- * The next event in actual order: PT_OP_INIT, then PT_OP_WRITE, PT_OP_UPDATE and PT_OP_EVENT with clocks, and, with
- * PT_KEEP_MARKS, PT_OP_INTERNAL, PT_OP_BEGIN and PT_OP_END, which have clocks but are not counted in them. Threads that
- * are recorded in full have every other operation too; with PT_KEEP_ALL and without PT_KEEP_CLOCKS no event has a
- * clock, and the events themselves are the order. `now` is a monotonic time in nanoseconds. A record that does not
- * come, because its thread was stopped for good while it wrote, is waited for: 10 ms if the program says that it drops
- * records, 5 s otherwise; then it counts as lost.
+ * The events, in actual order, for pt_source_next and pt_source_wait: PT_OP_INIT, then PT_OP_WRITE, PT_OP_UPDATE and
+ * PT_OP_EVENT with clocks, and, with PT_KEEP_MARKS, PT_OP_INTERNAL, PT_OP_BEGIN and PT_OP_END, which have clocks but
+ * are not counted in them. Threads that are recorded in full have every other operation too; with PT_KEEP_ALL and
+ * without PT_KEEP_CLOCKS no event has a clock, and the events themselves are the order. A record that does not come,
+ * because its thread was stopped for good while it wrote, is waited for: 10 ms if the program says that it drops
+ * records, 5 s otherwise; then it counts as lost. The source lives as long as the reader, and ends after
+ * pt_channel_set_ended.
  */
-enum pt_channel_read pt_channel_next(struct pt_channel_reader *reader, uint64_t now, struct pt_event *ret_event);
-/* The same as long as events stand ready, without asking for the time; false: ask pt_channel_next. */
-bool pt_channel_ready(struct pt_channel_reader *reader, struct pt_event *ret_event);
-/* Waits until the program may have written something, at most so long; a signal ends the wait. */
-void pt_channel_wait(struct pt_channel_reader *reader, uint64_t nanoseconds);
+struct pt_source *pt_channel_source(struct pt_channel_reader *reader);
 /* The program is gone: what has not been written by now never will be. */
 void pt_channel_set_ended(struct pt_channel_reader *reader);
 /* Nobody reads any more: threads that wait for room go on, and drop what they have. */
@@ -148,15 +142,16 @@ void pt_channel_abandon(struct pt_channel_reader *reader);
 uint32_t pt_channel_turn(const struct pt_channel_reader *reader);
 /* What a thread does; NULL: its number is too high to be known. */
 const struct pt_gate_thread *pt_channel_gate_thread(const struct pt_channel_reader *reader, uint32_t number);
-/* Gives every thread that has told its start function its name, as events would later, and calls once for each. `now`
- * as in pt_channel_next: threads that were made later are named when their elder ones are, or a second has passed. */
+/* Gives every thread that has given its start function its name, as events would later, and calls once for each. `now`
+ * is a monotonic time in nanoseconds: threads that were made later are named when their elder ones are, or a second has
+ * passed. */
 typedef void (*pt_channel_named)(void *context, uint32_t number, const char *name);
 void pt_channel_name_threads(struct pt_channel_reader *reader, uint64_t now, pt_channel_named named, void *context);
 /* The name of a lock of the program, by its address. */
 const char *pt_channel_lock_name(struct pt_channel_reader *reader, uint64_t address);
 /* Nobody is held any more. */
 void pt_channel_open_gate(struct pt_channel_reader *reader);
-/* Tells a thread who it is in the schedule (enum pt_gate_role). */
+/* Gives a thread its role in the schedule (enum pt_gate_role). */
 void pt_channel_set_role(struct pt_channel_reader *reader, uint32_t number, uint32_t role);
 
 /* What did not arrive. */
@@ -169,9 +164,9 @@ struct pt_channel_losses {
     uint64_t unfinished;
 };
 struct pt_channel_losses pt_channel_losses(const struct pt_channel_reader *reader);
-/* Calls of portent_end that matched no portent_begin, and were ignored. */
 /* The process that is observed in the place of the one that was started; 0: none, PT_PROCESS_FORKING: it is coming. */
 uint32_t pt_channel_process(const struct pt_channel_reader *reader);
+/* Calls of portent_end that matched no portent_begin, and were ignored. */
 uint64_t pt_channel_bad_ends(const struct pt_channel_reader *reader);
 bool pt_channel_started(const struct pt_channel_reader *reader); /* the runtime has answered */
 

@@ -242,11 +242,8 @@ static bool take_watch(struct pt_channel_reader *r)
     memcpy(&record, r->record, sizeof record);
     if (record.type > PT_WATCH_CHARS || record.var < r->var_count)
         return false;
-    struct pt_buf clean;
-    pt_buf_init(&clean);
-    pt_name_clean(&clean, PT_SPACE_VAR, name);
-    struct watched watched = {.name = intern(r, PT_SPACE_VAR, clean.text), .size = record.size, .type = record.type};
-    pt_buf_release(&clean);
+    uint32_t id = pt_names_intern_clean(r->names, PT_SPACE_VAR, name, strlen(name));
+    struct watched watched = {.name = id, .size = record.size, .type = record.type};
     *pt_map64_at(&r->objects, record.var) = r->dynamic_count;
     PT_PUSH(r->dynamic, r->dynamic_count, r->dynamic_cap, watched);
     return true;
@@ -344,8 +341,8 @@ static bool is_in_parts(const struct thread *thread, uint64_t i, const struct pt
 
 /* States are the thread's events as it counts them. The trace may have more: an access of several variables is several
  * lines. Where every event is recorded the record stands right behind the state's own, so the lines can be counted. */
-static void tell_lines(struct pt_channel_reader *r, const struct thread *thread, struct pt_channel_local *local,
-                       const struct pt_access *parts, uint32_t count)
+static void report_lines(struct pt_channel_reader *r, const struct thread *thread, struct pt_channel_local *local,
+                         const struct pt_access *parts, uint32_t count)
 {
     uint64_t lines = thread->lines - thread->before;
     if (lines == 0) {
@@ -361,7 +358,7 @@ static void tell_lines(struct pt_channel_reader *r, const struct thread *thread,
         local->to = thread->before + 1 + i;
         r->local(r->local_context, local);
         if (local->result == PT_LOCAL_MORE)
-            return; /* the states are told by others */
+            return; /* others report the states */
         local->report_bytes = 0;
     }
 }
@@ -379,8 +376,8 @@ static bool take_local(struct pt_channel_reader *r)
     if (!name)
         return false;
     memcpy(parts, r->record + texts, record.parts * sizeof *parts);
-    size_t told = at + strlen(name) + 1;
-    if (record.told > record.head.bytes - told || record.result > PT_LOCAL_STATES || record.from > record.to)
+    size_t report = at + strlen(name) + 1;
+    if (record.told > record.head.bytes - report || record.result > PT_LOCAL_STATES || record.from > record.to)
         return false;
     struct thread *thread = r->in_full && known_thread(r, record.thread) ? thread_at(r, record.thread) : NULL;
     if (thread && record.result == PT_LOCAL_BEGUN)
@@ -394,10 +391,10 @@ static bool take_local(struct pt_channel_reader *r)
                                      .thread = clean.text ? clean.text : "",
                                      .from = lines ? thread->lines : record.from,
                                      .to = lines ? thread->lines : record.to,
-                                     .told = (const char *)r->record + told,
+                                     .report = (const char *)r->record + report,
                                      .report_bytes = record.told};
     if (r->local && lines && record.result < PT_LOCAL_BEGUN)
-        tell_lines(r, thread, &local, parts, record.parts);
+        report_lines(r, thread, &local, parts, record.parts);
     else if (r->local)
         r->local(r->local_context, &local);
     pt_buf_release(&clean);
@@ -480,38 +477,47 @@ static bool take_clock(struct pt_channel_reader *r, const struct pt_record_event
     return true;
 }
 
+/* An object that the program has given a name, and its value if it has one. */
+static bool take_named(struct pt_channel_reader *r, const struct pt_record_event *record, const unsigned char *value,
+                       struct pt_event *event)
+{
+    bool given = pt_op_value_rule(event->op) == PT_VALUE_MUST;
+    uint32_t text = pt_map64_get(&r->text_of, record->object);
+    int64_t number;
+    if (text == PT_NONE || (given && record->value_bytes != sizeof number))
+        return false;
+    event->object = intern(r, pt_op_space(event->op), pt_strtab_text(&r->texts, text));
+    if (given) {
+        memcpy(&number, value, sizeof number);
+        event->value = pt_value_int(number);
+    }
+    return true;
+}
+
 /* The event's object as the trace names it, and its value; false when there is no such object. */
 static bool take_object(struct pt_channel_reader *r, const struct pt_record_event *record, const unsigned char *value,
                         struct pt_event *event)
 {
-    if (record->kind == PT_KIND_WRITE || record->kind == PT_KIND_UPDATE || record->kind == PT_KIND_READ) {
-        const struct watched *w = watched_at(r, record->object);
+    const struct watched *w;
+    switch (pt_kind_by(record->kind)) {
+    case PT_BY_WATCH:
+        w = watched_at(r, record->object);
         if (!w)
             return false;
         event->object = w->name;
         event->value = decode(r, w, value, record->value_bytes);
         return true;
-    }
-    if (record->kind == PT_KIND_USER) {
+    case PT_BY_INDEX:
         if (record->object >= r->user_event_count)
             return false;
         event->object = r->user_events[record->object];
         return true;
-    }
-    if (record->kind == PT_KIND_ENDED) {
+    case PT_BY_NAME:
+        return take_named(r, record, value, event);
+    default: /* PT_BY_NOTHING */
         event->object = intern(r, PT_SPACE_STATE, "ended");
         return true;
     }
-    uint32_t text = pt_map64_get(&r->text_of, record->object);
-    int64_t number;
-    if (text == PT_NONE || (record->kind == PT_KIND_INTERNAL && record->value_bytes != sizeof number))
-        return false;
-    event->object = intern(r, pt_op_space(event->op), pt_strtab_text(&r->texts, text));
-    if (record->kind == PT_KIND_INTERNAL) {
-        memcpy(&number, value, sizeof number);
-        event->value = pt_value_int(number);
-    }
-    return true;
 }
 
 bool chan_other_thread(struct pt_channel_reader *r, uint32_t number, bool forked, uint32_t *ret_name)
@@ -524,25 +530,22 @@ bool chan_other_thread(struct pt_channel_reader *r, uint32_t number, bool forked
     return true;
 }
 
+/* It is one event, which needs nothing of what channel_full.c knows. */
+static bool is_simple(unsigned kind)
+{
+    enum pt_object_by by = pt_kind_by(kind);
+    return by == PT_BY_WATCH || by == PT_BY_INDEX || by == PT_BY_NAME || by == PT_BY_NOTHING;
+}
+
 bool chan_take_event(struct pt_channel_reader *r, uint32_t ring, struct pt_event *ret_event)
 {
-    static const uint8_t ops[PT_KIND_COUNT] = {
-        [PT_KIND_WRITE] = PT_OP_WRITE,       [PT_KIND_UPDATE] = PT_OP_UPDATE,    [PT_KIND_USER] = PT_OP_EVENT,
-        [PT_KIND_INTERNAL] = PT_OP_INTERNAL, [PT_KIND_BEGIN] = PT_OP_BEGIN,      [PT_KIND_END] = PT_OP_END,
-        [PT_KIND_READ] = PT_OP_READ,         [PT_KIND_OTHER_USER] = PT_OP_EVENT, [PT_KIND_ENDED] = PT_OP_STATE,
-        [PT_KIND_FORK] = PT_OP_FORK,         [PT_KIND_JOIN] = PT_OP_JOIN,        [PT_KIND_READ_AT] = PT_OP_READ,
-        [PT_KIND_WRITE_AT] = PT_OP_WRITE,    [PT_KIND_UPDATE_AT] = PT_OP_UPDATE, [PT_KIND_ACQ] = PT_OP_ACQ,
-        [PT_KIND_REL] = PT_OP_REL,           [PT_KIND_RACQ] = PT_OP_RACQ,        [PT_KIND_RREL] = PT_OP_RREL,
-        [PT_KIND_WAIT] = PT_OP_WAIT,         [PT_KIND_NOTIFY] = PT_OP_NOTIFY,    [PT_KIND_SYNC] = PT_OP_SYNC,
-        [PT_KIND_FREED] = PT_OP_COUNT,
-    };
     struct pt_record_event record;
     size_t at;
     uint32_t clock_len;
     if (!open_event(r, &record, &at) || record.kind >= PT_KIND_COUNT)
         return false;
-    struct pt_event event = {.op = ops[record.kind], .loc = loc_of(r, ring, record.site)};
-    bool simple = record.kind < PT_KIND_FORK;
+    struct pt_event event = {.op = (uint8_t)pt_kind_op(record.kind), .loc = loc_of(r, ring, record.site)};
+    bool simple = is_simple(record.kind);
     if (simple && !take_object(r, &record, r->record + at, &event))
         return false;
     if (!take_clock(r, &record, &clock_len))

@@ -68,35 +68,28 @@ static bool take_access(struct pt_channel_reader *r, struct thread *self, const 
     memcpy(&access, value, sizeof access);
     if (!access.size || access.address + access.size < access.address)
         return false;
-    switch ((enum pt_event_kind)record->kind) {
-    case PT_KIND_FREED:
+    if (record->kind == PT_KIND_FREED) {
         pt_places_forget(r->places, access.address, access.address + access.size);
         return true;
-    case PT_KIND_READ_AT:
-    case PT_KIND_WRITE_AT:
-    case PT_KIND_UPDATE_AT:
+    }
+    if (pt_kind_by(record->kind) == PT_BY_MEMORY) {
         if (access.size > LARGEST_ACCESS)
             return false;
         take_memory(r, self, event, access, value + sizeof access, record->value_bytes - sizeof access);
         return true;
-    case PT_KIND_ACQ:
-    case PT_KIND_REL:
-    case PT_KIND_RACQ:
-    case PT_KIND_RREL:
-        event.object = pt_places_object(r->places, access.address, PT_SPACE_LOCK);
-        take_lock(r, event);
-        return true;
-    default:
-        event.object = pt_places_object(r->places, access.address, PT_SPACE_OTHER);
-        queue(r, event);
-        return true;
     }
+    event.object = pt_places_object(r->places, access.address, pt_op_space(event.op));
+    if (pt_op_space(event.op) == PT_SPACE_LOCK)
+        take_lock(r, event);
+    else
+        queue(r, event);
+    return true;
 }
 
 bool chan_take_full(struct pt_channel_reader *r, struct thread *self, const struct pt_record_event *record,
                     const unsigned char *value, struct pt_event event)
 {
-    if (record->kind != PT_KIND_FORK && record->kind != PT_KIND_JOIN)
+    if (pt_kind_by(record->kind) != PT_BY_THREAD)
         return take_access(r, self, record, value, event);
     if (record->object == record->thread)
         return false;

@@ -1,4 +1,7 @@
-/* The observer's side of the gate (core/gate.h): its memory, who is who, and opening it. */
+/*
+ * The observer's side of the gate (core/gate.h): its memory, who is who, and opening it. The program can write to that
+ * memory, so whatever is read from it is bounded before use. Cost: one look at each thread that has no name yet.
+ */
 #include <limits.h>
 #include <linux/futex.h>
 #include <string.h>
@@ -60,14 +63,14 @@ void pt_channel_name_threads(struct pt_channel_reader *r, uint64_t now, pt_chann
         return;
     bool waits = false, over = r->unnamed_since && now - r->unnamed_since > name_patience;
     for (uint32_t i = 0; i < r->thread_count; i++) {
-        if (r->threads[i].told)
+        if (r->threads[i].announced)
             continue;
         if (r->threads[i].name == PT_NONE && r->threads[i].number > r->announced && !over) {
             waits = true;
             continue;
         }
         uint32_t name = chan_name_of(r, &r->threads[i]);
-        r->threads[i].told = true;
+        r->threads[i].announced = true;
         r->reported_count++;
         named(context, r->threads[i].number, pt_name(r->names, PT_SPACE_THREAD, name));
     }

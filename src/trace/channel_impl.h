@@ -48,14 +48,15 @@ struct thread {
         *pieces; /* the memory of each of the latest record's, where it was an access of several variables */
     uint32_t piece_count;
     size_t piece_cap;
-    bool seen; /* the trace knows of it: its fork, or an event */
-    bool told; /* whoever holds the threads to an order knows its name */
+    bool seen;      /* the trace knows of it: its fork, or an event */
+    bool announced; /* whoever holds the threads to an order knows its name */
     struct gap *gaps;
     uint32_t gap_count;
     size_t gap_cap;
 };
 
 struct pt_channel_reader {
+    struct pt_source source; /* first */
     int fd;
     struct pt_channel *map;
     uint64_t map_bytes, ring_bytes;
@@ -94,7 +95,7 @@ struct pt_channel_reader {
     struct thread *threads;
     uint32_t thread_count;
     size_t thread_cap;
-    uint32_t announced; /* all threads below this number have told their start function, or are past waiting for */
+    uint32_t announced; /* all threads below this number have given their start function, or are past waiting for */
     struct pt_strtab thread_functions;
     uint32_t *function_uses; /* by id in thread_functions */
     size_t function_use_cap;
@@ -114,13 +115,19 @@ struct pt_channel_reader {
     size_t clock_cap;
     struct pt_gate *gate; /* NULL: none */
     struct pt_gate_thread *gate_threads;
-    uint32_t reported_count; /* threads whose name was told */
+    uint32_t reported_count; /* threads whose name was announced */
     uint64_t unnamed_since;  /* a time; 0: no thread waits for its name */
     struct pt_channel_foreign *foreign;
     uint32_t foreign_count;
     size_t foreign_cap;
 };
 
+/* The next event that stands ready, found without asking for the time; false: ask chan_next. */
+bool chan_ready(struct pt_channel_reader *r, struct pt_event *ret_event);
+/* The next event; false: nothing at present. `now` is a monotonic time in nanoseconds. */
+bool chan_next(struct pt_channel_reader *r, uint64_t now, struct pt_event *ret_event);
+/* Everything but the source's label. */
+void chan_free(struct pt_channel_reader *r);
 /* Takes a record that is not an event, from reader->record. False when it makes no sense. */
 bool chan_take_record(struct pt_channel_reader *r, uint32_t ring);
 /* An event from reader->record. Several, or none, where the thread is recorded in full: they are in the queue then, and
@@ -140,7 +147,7 @@ void chan_count_state(const struct pt_channel_reader *r, struct thread *thread);
 /* The gate's memory: how much, and its first content. */
 uint64_t chan_gate_bytes(const struct pt_channel_gate *gate);
 void chan_gate_write(struct pt_channel_reader *r, const struct pt_channel_gate *gate, struct pt_gate *memory);
-/* Is the event in reader->record the first of a thread whose name depends on threads that have not told theirs? */
+/* Is the event in reader->record the first of a thread whose name depends on threads that have not given theirs? */
 bool chan_name_is_open(const struct pt_channel_reader *r);
 /* Stops waiting for those. */
 void chan_settle_names(struct pt_channel_reader *r);

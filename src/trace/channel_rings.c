@@ -77,7 +77,7 @@ static void publish(struct ring *ring)
     syscall(SYS_futex, &ring->shared->room, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-/* A thread that waits for room is told after each eighth of the ring: a system call per record would cost too much. */
+/* A thread that waits for room is woken after each eighth of the ring: a system call per record would cost too much. */
 static void advance(struct pt_channel_reader *r, struct ring *ring, uint32_t bytes)
 {
     ring->cursor += bytes;
@@ -291,7 +291,7 @@ static bool names_are_over(struct pt_channel_reader *r, uint64_t now)
     return true;
 }
 
-bool pt_channel_ready(struct pt_channel_reader *r, struct pt_event *ret_event)
+bool chan_ready(struct pt_channel_reader *r, struct pt_event *ret_event)
 {
     if (take_queued(r, ret_event))
         return true;
@@ -302,7 +302,7 @@ bool pt_channel_ready(struct pt_channel_reader *r, struct pt_event *ret_event)
     return false;
 }
 
-enum pt_channel_read pt_channel_next(struct pt_channel_reader *r, uint64_t now, struct pt_event *ret_event)
+bool chan_next(struct pt_channel_reader *r, uint64_t now, struct pt_event *ret_event)
 {
     bool looked = false;
     if (now - r->asked_at > stopped)
@@ -310,11 +310,11 @@ enum pt_channel_read pt_channel_next(struct pt_channel_reader *r, uint64_t now, 
     r->asked_at = now;
     for (;;) {
         if (take_queued(r, ret_event))
-            return PT_CHANNEL_EVENT;
+            return true;
         if (r->init_next < r->init_count && !r->settled) {
             *ret_event = r->inits[r->init_next++];
             ret_event->line = ++r->events;
-            return PT_CHANNEL_EVENT;
+            return true;
         }
         uint64_t top = r->heap_count ? r->rings[r->heap[0]].front : 0;
         if (top && top < r->expected) { /* given up before, or twice the same */
@@ -322,7 +322,7 @@ enum pt_channel_read pt_channel_next(struct pt_channel_reader *r, uint64_t now, 
             drop_top(r);
         } else if (top == r->expected && (r->settled || looked) && (open_top(r) || names_are_over(r, now))) {
             if (take_top(r, ret_event))
-                return PT_CHANNEL_EVENT;
+                return true;
         } else if (!looked) {
             /* Also before the first event: initial values, written before it, may stand in a ring looked at too early.
              */
@@ -330,7 +330,7 @@ enum pt_channel_read pt_channel_next(struct pt_channel_reader *r, uint64_t now, 
             looked = true;
         } else if (top == r->expected || !skip_gap(r, now)) {
             publish_all(r);
-            return PT_CHANNEL_EMPTY;
+            return false;
         }
     }
 }

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "core/ptc.h"
+#include "core/hash.h"
 #include "trace/debuginfo_impl.h"
 #include "trace/libraries.h"
 
@@ -29,10 +29,10 @@ static const Dwfl_Callbacks callbacks = {
 
 static void add_module(struct pt_debuginfo *info, const char *path)
 {
-    PT_PUSH(info->modules, info->count, info->cap, ((struct pt_module){.path = pt_xstrdup(path)}));
+    PT_PUSH(info->modules, info->count, info->cap, ((struct pt_elf){.path = pt_xstrdup(path)}));
 }
 
-bool pt_module_open(struct pt_module *m)
+bool pt_module_open(struct pt_elf *m)
 {
     if (m->opened)
         return m->elf != NULL;
@@ -49,7 +49,7 @@ bool pt_module_open(struct pt_module *m)
     return m->elf != NULL;
 }
 
-const struct pt_dwarf_index *pt_module_index(struct pt_module *m)
+const struct pt_dwarf_index *pt_module_index(struct pt_elf *m)
 {
     if (!m->indexed) {
         pt_dwarf_index_init(&m->index);
@@ -60,7 +60,7 @@ const struct pt_dwarf_index *pt_module_index(struct pt_module *m)
     return &m->index;
 }
 
-static void close_module(struct pt_module *m)
+static void close_module(struct pt_elf *m)
 {
     if (m->indexed)
         pt_dwarf_index_release(&m->index);
@@ -92,7 +92,7 @@ void pt_debuginfo_libraries(struct pt_debuginfo *info)
     pt_libraries_release(&libraries);
 }
 
-static enum pt_status check_module(struct pt_module *m, struct pt_err *err)
+static enum pt_status check_module(struct pt_elf *m, struct pt_err *err)
 {
     GElf_Ehdr header;
     if (access(m->path, R_OK) != 0)
@@ -120,7 +120,7 @@ enum pt_status pt_debuginfo_open(const char *program, const struct pt_debuginfo_
     info->extra = pt_xcalloc((size_t)extras + 1, sizeof *info->extra);
     enum pt_status status = check_module(&info->modules[0], err);
     for (uint32_t i = 0; i < extras && status == PT_OK; i++) {
-        struct pt_module m = {.path = pt_xstrdup(options->modules[i])};
+        struct pt_elf m = {.path = pt_xstrdup(options->modules[i])};
         info->extra[i] = pt_xstrdup(options->modules[i]);
         status = check_module(&m, err);
         close_module(&m);
@@ -176,7 +176,7 @@ const char *pt_module_file_of(const struct pt_dwarf_var *var)
     return file ? file : dwarf_diename(&unit);
 }
 
-bool pt_module_has(const struct pt_module *m, uint64_t address)
+bool pt_module_has(const struct pt_elf *m, uint64_t address)
 {
     size_t count;
     GElf_Phdr segment;
@@ -190,7 +190,7 @@ bool pt_module_has(const struct pt_module *m, uint64_t address)
     return false;
 }
 
-struct pt_module *pt_debuginfo_module(struct pt_debuginfo *info, const char *file)
+struct pt_elf *pt_debuginfo_module(struct pt_debuginfo *info, const char *file)
 {
     if (!*file)
         return &info->modules[0];
@@ -235,7 +235,7 @@ static void visit_texts(Elf_Scn *section, pt_debuginfo_visit visit, void *contex
 }
 
 /* Inline functions that are not used leave no trace in debug information. A module without any may use everything. */
-static bool mentions(struct pt_module *m, const char *function)
+static bool mentions(struct pt_elf *m, const char *function)
 {
     const struct pt_dwarf_index *index = pt_module_index(m);
     return !m->dwarf || pt_strtab_find(&index->names, function, strlen(function)) != PT_NONE;
@@ -245,7 +245,7 @@ bool pt_debuginfo_may_pass(struct pt_debuginfo *info, const char *function, cons
 {
     pt_debuginfo_libraries(info);
     for (uint32_t i = 0; i < info->count; i++) {
-        struct pt_module *m = &info->modules[i];
+        struct pt_elf *m = &info->modules[i];
         Elf_Scn *section = NULL;
         if (!pt_module_open(m) || (i > 0 && !m->dwarf) || !mentions(m, function))
             continue;
@@ -261,7 +261,7 @@ void pt_debuginfo_texts(struct pt_debuginfo *info, const char *function, pt_debu
 {
     pt_debuginfo_libraries(info);
     for (uint32_t i = 0; i < info->count; i++) {
-        struct pt_module *m = &info->modules[i];
+        struct pt_elf *m = &info->modules[i];
         Elf_Scn *section = NULL;
         if (!pt_module_open(m) || !m->dwarf || !mentions(m, function))
             continue;
@@ -342,7 +342,7 @@ static const char *callable_of(struct pt_debuginfo *info, const char *name)
     return pt_strtab_text(&info->texts, pt_strtab_intern(&info->texts, at, end));
 }
 
-static const char *function_in(struct pt_module *m, uint64_t address)
+static const char *function_in(struct pt_elf *m, uint64_t address)
 {
     const char *name = pt_dwarf_function_at(pt_module_index(m), address - m->shift);
     return name || !pt_module_open(m) ? name : symbol_at(m->elf, address);
@@ -355,9 +355,10 @@ static const char *find_function(struct pt_debuginfo *info, uint64_t start, uint
         if (info->modules[i].has_base && info->modules[i].base == base)
             return function_in(&info->modules[i], start - base);
     }
-    /* Who is loaded there is not told; but a thread starts where a function starts, and then the module is known. */
+    /* Which module is loaded there is not known; but a thread starts where a function starts, and then the module is
+     * known. */
     for (uint32_t i = 0; i < info->count; i++) {
-        struct pt_module *m = &info->modules[i];
+        struct pt_elf *m = &info->modules[i];
         const char *name = m->has_base ? NULL : function_in(m, start - base);
         if (name) {
             m->has_base = true;
@@ -370,7 +371,7 @@ static const char *find_function(struct pt_debuginfo *info, uint64_t start, uint
 
 bool pt_debuginfo_loaded(struct pt_debuginfo *info, const char *file, uint64_t base)
 {
-    struct pt_module *m = pt_debuginfo_module(info, file);
+    struct pt_elf *m = pt_debuginfo_module(info, file);
     if (!m)
         return false;
     m->has_base = true;
@@ -422,7 +423,7 @@ static int by_offset(const void *a, const void *b)
 }
 
 /* Names as function_in gives them. Symbols of the system's libraries are many, and hardly a thread starts there. */
-static void list_functions(struct pt_module *m, bool symbols, struct functions *list)
+static void list_functions(struct pt_elf *m, bool symbols, struct functions *list)
 {
     const struct pt_dwarf_index *index = pt_module_index(m);
     for (uint32_t f = 0; f < index->function_count; f++)
@@ -438,7 +439,7 @@ void pt_debuginfo_functions(struct pt_debuginfo *info, pt_debuginfo_visit_functi
 {
     pt_debuginfo_libraries(info);
     for (uint32_t i = 0; i < info->count; i++) {
-        struct pt_module *m = &info->modules[i];
+        struct pt_elf *m = &info->modules[i];
         struct functions list = {0};
         list_functions(m, i == 0 || !pt_module_is_of_the_system(m->path), &list);
         for (uint32_t f = 0; f < list.count; f++) {
@@ -451,7 +452,7 @@ void pt_debuginfo_functions(struct pt_debuginfo *info, pt_debuginfo_visit_functi
     }
 }
 
-static struct pt_module *module_at(struct pt_debuginfo *info, const char *path)
+static struct pt_elf *module_at(struct pt_debuginfo *info, const char *path)
 {
     uint32_t i = 0;
     while (path && i < info->count && strcmp(info->modules[i].path, path) != 0)
@@ -468,13 +469,13 @@ static bool hash_segments(Elf *elf, uint64_t *ret_hash)
     if (!raw || !gelf_getehdr(elf, &header) || elf_getphdrnum(elf, &count) != 0 || header.e_phoff > size ||
         count > (size - header.e_phoff) / sizeof(Elf64_Phdr))
         return false;
-    uint64_t hash = pt_ptc_hash(raw + header.e_phoff, count * sizeof(Elf64_Phdr));
+    uint64_t hash = pt_fnv(PT_FNV_NOTHING, raw + header.e_phoff, count * sizeof(Elf64_Phdr));
     for (size_t i = 0; i < count; i++) {
         GElf_Phdr part;
         if (!gelf_getphdr(elf, (int)i, &part) || part.p_offset > size || part.p_filesz > size - part.p_offset)
             return false;
         if (part.p_type == PT_LOAD && (part.p_flags & (PF_R | PF_W)) == PF_R)
-            hash = pt_ptc_hash_more(hash, raw + part.p_offset, part.p_filesz);
+            hash = pt_fnv(hash, raw + part.p_offset, part.p_filesz);
     }
     *ret_hash = hash;
     return true;
@@ -482,7 +483,7 @@ static bool hash_segments(Elf *elf, uint64_t *ret_hash)
 
 uint32_t pt_debuginfo_identity(struct pt_debuginfo *info, const char *module, unsigned char ret_id[PT_ID_MAX])
 {
-    struct pt_module *m = module_at(info, module);
+    struct pt_elf *m = module_at(info, module);
     const void *id;
     uint64_t hash;
     if (!m || !pt_module_open(m))

@@ -14,7 +14,7 @@ static int compare_addresses(const void *a, const void *b)
     return x->address != y->address ? (x->address < y->address ? -1 : 1) : x->var < y->var ? -1 : x->var > y->var;
 }
 
-static void sort_by_address(struct pt_module *m)
+static void sort_by_address(struct pt_elf *m)
 {
     const struct pt_dwarf_index *index = pt_module_index(m);
     m->sorted = true;
@@ -31,7 +31,7 @@ static void sort_by_address(struct pt_module *m)
     qsort(m->by_address, m->by_address_count, sizeof *m->by_address, compare_addresses);
 }
 
-static const struct pt_module_var *variable_at(struct pt_module *m, uint64_t address)
+static const struct pt_module_var *variable_at(struct pt_elf *m, uint64_t address)
 {
     if (!m->sorted)
         sort_by_address(m);
@@ -51,7 +51,7 @@ static const struct pt_module_var *variable_at(struct pt_module *m, uint64_t add
 }
 
 /* Do other variables of the module have this name? */
-static bool is_shared_name(const struct pt_module *m, const struct pt_module_var *at)
+static bool is_shared_name(const struct pt_elf *m, const struct pt_module_var *at)
 {
     const struct pt_dwarf_var *vars = m->index.vars;
     for (uint32_t i = 0; i < m->by_address_count; i++)
@@ -63,7 +63,7 @@ static bool is_shared_name(const struct pt_module *m, const struct pt_module_var
 bool pt_debuginfo_at(struct pt_debuginfo *info, const char *file, uint64_t offset, bool whole, const char **ret_name,
                      struct pt_variable *ret_variable)
 {
-    struct pt_module *m = pt_debuginfo_module(info, file);
+    struct pt_elf *m = pt_debuginfo_module(info, file);
     const struct pt_module_var *at = m ? variable_at(m, offset) : NULL;
     if (!at)
         return false;

@@ -21,7 +21,7 @@ static bool is_in_file(const struct pt_dwarf_var *var, const char *file)
 }
 
 struct match {
-    struct pt_module *module;
+    struct pt_elf *module;
     const struct pt_dwarf_var *var;
     uint64_t address; /* in the module */
 };
@@ -32,7 +32,7 @@ struct matches {
     size_t cap;
 };
 
-static void add_match(struct matches *matches, struct pt_module *m, const struct pt_dwarf_var *var)
+static void add_match(struct matches *matches, struct pt_elf *m, const struct pt_dwarf_var *var)
 {
     struct match match = {m, var, var->address + m->shift};
     if (var->place == PT_PLACE_FIXED && !pt_module_has(m, match.address))
@@ -56,7 +56,7 @@ static void find_matches(struct pt_debuginfo *info, const char *file, const char
                          struct matches *matches)
 {
     for (uint32_t i = 0; i < info->count; i++) {
-        struct pt_module *m = &info->modules[i];
+        struct pt_elf *m = &info->modules[i];
         const struct pt_dwarf_index *index = pt_module_index(m);
         uint32_t name = pt_strtab_find(&index->names, head, len);
         for (uint32_t v = 0; name != PT_NONE && v < index->var_count; v++) {
@@ -99,7 +99,7 @@ static enum pt_status ambiguous(const struct pt_debuginfo *info, const struct ma
 }
 
 /* The program's own symbol of a variable that was found in a library: its copy of it. */
-static bool find_copy(struct pt_module *program, const struct pt_dwarf_var *var, uint64_t *ret_address)
+static bool find_copy(struct pt_elf *program, const struct pt_dwarf_var *var, uint64_t *ret_address)
 {
     Dwarf_Attribute attr;
     Dwarf_Die die = var->die;

@@ -8,7 +8,7 @@
 #include "trace/debuginfo.h"
 #include "trace/dwarf_index.h"
 
-struct pt_module {
+struct pt_elf {
     char *path;
     bool opened, indexed;
     Dwfl *session;
@@ -29,7 +29,7 @@ struct pt_module_var {
 };
 
 struct pt_debuginfo {
-    struct pt_module *modules; /* 0 is the program */
+    struct pt_elf *modules; /* 0 is the program */
     uint32_t count;
     size_t cap;
     char *library_path;
@@ -40,13 +40,13 @@ struct pt_debuginfo {
 };
 
 /* False when it is no ELF file. Opened once. */
-bool pt_module_open(struct pt_module *m);
+bool pt_module_open(struct pt_elf *m);
 /* What it defines; empty without debug information. */
-const struct pt_dwarf_index *pt_module_index(struct pt_module *m);
+const struct pt_dwarf_index *pt_module_index(struct pt_elf *m);
 /* Lists the libraries; may move info->modules. */
 void pt_debuginfo_libraries(struct pt_debuginfo *info);
 /* The module that was loaded by the name `file`, "" for the program; NULL: none that is known. */
-struct pt_module *pt_debuginfo_module(struct pt_debuginfo *info, const char *file);
+struct pt_elf *pt_debuginfo_module(struct pt_debuginfo *info, const char *file);
 /* Is `file` the end of `path`, by whole components? */
 bool pt_module_file_matches(const char *path, const char *file);
 /* The file a variable is declared in. */
@@ -54,6 +54,6 @@ const char *pt_module_file_of(const struct pt_dwarf_var *var);
 /* Is it one of the libraries that come with the system? */
 bool pt_module_is_of_the_system(const char *path);
 /* Is the address loaded? Sections that the linker dropped leave variables at address 0 or at the end of memory. */
-bool pt_module_has(const struct pt_module *m, uint64_t address);
+bool pt_module_has(const struct pt_elf *m, uint64_t address);
 
 #endif

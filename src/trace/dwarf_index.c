@@ -82,7 +82,7 @@ static uint32_t name_of(struct walk *w, Dwarf_Die *die)
 }
 
 /* Where a variable lives. False: in a register or a stack frame, so that it is nobody else's business. */
-static bool place_of(Dwarf_Die *die, enum pt_place *ret_place, uint64_t *ret_address)
+static bool place_of(Dwarf_Die *die, enum pt_dwarf_storage *ret_place, uint64_t *ret_address)
 {
     Dwarf_Attribute attr, at;
     Dwarf_Op *ops;
@@ -132,7 +132,7 @@ static uint32_t name_by_symbol(struct walk *w, Dwarf_Die *die, uint64_t address)
 static void take_variable(struct walk *w, Dwarf_Die *die, bool in_function)
 {
     struct pt_dwarf_var var = {.die = *die, .unit = w->unit};
-    enum pt_place place;
+    enum pt_dwarf_storage place;
     if (has_flag(die, DW_AT_declaration) || !place_of(die, &place, &var.address) ||
         (in_function && place == PT_PLACE_NONE))
         return;

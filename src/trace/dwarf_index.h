@@ -6,7 +6,7 @@
 
 #include "base/table.h"
 
-enum pt_place {
+enum pt_dwarf_storage {
     PT_PLACE_FIXED,  /* at a fixed address of the module */
     PT_PLACE_THREAD, /* thread-local */
     PT_PLACE_NONE,   /* the compiler has removed it, or keeps it in pieces */
@@ -14,7 +14,7 @@ enum pt_place {
 
 struct pt_dwarf_var {
     uint32_t name; /* id in names */
-    uint8_t place; /* enum pt_place */
+    uint8_t place; /* enum pt_dwarf_storage */
     uint64_t address;
     Dwarf_Die die; /* the definition */
     Dwarf_Die unit;

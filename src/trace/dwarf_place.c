@@ -1,3 +1,9 @@
+/*
+ * From an offset inside a variable down its type to the smallest part that lies there, one step per level: an element
+ * of an array, a member of a structure, a base class. The path that is written reads back through dwarf_path.c as the
+ * same part; where the type says too little the answer is "not known", never a guess. Time is linear in the depth of
+ * the type and the members of each level.
+ */
 #include "trace/dwarf_place.h"
 
 #include <dwarf.h>

@@ -4,43 +4,6 @@
 
 #include "trace/oprule.h"
 
-static const struct {
-    const char *word;
-    enum pt_space space;
-} ops[PT_OP_COUNT] = {
-    [PT_OP_INIT] = {"init", PT_SPACE_VAR},
-    [PT_OP_FORK] = {"fork", PT_SPACE_THREAD},
-    [PT_OP_JOIN] = {"join", PT_SPACE_THREAD},
-    [PT_OP_READ] = {"r", PT_SPACE_VAR},
-    [PT_OP_WRITE] = {"w", PT_SPACE_VAR},
-    [PT_OP_UPDATE] = {"u", PT_SPACE_VAR},
-    [PT_OP_ACQ] = {"acq", PT_SPACE_LOCK},
-    [PT_OP_REL] = {"rel", PT_SPACE_LOCK},
-    [PT_OP_RACQ] = {"racq", PT_SPACE_LOCK},
-    [PT_OP_RREL] = {"rrel", PT_SPACE_LOCK},
-    [PT_OP_WAIT] = {"wait", PT_SPACE_OTHER},
-    [PT_OP_NOTIFY] = {"notify", PT_SPACE_OTHER},
-    [PT_OP_SYNC] = {"sync", PT_SPACE_OTHER},
-    [PT_OP_BEGIN] = {"begin", PT_SPACE_BLOCK},
-    [PT_OP_END] = {"end", PT_SPACE_BLOCK},
-    [PT_OP_EVENT] = {"event", PT_SPACE_EVENT},
-    [PT_OP_INTERNAL] = {"int", PT_SPACE_LOCAL},
-    [PT_OP_STATE] = {"state", PT_SPACE_STATE},
-    [PT_OP_CONTENDED] = {"contended", PT_SPACE_LOCK},
-    [PT_OP_CLOCK] = {"clock", PT_SPACE_COUNT},
-    [PT_OP_LOST] = {"lost", PT_SPACE_OTHER},
-};
-
-const char *pt_op_word(enum pt_op op)
-{
-    return ops[op].word;
-}
-
-enum pt_space pt_op_space(enum pt_op op)
-{
-    return ops[op].space;
-}
-
 void pt_names_init(struct pt_names *names)
 {
     for (int i = 0; i < PT_SPACE_COUNT; i++)
@@ -79,13 +42,31 @@ const char *pt_name_problem(enum pt_space space, const char *text, size_t len, s
     return NULL;
 }
 
-void pt_name_clean(struct pt_buf *buf, enum pt_space space, const char *text)
+static void clean(struct pt_buf *buf, enum pt_space space, const char *text, size_t len)
 {
     bool thread = space == PT_SPACE_THREAD;
-    if (thread && (text[0] == '#' || strcmp(text, "-") == 0))
+    if (thread && len && (text[0] == '#' || (len == 1 && text[0] == '-')))
         pt_buf_puts(buf, "_");
-    for (const char *c = text; *c; c++) {
-        bool bad = (unsigned char)*c < 0x20 || *c == 0x7f || *c == '|' || *c == '"' || (thread && *c == ',');
-        pt_buf_add(buf, bad ? "_" : c, 1);
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)text[i];
+        bool bad = c < 0x20 || c == 0x7f || c == '|' || c == '"' || (thread && c == ',');
+        pt_buf_add(buf, bad ? "_" : text + i, 1);
     }
+}
+
+void pt_name_clean(struct pt_buf *buf, enum pt_space space, const char *text)
+{
+    clean(buf, space, text, strlen(text));
+}
+
+uint32_t pt_names_intern_clean(struct pt_names *names, enum pt_space space, const char *text, size_t len)
+{
+    struct pt_buf buf;
+    pt_buf_init(&buf);
+    clean(&buf, space, text, len);
+    if (!buf.len && space != PT_SPACE_LOC)
+        pt_buf_puts(&buf, "_");
+    uint32_t id = pt_strtab_intern(&names->space[space], buf.len ? buf.text : "", buf.len);
+    pt_buf_release(&buf);
+    return id;
 }

@@ -7,47 +7,8 @@
 
 #include "base/buf.h"
 #include "base/table.h"
+#include "core/ops.h"
 #include "core/value.h"
-
-enum pt_op {
-    PT_OP_INIT,      /* object: variable; the thread is PT_NONE */
-    PT_OP_FORK,      /* object: thread */
-    PT_OP_JOIN,      /* object: thread */
-    PT_OP_READ,      /* object: variable */
-    PT_OP_WRITE,     /* object: variable */
-    PT_OP_UPDATE,    /* object: variable; an atomic read and write */
-    PT_OP_ACQ,       /* object: lock */
-    PT_OP_REL,       /* object: lock */
-    PT_OP_RACQ,      /* object: lock */
-    PT_OP_RREL,      /* object: lock */
-    PT_OP_WAIT,      /* object: other */
-    PT_OP_NOTIFY,    /* object: other */
-    PT_OP_SYNC,      /* object: other */
-    PT_OP_BEGIN,     /* object: block */
-    PT_OP_END,       /* object: block */
-    PT_OP_EVENT,     /* object: user event */
-    PT_OP_INTERNAL,  /* object: local variable */
-    PT_OP_STATE,     /* object: scheduler state */
-    PT_OP_CONTENDED, /* object: lock */
-    PT_OP_CLOCK,     /* no thread, no object: time has passed; no event, no letter */
-    PT_OP_LOST,      /* no thread; value: so many events are missing here; no event, no letter */
-    PT_OP_COUNT
-};
-
-/* The name spaces of objects. */
-enum pt_space {
-    PT_SPACE_THREAD,
-    PT_SPACE_VAR,
-    PT_SPACE_LOCK,
-    PT_SPACE_OTHER, /* condition variables, barriers, semaphores, ... */
-    PT_SPACE_BLOCK,
-    PT_SPACE_EVENT,
-    PT_SPACE_LOCAL,
-    PT_SPACE_STATE,
-    PT_SPACE_LOC,    /* LOC fields */
-    PT_SPACE_STRING, /* string values */
-    PT_SPACE_COUNT
-};
 
 /* Names to ids, one table per name space. Ids count from 0 in order of first appearance. */
 struct pt_names {
@@ -63,10 +24,8 @@ static inline const char *pt_name(const struct pt_names *names, enum pt_space sp
 /* Appends a name with what cannot stand in a trace replaced. A thread's: commas too, since clocks list threads, and it
  * begins like a name. */
 void pt_name_clean(struct pt_buf *buf, enum pt_space space, const char *text);
-
-/* The word the text form uses ("w", "acq", ...), and the name space of the op's object. */
-const char *pt_op_word(enum pt_op op);
-enum pt_space pt_op_space(enum pt_op op); /* PT_SPACE_COUNT for PT_OP_CLOCK, which has no object */
+/* Interns it; an empty one, which only a place may be, as "_". */
+uint32_t pt_names_intern_clean(struct pt_names *names, enum pt_space space, const char *text, size_t len);
 
 struct pt_clock_entry {
     uint32_t thread;
@@ -77,8 +36,8 @@ struct pt_event {
     uint64_t line; /* its line in the text form; in the binary form its record's number, from 1 */
     uint8_t op;    /* enum pt_op */
     bool has_time;
-    uint32_t thread;                    /* PT_NONE for init and clock */
-    uint32_t object;                    /* id in pt_op_space(op); PT_NONE for clock */
+    uint32_t thread;                    /* PT_NONE where !pt_op_has_thread(op) */
+    uint32_t object;                    /* id in pt_op_space(op); PT_NONE where it has none */
     uint32_t loc;                       /* id in PT_SPACE_LOC */
     struct pt_value value;              /* PT_VALUE_UNKNOWN where the line gives none */
     uint64_t time;                      /* nanoseconds, when has_time */

@@ -1,3 +1,9 @@
+/*
+ * Bytes for the readers of files: one growing buffer, filled by large reads or from memory, with zero bytes behind its
+ * end so that readers may load whole words. An interrupted or non-blocking read is waited for. The buffer doubles only
+ * when unread bytes fill half of it, so its size is bounded by what a reader leaves unread; every byte is copied at
+ * most once for each time it is left over.
+ */
 #include "trace/input.h"
 
 #include <errno.h>

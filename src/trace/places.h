@@ -1,6 +1,6 @@
 /*
  * Addresses of a running program to the variables of a trace, for threads that are recorded in full, and for what
- * threads tell of decentralised properties.
+ * threads report of decentralised properties.
  *
  * Memory is cut into *cells*, one variable each. A global variable is cut as its type says (struct members, array
  * elements); a union, and adjacent bit-fields, are one cell, as they are one memory location in C; padding is a cell of

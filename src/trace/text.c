@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/format.h"
 #include "trace/oprule.h"
 #include "trace/valuetext.h"
 
@@ -30,6 +31,17 @@ struct cache_slot {
     uint32_t id;
 };
 
+/* A word of the table of operations: at home where the hash of its first bytes says, or in the next free slot. */
+enum { WORD_BITS = 6, WORD_SLOTS = 1 << WORD_BITS };
+_Static_assert(2 * PT_OP_COUNT <= WORD_SLOTS, "at least half of the slots stay free");
+
+struct word_slot {
+    uint64_t first; /* 8 bytes of the word, padded with zeros */
+    uint32_t len;   /* 0: the slot is free */
+    enum pt_op op;
+};
+
+/* The reader of one text. */
 struct pt_text {
     const char *label;
     struct pt_names *names;
@@ -39,21 +51,49 @@ struct pt_text {
     const char *line, *end;
     struct pt_clock_entry *clock;
     size_t clock_len, clock_cap;
+    struct word_slot words[WORD_SLOTS];
     struct cache_slot cache[PT_SPACE_COUNT][CACHE_SIZE];
 };
 
-struct pt_text *pt_text_new(const char *label, struct pt_names *names)
+/* The first n (at most 8) bytes as a word. May read up to 8 bytes: the buffer's padding allows it. */
+static inline uint64_t load_word(const char *p, size_t n)
+{
+    uint64_t word;
+    memcpy(&word, p, sizeof word);
+    return n >= 8 ? word : word & ((UINT64_C(1) << (8 * n)) - 1);
+}
+
+static unsigned word_hash(uint64_t first)
+{
+    return (unsigned)(first * UINT64_C(0x9e3779b97f4a7c15) >> (64 - WORD_BITS));
+}
+
+static void add_word(struct pt_text *text, enum pt_op op)
+{
+    char bytes[8] = {0};
+    size_t len = strlen(pt_op_word(op));
+    memcpy(bytes, pt_op_word(op), len < sizeof bytes ? len : sizeof bytes);
+    uint64_t first = load_word(bytes, sizeof bytes);
+    unsigned i = word_hash(first);
+    while (text->words[i].len)
+        i = (i + 1) % WORD_SLOTS;
+    text->words[i] = (struct word_slot){first, (uint32_t)len, op};
+}
+
+static void *open_text(const struct pt_source *source)
 {
     struct pt_text *text = pt_xcalloc(1, sizeof *text);
-    text->label = label;
-    text->names = names;
+    text->label = source->label;
+    text->names = source->names;
+    for (int op = 0; op < PT_OP_COUNT; op++)
+        add_word(text, (enum pt_op)op);
     return text;
 }
 
-void pt_text_free(struct pt_text *text)
+static void release(void *state)
 {
-    if (text)
-        free(text->clock);
+    struct pt_text *text = state;
+    free(text->clock);
     free(text);
 }
 
@@ -72,14 +112,6 @@ static PT_PRINTF(4, 5) __attribute__((cold)) bool fail(const struct pt_text *tex
     pt_err_at(err, PT_EINPUT, text->label, text->line_number, column, "%s", message);
     pt_err_source(err, text->line, (size_t)(text->end - text->line));
     return false;
-}
-
-/* The first n (at most 8) bytes as a word. May read up to 8 bytes: the buffer's padding allows it. */
-static inline uint64_t load_word(const char *p, size_t n)
-{
-    uint64_t word;
-    memcpy(&word, p, sizeof word);
-    return n >= 8 ? word : word & ((UINT64_C(1) << (8 * n)) - 1);
 }
 
 /* Interns a name that is not in the cache; its bytes are looked at when it is new. */
@@ -117,60 +149,16 @@ static inline bool intern(struct pt_text *text, enum pt_space space, const char 
     return true;
 }
 
-/* A word of at most 6 letters; its length in the top byte tells "r" from "r" and a NUL. */
-#define WORD(a, b, c, d, e, f)                                                                                         \
-    ((uint64_t)(a) | (uint64_t)(b) << 8 | (uint64_t)(c) << 16 | (uint64_t)(d) << 24 | (uint64_t)(e) << 32 |            \
-     (uint64_t)(f) << 40 | (uint64_t)(1 + !!(b) + !!(c) + !!(d) + !!(e) + !!(f)) << 56)
-
 /* The operation of a word, PT_OP_COUNT when there is none. */
-static inline enum pt_op find_op(const char *p, size_t len)
+static inline enum pt_op find_op(const struct pt_text *text, const char *p, size_t len)
 {
-    if (len > 6)
-        return len == 9 && memcmp(p, "contended", 9) == 0 ? PT_OP_CONTENDED : PT_OP_COUNT;
-    switch (load_word(p, len) | (uint64_t)len << 56) {
-    case WORD('r', 0, 0, 0, 0, 0):
-        return PT_OP_READ;
-    case WORD('w', 0, 0, 0, 0, 0):
-        return PT_OP_WRITE;
-    case WORD('u', 0, 0, 0, 0, 0):
-        return PT_OP_UPDATE;
-    case WORD('a', 'c', 'q', 0, 0, 0):
-        return PT_OP_ACQ;
-    case WORD('r', 'e', 'l', 0, 0, 0):
-        return PT_OP_REL;
-    case WORD('r', 'a', 'c', 'q', 0, 0):
-        return PT_OP_RACQ;
-    case WORD('r', 'r', 'e', 'l', 0, 0):
-        return PT_OP_RREL;
-    case WORD('f', 'o', 'r', 'k', 0, 0):
-        return PT_OP_FORK;
-    case WORD('j', 'o', 'i', 'n', 0, 0):
-        return PT_OP_JOIN;
-    case WORD('i', 'n', 'i', 't', 0, 0):
-        return PT_OP_INIT;
-    case WORD('w', 'a', 'i', 't', 0, 0):
-        return PT_OP_WAIT;
-    case WORD('n', 'o', 't', 'i', 'f', 'y'):
-        return PT_OP_NOTIFY;
-    case WORD('s', 'y', 'n', 'c', 0, 0):
-        return PT_OP_SYNC;
-    case WORD('b', 'e', 'g', 'i', 'n', 0):
-        return PT_OP_BEGIN;
-    case WORD('e', 'n', 'd', 0, 0, 0):
-        return PT_OP_END;
-    case WORD('e', 'v', 'e', 'n', 't', 0):
-        return PT_OP_EVENT;
-    case WORD('i', 'n', 't', 0, 0, 0):
-        return PT_OP_INTERNAL;
-    case WORD('s', 't', 'a', 't', 'e', 0):
-        return PT_OP_STATE;
-    case WORD('c', 'l', 'o', 'c', 'k', 0):
-        return PT_OP_CLOCK;
-    case WORD('l', 'o', 's', 't', 0, 0):
-        return PT_OP_LOST;
-    default:
-        return PT_OP_COUNT;
+    uint64_t first = load_word(p, len);
+    for (unsigned i = word_hash(first); text->words[i].len; i = (i + 1) % WORD_SLOTS) {
+        const struct word_slot *slot = &text->words[i];
+        if (slot->first == first && slot->len == len && (len <= 8 || memcmp(p, pt_op_word(slot->op), len) == 0))
+            return slot->op;
     }
+    return PT_OP_COUNT;
 }
 
 /* The op field: where it ends, and the ')' that ends its name (NULL: none). */
@@ -231,7 +219,7 @@ static bool parse_object(struct pt_text *text, const char *p, struct op_field fi
     return parse_value(text, field.close + 2, field.end, event, err);
 }
 
-/* The WORD of the op field and what may follow it; *ret_object is the byte after '(', NULL for clock. */
+/* The WORD of the op field and what may follow it; *ret_object is the byte after '(', NULL if it has none. */
 static bool parse_op(struct pt_text *text, const char *p, struct op_field field, struct pt_event *event,
                      const char **ret_object, struct pt_err *err)
 {
@@ -239,16 +227,16 @@ static bool parse_op(struct pt_text *text, const char *p, struct op_field field,
     while (word_end < field.end && *word_end != '(')
         word_end++;
     int len = (int)(word_end - p);
-    enum pt_op op = find_op(p, (size_t)len);
+    enum pt_op op = find_op(text, p, (size_t)len);
     if (op == PT_OP_COUNT)
         return fail(text, p, err, len ? "unknown operation '%.*s'" : "an operation is expected here",
                     len < 40 ? len : 40, p);
     event->op = (uint8_t)op;
     event->object = PT_NONE;
     event->value = (struct pt_value){0};
-    *ret_object = op == PT_OP_CLOCK ? NULL : word_end + 1;
-    if (op == PT_OP_CLOCK)
-        return word_end == field.end || fail(text, word_end, err, "'clock' takes no object");
+    *ret_object = pt_op_has_object(op) ? word_end + 1 : NULL;
+    if (!pt_op_has_object(op))
+        return word_end == field.end || fail(text, word_end, err, "'%s' takes no object", pt_op_word(op));
     return word_end < field.end || fail(text, word_end, err, "'%s' needs an object in parentheses", pt_op_word(op));
 }
 
@@ -403,10 +391,12 @@ static const char *without_cr(const char *line, const char *end)
     return end > line && end[-1] == '\r' ? end - 1 : end;
 }
 
-enum pt_read pt_text_next(struct pt_text *text, struct pt_input *input, struct pt_event *ret_event, struct pt_err *err)
+static enum pt_read next(struct pt_source *source, struct pt_event *ret_event, struct pt_err *err)
 {
+    struct pt_file_source *file = (struct pt_file_source *)source;
+    struct pt_text *text = file->state;
     do {
-        enum pt_read got = next_line(text, input, err);
+        enum pt_read got = next_line(text, &file->input, err);
         if (got != PT_READ_EVENT)
             return got;
         text->end = without_cr(text->line, text->end);
@@ -421,8 +411,10 @@ enum pt_read pt_text_next(struct pt_text *text, struct pt_input *input, struct p
     return parse_line(text, ret_event, err) ? PT_READ_EVENT : PT_READ_ERROR;
 }
 
-bool pt_text_has_line(struct pt_text *text, struct pt_input *input)
+/* Skips comments and blank lines on the way. */
+static bool has_next(void *state, struct pt_input *input)
 {
+    struct pt_text *text = state;
     for (;;) {
         const char *start = input->buf + input->pos;
         size_t left = pt_input_left(input);
@@ -438,3 +430,13 @@ bool pt_text_has_line(struct pt_text *text, struct pt_input *input)
         input->pos += (size_t)(newline - start) + 1;
     }
 }
+
+const struct pt_format pt_format_text = {
+    .name = "text",
+    .unit = PT_UNIT_LINE,
+    .open = open_text,
+    .next = next,
+    .has_next = has_next,
+    .release = release,
+    .encoder = &pt_text_encoder,
+};

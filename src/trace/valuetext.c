@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "trace/writer.h"
 
 enum { NUMBER_MAX = 400 }; /* bytes of a float literal; the longest exact double needs fewer */
@@ -149,20 +150,6 @@ const char *pt_string_end(const char *text, const char *end)
     return NULL;
 }
 
-static size_t put_utf8(uint32_t c, char *out)
-{
-    if (c < 0x80) {
-        out[0] = (char)c;
-        return 1;
-    }
-    size_t more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-    static const uint8_t lead[] = {0, 0xc0, 0xe0, 0xf0};
-    out[0] = (char)(lead[more] | c >> (6 * more));
-    for (size_t i = 1; i <= more; i++)
-        out[i] = (char)(0x80 | ((c >> (6 * (more - i))) & 0x3f));
-    return more + 1;
-}
-
 /* The escape whose letter is text[i]; appends its bytes to out and returns the offset after it, 0 on a problem. */
 static size_t parse_escape(const char *text, size_t len, size_t i, char *out, size_t *out_len,
                            struct pt_value_problem *prob)
@@ -189,7 +176,7 @@ static size_t parse_escape(const char *text, size_t len, size_t i, char *out, si
     if (universal ? n > 0x10ffff || (n >= 0xd800 && n < 0xe000) : n > 0xff)
         return problem(prob, i - 1, "the escape names no character");
     if (universal)
-        *out_len += put_utf8(n, out + *out_len);
+        *out_len += pt_utf8_encode(n, out + *out_len);
     else
         out[(*out_len)++] = (char)n;
     return j;

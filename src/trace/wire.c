@@ -54,38 +54,6 @@ struct pt_wire {
     struct pt_wire_counts counts;
 };
 
-static const enum pt_space spaces[PT_WIRE_SPACES] = {
-    [PT_WIRE_THREAD] = PT_SPACE_THREAD, [PT_WIRE_VAR] = PT_SPACE_VAR,     [PT_WIRE_LOCK] = PT_SPACE_LOCK,
-    [PT_WIRE_OTHER] = PT_SPACE_OTHER,   [PT_WIRE_BLOCK] = PT_SPACE_BLOCK, [PT_WIRE_USER] = PT_SPACE_EVENT,
-    [PT_WIRE_LOCAL] = PT_SPACE_LOCAL,   [PT_WIRE_STATE] = PT_SPACE_STATE,
-};
-
-static const struct {
-    uint8_t op;    /* enum pt_op */
-    uint8_t space; /* enum pt_wire_space */
-} ops[] = {
-    [PT_WIRE_OP_START] = {PT_OP_STATE, PT_WIRE_SPACES},
-    [PT_WIRE_OP_END] = {PT_OP_STATE, PT_WIRE_SPACES},
-    [PT_WIRE_OP_FORK] = {PT_OP_FORK, PT_WIRE_THREAD},
-    [PT_WIRE_OP_JOIN] = {PT_OP_JOIN, PT_WIRE_THREAD},
-    [PT_WIRE_OP_WRITE] = {PT_OP_WRITE, PT_WIRE_VAR},
-    [PT_WIRE_OP_UPDATE] = {PT_OP_UPDATE, PT_WIRE_VAR},
-    [PT_WIRE_OP_ACQ] = {PT_OP_ACQ, PT_WIRE_LOCK},
-    [PT_WIRE_OP_REL] = {PT_OP_REL, PT_WIRE_LOCK},
-    [PT_WIRE_OP_RACQ] = {PT_OP_RACQ, PT_WIRE_LOCK},
-    [PT_WIRE_OP_RREL] = {PT_OP_RREL, PT_WIRE_LOCK},
-    [PT_WIRE_OP_CONTENDED] = {PT_OP_CONTENDED, PT_WIRE_LOCK},
-    [PT_WIRE_OP_WAIT] = {PT_OP_WAIT, PT_WIRE_OTHER},
-    [PT_WIRE_OP_NOTIFY] = {PT_OP_NOTIFY, PT_WIRE_OTHER},
-    [PT_WIRE_OP_SYNC] = {PT_OP_SYNC, PT_WIRE_OTHER},
-    [PT_WIRE_OP_BEGIN] = {PT_OP_BEGIN, PT_WIRE_BLOCK},
-    [PT_WIRE_OP_FINISH] = {PT_OP_END, PT_WIRE_BLOCK},
-    [PT_WIRE_OP_USER] = {PT_OP_EVENT, PT_WIRE_USER},
-    [PT_WIRE_OP_INTERNAL] = {PT_OP_INTERNAL, PT_WIRE_LOCAL},
-    [PT_WIRE_OP_STATE] = {PT_OP_STATE, PT_WIRE_STATE},
-};
-enum { OP_COUNT = sizeof ops / sizeof *ops };
-
 struct pt_wire *pt_wire_new(const char *label, struct pt_names *names)
 {
     struct pt_wire *wire = pt_xcalloc(1, sizeof *wire);
@@ -180,24 +148,7 @@ static const char *text_of(const struct pt_wire *wire, size_t from, size_t bytes
     return from < bytes && memchr(text, '\0', bytes - from) ? text : NULL;
 }
 
-/* The name with what cannot stand in a trace replaced, as the names of `run` are. */
-static uint32_t intern_clean(struct pt_wire *wire, enum pt_space space, const char *text, size_t len)
-{
-    struct pt_buf buf;
-    pt_buf_init(&buf);
-    if (space != PT_SPACE_LOC && (!len || (space == PT_SPACE_THREAD && (text[0] == '#' || (len == 1 && *text == '-')))))
-        pt_buf_puts(&buf, "_");
-    for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)text[i];
-        bool bad = c < 0x20 || c == 0x7f || c == '|' || c == '"' || (space == PT_SPACE_THREAD && c == ',');
-        pt_buf_add(&buf, bad ? "_" : text + i, 1);
-    }
-    uint32_t id = pt_strtab_intern(&wire->names->space[space], buf.len ? buf.text : "", buf.len);
-    pt_buf_release(&buf);
-    return id;
-}
-
-/* "blocked: lock" is the state "blocked"; what follows is told as the event's detail. */
+/* "blocked: lock" is the state "blocked"; what follows is the event's detail. */
 static const char *take_name(struct pt_wire *wire, size_t bytes)
 {
     struct pt_wire_name name;
@@ -213,7 +164,7 @@ static const char *take_name(struct pt_wire *wire, size_t bytes)
         set_name(wire, TABLE_RAW, name.id, pt_strtab_intern(&wire->raw, text, all));
         len = colon ? (size_t)(colon - text) : len;
     }
-    set_name(wire, name.space, name.id, intern_clean(wire, spaces[name.space], text, len));
+    set_name(wire, name.space, name.id, pt_names_intern_clean(wire->names, (enum pt_space)name.space, text, len));
     return NULL;
 }
 
@@ -229,7 +180,7 @@ static const char *take_site(struct pt_wire *wire, size_t bytes)
         struct pt_buf buf;
         pt_buf_init(&buf);
         pt_buf_printf(&buf, "%s:%" PRIu32, file, site.line);
-        id = intern_clean(wire, PT_SPACE_LOC, buf.text, buf.len);
+        id = pt_names_intern_clean(wire->names, PT_SPACE_LOC, buf.text, buf.len);
         pt_buf_release(&buf);
     }
     set_name(wire, TABLE_SITE, site.id, id);
@@ -250,9 +201,15 @@ static size_t event_bytes(const struct pt_wire_event *event)
     return sizeof *event + (((size_t)event->value_bytes + 3) & ~(size_t)3);
 }
 
+/* Where the object of an event is explained. */
+static enum pt_space space_of(uint8_t number)
+{
+    return pt_op_space(pt_wire_op(number));
+}
+
 static const char *value_problem(const struct pt_wire_event *event, bool snapshot)
 {
-    enum pt_op op = ops[event->op].op;
+    enum pt_op op = pt_wire_op(event->op);
     enum pt_value_rule rule = snapshot && op == PT_OP_WRITE ? PT_VALUE_MUST : pt_op_value_rule(op);
     bool given = event->value_kind != PT_VALUE_UNKNOWN;
     if (event->value_kind > PT_VALUE_STRING || (given ? rule == PT_VALUE_NEVER : rule == PT_VALUE_MUST))
@@ -270,14 +227,14 @@ static const char *event_problem(const struct pt_wire *wire, size_t at, size_t e
     struct pt_wire_event event = event_at(wire, at);
     if (event_bytes(&event) > end - at)
         return "an event's value is cut off";
-    if (event.op == 0 || event.op >= OP_COUNT)
+    if (pt_wire_op(event.op) == PT_OP_COUNT)
         return "an event has no meaning";
     if (named(wire, PT_WIRE_THREAD, event.thread) == PT_NONE)
         return "an event is of a thread that has no name";
-    if (ops[event.op].space != PT_WIRE_SPACES && named(wire, ops[event.op].space, event.object) == PT_NONE)
+    if (!pt_wire_state(event.op) && named(wire, space_of(event.op), event.object) == PT_NONE)
         return "an event is about something that has no name";
     if (event.site && named(wire, TABLE_SITE, event.site) == PT_NONE)
-        return "an event is at a place that was not told";
+        return "an event is at a place that was not defined";
     return value_problem(&event, snapshot);
 }
 
@@ -350,7 +307,7 @@ static const char *detail_of(struct pt_wire *wire, const struct pt_wire_event *e
     wire->detail.len = 0;
     pt_buf_puts(&wire->detail, text);
     if (object != PT_NONE)
-        pt_buf_printf(&wire->detail, " %s", pt_name(wire->names, spaces[space], object));
+        pt_buf_printf(&wire->detail, " %s", pt_name(wire->names, (enum pt_space)space, object));
     return wire->detail.text;
 }
 
@@ -361,11 +318,8 @@ static uint32_t state_named(struct pt_wire *wire, const char *text)
 
 static void fill_object(struct pt_wire *wire, const struct pt_wire_event *event, struct pt_wire_item *item)
 {
-    if (event->op == PT_WIRE_OP_START || event->op == PT_WIRE_OP_END) {
-        item->event.object = state_named(wire, event->op == PT_WIRE_OP_START ? "running" : "ended");
-        return;
-    }
-    item->event.object = named(wire, ops[event->op].space, event->object);
+    const char *state = pt_wire_state(event->op);
+    item->event.object = state ? state_named(wire, state) : named(wire, space_of(event->op), event->object);
     if (event->op == PT_WIRE_OP_STATE)
         item->detail = detail_of(wire, event);
     else if (event->op == PT_WIRE_OP_CONTENDED && event->extra != PT_WIRE_NONE)
@@ -376,7 +330,7 @@ static enum pt_wire_read next_event(struct pt_wire *wire, struct pt_wire_item *i
 {
     struct pt_wire_event event = event_at(wire, wire->cursor);
     wire->time += event.delta;
-    item->event.op = ops[event.op].op;
+    item->event.op = (uint8_t)pt_wire_op(event.op);
     item->event.thread = named(wire, PT_WIRE_THREAD, event.thread);
     item->event.loc = event.site ? named(wire, TABLE_SITE, event.site) : wire->no_loc;
     item->event.has_time = true;
@@ -458,7 +412,7 @@ static const char *take_clock(struct pt_wire *wire, size_t bytes, struct pt_wire
     return NULL;
 }
 
-/* A complete frame. PT_WIRE_READ_MORE: there is nothing to tell about it. */
+/* A complete frame. PT_WIRE_READ_MORE: there is nothing in it to hand out. */
 static enum pt_wire_read take_frame(struct pt_wire *wire, const struct pt_wire_frame *frame, struct pt_wire_item *item,
                                     const char **ret_problem)
 {

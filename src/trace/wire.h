@@ -1,5 +1,5 @@
 /*
- * The reader's side of a running program's event stream (core/wire.h): bytes in, events out. The program is not
+ * The receiving side of a running program's event stream (core/wire.h): bytes in, events out. The program is not
  * trusted: whatever the bytes, decoding them neither crashes nor takes more memory than their names need.
  */
 #ifndef PT_TRACE_WIRE_H
@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "core/wire.h"
 #include "trace/event.h"
+#include "trace/source.h"
 
 struct pt_wire;
 
@@ -31,11 +32,12 @@ enum pt_wire_read {
 };
 
 struct pt_wire_item {
-    struct pt_event event; /* its `line` is the event's number in the run, from 1 */
-    uint32_t other;        /* contended: thread that holds the lock, or PT_NONE */
-    const char *detail;    /* of a state: what the thread waits for ("lock m", "sleep"), or NULL; until the next call */
-    uint64_t lost;         /* how many */
-    uint32_t lost_thread;  /* PT_NONE: of several */
+    enum pt_wire_read what; /* as pt_wire_next returned it; filled by a source */
+    struct pt_event event;  /* its `line` is the event's number in the run, from 1 */
+    uint32_t other;         /* contended: thread that holds the lock, or PT_NONE */
+    const char *detail;   /* of a state: what the thread waits for ("lock m", "sleep"), or NULL; until the next call */
+    uint64_t lost;        /* how many */
+    uint32_t lost_thread; /* PT_NONE: of several */
     const char *program;
     uint32_t pid;
     uint64_t wall;
@@ -48,5 +50,17 @@ struct pt_wire_counts {
     uint64_t events, lost, frames, bytes;
 };
 struct pt_wire_counts pt_wire_counts(const struct pt_wire *wire);
+
+/* --- as a source of events --- */
+
+/* Events, snapshots, gaps (PT_OP_LOST) and the clock (PT_OP_CLOCK) from a socket, which the caller closes. */
+struct pt_source *pt_wire_source_new(int fd, const char *label, struct pt_names *names);
+/* Called when the stream has begun, with its PT_WIRE_READ_HELLO. */
+typedef void (*pt_wire_hello_function)(void *context, const struct pt_wire_item *item);
+void pt_wire_source_set_hello(struct pt_source *source, pt_wire_hello_function function, void *context);
+/* What the stream says of the last event beyond the event itself: is it one of a snapshot, what does a thread wait for,
+ * who holds a contended lock. Valid until the next pt_source_next. */
+const struct pt_wire_item *pt_wire_source_item(const struct pt_source *source);
+struct pt_wire_counts pt_wire_source_counts(const struct pt_source *source);
 
 #endif

@@ -1,4 +1,4 @@
-/* Writing traces in either form. */
+/* Writing traces, in any format that has an encoder (trace/format.h). */
 #ifndef PT_TRACE_WRITER_H
 #define PT_TRACE_WRITER_H
 
@@ -6,15 +6,14 @@
 #include "base/err.h"
 #include "trace/event.h"
 
+struct pt_format;
 struct pt_writer;
 
-enum pt_trace_form { PT_FORM_TEXT, PT_FORM_BINARY };
-
 /* `path` "-" is standard output. Ids in events refer to `names`. */
-enum pt_status pt_writer_open(const char *path, enum pt_trace_form form, const struct pt_names *names,
+enum pt_status pt_writer_open(const char *path, const struct pt_format *format, const struct pt_names *names,
                               struct pt_writer **ret_writer, struct pt_err *err) PT_WARN_UNUSED;
 enum pt_status pt_writer_add(struct pt_writer *writer, const struct pt_event *event, struct pt_err *err) PT_WARN_UNUSED;
-/* Events are missing, for that reason (one line): whoever reads the trace is told so at its end. */
+/* Events are missing, for that reason (one line): whoever reads the trace finds it torn at its end. */
 void pt_writer_set_incomplete(struct pt_writer *writer, const char *why);
 /* Flushes and closes, and reports what could not be written. Frees the writer in any case. */
 enum pt_status pt_writer_close(struct pt_writer *writer, struct pt_err *err) PT_WARN_UNUSED;

@@ -27,14 +27,14 @@ static bool read_lines(const void *bytes, size_t len, struct pt_buf *lines, enum
     struct pt_err err;
     bool expressible = true;
     pt_names_init(&names);
-    struct pt_reader *reader = pt_reader_from_memory("fuzz", bytes, len, &names);
-    while ((*ret_end = pt_reader_next(reader, &event, &err)) == PT_READ_EVENT) {
+    struct pt_source *reader = pt_source_from_memory("fuzz", bytes, len, &names);
+    while ((*ret_end = pt_source_next(reader, &event, &err)) == PT_READ_EVENT) {
         size_t start = lines->len;
         pt_event_to_text(&names, &event, lines);
         expressible = expressible && lines->len - start <= PT_LINE_MAX && has_text_form(&names, &event);
         pt_buf_add(lines, "\n", 1);
     }
-    pt_reader_free(reader);
+    pt_source_free(reader);
     pt_names_release(&names);
     return expressible;
 }
@@ -48,7 +48,7 @@ static void wrap(const uint8_t *payload, uint32_t len, uint32_t events, struct p
     memcpy(header + 12, &len, 4);
     uint64_t sum = pt_block_checksum(header, payload, len);
     memcpy(header + PT_BLOCK_CHECKED_LEN, &sum, 8);
-    pt_binary_begin(file);
+    pt_binary_header(file);
     pt_buf_add(file, (const char *)header, sizeof header);
     pt_buf_add(file, (const char *)payload, len);
 }

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "block.h"
+#include "core/hash.h"
 #include "core/ptc.h"
 #include "core/shape.h"
 
@@ -67,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         head->version = PT_PTC_VERSION;
         head->id_bytes %= PT_ID_MAX + 1;
         head->config_bytes = size - sizeof *head;
-        head->hash = pt_ptc_hash(head + 1, size - sizeof *head);
+        head->hash = pt_fnv(PT_FNV_NOTHING, head + 1, size - sizeof *head);
     }
     if (!pt_ptc_problem(head, size)) {
         const struct pt_config *config = (const void *)(head + 1);

@@ -21,7 +21,7 @@ static const char *no_line(void *context, const char *place)
 
 static void write_all(const struct pt_loaded *loaded)
 {
-    static const struct pt_sources sources = {.line = no_line};
+    static const struct pt_source_lines sources = {.line = no_line};
     static const struct pt_style style = {.width = 80};
     struct pt_buf buf;
     pt_buf_init(&buf);

@@ -18,21 +18,22 @@ static enum pt_read read_lines(const void *bytes, size_t len, struct pt_buf *lin
     enum pt_read got;
     bool legal = true;
     pt_names_init(&names);
-    struct pt_reader *reader = pt_reader_from_memory("fuzz", bytes, len, &names);
+    struct pt_source *reader = pt_source_from_memory("fuzz", bytes, len, &names);
     struct pt_validator *validator = pt_validator_new("fuzz", &names);
-    struct pt_binary_writer *writer = binary ? pt_binary_writer_new(&names) : NULL;
-    while ((got = pt_reader_next(reader, &event, &err)) == PT_READ_EVENT) {
+    void *writer = binary ? pt_binary_encoder.begin(&names, binary) : NULL;
+    while ((got = pt_source_next(reader, &event, &err)) == PT_READ_EVENT) {
         legal = legal && pt_validator_check(validator, &event, &err) == PT_OK;
         pt_event_to_text(&names, &event, lines);
         pt_buf_add(lines, "\n", 1);
-        if (binary && pt_binary_add(writer, &event, binary, &err) != PT_OK)
+        if (binary && pt_binary_encoder.add(writer, &names, &event, binary, &err) != PT_OK)
             abort();
     }
-    if (binary)
-        pt_binary_end(writer, binary);
-    pt_binary_writer_free(writer);
+    if (binary) {
+        pt_binary_encoder.end(writer, NULL, binary);
+        pt_binary_encoder.release(writer);
+    }
     pt_validator_free(validator);
-    pt_reader_free(reader);
+    pt_source_free(reader);
     pt_names_release(&names);
     return got;
 }
@@ -55,7 +56,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     pt_buf_init(&lines);
     pt_buf_init(&binary);
-    pt_binary_begin(&binary);
     read_lines(data, size, &lines, &binary);
     expect_lines(&lines, &lines);
     expect_lines(&binary, &lines);

@@ -11,7 +11,7 @@
 #include "report/perfetto.h"
 #include "report/result.h"
 #include "report/timeline.h"
-#include "trace/reader.h"
+#include "trace/source.h"
 #include "trace/validate.h"
 
 enum { PROPERTIES = 3 };
@@ -107,11 +107,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     pt_buf_init(&json);
     pt_buf_init(&svg);
     subject_init(&s);
-    struct pt_reader *reader = pt_reader_from_memory("fuzz", data, size, &s.names);
+    struct pt_source *reader = pt_source_from_memory("fuzz", data, size, &s.names);
     struct pt_validator *validator = pt_validator_new("fuzz", &s.names);
     struct pt_perfetto *perfetto = pt_perfetto_new("fuzz", &s.names, &json);
     struct pt_timeline *timeline = pt_timeline_new("fuzz", &s.names);
-    while (pt_reader_next(reader, &event, &err) == PT_READ_EVENT &&
+    while (pt_source_next(reader, &event, &err) == PT_READ_EVENT &&
            pt_validator_check(validator, &event, &err) == PT_OK && take(&s, &event)) {
         pt_perfetto_event(perfetto, &event);
         pt_timeline_event(timeline, &event);
@@ -122,7 +122,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     expect_harmless(&svg);
     expect_read_back(&s);
     pt_validator_free(validator);
-    pt_reader_free(reader);
+    pt_source_free(reader);
     subject_release(&s);
     pt_buf_release(&json);
     pt_buf_release(&svg);

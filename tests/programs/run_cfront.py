@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """C programs through `portent model`.
 
-    run_cfront.py PORTENT [--cases N] [--seed S] [--only I]
+    run_cfront.py PORTENT [--cases N] [--seed S] [--only I] [--rows]
 
 `model/NAME.c` and `model/NAME.sml` are the same program: blocks of one name must have the same verdicts. `model/small/*.c` say in
 their first line which blocks are atomic, as `/* expect: NAME true|false, ... */`, and below it what notes there must be, as
-`/* note: PATTERN */`. Programs that cannot be modelled are below, with the error that is due. Last, random
+`/* note: PATTERN */`. Programs that cannot be modelled are below, with the error that is due. Each row of src/core/sync.def has its
+meaning tried in a program (sync_rows.py). Last, random
 programs in both languages (random_c.py): their verdicts have to agree; and random programs whose threads start and join each other
 (random_spawn.py): their verdicts have to be those of the paper's own net (--plain). The last line is `cfront: N passed, M failed`.
 """
@@ -22,6 +23,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import random_c  # noqa: E402
 import random_spawn  # noqa: E402
+import sync_rows  # noqa: E402
 
 HERE = Path(__file__).resolve().parent / "model"
 START = """#include <pthread.h>
@@ -150,6 +152,37 @@ def check_meet(portent, name):
                     if not b["causally_atomic"] and static.get(b["name"])]
 
 
+def check_meanings(_):
+    """Whatever the runtime records of a C function, or the instrumentor sees it fill, the model has a meaning for it, or refuses it:
+    it is never just unknown."""
+    fits = {"ACQ": {"LOCK", "SYNC"}, "REL": {"UNLOCK", "SYNC"}, "RACQ": {"SYNC_READ"}, "WAIT": {"WAIT"}, "NOTIFY": {"SYNC"},
+            "SYNC": {"SYNC", "ONCE"}, "FORK": {"SPAWN"}, "JOIN": {"JOIN"},
+            "COPY": {"COPY"}, "FILL": {"FILL"}, "STRING": {"WRITES"}, "FORMAT": {"WRITES"}}
+    wrong = []
+    for row in sync_rows.rows():
+        due = fits.get(row.effect if row.wrapper != "NONE" else row.hook, {row.model})
+        wrong += [] if row.model in due | {"ERROR"} else [f"{row.name}: {row.effect}, {row.hook}, but {row.model} in the model"]
+    return wrong
+
+
+def check_rows(portent, text, expected, patterns, error):
+    """What the model makes of functions of core/sync.def."""
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "p.c").write_text(text)
+        status, answer, err = ask(portent, ["p.c"], "--cc-arg", "-w", "--cc-arg", "-fno-builtin", cwd=folder)
+    if error:
+        return [] if status == 2 and re.match(error, err) else [f"exit {status}: {err}, expected {error!r}\n{text}"]
+    if answer is None:
+        return [f"exit {status}: {err}\n{text}"]
+    found = set(verdicts(answer))
+    wrong = [f"'{n}' is {not v}, expected {v}" for n, v in expected if (n, v) not in found or (n, not v) in found]
+    wrong += [f"a block '{n}'" for n, _ in found if n not in dict(expected)]
+    notes = [n["text"] for n in answer.get("notes", [])]
+    wrong += [f"no note fits {p!r} among {notes}" for p in patterns if not any(re.match(p, n) for n in notes)]
+    wrong += [f"a note: {n}" for n in notes if not any(re.match(p, n) for p in patterns)]
+    return wrong + ([text] if wrong else [])
+
+
 def check_random(portent, seed):
     """One random program in SML and in C."""
     sml, c, names = random_c.pair(random.Random(seed))
@@ -186,6 +219,7 @@ def main():
     parser.add_argument("portent")
     parser.add_argument("--cases", type=int, default=60, help="random programs")
     parser.add_argument("--seed", type=int, default=None)
+    parser.add_argument("--rows", action="store_true", help="just the rows of core/sync.def")
     parser.add_argument("--only", type=int, default=None, help="just this random program of the seed")
     opts = parser.parse_args()
     seed = random.SystemRandom().randrange(10**9) if opts.seed is None else opts.seed
@@ -195,6 +229,8 @@ def main():
     checks.update({f"small/{path.stem}": (check_small, path) for path in sorted((HERE / "small").glob("*.c"))})
     checks.update({f"bad/{name}": (check_bad, *case) for name, case in BAD.items()})
     checks["arguments"] = (check_arguments,)
+    checks["rows have meanings"] = (check_meanings,)
+    checks.update({f"rows {name}": (check_rows, *case) for name, *case in sync_rows.programs(sync_rows.rows())})
     checks.update({f"meet {name}": (check_meet, name) for name in ("bank", "bluetooth")})
     if opts.only is not None:
         checks = {}
@@ -202,6 +238,8 @@ def main():
                    for n in (range(opts.cases) if opts.only is None else [opts.only])})
     checks.update({f"spawn {n}": (check_spawn, f"{seed}/{n}")
                    for n in (range(opts.cases // 2) if opts.only is None else [opts.only])})
+    if opts.rows:
+        checks = {name: check for name, check in checks.items() if name.startswith("rows ")}
     failed = 0
     for name, (check, *rest) in checks.items():
         wrong = check(portent, *rest)

@@ -7,9 +7,8 @@ the recorded trace, and that the recorded order itself is fine. Then a comment i
 finding must keep its id, and the first result be a baseline for it. Of the example with marked blocks, `portent model` (static) and
 `portent check --atomicity` (of the recorded run) say the same. The last line is `examples: N passed, M failed`.
 
-The programs are paced by pauses. On a busy machine a thread may be held up for longer than one, and the run is another one than the
-example's; the recorded order (or, alone, what the program prints) shows it. Such a run is told and repeated, at most ATTEMPTS
-times; that an example never has its intended order is a failure.
+The programs are paced by pauses. They are held to that pace (steady.c), however busy the machine is, so that each run must have the
+example's order.
 """
 import argparse
 import json
@@ -19,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 
-from suite import Failure, same
+from suite import Failure, keep_pace, same
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -41,7 +40,6 @@ EXAMPLES = {
 }
 # folder: source, what its program prints at the intended pace, its blocks: are they causally atomic?
 MARKED = {"transfer": ("transfer.c", "the audit found 70\n", {"transfer": False, "refund": True, "audit": True})}
-ATTEMPTS = 20
 FOUND_BY_RUN, FOUND_BY_CHECK = 66, 1
 RUN_WINDOW = ["--window", "64", "--lookahead", "256"]  # what `portent run` explores unless told otherwise
 
@@ -78,12 +76,7 @@ def recorded_order(trace):
 
 
 def runs_alone(program, output):
-    for attempt in range(ATTEMPTS):
-        done = run(program)
-        if (done.returncode, done.stdout) == (0, output):
-            return
-        print(f"{os.path.basename(program)}: attempt {attempt + 1} was not at the intended pace")
-    same("output alone", demand(0, done), output)
+    same("output alone", expect(0, program), output)
 
 
 def build(portent, name, folder):
@@ -100,16 +93,11 @@ def build(portent, name, folder):
 
 
 def record(portent, name, program, properties):
-    """Runs the program under `portent run` until it had its intended order; returns the analysis of that run."""
+    """Runs the program under `portent run`; returns the analysis of that run, which must have its intended order."""
     _, _, intended, _, output = EXAMPLES[name]
     trace, result = program + ".trace", program + ".json"
-    for attempt in range(ATTEMPTS):
-        done = run(portent, "run", "-s", properties, "-r", result, "-o", trace, "--", program)
-        order = recorded_order(trace) if os.path.exists(trace) else ""
-        if order == intended:
-            break
-        print(f"{name}: attempt {attempt + 1} was not at the intended pace: {order}")
-    same("recorded order", order, intended)
+    done = run(portent, "run", "-s", properties, "-r", result, "-o", trace, "--", program)
+    same("recorded order", recorded_order(trace), intended)
     same("output under portent run", demand(FOUND_BY_RUN, done), output)
     with open(result, encoding="utf-8") as file:
         return only_property(json.load(file))
@@ -144,22 +132,13 @@ def roles(result):
 
 
 def meet(portent, name, program):
-    """Static and dynamic: no run violates what is atomic in the model, and at the intended pace they say the same."""
+    """Static and dynamic: at the intended pace they say the same."""
     source, output, blocks = MARKED[name]
     trace = program + ".trace"
     static = json.loads(expect(FOUND_BY_CHECK, portent, "model", "--json", os.path.join("examples", name, source)))
     same("blocks of the model", verdicts(static), blocks)
-    for attempt in range(ATTEMPTS):
-        printed = expect(0, portent, "run", "--record-all", "-o", trace, "--", program)
-        done = run(portent, "check", "--atomicity", "--json", trace)
-        dynamic = json.loads(done.stdout)
-        demand(0 if all(verdicts(dynamic).values()) else FOUND_BY_CHECK, done)
-        wrong = [block for block, atomic in verdicts(dynamic).items() if not atomic and blocks[block]]
-        same("blocks that a run violates and the model calls atomic", wrong, [])
-        if printed == output:
-            break
-        print(f"{name}: attempt {attempt + 1} was not at the intended pace: {printed}")
-    same("output under portent run", printed, output)
+    same("output under portent run", expect(0, portent, "run", "--record-all", "-o", trace, "--", program), output)
+    dynamic = json.loads(expect(FOUND_BY_CHECK, portent, "check", "--atomicity", "--json", trace))
     same("blocks of the run", verdicts(dynamic), blocks)
     same("witnesses", roles(dynamic), roles(static))
 
@@ -195,6 +174,7 @@ def main():
     options = parser.parse_args()
     passed = failed = 0
     with tempfile.TemporaryDirectory() as folder:
+        keep_pace(folder)
         for name in options.names or [*EXAMPLES, *MARKED]:
             try:
                 program = build(options.portent, name, folder)

@@ -461,7 +461,7 @@ def check_endings(portent, folder):
                                  "property low at worker: x < 1;\nproperty fine at worker: x < 9;\n"
                                  "property y at main: y < 9;\nproperty all at each i: x < 9;\nproperty other at never: x < 1;\n")
     program = Program(portent, source, properties, folder)
-    why = "the program ended before all its threads had told their last states"
+    why = "the program ended before all its threads had reported their last states"
     for how, unfinished in (("killed", ["low", "fine", "y", "all"]), ("quits", ["low", "fine", "y", "all"]),
                             ("execs", ["low", "fine", "y", "all"]), ("returns", ["low", "fine", "all"]), ("joins", [])):
         for more in ((), ("-o", program.path + ".trace")):

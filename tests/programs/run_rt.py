@@ -18,7 +18,8 @@ import rt_scripts
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-WRITE, ENDED, FORK, JOIN, ACQ, REL, FREED = 0, 8, 9, 10, 14, 15, 21  # enum pt_event_kind
+# enum pt_event_kind: what the rows of core/ops.def make, in their order
+FORK, JOIN, WRITE, ACQ, REL, BEGIN, END, USER, INTERNAL, ENDED, FREED = 0, 1, 4, 8, 9, 15, 16, 17, 19, 20, 21
 
 # Whether the event on b must know of the event on a.
 ORDERED = {
@@ -190,21 +191,21 @@ class Tests:
 
     def events(self, program):
         run = self.observe(program, ["event"], [], ["go", "stop"])
-        assert [(e["kind"], e["object"]) for e in run.events] == [(2, 0), (2, 1)], run.events
+        assert [(e["kind"], e["object"]) for e in run.events] == [(USER, 0), (USER, 1)], run.events
         assert all(e["line"] > 0 for e in run.events), run.events
 
     def marks(self, program):
         """Internal events and blocks are in their thread's order, carry its clock and do not advance it."""
         run = self.observe(program, ["marks"], [("a", 0, 4), ("b", 0, 4)], flags=["-K", "1"])
         assert run.number("bad_ends") == 2 and run.number("dropped") == 0, run.summary
-        told = {t: [(e["kind"], run.names.get(e["object"]) if e["kind"] > 2 else e["object"], e["clock"].get(t, 0))
+        told = {t: [(e["kind"], e["object"] if e["kind"] == WRITE else run.names.get(e["object"]), e["clock"].get(t, 0))
                     for e in run.events if e["thread"] == t] for t in {e["thread"] for e in run.events}}
-        begin = [(4, "outer", 0), (4, "inner", 0), (0, 0, 1), (5, "inner", 1), (5, "outer", 1)]
-        busy = [(3, "busy", 0), (0, 1, 1), (3, "busy", 1)]
+        begin = [(BEGIN, "outer", 0), (BEGIN, "inner", 0), (WRITE, 0, 1), (END, "inner", 1), (END, "outer", 1)]
+        busy = [(INTERNAL, "busy", 0), (WRITE, 1, 1), (INTERNAL, "busy", 1)]
         assert sorted(told.values()) == sorted([begin, busy]), told
-        assert [e["value"] for e in run.events if e["kind"] == 3] == ["f" * 15 + "d", "0" * 15 + "4"], run.events
+        assert [e["value"] for e in run.events if e["kind"] == INTERNAL] == ["f" * 15 + "d", "0" * 15 + "4"], run.events
         silent = self.observe(program, ["marks"], [("a", 0, 4), ("b", 0, 4)])
-        assert [e["kind"] for e in silent.events] == [0, 0] and silent.number("bad_ends") == 0, silent.events
+        assert [e["kind"] for e in silent.events] == [WRITE, WRITE] and silent.number("bad_ends") == 0, silent.events
 
     def in_full(self, program):
         """Threads in full: with -K 10 every event counts, with -K 2 none does; the first thread alone with -T."""

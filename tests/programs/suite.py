@@ -1,4 +1,5 @@
-"""What the suites of this folder share: a failure and its comparisons, a command without the caller's options, and going through the tests."""
+"""What the suites of this folder share: a failure and its comparisons, a command without the caller's options, a steady pace, and going through
+the tests."""
 import os
 import subprocess
 import tempfile
@@ -52,6 +53,16 @@ def in_folder(function):
 def short_folder():
     """An empty folder for sockets, whose paths have at most 107 bytes: not where temporary files are, if that is far down."""
     return tempfile.TemporaryDirectory(prefix="portent-", dir="/tmp" if len(tempfile.gettempdir()) > 60 else None)
+
+
+def keep_pace(folder):
+    """From here on, programs that pause have the run that their pauses intend, however busy the machine is (steady.c): the first
+    answer counts."""
+    library = os.path.join(folder, "steady.so")
+    subprocess.run([os.environ.get("CC", "cc"), "-O2", "-D_GNU_SOURCE", "-shared", "-fPIC",
+                    os.path.join(os.path.dirname(os.path.abspath(__file__)), "steady.c"), "-o", library], check=True)
+    os.environ["LD_PRELOAD"] = library
+    os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"  # of a sanitized portent
 
 
 class Suite:

@@ -19,6 +19,7 @@ class Stream:
         self.events, self.snapshot, self.lost, self.received = [], [], [], 0
         self.hello, self.expected, self.time, self.bye, self.clocks, self.keep = None, None, 0, False, 0, True
         self.socket = dial(path) if connect else None
+        self.arrivals = []  # when something came
 
     def text(self, space, number):
         return self.names[space, number]
@@ -99,6 +100,7 @@ class Stream:
                 assert self.hello is not None, "the stream ends before it has begun"
                 assert until is None, "the stream ends before what was waited for"
                 return self
+            self.arrivals.append(time.monotonic())
             self.feed(data)
         return self
 

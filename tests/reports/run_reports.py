@@ -374,7 +374,7 @@ def suppressions_of_blocks(folder):
     found, text = blocks_of(folder, SML, "--suppressions", "s", status=0)
     assert [block["suppressed"] for block in found["blocks"]] == ["block:incr*", "atomicity:clerk"]
     assert [(s["text"], s["used"]) for s in found["suppressions"]] == [("block:incr*", 1), ("block:nothing", 0), ("atomicity:clerk", 1)]
-    assert "; block:incr* suppresses it\n" in text and "2 blocks: 0 causally atomic, 2 not (2 set aside)" in text and "block:nothing was not used (s:2)" in text
+    assert "; block:incr* suppresses it\n" in text and "2 blocks: 0 causally atomic, 2 not (2 suppressed)" in text and "block:nothing was not used (s:2)" in text
     suite = xml.etree.ElementTree.fromstring(folder.run("report", "--junit", "m.json"))[0]
     assert suite.get("skipped") == "2" and suite.get("failures") == "0" and "suppressed by block:incr*" in suite[0][0].get("message")
     log = json.loads(folder.run("report", "--sarif", "m.json"))

@@ -104,18 +104,25 @@ static inline bool comp_direct(const struct pt_event *d, const struct pt_event *
     return e->op == PT_OP_JOIN && e->object == d->thread;
 }
 
-static inline void comp_close(struct computation *c)
+/* Closes a relation between events and later ones. */
+static inline void comp_close_under(struct computation *c,
+                                    bool (*direct)(const struct pt_event *d, const struct pt_event *e))
 {
     for (uint32_t e = 0; e < c->count; e++) {
         c->before[e] = (struct bits){{0}};
         for (uint32_t d = 0; d < e; d++) {
-            if (!comp_direct(&c->events[d], &c->events[e]))
+            if (!direct(&c->events[d], &c->events[e]))
                 continue;
             bits_add(&c->before[e], d);
             for (uint32_t w = 0; w < COMP_WORDS; w++)
                 c->before[e].word[w] |= c->before[d].word[w];
         }
     }
+}
+
+static inline void comp_close(struct computation *c)
+{
+    comp_close_under(c, comp_direct);
 }
 
 /*

@@ -1,10 +1,11 @@
-/* Tables, arenas, growing text, errors. */
+/* Tables, arenas, growing text, errors, UTF-8. */
 #include <stdio.h>
 
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/table.h"
+#include "base/utf8.h"
 #include "trace_util.h"
 
 static void test_strtab(void **state)
@@ -176,11 +177,56 @@ static void test_err(void **state)
     assert_int_equal(strlen(err.file), sizeof err.file - 1);
 }
 
+/* Every code point there and back; its bytes cut short, overlong or with a byte too many are malformed. */
+static void test_utf8(void **state)
+{
+    (void)state;
+    char text[4];
+    uint32_t point;
+    for (uint32_t c = 0; c <= 0x10ffff; c++) {
+        size_t n = pt_utf8_encode(c, text);
+        bool surrogate = c >= 0xd800 && c <= 0xdfff;
+        assert_int_equal(pt_utf8_decode(text, sizeof text, &point), surrogate ? 0 : n);
+        if (!surrogate)
+            assert_int_equal(point, c);
+        if (n > 1)
+            assert_int_equal(pt_utf8_decode(text, n - 1, NULL), 0);
+    }
+    static const char *const malformed[] = {
+        "\x80", "\xc0\x80", "\xc1\xbf", "\xe0\x9f\xbf", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf8\x88\x80\x80\x80",
+        "\xff", "\xc3(",    "\xe2(\xa1"};
+    for (size_t i = 0; i < sizeof malformed / sizeof *malformed; i++)
+        assert_int_equal(pt_utf8_decode(malformed[i], strlen(malformed[i]), NULL), 0);
+    assert_int_equal(pt_utf8_cut("ab\xe2\x82\xac"
+                                 "c",
+                                 4),
+                     2);
+    assert_int_equal(pt_utf8_cut("ab\xe2\x82\xac"
+                                 "c",
+                                 5),
+                     5);
+    assert_true(pt_utf8_is_control('\n') && pt_utf8_is_control(0x7f) && pt_utf8_is_control(0x9f));
+    assert_false(pt_utf8_is_control(' ') || pt_utf8_is_control(0xa0));
+}
+
+static void test_xml(void **state)
+{
+    (void)state;
+    struct pt_buf buf;
+    pt_buf_init(&buf);
+    pt_xml_escape(&buf, "<a b=\"\xc3\xa4\">\x01&\n\t\xff\xef\xbf\xbe!");
+    assert_string_equal(buf.text, "&lt;a b=&quot;\xc3\xa4&quot;&gt;?&amp;\n\t?"
+                                  "?!");
+    pt_buf_release(&buf);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_strtab),           cmocka_unit_test(test_map64), cmocka_unit_test(test_arena),
-        cmocka_unit_test(test_aligned_and_grow), cmocka_unit_test(test_buf),   cmocka_unit_test(test_err),
+        cmocka_unit_test(test_strtab), cmocka_unit_test(test_map64),
+        cmocka_unit_test(test_arena),  cmocka_unit_test(test_aligned_and_grow),
+        cmocka_unit_test(test_buf),    cmocka_unit_test(test_err),
+        cmocka_unit_test(test_utf8),   cmocka_unit_test(test_xml),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

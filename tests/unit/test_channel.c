@@ -9,17 +9,8 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "trace/channel.h"
+#include "channel_util.h"
 #include "trace/writer.h"
-
-enum { RING_BYTES = 4096, RINGS = 4, SECOND = 1000000000 };
-
-struct fixture {
-    struct pt_names names;
-    struct pt_channel_reader *reader;
-    struct pt_channel *map;
-    uint64_t now;
-};
 
 static const struct pt_channel_var vars[] = {
     {.name = "x", .offset = 0x1000, .size = 4, .type = PT_WATCH_INT},
@@ -68,92 +59,12 @@ static int teardown(void **state)
     return 0;
 }
 
-/* --- the program's side --- */
-
-static struct pt_ring *ring_at(struct fixture *f, uint32_t i)
-{
-    return (struct pt_ring *)((char *)f->map + f->map->rings_offset + i * (sizeof(struct pt_ring) + RING_BYTES));
-}
-
-static void open_ring(struct fixture *f, uint32_t i)
-{
-    ring_at(f, i)->state = PT_RING_ACTIVE;
-    if (f->map->rings_used <= i)
-        f->map->rings_used = i + 1;
-}
-
-static void put(struct fixture *f, uint32_t i, const void *record, uint32_t bytes)
-{
-    struct pt_ring *ring = ring_at(f, i);
-    uint32_t padded = (bytes + 7) / 8 * 8;
-    uint64_t at = ring->head % RING_BYTES;
-    assert_true(ring->head - ring->tail + padded <= RING_BYTES);
-    if (RING_BYTES - at < padded) {
-        struct pt_record pad = {(uint32_t)(RING_BYTES - at), PT_RECORD_PAD};
-        memcpy(ring->data + at, &pad, sizeof pad);
-        ring->head += pad.bytes;
-        at = 0;
-    }
-    memcpy(ring->data + at, record, bytes);
-    memcpy(ring->data + at, &padded, sizeof padded);
-    ring->head += padded;
-}
-
-static void put_thread(struct fixture *f, uint32_t i, uint32_t thread, uint64_t start, const char *name)
-{
-    char bytes[128] = {0};
-    struct pt_record_thread record = {{0, PT_RECORD_THREAD}, thread, 0, start ? 0x4000 + start : 0, 0x4000};
-    memcpy(bytes, &record, sizeof record);
-    strcpy(bytes + offsetof(struct pt_record_thread, name), name);
-    put(f, i, bytes, (uint32_t)(offsetof(struct pt_record_thread, name) + strlen(name) + 1));
-}
-
-static void put_site(struct fixture *f, uint32_t i, uint32_t site, const char *file, uint32_t line)
-{
-    char bytes[128] = {0};
-    struct pt_record_site record = {{0, PT_RECORD_SITE}, site, line, 1};
-    memcpy(bytes, &record, sizeof record);
-    strcpy(bytes + offsetof(struct pt_record_site, texts), file);
-    put(f, i, bytes, (uint32_t)(offsetof(struct pt_record_site, texts) + strlen(file) + 3));
-}
-
-struct written {
-    uint32_t type, kind, thread, object, site;
-    uint64_t number;
-    struct pt_clock_pair clock[4];
-    uint32_t clock_count;
-    const void *value;
-    uint32_t value_bytes;
-};
-
-static void put_event(struct fixture *f, uint32_t i, struct written w)
-{
-    char bytes[512] = {0};
-    struct pt_record_event record = {.head = {0, w.type},
-                                     .number = w.number,
-                                     .thread = w.thread,
-                                     .kind = (uint16_t)w.kind,
-                                     .counted = w.kind <= PT_KIND_USER,
-                                     .object = w.object,
-                                     .site = w.site,
-                                     .value_bytes = w.value_bytes,
-                                     .clock_count = w.clock_count};
-    size_t at = sizeof record;
-    memcpy(bytes, &record, sizeof record);
-    memcpy(bytes + at, w.clock, w.clock_count * sizeof w.clock[0]);
-    at += w.clock_count * sizeof w.clock[0];
-    if (w.value_bytes)
-        memcpy(bytes + at, w.value, w.value_bytes);
-    put(f, i, bytes, (uint32_t)(at + w.value_bytes));
-    if (w.number >= f->map->next_number)
-        f->map->next_number = w.number + 1;
-}
-
 /* x = value by a thread whose count is `own`; it knows `known` events of thread `other`. */
 static void put_write(struct fixture *f, uint32_t ring, uint64_t number, uint32_t thread, uint32_t own, uint32_t other,
                       uint32_t known, int value)
 {
     struct written w = {.type = PT_RECORD_EVENT,
+                        .kind = PT_KIND_WRITE,
                         .thread = thread,
                         .number = number,
                         .clock = {{thread, own}, {other, known}},
@@ -170,7 +81,7 @@ static void expect(struct fixture *f, const char *line)
     struct pt_event event;
     struct pt_buf buf;
     pt_buf_init(&buf);
-    if (pt_channel_next(f->reader, f->now, &event) == PT_CHANNEL_EVENT)
+    if (chan_next(f->reader, f->now, &event))
         pt_event_to_text(&f->names, &event, &buf);
     else
         pt_buf_puts(&buf, "nothing");
@@ -219,8 +130,9 @@ static void merges_by_number(void **state)
     put_thread(f, 2, 2, 16, "named");
     put_site(f, 1, 7, "a|b.c", 12);
     int seven = 7;
-    put_event(f, 0, (struct written){.type = PT_RECORD_INIT, .value = &seven, .value_bytes = 4});
+    put_event(f, 0, (struct written){.type = PT_RECORD_INIT, .kind = PT_KIND_WRITE, .value = &seven, .value_bytes = 4});
     struct written w = {.type = PT_RECORD_EVENT,
+                        .kind = PT_KIND_WRITE,
                         .thread = 1,
                         .number = 1,
                         .clock = {{1, 1}},
@@ -269,6 +181,7 @@ static void marks_are_not_counted(void **state)
     put_event(f, 0, mark);
     put_event(f, 0,
               (struct written){.type = PT_RECORD_EVENT,
+                               .kind = PT_KIND_WRITE,
                                .number = 2,
                                .clock = {{0, 1}},
                                .clock_count = 1,
@@ -409,7 +322,7 @@ static void a_writer_gets_room(void **state)
         while (RING_BYTES - (ring->head - ring->tail) >= 256)
             put_write(f, 0, f->map->next_number, 0, ++own, 0, 0, 1);
         uint32_t room = ring->room;
-        while (pt_channel_next(f->reader, f->now, &event) == PT_CHANNEL_EVENT)
+        while (chan_next(f->reader, f->now, &event))
             done++;
         assert_int_not_equal(ring->room, room);
     }
@@ -556,7 +469,7 @@ static void reads_as(struct fixture *f, uint32_t object, const void *bytes, uint
     struct pt_event event;
     struct pt_buf buf;
     pt_buf_init(&buf);
-    assert_int_equal(pt_channel_next(f->reader, f->now, &event), PT_CHANNEL_EVENT);
+    assert_true(chan_next(f->reader, f->now, &event));
     pt_event_to_text(&f->names, &event, &buf);
     buf.text[strcspn(buf.text, "|") + 1 + strcspn(strchr(buf.text, '|') + 1, "|")] = '\0';
     assert_string_equal(buf.text, line);
@@ -598,8 +511,8 @@ static void objects_named_later(void **state)
     put_thread(f, 0, 0, 0, "");
     put(f, 0, bytes, offsetof(struct pt_record_watch, name) + 10);
     reads_as(f, 100, "\1\2", 2, "main|u(balance#2)=513");
-    put_event(f, 0, (struct written){.type = PT_RECORD_FOREIGN, .object = 100});
-    put_event(f, 0, (struct written){.type = PT_RECORD_FOREIGN, .object = 100});
+    put_event(f, 0, (struct written){.type = PT_RECORD_FOREIGN, .kind = PT_KIND_WRITE, .object = 100});
+    put_event(f, 0, (struct written){.type = PT_RECORD_FOREIGN, .kind = PT_KIND_WRITE, .object = 100});
     expect(f, "nothing");
     uint32_t count;
     uint64_t total;
@@ -618,13 +531,18 @@ static void nonsense_is_skipped(void **state)
     put(f, 0, &bad, sizeof bad); /* an unknown type */
     put_write(f, 0, 1, 0, 1, 0, 0, 1);
     expect(f, "main|w(x)=1|-|c=main:1");
-    struct written w = {
-        .type = PT_RECORD_EVENT, .number = 2, .clock = {{0, 2}}, .clock_count = 1, .value = &one, .value_bytes = 4};
+    struct written w = {.type = PT_RECORD_EVENT,
+                        .kind = PT_KIND_WRITE,
+                        .number = 2,
+                        .clock = {{0, 2}},
+                        .clock_count = 1,
+                        .value = &one,
+                        .value_bytes = 4};
     w.object = 50; /* no such variable */
     put_event(f, 0, w);
     w.object = 0, w.number = 3, w.kind = PT_KIND_COUNT;
     put_event(f, 0, w);
-    w.kind = 0, w.number = 4, w.clock[0].count = 1; /* does not rise */
+    w.kind = PT_KIND_WRITE, w.number = 4, w.clock[0].count = 1; /* does not rise */
     put_event(f, 0, w);
     put_write(f, 0, 5, 0, 5, 0, 0, 5);
     expect(f, "main|w(x)=5|-|c=main:2");
@@ -661,13 +579,13 @@ static void any_bytes(void **state)
         f->now += SECOND;
         ring->head += (seed >> 20) % 5 ? (seed >> 40) % RING_BYTES / 8 * 8 : seed;
         uint32_t events = 0;
-        while (pt_channel_next(f->reader, f->now, &event) == PT_CHANNEL_EVENT)
+        while (chan_next(f->reader, f->now, &event))
             assert_true(++events < 100000);
         if (turn % 7 == 0)
             ring->state = PT_RING_ENDED;
     }
     pt_channel_set_ended(f->reader);
-    while (pt_channel_next(f->reader, f->now, &event) == PT_CHANNEL_EVENT)
+    while (chan_next(f->reader, f->now, &event))
         ;
     assert_true(pt_channel_losses(f->reader).corrupt > 100);
 }

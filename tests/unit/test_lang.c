@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "base/utf8.h"
 #include "logic/lang/ast.h"
 #include "logic/lang/property.h"
 #include "base/suggest.h"

@@ -38,15 +38,15 @@ static struct pt_mttl *block_of(struct pt_properties *props)
     return block;
 }
 
-static struct pt_local_report_report full(char *bytes, size_t room)
+static struct pt_thread_report full(char *bytes, size_t room)
 {
     struct pt_local_report_writer w = {.bytes = bytes, .room = room};
     struct pt_local_report_step step = {.kind = PT_KIND_WRITE, .object = "x", .place = "a.c:1"};
     pt_local_report_put_step(&w, &step);
     pt_local_report_put_number(&w, 0);
     pt_local_report_put_number(&w, 0);
-    return (struct pt_local_report_report){
-        .result = PT_LOCAL_VIOLATED, .thread = "T1", .from = 3, .to = 3, .told = bytes, .report_bytes = w.len};
+    return (struct pt_thread_report){
+        .result = PT_LOCAL_VIOLATED, .thread = "T1", .from = 3, .to = 3, .report = bytes, .report_bytes = w.len};
 }
 
 /* Reports: 0 the one with both sides, 1 a later one of another thread. */
@@ -62,8 +62,8 @@ static struct told take(const int *order, int count)
     struct pt_locals *locals =
         pt_locals_new(block, (const struct pt_property *const[]){&props->items[0]}, &finding, &names, &options);
     char bytes[200];
-    struct pt_local_report_report reports[] = {
-        full(bytes, sizeof bytes), {.result = PT_LOCAL_VIOLATED, .thread = "T2", .from = 7, .to = 8, .told = ""}};
+    struct pt_thread_report reports[] = {
+        full(bytes, sizeof bytes), {.result = PT_LOCAL_VIOLATED, .thread = "T2", .from = 7, .to = 8, .report = ""}};
     for (int i = 0; i < count; i++)
         pt_locals_take(locals, &reports[order[i]]);
     pt_locals_finish(locals, NULL);
@@ -154,15 +154,15 @@ static void things_get_their_names(void **state)
             other.last = 103;
             pt_local_report_put_step(&w, &other);
         }
-        pt_locals_take(locals, &(struct pt_local_report_report){.result = PT_LOCAL_VIOLATED,
-                                                                .thread = "T1",
-                                                                .from = 1,
-                                                                .to = 1,
-                                                                .told = bytes,
-                                                                .report_bytes = w.len,
-                                                                .object = object,
-                                                                .state = line_of,
-                                                                .context = text});
+        pt_locals_take(locals, &(struct pt_thread_report){.result = PT_LOCAL_VIOLATED,
+                                                          .thread = "T1",
+                                                          .from = 1,
+                                                          .to = 1,
+                                                          .report = bytes,
+                                                          .report_bytes = w.len,
+                                                          .object = object,
+                                                          .state = line_of,
+                                                          .context = text});
         assert_false(w.full);
         assert_string_equal(finding->first.event.object, cases[i].expected);
         assert_string_equal(finding->first.event.loc, "a_b.c:3");
@@ -212,8 +212,8 @@ static void who_has_not_ended_has_not_told_all(void **state)
         for (int k = 0; k < cases[i].count; k++)
             pt_locals_take(
                 locals,
-                &(struct pt_local_report_report){
-                    .result = cases[i].results[k], .thread = k == 2 ? "T2" : "T1", .from = 4, .to = 4, .told = ""});
+                &(struct pt_thread_report){
+                    .result = cases[i].results[k], .thread = k == 2 ? "T2" : "T1", .from = 4, .to = 4, .report = ""});
         pt_locals_finish(locals, cases[i].lost ? "lost" : NULL);
         assert_int_equal(finding->complete, cases[i].complete);
         assert_int_equal(finding->states, cases[i].states);

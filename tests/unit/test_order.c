@@ -1,6 +1,6 @@
-/* The causal order: clocks against the closed relation, given clocks, replay, and counting bits. */
+/* The pass of the order `access`: clocks against the closed relation, given clocks, and counting bits. */
 #include "computation.h"
-#include "order/order.h"
+#include "order/access.h"
 #include "order/rank.h"
 
 /* Clock(f)[j] must be the number of relevant events of thread j that precede or equal f, literally. */
@@ -30,7 +30,7 @@ static void test_clocks_are_the_relation(void **state)
         comp_init(&c);
         comp_random(&c, &s, 2 + below(&s, 12), 60 + below(&s, 140), 1 + below(&s, 4));
         comp_close(&c);
-        struct pt_order *order = pt_order_new("t", &c.names);
+        struct pt_order *order = pt_order_new(&pt_order_access, "t", &c.names);
         for (uint32_t e = 0; e < c.count; e++) {
             enum pt_op op = c.events[e].op;
             c.relevant[e] = op == PT_OP_EVENT || ((op == PT_OP_WRITE || op == PT_OP_UPDATE) && c.events[e].object < 2);
@@ -64,7 +64,7 @@ static void given_init(struct given *g)
     pt_names_init(&g->names);
     for (const char *t = "ABC"; *t; t++)
         pt_strtab_intern(&g->names.space[PT_SPACE_THREAD], t, 1);
-    g->order = pt_order_new("given.trace", &g->names);
+    g->order = pt_order_new(&pt_order_access, "given.trace", &g->names);
 }
 
 static void given_release(struct given *g)
@@ -136,48 +136,6 @@ static void test_given_clocks_that_contradict(void **state)
     given_release(&g);
 }
 
-/* ---- replay ---- */
-
-static uint32_t replay(const uint32_t *have, const uint32_t *thread, const uint32_t (*need)[3], uint32_t count,
-                       uint32_t *after)
-{
-    const uint32_t *rows[8];
-    for (uint32_t i = 0; i < count; i++)
-        rows[i] = need[i];
-    memcpy(after, have, 3 * sizeof *after);
-    return pt_order_replay(after, 3, thread, rows, count);
-}
-
-static void test_replay(void **state)
-{
-    (void)state;
-    uint32_t after[3];
-    const uint32_t none[3] = {0, 0, 0}, some[3] = {4, 0, 1};
-    /* A1, B1 after A1, A2, C1 after B1. */
-    const uint32_t thread[] = {0, 1, 0, 2};
-    const uint32_t need[][3] = {{1, 0, 0}, {1, 1, 0}, {2, 0, 0}, {1, 1, 1}};
-    assert_int_equal(replay(none, thread, need, 4, after), 4);
-    assert_int_equal(after[0], 2);
-    assert_int_equal(after[1], 1);
-    assert_int_equal(after[2], 1);
-    /* The same from a later state is illegal at once: it is not the next event of its thread. */
-    assert_int_equal(replay(some, thread, need, 4, after), 0);
-    assert_int_equal(after[0], 4);
-    /* What it needs has not happened. */
-    const uint32_t early[] = {1, 0};
-    const uint32_t early_need[][3] = {{1, 1, 0}, {1, 0, 0}};
-    assert_int_equal(replay(none, early, early_need, 2, after), 0);
-    /* Program order is skipped, or an event happens twice. */
-    const uint32_t same[] = {0, 0};
-    const uint32_t skip[][3] = {{1, 0, 0}, {3, 0, 0}}, twice[][3] = {{1, 0, 0}, {1, 0, 0}};
-    assert_int_equal(replay(none, same, skip, 2, after), 1);
-    assert_int_equal(replay(none, same, twice, 2, after), 1);
-    assert_int_equal(after[0], 1);
-    /* A thread that does not exist. */
-    const uint32_t foreign[] = {3};
-    assert_int_equal(replay(none, foreign, need, 1, after), 0);
-}
-
 static void test_rank(void **state)
 {
     (void)state;
@@ -207,7 +165,6 @@ int main(void)
         cmocka_unit_test(test_clocks_are_the_relation),
         cmocka_unit_test(test_given_clocks_are_translated),
         cmocka_unit_test(test_given_clocks_that_contradict),
-        cmocka_unit_test(test_replay),
         cmocka_unit_test(test_rank),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

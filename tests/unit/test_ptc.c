@@ -1,5 +1,6 @@
 /* The file of `portent compile`, and what threads tell: good ones are taken, others refused without a false step. */
 #include "base/mem.h"
+#include "core/hash.h"
 #include "core/ptc.h"
 #include "core/local_report.h"
 #include "logic/mttl/mttl.h"
@@ -50,7 +51,7 @@ static char *make_file(size_t *ret_len)
     struct pt_ptc head = {.magic = PT_PTC_MAGIC,
                           .version = PT_PTC_VERSION,
                           .config_bytes = config.len,
-                          .hash = pt_ptc_hash(config.text, config.len)};
+                          .hash = pt_fnv(PT_FNV_NOTHING, config.text, config.len)};
     *ret_len = sizeof head + config.len;
     char *file = pt_xmalloc(*ret_len);
     memcpy(file, &head, sizeof head);
@@ -98,11 +99,11 @@ static void test_damaged(void **state)
         for (unsigned bit = 0; bit < 8; bit++) {
             file[at] = (char)(before ^ 1 << bit);
             assert_non_null(pt_ptc_problem(file, len));
-            head->hash = pt_ptc_hash(head + 1, head->config_bytes);
+            head->hash = pt_fnv(PT_FNV_NOTHING, head + 1, head->config_bytes);
             refused += pt_ptc_problem(file, len) != NULL;
             tried++;
             file[at] = before;
-            head->hash = pt_ptc_hash(head + 1, head->config_bytes);
+            head->hash = pt_fnv(PT_FNV_NOTHING, head + 1, head->config_bytes);
         }
     }
     assert_true(refused > tried / 4 && refused < tried);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "trace/format.h"
 #include "trace/oprule.h"
 #include "trace/validate.h"
 #include "trace/valuetext.h"
@@ -103,6 +104,7 @@ static void test_malformed_lines(void **state)
         CASE("# fine\nT1|r(x)|1\n\nT1|r(x)", 4, 8, "there is no place"),
         CASE("T1|foo(x)|-", 1, 4, "unknown operation 'foo'"),
         CASE("T1|readwrite(x)|-", 1, 4, "unknown operation 'readwrite'"),
+        CASE("T1|contendee(l)|-", 1, 4, "unknown operation 'contendee'"),
         CASE("T1||-", 1, 4, "an operation is expected"),
         CASE("T1|r|-", 1, 5, "needs an object"),
         CASE("T1|r()|-", 1, 6, "a name is missing"),
@@ -251,32 +253,32 @@ static void test_pipe_in_pieces(void **state)
     int fds[2];
     char path[64];
     struct pt_names names;
-    struct pt_reader *reader;
+    struct pt_source *reader;
     struct pt_event event;
     struct pt_err err;
     assert_int_equal(pipe(fds), 0);
     snprintf(path, sizeof path, "/dev/fd/%d", fds[0]);
     pt_names_init(&names);
-    assert_int_equal(pt_reader_open(path, &names, &reader, &err), PT_OK);
+    assert_int_equal(pt_source_open(path, &names, &reader, &err), PT_OK);
     unsigned events = 0;
     for (size_t i = 0; i < sizeof trace - 1; i++) {
         assert_int_equal(write(fds[1], trace + i, 1), 1);
         bool complete = trace[i] == '\n' && i > 3 && trace[i - 1] != '\n'; /* of an event's line */
-        assert_int_equal(pt_reader_would_block(reader), !complete);
+        assert_int_equal(pt_source_ready(reader), complete);
         if (!complete)
             continue;
-        assert_int_equal(pt_reader_next(reader, &event, &err), PT_READ_EVENT);
+        assert_int_equal(pt_source_next(reader, &event, &err), PT_READ_EVENT);
         events++;
     }
     assert_int_equal(events, 2);
     assert_int_equal(event.line, 4);
     assert_true(event.has_time);
     close(fds[1]);
-    assert_false(pt_reader_would_block(reader));
-    assert_int_equal(pt_reader_next(reader, &event, &err), PT_READ_EVENT);
+    assert_true(pt_source_ready(reader));
+    assert_int_equal(pt_source_next(reader, &event, &err), PT_READ_EVENT);
     assert_int_equal(event.line, 5);
-    assert_int_equal(pt_reader_next(reader, &event, &err), PT_READ_END);
-    pt_reader_free(reader);
+    assert_int_equal(pt_source_next(reader, &event, &err), PT_READ_END);
+    pt_source_free(reader);
     pt_names_release(&names);
     close(fds[0]);
 }
@@ -320,16 +322,16 @@ static void test_validator(void **state)
         struct pt_err err;
         enum pt_status status = PT_OK;
         pt_names_init(&names);
-        struct pt_reader *reader = pt_reader_from_memory("v", cases[i].text, strlen(cases[i].text), &names);
+        struct pt_source *reader = pt_source_from_memory("v", cases[i].text, strlen(cases[i].text), &names);
         struct pt_validator *validator = pt_validator_new("v", &names);
-        while (status == PT_OK && pt_reader_next(reader, &event, &err) == PT_READ_EVENT)
+        while (status == PT_OK && pt_source_next(reader, &event, &err) == PT_READ_EVENT)
             status = pt_validator_check(validator, &event, &err);
         if (status != (cases[i].line ? PT_EINPUT : PT_OK))
             fail_msg("%s: status %d", cases[i].text, status);
         if (status != PT_OK && (err.line != cases[i].line || !strstr(err.message, cases[i].message)))
             fail_msg("%s: line %d: %s", cases[i].text, (int)err.line, err.message);
         pt_validator_free(validator);
-        pt_reader_free(reader);
+        pt_source_free(reader);
         pt_names_release(&names);
     }
 }
@@ -368,22 +370,23 @@ static void test_files(void **state)
 {
     (void)state;
     struct pt_names names;
-    struct pt_reader *reader = NULL;
+    struct pt_source *reader = NULL;
     struct pt_writer *writer = NULL;
     struct pt_err err;
     pt_names_init(&names);
-    assert_int_equal(pt_reader_open("/no/such/file", &names, &reader, &err), PT_EIO);
+    assert_int_equal(pt_source_open("/no/such/file", &names, &reader, &err), PT_EIO);
     assert_string_equal(err.file, "/no/such/file");
-    assert_int_equal(pt_reader_open("/", &names, &reader, &err), PT_EIO);
-    assert_int_equal(pt_writer_open("/no/such/file", PT_FORM_TEXT, &names, &writer, &err), PT_EIO);
+    assert_int_equal(pt_source_open("/", &names, &reader, &err), PT_EIO);
+    assert_int_equal(pt_writer_open("/no/such/file", &pt_format_text, &names, &writer, &err), PT_EIO);
     assert_null(reader);
     assert_null(writer);
     struct pt_event event = {.op = PT_OP_READ};
     event.thread = pt_strtab_intern(&names.space[PT_SPACE_THREAD], "T", 1);
     event.object = pt_strtab_intern(&names.space[PT_SPACE_VAR], "x", 1);
     event.loc = pt_strtab_intern(&names.space[PT_SPACE_LOC], "", 0);
-    for (int form = PT_FORM_TEXT; form <= PT_FORM_BINARY; form++) {
-        if (pt_writer_open("/dev/full", form, &names, &writer, &err) != PT_OK)
+    const struct pt_format *const formats[] = {&pt_format_text, &pt_format_binary};
+    for (int i = 0; i < 2; i++) {
+        if (pt_writer_open("/dev/full", formats[i], &names, &writer, &err) != PT_OK)
             continue; /* not every system has it */
         assert_int_equal(pt_writer_add(writer, &event, &err), PT_OK);
         assert_int_equal(pt_writer_close(writer, &err), PT_EIO);

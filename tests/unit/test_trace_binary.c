@@ -106,17 +106,16 @@ static void random_trace(uint64_t seed, uint32_t events, bool wild, struct pt_bu
     pt_names_init(&names);
     pt_buf_init(text);
     pt_buf_init(binary);
-    struct pt_binary_writer *writer = pt_binary_writer_new(&names);
-    pt_binary_begin(binary);
+    void *writer = pt_binary_encoder.begin(&names, binary);
     for (uint32_t i = 0; i < events; i++) {
         struct pt_event event = random_event(&names, &random, wild, first, clock);
         first &= event.thread == PT_NONE;
         pt_event_to_text(&names, &event, text);
         pt_buf_add(text, "\n", 1);
-        assert_int_equal(pt_binary_add(writer, &event, binary, &err), PT_OK);
+        assert_int_equal(pt_binary_encoder.add(writer, &names, &event, binary, &err), PT_OK);
     }
-    pt_binary_end(writer, binary);
-    pt_binary_writer_free(writer);
+    pt_binary_encoder.end(writer, NULL, binary);
+    pt_binary_encoder.release(writer);
     pt_names_release(&names);
 }
 
@@ -161,26 +160,26 @@ static void test_same_ids(void **state)
     (void)state;
     struct pt_buf forms[2];
     struct pt_names names[2];
-    struct pt_reader *readers[2];
+    struct pt_source *readers[2];
     struct pt_event events[2];
     struct pt_err err;
     random_trace(77, 20000, true, &forms[0], &forms[1]);
     for (int i = 0; i < 2; i++) {
         pt_names_init(&names[i]);
         pt_strtab_intern(&names[i].space[PT_SPACE_VAR], "before", 6);
-        readers[i] = pt_reader_from_memory("t", forms[i].text, forms[i].len, &names[i]);
+        readers[i] = pt_source_from_memory("t", forms[i].text, forms[i].len, &names[i]);
     }
-    while (pt_reader_next(readers[0], &events[0], &err) == PT_READ_EVENT) {
-        assert_int_equal(pt_reader_next(readers[1], &events[1], &err), PT_READ_EVENT);
+    while (pt_source_next(readers[0], &events[0], &err) == PT_READ_EVENT) {
+        assert_int_equal(pt_source_next(readers[1], &events[1], &err), PT_READ_EVENT);
         assert_int_equal(events[0].line, events[1].line);
         assert_int_equal(events[0].thread, events[1].thread);
         assert_int_equal(events[0].object, events[1].object);
         assert_int_equal(events[0].loc, events[1].loc);
         assert_true(pt_value_same(events[0].value, events[1].value));
     }
-    assert_int_equal(pt_reader_next(readers[1], &events[1], &err), PT_READ_END);
+    assert_int_equal(pt_source_next(readers[1], &events[1], &err), PT_READ_END);
     for (int i = 0; i < 2; i++) {
-        pt_reader_free(readers[i]);
+        pt_source_free(readers[i]);
         pt_names_release(&names[i]);
         pt_buf_release(&forms[i]);
     }
@@ -200,17 +199,16 @@ static void several_blocks(struct pt_buf *text, struct pt_buf *binary, uint32_t 
     pt_buf_init(text);
     pt_buf_init(binary);
     pt_names_init(&names);
-    pt_binary_begin(binary);
     *ret_events = 0;
-    struct pt_binary_writer *writer = pt_binary_writer_new(&names);
+    void *writer = pt_binary_encoder.begin(&names, binary);
     for (int i = 0; i < 2 * PT_BLOCK_EVENTS + 10; i++, ++*ret_events)
         pt_buf_puts(text, "T1|w(x)=1|a.c:1|t=1\n");
-    struct pt_reader *reader = pt_reader_from_memory("t", text->text, text->len, &names);
-    while (pt_reader_next(reader, &event, &err) == PT_READ_EVENT)
-        assert_int_equal(pt_binary_add(writer, &event, binary, &err), PT_OK);
-    pt_binary_end(writer, binary);
-    pt_binary_writer_free(writer);
-    pt_reader_free(reader);
+    struct pt_source *reader = pt_source_from_memory("t", text->text, text->len, &names);
+    while (pt_source_next(reader, &event, &err) == PT_READ_EVENT)
+        assert_int_equal(pt_binary_encoder.add(writer, &names, &event, binary, &err), PT_OK);
+    pt_binary_encoder.end(writer, NULL, binary);
+    pt_binary_encoder.release(writer);
+    pt_source_free(reader);
     pt_names_release(&names);
 }
 
@@ -278,7 +276,7 @@ static void wrap(const char *payload, size_t len, uint32_t events, uint32_t raw_
     uint64_t sum = pt_block_checksum(header, payload, len);
     memcpy(header + PT_BLOCK_CHECKED_LEN, &sum, 8);
     pt_buf_init(file);
-    pt_binary_begin(file);
+    pt_binary_header(file);
     pt_buf_add(file, (const char *)header, sizeof header);
     pt_buf_add(file, payload, len);
 }
@@ -353,7 +351,7 @@ static void test_limits(void **state)
     struct pt_buf file;
     struct pt_err err;
     pt_buf_init(&file);
-    pt_binary_begin(&file);
+    pt_binary_header(&file);
     file.text[8] = 9;
     assert_int_equal(read_all(file.text, file.len, NULL, NULL, &err), PT_READ_ERROR);
     assert_non_null(strstr(err.message, "version 9"));
@@ -378,18 +376,17 @@ static void test_large_names(void **state)
     event.thread = pt_strtab_intern(&names.space[PT_SPACE_THREAD], "T", 1);
     event.loc = pt_strtab_intern(&names.space[PT_SPACE_LOC], "", 0);
     event.object = pt_strtab_intern(&names.space[PT_SPACE_VAR], name.text, name.len);
-    struct pt_binary_writer *writer = pt_binary_writer_new(&names);
-    pt_binary_begin(&file);
-    assert_int_equal(pt_binary_add(writer, &event, &file, &err), PT_OK);
-    pt_binary_end(writer, &file);
+    void *writer = pt_binary_encoder.begin(&names, &file);
+    assert_int_equal(pt_binary_encoder.add(writer, &names, &event, &file, &err), PT_OK);
+    pt_binary_encoder.end(writer, NULL, &file);
     assert_int_equal(read_all(file.text, file.len, &lines, NULL, &err), PT_READ_END);
     pt_event_to_text(&names, &event, &expected);
     pt_buf_add(&expected, "\n", 1);
     expect_same(&expected, &lines, 0);
     pt_buf_puts(&name, "a");
     event.object = pt_strtab_intern(&names.space[PT_SPACE_VAR], name.text, name.len);
-    assert_int_equal(pt_binary_add(writer, &event, &file, &err), PT_ELIMIT);
-    pt_binary_writer_free(writer);
+    assert_int_equal(pt_binary_encoder.add(writer, &names, &event, &file, &err), PT_ELIMIT);
+    pt_binary_encoder.release(writer);
     pt_buf_release(&name);
     pt_buf_release(&file);
     pt_buf_release(&lines);
@@ -402,7 +399,7 @@ static void test_pipe_in_pieces(void **state)
     (void)state;
     struct pt_buf text, binary;
     struct pt_names names;
-    struct pt_reader *reader;
+    struct pt_source *reader;
     struct pt_event event;
     struct pt_err err;
     int fds[2];
@@ -411,20 +408,20 @@ static void test_pipe_in_pieces(void **state)
     pt_names_init(&names);
     assert_int_equal(pipe(fds), 0);
     snprintf(path, sizeof path, "/dev/fd/%d", fds[0]);
-    assert_int_equal(pt_reader_open(path, &names, &reader, &err), PT_OK);
+    assert_int_equal(pt_source_open(path, &names, &reader, &err), PT_OK);
     unsigned events = 0;
     for (size_t i = 0; i < binary.len; i++) {
         assert_int_equal(write(fds[1], binary.text + i, 1), 1);
-        while (!pt_reader_would_block(reader)) {
-            assert_int_equal(pt_reader_next(reader, &event, &err), PT_READ_EVENT);
+        while (pt_source_ready(reader)) {
+            assert_int_equal(pt_source_next(reader, &event, &err), PT_READ_EVENT);
             events++;
         }
     }
     assert_int_equal(events, 50); /* before the end is known */
     close(fds[1]);
-    assert_false(pt_reader_would_block(reader));
-    assert_int_equal(pt_reader_next(reader, &event, &err), PT_READ_END);
-    pt_reader_free(reader);
+    assert_true(pt_source_ready(reader));
+    assert_int_equal(pt_source_next(reader, &event, &err), PT_READ_END);
+    pt_source_free(reader);
     pt_names_release(&names);
     pt_buf_release(&text);
     pt_buf_release(&binary);
@@ -444,25 +441,26 @@ static void test_files(void **state)
     int fd = mkstemp(path);
     assert_true(fd >= 0);
     close(fd);
-    for (int form = PT_FORM_TEXT; form <= PT_FORM_BINARY; form++) {
+    const struct pt_format *const formats[] = {&pt_format_text, &pt_format_binary};
+    for (int i = 0; i < 2; i++) {
         struct pt_writer *writer;
-        struct pt_reader *reader;
+        struct pt_source *reader;
         pt_buf_init(&lines);
         pt_names_init(&names);
-        assert_int_equal(pt_writer_open(path, form, &names, &writer, &err), PT_OK);
-        reader = pt_reader_from_memory("t", binary.text, binary.len, &names);
-        while (pt_reader_next(reader, &event, &err) == PT_READ_EVENT)
+        assert_int_equal(pt_writer_open(path, formats[i], &names, &writer, &err), PT_OK);
+        reader = pt_source_from_memory("t", binary.text, binary.len, &names);
+        while (pt_source_next(reader, &event, &err) == PT_READ_EVENT)
             assert_int_equal(pt_writer_add(writer, &event, &err), PT_OK);
         assert_int_equal(pt_writer_close(writer, &err), PT_OK);
-        pt_reader_free(reader);
-        assert_int_equal(pt_reader_open(path, &names, &reader, &err), PT_OK);
-        assert_string_equal(pt_reader_label(reader), path);
-        while (pt_reader_next(reader, &event, &err) == PT_READ_EVENT) {
+        pt_source_free(reader);
+        assert_int_equal(pt_source_open(path, &names, &reader, &err), PT_OK);
+        assert_string_equal(pt_source_label(reader), path);
+        while (pt_source_next(reader, &event, &err) == PT_READ_EVENT) {
             pt_event_to_text(&names, &event, &lines);
             pt_buf_add(&lines, "\n", 1);
         }
         expect_same(&text, &lines, 31);
-        pt_reader_free(reader);
+        pt_source_free(reader);
         pt_names_release(&names);
         pt_buf_release(&lines);
     }

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "trace/reader.h"
+#include "trace/source.h"
 #include "trace/writer.h"
 
 /* Reads all events of a trace and appends their canonical lines to `lines` (may be NULL); the way it ended. */
@@ -24,8 +24,8 @@ static inline enum pt_read read_all(const void *bytes, size_t len, struct pt_buf
     uint64_t count = 0;
     pt_names_init(&names);
     memset(err, 0, sizeof *err);
-    struct pt_reader *reader = pt_reader_from_memory("test.trace", bytes, len, &names);
-    while ((got = pt_reader_next(reader, &event, err)) == PT_READ_EVENT) {
+    struct pt_source *reader = pt_source_from_memory("test.trace", bytes, len, &names);
+    while ((got = pt_source_next(reader, &event, err)) == PT_READ_EVENT) {
         count++;
         if (lines) {
             pt_event_to_text(&names, &event, lines);
@@ -33,9 +33,9 @@ static inline enum pt_read read_all(const void *bytes, size_t len, struct pt_buf
         }
     }
     struct pt_err again = {0};
-    assert_int_equal(pt_reader_next(reader, &event, &again), got); /* an end stays an end */
+    assert_int_equal(pt_source_next(reader, &event, &again), got); /* an end stays an end */
     assert_string_equal(again.message, err->message);
-    pt_reader_free(reader);
+    pt_source_free(reader);
     pt_names_release(&names);
     if (ret_count)
         *ret_count = count;

@@ -16,6 +16,8 @@ struct relevant {
     uint32_t event[COMP_MAX];
     struct bits before[COMP_MAX];
     uint32_t count;
+    /* Orders in which events exclude each other: may k follow the cut, which has all before it? NULL: always. */
+    bool (*allowed)(const struct relevant *r, const struct bits *cut, uint32_t k);
 };
 
 struct cut {
@@ -29,6 +31,7 @@ struct explored {
     uint64_t levels, states, width, runs;
     uint32_t bad_level; /* PT_NONE: none */
     bool complete, observed_bad, too_large;
+    bool complete_before_bad; /* of the levels before the bad one */
 };
 
 static bool names_it(const struct pt_names *names, const struct pt_event *e)
@@ -39,11 +42,11 @@ static bool names_it(const struct pt_names *names, const struct pt_event *e)
            strcmp(pt_name(names, PT_SPACE_VAR, e->object), "x3") != 0;
 }
 
-static struct relevant *relevant_of(struct computation *c)
+/* Of a computation whose relation is closed. */
+static struct relevant *relevant_of_closed(struct computation *c)
 {
     struct relevant *r = pt_xcalloc(1, sizeof *r);
     r->c = c;
-    comp_close(c);
     for (uint32_t e = 0; e < c->count; e++) {
         if (!names_it(&c->names, &c->events[e]))
             continue;
@@ -53,6 +56,17 @@ static struct relevant *relevant_of(struct computation *c)
         r->event[r->count++] = e;
     }
     return r;
+}
+
+static inline struct relevant *relevant_of(struct computation *c)
+{
+    comp_close(c);
+    return relevant_of_closed(c);
+}
+
+static bool is_enabled(const struct relevant *r, const struct bits *cut, uint32_t k)
+{
+    return !bits_has(cut, k) && bits_within(&r->before[k], cut) && (!r->allowed || r->allowed(r, cut, k));
 }
 
 static void values_in(const struct relevant *r, const struct bits *cut, int64_t *x)
@@ -148,7 +162,7 @@ static uint32_t candidates_of(const struct relevant *r, const struct cut *level,
     uint32_t len = 0;
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t k = 0; k < r->count; k++) {
-            if (bits_has(&level[i].in, k) || !bits_within(&r->before[k], &level[i].in))
+            if (!is_enabled(r, &level[i].in, k))
                 continue;
             if (!bits_has(q, k)) {
                 *complete = false;
@@ -178,8 +192,10 @@ static struct explored explore(const struct relevant *r, uint64_t window, uint64
         x.runs = 0;
         for (uint32_t i = 0; i < count; i++) {
             x.runs = plus(x.runs, level[i].runs);
-            if (level[i].bad && x.bad_level == PT_NONE)
+            if (level[i].bad && x.bad_level == PT_NONE) {
                 x.bad_level = (uint32_t)x.levels;
+                x.complete_before_bad = x.complete;
+            }
         }
         x.levels++;
         struct bits q;

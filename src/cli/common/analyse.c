@@ -1,3 +1,8 @@
+/*
+ * From the options of a command line to what the engine takes: bounds, property files compiled to monitors, monitor
+ * modules. A property whose automaton is too large becomes an error of its own and leaves the others alone; a module
+ * whose name is taken is refused. The cost is that of compiling each property once.
+ */
 #include "cli/common/analyse.h"
 
 #include <stdlib.h>

@@ -55,8 +55,8 @@ struct pt_analyse {
 /* Everything as it is without options. */
 void pt_analyse_init(struct pt_analyse *analyse, uint64_t window, uint64_t lookahead, const char *trace);
 void pt_analyse_release(struct pt_analyse *analyse);
-/* Takes one of the engine's options (by name: window, lookahead and those above). False after a message; *ret_taken
- * tells whether it was one. */
+/* Takes one of the engine's options (by name: window, lookahead and those above). False after a message; *ret_taken:
+ * it was one. */
 bool pt_analyse_option(struct pt_analyse *analyse, const struct pt_option *option, const char *argument,
                        bool *ret_taken);
 /* Loads the property files (-s) and modules (--monitor) of a command line. */

@@ -1,3 +1,8 @@
+/*
+ * Errors, warnings and usage messages on standard error, in the form FILE:LINE:COLUMN: error: MESSAGE, with the line
+ * and a caret where they are known; and the whole of standard output, whose failures are noticed. What is printed was
+ * made harmless to terminals before.
+ */
 #include "cli/common/diag.h"
 
 #include <errno.h>
@@ -8,6 +13,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "report/style.h"
 
 unsigned pt_terminal_width(int fd)
@@ -44,13 +50,13 @@ static void put_source(const struct pt_err *err, unsigned width, struct pt_buf *
     if (width && len > width) {
         from = caret > width / 2 ? caret - width / 2 : 0;
         to = from + width < len ? from + width : len;
-        while (from > 0 && from < len && ((unsigned char)err->source[from] & 0xc0) == 0x80)
-            from--;
+        if (from < len)
+            from = pt_utf8_cut(err->source, from);
     }
     if (from >= len)
         return;
     for (size_t i = from; i < to;) {
-        size_t n = pt_style_utf8(err->source + i, to - i);
+        size_t n = pt_utf8_decode(err->source + i, to - i, NULL);
         if (err->source[i] == '\t')
             pt_buf_puts(buf, "\t");
         else
@@ -61,7 +67,7 @@ static void put_source(const struct pt_err *err, unsigned width, struct pt_buf *
     if (err->column == 0 || caret > len)
         return;
     for (size_t i = from; i < caret;) {
-        size_t n = pt_style_utf8(err->source + i, len - i);
+        size_t n = pt_utf8_decode(err->source + i, len - i, NULL);
         pt_buf_puts(buf, err->source[i] == '\t' ? "\t" : " ");
         i += n ? n : 1;
     }

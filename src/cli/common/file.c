@@ -1,3 +1,9 @@
+/*
+ * Whole files for commands: property files, results, monitor modules, and files that appear under their name only when
+ * they are whole (written beside it and renamed). A file that is too large or a module that cannot be loaded is an
+ * error with a reason, never a crash: a shared library is checked for truncation before dlopen. Memory holds one file
+ * at a time.
+ */
 #include "cli/common/file.h"
 
 #include <dlfcn.h>
@@ -12,7 +18,7 @@
 #include "base/mem.h"
 #include "portent-monitor.h"
 #include "report/result.h"
-#include "trace/binary.h"
+#include "trace/format.h"
 
 /* Property and HOA files are written by people or small tools; more than this is a device or a mistake. */
 static const size_t max_file = (size_t)64 << 20;
@@ -166,17 +172,6 @@ enum pt_status pt_file_module(const char *path, const struct portent_monitor **r
     return PT_OK;
 }
 
-bool pt_file_is_binary_trace(const char *path)
-{
-    char magic[PT_BINARY_MAGIC_LEN];
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return false; /* the reader will say why */
-    size_t n = fread(magic, 1, sizeof magic, file);
-    fclose(file);
-    return n > 0 && memcmp(magic, pt_binary_magic, n) == 0;
-}
-
 bool pt_file_is_json(const char *path)
 {
     FILE *file = fopen(path, "rb");
@@ -237,7 +232,7 @@ void pt_file_show_line(const char *path, struct pt_err *err)
 {
     struct stat info;
     if (err->source[0] || !err->line || stat(path, &info) != 0 || !S_ISREG(info.st_mode) ||
-        info.st_size > max_trace_read_again || pt_file_is_binary_trace(path))
+        info.st_size > max_trace_read_again || pt_format_of_file(path)->unit != PT_UNIT_LINE)
         return;
     FILE *file = fopen(path, "rb");
     char *line = NULL;

@@ -24,11 +24,9 @@ enum pt_status pt_file_module(const char *path, const struct portent_monitor **r
 /*
  * Gives an error that names a line of a text trace but does not show it that line, and a column if it has none (its
  * clock: the other checks of whole lines name one).
- * Nothing happens where the line cannot be read again: it stood in a pipe, a binary trace, or too large a file.
+ * Nothing happens where the line cannot be read again: it stood in a pipe, a trace without lines, or too large a file.
  */
 void pt_file_show_line(const char *path, struct pt_err *err);
-/* Whether a file starts like a binary trace. */
-bool pt_file_is_binary_trace(const char *path);
 /* Whether a file starts like a JSON object. */
 bool pt_file_is_json(const char *path);
 

@@ -1,4 +1,4 @@
-/* Ctrl-C as a request to stop and tell what is known so far. */
+/* Ctrl-C as a request to stop and report what is known so far. */
 #ifndef PT_CLI_COMMON_INTERRUPT_H
 #define PT_CLI_COMMON_INTERRUPT_H
 

@@ -1,3 +1,8 @@
+/*
+ * Parsing of command lines and --help, both from a command's one table of options. Options and operands may be mixed,
+ * `--` ends the options; a mistake is answered with the nearest name that exists. Arguments point into argv, so
+ * nothing is copied.
+ */
 #include "cli/common/options.h"
 
 #include <errno.h>

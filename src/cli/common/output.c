@@ -1,3 +1,8 @@
+/*
+ * What check, run and watch print, and when: violations as soon as they are found where the trace is a stream, the
+ * rest at the end, each finding once. The exit status is the worst of all properties (contract section 1). Memory: one
+ * entry for each finding that was printed early.
+ */
 #include "cli/common/output.h"
 
 #include <inttypes.h>
@@ -24,8 +29,8 @@ static void show_progress(void *context, const char *property, uint64_t level, u
 static const struct pt_pending_report *report_of(const struct pt_output *output, const struct pt_finding *finding)
 {
     for (uint32_t i = 0; i < output->reported_count; i++) {
-        if (output->told[i].finding == finding)
-            return &output->told[i];
+        if (output->reported[i].finding == finding)
+            return &output->reported[i];
     }
     return NULL;
 }
@@ -63,8 +68,8 @@ static void print_found(void *context, const struct pt_finding *finding)
         pt_buf_puts(&buf, "\n");
     pt_report_text(finding, &output->options->style, &buf);
     print_now(output, &buf);
-    struct pt_pending_report told = {finding, finding->how, finding->levels, finding->states};
-    PT_PUSH(output->told, output->reported_count, output->told_cap, told);
+    struct pt_pending_report reported = {finding, finding->how, finding->levels, finding->states};
+    PT_PUSH(output->reported, output->reported_count, output->reported_cap, reported);
 }
 
 static void print_observed(void *context, const struct pt_finding *finding, const struct pt_step *step)
@@ -97,7 +102,7 @@ void pt_output_begin(struct pt_output *output, const struct pt_output_options *o
     engine->context = output;
     engine->interrupted = is_interrupted;
     if (options->triage && (options->triage->known_count || options->triage->suppressions.count))
-        engine->aside = finding_is_suppressed;
+        engine->suppressed = finding_is_suppressed;
     if (output->progress.on)
         engine->progress = show_progress;
     if (options->stream && !options->json && !options->quiet) {
@@ -217,11 +222,11 @@ static void put_text(const struct pt_output *output, const struct pt_result *res
     bool long_before = output->reported_count > 0;
     for (uint32_t i = 0; i < result->count; i++) {
         const struct pt_finding *finding = result->findings[i];
-        const struct pt_pending_report *told = NULL;
+        const struct pt_pending_report *reported = NULL;
         for (uint32_t k = 0; k <= finding->more_count; k++) {
             const struct pt_finding *one = k ? finding->more[k - 1] : finding;
             const struct pt_pending_report *before = report_of(output, one);
-            told = told ? told : before;
+            reported = reported ? reported : before;
             if (pt_finding_is_suppressed(one) || before)
                 continue;
             bool is_long = one->verdict == PT_VERDICT_VIOLATED;
@@ -230,11 +235,11 @@ static void put_text(const struct pt_output *output, const struct pt_result *res
             pt_report_text(one, style, buf);
             long_before = is_long;
         }
-        if (!told)
+        if (!reported)
             continue;
         if (long_before)
             pt_buf_puts(buf, "\n");
-        pt_report_text_later(finding, told, style, buf);
+        pt_report_text_later(finding, reported, style, buf);
         long_before = false;
     }
     if (result->blocks) {
@@ -243,14 +248,14 @@ static void put_text(const struct pt_output *output, const struct pt_result *res
         pt_atomicity_text(result->blocks, style, buf);
         long_before = false;
     }
-    struct pt_buf aside;
-    pt_buf_init(&aside);
-    pt_triage_text(result, style, &aside);
-    if (aside.len && long_before)
+    struct pt_buf suppressed;
+    pt_buf_init(&suppressed);
+    pt_triage_text(result, style, &suppressed);
+    if (suppressed.len && long_before)
         pt_buf_puts(buf, "\n");
-    if (aside.len)
-        pt_buf_add(buf, aside.text, aside.len);
-    pt_buf_release(&aside);
+    if (suppressed.len)
+        pt_buf_add(buf, suppressed.text, suppressed.len);
+    pt_buf_release(&suppressed);
 }
 
 /* Contract section 1: 2 before 1 before 3 before 0. */
@@ -295,6 +300,6 @@ int pt_output_end(struct pt_output *output, const struct pt_result *result)
 void pt_output_abandon(struct pt_output *output)
 {
     pt_progress_clear(&output->progress);
-    free(output->told);
-    output->told = NULL;
+    free(output->reported);
+    output->reported = NULL;
 }

@@ -13,17 +13,17 @@ struct pt_output_options {
     bool stream;    /* print violations as soon as they are found */
     bool on_stderr; /* text goes to standard error: standard output is not ours */
     struct pt_style style;
-    const struct pt_triage *triage; /* what need not be told at once */
+    const struct pt_triage *triage; /* what need not be reported at once */
 };
 
 struct pt_output {
     const struct pt_output_options *options;
     struct pt_progress progress;
-    struct pt_pending_report *told; /* what was printed already */
+    struct pt_pending_report *reported; /* what was printed already */
     uint32_t reported_count;
-    size_t told_cap;
+    size_t reported_cap;
     bool bounded;     /* the exploration keeps up with the trace */
-    bool trace_ended; /* what is found now is told with everything else */
+    bool trace_ended; /* what is found now is reported with everything else */
     bool interrupted; /* the rest of the trace was not read */
     bool failed;      /* standard output could not be written; said already */
 };

@@ -1,4 +1,4 @@
-/* One line on a terminal's standard error that tells how far long work has come. */
+/* One line on a terminal's standard error that shows how far long work has come. */
 #ifndef PT_CLI_COMMON_PROGRESS_H
 #define PT_CLI_COMMON_PROGRESS_H
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/utf8.h"
 #include "cli/common/file.h"
 #include "report/place.h"
 
@@ -68,7 +69,7 @@ static void load(struct source_file *file, const char *path)
 static const char *line_of(void *context, const char *place)
 {
     struct pt_source_files *s = context;
-    struct pt_text_place where = pt_place_of(place);
+    struct pt_loc_parts where = pt_loc_parts(place);
     if (!where.line)
         return NULL;
     uint32_t id = pt_strtab_find(&s->names, place, where.path_len);
@@ -81,17 +82,14 @@ static const char *line_of(void *context, const char *place)
         return NULL;
     const char *text = s->files[id].lines[where.line - 1];
     size_t len = strcspn(text, "\r");
-    if (len > MAX_LINE) {
-        len = MAX_LINE;
-        while (len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80)
-            len--; /* not inside a character */
-    }
+    if (len > MAX_LINE)
+        len = pt_utf8_cut(text, MAX_LINE);
     memcpy(s->line, text, len);
     s->line[len] = '\0';
     return s->line;
 }
 
-struct pt_sources pt_source_files_lend(struct pt_source_files *s)
+struct pt_source_lines pt_source_files_lend(struct pt_source_files *s)
 {
-    return (struct pt_sources){.line = line_of, .context = s};
+    return (struct pt_source_lines){.line = line_of, .context = s};
 }

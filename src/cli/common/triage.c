@@ -1,3 +1,8 @@
+/*
+ * Which findings do not count: those that a suppression matches and those that a baseline knows by their id. Nothing
+ * is hidden by this: they stay in the result, marked with the reason, and suppressions that matched nothing are
+ * listed. Every suppression and every id of the baseline is tried on every finding; there are few of each.
+ */
 #include "cli/common/triage.h"
 
 #include <inttypes.h>
@@ -148,7 +153,7 @@ void pt_triage_apply(struct pt_triage *triage, struct pt_result *result)
     result->suppression_count = triage->suppressions.count;
 }
 
-/* Where only some of a property's troubles are set aside, or several, which one is said. */
+/* Where only some of a property's violations do not count, or several, each is named. */
 static void put_suppressed(const struct pt_finding *finding, bool one_of_many, const struct pt_style *style,
                            struct pt_buf *buf)
 {

@@ -1,4 +1,4 @@
-/* Living with findings: what is suppressed or known from a baseline is set aside, and does not count. */
+/* Living with findings: what is suppressed or known from a baseline does not count. */
 #ifndef PT_CLI_COMMON_TRIAGE_H
 #define PT_CLI_COMMON_TRIAGE_H
 
@@ -12,7 +12,7 @@
 #define PT_OPTION_SUPPRESSIONS                                                                                         \
     {                                                                                                                  \
         "suppressions", 0, "FILE", NULL,                                                                               \
-            "set aside the violations that this file lists (property:NAME, block:NAME and ThreadSanitizer's syntax); " \
+            "suppress the violations that this file lists (property:NAME, block:NAME and ThreadSanitizer's syntax); "  \
             "may be "                                                                                                  \
             "repeated"                                                                                                 \
     }
@@ -41,14 +41,14 @@ enum pt_status pt_triage_baseline(struct pt_triage *triage, const char *path, st
 enum pt_status pt_triage_load(struct pt_triage *triage, const struct pt_option *table, const struct pt_parsed *parsed,
                               struct pt_err *err) PT_WARN_UNUSED;
 
-/* Whether a violation is set aside; and before its run is known: whether it may turn out to be. */
+/* Whether a violation does not count; and before its run is known: whether it may turn out so. */
 bool pt_triage_suppresses(const struct pt_triage *triage, const struct pt_finding *finding);
 bool pt_triage_may_suppress(const struct pt_triage *triage, const struct pt_finding *finding);
 /* Marks one block of a program. */
 void pt_triage_block(struct pt_triage *triage, struct pt_block *block);
 /* Marks the result's findings and blocks, and lists the suppressions in it. */
 void pt_triage_apply(struct pt_triage *triage, struct pt_result *result);
-/* What was set aside and why, and which suppressions were of no use; nothing without either. */
+/* What does not count and why, and which suppressions were of no use; nothing without either. */
 void pt_triage_text(const struct pt_result *result, const struct pt_style *style, struct pt_buf *buf);
 
 #endif

@@ -1,4 +1,8 @@
-/* portent model --net: reads a 1-safe net, answers whether places can be marked at once, and writes nets to files. */
+/*
+ * portent model --net: reads a 1-safe net (PNML or ll_net), answers whether places can be marked at once, and writes
+ * nets to files. An answer "yes" comes with a firing sequence; a limit gives "unknown". Output files appear under
+ * their names only when they are whole.
+ */
 #include "cli/model/net.h"
 
 #include <errno.h>

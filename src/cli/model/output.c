@@ -1,4 +1,7 @@
-/* Verdicts of `portent model`, as text and as JSON (contract section 4). */
+/*
+ * Verdicts of `portent model`, as text and as JSON (contract section 4). Nothing is decided here: both forms are made
+ * from the same blocks, so they cannot disagree. Linear in the program and its witnesses.
+ */
 #include "cli/model/output.h"
 
 #include <stdlib.h>
@@ -60,7 +63,7 @@ static void put_witness(struct pt_json *json, const char *key, const struct pt_p
 }
 
 static void put_block(struct pt_json *json, const struct pt_program *program, const struct pt_prog_block *block,
-                      const struct pt_block_verdict *verdict, const struct pt_block *told, bool all)
+                      const struct pt_block_verdict *verdict, const struct pt_block *reported, bool all)
 {
     pt_json_open(json, NULL, '{');
     pt_json_uint(json, "thread", block->thread + 1);
@@ -72,7 +75,7 @@ static void put_block(struct pt_json *json, const struct pt_program *program, co
         pt_json_null(json, "causally_atomic");
     else
         pt_json_bool(json, "causally_atomic", verdict->atomic == PT_ATOMIC_YES);
-    pt_blocks_json_suppressed(told, json);
+    pt_blocks_json_suppressed(reported, json);
     put_witness(json, "witness", program, verdict->witness_count ? &verdict->witnesses[0] : NULL);
     if (all) {
         pt_json_open(json, "witnesses", '[');
@@ -95,17 +98,17 @@ static void put_notes(struct pt_json *json, const struct pt_program *program)
     pt_json_close(json, ']');
 }
 
-void pt_model_json(const struct pt_model_reported *told, bool all, const struct pt_model_figures *figures,
+void pt_model_json(const struct pt_model_reported *reported, bool all, const struct pt_model_figures *figures,
                    struct pt_buf *buf)
 {
-    const struct pt_program *program = told->program;
-    const struct pt_atomicity *result = told->result;
+    const struct pt_program *program = reported->program;
+    const struct pt_atomicity *result = reported->result;
     struct pt_json json = {.buf = buf};
     pt_json_open(&json, NULL, '{');
     pt_json_uint(&json, "portent", 1);
     pt_json_open(&json, "blocks", '[');
     for (uint32_t b = 0; b < program->block_count; b++)
-        put_block(&json, program, &program->blocks[b], &result->blocks[b], &told->blocks[b], all);
+        put_block(&json, program, &program->blocks[b], &result->blocks[b], &reported->blocks[b], all);
     pt_json_close(&json, ']');
     pt_json_open(&json, "threads", '['); /* their names */
     for (uint32_t t = 0; t < program->thread_count; t++)
@@ -124,7 +127,7 @@ void pt_model_json(const struct pt_model_reported *told, bool all, const struct 
     pt_json_uint(&json, "events", result->events);
     pt_json_uint(&json, "cutoffs", result->cutoffs);
     pt_json_close(&json, '}');
-    pt_report_json_suppressions(&told->aside, &json);
+    pt_report_json_suppressions(&reported->suppressions, &json);
     pt_json_seconds(&json, "seconds", figures->seconds);
     pt_json_uint(&json, "peak_bytes", figures->peak_bytes);
     pt_json_close(&json, '}');
@@ -190,12 +193,12 @@ struct pt_block *pt_model_blocks(const struct pt_program *program, const struct 
     return blocks;
 }
 
-void pt_model_text(const struct pt_model_reported *told, const struct pt_style *style, struct pt_buf *buf)
+void pt_model_text(const struct pt_model_reported *reported, const struct pt_style *style, struct pt_buf *buf)
 {
-    const struct pt_program *program = told->program;
+    const struct pt_program *program = reported->program;
     for (uint32_t b = 0; b < program->block_count; b++) {
-        const struct pt_block_verdict *verdict = &told->result->blocks[b];
-        const struct pt_block *block = &told->blocks[b];
+        const struct pt_block_verdict *verdict = &reported->result->blocks[b];
+        const struct pt_block *block = &reported->blocks[b];
         pt_blocks_verdict(block, style, buf);
         for (uint32_t i = 0; pt_block_counts(block) && i < verdict->witness_count; i++)
             put_run(program, &verdict->witnesses[i], style, buf);
@@ -203,6 +206,6 @@ void pt_model_text(const struct pt_model_reported *told, const struct pt_style *
             pt_blocks_summary(block, style, buf);
     }
     put_notes_text(program, style, buf);
-    pt_blocks_count(told->blocks, program->block_count, told->result->limit, style, buf);
-    pt_triage_text(&told->aside, style, buf);
+    pt_blocks_count(reported->blocks, program->block_count, reported->result->limit, style, buf);
+    pt_triage_text(&reported->suppressions, style, buf);
 }

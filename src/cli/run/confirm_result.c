@@ -1,4 +1,8 @@
-/* The ladder of verdicts: what was PREDICTED becomes CONFIRMED, or is NOT REPRODUCED for a reason that is told. */
+/*
+ * The ladder of verdicts: what was PREDICTED becomes CONFIRMED, or is NOT REPRODUCED for a reason that is given. A
+ * finding is only ever promoted by a run in which the property was seen to break. One run of the program per finding
+ * that can be confirmed.
+ */
 #include "cli/run/confirm_result.h"
 
 #include <inttypes.h>
@@ -27,7 +31,7 @@ static void put_verdict(const struct pt_confirm *confirm, enum pt_color color, c
     pt_buf_release(&buf);
 }
 
-static void tell_before(const struct pt_confirm *confirm, const struct pt_finding *finding)
+static void announce(const struct pt_confirm *confirm, const struct pt_finding *finding)
 {
     char text[120];
     snprintf(text, sizeof text, "the program runs again, in the order of %" PRIu32 " step%s", finding->witness_count,
@@ -35,8 +39,8 @@ static void tell_before(const struct pt_confirm *confirm, const struct pt_findin
     put_verdict(confirm, PT_COLOR_BOLD, "PREDICTED", finding, text);
 }
 
-static void tell_after(const struct pt_confirm *confirm, const struct pt_finding *finding,
-                       const struct pt_replay_outcome *outcome)
+static void report_outcome(const struct pt_confirm *confirm, const struct pt_finding *finding,
+                           const struct pt_replay_outcome *outcome)
 {
     struct pt_buf text;
     pt_buf_init(&text);
@@ -68,12 +72,12 @@ static enum pt_status confirm_one(const struct pt_confirm *confirm, struct pt_fi
                                   struct pt_confirm_counts *counts, bool *ret_interrupted, struct pt_err *err)
 {
     struct pt_replay_outcome outcome;
-    tell_before(confirm, finding);
+    announce(confirm, finding);
     enum pt_status status = pt_replay(finding, &confirm->replay, &outcome, err);
     if (status != PT_OK)
         return status;
     note(finding, &outcome);
-    tell_after(confirm, finding, &outcome);
+    report_outcome(confirm, finding, &outcome);
     counts->confirmed += outcome.confirmed;
     counts->not_reproduced += !outcome.confirmed;
     *ret_interrupted = outcome.interrupted;

@@ -17,7 +17,7 @@ struct pt_confirm_counts {
 
 /*
  * Runs the program once for each predicted violation of the result that counts (and has this name and id, where they
- * are given), tells on standard error how it went unless it is to be quiet, and notes it in the findings. An error is
+ * are given), reports on standard error how it went unless it is to be quiet, and notes it in the findings. An error is
  * one of the first run that cannot take place.
  */
 struct pt_confirm {

@@ -1,3 +1,8 @@
+/*
+ * Starting a program under observation: finding it as a shell does, handing it the channel, passing signals on,
+ * learning how it ended. Whatever ends us, the program goes on: a guard process then releases the threads that wait
+ * for room in their rings. The guard sleeps in a read and costs nothing meanwhile.
+ */
 #include "cli/run/launch.h"
 
 #include <errno.h>

@@ -10,12 +10,12 @@
 
 enum { PT_EXIT_CANNOT_RUN = 126, PT_EXIT_NOT_FOUND = 127, PT_EXIT_SIGNAL = 128 }; /* as a shell has them */
 
-/* The file that `name` stands for, searched in PATH as a shell does; the caller frees it. NULL: *ret_exit tells why. */
+/* The file that `name` stands for, searched in PATH as a shell does; the caller frees it. NULL: *ret_exit says why. */
 char *pt_launch_find(const char *name, int *ret_exit, struct pt_err *err);
 
 struct pt_launched {
     pid_t program;
-    struct pt_channel_reader *reader; /* tells which of its children is observed in its place */
+    struct pt_channel_reader *reader; /* knows which of its children is observed in its place */
     pid_t guard;
     int guard_pipe; /* closing it ends the guard */
 };
@@ -23,7 +23,7 @@ struct pt_launched {
 /*
  * Starts the program with the channel. From then on signals that someone sends to this process are sent on to the
  * program; those of the terminal reach it anyway, and do nothing here. A guard process waits for the end of this one,
- * however it comes, and then tells the program that nobody reads any more.
+ * however it comes, and then lets the program know that nobody reads any more.
  */
 enum pt_status pt_launch(const char *path, const char *const *arguments, struct pt_channel_reader *reader,
                          struct pt_launched *ret_launched, struct pt_err *err) PT_WARN_UNUSED;

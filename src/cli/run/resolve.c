@@ -1,3 +1,8 @@
+/*
+ * The variables and user events of properties, looked up in a program's debug information before it runs. Each is
+ * found once and for certain, or refused at its place in the property with the nearest names; nothing is guessed. A
+ * name costs a look-up in the index of debuginfo, a suggestion one pass over all names.
+ */
 #include "cli/run/resolve.h"
 
 #include <stdio.h>

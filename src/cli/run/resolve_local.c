@@ -1,4 +1,8 @@
-/* Names of decentralised properties: their variables, user events, atomic blocks and threads. */
+/*
+ * Names of decentralised properties: their variables, user events, atomic blocks and threads. Each must exist in the
+ * program or be a text that it gives to portent.h; otherwise the property is refused at its place before the program
+ * runs. One look-up per name.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

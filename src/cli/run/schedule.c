@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "order/counts.h"
 
 enum { FAR = 4096 }; /* a cause that lies further back needs no waiting for */
 
@@ -54,12 +55,12 @@ static uint32_t needs_of(const struct pt_finding *finding, uint32_t at)
     const struct pt_step *step = &finding->witness[at];
     for (uint32_t i = at; i-- > 0 && step->clock && at - i <= FAR;) {
         const struct pt_step *earlier = &finding->witness[i];
-        if (earlier->thread_index != step->thread_index && earlier->clock &&
-            earlier->clock[earlier->thread_index] <= step->clock[earlier->thread_index])
+        uint32_t t = earlier->thread_index;
+        if (t != step->thread_index && earlier->clock && pt_counts_include(step->clock, t, earlier->clock[t]))
             return (uint32_t)finding->witness_from + i + 1;
     }
     for (uint32_t t = 0; t < finding->thread_count && step->clock; t++) {
-        if (t != step->thread_index && step->clock[t])
+        if (t != step->thread_index && pt_counts_include(step->clock, t, 1))
             return (uint32_t)finding->witness_from;
     }
     return 0;

@@ -28,7 +28,7 @@ enum {
     SHORTEST_WAIT = 50 * 1000, /* nanoseconds, doubled up to the longest as long as nothing comes */
     LONGEST_WAIT = 10 * 1000 * 1000,
     FOLLOW_ROUNDS = 256,                /* events after which a follower looks, even if more are there */
-    HALT_PATIENCE = 2000 * 1000 * 1000, /* how long a program may take to end by itself when it is told to */
+    HALT_PATIENCE = 2000 * 1000 * 1000, /* how long a program may take to end by itself when it is asked to */
 };
 
 /* --- before the program starts --- */
@@ -112,13 +112,13 @@ static uint32_t what_to_keep(const struct pt_session *session)
     return session->keep | (all ? PT_KEEP_ALL | PT_KEEP_CLOCKS : 0);
 }
 
-static const char *told_object(void *context, const struct pt_local_report_step *step, struct pt_value *ret_value)
+static const char *report_object(void *context, const struct pt_local_report_step *step, struct pt_value *ret_value)
 {
     struct pt_session *session = context;
     return pt_channel_report_object(session->reader, step, ret_value);
 }
 
-static uint64_t told_state(void *context, const char *thread, uint64_t state, const struct pt_local_report_step *step)
+static uint64_t report_state(void *context, const char *thread, uint64_t state, const struct pt_local_report_step *step)
 {
     struct pt_session *session = context;
     return pt_channel_report_state(session->reader, thread, state, step);
@@ -127,21 +127,21 @@ static uint64_t told_state(void *context, const char *thread, uint64_t state, co
 static void take_local(void *context, const struct pt_channel_local *local)
 {
     struct pt_session *session = context;
-    struct pt_local_report_report report = {.property = local->property,
-                                            .result = local->result,
-                                            .thread = local->thread,
-                                            .from = local->from,
-                                            .to = local->to,
-                                            .told = local->told,
-                                            .report_bytes = local->report_bytes,
-                                            .object = told_object,
-                                            .state = told_state,
-                                            .context = session};
+    struct pt_thread_report report = {.property = local->property,
+                                      .result = local->result,
+                                      .thread = local->thread,
+                                      .from = local->from,
+                                      .to = local->to,
+                                      .report = local->report,
+                                      .report_bytes = local->report_bytes,
+                                      .object = report_object,
+                                      .state = report_state,
+                                      .context = session};
     if (session->analysis)
         pt_analysis_reported(session->analysis, &report);
 }
 
-/* The program's threads act on violations themselves, so they know what is set aside. */
+/* The program's threads act on violations themselves, so they know what is suppressed. */
 static void list_suppressions(const struct pt_session *session, struct pt_buf *buf)
 {
     const struct pt_suppressions *list = &session->analyse.triage.suppressions;
@@ -241,25 +241,27 @@ static void halt(const struct pt_launched *launched, uint64_t *since)
 static void observe(struct pt_session *session, const struct pt_launched *launched)
 {
     const struct pt_session_follower *follower = &session->follower;
+    struct pt_source *source = pt_channel_source(session->reader);
     uint64_t wait = SHORTEST_WAIT, halted = 0;
     bool over = false, stop = false;
     for (uint32_t round = 0;; round++) {
         struct pt_event event;
+        struct pt_err err;
         if (((session->settings.halt_on_error && session->output.violated) || stop) && !over)
             halt(launched, &halted);
         if (follower->tick && (wait > SHORTEST_WAIT || round % FOLLOW_ROUNDS == 0))
             stop |= follower->tick(follower->context, pt_progress_now());
-        if (pt_channel_ready(session->reader, &event) ||
-            pt_channel_next(session->reader, pt_progress_now(), &event) == PT_CHANNEL_EVENT) {
+        enum pt_read got = pt_source_next(source, &event, &err);
+        if (got == PT_READ_EVENT) {
             take(session, &event);
             wait = SHORTEST_WAIT;
-        } else if (over) {
+        } else if (got == PT_READ_END) {
             return;
         } else if (pt_launch_is_over(launched)) {
             pt_channel_set_ended(session->reader);
             over = true;
         } else {
-            pt_channel_wait(session->reader, wait);
+            pt_source_wait(source, wait);
             wait = wait * 2 < LONGEST_WAIT ? wait * 2 : LONGEST_WAIT;
         }
     }
@@ -335,7 +337,7 @@ void pt_session_release(struct pt_session *session)
 {
     struct pt_err err;
     if (session->writer)
-        (void)!pt_writer_close(session->writer, &err); /* an error was told already */
+        (void)!pt_writer_close(session->writer, &err); /* an error was reported already */
     pt_analysis_free(session->analysis);
     pt_channel_free(session->reader);
     pt_resolved_release(&session->resolved);

@@ -14,15 +14,9 @@ void pt_session_complain(const struct pt_session *session, const struct pt_err *
 
 bool pt_session_losses(const struct pt_session *session, struct pt_buf *buf)
 {
-    struct pt_channel_losses losses = pt_channel_losses(session->reader);
-    if (!pt_channel_started(session->reader))
-        pt_buf_puts(buf, "nothing was observed");
-    else if (losses.dropped)
-        pt_buf_printf(buf, "%" PRIu64 " event%s did not fit into the buffers and %s dropped", losses.dropped,
-                      pt_words_plural(losses.dropped), losses.dropped == 1 ? "was" : "were");
-    else if (losses.missing || losses.corrupt)
-        pt_buf_printf(buf, "%" PRIu64 " event%s of the program did not arrive", losses.missing + losses.corrupt,
-                      pt_words_plural(losses.missing + losses.corrupt));
+    struct pt_loss loss = pt_source_loss(pt_channel_source(session->reader));
+    if (loss.why[0])
+        pt_buf_puts(buf, loss.why);
     else if (session->nonsense)
         pt_buf_puts(buf, "what the program recorded makes no sense");
     return buf->len > 0;

@@ -1,7 +1,7 @@
 /*
  * The browser's view. libmicrohttpd is driven by the loop of watch.c, so nothing here needs a lock. Every reader of
  * /events has a message in flight or is suspended until the next tick; a slow one gets fewer messages, each of which
- * tells how everything stands, and never holds anything up.
+ * describes how everything stands, and never holds anything up.
  *
  * Other pages of the same browser are kept out: only GET is answered, and only where the Host header names loopback
  * and our port, so that a foreign name that was rebound to 127.0.0.1 gets nothing; the page may load nothing but its
@@ -35,7 +35,7 @@ struct reader {
     struct pt_http *http;
     struct MHD_Connection *connection;
     struct reader *next;
-    uint64_t tick; /* that its last message told */
+    uint64_t tick; /* of its last message */
     uint64_t item; /* that comes next */
     struct pt_buf out;
     size_t sent;

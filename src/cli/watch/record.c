@@ -4,17 +4,16 @@
 #include <string.h>
 
 #include "cli/common/diag.h"
+#include "trace/format.h"
 
 enum pt_status pt_recording_open(struct pt_recording *record, const char *path, struct pt_names *names,
                                  struct pt_err *err)
 {
-    size_t len = strlen(path);
-    bool binary = len > 4 && strcmp(path + len - 4, ".ptb") == 0;
     *record = (struct pt_recording){
         .loc = pt_strtab_intern(&names->space[PT_SPACE_LOC], "-", 1),
         .running = pt_strtab_intern(&names->space[PT_SPACE_STATE], "running", strlen("running")),
     };
-    return pt_writer_open(path, binary ? PT_FORM_BINARY : PT_FORM_TEXT, names, &record->writer, err);
+    return pt_writer_open(path, pt_format_of_name(path), names, &record->writer, err);
 }
 
 static void add(struct pt_recording *record, const struct pt_event *event)
@@ -25,7 +24,7 @@ static void add(struct pt_recording *record, const struct pt_event *event)
         return;
     }
     pt_diag_warning(&err);
-    (void)!pt_writer_close(record->writer, &err); /* told already */
+    (void)!pt_writer_close(record->writer, &err); /* reported already */
     record->writer = NULL;
 }
 

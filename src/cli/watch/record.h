@@ -13,7 +13,7 @@
 #include "trace/writer.h"
 
 struct pt_recording {
-    struct pt_writer *writer; /* NULL: nothing is recorded, or it failed and was told */
+    struct pt_writer *writer; /* NULL: nothing is recorded, or it failed and that was reported */
     struct pt_event *facts;   /* of the snapshot: they follow the initial values, whatever order they came in */
     uint32_t fact_count;
     size_t fact_cap;

@@ -1,3 +1,8 @@
+/*
+ * The state behind the views of `watch`: each thread's state, locks and recent past, and the last events. Rings of
+ * fixed size hold all of it, so an event costs constant time and a day of events no more memory than a minute. After a
+ * gap in the stream what threads hold is forgotten rather than guessed.
+ */
 #include "cli/watch/scene.h"
 
 #include <inttypes.h>
@@ -183,8 +188,9 @@ static void forget(struct pt_scene *scene)
         scene->threads[t].lock_count = 0;
 }
 
-void pt_scene_take(struct pt_scene *scene, enum pt_wire_read what, const struct pt_wire_item *item)
+void pt_scene_take(struct pt_scene *scene, const struct pt_wire_item *item)
 {
+    enum pt_wire_read what = item->what;
     const struct pt_event *event = &item->event;
     if (what == PT_WIRE_READ_HELLO) {
         scene->started = true;

@@ -1,7 +1,7 @@
 /*
  * What a watched program looks like now and looked like lately: the data behind the terminal's and the browser's view.
  *
- * Memory is bounded however long the program runs: a fixed number of columns per thread (a column tells what a thread
+ * Memory is bounded however long the program runs: a fixed number of columns per thread (a column shows what a thread
  * did in PT_SCENE_COLUMN_NS), of threads (ended ones make room), of items (what happened, one by one) and of notes.
  */
 #ifndef PT_CLI_WATCH_SCENE_H
@@ -89,7 +89,8 @@ struct pt_scene {
 struct pt_scene *pt_scene_new(const struct pt_names *names, const char *address, struct pt_finding *const *findings,
                               uint32_t property_count);
 void pt_scene_free(struct pt_scene *scene);
-void pt_scene_take(struct pt_scene *scene, enum pt_wire_read what, const struct pt_wire_item *item);
+/* What the source of the stream says of its last event, or of its beginning. */
+void pt_scene_take(struct pt_scene *scene, const struct pt_wire_item *item);
 /* Time has passed. */
 void pt_scene_advance(struct pt_scene *scene, uint64_t time);
 void pt_scene_change(struct pt_scene *scene, uint32_t property, const struct pt_change *change, enum pt_how how);

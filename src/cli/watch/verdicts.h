@@ -5,7 +5,7 @@
 #include "cli/common/output.h"
 #include "engine/within.h"
 
-struct pt_tell {
+struct pt_verdicts {
     const struct pt_output_options *options;
     struct pt_output *output;
     bool log;          /* every event with the automata's states (JamaicaVM paper, Figures 5 and 6) */
@@ -26,19 +26,19 @@ struct pt_tell {
 };
 
 /* Takes the engine's reports of violations upon itself; call it between pt_output_begin and pt_analysis_new. */
-void pt_report_begin(struct pt_tell *tell, struct pt_output *output, struct pt_analysis_options *engine);
-void pt_report_attach(struct pt_tell *tell, struct pt_analysis *analysis);
-void pt_report_release(struct pt_tell *tell);
+void pt_verdicts_begin(struct pt_verdicts *verdicts, struct pt_output *output, struct pt_analysis_options *engine);
+void pt_verdicts_attach(struct pt_verdicts *verdicts, struct pt_analysis *analysis);
+void pt_verdicts_release(struct pt_verdicts *verdicts);
 /* After an event, a gap or a reading of the clock was analysed. */
-void pt_report_after(struct pt_tell *tell, const struct pt_event *event);
+void pt_verdicts_after(struct pt_verdicts *verdicts, const struct pt_event *event);
 /* Prints what waits; call it when nothing more comes at once. */
-void pt_report_flush(struct pt_tell *tell);
+void pt_verdicts_flush(struct pt_verdicts *verdicts);
 /* Whether no verdict can change any more. */
-bool pt_report_is_settled(const struct pt_tell *tell);
+bool pt_verdicts_is_settled(const struct pt_verdicts *verdicts);
 /* The last line of --json, or the rest of the text; gives the exit status. */
-int pt_report_end(struct pt_tell *tell, struct pt_result *result);
+int pt_verdicts_end(struct pt_verdicts *verdicts, struct pt_result *result);
 
 /* The verdict of property i as it is now. */
-enum pt_verdict pt_report_verdict(const struct pt_tell *tell, uint32_t index);
+enum pt_verdict pt_verdicts_now(const struct pt_verdicts *verdicts, uint32_t index);
 
 #endif

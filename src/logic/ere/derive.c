@@ -17,12 +17,12 @@
 
 enum step { STEP_OR, STEP_AND, STEP_CONCAT, STEP_NOT, STEP_LETTER };
 
-enum { CACHE_LIMIT = 1 << 20 }; /* entries, after which a cache starts anew */
+enum { FIRST_SLOTS = 256, CACHE_LIMIT = 1 << 20 /* entries, after which a cache starts anew */ };
 
 void pt_ere_deriver_init(struct ere_deriver *der, struct pt_ere_pool *pool, struct pt_bdds *bdds, const pt_bdd *meaning)
 {
-    *der = (struct ere_deriver){.pool = pool, .bdds = bdds, .meaning = meaning, .slot_mask = 255};
-    der->slots = pt_xcalloc(der->slot_mask + 1, sizeof *der->slots);
+    *der = (struct ere_deriver){.pool = pool, .bdds = bdds, .meaning = meaning};
+    pt_unique_init(&der->unique, FIRST_SLOTS);
     pt_map64_init(&der->cache);
     pt_map64_init(&der->labels);
 }
@@ -30,7 +30,7 @@ void pt_ere_deriver_init(struct ere_deriver *der, struct pt_ere_pool *pool, stru
 void pt_ere_deriver_release(struct ere_deriver *der)
 {
     free(der->nodes);
-    free(der->slots);
+    pt_unique_release(&der->unique);
     free(der->memo);
     free(der->stack);
     free(der->parts);
@@ -38,45 +38,22 @@ void pt_ere_deriver_release(struct ere_deriver *der)
     pt_map64_release(&der->labels);
 }
 
-static uint64_t hash_decision(uint32_t var, uint32_t lo, uint32_t hi)
-{
-    return pt_mix64(((uint64_t)lo << 32 | hi) + pt_mix64(var));
-}
-
-static void rehash(struct ere_deriver *der)
-{
-    uint32_t size = (der->slot_mask + 1) * 2;
-    free(der->slots);
-    der->slots = pt_xcalloc(size, sizeof *der->slots);
-    der->slot_mask = size - 1;
-    for (uint32_t id = 0; id < der->count; id++) {
-        const struct ere_decision *node = &der->nodes[id];
-        uint32_t at = (uint32_t)hash_decision(node->var, node->lo, node->hi) & der->slot_mask;
-        while (der->slots[at])
-            at = (at + 1) & der->slot_mask;
-        der->slots[at] = id + 1;
-    }
-}
-
 static uint32_t decision(struct ere_deriver *der, uint32_t var, uint32_t lo, uint32_t hi)
 {
     if (var != PT_NONE && lo == hi)
         return lo;
-    uint32_t at = (uint32_t)hash_decision(var, lo, hi) & der->slot_mask;
-    for (; der->slots[at]; at = (at + 1) & der->slot_mask) {
-        const struct ere_decision *node = &der->nodes[der->slots[at] - 1];
+    uint32_t hash = pt_unique_hash(lo, hi, var);
+    for (uint32_t at = hash, id; (id = pt_unique_next(&der->unique, hash, &at)) != PT_NONE;) {
+        const struct ere_decision *node = &der->nodes[id];
         if (node->var == var && node->lo == lo && node->hi == hi)
-            return der->slots[at] - 1;
+            return id;
     }
     if (der->count >= ERE_MAX_DECISIONS) {
         der->overflow = true;
         return 0;
     }
-    der->slots[at] = der->count + 1;
-    struct ere_decision node = {.var = var, .lo = lo, .hi = hi};
-    PT_PUSH(der->nodes, der->count, der->cap, node);
-    if (der->count > der->slot_mask / 2)
-        rehash(der);
+    pt_unique_add(&der->unique, hash, der->count);
+    PT_PUSH(der->nodes, der->count, der->cap, ((struct ere_decision){.var = var, .lo = lo, .hi = hi}));
     return der->count - 1;
 }
 

@@ -16,51 +16,30 @@
 
 #include "base/mem.h"
 
-static uint64_t hash_node(uint8_t op, uint32_t a, uint32_t b)
-{
-    return pt_mix64(((uint64_t)a << 32 | b) ^ ((uint64_t)op << 56));
-}
-
-static void rehash(struct pt_ere_pool *pool)
-{
-    uint32_t size = (pool->slot_mask + 1) * 2;
-    free(pool->slots);
-    pool->slots = pt_xcalloc(size, sizeof *pool->slots);
-    pool->slot_mask = size - 1;
-    for (uint32_t id = 0; id < pool->count; id++) {
-        const struct ere_node *node = &pool->nodes[id];
-        uint32_t at = (uint32_t)hash_node(node->op, node->a, node->b) & pool->slot_mask;
-        while (pool->slots[at])
-            at = (at + 1) & pool->slot_mask;
-        pool->slots[at] = id + 1;
-    }
-}
+enum { FIRST_SLOTS = 64 };
 
 static pt_ere intern(struct pt_ere_pool *pool, enum ere_op op, uint32_t a, uint32_t b, bool nullable)
 {
-    uint32_t at = (uint32_t)hash_node((uint8_t)op, a, b) & pool->slot_mask;
-    for (; pool->slots[at]; at = (at + 1) & pool->slot_mask) {
-        const struct ere_node *node = &pool->nodes[pool->slots[at] - 1];
+    uint32_t hash = pt_unique_hash(a, b, op);
+    for (uint32_t at = hash, id; (id = pt_unique_next(&pool->unique, hash, &at)) != PT_NONE;) {
+        const struct ere_node *node = &pool->nodes[id];
         if (node->op == op && node->a == a && node->b == b)
-            return pool->slots[at] - 1;
+            return id;
     }
     if (pool->count >= ERE_MAX_NODES) {
         pool->overflow = true;
         return ERE_ID_EMPTY;
     }
-    pool->slots[at] = pool->count + 1;
     struct ere_node node = {.a = a, .b = b, .op = (uint8_t)op, .nullable = nullable};
+    pt_unique_add(&pool->unique, hash, pool->count);
     PT_PUSH(pool->nodes, pool->count, pool->cap, node);
-    if (pool->count > pool->slot_mask / 2)
-        rehash(pool);
     return pool->count - 1;
 }
 
 struct pt_ere_pool *pt_ere_pool_new(void)
 {
     struct pt_ere_pool *pool = pt_xcalloc(1, sizeof *pool);
-    pool->slot_mask = 63;
-    pool->slots = pt_xcalloc(pool->slot_mask + 1, sizeof *pool->slots);
+    pt_unique_init(&pool->unique, FIRST_SLOTS);
     intern(pool, ERE_EMPTY, 0, 0, false);
     intern(pool, ERE_EPSILON, 0, 0, true);
     intern(pool, ERE_NOT, ERE_ID_EMPTY, 0, true);
@@ -72,7 +51,7 @@ void pt_ere_pool_free(struct pt_ere_pool *pool)
     if (!pool)
         return;
     free(pool->nodes);
-    free(pool->slots);
+    pt_unique_release(&pool->unique);
     free(pool->scratch);
     free(pool);
 }

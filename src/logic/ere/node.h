@@ -2,7 +2,7 @@
 #ifndef PT_LOGIC_ERE_NODE_H
 #define PT_LOGIC_ERE_NODE_H
 
-#include "base/table.h"
+#include "base/unique.h"
 #include "logic/ere/ere.h"
 
 enum ere_op {
@@ -28,8 +28,7 @@ struct pt_ere_pool {
     struct ere_node *nodes;
     uint32_t count;
     size_t cap;
-    uint32_t *slots; /* id + 1, 0: free */
-    uint32_t slot_mask;
+    struct pt_unique unique;
     uint32_t *scratch;
     size_t scratch_cap;
     uint64_t work; /* links of lists and chains that were walked, a measure of time */
@@ -70,8 +69,7 @@ struct ere_deriver {
     struct ere_decision *nodes;
     uint32_t count;
     size_t cap;
-    uint32_t *slots;
-    uint32_t slot_mask;
+    struct pt_unique unique;
     struct pt_map64 cache; /* of the operations; dropped when it grows too large */
     struct pt_map64 labels;
     uint32_t *memo; /* per expression: its derivative, or PT_NONE */

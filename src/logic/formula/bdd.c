@@ -1,6 +1,6 @@
 /*
  * Reduced ordered BDDs after Bryant (1986): one unique table (open addressing) and one lossy operation cache.
- * Everything is an if-then-else, except quantification and the implication test, which builds no node and therefore
+ * Everything is an if-then-else, except the implication test, which builds no node and therefore
  * cannot overflow. Recursion is as deep as there are variables in the operands, and bounded; a test of implication
  * that would go deeper says no, which its callers take for "not known". Cost of an operation: the product of the
  * operands' sizes, as long as the cache does not forget.
@@ -12,12 +12,10 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/table.h"
+#include "base/unique.h"
 
-#define CONST_VAR UINT32_MAX /* below every variable */
-/* In place of the third operand of a cache entry: what else is cached. They are no node ids. */
-#define TAG_EXISTS  (UINT32_MAX - 1)
-#define TAG_IMPLIES (UINT32_MAX - 2)
+#define CONST_VAR   UINT32_MAX       /* below every variable */
+#define TAG_IMPLIES (UINT32_MAX - 1) /* third operand of a cached implication; no node id */
 
 struct node {
     uint32_t var;
@@ -33,21 +31,19 @@ struct pt_bdds {
     uint32_t count, limit;
     uint32_t depth; /* of the recursion at hand */
     size_t cap;
-    uint32_t *slots; /* node id, 0: free (the constants are not in the table) */
-    uint32_t slot_mask;
+    struct pt_unique unique; /* of all nodes but the constants */
     struct cached *cache;
     uint32_t cache_mask;
 };
 
-enum { FIRST_SLOTS = 1024, FIRST_CACHE = 1024, MAX_CACHE = 1 << 20 };
+enum { FIRST_SLOTS = 1024, FIRST_CACHE = FIRST_SLOTS, MAX_CACHE = 1 << 20 };
 enum { MAX_DEPTH = 8000 }; /* deeper operations overflow, rather than the C stack */
 
 struct pt_bdds *pt_bdds_new(uint32_t node_limit)
 {
     struct pt_bdds *bdds = pt_xcalloc(1, sizeof *bdds);
     bdds->limit = node_limit < TAG_IMPLIES ? node_limit : TAG_IMPLIES - 1;
-    bdds->slot_mask = FIRST_SLOTS - 1;
-    bdds->slots = pt_xcalloc(FIRST_SLOTS, sizeof *bdds->slots);
+    pt_unique_init(&bdds->unique, FIRST_SLOTS);
     bdds->cache_mask = FIRST_CACHE - 1;
     bdds->cache = pt_xcalloc(FIRST_CACHE, sizeof *bdds->cache);
     PT_GROW(bdds->nodes, bdds->cap, 2);
@@ -62,34 +58,17 @@ void pt_bdds_free(struct pt_bdds *bdds)
     if (!bdds)
         return;
     free(bdds->nodes);
-    free(bdds->slots);
+    pt_unique_release(&bdds->unique);
     free(bdds->cache);
     free(bdds);
 }
 
-static uint32_t hash3(uint32_t a, uint32_t b, uint32_t c)
-{
-    return (uint32_t)pt_mix64(((uint64_t)a << 32 | b) ^ (uint64_t)c * 0x9e3779b97f4a7c15ULL);
-}
-
 /* The cache grows with the node table, so that it forgets little; its entries may be lost at any time. */
-static void grow_tables(struct pt_bdds *bdds)
+static void grow_cache(struct pt_bdds *bdds)
 {
-    free(bdds->slots);
-    bdds->slot_mask = bdds->slot_mask * 2 + 1;
-    bdds->slots = pt_xcalloc((size_t)bdds->slot_mask + 1, sizeof *bdds->slots);
-    for (uint32_t id = 2; id < bdds->count; id++) {
-        const struct node *n = &bdds->nodes[id];
-        uint32_t i = hash3(n->var, n->low, n->high) & bdds->slot_mask;
-        while (bdds->slots[i])
-            i = (i + 1) & bdds->slot_mask;
-        bdds->slots[i] = id;
-    }
-    if (bdds->cache_mask + 1 < MAX_CACHE) {
-        free(bdds->cache);
-        bdds->cache_mask = bdds->cache_mask * 2 + 1;
-        bdds->cache = pt_xcalloc((size_t)bdds->cache_mask + 1, sizeof *bdds->cache);
-    }
+    free(bdds->cache);
+    bdds->cache_mask = bdds->cache_mask * 2 + 1;
+    bdds->cache = pt_xcalloc((size_t)bdds->cache_mask + 1, sizeof *bdds->cache);
 }
 
 static pt_bdd make_node(struct pt_bdds *bdds, uint32_t var, pt_bdd low, pt_bdd high)
@@ -98,20 +77,19 @@ static pt_bdd make_node(struct pt_bdds *bdds, uint32_t var, pt_bdd low, pt_bdd h
         return PT_BDD_OVERFLOW;
     if (low == high)
         return low;
-    uint32_t i = hash3(var, low, high) & bdds->slot_mask;
-    for (; bdds->slots[i]; i = (i + 1) & bdds->slot_mask) {
-        const struct node *n = &bdds->nodes[bdds->slots[i]];
+    uint32_t hash = pt_unique_hash(var, low, high);
+    for (uint32_t at = hash, id; (id = pt_unique_next(&bdds->unique, hash, &at)) != PT_NONE;) {
+        const struct node *n = &bdds->nodes[id];
         if (n->var == var && n->low == low && n->high == high)
-            return bdds->slots[i];
+            return id;
     }
     if (bdds->count >= bdds->limit)
         return PT_BDD_OVERFLOW;
-    uint32_t id = bdds->count;
-    bdds->slots[i] = id;
+    pt_unique_add(&bdds->unique, hash, bdds->count);
     PT_PUSH(bdds->nodes, bdds->count, bdds->cap, ((struct node){var, low, high}));
-    if (bdds->count > bdds->slot_mask / 2)
-        grow_tables(bdds);
-    return id;
+    if (bdds->cache_mask < bdds->unique.mask && bdds->cache_mask + 1 < MAX_CACHE)
+        grow_cache(bdds);
+    return bdds->count - 1;
 }
 
 pt_bdd pt_bdd_var(struct pt_bdds *bdds, uint32_t var)
@@ -122,7 +100,7 @@ pt_bdd pt_bdd_var(struct pt_bdds *bdds, uint32_t var)
 
 static struct cached *cache_entry(struct pt_bdds *bdds, pt_bdd f, pt_bdd g, pt_bdd h)
 {
-    return &bdds->cache[hash3(f, g, h) & bdds->cache_mask];
+    return &bdds->cache[pt_unique_hash(f, g, h) & bdds->cache_mask];
 }
 
 /* An all-zero entry belongs to no operation: the operations settle constant operands before they look here. */
@@ -219,36 +197,6 @@ bool pt_bdd_implies(struct pt_bdds *bdds, pt_bdd f, pt_bdd g)
     bdds->depth--;
     *e = (struct cached){f, g, TAG_IMPLIES, result};
     return result;
-}
-
-/* `cube` is the conjunction of the quantified variables. */
-static pt_bdd exists(struct pt_bdds *bdds, pt_bdd f, pt_bdd cube)
-{
-    while (cube != PT_BDD_TRUE && bdds->nodes[cube].var < bdds->nodes[f].var)
-        cube = bdds->nodes[cube].high;
-    if (f <= PT_BDD_TRUE || cube == PT_BDD_TRUE)
-        return f;
-    const struct cached *e = cache_entry(bdds, f, cube, TAG_EXISTS);
-    if (cache_hit(e, f, cube, TAG_EXISTS))
-        return e->result;
-    struct node n = bdds->nodes[f];
-    pt_bdd low = exists(bdds, n.low, cube), high = exists(bdds, n.high, cube);
-    if (low == PT_BDD_OVERFLOW || high == PT_BDD_OVERFLOW)
-        return PT_BDD_OVERFLOW;
-    pt_bdd result = n.var == bdds->nodes[cube].var ? pt_bdd_or(bdds, low, high) : make_node(bdds, n.var, low, high);
-    if (result != PT_BDD_OVERFLOW)
-        *cache_entry(bdds, f, cube, TAG_EXISTS) = (struct cached){f, cube, TAG_EXISTS, result};
-    return result;
-}
-
-pt_bdd pt_bdd_exists(struct pt_bdds *bdds, pt_bdd f, const uint32_t *vars, uint32_t count)
-{
-    pt_bdd cube = PT_BDD_TRUE;
-    while (count-- > 0)
-        cube = make_node(bdds, vars[count], PT_BDD_FALSE, cube);
-    if (f == PT_BDD_OVERFLOW || cube == PT_BDD_OVERFLOW)
-        return PT_BDD_OVERFLOW;
-    return exists(bdds, f, cube);
 }
 
 bool pt_bdd_eval(const struct pt_bdds *bdds, pt_bdd f, uint64_t letter)

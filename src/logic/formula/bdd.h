@@ -23,8 +23,6 @@ pt_bdd pt_bdd_and(struct pt_bdds *bdds, pt_bdd f, pt_bdd g);
 pt_bdd pt_bdd_or(struct pt_bdds *bdds, pt_bdd f, pt_bdd g);
 pt_bdd pt_bdd_ite(struct pt_bdds *bdds, pt_bdd f, pt_bdd g, pt_bdd h);
 bool pt_bdd_implies(struct pt_bdds *bdds, pt_bdd f, pt_bdd g);
-/* f with the variables of the sorted list quantified existentially. */
-pt_bdd pt_bdd_exists(struct pt_bdds *bdds, pt_bdd f, const uint32_t *vars, uint32_t count);
 /* The value of f when variable i is bit i of `letter`; f uses variables below 64 only. */
 bool pt_bdd_eval(const struct pt_bdds *bdds, pt_bdd f, uint64_t letter);
 /* One level: the variable and the two branches; f is not a constant. */

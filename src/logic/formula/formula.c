@@ -1,4 +1,4 @@
-/* The formula pool (hash-consing with open addressing) and printing in the property language's own words. */
+/* The formula pool (hash-consing) and printing in the property language's own words. */
 #include "logic/formula/formula.h"
 
 #include <assert.h>
@@ -8,44 +8,23 @@
 
 enum { FIRST_SLOTS = 256 };
 
-static uint32_t hash_node(uint32_t op, uint32_t a, uint32_t b)
-{
-    return (uint32_t)pt_mix64(((uint64_t)a << 32 | b) ^ (uint64_t)op * 0x9e3779b97f4a7c15ULL);
-}
-
-static void rehash(struct pt_fpool *pool)
-{
-    free(pool->slots);
-    pool->slot_mask = pool->slot_mask * 2 + 1;
-    pool->slots = pt_xcalloc((size_t)pool->slot_mask + 1, sizeof *pool->slots);
-    for (uint32_t id = 0; id < pool->count; id++) {
-        const struct pt_fnode *n = &pool->nodes[id];
-        uint32_t i = hash_node(n->op, n->a, n->b) & pool->slot_mask;
-        while (pool->slots[i])
-            i = (i + 1) & pool->slot_mask;
-        pool->slots[i] = id + 1;
-    }
-}
-
 static pt_formula intern(struct pt_fpool *pool, struct pt_fnode node)
 {
-    uint32_t i = hash_node(node.op, node.a, node.b) & pool->slot_mask;
-    for (; pool->slots[i]; i = (i + 1) & pool->slot_mask) {
-        const struct pt_fnode *n = &pool->nodes[pool->slots[i] - 1];
+    uint32_t hash = pt_unique_hash(node.a, node.b, node.op);
+    for (uint32_t at = hash, id; (id = pt_unique_next(&pool->unique, hash, &at)) != PT_NONE;) {
+        const struct pt_fnode *n = &pool->nodes[id];
         if (n->op == node.op && n->a == node.a && n->b == node.b)
-            return pool->slots[i] - 1;
+            return id;
     }
+    pt_unique_add(&pool->unique, hash, pool->count);
     PT_PUSH(pool->nodes, pool->count, pool->cap, node);
-    pool->slots[i] = pool->count;
-    if (pool->count > pool->slot_mask / 2)
-        rehash(pool);
     return pool->count - 1;
 }
 
 void pt_fpool_init(struct pt_fpool *pool)
 {
-    *pool = (struct pt_fpool){.slot_mask = FIRST_SLOTS - 1};
-    pool->slots = pt_xcalloc(FIRST_SLOTS, sizeof *pool->slots);
+    *pool = (struct pt_fpool){0};
+    pt_unique_init(&pool->unique, FIRST_SLOTS);
     pt_formula no = intern(pool, (struct pt_fnode){.op = PT_F_FALSE});
     pt_formula yes = intern(pool, (struct pt_fnode){.op = PT_F_TRUE});
     assert(no == PT_FORMULA_FALSE && yes == PT_FORMULA_TRUE);
@@ -54,7 +33,7 @@ void pt_fpool_init(struct pt_fpool *pool)
 void pt_fpool_release(struct pt_fpool *pool)
 {
     free(pool->nodes);
-    free(pool->slots);
+    pt_unique_release(&pool->unique);
     *pool = (struct pt_fpool){0};
 }
 
@@ -83,37 +62,30 @@ pt_formula pt_formula_binary(struct pt_fpool *pool, enum pt_fop op, pt_formula a
                                           .b = b});
 }
 
-/* How tightly an operator binds (contract section 2); a text that binds less than its place asks for is bracketed. */
-enum level { LEVEL_IFF, LEVEL_IMPLIES, LEVEL_OR, LEVEL_AND, LEVEL_TEMPORAL, LEVEL_UNARY };
-
 /*
  * Per operator: the text before, between and after the operands, how tightly the whole binds and how tightly each
- * operand must. The implication and the temporal operators associate to the right, && and || to the left; nested
- * <-> is always bracketed, so that nobody has to know.
+ * operand must; a text that binds less than its place asks for is bracketed. The implication and the temporal operators
+ * associate to the right, && and || to the left; nested <-> is always bracketed, so that nobody has to know.
  */
 static const struct syntax {
     const char *before, *between, *after;
     uint8_t level, left, right;
 } syntax_of[] = {
-    [PT_F_NOT] = {"!", "", "", LEVEL_UNARY, LEVEL_UNARY, 0},
-    [PT_F_AND] = {"", " && ", "", LEVEL_AND, LEVEL_AND, LEVEL_AND + 1},
-    [PT_F_OR] = {"", " || ", "", LEVEL_OR, LEVEL_OR, LEVEL_OR + 1},
-    [PT_F_IMPLIES] = {"", " -> ", "", LEVEL_IMPLIES, LEVEL_IMPLIES + 1, LEVEL_IMPLIES},
-    [PT_F_IFF] = {"", " <-> ", "", LEVEL_IFF, LEVEL_IFF + 1, LEVEL_IFF + 1},
-    [PT_F_NEXT] = {"next ", "", "", LEVEL_UNARY, LEVEL_UNARY, 0},
-    [PT_F_EVENTUALLY] = {"eventually ", "", "", LEVEL_UNARY, LEVEL_UNARY, 0},
-    [PT_F_ALWAYS] = {"always ", "", "", LEVEL_UNARY, LEVEL_UNARY, 0},
-    [PT_F_UNTIL] = {"", " until ", "", LEVEL_TEMPORAL, LEVEL_TEMPORAL + 1, LEVEL_TEMPORAL},
-    [PT_F_WEAKUNTIL] = {"", " weakuntil ", "", LEVEL_TEMPORAL, LEVEL_TEMPORAL + 1, LEVEL_TEMPORAL},
-    [PT_F_RELEASE] = {"", " release ", "", LEVEL_TEMPORAL, LEVEL_TEMPORAL + 1, LEVEL_TEMPORAL},
-    [PT_F_PREVIOUSLY] = {"previously ", "", "", LEVEL_UNARY, LEVEL_UNARY, 0},
-    [PT_F_ONCE] = {"once ", "", "", LEVEL_UNARY, LEVEL_UNARY, 0},
-    [PT_F_HISTORICALLY] = {"historically ", "", "", LEVEL_UNARY, LEVEL_UNARY, 0},
-    [PT_F_SINCE] = {"", " since ", "", LEVEL_TEMPORAL, LEVEL_TEMPORAL + 1, LEVEL_TEMPORAL},
-    [PT_F_START] = {"start(", "", ")", LEVEL_UNARY, LEVEL_IFF, 0},
-    [PT_F_END] = {"end(", "", ")", LEVEL_UNARY, LEVEL_IFF, 0},
-    [PT_F_INTERVAL] = {"[", ", ", ")", LEVEL_UNARY, LEVEL_IFF, LEVEL_IFF},
-    [PT_F_INTERVAL_WEAK] = {"[", ", ", ")w", LEVEL_UNARY, LEVEL_IFF, LEVEL_IFF},
+#define SYNTAX_BINARY(word, level, left, right) "", " " word " ", "", level, left, right
+#define SYNTAX_IFF(word)                        SYNTAX_BINARY(word, PT_LEVEL_IFF, PT_LEVEL_IFF + 1, PT_LEVEL_IFF + 1)
+#define SYNTAX_IMPLIES(word)                    SYNTAX_BINARY(word, PT_LEVEL_IMPLIES, PT_LEVEL_IMPLIES + 1, PT_LEVEL_IMPLIES)
+#define SYNTAX_OR(word)                         SYNTAX_BINARY(word, PT_LEVEL_OR, PT_LEVEL_OR, PT_LEVEL_OR + 1)
+#define SYNTAX_AND(word)                        SYNTAX_BINARY(word, PT_LEVEL_AND, PT_LEVEL_AND, PT_LEVEL_AND + 1)
+#define SYNTAX_INFIX(word)                      SYNTAX_BINARY(word, PT_LEVEL_TEMPORAL, PT_LEVEL_TEMPORAL + 1, PT_LEVEL_TEMPORAL)
+#define SYNTAX_PREFIX(word)                     word " ", "", "", PT_LEVEL_UNARY, PT_LEVEL_UNARY, 0
+#define SYNTAX_SIGN(word)                       word, "", "", PT_LEVEL_UNARY, PT_LEVEL_UNARY, 0
+#define SYNTAX_CALL(word)                       word "(", "", ")", PT_LEVEL_PRIMARY, PT_LEVEL_IFF, 0
+#define SYNTAX_INTERVAL(word)                   "[", ", ", &(word)[3], PT_LEVEL_PRIMARY, PT_LEVEL_IFF, PT_LEVEL_IFF
+#define ROW(name, operands, form, word, letter) [PT_F_##name] = {SYNTAX_##form(word)},
+#define PT_OPERATOR_NOW                         ROW
+#define PT_OPERATOR_FUTURE                      ROW
+#define PT_OPERATOR_PAST                        ROW
+#include "core/operators.def"
 };
 
 /* What is still to be printed: a text, or a formula in a place that asks for `level`. A stack of its own, because a
@@ -144,7 +116,7 @@ static void later_formula(struct printer *p, pt_formula f, uint8_t level)
 void pt_formula_print(const struct pt_fpool *pool, pt_formula f, const char *const *names, struct pt_buf *buf)
 {
     struct printer p = {0};
-    later_formula(&p, f, LEVEL_IFF);
+    later_formula(&p, f, PT_LEVEL_IFF);
     while (p.len > 0) {
         struct pending item = p.stack[--p.len];
         if (item.text) {

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "base/table.h"
+#include "base/unique.h"
 
 typedef uint32_t pt_formula; /* id in its pool */
 
@@ -18,27 +18,25 @@ enum pt_fop {
     PT_F_FALSE,
     PT_F_TRUE,
     PT_F_PROP, /* a: the proposition's number */
-    PT_F_NOT,
-    PT_F_AND,
-    PT_F_OR,
-    PT_F_IMPLIES,
-    PT_F_IFF,
-    /* future */
-    PT_F_NEXT,
-    PT_F_EVENTUALLY,
-    PT_F_ALWAYS,
-    PT_F_UNTIL,     /* strong */
-    PT_F_WEAKUNTIL, /* f W g = (f U g) or always f */
-    PT_F_RELEASE,   /* f R g = not (not f U not g) */
-    /* past; contract section 2 fixes the first state */
-    PT_F_PREVIOUSLY,
-    PT_F_ONCE,
-    PT_F_HISTORICALLY,
-    PT_F_SINCE,
-    PT_F_START,
-    PT_F_END,
-    PT_F_INTERVAL,      /* [a, b) */
-    PT_F_INTERVAL_WEAK, /* [a, b)w */
+#define PT_OPERATOR_NOW(name, ...)    PT_F_##name,
+#define PT_OPERATOR_FUTURE(name, ...) PT_F_##name,
+#define PT_OPERATOR_PAST(name, ...)   PT_F_##name,
+#include "core/operators.def"
+};
+
+/* How tightly an operator binds (contract section 2); from COMPARE on, what formulas are made of. */
+enum pt_level {
+    PT_LEVEL_IFF = 1,
+    PT_LEVEL_IMPLIES,
+    PT_LEVEL_OR,
+    PT_LEVEL_AND,
+    PT_LEVEL_TEMPORAL,
+    PT_LEVEL_UNARY,
+    PT_LEVEL_COMPARE,
+    PT_LEVEL_ADD,
+    PT_LEVEL_MUL,
+    PT_LEVEL_NEG,
+    PT_LEVEL_PRIMARY,
 };
 
 struct pt_fnode {
@@ -51,8 +49,7 @@ struct pt_fpool {
     struct pt_fnode *nodes;
     uint32_t count;
     size_t cap;
-    uint32_t *slots;
-    uint32_t slot_mask;
+    struct pt_unique unique;
 };
 
 enum { PT_FORMULA_FALSE = 0, PT_FORMULA_TRUE = 1 }; /* in every pool */
@@ -72,9 +69,18 @@ static inline bool pt_fop_is_future(enum pt_fop op)
 }
 static inline bool pt_fop_is_binary(enum pt_fop op)
 {
-    return op == PT_F_AND || op == PT_F_OR || op == PT_F_IMPLIES || op == PT_F_IFF || op == PT_F_UNTIL ||
-           op == PT_F_WEAKUNTIL || op == PT_F_RELEASE || op == PT_F_SINCE || op == PT_F_INTERVAL ||
-           op == PT_F_INTERVAL_WEAK;
+    switch (op) {
+#define BINARY_CASE(name, operands, ...)                                                                               \
+    case PT_F_##name:                                                                                                  \
+        return (operands) == 2;
+#define PT_OPERATOR_NOW    BINARY_CASE
+#define PT_OPERATOR_FUTURE BINARY_CASE
+#define PT_OPERATOR_PAST   BINARY_CASE
+#include "core/operators.def"
+#undef BINARY_CASE
+    default:
+        return false;
+    }
 }
 /* In the property language's own words, with as few parentheses as it needs; proposition i prints as names[i]. */
 void pt_formula_print(const struct pt_fpool *pool, pt_formula f, const char *const *names, struct pt_buf *buf);

@@ -21,25 +21,21 @@ static const struct {
     [PT_AST_LE] = {"<=", PT_LEVEL_COMPARE},
     [PT_AST_GT] = {">", PT_LEVEL_COMPARE},
     [PT_AST_GE] = {">=", PT_LEVEL_COMPARE},
-    [PT_AST_NOT] = {"!", PT_LEVEL_UNARY},
-    [PT_AST_AND] = {"&&", PT_LEVEL_AND},
-    [PT_AST_OR] = {"||", PT_LEVEL_OR},
-    [PT_AST_IMPLIES] = {"->", PT_LEVEL_IMPLIES},
-    [PT_AST_IFF] = {"<->", PT_LEVEL_IFF},
-    [PT_AST_NEXT] = {"next", PT_LEVEL_UNARY},
-    [PT_AST_EVENTUALLY] = {"eventually", PT_LEVEL_UNARY},
-    [PT_AST_ALWAYS] = {"always", PT_LEVEL_UNARY},
-    [PT_AST_UNTIL] = {"until", PT_LEVEL_TEMPORAL},
-    [PT_AST_WEAKUNTIL] = {"weakuntil", PT_LEVEL_TEMPORAL},
-    [PT_AST_RELEASE] = {"release", PT_LEVEL_TEMPORAL},
-    [PT_AST_PREVIOUSLY] = {"previously", PT_LEVEL_UNARY},
-    [PT_AST_ONCE] = {"once", PT_LEVEL_UNARY},
-    [PT_AST_HISTORICALLY] = {"historically", PT_LEVEL_UNARY},
-    [PT_AST_SINCE] = {"since", PT_LEVEL_TEMPORAL},
-    [PT_AST_START] = {"start", PT_LEVEL_PRIMARY},
-    [PT_AST_END] = {"end", PT_LEVEL_PRIMARY},
-    [PT_AST_INTERVAL] = {"[..)", PT_LEVEL_PRIMARY},
-    [PT_AST_INTERVAL_WEAK] = {"[..)w", PT_LEVEL_PRIMARY},
+#define LEVEL_IFF                               PT_LEVEL_IFF
+#define LEVEL_IMPLIES                           PT_LEVEL_IMPLIES
+#define LEVEL_OR                                PT_LEVEL_OR
+#define LEVEL_AND                               PT_LEVEL_AND
+#define LEVEL_INFIX                             PT_LEVEL_TEMPORAL
+#define LEVEL_PREFIX                            PT_LEVEL_UNARY
+#define LEVEL_SIGN                              PT_LEVEL_UNARY
+#define LEVEL_CALL                              PT_LEVEL_PRIMARY
+#define LEVEL_INTERVAL                          PT_LEVEL_PRIMARY
+#define ROW(name, operands, form, word, letter) [PT_AST_##name] = {word, LEVEL_##form},
+#define PT_OPERATOR_NOW                         ROW
+#define PT_OPERATOR_FUTURE                      ROW
+#define PT_OPERATOR_PAST                        ROW
+#include "core/operators.def"
+#undef ROW
     [PT_AST_EVENT] = {"event", PT_LEVEL_PRIMARY},
     [PT_AST_READ] = {"read", PT_LEVEL_PRIMARY},
     [PT_AST_WRITE] = {"write", PT_LEVEL_PRIMARY},
@@ -52,20 +48,19 @@ static const struct {
     [PT_AST_AT_EACH] = {"at each", PT_LEVEL_PRIMARY},
 };
 
-/* In front of each other stand the words that a slip of the pen should lead to first. */
+/* The words among the temporal operators. */
+#define WORD_INTERVAL(text, name)
+#define WORD_INFIX(text, name)  {text, PT_AST_##name, PT_WORD_INFIX},
+#define WORD_PREFIX(text, name) {text, PT_AST_##name, PT_WORD_PREFIX},
+#define WORD_CALL(text, name)   {text, PT_AST_##name, PT_WORD_CALL},
+
+/* Of words that a slip of the pen is equally near to, it leads to the one that stands first. */
 static const struct pt_word words[] = {
-    {"always", PT_AST_ALWAYS, PT_WORD_PREFIX},
-    {"eventually", PT_AST_EVENTUALLY, PT_WORD_PREFIX},
-    {"next", PT_AST_NEXT, PT_WORD_PREFIX},
-    {"previously", PT_AST_PREVIOUSLY, PT_WORD_PREFIX},
-    {"once", PT_AST_ONCE, PT_WORD_PREFIX},
-    {"historically", PT_AST_HISTORICALLY, PT_WORD_PREFIX},
-    {"since", PT_AST_SINCE, PT_WORD_INFIX},
-    {"until", PT_AST_UNTIL, PT_WORD_INFIX},
-    {"weakuntil", PT_AST_WEAKUNTIL, PT_WORD_INFIX},
-    {"release", PT_AST_RELEASE, PT_WORD_INFIX},
-    {"start", PT_AST_START, PT_WORD_CALL},
-    {"end", PT_AST_END, PT_WORD_CALL},
+#define ROW(name, operands, form, word, letter) WORD_##form(word, name)
+#define PT_OPERATOR_FUTURE                      ROW
+#define PT_OPERATOR_PAST                        ROW
+#include "core/operators.def"
+#undef ROW
     {"event", PT_AST_EVENT, PT_WORD_CALL},
     {"read", PT_AST_READ, PT_WORD_CALL},
     {"write", PT_AST_WRITE, PT_WORD_CALL},
@@ -75,16 +70,11 @@ static const struct pt_word words[] = {
     {"forall", PT_AST_FORALL, PT_WORD_PREFIX},
     {"true", PT_AST_BOOL, PT_WORD_PREFIX},
     {"false", PT_AST_BOOL, PT_WORD_PREFIX},
-    {"G", PT_AST_ALWAYS, PT_WORD_PREFIX},
-    {"F", PT_AST_EVENTUALLY, PT_WORD_PREFIX},
-    {"X", PT_AST_NEXT, PT_WORD_PREFIX},
-    {"Y", PT_AST_PREVIOUSLY, PT_WORD_PREFIX},
-    {"O", PT_AST_ONCE, PT_WORD_PREFIX},
-    {"H", PT_AST_HISTORICALLY, PT_WORD_PREFIX},
-    {"S", PT_AST_SINCE, PT_WORD_INFIX},
-    {"U", PT_AST_UNTIL, PT_WORD_INFIX},
-    {"W", PT_AST_WEAKUNTIL, PT_WORD_INFIX},
-    {"R", PT_AST_RELEASE, PT_WORD_INFIX},
+#define ROW(name, operands, form, word, letter) WORD_##form(letter, name)
+#define PT_OPERATOR_FUTURE                      ROW
+#define PT_OPERATOR_PAST                        ROW
+#include "core/operators.def"
+#undef ROW
     {"V", PT_AST_RELEASE, PT_WORD_INFIX},
 };
 
@@ -94,9 +84,9 @@ const char *pt_ast_sign(enum pt_ast_kind kind)
     return operators[kind].sign;
 }
 
-enum pt_ast_level pt_ast_level(enum pt_ast_kind kind)
+enum pt_level pt_ast_level(enum pt_ast_kind kind)
 {
-    return operators[kind].sign ? (enum pt_ast_level)operators[kind].level : PT_LEVEL_PRIMARY;
+    return operators[kind].sign ? (enum pt_level)operators[kind].level : PT_LEVEL_PRIMARY;
 }
 
 static bool is_word(const char *word, const char *text, size_t len)

@@ -13,7 +13,7 @@
 
 enum { PT_AST_MAX_HEIGHT = 1000 };
 
-/* Arithmetic and comparisons stand in the order of enum pt_code_op, NOT .. INTERVAL_WEAK in that of enum pt_fop. */
+/* Arithmetic and comparisons stand in the order of enum pt_code_op, operators of formulas in that of enum pt_fop. */
 enum pt_ast_kind {
     PT_AST_NUMBER, /* value; text: its spelling */
     PT_AST_STRING, /* value; text: its spelling, with the quotes */
@@ -32,25 +32,10 @@ enum pt_ast_kind {
     PT_AST_LE,
     PT_AST_GT,
     PT_AST_GE,
-    PT_AST_NOT,
-    PT_AST_AND,
-    PT_AST_OR,
-    PT_AST_IMPLIES,
-    PT_AST_IFF,
-    PT_AST_NEXT,
-    PT_AST_EVENTUALLY,
-    PT_AST_ALWAYS,
-    PT_AST_UNTIL,
-    PT_AST_WEAKUNTIL,
-    PT_AST_RELEASE,
-    PT_AST_PREVIOUSLY,
-    PT_AST_ONCE,
-    PT_AST_HISTORICALLY,
-    PT_AST_SINCE,
-    PT_AST_START,
-    PT_AST_END,
-    PT_AST_INTERVAL,
-    PT_AST_INTERVAL_WEAK,
+#define PT_OPERATOR_NOW(name, ...)    PT_AST_##name,
+#define PT_OPERATOR_FUTURE(name, ...) PT_AST_##name,
+#define PT_OPERATOR_PAST(name, ...)   PT_AST_##name,
+#include "core/operators.def"
     PT_AST_EVENT,        /* text: the event's name */
     PT_AST_READ,         /* var */
     PT_AST_WRITE,        /* var */
@@ -93,21 +78,8 @@ struct pt_ast {
 
 /* The operator in the language's own words, "always", "&&". */
 const char *pt_ast_sign(enum pt_ast_kind kind);
-/* How tightly a binary operator or a prefix binds; see ast.c. */
-enum pt_ast_level {
-    PT_LEVEL_IFF = 1,
-    PT_LEVEL_IMPLIES,
-    PT_LEVEL_OR,
-    PT_LEVEL_AND,
-    PT_LEVEL_TEMPORAL,
-    PT_LEVEL_UNARY,
-    PT_LEVEL_COMPARE,
-    PT_LEVEL_ADD,
-    PT_LEVEL_MUL,
-    PT_LEVEL_NEG,
-    PT_LEVEL_PRIMARY,
-};
-enum pt_ast_level pt_ast_level(enum pt_ast_kind kind);
+/* How tightly a binary operator or a prefix binds. */
+enum pt_level pt_ast_level(enum pt_ast_kind kind);
 
 /* Words that are operators. PREFIX and INFIX ones are reserved; CALL ones only count before '('. */
 enum pt_word_use { PT_WORD_PREFIX, PT_WORD_INFIX, PT_WORD_CALL };
@@ -131,7 +103,11 @@ static inline bool pt_ast_is_arithmetic(enum pt_ast_kind kind)
 }
 static inline bool pt_ast_is_logical(enum pt_ast_kind kind)
 {
-    return kind >= PT_AST_NOT && kind <= PT_AST_INTERVAL_WEAK;
+    return kind >= PT_AST_NOT && kind < PT_AST_EVENT;
+}
+static inline bool pt_ast_is_past(enum pt_ast_kind kind)
+{
+    return kind >= PT_AST_PREVIOUSLY && kind < PT_AST_EVENT;
 }
 static inline enum pt_fop pt_ast_fop(enum pt_ast_kind kind)
 {
@@ -141,12 +117,11 @@ static inline enum pt_code_op pt_ast_code_op(enum pt_ast_kind kind)
 {
     return (enum pt_code_op)(kind - PT_AST_NEG + PT_CODE_NEG);
 }
-_Static_assert(PT_AST_INTERVAL_WEAK - PT_AST_NOT == PT_F_INTERVAL_WEAK - PT_F_NOT, "formula operators in step");
 _Static_assert(PT_AST_GE - PT_AST_NEG == PT_CODE_GE - PT_CODE_NEG, "expression operators in step");
 
 /* Where a formula stands decides which operators it may use. */
 struct pt_check {
-    const struct pt_source *source;
+    const struct pt_prop_source *source;
     bool no_future, no_past, no_mttl;
     const char *place; /* "an 'at' property", for messages */
     struct pt_err *err;

@@ -10,9 +10,10 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/utf8.h"
 
 struct lexer {
-    const struct pt_source *source;
+    const struct pt_prop_source *source;
     struct pt_arena *arena;
     struct pt_tokens *tokens;
     size_t pos;
@@ -32,33 +33,9 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-size_t pt_utf8_decode(const char *text, size_t len, uint32_t *ret_point)
-{
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    unsigned char first = (unsigned char)text[0];
-    size_t n = first < 0x80             ? 1
-               : (first & 0xe0) == 0xc0 ? 2
-               : (first & 0xf0) == 0xe0 ? 3
-               : (first & 0xf8) == 0xf0 ? 4
-                                        : 0;
-    if (n == 0 || n > len)
-        return 0;
-    uint32_t point = n == 1 ? first : first & (0x7fu >> n);
-    for (size_t i = 1; i < n; i++) {
-        unsigned char c = (unsigned char)text[i];
-        if ((c & 0xc0) != 0x80)
-            return 0;
-        point = point << 6 | (c & 0x3f);
-    }
-    if (point < least[n] || point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff))
-        return 0;
-    *ret_point = point;
-    return n;
-}
-
 static void find_clean_part(struct lexer *lx)
 {
-    const struct pt_source *s = lx->source;
+    const struct pt_prop_source *s = lx->source;
     size_t i = 0;
     while (i < s->len) {
         uint32_t point = 0;
@@ -67,7 +44,7 @@ static void find_clean_part(struct lexer *lx)
             lx->unclean = "the text is not valid UTF-8 here";
             break;
         }
-        if ((point < 0x20 && !(point >= '\t' && point <= '\r')) || (point >= 0x7f && point < 0xa0)) {
+        if (pt_utf8_is_control(point) && !(point >= '\t' && point <= '\r')) {
             lx->unclean = "a control character stands here";
             break;
         }
@@ -121,7 +98,7 @@ static enum pt_status set_error(struct lexer *lx, struct pt_place place, const c
 {
     va_list ap;
     va_start(ap, fmt);
-    enum pt_status s = pt_source_fail(lx->source, place, &lx->tokens->err, fmt, ap);
+    enum pt_status s = pt_prop_source_fail(lx->source, place, &lx->tokens->err, fmt, ap);
     va_end(ap);
     return s;
 }
@@ -409,7 +386,7 @@ static void push_end(struct lexer *lx)
     end->offset = last->offset + last->len;
 }
 
-void pt_lex(const struct pt_source *source, struct pt_arena *arena, struct pt_tokens *ret_tokens)
+void pt_lex(const struct pt_prop_source *source, struct pt_arena *arena, struct pt_tokens *ret_tokens)
 {
     struct lexer lx = {.source = source, .arena = arena, .tokens = ret_tokens, .line = 1};
     *ret_tokens = (struct pt_tokens){0};
@@ -443,7 +420,7 @@ static void make_printable(char *text)
     for (size_t i = 0; i < len;) {
         uint32_t point = 0;
         size_t n = pt_utf8_decode(text + i, len - i, &point);
-        if (n == 0 || (point < 0x20 && point != '\t') || (point >= 0x7f && point < 0xa0)) {
+        if (n == 0 || (pt_utf8_is_control(point) && point != '\t')) {
             text[i] = '?';
             n = 1;
         }
@@ -451,8 +428,8 @@ static void make_printable(char *text)
     }
 }
 
-enum pt_status pt_source_fail(const struct pt_source *source, struct pt_place place, struct pt_err *err,
-                              const char *fmt, va_list ap)
+enum pt_status pt_prop_source_fail(const struct pt_prop_source *source, struct pt_place place, struct pt_err *err,
+                                   const char *fmt, va_list ap)
 {
     char message[sizeof err->message];
     size_t start = place.offset, end = start;

@@ -1,6 +1,6 @@
 /*
  * Tokens of the property language. The whole text is cut up at once; a lexical error becomes the last token, so that
- * the parser reports it only when it gets there and an earlier mistake is told first.
+ * the parser reports it only when it gets there and an earlier mistake is reported first.
  */
 #ifndef PT_LOGIC_LANG_LEX_H
 #define PT_LOGIC_LANG_LEX_H
@@ -39,7 +39,7 @@ struct pt_token {
     struct pt_value value; /* of numbers and strings */
 };
 
-struct pt_source {
+struct pt_prop_source {
     const char *file;
     const char *text;
     size_t len;
@@ -52,7 +52,7 @@ struct pt_tokens {
 };
 
 /* Values of strings live in the arena. */
-void pt_lex(const struct pt_source *source, struct pt_arena *arena, struct pt_tokens *ret_tokens);
+void pt_lex(const struct pt_prop_source *source, struct pt_arena *arena, struct pt_tokens *ret_tokens);
 void pt_tokens_release(struct pt_tokens *tokens);
 /*
  * Fills *err for a place in the source, with its line of text. What the message quotes may be anything: it is made
@@ -62,9 +62,7 @@ struct pt_place {
     uint32_t line, column;
     size_t offset;
 };
-enum pt_status pt_source_fail(const struct pt_source *source, struct pt_place place, struct pt_err *err,
-                              const char *fmt, va_list ap) PT_PRINTF(4, 0);
-/* The length of the UTF-8 sequence at text[0..len), 0 when it is malformed (overlong forms and surrogates are). */
-size_t pt_utf8_decode(const char *text, size_t len, uint32_t *ret_point);
+enum pt_status pt_prop_source_fail(const struct pt_prop_source *source, struct pt_place place, struct pt_err *err,
+                                   const char *fmt, va_list ap) PT_PRINTF(4, 0);
 
 #endif

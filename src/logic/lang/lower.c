@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/utf8.h"
 #include "logic/lang/parse.h"
 
 enum { LONGEST_ATOM = 4096 };
@@ -58,7 +59,7 @@ static enum pt_status fail(struct pt_builder *b, const struct pt_ast *node, cons
 {
     va_list ap;
     va_start(ap, fmt);
-    enum pt_status s = pt_source_fail(&b->parser->source, node->place, b->parser->err, fmt, ap);
+    enum pt_status s = pt_prop_source_fail(&b->parser->source, node->place, b->parser->err, fmt, ap);
     va_end(ap);
     return s;
 }
@@ -125,12 +126,12 @@ static enum pt_status put_variable(struct compiler *c, const struct pt_ast *node
     return put(c, PT_CODE_VAR, id);
 }
 
-static enum pt_status compile(struct compiler *c, const struct pt_ast *node, enum pt_ast_level level);
+static enum pt_status compile(struct compiler *c, const struct pt_ast *node, enum pt_level level);
 
 static enum pt_status compile_operator(struct compiler *c, const struct pt_ast *node)
 {
     enum pt_ast_kind kind = (enum pt_ast_kind)node->kind;
-    enum pt_ast_level level = pt_ast_level(kind);
+    enum pt_level level = pt_ast_level(kind);
     enum pt_status s;
     assert(pt_ast_is_arithmetic(kind) || pt_ast_is_comparison(kind));
     if (kind == PT_AST_NEG) {
@@ -138,13 +139,13 @@ static enum pt_status compile_operator(struct compiler *c, const struct pt_ast *
         s = compile(c, node->a, level);
     } else if ((s = compile(c, node->a, level)) == PT_OK) {
         pt_buf_printf(&c->text, " %s ", pt_ast_sign(kind));
-        s = compile(c, node->b, (enum pt_ast_level)(level + 1));
+        s = compile(c, node->b, (enum pt_level)(level + 1));
     }
     return s == PT_OK ? put(c, pt_ast_code_op(kind), 0) : s;
 }
 
 /* Code and text together; brackets where the place asks for something that binds more tightly. */
-static enum pt_status compile(struct compiler *c, const struct pt_ast *node, enum pt_ast_level level)
+static enum pt_status compile(struct compiler *c, const struct pt_ast *node, enum pt_level level)
 {
     while (node->kind == PT_AST_LET)
         node = node->a;
@@ -246,7 +247,7 @@ static void put_event_name(struct pt_buf *buf, const char *name)
     for (size_t n, len = strlen(name); len > 0; name += n, len -= n) {
         uint32_t point = 0;
         n = pt_utf8_decode(name, len, &point);
-        if (n == 0 || point < 0x20 || (point >= 0x7f && point < 0xa0)) {
+        if (n == 0 || pt_utf8_is_control(point)) {
             pt_buf_printf(buf, "\\%03o", (unsigned)(unsigned char)*name);
             n = 1;
         } else {

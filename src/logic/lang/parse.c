@@ -41,8 +41,8 @@ const struct pt_symbol *pt_scope_find(const struct pt_scope *scope, const char *
 
 /* --- tokens and errors --- */
 
-void pt_parser_init(struct pt_parser *p, struct pt_properties *props, struct pt_arena *arena, struct pt_source source,
-                    struct pt_err *err)
+void pt_parser_init(struct pt_parser *p, struct pt_properties *props, struct pt_arena *arena,
+                    struct pt_prop_source source, struct pt_err *err)
 {
     *p = (struct pt_parser){.props = props, .arena = arena, .source = source, .err = err};
     pt_lex(&p->source, arena, &p->tokens);
@@ -100,7 +100,7 @@ enum pt_status pt_parser_fail(struct pt_parser *p, const struct pt_token *token,
     }
     va_start(ap, fmt);
     enum pt_status s =
-        pt_source_fail(&p->source, (struct pt_place){token->line, token->column, token->offset}, p->err, fmt, ap);
+        pt_prop_source_fail(&p->source, (struct pt_place){token->line, token->column, token->offset}, p->err, fmt, ap);
     va_end(ap);
     return s;
 }

@@ -5,7 +5,7 @@
 #include "base/table.h"
 #include "logic/lang/ast.h"
 
-/* A name of one file. A name that was only used is remembered, so that declaring it too late is told. */
+/* A name of one file. A name that was only used is remembered, so that declaring it too late is reported. */
 struct pt_symbol {
     enum { PT_SYMBOL_USED, PT_SYMBOL_LET, PT_SYMBOL_VAR, PT_SYMBOL_THREAD } kind;
     uint32_t line;               /* of its declaration or first use */
@@ -24,7 +24,7 @@ struct pt_scope {
 struct pt_parser {
     struct pt_properties *props;
     struct pt_arena *arena; /* of the property set */
-    struct pt_source source;
+    struct pt_prop_source source;
     struct pt_tokens tokens;
     size_t pos;
     unsigned depth;
@@ -40,8 +40,8 @@ struct pt_parser {
 };
 
 /* --- parse.c: tokens, errors, declarations --- */
-void pt_parser_init(struct pt_parser *p, struct pt_properties *props, struct pt_arena *arena, struct pt_source source,
-                    struct pt_err *err);
+void pt_parser_init(struct pt_parser *p, struct pt_properties *props, struct pt_arena *arena,
+                    struct pt_prop_source source, struct pt_err *err);
 void pt_parser_release(struct pt_parser *p);
 const struct pt_token *pt_parser_token(const struct pt_parser *p);
 const struct pt_token *pt_parser_ahead(const struct pt_parser *p);                           /* the one after it */

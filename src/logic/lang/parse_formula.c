@@ -10,7 +10,7 @@
 #include "logic/lang/parse.h"
 #include "base/suggest.h"
 
-static struct pt_ast *parse_level(struct pt_parser *p, enum pt_ast_level level);
+static struct pt_ast *parse_level(struct pt_parser *p, enum pt_level level);
 static struct pt_ast *parse_primary(struct pt_parser *p);
 
 /* --- building --- */
@@ -224,8 +224,8 @@ static struct pt_ast *parse_literal(struct pt_parser *p, enum pt_ast_kind kind)
     return node;
 }
 
-/* start(f), end(f) */
-static struct pt_ast *parse_edge(struct pt_parser *p, enum pt_ast_kind kind)
+/* An operator that is written as a call: start(f), end(f) */
+static struct pt_ast *parse_applied(struct pt_parser *p, enum pt_ast_kind kind)
 {
     const struct pt_token *token = pt_parser_token(p);
     p->pos += 2;
@@ -326,8 +326,8 @@ static struct pt_ast *parse_primary(struct pt_parser *p)
             return nothing(expected_operand(p));
         if (pt_parser_ahead(p)->kind != '(')
             return parse_name(p);
-        return word->kind == PT_AST_START || word->kind == PT_AST_END ? parse_edge(p, (enum pt_ast_kind)word->kind)
-                                                                      : parse_call(p, (enum pt_ast_kind)word->kind);
+        return pt_ast_is_logical((enum pt_ast_kind)word->kind) ? parse_applied(p, (enum pt_ast_kind)word->kind)
+                                                               : parse_call(p, (enum pt_ast_kind)word->kind);
     default:
         return nothing(expected_operand(p));
     }
@@ -461,7 +461,7 @@ static struct pt_ast *parse_chain(struct pt_parser *p, enum pt_ast_kind kind, st
         if (binary_kind(p, link.sign) != kind)
             break;
         p->pos++;
-        link.operand = parse_level(p, (enum pt_ast_level)(pt_ast_level(kind) + 1));
+        link.operand = parse_level(p, (enum pt_level)(pt_ast_level(kind) + 1));
     }
     struct pt_ast *node = link.operand ? fold(p, kind, links, count) : NULL;
     free(links);
@@ -471,10 +471,10 @@ static struct pt_ast *parse_chain(struct pt_parser *p, enum pt_ast_kind kind, st
 static struct pt_ast *parse_binary(struct pt_parser *p, enum pt_ast_kind kind, struct pt_ast *left)
 {
     const struct pt_token *sign = pt_parser_token(p);
-    enum pt_ast_level level = pt_ast_level(kind);
+    enum pt_level level = pt_ast_level(kind);
     bool to_the_right = level == PT_LEVEL_IMPLIES || level == PT_LEVEL_TEMPORAL;
     p->pos++;
-    struct pt_ast *right = parse_level(p, to_the_right ? level : (enum pt_ast_level)(level + 1));
+    struct pt_ast *right = parse_level(p, to_the_right ? level : (enum pt_level)(level + 1));
     if (!right)
         return NULL;
     if (level == PT_LEVEL_COMPARE) {
@@ -486,7 +486,7 @@ static struct pt_ast *parse_binary(struct pt_parser *p, enum pt_ast_kind kind, s
 }
 
 /* Everything that binds at least as tightly as `level`. */
-static struct pt_ast *parse_level(struct pt_parser *p, enum pt_ast_level level)
+static struct pt_ast *parse_level(struct pt_parser *p, enum pt_level level)
 {
     if (pt_parser_enter(p) != PT_OK)
         return NULL;

@@ -87,7 +87,7 @@ static enum pt_status add(struct pt_properties *props, const char *file, const c
     struct pt_parser p;
     struct pt_arena *arena = &props->impl->arena;
     uint32_t before = props->count;
-    struct pt_source source = {pt_arena_strndup(arena, file, strlen(file)), text, len};
+    struct pt_prop_source source = {pt_arena_strndup(arena, file, strlen(file)), text, len};
     pt_parser_init(&p, props, arena, source, err);
     p.fetch = fetch;
     p.fetch_context = fetch_context;

@@ -14,7 +14,7 @@ static enum pt_status fail(const struct pt_check *check, const struct pt_ast *no
 {
     va_list ap;
     va_start(ap, fmt);
-    enum pt_status s = pt_source_fail(check->source, node->place, check->err, fmt, ap);
+    enum pt_status s = pt_prop_source_fail(check->source, node->place, check->err, fmt, ap);
     va_end(ap);
     return s;
 }

@@ -15,38 +15,12 @@
 
 enum { FIRST_SLOTS = 256 };
 
-static bool is_list(enum pt_ltl_op op)
-{
-    return op == PT_LTL_AND || op == PT_LTL_OR;
-}
-
-static uint64_t hash_list(uint32_t op, const pt_ltl *kids, uint32_t count)
+static uint32_t hash_list(uint32_t op, const pt_ltl *kids, uint32_t count)
 {
     uint64_t h = op;
     for (uint32_t i = 0; i < count; i++)
         h = pt_mix64(h * 0x9e3779b97f4a7c15ULL + kids[i] + 1);
-    return h;
-}
-
-static uint64_t hash_node(const struct pt_ltls *pool, const struct pt_ltl_node *n)
-{
-    if (is_list(n->op))
-        return hash_list(n->op, &pool->kids[n->a], n->b);
-    uint32_t pair[2] = {n->a, n->b};
-    return hash_list(n->op, pair, 2);
-}
-
-static void rehash(struct pt_ltls *pool)
-{
-    free(pool->slots);
-    pool->slot_mask = pool->slot_mask * 2 + 1;
-    pool->slots = pt_xcalloc((size_t)pool->slot_mask + 1, sizeof *pool->slots);
-    for (uint32_t id = 0; id < pool->count; id++) {
-        uint32_t i = (uint32_t)hash_node(pool, &pool->nodes[id]) & pool->slot_mask;
-        while (pool->slots[i])
-            i = (i + 1) & pool->slot_mask;
-        pool->slots[i] = id + 1;
-    }
+    return (uint32_t)h;
 }
 
 /* The flags of a unary or binary operator with operands a and b (equal when unary). */
@@ -81,24 +55,21 @@ static unsigned flags_of(const struct pt_ltls *pool, enum pt_ltl_op op, pt_ltl a
     }
 }
 
-static pt_ltl add_node(struct pt_ltls *pool, struct pt_ltl_node node, uint32_t slot)
+static pt_ltl add_node(struct pt_ltls *pool, struct pt_ltl_node node, uint32_t hash)
 {
     node.neg = PT_NONE;
+    pt_unique_add(&pool->unique, hash, pool->count);
     PT_PUSH(pool->nodes, pool->count, pool->cap, node);
-    pool->slots[slot] = pool->count;
-    if (pool->count > pool->slot_mask / 2)
-        rehash(pool);
     return pool->count - 1;
 }
 
 pt_ltl pt_ltl_intern(struct pt_ltls *pool, enum pt_ltl_op op, uint32_t a, uint32_t b)
 {
-    uint32_t pair[2] = {a, b};
-    uint32_t i = (uint32_t)hash_list(op, pair, 2) & pool->slot_mask;
-    for (; pool->slots[i]; i = (i + 1) & pool->slot_mask) {
-        const struct pt_ltl_node *n = &pool->nodes[pool->slots[i] - 1];
+    uint32_t hash = hash_list(op, (const uint32_t[]){a, b}, 2);
+    for (uint32_t at = hash, id; (id = pt_unique_next(&pool->unique, hash, &at)) != PT_NONE;) {
+        const struct pt_ltl_node *n = &pool->nodes[id];
         if (n->op == op && n->a == a && n->b == b)
-            return pool->slots[i] - 1;
+            return id;
     }
     struct pt_ltl_node node = {.op = (uint8_t)op, .a = a, .b = b, .bdd = PT_BDD_FALSE};
     const unsigned state = PT_LTL_BOOLEAN | PT_LTL_SAFETY | PT_LTL_GUARANTEE | PT_LTL_OBLIGATION;
@@ -113,16 +84,16 @@ pt_ltl pt_ltl_intern(struct pt_ltls *pool, enum pt_ltl_op op, uint32_t a, uint32
     } else {
         node.flags = (uint8_t)flags_of(pool, op, a, b);
     }
-    return add_node(pool, node, i);
+    return add_node(pool, node, hash);
 }
 
 pt_ltl pt_ltl_intern_list(struct pt_ltls *pool, enum pt_ltl_op op, const pt_ltl *kids, uint32_t count)
 {
-    uint32_t i = (uint32_t)hash_list(op, kids, count) & pool->slot_mask;
-    for (; pool->slots[i]; i = (i + 1) & pool->slot_mask) {
-        const struct pt_ltl_node *n = &pool->nodes[pool->slots[i] - 1];
+    uint32_t hash = hash_list(op, kids, count);
+    for (uint32_t at = hash, id; (id = pt_unique_next(&pool->unique, hash, &at)) != PT_NONE;) {
+        const struct pt_ltl_node *n = &pool->nodes[id];
         if (n->op == op && n->b == count && memcmp(&pool->kids[n->a], kids, count * sizeof *kids) == 0)
-            return pool->slots[i] - 1;
+            return id;
     }
     struct pt_ltl_node node = {.op = (uint8_t)op, .flags = 0xff, .a = (uint32_t)pool->kid_count, .b = count};
     node.bdd = op == PT_LTL_AND ? PT_BDD_TRUE : PT_BDD_FALSE;
@@ -134,13 +105,13 @@ pt_ltl pt_ltl_intern_list(struct pt_ltls *pool, enum pt_ltl_op op, const pt_ltl 
         for (uint32_t k = 0; k < count; k++)
             node.bdd = op == PT_LTL_AND ? pt_bdd_and(pool->bdds, node.bdd, pool->nodes[kids[k]].bdd)
                                         : pt_bdd_or(pool->bdds, node.bdd, pool->nodes[kids[k]].bdd);
-    return add_node(pool, node, i);
+    return add_node(pool, node, hash);
 }
 
 void pt_ltls_init(struct pt_ltls *pool, struct pt_bdds *bdds)
 {
-    *pool = (struct pt_ltls){.bdds = bdds, .slot_mask = FIRST_SLOTS - 1};
-    pool->slots = pt_xcalloc(FIRST_SLOTS, sizeof *pool->slots);
+    *pool = (struct pt_ltls){.bdds = bdds};
+    pt_unique_init(&pool->unique, FIRST_SLOTS);
     pt_map64_init(&pool->implied);
     pt_ltl no = pt_ltl_intern(pool, PT_LTL_CONST, 0, 0);
     pt_ltl yes = pt_ltl_intern(pool, PT_LTL_CONST, 1, 0);
@@ -151,12 +122,12 @@ void pt_ltls_release(struct pt_ltls *pool)
 {
     free(pool->nodes);
     free(pool->kids);
-    free(pool->slots);
+    pt_unique_release(&pool->unique);
     pt_map64_release(&pool->implied);
     *pool = (struct pt_ltls){0};
 }
 
-pt_ltl pt_ltl_lit(struct pt_ltls *pool, uint32_t prop, bool negated)
+static pt_ltl literal(struct pt_ltls *pool, uint32_t prop, bool negated)
 {
     assert(prop < 64);
     return pt_ltl_intern(pool, PT_LTL_LIT, prop, negated);
@@ -179,7 +150,7 @@ static pt_ltl negate(struct pt_ltls *pool, pt_ltl f)
     case PT_LTL_CONST:
         return n.a ? PT_LTL_FALSE : PT_LTL_TRUE;
     case PT_LTL_LIT:
-        return pt_ltl_lit(pool, n.a, !n.b);
+        return literal(pool, n.a, !n.b);
     case PT_LTL_AND:
     case PT_LTL_OR:
         return negate_list(pool, n);
@@ -225,7 +196,7 @@ static pt_ltl of_node(struct pt_ltls *pool, const struct pt_fnode *n, const pt_l
     case PT_F_TRUE:
         return PT_LTL_TRUE;
     case PT_F_PROP:
-        return pt_ltl_lit(pool, n->a, false);
+        return literal(pool, n->a, false);
     case PT_F_NOT:
         return neg[n->a];
     case PT_F_AND:

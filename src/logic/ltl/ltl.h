@@ -50,8 +50,7 @@ struct pt_ltls {
     size_t cap;
     pt_ltl *kids;
     size_t kid_count, kid_cap;
-    uint32_t *slots;
-    uint32_t slot_mask;
+    struct pt_unique unique;
     struct pt_map64 implied; /* (f, g) to whether f syntactically implies g */
 };
 
@@ -66,7 +65,6 @@ pt_ltl pt_ltl_intern_list(struct pt_ltls *pool, enum pt_ltl_op op, const pt_ltl 
 pt_ltl pt_ltl_plain_list(struct pt_ltls *pool, enum pt_ltl_op op, const pt_ltl *kids, uint32_t count);
 
 /* Smart constructors: equivalent to their operator, simpler where a rule applies. */
-pt_ltl pt_ltl_lit(struct pt_ltls *pool, uint32_t prop, bool negated);
 pt_ltl pt_ltl_and(struct pt_ltls *pool, const pt_ltl *kids, uint32_t count);
 pt_ltl pt_ltl_or(struct pt_ltls *pool, const pt_ltl *kids, uint32_t count);
 pt_ltl pt_ltl_and2(struct pt_ltls *pool, pt_ltl f, pt_ltl g);

@@ -3,7 +3,7 @@
  * verification of linear temporal logic" (FM 1999), as refined by Duret-Lutz and others.
  *
  * A formula becomes a BDD over propositions, variables Next[f] ("f holds from the next position on") and variables
- * Promise[g] ("g was put off once more"): r(f U g) = r(g) or (r(f) and Next[f U g] and Promise[g]). Propositions are
+ * Promise[g] ("g was deferred once more"): r(f U g) = r(g) or (r(f) and Next[f U g] and Promise[g]). Propositions are
  * on top, so the sub-diagrams below them are what is left after reading a letter, and their prime implicants (they
  * are monotone) are the ways to go on. An edge has the mark of every g that it does not promise. Formulas with the
  * same BDD are the same state.
@@ -88,7 +88,7 @@ static pt_bdd step_recurring(struct tableau *t, pt_ltl f)
     return step(t, f);
 }
 
-/* Letters at which g need not be put off: when g is d and e with a boolean d and an eventual e, then the first d is as
+/* Letters at which g need not be deferred: when g is d and e with a boolean d and an eventual e, then the first d is as
  * good as any later one. */
 static pt_bdd not_yet(struct tableau *t, pt_ltl g)
 {

@@ -18,7 +18,7 @@ struct portent_monitor;
 typedef uint32_t pt_letter; /* the truth of the atoms in one state, or a module's view of it */
 typedef uint32_t pt_mstate;
 #define PT_MSTATE_BAD   (UINT32_MAX - 1) /* the prefix is bad */
-#define PT_MSTATE_ERROR (UINT32_MAX - 2) /* an atom that matters has no value in this state: pt_monitor_error tells */
+#define PT_MSTATE_ERROR (UINT32_MAX - 2) /* an atom that matters has no value in this state: pt_monitor_error says which */
 
 /* Limits the size of automata; PT_ELIMIT past it. The property outlives the monitor. */
 enum pt_status pt_monitor_new(const struct pt_property *property, uint32_t state_limit, struct pt_monitor **ret_monitor,

@@ -1,3 +1,9 @@
+/*
+ * The machine of past.h, for one letter and for all letters at once as BDDs. What an operator means is said in both,
+ * and for decentralised properties in core/mttl_past.c: test_past.c compares the first two with the definition, the
+ * oracle of tests/oracle the third. Exact. Cost: linear in the number of subformulas, per state or, symbolically, in
+ * BDD operations per memory.
+ */
 #include "logic/monitor/past.h"
 
 #include <stdlib.h>

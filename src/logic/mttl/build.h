@@ -46,7 +46,7 @@ uint32_t pt_mttl_add_constant(struct pt_mttl_tables *t, struct pt_value value);
 struct pt_mttl *pt_mttl_tables_pack(const struct pt_mttl_tables *t);
 
 /* --- mttl/text.c: a tree in the language's own words; `let` names stay names --- */
-void pt_mttl_text(const struct pt_ast *node, enum pt_ast_level level, struct pt_buf *buf);
+void pt_mttl_text(const struct pt_ast *node, enum pt_level level, struct pt_buf *buf);
 
 /* --- mttl/unit.c: threads, ops, and units under construction --- */
 /* A name in scope: a variable's symbol, or a named thread's slot. */

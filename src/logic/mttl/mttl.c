@@ -219,8 +219,6 @@ static enum pt_status compile_past(struct pt_mttl_compiler *c, const struct pt_a
         pt_mttl_emit(c, PT_MTTL_OP_LOOKUP, lookup);
     return s;
 }
-_Static_assert(PT_AST_INTERVAL_WEAK - PT_AST_PREVIOUSLY == PT_MTTL_INTERVAL_WEAK - PT_MTTL_PREVIOUSLY,
-               "past operators in step");
 
 static enum pt_status compile_quantifier(struct pt_mttl_compiler *c, const struct pt_ast *node)
 {
@@ -404,8 +402,7 @@ static enum pt_status compile_formula(struct pt_mttl_compiler *c, const struct p
     case PT_AST_ATOMIC_BLOCK:
         return compile_atomic_block(c, node);
     default:
-        return node->kind >= PT_AST_PREVIOUSLY && node->kind <= PT_AST_INTERVAL_WEAK ? compile_past(c, node)
-                                                                                     : compile_leaf(c, node);
+        return pt_ast_is_past((enum pt_ast_kind)node->kind) ? compile_past(c, node) : compile_leaf(c, node);
     }
 }
 

@@ -47,8 +47,6 @@ static bool put_primary(const struct pt_ast *node, struct pt_buf *buf)
     case PT_AST_WRITE:
     case PT_AST_RACE_FREE:
     case PT_AST_ATOMIC_BLOCK:
-    case PT_AST_START:
-    case PT_AST_END:
         put_call(node, buf);
         return true;
     case PT_AST_INTERVAL:
@@ -62,15 +60,18 @@ static bool put_primary(const struct pt_ast *node, struct pt_buf *buf)
         pt_buf_puts(buf, brackets ? ")" : "");
         return true;
     }
-    default:
-        return false;
+    default: /* an operator that is written as a call */
+        if (pt_ast_level((enum pt_ast_kind)node->kind) != PT_LEVEL_PRIMARY)
+            return false;
+        put_call(node, buf);
+        return true;
     }
 }
 
-void pt_mttl_text(const struct pt_ast *node, enum pt_ast_level level, struct pt_buf *buf)
+void pt_mttl_text(const struct pt_ast *node, enum pt_level level, struct pt_buf *buf)
 {
     enum pt_ast_kind kind = (enum pt_ast_kind)node->kind;
-    enum pt_ast_level own = pt_ast_level(kind);
+    enum pt_level own = pt_ast_level(kind);
     bool brackets = own < level;
     if (put_primary(node, buf))
         return;
@@ -82,9 +83,9 @@ void pt_mttl_text(const struct pt_ast *node, enum pt_ast_level level, struct pt_
         pt_mttl_text(node->a, kind == PT_AST_NEG ? PT_LEVEL_NEG : PT_LEVEL_COMPARE, buf);
     } else { /* brackets around equals on the left of what associates to the right, and the other way round */
         bool right = kind == PT_AST_IMPLIES || own == PT_LEVEL_TEMPORAL;
-        pt_mttl_text(node->a, right ? (enum pt_ast_level)(own + 1) : own, buf);
+        pt_mttl_text(node->a, right ? (enum pt_level)(own + 1) : own, buf);
         pt_buf_printf(buf, " %s ", pt_ast_sign(kind));
-        pt_mttl_text(node->b, right ? own : (enum pt_ast_level)(own + 1), buf);
+        pt_mttl_text(node->b, right ? own : (enum pt_level)(own + 1), buf);
     }
     pt_buf_puts(buf, brackets ? ")" : "");
 }

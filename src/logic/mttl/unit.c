@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "logic/mttl/build.h"
 
 enum {
@@ -29,12 +30,9 @@ uint32_t pt_mttl_add_text(struct pt_mttl_compiler *c, const struct pt_buf *text)
 {
     if (text->len <= LONGEST_TEXT)
         return pt_mttl_add_string(&c->t, text->text, text->len);
-    size_t len = LONGEST_TEXT;
-    while ((text->text[len] & 0xc0) == 0x80) /* not inside a character of UTF-8 */
-        len--;
     struct pt_buf cut;
     pt_buf_init(&cut);
-    pt_buf_add(&cut, text->text, len);
+    pt_buf_add(&cut, text->text, pt_utf8_cut(text->text, LONGEST_TEXT));
     pt_buf_puts(&cut, "...");
     uint32_t string = pt_mttl_add_string(&c->t, cut.text, cut.len);
     pt_buf_release(&cut);

@@ -33,7 +33,7 @@ const cut = (text, length) => text.length > length ? text.slice(0, length - 1) +
 const plural = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
 const showValue = (value) => value === null || value === undefined ? "?" : typeof value === "string" ? JSON.stringify(value) : String(value);
 
-// Quiet hues that keep their distance from red, which means trouble here, in both colour schemes.
+// Quiet hues that keep their distance from red, which means a violation here, in both colour schemes.
 const HUES = [212, 160, 42, 282, 188, 90, 318, 250];
 const threadColor = (index) => `hsl(${HUES[index % HUES.length]} ${index < HUES.length ? 42 : 26}% 52%)`;
 

@@ -19,7 +19,7 @@ function blockEntry(block) {
   };
 }
 
-// Of a decentralised property also the event: it may stand here several times, once for each trouble.
+// Of a decentralised property also the event: it may stand here several times, once for each violation.
 function violatedWords(property) {
   const event = property.first && property.first.event;
   return [property.text, event && stepWords(event)].filter(Boolean).join(": ");
@@ -57,7 +57,7 @@ function select(entry, buttons) {
 const buttons = [];
 function listItem(entry) {
   const inside = [el("span", { class: `chip ${entry.verdict}` }, entry.chip), el("span", { class: "name" }, entry.name),
-    entry.muted && el("span", { class: "chip" }, "set aside"), el("span", { class: "what" }, cut(entry.what || "", 90))];
+    entry.muted && el("span", { class: "chip" }, "suppressed"), el("span", { class: "what" }, cut(entry.what || "", 90))];
   if (!entry.open) return el("li", null, el("div", { class: "plain" }, inside));
   const button = el("button", { type: "button", onclick: () => select(entry, buttons) }, inside);
   buttons.push([button, entry]);

@@ -16,7 +16,7 @@ function statePanel(model) {
       rows.length ? el("div", { class: "scrollbox" }, el("table", { class: "vars" }, el("tbody", null, rows.map((r) => r.row)))) : el("p", { class: "note" }, "The property names no variables.")),
     el("div", null, el("h3", null, "Truth of each subformula"),
       items.length ? el("ul", { class: "truths scrollbox" }, items.map((i) => i.item))
-        : el("p", { class: "note" }, model.from ? "Not known: that needs the run's beginning, which a bounded exploration has let go." : "This kind of property has no subformulas to show.")));
+        : el("p", { class: "note" }, model.from ? "Not known: that needs the run's beginning, which a bounded exploration has discarded." : "This kind of property has no subformulas to show.")));
   return {
     element,
     show(run, step) {
@@ -37,7 +37,7 @@ function statePanel(model) {
   };
 }
 
-// Slider, buttons and the switch between the two runs; `show(run, step)` is told of every change.
+// Slider, buttons and the switch between the two runs; `show(run, step)` is called with every change.
 function stepper(runs, show) {
   let run = runs[0], step = run.steps.length;
   const range = el("input", { type: "range", min: 0, step: 1, "aria-label": "Step", oninput: () => go(Number(range.value)) });

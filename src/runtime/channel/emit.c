@@ -135,8 +135,7 @@ static const struct pt_clock_snapshot *clock_of(const struct pt_thread *self)
 /* What portent.h makes: its place was given before, see place.c. */
 static bool is_annotation(enum pt_event_kind kind)
 {
-    return kind == PT_KIND_USER || kind == PT_KIND_OTHER_USER || kind == PT_KIND_INTERNAL || kind == PT_KIND_BEGIN ||
-           kind == PT_KIND_END;
+    return pt_kind_by(kind) == PT_BY_NAME || pt_kind_by(kind) == PT_BY_INDEX;
 }
 
 void pt_emit_event(struct pt_thread *self, enum pt_event_kind kind, uint32_t object, const struct pt_site *site,

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "core/hash.h"
 #include "runtime/sys/sys.h"
 
 enum { NAME_BITS = 16, MOST = 3 << (NAME_BITS - 2), LONGEST = 1000, CHUNK = 1 << 16 };
@@ -47,9 +48,7 @@ static struct entry *keep(const char *text, size_t length)
 /* The slot with this text, or the free one where it belongs. */
 static struct entry *_Atomic *find(const char *text, size_t length)
 {
-    uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3;
+    uint64_t hash = pt_fnv(PT_FNV_NOTHING, text, length);
     for (uint32_t at = (uint32_t)(hash ^ hash >> 32);; at++) {
         struct entry *_Atomic *slot = &names.slots[at & ((1u << NAME_BITS) - 1)];
         /* acquire: partner of the release in pt_name_number */

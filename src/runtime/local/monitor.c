@@ -258,20 +258,16 @@ void pt_monitor_watched(struct pt_thread *self, uint32_t object, enum pt_event_k
 
 void pt_monitor_access(struct pt_thread *self, const struct pt_local_event *what)
 {
-    bool write = what->kind != PT_KIND_READ && what->kind != PT_KIND_READ_AT;
-    bool update = what->kind == PT_KIND_UPDATE || what->kind == PT_KIND_UPDATE_AT;
+    enum pt_op op = pt_kind_op(what->kind);
+    bool update = op == PT_OP_UPDATE;
     uint32_t local = what->object == PT_NO_OBJECT ? 0 : pt_watched[what->object].local;
     uint32_t name = local && pt_monitor_var(local - 1)->uses & PT_MTTL_USE_ACCESS ? local - 1 : PT_MTTL_NONE;
-    struct pt_mttl_event *event = new_event(self->local->monitor,
-                                            update  ? PT_MTTL_UPDATE
-                                            : write ? PT_MTTL_WRITE
-                                                    : PT_MTTL_READ,
-                                            name);
+    struct pt_mttl_event *event = new_event(self->local->monitor, pt_op_mttl(op), name);
     struct pt_mttl_span spans[PT_MONITOR_SPANS];
     event->atomic = update;
     if (pt_monitor_block->flags & PT_MTTL_RACES && !update) {
         event->spans = event->shown = spans;
-        event->span_count = event->shown_count = pt_monitor_spans(self, what, write, spans);
+        event->span_count = event->shown_count = pt_monitor_spans(self, what, pt_op_writes(op), spans);
     }
     take_event(self, what);
 }
@@ -344,21 +340,18 @@ static void set_local(struct pt_monitor *monitor, uint32_t var, int64_t value)
 
 void pt_monitor_mark(struct pt_thread *self, enum pt_event_kind kind, const char *name, int64_t value)
 {
-    struct pt_mttl_event *event = new_event(self->local->monitor, PT_MTTL_OTHER, PT_MTTL_NONE);
+    enum pt_op op = pt_kind_op(kind);
+    struct pt_mttl_event *event = new_event(self->local->monitor, pt_op_mttl(op), PT_MTTL_NONE);
     struct pt_local_event what = {.kind = (uint16_t)kind, .object = PT_NO_OBJECT, .site = self->channel->place};
-    if (kind == PT_KIND_INTERNAL) {
+    if (op == PT_OP_INTERNAL) {
         uint32_t var = variable_named(self->local->monitor, name);
         what.value = pt_value_int(value);
         if (var) {
             what.name = pt_mttl_string(pt_monitor_block, pt_monitor_var(var - 1)->path); /* as it was given */
             set_local(self->local->monitor, var - 1, value);
         }
-    } else if (kind == PT_KIND_BEGIN || kind == PT_KIND_END) {
-        event->what = kind == PT_KIND_BEGIN ? PT_MTTL_ENTER : PT_MTTL_LEAVE;
-        event->name = find(pt_monitor_block->blocks, name);
     } else {
-        event->what = PT_MTTL_USER;
-        event->name = find(pt_monitor_block->events, name);
+        event->name = find(op == PT_OP_EVENT ? pt_monitor_block->events : pt_monitor_block->blocks, name);
     }
     if (!what.name)
         what.name = pt_name_text(pt_name_number(name));

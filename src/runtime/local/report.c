@@ -43,7 +43,7 @@ static void put_hex(struct pt_line *line, uint64_t number)
 
 static bool is_of_thread(const struct pt_local_event *what)
 {
-    return what->kind == PT_KIND_FORK || what->kind == PT_KIND_JOIN;
+    return pt_kind_by(what->kind) == PT_BY_THREAD;
 }
 
 void pt_report_put_object(struct pt_line *line, const struct pt_local_event *what)
@@ -56,7 +56,7 @@ void pt_report_put_object(struct pt_line *line, const struct pt_local_event *wha
         }
     } else if (what->kind == PT_KIND_ENDED) {
         pt_line_text(line, "ended");
-    } else if (what->kind == PT_KIND_WRITE || what->kind == PT_KIND_UPDATE || what->kind == PT_KIND_READ) {
+    } else if (pt_kind_by(what->kind) == PT_BY_WATCH) {
         pt_line_text(line, pt_watch_name(what->object));
     } else if (what->name) {
         pt_line_text(line, what->name);
@@ -96,12 +96,12 @@ struct pt_local_event pt_report_event(const struct pt_origin *from)
 /* Memory that is not watched. */
 static bool is_memory(const struct pt_local_event *what)
 {
-    return what->kind == PT_KIND_READ_AT || what->kind == PT_KIND_WRITE_AT || what->kind == PT_KIND_UPDATE_AT;
+    return pt_kind_by(what->kind) == PT_BY_MEMORY;
 }
 
 static bool is_lock_or_such(const struct pt_local_event *what)
 {
-    return what->kind >= PT_KIND_ACQ && what->kind <= PT_KIND_SYNC;
+    return pt_kind_by(what->kind) == PT_BY_ADDRESS;
 }
 
 /* What it has read or written; of an access that is no longer the present one, as far as it was kept. */

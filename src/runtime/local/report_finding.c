@@ -58,7 +58,7 @@ static uint64_t mix(uint64_t value, uint64_t more)
 /* 0: an observer cannot say more than the source does, or nobody observes. */
 static uint64_t static_address(const struct pt_local_event *what)
 {
-    bool memory = what->kind == PT_KIND_READ_AT || what->kind == PT_KIND_WRITE_AT || what->kind == PT_KIND_UPDATE_AT;
+    bool memory = pt_kind_by(what->kind) == PT_BY_MEMORY;
     if (!memory || !pt_report_is_observed() ||
         (what->site && strchr(what->site->variable, '[') && !pt_suppressed_elements()))
         return 0;

@@ -81,7 +81,7 @@ static void put_value(struct page *page, struct pt_value value)
 
 static void put_step(struct page *page, const struct pt_local_report_step *step, const char *thread)
 {
-    put(page, pt_local_report_op(step->kind));
+    put(page, pt_op_word(pt_kind_op(step->kind)));
     put(page, "(");
     put(page, step->object);
     put(page, ")");

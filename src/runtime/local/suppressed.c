@@ -1,16 +1,16 @@
 /*
  * Suppressions inside the program: a violation that people have decided to live with calls nothing and ends nothing.
- * The types are those of finding/suppress.h; a line that is none matches nothing.
+ * A line that is no suppression matches nothing.
  */
 #include <string.h>
 
-#include "core/pattern.h"
+#include "core/suppress.h"
 #include "runtime/local/monitor.h"
 #include "runtime/sys/log.h"
 #include "runtime/sys/options.h"
 #include "runtime/sys/sys.h"
 
-static char *lines; /* each NUL-terminated */
+static char *lines;
 static size_t bytes;
 
 static void complain(const char *path, const char *what)
@@ -28,12 +28,9 @@ static bool take(const char *text, size_t len)
     char *copy = pt_sys_reserve(len + 1);
     if (!copy)
         return false;
-    for (size_t i = len; i-- > 0;) { /* blanks at the end of a line are none of it */
-        bool blank = text[i] == ' ' || text[i] == '\t' || text[i] == '\r';
-        copy[i] = text[i] == '\n' || (blank && !copy[i + 1]) ? 0 : text[i];
-    }
+    memcpy(copy, text, len);
     lines = copy;
-    bytes = len + 1;
+    bytes = len;
     return true;
 }
 
@@ -65,19 +62,15 @@ bool pt_suppressed_elements(void)
     return lines && memchr(lines, '[', bytes);
 }
 
-static bool is_about(const char *line, const char *property, const char *text, const char *const *names)
+static bool is_about(const struct pt_suppress_rule *rule, const char *property, const char *text,
+                     const char *const *names)
 {
-    const char *pattern = strchr(line, ':');
-    size_t type = pattern ? (size_t)(pattern - line) : 0;
-    if (!pattern++ || !*pattern)
-        return false;
-    if (type == 8 && memcmp(line, "property", 8) == 0)
-        return pt_pattern_matches(pattern, property, true);
-    if (!(type == 4 && memcmp(line, "race", 4) == 0 && strstr(text, "race_free")) &&
-        !(type == 9 && memcmp(line, "atomicity", 9) == 0 && strstr(text, "atomic_block")))
+    if (pt_suppress_names(rule, property))
+        return true;
+    if (!pt_suppress_asks_names(rule, text))
         return false;
     for (; *names; names++)
-        if (**names && pt_pattern_matches(pattern, *names, false))
+        if (**names && pt_suppress_matches(rule, *names))
             return true;
     return false;
 }
@@ -86,11 +79,11 @@ bool pt_suppressed_matches(const char *property, const char *text, const char *t
                            const char *place)
 {
     const char *names[] = {object, place, thread, NULL};
-    for (size_t at = 0; at < bytes; at += strlen(lines + at) + 1) {
-        const char *line = lines + at;
-        while (*line == ' ' || *line == '\t')
-            line++;
-        if (*line && *line != '#' && is_about(line, property, text, names))
+    struct pt_suppress_rule rule;
+    for (size_t at = 0, len; at < bytes; at += len + 1) {
+        const char *end = memchr(lines + at, '\n', bytes - at);
+        len = end ? (size_t)(end - lines) - at : bytes - at;
+        if (pt_suppress_parse(lines + at, len, &rule) == PT_SUPPRESS_RULE && is_about(&rule, property, text, names))
             return true;
     }
     return false;

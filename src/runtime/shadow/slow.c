@@ -440,7 +440,7 @@ static bool sync_fast(struct pt_shadow_self *self, uintptr_t at, bool write, int
 
 void pt_slow_sync(const void *object, int kind, const struct pt_site *site)
 {
-    bool write = kind != PT_KIND_RACQ && kind != PT_KIND_RREL && kind != PT_KIND_READ_AT && kind != PT_SYNC_QUIET_READ;
+    bool write = kind < PT_KIND_COUNT ? pt_op_writes(pt_kind_op((unsigned)kind)) : kind == PT_SYNC_QUIET_WRITE;
     if (!pt_is_active() || !pt_address_ok((uintptr_t)object))
         return;
     if (__builtin_expect(pt_shadow_gated, 0))

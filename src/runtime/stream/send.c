@@ -101,30 +101,21 @@ static uint32_t other_thread(const struct pt_raw *raw, const unsigned char *valu
 
 static uint32_t object_of(const struct pt_raw *raw, const unsigned char *value)
 {
-    switch (raw->op) {
-    case PT_WIRE_OP_START:
-    case PT_WIRE_OP_END:
-    case PT_WIRE_OP_FORK:
-    case PT_WIRE_OP_JOIN:
+    enum pt_space space = pt_op_space(pt_wire_op(raw->op));
+    if (pt_wire_state(raw->op))
         return other_thread(raw, value);
-    case PT_WIRE_OP_WRITE:
-    case PT_WIRE_OP_UPDATE:
+    switch (space) {
+    case PT_SPACE_THREAD:
+        return other_thread(raw, value);
+    case PT_SPACE_VAR:
         return pt_names_var((uint32_t)raw->object);
-    case PT_WIRE_OP_BEGIN:
-    case PT_WIRE_OP_FINISH:
-        return pt_names_text(PT_WIRE_BLOCK, (uint32_t)raw->object);
-    case PT_WIRE_OP_USER:
-        return pt_names_text(PT_WIRE_USER, (uint32_t)raw->object);
-    case PT_WIRE_OP_INTERNAL:
-        return pt_names_text(PT_WIRE_LOCAL, (uint32_t)raw->object);
-    case PT_WIRE_OP_STATE:
+    case PT_SPACE_STATE:
         return (uint32_t)raw->object;
-    case PT_WIRE_OP_WAIT:
-    case PT_WIRE_OP_NOTIFY:
-    case PT_WIRE_OP_SYNC:
-        return pt_names_object(PT_WIRE_OTHER, raw->object);
-    default:
-        return pt_names_object(PT_WIRE_LOCK, raw->object);
+    case PT_SPACE_LOCK:
+    case PT_SPACE_OTHER:
+        return pt_names_object((enum pt_wire_space)space, raw->object);
+    default: /* what the program names: blocks, user events, variables of a thread */
+        return pt_names_text((enum pt_wire_space)space, (uint32_t)raw->object);
     }
 }
 

@@ -166,18 +166,14 @@ static bool follow_lock(struct pt_thread *self, const void *lock, bool take)
 
 void pt_stream_synced(const void *object, int kind)
 {
-    static const uint8_t ops[PT_KIND_COUNT] = {
-        [PT_KIND_ACQ] = PT_WIRE_OP_ACQ,   [PT_KIND_REL] = PT_WIRE_OP_REL,   [PT_KIND_RACQ] = PT_WIRE_OP_RACQ,
-        [PT_KIND_RREL] = PT_WIRE_OP_RREL, [PT_KIND_WAIT] = PT_WIRE_OP_WAIT, [PT_KIND_NOTIFY] = PT_WIRE_OP_NOTIFY,
-        [PT_KIND_SYNC] = PT_WIRE_OP_SYNC,
-    };
     struct pt_thread *self = caller();
-    if (!self || kind >= PT_KIND_COUNT || !ops[kind])
+    enum pt_op op = pt_kind_op((unsigned)kind);
+    if (!self || pt_kind_by((unsigned)kind) != PT_BY_ADDRESS)
         return;
     pt_thread_enter(self);
-    bool lock = kind >= PT_KIND_ACQ && kind <= PT_KIND_RREL;
-    if (!counted_only(self) && (!lock || follow_lock(self, object, kind == PT_KIND_ACQ || kind == PT_KIND_RACQ)))
-        put(self, (struct pt_raw){.op = ops[kind], .object = (uintptr_t)object}, "");
+    bool lock = pt_op_space(op) == PT_SPACE_LOCK;
+    if (!counted_only(self) && (!lock || follow_lock(self, object, op == PT_OP_ACQ || op == PT_OP_RACQ)))
+        put(self, (struct pt_raw){.op = pt_op_wire(op), .object = (uintptr_t)object}, "");
     pt_thread_leave(self);
 }
 
@@ -237,12 +233,12 @@ void pt_stream_named_now(struct pt_thread *self, enum pt_wire_op op, const char 
           &value);
 }
 
-void pt_stream_write_now(struct pt_thread *self, enum pt_wire_op op, uint32_t object, const struct pt_site *site)
+void pt_stream_write_now(struct pt_thread *self, uint8_t op, uint32_t object, const struct pt_site *site)
 {
     unsigned char value[PT_STREAM_TEXT];
     if (counted_only(self))
         return;
-    struct pt_raw raw = {.op = (uint8_t)op, .object = object, .site = site};
+    struct pt_raw raw = {.op = op, .object = object, .site = site};
     raw.kind = (uint8_t)pt_stream_value(&pt_watched[object], value, &raw.bytes);
     put(self, raw, value);
 }

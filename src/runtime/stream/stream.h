@@ -54,12 +54,12 @@ void pt_stream_renamed(struct pt_thread *self, const struct pt_thread *thread);
 /* Something that the program names: user event, block, internal event (with its value). */
 void pt_stream_named_now(struct pt_thread *self, enum pt_wire_op op, const char *name, int64_t value);
 /* A write of a watched variable, which the caller has locked. */
-void pt_stream_write_now(struct pt_thread *self, enum pt_wire_op op, uint32_t object, const struct pt_site *site);
+void pt_stream_write_now(struct pt_thread *self, uint8_t op, uint32_t object, const struct pt_site *site);
 static inline void pt_stream_write(struct pt_thread *self, enum pt_event_kind kind, uint32_t object,
                                    const struct pt_site *site)
 {
     if (pt_wrap_streaming())
-        pt_stream_write_now(self, kind == PT_KIND_UPDATE ? PT_WIRE_OP_UPDATE : PT_WIRE_OP_WRITE, object, site);
+        pt_stream_write_now(self, pt_op_wire(pt_kind_op(kind)), object, site);
 }
 /* The thread has ended: its buffers go to the sender. */
 void pt_stream_end(struct pt_thread *self);

@@ -11,7 +11,7 @@
 #include <malloc.h>
 #include <string.h>
 
-#include "core/ptc.h"
+#include "core/hash.h"
 #include "runtime/sys/sys.h"
 
 struct wanted {
@@ -135,7 +135,7 @@ static int identify(struct dl_phdr_info *module, size_t size, void *context)
     struct identified *identified = context;
     if (!compare(module, size, &identified->wanted))
         return 0;
-    uint64_t hash = pt_ptc_hash(module->dlpi_phdr, module->dlpi_phnum * sizeof *module->dlpi_phdr);
+    uint64_t hash = pt_fnv(PT_FNV_NOTHING, module->dlpi_phdr, module->dlpi_phnum * sizeof *module->dlpi_phdr);
     for (unsigned i = 0; i < module->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &module->dlpi_phdr[i];
         const char *at = (const char *)(module->dlpi_addr + part->p_vaddr);
@@ -149,7 +149,7 @@ static int identify(struct dl_phdr_info *module, size_t size, void *context)
     for (unsigned i = 0; i < module->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &module->dlpi_phdr[i];
         if (part->p_type == PT_LOAD && (part->p_flags & (PF_R | PF_W)) == PF_R)
-            hash = pt_ptc_hash_more(hash, (const char *)(module->dlpi_addr + part->p_vaddr), part->p_filesz);
+            hash = pt_fnv(hash, (const char *)(module->dlpi_addr + part->p_vaddr), part->p_filesz);
     }
     identified->bytes = sizeof hash;
     memcpy(identified->id, &hash, sizeof hash);

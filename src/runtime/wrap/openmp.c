@@ -96,21 +96,21 @@ PT_WRAP(void, __kmpc_fork_call, (void *place, int32_t count, kmpc_body *body, ..
     PT_WRAP(void, name, parameters)                                                                                    \
     {                                                                                                                  \
         const struct pt_site *site = pt_call_take(NULL);                                                               \
-        pt_slow_sync(all_barriers, PT_KIND_SYNC, site);                                                                \
+        pt_slow_sync(all_barriers, PT_EFFECT(name), site);                                                             \
         PT_REAL(name) arguments;                                                                                       \
-        pt_slow_sync(all_barriers, PT_KIND_SYNC, site);                                                                \
+        pt_slow_sync(all_barriers, PT_EFFECT(name), site);                                                             \
     }
 #define TAKE(name, parameters, arguments, object)                                                                      \
     PT_WRAP(void, name, parameters)                                                                                    \
     {                                                                                                                  \
         const struct pt_site *site = pt_call_take(object);                                                             \
         PT_REAL(name) arguments;                                                                                       \
-        pt_slow_sync(object, PT_KIND_ACQ, site);                                                                       \
+        pt_slow_sync(object, PT_EFFECT(name), site);                                                                   \
     }
 #define GIVE(name, parameters, arguments, object)                                                                      \
     PT_WRAP(void, name, parameters)                                                                                    \
     {                                                                                                                  \
-        pt_slow_sync(object, PT_KIND_REL, pt_call_take(object));                                                       \
+        pt_slow_sync(object, PT_EFFECT(name), pt_call_take(object));                                                   \
         PT_REAL(name) arguments;                                                                                       \
     }
 
@@ -132,7 +132,7 @@ PT_WRAP(int, omp_test_lock, (void *lock))
     const struct pt_site *site = pt_call_take(lock);
     int taken = PT_REAL(omp_test_lock)(lock);
     if (taken)
-        pt_slow_sync(lock, PT_KIND_ACQ, site);
+        pt_slow_sync(lock, PT_EFFECT(omp_test_lock), site);
     return taken;
 }
 #endif

@@ -1,6 +1,7 @@
 /*
  * Synchronisation as accesses of its object (contract 3): taking a lock is recorded after it was taken, giving it up
  * before, and both are writes, so what one holder did comes before what the next one does. Only what succeeded counts.
+ * Which event each makes is in its row of core/sync.def.
  *
  * While somebody listens to the event stream, a lock is tried before it is waited for: so it is known whether it was
  * contended, by whom, and when the thread blocks and runs again.
@@ -28,21 +29,22 @@ static void happened(const void *object, int kind, const struct pt_site *site)
 }
 
 /* Something that has happened to the object once the call succeeded. */
-#define AFTER(name, parameters, arguments, object, succeeded, kind)                                                    \
+#define AFTER(name, parameters, arguments, object, succeeded)                                                          \
     PT_WRAP(int, name, parameters)                                                                                     \
     {                                                                                                                  \
         const struct pt_site *site = pt_call_take(object);                                                             \
         int result = PT_REAL(name) arguments;                                                                          \
         if (succeeded)                                                                                                 \
-            happened(object, kind, site);                                                                              \
+            happened(object, PT_EFFECT(name), site);                                                                   \
         return result;                                                                                                 \
     }
 /* The same where the call may block; `attempt` is the call that does not. */
-#define BLOCKING(name, parameters, arguments, object, attempt, busy, blocked, succeeded, kind)                         \
+#define BLOCKING(name, parameters, arguments, object, attempt, busy, blocked, succeeded)                               \
     PT_WRAP(int, name, parameters)                                                                                     \
     {                                                                                                                  \
         const struct pt_site *site = pt_call_take((const void *)object);                                               \
-        pt_wrap_blocks((const void *)object, kind == PT_KIND_SYNC ? PT_GATE_WAITS_OTHER : PT_GATE_WAITS_LOCK);         \
+        pt_wrap_blocks((const void *)object,                                                                           \
+                       PT_EFFECT(name) == PT_KIND_SYNC ? PT_GATE_WAITS_OTHER : PT_GATE_WAITS_LOCK);                    \
         pt_slow_expect((const void *)object);                                                                          \
         bool streams = pt_wrap_streaming() == PT_STREAM_ON;                                                            \
         int result = streams ? PT_REAL(attempt)(object) : 0;                                                           \
@@ -55,14 +57,14 @@ static void happened(const void *object, int kind, const struct pt_site *site)
             pt_wrap_active(PT_STATE_RUNNING, 0);                                                                       \
         pt_wrap_blocks(NULL, PT_GATE_RUNS);                                                                            \
         if (succeeded)                                                                                                 \
-            happened((const void *)object, kind, site);                                                                \
+            happened((const void *)object, PT_EFFECT(name), site);                                                     \
         return result;                                                                                                 \
     }
 /* Something others may see as soon as the call is under way. */
-#define BEFORE(name, type, kind)                                                                                       \
+#define BEFORE(name, type)                                                                                             \
     PT_WRAP(int, name, (type * object))                                                                                \
     {                                                                                                                  \
-        happened(object, kind, pt_call_take(object));                                                                  \
+        happened(object, PT_EFFECT(name), pt_call_take(object));                                                       \
         return PT_REAL(name)(object);                                                                                  \
     }
 #define WAITED(name, parameters, arguments, condition, mutex, success)                                                 \
@@ -76,7 +78,7 @@ static void happened(const void *object, int kind, const struct pt_site *site)
         pt_wrap_blocks(NULL, PT_GATE_RUNS);                                                                            \
         pt_wrap_active(PT_STATE_RUNNING, 0);                                                                           \
         if (result == success)                                                                                         \
-            happened(condition, PT_KIND_WAIT, call.site);                                                              \
+            happened(condition, PT_EFFECT(name), call.site);                                                           \
         happened(mutex, PT_KIND_ACQ, call.mutex);                                                                      \
         return result;                                                                                                 \
     }
@@ -88,26 +90,26 @@ static void happened(const void *object, int kind, const struct pt_site *site)
 #define LOCK_OWNER(lock)   (uint32_t) __atomic_load_n(&(lock)->__data.__cur_writer, __ATOMIC_RELAXED)
 #define MUTEX(name, parameters, arguments)                                                                             \
     BLOCKING(name, parameters, arguments, mutex, pthread_mutex_trylock, result == EBUSY,                               \
-             pt_wrap_hooks.contended(mutex, MUTEX_OWNER(mutex)), LOCKED, PT_KIND_ACQ)
+             pt_wrap_hooks.contended(mutex, MUTEX_OWNER(mutex)), LOCKED)
 #define SEMAPHORE(name, parameters, arguments)                                                                         \
     BLOCKING(name, parameters, arguments, semaphore, sem_trywait, result != 0 && errno == EAGAIN,                      \
-             pt_wrap_active(PT_STATE_SEMAPHORE, (uintptr_t)semaphore), result == 0, PT_KIND_SYNC)
+             pt_wrap_active(PT_STATE_SEMAPHORE, (uintptr_t)semaphore), result == 0)
 #define MTX(name, parameters, arguments)                                                                               \
     BLOCKING(name, parameters, arguments, mutex, mtx_trylock, result == thrd_busy,                                     \
-             pt_wrap_hooks.contended(mutex, MUTEX_OWNER(mutex)), result == thrd_success, PT_KIND_ACQ)
+             pt_wrap_hooks.contended(mutex, MUTEX_OWNER(mutex)), result == thrd_success)
 
-AFTER(pthread_mutex_trylock, (pthread_mutex_t * mutex), (mutex), mutex, LOCKED, PT_KIND_ACQ)
+AFTER(pthread_mutex_trylock, (pthread_mutex_t * mutex), (mutex), mutex, LOCKED)
 MUTEX(pthread_mutex_lock, (pthread_mutex_t * mutex), (mutex))
 MUTEX(pthread_mutex_timedlock, (pthread_mutex_t * mutex, TIME), (mutex, limit))
 MUTEX(pthread_mutex_clocklock, (pthread_mutex_t * mutex, clockid_t clock, TIME), (mutex, clock, limit))
-BEFORE(pthread_mutex_unlock, pthread_mutex_t, PT_KIND_REL)
+BEFORE(pthread_mutex_unlock, pthread_mutex_t)
 
-AFTER(pthread_spin_trylock, (pthread_spinlock_t * lock), (lock), (const void *)lock, result == 0, PT_KIND_ACQ)
+AFTER(pthread_spin_trylock, (pthread_spinlock_t * lock), (lock), (const void *)lock, result == 0)
 BLOCKING(pthread_spin_lock, (pthread_spinlock_t * lock), (lock), lock, pthread_spin_trylock, result == EBUSY,
-         pt_wrap_hooks.contended((const void *)lock, 0), result == 0, PT_KIND_ACQ)
+         pt_wrap_hooks.contended((const void *)lock, 0), result == 0)
 PT_WRAP(int, pthread_spin_unlock, (pthread_spinlock_t * lock))
 {
-    happened((const void *)lock, PT_KIND_REL, pt_call_take((const void *)lock));
+    happened((const void *)lock, PT_EFFECT(pthread_spin_unlock), pt_call_take((const void *)lock));
     return PT_REAL(pthread_spin_unlock)(lock);
 }
 
@@ -116,8 +118,8 @@ WAITED(pthread_cond_timedwait, (pthread_cond_t * condition, pthread_mutex_t *mut
        condition, mutex, 0)
 WAITED(pthread_cond_clockwait, (pthread_cond_t * condition, pthread_mutex_t *mutex, clockid_t clock, TIME),
        (condition, mutex, clock, limit), condition, mutex, 0)
-BEFORE(pthread_cond_signal, pthread_cond_t, PT_KIND_NOTIFY)
-BEFORE(pthread_cond_broadcast, pthread_cond_t, PT_KIND_NOTIFY)
+BEFORE(pthread_cond_signal, pthread_cond_t)
+BEFORE(pthread_cond_broadcast, pthread_cond_t)
 
 PT_WRAP(int, pthread_barrier_wait, (pthread_barrier_t * barrier))
 {
@@ -132,21 +134,21 @@ PT_WRAP(int, pthread_barrier_wait, (pthread_barrier_t * barrier))
     return result;
 }
 
-AFTER(sem_trywait, (sem_t * semaphore), (semaphore), semaphore, result == 0, PT_KIND_SYNC)
+AFTER(sem_trywait, (sem_t * semaphore), (semaphore), semaphore, result == 0)
 SEMAPHORE(sem_wait, (sem_t * semaphore), (semaphore))
 SEMAPHORE(sem_timedwait, (sem_t * semaphore, TIME), (semaphore, limit))
 SEMAPHORE(sem_clockwait, (sem_t * semaphore, clockid_t clock, TIME), (semaphore, clock, limit))
-BEFORE(sem_post, sem_t, PT_KIND_SYNC)
+BEFORE(sem_post, sem_t)
 
-AFTER(mtx_trylock, (mtx_t * mutex), (mutex), mutex, result == thrd_success, PT_KIND_ACQ)
+AFTER(mtx_trylock, (mtx_t * mutex), (mutex), mutex, result == thrd_success)
 MTX(mtx_lock, (mtx_t * mutex), (mutex))
 MTX(mtx_timedlock, (mtx_t * mutex, TIME), (mutex, limit))
-BEFORE(mtx_unlock, mtx_t, PT_KIND_REL)
+BEFORE(mtx_unlock, mtx_t)
 WAITED(cnd_wait, (cnd_t * condition, mtx_t *mutex), (condition, mutex), condition, mutex, thrd_success)
 WAITED(cnd_timedwait, (cnd_t * condition, mtx_t *mutex, TIME), (condition, mutex, limit), condition, mutex,
        thrd_success)
-BEFORE(cnd_signal, cnd_t, PT_KIND_NOTIFY)
-BEFORE(cnd_broadcast, cnd_t, PT_KIND_NOTIFY)
+BEFORE(cnd_signal, cnd_t)
+BEFORE(cnd_broadcast, cnd_t)
 
 /* Readers read the object, so that they are not ordered with each other; on unlocking one must know which it was. */
 static void note_write_lock(const void *lock)
@@ -174,13 +176,13 @@ static bool was_write_lock(const void *lock)
 #define NOTED (result == 0 && (note_write_lock(lock), true))
 #define READ_LOCK(name, parameters, arguments)                                                                         \
     BLOCKING(name, parameters, arguments, lock, pthread_rwlock_tryrdlock, result == EBUSY,                             \
-             pt_wrap_hooks.contended(lock, LOCK_OWNER(lock)), result == 0, PT_KIND_RACQ)
+             pt_wrap_hooks.contended(lock, LOCK_OWNER(lock)), result == 0)
 #define WRITE_LOCK(name, parameters, arguments)                                                                        \
     BLOCKING(name, parameters, arguments, lock, pthread_rwlock_trywrlock, result == EBUSY,                             \
-             pt_wrap_hooks.contended(lock, LOCK_OWNER(lock)), NOTED, PT_KIND_ACQ)
+             pt_wrap_hooks.contended(lock, LOCK_OWNER(lock)), NOTED)
 
-AFTER(pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock), (lock), lock, result == 0, PT_KIND_RACQ)
-AFTER(pthread_rwlock_trywrlock, (pthread_rwlock_t * lock), (lock), lock, NOTED, PT_KIND_ACQ)
+AFTER(pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock), (lock), lock, result == 0)
+AFTER(pthread_rwlock_trywrlock, (pthread_rwlock_t * lock), (lock), lock, NOTED)
 READ_LOCK(pthread_rwlock_rdlock, (pthread_rwlock_t * lock), (lock))
 READ_LOCK(pthread_rwlock_timedrdlock, (pthread_rwlock_t * lock, TIME), (lock, limit))
 READ_LOCK(pthread_rwlock_clockrdlock, (pthread_rwlock_t * lock, clockid_t clock, TIME), (lock, clock, limit))

@@ -104,7 +104,7 @@ function link(word, kind) {
 function listen() {
   const source = new EventSource("events");
   const take = (event) => {
-    if (reset) model = newModel(); // the server tells the past again
+    if (reset) model = newModel(); // the server sends the past again
     reset = false;
     takeMessage(model, JSON.parse(event.data));
     soon();

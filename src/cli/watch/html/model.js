@@ -1,6 +1,6 @@
 "use strict";
 /*
- * What the page knows. A message tells how everything stands now, and what happened since the last one; where much happened, the
+ * What the page knows. A message says how everything stands now, and what happened since the last one; where much happened, the
  * older part of it is left out ("skipped"), so the state of things is brought in line with the message after its items.
  * Per thread: slices (states over time), holds (locks over time) and marks (single moments), each of bounded length.
  */
@@ -68,14 +68,14 @@ function takeItem(model, [time, op, name, text, place]) {
 
 function takeMessage(model, message) {
   for (const item of message.items) takeItem(model, item);
-  for (const told of message.threads) {
-    const thread = threadOf(model, told.name);
-    if (thread.state !== told.state) setState(thread, message.now, told.state);
-    thread.detail = told.detail || "";
-    for (const lock of [...thread.open.keys()]) if (!told.locks.includes(lock)) leave(thread, message.now, lock);
-    for (const lock of told.locks) enter(thread, message.now, lock);
+  for (const reported of message.threads) {
+    const thread = threadOf(model, reported.name);
+    if (thread.state !== reported.state) setState(thread, message.now, reported.state);
+    thread.detail = reported.detail || "";
+    for (const lock of [...thread.open.keys()]) if (!reported.locks.includes(lock)) leave(thread, message.now, lock);
+    for (const lock of reported.locks) enter(thread, message.now, lock);
   }
-  const told = new Set(message.threads.map((thread) => thread.name));
-  for (const name of [...model.threads.keys()]) if (!told.has(name)) model.threads.delete(name);
+  const reported = new Set(message.threads.map((thread) => thread.name));
+  for (const name of [...model.threads.keys()]) if (!reported.has(name)) model.threads.delete(name);
   for (const key of ["now", "properties", "program", "pid", "address", "events", "lost", "ended"]) model[key] = message[key];
 }

@@ -1,4 +1,9 @@
-#include "cli/watch/source.h"
+/*
+ * Connecting to the event stream of a program: parses unix:PATH and tcp:HOST:PORT, tries every address that a host's
+ * name stands for, and tries again while nobody listens, for a second or, with --wait, for ever. Ctrl-C ends the
+ * waiting. Only the wait between two tries takes time.
+ */
+#include "cli/watch/connect.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -111,7 +116,7 @@ static int try(const struct targets *targets)
     return -1;
 }
 
-enum pt_status pt_source_connect(const char *address, bool wait, int *ret_fd, struct pt_err *err)
+enum pt_status pt_watch_connect(const char *address, bool wait, int *ret_fd, struct pt_err *err)
 {
     struct targets targets = {0};
     enum pt_status status = strncmp(address, "unix:", 5) == 0  ? find_unix(address, &targets, err)

@@ -1,5 +1,5 @@
 /*
- * Names and numbers of what threads tell about decentralised properties, as the trace has them: so that a finding of
+ * Names and numbers of what threads report about decentralised properties, as the trace has them: so that a finding of
  * `run` and one that `check` makes of the recording are the same.
  *
  * A thread counts its events; where everything is recorded, one that accesses several variables is several lines, or
@@ -55,14 +55,12 @@ void chan_count_state(const struct pt_channel_reader *r, struct thread *thread)
 
 static enum pt_space space_of(uint32_t kind)
 {
-    if (kind >= PT_KIND_ACQ && kind <= PT_KIND_RREL)
-        return PT_SPACE_LOCK;
-    return kind >= PT_KIND_WAIT && kind <= PT_KIND_SYNC ? PT_SPACE_OTHER : PT_SPACE_VAR;
+    return pt_kind_by(kind) == PT_BY_ADDRESS ? pt_op_space(pt_kind_op(kind)) : PT_SPACE_VAR;
 }
 
 static const char *clean(struct pt_channel_reader *r, const struct pt_local_report_step *step)
 {
-    enum pt_space space = step->kind == PT_KIND_FORK || step->kind == PT_KIND_JOIN ? PT_SPACE_THREAD : PT_SPACE_VAR;
+    enum pt_space space = pt_kind_by(step->kind) == PT_BY_THREAD ? PT_SPACE_THREAD : PT_SPACE_VAR;
     struct pt_buf text;
     pt_buf_init(&text);
     pt_name_clean(&text, space, step->object);

@@ -1,0 +1,311 @@
+/*
+ * Algorithm A of the JMPaX paper over shared, immutable clocks, and what else the order `access` answers.
+ *
+ * Clocks count relevant events only, so between relevant events nearly every access finds that it and its variable have
+ * the very same clock, and costs two pointer comparisons. Guarantee: clocks count exactly the relevant events that
+ * the closed relation puts before. Cost: O(threads) for a relevant event or a join that teaches something, O(1)
+ * otherwise; memory for one clock per thread and two per object, most of them shared.
+ *
+ * Lines with c=: once one is seen, those fields alone are the order, and other lines order nothing. The counts are in
+ * the trace's own numbering (whatever its writer held to be relevant); `counted` remembers per thread which of those
+ * are relevant here, and a field is translated by counting. The clocks need not be closed under transitivity: a cut
+ * that contains an event contains what that event needs, so closure comes by itself.
+ */
+#include "order/access.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "order/rank.h"
+
+struct order_object {
+    struct pt_clock *access, *write; /* NULL: the empty clock */
+};
+
+struct order_objects {
+    struct order_object *items;
+    size_t cap;
+};
+
+struct order_thread {
+    uint64_t named; /* the last event whose c= names it */
+    struct pt_clock *clock;
+    struct pt_rank counted; /* c= numbering: bit k-1 says whether the k-th counted event is relevant here */
+};
+
+struct access_order {
+    struct pt_order head;
+    const char *label;
+    const struct pt_names *names;
+    struct order_thread *threads;
+    size_t thread_cap;
+    struct order_objects objects[PT_SPACE_COUNT];
+    struct pt_clock *empty;
+    bool given;       /* some line carried c= */
+    bool computed;    /* some relevant event was ordered by the access rule */
+    uint64_t clocked; /* lines with c= so far */
+    struct pt_clock_pool pool;
+};
+
+static struct access_order *own(struct pt_order *pass)
+{
+    return (struct access_order *)(void *)pass; /* the head is its first member */
+}
+
+static struct pt_order *pass_new(const char *label, const struct pt_names *names)
+{
+    struct access_order *order = pt_xcalloc(1, sizeof *order);
+    order->head.kind = &pt_order_access;
+    order->label = label;
+    order->names = names;
+    order->empty = pt_clock_new(0, &order->pool);
+    return &order->head;
+}
+
+static void pass_free(struct pt_order *pass)
+{
+    struct access_order *order = own(pass);
+    for (size_t i = 0; i < order->thread_cap; i++) {
+        pt_clock_unref(order->threads[i].clock);
+        pt_rank_release(&order->threads[i].counted);
+    }
+    free(order->threads);
+    for (int s = 0; s < PT_SPACE_COUNT; s++) {
+        for (size_t i = 0; i < order->objects[s].cap; i++) {
+            pt_clock_unref(order->objects[s].items[i].access);
+            pt_clock_unref(order->objects[s].items[i].write);
+        }
+        free(order->objects[s].items);
+    }
+    pt_clock_unref(order->empty);
+    pt_clock_pool_release(&order->pool);
+    free(order);
+}
+
+static void more_threads(struct access_order *order, uint32_t id)
+{
+    size_t old = order->thread_cap;
+    PT_GROW(order->threads, order->thread_cap, (size_t)id + 1);
+    memset(order->threads + old, 0, (order->thread_cap - old) * sizeof *order->threads);
+    for (size_t i = old; i < order->thread_cap; i++)
+        order->threads[i].clock = pt_clock_ref(order->empty);
+}
+
+static inline struct order_thread *thread_at(struct access_order *order, uint32_t id)
+{
+    if (id >= order->thread_cap)
+        more_threads(order, id);
+    return &order->threads[id];
+}
+
+static void more_objects(struct order_objects *objects, uint32_t id)
+{
+    size_t old = objects->cap;
+    PT_GROW(objects->items, objects->cap, (size_t)id + 1);
+    memset(objects->items + old, 0, (objects->cap - old) * sizeof *objects->items);
+}
+
+static inline struct order_object *object_at(struct access_order *order, enum pt_space space, uint32_t id)
+{
+    struct order_objects *objects = &order->objects[space];
+    if (id >= objects->cap)
+        more_objects(objects, id);
+    return &objects->items[id];
+}
+
+/* Step 2 of algorithm A: V_i <- max(V_i, V_x^w), V_x^a <- max(V_x^a, V_i). */
+static void on_read(struct access_order *order, struct order_thread *self, enum pt_space space, uint32_t id)
+{
+    struct order_object *x = object_at(order, space, id);
+    pt_clock_absorb(&self->clock, x->write);
+    pt_clock_absorb(&x->access, self->clock);
+}
+
+/* Step 3, after the tick of step 1: V_x^w <- V_x^a <- V_i <- max(V_x^a, V_i). */
+static void on_write(struct access_order *order, struct order_thread *self, enum pt_space space, uint32_t id)
+{
+    struct order_object *x = object_at(order, space, id);
+    pt_clock_absorb(&self->clock, x->access);
+    pt_clock_set(&x->access, self->clock);
+    pt_clock_set(&x->write, self->clock);
+}
+
+static enum pt_status clock_error(const struct access_order *order, const struct pt_event *event, struct pt_err *err,
+                                  const char *what, uint32_t thread, uint64_t count)
+{
+    return pt_err_at(err, PT_EINPUT, order->label, event->line, 0, "the clock c= of %s says %s:%" PRIu64 ", %s",
+                     pt_name(order->names, PT_SPACE_THREAD, event->thread),
+                     pt_name(order->names, PT_SPACE_THREAD, thread), count, what);
+}
+
+/* A c= field: checks it against what has been seen, and makes it the thread's clock in our numbering. */
+static enum pt_status take_given_clock(struct access_order *order, const struct pt_event *event, bool relevant,
+                                       struct pt_err *err)
+{
+    uint32_t i = event->thread, len = i + 1;
+    order->clocked++;
+    uint64_t own = 0;
+    for (uint32_t k = 0; k < event->clock_len; k++) {
+        thread_at(order, event->clock[k].thread);
+        if (event->clock[k].thread >= len)
+            len = event->clock[k].thread + 1;
+    }
+    struct order_thread *self = thread_at(order, i);
+    struct pt_clock *c = pt_clock_new(len, &order->pool);
+    for (uint32_t k = 0; k < event->clock_len; k++) {
+        uint32_t j = event->clock[k].thread;
+        uint64_t n = event->clock[k].count;
+        if (order->threads[j].named == order->clocked) {
+            pt_clock_unref(c);
+            return clock_error(order, event, err, "and names that thread twice", j, n);
+        }
+        order->threads[j].named = order->clocked;
+        if (j == i) {
+            own = n;
+        } else if (n > order->threads[j].counted.len) {
+            pt_clock_unref(c);
+            return clock_error(order, event, err, "more than have happened so far", j, n);
+        } else {
+            c->counts[j] = (uint32_t)pt_rank_count(&order->threads[j].counted, n);
+        }
+    }
+    uint64_t before = self->counted.len;
+    if (own != before && own != before + 1) {
+        pt_clock_unref(c);
+        return clock_error(order, event, err, "which does not follow its thread's count so far", i, own);
+    }
+    if (relevant && own == before) {
+        pt_clock_unref(c);
+        return clock_error(order, event, err,
+                           "which does not count this event: the trace was recorded for other properties", i, own);
+    }
+    if (own > before)
+        pt_rank_append(&self->counted, relevant);
+    c->counts[i] = (uint32_t)self->counted.total;
+    if (pt_clock_exceeds(self->clock, c)) {
+        pt_clock_unref(c);
+        return pt_err_at(err, PT_EINPUT, order->label, event->line, 0,
+                         "the clock c= of %s knows less than the one before it in the same thread",
+                         pt_name(order->names, PT_SPACE_THREAD, i));
+    }
+    pt_clock_unref(self->clock);
+    self->clock = c;
+    return PT_OK;
+}
+
+static void follow_access_rule(struct access_order *order, struct order_thread *self, const struct pt_event *event)
+{
+    switch (pt_access_role(event->op)) {
+    case PT_ROLE_READS:
+        on_read(order, self, pt_op_space(event->op), event->object);
+        break;
+    case PT_ROLE_WRITES:
+        on_write(order, self, pt_op_space(event->op), event->object);
+        break;
+    case PT_ROLE_FORKS:
+        pt_clock_absorb(&thread_at(order, event->object)->clock, self->clock);
+        break;
+    case PT_ROLE_JOINS:
+        pt_clock_absorb(&self->clock, thread_at(order, event->object)->clock);
+        pt_clock_set(&thread_at(order, event->object)->clock, order->empty); /* it will not act, or be joined, again */
+        break;
+    case PT_ROLE_NONE:
+        break;
+    }
+}
+
+static enum pt_status compute_clock(struct access_order *order, const struct pt_event *event, bool relevant,
+                                    struct pt_err *err)
+{
+    if (pt_op_is_of_thread(event->op))
+        thread_at(order, event->object); /* may move the array: before `self` is taken */
+    struct order_thread *self = thread_at(order, event->thread);
+    if (relevant) {
+        if (pt_clock_get(self->clock, event->thread) == UINT32_MAX)
+            return pt_err_at(err, PT_ELIMIT, order->label, event->line, 0,
+                             "more than 4294967295 relevant events in one thread");
+        pt_clock_tick(&self->clock, event->thread);
+        order->computed = true;
+    }
+    follow_access_rule(order, self, event);
+    return PT_OK;
+}
+
+static enum pt_status pass_event(struct pt_order *pass, const struct pt_event *event, bool relevant,
+                                 struct pt_clock **ret_needs, struct pt_err *err)
+{
+    struct access_order *order = own(pass);
+    if (event->thread == PT_NONE) /* init, clock: no event */
+        return PT_OK;
+    if (event->clock && order->computed)
+        return pt_err_at(err, PT_EINPUT, order->label, event->line, 0,
+                         "this line carries a clock c=, but relevant events before it carry none");
+    if (event->clock) {
+        order->given = true;
+        enum pt_status status = take_given_clock(order, event, relevant, err);
+        if (status != PT_OK)
+            return status;
+    } else if (!order->given) {
+        enum pt_status status = compute_clock(order, event, relevant, err);
+        if (status != PT_OK)
+            return status;
+    } else if (relevant) {
+        return pt_err_at(err, PT_EINPUT, order->label, event->line, 0,
+                         "this relevant event carries no clock c=, but lines before it do");
+    }
+    if (relevant)
+        *ret_needs = order->threads[event->thread].clock;
+    return PT_OK;
+}
+
+static size_t pass_bytes(const struct pt_order *pass)
+{
+    const struct access_order *order = (const struct access_order *)(const void *)pass;
+    size_t bytes = sizeof *order + order->thread_cap * sizeof *order->threads + order->pool.bytes;
+    for (int s = 0; s < PT_SPACE_COUNT; s++)
+        bytes += order->objects[s].cap * sizeof(struct order_object);
+    return bytes;
+}
+
+/* Contract section 3, pair by pair. */
+static enum pt_link depends(const struct pt_act *a, const struct pt_act *b)
+{
+    bool fork = pt_op_access(a->op) == PT_ACCESS_FORK, join = pt_op_access(b->op) == PT_ACCESS_JOIN;
+    if (a->thread == b->thread)
+        return PT_LINK_PROGRAM;
+    if (fork && (a->object == b->thread || (join && a->object == b->object)))
+        return PT_LINK_FORK;
+    if (join && b->object == a->thread)
+        return PT_LINK_JOIN;
+    bool conflict = pt_op_accesses(a->op) && pt_op_accesses(b->op) && pt_op_space(a->op) == pt_op_space(b->op) &&
+                    a->object == b->object && (pt_op_writes(a->op) || pt_op_writes(b->op));
+    return conflict ? PT_LINK_CONFLICT : PT_LINK_NONE;
+}
+
+/* Proposition 1 of the paper, event by event. */
+static uint32_t replay(const struct pt_relation *r, uint32_t *have, const struct pt_cut_event *run, uint32_t count)
+{
+    for (uint32_t k = 0; k < count; k++) {
+        uint32_t self = run[k].column;
+        if (self >= r->thread_count || run[k].index != have[self] + 1 ||
+            pt_clock_get(run[k].needs, r->threads[self]) != run[k].index)
+            return k;
+        for (uint32_t c = 0; c < r->thread_count; c++)
+            if (c != self && pt_clock_get(run[k].needs, r->threads[c]) > have[c])
+                return k;
+        have[self]++;
+    }
+    return count;
+}
+
+const struct pt_order_kind pt_order_access = {
+    .name = "access",
+    .depends = depends,
+    .pass_new = pass_new,
+    .pass_event = pass_event,
+    .pass_bytes = pass_bytes,
+    .pass_free = pass_free,
+    .replay = replay,
+};

@@ -1,0 +1,61 @@
+/*
+ * Vector clocks: for each thread, how many of its counted events precede or equal something. What an event needs of a
+ * cut is said by one of them (order.h). Immutable once shared, so that everybody who knows the same has the same one.
+ */
+#ifndef PT_ORDER_CLOCK_H
+#define PT_ORDER_CLOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Where clocks come from and go to: short ones are kept for reuse, so that a steady stream of events allocates nothing.
+ */
+enum { PT_CLOCK_CLASSES = 16 };
+struct pt_clock_pool {
+    size_t bytes;                             /* of the clocks that are alive */
+    struct pt_clock *spare[PT_CLOCK_CLASSES]; /* by length, in steps of 4 counts */
+};
+void pt_clock_pool_release(struct pt_clock_pool *pool); /* after its last clock */
+
+/* counts[j]: of thread j; threads past len have 0. */
+struct pt_clock {
+    union {
+        struct pt_clock_pool *pool; /* outlives it */
+        struct pt_clock *next;      /* of a spare one */
+    };
+    uint32_t refs;
+    uint32_t len;
+    uint32_t counts[];
+};
+static inline uint32_t pt_clock_get(const struct pt_clock *clock, uint32_t thread)
+{
+    return thread < clock->len ? clock->counts[thread] : 0;
+}
+
+struct pt_clock *pt_clock_new(uint32_t len,
+                              struct pt_clock_pool *pool); /* zeroed; the caller fills it before sharing it */
+struct pt_clock *pt_clock_ref(struct pt_clock *clock);
+void pt_clock_unref(struct pt_clock *clock); /* NULL is fine */
+/* *place <- max(*place, other); true: *place learned something. NULL is the empty clock. */
+bool pt_clock_absorb_slow(struct pt_clock **place, struct pt_clock *other); /* other is neither NULL nor *place */
+static inline bool pt_clock_absorb(struct pt_clock **place, struct pt_clock *other)
+{
+    return *place != other && other && pt_clock_absorb_slow(place, other);
+}
+/* *place <- a copy with thread i's count one higher. */
+void pt_clock_tick(struct pt_clock **place, uint32_t thread);
+
+/* *place <- clock */
+static inline void pt_clock_set(struct pt_clock **place, struct pt_clock *clock)
+{
+    if (*place == clock)
+        return;
+    pt_clock_ref(clock);
+    pt_clock_unref(*place);
+    *place = clock;
+}
+/* Whether it knows something that the other does not. */
+bool pt_clock_exceeds(const struct pt_clock *clock, const struct pt_clock *other);
+
+#endif

@@ -1,0 +1,69 @@
+/*
+ * Writing the text form: one line per event (its grammar is at the head of text.c). What is written is read back as the
+ * same event. No state, and time linear in the bytes.
+ */
+#include "trace/text.h"
+#include "trace/writer.h"
+
+static void put_name(const struct pt_names *names, enum pt_space space, uint32_t id, struct pt_buf *buf)
+{
+    const struct pt_strtab *tab = &names->space[space];
+    pt_buf_add(buf, pt_strtab_text(tab, id), pt_strtab_len(tab, id));
+}
+
+void pt_event_to_text(const struct pt_names *names, const struct pt_event *event, struct pt_buf *buf)
+{
+    if (event->thread == PT_NONE)
+        pt_buf_add(buf, "-", 1);
+    else
+        put_name(names, PT_SPACE_THREAD, event->thread, buf);
+    pt_buf_add(buf, "|", 1);
+    pt_buf_puts(buf, pt_op_word(event->op));
+    if (pt_op_has_object(event->op)) {
+        pt_buf_add(buf, "(", 1);
+        put_name(names, pt_op_space(event->op), event->object, buf);
+        pt_buf_add(buf, ")", 1);
+    }
+    if (event->value.kind != PT_VALUE_UNKNOWN) {
+        pt_buf_add(buf, "=", 1);
+        pt_value_to_text(event->value, buf);
+    }
+    pt_buf_add(buf, "|", 1);
+    put_name(names, PT_SPACE_LOC, event->loc, buf);
+    if (event->has_time)
+        pt_buf_printf(buf, "|t=%llu", (unsigned long long)event->time);
+    for (uint32_t i = 0; i < event->clock_len; i++) {
+        pt_buf_puts(buf, i == 0 ? "|c=" : ",");
+        put_name(names, PT_SPACE_THREAD, event->clock[i].thread, buf);
+        pt_buf_printf(buf, ":%llu", (unsigned long long)event->clock[i].count);
+    }
+}
+
+static void *begin(const struct pt_names *names, struct pt_buf *out)
+{
+    (void)names, (void)out;
+    return NULL;
+}
+
+static enum pt_status add(void *state, const struct pt_names *names, const struct pt_event *event, struct pt_buf *out,
+                          struct pt_err *err)
+{
+    (void)state, (void)err;
+    pt_event_to_text(names, event, out);
+    pt_buf_add(out, "\n", 1);
+    return PT_OK;
+}
+
+static void end(void *state, const char *incomplete, struct pt_buf *out)
+{
+    (void)state;
+    if (incomplete)
+        pt_buf_printf(out, "%s%s\n", PT_TEXT_INCOMPLETE, incomplete);
+}
+
+static void release(void *state)
+{
+    (void)state;
+}
+
+const struct pt_encoder pt_text_encoder = {begin, add, end, release};
