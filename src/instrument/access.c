@@ -233,7 +233,7 @@ static bool may_be_shared(struct pt_module *m, LLVMValueRef address)
     return !is_private(m, base);
 }
 
-static void add_access(struct pt_module *m, struct pt_access access)
+static void add_access(struct pt_module *m, struct pt_hooked_access access)
 {
     PT_PUSH(m->accesses, m->access_count, m->access_cap, access);
 }
@@ -262,11 +262,11 @@ static void add_copy(struct pt_module *m, LLVMValueRef call, const struct pt_syn
     bool reads_shared = copies && may_be_shared(m, from) && !is_constant(pt_base_of(m, from, NULL));
     bool writes_shared = may_be_shared(m, to);
     if (reads_shared || writes_shared)
-        add_access(m, (struct pt_access){.inst = call,
-                                         .kind = kind,
-                                         .address = writes_shared ? buffer : source,
-                                         .size = kind == PT_ACCESS_STRING ? PT_NONE : pt_operand(row->size),
-                                         .row = row});
+        add_access(m, (struct pt_hooked_access){.inst = call,
+                                                .kind = kind,
+                                                .address = writes_shared ? buffer : source,
+                                                .size = kind == PT_ACCESS_STRING ? PT_NONE : pt_operand(row->size),
+                                                .row = row});
 }
 
 /* `size` is the operand with the size, or PT_NONE when it is `bytes`. */
@@ -275,11 +275,11 @@ static void add_library_call(struct pt_module *m, LLVMValueRef call, unsigned ad
 {
     LLVMValueRef pointer = LLVMGetOperand(call, address);
     if (is_pointer(pointer) && may_be_shared(m, pointer))
-        add_access(m, (struct pt_access){.inst = call,
-                                         .kind = reads ? PT_ACCESS_LIBRARY_READ : PT_ACCESS_LIBRARY_WRITE,
-                                         .address = address,
-                                         .size = size,
-                                         .bytes = bytes});
+        add_access(m, (struct pt_hooked_access){.inst = call,
+                                                .kind = reads ? PT_ACCESS_LIBRARY_READ : PT_ACCESS_LIBRARY_WRITE,
+                                                .address = address,
+                                                .size = size,
+                                                .bytes = bytes});
 }
 
 /* Atomic operations clang leaves to libatomic: __atomic_load(size, address, ...) and __atomic_load_16(address, ...). */
@@ -330,7 +330,7 @@ static void find_library_call(struct pt_module *m, LLVMValueRef call, const stru
     if (kind == PT_ACCESS_CALL) {
         if (can_announce(call, row))
             add_access(
-                m, (struct pt_access){
+                m, (struct pt_hooked_access){
                        .inst = call, .kind = kind, .address = pt_operand(row->object), .size = PT_NONE, .row = row});
         return;
     }
@@ -342,7 +342,8 @@ static void find_library_call(struct pt_module *m, LLVMValueRef call, const stru
         add_copy(m, call, row, kind);
     else if (LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(call, size))) == LLVMIntegerTypeKind &&
              is_pointer(LLVMGetOperand(call, buffer)) && may_be_shared(m, LLVMGetOperand(call, buffer)))
-        add_access(m, (struct pt_access){.inst = call, .kind = kind, .address = buffer, .size = size, .row = row});
+        add_access(m,
+                   (struct pt_hooked_access){.inst = call, .kind = kind, .address = buffer, .size = size, .row = row});
 }
 
 static void find_call(struct pt_module *m, LLVMValueRef call)
@@ -373,8 +374,8 @@ static void find_in_instruction(struct pt_module *m, LLVMValueRef inst)
         find_call(m, inst);
     } else if (opcode == LLVMFence) {
         if (!LLVMIsAtomicSingleThread(inst)) /* atomic_signal_fence is for the compiler only */
-            add_access(m,
-                       (struct pt_access){.inst = inst, .kind = PT_ACCESS_FENCE, .address = PT_NONE, .size = PT_NONE});
+            add_access(m, (struct pt_hooked_access){
+                              .inst = inst, .kind = PT_ACCESS_FENCE, .address = PT_NONE, .size = PT_NONE});
     }
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
         if (opcode != plain[i].opcode)
@@ -385,8 +386,8 @@ static void find_in_instruction(struct pt_module *m, LLVMValueRef inst)
         if (opcode == LLVMLoad &&
             (is_constant(base) || LLVMGetMetadata(inst, m->kind_invariant) || is_vtable_entry(m, base)))
             continue;
-        add_access(
-            m, (struct pt_access){.inst = inst, .kind = plain[i].kind, .address = plain[i].operand, .size = PT_NONE});
+        add_access(m, (struct pt_hooked_access){
+                          .inst = inst, .kind = plain[i].kind, .address = plain[i].operand, .size = PT_NONE});
     }
 }
 

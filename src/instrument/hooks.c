@@ -85,7 +85,7 @@ static LLVMValueRef call_sized(struct pt_module *m, const char *stem, unsigned b
     return call_hook(m, name, returns, arguments, count);
 }
 
-static LLVMValueRef address_of(struct pt_module *m, const struct pt_access *access)
+static LLVMValueRef address_of(struct pt_module *m, const struct pt_hooked_access *access)
 {
     return LLVMBuildBitCast(m->builder, LLVMGetOperand(access->inst, access->address), m->byte_pointer, "");
 }
@@ -141,7 +141,7 @@ static void replace(LLVMValueRef inst, LLVMValueRef value)
 }
 
 /* Keeps the instruction, between begin and end. */
-static void bracket(struct pt_module *m, const struct pt_access *access, LLVMValueRef size, bool reads)
+static void bracket(struct pt_module *m, const struct pt_hooked_access *access, LLVMValueRef size, bool reads)
 {
     LLVMValueRef arguments[] = {address_of(m, access), size, access->site};
     LLVMTypeRef none = LLVMVoidTypeInContext(m->context);
@@ -153,14 +153,14 @@ static void bracket(struct pt_module *m, const struct pt_access *access, LLVMVal
     call_hook(m, reads ? "__portent_end_read" : "__portent_end_write", none, arguments, 3);
 }
 
-static void bracket_typed(struct pt_module *m, const struct pt_access *access, LLVMTypeRef type, bool reads)
+static void bracket_typed(struct pt_module *m, const struct pt_hooked_access *access, LLVMTypeRef type, bool reads)
 {
     if (LLVMGetTypeKind(type) == LLVMScalableVectorTypeKind)
         return; /* its size is not known before the program runs on some machine */
     bracket(m, access, LLVMConstInt(m->i64, LLVMStoreSizeOfType(m->layout, type), false), reads);
 }
 
-static void replace_load(struct pt_module *m, const struct pt_access *access)
+static void replace_load(struct pt_module *m, const struct pt_hooked_access *access)
 {
     LLVMValueRef inst = access->inst;
     LLVMTypeRef type = LLVMTypeOf(inst), carrier = carrier_of(m, type);
@@ -181,7 +181,7 @@ static void replace_load(struct pt_module *m, const struct pt_access *access)
     replace(inst, from_carrier(m, result, type));
 }
 
-static void replace_store(struct pt_module *m, const struct pt_access *access)
+static void replace_store(struct pt_module *m, const struct pt_hooked_access *access)
 {
     LLVMValueRef inst = access->inst, value = LLVMGetOperand(inst, 0);
     LLVMTypeRef carrier = carrier_of(m, LLVMTypeOf(value)), none = LLVMVoidTypeInContext(m->context);
@@ -202,7 +202,7 @@ static void replace_store(struct pt_module *m, const struct pt_access *access)
     replace(inst, NULL);
 }
 
-static void replace_rmw(struct pt_module *m, const struct pt_access *access)
+static void replace_rmw(struct pt_module *m, const struct pt_hooked_access *access)
 {
     _Static_assert((int)LLVMAtomicRMWBinOpXchg == PT_RMW_XCHG && (int)LLVMAtomicRMWBinOpNand == PT_RMW_NAND &&
                        (int)LLVMAtomicRMWBinOpMax == PT_RMW_MAX && (int)LLVMAtomicRMWBinOpUMin == PT_RMW_UMIN,
@@ -221,7 +221,7 @@ static void replace_rmw(struct pt_module *m, const struct pt_access *access)
     replace(inst, from_carrier(m, old, type));
 }
 
-static void replace_cas(struct pt_module *m, const struct pt_access *access)
+static void replace_cas(struct pt_module *m, const struct pt_hooked_access *access)
 {
     LLVMValueRef inst = access->inst, expected = LLVMGetOperand(inst, 1);
     LLVMTypeRef type = LLVMTypeOf(expected), carrier = carrier_of(m, type);
@@ -243,7 +243,7 @@ static void replace_cas(struct pt_module *m, const struct pt_access *access)
     replace(inst, LLVMBuildInsertValue(m->builder, pair, equal, 1, ""));
 }
 
-static LLVMValueRef size_of(struct pt_module *m, const struct pt_access *access)
+static LLVMValueRef size_of(struct pt_module *m, const struct pt_hooked_access *access)
 {
     if (access->size == PT_NONE)
         return LLVMConstInt(m->i64, access->bytes, false);
@@ -263,7 +263,7 @@ static void check_room(struct pt_module *m, LLVMValueRef call, const struct pt_s
     LLVMBuildCall2(m->builder, LLVMGetCalledFunctionType(call), LLVMGetCalledValue(call), arguments, 4, "");
 }
 
-static void replace_block(struct pt_module *m, const struct pt_access *access)
+static void replace_block(struct pt_module *m, const struct pt_hooked_access *access)
 {
     const struct pt_sync_row *row = access->row;
     LLVMValueRef call = access->inst, to = LLVMGetOperand(call, pt_operand(row->buffer));
@@ -280,7 +280,7 @@ static void replace_block(struct pt_module *m, const struct pt_access *access)
     replace(call, has_result ? to : NULL);
 }
 
-static void replace_string(struct pt_module *m, const struct pt_access *access)
+static void replace_string(struct pt_module *m, const struct pt_hooked_access *access)
 {
     const struct pt_sync_row *row = access->row;
     LLVMValueRef call = access->inst, to = LLVMGetOperand(call, pt_operand(row->buffer));
@@ -298,7 +298,7 @@ static void replace_string(struct pt_module *m, const struct pt_access *access)
 }
 
 /* What is formatted lies in the first bytes. A size that only means `enough` must not hold half of the memory. */
-static void bracket_format(struct pt_module *m, const struct pt_access *access)
+static void bracket_format(struct pt_module *m, const struct pt_hooked_access *access)
 {
     LLVMValueRef size = size_of(m, access), most = LLVMConstInt(m->i64, 4096, false);
     LLVMValueRef more = LLVMBuildICmp(m->builder, LLVMIntUGT, size, most, "");
@@ -306,7 +306,7 @@ static void bracket_format(struct pt_module *m, const struct pt_access *access)
 }
 
 /* A std::thread's handle is read before it is joined; it is 0 when there is nothing to join. */
-static LLVMValueRef object_of(struct pt_module *m, const struct pt_access *access)
+static LLVMValueRef object_of(struct pt_module *m, const struct pt_hooked_access *access)
 {
     if (access->address == PT_NONE)
         return LLVMConstNull(m->byte_pointer);
@@ -320,14 +320,14 @@ static LLVMValueRef object_of(struct pt_module *m, const struct pt_access *acces
 }
 
 /* Nothing may come between this and the call. */
-static void announce_call(struct pt_module *m, const struct pt_access *access)
+static void announce_call(struct pt_module *m, const struct pt_hooked_access *access)
 {
     LLVMValueRef arguments[] = {object_of(m, access), access->site,
                                 access->mutex_site ? access->mutex_site : LLVMConstNull(m->byte_pointer)};
     call_hook(m, "__portent_call", LLVMVoidTypeInContext(m->context), arguments, 3);
 }
 
-void pt_replace_access(struct pt_module *m, const struct pt_access *access)
+void pt_replace_access(struct pt_module *m, const struct pt_hooked_access *access)
 {
     LLVMPositionBuilderBefore(m->builder, access->inst);
     switch (access->kind) {

@@ -30,7 +30,7 @@ enum pt_access_kind {
     PT_ACCESS_CALL,          /* no access: a call that synchronises */
 };
 
-struct pt_access {
+struct pt_hooked_access {
     LLVMValueRef inst;
     enum pt_access_kind kind;
     /* Operand numbers rather than values: an address may come from a load that is itself replaced. PT_NONE: no such
@@ -60,7 +60,7 @@ struct pt_module {
     struct pt_map64 local_variables; /* values to indices of debug_variables */
     LLVMMetadataRef *debug_variables;
     size_t debug_variable_count, debug_variable_cap;
-    struct pt_access *accesses;
+    struct pt_hooked_access *accesses;
     size_t access_count, access_cap;
 };
 
@@ -94,9 +94,9 @@ LLVMValueRef pt_base_of(struct pt_module *m, LLVMValueRef pointer, struct pt_way
 
 /* names.c: the debug information of one function's locals, and the name of what an access touches. */
 void pt_find_locals(struct pt_module *m, LLVMValueRef function);
-void pt_name_access(struct pt_module *m, const struct pt_access *access, struct pt_buf *name);
+void pt_name_access(struct pt_module *m, const struct pt_hooked_access *access, struct pt_buf *name);
 /* The mutex of a wait. */
-void pt_name_mutex(struct pt_module *m, const struct pt_access *access, struct pt_buf *name);
+void pt_name_mutex(struct pt_module *m, const struct pt_hooked_access *access, struct pt_buf *name);
 void pt_name_function(struct pt_module *m, LLVMValueRef function, struct pt_buf *name);
 /* `size` bytes at `offset` of a global, or of a local of the function pt_find_locals saw last. */
 void pt_name_object(struct pt_module *m, LLVMValueRef object, int64_t offset, uint64_t size, struct pt_buf *name);
@@ -107,7 +107,7 @@ bool pt_is_library_scope(LLVMMetadataRef scope);
 LLVMValueRef pt_site_of(struct pt_module *m, LLVMValueRef inst, const char *function, const char *variable);
 
 /* hooks.c: replaces one access by calls. */
-void pt_replace_access(struct pt_module *m, const struct pt_access *access);
+void pt_replace_access(struct pt_module *m, const struct pt_hooked_access *access);
 
 /* The name of the function a call calls directly; "" otherwise. */
 const char *pt_callee_name(LLVMValueRef call);

@@ -343,7 +343,7 @@ static void name_memory(struct pt_module *m, LLVMValueRef address, uint64_t size
     pt_buf_add(name, "", 0);
 }
 
-void pt_name_access(struct pt_module *m, const struct pt_access *access, struct pt_buf *name)
+void pt_name_access(struct pt_module *m, const struct pt_hooked_access *access, struct pt_buf *name)
 {
     LLVMValueRef size = access->size == PT_NONE ? NULL : LLVMGetOperand(access->inst, access->size);
     uint64_t bytes = size && LLVMIsAConstantInt(size) ? LLVMConstIntGetZExtValue(size) : 0;
@@ -355,7 +355,7 @@ void pt_name_access(struct pt_module *m, const struct pt_access *access, struct 
     name_memory(m, nameless ? NULL : LLVMGetOperand(access->inst, access->address), bytes, name);
 }
 
-void pt_name_mutex(struct pt_module *m, const struct pt_access *access, struct pt_buf *name)
+void pt_name_mutex(struct pt_module *m, const struct pt_hooked_access *access, struct pt_buf *name)
 {
     unsigned mutex = pt_operand(access->row->mutex);
     name_memory(m, mutex == PT_NONE ? NULL : LLVMGetOperand(access->inst, mutex), sizeof(pthread_mutex_t), name);

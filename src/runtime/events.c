@@ -202,7 +202,7 @@ void pt_events_register(void)
         .freed = pt_full_freed,
         .ending = on_ending,
         .ended = on_ended,
-        .released = pt_monitor_free,
+        .released = pt_monitor_drop,
         .violated = pt_violation_attend,
     };
     pt_wrap_hooks = (struct pt_wrap_hooks){

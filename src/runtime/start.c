@@ -197,7 +197,7 @@ __attribute__((constructor(101))) static void start(void)
     if (pt_runtime_records_full() || pt_gate || (config->mttl_bytes && pt_channel->ring_max))
         pt_full_modules(self); /* the gate's locks have names, and those of decentralised violations */
     pt_resolve_watched(self, pt_embedded_is_other);
-    pt_monitor_start(self, config);
+    pt_monitor_configure(self, config);
     pt_call_wanted = pt_runtime_records_full() || pt_monitor_on;
     if (streams)
         pt_stream_start();

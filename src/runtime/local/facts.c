@@ -29,7 +29,7 @@ void pt_monitor_learn(struct pt_thread *self, struct pt_fact *fact)
 
 void pt_monitor_clock_changed(struct pt_shadow_self *self, pt_clock_id before)
 {
-    struct pt_monitor *monitor = pt_thread_of(self)->local->monitor;
+    struct pt_local_monitor *monitor = pt_thread_of(self)->local->monitor;
     struct pt_knows was = pt_clocks[before].knows, is = pt_clocks[self->clock.id].knows;
     pt_know_settle(&self->clock, is.vector);
     if (monitor && (was.vector != is.vector || was.fact != is.fact)) {
@@ -96,7 +96,7 @@ static void fill_origin(struct pt_origin *from, const struct pt_local_event *wha
     from->value = what->value.u;
 }
 
-struct pt_fact *pt_monitor_first_fact(struct pt_thread *self, const struct pt_monitor *monitor)
+struct pt_fact *pt_monitor_first_fact(struct pt_thread *self, const struct pt_local_monitor *monitor)
 {
     size_t text = text_in(monitor->next, cells_in(monitor->next_bytes));
     struct pt_fact *fact = pt_fact_new(&self->shadow.clock, pt_monitor_place(monitor->slot), monitor->next_bytes, text);
@@ -126,7 +126,7 @@ void pt_monitor_written(struct pt_thread *self, uint32_t object)
     pt_monitor_learn(self, fact);
 }
 
-void pt_monitor_show(struct pt_thread *self, struct pt_monitor *monitor, const struct pt_local_event *what)
+void pt_monitor_show(struct pt_thread *self, struct pt_local_monitor *monitor, const struct pt_local_event *what)
 {
     uint32_t place = pt_monitor_place(monitor->slot);
     const struct pt_fact *last = pt_know_at(pt_monitor_knows(self), place);

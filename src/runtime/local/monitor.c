@@ -51,7 +51,7 @@ static void find_findings(const struct pt_mttl *m)
         has_findings |= pt_mttl_is_for_finding(m, i);
 }
 
-static bool make_room(struct pt_thread *self, struct pt_monitor *monitor, uint32_t used)
+static bool make_room(struct pt_thread *self, struct pt_local_monitor *monitor, uint32_t used)
 {
     const struct pt_mttl *m = pt_monitor_block;
     if (monitor->memory && pt_mttl_least_cap(m, used) <= monitor->memory->cap)
@@ -79,7 +79,7 @@ static bool make_room(struct pt_thread *self, struct pt_monitor *monitor, uint32
     return true;
 }
 
-static bool fill_known(struct pt_thread *self, struct pt_monitor *monitor, struct pt_knows knows)
+static bool fill_known(struct pt_thread *self, struct pt_local_monitor *monitor, struct pt_knows knows)
 {
     uint32_t vars = pt_monitor_block->vars.count, end = pt_monitor_place(monitor->slot) + 1;
     if (knows.vector && knows.vector->count > end)
@@ -108,7 +108,7 @@ static bool same_number(struct pt_value a, struct pt_value b)
 }
 
 /* The values of variables that are not local; which of them may have changed. */
-static uint64_t fill_values(struct pt_monitor *monitor, struct pt_knows knows)
+static uint64_t fill_values(struct pt_local_monitor *monitor, struct pt_knows knows)
 {
     uint64_t changed = 0;
     for (uint32_t v = 0; v < pt_monitor_block->vars.count; v++) {
@@ -124,7 +124,7 @@ static uint64_t fill_values(struct pt_monitor *monitor, struct pt_knows knows)
 }
 
 /* What the thread knows now, where the evaluator looks for it; false without memory. */
-static bool hear(struct pt_thread *self, struct pt_monitor *monitor, uint32_t used)
+static bool hear(struct pt_thread *self, struct pt_local_monitor *monitor, uint32_t used)
 {
     struct pt_knows knows = pt_monitor_knows(self);
     monitor->view.used = used;
@@ -134,7 +134,7 @@ static bool hear(struct pt_thread *self, struct pt_monitor *monitor, uint32_t us
     return true;
 }
 
-static void judge(struct pt_thread *self, struct pt_monitor *monitor, const struct pt_mttl_view *view,
+static void judge(struct pt_thread *self, struct pt_local_monitor *monitor, const struct pt_mttl_view *view,
                   const struct pt_local_event *what)
 {
     monitor->broken = false;
@@ -157,7 +157,7 @@ static void judge(struct pt_thread *self, struct pt_monitor *monitor, const stru
 /* The run of violating states is over: those after its first that are not reported yet. */
 void pt_monitor_close(struct pt_thread *self, uint32_t property)
 {
-    struct pt_monitor *monitor = self->local->monitor;
+    struct pt_local_monitor *monitor = self->local->monitor;
     uint64_t since = monitor->since[property]; /* the first one is since - 1 */
     bool now = monitor->verdicts[property].kind == PT_MTTL_VIOLATED;
     uint64_t last = now ? self->shadow.states : self->shadow.states - 1;
@@ -168,7 +168,7 @@ void pt_monitor_close(struct pt_thread *self, uint32_t property)
 
 static void step(struct pt_thread *self, const struct pt_local_event *what)
 {
-    struct pt_monitor *monitor = self->local->monitor;
+    struct pt_local_monitor *monitor = self->local->monitor;
     uint32_t used = pt_monitor_used();
     if ((monitor->heard || used != monitor->view.used) && !hear(self, monitor, used))
         return;
@@ -185,7 +185,7 @@ static void step(struct pt_thread *self, const struct pt_local_event *what)
 
 /* Whether the next event, unless it is marked, would only be counted. What a change of the clock brings is noted by
  * pt_monitor_clock_changed. */
-static void settle(struct pt_thread *self, const struct pt_monitor *monitor)
+static void settle(struct pt_thread *self, const struct pt_local_monitor *monitor)
 {
     self->shadow.quiet =
         monitor->stable && !monitor->touched && !monitor->heard && !(pt_monitor_block->flags & PT_MTTL_RACES);
@@ -193,7 +193,7 @@ static void settle(struct pt_thread *self, const struct pt_monitor *monitor)
 }
 
 /* The event that the next step is about: in the view itself, part by part. */
-static struct pt_mttl_event *new_event(struct pt_monitor *monitor, uint32_t what, uint32_t name)
+static struct pt_mttl_event *new_event(struct pt_local_monitor *monitor, uint32_t what, uint32_t name)
 {
     struct pt_mttl_event *event = &monitor->view.event;
     event->what = what;
@@ -204,7 +204,7 @@ static struct pt_mttl_event *new_event(struct pt_monitor *monitor, uint32_t what
 }
 
 /* Whether a step would see the same event as the last one did. */
-static bool is_like_last(const struct pt_monitor *monitor)
+static bool is_like_last(const struct pt_local_monitor *monitor)
 {
     const struct pt_mttl_event *event = &monitor->view.event;
     const struct pt_mttl_span *last = &monitor->last, *now = event->spans;
@@ -215,7 +215,7 @@ static bool is_like_last(const struct pt_monitor *monitor)
     return event->span_count == 1 && now->from == last->from && now->size == last->size && now->access == last->access;
 }
 
-static void note_event(struct pt_monitor *monitor)
+static void note_event(struct pt_local_monitor *monitor)
 {
     const struct pt_mttl_event *event = &monitor->view.event;
     monitor->touched = event->name != PT_MTTL_NONE || event->span_count > 1;
@@ -229,7 +229,7 @@ static void note_event(struct pt_monitor *monitor)
 
 static void take_event(struct pt_thread *self, const struct pt_local_event *what)
 {
-    struct pt_monitor *monitor = self->local->monitor;
+    struct pt_local_monitor *monitor = self->local->monitor;
     self->shadow.states++;
     /* a race in a state that may be several lines of a recording is reported with what the step sees */
     if (!monitor->stable || monitor->heard || !is_like_last(monitor) ||
@@ -306,7 +306,7 @@ static bool same_text(const char *a, const char *b)
 }
 
 /* The same, of a name that was lately asked for: programs name a variable by a string that stays where it is. */
-static uint32_t variable_named(struct pt_monitor *monitor, const char *name)
+static uint32_t variable_named(struct pt_local_monitor *monitor, const char *name)
 {
     uint32_t at = (uint32_t)((uintptr_t)name * UINT64_C(0x9e3779b97f4a7c15) >> 61), var = monitor->names[at].variable;
     _Static_assert(PT_LOCAL_NAMES == 1 << (64 - 61), "as many as the hash has values");
@@ -330,7 +330,7 @@ static void set_value(struct pt_value *place, int64_t value)
     memcpy(place, &both, sizeof both);
 }
 
-static void set_local(struct pt_monitor *monitor, uint32_t var, int64_t value)
+static void set_local(struct pt_local_monitor *monitor, uint32_t var, int64_t value)
 {
     monitor->view.changed |= pt_mttl_changed_var(var);
     monitor->touched = true;
@@ -375,7 +375,7 @@ void pt_monitor_thread(struct pt_thread *self, enum pt_event_kind kind, const st
 
 /* --- state 0 --- */
 
-static struct pt_mttl_view view0(const struct pt_monitor *monitor)
+static struct pt_mttl_view view0(const struct pt_local_monitor *monitor)
 {
     return (struct pt_mttl_view){.self = monitor->slot,
                                  .event = {.what = PT_MTTL_OTHER, .name = PT_MTTL_NONE},
@@ -385,7 +385,7 @@ static struct pt_mttl_view view0(const struct pt_monitor *monitor)
 }
 
 /* State 0 of properties at this thread, which are about it whether it starts or not, or of those at each. */
-static void report0(struct pt_thread *actor, struct pt_monitor *monitor, bool each)
+static void report0(struct pt_thread *actor, struct pt_local_monitor *monitor, bool each)
 {
     struct pt_mttl_view view = view0(monitor);
     for (uint32_t p = 0; monitor->memory && p < pt_monitor_block->properties.count; p++) {
@@ -394,7 +394,7 @@ static void report0(struct pt_thread *actor, struct pt_monitor *monitor, bool ea
             (kind != PT_MTTL_VIOLATED && kind != PT_MTTL_FAILED))
             continue;
         /* the actor speaks for it: it is not running yet */
-        struct pt_monitor *own = actor->local->monitor;
+        struct pt_local_monitor *own = actor->local->monitor;
         uint64_t states = actor->shadow.states;
         actor->local->monitor = monitor;
         actor->shadow.states = 0;
@@ -404,12 +404,12 @@ static void report0(struct pt_thread *actor, struct pt_monitor *monitor, bool ea
     }
 }
 
-void pt_monitor_starts(struct pt_thread *actor, struct pt_monitor *monitor)
+void pt_monitor_starts(struct pt_thread *actor, struct pt_local_monitor *monitor)
 {
     report0(actor, monitor, true);
 }
 
-static void step0(struct pt_thread *actor, struct pt_monitor *monitor)
+static void step0(struct pt_thread *actor, struct pt_local_monitor *monitor)
 {
     struct pt_mttl_view view = view0(monitor);
     if (!make_room(actor, monitor, view.used))
@@ -423,13 +423,13 @@ static void step0(struct pt_thread *actor, struct pt_monitor *monitor)
         }
 }
 
-struct pt_monitor *pt_monitor_local_new(struct pt_thread *actor, uint32_t slot)
+struct pt_local_monitor *pt_monitor_make(struct pt_thread *actor, uint32_t slot)
 {
     const struct pt_mttl *m = pt_monitor_block;
     size_t verdicts = (m->properties.count * sizeof(struct pt_mttl_verdict) + 7) & ~(size_t)7;
     size_t since = m->properties.count * sizeof(uint64_t), values = m->vars.count * sizeof(struct pt_value);
-    size_t bytes = sizeof(struct pt_monitor) + verdicts + since + 2 * values;
-    struct pt_monitor *monitor = pt_pool_take(pt_thread_pool(actor), bytes);
+    size_t bytes = sizeof(struct pt_local_monitor) + verdicts + since + 2 * values;
+    struct pt_local_monitor *monitor = pt_pool_take(pt_thread_pool(actor), bytes);
     if (!monitor)
         return NULL;
     memset(monitor, 0, bytes);
@@ -446,7 +446,7 @@ struct pt_monitor *pt_monitor_local_new(struct pt_thread *actor, uint32_t slot)
     return monitor;
 }
 
-void pt_monitor_local_free(struct pt_thread *self, struct pt_monitor *monitor)
+void pt_monitor_unmake(struct pt_thread *self, struct pt_local_monitor *monitor)
 {
     if (!monitor)
         return;
@@ -492,7 +492,7 @@ static void read_initial(struct pt_thread *self)
     }
 }
 
-void pt_monitor_start(struct pt_thread *self, const struct pt_config *config)
+void pt_monitor_configure(struct pt_thread *self, const struct pt_config *config)
 {
     const struct pt_mttl *m = (const void *)((const char *)config + config->mttl);
     if (!config->mttl_bytes || !pt_mttl_validate(m, config->mttl_bytes))

@@ -18,7 +18,7 @@
 enum { PT_LOCAL_NAMES = 8 };
 
 /* What a thread remembers between its events. */
-struct pt_monitor {
+struct pt_local_monitor {
     uint32_t slot;
     bool steps;               /* it keeps units; otherwise its events are not even counted */
     bool tracks;              /* others ask about it */
@@ -48,7 +48,7 @@ extern bool pt_monitor_on; /* there are such properties; set before main */
 extern const struct pt_mttl *pt_monitor_block;
 
 /* The properties of the configuration, and state 0 of the calling thread, the first. */
-void pt_monitor_start(struct pt_thread *self, const struct pt_config *config);
+void pt_monitor_configure(struct pt_thread *self, const struct pt_config *config);
 /* A thread that is not running yet, or does not know it yet, gets its slot and its state 0. `parent`: it forks it, and
  * knows of it from here on; NULL: nobody does. */
 void pt_monitor_introduce(struct pt_thread *thread, struct pt_thread *parent);
@@ -58,7 +58,7 @@ void pt_monitor_name_thread(struct pt_thread *thread);
 void pt_monitor_begin(struct pt_thread *self);
 /* ... it reports what it has not reported yet. */
 void pt_monitor_end(struct pt_thread *self);
-void pt_monitor_free(struct pt_thread *self, struct pt_thread *thread);
+void pt_monitor_drop(struct pt_thread *self, struct pt_thread *thread);
 /* pthread_setname_np: a thread that the properties name so and that has not been met. */
 void pt_monitor_rename(struct pt_thread *self, struct pt_thread *thread, const char *name);
 
@@ -79,7 +79,7 @@ void pt_monitor_thread(struct pt_thread *self, enum pt_event_kind kind, const st
 /* portent_watch has named an object: which variable of the block it is, plus 1; 0: none. */
 uint32_t pt_monitor_variable(const char *name);
 /* The name of the thread in a slot. */
-const char *pt_monitor_name(uint32_t slot);
+const char *pt_monitor_slot_name(uint32_t slot);
 
 /* What a property has come to in this process, and how many more findings were reported (local/report.c). */
 _Atomic uint8_t *pt_monitor_fate(uint32_t property);

@@ -26,7 +26,7 @@ static uint64_t first_place(const struct pt_wrote *set, uint64_t granule)
 
 void pt_monitor_expect(const struct pt_shadow_self *self, uintptr_t address)
 {
-    const struct pt_monitor *monitor = ((const struct pt_thread *)self)->local->monitor;
+    const struct pt_local_monitor *monitor = ((const struct pt_thread *)self)->local->monitor;
     const struct pt_wrote *set = monitor ? monitor->wrote : NULL;
     if (set)
         __builtin_prefetch(&set->granules[first_place(set, address >> 3)]);
@@ -74,7 +74,7 @@ static uint64_t in_life(uint64_t granule, unsigned life)
 }
 
 /* Which of the bytes the thread has written in the granule's present life. */
-static unsigned written(const struct pt_monitor *monitor, uint64_t granule, unsigned life, unsigned bytes)
+static unsigned written(const struct pt_local_monitor *monitor, uint64_t granule, unsigned life, unsigned bytes)
 {
     uint64_t word = monitor->wrote ? *find(monitor->wrote, granule) : 0;
     return word >> MASK_BITS == in_life(granule, life) >> MASK_BITS ? (unsigned)word & bytes : 0;
@@ -82,7 +82,7 @@ static unsigned written(const struct pt_monitor *monitor, uint64_t granule, unsi
 
 static __attribute__((noinline)) void note_first(struct pt_thread *self, uint64_t word)
 {
-    struct pt_monitor *monitor = self->local->monitor;
+    struct pt_local_monitor *monitor = self->local->monitor;
     if (!monitor->wrote || monitor->wrote->count >= UINT64_C(3) << (monitor->wrote->bits - 2)) {
         struct pt_wrote *larger = grow(self, monitor->wrote);
         if (!larger)
@@ -166,7 +166,7 @@ uint32_t pt_monitor_spans(struct pt_thread *self, const struct pt_local_event *w
     return list.count;
 }
 
-void pt_monitor_forget_written(struct pt_thread *self, struct pt_monitor *monitor)
+void pt_monitor_forget_written(struct pt_thread *self, struct pt_local_monitor *monitor)
 {
     pt_pool_give(pt_thread_pool(self), monitor->wrote);
     monitor->wrote = NULL;

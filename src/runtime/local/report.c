@@ -230,7 +230,7 @@ static void note_seen(void *context, uint32_t lookup, uint32_t slot, const struc
     bool self = slot == t->view->self; /* @i of oneself is the present */
     uint64_t state = self ? t->state : entry && entry->version > 0 ? entry->state : 0;
     pt_local_report_put_text(t->w, pt_report_string(l->text));
-    pt_local_report_put_text(t->w, pt_monitor_name(slot));
+    pt_local_report_put_text(t->w, pt_monitor_slot_name(slot));
     pt_local_report_put_number(t->w, self || entry);
     pt_local_report_put_value(t->w, value);
     pt_local_report_put_number(t->w, state);
@@ -341,7 +341,7 @@ static void put_failure(struct pt_thread *self, struct pt_local_report_writer *w
     pt_line_text(&place, "state ");
     pt_line_number(&place, self->shadow.states);
     pt_line_text(&place, " of ");
-    pt_line_text(&place, pt_monitor_name(self->local->monitor->slot));
+    pt_line_text(&place, pt_monitor_slot_name(self->local->monitor->slot));
     if (what && what->site && what->site->file[0]) {
         pt_line_text(&place, ", ");
         pt_line_text(&place, what->site->file);
@@ -373,7 +373,7 @@ static void emit(struct pt_thread *self, const struct pt_mttl_view *view, struct
     struct pt_access parts[PT_LOCAL_PARTS];
     if (self->shadow.full && view && view->event.span_count && record->result <= PT_LOCAL_MORE)
         record->parts = find_parts(self, view, record->property, parts);
-    pt_emit_local(self, record, pt_monitor_name(self->local->monitor->slot), report, parts);
+    pt_emit_local(self, record, pt_monitor_slot_name(self->local->monitor->slot), report, parts);
 }
 
 /* A failure, or a violation with both sides; NULL without memory. */

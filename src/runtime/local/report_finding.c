@@ -97,7 +97,7 @@ static bool is_suppressed(const struct search *s, const struct side *own, const 
     if (block)
         pt_line_text(&named.object, block);
     named.object.text[named.object.len] = 0;
-    return matches(s, pt_monitor_name(s->view->self), own) || matches(s, pt_monitor_name(slot), other) ||
+    return matches(s, pt_monitor_slot_name(s->view->self), own) || matches(s, pt_monitor_slot_name(slot), other) ||
            (block && matches(s, "", &named));
 }
 
@@ -155,9 +155,10 @@ static void note_finding(void *context, uint32_t lookup, uint32_t slot, const st
     put_side(&own, s->what);
     put_side(&other, &from);
     bool suppressed = is_suppressed(s, &own, &other, slot, block);
-    uint64_t number = block ? pt_finding_key_block(block, pt_monitor_name(s->view->self), pt_monitor_name(slot))
-                            : pt_finding_key_race((struct pt_finding_side){own.place.text, own.object.text},
-                                                  (struct pt_finding_side){other.place.text, other.object.text});
+    uint64_t number = block
+                          ? pt_finding_key_block(block, pt_monitor_slot_name(s->view->self), pt_monitor_slot_name(slot))
+                          : pt_finding_key_race((struct pt_finding_side){own.place.text, own.object.text},
+                                                (struct pt_finding_side){other.place.text, other.object.text});
     take(s, block ? number : mix(number, static_address(s->what)), suppressed, lookup, slot);
     atomic_store_explicit(place, pointers | suppressed, memory_order_relaxed);
 }

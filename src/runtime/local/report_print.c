@@ -102,10 +102,10 @@ static void put_place(struct page *page, const struct pt_unprinted *report, cons
 {
     if (report->state == 0) {
         put(page, "the initial state of ");
-        put(page, pt_monitor_name(report->slot));
+        put(page, pt_monitor_slot_name(report->slot));
         return;
     }
-    put_step(page, step, pt_monitor_name(report->slot));
+    put_step(page, step, pt_monitor_slot_name(report->slot));
     put(page, ", its event ");
     put_number(page, report->state);
 }
@@ -134,7 +134,7 @@ static void put_known(struct page *page, struct pt_local_report_reader *r, uint3
     }
     if (!*report_header) {
         put(page, "  What ");
-        put(page, pt_monitor_name(slot));
+        put(page, pt_monitor_slot_name(slot));
         put(page, " knew then:\n");
         *report_header = true;
     }
@@ -165,7 +165,7 @@ static void compose_violation(struct page *page, const struct pt_unprinted *repo
     put(page, "Property '");
     put(page, pt_report_string(property->name));
     put(page, "' is violated in thread ");
-    put(page, pt_monitor_name(report->slot));
+    put(page, pt_monitor_slot_name(report->slot));
     put(page, ".\n\n  ");
     put(page, pt_report_string(property->file));
     put(page, ":");

@@ -7,7 +7,7 @@
 enum { PT_VIOLATED_MAX = 16 };
 
 struct pt_local_self {
-    struct pt_monitor *monitor;            /* NULL: the properties are not about this thread (monitor.h) */
+    struct pt_local_monitor *monitor;      /* NULL: the properties are not about this thread (monitor.h) */
     struct pt_unprinted *unprinted;        /* reports that wait to be printed (report.c) */
     const void *callback_frame;            /* where the stack was when the program's code for violations was called */
     const char *violated[PT_VIOLATED_MAX]; /* properties whose violation waits to be reported (violation.c) */

@@ -20,7 +20,7 @@ enum { SLOT_BITS = 17, NAME_BITS = 16, MAX_GROUPS = 64 };
 struct slot {
     const char *name;
     struct pt_fact *fact; /* of version 0, of named threads: made before they start */
-    struct pt_monitor *monitor;
+    struct pt_local_monitor *monitor;
     bool met;
 };
 
@@ -75,7 +75,7 @@ uint32_t pt_monitor_used(void)
     return atomic_load_explicit(&threads.used, memory_order_acquire);
 }
 
-const char *pt_monitor_name(uint32_t slot)
+const char *pt_monitor_slot_name(uint32_t slot)
 {
     return slot < pt_monitor_used() && threads.slots[slot].name ? threads.slots[slot].name : "thread";
 }
@@ -174,7 +174,7 @@ static uint32_t take_slot(struct pt_thread *actor, struct pt_thread *thread)
     return slot;
 }
 
-static struct pt_fact *first_fact(struct pt_thread *actor, const struct pt_monitor *monitor)
+static struct pt_fact *first_fact(struct pt_thread *actor, const struct pt_local_monitor *monitor)
 {
     return monitor->tracks && monitor->next ? pt_monitor_first_fact(actor, monitor) : NULL;
 }
@@ -183,7 +183,7 @@ void pt_monitor_introduce_named(struct pt_thread *self)
 {
     for (uint32_t i = 0; i < pt_monitor_block->threads.count; i++) {
         struct slot *slot = &threads.slots[i];
-        slot->monitor = pt_monitor_local_new(self, i);
+        slot->monitor = pt_monitor_make(self, i);
         slot->fact = slot->monitor ? first_fact(self, slot->monitor) : NULL;
     }
 }
@@ -192,7 +192,7 @@ void pt_monitor_introduce_named(struct pt_thread *self)
 static void settle(struct pt_thread *thread, struct pt_thread *actor, uint32_t at, bool forked)
 {
     struct slot *slot = &threads.slots[at];
-    struct pt_monitor *monitor = slot->monitor ? slot->monitor : pt_monitor_local_new(actor, at);
+    struct pt_local_monitor *monitor = slot->monitor ? slot->monitor : pt_monitor_make(actor, at);
     struct pt_fact *fact = slot->fact ? slot->fact : monitor ? first_fact(actor, monitor) : NULL;
     slot->monitor = NULL;
     slot->fact = NULL;
@@ -216,9 +216,9 @@ void pt_monitor_introduce(struct pt_thread *thread, struct pt_thread *parent)
         settle(thread, actor, slot, parent != NULL);
 }
 
-void pt_monitor_free(struct pt_thread *self, struct pt_thread *thread)
+void pt_monitor_drop(struct pt_thread *self, struct pt_thread *thread)
 {
-    pt_monitor_local_free(self, thread->local->monitor);
+    pt_monitor_unmake(self, thread->local->monitor);
     thread->local->monitor = NULL;
     thread->shadow.steps = false;
 }

@@ -23,7 +23,7 @@ static void tell(void *context, const char *property)
 static void violate_again(void *context, const char *property)
 {
     tell(context, property);
-    pt_violation_notify(pt_self, "again");
+    pt_violation_notify(pt_thread_now(), "again");
 }
 
 static void leave(void *context, const char *property)
@@ -37,9 +37,9 @@ static void violate_inside(void)
 {
     pt_enter(pt_self);
     pt_enter(pt_self);
-    pt_violation_notify(pt_self, "p");
-    pt_violation_notify(pt_self, "q");
-    pt_violation_notify(pt_self, "p");
+    pt_violation_notify(pt_thread_now(), "p");
+    pt_violation_notify(pt_thread_now(), "q");
+    pt_violation_notify(pt_thread_now(), "p");
     pt_leave(pt_self);
     puts("still inside");
     pt_leave(pt_self);
@@ -51,9 +51,9 @@ static void *run(void *mode)
     if (strcmp(mode, "leave") == 0) {
         portent_on_violation(leave, "first");
         if (!setjmp(out))
-            pt_violation_notify(pt_self, "p");
+            pt_violation_notify(pt_thread_now(), "p");
         if (!setjmp(out))
-            pt_violation_notify(pt_self, "q");
+            pt_violation_notify(pt_thread_now(), "q");
         return NULL;
     }
     portent_on_violation(NULL, NULL);
