@@ -131,7 +131,7 @@ static bool turn(struct pt_thread *self)
 pt_clock_id pt_clock_ring_next(struct pt_thread *self)
 {
     struct pt_clock_ring *ring = &self->clock_ring;
-    if (!ring->owner && (++ring->made < FEW || !start_ring(self)))
+    if (!pt_has_cache(PT_CACHE_RING) || (!ring->owner && (++ring->made < FEW || !start_ring(self))))
         return 0;
     for (unsigned looks = 0;; looks++) {
         if (looks >= LOOKS && ring->size == MOST)

@@ -50,7 +50,7 @@ static inline bool pt_fast_read_is_between(const struct pt_thread *self, uint64_
     uint64_t clocks = word & PT_SHADOW_CLOCKS;
     const struct pt_between *between = &self->between[pt_between_slot(clocks)];
     return (word & (PT_SHADOW_STATE | marks)) == marks && clocks && between->clocks == clocks &&
-           between->change == self->changes && self->quick != UINT64_MAX;
+           between->change == self->changes && self->quick != UINT64_MAX && pt_has_cache(PT_CACHE_BETWEEN);
 }
 
 static inline bool pt_fast_write_is_known(uint64_t quick, uint64_t word)

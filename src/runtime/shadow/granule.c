@@ -204,7 +204,7 @@ uint64_t pt_granule_after_read(struct pt_thread *self, uintptr_t address, uint64
         if (access == clock)
             return word;
         if (!pt_thread_is_past(self, access) && pt_clock_leq(clock, access)) {
-            if (self->quick == clock)
+            if (self->quick == clock && pt_has_cache(PT_CACHE_BETWEEN))
                 pt_granule_note_between(self, word);
             return word;
         }

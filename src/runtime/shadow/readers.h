@@ -30,8 +30,8 @@ static inline struct pt_reading *pt_readers_at(struct pt_thread *self, uint64_t 
 {
     uint32_t record = pt_shadow_access(word);
     struct pt_reading *reading = &self->readings[record & ((1u << PT_READING_BITS) - 1)];
-    bool mine = (word & PT_SHADOW_STATE) == PT_SHADOW_FINE && self->quick != UINT64_MAX &&
-                reading->granule == (address & ~(uintptr_t)7) && reading->bytes == bytes &&
+    bool mine = pt_has_cache(PT_CACHE_READINGS) && (word & PT_SHADOW_STATE) == PT_SHADOW_FINE &&
+                self->quick != UINT64_MAX && reading->granule == (address & ~(uintptr_t)7) && reading->bytes == bytes &&
                 atomic_load_explicit(&reading->record, memory_order_relaxed) == record;
     return mine ? reading : NULL;
 }
