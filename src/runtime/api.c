@@ -6,34 +6,35 @@
 #include "runtime/channel/emit.h"
 #include "runtime/channel/full.h"
 #include "runtime/channel/gate.h"
-#include "runtime/local/monitor.h"
 #include "runtime/channel/name.h"
+#include "runtime/channel/self.h"
+#include "runtime/local/monitor.h"
 #include "runtime/shadow/shadow.h"
-#include "runtime/stream/stream.h"
 #include "runtime/shadow/watch.h"
+#include "runtime/stream/stream.h"
 
 static struct pt_thread *recorder(void)
 {
     struct pt_thread *self = pt_channel ? pt_thread_self() : NULL;
-    return self && !self->busy ? self : NULL;
+    return self && !self->shadow.busy ? self : NULL;
 }
 
 /* The same event into the stream, if somebody listens. */
 static void stream(enum pt_wire_op op, const char *name, int64_t value)
 {
-    struct pt_thread *self = pt_stream_mode() ? recorder() : NULL;
+    struct pt_thread *self = pt_wrap_streaming() ? recorder() : NULL;
     if (!self)
         return;
-    pt_enter(self);
+    pt_thread_enter(self);
     pt_stream_named_now(self, op, name, value);
-    pt_leave(self);
+    pt_thread_leave(self);
 }
 
 /* A relevant event advances the thread's clock, and so does every event of a thread whose events all count. */
 static void emit_mark(struct pt_thread *self, enum pt_event_kind kind, uint32_t object, const void *value,
                       uint32_t bytes, bool relevant)
 {
-    bool counted = (relevant || self->full) && pt_full_count(self);
+    bool counted = (relevant || self->shadow.full) && pt_full_count(self);
     pt_emit_event(self, kind, object, NULL, value, bytes, counted);
 }
 
@@ -42,25 +43,25 @@ void __portent_event(const char *name)
     stream(PT_WIRE_OP_USER, name, 0);
     struct pt_thread *self = pt_is_active() ? recorder() : NULL;
     int64_t event = self ? pt_watch_event(name) : -1;
-    if (!self || (event < 0 && !self->slow))
+    if (!self || (event < 0 && !self->shadow.slow))
         return;
     if (event >= 0)
         pt_gate_before_user(self);
-    pt_enter(self);
-    uint32_t number = event < 0 && self->full ? pt_emit_name(self, name) : 0;
-    if (event < 0 && !self->full)
+    pt_thread_enter(self);
+    uint32_t number = event < 0 && self->shadow.full ? pt_emit_name(self, name) : 0;
+    if (event < 0 && !self->shadow.full)
         ; /* only its own thread wants to know */
     else if (event >= 0)
         emit_mark(self, PT_KIND_USER, (uint32_t)event, "", 0, true);
     else if (number)
         emit_mark(self, PT_KIND_OTHER_USER, number, "", 0, false);
     else
-        pt_emit_lost();
-    if (pt_monitor_steps(self))
+        pt_runtime_lost();
+    if (self->shadow.steps)
         pt_monitor_mark(self, PT_KIND_USER, name, 0);
     if (event >= 0)
         pt_gate_done(self, true, (uint32_t)event);
-    pt_leave(self);
+    pt_thread_leave(self);
 }
 
 void __portent_watch(const void *address, size_t size, int type, const char *name)
@@ -68,22 +69,22 @@ void __portent_watch(const void *address, size_t size, int type, const char *nam
     struct pt_thread *self = recorder();
     if (!self || !size || size > UINT32_MAX || !pt_address_ok((uintptr_t)address))
         return;
-    pt_enter(self);
-    pt_watch_add(self, (uintptr_t)address, (uint32_t)size, (uint32_t)type, name);
-    pt_leave(self);
+    pt_thread_enter(self);
+    pt_watch_add(&self->shadow, (uintptr_t)address, (uint32_t)size, (uint32_t)type, name);
+    pt_thread_leave(self);
 }
 
 /* Internal events and blocks concern one thread: they are recorded with its clock and do not advance it, unless the
  * thread is recorded in full. */
 static bool marks_are_recorded(const struct pt_thread *self)
 {
-    return self->full || pt_keeps & PT_KEEP_MARKS;
+    return self->shadow.full || pt_keeps & PT_KEEP_MARKS;
 }
 
 static struct pt_thread *mark_recorder(void)
 {
     struct pt_thread *self = pt_keeps || pt_monitor_on ? recorder() : NULL;
-    return self && (self->slow || marks_are_recorded(self)) ? self : NULL;
+    return self && (self->shadow.slow || marks_are_recorded(self)) ? self : NULL;
 }
 
 /* To whom it may concern: the observer, and the thread's own monitor. */
@@ -94,8 +95,8 @@ static void take_mark(struct pt_thread *self, enum pt_event_kind kind, const cha
     if (number)
         emit_mark(self, kind, number, has_value ? (const void *)&value : "", has_value ? sizeof value : 0, false);
     else if (marks_are_recorded(self))
-        pt_emit_lost();
-    if (pt_monitor_steps(self))
+        pt_runtime_lost();
+    if (self->shadow.steps)
         pt_monitor_mark(self, kind, name, value);
 }
 
@@ -105,9 +106,9 @@ void __portent_internal(const char *name, long long value)
     struct pt_thread *self = mark_recorder();
     if (!self)
         return;
-    pt_enter(self);
+    pt_thread_enter(self);
     take_mark(self, PT_KIND_INTERNAL, name, value);
-    pt_leave(self);
+    pt_thread_leave(self);
 }
 
 void __portent_begin(const char *name)
@@ -116,15 +117,15 @@ void __portent_begin(const char *name)
     struct pt_thread *self = mark_recorder();
     if (!self)
         return;
-    pt_enter(self);
-    uint32_t number = self->block_count < PT_BLOCK_MAX ? pt_name_number(name) : 0;
+    pt_thread_enter(self);
+    uint32_t number = self->channel->block_count < PT_BLOCK_MAX ? pt_name_number(name) : 0;
     if (number) {
-        self->blocks[self->block_count++] = number;
+        self->channel->blocks[self->channel->block_count++] = number;
         take_mark(self, PT_KIND_BEGIN, name, 0);
     } else {
-        pt_emit_lost();
+        pt_runtime_lost();
     }
-    pt_leave(self);
+    pt_thread_leave(self);
 }
 
 /* An end that is not the innermost block's is the program's mistake: it is ignored, and the observer says so once. */
@@ -134,15 +135,15 @@ void __portent_end(const char *name)
     struct pt_thread *self = mark_recorder();
     if (!self)
         return;
-    pt_enter(self);
+    pt_thread_enter(self);
     uint32_t number = pt_name_number(name);
-    if (number && self->block_count && self->blocks[self->block_count - 1] == number) {
-        self->block_count--;
+    if (number && self->channel->block_count && self->channel->blocks[self->channel->block_count - 1] == number) {
+        self->channel->block_count--;
         take_mark(self, PT_KIND_END, name, 0);
     } else if (!number) {
-        pt_emit_lost();
+        pt_runtime_lost();
     } else {
         atomic_fetch_add_explicit(&pt_channel->bad_ends, 1, memory_order_relaxed);
     }
-    pt_leave(self);
+    pt_thread_leave(self);
 }

@@ -4,8 +4,10 @@
  * child of the observed one.
  *
  * After a fork one of the two processes goes on being observed: the parent, or with follow_fork=1 the child, as servers
- * want it that go into the background. The latter needs a parent without other threads, for what those hold would be
- * held in the child for ever.
+ * want it that go into the background. The latter needs a parent without other threads, for what those have locked
+ * would stay locked in the child for ever.
+ *
+ * Guarantee: hooks are registered, and tables made, before the first thread is known. Cost: none after main has begun.
  */
 #include <stddef.h>
 #include <dlfcn.h>
@@ -14,23 +16,21 @@
 #include <sys/single_threaded.h>
 
 #include "core/channel.h"
-#include "runtime/thread/call.h"
-#include "runtime/clock/clock.h"
 #include "runtime/channel/full.h"
 #include "runtime/channel/gate.h"
-#include "runtime/sys/log.h"
-#include "runtime/local/monitor.h"
-#include "runtime/sys/options.h"
-#include "runtime/shadow/shadow.h"
+#include "runtime/channel/resolve.h"
+#include "runtime/channel/self.h"
+#include "runtime/events.h"
 #include "runtime/local/embedded.h"
-#include "runtime/sys/sys.h"
-#include "runtime/thread/thread.h"
-#include "runtime/stream/stream.h"
+#include "runtime/local/monitor.h"
 #include "runtime/local/violation.h"
+#include "runtime/shadow/shadow.h"
 #include "runtime/shadow/watch.h"
+#include "runtime/stream/stream.h"
+#include "runtime/sys/log.h"
+#include "runtime/sys/options.h"
+#include "runtime/thread/call.h"
 
-uint32_t pt_keeps;
-bool pt_call_wanted;
 static size_t mapped;
 
 static int channel_fd(void)
@@ -99,7 +99,8 @@ static void leave_channel(void)
     atomic_store_explicit(&pt_active, false, memory_order_relaxed);
     pt_keeps = 0;
     pt_monitor_on = false;
-    pt_gate = NULL;
+    pt_shadow_hooks.clock_changed = NULL;
+    pt_gate_stop();
     pt_channel = NULL;
     pt_thread_forget();
     pt_stream_forget();
@@ -162,25 +163,26 @@ __attribute__((constructor(101))) static void start(void)
     if (is_superfluous())
         return;
     pt_channel = open_channel();
-    const struct pt_config *config =
-        pt_channel ? (const void *)((const char *)pt_channel + pt_channel->config_offset) : NULL;
+    const struct pt_config *config = pt_channel ? pt_runtime_config() : NULL;
     pt_options_start(!config ? NULL : config->options ? (const char *)config + config->options : "");
     if (!pt_channel && pt_options.properties.len) {
         pt_channel = pt_embedded_open(&mapped);
-        config = pt_channel ? (const void *)((const char *)pt_channel + pt_channel->config_offset) : NULL;
+        config = pt_channel ? pt_runtime_config() : NULL;
     }
     bool streams = pt_stream_listen();
     if (!pt_channel && streams) {
         pt_channel = stand_in();
         mapped = 0;
-        config = (const void *)((const char *)pt_channel + pt_channel->config_offset);
+        config = pt_runtime_config();
     }
     if (!pt_channel) {
         if (pt_options.verbosity > 0)
             introduce();
         return;
     }
-    if (!pt_clock_start() || !pt_shadow_start() || !pt_watch_start() || !pt_thread_start()) {
+    struct pt_thread_parts parts = {.channel = sizeof(struct pt_channel_self), .local = sizeof(struct pt_local_self)};
+    pt_events_register();
+    if (!pt_clock_start() || !pt_shadow_start() || !pt_watch_start() || !pt_thread_start(parts)) {
         pt_runtime_give_up();
         pt_channel = NULL; /* and nobody is served, though the socket is there */
         return;
@@ -190,25 +192,26 @@ __attribute__((constructor(101))) static void start(void)
     if (!self)
         return;
     pthread_atfork(before_fork, in_forking_parent, in_forked_child);
-    pt_enter(self);
+    pt_thread_enter(self);
     pt_gate_start();
-    if (pt_full_any() || pt_gate || (config->mttl_bytes && pt_channel->ring_max))
+    if (pt_runtime_records_full() || pt_gate || (config->mttl_bytes && pt_channel->ring_max))
         pt_full_modules(self); /* the gate's locks have names, and those of decentralised violations */
-    pt_watch_resolve(self);
+    pt_resolve_watched(self, pt_embedded_is_other);
     pt_monitor_start(self, config);
-    pt_call_wanted = pt_full_any() || pt_monitor_on;
+    pt_call_wanted = pt_runtime_records_full() || pt_monitor_on;
     if (streams)
         pt_stream_start();
-    atomic_store_explicit(&pt_active, config->watch_count || config->event_count || pt_full_any() || pt_monitor_on,
+    atomic_store_explicit(&pt_active,
+                          config->watch_count || config->event_count || pt_runtime_records_full() || pt_monitor_on,
                           memory_order_seq_cst);
-    pt_leave(self);
+    pt_thread_leave(self);
 }
 
 /* Threads may still run, and what they do still counts; the observer learns the real end from the kernel. */
 __attribute__((destructor(101))) static void stop(void)
 {
-    if (pt_channel && pt_self)
-        pt_monitor_end(pt_self);
+    if (pt_channel && pt_thread_now())
+        pt_monitor_end(pt_thread_now());
     if (pt_channel)
         atomic_store(&pt_channel->program_state, PT_PROGRAM_ENDED);
     pt_stream_stop();

@@ -1,4 +1,4 @@
-/* Records to the observer: see core/channel.h for their form. The caller is inside the runtime (pt_enter). */
+/* Records to the observer: see core/channel.h for their form. The caller is inside the runtime. */
 #ifndef PT_RUNTIME_CHANNEL_EMIT_H
 #define PT_RUNTIME_CHANNEL_EMIT_H
 
@@ -27,8 +27,6 @@ void pt_emit_watch(struct pt_thread *self, uint32_t object, uint32_t type, uint3
 /* What a thread found out about a decentralised property, with `what->told` bytes about it, and `what->parts`. */
 void pt_emit_local(struct pt_thread *self, const struct pt_record_local *what, const char *thread, const char *told,
                    const struct pt_access *parts);
-/* Something that should have been recorded was not. */
-void pt_emit_lost(void);
 /* The thread ends: its ring is the observer's. */
 void pt_emit_end(struct pt_thread *self);
 

@@ -1,29 +1,24 @@
 #include "runtime/channel/full.h"
 
 #include "runtime/channel/emit.h"
-#include "runtime/channel/module.h"
+#include "runtime/sys/module.h"
 
 enum { MOST_MEMORY = 512 }; /* bytes of an access that are recorded with it; copies go in pieces of this size */
 
-static const struct pt_config *config(void)
-{
-    return (const void *)((const char *)pt_channel + pt_channel->config_offset);
-}
-
 static bool starts_with(const struct pt_thread *thread, const struct pt_start *start)
 {
-    const char *module = start->module ? (const char *)config() + start->module : "";
+    const char *module = start->module ? (const char *)pt_runtime_config() + start->module : "";
     uint64_t base;
     if (start->offset == PT_START_MAIN)
-        return thread->number == 0;
+        return pt_thread_number(thread) == 0;
     return thread->runs && pt_module_find(module, &base) && thread->runs == base + start->offset;
 }
 
 bool pt_full_wanted(const struct pt_thread *thread)
 {
-    const struct pt_start *starts = (const void *)((const char *)config() + config()->starts);
+    const struct pt_start *starts = (const void *)((const char *)pt_runtime_config() + pt_runtime_config()->starts);
     bool wanted = pt_keeps & PT_KEEP_ALL;
-    for (uint32_t i = 0; i < config()->start_count && !wanted && pt_keeps & PT_KEEP_THREADS; i++)
+    for (uint32_t i = 0; i < pt_runtime_config()->start_count && !wanted && pt_keeps & PT_KEEP_THREADS; i++)
         wanted = starts_with(thread, &starts[i]);
     return wanted;
 }
@@ -32,7 +27,7 @@ bool pt_full_count(struct pt_thread *self)
 {
     bool counted = !(pt_keeps & PT_KEEP_ALL) || pt_keeps & PT_KEEP_CLOCKS;
     if (counted)
-        pt_thread_tick(self);
+        pt_shadow_tick(&self->shadow);
     return counted;
 }
 
@@ -43,12 +38,10 @@ void pt_full_access(struct pt_thread *self, enum pt_event_kind kind, const struc
     pt_emit_access(self, kind, site, (struct pt_access){address, size}, size <= MOST_MEMORY ? size : 0, counted);
 }
 
-void pt_full_sync(struct pt_thread *self, int kind, const struct pt_site *site, uintptr_t address)
+void pt_full_sync(struct pt_thread *self, enum pt_event_kind kind, const struct pt_site *site, uintptr_t address)
 {
-    if (kind >= PT_KIND_COUNT)
-        return;
     bool counted = pt_full_count(self);
-    pt_emit_access(self, (enum pt_event_kind)kind, site, (struct pt_access){address, 4}, 0, counted);
+    pt_emit_access(self, kind, site, (struct pt_access){address, 4}, 0, counted);
 }
 
 void pt_full_thread(struct pt_thread *self, enum pt_event_kind kind, const struct pt_site *site, uint32_t other)
@@ -63,12 +56,12 @@ void pt_full_freed(struct pt_thread *self, uintptr_t from, uintptr_t to)
         pt_emit_access(self, PT_KIND_FREED, NULL, (struct pt_access){from, to - from}, 0, false);
 }
 
-static void tell(void *context, const char *file, uint64_t base, uint64_t low, uint64_t high)
+static void report(void *context, const char *file, uint64_t base, uint64_t low, uint64_t high)
 {
     pt_emit_module(context, file, base, low, high);
 }
 
 void pt_full_modules(struct pt_thread *self)
 {
-    pt_module_each(tell, self);
+    pt_module_each(report, self);
 }

@@ -1,17 +1,12 @@
 /*
  * Threads that are recorded in full (PT_KEEP_ALL, PT_KEEP_THREADS): every access, synchronisation, fork and join, in
- * exact order like everything else: the number is taken while the object is held. Such a thread never takes the quick
- * ways through the hooks (its `quick` clock is none), so nothing is missed; other threads do not notice.
+ * exact order like everything else: the number is taken while the object is locked. Such a thread never takes a fast
+ * path through the hooks (its `fast` clock is none), so nothing is missed; other threads do not notice.
  */
 #ifndef PT_RUNTIME_CHANNEL_FULL_H
 #define PT_RUNTIME_CHANNEL_FULL_H
 
 #include "runtime/thread/thread.h"
-
-static inline bool pt_full_any(void)
-{
-    return pt_keeps & (PT_KEEP_ALL | PT_KEEP_THREADS);
-}
 
 /* Is this thread, which is about to start, to be recorded in full? */
 bool pt_full_wanted(const struct pt_thread *thread);
@@ -19,8 +14,8 @@ bool pt_full_wanted(const struct pt_thread *thread);
 bool pt_full_count(struct pt_thread *self);
 void pt_full_access(struct pt_thread *self, enum pt_event_kind kind, const struct pt_site *site, uintptr_t address,
                     size_t size);
-/* `kind` as pt_slow_sync takes it. */
-void pt_full_sync(struct pt_thread *self, int kind, const struct pt_site *site, uintptr_t address);
+/* An operation on a synchronisation object. */
+void pt_full_sync(struct pt_thread *self, enum pt_event_kind kind, const struct pt_site *site, uintptr_t address);
 void pt_full_thread(struct pt_thread *self, enum pt_event_kind kind, const struct pt_site *site, uint32_t other);
 /* The variables in [from, to) end, by whatever thread. */
 void pt_full_freed(struct pt_thread *self, uintptr_t from, uintptr_t to);

@@ -13,11 +13,12 @@
  * at its end; for SETTLE_NS at most. The guarantee is that of the order of relevant events; that the values come out
  * right is likely, and checked by the observer.
  *
- * Waiting is done outside the runtime (nothing held, not busy), so handlers of signals run meanwhile. It ends when the
- * observer opens the gate or is gone.
+ * Waiting is done outside the runtime (nothing locked, not busy), so handlers of signals run meanwhile. It ends when
+ * the observer opens the gate or is gone.
  */
 #include "runtime/channel/gate.h"
 
+#include "runtime/channel/self.h"
 #include "runtime/shadow/slow.h"
 #include "runtime/sys/sys.h"
 
@@ -35,11 +36,18 @@ void pt_gate_start(void)
 {
     if (pt_channel->gate_offset)
         pt_gate = (void *)((char *)pt_channel + pt_channel->gate_offset);
+    pt_shadow_gated = pt_gate != NULL;
+}
+
+void pt_gate_stop(void)
+{
+    pt_gate = NULL;
+    pt_shadow_gated = false;
 }
 
 static struct pt_gate_thread *slot_of(const struct pt_thread *self)
 {
-    return self->number < PT_GATE_THREADS ? &pt_gate_threads(pt_gate)[self->number] : NULL;
+    return pt_thread_number(self) < PT_GATE_THREADS ? &pt_gate_threads(pt_gate)[pt_thread_number(self)] : NULL;
 }
 
 static void open_gate(void)
@@ -67,7 +75,7 @@ static uint32_t role_of(const struct pt_thread *self)
         /* acquire: partner of the observer's release */
         uint32_t role = atomic_load_explicit(&slot->role, memory_order_acquire);
         if (role >= PT_GATE_ROLE)
-            atomic_store_explicit(&pt_gate_actors(pt_gate)[role - PT_GATE_ROLE].number, self->number + 1,
+            atomic_store_explicit(&pt_gate_actors(pt_gate)[role - PT_GATE_ROLE].number, pt_thread_number(self) + 1,
                                   memory_order_relaxed);
         if (role != PT_GATE_UNKNOWN)
             return role;
@@ -80,7 +88,7 @@ static bool is_turn_of(const struct pt_thread *self, uint32_t role, uint32_t tur
 {
     if (turn >= pt_gate->from)
         return pt_gate_entries(pt_gate)[turn - pt_gate->from].role + PT_GATE_ROLE == role;
-    return role < PT_GATE_ROLE || self->events < pt_gate_actors(pt_gate)[role - PT_GATE_ROLE].before;
+    return role < PT_GATE_ROLE || self->shadow.clock.events < pt_gate_actors(pt_gate)[role - PT_GATE_ROLE].before;
 }
 
 static bool is_played(uint32_t turn)
@@ -135,7 +143,7 @@ void pt_gate_wait_user(struct pt_thread *self)
 static uint32_t needed_turn(struct pt_thread *self, uint32_t turn)
 {
     const struct pt_gate_entry *entries = pt_gate_entries(pt_gate);
-    uint32_t role = role_of(self), at = self->gate_next;
+    uint32_t role = role_of(self), at = self->channel->gate_next;
     bool begun = turn >= pt_gate->from;
     if (role < PT_GATE_ROLE || (!begun && is_turn_of(self, role, turn)))
         return 0;
@@ -143,11 +151,11 @@ static uint32_t needed_turn(struct pt_thread *self, uint32_t turn)
         at = turn - pt_gate->from;
     while (at < pt_gate->count && entries[at].role + PT_GATE_ROLE != role)
         at++;
-    if (at != self->gate_next) {
-        self->gate_next = at;
-        self->gate_waited = 0;
+    if (at != self->channel->gate_next) {
+        self->channel->gate_next = at;
+        self->channel->gate_waited = 0;
     }
-    return at < pt_gate->count && self->gate_waited < SOFT_NS ? entries[at].needs : 0;
+    return at < pt_gate->count && self->channel->gate_waited < SOFT_NS ? entries[at].needs : 0;
 }
 
 static void wait_for_causes(struct pt_thread *self)
@@ -159,26 +167,24 @@ static void wait_for_causes(struct pt_thread *self)
         uint32_t before = say(slot_of(self), PT_GATE_WAITS_TURN);
         pt_sys_wait(&pt_gate->turn, turn, SOFT_SLICE_NS);
         say(slot_of(self), before);
-        self->gate_waited += SOFT_SLICE_NS;
+        self->channel->gate_waited += SOFT_SLICE_NS;
     }
 }
 
-void pt_gate_wait_write(struct pt_thread *self, uintptr_t address, size_t size)
+void pt_gate_before_access(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write)
 {
-    if (!is_open() && pt_slow_is_watched(self, address, size))
-        pt_gate_wait_user(self);
-}
-
-void pt_gate_wait_read(struct pt_thread *self, uintptr_t address, size_t size)
-{
-    if (!is_open() && pt_slow_is_watched(self, address, size))
-        wait_for_causes(self);
+    if (is_open() || !pt_slow_is_watched(self, address, size))
+        return;
+    if (write)
+        pt_gate_wait_user(pt_thread_of(self));
+    else
+        wait_for_causes(pt_thread_of(self));
 }
 
 static bool is_entry(const struct pt_thread *self, uint32_t at, bool user, uint32_t object)
 {
     const struct pt_gate_entry *entry = &pt_gate_entries(pt_gate)[at];
-    const struct pt_config *config = (const void *)((const char *)pt_channel + pt_channel->config_offset);
+    const struct pt_config *config = pt_runtime_config();
     bool same = entry->object == PT_GATE_ANY_OBJECT ? object >= config->watch_count : object == entry->object;
     return entry->role + PT_GATE_ROLE == role_of(self) && entry->user == user && same;
 }
@@ -202,9 +208,10 @@ void pt_gate_count(struct pt_thread *self, bool user, uint32_t object)
 
 /* --- what the observer needs to say why it did not go on --- */
 
-void pt_gate_note_sync(const void *object, int kind)
+void pt_gate_note_lock(const void *object, int kind)
 {
-    struct pt_gate_thread *slot = pt_self ? slot_of(pt_self) : NULL;
+    const struct pt_thread *self = pt_thread_now();
+    struct pt_gate_thread *slot = self ? slot_of(self) : NULL;
     bool taken = kind == PT_KIND_ACQ || kind == PT_KIND_RACQ, given = kind == PT_KIND_REL || kind == PT_KIND_RREL;
     for (unsigned i = 0; slot && (taken || given) && i < PT_GATE_LOCKS; i++) {
         uint64_t lock = atomic_load_explicit(&slot->locks[i], memory_order_relaxed);
@@ -217,8 +224,8 @@ void pt_gate_note_sync(const void *object, int kind)
 
 void pt_gate_note_wait(const void *object, enum pt_gate_doing doing)
 {
-    struct pt_thread *self = pt_self;
-    if (!self || self->busy)
+    struct pt_thread *self = pt_thread_now();
+    if (!self || self->shadow.busy)
         return;
     if (doing == PT_GATE_WAITS_LOCK)
         wait_for_causes(self);

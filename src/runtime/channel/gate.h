@@ -1,6 +1,6 @@
 /*
- * Holding threads to an order of relevant events (core/gate.h), for `portent confirm`. Without one, which is the rule,
- * each of these costs a load and a branch in places that are slow anyway.
+ * Making threads follow an order of relevant events (core/gate.h), for `portent confirm`. Without one, which is the
+ * rule, each of these costs a load and a branch in places that are slow anyway.
  */
 #ifndef PT_RUNTIME_CHANNEL_GATE_H
 #define PT_RUNTIME_CHANNEL_GATE_H
@@ -13,27 +13,20 @@
 extern struct pt_gate *pt_gate; /* NULL: no order is asked for; set before main */
 
 void pt_gate_start(void);
-void pt_gate_wait_write(struct pt_thread *self, uintptr_t address, size_t size);
-void pt_gate_wait_read(struct pt_thread *self, uintptr_t address, size_t size);
+void pt_gate_stop(void);
+/* For pt_shadow_hooks and pt_wrap_hooks. Before an access: if it writes a watched variable, waits for the thread's
+ * turn; if it reads one, for what the thread's next event causally follows. */
+void pt_gate_before_access(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write);
+/* A lock was taken or is about to be given up. */
+void pt_gate_note_lock(const void *object, int kind);
+/* Around a call that may block; before a lock is taken waits as before a read. */
+void pt_gate_note_wait(const void *object, enum pt_gate_doing doing);
+
 void pt_gate_wait_user(struct pt_thread *self);
 void pt_gate_count(struct pt_thread *self, bool user, uint32_t object);
-void pt_gate_note_sync(const void *object, int kind);
-void pt_gate_note_wait(const void *object, enum pt_gate_doing doing);
 void pt_gate_note_end(struct pt_thread *self);
 
-/* Before an access, with nothing held: waits for the thread's turn if it writes a watched variable; if it reads one,
- * for what the thread's next event causally follows. */
-static inline void pt_gate_before_write(struct pt_thread *self, uintptr_t address, size_t size)
-{
-    if (__builtin_expect(pt_gate != NULL, 0))
-        pt_gate_wait_write(self, address, size);
-}
-static inline void pt_gate_before_read(struct pt_thread *self, uintptr_t address, size_t size)
-{
-    if (__builtin_expect(pt_gate != NULL, 0))
-        pt_gate_wait_read(self, address, size);
-}
-/* The same before a user event that is relevant. */
+/* Before a user event that is relevant, with nothing locked: waits for the thread's turn. */
 static inline void pt_gate_before_user(struct pt_thread *self)
 {
     if (__builtin_expect(pt_gate != NULL, 0))
@@ -44,18 +37,6 @@ static inline void pt_gate_done(struct pt_thread *self, bool user, uint32_t obje
 {
     if (__builtin_expect(pt_gate != NULL, 0))
         pt_gate_count(self, user, object);
-}
-/* A lock was taken or is about to be given up (kind as in pt_slow_sync). */
-static inline void pt_gate_synced(const void *object, int kind)
-{
-    if (__builtin_expect(pt_gate != NULL, 0))
-        pt_gate_note_sync(object, kind);
-}
-/* Around a call that may block: what for, and PT_GATE_RUNS after it. Waits before a lock is taken as before a read. */
-static inline void pt_gate_blocks(const void *object, enum pt_gate_doing doing)
-{
-    if (__builtin_expect(pt_gate != NULL, 0))
-        pt_gate_note_wait(object, doing);
 }
 static inline void pt_gate_ended(struct pt_thread *self)
 {

@@ -13,9 +13,10 @@
 #include <stdint.h>
 
 #include "core/site.h"
+#include "runtime/channel/self.h"
 #include "runtime/sys/sys.h"
 #include "runtime/thread/thread.h"
-#include "runtime/stream/stream.h"
+#include "runtime/wrap/hooks.h"
 
 enum { PLACE_BITS = 12 };
 
@@ -63,14 +64,14 @@ static struct place *add(const char *file, unsigned line)
 
 void __portent_at(const char *file, unsigned line)
 {
-    bool wanted = pt_is_active() || pt_keeps || pt_stream_mode();
+    bool wanted = pt_is_active() || pt_keeps || pt_wrap_streaming();
     struct pt_thread *self = wanted && pt_channel ? pt_thread_self() : NULL;
-    if (!self || self->busy || !file)
+    if (!self || self->shadow.busy || !file)
         return;
-    pt_enter(self);
+    pt_thread_enter(self);
     struct place *place = find(file, line);
     if (place && !atomic_load_explicit(&place->file, memory_order_relaxed))
         place = add(file, line);
-    self->place = place ? &place->site : NULL;
-    pt_leave(self);
+    self->channel->place = place ? &place->site : NULL;
+    pt_thread_leave(self);
 }

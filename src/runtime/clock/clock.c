@@ -11,12 +11,13 @@
 
 #include <string.h>
 
+#include "runtime/clock/self.h"
+#include "runtime/sys/runtime.h"
 #include "runtime/sys/sys.h"
-#include "runtime/thread/thread.h"
 
 enum { BATCH = 32, CHUNK = 1 << 20 };
 
-struct pt_clock *pt_clocks;
+struct pt_clock_snapshot *pt_clocks;
 
 struct room {
     struct room *next;
@@ -83,7 +84,7 @@ static struct taken take_common(uint32_t size_class)
     return taken;
 }
 
-static pt_clock_id refill(struct pt_thread *self, uint32_t size_class)
+static pt_clock_id refill(struct pt_clock_self *self, uint32_t size_class)
 {
     struct taken taken[BATCH];
     unsigned wanted = size_class > 8 ? 1 : BATCH, count = 0;
@@ -92,16 +93,16 @@ static pt_clock_id refill(struct pt_thread *self, uint32_t size_class)
         count++;
     pt_spin_unlock(&common.lock);
     for (unsigned i = 0; i < count; i++) {
-        struct pt_clock *clock = &pt_clocks[taken[i].id];
+        struct pt_clock_snapshot *clock = &pt_clocks[taken[i].id];
         if (taken[i].pairs) {
             clock->pairs = taken[i].pairs;
             clock->size_class = size_class;
         }
-        clock->next_free = self->clocks.free[size_class].first;
-        self->clocks.free[size_class].first = taken[i].id;
-        self->clocks.free[size_class].count++;
+        clock->next_free = self->cache.free[size_class].first;
+        self->cache.free[size_class].first = taken[i].id;
+        self->cache.free[size_class].count++;
     }
-    return self->clocks.free[size_class].first;
+    return self->cache.free[size_class].first;
 }
 
 static uint32_t class_for(uint32_t pairs)
@@ -109,12 +110,12 @@ static uint32_t class_for(uint32_t pairs)
     return pairs <= 2 ? 0 : 31 - (uint32_t)__builtin_clz(pairs - 1);
 }
 
-pt_clock_id pt_clock_make(struct pt_thread *self, uint32_t pairs)
+pt_clock_id pt_clock_make(struct pt_clock_self *self, uint32_t pairs)
 {
     uint32_t size_class = class_for(pairs);
     pt_clock_id id = 0;
     if (size_class < PT_CLOCK_CLASSES) {
-        id = self->clocks.free[size_class].first;
+        id = self->cache.free[size_class].first;
         if (!id)
             id = refill(self, size_class);
     }
@@ -122,43 +123,43 @@ pt_clock_id pt_clock_make(struct pt_thread *self, uint32_t pairs)
         pt_runtime_give_up();
         return 0;
     }
-    self->clocks.free[size_class].first = pt_clocks[id].next_free;
-    self->clocks.free[size_class].count--;
+    self->cache.free[size_class].first = pt_clocks[id].next_free;
+    self->cache.free[size_class].count--;
     pt_clocks[id].knows = (struct pt_knows){0};
     atomic_store_explicit(&pt_clocks[id].references, 1, memory_order_relaxed);
     return id;
 }
 
-void pt_clock_recycle(struct pt_thread *self, pt_clock_id id)
+void pt_clock_recycle(struct pt_clock_self *self, pt_clock_id id)
 {
     uint32_t size_class = pt_clocks[id].size_class;
     pt_know_release(self, pt_clocks[id].knows);
-    pt_clocks[id].next_free = self->clocks.free[size_class].first;
-    self->clocks.free[size_class].first = id;
-    if (++self->clocks.free[size_class].count < 4 * BATCH)
+    pt_clocks[id].next_free = self->cache.free[size_class].first;
+    self->cache.free[size_class].first = id;
+    if (++self->cache.free[size_class].count < 4 * BATCH)
         return;
     pt_spin_lock(&common.lock);
-    while (self->clocks.free[size_class].count > 2 * BATCH) {
-        pt_clock_id given = self->clocks.free[size_class].first;
-        self->clocks.free[size_class].first = pt_clocks[given].next_free;
-        self->clocks.free[size_class].count--;
+    while (self->cache.free[size_class].count > 2 * BATCH) {
+        pt_clock_id given = self->cache.free[size_class].first;
+        self->cache.free[size_class].first = pt_clocks[given].next_free;
+        self->cache.free[size_class].count--;
         pt_clocks[given].next_free = common.free[size_class];
         common.free[size_class] = given;
     }
     pt_spin_unlock(&common.lock);
 }
 
-void pt_clock_flush(struct pt_thread *self)
+void pt_clock_flush(struct pt_clock_self *self)
 {
     pt_spin_lock(&common.lock);
     for (uint32_t c = 0; c < PT_CLOCK_CLASSES; c++) {
-        for (pt_clock_id id = self->clocks.free[c].first, next; id; id = next) {
+        for (pt_clock_id id = self->cache.free[c].first, next; id; id = next) {
             next = pt_clocks[id].next_free;
             pt_clocks[id].next_free = common.free[c];
             common.free[c] = id;
         }
     }
-    memset(&self->clocks, 0, sizeof self->clocks);
+    memset(&self->cache, 0, sizeof self->cache);
     pt_spin_unlock(&common.lock);
 }
 
@@ -166,7 +167,7 @@ bool pt_clock_leq(pt_clock_id a, pt_clock_id b)
 {
     if (a == b || !a)
         return true;
-    const struct pt_clock *x = &pt_clocks[a], *y = &pt_clocks[b];
+    const struct pt_clock_snapshot *x = &pt_clocks[a], *y = &pt_clocks[b];
     if (!b || x->count > y->count)
         return false;
     uint32_t j = 0;
@@ -182,7 +183,7 @@ bool pt_clock_leq(pt_clock_id a, pt_clock_id b)
 /* Larger room for a number in the thread's ring. */
 static bool enlarge(pt_clock_id id, uint32_t size_class)
 {
-    struct pt_clock *clock = &pt_clocks[id];
+    struct pt_clock_snapshot *clock = &pt_clocks[id];
     pt_spin_lock(&common.lock);
     struct room *room = size_class < PT_CLOCK_CLASSES ? common.rooms[size_class] : NULL;
     if (room)
@@ -201,7 +202,7 @@ static bool enlarge(pt_clock_id id, uint32_t size_class)
 }
 
 /* A number for the thread's own next clock: the one that its ring gave, or a common one. */
-static pt_clock_id prepare(struct pt_thread *self, pt_clock_id id, uint32_t pairs)
+static pt_clock_id prepare(struct pt_clock_self *self, pt_clock_id id, uint32_t pairs)
 {
     if (!id)
         return pt_clock_make(self, pairs);
@@ -209,21 +210,21 @@ static pt_clock_id prepare(struct pt_thread *self, pt_clock_id id, uint32_t pair
     pt_clocks[id].knows = (struct pt_knows){0};
     pt_clocks[id].count = 0;
     if (class_for(pairs) > pt_clocks[id].size_class && !enlarge(id, class_for(pairs))) {
-        self->clock_ring.local[self->clock_ring.position] = 0;
+        self->ring.local[self->ring.position] = 0;
         pt_runtime_give_up();
         return 0;
     }
     return id;
 }
 
-static pt_clock_id make_own(struct pt_thread *self, uint32_t pairs)
+static pt_clock_id make_own(struct pt_clock_self *self, uint32_t pairs)
 {
     return prepare(self, pt_clock_ring_next(self), pairs);
 }
 
-static pt_clock_id merge(struct pt_thread *self, pt_clock_id a, pt_clock_id b, bool own)
+static pt_clock_id merge(struct pt_clock_self *self, pt_clock_id a, pt_clock_id b, bool own)
 {
-    const struct pt_clock *x = &pt_clocks[a], *y = &pt_clocks[b];
+    const struct pt_clock_snapshot *x = &pt_clocks[a], *y = &pt_clocks[b];
     pt_clock_id id = own ? make_own(self, x->count + y->count) : pt_clock_make(self, x->count + y->count);
     if (!id)
         return 0;
@@ -244,7 +245,7 @@ static pt_clock_id merge(struct pt_thread *self, pt_clock_id a, pt_clock_id b, b
     return id;
 }
 
-pt_clock_id pt_clock_join(struct pt_thread *self, pt_clock_id a, pt_clock_id b)
+pt_clock_id pt_clock_join(struct pt_clock_self *self, pt_clock_id a, pt_clock_id b)
 {
     pt_clock_id result = pt_clock_leq(a, b) ? b : pt_clock_leq(b, a) ? a : 0;
     if (!result && (a || b))
@@ -253,18 +254,18 @@ pt_clock_id pt_clock_join(struct pt_thread *self, pt_clock_id a, pt_clock_id b)
     return result;
 }
 
-pt_clock_id pt_clock_next_join(struct pt_thread *self, pt_clock_id b)
+pt_clock_id pt_clock_next_join(struct pt_clock_self *self, pt_clock_id b)
 {
-    if (!pt_clock_leq(self->clock, b))
-        return merge(self, self->clock, b, true);
+    if (!pt_clock_leq(self->id, b))
+        return merge(self, self->id, b, true);
     pt_clock_acquire(b, 1);
     return b;
 }
 
-pt_clock_id pt_clock_next_tick(struct pt_thread *self, uint32_t count)
+pt_clock_id pt_clock_next_tick(struct pt_clock_self *self, uint32_t count)
 {
-    const struct pt_clock *x = &pt_clocks[self->clock];
-    uint32_t pairs = self->clock ? x->count : 0, at = 0;
+    const struct pt_clock_snapshot *x = &pt_clocks[self->id];
+    uint32_t pairs = self->id ? x->count : 0, at = 0;
     while (at < pairs && x->pairs[at].thread < self->number)
         at++;
     uint32_t rest = at < pairs && x->pairs[at].thread == self->number ? at + 1 : at;
@@ -278,15 +279,15 @@ pt_clock_id pt_clock_next_tick(struct pt_thread *self, uint32_t count)
     if (pairs > rest)
         memcpy(out + at + 1, x->pairs + rest, (pairs - rest) * sizeof *out);
     pt_clocks[id].count = at + 1 + pairs - rest;
-    if (self->clock)
+    if (self->id)
         pt_clocks[id].knows = pt_know_share(self, x->knows);
     return id;
 }
 
-pt_clock_id pt_clock_next_knows(struct pt_thread *self, struct pt_knows knows)
+pt_clock_id pt_clock_next_knows(struct pt_clock_self *self, struct pt_knows knows)
 {
-    const struct pt_clock *x = &pt_clocks[self->clock];
-    uint32_t pairs = self->clock ? x->count : 0;
+    const struct pt_clock_snapshot *x = &pt_clocks[self->id];
+    uint32_t pairs = self->id ? x->count : 0;
     pt_clock_id id = make_own(self, pairs);
     if (!id) {
         pt_know_release(self, knows);
@@ -299,12 +300,12 @@ pt_clock_id pt_clock_next_knows(struct pt_thread *self, struct pt_knows knows)
     return id;
 }
 
-pt_clock_id pt_clock_next_says(struct pt_thread *self, uint32_t place, uint32_t cap, size_t entry_bytes, size_t text,
-                               struct pt_fact **ret_fact)
+pt_clock_id pt_clock_next_says(struct pt_clock_self *self, uint32_t place, uint32_t cap, size_t entry_bytes,
+                               size_t text, struct pt_fact **ret_fact)
 {
-    const struct pt_clock *x = &pt_clocks[self->clock]; /* the empty one knows nothing */
+    const struct pt_clock_snapshot *x = &pt_clocks[self->id]; /* the empty one knows nothing */
     pt_clock_id id = pt_clock_ring_next(self);
-    struct pt_clock *clock = &pt_clocks[id];
+    struct pt_clock_snapshot *clock = &pt_clocks[id];
     struct pt_fact *fact = NULL;
     if (id && !text && class_for(x->count) <= clock->size_class)
         fact = pt_know_say_again(self, x->knows, place, cap, &clock->knows);

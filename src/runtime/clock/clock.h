@@ -22,12 +22,12 @@
 #include "runtime/clock/knowledge.h"
 
 typedef uint32_t pt_clock_id;
-enum { PT_CLOCK_BITS = 27, PT_CLOCK_CLASSES = 24 };
+enum { PT_CLOCK_BITS = 27, PT_CLOCK_CLASSES = 24, PT_THREAD_BITS = 17 /* of threads at a time */ };
 
-struct pt_thread;
+struct pt_clock_self;
 
 /* Each stands in one cache line: it is looked at by threads that did not make it. */
-struct pt_clock {
+struct pt_clock_snapshot {
     _Alignas(64) _Atomic int64_t references;
     struct pt_clock_pair *pairs;
     uint32_t count;
@@ -67,7 +67,7 @@ struct pt_clock_cycle {
     _Alignas(64) _Atomic uint64_t number;
 };
 
-extern struct pt_clock *pt_clocks;
+extern struct pt_clock_snapshot *pt_clocks;    /* by number */
 extern _Atomic uint64_t *pt_clock_homes;       /* by number: owner << 32 | position; 0: in no ring */
 extern struct pt_clock_cycle *pt_clock_cycles; /* by owner */
 
@@ -75,22 +75,22 @@ bool pt_clock_start(void);
 /* a <= b, component by component. The caller holds both. */
 bool pt_clock_leq(pt_clock_id a, pt_clock_id b);
 /* max(a, b), with a reference for the caller; a or b itself where it is one of them, b if it is both. */
-pt_clock_id pt_clock_join(struct pt_thread *self, pt_clock_id a, pt_clock_id b);
+pt_clock_id pt_clock_join(struct pt_clock_self *self, pt_clock_id a, pt_clock_id b);
 
 /* The next clock of the calling thread, with a reference for the caller. max(V_i, b), where b is not <= V_i: */
-pt_clock_id pt_clock_next_join(struct pt_thread *self, pt_clock_id b);
+pt_clock_id pt_clock_next_join(struct pt_clock_self *self, pt_clock_id b);
 /* V_i with the thread's component set to `count`: */
-pt_clock_id pt_clock_next_tick(struct pt_thread *self, uint32_t count);
+pt_clock_id pt_clock_next_tick(struct pt_clock_self *self, uint32_t count);
 /* V_i with other knowledge, references to which it takes over: */
-pt_clock_id pt_clock_next_knows(struct pt_thread *self, struct pt_knows knows);
+pt_clock_id pt_clock_next_knows(struct pt_clock_self *self, struct pt_knows knows);
 /* V_i with another fact of the thread about itself, which the caller fills: an entry of this cap and size. Where it can
  * be, the fact is one that nobody has any more. 0: no memory. */
-pt_clock_id pt_clock_next_says(struct pt_thread *self, uint32_t place, uint32_t cap, size_t entry_bytes, size_t text,
-                               struct pt_fact **ret_fact);
-void pt_clock_recycle(struct pt_thread *self, pt_clock_id id);
+pt_clock_id pt_clock_next_says(struct pt_clock_self *self, uint32_t place, uint32_t cap, size_t entry_bytes,
+                               size_t text, struct pt_fact **ret_fact);
+void pt_clock_recycle(struct pt_clock_self *self, pt_clock_id id);
 /* Makes the numbers of the ring common ones, then gives everything in the cache back: the thread ends. */
-void pt_clock_ring_end(struct pt_thread *self);
-void pt_clock_flush(struct pt_thread *self);
+void pt_clock_ring_end(struct pt_clock_self *self);
+void pt_clock_flush(struct pt_clock_self *self);
 
 static inline uint64_t pt_clock_home(pt_clock_id id)
 {
@@ -103,7 +103,7 @@ static inline void pt_clock_acquire(pt_clock_id id, int64_t references)
         atomic_fetch_add_explicit(&pt_clocks[id].references, references, memory_order_relaxed);
 }
 
-static inline void pt_clock_release(struct pt_thread *self, pt_clock_id id, int64_t references)
+static inline void pt_clock_release(struct pt_clock_self *self, pt_clock_id id, int64_t references)
 {
     /* acq_rel: whoever gets to zero has seen all reads of the snapshot by those who let it go before */
     if (id && atomic_fetch_sub_explicit(&pt_clocks[id].references, references, memory_order_acq_rel) == references)

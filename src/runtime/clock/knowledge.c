@@ -7,14 +7,14 @@
 
 #include <string.h>
 
+#include "runtime/clock/self.h"
 #include "runtime/pool/pool.h"
-#include "runtime/thread/thread.h"
 
 /* --- facts --- */
 
-struct pt_fact *pt_fact_new(struct pt_thread *self, uint32_t place, size_t entry_bytes, size_t text)
+struct pt_fact *pt_fact_new(struct pt_clock_self *self, uint32_t place, size_t entry_bytes, size_t text)
 {
-    struct pt_fact *fact = pt_pool_take(self, offsetof(struct pt_fact, entry) + entry_bytes + text);
+    struct pt_fact *fact = pt_pool_take(&self->pool, offsetof(struct pt_fact, entry) + entry_bytes + text);
     if (!fact)
         return NULL;
     atomic_store_explicit(&fact->references, 1, memory_order_relaxed);
@@ -38,16 +38,16 @@ static bool is_last(_Atomic int64_t *references, int64_t mine)
            atomic_fetch_sub_explicit(references, mine, memory_order_acq_rel) == mine;
 }
 
-void pt_fact_release(struct pt_thread *self, struct pt_fact *fact)
+void pt_fact_release(struct pt_clock_self *self, struct pt_fact *fact)
 {
     if (fact && (atomic_load_explicit(&fact->references, memory_order_acquire) == 1 ||
                  atomic_fetch_sub_explicit(&fact->references, 1, memory_order_acq_rel) == 1))
-        pt_pool_give(self, fact);
+        pt_pool_give(&self->pool, fact);
 }
 
 /* --- references to vectors --- */
 
-static void vector_release(struct pt_thread *self, struct pt_know *vector, int64_t references)
+static void vector_release(struct pt_clock_self *self, struct pt_know *vector, int64_t references)
 {
     if (!vector)
         return;
@@ -59,10 +59,10 @@ static void vector_release(struct pt_thread *self, struct pt_know *vector, int64
         return;
     for (uint32_t i = 0; i < vector->count; i++)
         pt_fact_release(self, vector->places[i].fact);
-    pt_pool_give(self, vector);
+    pt_pool_give(&self->pool, vector);
 }
 
-static struct pt_know *vector_acquire(struct pt_thread *self, struct pt_know *vector)
+static struct pt_know *vector_acquire(struct pt_clock_self *self, struct pt_know *vector)
 {
     if (vector && vector == self->sharing.vector && self->sharing.credit > 1)
         self->sharing.credit--; /* one stays: the number keeps its meaning */
@@ -71,7 +71,7 @@ static struct pt_know *vector_acquire(struct pt_thread *self, struct pt_know *ve
     return vector;
 }
 
-void pt_know_settle(struct pt_thread *self, struct pt_know *vector)
+void pt_know_settle(struct pt_clock_self *self, struct pt_know *vector)
 {
     enum { BULK = 1 << 20 };
     struct pt_know *before = self->sharing.vector;
@@ -85,12 +85,12 @@ void pt_know_settle(struct pt_thread *self, struct pt_know *vector)
     vector_release(self, before, credit);
 }
 
-struct pt_knows pt_know_share(struct pt_thread *self, struct pt_knows a)
+struct pt_knows pt_know_share(struct pt_clock_self *self, struct pt_knows a)
 {
     return (struct pt_knows){vector_acquire(self, a.vector), fact_acquire(a.fact)};
 }
 
-void pt_know_release(struct pt_thread *self, struct pt_knows knows)
+void pt_know_release(struct pt_clock_self *self, struct pt_knows knows)
 {
     vector_release(self, knows.vector, 1);
     pt_fact_release(self, knows.fact);
@@ -128,9 +128,9 @@ bool pt_know_leq(struct pt_knows a, struct pt_knows b)
 
 /* --- making --- */
 
-static struct pt_know *make(struct pt_thread *self, uint32_t count)
+static struct pt_know *make(struct pt_clock_self *self, uint32_t count)
 {
-    struct pt_know *vector = pt_pool_take(self, sizeof *vector + count * sizeof *vector->places);
+    struct pt_know *vector = pt_pool_take(&self->pool, sizeof *vector + count * sizeof *vector->places);
     if (!vector)
         return NULL;
     atomic_store_explicit(&vector->references, 1, memory_order_relaxed);
@@ -145,7 +145,7 @@ static uint32_t count_with(const struct pt_know *vector, const struct pt_fact *f
 }
 
 /* The vector with one fact more, whose reference it takes over. */
-static struct pt_know *vector_with(struct pt_thread *self, const struct pt_know *a, struct pt_fact *fact)
+static struct pt_know *vector_with(struct pt_clock_self *self, const struct pt_know *a, struct pt_fact *fact)
 {
     struct pt_know *vector = make(self, count_with(a, fact));
     for (uint32_t i = 0; vector && i < vector->count; i++)
@@ -160,7 +160,7 @@ static struct pt_know *vector_with(struct pt_thread *self, const struct pt_know 
 }
 
 /* The later of all in a vector and in b, but nothing at the place `but`. */
-static struct pt_know *vector_join(struct pt_thread *self, const struct pt_know *a, struct pt_knows b, uint32_t but)
+static struct pt_know *vector_join(struct pt_clock_self *self, const struct pt_know *a, struct pt_knows b, uint32_t but)
 {
     uint32_t mine = count_with(a, NULL), theirs = count_with(b.vector, b.fact);
     struct pt_know *vector = make(self, mine > theirs ? mine : theirs);
@@ -177,7 +177,7 @@ static struct pt_know *vector_join(struct pt_thread *self, const struct pt_know 
 }
 
 /* What a says beside its vector stays there, unless b has later news of that: then it is b's vector's business. */
-struct pt_knows pt_know_join(struct pt_thread *self, struct pt_knows a, struct pt_knows b)
+struct pt_knows pt_know_join(struct pt_clock_self *self, struct pt_knows a, struct pt_knows b)
 {
     if (a.fact && pt_know_at(b, a.fact->place) && pt_know_at(b, a.fact->place)->version > a.fact->version)
         a.fact = NULL;
@@ -188,14 +188,14 @@ struct pt_knows pt_know_join(struct pt_thread *self, struct pt_knows a, struct p
     return (struct pt_knows){vector, fact_acquire(a.fact)};
 }
 
-struct pt_knows pt_know_say(struct pt_thread *self, struct pt_knows a, struct pt_fact *fact)
+struct pt_knows pt_know_say(struct pt_clock_self *self, struct pt_knows a, struct pt_fact *fact)
 {
     if (!a.fact || a.fact->place == fact->place)
         return (struct pt_knows){vector_acquire(self, a.vector), fact};
     return (struct pt_knows){vector_with(self, a.vector, fact_acquire(a.fact)), fact};
 }
 
-struct pt_fact *pt_know_say_again(struct pt_thread *self, struct pt_knows a, uint32_t place, uint32_t cap,
+struct pt_fact *pt_know_say_again(struct pt_clock_self *self, struct pt_knows a, uint32_t place, uint32_t cap,
                                   struct pt_knows *old)
 {
     struct pt_fact *fact = old->fact;
@@ -211,7 +211,7 @@ struct pt_fact *pt_know_say_again(struct pt_thread *self, struct pt_knows a, uin
     return fact;
 }
 
-struct pt_knows pt_know_learn(struct pt_thread *self, struct pt_knows a, struct pt_fact *fact)
+struct pt_knows pt_know_learn(struct pt_clock_self *self, struct pt_knows a, struct pt_fact *fact)
 {
     return (struct pt_knows){vector_with(self, a.vector, fact), fact_acquire(a.fact)};
 }

@@ -24,7 +24,7 @@
 #include "core/mttl.h"
 #include "core/site.h"
 
-struct pt_thread;
+struct pt_clock_self;
 
 /* An event of the program, as much as a report says of it. */
 struct pt_local_event {
@@ -92,8 +92,8 @@ struct pt_knows {
 
 /* Room for an entry of so many bytes, and for `text` more behind it; one reference, version 0, and neither value nor
  * origin. NULL: no memory. */
-struct pt_fact *pt_fact_new(struct pt_thread *self, uint32_t place, size_t entry_bytes, size_t text);
-void pt_fact_release(struct pt_thread *self, struct pt_fact *fact);
+struct pt_fact *pt_fact_new(struct pt_clock_self *self, uint32_t place, size_t entry_bytes, size_t text);
+void pt_fact_release(struct pt_clock_self *self, struct pt_fact *fact);
 
 static inline struct pt_fact *pt_know_at(struct pt_knows knows, uint32_t place)
 {
@@ -105,18 +105,18 @@ bool pt_know_leq(struct pt_knows a, struct pt_knows b);
 
 /* These give references to the caller. Without memory the result has less than it should; recording has then stopped.
  */
-struct pt_knows pt_know_share(struct pt_thread *self, struct pt_knows a);
-struct pt_knows pt_know_join(struct pt_thread *self, struct pt_knows a, struct pt_knows b);
+struct pt_knows pt_know_share(struct pt_clock_self *self, struct pt_knows a);
+struct pt_knows pt_know_join(struct pt_clock_self *self, struct pt_knows a, struct pt_knows b);
 /* `a` and a fact that is no older than what it has at that place; the caller's reference to it is taken over. What a
  * thread says of itself stands beside the vector, ... */
-struct pt_knows pt_know_say(struct pt_thread *self, struct pt_knows a, struct pt_fact *fact);
+struct pt_knows pt_know_say(struct pt_clock_self *self, struct pt_knows a, struct pt_fact *fact);
 /* (the same in the place of what a clock knew that nobody has any more: if its fact is about this place, with an entry
  * of this cap, and nobody else has it, its memory is the new fact's, to be filled; NULL: it is not so) ... */
-struct pt_fact *pt_know_say_again(struct pt_thread *self, struct pt_knows a, uint32_t place, uint32_t cap,
+struct pt_fact *pt_know_say_again(struct pt_clock_self *self, struct pt_knows a, uint32_t place, uint32_t cap,
                                   struct pt_knows *old);
 /* ... any other fact in it. It is not at the place of the fact beside it. */
-struct pt_knows pt_know_learn(struct pt_thread *self, struct pt_knows a, struct pt_fact *fact);
-void pt_know_release(struct pt_thread *self, struct pt_knows knows);
+struct pt_knows pt_know_learn(struct pt_clock_self *self, struct pt_knows a, struct pt_fact *fact);
+void pt_know_release(struct pt_clock_self *self, struct pt_knows knows);
 
 /* References to the vector of the thread's clock, bought in advance. */
 struct pt_sharing {
@@ -124,6 +124,6 @@ struct pt_sharing {
     int64_t credit;
 };
 /* The thread's clock has this vector now; NULL also when it ends. */
-void pt_know_settle(struct pt_thread *self, struct pt_know *vector);
+void pt_know_settle(struct pt_clock_self *self, struct pt_know *vector);
 
 #endif

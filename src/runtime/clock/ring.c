@@ -20,9 +20,9 @@
 #include <string.h>
 
 #include "runtime/clock/impl.h"
+#include "runtime/clock/self.h"
 #include "runtime/pool/pool.h"
 #include "runtime/sys/sys.h"
-#include "runtime/thread/thread.h"
 
 enum { FEW = 16, FIRST = 128, MOST = 1 << 20, LOOKS = 8 };
 #define BIAS (INT64_C(1) << 60)
@@ -39,29 +39,29 @@ bool pt_clock_ring_start(void)
 
 /* Room for so many. From the pool: mapping memory for a ring, and unmapping it at the thread's end, would cost a short
  * thread more than its clocks. */
-static bool make_room(struct pt_thread *self, uint32_t count)
+static bool make_room(struct pt_clock_self *self, uint32_t count)
 {
-    struct pt_clock_ring *ring = &self->clock_ring;
-    pt_clock_id *ids = pt_pool_take(self, count * sizeof *ids);
-    int64_t *local = ids ? pt_pool_take(self, count * sizeof *local) : NULL;
+    struct pt_clock_ring *ring = &self->ring;
+    pt_clock_id *ids = pt_pool_take(&self->pool, count * sizeof *ids);
+    int64_t *local = ids ? pt_pool_take(&self->pool, count * sizeof *local) : NULL;
     if (!local) {
-        pt_pool_give(self, ids);
+        pt_pool_give(&self->pool, ids);
         return false;
     }
     if (ring->size) {
         memcpy(ids, ring->ids, ring->size * sizeof *ids);
         memcpy(local, ring->local, ring->size * sizeof *local);
     }
-    pt_pool_give(self, ring->ids);
-    pt_pool_give(self, ring->local);
+    pt_pool_give(&self->pool, ring->ids);
+    pt_pool_give(&self->pool, ring->local);
     ring->ids = ids;
     ring->local = local;
     return true;
 }
 
-static void grow(struct pt_thread *self, uint32_t count)
+static void grow(struct pt_clock_self *self, uint32_t count)
 {
-    struct pt_clock_ring *ring = &self->clock_ring;
+    struct pt_clock_ring *ring = &self->ring;
     if (ring->size == MOST || !make_room(self, ring->size + count))
         return;
     while (count--) {
@@ -77,16 +77,16 @@ static void grow(struct pt_thread *self, uint32_t count)
     }
 }
 
-static void new_cycle(struct pt_thread *self)
+static void new_cycle(struct pt_clock_self *self)
 {
-    _Atomic uint64_t *cycle = &pt_clock_cycles[self->clock_ring.owner].number;
+    _Atomic uint64_t *cycle = &pt_clock_cycles[self->ring.owner].number;
     /* release: with the first number of the new cycle that others see, they see this */
     atomic_store_explicit(cycle, atomic_load_explicit(cycle, memory_order_relaxed) + 1, memory_order_release);
 }
 
-static bool start_ring(struct pt_thread *self)
+static bool start_ring(struct pt_clock_self *self)
 {
-    struct pt_clock_ring *ring = &self->clock_ring;
+    struct pt_clock_ring *ring = &self->ring;
     ring->owner = self->slot + 1;
     new_cycle(self);
     grow(self, FIRST);
@@ -116,9 +116,9 @@ static void look_ahead(const struct pt_clock_ring *ring)
 }
 
 /* False when all that there may be are in use. */
-static bool turn(struct pt_thread *self)
+static bool turn(struct pt_clock_self *self)
 {
-    struct pt_clock_ring *ring = &self->clock_ring;
+    struct pt_clock_ring *ring = &self->ring;
     if (ring->found < ring->size / 8 * 3)
         grow(self, ring->size);
     bool any = ring->found > 0 || ring->position + 1 < ring->size;
@@ -128,9 +128,9 @@ static bool turn(struct pt_thread *self)
     return any;
 }
 
-pt_clock_id pt_clock_ring_next(struct pt_thread *self)
+pt_clock_id pt_clock_ring_next(struct pt_clock_self *self)
 {
-    struct pt_clock_ring *ring = &self->clock_ring;
+    struct pt_clock_ring *ring = &self->ring;
     if (!pt_has_cache(PT_CACHE_RING) || (!ring->owner && (++ring->made < FEW || !start_ring(self))))
         return 0;
     for (unsigned looks = 0;; looks++) {
@@ -156,9 +156,9 @@ pt_clock_id pt_clock_ring_next(struct pt_thread *self)
     return id;
 }
 
-void pt_clock_ring_end(struct pt_thread *self)
+void pt_clock_ring_end(struct pt_clock_self *self)
 {
-    struct pt_clock_ring *ring = &self->clock_ring;
+    struct pt_clock_ring *ring = &self->ring;
     if (!ring->local)
         return;
     for (uint32_t i = 0; i < ring->size; i++) {
@@ -170,7 +170,7 @@ void pt_clock_ring_end(struct pt_thread *self)
             pt_clock_recycle(self, id);
     }
     new_cycle(self); /* whoever comes to have this place has other numbers */
-    pt_pool_give(self, ring->ids);
-    pt_pool_give(self, ring->local);
+    pt_pool_give(&self->pool, ring->ids);
+    pt_pool_give(&self->pool, ring->local);
     *ring = (struct pt_clock_ring){0};
 }

@@ -4,7 +4,7 @@
 
 #include "core/ptc.h"
 #include "runtime/sys/log.h"
-#include "runtime/channel/module.h"
+#include "runtime/sys/module.h"
 #include "runtime/local/monitor.h"
 #include "runtime/sys/options.h"
 #include "runtime/sys/sys.h"

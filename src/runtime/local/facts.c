@@ -15,20 +15,24 @@ uint32_t pt_monitor_place(uint32_t slot)
 
 void pt_monitor_learn(struct pt_thread *self, struct pt_fact *fact)
 {
-    bool says = self->local && fact->place == pt_monitor_place(self->local->slot);
+    bool says = self->local->monitor && fact->place == pt_monitor_place(self->local->monitor->slot);
     struct pt_knows before = pt_monitor_knows(self);
-    struct pt_knows knows = says ? pt_know_say(self, before, fact) : pt_know_learn(self, before, fact);
-    pt_clock_id clock = pt_clock_next_knows(self, knows);
+    struct pt_knows knows =
+        says ? pt_know_say(&self->shadow.clock, before, fact) : pt_know_learn(&self->shadow.clock, before, fact);
+    pt_clock_id clock = pt_clock_next_knows(&self->shadow.clock, knows);
     if (clock)
-        pt_thread_set_clock(self, clock);
+        pt_shadow_set_clock(&self->shadow, clock);
 }
 
-void pt_monitor_clock_changes(struct pt_thread *self, pt_clock_id before)
+void pt_monitor_clock_changed(struct pt_shadow_self *self, pt_clock_id before)
 {
-    struct pt_knows was = pt_clocks[before].knows, is = pt_monitor_knows(self);
-    pt_know_settle(self, is.vector);
-    if (self->local && (was.vector != is.vector || was.fact != is.fact))
-        self->local->heard = true;
+    struct pt_monitor *monitor = pt_thread_of(self)->local->monitor;
+    struct pt_knows was = pt_clocks[before].knows, is = pt_clocks[self->clock.id].knows;
+    pt_know_settle(&self->clock, is.vector);
+    if (monitor && (was.vector != is.vector || was.fact != is.fact)) {
+        monitor->heard = true;
+        self->quiet = false;
+    }
 }
 
 /* A value whose text, if it is one, stands at *room, which moves on. */
@@ -89,13 +93,13 @@ static void fill_origin(struct pt_origin *from, const struct pt_local_event *wha
     from->value = what->value.u;
 }
 
-struct pt_fact *pt_monitor_first_fact(struct pt_thread *self, const struct pt_local *local)
+struct pt_fact *pt_monitor_first_fact(struct pt_thread *self, const struct pt_monitor *monitor)
 {
-    size_t text = text_in(local->next, cells_in(local->next_bytes));
-    struct pt_fact *fact = pt_fact_new(self, pt_monitor_place(local->slot), local->next_bytes, text);
+    size_t text = text_in(monitor->next, cells_in(monitor->next_bytes));
+    struct pt_fact *fact = pt_fact_new(&self->shadow.clock, pt_monitor_place(monitor->slot), monitor->next_bytes, text);
     if (!fact)
         return NULL;
-    fill_fact(fact, local->next, local->next_bytes, 0, 0);
+    fill_fact(fact, monitor->next, monitor->next_bytes, 0, 0);
     fact->from = (struct pt_origin){.object = PT_NO_OBJECT};
     return fact;
 }
@@ -108,7 +112,7 @@ void pt_monitor_written(struct pt_thread *self, uint32_t object)
         return;
     struct pt_shape shape = {watched->size, watched->type, watched->bit_offset, watched->bit_size};
     struct pt_value value = pt_shape_value(&shape, watched->last);
-    struct pt_fact *fact = pt_fact_new(self, var, 0, pt_monitor_text_of(value));
+    struct pt_fact *fact = pt_fact_new(&self->shadow.clock, var, 0, pt_monitor_text_of(value));
     if (!fact)
         return;
     char *room = (char *)&fact->entry;
@@ -119,18 +123,19 @@ void pt_monitor_written(struct pt_thread *self, uint32_t object)
     pt_monitor_learn(self, fact);
 }
 
-void pt_monitor_show(struct pt_thread *self, struct pt_local *local, const struct pt_local_event *what)
+void pt_monitor_show(struct pt_thread *self, struct pt_monitor *monitor, const struct pt_local_event *what)
 {
-    uint32_t place = pt_monitor_place(local->slot);
+    uint32_t place = pt_monitor_place(monitor->slot);
     const struct pt_fact *last = pt_know_at(pt_monitor_knows(self), place);
     uint64_t version = last ? last->version : 1;
-    size_t text = text_in(local->next, cells_in(local->next_bytes));
+    size_t text = text_in(monitor->next, cells_in(monitor->next_bytes));
     struct pt_fact *fact;
-    pt_clock_id clock = pt_clock_next_says(self, place, local->next->cap, local->next_bytes, text, &fact);
+    pt_clock_id clock =
+        pt_clock_next_says(&self->shadow.clock, place, monitor->next->cap, monitor->next_bytes, text, &fact);
     if (!clock)
         return; /* recording has stopped */
-    fill_fact(fact, local->next, local->next_bytes, version, self->states);
+    fill_fact(fact, monitor->next, monitor->next_bytes, version, self->shadow.states);
     fill_origin(&fact->from, what);
-    pt_thread_say(self, clock);
-    local->known[local->slot] = &fact->entry;
+    pt_shadow_say(&self->shadow, clock);
+    monitor->known[monitor->slot] = &fact->entry;
 }

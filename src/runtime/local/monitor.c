@@ -14,6 +14,7 @@
 #include "runtime/channel/emit.h"
 #include "runtime/local/monitor_impl.h"
 #include "runtime/channel/name.h"
+#include "runtime/channel/self.h"
 #include "runtime/pool/pool.h"
 #include "runtime/shadow/shadow.h"
 #include "runtime/sys/sys.h"
@@ -50,52 +51,53 @@ static void find_findings(const struct pt_mttl *m)
         has_findings |= pt_mttl_is_for_finding(m, i);
 }
 
-static bool make_room(struct pt_thread *self, struct pt_local *local, uint32_t used)
+static bool make_room(struct pt_thread *self, struct pt_monitor *monitor, uint32_t used)
 {
     const struct pt_mttl *m = pt_monitor_block;
-    if (local->memory && pt_mttl_least_cap(m, used) <= local->memory->cap)
+    if (monitor->memory && pt_mttl_least_cap(m, used) <= monitor->memory->cap)
         return true;
     uint32_t cap = pt_mttl_least_cap(m, used + used / 2);
     size_t bytes = pt_mttl_thread_size(m, cap), entry = pt_mttl_entry_size(m, cap);
-    struct pt_mttl_thread *memory = bytes == SIZE_MAX || entry == SIZE_MAX ? NULL : pt_pool_take(self, bytes);
-    struct pt_mttl_entry *next = memory ? pt_pool_take(self, entry) : NULL;
+    struct pt_mttl_thread *memory =
+        bytes == SIZE_MAX || entry == SIZE_MAX ? NULL : pt_pool_take(pt_thread_pool(self), bytes);
+    struct pt_mttl_entry *next = memory ? pt_pool_take(pt_thread_pool(self), entry) : NULL;
     if (!next) {
-        pt_pool_give(self, memory);
+        pt_pool_give(pt_thread_pool(self), memory);
         pt_runtime_give_up(); /* too many threads for what the properties say about each */
         return false;
     }
     memset(next, 0, entry);
-    if (local->memory)
-        pt_mttl_thread_grow(m, local->memory, memory, cap);
+    if (monitor->memory)
+        pt_mttl_thread_grow(m, monitor->memory, memory, cap);
     else
-        pt_mttl_thread_init(m, memory, local->slot, cap);
-    pt_pool_give(self, local->memory);
-    pt_pool_give(self, local->next);
-    local->memory = memory;
-    local->next = next;
-    local->next_bytes = entry;
+        pt_mttl_thread_init(m, memory, monitor->slot, cap);
+    pt_pool_give(pt_thread_pool(self), monitor->memory);
+    pt_pool_give(pt_thread_pool(self), monitor->next);
+    monitor->memory = memory;
+    monitor->next = next;
+    monitor->next_bytes = entry;
     return true;
 }
 
-static bool fill_known(struct pt_thread *self, struct pt_local *local, struct pt_knows knows)
+static bool fill_known(struct pt_thread *self, struct pt_monitor *monitor, struct pt_knows knows)
 {
-    uint32_t vars = pt_monitor_block->vars.count, end = pt_monitor_place(local->slot) + 1;
+    uint32_t vars = pt_monitor_block->vars.count, end = pt_monitor_place(monitor->slot) + 1;
     if (knows.vector && knows.vector->count > end)
         end = knows.vector->count;
     if (knows.fact && knows.fact->place >= end)
         end = knows.fact->place + 1;
-    if (end - vars > local->known_cap) {
-        pt_pool_give(self, local->known);
-        local->known = pt_pool_take(self, 2 * (end - vars) * sizeof *local->known);
-        local->known_cap = local->known ? 2 * (end - vars) : 0;
-        if (!local->known)
+    if (end - vars > monitor->known_cap) {
+        pt_pool_give(pt_thread_pool(self), monitor->known);
+        monitor->known = pt_pool_take(pt_thread_pool(self), 2 * (end - vars) * sizeof *monitor->known);
+        monitor->known_cap = monitor->known ? 2 * (end - vars) : 0;
+        if (!monitor->known)
             return false;
     }
-    local->view.known = local->known;
-    local->view.known_count = end - vars;
+    monitor->view.known = monitor->known;
+    monitor->view.known_count = end - vars;
     for (uint32_t i = 0; i < end - vars; i++) {
         const struct pt_fact *fact = pt_know_at(knows, vars + i);
-        local->known[i] = fact ? &fact->entry : NULL;
+        monitor->known[i] = fact ? &fact->entry : NULL;
     }
     return true;
 }
@@ -105,47 +107,47 @@ static bool same_number(struct pt_value a, struct pt_value b)
     return a.kind == b.kind && a.kind != PT_VALUE_STRING && a.len == b.len && a.u == b.u;
 }
 
-/* The values of variables that are not local; which of them may have changed. */
-static uint64_t fill_values(struct pt_local *local, struct pt_knows knows)
+/* The values of variables that are not monitor; which of them may have changed. */
+static uint64_t fill_values(struct pt_monitor *monitor, struct pt_knows knows)
 {
     uint64_t changed = 0;
     for (uint32_t v = 0; v < pt_monitor_block->vars.count; v++) {
-        if (local->locals[v].kind != PT_VALUE_UNKNOWN)
+        if (monitor->locals[v].kind != PT_VALUE_UNKNOWN)
             continue;
         const struct pt_fact *fact = pt_know_at(knows, v);
         struct pt_value value = fact ? fact->value : initial_values[v];
-        if (!same_number(local->values[v], value))
+        if (!same_number(monitor->values[v], value))
             changed |= pt_mttl_changed_var(v);
-        local->values[v] = value;
+        monitor->values[v] = value;
     }
     return changed;
 }
 
 /* What the thread knows now, where the evaluator looks for it; false without memory. */
-static bool hear(struct pt_thread *self, struct pt_local *local, uint32_t used)
+static bool hear(struct pt_thread *self, struct pt_monitor *monitor, uint32_t used)
 {
     struct pt_knows knows = pt_monitor_knows(self);
-    local->view.used = used;
-    if (!make_room(self, local, used) || !fill_known(self, local, knows))
+    monitor->view.used = used;
+    if (!make_room(self, monitor, used) || !fill_known(self, monitor, knows))
         return false;
-    local->view.changed |= PT_MTTL_HEARD | fill_values(local, knows);
+    monitor->view.changed |= PT_MTTL_HEARD | fill_values(monitor, knows);
     return true;
 }
 
-static void judge(struct pt_thread *self, struct pt_local *local, const struct pt_mttl_view *view,
+static void judge(struct pt_thread *self, struct pt_monitor *monitor, const struct pt_mttl_view *view,
                   const struct pt_local_event *what)
 {
-    local->broken = false;
+    monitor->broken = false;
     for (uint32_t p = 0; p < pt_monitor_block->properties.count; p++) {
-        unsigned kind = local->verdicts[p].kind;
-        if (kind == PT_MTTL_FAILED || (kind == PT_MTTL_VIOLATED && !local->since[p]))
-            pt_report_verdict(self, p, view, what);
+        unsigned kind = monitor->verdicts[p].kind;
+        if (kind == PT_MTTL_FAILED || (kind == PT_MTTL_VIOLATED && !monitor->since[p]))
+            pt_report_onset(self, p, view, what);
         else if (kind == PT_MTTL_VIOLATED)
             pt_report_again(self, p, view, what);
         if (kind == PT_MTTL_VIOLATED) {
-            local->broken = true;
-            if (!local->since[p])
-                local->since[p] = self->states + 1;
+            monitor->broken = true;
+            if (!monitor->since[p])
+                monitor->since[p] = self->shadow.states + 1;
         } else {
             pt_monitor_close(self, p);
         }
@@ -155,43 +157,45 @@ static void judge(struct pt_thread *self, struct pt_local *local, const struct p
 /* The run of violating states is over: those after its first that are not told yet. */
 void pt_monitor_close(struct pt_thread *self, uint32_t property)
 {
-    struct pt_local *local = self->local;
-    uint64_t since = local->since[property]; /* the first one is since - 1 */
-    bool now = local->verdicts[property].kind == PT_MTTL_VIOLATED;
-    uint64_t last = now ? self->states : self->states - 1;
-    if (since && !self->full && last >= since)
+    struct pt_monitor *monitor = self->local->monitor;
+    uint64_t since = monitor->since[property]; /* the first one is since - 1 */
+    bool now = monitor->verdicts[property].kind == PT_MTTL_VIOLATED;
+    uint64_t last = now ? self->shadow.states : self->shadow.states - 1;
+    if (since && !self->shadow.full && last >= since)
         pt_report_states(self, property, NULL, since, last);
-    local->since[property] = 0;
+    monitor->since[property] = 0;
 }
 
 static void step(struct pt_thread *self, const struct pt_local_event *what)
 {
-    struct pt_local *local = self->local;
+    struct pt_monitor *monitor = self->local->monitor;
     uint32_t used = pt_monitor_used();
-    if ((local->heard || used != local->view.used) && !hear(self, local, used))
+    if ((monitor->heard || used != monitor->view.used) && !hear(self, monitor, used))
         return;
-    bool was_broken = local->broken;
-    unsigned flags = pt_mttl_step(pt_monitor_block, &local->view, local->memory, local->next, local->verdicts);
-    local->stable = flags & PT_MTTL_STABLE;
-    local->view.changed = 0;
+    bool was_broken = monitor->broken;
+    unsigned flags = pt_mttl_step(pt_monitor_block, &monitor->view, monitor->memory, monitor->next, monitor->verdicts);
+    monitor->stable = flags & PT_MTTL_STABLE;
+    monitor->view.changed = 0;
     if (flags & PT_MTTL_BROKEN || was_broken)
-        judge(self, local, &local->view, what);
-    if (flags & PT_MTTL_EXPORTED && local->tracks)
-        pt_monitor_show(self, local, what);
-    local->heard = false;
+        judge(self, monitor, &monitor->view, what);
+    if (flags & PT_MTTL_EXPORTED && monitor->tracks)
+        pt_monitor_show(self, monitor, what);
+    monitor->heard = false;
 }
 
-bool pt_monitor_is_quiet(const struct pt_thread *self)
+/* Whether the next event, unless it is marked, would only be counted. What a change of the clock brings is noted by
+ * pt_monitor_clock_changed. */
+static void settle(struct pt_thread *self, const struct pt_monitor *monitor)
 {
-    const struct pt_local *local = self->local;
-    return local && local->steps && !self->full && local->stable && !local->touched && !local->heard &&
-           !(pt_monitor_block->flags & PT_MTTL_RACES);
+    self->shadow.quiet =
+        monitor->stable && !monitor->touched && !monitor->heard && !(pt_monitor_block->flags & PT_MTTL_RACES);
+    pt_shadow_settle(&self->shadow);
 }
 
 /* The event that the next step is about: in the view itself, part by part. */
-static struct pt_mttl_event *new_event(struct pt_local *local, uint32_t what, uint32_t name)
+static struct pt_mttl_event *new_event(struct pt_monitor *monitor, uint32_t what, uint32_t name)
 {
-    struct pt_mttl_event *event = &local->view.event;
+    struct pt_mttl_event *event = &monitor->view.event;
     event->what = what;
     event->name = name;
     event->atomic = false;
@@ -200,43 +204,56 @@ static struct pt_mttl_event *new_event(struct pt_local *local, uint32_t what, ui
 }
 
 /* Whether a step would see the same event as the last one did. */
-static bool is_like_last(const struct pt_local *local)
+static bool is_like_last(const struct pt_monitor *monitor)
 {
-    const struct pt_mttl_event *event = &local->view.event;
-    const struct pt_mttl_span *last = &local->last, *now = event->spans;
-    if (event->name != PT_MTTL_NONE || local->touched)
+    const struct pt_mttl_event *event = &monitor->view.event;
+    const struct pt_mttl_span *last = &monitor->last, *now = event->spans;
+    if (event->name != PT_MTTL_NONE || monitor->touched)
         return false;
     if (event->span_count == 0)
         return last->size == 0;
     return event->span_count == 1 && now->from == last->from && now->size == last->size && now->access == last->access;
 }
 
-static void note_event(struct pt_local *local)
+static void note_event(struct pt_monitor *monitor)
 {
-    const struct pt_mttl_event *event = &local->view.event;
-    local->touched = event->name != PT_MTTL_NONE || event->span_count > 1;
-    local->last.size = 0;
+    const struct pt_mttl_event *event = &monitor->view.event;
+    monitor->touched = event->name != PT_MTTL_NONE || event->span_count > 1;
+    monitor->last.size = 0;
     if (event->span_count == 1) {
-        local->last.from = event->spans->from;
-        local->last.size = event->spans->size;
-        local->last.access = event->spans->access;
+        monitor->last.from = event->spans->from;
+        monitor->last.size = event->spans->size;
+        monitor->last.access = event->spans->access;
     }
 }
 
 static void take_event(struct pt_thread *self, const struct pt_local_event *what)
 {
-    struct pt_local *local = self->local;
-    self->states++;
+    struct pt_monitor *monitor = self->local->monitor;
+    self->shadow.states++;
     /* a race in a state that may be several lines of a recording is told with what the step sees */
-    if (!local->stable || local->heard || !is_like_last(local) || (local->broken && local->view.event.span_count)) {
+    if (!monitor->stable || monitor->heard || !is_like_last(monitor) ||
+        (monitor->broken && monitor->view.event.span_count)) {
         step(self, what);
-        note_event(local);
-        pt_thread_settle(self);
+        note_event(monitor);
+        settle(self, monitor);
         return;
     }
-    for (uint32_t p = 0; self->full && local->broken && p < pt_monitor_block->properties.count; p++)
-        if (local->since[p])
-            pt_report_states(self, p, NULL, self->states, self->states);
+    for (uint32_t p = 0; self->shadow.full && monitor->broken && p < pt_monitor_block->properties.count; p++)
+        if (monitor->since[p])
+            pt_report_states(self, p, NULL, self->shadow.states, self->shadow.states);
+}
+
+void pt_monitor_watched(struct pt_thread *self, uint32_t object, enum pt_event_kind kind, const struct pt_site *site)
+{
+    const struct pt_watched *w = &pt_watched[object];
+    struct pt_shape shape = {w->size, w->type, w->bit_offset, w->bit_size};
+    struct pt_value value = pt_shape_value(&shape, (const void *)w->address);
+    struct pt_local_event what = {
+        .kind = (uint16_t)kind, .object = object, .size = w->size, .address = w->address, .site = site};
+    if (value.kind != PT_VALUE_STRING)
+        what.value = value;
+    pt_monitor_access(self, &what);
 }
 
 void pt_monitor_access(struct pt_thread *self, const struct pt_local_event *what)
@@ -245,7 +262,7 @@ void pt_monitor_access(struct pt_thread *self, const struct pt_local_event *what
     bool update = what->kind == PT_KIND_UPDATE || what->kind == PT_KIND_UPDATE_AT;
     uint32_t local = what->object == PT_NO_OBJECT ? 0 : pt_watched[what->object].local;
     uint32_t name = local && pt_monitor_var(local - 1)->uses & PT_MTTL_USE_ACCESS ? local - 1 : PT_MTTL_NONE;
-    struct pt_mttl_event *event = new_event(self->local,
+    struct pt_mttl_event *event = new_event(self->local->monitor,
                                             update  ? PT_MTTL_UPDATE
                                             : write ? PT_MTTL_WRITE
                                                     : PT_MTTL_READ,
@@ -293,17 +310,17 @@ static bool same_text(const char *a, const char *b)
 }
 
 /* The same, of a name that was lately asked for: programs name a variable by a string that stays where it is. */
-static uint32_t variable_named(struct pt_local *local, const char *name)
+static uint32_t variable_named(struct pt_monitor *monitor, const char *name)
 {
-    uint32_t at = (uint32_t)((uintptr_t)name * UINT64_C(0x9e3779b97f4a7c15) >> 61), var = local->names[at].variable;
+    uint32_t at = (uint32_t)((uintptr_t)name * UINT64_C(0x9e3779b97f4a7c15) >> 61), var = monitor->names[at].variable;
     _Static_assert(PT_LOCAL_NAMES == 1 << (64 - 61), "as many as the hash has values");
-    if (local->names[at].name == name &&
+    if (monitor->names[at].name == name &&
         same_text(pt_mttl_string(pt_monitor_block, pt_monitor_var(var - 1)->target), name))
         return var;
     var = pt_monitor_variable(name);
     if (var) {
-        local->names[at].name = name;
-        local->names[at].variable = var;
+        monitor->names[at].name = name;
+        monitor->names[at].variable = var;
     }
     return var;
 }
@@ -317,24 +334,24 @@ static void set_value(struct pt_value *place, int64_t value)
     memcpy(place, &both, sizeof both);
 }
 
-static void set_local(struct pt_local *local, uint32_t var, int64_t value)
+static void set_local(struct pt_monitor *monitor, uint32_t var, int64_t value)
 {
-    local->view.changed |= pt_mttl_changed_var(var);
-    local->touched = true;
-    set_value(&local->locals[var], value);
-    set_value(&local->values[var], value);
+    monitor->view.changed |= pt_mttl_changed_var(var);
+    monitor->touched = true;
+    set_value(&monitor->locals[var], value);
+    set_value(&monitor->values[var], value);
 }
 
 void pt_monitor_mark(struct pt_thread *self, enum pt_event_kind kind, const char *name, int64_t value)
 {
-    struct pt_mttl_event *event = new_event(self->local, PT_MTTL_OTHER, PT_MTTL_NONE);
-    struct pt_local_event what = {.kind = (uint16_t)kind, .object = PT_NO_OBJECT, .site = self->place};
+    struct pt_mttl_event *event = new_event(self->local->monitor, PT_MTTL_OTHER, PT_MTTL_NONE);
+    struct pt_local_event what = {.kind = (uint16_t)kind, .object = PT_NO_OBJECT, .site = self->channel->place};
     if (kind == PT_KIND_INTERNAL) {
-        uint32_t var = variable_named(self->local, name);
+        uint32_t var = variable_named(self->local->monitor, name);
         what.value = pt_value_int(value);
         if (var) {
             what.name = pt_mttl_string(pt_monitor_block, pt_monitor_var(var - 1)->path); /* as it was given */
-            set_local(self->local, var - 1, value);
+            set_local(self->local->monitor, var - 1, value);
         }
     } else if (kind == PT_KIND_BEGIN || kind == PT_KIND_END) {
         event->what = kind == PT_KIND_BEGIN ? PT_MTTL_ENTER : PT_MTTL_LEAVE;
@@ -351,7 +368,7 @@ void pt_monitor_mark(struct pt_thread *self, enum pt_event_kind kind, const char
 void pt_monitor_other(struct pt_thread *self, enum pt_event_kind kind, uint64_t address, const struct pt_site *site)
 {
     struct pt_local_event what = {.kind = (uint16_t)kind, .object = PT_NO_OBJECT, .address = address, .site = site};
-    new_event(self->local, PT_MTTL_OTHER, PT_MTTL_NONE);
+    new_event(self->local->monitor, PT_MTTL_OTHER, PT_MTTL_NONE);
     take_event(self, &what);
 }
 
@@ -359,15 +376,15 @@ void pt_monitor_thread(struct pt_thread *self, enum pt_event_kind kind, const st
                        const struct pt_site *site)
 {
     struct pt_local_event what = {.kind = (uint16_t)kind, .object = other->ordinal, .name = other->named, .site = site};
-    new_event(self->local, PT_MTTL_OTHER, PT_MTTL_NONE);
+    new_event(self->local->monitor, PT_MTTL_OTHER, PT_MTTL_NONE);
     take_event(self, &what);
 }
 
 /* --- state 0 --- */
 
-static struct pt_mttl_view view0(const struct pt_local *local)
+static struct pt_mttl_view view0(const struct pt_monitor *monitor)
 {
-    return (struct pt_mttl_view){.self = local->slot,
+    return (struct pt_mttl_view){.self = monitor->slot,
                                  .event = {.what = PT_MTTL_OTHER, .name = PT_MTTL_NONE},
                                  .values = initial_values,
                                  .used = pt_monitor_used(),
@@ -375,87 +392,87 @@ static struct pt_mttl_view view0(const struct pt_local *local)
 }
 
 /* State 0 of properties at this thread, which are about it whether it starts or not, or of those at each. */
-static void tell0(struct pt_thread *actor, struct pt_local *local, bool each)
+static void tell0(struct pt_thread *actor, struct pt_monitor *monitor, bool each)
 {
-    struct pt_mttl_view view = view0(local);
-    for (uint32_t p = 0; local->memory && p < pt_monitor_block->properties.count; p++) {
-        unsigned kind = local->verdicts[p].kind;
+    struct pt_mttl_view view = view0(monitor);
+    for (uint32_t p = 0; monitor->memory && p < pt_monitor_block->properties.count; p++) {
+        unsigned kind = monitor->verdicts[p].kind;
         if ((pt_mttl_at(pt_monitor_block, properties, struct pt_mttl_property, p)->at == PT_MTTL_ANY) != each ||
             (kind != PT_MTTL_VIOLATED && kind != PT_MTTL_FAILED))
             continue;
         /* the actor speaks for it: it is not running yet */
-        struct pt_local *own = actor->local;
-        uint64_t states = actor->states;
-        actor->local = local;
-        actor->states = 0;
-        pt_report_verdict(actor, p, &view, NULL);
-        actor->local = own;
-        actor->states = states;
+        struct pt_monitor *own = actor->local->monitor;
+        uint64_t states = actor->shadow.states;
+        actor->local->monitor = monitor;
+        actor->shadow.states = 0;
+        pt_report_onset(actor, p, &view, NULL);
+        actor->local->monitor = own;
+        actor->shadow.states = states;
     }
 }
 
-void pt_monitor_starts(struct pt_thread *actor, struct pt_local *local)
+void pt_monitor_starts(struct pt_thread *actor, struct pt_monitor *monitor)
 {
-    tell0(actor, local, true);
+    tell0(actor, monitor, true);
 }
 
-static void step0(struct pt_thread *actor, struct pt_local *local)
+static void step0(struct pt_thread *actor, struct pt_monitor *monitor)
 {
-    struct pt_mttl_view view = view0(local);
-    if (!make_room(actor, local, view.used))
+    struct pt_mttl_view view = view0(monitor);
+    if (!make_room(actor, monitor, view.used))
         return;
-    pt_mttl_step(pt_monitor_block, &view, local->memory, local->next, local->verdicts);
-    tell0(actor, local, false);
+    pt_mttl_step(pt_monitor_block, &view, monitor->memory, monitor->next, monitor->verdicts);
+    tell0(actor, monitor, false);
     for (uint32_t p = 0; p < pt_monitor_block->properties.count; p++)
-        if (local->verdicts[p].kind == PT_MTTL_VIOLATED) {
-            local->since[p] = 1;
-            local->broken = true;
+        if (monitor->verdicts[p].kind == PT_MTTL_VIOLATED) {
+            monitor->since[p] = 1;
+            monitor->broken = true;
         }
 }
 
-struct pt_local *pt_monitor_local_new(struct pt_thread *actor, uint32_t slot)
+struct pt_monitor *pt_monitor_local_new(struct pt_thread *actor, uint32_t slot)
 {
     const struct pt_mttl *m = pt_monitor_block;
     size_t verdicts = (m->properties.count * sizeof(struct pt_mttl_verdict) + 7) & ~(size_t)7;
     size_t since = m->properties.count * sizeof(uint64_t), values = m->vars.count * sizeof(struct pt_value);
-    size_t bytes = sizeof(struct pt_local) + verdicts + since + 2 * values;
-    struct pt_local *local = pt_pool_take(actor, bytes);
-    if (!local)
+    size_t bytes = sizeof(struct pt_monitor) + verdicts + since + 2 * values;
+    struct pt_monitor *monitor = pt_pool_take(pt_thread_pool(actor), bytes);
+    if (!monitor)
         return NULL;
-    memset(local, 0, bytes);
-    char *behind = (char *)(local + 1);
-    local->slot = slot;
-    local->steps = pt_mttl_steps(m, slot);
-    local->tracks = pt_mttl_tracks(m, slot);
-    local->verdicts = (void *)behind;
-    local->since = (void *)(behind + verdicts);
-    local->values = (void *)(behind + verdicts + since);
-    local->locals = (void *)(behind + verdicts + since + values);
-    local->view = (struct pt_mttl_view){.self = slot, .values = local->values, .initial = state0};
-    step0(actor, local);
-    return local;
+    memset(monitor, 0, bytes);
+    char *behind = (char *)(monitor + 1);
+    monitor->slot = slot;
+    monitor->steps = pt_mttl_steps(m, slot);
+    monitor->tracks = pt_mttl_tracks(m, slot);
+    monitor->verdicts = (void *)behind;
+    monitor->since = (void *)(behind + verdicts);
+    monitor->values = (void *)(behind + verdicts + since);
+    monitor->locals = (void *)(behind + verdicts + since + values);
+    monitor->view = (struct pt_mttl_view){.self = slot, .values = monitor->values, .initial = state0};
+    step0(actor, monitor);
+    return monitor;
 }
 
-void pt_monitor_local_free(struct pt_thread *self, struct pt_local *local)
+void pt_monitor_local_free(struct pt_thread *self, struct pt_monitor *monitor)
 {
-    if (!local)
+    if (!monitor)
         return;
-    pt_pool_give(self, local->memory);
-    pt_pool_give(self, local->next);
-    pt_pool_give(self, local->known);
-    pt_monitor_forget_written(self, local);
-    pt_pool_give(self, local);
+    pt_pool_give(pt_thread_pool(self), monitor->memory);
+    pt_pool_give(pt_thread_pool(self), monitor->next);
+    pt_pool_give(pt_thread_pool(self), monitor->known);
+    pt_monitor_forget_written(self, monitor);
+    pt_pool_give(pt_thread_pool(self), monitor);
 }
 
 void pt_monitor_begin(struct pt_thread *self)
 {
-    if (pt_monitor_steps(self))
+    if (self->shadow.steps)
         pt_report_begun(self);
 }
 
 void pt_monitor_end(struct pt_thread *self)
 {
-    if (!pt_monitor_steps(self))
+    if (!self->shadow.steps)
         return;
     for (uint32_t p = 0; p < pt_monitor_block->properties.count; p++)
         pt_monitor_close(self, p);
@@ -469,14 +486,14 @@ static void read_initial(struct pt_thread *self)
 {
     for (uint32_t v = 0; v < pt_monitor_block->vars.count; v++)
         initial_values[v] = pt_value_int(0);
-    const struct pt_config *config = (const void *)((const char *)pt_channel + pt_channel->config_offset);
+    const struct pt_config *config = pt_runtime_config();
     for (uint32_t i = 0; i < config->watch_count; i++) {
         const struct pt_watched *w = &pt_watched[i];
         struct pt_shape shape = {w->size, w->type, w->bit_offset, w->bit_size};
         if (!w->address || !w->local)
             continue;
         struct pt_value value = pt_shape_value(&shape, w->last);
-        char *room = pt_monitor_text_of(value) ? pt_pool_take(self, value.len) : NULL;
+        char *room = pt_monitor_text_of(value) ? pt_pool_take(pt_thread_pool(self), value.len) : NULL;
         if (room || !pt_monitor_text_of(value))
             initial_values[w->local - 1] = pt_monitor_copy_value(value, &room);
     }
@@ -505,6 +522,7 @@ void pt_monitor_start(struct pt_thread *self, const struct pt_config *config)
     pt_mttl_initial_fill(m, initial_values, scratch, state0);
     pt_sys_release(scratch, scratch_bytes);
     pt_monitor_on = true;
+    pt_shadow_hooks.clock_changed = pt_monitor_clock_changed;
     pt_suppressed_start(config);
     pt_monitor_introduce_named(self);
     pt_monitor_introduce(self, NULL);

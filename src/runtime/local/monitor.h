@@ -12,12 +12,13 @@
 
 #include "runtime/shadow/slow.h"
 #include "runtime/clock/knowledge.h"
+#include "runtime/local/self.h"
 #include "runtime/thread/thread.h"
 
 enum { PT_LOCAL_NAMES = 8 };
 
 /* What a thread remembers between its events. */
-struct pt_local {
+struct pt_monitor {
     uint32_t slot;
     bool steps;               /* it keeps units; otherwise its events are not even counted */
     bool tracks;              /* others ask about it */
@@ -61,13 +62,13 @@ void pt_monitor_free(struct pt_thread *self, struct pt_thread *thread);
 /* pthread_setname_np: a thread that the properties name so and that has not been met. */
 void pt_monitor_rename(struct pt_thread *self, struct pt_thread *thread, const char *name);
 
-/* The thread's clock was `before`, which is still held: does it know more now? */
-void pt_monitor_clock_changes(struct pt_thread *self, pt_clock_id before);
 /* A watched variable's write by any thread: its value is news. Before the event itself. */
 void pt_monitor_written(struct pt_thread *self, uint32_t object);
-/* An access of this address is to come: brings near what will be looked up of it. */
-void pt_monitor_expect(const struct pt_thread *self, uintptr_t address);
-/* One event of a thread that `steps`. */
+/* For pt_shadow_hooks: an access of this address is to come. */
+void pt_monitor_expect(const struct pt_shadow_self *self, uintptr_t address);
+/* One event of a thread that `steps`: an access of a watched variable, as it is now in memory, ... */
+void pt_monitor_watched(struct pt_thread *self, uint32_t object, enum pt_event_kind kind, const struct pt_site *site);
+/* ... and others. */
 void pt_monitor_access(struct pt_thread *self, const struct pt_local_event *what);
 void pt_monitor_mark(struct pt_thread *self, enum pt_event_kind kind, const char *name, int64_t value);
 void pt_monitor_other(struct pt_thread *self, enum pt_event_kind kind, uint64_t address, const struct pt_site *site);
@@ -80,19 +81,11 @@ uint32_t pt_monitor_variable(const char *name);
 /* The name of the thread in a slot. */
 const char *pt_monitor_name(uint32_t slot);
 
-static inline bool pt_monitor_steps(const struct pt_thread *self)
-{
-    return self->local && self->local->steps;
-}
-
 /* What a property has come to in this process, and how many more troubles were told (local/report.c). */
 _Atomic uint8_t *pt_monitor_fate(uint32_t property);
 _Atomic uint32_t *pt_monitor_findings(uint32_t property);
 /* Some property has race_free or atomic_block. */
 bool pt_monitor_has_findings(void);
-
-/* Its next event, unless it is marked, would only be counted. */
-bool pt_monitor_is_quiet(const struct pt_thread *self);
 
 /* suppressed.c: those that the observer has read, or else of PORTENT_OPTIONS' suppressions=FILE. */
 void pt_suppressed_start(const struct pt_config *config);
@@ -103,10 +96,11 @@ bool pt_suppressed_elements(void);
 bool pt_suppressed_matches(const char *property, const char *text, const char *thread, const char *object,
                            const char *place);
 
-/* local/report.c: the thread's present state violates a property that the last one did not, or it has no value there. The first
- * time in this process all about it is told; `view` is what the thread saw, `what` the event, NULL in state 0. */
-void pt_report_verdict(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
-                       const struct pt_local_event *what);
+/* local/report.c: the thread's present state violates a property that the last one did not, or it has no value there.
+ * The first time in this process all about it is told; `view` is what the thread saw, `what` the event, NULL in state
+ * 0. */
+void pt_report_onset(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
+                     const struct pt_local_event *what);
 /* The present state violates it as the last one did: told where that shows another trouble, or all is recorded. */
 void pt_report_again(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
                      const struct pt_local_event *what);

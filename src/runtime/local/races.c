@@ -24,9 +24,10 @@ static uint64_t first_place(const struct pt_wrote *set, uint64_t granule)
     return (granule * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - set->bits);
 }
 
-void pt_monitor_expect(const struct pt_thread *self, uintptr_t address)
+void pt_monitor_expect(const struct pt_shadow_self *self, uintptr_t address)
 {
-    const struct pt_wrote *set = self->local ? self->local->wrote : NULL;
+    const struct pt_monitor *monitor = ((const struct pt_thread *)self)->local->monitor;
+    const struct pt_wrote *set = monitor ? monitor->wrote : NULL;
     if (set)
         __builtin_prefetch(&set->granules[first_place(set, address >> 3)]);
 }
@@ -43,7 +44,7 @@ static struct pt_wrote *grow(struct pt_thread *self, struct pt_wrote *old)
 {
     uint32_t bits = old ? old->bits + 1 : 5;
     size_t bytes = sizeof *old + (sizeof *old->granules << bits);
-    struct pt_wrote *set = pt_pool_take(self, bytes);
+    struct pt_wrote *set = pt_pool_take(pt_thread_pool(self), bytes);
     if (!set)
         return NULL;
     memset(set, 0, bytes);
@@ -52,7 +53,7 @@ static struct pt_wrote *grow(struct pt_thread *self, struct pt_wrote *old)
         if (old->granules[i])
             *find(set, old->granules[i] >> (MASK_BITS + LIFE_BITS)) = old->granules[i];
     set->count = old ? old->count : 0;
-    pt_pool_give(self, old);
+    pt_pool_give(pt_thread_pool(self), old);
     return set;
 }
 
@@ -73,28 +74,28 @@ static uint64_t in_life(uint64_t granule, unsigned life)
 }
 
 /* Which of the bytes the thread has written in the granule's present life. */
-static unsigned written(const struct pt_local *local, uint64_t granule, unsigned life, unsigned bytes)
+static unsigned written(const struct pt_monitor *monitor, uint64_t granule, unsigned life, unsigned bytes)
 {
-    uint64_t word = local->wrote ? *find(local->wrote, granule) : 0;
+    uint64_t word = monitor->wrote ? *find(monitor->wrote, granule) : 0;
     return word >> MASK_BITS == in_life(granule, life) >> MASK_BITS ? (unsigned)word & bytes : 0;
 }
 
 static __attribute__((noinline)) void note_first(struct pt_thread *self, uint64_t word)
 {
-    struct pt_local *local = self->local;
-    if (!local->wrote || local->wrote->count >= UINT64_C(3) << (local->wrote->bits - 2)) {
-        struct pt_wrote *larger = grow(self, local->wrote);
+    struct pt_monitor *monitor = self->local->monitor;
+    if (!monitor->wrote || monitor->wrote->count >= UINT64_C(3) << (monitor->wrote->bits - 2)) {
+        struct pt_wrote *larger = grow(self, monitor->wrote);
         if (!larger)
             return;
-        local->wrote = larger;
+        monitor->wrote = larger;
     }
-    *find(local->wrote, word >> (MASK_BITS + LIFE_BITS)) = word;
-    local->wrote->count++;
+    *find(monitor->wrote, word >> (MASK_BITS + LIFE_BITS)) = word;
+    monitor->wrote->count++;
 }
 
 static void note(struct pt_thread *self, uint64_t granule, unsigned life, unsigned bytes)
 {
-    uint64_t *place = self->local->wrote ? find(self->local->wrote, granule) : NULL;
+    uint64_t *place = self->local->monitor->wrote ? find(self->local->monitor->wrote, granule) : NULL;
     uint64_t word = in_life(granule, life) | bytes;
     if (!place || !*place)
         note_first(self, word);
@@ -133,7 +134,7 @@ static uint32_t span_of(struct pt_thread *self, const struct pt_local_event *wha
     if (write)
         note(self, granule, life, bytes);
     else
-        own = written(self->local, granule, life, bytes);
+        own = written(self->local->monitor, granule, life, bytes);
     struct list list = {.spans = ret_spans};
     uint32_t access = write ? PT_MTTL_WROTE : PT_MTTL_READ_OWN;
     if (own != bytes) {
@@ -159,14 +160,14 @@ uint32_t pt_monitor_spans(struct pt_thread *self, const struct pt_local_event *w
             note(self, granule, life, bytes);
             add(&list, granule, life, bytes, PT_MTTL_WROTE);
         } else {
-            add(&list, granule, life, written(self->local, granule, life, bytes), PT_MTTL_READ_OWN);
+            add(&list, granule, life, written(self->local->monitor, granule, life, bytes), PT_MTTL_READ_OWN);
         }
     }
     return list.count;
 }
 
-void pt_monitor_forget_written(struct pt_thread *self, struct pt_local *local)
+void pt_monitor_forget_written(struct pt_thread *self, struct pt_monitor *monitor)
 {
-    pt_pool_give(self, local->wrote);
-    local->wrote = NULL;
+    pt_pool_give(pt_thread_pool(self), monitor->wrote);
+    monitor->wrote = NULL;
 }

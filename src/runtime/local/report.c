@@ -79,7 +79,7 @@ void pt_report_put_place(struct pt_line *line, const struct pt_local_event *what
     line->text[line->len] = 0;
 }
 
-struct pt_local_event pt_report_happening(const struct pt_origin *from)
+struct pt_local_event pt_report_event(const struct pt_origin *from)
 {
     bool named = pt_origin_is_named(from->kind);
     return (struct pt_local_event){.kind = from->kind,
@@ -235,7 +235,7 @@ static void note_seen(void *context, uint32_t lookup, uint32_t slot, const struc
         put_local_event(t->w, t->what, t->part);
     } else if (state) {
         const struct pt_fact *fact = (const void *)((const char *)entry - offsetof(struct pt_fact, entry));
-        struct pt_local_event from = pt_report_happening(&fact->from);
+        struct pt_local_event from = pt_report_event(&fact->from);
         put_local_event(t->w, &from, part_of(t, lookup, slot, asked, &from));
     }
     if (t->w->full) { /* as if it had not been begun */
@@ -251,7 +251,7 @@ static void put_values(struct pt_thread *self, struct pt_local_report_writer *w,
 {
     uint32_t count = 0;
     size_t at = w->len;
-    uint8_t *marks = pt_pool_take(self, pt_monitor_block->units.count);
+    uint8_t *marks = pt_pool_take(pt_thread_pool(self), pt_monitor_block->units.count);
     pt_local_report_put_number(w, 0);
     for (uint32_t v = 0; marks && v < pt_monitor_block->vars.count; v++) {
         const struct pt_mttl_name *name = pt_mttl_at(pt_monitor_block, vars, struct pt_mttl_name, v);
@@ -261,7 +261,7 @@ static void put_values(struct pt_thread *self, struct pt_local_report_writer *w,
         pt_local_report_put_value(w, values[v]);
         count++;
     }
-    pt_pool_give(self, marks);
+    pt_pool_give(pt_thread_pool(self), marks);
     if (!w->full) {
         uint64_t number = count;
         memcpy(w->bytes + at, &number, sizeof number);
@@ -286,7 +286,8 @@ static uint32_t find_parts(struct pt_thread *self, const struct pt_mttl_view *vi
     struct pt_value value;
     struct pt_mttl_span both;
     uint32_t count = 0;
-    pt_mttl_explain(pt_monitor_block, view, self->local->memory, self->local->next, property, note_race, &telling);
+    pt_mttl_explain(pt_monitor_block, view, self->local->monitor->memory, self->local->monitor->next, property,
+                    note_race, &telling);
     for (uint32_t slot = 0; telling.count && slot < view->known_count; slot++)
         for (uint32_t at = 0; count < PT_LOCAL_PARTS && pt_mttl_access_of(pt_monitor_block, view, slot, &value) &&
                               pt_mttl_next_race(&view->event, value, &at, &both);)
@@ -298,8 +299,12 @@ static void put_violation(struct pt_thread *self, struct pt_local_report_writer 
                           const struct pt_mttl_view *view, const struct pt_local_event *what,
                           struct pt_new_finding trouble)
 {
-    struct telling telling = {
-        .w = w, .view = view, .memory = self->local->memory, .what = what, .trouble = trouble, .state = self->states};
+    struct telling telling = {.w = w,
+                              .view = view,
+                              .memory = self->local->monitor->memory,
+                              .what = what,
+                              .trouble = trouble,
+                              .state = self->shadow.states};
     struct pt_access parts[PT_LOCAL_PARTS];
     uint32_t count = what && is_memory(what) ? find_parts(self, view, property, parts) : 0;
     for (uint32_t i = 0; i < count; i++)
@@ -311,7 +316,8 @@ static void put_violation(struct pt_thread *self, struct pt_local_report_writer 
     pt_local_report_put_number(w, 0);
     if (w->full)
         return;
-    pt_mttl_explain(pt_monitor_block, view, self->local->memory, self->local->next, property, note_seen, &telling);
+    pt_mttl_explain(pt_monitor_block, view, self->local->monitor->memory, self->local->monitor->next, property,
+                    note_seen, &telling);
     uint64_t number = telling.count;
     memcpy(w->bytes + at, &number, sizeof number);
 }
@@ -319,7 +325,7 @@ static void put_violation(struct pt_thread *self, struct pt_local_report_writer 
 static void put_failure(struct pt_thread *self, struct pt_local_report_writer *w, uint32_t property,
                         const struct pt_local_event *what)
 {
-    const struct pt_mttl_verdict *v = &self->local->verdicts[property];
+    const struct pt_mttl_verdict *v = &self->local->monitor->verdicts[property];
     struct pt_line message = {0}, place = {0};
     pt_line_text(&message, pt_code_result_text((enum pt_code_result)v->result));
     pt_line_text(&message, " in '");
@@ -330,9 +336,9 @@ static void put_failure(struct pt_thread *self, struct pt_local_report_writer *w
     pt_line_text(&message, "'");
     message.text[message.len] = 0;
     pt_line_text(&place, "state ");
-    pt_line_number(&place, self->states);
+    pt_line_number(&place, self->shadow.states);
     pt_line_text(&place, " of ");
-    pt_line_text(&place, pt_monitor_name(self->local->slot));
+    pt_line_text(&place, pt_monitor_name(self->local->monitor->slot));
     if (what && what->site && what->site->file[0]) {
         pt_line_text(&place, ", ");
         pt_line_text(&place, what->site->file);
@@ -349,35 +355,35 @@ static void put_failure(struct pt_thread *self, struct pt_local_report_writer *w
 /* What a property has come to in this process: by property; the first thing that happens decides. */
 enum { OPEN, IS_VIOLATED, HAS_FAILED };
 
-static void wait_to_print(struct pt_thread *self, struct pt_pending_report *told)
+static void wait_to_print(struct pt_thread *self, struct pt_unprinted *told)
 {
-    struct pt_pending_report **last = &self->told;
+    struct pt_unprinted **last = &self->local->unprinted;
     while (*last)
         last = &(*last)->next;
     *last = told;
-    self->attention |= PT_ATTEND_VIOLATION;
+    self->shadow.attention |= PT_ATTEND_VIOLATION;
 }
 
 static void emit(struct pt_thread *self, const struct pt_mttl_view *view, struct pt_record_local *record,
                  const char *told)
 {
     struct pt_access parts[PT_LOCAL_PARTS];
-    if (self->full && view && view->event.span_count && record->result <= PT_LOCAL_MORE)
+    if (self->shadow.full && view && view->event.span_count && record->result <= PT_LOCAL_MORE)
         record->parts = find_parts(self, view, record->property, parts);
-    pt_emit_local(self, record, pt_monitor_name(self->local->slot), told, parts);
+    pt_emit_local(self, record, pt_monitor_name(self->local->monitor->slot), told, parts);
 }
 
 /* A failure, or a violation with both sides; NULL without memory. */
-static struct pt_pending_report *put_down(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
-                                          const struct pt_local_event *what, enum pt_local_result result,
-                                          struct pt_new_finding trouble)
+static struct pt_unprinted *put_down(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
+                                     const struct pt_local_event *what, enum pt_local_result result,
+                                     struct pt_new_finding trouble)
 {
-    struct pt_pending_report *told = pt_pool_take(self, sizeof *told);
+    struct pt_unprinted *told = pt_pool_take(pt_thread_pool(self), sizeof *told);
     if (!told)
         return NULL;
     struct pt_local_report_writer w = {.bytes = told->bytes, .room = sizeof told->bytes};
-    *told = (struct pt_pending_report){
-        .property = property, .slot = self->local->slot, .result = result, .state = self->states};
+    *told = (struct pt_unprinted){
+        .property = property, .slot = self->local->monitor->slot, .result = result, .state = self->shadow.states};
     if (result == PT_LOCAL_FAILED)
         put_failure(self, &w, property, what);
     else
@@ -388,20 +394,20 @@ static struct pt_pending_report *put_down(struct pt_thread *self, uint32_t prope
 
 /* `told`: what was put down, NULL: nothing more than that it is so. */
 static void pass_on(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
-                    enum pt_local_result result, struct pt_pending_report *told)
+                    enum pt_local_result result, struct pt_unprinted *told)
 {
     struct pt_record_local record = {.property = property,
                                      .result = result,
                                      .told = told ? (uint32_t)told->len : 0,
-                                     .from = self->states,
-                                     .to = self->states};
+                                     .from = self->shadow.states,
+                                     .to = self->shadow.states};
     if (!pt_report_is_observed()) {
         if (told)
             wait_to_print(self, told);
         return;
     }
     emit(self, view, &record, told ? told->bytes : "");
-    pt_pool_give(self, told);
+    pt_pool_give(pt_thread_pool(self), told);
 }
 
 /* False: it has failed before. *ret_first: nothing was told of the property yet. */
@@ -439,12 +445,12 @@ static void report_violation(struct pt_thread *self, uint32_t property, const st
         pt_violation_notify(self, pt_report_string(pt_report_property(property)->name));
 }
 
-void pt_report_verdict(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
-                       const struct pt_local_event *what)
+void pt_report_onset(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
+                     const struct pt_local_event *what)
 {
     struct pt_new_finding none = {PT_MTTL_NONE, PT_MTTL_NONE};
     bool first;
-    if (self->local->verdicts[property].kind == PT_MTTL_FAILED) {
+    if (self->local->monitor->verdicts[property].kind == PT_MTTL_FAILED) {
         if (come_to(property, HAS_FAILED, &first) && first)
             pass_on(self, property, view, PT_LOCAL_FAILED, put_down(self, property, view, what, PT_LOCAL_FAILED, none));
     } else if (atomic_load(pt_monitor_fate(property)) != HAS_FAILED) {
@@ -455,8 +461,8 @@ void pt_report_verdict(struct pt_thread *self, uint32_t property, const struct p
 void pt_report_again(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
                      const struct pt_local_event *what)
 {
-    if (self->full)
-        pt_report_states(self, property, view, self->states, self->states);
+    if (self->shadow.full)
+        pt_report_states(self, property, view, self->shadow.states, self->shadow.states);
     if (atomic_load(pt_monitor_fate(property)) != HAS_FAILED && pt_monitor_has_findings())
         report_violation(self, property, view, what, false);
 }
@@ -479,7 +485,7 @@ void pt_report_begun(struct pt_thread *self)
 
 void pt_report_count(struct pt_thread *self)
 {
-    struct pt_record_local record = {.result = PT_LOCAL_STATES, .from = self->states, .to = self->states};
+    struct pt_record_local record = {.result = PT_LOCAL_STATES, .from = self->shadow.states, .to = self->shadow.states};
     if (pt_report_is_observed())
         emit(self, NULL, &record, "");
 }

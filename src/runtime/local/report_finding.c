@@ -11,7 +11,7 @@
 
 #include "core/finding_key.h"
 #include "runtime/sys/log.h"
-#include "runtime/channel/module.h"
+#include "runtime/sys/module.h"
 #include "runtime/local/report_impl.h"
 
 enum { TOLD = 1 << 13, LATELY = 1 << 9, PROBES = 64, MODULES = 64 };
@@ -78,7 +78,7 @@ static void put_side(struct side *side, const struct pt_local_event *what)
 static struct pt_local_event other_side(const struct pt_mttl_entry *entry)
 {
     const struct pt_fact *fact = (const void *)((const char *)entry - offsetof(struct pt_fact, entry));
-    return pt_report_happening(&fact->from);
+    return pt_report_event(&fact->from);
 }
 
 static bool matches(const struct search *s, const char *thread, const struct side *side)
@@ -137,7 +137,7 @@ static void note_finding(void *context, uint32_t lookup, uint32_t slot, const st
                          struct pt_value value)
 {
     struct search *s = context;
-    struct pt_mttl_thread *memory = s->self->local->memory;
+    struct pt_mttl_thread *memory = s->self->local->monitor->memory;
     if (!pt_mttl_is_for_finding(pt_monitor_block, lookup) || slot == s->view->self || !entry || !entry->version ||
         !pt_mttl_is_worth_reporting(pt_monitor_block, s->view, memory, lookup, value))
         return;
@@ -170,8 +170,8 @@ void pt_report_find(struct pt_thread *self, uint32_t property, const struct pt_m
     ret_found->count = 0;
     ret_found->suppressed = true;
     if (what && pt_monitor_has_findings())
-        pt_mttl_explain(pt_monitor_block, view, self->local->memory, self->local->next, property, note_finding,
-                        &search);
+        pt_mttl_explain(pt_monitor_block, view, self->local->monitor->memory, self->local->monitor->next, property,
+                        note_finding, &search);
     if (!search.any) /* only property:NAME is about it */
         take(&search, PT_FINDING_PLAIN, pt_suppressed_any() && matches(&search, "", &nothing), PT_MTTL_NONE,
              PT_MTTL_NONE);

@@ -8,8 +8,8 @@
 #include "runtime/sys/log.h"
 #include "runtime/local/monitor_impl.h"
 
-struct pt_pending_report {
-    struct pt_pending_report *next;
+struct pt_unprinted {
+    struct pt_unprinted *next;
     uint32_t property;
     uint32_t slot;
     uint32_t result; /* enum pt_local_result */
@@ -33,7 +33,7 @@ bool pt_report_is_observed(void);
 /* What the event is about: by a thread's or a watched variable's name, a name the program gave, or else the source. */
 void pt_report_put_object(struct pt_line *line, const struct pt_local_event *what);
 void pt_report_put_place(struct pt_line *line, const struct pt_local_event *what);
-struct pt_local_event pt_report_happening(const struct pt_origin *from);
+struct pt_local_event pt_report_event(const struct pt_origin *from);
 
 /* --- report_finding.c --- */
 struct pt_new_finding {

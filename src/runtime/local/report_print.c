@@ -96,7 +96,7 @@ static void put_step(struct page *page, const struct pt_local_report_step *step,
     }
 }
 
-static void put_place(struct page *page, const struct pt_pending_report *told, const struct pt_local_report_step *step)
+static void put_place(struct page *page, const struct pt_unprinted *told, const struct pt_local_report_step *step)
 {
     if (told->state == 0) {
         put(page, "the initial state of ");
@@ -155,7 +155,7 @@ static void put_known(struct page *page, struct pt_local_report_reader *r, uint3
     put(page, ".\n");
 }
 
-static void compose_violation(struct page *page, const struct pt_pending_report *told)
+static void compose_violation(struct page *page, const struct pt_unprinted *told)
 {
     const struct pt_mttl_property *property = pt_report_property(told->property);
     struct pt_local_report_reader r = {told->bytes, told->len, false};
@@ -195,7 +195,7 @@ static void compose_violation(struct page *page, const struct pt_pending_report 
     put(page, "\n");
 }
 
-static void compose_failure(struct page *page, const struct pt_pending_report *told)
+static void compose_failure(struct page *page, const struct pt_unprinted *told)
 {
     struct pt_local_report_reader r = {told->bytes, told->len, false};
     const char *message = pt_local_report_text(&r), *place = pt_local_report_text(&r);
@@ -210,10 +210,10 @@ static void compose_failure(struct page *page, const struct pt_pending_report *t
 
 void pt_report_print(struct pt_thread *self)
 {
-    while (self->told) {
-        struct pt_pending_report *told = self->told;
-        struct page *page = pt_pool_take(self, sizeof *page);
-        self->told = told->next;
+    while (self->local->unprinted) {
+        struct pt_unprinted *told = self->local->unprinted;
+        struct page *page = pt_pool_take(pt_thread_pool(self), sizeof *page);
+        self->local->unprinted = told->next;
         if (page) {
             page->len = 0;
             if (told->result == PT_LOCAL_FAILED)
@@ -222,7 +222,7 @@ void pt_report_print(struct pt_thread *self)
                 compose_violation(page, told);
             pt_log_write(page->text, page->len);
         }
-        pt_pool_give(self, page);
-        pt_pool_give(self, told);
+        pt_pool_give(pt_thread_pool(self), page);
+        pt_pool_give(pt_thread_pool(self), told);
     }
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "runtime/sys/log.h"
-#include "runtime/channel/module.h"
+#include "runtime/sys/module.h"
 #include "runtime/local/monitor_impl.h"
 #include "runtime/channel/name.h"
 #include "runtime/pool/pool.h"
@@ -17,7 +17,7 @@ enum { SLOT_BITS = 17, NAME_BITS = 16, MAX_GROUPS = 64 };
 struct slot {
     const char *name;
     struct pt_fact *fact; /* of version 0, of named threads: made before they start */
-    struct pt_local *local;
+    struct pt_monitor *monitor;
     bool met;
 };
 
@@ -98,7 +98,7 @@ static const char *function_of(const struct pt_thread *thread)
 {
     const char *name = NULL;
     uint64_t base;
-    if (thread->number == 0)
+    if (pt_thread_number(thread) == 0)
         return "main";
     for (uint32_t i = 0; thread->runs && !name && i < threads.group_count; i++)
         if (pt_module_find(threads.groups[i].module, &base) && thread->runs >= base &&
@@ -131,7 +131,7 @@ static const char *full_name(struct pt_thread *actor, const struct pt_thread *th
     size_t length = strlen(thread->named);
     pt_line_text(&ordinal, "#");
     pt_line_number(&ordinal, thread->ordinal);
-    char *name = thread->ordinal > 1 ? pt_pool_take(actor, length + ordinal.len + 1) : NULL;
+    char *name = thread->ordinal > 1 ? pt_pool_take(pt_thread_pool(actor), length + ordinal.len + 1) : NULL;
     if (!name)
         return thread->named;
     memcpy(name, thread->named, length);
@@ -167,21 +167,21 @@ static uint32_t take_slot(struct pt_thread *actor, struct pt_thread *thread)
         threads.slots[slot].met = true;
     pt_spin_unlock(&threads.lock);
     if (!kept && name != thread->named)
-        pt_pool_give(actor, (void *)(uintptr_t)name);
+        pt_pool_give(pt_thread_pool(actor), (void *)(uintptr_t)name);
     return slot;
 }
 
-static struct pt_fact *first_fact(struct pt_thread *actor, const struct pt_local *local)
+static struct pt_fact *first_fact(struct pt_thread *actor, const struct pt_monitor *monitor)
 {
-    return local->tracks && local->next ? pt_monitor_first_fact(actor, local) : NULL;
+    return monitor->tracks && monitor->next ? pt_monitor_first_fact(actor, monitor) : NULL;
 }
 
 void pt_monitor_introduce_named(struct pt_thread *self)
 {
     for (uint32_t i = 0; i < pt_monitor_block->threads.count; i++) {
         struct slot *slot = &threads.slots[i];
-        slot->local = pt_monitor_local_new(self, i);
-        slot->fact = slot->local ? first_fact(self, slot->local) : NULL;
+        slot->monitor = pt_monitor_local_new(self, i);
+        slot->fact = slot->monitor ? first_fact(self, slot->monitor) : NULL;
     }
 }
 
@@ -189,16 +189,18 @@ void pt_monitor_introduce_named(struct pt_thread *self)
 static void settle(struct pt_thread *thread, struct pt_thread *actor, uint32_t at, bool forked)
 {
     struct slot *slot = &threads.slots[at];
-    struct pt_local *local = slot->local ? slot->local : pt_monitor_local_new(actor, at);
-    struct pt_fact *fact = slot->fact ? slot->fact : local ? first_fact(actor, local) : NULL;
-    slot->local = NULL;
+    struct pt_monitor *monitor = slot->monitor ? slot->monitor : pt_monitor_local_new(actor, at);
+    struct pt_fact *fact = slot->fact ? slot->fact : monitor ? first_fact(actor, monitor) : NULL;
+    slot->monitor = NULL;
     slot->fact = NULL;
-    if (local)
-        pt_monitor_starts(actor, local);
-    thread->local = local;
+    if (monitor)
+        pt_monitor_starts(actor, monitor);
+    thread->local->monitor = monitor;
+    thread->shadow.steps = monitor && monitor->steps;
+    thread->shadow.quiet = false;
     if (fact)
         pt_monitor_learn(forked ? actor : thread, fact);
-    pt_thread_refresh(thread);
+    pt_shadow_refresh(&thread->shadow);
     if (!forked) /* otherwise it begins later, or never */
         pt_monitor_begin(thread);
 }
@@ -213,14 +215,15 @@ void pt_monitor_introduce(struct pt_thread *thread, struct pt_thread *parent)
 
 void pt_monitor_free(struct pt_thread *self, struct pt_thread *thread)
 {
-    pt_monitor_local_free(self, thread->local);
-    thread->local = NULL;
+    pt_monitor_local_free(self, thread->local->monitor);
+    thread->local->monitor = NULL;
+    thread->shadow.steps = false;
 }
 
 /* Only where its start function told nothing: a thread that has a slot keeps it. */
 void pt_monitor_rename(struct pt_thread *self, struct pt_thread *thread, const char *name)
 {
-    if (thread->local || self != thread)
+    if (thread->local->monitor || self != thread)
         return;
     pt_spin_lock(&threads.lock);
     uint32_t slot = find_slot(name);

@@ -56,12 +56,12 @@ void __portent_on_violation(portent_callback callback, void *context)
 {
     if (!callback)
         return;
-    struct pt_thread *self = pt_self;
+    struct pt_thread *self = pt_thread_now();
     if (self)
-        pt_enter(self); /* a signal handler that also registers one must not meet the lock held */
+        pt_thread_enter(self); /* a signal handler that also registers one must not meet the lock held */
     append(callback, context);
     if (self)
-        pt_leave(self);
+        pt_thread_leave(self);
 }
 
 static void halt(const char *property)
@@ -77,18 +77,19 @@ static void halt(const char *property)
 /* The functions may also leave by longjmp: the stack tells whether one is still under way. */
 static bool in_callback(const struct pt_thread *self)
 {
-    return self->callback_frame && (uintptr_t)__builtin_frame_address(0) < (uintptr_t)self->callback_frame;
+    return self->local->callback_frame &&
+           (uintptr_t)__builtin_frame_address(0) < (uintptr_t)self->local->callback_frame;
 }
 
 static void call_all(struct pt_thread *self, const char *property)
 {
     int error = errno; /* the program has not called anything here */
-    self->callback_frame = __builtin_frame_address(0);
+    self->local->callback_frame = __builtin_frame_address(0);
     /* acquire: partner of the release in append */
     for (struct node *node = atomic_load_explicit(&list.first, memory_order_acquire); node;
          node = atomic_load_explicit(&node->next, memory_order_acquire))
         node->callback(node->context, property);
-    self->callback_frame = NULL;
+    self->local->callback_frame = NULL;
     errno = error;
     if (pt_options.halt_on_error)
         halt(property);
@@ -97,11 +98,11 @@ static void call_all(struct pt_thread *self, const char *property)
 void pt_violation_attend(struct pt_thread *self)
 {
     pt_report_print(self);
-    while (self->violated_count) {
-        const char *property = self->violated[0];
-        self->violated_count--;
-        for (uint32_t i = 0; i < self->violated_count; i++)
-            self->violated[i] = self->violated[i + 1];
+    while (self->local->violated_count) {
+        const char *property = self->local->violated[0];
+        self->local->violated_count--;
+        for (uint32_t i = 0; i < self->local->violated_count; i++)
+            self->local->violated[i] = self->local->violated[i + 1];
         call_all(self, property);
     }
 }
@@ -111,17 +112,17 @@ void pt_violation_notify(struct pt_thread *self, const char *property)
     atomic_fetch_add_explicit(&violations, 1, memory_order_relaxed);
     if (in_callback(self))
         return;
-    if (!self->busy) {
+    if (!self->shadow.busy) {
         call_all(self, property);
         return;
     }
-    for (uint32_t i = 0; i < self->violated_count; i++)
-        if (self->violated[i] == property)
+    for (uint32_t i = 0; i < self->local->violated_count; i++)
+        if (self->local->violated[i] == property)
             return;
-    if (self->violated_count == PT_VIOLATED_MAX)
+    if (self->local->violated_count == PT_VIOLATED_MAX)
         return;
-    self->violated[self->violated_count++] = property;
-    self->attention |= PT_ATTEND_VIOLATION;
+    self->local->violated[self->local->violated_count++] = property;
+    self->shadow.attention |= PT_ATTEND_VIOLATION;
 }
 
 void pt_violation_finish(void)

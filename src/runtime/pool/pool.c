@@ -1,9 +1,16 @@
+/*
+ * The pool: free lists by size, first the thread's own, then common ones under a lock. A piece is preceded by its
+ * size class, so whoever gives it back need not say how large it was.
+ *
+ * Guarantee: a piece that was taken is nobody else's until it is given back, by whatever thread. Cost: a push or a pop,
+ * and one lock for each MOVED pieces; pieces beyond the largest class are mapped and unmapped for themselves.
+ */
 #include "runtime/pool/pool.h"
 
 #include <string.h>
 
+#include "runtime/sys/runtime.h"
 #include "runtime/sys/sys.h"
-#include "runtime/thread/thread.h"
 
 /* Sizes are multiples of a line up to LINEAR of them, then powers of two. Pieces are moved a few at a time: no more
  * than a page of new ones, since pages that are touched for the first time are what a short thread pays for. */
@@ -59,23 +66,23 @@ static unsigned char *carve(uint32_t size_class, unsigned *count)
     return pieces;
 }
 
-static void keep(struct pt_thread *self, uint32_t size_class, void *memory)
+static void keep(struct pt_pool_cache *cache, uint32_t size_class, void *memory)
 {
-    *link_of(memory) = self->pool.free[size_class].first;
-    self->pool.free[size_class].first = memory;
-    self->pool.free[size_class].count++;
+    *link_of(memory) = cache->free[size_class].first;
+    cache->free[size_class].first = memory;
+    cache->free[size_class].count++;
 }
 
 /* Moves a few pieces of the class to the thread's list. New ones are touched, page by page, when the lock is free
  * again. */
-static void refill(struct pt_thread *self, uint32_t size_class)
+static void refill(struct pt_pool_cache *cache, uint32_t size_class)
 {
     unsigned moved = 0, made = 0;
     unsigned char *pieces = NULL;
     pt_spin_lock(&common.lock);
     for (void *memory; moved < MOVED && (memory = common.free[size_class]); moved++) {
         common.free[size_class] = *link_of(memory);
-        keep(self, size_class, memory);
+        keep(cache, size_class, memory);
     }
     if (!moved)
         pieces = carve(size_class, &made);
@@ -83,7 +90,7 @@ static void refill(struct pt_thread *self, uint32_t size_class)
     for (unsigned i = 0; pieces && i < made; i++) {
         struct head *head = (void *)(pieces + i * bytes_in(size_class));
         head->size_class = size_class;
-        keep(self, size_class, head + 1);
+        keep(cache, size_class, head + 1);
     }
 }
 
@@ -97,19 +104,19 @@ static void *take_large(size_t bytes)
     return head + 1;
 }
 
-void *pt_pool_take(struct pt_thread *self, size_t bytes)
+void *pt_pool_take(struct pt_pool_cache *cache, size_t bytes)
 {
     uint32_t size_class = class_of(bytes);
     void *memory = NULL;
     if (size_class == PT_POOL_CLASSES) {
         memory = take_large(bytes);
     } else {
-        if (!self->pool.free[size_class].first)
-            refill(self, size_class);
-        memory = self->pool.free[size_class].first;
+        if (!cache->free[size_class].first)
+            refill(cache, size_class);
+        memory = cache->free[size_class].first;
         if (memory) {
-            self->pool.free[size_class].first = *link_of(memory);
-            self->pool.free[size_class].count--;
+            cache->free[size_class].first = *link_of(memory);
+            cache->free[size_class].count--;
         }
     }
     if (!memory)
@@ -117,7 +124,7 @@ void *pt_pool_take(struct pt_thread *self, size_t bytes)
     return memory;
 }
 
-void pt_pool_give(struct pt_thread *self, void *memory)
+void pt_pool_give(struct pt_pool_cache *cache, void *memory)
 {
     if (!memory)
         return;
@@ -127,31 +134,31 @@ void pt_pool_give(struct pt_thread *self, void *memory)
         pt_sys_release(head, (size_t)head->pages * PAGE);
         return;
     }
-    *link_of(memory) = self->pool.free[size_class].first;
-    self->pool.free[size_class].first = memory;
-    if (++self->pool.free[size_class].count < KEPT)
+    *link_of(memory) = cache->free[size_class].first;
+    cache->free[size_class].first = memory;
+    if (++cache->free[size_class].count < KEPT)
         return;
     pt_spin_lock(&common.lock);
-    while (self->pool.free[size_class].count > KEPT / 2) {
-        void *given = self->pool.free[size_class].first;
-        self->pool.free[size_class].first = *link_of(given);
-        self->pool.free[size_class].count--;
+    while (cache->free[size_class].count > KEPT / 2) {
+        void *given = cache->free[size_class].first;
+        cache->free[size_class].first = *link_of(given);
+        cache->free[size_class].count--;
         *link_of(given) = common.free[size_class];
         common.free[size_class] = given;
     }
     pt_spin_unlock(&common.lock);
 }
 
-void pt_pool_flush(struct pt_thread *self)
+void pt_pool_flush(struct pt_pool_cache *cache)
 {
     pt_spin_lock(&common.lock);
     for (uint32_t c = 0; c < PT_POOL_CLASSES; c++) {
-        for (void *memory = self->pool.free[c].first, *next; memory; memory = next) {
+        for (void *memory = cache->free[c].first, *next; memory; memory = next) {
             next = *link_of(memory);
             *link_of(memory) = common.free[c];
             common.free[c] = memory;
         }
     }
-    memset(&self->pool, 0, sizeof self->pool);
+    memset(cache, 0, sizeof *cache);
     pt_spin_unlock(&common.lock);
 }

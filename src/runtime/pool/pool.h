@@ -12,8 +12,7 @@
 
 enum { PT_POOL_CLASSES = 15 }; /* 64 bytes to 64 KiB */
 
-struct pt_thread;
-
+/* A thread's own free lists. */
 struct pt_pool_cache {
     struct {
         void *first;
@@ -22,9 +21,9 @@ struct pt_pool_cache {
 };
 
 /* 8-aligned, not cleared; NULL when there is no more memory: recording has then stopped. */
-void *pt_pool_take(struct pt_thread *self, size_t bytes);
-void pt_pool_give(struct pt_thread *self, void *memory);
+void *pt_pool_take(struct pt_pool_cache *cache, size_t bytes);
+void pt_pool_give(struct pt_pool_cache *cache, void *memory);
 /* The thread ends. */
-void pt_pool_flush(struct pt_thread *self);
+void pt_pool_flush(struct pt_pool_cache *cache);
 
 #endif

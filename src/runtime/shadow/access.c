@@ -2,15 +2,16 @@
  * Loads, stores and atomic operations of up to 16 bytes.
  *
  * A hook performs the access itself, so the order it records is the order that happened. With nothing to record it is a
- * test of one flag, then the access. Else the quick ways (shadow/fast.h) are tried, those without any change of clocks in the
- * hook itself, the others in its `stale` function, and the long way (shadow/slow.h) is taken last.
+ * test of one flag, then the access. Else the fast paths (shadow/fast.h) are tried, those without any change of clocks
+ * in the hook itself, the others in its `fast` function, and the slow path (shadow/slow.h) is taken last.
+ *
+ * Guarantee: an access and its event are one step for all other threads. Cost: with a known clock some ten instructions
+ * more than the access, and no write to memory that others read.
  */
 #pragma GCC visibility push(default)
 #include "core/hooks.h"
 #pragma GCC visibility pop
 
-#include "runtime/thread/call.h"
-#include "runtime/channel/gate.h"
 #include "runtime/shadow/slow.h"
 #include "runtime/shadow/native.h"
 #include "runtime/shadow/fast.h"
@@ -24,52 +25,49 @@ static void count_lost(uintptr_t address)
     pt_shadow_word *word = pt_shadow_peek(address);
     uint64_t seen = word ? atomic_load_explicit(word, memory_order_relaxed) : 0;
     if (seen & PT_SHADOW_FINE && pt_fines[pt_shadow_access(seen)].watch)
-        atomic_fetch_add_explicit(&pt_channel->dropped, 1, memory_order_relaxed);
+        pt_runtime_lost();
 }
 
-/* The long way of one access. */
-struct way {
-    struct pt_thread *self; /* NULL: not to be recorded */
-    bool held;
-    struct pt_locked_range hold;
+/* The slow path of one access. */
+struct path {
+    struct pt_shadow_self *self; /* NULL: not to be recorded */
+    bool locked;
+    struct pt_locked_range range;
 };
 
-static COLD void begin(struct way *way, const void *address, size_t size, bool atomic, bool write)
+static COLD void begin(struct path *path, const void *address, size_t size, bool atomic, bool write)
 {
-    struct pt_thread *self = pt_thread_self();
+    struct pt_shadow_self *self = pt_shadow_caller();
     if (self && (self->busy || !pt_address_ok((uintptr_t)address))) {
         if (pt_address_ok((uintptr_t)address))
             count_lost((uintptr_t)address);
         self = NULL;
     }
-    way->self = self;
+    path->self = self;
     if (!self)
         return;
-    if (write)
-        pt_gate_before_write(self, (uintptr_t)address, size);
-    else
-        pt_gate_before_read(self, (uintptr_t)address, size);
+    pt_shadow_before(self, (uintptr_t)address, size, write);
     pt_enter(self);
-    way->held = pt_slow_begin(self, (uintptr_t)address, size, write, &way->hold);
-    way->hold.atomic = atomic;
+    path->locked = pt_slow_begin(self, (uintptr_t)address, size, write, &path->range);
+    path->range.atomic = atomic;
 }
 
-static COLD void end_read(struct way *way, const struct pt_site *site)
+static COLD void end_read(struct path *path, const struct pt_site *site)
 {
-    if (!way->self)
+    if (!path->self)
         return;
-    if (way->held)
-        pt_slow_end_read(way->self, &way->hold, site);
-    pt_leave(way->self);
+    if (path->locked)
+        pt_slow_end_read(path->self, &path->range, site);
+    pt_leave(path->self);
 }
 
-static COLD void end_write(struct way *way, enum pt_event_kind kind, const struct pt_site *site)
+static COLD void end_write(struct path *path, enum pt_event_kind kind, const struct pt_site *site)
 {
-    if (!way->self)
+    if (!path->self)
         return;
-    if (way->held)
-        pt_slow_end_write(way->self, &way->hold, kind, site);
-    pt_leave(way->self);
+    if (path->locked)
+        pt_slow_end_write(path->self, &path->range, kind, site);
+    pt_leave(path->self);
 }
 
 /* Accesses of the program are as it wrote them, aligned or not. */
@@ -84,12 +82,12 @@ ANY(16, pt_u128)
  */
 static bool is_untouched(uintptr_t address)
 {
-    return pt_self && !pt_self->quick && pt_address_ok(address) && !pt_shadow_peek(address);
+    return pt_self && !pt_self->fast && pt_address_ok(address) && !pt_shadow_peek(address);
 }
 
 /*
  * Returns the value if the granule is as the read would leave it. acquire, before: partner of pt_granule_unlock. The
- * fence and the second check: a holder who wrote the value that was loaded has been seen to hold or to let go.
+ * fence and the second check: a holder who wrote the value that was loaded has been seen to range or to let go.
  */
 #define READ_IF(test, bytes, type, perform)                                                                            \
     if (test) {                                                                                                        \
@@ -100,11 +98,11 @@ static bool is_untouched(uintptr_t address)
             return value;                                                                                              \
         }                                                                                                              \
     }
-#define IS_KNOWN(bytes)   pt_fast_read_is_known(self->quick, seen, pt_fast_marks(self, at, bytes))
+#define IS_KNOWN(bytes)   pt_fast_read_is_known(self->fast, seen, pt_fast_marks(self, at, bytes))
 #define IS_BETWEEN(bytes) pt_fast_read_is_between(self, seen, pt_fast_marks(self, at, bytes))
 
-#define DEFINE_LONG_READ(name, bytes, type, atomic, perform)                                                           \
-    static COLD type long_##name(const void *address, const struct pt_site *site)                                      \
+#define DEFINE_SLOW_READ(name, bytes, type, atomic, perform)                                                           \
+    static COLD type slow_##name(const void *address, const struct pt_site *site)                                      \
     {                                                                                                                  \
         if (is_untouched((uintptr_t)address) && is_untouched((uintptr_t)address + bytes - 1)) {                        \
             type value = perform;                                                                                      \
@@ -115,17 +113,17 @@ static bool is_untouched(uintptr_t address)
                 return value;                                                                                          \
             }                                                                                                          \
         }                                                                                                              \
-        struct way way;                                                                                                \
-        begin(&way, address, bytes, atomic, false);                                                                    \
+        struct path path;                                                                                              \
+        begin(&path, address, bytes, atomic, false);                                                                   \
         type value = perform;                                                                                          \
-        end_read(&way, site);                                                                                          \
+        end_read(&path, site);                                                                                         \
         return value;                                                                                                  \
     }
 /* `perform` is the load. */
 #define DEFINE_READ(name, bytes, type, atomic, perform)                                                                \
-    DEFINE_LONG_READ(name, bytes, type, atomic, perform)                                                               \
-    static COLD type stale_##name(const void *address, const struct pt_site *site, struct pt_thread *self,             \
-                                  pt_shadow_word *word, uint64_t seen)                                                 \
+    DEFINE_SLOW_READ(name, bytes, type, atomic, perform)                                                               \
+    static COLD type fast_##name(const void *address, const struct pt_site *site, struct pt_shadow_self *self,         \
+                                 pt_shadow_word *word, uint64_t seen)                                                  \
     {                                                                                                                  \
         uintptr_t at = (uintptr_t)address;                                                                             \
         if (!self->busy && pt_fast_lock_evaluated(self, word, seen, at, bytes, false)) {                               \
@@ -134,7 +132,7 @@ static bool is_untouched(uintptr_t address)
             return value;                                                                                              \
         }                                                                                                              \
         struct pt_reading *reading = self->busy ? NULL : pt_readers_at(self, seen, at, pt_bytes_at(at, bytes));        \
-        if (reading && pt_readers_clock(reading) == self->clock) {                                                     \
+        if (reading && pt_readers_clock(reading) == self->clock.id) {                                                  \
             type value = perform;                                                                                      \
             atomic_thread_fence(memory_order_acquire);                                                                 \
             if (pt_readers_still(reading, word, seen)) {                                                               \
@@ -159,11 +157,11 @@ static bool is_untouched(uintptr_t address)
         }                                                                                                              \
         if (self->busy || !pt_fast_is_passed(self, seen, pt_bytes_at(at, bytes), false)) {                             \
             READ_IF(IS_BETWEEN(bytes), bytes, type, perform)                                                           \
-            return long_##name(address, site);                                                                         \
+            return slow_##name(address, site);                                                                         \
         }                                                                                                              \
         if (!pt_fast_lock_passed(self, word, seen)) {                                                                  \
             pt_fast_leave(self);                                                                                       \
-            return long_##name(address, site);                                                                         \
+            return slow_##name(address, site);                                                                         \
         }                                                                                                              \
         type value = perform;                                                                                          \
         self->states++;                                                                                                \
@@ -174,47 +172,47 @@ static bool is_untouched(uintptr_t address)
     {                                                                                                                  \
         if (!pt_is_active())                                                                                           \
             return perform;                                                                                            \
-        struct pt_thread *self = pt_self;                                                                              \
+        struct pt_shadow_self *self = pt_self;                                                                         \
         uintptr_t at = (uintptr_t)address;                                                                             \
         pt_shadow_word *word = self ? pt_fast_word(at, bytes) : NULL;                                                  \
         if (!word)                                                                                                     \
-            return long_##name(address, site);                                                                         \
+            return slow_##name(address, site);                                                                         \
         uint64_t seen = atomic_load_explicit(word, memory_order_acquire);                                              \
         READ_IF(IS_KNOWN(bytes), bytes, type, perform)                                                                 \
-        return stale_##name(address, site, self, word, seen);                                                          \
+        return fast_##name(address, site, self, word, seen);                                                           \
     }
 
-#define DEFINE_LONG_WRITE(name, bytes, type, kind, atomic, perform)                                                    \
-    static COLD type long_##name(void *address, type value, int op, int order, const struct pt_site *site)             \
+#define DEFINE_SLOW_WRITE(name, bytes, type, kind, atomic, perform)                                                    \
+    static COLD type slow_##name(void *address, type value, int op, int order, const struct pt_site *site)             \
     {                                                                                                                  \
         (void)op, (void)order;                                                                                         \
-        struct way way;                                                                                                \
-        begin(&way, address, bytes, atomic, true);                                                                     \
+        struct path path;                                                                                              \
+        begin(&path, address, bytes, atomic, true);                                                                    \
         type result = perform;                                                                                         \
-        end_write(&way, kind, site);                                                                                   \
+        end_write(&path, kind, site);                                                                                  \
         return result;                                                                                                 \
     }
 /* `perform` is the store, or the read-modify-write, of `value`; what it evaluates to is returned. */
 #define DEFINE_WRITE(name, bytes, type, kind, atomic, perform)                                                         \
-    DEFINE_LONG_WRITE(name, bytes, type, kind, atomic, perform)                                                        \
-    static COLD type stale_##name(void *address, type value, int op, int order, const struct pt_site *site)            \
+    DEFINE_SLOW_WRITE(name, bytes, type, kind, atomic, perform)                                                        \
+    static COLD type fast_##name(void *address, type value, int op, int order, const struct pt_site *site)             \
     {                                                                                                                  \
         (void)op, (void)order;                                                                                         \
-        struct pt_thread *self = pt_self;                                                                              \
+        struct pt_shadow_self *self = pt_self;                                                                         \
         uintptr_t at = (uintptr_t)address;                                                                             \
         pt_shadow_word *word = self && !self->busy ? pt_fast_word(at, bytes) : NULL;                                   \
         uint64_t seen = word ? pt_fast_await(word, atomic_load_explicit(word, memory_order_relaxed)) : 0;              \
-        bool known = word && pt_fast_write_is_known(self->quick, seen);                                                \
+        bool known = word && pt_fast_write_is_known(self->fast, seen);                                                 \
         if (word && pt_fast_lock_evaluated(self, word, seen, at, bytes, true)) {                                       \
             type result = perform;                                                                                     \
             pt_fast_end_evaluated(self, word, seen, at, bytes, atomic ? PT_KIND_UPDATE_AT : PT_KIND_WRITE_AT, site);   \
             return result;                                                                                             \
         }                                                                                                              \
         if (!word || (!known && !pt_fast_is_passed(self, seen, pt_bytes_at(at, bytes), true)))                         \
-            return long_##name(address, value, op, order, site);                                                       \
+            return slow_##name(address, value, op, order, site);                                                       \
         if (!(known ? pt_fast_lock(self, word, seen) : pt_fast_lock_passed(self, word, seen))) {                       \
             pt_fast_leave(self);                                                                                       \
-            return long_##name(address, value, op, order, site);                                                       \
+            return slow_##name(address, value, op, order, site);                                                       \
         }                                                                                                              \
         type result = perform;                                                                                         \
         self->states++;                                                                                                \
@@ -224,61 +222,61 @@ static bool is_untouched(uintptr_t address)
             pt_fast_end_passed(self, word, at, bytes, true, seen);                                                     \
         return result;                                                                                                 \
     }                                                                                                                  \
-    /* Another thread was quicker. */                                                                                  \
-    static COLD type again_##name(void *address, type value, int op, int order, const struct pt_site *site)            \
+    /* Another thread was faster. */                                                                                   \
+    static COLD type contended_##name(void *address, type value, int op, int order, const struct pt_site *site)        \
     {                                                                                                                  \
         pt_fast_leave(pt_self);                                                                                        \
-        return stale_##name(address, value, op, order, site);                                                          \
+        return fast_##name(address, value, op, order, site);                                                           \
     }                                                                                                                  \
     static inline type name(void *address, type value, int op, int order, const struct pt_site *site)                  \
     {                                                                                                                  \
         (void)op, (void)order;                                                                                         \
         if (!pt_is_active())                                                                                           \
             return perform;                                                                                            \
-        struct pt_thread *self = pt_self;                                                                              \
+        struct pt_shadow_self *self = pt_self;                                                                         \
         uintptr_t at = (uintptr_t)address;                                                                             \
         pt_shadow_word *word = self && !self->busy ? pt_fast_word(at, bytes) : NULL;                                   \
         uint64_t seen = word ? atomic_load_explicit(word, memory_order_relaxed) : 0;                                   \
-        if (!word || !pt_fast_write_is_known(self->quick, seen))                                                       \
-            return stale_##name(address, value, op, order, site);                                                      \
+        if (!word || !pt_fast_write_is_known(self->fast, seen))                                                        \
+            return fast_##name(address, value, op, order, site);                                                       \
         if (!pt_fast_lock(self, word, seen))                                                                           \
-            return again_##name(address, value, op, order, site);                                                      \
+            return contended_##name(address, value, op, order, site);                                                  \
         type result = perform;                                                                                         \
         self->states++;                                                                                                \
         pt_fast_end_known(self, word, at, bytes, seen);                                                                \
         return result;                                                                                                 \
     }
 
-#define DEFINE_LONG_EXCHANGE(bytes, type)                                                                              \
-    static COLD type long_cas##bytes(void *address, type expected, type desired, const struct pt_site *site)           \
+#define DEFINE_SLOW_EXCHANGE(bytes, type)                                                                              \
+    static COLD type slow_cas##bytes(void *address, type expected, type desired, const struct pt_site *site)           \
     {                                                                                                                  \
-        struct way way;                                                                                                \
-        begin(&way, address, bytes, true, true);                                                                       \
+        struct path path;                                                                                              \
+        begin(&path, address, bytes, true, true);                                                                      \
         type old = native_cas##bytes(address, expected, desired);                                                      \
         if (old == expected)                                                                                           \
-            end_write(&way, PT_KIND_UPDATE, site);                                                                     \
+            end_write(&path, PT_KIND_UPDATE, site);                                                                    \
         else /* an exchange that did not happen is a read */                                                           \
-            end_read(&way, site);                                                                                      \
+            end_read(&path, site);                                                                                     \
         return old;                                                                                                    \
     }
-/* Quick only where it is so both as a write and as a read: which one it is shows when the granule is held. */
+/* Fast only where it is so both as a write and as a read: which one it is shows when the granule is locked. */
 #define DEFINE_EXCHANGE(bytes, type)                                                                                   \
-    DEFINE_LONG_EXCHANGE(bytes, type)                                                                                  \
+    DEFINE_SLOW_EXCHANGE(bytes, type)                                                                                  \
     static inline type cas##bytes(void *address, type expected, type desired, const struct pt_site *site)              \
     {                                                                                                                  \
         if (!pt_is_active())                                                                                           \
             return native_cas##bytes(address, expected, desired);                                                      \
-        struct pt_thread *self = pt_self;                                                                              \
+        struct pt_shadow_self *self = pt_self;                                                                         \
         uintptr_t at = (uintptr_t)address;                                                                             \
         pt_shadow_word *word = self && !self->busy ? pt_fast_word(at, bytes) : NULL;                                   \
         uint64_t seen = word ? pt_fast_await(word, atomic_load_explicit(word, memory_order_relaxed)) : 0;              \
         uint64_t marks = word ? pt_fast_marks(self, at, bytes) : 0;                                                    \
-        bool known = word && pt_fast_write_is_known(self->quick, seen) && (seen & marks) == marks;                     \
+        bool known = word && pt_fast_write_is_known(self->fast, seen) && (seen & marks) == marks;                      \
         if (!word || (!known && !pt_fast_is_passed(self, seen, pt_bytes_at(at, bytes), false)))                        \
-            return long_cas##bytes(address, expected, desired, site);                                                  \
+            return slow_cas##bytes(address, expected, desired, site);                                                  \
         if (!(known ? pt_fast_lock(self, word, seen) : pt_fast_lock_passed(self, word, seen))) {                       \
             pt_fast_leave(self);                                                                                       \
-            return long_cas##bytes(address, expected, desired, site);                                                  \
+            return slow_cas##bytes(address, expected, desired, site);                                                  \
         }                                                                                                              \
         type old = native_cas##bytes(address, expected, desired);                                                      \
         self->states++;                                                                                                \
@@ -334,17 +332,10 @@ DEFINE_HOOKS(1, uint8_t)
 DEFINE_HOOKS(2, uint16_t)
 DEFINE_HOOKS(4, uint32_t)
 DEFINE_HOOKS(8, uint64_t)
-DEFINE_HOOKS(16, pt_u128) /* never in one granule: always the long way */
+DEFINE_HOOKS(16, pt_u128) /* never in one granule: always the slow path */
 
 void __portent_fence(int order, const struct pt_site *site)
 {
     (void)order, (void)site;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-}
-
-void __portent_call(const void *object, const struct pt_site *site, const struct pt_site *mutex)
-{
-    struct pt_thread *self = __builtin_expect(pt_call_wanted, 0) ? pt_self : NULL;
-    if (self)
-        self->call = (struct pt_call){object, site, mutex};
 }

@@ -1,25 +1,24 @@
 /*
- * The ways of a small access that need no more than its own granule's word (shadow/slow.c is the long way, for the rest):
+ * The fast paths: small accesses that need no more than their own granule's word (shadow/slow.c has the slow path, for
+ * the rest):
  *
  *   known read    the granule is as the read would leave it. Nothing is written: the word is checked, the value loaded,
  *                 the word checked again. What another thread did in between shows in the word, or was done with the
  *                 same clock and is no news.
- *   known write   A = W = V_i already: held, written, let go.
- *   passed        A is an older clock, which the thread has passed (thread.h), and the access covers all bytes in use.
- *                 W <= A, so the access takes no clock; held, looked at again if the thread had no reference to A,
- *                 accessed, and let go with V_i in place.
- *   evaluated     the same by a thread whose monitor looks at every event (race_free(*)): between the access and the
- *                 end it is told, and may make a new V_i of it.
+ *   known write   A = W = V_i already: locked, written, unlocked.
+ *   passed        A is an older clock, which the thread has passed (clock/self.h), and the access covers all bytes in
+ * use. W <= A, so the access takes no clock; locked, looked at again if the thread had no reference to A, accessed, and
+ * unlocked with V_i in place. evaluated     the same by a thread whose monitor looks at every event (race_free(*)): the
+ * hook is called between the access and the end, and may make a new V_i of it.
  *
- * A holder is alone with the granule, so the access and its clocks are one step for all others. In a fault of the
- * access the granule is let go while the program's handler runs (signal.c); the ends look whether it is still as it
- * was.
+ * Whoever has locked a granule is alone with it, so the access and its clocks are one step for all others. In a fault
+ * of the access the granule is unlocked while the program's handler runs (thread/signal.c); the ends look whether it is
+ * still as it was.
  */
 #ifndef PT_RUNTIME_SHADOW_FAST_H
 #define PT_RUNTIME_SHADOW_FAST_H
 
 #include "runtime/shadow/granule.h"
-#include "runtime/local/monitor.h"
 #include "runtime/shadow/readers.h"
 #include "runtime/shadow/shadow.h"
 
@@ -30,55 +29,55 @@ static inline pt_shadow_word *pt_fast_word(uintptr_t address, unsigned size)
 }
 
 /* Marks of the bytes, none while the clock is empty. */
-static inline uint64_t pt_fast_marks(const struct pt_thread *self, uintptr_t address, unsigned size)
+static inline uint64_t pt_fast_marks(const struct pt_shadow_self *self, uintptr_t address, unsigned size)
 {
     return (uint64_t)pt_bytes_at(address, size) << PT_SHADOW_BYTES_AT & self->care;
 }
 
-/* Whether, for a thread that may be quick with this clock, a read would leave the granule as it is: A is this thread's
+/* Whether, for a thread that may be fast with this clock, a read would leave the granule as it is: A is this thread's
  * clock, so W, which is no later, is known to it.
  */
-static inline bool pt_fast_read_is_known(uint64_t quick, uint64_t word, uint64_t marks)
+static inline bool pt_fast_read_is_known(uint64_t fast, uint64_t word, uint64_t marks)
 {
-    return __builtin_expect((word & (PT_SHADOW_STATE | PT_SHADOW_CLOCK | marks)) == (quick | marks), 1);
+    return __builtin_expect((word & (PT_SHADOW_STATE | PT_SHADOW_CLOCK | marks)) == (fast | marks), 1);
 }
 
 /* The same because the thread has lately found that its clock lies between W and A, as readers of one variable do that
  * have not heard of each other. */
-static inline bool pt_fast_read_is_between(const struct pt_thread *self, uint64_t word, uint64_t marks)
+static inline bool pt_fast_read_is_between(const struct pt_shadow_self *self, uint64_t word, uint64_t marks)
 {
     uint64_t clocks = word & PT_SHADOW_CLOCKS;
     const struct pt_between *between = &self->between[pt_between_slot(clocks)];
     return (word & (PT_SHADOW_STATE | marks)) == marks && clocks && between->clocks == clocks &&
-           between->change == self->changes && self->quick != UINT64_MAX && pt_has_cache(PT_CACHE_BETWEEN);
+           between->change == self->clock.changes && self->fast != PT_NOT_FAST && pt_has_cache(PT_CACHE_BETWEEN);
 }
 
-static inline bool pt_fast_write_is_known(uint64_t quick, uint64_t word)
+static inline bool pt_fast_write_is_known(uint64_t fast, uint64_t word)
 {
-    return (word & (PT_SHADOW_STATE | PT_SHADOW_CLOCKS)) == (quick << PT_SHADOW_WRITE_AT | quick);
+    return (word & (PT_SHADOW_STATE | PT_SHADOW_CLOCKS)) == (fast << PT_SHADOW_WRITE_AT | fast);
 }
 
 /* Whether it is a passed or an evaluated access, if the thread may make such. */
-static inline bool pt_fast_teaches_nothing(struct pt_thread *self, uint64_t word, unsigned bytes, bool write)
+static inline bool pt_fast_teaches_nothing(struct pt_shadow_self *self, uint64_t word, unsigned bytes, bool write)
 {
     unsigned known = pt_shadow_bytes(word);
-    return !(word & PT_SHADOW_STATE) && !(known & ~bytes) && (write || !known || known == bytes) && self->clock &&
-           pt_thread_is_past(self, pt_shadow_access(word));
+    return !(word & PT_SHADOW_STATE) && !(known & ~bytes) && (write || !known || known == bytes) && self->clock.id &&
+           pt_self_is_past(&self->clock, pt_shadow_access(word));
 }
 
-static inline bool pt_fast_is_passed(struct pt_thread *self, uint64_t word, unsigned bytes, bool write)
+static inline bool pt_fast_is_passed(struct pt_shadow_self *self, uint64_t word, unsigned bytes, bool write)
 {
-    return self->quick != UINT64_MAX && pt_fast_teaches_nothing(self, word, bytes, write);
+    return self->fast != PT_NOT_FAST && pt_fast_teaches_nothing(self, word, bytes, write);
 }
 
-/* Enters the runtime and holds the granule if its word is still `seen`; the caller leaves if it is not. The thread is
+/* Enters the runtime and locks the granule if its word is still `seen`; the caller leaves if it is not. The thread is
  * not in the runtime before. */
-static inline bool pt_fast_lock(struct pt_thread *self, pt_shadow_word *word, uint64_t seen)
+static inline bool pt_fast_lock(struct pt_shadow_self *self, pt_shadow_word *word, uint64_t seen)
 {
     self->busy = 1;
     self->locked_word = word;
     atomic_signal_fence(memory_order_seq_cst);
-    /* acquire: partner of the release by which the last holder let go. The word is compared as a whole; a number in it
+    /* acquire: partner of the release that unlocked it last. The word is compared as a whole; a number in it
      * cannot have come to mean another clock if the thread owns a reference, as it does of its own and of passed ones,
      * and nothing was concluded from the others. */
     return __builtin_expect(atomic_compare_exchange_strong_explicit(word, &seen, seen | PT_SHADOW_LOCKED,
@@ -86,37 +85,37 @@ static inline bool pt_fast_lock(struct pt_thread *self, pt_shadow_word *word, ui
                             1);
 }
 
-/* The same for a passed access. What its ring said of a number that nobody held for us is asked again: it may have been
+/* The same for a passed access. What its ring said of a number that nobody kept for us is asked again: it may have been
  * used for another clock in between. */
-static inline bool pt_fast_lock_passed(struct pt_thread *self, pt_shadow_word *word, uint64_t seen)
+static inline bool pt_fast_lock_passed(struct pt_shadow_self *self, pt_shadow_word *word, uint64_t seen)
 {
     if (!pt_fast_lock(self, word, seen))
         return false;
-    if (pt_thread_is_past(self, pt_shadow_access(seen)))
+    if (pt_self_is_past(&self->clock, pt_shadow_access(seen)))
         return true;
     pt_granule_unlock(word, seen);
     return false;
 }
 
-/* Whether the granule was never let go since. A flag, because reading the word right after the exchange is slow. */
-static inline bool pt_fast_kept(const struct pt_thread *self)
+/* Whether the granule was never unlocked since. A flag, because reading the word right after the exchange is slow. */
+static inline bool pt_fast_kept(const struct pt_shadow_self *self)
 {
     atomic_signal_fence(memory_order_seq_cst);
     return __builtin_expect(!self->disturbed, 1);
 }
 
-/* The outermost way out. */
-static inline void pt_fast_leave(struct pt_thread *self)
+/* Leaves the runtime, by the outermost entry. */
+static inline void pt_fast_leave(struct pt_shadow_self *self)
 {
     atomic_signal_fence(memory_order_seq_cst);
     self->busy = 0;
     atomic_signal_fence(memory_order_seq_cst);
     if (__builtin_expect(self->attention != 0, 0))
-        pt_thread_attend(self);
+        pt_shadow_hooks.attend(self);
 }
 
-static inline void pt_fast_end_known(struct pt_thread *self, pt_shadow_word *word, uintptr_t address, unsigned size,
-                                     uint64_t seen)
+static inline void pt_fast_end_known(struct pt_shadow_self *self, pt_shadow_word *word, uintptr_t address,
+                                     unsigned size, uint64_t seen)
 {
     if (pt_fast_kept(self))
         pt_granule_unlock(word, seen | pt_fast_marks(self, address, size));
@@ -126,44 +125,44 @@ static inline void pt_fast_end_known(struct pt_thread *self, pt_shadow_word *wor
 }
 
 /* References: the thread takes those of the clocks it replaces, and gives as many of its own. */
-static inline __attribute__((always_inline)) void pt_fast_end_passed(struct pt_thread *self, pt_shadow_word *word,
+static inline __attribute__((always_inline)) void pt_fast_end_passed(struct pt_shadow_self *self, pt_shadow_word *word,
                                                                      uintptr_t address, unsigned size, bool write,
                                                                      uint64_t seen)
 {
-    uint64_t clock = self->clock, marks = (uint64_t)pt_bytes_at(address, size) << PT_SHADOW_BYTES_AT;
+    uint64_t clock = self->clock.id, marks = (uint64_t)pt_bytes_at(address, size) << PT_SHADOW_BYTES_AT;
     if (!pt_fast_kept(self)) {
         pt_granule_end_changed(self, word, address, pt_bytes_at(address, size), write);
     } else {
         if (!seen)
             pt_shadow_note_use(address);
-        pt_thread_give(self, 1 + write);
-        pt_thread_pass(self, pt_shadow_access(seen), 1);
+        pt_self_give(&self->clock, 1 + write);
+        pt_self_pass(&self->clock, pt_shadow_access(seen), 1);
         if (write)
-            pt_thread_release(self, pt_shadow_write(seen), 1);
+            pt_self_release(&self->clock, pt_shadow_write(seen), 1);
         pt_granule_unlock(word, write ? marks | clock << PT_SHADOW_WRITE_AT | clock
                                       : marks | (seen & ~PT_SHADOW_CLOCK) | clock);
     }
     pt_fast_leave(self);
 }
 
-/* Begins an evaluated access: true with the granule held. Out of the way of those that are not. */
-bool pt_fast_begin_evaluated(struct pt_thread *self, pt_shadow_word *word, uint64_t seen, uintptr_t address,
+/* Begins an evaluated access: true with the granule locked. Out of the way of those that are not. */
+bool pt_fast_begin_evaluated(struct pt_shadow_self *self, pt_shadow_word *word, uint64_t seen, uintptr_t address,
                              unsigned size, bool write);
-static inline bool pt_fast_lock_evaluated(struct pt_thread *self, pt_shadow_word *word, uint64_t seen,
+static inline bool pt_fast_lock_evaluated(struct pt_shadow_self *self, pt_shadow_word *word, uint64_t seen,
                                           uintptr_t address, unsigned size, bool write)
 {
     return __builtin_expect(self->evaluates, 0) && pt_fast_begin_evaluated(self, word, seen, address, size, write);
 }
-void pt_fast_end_evaluated(struct pt_thread *self, pt_shadow_word *word, uint64_t seen, uintptr_t address,
+void pt_fast_end_evaluated(struct pt_shadow_self *self, pt_shadow_word *word, uint64_t seen, uintptr_t address,
                            unsigned size, enum pt_event_kind kind, const struct pt_site *site);
 /* The same of an operation on a synchronisation object, in its first 4 bytes. */
-void pt_fast_end_evaluated_sync(struct pt_thread *self, pt_shadow_word *word, uint64_t seen, uintptr_t address,
+void pt_fast_end_evaluated_sync(struct pt_shadow_self *self, pt_shadow_word *word, uint64_t seen, uintptr_t address,
                                 enum pt_event_kind kind, const struct pt_site *site, bool write);
 
-/* A granule that another thread holds will be free in a moment: better than to fight for it. */
+/* A granule that another thread has locked will be free in a moment: better than to fight for it. */
 static inline uint64_t pt_fast_await(pt_shadow_word *word, uint64_t seen)
 {
-    /* acquire: partner of the release by which the holder lets go */
+    /* acquire: partner of the release by which it is unlocked */
     for (unsigned turn = 0; seen & PT_SHADOW_LOCKED && turn < 32; turn++) {
         __builtin_ia32_pause();
         seen = atomic_load_explicit(word, memory_order_acquire);

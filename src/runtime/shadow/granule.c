@@ -42,45 +42,45 @@ static void spread_word(uint64_t word, struct spread *out)
     }
 }
 
-/* References that equal neighbours hold are counted together: most granules hold one variable. */
-static void acquire_each(struct pt_thread *self, const pt_clock_id ids[8])
+/* References that equal neighbours range are counted together: most granules range one variable. */
+static void acquire_each(struct pt_shadow_self *self, const pt_clock_id ids[8])
 {
     for (unsigned i = 0, j; i < 8; i = j) {
         for (j = i + 1; j < 8 && ids[j] == ids[i]; j++)
             ;
-        pt_thread_acquire(self, ids[i], j - i);
+        pt_self_acquire(&self->clock, ids[i], j - i);
     }
 }
 
-static void release_each(struct pt_thread *self, const pt_clock_id ids[8])
+static void release_each(struct pt_shadow_self *self, const pt_clock_id ids[8])
 {
     for (unsigned i = 0, j; i < 8; i = j) {
         for (j = i + 1; j < 8 && ids[j] == ids[i]; j++)
             ;
-        pt_thread_release(self, ids[i], j - i);
+        pt_self_release(&self->clock, ids[i], j - i);
     }
 }
 
 /* The references of a record's bytes that change: of what stays the same none is touched. */
-static void change_each(struct pt_thread *self, pt_clock_id ids[8], const pt_clock_id now[8])
+static void change_each(struct pt_shadow_self *self, pt_clock_id ids[8], const pt_clock_id now[8])
 {
     for (unsigned i = 0; i < 8; i++) {
         if (ids[i] == now[i])
             continue;
-        pt_thread_acquire(self, now[i], 1);
-        pt_thread_release(self, ids[i], 1);
+        pt_self_acquire(&self->clock, now[i], 1);
+        pt_self_release(&self->clock, ids[i], 1);
         ids[i] = now[i];
     }
 }
 
-static void release_word(struct pt_thread *self, uint64_t word)
+static void release_word(struct pt_shadow_self *self, uint64_t word)
 {
     if (is_fine(word)) {
         release_each(self, fine_of(word)->access);
         release_each(self, fine_of(word)->write);
     } else {
-        pt_thread_release(self, pt_shadow_access(word), 1);
-        pt_thread_release(self, pt_shadow_write(word), 1);
+        pt_self_release(&self->clock, pt_shadow_access(word), 1);
+        pt_self_release(&self->clock, pt_shadow_write(word), 1);
     }
 }
 
@@ -102,7 +102,7 @@ static bool packs(const struct spread *in, unsigned *ret_bytes, unsigned *ret_at
 }
 
 /* Puts `in` where `word` was; gives the new word. References of the old one are let go. */
-static uint64_t replace(struct pt_thread *self, uintptr_t address, uint64_t word, const struct spread *in)
+static uint64_t replace(struct pt_shadow_self *self, uintptr_t address, uint64_t word, const struct spread *in)
 {
     unsigned bytes, at;
     if (is_fine(word) && (fine_of(word)->watch || fine_of(word)->readers || !packs(in, &bytes, &at))) {
@@ -113,8 +113,8 @@ static uint64_t replace(struct pt_thread *self, uintptr_t address, uint64_t word
     }
     uint64_t made;
     if (packs(in, &bytes, &at)) {
-        pt_thread_acquire(self, in->access[at], 1);
-        pt_thread_acquire(self, in->write[at], 1);
+        pt_self_acquire(&self->clock, in->access[at], 1);
+        pt_self_acquire(&self->clock, in->write[at], 1);
         made = bytes ? pt_shadow_pack(in->access[at], in->write[at], bytes) : 0;
         release_word(self, word);
         if (is_fine(word))
@@ -135,54 +135,54 @@ static uint64_t replace(struct pt_thread *self, uintptr_t address, uint64_t word
     return made;
 }
 
-void pt_granule_collect(struct pt_thread *self, uint64_t word)
+void pt_granule_collect(struct pt_shadow_self *self, uint64_t word)
 {
     if (is_fine(word) && fine_of(word)->readers)
         pt_readers_collect(self, pt_shadow_access(word));
 }
 
-void pt_granule_before_read(struct pt_thread *self, uint64_t word, unsigned bytes)
+void pt_granule_before_read(struct pt_shadow_self *self, uint64_t word, unsigned bytes)
 {
     if (!is_fine(word)) {
         if (pt_shadow_bytes(word) & bytes)
-            pt_thread_take(self, pt_shadow_write(word));
+            pt_shadow_take(self, pt_shadow_write(word));
         return;
     }
     for (unsigned i = 0; i < 8; i++)
         if (bytes >> i & 1)
-            pt_thread_take(self, fine_of(word)->write[i]);
+            pt_shadow_take(self, fine_of(word)->write[i]);
 }
 
-void pt_granule_before_write(struct pt_thread *self, uint64_t word, unsigned bytes)
+void pt_granule_before_write(struct pt_shadow_self *self, uint64_t word, unsigned bytes)
 {
     if (!is_fine(word)) {
         if (pt_shadow_bytes(word) & bytes)
-            pt_thread_take(self, pt_shadow_access(word));
+            pt_shadow_take(self, pt_shadow_access(word));
         return;
     }
     for (unsigned i = 0; i < 8; i++) /* readings were collected before the access: pt_slow_begin */
         if (bytes >> i & 1)
-            pt_thread_take(self, fine_of(word)->access[i]);
+            pt_shadow_take(self, fine_of(word)->access[i]);
 }
 
 /* max(A, V_i) for each byte read; equal neighbours are joined once, and references to fresh joins are dropped by the
  * caller. */
-static uint64_t read_spread(struct pt_thread *self, uintptr_t address, uint64_t word, unsigned bytes)
+static uint64_t read_spread(struct pt_shadow_self *self, uintptr_t address, uint64_t word, unsigned bytes)
 {
     struct spread state;
     pt_clock_id fresh[8];
     unsigned fresh_count = 0;
-    pt_clock_id before = 0, joined = self->clock; /* of the byte joined last */
+    pt_clock_id before = 0, joined = self->clock.id; /* of the byte joined last */
     spread_word(word, &state);
     bool changed = false;
     for (unsigned i = 0; i < 8; i++) {
-        if (!(bytes >> i & 1) || state.access[i] == self->clock)
+        if (!(bytes >> i & 1) || state.access[i] == self->clock.id)
             continue;
         if (state.access[i] != before) {
             before = state.access[i];
-            joined = self->clock;
-            if (!pt_thread_is_past(self, before))
-                fresh[fresh_count++] = joined = pt_clock_join(self, before, self->clock);
+            joined = self->clock.id;
+            if (!pt_self_is_past(&self->clock, before))
+                fresh[fresh_count++] = joined = pt_clock_join(&self->clock, before, self->clock.id);
         }
         /* equal clocks under another number: take the thread's, so that next time the numbers agree */
         changed |= state.access[i] != joined;
@@ -190,36 +190,36 @@ static uint64_t read_spread(struct pt_thread *self, uintptr_t address, uint64_t 
     }
     uint64_t made = changed ? replace(self, address, word, &state) : word;
     for (unsigned i = 0; i < fresh_count; i++)
-        pt_clock_release(self, fresh[i], 1);
+        pt_clock_release(&self->clock, fresh[i], 1);
     return made;
 }
 
-uint64_t pt_granule_after_read(struct pt_thread *self, uintptr_t address, uint64_t word, unsigned bytes)
+uint64_t pt_granule_after_read(struct pt_shadow_self *self, uintptr_t address, uint64_t word, unsigned bytes)
 {
-    pt_clock_id clock = self->clock, access = pt_shadow_access(word);
+    pt_clock_id clock = self->clock.id, access = pt_shadow_access(word);
     if (!clock)
         return word;
     unsigned known = pt_shadow_bytes(word);
     if (!is_fine(word) && (known & bytes) == bytes) {
         if (access == clock)
             return word;
-        if (!pt_thread_is_past(self, access) && pt_clock_leq(clock, access)) {
-            if (self->quick == clock && pt_has_cache(PT_CACHE_BETWEEN))
+        if (!pt_self_is_past(&self->clock, access) && pt_clock_leq(clock, access)) {
+            if (self->fast == clock && pt_has_cache(PT_CACHE_BETWEEN))
                 pt_granule_note_between(self, word);
             return word;
         }
     }
     if (!is_fine(word) &&
-        (word == 0 || (known == bytes && (pt_thread_is_past(self, access) || pt_clock_leq(access, clock)))))
+        (word == 0 || (known == bytes && (pt_self_is_past(&self->clock, access) || pt_clock_leq(access, clock)))))
         return pt_granule_raise_access(self, address, word, bytes);
     if ((is_fine(word) || known == bytes) && pt_readers_add(self, address, &word, bytes))
         return word;
     return read_spread(self, address, word, bytes);
 }
 
-uint64_t pt_granule_after_write(struct pt_thread *self, uintptr_t address, uint64_t word, unsigned bytes)
+uint64_t pt_granule_after_write(struct pt_shadow_self *self, uintptr_t address, uint64_t word, unsigned bytes)
 {
-    pt_clock_id clock = self->clock;
+    pt_clock_id clock = self->clock.id;
     if (!is_fine(word)) {
         if (pt_shadow_access(word) == clock && pt_shadow_write(word) == clock)
             return clock ? word | (uint64_t)bytes << PT_SHADOW_BYTES_AT : word;
@@ -234,20 +234,20 @@ uint64_t pt_granule_after_write(struct pt_thread *self, uintptr_t address, uint6
     return replace(self, address, word, &state);
 }
 
-void pt_granule_end(struct pt_thread *self, pt_shadow_word *word, uint64_t seen, uintptr_t address, unsigned bytes,
+void pt_granule_end(struct pt_shadow_self *self, pt_shadow_word *word, uint64_t seen, uintptr_t address, unsigned bytes,
                     bool write)
 {
     pt_granule_unlock(word, write ? pt_granule_after_write(self, address, seen, bytes)
                                   : pt_granule_after_read(self, address, seen, bytes));
 }
 
-uint64_t pt_granule_take_changed(struct pt_thread *self, pt_shadow_word *word, unsigned bytes, bool write)
+uint64_t pt_granule_take_changed(struct pt_shadow_self *self, pt_shadow_word *word, unsigned bytes, bool write)
 {
     uint64_t seen = atomic_load_explicit(word, memory_order_relaxed) & ~PT_SHADOW_LOCKED;
     self->disturbed = false;
     /* watched since: the access has happened, its event has not */
     if (is_fine(seen) && fine_of(seen)->watch)
-        atomic_fetch_add_explicit(&pt_channel->dropped, 1, memory_order_relaxed);
+        pt_runtime_lost();
     if (write)
         pt_granule_before_write(self, seen, bytes);
     else
@@ -255,12 +255,13 @@ uint64_t pt_granule_take_changed(struct pt_thread *self, pt_shadow_word *word, u
     return seen;
 }
 
-void pt_granule_end_changed(struct pt_thread *self, pt_shadow_word *word, uintptr_t address, unsigned bytes, bool write)
+void pt_granule_end_changed(struct pt_shadow_self *self, pt_shadow_word *word, uintptr_t address, unsigned bytes,
+                            bool write)
 {
     pt_granule_end(self, word, pt_granule_take_changed(self, word, bytes, write), address, bytes, write);
 }
 
-void pt_granule_note_between(struct pt_thread *self, uint64_t word)
+void pt_granule_note_between(struct pt_shadow_self *self, uint64_t word)
 {
     uint64_t clocks = word & PT_SHADOW_CLOCKS;
     unsigned slot = pt_between_slot(clocks);
@@ -270,10 +271,10 @@ void pt_granule_note_between(struct pt_thread *self, uint64_t word)
         release_word(self, self->between[slot].clocks);
         self->between[slot].clocks = clocks;
     }
-    self->between[slot].change = self->changes;
+    self->between[slot].change = self->clock.changes;
 }
 
-void pt_granule_drop_between(struct pt_thread *self)
+void pt_granule_drop_between(struct pt_shadow_self *self)
 {
     for (unsigned slot = 0; slot < 1 << PT_BETWEEN_BITS; slot++) {
         release_word(self, self->between[slot].clocks);
@@ -281,7 +282,7 @@ void pt_granule_drop_between(struct pt_thread *self)
     }
 }
 
-struct pt_fine *pt_granule_make_fine(struct pt_thread *self, uintptr_t address, uint64_t *word)
+struct pt_fine *pt_granule_make_fine(struct pt_shadow_self *self, uintptr_t address, uint64_t *word)
 {
     pt_granule_collect(self, *word);
     if (is_fine(*word))
@@ -301,7 +302,7 @@ struct pt_fine *pt_granule_make_fine(struct pt_thread *self, uintptr_t address, 
     return &pt_fines[id];
 }
 
-uint64_t pt_granule_forget(struct pt_thread *self, uintptr_t address, uint64_t word, unsigned bytes)
+uint64_t pt_granule_forget(struct pt_shadow_self *self, uintptr_t address, uint64_t word, unsigned bytes)
 {
     if (!is_fine(word) && !(pt_shadow_bytes(word) & ~bytes)) {
         release_word(self, word);

@@ -2,8 +2,9 @@
  * Accesses of any size: those the program does inline between a begin and an end, memcpy, memmove, memset, and copies
  * of strings.
  *
- * The latter are not atomic in C either, so they go in pieces, each held for itself; a piece is read into a buffer and
- * then written, so that source and destination are never held together.
+ * The latter are not atomic in C either, so they go in pieces, each locked for itself; a piece is read into a buffer
+ * and then written, so that source and destination are never locked together. Guarantee: each piece is one step for
+ * others. Cost: two copies, and for each piece what an access of the slow path costs.
  */
 #pragma GCC visibility push(default)
 #include "core/hooks.h"
@@ -11,46 +12,43 @@
 
 #include <string.h>
 
-#include "runtime/channel/gate.h"
 #include "runtime/shadow/slow.h"
 #include "runtime/shadow/shadow.h"
 
 enum { PIECE = 512 };
 
-static struct pt_thread *recorder(const void *address, size_t size)
+static struct pt_shadow_self *recorder(const void *address, size_t size)
 {
     if (!pt_is_active() || !size || !pt_address_ok((uintptr_t)address) || !pt_address_ok((uintptr_t)address + size))
         return NULL;
-    return pt_thread_self();
+    return pt_shadow_caller();
 }
 
-/* While something is open the thread is busy, and signals are put off: the compiler puts only the access in between. */
+/* While something is open the thread is busy, and signals are deferred: the compiler puts only the access in between.
+ */
 static void begin(const void *address, size_t size, bool write)
 {
-    struct pt_thread *self = recorder(address, size);
+    struct pt_shadow_self *self = recorder(address, size);
     if (!self || self->busy != self->open_count || self->open_count == PT_OPEN_MAX)
         return;
-    if (write)
-        pt_gate_before_write(self, (uintptr_t)address, size);
-    else
-        pt_gate_before_read(self, (uintptr_t)address, size);
+    pt_shadow_before(self, (uintptr_t)address, size, write);
     pt_enter(self);
-    struct pt_locked_range *hold = &self->open[self->open_count++];
-    if (!pt_slow_begin(self, (uintptr_t)address, size, write, hold))
-        hold->high = 0;
+    struct pt_locked_range *range = &self->open[self->open_count++];
+    if (!pt_slow_begin(self, (uintptr_t)address, size, write, range))
+        range->high = 0;
 }
 
 static void end(const void *address, bool write, const struct pt_site *site)
 {
-    struct pt_thread *self = pt_self;
+    struct pt_shadow_self *self = pt_self;
     /* its begin may have found nothing to record */
     if (!self || !self->open_count || self->open[self->open_count - 1].from != (uintptr_t)address)
         return;
-    struct pt_locked_range *hold = &self->open[--self->open_count];
-    if (hold->high && write)
-        pt_slow_end_write(self, hold, PT_KIND_WRITE, site);
-    else if (hold->high)
-        pt_slow_end_read(self, hold, site);
+    struct pt_locked_range *range = &self->open[--self->open_count];
+    if (range->high && write)
+        pt_slow_end_write(self, range, PT_KIND_WRITE, site);
+    else if (range->high)
+        pt_slow_end_read(self, range, site);
     pt_leave(self);
 }
 
@@ -78,33 +76,35 @@ void __portent_end_write(void *address, size_t size, const struct pt_site *site)
     end(address, true, site);
 }
 
-static void read_piece(struct pt_thread *self, void *buffer, const void *from, size_t size, const struct pt_site *site)
+static void read_piece(struct pt_shadow_self *self, void *buffer, const void *from, size_t size,
+                       const struct pt_site *site)
 {
-    struct pt_locked_range hold;
-    pt_gate_before_read(self, (uintptr_t)from, size);
+    struct pt_locked_range range;
+    pt_shadow_before(self, (uintptr_t)from, size, false);
     pt_enter(self);
-    bool held = pt_slow_begin(self, (uintptr_t)from, size, false, &hold);
+    bool locked = pt_slow_begin(self, (uintptr_t)from, size, false, &range);
     memcpy(buffer, from, size);
-    if (held)
-        pt_slow_end_read(self, &hold, site);
+    if (locked)
+        pt_slow_end_read(self, &range, site);
     pt_leave(self);
 }
 
-static void write_piece(struct pt_thread *self, void *to, const void *buffer, size_t size, const struct pt_site *site)
+static void write_piece(struct pt_shadow_self *self, void *to, const void *buffer, size_t size,
+                        const struct pt_site *site)
 {
-    struct pt_locked_range hold;
-    pt_gate_before_write(self, (uintptr_t)to, size);
+    struct pt_locked_range range;
+    pt_shadow_before(self, (uintptr_t)to, size, true);
     pt_enter(self);
-    bool held = pt_slow_begin(self, (uintptr_t)to, size, true, &hold);
+    bool locked = pt_slow_begin(self, (uintptr_t)to, size, true, &range);
     memcpy(to, buffer, size);
-    if (held)
-        pt_slow_end_write(self, &hold, PT_KIND_WRITE, site);
+    if (locked)
+        pt_slow_end_write(self, &range, PT_KIND_WRITE, site);
     pt_leave(self);
 }
 
 void *__portent_memmove(void *to, const void *from, size_t size, const struct pt_site *site)
 {
-    struct pt_thread *self = recorder(to, size);
+    struct pt_shadow_self *self = recorder(to, size);
     if (!self || self->busy || !pt_address_ok((uintptr_t)from))
         return memmove(to, from, size);
     unsigned char buffer[PIECE];
@@ -125,7 +125,7 @@ void *__portent_memcpy(void *to, const void *from, size_t size, const struct pt_
 
 void *__portent_memset(void *to, int byte, size_t size, const struct pt_site *site)
 {
-    struct pt_thread *self = recorder(to, size);
+    struct pt_shadow_self *self = recorder(to, size);
     if (!self || self->busy)
         return memset(to, byte, size);
     unsigned char buffer[PIECE];
@@ -141,7 +141,7 @@ void *__portent_memset(void *to, int byte, size_t size, const struct pt_site *si
 static void copy_and_fill(char *to, const char *from, size_t length, size_t zeros, const struct pt_site *site)
 {
     size_t size = length + zeros;
-    struct pt_thread *self = recorder(to, size);
+    struct pt_shadow_self *self = recorder(to, size);
     if (!self || self->busy || !pt_address_ok((uintptr_t)from)) {
         memcpy(to, from, length);
         memset(to + length, 0, zeros);

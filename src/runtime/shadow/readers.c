@@ -4,8 +4,12 @@
 
 enum { WORTH = 4, MOST = 64 /* threads: the bits of pt_fine.readers */ };
 
+/* The threads that have had readings, by slot. A slot's thread always lies at the same place, so an entry is written
+ * with one value only, before the bit that tells of it. */
+static struct pt_shadow_self *_Atomic threads[MOST];
+
 /* Whether this thread has already raised A_x here some times, next to other readers. */
-static bool is_worth(struct pt_thread *self, uintptr_t granule)
+static bool is_worth(struct pt_shadow_self *self, uintptr_t granule)
 {
     struct pt_raised *raised = &self->raised[(granule >> 3) & ((1u << PT_RAISED_BITS) - 1)];
     if (raised->granule != granule)
@@ -14,7 +18,7 @@ static bool is_worth(struct pt_thread *self, uintptr_t granule)
 }
 
 /* The access clocks of the bytes that the record is for take this one in. */
-static void raise_all(struct pt_thread *self, struct pt_fine *fine, pt_clock_id clock)
+static void raise_all(struct pt_shadow_self *self, struct pt_fine *fine, pt_clock_id clock)
 {
     for (unsigned i = 0, j; i < 8; i = j) {
         pt_clock_id before = fine->access[i];
@@ -23,31 +27,31 @@ static void raise_all(struct pt_thread *self, struct pt_fine *fine, pt_clock_id 
             ;
         if (!read)
             continue;
-        pt_clock_id joined = pt_clock_join(self, before, clock);
-        pt_thread_acquire(self, joined, j - i);
-        pt_thread_release(self, before, j - i);
+        pt_clock_id joined = pt_clock_join(&self->clock, before, clock);
+        pt_self_acquire(&self->clock, joined, j - i);
+        pt_self_release(&self->clock, before, j - i);
         for (unsigned k = i; k < j; k++)
             fine->access[k] = joined;
-        pt_clock_release(self, joined, 1);
+        pt_clock_release(&self->clock, joined, 1);
     }
 }
 
 /* The clock of a reading goes into the record, and the reading ends. */
-static void fold(struct pt_thread *self, struct pt_fine *fine, struct pt_reading *reading)
+static void fold(struct pt_shadow_self *self, struct pt_fine *fine, struct pt_reading *reading)
 {
     raise_all(self, fine, pt_readers_clock(reading));
-    pt_thread_release(self, pt_readers_clock(reading), 1);
+    pt_self_release(&self->clock, pt_readers_clock(reading), 1);
     atomic_store_explicit(&reading->clock, 0, memory_order_relaxed);
     /* release: a read that sees what the holder writes next sees this too */
     atomic_store_explicit(&reading->record, 0, memory_order_release);
 }
 
-void pt_readers_collect(struct pt_thread *self, uint32_t record)
+void pt_readers_collect(struct pt_shadow_self *self, uint32_t record)
 {
     struct pt_fine *fine = &pt_fines[record];
     atomic_thread_fence(memory_order_seq_cst); /* partner: that of pt_readers_begin */
     for (uint64_t left = fine->readers; left; left &= left - 1) {
-        struct pt_thread *thread = pt_thread_at((uint32_t)__builtin_ctzll(left));
+        struct pt_shadow_self *thread = atomic_load_explicit(&threads[__builtin_ctzll(left)], memory_order_relaxed);
         struct pt_reading *reading = &thread->readings[record & ((1u << PT_READING_BITS) - 1)];
         for (unsigned turn = 0; atomic_load_explicit(&reading->busy, memory_order_acquire);)
             pt_sys_pause(&turn);
@@ -58,7 +62,7 @@ void pt_readers_collect(struct pt_thread *self, uint32_t record)
 }
 
 /* Whether the granule has a record for reads of these bytes; made where that is worth it. */
-static bool has_record(struct pt_thread *self, uintptr_t address, uint64_t *word, unsigned bytes)
+static bool has_record(struct pt_shadow_self *self, uintptr_t address, uint64_t *word, unsigned bytes)
 {
     if (*word & PT_SHADOW_FINE)
         return pt_fines[pt_shadow_access(*word)].bytes == bytes;
@@ -68,9 +72,9 @@ static bool has_record(struct pt_thread *self, uintptr_t address, uint64_t *word
     return fine;
 }
 
-bool pt_readers_add(struct pt_thread *self, uintptr_t address, uint64_t *word, unsigned bytes)
+bool pt_readers_add(struct pt_shadow_self *self, uintptr_t address, uint64_t *word, unsigned bytes)
 {
-    if (!pt_has_cache(PT_CACHE_READINGS) || self->slot >= MOST || !has_record(self, address, word, bytes))
+    if (!pt_has_cache(PT_CACHE_READINGS) || self->clock.slot >= MOST || !has_record(self, address, word, bytes))
         return false;
     uint32_t record = pt_shadow_access(*word);
     struct pt_reading *reading = &self->readings[record & ((1u << PT_READING_BITS) - 1)];
@@ -83,11 +87,13 @@ bool pt_readers_add(struct pt_thread *self, uintptr_t address, uint64_t *word, u
     reading->granule = address & ~(uintptr_t)7;
     reading->bytes = bytes;
     atomic_store_explicit(&reading->record, record, memory_order_relaxed);
-    pt_fines[record].readers |= UINT64_C(1) << self->slot;
+    /* relaxed: whoever sees the bit has locked the granule after us */
+    atomic_store_explicit(&threads[self->clock.slot], self, memory_order_relaxed);
+    pt_fines[record].readers |= UINT64_C(1) << self->clock.slot;
     return true;
 }
 
-static void give_up(struct pt_thread *self, struct pt_reading *reading)
+static void give_up(struct pt_shadow_self *self, struct pt_reading *reading)
 {
     pt_shadow_word *word = reading->granule ? pt_shadow_peek(reading->granule) : NULL;
     if (!word)
@@ -96,19 +102,19 @@ static void give_up(struct pt_thread *self, struct pt_reading *reading)
     uint32_t record = atomic_load_explicit(&reading->record, memory_order_relaxed); /* none: it has been collected */
     if (record) {
         fold(self, &pt_fines[record], reading);
-        pt_fines[record].readers &= ~(UINT64_C(1) << self->slot);
+        pt_fines[record].readers &= ~(UINT64_C(1) << self->clock.slot);
     }
     pt_granule_unlock(word, seen);
 }
 
-void pt_readers_make_room(struct pt_thread *self)
+void pt_readers_make_room(struct pt_shadow_self *self)
 {
     struct pt_reading *reading = self->crowded;
     self->crowded = NULL;
     give_up(self, reading);
 }
 
-void pt_readers_end(struct pt_thread *self)
+void pt_readers_end(struct pt_shadow_self *self)
 {
     for (unsigned i = 0; i < 1u << PT_READING_BITS; i++)
         give_up(self, &self->readings[i]);

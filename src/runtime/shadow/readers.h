@@ -17,21 +17,22 @@
 
 /* In these the caller holds the granule. After a read of `bytes`, all that are in use, the thread's clock goes into its
  * reading; false where that is not worth it or not possible. The word may have changed in any case. */
-bool pt_readers_add(struct pt_thread *self, uintptr_t address, uint64_t *word, unsigned bytes);
+bool pt_readers_add(struct pt_shadow_self *self, uintptr_t address, uint64_t *word, unsigned bytes);
 /* The record's access clocks have all that the readings had; there are none any more. */
-void pt_readers_collect(struct pt_thread *self, uint32_t record);
+void pt_readers_collect(struct pt_shadow_self *self, uint32_t record);
 
 /* Nothing is held here. Gives up readings: that whose place another granule wants, or all at the thread's end. */
-void pt_readers_make_room(struct pt_thread *self);
-void pt_readers_end(struct pt_thread *self);
+void pt_readers_make_room(struct pt_shadow_self *self);
+void pt_readers_end(struct pt_shadow_self *self);
 
 /* The thread's reading of a granule that has a record; NULL: it has none. */
-static inline struct pt_reading *pt_readers_at(struct pt_thread *self, uint64_t word, uintptr_t address, unsigned bytes)
+static inline struct pt_reading *pt_readers_at(struct pt_shadow_self *self, uint64_t word, uintptr_t address,
+                                               unsigned bytes)
 {
     uint32_t record = pt_shadow_access(word);
     struct pt_reading *reading = &self->readings[record & ((1u << PT_READING_BITS) - 1)];
     bool mine = pt_has_cache(PT_CACHE_READINGS) && (word & PT_SHADOW_STATE) == PT_SHADOW_FINE &&
-                self->quick != UINT64_MAX && reading->granule == (address & ~(uintptr_t)7) && reading->bytes == bytes &&
+                self->fast != PT_NOT_FAST && reading->granule == (address & ~(uintptr_t)7) && reading->bytes == bytes &&
                 atomic_load_explicit(&reading->record, memory_order_relaxed) == record;
     return mine ? reading : NULL;
 }
@@ -49,16 +50,16 @@ static inline pt_clock_id pt_readers_clock(const struct pt_reading *reading)
 }
 
 /* The thread's clock in place of the last; no collector can be at it. */
-static inline void pt_readers_renew(struct pt_thread *self, struct pt_reading *reading)
+static inline void pt_readers_renew(struct pt_shadow_self *self, struct pt_reading *reading)
 {
-    pt_thread_give(self, 1);
-    pt_thread_release(self, pt_readers_clock(reading), 1);
-    atomic_store_explicit(&reading->clock, self->clock, memory_order_relaxed);
+    pt_self_give(&self->clock, 1);
+    pt_self_release(&self->clock, pt_readers_clock(reading), 1);
+    atomic_store_explicit(&reading->clock, self->clock.id, memory_order_relaxed);
 }
 
 /* A read by a thread whose clock is not that of the reading: enters the runtime; false if the granule is not as it was,
  * and then the caller leaves. */
-static inline bool pt_readers_begin(struct pt_thread *self, struct pt_reading *reading, pt_shadow_word *word,
+static inline bool pt_readers_begin(struct pt_shadow_self *self, struct pt_reading *reading, pt_shadow_word *word,
                                     uint64_t seen)
 {
     self->locked_word = NULL;
@@ -75,7 +76,7 @@ static inline bool pt_readers_begin(struct pt_thread *self, struct pt_reading *r
 }
 
 /* After it; false if the granule was let go in the middle (a fault), so that the read does not count. */
-static inline bool pt_readers_done(struct pt_thread *self, struct pt_reading *reading)
+static inline bool pt_readers_done(struct pt_shadow_self *self, struct pt_reading *reading)
 {
     atomic_signal_fence(memory_order_seq_cst);
     self->reading = NULL;

@@ -8,7 +8,7 @@
 
 enum { RUN = 8 };
 
-struct pt_leaf *_Atomic *pt_leaves;
+struct pt_shadow_leaf *_Atomic *pt_leaves;
 struct pt_fine *pt_fines;
 bool pt_shadow_counts_lives;
 
@@ -25,9 +25,9 @@ bool pt_shadow_start(void)
     return pt_leaves && pt_fines;
 }
 
-struct pt_leaf *pt_shadow_make_leaf(uintptr_t address)
+struct pt_shadow_leaf *pt_shadow_make_leaf(uintptr_t address)
 {
-    struct pt_leaf *made = pt_sys_reserve(sizeof *made), *there = NULL;
+    struct pt_shadow_leaf *made = pt_sys_reserve(sizeof *made), *there = NULL;
     if (!made) {
         pt_runtime_give_up();
         return NULL;
@@ -68,7 +68,7 @@ void pt_fine_free(uint32_t id)
  * A page of words that is read before it is written costs two faults, the second with an interrupt to all processors.
  * Where RUN pages before it are in use, the next RUN will be soon: they are made in one call.
  */
-static void use_page(struct pt_leaf *leaf, unsigned page)
+static void use_page(struct pt_shadow_leaf *leaf, unsigned page)
 {
     uint64_t used = atomic_fetch_or_explicit(&leaf->used[page >> 6], UINT64_C(1) << (page & 63), memory_order_relaxed);
     uint64_t before = ((UINT64_C(1) << RUN) - 1) << (page & 63) >> RUN;
@@ -78,7 +78,7 @@ static void use_page(struct pt_leaf *leaf, unsigned page)
 
 void pt_shadow_note_use(uintptr_t address)
 {
-    struct pt_leaf *leaf = atomic_load_explicit(&pt_leaves[address >> PT_LEAF_BITS], memory_order_relaxed);
+    struct pt_shadow_leaf *leaf = atomic_load_explicit(&pt_leaves[address >> PT_LEAF_BITS], memory_order_relaxed);
     unsigned page = (address & ((1u << PT_LEAF_BITS) - 1)) >> 12;
     if (!(atomic_load_explicit(&leaf->used[page >> 6], memory_order_relaxed) >> (page & 63) & 1))
         use_page(leaf, page);
@@ -95,8 +95,8 @@ static unsigned bytes_between(uintptr_t granule, uintptr_t from, uintptr_t to)
     return bytes;
 }
 
-static bool clear_page(struct pt_thread *self, struct pt_leaf *leaf, uintptr_t page, uintptr_t from, uintptr_t to,
-                       bool keep)
+static bool clear_page(struct pt_shadow_self *self, struct pt_shadow_leaf *leaf, uintptr_t page, uintptr_t from,
+                       uintptr_t to, bool keep)
 {
     bool any = false;
     uintptr_t granule = page > from ? page : from & ~(uintptr_t)7, end = page + 4096 < to ? page + 4096 : to;
@@ -119,7 +119,7 @@ static bool clear_page(struct pt_thread *self, struct pt_leaf *leaf, uintptr_t p
 bool pt_shadow_any(uintptr_t from, uintptr_t to)
 {
     for (uintptr_t page = from & ~(uintptr_t)4095; page < to && pt_address_ok(page); page += 4096) {
-        struct pt_leaf *leaf = atomic_load_explicit(&pt_leaves[page >> PT_LEAF_BITS], memory_order_acquire);
+        struct pt_shadow_leaf *leaf = atomic_load_explicit(&pt_leaves[page >> PT_LEAF_BITS], memory_order_acquire);
         unsigned index = (page & ((1u << PT_LEAF_BITS) - 1)) >> 12;
         if (!leaf)
             page = (page | ((1u << PT_LEAF_BITS) - 1)) - 4095; /* on to the next leaf */
@@ -129,13 +129,13 @@ bool pt_shadow_any(uintptr_t from, uintptr_t to)
     return false;
 }
 
-bool pt_shadow_clear(struct pt_thread *self, uintptr_t from, uintptr_t to, bool keep)
+bool pt_shadow_clear(struct pt_shadow_self *self, uintptr_t from, uintptr_t to, bool keep)
 {
     bool any = false;
     if (from >= to || !pt_address_ok(to - 1))
         return false;
     for (uintptr_t page = from & ~(uintptr_t)4095; page < to; page += 4096) {
-        struct pt_leaf *leaf = atomic_load_explicit(&pt_leaves[page >> PT_LEAF_BITS], memory_order_acquire);
+        struct pt_shadow_leaf *leaf = atomic_load_explicit(&pt_leaves[page >> PT_LEAF_BITS], memory_order_acquire);
         if (!leaf) {
             page = (page | ((1u << PT_LEAF_BITS) - 1)) - 4095; /* on to the next leaf */
             continue;

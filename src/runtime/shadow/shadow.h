@@ -22,7 +22,7 @@
 
 #include "runtime/clock/clock.h"
 #include "runtime/sys/sys.h"
-#include "runtime/thread/thread.h"
+#include "runtime/shadow/self.h"
 
 #define PT_SHADOW_CLOCK  ((UINT64_C(1) << PT_CLOCK_BITS) - 1)
 #define PT_SHADOW_CLOCKS ((UINT64_C(1) << (2 * PT_CLOCK_BITS)) - 1) /* A and W */
@@ -33,7 +33,7 @@ enum { PT_SHADOW_WRITE_AT = PT_CLOCK_BITS, PT_SHADOW_BYTES_AT = 54, PT_ADDRESS_B
 
 typedef _Atomic uint64_t pt_shadow_word;
 
-struct pt_leaf {
+struct pt_shadow_leaf {
     _Atomic uint64_t
         used[8]; /* one bit per 4 KiB of program memory that has a word other than 0; pages are cleared by it */
     pt_shadow_word words[1 << (PT_LEAF_BITS - 3)];
@@ -48,12 +48,12 @@ struct pt_fine {
     uint8_t bytes;    /* ... of these bytes; 0: it is not for readings */
 };
 
-extern struct pt_leaf *_Atomic *pt_leaves;
+extern struct pt_shadow_leaf *_Atomic *pt_leaves;
 extern struct pt_fine *pt_fines;
 extern bool pt_shadow_counts_lives; /* set before main */
 
 bool pt_shadow_start(void);
-struct pt_leaf *pt_shadow_make_leaf(uintptr_t address);
+struct pt_shadow_leaf *pt_shadow_make_leaf(uintptr_t address);
 
 static inline uint64_t pt_shadow_pack(pt_clock_id access, pt_clock_id write, unsigned bytes)
 {
@@ -86,7 +86,7 @@ static inline bool pt_address_ok(uintptr_t address)
 static inline pt_shadow_word *pt_shadow_peek(uintptr_t address)
 {
     /* acquire: partner of the exchange that publishes a new leaf */
-    struct pt_leaf *leaf = atomic_load_explicit(&pt_leaves[address >> PT_LEAF_BITS], memory_order_acquire);
+    struct pt_shadow_leaf *leaf = atomic_load_explicit(&pt_leaves[address >> PT_LEAF_BITS], memory_order_acquire);
     return leaf ? &leaf->words[(address & ((1u << PT_LEAF_BITS) - 1)) >> 3] : NULL;
 }
 
@@ -102,14 +102,14 @@ static inline pt_shadow_word *pt_shadow_word_of(uintptr_t address)
     pt_shadow_word *word = pt_shadow_peek(address);
     if (__builtin_expect(word != NULL, 1))
         return word;
-    struct pt_leaf *leaf = pt_shadow_make_leaf(address);
+    struct pt_shadow_leaf *leaf = pt_shadow_make_leaf(address);
     return leaf ? &leaf->words[(address & ((1u << PT_LEAF_BITS) - 1)) >> 3] : NULL;
 }
 
 /* Which of the variables that have been there one after the other a held granule belongs to; modulo 256. */
 static inline unsigned pt_shadow_life(uintptr_t address)
 {
-    const struct pt_leaf *leaf = atomic_load_explicit(&pt_leaves[address >> PT_LEAF_BITS], memory_order_acquire);
+    const struct pt_shadow_leaf *leaf = atomic_load_explicit(&pt_leaves[address >> PT_LEAF_BITS], memory_order_acquire);
     return leaf ? leaf->lives[(address & ((1u << PT_LEAF_BITS) - 1)) >> 3] : 0;
 }
 
@@ -142,22 +142,22 @@ static inline unsigned pt_bytes_at(uintptr_t address, unsigned size)
  * Algorithm A on the bytes of a held granule. The first two take clocks into the thread's; when all granules of the
  * access have been asked, the next two put the thread's clock into the granule and give the word to let go with.
  */
-void pt_granule_before_read(struct pt_thread *self, uint64_t word, unsigned bytes);
-void pt_granule_before_write(struct pt_thread *self, uint64_t word, unsigned bytes);
-uint64_t pt_granule_after_read(struct pt_thread *self, uintptr_t address, uint64_t word, unsigned bytes);
-uint64_t pt_granule_after_write(struct pt_thread *self, uintptr_t address, uint64_t word, unsigned bytes);
+void pt_granule_before_read(struct pt_shadow_self *self, uint64_t word, unsigned bytes);
+void pt_granule_before_write(struct pt_shadow_self *self, uint64_t word, unsigned bytes);
+uint64_t pt_granule_after_read(struct pt_shadow_self *self, uintptr_t address, uint64_t word, unsigned bytes);
+uint64_t pt_granule_after_write(struct pt_shadow_self *self, uintptr_t address, uint64_t word, unsigned bytes);
 
 /* The thread has found its clock between these: remembers it, and holds them so that the numbers keep their meaning. */
-void pt_granule_note_between(struct pt_thread *self, uint64_t word);
-void pt_granule_drop_between(struct pt_thread *self);
+void pt_granule_note_between(struct pt_shadow_self *self, uint64_t word);
+void pt_granule_drop_between(struct pt_shadow_self *self);
 
 /* Makes a held granule fine, for good: a watched variable lies there. Its record is NULL when there is no more room. */
-struct pt_fine *pt_granule_make_fine(struct pt_thread *self, uintptr_t address, uint64_t *word);
+struct pt_fine *pt_granule_make_fine(struct pt_shadow_self *self, uintptr_t address, uint64_t *word);
 
 /* Whether there may be something to clear between. */
 bool pt_shadow_any(uintptr_t from, uintptr_t to);
 /* Ends the lives of all variables in [from, to). With `keep` the thread's clock takes what was written there; true if
  * there was anything. */
-bool pt_shadow_clear(struct pt_thread *self, uintptr_t from, uintptr_t to, bool keep);
+bool pt_shadow_clear(struct pt_shadow_self *self, uintptr_t from, uintptr_t to, bool keep);
 
 #endif

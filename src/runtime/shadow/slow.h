@@ -13,20 +13,27 @@
 #include "core/channel.h"
 #include "core/site.h"
 #include "runtime/shadow/shadow.h"
-#include "runtime/thread/thread.h"
+#include "runtime/shadow/self.h"
 
 /* Before the access; one that may write is then alone with the memory, without it there may be reads through readings
- * (readers.h). False when there is no shadow to hold (out of memory): the access is then not recorded. */
-bool pt_slow_begin(struct pt_thread *self, uintptr_t address, size_t size, bool write, struct pt_locked_range *hold);
-/* Does an access there touch a watched variable? Nothing is held before or after. */
-bool pt_slow_is_watched(struct pt_thread *self, uintptr_t address, size_t size);
+ * (readers.h). False when there is no shadow to range (out of memory): the access is then not recorded. */
+bool pt_slow_begin(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write,
+                   struct pt_locked_range *range);
+/* Before an access, with nothing locked: where threads follow a schedule, this one may have to wait. */
+static inline void pt_shadow_before(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write)
+{
+    if (__builtin_expect(pt_shadow_gated, 0))
+        pt_shadow_hooks.before_access(self, address, size, write);
+}
+/* Does an access there touch a watched variable? Nothing is locked before or after. */
+bool pt_slow_is_watched(struct pt_shadow_self *self, uintptr_t address, size_t size);
 /* After the access: clocks and events, and all is let go. */
-void pt_slow_end_read(struct pt_thread *self, struct pt_locked_range *hold, const struct pt_site *site);
-void pt_slow_end_write(struct pt_thread *self, struct pt_locked_range *hold, enum pt_event_kind kind,
+void pt_slow_end_read(struct pt_shadow_self *self, struct pt_locked_range *range, const struct pt_site *site);
+void pt_slow_end_write(struct pt_shadow_self *self, struct pt_locked_range *range, enum pt_event_kind kind,
                        const struct pt_site *site);
 /* A fault of the program in the middle of an access: its handler may run, and may never return (signal.c). */
-void pt_slow_suspend(struct pt_locked_range *hold);
-void pt_slow_resume(struct pt_thread *self, struct pt_locked_range *hold);
+void pt_slow_suspend(struct pt_locked_range *range);
+void pt_slow_resume(struct pt_shadow_self *self, struct pt_locked_range *range);
 /* acq, rel, wait, notify, sync write their object; racq, rrel read it (contract 3). Its clock is in the shadow of its
  * first bytes, which no instrumented code touches, so that it ends with its memory. */
 void pt_slow_sync(const void *object, int kind, const struct pt_site *site);

@@ -3,10 +3,7 @@
 
 #include <string.h>
 
-#include "runtime/channel/emit.h"
-#include "runtime/channel/module.h"
-#include "runtime/local/monitor.h"
-#include "runtime/local/embedded.h"
+#include "runtime/sys/module.h"
 #include "runtime/sys/sys.h"
 
 enum { WATCH_BITS = 22, NODE_BITS = 26, CHUNK = 1 << 18 };
@@ -22,7 +19,7 @@ static size_t chunk_left;
 
 bool pt_watch_start(void)
 {
-    config = (const void *)((const char *)pt_channel + pt_channel->config_offset);
+    config = pt_runtime_config();
     watched_count = config->watch_count;
     pt_watched = pt_sys_reserve(sizeof *pt_watched << WATCH_BITS);
     pt_watch_nodes = pt_sys_reserve(sizeof *pt_watch_nodes << NODE_BITS);
@@ -46,7 +43,7 @@ static unsigned char *keep_room(size_t bytes)
 }
 
 /* Puts the variable into the lists of its granules and records its value now. All its granules are held meanwhile. */
-static void mark(struct pt_thread *self, uint32_t object)
+static void mark(struct pt_shadow_self *self, uint32_t object)
 {
     struct pt_watched *watched = &pt_watched[object];
     uintptr_t low = watched->address & ~(uintptr_t)7, end = watched->address + watched->size;
@@ -71,32 +68,36 @@ static void mark(struct pt_thread *self, uint32_t object)
         atomic_store_explicit(word, seen | PT_SHADOW_LOCKED, memory_order_relaxed);
     }
     memcpy(watched->last, (const void *)watched->address, watched->size);
-    pt_emit_value(self, PT_RECORD_INIT, object, NULL, watched->last, watched->size);
+    pt_shadow_hooks.initial(self, object);
     for (uintptr_t granule = low; granule < held; granule += 8) {
         pt_shadow_word *word = pt_shadow_peek(granule);
         pt_granule_unlock(word, atomic_load_explicit(word, memory_order_relaxed) & ~PT_SHADOW_LOCKED);
     }
 }
 
-void pt_watch_resolve(struct pt_thread *self)
+bool pt_watch_is_placed(uint32_t object)
 {
-    const struct pt_watch *watches = (const void *)((const char *)config + config->watches);
     pt_spin_lock(&lock);
-    for (uint32_t i = 0; i < config->watch_count; i++) {
-        uint64_t base;
-        const char *module = watches[i].module ? (const char *)config + watches[i].module : "";
-        if (pt_watched[i].address || !watches[i].size || !pt_module_find(module, &base) ||
-            pt_embedded_is_other(module) || !pt_module_covers(base + watches[i].offset, watches[i].size))
-            continue;
-        pt_watched[i].address = base + watches[i].offset;
-        pt_watched[i].size = watches[i].size;
-        pt_watched[i].bit_offset = watches[i].bit_offset;
-        pt_watched[i].bit_size = watches[i].bit_size;
-        pt_watched[i].type = watches[i].type;
-        pt_watched[i].quiet = watches[i].quiet;
-        pt_watched[i].local = watches[i].local;
-        pt_watched[i].name = (const char *)config + watches[i].name;
-        mark(self, i);
+    bool placed = pt_watched[object].address != 0;
+    pt_spin_unlock(&lock);
+    return placed;
+}
+
+void pt_watch_place(struct pt_shadow_self *self, uint32_t object, uintptr_t address)
+{
+    const struct pt_watch *watch = (const struct pt_watch *)((const char *)config + config->watches) + object;
+    struct pt_watched *watched = &pt_watched[object];
+    pt_spin_lock(&lock);
+    if (!watched->address) {
+        watched->address = address;
+        watched->size = watch->size;
+        watched->bit_offset = watch->bit_offset;
+        watched->bit_size = watch->bit_size;
+        watched->type = watch->type;
+        watched->quiet = watch->quiet;
+        watched->local = watch->local;
+        watched->name = (const char *)config + watch->name;
+        mark(self, object);
     }
     pt_spin_unlock(&lock);
 }
@@ -149,19 +150,18 @@ static void compose(char *out, size_t room, const char *name, uint32_t ordinal)
     out[length] = 0;
 }
 
-void pt_watch_add(struct pt_thread *self, uintptr_t address, uint32_t size, uint32_t type, const char *name)
+void pt_watch_add(struct pt_shadow_self *self, uintptr_t address, uint32_t size, uint32_t type, const char *name)
 {
     char full[512];
     pt_spin_lock(&lock);
     if (!(watched_count >> WATCH_BITS)) {
         uint32_t object = watched_count++;
         compose(full, sizeof full, name, next_ordinal(name));
-        pt_emit_watch(self, object, type, size, full);
         pt_watched[object].address = address;
         pt_watched[object].size = size;
         pt_watched[object].type = type;
-        pt_watched[object].local = pt_monitor_on ? pt_monitor_variable(full) : 0;
         pt_watched[object].name = keep_text(full);
+        pt_shadow_hooks.watch(self, object);
         mark(self, object);
         atomic_store_explicit(&pt_active, true, memory_order_seq_cst);
     } else {

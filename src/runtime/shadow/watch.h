@@ -31,10 +31,11 @@ extern struct pt_watched *pt_watched;        /* by object number */
 extern struct pt_watch_node *pt_watch_nodes; /* 0 is the end of a list */
 
 bool pt_watch_start(void);
-/* Finds the configured variables of all modules that are loaded and not yet found, and records their initial values. */
-void pt_watch_resolve(struct pt_thread *self);
+/* A variable of the configuration, by its number there: whether it is known where it lies, and that it lies here. */
+bool pt_watch_is_placed(uint32_t object);
+void pt_watch_place(struct pt_shadow_self *self, uint32_t object, uintptr_t address);
 /* portent_watch: a new object under this name. */
-void pt_watch_add(struct pt_thread *self, uintptr_t address, uint32_t size, uint32_t type, const char *name);
+void pt_watch_add(struct pt_shadow_self *self, uintptr_t address, uint32_t size, uint32_t type, const char *name);
 /* Every variable that is watched now and has a value. For the sender of events, which reads values without holding
  * their granules: one that is being written may be caught halfway, as by any debugger. */
 void pt_watch_each(void (*visit)(void *context, uint32_t object, const struct pt_watched *watched), void *context);

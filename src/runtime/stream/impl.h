@@ -76,7 +76,7 @@ void pt_symbol_modules(void);
 
 /* What the sender knows of a thread. */
 enum { PT_KNOWN_LOCKS = 16, PT_KNOWN_NAME = 80 };
-struct pt_known {
+struct pt_stream_peer {
     uint32_t number, tid, parent;
     uint32_t next; /* in its bucket */
     uint32_t state, state_object;
@@ -100,20 +100,20 @@ uint32_t pt_names_object(enum pt_wire_space space, uint64_t address);
 uint32_t pt_names_text(enum pt_wire_space space, uint32_t name); /* a number of name.h */
 uint32_t pt_names_var(uint32_t object);
 uint32_t pt_names_site(const struct pt_site *site);
-struct pt_known *pt_names_thread(uint32_t number);
+struct pt_stream_peer *pt_names_thread(uint32_t number);
 void pt_names_introduce(uint32_t number, uint32_t parent, uint32_t tid, uint64_t runs, const char *label);
 void pt_names_rename(uint32_t number, const char *label);
-struct pt_known *pt_names_by_tid(uint32_t tid);
+struct pt_stream_peer *pt_names_by_tid(uint32_t tid);
 /* Every thread that is there now. */
 void pt_names_survey(void);
-void pt_names_each(void (*visit)(void *context, struct pt_known *known), void *context);
+void pt_names_each(void (*visit)(void *context, struct pt_stream_peer *known), void *context);
 void pt_names_tidy(void);
 
 /* --- readers --- */
 
 enum { PT_READERS_MAX = 32, PT_QUEUE_BYTES = 4 << 20 };
 
-struct pt_reader {
+struct pt_stream_reader {
     int fd;          /* -1: a free place */
     bool deaf, full; /* it sends no more; the last frame did not fit */
     bool dismissed;  /* it has got its BYE */
@@ -125,17 +125,17 @@ struct pt_reader {
     uint32_t thread_names_made;
 };
 
-extern struct pt_reader pt_readers[PT_READERS_MAX];
+extern struct pt_stream_reader pt_readers[PT_READERS_MAX];
 extern uint32_t pt_reader_count;
 
 /* False: it cannot be done now (no descriptor is free), or ever (the program has closed the socket). */
 bool pt_reader_accept(uint64_t number, uint64_t now);
 /* A frame about events from `number` to `next` (both the same: none), with the names it needs and the loss before it.
  */
-void pt_reader_put(struct pt_reader *reader, const struct pt_blob *frame, uint64_t number, uint64_t next,
+void pt_reader_put(struct pt_stream_reader *reader, const struct pt_blob *frame, uint64_t number, uint64_t next,
                    uint64_t time);
-void pt_reader_flush(struct pt_reader *reader);
-void pt_reader_hear(struct pt_reader *reader);
+void pt_reader_flush(struct pt_stream_reader *reader);
+void pt_reader_hear(struct pt_stream_reader *reader);
 
 /* Room for so many bytes altogether. False when there is no memory. */
 bool pt_blob_reserve(struct pt_blob *blob, size_t need);

@@ -31,7 +31,7 @@ struct brief {
     uint32_t number, parent, tid;
     uint64_t runs;
     char label[16];
-    uint32_t waits;
+    uint32_t activity;
     uint64_t waits_for;
 };
 
@@ -43,7 +43,7 @@ static struct {
     uint32_t count, ids[PT_WIRE_SPACES + 1];
 } objects;
 static struct {
-    struct pt_known *list; /* 0 is none */
+    struct pt_stream_peer *list; /* 0 is none */
     uint32_t used, free, buckets[BUCKETS];
 } known;
 static struct {
@@ -154,7 +154,7 @@ static uint32_t *bucket_of(uint32_t number)
     return &known.buckets[number % BUCKETS];
 }
 
-static struct pt_known *find(uint32_t number)
+static struct pt_stream_peer *find(uint32_t number)
 {
     for (uint32_t at = *bucket_of(number); at; at = known.list[at].next)
         if (known.list[at].number == number)
@@ -163,7 +163,7 @@ static struct pt_known *find(uint32_t number)
 }
 
 /* `worker`, then `worker#2`, ...; a text with its ordinal behind it. */
-static void give_name(struct pt_known *thread, const char *base)
+static void give_name(struct pt_stream_peer *thread, const char *base)
 {
     size_t len = 0;
     while (base[len] && len + 1 < sizeof bases[0].name)
@@ -189,14 +189,14 @@ static void give_name(struct pt_known *thread, const char *base)
     name_frame(&pt_thread_names, PT_WIRE_THREAD, thread->number, thread->name);
 }
 
-static struct pt_known *make(uint32_t number)
+static struct pt_stream_peer *make(uint32_t number)
 {
     uint32_t at = known.free;
     if (at)
         known.free = known.list[at].next;
     else if (!(known.used >> KNOWN_BITS))
         at = known.used++;
-    struct pt_known *thread = &known.list[at]; /* 0, the last resort, stands for all that there is no room for */
+    struct pt_stream_peer *thread = &known.list[at]; /* 0, the last resort, stands for all that there is no room for */
     memset(thread, 0, sizeof *thread);
     thread->number = number;
     if (at) {
@@ -206,7 +206,7 @@ static struct pt_known *make(uint32_t number)
     return thread;
 }
 
-static void introduce(struct pt_known *thread, uint64_t runs, const char *label)
+static void introduce(struct pt_stream_peer *thread, uint64_t runs, const char *label)
 {
     char function[PT_KNOWN_NAME];
     if (thread->number == 0)
@@ -222,7 +222,7 @@ static void introduce(struct pt_known *thread, uint64_t runs, const char *label)
 
 void pt_names_introduce(uint32_t number, uint32_t parent, uint32_t tid, uint64_t runs, const char *label)
 {
-    struct pt_known *thread = find(number);
+    struct pt_stream_peer *thread = find(number);
     if (!thread)
         thread = make(number);
     if (!thread->introduced)
@@ -234,7 +234,7 @@ void pt_names_introduce(uint32_t number, uint32_t parent, uint32_t tid, uint64_t
 
 static void brief_of(const struct pt_thread *thread, struct brief *brief)
 {
-    *brief = (struct brief){thread->number, thread->parent, thread->tid, thread->runs, "", 0, 0};
+    *brief = (struct brief){pt_thread_number(thread), thread->parent, thread->tid, thread->runs, "", 0, 0};
     memcpy(brief->label, thread->label, sizeof brief->label);
 }
 
@@ -247,7 +247,7 @@ struct search {
 static void recognise(void *context, const struct pt_thread *thread)
 {
     struct search *search = context;
-    if (thread->number != search->number)
+    if (pt_thread_number(thread) != search->number)
         return;
     search->found = true;
     brief_of(thread, &search->brief);
@@ -255,9 +255,9 @@ static void recognise(void *context, const struct pt_thread *thread)
 
 /* Whoever waits for a thread may mention it before it has said anything, if nobody listened when it was created; and it
  * may have been in no list when the survey was made: its parent was in the middle of creating it. */
-struct pt_known *pt_names_thread(uint32_t number)
+struct pt_stream_peer *pt_names_thread(uint32_t number)
 {
-    struct pt_known *thread = find(number);
+    struct pt_stream_peer *thread = find(number);
     if (thread)
         return thread;
     thread = make(number);
@@ -277,12 +277,12 @@ void pt_names_rename(uint32_t number, const char *label)
 {
     if (!label[0])
         return;
-    struct pt_known *thread = pt_names_thread(number);
+    struct pt_stream_peer *thread = pt_names_thread(number);
     give_name(thread, label);
     thread->introduced = true;
 }
 
-struct pt_known *pt_names_by_tid(uint32_t tid)
+struct pt_stream_peer *pt_names_by_tid(uint32_t tid)
 {
     for (uint32_t i = 1; i < known.used && tid; i++)
         if (known.list[i].tid == tid && !known.list[i].ended)
@@ -303,10 +303,10 @@ static void note(void *context, const struct pt_thread *thread)
     struct brief *brief = &survey->list[survey->count++];
     brief_of(thread, brief);
     /* a state that changes meanwhile is told by an event: somebody is connected already */
-    brief->waits = atomic_load_explicit(&thread->waits, memory_order_seq_cst);
+    brief->activity = atomic_load_explicit(&thread->activity, memory_order_seq_cst);
     brief->waits_for = atomic_load_explicit(&thread->waits_for, memory_order_seq_cst);
-    if (atomic_load_explicit(&thread->waits, memory_order_seq_cst) != brief->waits)
-        brief->waits = PT_STATE_RUNNING;
+    if (atomic_load_explicit(&thread->activity, memory_order_seq_cst) != brief->activity)
+        brief->activity = PT_STATE_RUNNING;
 }
 
 /* Shell's: qsort may allocate. */
@@ -339,15 +339,15 @@ void pt_names_survey(void)
     }
     for (uint32_t i = 0; i < survey.count; i++) { /* each has its name now, and may be waited for */
         const struct brief *brief = &survey.list[i];
-        uint32_t object = pt_send_state_object(brief->waits, brief->waits_for);
-        struct pt_known *thread = pt_names_thread(brief->number);
-        thread->state = brief->waits;
+        uint32_t object = pt_send_state_object(brief->activity, brief->waits_for);
+        struct pt_stream_peer *thread = pt_names_thread(brief->number);
+        thread->state = brief->activity;
         thread->state_object = object;
     }
     pt_sys_release(survey.list, survey.room * sizeof *survey.list);
 }
 
-void pt_names_each(void (*visit)(void *context, struct pt_known *thread), void *context)
+void pt_names_each(void (*visit)(void *context, struct pt_stream_peer *thread), void *context)
 {
     for (uint32_t i = 0; i < BUCKETS; i++)
         for (uint32_t at = known.buckets[i]; at; at = known.list[at].next)
@@ -365,7 +365,7 @@ void pt_names_tidy(void)
     pt_thread_names_made++;
     for (uint32_t i = 0; i < BUCKETS; i++) {
         for (uint32_t *link = &known.buckets[i]; *link;) {
-            struct pt_known *thread = &known.list[*link];
+            struct pt_stream_peer *thread = &known.list[*link];
             if (!thread->ended) {
                 name_frame(&pt_thread_names, PT_WIRE_THREAD, thread->number, thread->name);
                 link = &thread->next;

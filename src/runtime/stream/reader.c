@@ -10,7 +10,7 @@
 
 enum { HEAR_MOST = 16, PATH = 4096 };
 
-struct pt_reader pt_readers[PT_READERS_MAX];
+struct pt_stream_reader pt_readers[PT_READERS_MAX];
 uint32_t pt_reader_count;
 
 bool pt_blob_reserve(struct pt_blob *blob, size_t need)
@@ -57,16 +57,16 @@ static bool is_ours(long error)
 }
 
 /* After this error, 0 for none. */
-static void give_up(struct pt_reader *reader, long error)
+static void give_up(struct pt_stream_reader *reader, long error)
 {
     if (is_ours(error))
         pt_sys_close(reader->fd);
     pt_sys_release(reader->queue, PT_QUEUE_BYTES);
-    *reader = (struct pt_reader){.fd = -1};
+    *reader = (struct pt_stream_reader){.fd = -1};
     pt_reader_count--;
 }
 
-static void enqueue(struct pt_reader *reader, const void *bytes, size_t len)
+static void enqueue(struct pt_stream_reader *reader, const void *bytes, size_t len)
 {
     size_t at = reader->head % PT_QUEUE_BYTES, first = PT_QUEUE_BYTES - at < len ? PT_QUEUE_BYTES - at : len;
     memcpy(reader->queue + at, bytes, first);
@@ -75,7 +75,7 @@ static void enqueue(struct pt_reader *reader, const void *bytes, size_t len)
 }
 
 /* As many whole frames of a list as fit, from where the reader is in it. True: all of them. */
-static bool put_list(struct pt_reader *reader, const struct pt_blob *list, size_t *at, size_t *room)
+static bool put_list(struct pt_stream_reader *reader, const struct pt_blob *list, size_t *at, size_t *room)
 {
     while (*at < list->len) {
         struct pt_wire_frame frame;
@@ -90,7 +90,7 @@ static bool put_list(struct pt_reader *reader, const struct pt_blob *list, size_
 }
 
 /* The names that the reader has not been told yet. */
-static bool put_names(struct pt_reader *reader, size_t room)
+static bool put_names(struct pt_stream_reader *reader, size_t room)
 {
     if (reader->thread_names_made != pt_thread_names_made) {
         reader->thread_names_made = pt_thread_names_made;
@@ -100,7 +100,8 @@ static bool put_names(struct pt_reader *reader, size_t room)
            put_list(reader, &pt_thread_names, &reader->thread_names, &room);
 }
 
-void pt_reader_put(struct pt_reader *reader, const struct pt_blob *frame, uint64_t number, uint64_t next, uint64_t time)
+void pt_reader_put(struct pt_stream_reader *reader, const struct pt_blob *frame, uint64_t number, uint64_t next,
+                   uint64_t time)
 {
     struct pt_wire_lost lost = {.head = {sizeof lost, PT_WIRE_LOST, PT_WIRE_VERSION},
                                 .number = reader->expected,
@@ -119,7 +120,7 @@ void pt_reader_put(struct pt_reader *reader, const struct pt_blob *frame, uint64
     reader->time = time;
 }
 
-void pt_reader_flush(struct pt_reader *reader)
+void pt_reader_flush(struct pt_stream_reader *reader)
 {
     while (reader->tail != reader->head) {
         size_t at = reader->tail % PT_QUEUE_BYTES, len = (size_t)(reader->head - reader->tail);
@@ -140,7 +141,7 @@ void pt_reader_flush(struct pt_reader *reader)
 
 /* Readers have nothing to say; what they say is thrown away. One that has closed its end may still listen: whether it
  * does shows when something is sent. */
-void pt_reader_hear(struct pt_reader *reader)
+void pt_reader_hear(struct pt_stream_reader *reader)
 {
     char nothing[4096];
     for (unsigned i = 0; i < HEAR_MOST; i++) {
@@ -156,7 +157,7 @@ void pt_reader_hear(struct pt_reader *reader)
     }
 }
 
-static void greet(struct pt_reader *reader, uint64_t number, uint64_t now)
+static void greet(struct pt_stream_reader *reader, uint64_t number, uint64_t now)
 {
     static char program[PATH];
     static struct pt_blob frame;
@@ -176,7 +177,7 @@ static void greet(struct pt_reader *reader, uint64_t number, uint64_t now)
 }
 
 /* One that has said its last may well be gone; it makes room for another. */
-static struct pt_reader *free_place(void)
+static struct pt_stream_reader *free_place(void)
 {
     for (unsigned i = 0; i < PT_READERS_MAX; i++)
         if (pt_readers[i].fd < 0)
@@ -197,14 +198,14 @@ bool pt_reader_accept(uint64_t number, uint64_t now)
             pt_stream_listener = -1;
         return fd == -EAGAIN;
     }
-    struct pt_reader *reader = free_place();
+    struct pt_stream_reader *reader = free_place();
     unsigned char *queue = reader ? pt_sys_reserve(PT_QUEUE_BYTES) : NULL;
     if (!queue) {
         pt_sys_close(fd);
         return true;
     }
     pt_sys_no_delay(fd);
-    *reader = (struct pt_reader){.fd = fd, .queue = queue, .expected = number, .time = now};
+    *reader = (struct pt_stream_reader){.fd = fd, .queue = queue, .expected = number, .time = now};
     pt_reader_count++;
     greet(reader, number, now);
     return true;

@@ -54,7 +54,7 @@ uint32_t pt_send_state_object(uint64_t state, uint64_t object)
 }
 
 /* What a later reader's snapshot will say. */
-static void follow(struct pt_known *self, const struct pt_wire_event *event)
+static void follow(struct pt_stream_peer *self, const struct pt_wire_event *event)
 {
     switch (event->op) {
     case PT_WIRE_OP_STATE:
@@ -133,10 +133,10 @@ static struct pt_wire_event translate(const struct pt_raw *raw, const unsigned c
     if (raw->op == PT_WIRE_OP_STATE) {
         event.extra = pt_send_state_object(raw->object, raw->extra);
     } else if (raw->op == PT_WIRE_OP_CONTENDED) {
-        const struct pt_known *owner = pt_names_by_tid((uint32_t)raw->extra);
+        const struct pt_stream_peer *owner = pt_names_by_tid((uint32_t)raw->extra);
         event.extra = owner ? owner->number : PT_WIRE_NONE;
     }
-    struct pt_known *self = pt_names_thread(raw->thread);
+    struct pt_stream_peer *self = pt_names_thread(raw->thread);
     event.thread = self->number;
     follow(self, &event);
     return event;
@@ -218,7 +218,7 @@ bool pt_send_farewell(void)
     bool done = true;
     struct pt_wire_clock clock = clock_frame(PT_WIRE_BYE);
     for (unsigned i = 0; i < PT_READERS_MAX; i++) {
-        struct pt_reader *reader = &pt_readers[i];
+        struct pt_stream_reader *reader = &pt_readers[i];
         if (reader->fd >= 0 && !reader->dismissed) {
             pt_reader_put(reader, &out.frame, clock.number, clock.number, clock.time);
             reader->dismissed = !reader->full;

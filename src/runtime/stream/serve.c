@@ -21,7 +21,7 @@ enum {
 static bool started;
 static _Atomic uint32_t stopping, stopped;
 
-static void forget_locks(void *context, struct pt_known *known)
+static void forget_locks(void *context, struct pt_stream_peer *known)
 {
     (void)context;
     known->lock_count = 0;
@@ -53,13 +53,13 @@ static void set_mode(void)
 {
     bool all_full = true, one_free = false;
     for (unsigned i = 0; i < PT_READERS_MAX; i++) {
-        const struct pt_reader *reader = &pt_readers[i];
+        const struct pt_stream_reader *reader = &pt_readers[i];
         if (reader->fd < 0)
             continue;
         all_full &= reader->full;
         one_free |= reader->head - reader->tail < PT_QUEUE_BYTES / 2;
     }
-    uint32_t mode = pt_stream_mode();
+    uint32_t mode = pt_wrap_streaming();
     if (!pt_reader_count)
         atomic_store_explicit(&pt_streaming, PT_STREAM_OFF, memory_order_relaxed);
     else if (mode == PT_STREAM_ON && all_full)
@@ -72,7 +72,7 @@ static void set_mode(void)
 static void hear_readers(const struct pollfd *fds)
 {
     for (unsigned i = 0; i < PT_READERS_MAX; i++) {
-        struct pt_reader *reader = &pt_readers[i];
+        struct pt_stream_reader *reader = &pt_readers[i];
         if (reader->fd >= 0 && !reader->deaf && fds[i + 1].revents & (POLLIN | POLLHUP | POLLERR))
             pt_reader_hear(reader);
     }
@@ -87,10 +87,10 @@ static void flush_readers(void)
 
 static void wait_for_work(struct pollfd *fds, bool busy)
 {
-    bool stuck = pt_stream_mode() == PT_STREAM_COUNT;
+    bool stuck = pt_wrap_streaming() == PT_STREAM_COUNT;
     fds[0] = (struct pollfd){.fd = pt_stream_listener, .events = POLLIN};
     for (unsigned i = 0; i < PT_READERS_MAX; i++) {
-        const struct pt_reader *reader = &pt_readers[i];
+        const struct pt_stream_reader *reader = &pt_readers[i];
         /* of one that is deaf and has nothing to get there is nothing to learn, and a hang-up would not let us sleep */
         bool pending = reader->fd >= 0 && reader->head != reader->tail;
         short events = (short)((reader->deaf ? 0 : POLLIN) | (pending ? POLLOUT : 0));
@@ -166,7 +166,7 @@ void pt_stream_start(void)
     }
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    started = pt_thread_raw(run_sender, "portent-events");
+    started = pt_wrap_start_thread(run_sender, "portent-events");
     if (!started)
         pt_stream_unlisten();
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -180,7 +180,7 @@ void pt_stream_stop(void)
         return;
     atomic_store_explicit(&stopping, 1, memory_order_release);
     uint64_t limit = pt_sys_now() + FAREWELL_MOST_NS + FAREWELL_NS;
-    while (pt_stream_mode() && !atomic_load_explicit(&stopped, memory_order_acquire) && pt_sys_now() < limit)
+    while (pt_wrap_streaming() && !atomic_load_explicit(&stopped, memory_order_acquire) && pt_sys_now() < limit)
         pt_sys_wait(&stopped, 0, FAREWELL_NS);
     pt_stream_remove();
 }

@@ -14,7 +14,7 @@ static bool has_room(const struct snapshot *snapshot, size_t bytes)
     return snapshot->frame->len + bytes <= snapshot->frame->cap - 8;
 }
 
-static void add_thread(void *context, struct pt_known *known)
+static void add_thread(void *context, struct pt_stream_peer *known)
 {
     struct snapshot *snapshot = context;
     if (!has_room(snapshot, (known->lock_count + 1) * sizeof(struct pt_wire_event)))

@@ -11,8 +11,8 @@
 
 #include "core/value.h"
 #include "runtime/channel/name.h"
+#include "runtime/channel/self.h"
 
-_Atomic uint32_t pt_streaming;
 struct pt_stream *_Atomic pt_streams;
 _Atomic uint64_t pt_stream_number = 1, pt_stream_homeless;
 _Atomic uint32_t pt_stream_generation;
@@ -94,7 +94,7 @@ static void put(struct pt_thread *self, struct pt_raw raw, const void *value)
         atomic_fetch_add_explicit(&pt_stream_homeless, 1, memory_order_relaxed);
         return;
     }
-    raw.thread = self->number;
+    raw.thread = pt_thread_number(self);
     raw.time = pt_sys_now();
     if (raw.op != PT_STREAM_RENAME) {
         atomic_store_explicit(&stream->inflight, atomic_load_explicit(&pt_stream_number, memory_order_relaxed),
@@ -114,7 +114,7 @@ static void put(struct pt_thread *self, struct pt_raw raw, const void *value)
 /* While every queue is full: one more event that nobody will see. True if that is the case. */
 static bool counted_only(struct pt_thread *self)
 {
-    if (pt_stream_mode() != PT_STREAM_COUNT)
+    if (pt_wrap_streaming() != PT_STREAM_COUNT)
         return false;
     struct pt_stream *stream = stream_of(self);
     if (!stream)
@@ -136,7 +136,7 @@ static void event(struct pt_thread *self, struct pt_raw raw, const void *value)
 static struct pt_thread *caller(void)
 {
     struct pt_thread *self = pt_thread_self();
-    return self && !self->busy ? self : NULL;
+    return self && !self->shadow.busy ? self : NULL;
 }
 
 /* A lock that was taken while nobody looked is given up silently: readers have not heard of it. */
@@ -164,7 +164,7 @@ static bool follow_lock(struct pt_thread *self, const void *lock, bool take)
     return false;
 }
 
-void pt_stream_sync_now(const void *object, int kind)
+void pt_stream_synced(const void *object, int kind)
 {
     static const uint8_t ops[PT_KIND_COUNT] = {
         [PT_KIND_ACQ] = PT_WIRE_OP_ACQ,   [PT_KIND_REL] = PT_WIRE_OP_REL,   [PT_KIND_RACQ] = PT_WIRE_OP_RACQ,
@@ -174,21 +174,21 @@ void pt_stream_sync_now(const void *object, int kind)
     struct pt_thread *self = caller();
     if (!self || kind >= PT_KIND_COUNT || !ops[kind])
         return;
-    pt_enter(self);
+    pt_thread_enter(self);
     bool lock = kind >= PT_KIND_ACQ && kind <= PT_KIND_RREL;
     if (!counted_only(self) && (!lock || follow_lock(self, object, kind == PT_KIND_ACQ || kind == PT_KIND_RACQ)))
         put(self, (struct pt_raw){.op = ops[kind], .object = (uintptr_t)object}, "");
-    pt_leave(self);
+    pt_thread_leave(self);
 }
 
-void pt_stream_note_state_now(enum pt_stream_state state, uint64_t object)
+void pt_stream_active(enum pt_thread_activity activity, uint64_t object)
 {
     struct pt_thread *self = caller();
     if (!self)
         return;
-    pt_enter(self);
-    event(self, (struct pt_raw){.op = PT_WIRE_OP_STATE, .object = (uint64_t)state, .extra = object}, "");
-    pt_leave(self);
+    pt_thread_enter(self);
+    event(self, (struct pt_raw){.op = PT_WIRE_OP_STATE, .object = (uint64_t)activity, .extra = object}, "");
+    pt_thread_leave(self);
 }
 
 void pt_stream_contended(const void *lock, uint32_t owner)
@@ -196,11 +196,11 @@ void pt_stream_contended(const void *lock, uint32_t owner)
     struct pt_thread *self = caller();
     if (!self)
         return;
-    pt_stream_keep(self, PT_STATE_LOCK, (uintptr_t)lock);
-    pt_enter(self);
+    pt_wrap_keep(self, PT_STATE_LOCK, (uintptr_t)lock);
+    pt_thread_enter(self);
     event(self, (struct pt_raw){.op = PT_WIRE_OP_CONTENDED, .object = (uintptr_t)lock, .extra = owner}, "");
     event(self, (struct pt_raw){.op = PT_WIRE_OP_STATE, .object = PT_STATE_LOCK, .extra = (uintptr_t)lock}, "");
-    pt_leave(self);
+    pt_thread_leave(self);
 }
 
 /* --- the rest --- */
@@ -216,8 +216,9 @@ void pt_stream_thread_now(struct pt_thread *self, enum pt_wire_op op, uint64_t o
 
 void pt_stream_renamed(struct pt_thread *self, const struct pt_thread *thread)
 {
-    if (pt_stream_mode() == PT_STREAM_ON)
-        put(self, (struct pt_raw){.op = PT_STREAM_RENAME, .object = thread->number, .bytes = sizeof thread->label},
+    if (pt_wrap_streaming() == PT_STREAM_ON)
+        put(self,
+            (struct pt_raw){.op = PT_STREAM_RENAME, .object = pt_thread_number(thread), .bytes = sizeof thread->label},
             thread->label);
 }
 
@@ -230,7 +231,7 @@ void pt_stream_named_now(struct pt_thread *self, enum pt_wire_op op, const char 
     event(self,
           (struct pt_raw){.op = (uint8_t)op,
                           .object = number,
-                          .site = self->place,
+                          .site = self->channel->place,
                           .kind = given ? PT_VALUE_INT : PT_VALUE_UNKNOWN,
                           .bytes = given ? sizeof value : 0},
           &value);

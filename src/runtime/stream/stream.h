@@ -1,8 +1,8 @@
 /*
  * The event stream of this process (core/wire.h): events of all threads, to whoever connects (contract 7).
  *
- * A thread puts its events into buffers of its own and never waits: stream/stream.c. One thread of the runtime, the sender,
- * merges them by number and serves the readers: stream/serve.c, stream/send.c, stream/reader.c,
+ * A thread puts its events into buffers of its own and never waits: stream/stream.c. One thread of the runtime, the
+ * sender, merges them by number and serves the readers: stream/serve.c, stream/send.c, stream/reader.c,
  * stream/snapshot.c. It finds names for addresses in the symbol tables of the modules: stream/name.c,
  * stream/symbol.c. Addresses to listen at: stream/listen.c.
  *
@@ -19,33 +19,9 @@
 #include "core/channel.h"
 #include "core/site.h"
 #include "core/wire.h"
-#include "runtime/thread/thread.h"
 #include "runtime/shadow/watch.h"
-
-enum pt_streaming {
-    PT_STREAM_OFF,   /* nobody is connected */
-    PT_STREAM_ON,    /* events go into the buffers */
-    PT_STREAM_COUNT, /* every reader's queue is full: events are counted */
-};
-extern _Atomic uint32_t pt_streaming; /* enum pt_streaming; written by the sender only */
-
-static inline uint32_t pt_stream_mode(void)
-{
-    return __builtin_expect(atomic_load_explicit(&pt_streaming, memory_order_relaxed), PT_STREAM_OFF);
-}
-
-/* States of threads that the runtime tells apart; their names: stream/name.c. */
-enum pt_stream_state {
-    PT_STATE_RUNNING,
-    PT_STATE_READY,
-    PT_STATE_LOCK, /* blocked, and what on */
-    PT_STATE_CONDITION,
-    PT_STATE_BARRIER,
-    PT_STATE_SEMAPHORE,
-    PT_STATE_JOIN,
-    PT_STATE_SLEEP,
-    PT_STATE_COUNT
-};
+#include "runtime/thread/thread.h"
+#include "runtime/wrap/hooks.h"
 
 /* Begins to listen where PORTENT_OPTIONS says; false: nowhere. A problem is told, and the program runs on without. */
 bool pt_stream_listen(void);
@@ -58,46 +34,18 @@ void pt_stream_forget(void);
 /* Modules may have been loaded. */
 void pt_stream_modules(void);
 
-/* The calls below cost a load and a branch while nobody is connected. */
-
-/* An operation on a synchronisation object, of the kinds that pt_slow_sync takes. */
-void pt_stream_sync_now(const void *object, int kind);
-static inline void pt_stream_sync(const void *object, int kind)
-{
-    uint32_t mode = pt_stream_mode();
-    struct pt_thread *self = mode == PT_STREAM_COUNT ? pt_self : NULL;
-    if (self && self->skipped && !self->busy)
-        atomic_store_explicit(self->skipped, atomic_load_explicit(self->skipped, memory_order_relaxed) + 1,
-                              memory_order_relaxed);
-    else if (mode)
-        pt_stream_sync_now(object, kind);
-}
-
-/* The calling thread's state, and what it waits for: an address, or the number of a thread; UINT64_MAX: unknown. */
-void pt_stream_note_state_now(enum pt_stream_state state, uint64_t object);
-static inline void pt_stream_keep(struct pt_thread *self, enum pt_stream_state state, uint64_t object)
-{
-    atomic_store_explicit(&self->waits_for, object, memory_order_relaxed);
-    /* seq_cst: either we see below that somebody has come, or the sender, which looks after it said so, sees this */
-    atomic_store_explicit(&self->waits, (uint32_t)state, memory_order_seq_cst);
-}
-static inline void pt_stream_note_state(enum pt_stream_state state, uint64_t object)
-{
-    if (pt_self)
-        pt_stream_keep(pt_self, state, object);
-    if (pt_stream_mode())
-        pt_stream_note_state_now(state, object);
-}
-/* The lock is another's: `owner` is that thread's id in the kernel, 0 if nobody knows. The caller blocks now. */
+/* For pt_wrap_hooks. */
+void pt_stream_synced(const void *object, int kind);
+void pt_stream_active(enum pt_thread_activity activity, uint64_t object);
 void pt_stream_contended(const void *lock, uint32_t owner);
 
-/* The caller of those below is inside the runtime. */
+/* The caller of those below is inside the runtime. They cost a load and a branch while nobody is connected. */
 
 /* PT_WIRE_OP_START with the function it runs, END, FORK and JOIN with the other thread's number. */
 void pt_stream_thread_now(struct pt_thread *self, enum pt_wire_op op, uint64_t other, uint64_t runs);
 static inline void pt_stream_thread(struct pt_thread *self, enum pt_wire_op op, uint64_t other, uint64_t runs)
 {
-    if (pt_stream_mode())
+    if (pt_wrap_streaming())
         pt_stream_thread_now(self, op, other, runs);
 }
 /* A thread got a name of its own (thread->label). */
@@ -109,7 +57,7 @@ void pt_stream_write_now(struct pt_thread *self, enum pt_wire_op op, uint32_t ob
 static inline void pt_stream_write(struct pt_thread *self, enum pt_event_kind kind, uint32_t object,
                                    const struct pt_site *site)
 {
-    if (pt_stream_mode())
+    if (pt_wrap_streaming())
         pt_stream_write_now(self, kind == PT_KIND_UPDATE ? PT_WIRE_OP_UPDATE : PT_WIRE_OP_WRITE, object, site);
 }
 /* The thread has ended: its buffers go to the sender. */

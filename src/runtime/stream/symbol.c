@@ -6,7 +6,7 @@
 #include <elf.h>
 #include <string.h>
 
-#include "runtime/channel/module.h"
+#include "runtime/sys/module.h"
 #include "runtime/stream/impl.h"
 
 enum { MODULES = 256, PATH = 400, TABLE_MOST = 256 << 20 };

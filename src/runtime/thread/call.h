@@ -1,6 +1,6 @@
 /*
  * Where calls that synchronise stand. Instrumented code says so right before it makes one (__portent_call), and the
- * function that stands in for the called one (wrap_*.c) takes it, first of all, for the events it makes. It takes it
+ * function that stands in for the called one (wrap/) takes it, first of all, for the events it makes. It takes it
  * only for its own object, and whatever was said is then forgotten, so that a call from code that is not instrumented
  * is never given the place of another. Costs a test of a flag where nobody asks for places, else a few stores.
  */
@@ -15,7 +15,7 @@ extern bool pt_call_wanted;
 /* What was said of the call; all NULL: nothing. */
 static inline struct pt_call pt_call_take_both(const void *object)
 {
-    struct pt_thread *self = __builtin_expect(pt_call_wanted, 0) ? pt_self : NULL;
+    struct pt_thread *self = __builtin_expect(pt_call_wanted, 0) ? pt_thread_now() : NULL;
     if (!self)
         return (struct pt_call){0};
     struct pt_call call = self->call;

@@ -1,12 +1,17 @@
 /*
- * Signals. A handler must not run while its thread is inside the runtime: it would find granules held by itself and
- * clocks half changed. So the handlers of the program are called through one of ours, which puts a signal off while the
+ * Signals. A handler must not run while its thread is inside the runtime: it would find granules locked by itself and
+ * clocks half changed. So the handlers of the program are called through one of ours, which defers a signal while the
  * thread is busy. All signals are then blocked until the thread leaves the runtime, where the handler runs with the
  * mask the kernel would have given it; so one place for a pending signal is enough, and the kernel keeps the queue.
  *
  * A fault of the access itself (a guard page, a null pointer) cannot wait. Its handler runs at once, outside of the
- * runtime: what the thread holds is let go before and held again after, so that it may also leave by siglongjmp.
+ * runtime: what the thread has locked is unlocked before and locked again after, so that it may also leave by
+ * siglongjmp.
+ *
+ * Guarantee: no handler of the program runs inside the runtime, and none is lost. Cost: nothing, until a signal comes.
  */
+#include "runtime/thread/signal.h"
+
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -14,20 +19,17 @@
 
 #include "runtime/shadow/granule.h"
 #include "runtime/shadow/slow.h"
-#include "runtime/wrap/interpose.h"
-#include "runtime/shadow/shadow.h"
 #include "runtime/sys/sys.h"
 #include "runtime/thread/thread.h"
-#include "runtime/local/violation.h"
 
 enum { SIGNALS = 65, PENDING = PT_ATTEND_SIGNAL, CANCEL = PT_ATTEND_CANCEL };
 
-struct pt_deferred {
+struct pt_deferred_signal {
     int signal;
     siginfo_t info;
     ucontext_t context;
 };
-_Static_assert(sizeof(struct pt_deferred) <= 4096, "released as one page in thread.c");
+_Static_assert(sizeof(struct pt_deferred_signal) <= 4096, "released as one page in thread.c");
 
 static struct sigaction handlers[SIGNALS];
 
@@ -48,7 +50,7 @@ static void call_handler(int signal, siginfo_t *info, void *context)
 /* False when there is no room: the handler then runs now, and its accesses are not recorded. */
 static bool deferred(struct pt_thread *self, int signal, const siginfo_t *info, ucontext_t *context)
 {
-    if (self->attention & PENDING)
+    if (self->shadow.attention & PENDING)
         return false;
     if (!self->deferred)
         self->deferred = pt_sys_reserve(4096);
@@ -63,31 +65,32 @@ static bool deferred(struct pt_thread *self, int signal, const siginfo_t *info, 
     for (unsigned i = 0; i < sizeof faults / sizeof *faults; i++)
         sigdelset(&all, faults[i]);
     memcpy(&context->uc_sigmask, &all, 8);
-    self->attention |= PENDING;
+    self->shadow.attention |= PENDING;
     return true;
 }
 
-static void run_fault_handler(struct pt_thread *self, int signal, siginfo_t *info, void *context)
+static void run_fault_handler(struct pt_thread *thread, int signal, siginfo_t *info, void *context)
 {
-    struct pt_locked_range *held = self->held;
+    struct pt_shadow_self *self = &thread->shadow;
+    struct pt_locked_range *locked = self->locked;
     uint32_t busy = self->busy, open = self->open_count;
-    _Atomic uint64_t *word = held ? NULL : self->locked_word;
-    struct pt_reading *reading = held ? NULL : self->reading;
+    _Atomic uint64_t *word = locked ? NULL : self->locked_word;
+    struct pt_reading *reading = locked ? NULL : self->reading;
     bool disturbed = self->disturbed || word || reading; /* before: the same access has faulted again */
-    pt_slow_suspend(held);
+    pt_slow_suspend(locked);
     if (reading)
         atomic_store_explicit(&reading->busy, 0, memory_order_release);
     if (word)
         atomic_fetch_and_explicit(word, ~PT_SHADOW_LOCKED, memory_order_release);
-    self->held = NULL;
+    self->locked = NULL;
     self->reading = NULL;
     self->disturbed = false; /* accesses of the handler are none of this one's */
     self->busy = self->open_count = 0;
     call_handler(signal, info, context);
     self->busy = busy;
     self->open_count = open;
-    self->held = held;
-    pt_slow_resume(self, held);
+    self->locked = locked;
+    pt_slow_resume(self, locked);
     if (word)
         pt_granule_collect(self, pt_granule_lock(word));
     self->locked_word = word;
@@ -96,8 +99,8 @@ static void run_fault_handler(struct pt_thread *self, int signal, siginfo_t *inf
 
 static void on_signal(int signal, siginfo_t *info, void *context)
 {
-    struct pt_thread *self = pt_self;
-    if (!self || !self->busy)
+    struct pt_thread *self = pt_thread_now();
+    if (!self || !self->shadow.busy)
         call_handler(signal, info, context);
     else if (is_fault(signal, info))
         run_fault_handler(self, signal, info, context);
@@ -105,11 +108,12 @@ static void on_signal(int signal, siginfo_t *info, void *context)
         call_handler(signal, info, context);
 }
 
-void pt_thread_attend(struct pt_thread *self)
+void pt_thread_attend(struct pt_shadow_self *self)
 {
+    struct pt_thread *thread = pt_thread_of(self);
     if (self->attention & PENDING) {
-        /* everything is blocked here; a copy, because the next signal may be put off while this one is handled */
-        struct pt_deferred now = *self->deferred;
+        /* everything is blocked here; a copy, because the next signal may be deferred while this one is handled */
+        struct pt_deferred_signal now = *thread->deferred;
         self->attention &= ~(uint32_t)PENDING;
         sigset_t mask = now.context.uc_sigmask, before = mask;
         const struct sigaction *handler = &handlers[now.signal];
@@ -124,20 +128,16 @@ void pt_thread_attend(struct pt_thread *self)
     }
     if (self->attention & PT_ATTEND_VIOLATION) {
         self->attention &= ~(uint32_t)PT_ATTEND_VIOLATION;
-        pt_violation_attend(self);
+        pt_thread_hooks.violated(thread);
     }
     if (self->attention & CANCEL)
         pthread_testcancel();
 }
 
-#ifdef PT_RT_STATIC
-int __real_sigaction(int signal, const struct sigaction *action, struct sigaction *before);
-#endif
-
-static int set_handler(int signal, const struct sigaction *action, struct sigaction *before)
+int pt_signal_set_handler(pt_signal_action *real, int signal, const struct sigaction *action, struct sigaction *before)
 {
     if (!pt_channel || signal < 1 || signal >= SIGNALS)
-        return PT_REAL(sigaction)(signal, action, before);
+        return real(signal, action, before);
     struct sigaction ours, was, known = handlers[signal];
     if (action) {
         ours = *action;
@@ -147,41 +147,12 @@ static int set_handler(int signal, const struct sigaction *action, struct sigact
             ours.sa_flags |= SA_SIGINFO;
         }
     }
-    int result = PT_REAL(sigaction)(signal, action ? &ours : NULL, &was);
+    int result = real(signal, action ? &ours : NULL, &was);
     if (result != 0) {
         handlers[signal] = known;
         return result;
     }
     if (before)
         *before = was.sa_sigaction == on_signal ? known : was;
-    return 0;
-}
-
-PT_WRAP(int, sigaction, (int signal, const struct sigaction *action, struct sigaction *before))
-{
-    return set_handler(signal, action, before);
-}
-
-PT_WRAP(sighandler_t, signal, (int number, sighandler_t handler))
-{
-    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART}, before;
-    sigemptyset(&action.sa_mask);
-    return set_handler(number, &action, &before) == 0 ? before.sa_handler : SIG_ERR;
-}
-
-/* Cancellation at any instruction could strike inside the runtime. The thread is cancelled where it leaves the runtime
- * instead, and at every cancellation point. */
-PT_WRAP(int, pthread_setcanceltype, (int type, int *before))
-{
-    struct pt_thread *self = pt_channel ? pt_thread_self() : NULL;
-    if (!self || (type != PTHREAD_CANCEL_ASYNCHRONOUS && type != PTHREAD_CANCEL_DEFERRED))
-        return PT_REAL(pthread_setcanceltype)(type, before);
-    if (before)
-        *before = self->attention & CANCEL ? PTHREAD_CANCEL_ASYNCHRONOUS : PTHREAD_CANCEL_DEFERRED;
-    if (type == PTHREAD_CANCEL_ASYNCHRONOUS)
-        self->attention |= CANCEL;
-    else
-        self->attention &= ~(uint32_t)CANCEL;
-    pt_thread_refresh(self);
     return 0;
 }

@@ -1,9 +1,12 @@
 /*
  * Threads: their slots, numbers, clocks and ends.
  *
- * A thread ends in the destructor of a pthread key, put off to the last round so that other destructors of the program
+ * A thread ends in the destructor of a pthread key, deferred to the last round so that other destructors of the program
  * still count. Its slot stays until it has both ended and been joined or detached, because its last clock goes to the
  * joiner.
+ *
+ * Guarantee: a thread is found by its handle from its creation until it is joined or detached, and its record is used
+ * again only after that and its end. Cost: one lock, shared by all threads, at creation, join and end.
  */
 #include "runtime/thread/thread.h"
 
@@ -11,30 +14,22 @@
 #include <signal.h>
 #include <string.h>
 
-#include "runtime/channel/emit.h"
-#include "runtime/channel/full.h"
-#include "runtime/channel/gate.h"
-#include "runtime/shadow/slow.h"
-#include "runtime/sys/log.h"
-#include "runtime/local/monitor.h"
-#include "runtime/sys/options.h"
 #include "runtime/shadow/readers.h"
 #include "runtime/shadow/shadow.h"
+#include "runtime/shadow/slow.h"
 #include "runtime/sys/sys.h"
-#include "runtime/stream/stream.h"
 
 enum { BUCKETS = 1024, DESTRUCTOR_ROUNDS = 3 /* of the 4 that POSIX promises */ };
 
-__thread struct pt_thread *pt_self __attribute__((tls_model("initial-exec")));
 static __thread bool ended __attribute__((tls_model("initial-exec")));
-
-_Atomic bool pt_active;
-struct pt_channel *pt_channel;
+struct pt_thread_hooks pt_thread_hooks;
 
 static pthread_key_t end_key;
 static struct {
     struct pt_spin lock;
-    struct pt_thread *slots;
+    unsigned char *slots; /* of `stride` bytes each: a thread, and behind it the parts that lie beside it */
+    size_t stride;
+    struct pt_thread_parts parts;
     uint32_t used;
     struct pt_thread *free;
     struct pt_thread *buckets[BUCKETS];
@@ -46,40 +41,36 @@ static void end(void *value);
 /* Ending reads this object and finding a dead owner writes it, so that ends are not ordered with each other. */
 static _Alignas(8) const char ended_threads[8];
 
-bool pt_thread_start(void)
+static size_t rounded(size_t bytes)
 {
-    threads.slots = pt_sys_reserve(sizeof *threads.slots << PT_THREAD_BITS);
-    return threads.slots && pthread_key_create(&end_key, end) == 0;
+    return (bytes + 63) & ~(size_t)63;
 }
 
-void pt_runtime_give_up(void)
+bool pt_thread_start(struct pt_thread_parts parts)
 {
-    static atomic_flag said = ATOMIC_FLAG_INIT;
-    struct pt_line line = {0};
-    atomic_store_explicit(&pt_active, false, memory_order_relaxed);
-    if (pt_options.verbosity >= 0 && !atomic_flag_test_and_set(&said)) {
-        pt_line_text(&line, "portent: the runtime has no memory left ('ulimit -v' may be too low): nothing is checked "
-                            "from here on");
-        pt_line_write(&line);
-    }
-    if (pt_channel)
-        atomic_fetch_add_explicit(&pt_channel->dropped, 1, memory_order_relaxed);
+    threads.parts = parts;
+    threads.stride = rounded(sizeof(struct pt_thread)) + rounded(parts.channel) + rounded(parts.local);
+    threads.slots = pt_sys_reserve(threads.stride << PT_THREAD_BITS);
+    return threads.slots && pthread_key_create(&end_key, end) == 0;
 }
 
 static struct pt_thread *take_slot(void)
 {
     pt_spin_lock(&threads.lock);
-    struct pt_thread *slot = threads.free;
-    if (slot)
-        threads.free = slot->next;
+    struct pt_thread *thread = threads.free;
+    if (thread)
+        threads.free = thread->next;
     else if (!(threads.used >> PT_THREAD_BITS))
-        slot = &threads.slots[threads.used++];
+        thread = (void *)(threads.slots + threads.stride * threads.used++);
     pt_spin_unlock(&threads.lock);
-    if (!slot)
+    if (!thread)
         return NULL;
-    memset(slot, 0, sizeof *slot);
-    slot->slot = (uint32_t)(slot - threads.slots);
-    return slot;
+    unsigned char *place = (unsigned char *)thread;
+    memset(place, 0, threads.stride);
+    thread->shadow.clock.slot = (uint32_t)((size_t)(place - threads.slots) / threads.stride);
+    thread->channel = (void *)(place + rounded(sizeof *thread));
+    thread->local = (void *)(place + rounded(sizeof *thread) + rounded(threads.parts.channel));
+    return thread;
 }
 
 static void free_slot(struct pt_thread *slot)
@@ -151,11 +142,6 @@ void pt_thread_unclaim(struct pt_thread *thread)
     pt_spin_unlock(&threads.lock);
 }
 
-struct pt_thread *pt_thread_at(uint32_t slot)
-{
-    return &threads.slots[slot];
-}
-
 void pt_thread_each(void (*visit)(void *context, const struct pt_thread *thread), void *context)
 {
     pt_spin_lock(&threads.lock);
@@ -178,46 +164,57 @@ struct pt_thread *pt_thread_new(struct pt_thread *parent)
     struct pt_thread *thread = take_slot();
     if (!thread)
         return NULL;
-    thread->number = atomic_fetch_add_explicit(&next_number, 1, memory_order_relaxed);
+    thread->shadow.clock.number = atomic_fetch_add_explicit(&next_number, 1, memory_order_relaxed);
     if (parent) {
-        thread->parent = parent->number;
+        thread->parent = pt_thread_number(parent);
         /* fork before the child's first event: it starts with the parent's clock */
-        pt_clock_acquire(parent->clock, 1);
-        thread->clock = parent->clock;
-        thread->credit = 1;
+        pt_clock_acquire(parent->shadow.clock.id, 1);
+        thread->shadow.clock.id = parent->shadow.clock.id;
+        thread->shadow.clock.credit = 1;
     }
-    pt_thread_refresh(thread);
+    pt_shadow_refresh(&thread->shadow);
     return thread;
+}
+
+void pt_thread_inherit(struct pt_thread *child, struct pt_thread *parent)
+{
+    pt_clock_acquire(parent->shadow.clock.id, 1);
+    pt_clock_release(&parent->shadow.clock, child->shadow.clock.id, 1);
+    child->shadow.clock.id = parent->shadow.clock.id;
+    pt_shadow_refresh(&child->shadow);
 }
 
 void pt_thread_discard(struct pt_thread *thread)
 {
-    struct pt_thread *self = pt_self;
+    struct pt_thread *self = pt_thread_now();
     if (self) {
-        pt_clock_release(self, thread->clock, 1);
-        pt_monitor_free(self, thread);
+        pt_clock_release(&self->shadow.clock, thread->shadow.clock.id, 1);
+        pt_thread_hooks.released(self, thread);
     }
     free_slot(thread);
 }
 
-void pt_thread_begin(struct pt_thread *self)
+static void begin(struct pt_thread *self, bool foreign)
 {
     pthread_t handle = pthread_self();
     self->tid = pt_sys_thread();
-    pt_self = self;
-    self->full = pt_full_wanted(self);
-    pt_thread_refresh(self);
+    pt_self = &self->shadow;
+    pt_thread_enter(self);
+    pt_thread_hooks.meet(self, foreign);
+    pt_shadow_refresh(&self->shadow);
     list(self, &handle);
     pthread_setspecific(end_key, self);
     atomic_store_explicit(&self->state, PT_THREAD_RUNNING, memory_order_release);
-    pt_enter(self);
-    pt_emit_thread(self, self, self->runs, "");
-    pt_monitor_begin(self);
-    pt_stream_thread(self, PT_WIRE_OP_START, self->parent, self->runs);
-    pt_leave(self);
+    pt_thread_hooks.begun(self, foreign);
+    pt_thread_leave(self);
 }
 
-struct pt_thread *pt_thread_self(void)
+void pt_thread_begin(struct pt_thread *self)
+{
+    begin(self, false);
+}
+
+struct pt_shadow_self *pt_thread_introduce(void)
 {
     if (pt_self || ended || !pt_channel)
         return pt_self;
@@ -225,15 +222,11 @@ struct pt_thread *pt_thread_self(void)
     ended = true;
     struct pt_thread *self = pt_thread_new(NULL);
     if (self) {
-        atomic_store(&self->let_go, 1); /* nobody has created it */
-        if (pt_monitor_on)
-            pt_monitor_name_thread(self);
-        pt_thread_begin(self);
+        atomic_store(&self->releases, 1); /* nobody has created it */
+        begin(self, true);
     }
-    if (self && pt_monitor_on)
-        pt_monitor_introduce(self, NULL);
     ended = self == NULL;
-    return self;
+    return self ? &self->shadow : NULL;
 }
 
 void pt_thread_forget(void)
@@ -245,14 +238,14 @@ void pt_thread_forget(void)
 }
 
 /* The third of its creation's end, its own end and join (or detach) frees the slot. */
-static void let_go(struct pt_thread *self, struct pt_thread *thread)
+static void release(struct pt_thread *self, struct pt_thread *thread)
 {
-    if (atomic_fetch_add_explicit(&thread->let_go, 1, memory_order_acq_rel) != 2)
+    if (atomic_fetch_add_explicit(&thread->releases, 1, memory_order_acq_rel) != 2)
         return;
-    pt_clock_release(self, thread->clock, thread->credit);
-    pt_monitor_free(self, thread);
-    pt_clock_flush(thread);
-    pt_pool_flush(thread);
+    pt_clock_release(&self->shadow.clock, thread->shadow.clock.id, thread->shadow.clock.credit);
+    pt_thread_hooks.released(self, thread);
+    pt_clock_flush(&thread->shadow.clock);
+    pt_pool_flush(pt_thread_pool(thread));
     unlist(thread);
     free_slot(thread);
 }
@@ -270,30 +263,21 @@ static void forget_stack(struct pt_thread *self)
     void *low;
     size_t size;
     int error = errno;
-    if (!self->stack_size || (!pt_full_any() && !pt_shadow_any(own - self->stack_size - SLACK, own + SLACK)))
+    if (!self->stack_size ||
+        (!pt_runtime_records_full() && !pt_shadow_any(own - self->stack_size - SLACK, own + SLACK)))
         return;
     if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
         if (pthread_attr_getstack(&attributes, &low, &size) == 0) {
-            pt_shadow_clear(self, (uintptr_t)low, (uintptr_t)low + size, false);
-            if (pt_full_any())
-                pt_full_freed(self, (uintptr_t)low, (uintptr_t)low + size);
+            pt_shadow_clear(&self->shadow, (uintptr_t)low, (uintptr_t)low + size, false);
+            if (pt_runtime_records_full())
+                pt_thread_hooks.freed(self, (uintptr_t)low, (uintptr_t)low + size);
         }
         pthread_attr_destroy(&attributes);
     }
     errno = error;
 }
 
-/* Without it the last thing an ended thread did would be an access, and whoever joins it would seem to race with that.
- */
-static void tell_end(struct pt_thread *self)
-{
-    if (self->full)
-        pt_full_thread(self, PT_KIND_ENDED, NULL, 0);
-    if (pt_monitor_steps(self))
-        pt_monitor_other(self, PT_KIND_ENDED, PT_NO_OBJECT, NULL);
-}
-
-/* Whatever is unmapped below, a handler that is put off would be put there. */
+/* Whatever is unmapped below, a handler that is deferred would be put there. */
 static void block_signals(sigset_t *ret_before)
 {
     sigset_t all;
@@ -309,24 +293,19 @@ static void end(void *value)
     if (self->destructor_rounds++ < DESTRUCTOR_ROUNDS && pthread_setspecific(end_key, self) == 0)
         return;
     pt_slow_sync(ended_threads, PT_SYNC_QUIET_READ, NULL);
-    pt_gate_ended(self);
-    pt_enter(self);
-    tell_end(self);
-    pt_leave(self); /* its last violations are told, its last signals handled: from here on they wait for the end */
+    pt_thread_enter(self);
+    pt_thread_hooks.ending(self);
+    pt_thread_leave(self); /* its last violations are reported, its last signals handled: from here on they wait */
     block_signals(&before);
-    pt_enter(self);
+    pt_thread_enter(self);
     if (pt_channel)
         forget_stack(self);
-    pt_monitor_end(self);
-    pt_stream_thread(self, PT_WIRE_OP_END, 0, 0);
-    pt_stream_end(self);
-    if (pt_channel)
-        pt_emit_end(self);
-    pt_readers_end(self);
-    pt_granule_drop_between(self);
-    pt_thread_drop_passed(self);
-    pt_clock_ring_end(self);
-    pt_know_settle(self, NULL);
+    pt_thread_hooks.ended(self);
+    pt_readers_end(&self->shadow);
+    pt_granule_drop_between(&self->shadow);
+    pt_self_drop_passed(&self->shadow.clock);
+    pt_clock_ring_end(&self->shadow.clock);
+    pt_know_settle(&self->shadow.clock, NULL);
     if (self->deferred)
         pt_sys_release(self->deferred, 4096);
     self->deferred = NULL;
@@ -334,127 +313,41 @@ static void end(void *value)
     pt_self = NULL;
     /* release, with the join after it: the last clock is in place */
     atomic_store_explicit(&self->state, PT_THREAD_ENDED, memory_order_release);
-    let_go(self, self);
+    release(self, self);
     pt_sys_set_signal_mask(&before);
 }
 
 void pt_thread_joined(struct pt_thread *self, struct pt_thread *thread, const struct pt_site *site)
 {
-    pt_enter(self);
-    pt_thread_take(self, thread->clock);
-    pt_stream_thread(self, PT_WIRE_OP_JOIN, thread->number, 0);
-    if (self->full)
-        pt_full_thread(self, PT_KIND_JOIN, site, thread->number);
-    if (pt_monitor_steps(self))
-        pt_monitor_thread(self, PT_KIND_JOIN, thread, site);
+    pt_thread_enter(self);
+    pt_shadow_take(&self->shadow, thread->shadow.clock.id);
+    pt_thread_hooks.joined(self, thread, site);
     atomic_store(&thread->detached, true);
-    let_go(self, thread);
-    pt_leave(self);
+    release(self, thread);
+    pt_thread_leave(self);
 }
 
 void pt_thread_created(struct pt_thread *thread, const pthread_t *handle)
 {
-    struct pt_thread *self = pt_self;
-    pt_enter(self);
+    struct pt_thread *self = pt_thread_now();
+    pt_thread_enter(self);
     list(thread, handle);
-    let_go(self, thread);
-    pt_leave(self);
+    release(self, thread);
+    pt_thread_leave(self);
 }
 
 void pt_thread_detached(struct pt_thread *thread)
 {
-    struct pt_thread *self = pt_self;
+    struct pt_thread *self = pt_thread_now();
     if (!self)
         return;
-    pt_enter(self);
+    pt_thread_enter(self);
     atomic_store(&thread->detached, true);
-    let_go(self, thread);
-    pt_leave(self);
-}
-
-void pt_thread_settle(struct pt_thread *self)
-{
-    bool counts = !self->slow || pt_monitor_is_quiet(self), cancels = self->attention & PT_ATTEND_CANCEL;
-    self->quick = counts && !cancels ? self->clock : UINT64_MAX;
-    self->evaluates = !counts && !cancels && !self->full;
-}
-
-void pt_thread_refresh(struct pt_thread *self)
-{
-    self->changes++;
-    self->care = self->clock ? UINT64_C(0xff) << PT_SHADOW_BYTES_AT : 0;
-    self->slow = self->full || (self->local && self->local->steps);
-    pt_thread_settle(self);
+    release(self, thread);
+    pt_thread_leave(self);
 }
 
 void pt_thread_after_ended(void)
 {
     pt_slow_sync(ended_threads, PT_SYNC_QUIET_WRITE, NULL);
-}
-
-void pt_thread_set_clock(struct pt_thread *self, pt_clock_id owned)
-{
-    pt_clock_id before = self->clock;
-    int64_t credit = self->credit;
-    self->clock = owned;
-    self->credit = 1;
-    if (pt_monitor_on)
-        pt_monitor_clock_changes(self, before);
-    pt_thread_pass(self, before, credit);
-    pt_thread_refresh(self);
-}
-
-void pt_thread_say(struct pt_thread *self, pt_clock_id owned)
-{
-    pt_clock_id before = self->clock;
-    int64_t credit = self->credit;
-    if (!owned)
-        return;
-    self->clock = owned;
-    self->credit = 1;
-    pt_thread_pass(self, before, credit);
-    pt_know_settle(self, pt_clocks[owned].knows.vector);
-    self->changes++;
-    self->care = UINT64_C(0xff) << PT_SHADOW_BYTES_AT;
-}
-
-/* The empty clock is not counted; its credit may be anything. */
-void pt_thread_buy(struct pt_thread *self, int64_t references)
-{
-    int64_t bulk = (1 << 16) + references, *local = pt_thread_local_count(self, self->clock);
-    if (local)
-        *local += bulk;
-    else
-        pt_clock_acquire(self->clock, bulk);
-    self->credit += bulk;
-}
-
-void pt_thread_drop_passed(struct pt_thread *self)
-{
-    for (unsigned i = 0; i < 1 << PT_PASSED_BITS; i++) {
-        pt_clock_release(self, self->passed[i].id, self->passed[i].references);
-        self->passed[i] = (struct pt_passed){0};
-    }
-    for (unsigned i = 0; i < 1 << PT_LATER_BITS; i++)
-        pt_thread_release_later(self, 0, 0);
-}
-
-void pt_thread_take(struct pt_thread *self, pt_clock_id id)
-{
-    if (pt_thread_is_past(self, id))
-        return;
-    if (!pt_clock_leq(id, self->clock)) {
-        pt_clock_id joined = pt_clock_next_join(self, id);
-        if (!joined)
-            return;
-        pt_thread_set_clock(self, joined);
-    }
-    pt_thread_note_seen(self, id);
-}
-
-void pt_thread_tick(struct pt_thread *self)
-{
-    pt_clock_id next = pt_clock_next_tick(self, ++self->events);
-    if (next)
-        pt_thread_set_clock(self, next);
 }

@@ -9,20 +9,17 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "runtime/channel/full.h"
 #include "runtime/shadow/slow.h"
+#include "runtime/wrap/hooks.h"
 #include "runtime/wrap/interpose.h"
-#include "runtime/local/monitor.h"
 #include "runtime/shadow/shadow.h"
-#include "runtime/local/embedded.h"
 #include "runtime/thread/thread.h"
-#include "runtime/stream/stream.h"
 #include "runtime/shadow/watch.h"
 
 static struct pt_thread *recorder(void)
 {
-    struct pt_thread *self = pt_is_active() ? pt_self : NULL;
-    return self && !self->busy ? self : NULL;
+    struct pt_thread *self = pt_is_active() ? pt_thread_now() : NULL;
+    return self && !self->shadow.busy ? self : NULL;
 }
 
 /* True if other threads could be concerned: something is known of that memory. */
@@ -31,27 +28,27 @@ static bool forget(const void *memory, size_t size, bool keep)
     struct pt_thread *self = recorder();
     if (!self || !memory)
         return false;
-    pt_enter(self);
-    bool any = pt_shadow_clear(self, (uintptr_t)memory, (uintptr_t)memory + size, keep);
-    if (pt_full_any())
-        pt_full_freed(self, (uintptr_t)memory, (uintptr_t)memory + size);
-    pt_leave(self);
+    pt_thread_enter(self);
+    bool any = pt_shadow_clear(&self->shadow, (uintptr_t)memory, (uintptr_t)memory + size, keep);
+    if (pt_runtime_records_full())
+        pt_thread_hooks.freed(self, (uintptr_t)memory, (uintptr_t)memory + size);
+    pt_thread_leave(self);
     return any;
 }
 
 static void mark_written(void *memory, size_t size)
 {
     struct pt_thread *self = recorder();
-    struct pt_locked_range hold;
-    if (!self || !self->clock)
+    struct pt_locked_range range;
+    if (!self || !self->shadow.clock.id)
         return;
-    pt_enter(self);
+    pt_thread_enter(self);
     for (size_t done = 0, piece; done < size; done += piece) {
         piece = size - done < 4096 ? size - done : 4096;
-        if (pt_slow_begin(self, (uintptr_t)memory + done, piece, true, &hold))
-            pt_slow_end_write(self, &hold, PT_KIND_WRITE, NULL);
+        if (pt_slow_begin(&self->shadow, (uintptr_t)memory + done, piece, true, &range))
+            pt_slow_end_write(&self->shadow, &range, PT_KIND_WRITE, NULL);
     }
-    pt_leave(self);
+    pt_thread_leave(self);
 }
 
 #ifdef PT_RT_STATIC
@@ -129,15 +126,8 @@ PT_WRAP(void *, dlopen, (const char *file, int mode))
 {
     void *handle = PT_REAL(dlopen)(file, pt_channel ? mode | RTLD_NODELETE : mode);
     struct pt_thread *self = handle && pt_channel ? pt_thread_self() : NULL;
-    if (self && !self->busy) {
-        pt_enter(self);
-        if (pt_full_any() || (pt_monitor_block && pt_channel->ring_max))
-            pt_full_modules(self);
-        pt_watch_resolve(self);
-        pt_stream_modules();
-        pt_leave(self);
-        pt_embedded_opened();
-    }
+    if (self && !self->shadow.busy)
+        pt_wrap_hooks.opened(self);
     return handle;
 }
 #endif

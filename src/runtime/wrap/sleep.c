@@ -4,15 +4,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/wrap/hooks.h"
 #include "runtime/wrap/interpose.h"
-#include "runtime/stream/stream.h"
 
 #define STATED(returns, name, parameters, arguments, state)                                                            \
     PT_WRAP(returns, name, parameters)                                                                                 \
     {                                                                                                                  \
-        pt_stream_note_state(state, 0);                                                                                \
+        pt_wrap_active(state, 0);                                                                                      \
         returns result = PT_REAL(name) arguments;                                                                      \
-        pt_stream_note_state(PT_STATE_RUNNING, 0);                                                                     \
+        pt_wrap_active(PT_STATE_RUNNING, 0);                                                                           \
         return result;                                                                                                 \
     }
 

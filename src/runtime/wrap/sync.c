@@ -4,6 +4,9 @@
  *
  * While somebody listens to the event stream, a lock is tried before it is waited for: so it is known whether it was
  * contended, by whom, and when the thread blocks and runs again.
+ *
+ * Guarantee: an event is recorded only while the calling thread has what it is about, or before it gives it up. Cost:
+ * without an observer two loads and branches beside the call.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -11,18 +14,17 @@
 #include <threads.h>
 
 #include "runtime/thread/call.h"
-#include "runtime/channel/gate.h"
 #include "runtime/shadow/slow.h"
+#include "runtime/wrap/hooks.h"
 #include "runtime/wrap/interpose.h"
 #include "runtime/thread/thread.h"
-#include "runtime/stream/stream.h"
 
 /* The event for clocks, and for whoever listens to the event stream. */
 static void happened(const void *object, int kind, const struct pt_site *site)
 {
     if (pt_is_active()) /* or else not even a call */
         pt_slow_sync(object, kind, site);
-    pt_stream_sync(object, kind);
+    pt_wrap_synced(object, kind);
 }
 
 /* Something that has happened to the object once the call succeeded. */
@@ -40,18 +42,18 @@ static void happened(const void *object, int kind, const struct pt_site *site)
     PT_WRAP(int, name, parameters)                                                                                     \
     {                                                                                                                  \
         const struct pt_site *site = pt_call_take((const void *)object);                                               \
-        pt_gate_blocks((const void *)object, kind == PT_KIND_SYNC ? PT_GATE_WAITS_OTHER : PT_GATE_WAITS_LOCK);         \
+        pt_wrap_blocks((const void *)object, kind == PT_KIND_SYNC ? PT_GATE_WAITS_OTHER : PT_GATE_WAITS_LOCK);         \
         pt_slow_expect((const void *)object);                                                                          \
-        bool told = pt_stream_mode() == PT_STREAM_ON;                                                                  \
-        int result = told ? PT_REAL(attempt)(object) : 0;                                                              \
-        bool waits = told && (busy);                                                                                   \
+        bool streams = pt_wrap_streaming() == PT_STREAM_ON;                                                            \
+        int result = streams ? PT_REAL(attempt)(object) : 0;                                                           \
+        bool waits = streams && (busy);                                                                                \
         if (waits)                                                                                                     \
             blocked;                                                                                                   \
-        if (waits || !told)                                                                                            \
+        if (waits || !streams)                                                                                         \
             result = PT_REAL(name) arguments;                                                                          \
         if (waits)                                                                                                     \
-            pt_stream_note_state(PT_STATE_RUNNING, 0);                                                                 \
-        pt_gate_blocks(NULL, PT_GATE_RUNS);                                                                            \
+            pt_wrap_active(PT_STATE_RUNNING, 0);                                                                       \
+        pt_wrap_blocks(NULL, PT_GATE_RUNS);                                                                            \
         if (succeeded)                                                                                                 \
             happened((const void *)object, kind, site);                                                                \
         return result;                                                                                                 \
@@ -68,11 +70,11 @@ static void happened(const void *object, int kind, const struct pt_site *site)
     {                                                                                                                  \
         struct pt_call call = pt_call_take_both(condition);                                                            \
         happened(mutex, PT_KIND_REL, call.mutex);                                                                      \
-        pt_stream_note_state(PT_STATE_CONDITION, (uintptr_t)condition);                                                \
-        pt_gate_blocks(condition, PT_GATE_WAITS_CONDITION);                                                            \
+        pt_wrap_active(PT_STATE_CONDITION, (uintptr_t)condition);                                                      \
+        pt_wrap_blocks(condition, PT_GATE_WAITS_CONDITION);                                                            \
         int result = PT_REAL(name) arguments;                                                                          \
-        pt_gate_blocks(NULL, PT_GATE_RUNS);                                                                            \
-        pt_stream_note_state(PT_STATE_RUNNING, 0);                                                                     \
+        pt_wrap_blocks(NULL, PT_GATE_RUNS);                                                                            \
+        pt_wrap_active(PT_STATE_RUNNING, 0);                                                                           \
         if (result == success)                                                                                         \
             happened(condition, PT_KIND_WAIT, call.site);                                                              \
         happened(mutex, PT_KIND_ACQ, call.mutex);                                                                      \
@@ -86,13 +88,13 @@ static void happened(const void *object, int kind, const struct pt_site *site)
 #define LOCK_OWNER(lock)   (uint32_t) __atomic_load_n(&(lock)->__data.__cur_writer, __ATOMIC_RELAXED)
 #define MUTEX(name, parameters, arguments)                                                                             \
     BLOCKING(name, parameters, arguments, mutex, pthread_mutex_trylock, result == EBUSY,                               \
-             pt_stream_contended(mutex, MUTEX_OWNER(mutex)), LOCKED, PT_KIND_ACQ)
+             pt_wrap_hooks.contended(mutex, MUTEX_OWNER(mutex)), LOCKED, PT_KIND_ACQ)
 #define SEMAPHORE(name, parameters, arguments)                                                                         \
     BLOCKING(name, parameters, arguments, semaphore, sem_trywait, result != 0 && errno == EAGAIN,                      \
-             pt_stream_note_state(PT_STATE_SEMAPHORE, (uintptr_t)semaphore), result == 0, PT_KIND_SYNC)
+             pt_wrap_active(PT_STATE_SEMAPHORE, (uintptr_t)semaphore), result == 0, PT_KIND_SYNC)
 #define MTX(name, parameters, arguments)                                                                               \
     BLOCKING(name, parameters, arguments, mutex, mtx_trylock, result == thrd_busy,                                     \
-             pt_stream_contended(mutex, MUTEX_OWNER(mutex)), result == thrd_success, PT_KIND_ACQ)
+             pt_wrap_hooks.contended(mutex, MUTEX_OWNER(mutex)), result == thrd_success, PT_KIND_ACQ)
 
 AFTER(pthread_mutex_trylock, (pthread_mutex_t * mutex), (mutex), mutex, LOCKED, PT_KIND_ACQ)
 MUTEX(pthread_mutex_lock, (pthread_mutex_t * mutex), (mutex))
@@ -102,7 +104,7 @@ BEFORE(pthread_mutex_unlock, pthread_mutex_t, PT_KIND_REL)
 
 AFTER(pthread_spin_trylock, (pthread_spinlock_t * lock), (lock), (const void *)lock, result == 0, PT_KIND_ACQ)
 BLOCKING(pthread_spin_lock, (pthread_spinlock_t * lock), (lock), lock, pthread_spin_trylock, result == EBUSY,
-         pt_stream_contended((const void *)lock, 0), result == 0, PT_KIND_ACQ)
+         pt_wrap_hooks.contended((const void *)lock, 0), result == 0, PT_KIND_ACQ)
 PT_WRAP(int, pthread_spin_unlock, (pthread_spinlock_t * lock))
 {
     happened((const void *)lock, PT_KIND_REL, pt_call_take((const void *)lock));
@@ -121,11 +123,11 @@ PT_WRAP(int, pthread_barrier_wait, (pthread_barrier_t * barrier))
 {
     const struct pt_site *site = pt_call_take(barrier);
     happened(barrier, PT_KIND_SYNC, site);
-    pt_stream_note_state(PT_STATE_BARRIER, (uintptr_t)barrier);
-    pt_gate_blocks(barrier, PT_GATE_WAITS_OTHER);
+    pt_wrap_active(PT_STATE_BARRIER, (uintptr_t)barrier);
+    pt_wrap_blocks(barrier, PT_GATE_WAITS_OTHER);
     int result = PT_REAL(pthread_barrier_wait)(barrier);
-    pt_gate_blocks(NULL, PT_GATE_RUNS);
-    pt_stream_note_state(PT_STATE_RUNNING, 0);
+    pt_wrap_blocks(NULL, PT_GATE_RUNS);
+    pt_wrap_active(PT_STATE_RUNNING, 0);
     happened(barrier, PT_KIND_SYNC, site);
     return result;
 }
@@ -149,7 +151,7 @@ BEFORE(cnd_broadcast, cnd_t, PT_KIND_NOTIFY)
 /* Readers read the object, so that they are not ordered with each other; on unlocking one must know which it was. */
 static void note_write_lock(const void *lock)
 {
-    struct pt_thread *self = pt_self;
+    struct pt_thread *self = pt_thread_now();
     if (self && self->write_locks < PT_WRITE_LOCKS)
         self->write_locked[self->write_locks++] = lock;
 }
@@ -157,7 +159,7 @@ static void note_write_lock(const void *lock)
 /* True also when so many are held that we cannot know: too much order is safe, too little is not. */
 static bool was_write_lock(const void *lock)
 {
-    struct pt_thread *self = pt_self;
+    struct pt_thread *self = pt_thread_now();
     if (!self)
         return true;
     for (unsigned i = 0; i < self->write_locks; i++) {
@@ -172,10 +174,10 @@ static bool was_write_lock(const void *lock)
 #define NOTED (result == 0 && (note_write_lock(lock), true))
 #define READ_LOCK(name, parameters, arguments)                                                                         \
     BLOCKING(name, parameters, arguments, lock, pthread_rwlock_tryrdlock, result == EBUSY,                             \
-             pt_stream_contended(lock, LOCK_OWNER(lock)), result == 0, PT_KIND_RACQ)
+             pt_wrap_hooks.contended(lock, LOCK_OWNER(lock)), result == 0, PT_KIND_RACQ)
 #define WRITE_LOCK(name, parameters, arguments)                                                                        \
     BLOCKING(name, parameters, arguments, lock, pthread_rwlock_trywrlock, result == EBUSY,                             \
-             pt_stream_contended(lock, LOCK_OWNER(lock)), NOTED, PT_KIND_ACQ)
+             pt_wrap_hooks.contended(lock, LOCK_OWNER(lock)), NOTED, PT_KIND_ACQ)
 
 AFTER(pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock), (lock), lock, result == 0, PT_KIND_RACQ)
 AFTER(pthread_rwlock_trywrlock, (pthread_rwlock_t * lock), (lock), lock, NOTED, PT_KIND_ACQ)
@@ -210,7 +212,7 @@ static void initialise_once(void)
 
 PT_WRAP(int, pthread_once, (pthread_once_t * control, void (*initialise)(void)))
 {
-    if (!pt_is_active() && !pt_stream_mode())
+    if (!pt_is_active() && !pt_wrap_streaming())
         return PT_REAL(pthread_once)(control, initialise);
     const struct pt_site *site = pt_call_take(control);
     __typeof__(once) outer = once;
@@ -225,7 +227,7 @@ PT_WRAP(int, pthread_once, (pthread_once_t * control, void (*initialise)(void)))
 
 PT_WRAP(void, call_once, (once_flag * flag, void (*initialise)(void)))
 {
-    if (!pt_is_active() && !pt_stream_mode()) {
+    if (!pt_is_active() && !pt_wrap_streaming()) {
         PT_REAL(call_once)(flag, initialise);
         return;
     }

@@ -1,76 +1,55 @@
-/* Starting, joining and detaching threads, POSIX and C11. */
+/*
+ * Starting, joining and detaching threads, POSIX and C11; and the names they are given.
+ *
+ * Guarantee: what a parent did before it starts a child comes before all of the child, and what a child did comes
+ * before the return of the join. Cost: one hook for each; the start goes through a function of ours.
+ */
 #include <pthread.h>
 #include <threads.h>
 
 #include "runtime/thread/call.h"
-#include "runtime/channel/emit.h"
-#include "runtime/channel/full.h"
-#include "runtime/channel/gate.h"
+#include "runtime/wrap/hooks.h"
 #include "runtime/wrap/interpose.h"
-#include "runtime/channel/module.h"
-#include "runtime/local/monitor.h"
+#include "runtime/sys/module.h"
 #include "runtime/thread/thread.h"
-#include "runtime/stream/stream.h"
 
 static struct pt_thread *recorder(void)
 {
     struct pt_thread *self = pt_channel ? pt_thread_self() : NULL;
-    return self && !self->busy ? self : NULL;
+    return self && !self->shadow.busy ? self : NULL;
 }
 
 static struct pt_thread *new_child(void)
 {
     struct pt_thread *self = recorder(), *child = NULL;
     if (self) {
-        pt_enter(self);
+        pt_thread_enter(self);
         child = pt_thread_new(self);
-        pt_leave(self);
+        pt_thread_leave(self);
     }
     return child;
 }
 
-/* A thread in full has an event of whom it starts; where properties are decentralised, the parent knows of it. The
- * child has its parent's clock, this event included. */
-static void take_fork(struct pt_thread *self, struct pt_thread *child, const struct pt_site *site)
-{
-    if (pt_monitor_on)
-        pt_monitor_introduce(child, self);
-    if (self->full)
-        pt_full_thread(self, PT_KIND_FORK, site, child->number);
-    if (pt_monitor_steps(self))
-        pt_monitor_thread(self, PT_KIND_FORK, child, site);
-    pt_clock_acquire(self->clock, 1);
-    pt_clock_release(self, child->clock, 1);
-    child->clock = self->clock;
-    pt_thread_refresh(child);
-}
-
-/* A thread tells whom it starts, and what that runs, before the child can do anything: threads are numbered in the
+/* A thread reports whom it starts, and what that runs, before the child can do anything: threads are numbered in the
  * order in which they were started, however late each of them begins. */
 static void report_fork(struct pt_thread *child, const struct pt_site *site)
 {
-    struct pt_thread *self = pt_self;
+    struct pt_thread *self = pt_thread_now();
     if (!self)
         return;
-    pt_enter(self);
-    if (pt_stream_mode())
-        pt_stream_thread(self, PT_WIRE_OP_FORK, child->number, child->runs);
-    if (pt_monitor_on)
-        pt_monitor_name_thread(child);
-    pt_emit_thread(self, child, child->runs, "");
-    if (self->full || pt_monitor_on)
-        take_fork(self, child, site);
-    pt_leave(self);
+    pt_thread_enter(self);
+    pt_thread_hooks.forked(self, child, site);
+    pt_thread_leave(self);
 }
 
 /* It was not started after all, and is none of those that run the function. */
 static void take_back(struct pt_thread *child)
 {
-    struct pt_thread *self = pt_self;
+    struct pt_thread *self = pt_thread_now();
     if (self) {
-        pt_enter(self);
-        pt_emit_thread(self, child, 0, "");
-        pt_leave(self);
+        pt_thread_enter(self);
+        pt_thread_hooks.not_forked(self, child);
+        pt_thread_leave(self);
     }
     pt_thread_discard(child);
 }
@@ -117,7 +96,7 @@ PT_WRAP(int, pthread_create,
     child->runs = pt_module_callable((uintptr_t)start, argument);
     child->argument = argument;
     child->stack_size = stack_size(attributes);
-    atomic_store(&child->let_go, detached == PTHREAD_CREATE_DETACHED);
+    atomic_store(&child->releases, detached == PTHREAD_CREATE_DETACHED);
     atomic_store(&child->detached, detached == PTHREAD_CREATE_DETACHED);
     report_fork(child, site);
     int result = PT_REAL(pthread_create)(thread, attributes, run_posix, child);
@@ -156,12 +135,12 @@ PT_WRAP(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *argument))
         struct pt_thread *self = recorder();                                                                           \
         struct pt_thread *joined = self ? pt_thread_claim((pthread_t)handle, false) : NULL;                            \
         if (self)                                                                                                      \
-            pt_stream_note_state(PT_STATE_JOIN, joined ? joined->number : UINT64_MAX);                                 \
-        pt_gate_blocks((void *)(uintptr_t)(joined ? joined->number : UINT32_MAX), PT_GATE_WAITS_END);                  \
+            pt_wrap_active(PT_STATE_JOIN, joined ? pt_thread_number(joined) : UINT64_MAX);                             \
+        pt_wrap_blocks((void *)(uintptr_t)(joined ? pt_thread_number(joined) : UINT32_MAX), PT_GATE_WAITS_END);        \
         int result = PT_REAL(name) arguments;                                                                          \
-        pt_gate_blocks(NULL, PT_GATE_RUNS);                                                                            \
+        pt_wrap_blocks(NULL, PT_GATE_RUNS);                                                                            \
         if (self)                                                                                                      \
-            pt_stream_note_state(PT_STATE_RUNNING, 0);                                                                 \
+            pt_wrap_active(PT_STATE_RUNNING, 0);                                                                       \
         if (joined && result != success)                                                                               \
             pt_thread_unclaim(joined);                                                                                 \
         if (!self || result != success)                                                                                \
@@ -205,17 +184,14 @@ PT_WRAP(int, pthread_setname_np, (pthread_t thread, const char *name))
     int result = PT_REAL(pthread_setname_np)(thread, name);
     if (result != 0 || !named)
         return result;
-    pt_enter(self);
-    pt_emit_thread(self, named, named->runs, name);
-    if (pt_monitor_on)
-        pt_monitor_rename(self, named, name);
+    pt_thread_enter(self);
     pt_thread_label(named, name);
-    pt_stream_renamed(self, named);
-    pt_leave(self);
+    pt_thread_hooks.named(self, named, name);
+    pt_thread_leave(self);
     return result;
 }
 
-bool pt_thread_raw(void *(*start)(void *), const char *name)
+bool pt_wrap_start_thread(void *(*start)(void *), const char *name)
 {
     pthread_t thread;
     if (PT_REAL(pthread_create)(&thread, NULL, start, NULL) != 0)

@@ -1,5 +1,5 @@
 /* Loaded modules, through dl_iterate_phdr, which neither allocates nor needs our own tables. */
-#include "runtime/channel/module.h"
+#include "runtime/sys/module.h"
 
 #include <elf.h>
 #include <link.h>

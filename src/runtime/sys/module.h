@@ -1,6 +1,6 @@
 /* Loaded modules: where they lie. */
-#ifndef PT_RUNTIME_CHANNEL_MODULE_H
-#define PT_RUNTIME_CHANNEL_MODULE_H
+#ifndef PT_RUNTIME_SYS_MODULE_H
+#define PT_RUNTIME_SYS_MODULE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,0 +1,215 @@
+/*
+ * The hooks of shadow, thread and wrap, put together: to whom an event goes, and in which order. First the event
+ * stream, which has no part in clocks; then the observer's record, which may advance the thread's clock; then the
+ * thread's own monitor, which sees the clock that the record has.
+ *
+ * Guarantee: for an access all of it happens while its granules are locked (shadow/hooks.h). Cost: a test of a flag for
+ * each who may want the event.
+ */
+#include "runtime/events.h"
+
+#include "runtime/channel/emit.h"
+#include "runtime/channel/full.h"
+#include "runtime/channel/gate.h"
+#include "runtime/channel/resolve.h"
+#include "runtime/local/embedded.h"
+#include "runtime/local/monitor.h"
+#include "runtime/local/violation.h"
+#include "runtime/shadow/watch.h"
+#include "runtime/stream/stream.h"
+
+/* --- accesses --- */
+
+static void on_watch(struct pt_shadow_self *self, uint32_t object)
+{
+    struct pt_watched *watched = &pt_watched[object];
+    watched->local = pt_monitor_on ? pt_monitor_variable(watched->name) : 0;
+    pt_emit_watch(pt_thread_of(self), object, watched->type, watched->size, watched->name);
+}
+
+static void on_initial(struct pt_shadow_self *self, uint32_t object)
+{
+    pt_emit_value(pt_thread_of(self), PT_RECORD_INIT, object, NULL, pt_watched[object].last, pt_watched[object].size);
+}
+
+static void on_written(struct pt_shadow_self *shadow, uint32_t object, enum pt_event_kind kind,
+                       const struct pt_site *site)
+{
+    struct pt_thread *self = pt_thread_of(shadow);
+    const struct pt_watched *watched = &pt_watched[object];
+    pt_stream_write(self, kind, object, site);
+    if (!watched->quiet || shadow->full) {
+        bool counted = pt_full_count(self);
+        pt_emit_event(self, kind, object, site, watched->last, watched->size, counted);
+        pt_gate_done(self, false, object);
+    }
+    if (watched->local)
+        pt_monitor_written(self, object);
+    if (shadow->steps)
+        pt_monitor_watched(self, object, kind, site);
+}
+
+static void on_read(struct pt_shadow_self *shadow, uint32_t object, const struct pt_site *site)
+{
+    struct pt_thread *self = pt_thread_of(shadow);
+    const struct pt_watched *watched = &pt_watched[object];
+    if (shadow->full) {
+        bool counted = pt_full_count(self);
+        pt_emit_event(self, PT_KIND_READ, object, site, (const void *)watched->address, watched->size, counted);
+    }
+    if (shadow->steps)
+        pt_monitor_watched(self, object, PT_KIND_READ, site);
+}
+
+static void on_foreign(struct pt_shadow_self *self, uint32_t object, const struct pt_site *site)
+{
+    const struct pt_watched *watched = &pt_watched[object];
+    atomic_fetch_add_explicit(&pt_channel->foreign_writes, 1, memory_order_relaxed);
+    pt_emit_value(pt_thread_of(self), PT_RECORD_FOREIGN, object, site, watched->last, watched->size);
+}
+
+static void on_access(struct pt_shadow_self *self, const struct pt_local_event *what)
+{
+    if (self->full)
+        pt_full_access(pt_thread_of(self), (enum pt_event_kind)what->kind, what->site, what->address, what->size);
+    if (self->steps)
+        pt_monitor_access(pt_thread_of(self), what);
+}
+
+static void on_sync(struct pt_shadow_self *self, enum pt_event_kind kind, uintptr_t address, const struct pt_site *site)
+{
+    if (self->full)
+        pt_full_sync(pt_thread_of(self), kind, site, address);
+    if (self->steps)
+        pt_monitor_other(pt_thread_of(self), kind, address, site);
+}
+
+/* --- threads --- */
+
+static void on_meet(struct pt_thread *self, bool foreign)
+{
+    if (foreign && pt_monitor_on)
+        pt_monitor_name_thread(self);
+    self->shadow.full = pt_full_wanted(self);
+}
+
+static void on_begun(struct pt_thread *self, bool foreign)
+{
+    pt_emit_thread(self, self, self->runs, "");
+    pt_monitor_begin(self);
+    pt_stream_thread(self, PT_WIRE_OP_START, self->parent, self->runs);
+    if (foreign && pt_monitor_on)
+        pt_monitor_introduce(self, NULL);
+}
+
+/* A thread in full has an event of whom it starts; where properties are decentralised, the parent knows of it. The
+ * child has its parent's clock, this event included. */
+static void on_forked(struct pt_thread *self, struct pt_thread *child, const struct pt_site *site)
+{
+    pt_stream_thread(self, PT_WIRE_OP_FORK, pt_thread_number(child), child->runs);
+    if (pt_monitor_on)
+        pt_monitor_name_thread(child);
+    pt_emit_thread(self, child, child->runs, "");
+    if (!self->shadow.full && !pt_monitor_on)
+        return;
+    if (pt_monitor_on)
+        pt_monitor_introduce(child, self);
+    if (self->shadow.full)
+        pt_full_thread(self, PT_KIND_FORK, site, pt_thread_number(child));
+    if (self->shadow.steps)
+        pt_monitor_thread(self, PT_KIND_FORK, child, site);
+    pt_thread_inherit(child, self);
+}
+
+static void on_not_forked(struct pt_thread *self, struct pt_thread *child)
+{
+    pt_emit_thread(self, child, 0, "");
+}
+
+static void on_named(struct pt_thread *self, struct pt_thread *thread, const char *name)
+{
+    pt_emit_thread(self, thread, thread->runs, name);
+    if (pt_monitor_on)
+        pt_monitor_rename(self, thread, name);
+    pt_stream_renamed(self, thread);
+}
+
+static void on_joined(struct pt_thread *self, struct pt_thread *thread, const struct pt_site *site)
+{
+    pt_stream_thread(self, PT_WIRE_OP_JOIN, pt_thread_number(thread), 0);
+    if (self->shadow.full)
+        pt_full_thread(self, PT_KIND_JOIN, site, pt_thread_number(thread));
+    if (self->shadow.steps)
+        pt_monitor_thread(self, PT_KIND_JOIN, thread, site);
+}
+
+/* Without it the last thing an ended thread did would be an access, and whoever joins it would seem to race with that.
+ */
+static void on_ending(struct pt_thread *self)
+{
+    pt_gate_ended(self);
+    if (self->shadow.full)
+        pt_full_thread(self, PT_KIND_ENDED, NULL, 0);
+    if (self->shadow.steps)
+        pt_monitor_other(self, PT_KIND_ENDED, PT_NO_OBJECT, NULL);
+}
+
+static void on_ended(struct pt_thread *self)
+{
+    pt_monitor_end(self);
+    pt_stream_thread(self, PT_WIRE_OP_END, 0, 0);
+    pt_stream_end(self);
+    if (pt_channel)
+        pt_emit_end(self);
+}
+
+/* --- libraries --- */
+
+static void on_opened(struct pt_thread *self)
+{
+    pt_thread_enter(self);
+    if (pt_runtime_records_full() || (pt_monitor_block && pt_channel->ring_max))
+        pt_full_modules(self);
+    pt_resolve_watched(self, pt_embedded_is_other);
+    pt_stream_modules();
+    pt_thread_leave(self);
+    pt_embedded_opened();
+}
+
+void pt_events_register(void)
+{
+    pt_shadow_hooks = (struct pt_shadow_hooks){
+        .introduce = pt_thread_introduce,
+        .attend = pt_thread_attend,
+        .before_access = pt_gate_before_access,
+        .locked = pt_gate_note_lock,
+        .expect = pt_monitor_expect,
+        .watch = on_watch,
+        .initial = on_initial,
+        .written = on_written,
+        .read = on_read,
+        .foreign = on_foreign,
+        .access = on_access,
+        .sync = on_sync,
+    };
+    pt_thread_hooks = (struct pt_thread_hooks){
+        .meet = on_meet,
+        .begun = on_begun,
+        .forked = on_forked,
+        .not_forked = on_not_forked,
+        .named = on_named,
+        .joined = on_joined,
+        .freed = pt_full_freed,
+        .ending = on_ending,
+        .ended = on_ended,
+        .released = pt_monitor_free,
+        .violated = pt_violation_attend,
+    };
+    pt_wrap_hooks = (struct pt_wrap_hooks){
+        .synced = pt_stream_synced,
+        .active = pt_stream_active,
+        .contended = pt_stream_contended,
+        .blocks = pt_gate_note_wait,
+        .opened = on_opened,
+    };
+}

@@ -1,0 +1,56 @@
+/*
+ * What the layers above do at the events of this one. Registered by start.c, before the first thread is known; until
+ * then, and in tests that link the layer alone, all of them do nothing.
+ *
+ * `self` is the calling thread and inside the runtime, except where it says otherwise. Hooks about an access are called
+ * while its granules are locked and the clocks of its memory have been taken, but not yet given: so whatever is done
+ * there (a number is taken, a property is evaluated) is one step with the access for all other threads. They must not
+ * lock granules.
+ */
+#ifndef PT_RUNTIME_SHADOW_HOOKS_H
+#define PT_RUNTIME_SHADOW_HOOKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/channel.h"
+#include "core/site.h"
+#include "runtime/clock/clock.h"
+
+struct pt_shadow_self;
+
+struct pt_shadow_hooks {
+    /* The calling thread, which is not known yet, is made known. NULL when it has ended or nobody observes. */
+    struct pt_shadow_self *(*introduce)(void);
+    /* The thread has left the runtime, and `attention` is not 0. */
+    void (*attend)(struct pt_shadow_self *self);
+    /* While pt_shadow_gated. Before an access, outside of the runtime and with nothing locked: may wait. */
+    void (*before_access)(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write);
+    /* While pt_shadow_gated. A lock was taken or is about to be given up, outside of the runtime. */
+    void (*locked)(const void *object, int kind);
+    /* The thread's clock was `before`, to which it still has a reference. NULL: clocks carry no knowledge. */
+    void (*clock_changed)(struct pt_shadow_self *self, pt_clock_id before);
+    /* An access of this address by a slow thread is to come: brings near what will be looked up of it. */
+    void (*expect)(const struct pt_shadow_self *self, uintptr_t address);
+
+    /* Watched variables (watch.h), by number. One is watched from here on, by the program's own wish, ... */
+    void (*watch)(struct pt_shadow_self *self, uint32_t object);
+    /* ... and its memory is now as in its `last`. */
+    void (*initial)(struct pt_shadow_self *self, uint32_t object);
+    /* It was written, to what its `last` has; `kind` is PT_KIND_WRITE or UPDATE. */
+    void (*written)(struct pt_shadow_self *self, uint32_t object, enum pt_event_kind kind, const struct pt_site *site);
+    /* It was read by a slow thread. */
+    void (*read)(struct pt_shadow_self *self, uint32_t object, const struct pt_site *site);
+    /* Its memory was found to differ from `last`, which now has what it is: code that is not instrumented wrote it. */
+    void (*foreign)(struct pt_shadow_self *self, uint32_t object, const struct pt_site *site);
+
+    /* Events of a slow thread that are about no watched variable, unless they would only be counted. */
+    void (*access)(struct pt_shadow_self *self, const struct pt_local_event *what);
+    void (*sync)(struct pt_shadow_self *self, enum pt_event_kind kind, uintptr_t address, const struct pt_site *site);
+};
+
+extern struct pt_shadow_hooks pt_shadow_hooks;
+extern bool pt_shadow_gated; /* threads are made to follow a schedule; set before main */
+
+#endif

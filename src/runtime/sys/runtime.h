@@ -1,0 +1,42 @@
+/*
+ * Whether this process is observed, what is recorded, and how recording ends. Hooks test pt_active before anything
+ * else; the rest is set before main, by start.c, and read everywhere.
+ */
+#ifndef PT_RUNTIME_SYS_RUNTIME_H
+#define PT_RUNTIME_SYS_RUNTIME_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/channel.h"
+
+/* There is something to record: hooks do more than the access. Off without an observer, and as long as nothing is
+ * watched. */
+extern _Atomic bool pt_active;
+extern struct pt_channel *pt_channel; /* NULL: nobody observes */
+extern uint32_t pt_keeps;             /* enum pt_keep: what is recorded beside relevant events */
+
+/* No more recording in this process: a table is full, or there is no memory. Reported once. */
+void pt_runtime_give_up(void);
+/* Something that should have been recorded was not: the observer is told how often. */
+void pt_runtime_lost(void);
+
+static inline bool pt_is_active(void)
+{
+    return __builtin_expect(atomic_load_explicit(&pt_active, memory_order_relaxed), 0);
+}
+
+/* What is to be watched and recorded. There is a channel. */
+static inline const struct pt_config *pt_runtime_config(void)
+{
+    return (const void *)((const char *)pt_channel + pt_channel->config_offset);
+}
+
+/* Are there threads of which every event is recorded? */
+static inline bool pt_runtime_records_full(void)
+{
+    return pt_keeps & (PT_KEEP_ALL | PT_KEEP_THREADS);
+}
+
+#endif

@@ -1,0 +1,14 @@
+#pragma GCC visibility push(default)
+#include "core/hooks.h"
+#pragma GCC visibility pop
+
+#include "runtime/thread/call.h"
+
+bool pt_call_wanted;
+
+void __portent_call(const void *object, const struct pt_site *site, const struct pt_site *mutex)
+{
+    struct pt_thread *self = __builtin_expect(pt_call_wanted, 0) ? pt_thread_now() : NULL;
+    if (self)
+        self->call = (struct pt_call){object, site, mutex};
+}

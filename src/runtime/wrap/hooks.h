@@ -1,0 +1,80 @@
+/*
+ * What the layers above do at the calls that this one stands in front of, and the flags that say whether somebody wants
+ * it. Registered by start.c. Where nobody does, each of these functions costs a load and a branch.
+ */
+#ifndef PT_RUNTIME_WRAP_HOOKS_H
+#define PT_RUNTIME_WRAP_HOOKS_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "core/gate.h"
+#include "runtime/thread/thread.h"
+
+struct pt_wrap_hooks {
+    /* These four are called outside of the runtime, in a thread that may not be known. While somebody listens to the
+     * event stream: an operation on a synchronisation object, of the kinds that pt_slow_sync takes; what the calling
+     * thread does from here on, and what it waits for; and that a lock is another's, `owner` that thread's id in the
+     * kernel or 0, and the caller blocks now. */
+    void (*synced)(const void *object, int kind);
+    void (*active)(enum pt_thread_activity activity, uint64_t object);
+    void (*contended)(const void *lock, uint32_t owner);
+    /* While threads are gated. Around a call that may block: what for, and PT_GATE_RUNS after it. May wait. */
+    void (*blocks)(const void *object, enum pt_gate_doing doing);
+    /* A library was loaded; `self` is outside of the runtime. */
+    void (*opened)(struct pt_thread *self);
+};
+extern struct pt_wrap_hooks pt_wrap_hooks;
+
+enum pt_streaming {
+    PT_STREAM_OFF,   /* nobody is connected */
+    PT_STREAM_ON,    /* events go into the buffers */
+    PT_STREAM_COUNT, /* every reader's queue is full: events are counted */
+};
+extern _Atomic uint32_t pt_streaming; /* enum pt_streaming; written by the stream's sender only */
+
+static inline uint32_t pt_wrap_streaming(void)
+{
+    return __builtin_expect(atomic_load_explicit(&pt_streaming, memory_order_relaxed), PT_STREAM_OFF);
+}
+
+/* While every queue is full an event is counted and nothing else is done, so a reader that has stopped costs the
+ * program next to nothing. */
+static inline void pt_wrap_synced(const void *object, int kind)
+{
+    uint32_t mode = pt_wrap_streaming();
+    struct pt_thread *self = mode == PT_STREAM_COUNT ? pt_thread_now() : NULL;
+    if (self && self->skipped && !self->shadow.busy)
+        atomic_store_explicit(self->skipped, atomic_load_explicit(self->skipped, memory_order_relaxed) + 1,
+                              memory_order_relaxed);
+    else if (mode)
+        pt_wrap_hooks.synced(object, kind);
+}
+
+/* What a thread does and what it waits for (an address, or the number of a thread; UINT64_MAX: unknown) is kept while
+ * nobody is connected too, for the snapshot that a reader gets first. */
+static inline void pt_wrap_keep(struct pt_thread *self, enum pt_thread_activity activity, uint64_t object)
+{
+    atomic_store_explicit(&self->waits_for, object, memory_order_relaxed);
+    /* seq_cst: either we see below that somebody has come, or the sender, which looks after it said so, sees this */
+    atomic_store_explicit(&self->activity, (uint32_t)activity, memory_order_seq_cst);
+}
+static inline void pt_wrap_active(enum pt_thread_activity activity, uint64_t object)
+{
+    struct pt_thread *self = pt_thread_now();
+    if (self)
+        pt_wrap_keep(self, activity, object);
+    if (pt_wrap_streaming())
+        pt_wrap_hooks.active(activity, object);
+}
+
+static inline void pt_wrap_blocks(const void *object, enum pt_gate_doing doing)
+{
+    if (__builtin_expect(pt_shadow_gated, 0))
+        pt_wrap_hooks.blocks(object, doing);
+}
+
+/* A thread of the runtime's own, which nobody else sees. */
+bool pt_wrap_start_thread(void *(*start)(void *), const char *name);
+
+#endif

@@ -1,0 +1,216 @@
+/* The runtime's clocks, alone with the layers below them, against plain vectors. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "runtime/clock/clock.h"
+#include "runtime/clock/self.h"
+
+enum { PLACES = 5, VARS = 24, NUMBERS = 64, STEPS = 60000 };
+
+struct vector {
+    uint32_t count[NUMBERS]; /* by the thread's number */
+};
+
+/* A thread and a variable, each beside what they should be. */
+static struct {
+    struct pt_clock_self self;
+    struct vector clock;
+} threads[PLACES];
+static struct {
+    pt_clock_id id;
+    struct vector clock;
+} vars[VARS];
+static uint32_t next_number;
+static pt_clock_id largest;
+
+static unsigned random_below(unsigned *seed, unsigned limit)
+{
+    *seed = *seed * 1664525u + 1013904223u;
+    return (*seed >> 8) % limit;
+}
+
+static bool vector_leq(const struct vector *a, const struct vector *b)
+{
+    for (unsigned i = 0; i < NUMBERS; i++)
+        if (a->count[i] > b->count[i])
+            return false;
+    return true;
+}
+
+static void vector_join(struct vector *a, const struct vector *b)
+{
+    for (unsigned i = 0; i < NUMBERS; i++)
+        if (b->count[i] > a->count[i])
+            a->count[i] = b->count[i];
+}
+
+static void check(pt_clock_id id, const struct vector *expected)
+{
+    struct vector found = {0};
+    largest = id > largest ? id : largest;
+    for (uint32_t i = 0; id && i < pt_clocks[id].count; i++) {
+        assert_true(i == 0 || pt_clocks[id].pairs[i - 1].thread < pt_clocks[id].pairs[i].thread);
+        assert_true(pt_clocks[id].pairs[i].count > 0);
+        found.count[pt_clocks[id].pairs[i].thread] = pt_clocks[id].pairs[i].count;
+    }
+    assert_memory_equal(&found, expected, sizeof found);
+}
+
+static void begin(unsigned at)
+{
+    memset(&threads[at], 0, sizeof threads[at]);
+    threads[at].self.slot = at;
+    threads[at].self.number = next_number++;
+}
+
+static void end(unsigned at)
+{
+    struct pt_clock_self *self = &threads[at].self;
+    pt_self_drop_passed(self);
+    pt_clock_ring_end(self);
+    pt_clock_release(self, self->id, self->credit);
+    pt_clock_flush(self);
+}
+
+static void tick(unsigned at)
+{
+    struct pt_clock_self *self = &threads[at].self;
+    pt_clock_id next = pt_clock_next_tick(self, ++self->events);
+    assert_true(next);
+    pt_self_replace(self, next);
+    threads[at].clock.count[self->number]++;
+    check(self->id, &threads[at].clock);
+}
+
+/* Takes a variable's clock. What the thread remembers may say that it need not; then it is so. */
+static void take(unsigned at, unsigned var)
+{
+    struct pt_clock_self *self = &threads[at].self;
+    bool known = vector_leq(&vars[var].clock, &threads[at].clock);
+    bool past = pt_self_is_past(self, vars[var].id);
+    assert_true(known || !past);
+    assert_int_equal(pt_clock_leq(vars[var].id, self->id), known);
+    if (!past) {
+        if (!known)
+            pt_self_replace(self, pt_clock_next_join(self, vars[var].id));
+        pt_self_note_seen(self, vars[var].id);
+    }
+    vector_join(&threads[at].clock, &vars[var].clock);
+    check(self->id, &threads[at].clock);
+}
+
+/* The thread's clock into a variable whose clock it has taken. */
+static void give(unsigned at, unsigned var)
+{
+    struct pt_clock_self *self = &threads[at].self;
+    take(at, var);
+    pt_self_give(self, 1);
+    pt_self_pass(self, vars[var].id, 1);
+    vars[var].id = self->id;
+    vars[var].clock = threads[at].clock;
+}
+
+/* max of the variable's clock and the thread's, as a read leaves it. */
+static void raise_to(unsigned at, unsigned var)
+{
+    struct pt_clock_self *self = &threads[at].self;
+    pt_clock_id joined = pt_clock_join(self, vars[var].id, self->id);
+    pt_clock_release(self, vars[var].id, 1);
+    vars[var].id = joined;
+    vector_join(&vars[var].clock, &threads[at].clock);
+    check(joined, &vars[var].clock);
+}
+
+static void compare(unsigned *seed)
+{
+    unsigned a = random_below(seed, VARS), b = random_below(seed, VARS);
+    assert_int_equal(pt_clock_leq(vars[a].id, vars[b].id), vector_leq(&vars[a].clock, &vars[b].clock));
+}
+
+static void step(unsigned *seed)
+{
+    unsigned at = random_below(seed, PLACES), var = random_below(seed, VARS), what = random_below(seed, 100);
+    if (what < 30)
+        tick(at);
+    else if (what < 55)
+        take(at, var);
+    else if (what < 85)
+        give(at, var);
+    else if (what < 93)
+        raise_to(at, var);
+    else
+        compare(seed);
+}
+
+static void test_clocks_are_vectors(void **state)
+{
+    (void)state;
+    unsigned seed = 7;
+    for (unsigned i = 0; i < PLACES; i++)
+        begin(i);
+    for (unsigned i = 0; i < STEPS; i++) {
+        step(&seed);
+        if (i % 1000 == 999 && next_number < NUMBERS) { /* some of them in the middle of a ring's cycle */
+            unsigned at = random_below(&seed, PLACES);
+            end(at);
+            begin(at);
+        }
+        for (unsigned var = 0; i % 100 == 0 && var < VARS; var++)
+            check(vars[var].id, &vars[var].clock); /* no number has come to mean another clock */
+    }
+    /* Snapshots that nobody has are used again: a few hundred for each thread that ran at a time, and its ring. */
+    assert_in_range(largest, 1, 6000);
+    for (unsigned var = 0; var < VARS; var++)
+        pt_clock_release(&threads[0].self, vars[var].id, 1);
+    for (unsigned i = 0; i < PLACES; i++)
+        end(i);
+}
+
+static void test_the_empty_clock(void **state)
+{
+    (void)state;
+    struct pt_clock_self self = {.number = 3, .slot = 9};
+    assert_true(pt_clock_leq(0, 0));
+    assert_true(pt_self_is_past(&self, 0));
+    assert_int_equal(pt_clock_join(&self, 0, 0), 0);
+    pt_clock_id one = pt_clock_next_tick(&self, 1);
+    assert_true(pt_clock_leq(0, one));
+    assert_false(pt_clock_leq(one, 0));
+    assert_int_equal(pt_clock_join(&self, 0, one), one);
+    pt_clock_release(&self, one, 2);
+    pt_clock_flush(&self);
+}
+
+/* A snapshot of a thread that let all references go is the next one of its size. */
+static void test_numbers_come_back(void **state)
+{
+    (void)state;
+    struct pt_clock_self self = {.number = 1, .slot = 8};
+    pt_clock_id first = pt_clock_next_tick(&self, 1);
+    pt_clock_acquire(first, 2);
+    pt_clock_release(&self, first, 2);
+    assert_int_not_equal(pt_clock_next_tick(&self, 2), first);
+    pt_clock_release(&self, first, 1);
+    assert_int_equal(pt_clock_next_tick(&self, 3), first);
+}
+
+static int start(void **state)
+{
+    (void)state;
+    return pt_clock_start() ? 0 : -1;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_numbers_come_back), /* first: all numbers still have room for as many pairs */
+        cmocka_unit_test(test_clocks_are_vectors),
+        cmocka_unit_test(test_the_empty_clock),
+    };
+    return cmocka_run_group_tests(tests, start, NULL);
+}

@@ -1,0 +1,251 @@
+/* Shadow memory and the hooks of accesses, alone with the layers below, against algorithm A with plain vectors. */
+#include "shadow_model.h"
+
+#include "core/hooks.h"
+
+enum { STEPS = 120000 };
+
+static unsigned char expected[MODEL_BYTES];
+
+/* --- the word --- */
+
+static void test_a_word_has_what_was_packed(void **state)
+{
+    (void)state;
+    pt_clock_id most = (1u << PT_CLOCK_BITS) - 1;
+    uint64_t word = pt_shadow_pack(most, 0, 0);
+    assert_int_equal(pt_shadow_access(word), most);
+    assert_int_equal(pt_shadow_write(word), 0);
+    assert_int_equal(pt_shadow_bytes(word), 0);
+    word = pt_shadow_pack(0, most, 0);
+    assert_int_equal(pt_shadow_access(word), 0);
+    assert_int_equal(pt_shadow_write(word), most);
+    assert_int_equal(pt_shadow_bytes(word), 0);
+    word = pt_shadow_pack(5, 4, 0xff);
+    assert_int_equal(pt_shadow_bytes(word), 0xff);
+    assert_int_equal(pt_shadow_pack(most, most, 0xff) & PT_SHADOW_STATE, 0);
+    assert_int_equal(pt_bytes_at(0x1003, 2), 0x18);
+    assert_int_equal(pt_bytes_at(0x1000, 8), 0xff);
+}
+
+static void test_a_granule_is_locked_once(void **state)
+{
+    (void)state;
+    pt_shadow_word word = pt_shadow_pack(7, 6, 1);
+    assert_int_equal(pt_granule_lock(&word), pt_shadow_pack(7, 6, 1));
+    assert_true(atomic_load(&word) & PT_SHADOW_LOCKED);
+    pt_granule_unlock(&word, pt_shadow_pack(9, 9, 1));
+    assert_int_equal(pt_granule_lock(&word), pt_shadow_pack(9, 9, 1));
+}
+
+/* --- accesses --- */
+
+static void load(unsigned thread, unsigned at, unsigned size)
+{
+    const void *address = model_memory + at;
+    uint64_t value = size == 1   ? __portent_load1(address, NULL)
+                     : size == 2 ? __portent_load2(address, NULL)
+                     : size == 4 ? __portent_load4(address, NULL)
+                                 : __portent_load8(address, NULL);
+    assert_memory_equal(&value, expected + at, size);
+    model_read(thread, at, size);
+}
+
+static void store(unsigned thread, unsigned at, unsigned size, uint64_t value)
+{
+    void *address = model_memory + at;
+    if (size == 1)
+        __portent_store1(address, (uint8_t)value, NULL);
+    else if (size == 2)
+        __portent_store2(address, (uint16_t)value, NULL);
+    else if (size == 4)
+        __portent_store4(address, (uint32_t)value, NULL);
+    else
+        __portent_store8(address, value, NULL);
+    memcpy(expected + at, &value, size);
+    model_write(thread, at, size);
+}
+
+static void update(unsigned thread, unsigned at, uint32_t operand)
+{
+    uint32_t before;
+    at &= ~3u;
+    memcpy(&before, expected + at, sizeof before);
+    assert_int_equal(__portent_atomic_rmw4(model_memory + at, operand, PT_RMW_ADD, __ATOMIC_SEQ_CST, NULL), before);
+    before += operand;
+    memcpy(expected + at, &before, sizeof before);
+    model_write(thread, at, sizeof before);
+}
+
+/* Every other one finds what it expects, and is a write; the others are reads. */
+static void exchange(unsigned thread, unsigned at, uint32_t desired)
+{
+    uint32_t before, guess;
+    at &= ~3u;
+    memcpy(&before, expected + at, sizeof before);
+    guess = desired & 1 ? before : ~before;
+    uint32_t old = __portent_atomic_cas4(model_memory + at, guess, desired, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST, NULL);
+    assert_int_equal(old, before);
+    if (guess != before) {
+        model_read(thread, at, sizeof before);
+        return;
+    }
+    memcpy(expected + at, &desired, sizeof desired);
+    model_write(thread, at, sizeof desired);
+}
+
+static void fill(unsigned thread, unsigned at, unsigned size, unsigned char byte)
+{
+    __portent_memset(model_memory + at, byte, size, NULL);
+    memset(expected + at, byte, size);
+    model_write(thread, at, size);
+}
+
+static void copy(unsigned thread, unsigned to, unsigned from, unsigned size)
+{
+    __portent_memmove(model_memory + to, model_memory + from, size, NULL);
+    memmove(expected + to, expected + from, size);
+    model_read(thread, from, size);
+    model_write(thread, to, size);
+}
+
+static void forget(unsigned thread, unsigned from, unsigned size)
+{
+    uintptr_t address = (uintptr_t)model_memory + from;
+    pt_shadow_clear(model_play(thread), address, address + size, false);
+    memset(&model_bytes[from], 0, size * sizeof *model_bytes);
+}
+
+static void step(unsigned *seed, unsigned thread)
+{
+    unsigned what = random_below(seed, 1000), size = 1u << random_below(seed, 4);
+    unsigned at = random_below(seed, MODEL_BYTES - 8 + 1), range = 1 + random_below(seed, 40);
+    if (what < 700) /* mostly as programs do: aligned, and a few variables */
+        at = at / 8 * 8 % 40 + (what & 1 ? 4 : 0), size = what & 1 ? 4 : 8;
+    if (at + range > MODEL_BYTES)
+        range = MODEL_BYTES - at;
+    if (what < 450 || (what >= 700 && what < 800))
+        load(thread, at, size);
+    else if (what < 880)
+        store(thread, at, size, *seed);
+    else if (what < 910)
+        update(thread, at, *seed);
+    else if (what < 940)
+        exchange(thread, at, *seed >> 3);
+    else if (what < 960)
+        fill(thread, at, range, (unsigned char)*seed);
+    else if (what < 985)
+        copy(thread, at, random_below(seed, MODEL_BYTES - range + 1), range);
+    else
+        forget(thread, at, range);
+}
+
+static void test_accesses_follow_algorithm_a(void **state)
+{
+    (void)state;
+    unsigned seed = 20, thread = 0;
+    memcpy(expected, model_memory, sizeof expected);
+    for (unsigned i = 0; i < STEPS; i++) {
+        if (random_below(&seed, 4) == 0)
+            thread = random_below(&seed, MODEL_THREADS);
+        model_play(thread);
+        if (random_below(&seed, 12) == 0)
+            model_tick(thread);
+        step(&seed, thread);
+        model_check(thread);
+        assert_memory_equal(model_memory, expected, sizeof expected);
+    }
+}
+
+/* A thread inside the runtime is a handler that nobody knows of: it accesses, and nothing else changes. */
+static void test_inside_the_runtime_nothing_changes(void **state)
+{
+    (void)state;
+    model_play(1);
+    model_tick(1);
+    __portent_store4(model_memory, 1, NULL);
+    struct pt_shadow_self *self = model_play(0);
+    pt_clock_id clock = self->clock.id;
+    uint64_t word = atomic_load(pt_shadow_peek((uintptr_t)model_memory));
+    pt_enter(self);
+    __portent_store4(model_memory, 2, NULL);
+    assert_int_equal(__portent_load4(model_memory, NULL), 2);
+    pt_leave(self);
+    assert_int_equal(self->clock.id, clock);
+    assert_int_equal(atomic_load(pt_shadow_peek((uintptr_t)model_memory)), word);
+}
+
+/* --- watched variables --- */
+
+static struct {
+    unsigned initial, written, foreign;
+    uint32_t object, value;
+} seen;
+
+static void on_initial(struct pt_shadow_self *self, uint32_t object)
+{
+    (void)self;
+    seen.initial++;
+    seen.object = object;
+}
+
+static void on_written(struct pt_shadow_self *self, uint32_t object, enum pt_event_kind kind,
+                       const struct pt_site *site)
+{
+    (void)site;
+    assert_true(self->busy && kind == PT_KIND_WRITE);
+    assert_true(atomic_load(pt_shadow_peek(pt_watched[object].address)) & PT_SHADOW_LOCKED);
+    seen.written++;
+    memcpy(&seen.value, pt_watched[object].last, sizeof seen.value);
+}
+
+static void on_foreign(struct pt_shadow_self *self, uint32_t object, const struct pt_site *site)
+{
+    (void)self, (void)object, (void)site;
+    seen.foreign++;
+}
+
+static void test_watched_variables_are_reported(void **state)
+{
+    (void)state;
+    static _Alignas(8) uint32_t pair[2];
+    struct pt_shadow_self *self = model_play(2);
+    struct pt_shadow_hooks before = pt_shadow_hooks;
+    pt_shadow_hooks.initial = on_initial;
+    pt_shadow_hooks.written = on_written;
+    pt_shadow_hooks.foreign = on_foreign;
+    pt_enter(self);
+    pt_watch_add(self, (uintptr_t)&pair[0], 4, PT_WATCH_INT, "first");
+    pt_leave(self);
+    assert_int_equal(seen.initial, 1);
+    assert_string_equal(pt_watch_name(seen.object), "first");
+    __portent_store4(&pair[0], 41, NULL);
+    assert_int_equal(seen.written, 1);
+    assert_int_equal(seen.value, 41);
+    __portent_store4(&pair[1], 42, NULL); /* its neighbour is not watched */
+    assert_int_equal(seen.written, 1);
+    __portent_store8(pair, UINT64_C(0x500000006), NULL);
+    assert_int_equal(seen.written, 2);
+    assert_int_equal(seen.value, 6);
+    pair[0] = 7; /* by code that is not instrumented */
+    assert_int_equal(__portent_load4(&pair[0], NULL), 7);
+    assert_int_equal(seen.foreign, 1);
+    assert_int_equal(__portent_load4(&pair[0], NULL), 7);
+    assert_int_equal(seen.foreign, 1);
+    pt_shadow_clear(self, (uintptr_t)pair, (uintptr_t)(pair + 2), false); /* its life is over */
+    __portent_store4(&pair[0], 8, NULL);
+    assert_int_equal(seen.written, 2);
+    pt_shadow_hooks = before;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_word_has_what_was_packed),
+        cmocka_unit_test(test_a_granule_is_locked_once),
+        cmocka_unit_test_setup(test_accesses_follow_algorithm_a, model_forget),
+        cmocka_unit_test_setup(test_inside_the_runtime_nothing_changes, model_forget),
+        cmocka_unit_test_setup(test_watched_variables_are_reported, model_forget),
+    };
+    return cmocka_run_group_tests(tests, model_start, NULL);
+}
