@@ -65,11 +65,11 @@
     ({                                                                                                                 \
         __auto_type pt_at = (object);                                                                                  \
         __auto_type pt_expected = (expected);                                                                          \
-        PT_EXPLORE_VALUE(pt_at) pt_value = (value), pt_before = *pt_expected;                                          \
+        PT_EXPLORE_VALUE(pt_at) pt_value = (value);                                                                    \
         pt_explore_step(PT_EXPLORE_UPDATE, (const volatile void *)pt_at);                                              \
-        bool pt_done = __atomic_compare_exchange_n(pt_at, pt_expected, pt_value, false, __ATOMIC_SEQ_CST,              \
-                                                   __ATOMIC_SEQ_CST);                                                  \
-        pt_explore_saw((const volatile void *)pt_at, (void *)&pt_before, sizeof pt_before);                            \
+        bool pt_done =                                                                                                 \
+            __atomic_compare_exchange_n(pt_at, pt_expected, pt_value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);      \
+        pt_explore_saw((const volatile void *)pt_at, NULL, 0);                                                         \
         pt_done;                                                                                                       \
     })
 #define atomic_compare_exchange_weak_explicit atomic_compare_exchange_strong_explicit
@@ -78,14 +78,20 @@
 
 /* Fences weaker than seq_cst change nothing in this memory order. */
 #undef atomic_thread_fence
-#define atomic_thread_fence(order)                                                                                     \
-    ((order) == memory_order_seq_cst ? pt_explore_step(PT_EXPLORE_FENCE, NULL) : (void)0)
+#define atomic_thread_fence(order) ((order) == memory_order_seq_cst ? pt_explore_step(PT_EXPLORE_FENCE, NULL) : (void)0)
 #undef atomic_signal_fence
 #define atomic_signal_fence(order) ((void)(order))
 
 #define __builtin_ia32_pause() pt_explore_pause()
 #undef __rdtsc
 #define __rdtsc() UINT64_C(0)
+/* Copies are steps where the protocol is about what they copy. */
+#ifdef PT_EXPLORE_COPIES
 #define memcpy(to, from, bytes) pt_explore_copy(to, from, bytes)
+#endif
+
+/* The accesses of the program itself, in its hooks for atomic ones (shadow/native.h). */
+#define __atomic_load_n(object, order)         atomic_load_explicit(object, order)
+#define __atomic_store_n(object, value, order) atomic_store_explicit(object, value, memory_order_release)
 
 #endif

@@ -6,15 +6,15 @@
  * All state lies in memory of its own, because the program's data is put back before each run. Cost: each run is done
  * from its beginning, so a run of n steps that branches at its last costs n again.
  */
-#define _GNU_SOURCE
 #include "explore.h"
 
+#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 
-enum { ACTORS = 2 * PT_EXPLORE_THREADS, DEPTH = 4096, BUFFER = 64, STACK = 1 << 18 };
+enum { ACTORS = 2 * PT_EXPLORE_THREADS, DEPTH = 4096, TOUCHED = 4096, BUFFER = 64, STACK = 1 << 18 };
 
 struct op {
     enum pt_explore_kind kind;
@@ -34,8 +34,9 @@ struct saw {
 };
 
 struct thread {
-    ucontext_t context;
-    bool ended;
+    ucontext_t context; /* to begin with, then: */
+    jmp_buf jump;
+    bool begun, ended;
     struct op next; /* what it stops before */
     struct saw saw; /* what it looked at last, or waits for */
     struct {
@@ -47,7 +48,13 @@ struct thread {
     unsigned char stack[STACK];
 };
 
-enum outcome { GOES_ON, DONE, CUT, FAULT };
+/* Who has read and written 8 bytes, in any run so far: sets of threads. */
+struct touched {
+    uintptr_t at; /* 0: none */
+    unsigned readers, writers;
+};
+
+enum outcome { GOES_ON, DONE, CUT, AGAIN, FAULT };
 
 static struct explorer {
     struct pt_explore what;
@@ -57,10 +64,12 @@ static struct explorer {
     int current;            /* the thread that runs; -1: none */
     enum outcome outcome;
     const char *fault;
-    ucontext_t main;
+    jmp_buf main;
+    struct touched touched[TOUCHED];
+    bool learned; /* in this run: something is shared that was not known to be */
     size_t data_bytes;
     unsigned char *data; /* as it was before the first run */
-} *x;
+} * x;
 
 extern char __data_start[], _end[];
 
@@ -84,7 +93,7 @@ static struct op op_of(unsigned actor)
 
 static bool has_changed(const struct saw *saw)
 {
-    return memcmp((const void *)saw->at, &saw->value, saw->bytes) != 0;
+    return !saw->bytes || memcmp((const void *)saw->at, &saw->value, saw->bytes) != 0;
 }
 
 static bool is_enabled(unsigned actor)
@@ -129,6 +138,39 @@ static bool choose(struct node *node)
     return left;
 }
 
+/* --- what is shared --- */
+
+static struct touched *touched_at(const volatile void *at)
+{
+    uintptr_t key = (uintptr_t)at >> 3;
+    struct touched *entry = &x->touched[key * UINT64_C(0x9e3779b97f4a7c15) >> 52];
+    while (entry->at && entry->at != key)
+        entry = entry == &x->touched[TOUCHED - 1] ? x->touched : entry + 1;
+    entry->at = key;
+    return entry;
+}
+
+static bool is_shared(const struct touched *entry)
+{
+    unsigned both = entry->readers | entry->writers;
+    return entry->writers && both & (both - 1);
+}
+
+static void touch(const struct op *op, unsigned actor)
+{
+    struct touched *entry = touched_at(op->at);
+    bool before = is_shared(entry);
+    *(op->kind == PT_EXPLORE_WRITE || op->kind == PT_EXPLORE_UPDATE ? &entry->writers : &entry->readers) |=
+        1u << actor % PT_EXPLORE_THREADS;
+    x->learned |= is_shared(entry) && !before;
+}
+
+/* Nobody else will ever do anything that depends on it: nothing is lost if it comes first. */
+static bool is_private(const struct op *op)
+{
+    return op->kind == PT_EXPLORE_FENCE || (op->kind != PT_EXPLORE_WAIT && !is_shared(touched_at(op->at)));
+}
+
 /* --- one run --- */
 
 static void flush_one(struct thread *thread)
@@ -148,6 +190,11 @@ static enum outcome new_node(unsigned enabled)
     for (unsigned actor = 0; actor < ACTORS; actor++)
         if (!is_buffer(actor) || thread_of(actor)->buffered)
             node->ops[actor] = op_of(actor);
+    for (unsigned actor = 0; actor < ACTORS && !x->what.all; actor++)
+        if (enabled >> actor & 1 && is_private(&node->ops[actor])) {
+            node->enabled = 1u << actor;
+            break;
+        }
     x->replay = x->depth + 1;
     return choose(node) ? GOES_ON : CUT;
 }
@@ -169,7 +216,12 @@ static int schedule(void)
         }
         if (x->depth == x->replay && (x->outcome = new_node(enabled)) != GOES_ON)
             return -1;
-        unsigned actor = x->path[x->depth++].choice;
+        unsigned actor = x->path[x->depth].choice;
+        touch(&x->path[x->depth++].ops[actor], actor);
+        if (x->learned && !x->what.all) {
+            x->outcome = AGAIN;
+            return -1;
+        }
         if (!is_buffer(actor))
             return (int)actor;
         flush_one(thread_of(actor));
@@ -184,7 +236,14 @@ static void go_to(int next)
     x->current = next;
     if (next >= 0 && x->what.enter)
         x->what.enter((unsigned)next);
-    swapcontext(from ? &from->context : &x->main, next >= 0 ? &x->threads[next].context : &x->main);
+    if (_setjmp(from ? from->jump : x->main))
+        return;
+    if (next < 0)
+        _longjmp(x->main, 1);
+    if (x->threads[next].begun)
+        _longjmp(x->threads[next].jump, 1);
+    x->threads[next].begun = true;
+    setcontext(&x->threads[next].context);
 }
 
 static void run_thread(int number)
@@ -209,7 +268,7 @@ static void start_threads(void)
 {
     for (unsigned i = 0; i < x->what.threads; i++) {
         struct thread *thread = &x->threads[i];
-        thread->ended = false;
+        thread->begun = thread->ended = false;
         thread->buffered = 0;
         thread->next = (struct op){0};
         getcontext(&thread->context);
@@ -224,7 +283,10 @@ static void start_threads(void)
 static void run_once(void)
 {
     memcpy(__data_start, x->data, x->data_bytes);
+    if (x->what.begin)
+        x->what.begin();
     x->depth = 0;
+    x->learned = false;
     x->outcome = GOES_ON;
     x->current = -1;
     start_threads();
@@ -262,6 +324,7 @@ static void prepare(const struct pt_explore *what)
     x->what = *what;
     x->replay = 0;
     x->fault = NULL;
+    memset(x->touched, 0, sizeof x->touched);
 }
 
 struct pt_explore_result pt_explore(const struct pt_explore *what)
@@ -270,12 +333,17 @@ struct pt_explore_result pt_explore(const struct pt_explore *what)
     prepare(what);
     do {
         run_once();
+        if (x->outcome == AGAIN) { /* from the beginning, with what is known now */
+            result = (struct pt_explore_result){0};
+            x->replay = 0;
+            continue;
+        }
         result.runs += x->outcome == DONE;
         result.cut += x->outcome == CUT;
         result.steps = x->depth > result.steps ? x->depth : result.steps;
         if (what->most && result.runs + result.cut > what->most)
             x->fault = "more runs than were to be";
-    } while (!x->fault && turn_back());
+    } while (!x->fault && (x->outcome == AGAIN || turn_back()));
     result.fault = x->fault;
     x->current = -1;
     memcpy(__data_start, x->data, x->data_bytes);
@@ -307,7 +375,8 @@ void pt_explore_saw(const volatile void *at, const void *value, size_t bytes)
         return;
     struct saw *saw = &x->threads[x->current].saw;
     *saw = (struct saw){.at = at, .bytes = bytes < 8 ? bytes : 8};
-    memcpy(&saw->value, value, saw->bytes);
+    if (value)
+        memcpy(&saw->value, value, saw->bytes);
 }
 
 void pt_explore_load(const volatile void *at, void *value, size_t bytes)
@@ -350,7 +419,7 @@ void pt_explore_await(const volatile void *at, uint64_t seen, size_t bytes)
 }
 
 /* Its own stack is nobody else's. */
-static bool is_shared(const void *at)
+static bool is_outside_stacks(const void *at)
 {
     return (const char *)at < (const char *)x || (const char *)at >= (const char *)(x + 1);
 }
@@ -360,10 +429,10 @@ void pt_explore_copy(void *to, const void *from, size_t bytes)
     for (size_t done = 0, piece; done < bytes; done += piece) {
         unsigned char read[8];
         piece = bytes - done < 8 ? bytes - done : 8;
-        if (is_shared(from))
+        if (is_outside_stacks(from))
             pt_explore_step(PT_EXPLORE_READ, (const char *)from + done);
         memcpy(read, (const char *)from + done, piece);
-        if (is_shared(to))
+        if (is_outside_stacks(to))
             pt_explore_step(PT_EXPLORE_WRITE, (char *)to + done);
         memcpy((char *)to + done, read, piece);
     }

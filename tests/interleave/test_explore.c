@@ -95,7 +95,8 @@ static void test_store_buffers(void **state)
     const uint64_t all = 0xf, sequential = 0xe; /* both read 0: only through buffers */
     assert_int_equal(ends_of((struct pt_explore){.body = {write_a_read_b, write_b_read_a}}), all);
     assert_int_equal(ends_of((struct pt_explore){.body = {write_a_read_b, write_b_read_a}, .all = true}), all);
-    assert_int_equal(ends_of((struct pt_explore){.body = {write_a_read_b, write_b_read_a}, .direct = true}), sequential);
+    assert_int_equal(ends_of((struct pt_explore){.body = {write_a_read_b, write_b_read_a}, .direct = true}),
+                     sequential);
     assert_int_equal(ends_of((struct pt_explore){.body = {fenced_a, fenced_b}}), sequential);
     assert_int_equal(ends_of((struct pt_explore){.body = {fenced_a, fenced_b}, .all = true}), sequential);
     assert_int_equal(ends_of((struct pt_explore){.body = {fenced_a, write_b_read_a}}), all);
