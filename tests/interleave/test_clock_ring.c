@@ -28,11 +28,6 @@ static void remember(unsigned left)
     access_count = 0;
 }
 
-static void tick_and_store(void)
-{
-    tick();
-    store();
-}
 static void go_around(void)
 {
     for (unsigned i = 0; i < 4; i++)
@@ -48,6 +43,12 @@ static void test_a_remembered_number(void **state)
 }
 
 #ifndef PT_SEEDED
+static void tick_and_store(void)
+{
+    tick();
+    store();
+}
+
 static void test_the_next_cycle(void **state)
 {
     (void)state;

@@ -16,6 +16,14 @@
  * average. One that is as large as they may be, and full, is looked through a few numbers at a time: where none of
  * those is free, the clock gets a common one. When the thread ends, both counts become one and the numbers are common
  * ones, as those of threads without a ring.
+ *
+ * Invariant: a number comes to mean another clock only when no word, record, reading or thread has a reference to it.
+ * Memory order: a reference is given up by a read-modify-write (release), and the owner's look (acquire) at a count
+ * that includes it sees all reads of the old clock done. What a number means is written before the shadow word with it
+ * is unlocked (release) and read after that word was loaded or locked (acquire). The owner's cycle is stored (release)
+ * before the first number of it gets into a word; who is asked about a number out of a word that was loaded without
+ * order or lock may get an answer about its former meaning, and asks again when the granule is locked
+ * (pt_fast_lock_passed). Nothing here rests on x86. tests/interleave/test_clock_ring.c.
  */
 #include <string.h>
 

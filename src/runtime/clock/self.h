@@ -177,7 +177,10 @@ static inline void pt_self_pass(struct pt_clock_self *self, pt_clock_id id, int6
             pt_self_release_later(self, slot->id, slot->references);
         *slot = (struct pt_passed){.id = id};
     }
-    pt_self_release(self, id, references);
+    if (pt_has_cache(PT_CACHE_PASSED) || !id || id == self->id || pt_self_local_count(self, id))
+        pt_self_release(self, id, references);
+    else /* the caller may still look at it (pt_shadow_set_clock) */
+        pt_self_release_later(self, id, references);
 }
 
 #endif

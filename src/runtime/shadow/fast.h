@@ -80,9 +80,11 @@ static inline bool pt_fast_lock(struct pt_shadow_self *self, pt_shadow_word *wor
     /* acquire: partner of the release that unlocked it last. The word is compared as a whole; a number in it
      * cannot have come to mean another clock if the thread owns a reference, as it does of its own and of passed ones,
      * and nothing was concluded from the others. */
-    return __builtin_expect(atomic_compare_exchange_strong_explicit(word, &seen, seen | PT_SHADOW_LOCKED,
-                                                                    memory_order_acquire, memory_order_relaxed),
-                            1);
+    bool locked = __builtin_expect(atomic_compare_exchange_strong_explicit(word, &seen, seen | PT_SHADOW_LOCKED,
+                                                                           memory_order_acquire, memory_order_relaxed),
+                                   1);
+    atomic_thread_fence(memory_order_release); /* as in pt_granule_lock */
+    return locked;
 }
 
 /* The same for a passed access. What its ring said of a number that nobody kept for us is asked again: it may have been

@@ -9,6 +9,14 @@
  * are a lock with one part for each reader: a reader marks its part busy and looks whether the granule is held; a
  * holder that is to write waits for the parts that are busy. Both have a full fence in between, so one of them sees the
  * other (Dekker's argument), and a read is either before the holder's access, and collected, or after it.
+ *
+ * Invariant: while a reading's `busy` is set and its granule was then seen unlocked, nobody collects it. Memory order:
+ * both fences are seq_cst, and of two such fences one comes first on any processor; then the other side's load sees the
+ * store before it (`busy`, or the lock). The end of a read (`busy` <- 0, release) pairs with the collector's load
+ * (acquire), which then sees the clock. A read with the reading's own clock marks nothing: it loads the value, then,
+ * behind an acquire fence, the word and `record`. If the value is that of a later holder, the fence of that holder's
+ * lock (shadow.h) makes the word show the lock, or an unlock; and the unlock (release) shows that `record` is 0.
+ * tests/interleave/test_readers.c.
  */
 #ifndef PT_RUNTIME_SHADOW_READERS_H
 #define PT_RUNTIME_SHADOW_READERS_H
