@@ -5,7 +5,7 @@
  * alone moves head, by a release store once a record is complete; the observer alone moves tail, by a release store
  * once it has read. Each loads the other's with acquire, so the observer reads nothing half written, and the writer
  * writes over nothing unread: release and acquire on these two words are all the order that is needed, on any
- * processor.
+ * processor. tests/interleave/test_event_ring.c runs both sides against each other.
  *
  * Cost: a record is written once, in place; the observer's tail is loaded when the ring looks full, and a system call
  * is made only to wake an observer that has read everything, at most once in WAKE_CYCLES.

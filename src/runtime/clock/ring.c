@@ -17,9 +17,13 @@
  * those is free, the clock gets a common one. When the thread ends, both counts become one and the numbers are common
  * ones, as those of threads without a ring.
  *
- * Memory order: a number reaches others only through a word that is published with release, after the cycle was
- * (new_cycle); who reads the number acquires that word, and so sees the cycle. The count of references is given up with
- * release and found complete with acquire (is_free). That suffices on any processor; nothing here relies on x86.
+ * Invariant: a number comes to mean another clock only when no word, record, reading or thread has a reference to it.
+ * Memory order: a reference is given up by a read-modify-write (release), and the owner's look (acquire) at a count
+ * that includes it sees all reads of the old clock done. What a number means is written before the shadow word with it
+ * is unlocked (release) and read after that word was loaded or locked (acquire). The owner's cycle is stored (release)
+ * before the first number of it gets into a word; who is asked about a number out of a word that was loaded without
+ * order or lock may get an answer about its former meaning, and asks again when the granule is locked
+ * (pt_fast_lock_passed). Nothing here rests on x86. tests/interleave/test_clock_ring.c.
  */
 #include <string.h>
 
@@ -135,7 +139,7 @@ static bool turn(struct pt_clock_self *self)
 pt_clock_id pt_clock_ring_next(struct pt_clock_self *self)
 {
     struct pt_clock_ring *ring = &self->ring;
-    if (!ring->owner && (++ring->made < FEW || !start_ring(self)))
+    if (!pt_has_cache(PT_CACHE_RING) || (!ring->owner && (++ring->made < FEW || !start_ring(self))))
         return 0;
     for (unsigned looks = 0;; looks++) {
         if (looks >= LOOKS && ring->size == MOST)

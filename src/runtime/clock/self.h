@@ -13,6 +13,7 @@
 
 #include "runtime/clock/clock.h"
 #include "runtime/pool/pool.h"
+#include "runtime/sys/cache.h"
 #include "runtime/sys/sys.h"
 
 enum { PT_PASSED_BITS = 5, PT_LATER_BITS = 3, PT_SEEN_BITS = 6 };
@@ -66,10 +67,17 @@ static inline struct pt_passed *pt_self_passed_slot(struct pt_clock_self *self, 
     return &self->passed[id & ((1u << PT_PASSED_BITS) - 1)];
 }
 
+/* Its place among the passed clocks; NULL: it is not remembered. */
+static inline struct pt_passed *pt_self_find_passed(struct pt_clock_self *self, pt_clock_id id)
+{
+    struct pt_passed *slot = pt_self_passed_slot(self, id);
+    return pt_has_cache(PT_CACHE_PASSED) && id && slot->id == id ? slot : NULL;
+}
+
 /* Whether the thread remembers that id <= V_i. False says nothing. */
 static inline bool pt_self_has_passed(struct pt_clock_self *self, pt_clock_id id)
 {
-    return !id || id == self->id || pt_self_passed_slot(self, id)->id == id;
+    return !id || id == self->id || pt_self_find_passed(self, id);
 }
 
 /* Whether its number tells that a clock is <= V_i (clock/ring.c); false says nothing. True of a number that the caller
@@ -81,7 +89,7 @@ static inline bool pt_self_has_seen(const struct pt_clock_self *self, pt_clock_i
     const struct pt_seen *seen = &self->seen[owner & ((1u << PT_SEEN_BITS) - 1)];
     if (!owner || owner == self->ring.owner)
         return owner;
-    if (seen->owner != owner)
+    if (!pt_has_cache(PT_CACHE_SEEN) || seen->owner != owner)
         return false;
     if (position <= seen->position &&
         seen->cycle == atomic_load_explicit(&pt_clock_cycles[owner].number, memory_order_acquire))
@@ -102,7 +110,8 @@ static inline void pt_self_note_seen(struct pt_clock_self *self, pt_clock_id id)
     uint64_t home = pt_clock_home(id), cycle = atomic_load_explicit(&pt_clocks[id].cycle, memory_order_relaxed);
     uint32_t owner = (uint32_t)(home >> 32), position = (uint32_t)home;
     struct pt_seen *seen = &self->seen[owner & ((1u << PT_SEEN_BITS) - 1)];
-    if (owner && (seen->owner != owner || cycle > seen->cycle || (cycle == seen->cycle && position > seen->position)))
+    if (pt_has_cache(PT_CACHE_SEEN) && owner &&
+        (seen->owner != owner || cycle > seen->cycle || (cycle == seen->cycle && position > seen->position)))
         *seen = (struct pt_seen){owner, position, cycle};
 }
 
@@ -116,11 +125,11 @@ static inline int64_t *pt_self_local_count(struct pt_clock_self *self, pt_clock_
 /* More references for shadow words: from the thread's own where it can be. */
 static inline void pt_self_acquire(struct pt_clock_self *self, pt_clock_id id, int64_t references)
 {
-    struct pt_passed *slot = pt_self_passed_slot(self, id);
+    struct pt_passed *slot = pt_self_find_passed(self, id);
     int64_t *local;
     if (id == self->id)
         pt_self_give(self, references);
-    else if (id && slot->id == id && slot->references > references)
+    else if (slot && slot->references > references)
         slot->references -= references;
     else if ((local = pt_self_local_count(self, id)))
         *local += references;
@@ -131,13 +140,13 @@ static inline void pt_self_acquire(struct pt_clock_self *self, pt_clock_id id, i
 /* References that a shadow word had go back: to the thread's own where it has such. */
 static inline void pt_self_release(struct pt_clock_self *self, pt_clock_id id, int64_t references)
 {
-    struct pt_passed *slot = pt_self_passed_slot(self, id);
+    struct pt_passed *slot = pt_self_find_passed(self, id);
     int64_t *local;
     if (!id)
         return;
     if (id == self->id)
         self->credit += references;
-    else if (slot->id == id)
+    else if (slot)
         slot->references += references;
     else if ((local = pt_self_local_count(self, id)))
         *local -= references;
@@ -148,6 +157,10 @@ static inline void pt_self_release(struct pt_clock_self *self, pt_clock_id id, i
 /* Gives references up when their count, which another thread may have written last, has had time to come here. */
 static inline void pt_self_release_later(struct pt_clock_self *self, pt_clock_id id, int64_t references)
 {
+    if (!pt_has_cache(PT_CACHE_LATER)) {
+        pt_clock_release(self, id, references);
+        return;
+    }
     struct pt_passed *place = &self->later[self->later_next++ & ((1u << PT_LATER_BITS) - 1)], due = *place;
     if (id)
         pt_sys_prefetch_write(&pt_clocks[id]);
@@ -159,12 +172,15 @@ static inline void pt_self_release_later(struct pt_clock_self *self, pt_clock_id
 static inline void pt_self_pass(struct pt_clock_self *self, pt_clock_id id, int64_t references)
 {
     struct pt_passed *slot = pt_self_passed_slot(self, id);
-    if (id && id != self->id && slot->id != id && !pt_self_local_count(self, id)) {
+    if (pt_has_cache(PT_CACHE_PASSED) && id && id != self->id && slot->id != id && !pt_self_local_count(self, id)) {
         if (slot->id)
             pt_self_release_later(self, slot->id, slot->references);
         *slot = (struct pt_passed){.id = id};
     }
-    pt_self_release(self, id, references);
+    if (pt_has_cache(PT_CACHE_PASSED) || !id || id == self->id || pt_self_local_count(self, id))
+        pt_self_release(self, id, references);
+    else /* the caller may still look at it (pt_shadow_set_clock) */
+        pt_self_release_later(self, id, references);
 }
 
 #endif

@@ -49,7 +49,7 @@ static inline bool pt_fast_read_is_between(const struct pt_shadow_self *self, ui
     uint64_t clocks = word & PT_SHADOW_CLOCKS;
     const struct pt_between *between = &self->between[pt_between_slot(clocks)];
     return (word & (PT_SHADOW_STATE | marks)) == marks && clocks && between->clocks == clocks &&
-           between->change == self->clock.changes && self->fast != PT_NOT_FAST;
+           between->change == self->clock.changes && self->fast != PT_NOT_FAST && pt_has_cache(PT_CACHE_BETWEEN);
 }
 
 static inline bool pt_fast_write_is_known(uint64_t fast, uint64_t word)
@@ -80,9 +80,11 @@ static inline bool pt_fast_lock(struct pt_shadow_self *self, pt_shadow_word *wor
     /* acquire: partner of the release that unlocked it last. The word is compared as a whole; a number in it
      * cannot have come to mean another clock if the thread owns a reference, as it does of its own and of passed ones,
      * and nothing was concluded from the others. */
-    return __builtin_expect(atomic_compare_exchange_strong_explicit(word, &seen, seen | PT_SHADOW_LOCKED,
-                                                                    memory_order_acquire, memory_order_relaxed),
-                            1);
+    bool locked = __builtin_expect(atomic_compare_exchange_strong_explicit(word, &seen, seen | PT_SHADOW_LOCKED,
+                                                                           memory_order_acquire, memory_order_relaxed),
+                                   1);
+    atomic_thread_fence(memory_order_release); /* as in pt_granule_lock */
+    return locked;
 }
 
 /* The same for a passed access. What its ring said of a number that nobody kept for us is asked again: it may have been

@@ -20,7 +20,7 @@ static bool is_worth(struct pt_shadow_self *self, uintptr_t granule)
     struct pt_raised *raised = &self->raised[(granule >> 3) & ((1u << PT_RAISED_BITS) - 1)];
     if (raised->granule != granule)
         *raised = (struct pt_raised){granule, 0};
-    return ++raised->times >= WORTH;
+    return ++raised->times >= WORTH || !pt_has_cache(PT_CACHE_RAISED);
 }
 
 /* The access clocks of the bytes that the record is for take this one in. */
@@ -80,7 +80,7 @@ static bool has_record(struct pt_shadow_self *self, uintptr_t address, uint64_t 
 
 bool pt_readers_add(struct pt_shadow_self *self, uintptr_t address, uint64_t *word, unsigned bytes)
 {
-    if (self->clock.slot >= MOST || !has_record(self, address, word, bytes))
+    if (!pt_has_cache(PT_CACHE_READINGS) || self->clock.slot >= MOST || !has_record(self, address, word, bytes))
         return false;
     uint32_t record = pt_shadow_access(*word);
     struct pt_reading *reading = &self->readings[record & ((1u << PT_READING_BITS) - 1)];

@@ -9,6 +9,14 @@
  * are a lock with one part for each reader: a reader marks its part busy and looks whether the granule is locked;
  * whoever has locked it to write waits for the parts that are busy. Both have a full fence in between, so one of them
  * sees the other (Dekker's argument), and a read is either before the writer's access, and collected, or after it.
+ *
+ * Invariant: while a reading's `busy` is set and its granule was then seen unlocked, nobody collects it. Memory order:
+ * both fences are seq_cst, and of two such fences one comes first on any processor; then the other side's load sees the
+ * store before it (`busy`, or the lock). The end of a read (`busy` <- 0, release) pairs with the collector's load
+ * (acquire), which then sees the clock. A read with the reading's own clock marks nothing: it loads the value, then,
+ * behind an acquire fence, the word and `record`. If the value is that of a later writer, the fence of that writer's
+ * lock (shadow.h) makes the word show the lock, or an unlock; and the unlock (release) shows that `record` is 0.
+ * tests/interleave/test_readers.c.
  */
 #ifndef PT_RUNTIME_SHADOW_READERS_H
 #define PT_RUNTIME_SHADOW_READERS_H
@@ -31,8 +39,8 @@ static inline struct pt_reading *pt_readers_at(struct pt_shadow_self *self, uint
 {
     uint32_t record = pt_shadow_access(word);
     struct pt_reading *reading = &self->readings[record & ((1u << PT_READING_BITS) - 1)];
-    bool mine = (word & PT_SHADOW_STATE) == PT_SHADOW_FINE && self->fast != PT_NOT_FAST &&
-                reading->granule == (address & ~(uintptr_t)7) && reading->bytes == bytes &&
+    bool mine = pt_has_cache(PT_CACHE_READINGS) && (word & PT_SHADOW_STATE) == PT_SHADOW_FINE &&
+                self->fast != PT_NOT_FAST && reading->granule == (address & ~(uintptr_t)7) && reading->bytes == bytes &&
                 atomic_load_explicit(&reading->record, memory_order_relaxed) == record;
     return mine ? reading : NULL;
 }
@@ -67,8 +75,8 @@ static inline bool pt_readers_begin(struct pt_shadow_self *self, struct pt_readi
     self->reading = reading;
     atomic_signal_fence(memory_order_seq_cst);
     atomic_store_explicit(&reading->busy, 1, memory_order_relaxed);
-    atomic_thread_fence(
-        memory_order_seq_cst); /* partner: in pt_readers_collect, between locking and looking at `busy` */
+    /* Partner: the fence in pt_readers_collect, between locking the granule and looking at `busy`. */
+    atomic_thread_fence(memory_order_seq_cst);
     if (pt_readers_still(reading, word, seen))
         return true;
     self->reading = NULL;

@@ -14,6 +14,16 @@
  *
  * Words lie in leaves of 2 MiB of program memory each, found through one array over the 47-bit address space; both are
  * reserved without commit, so the cost is 8 bytes for 8 bytes of memory used with a non-empty clock.
+ *
+ * Invariant: whoever has set the top bit is alone with the word, with what it refers to and, if it writes, with the
+ * granule's memory; W <= A; each number in a word owns a reference, so it means the same clock as long as it stands
+ * there. Memory order, none of which is particular to x86:
+ *   lock (compare-and-swap, acquire) after unlock (store, release): the next holder sees all that the last one did.
+ *   A fast read takes no lock: it loads the word (acquire), the value, and the word again behind an acquire fence.
+ *   Partner of the first load is the unlock; partner of the fence is the release fence right after a lock: a read that
+ *   got a value written under a lock sees that lock, or what came after it, in its second load, and does not count.
+ *   Acquire on the lock alone would not do on processors that let the value's store pass the lock's.
+ * tests/interleave/test_shadow_word.c runs the paths against each other.
  */
 #ifndef PT_RUNTIME_SHADOW_SHADOW_H
 #define PT_RUNTIME_SHADOW_SHADOW_H
@@ -125,8 +135,10 @@ static inline uint64_t pt_granule_lock(pt_shadow_word *word)
         /* acquire: partner of the release store that unlocked it last */
         if (!(seen & PT_SHADOW_LOCKED) &&
             atomic_compare_exchange_weak_explicit(word, &seen, seen | PT_SHADOW_LOCKED, memory_order_acquire,
-                                                  memory_order_relaxed))
+                                                  memory_order_relaxed)) {
+            atomic_thread_fence(memory_order_release); /* partner: that of a fast read; no instruction on x86 */
             return seen;
+        }
         pt_sys_pause(&turn);
         seen = atomic_load_explicit(word, memory_order_relaxed);
     }

@@ -1,0 +1,30 @@
+/*
+ * What the runtime remembers only to be faster. Each of these can be left out of a build, to measure what it is worth
+ * (bench/caches): compile with -DPT_WITHOUT=PT_CACHE_PASSED, say. Answers are the same without any of them.
+ */
+#ifndef PT_RUNTIME_SYS_CACHE_H
+#define PT_RUNTIME_SYS_CACHE_H
+
+#include <stdbool.h>
+
+enum pt_cache {
+    PT_CACHE_PASSED = 1,    /* clocks that a thread knows to be no later than its own (clock/self.h) */
+    PT_CACHE_LATER = 2,     /* references that are given up a little later (clock/self.h) */
+    PT_CACHE_SEEN = 4,      /* how far in others' rings a thread has come (clock.h) */
+    PT_CACHE_BETWEEN = 8,   /* pairs of clocks between which a thread's own was found (shadow/self.h) */
+    PT_CACHE_READINGS = 16, /* clocks of reads that readers keep for themselves (readers.h) */
+    PT_CACHE_RAISED = 32,   /* how often a thread has raised an access clock next to other readers (readers.c) */
+    PT_CACHE_RING = 64      /* clock numbers of a thread's own (ring.c) */
+};
+
+#ifndef PT_WITHOUT
+#define PT_WITHOUT 0
+#endif
+
+/* A constant. */
+static inline bool pt_has_cache(enum pt_cache cache)
+{
+    return !(PT_WITHOUT & cache);
+}
+
+#endif

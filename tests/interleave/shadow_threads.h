@@ -1,0 +1,256 @@
+/*
+ * Up to three threads over one variable, through the real hooks, the shadow word and the clocks. Each value that is
+ * written names its writer and how many events that had had, so that at the end of a run it can be said of each access
+ * whether the clocks know what happened:
+ *
+ *   a read knows of the write whose value it saw, and a write of every read and write before it (algorithm A);
+ *   references to clocks are counted right: as many as words, records, readings and threads have.
+ */
+#ifndef PT_TESTS_INTERLEAVE_SHADOW_THREADS_H
+#define PT_TESTS_INTERLEAVE_SHADOW_THREADS_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+
+#include <cmocka.h>
+
+#include "core/hooks.h"
+#include "runtime/shadow/readers.h"
+#include "runtime/shadow/self.h"
+#include "runtime/shadow/shadow.h"
+#include "runtime/shadow/watch.h"
+#include "runtime/sys/runtime.h"
+
+enum { THREADS = PT_EXPLORE_THREADS, BLOCK = 1 << 15, BLOCKS = 9, IDS = 500, ACCESSES = 8 };
+
+static struct pt_shadow_self threads[THREADS];
+static unsigned current;
+/* Where its leaf has a low number, since of each table there is but the beginning. */
+#define VARIABLE ((uint64_t *)(uintptr_t)(1 << PT_LEAF_BITS))
+
+struct access {
+    unsigned thread, events; /* the thread's, then */
+    bool write;
+    uint64_t value; /* read, or written */
+};
+static struct access accesses[ACCESSES];
+static unsigned access_count;
+
+/* --- what the layers need of those below --- */
+
+_Atomic bool pt_active;
+struct pt_channel *pt_channel;
+uint32_t pt_keeps;
+static _Alignas(4096) unsigned char blocks[BLOCKS][BLOCK];
+static unsigned blocks_used;
+
+void *pt_sys_reserve(size_t bytes)
+{
+    (void)bytes;
+    assert_true(blocks_used < BLOCKS);
+    return blocks[blocks_used++];
+}
+void pt_sys_populate(void *memory, size_t bytes)
+{
+    (void)memory, (void)bytes;
+}
+void pt_sys_release(void *memory, size_t bytes)
+{
+    (void)memory, (void)bytes;
+}
+void pt_sys_yield(void)
+{
+    pt_explore_pause();
+}
+void pt_runtime_give_up(void)
+{
+    pt_explore_fault("a table is full");
+}
+void pt_runtime_lost(void)
+{
+    pt_explore_fault("an event is lost");
+}
+
+/* --- accesses --- */
+
+static void play(unsigned thread)
+{
+    current = thread;
+    pt_self = &threads[thread];
+}
+
+static void tick(void)
+{
+    pt_shadow_tick(pt_self);
+}
+
+static void note(bool write, uint64_t value)
+{
+    if (access_count < ACCESSES)
+        accesses[access_count++] = (struct access){current, pt_self->clock.events, write, value};
+}
+
+static uint32_t known_of(const struct pt_shadow_self *self, unsigned thread)
+{
+    const struct pt_clock_snapshot *clock = &pt_clocks[self->clock.id];
+    for (uint32_t i = 0; self->clock.id && i < clock->count; i++)
+        if (clock->pairs[i].thread == thread)
+            return clock->pairs[i].count;
+    return 0;
+}
+
+static void load(void)
+{
+    unsigned thread = current;
+    uint64_t value = __portent_atomic_load8(VARIABLE, __ATOMIC_ACQUIRE, NULL);
+    if (known_of(&threads[thread], (unsigned)(value >> 32)) < (uint32_t)value)
+        pt_explore_fault("a read does not know of the write that it saw");
+    note(false, value);
+}
+
+static void store(void)
+{
+    uint64_t value = (uint64_t)current << 32 | pt_self->clock.events;
+    __portent_atomic_store8(VARIABLE, value, __ATOMIC_RELEASE, NULL);
+    note(true, value);
+}
+
+/* --- what must hold in the end --- */
+
+static int64_t references_in_thread(const struct pt_shadow_self *self, pt_clock_id id)
+{
+    int64_t count = self->clock.id == id ? self->clock.credit : 0;
+    for (unsigned i = 0; i < 1u << PT_PASSED_BITS; i++)
+        count += self->clock.passed[i].id == id ? self->clock.passed[i].references : 0;
+    for (unsigned i = 0; i < 1u << PT_LATER_BITS; i++)
+        count += self->clock.later[i].id == id ? self->clock.later[i].references : 0;
+    for (unsigned i = 0; i < 1u << PT_BETWEEN_BITS; i++)
+        count += (pt_shadow_access(self->between[i].clocks) == id) + (pt_shadow_write(self->between[i].clocks) == id);
+    for (unsigned i = 0; i < 1u << PT_READING_BITS; i++)
+        count += self->readings[i].clock == id;
+    return count;
+}
+
+static int64_t references_in_word(uint64_t word, pt_clock_id id)
+{
+    int64_t count = 0;
+    if (!(word & PT_SHADOW_FINE))
+        return (pt_shadow_access(word) == id) + (pt_shadow_write(word) == id);
+    for (unsigned i = 0; i < 8; i++)
+        count += (pt_fines[pt_shadow_access(word)].access[i] == id) + (pt_fines[pt_shadow_access(word)].write[i] == id);
+    return count;
+}
+
+static int64_t references_of(pt_clock_id id)
+{
+    uint64_t home = pt_clock_home(id);
+    int64_t count = pt_clocks[id].references;
+    for (unsigned t = 0; home && t < THREADS; t++)
+        if (threads[t].clock.ring.owner == home >> 32)
+            return count - (INT64_C(1) << 60) + threads[t].clock.ring.local[(uint32_t)home];
+    return count;
+}
+
+static const char *check_references(uint64_t word)
+{
+    for (pt_clock_id id = 1; id < IDS; id++) {
+        int64_t count = references_in_word(word, id);
+        for (unsigned t = 0; t < THREADS; t++)
+            count += references_in_thread(&threads[t], id);
+        if (count && references_of(id) != count)
+            return references_of(id) < count ? "a clock has too few references" : "a clock has too many references";
+    }
+    return NULL;
+}
+
+/* Accesses are noted after they happened, so not in their order; but who saw what says it. A write is after a read
+ * that did not see it nor anything later, which is told here for runs in which each thread writes once at most. */
+static const char *check(void)
+{
+    uint64_t word = *pt_shadow_peek((uintptr_t)VARIABLE), last = *VARIABLE;
+    const struct pt_shadow_self *writer = &threads[last >> 32];
+    if (word & PT_SHADOW_LOCKED)
+        return "the granule is locked";
+    for (unsigned i = 0; i < access_count; i++) {
+        const struct access *a = &accesses[i];
+        bool before = a->write ? a->value != last : a->value != last && a->thread != last >> 32;
+        if (before && known_of(writer, a->thread) < a->events)
+            return a->write ? "a write does not know of the write before it"
+                            : "a write does not know of the read before it";
+    }
+    return check_references(word);
+}
+
+static void reset_variable(void)
+{
+    *VARIABLE = 0;
+}
+
+static void *map(void *at, size_t bytes)
+{
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED_NOREPLACE : 0);
+    void *memory = mmap(at, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    assert_true(memory != MAP_FAILED);
+    return memory;
+}
+
+/* Every test begins as the program does, with its data as it was then. */
+static void begin_anew(void)
+{
+    extern char __data_start[], _end[];
+    static __thread void *pristine;
+    size_t bytes = (size_t)(_end - __data_start);
+    if (pristine) {
+        memcpy(__data_start, pristine, bytes);
+        return;
+    }
+    pristine = map(NULL, bytes);
+    memcpy(pristine, __data_start, bytes);
+    map(VARIABLE, 4096);
+}
+
+/* All threads have a clock of their own. */
+static int start(void **state)
+{
+    (void)state;
+    begin_anew();
+    if (!pt_clock_start() || !pt_shadow_start() || !pt_shadow_word_of((uintptr_t)VARIABLE))
+        return -1;
+    atomic_store(&pt_active, true);
+    reset_variable();
+    for (unsigned i = 0; i < THREADS; i++) {
+        threads[i].clock.slot = threads[i].clock.number = i;
+        pt_shadow_refresh(&threads[i]);
+        play(i);
+        tick();
+    }
+    return 0;
+}
+
+static void expect(struct pt_explore_result result)
+{
+    print_message("%llu runs, %llu cut, at most %u steps\n", (unsigned long long)result.runs,
+                  (unsigned long long)result.cut, result.steps);
+#ifdef PT_SEEDED
+    assert_non_null(result.fault);
+#else
+    if (result.fault)
+        fail_msg("%s", result.fault);
+    assert_true(result.runs > 1);
+#endif
+}
+
+/* With three threads stores go to memory at once: what buffers add shows with two, and would take too long with three.
+ */
+static void explore(unsigned count, void (*a)(void), void (*b)(void), void (*c)(void))
+{
+    expect(pt_explore(&(struct pt_explore){.threads = count,
+                                           .body = {a, b, c},
+                                           .begin = reset_variable,
+                                           .enter = play,
+                                           .check = check,
+                                           .direct = count == 3}));
+}
+
+#endif
