@@ -13,7 +13,7 @@
 #include "cli/common/file.h"
 #include "cli/common/interrupt.h"
 #include "engine/analysis.h"
-#include "engine/atomicity.h"
+#include "engine/check.h"
 #include "order/order.h"
 #include "trace/source.h"
 #include "trace/validate.h"
@@ -21,7 +21,8 @@
 enum {
     OPT_PROPERTIES,
     OPT_MONITOR,
-    OPT_ATOMICITY,
+#define PT_CHECK(name, help) OPT_CHECK_##name,
+#include "engine/checks.def"
     OPT_WINDOW,
     OPT_LOOKAHEAD,
     OPT_ORDER,
@@ -35,13 +36,14 @@ enum {
     OPT_COLOR,
     OPT_PROGRESS,
     OPT_QUIET,
+    OPT_COUNT
 };
 
 static const struct pt_option options_table[] = {
     [OPT_PROPERTIES] = PT_OPTION_PROPERTIES,
     [OPT_MONITOR] = PT_OPTION_MONITOR,
-    [OPT_ATOMICITY] = {"atomicity", 0, NULL, NULL,
-                       "look for blocks (begin and end events) in which another thread's event must come in between"},
+#define PT_CHECK(name, help) [OPT_CHECK_##name] = {#name, 0, NULL, NULL, help},
+#include "engine/checks.def"
     [OPT_WINDOW] = {"window", 0, "W", NULL,
                     "keep at most W states per level, or 'all' (default: all; 64 on standard input)"},
     [OPT_LOOKAHEAD] = {"lookahead", 0, "L", NULL,
@@ -60,7 +62,13 @@ static const struct pt_option options_table[] = {
     [OPT_PROGRESS] = {"progress", 0, "WHEN", "auto never",
                       "progress on standard error: auto (default; on a terminal only) or never"},
     [OPT_QUIET] = {"quiet", 'q', NULL, NULL, "no text report and no warnings: the exit status tells"},
-    {0},
+    [OPT_COUNT] = {0},
+};
+
+/* The built-in checks that options choose; NULL: the option chooses none. */
+static const struct pt_check_kind *const checks_table[OPT_COUNT] = {
+#define PT_CHECK(name, help) [OPT_CHECK_##name] = &pt_check_##name,
+#include "engine/checks.def"
 };
 
 /* What the command line asked for, and what was built from it; everything the command owns. */
@@ -68,7 +76,7 @@ struct check {
     const char *trace;
     struct pt_analyse analyse;
     struct pt_output_options output;
-    bool atomicity;
+    bool chosen[OPT_COUNT]; /* of checks_table */
     bool no_progress;
     struct pt_names names;
 };
@@ -78,9 +86,8 @@ static bool set_option(struct check *check, uint32_t index, const char *argument
     bool taken;
     if (!pt_analyse_option(&check->analyse, &options_table[index], argument, &taken))
         return false;
+    check->chosen[index] = checks_table[index] != NULL;
     switch (index) {
-    case OPT_ATOMICITY:
-        return check->atomicity = true;
     case OPT_JSON:
         return check->output.json = true;
     case OPT_COLOR:
@@ -143,7 +150,7 @@ static bool set_options(struct check *check, const struct pt_parsed *parsed)
 /* What reads the events. */
 struct engines {
     struct pt_analysis *analysis;
-    struct pt_blocks *blocks; /* NULL: nobody asks for them */
+    struct pt_checks *checks;
 };
 
 static enum pt_status take(const struct engines *engines, struct pt_validator *validator, const struct pt_event *event,
@@ -152,8 +159,8 @@ static enum pt_status take(const struct engines *engines, struct pt_validator *v
     enum pt_status status = pt_validator_check(validator, event, err);
     if (status == PT_OK)
         status = pt_analysis_event(engines->analysis, event, err);
-    if (status == PT_OK && engines->blocks)
-        status = pt_blocks_event(engines->blocks, event, err);
+    if (status == PT_OK)
+        status = pt_checks_event(engines->checks, event, err);
     return status;
 }
 
@@ -196,9 +203,15 @@ static enum pt_status feed(struct check *check, const struct engines *engines, s
 static void start(struct check *check, struct engines *engines)
 {
     const struct pt_analysis_options *options = &check->analyse.engine;
-    const struct pt_blocks_options blocks = {options->trace, options->memory_limit, options->now};
+    const struct pt_check_options of_checks = {options->trace, options->memory_limit, options->now};
+    const struct pt_check_kind *kinds[OPT_COUNT];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < OPT_COUNT; i++) {
+        if (check->chosen[i])
+            kinds[count++] = checks_table[i];
+    }
     engines->analysis = pt_analysis_new(&check->names, check->analyse.inputs, check->analyse.input_count, options);
-    engines->blocks = check->atomicity ? pt_blocks_new(&check->names, &blocks) : NULL;
+    engines->checks = pt_checks_new(kinds, count, &check->names, &of_checks);
 }
 
 /* The trace has ended; `lost`: why something of it is missing, NULL. */
@@ -207,8 +220,7 @@ static void finish(const struct engines *engines, const char *lost, struct pt_re
     pt_analysis_finish(engines->analysis, lost);
     result->findings = pt_analysis_findings(engines->analysis, &result->count);
     pt_analysis_counts(engines->analysis, &result->events, &result->threads);
-    if (engines->blocks)
-        result->blocks = pt_blocks_finish(engines->blocks, lost);
+    pt_checks_finish(engines->checks, lost, result);
 }
 
 static int analyse(struct check *check, struct pt_err *err)
@@ -237,7 +249,7 @@ static int analyse(struct check *check, struct pt_err *err)
         pt_file_show_line(check->trace, err);
         pt_diag_error(err);
     }
-    pt_blocks_free(engines.blocks);
+    pt_checks_free(engines.checks);
     pt_analysis_free(engines.analysis);
     return exit_status;
 }

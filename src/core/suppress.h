@@ -10,7 +10,8 @@
  *
  * In other types than `property` and `block`, PATTERN matches anywhere in the name unless `^` begins or `$` ends it.
  * ThreadSanitizer's types that have no counterpart here (race_top, thread, mutex, signal, deadlock, called_from_lib)
- * are read and match nothing.
+ * are read and match nothing, unless a built-in check (engine/check.h) has the type as its kind: then what it found, by
+ * a variable or lock, a place, a thread or a call of either side.
  */
 #ifndef PT_CORE_SUPPRESS_H
 #define PT_CORE_SUPPRESS_H

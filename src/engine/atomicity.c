@@ -1,4 +1,9 @@
 /*
+ * Causal atomicity of the blocks of one recorded run: Definition 3 of the causal-atomicity paper, as contract section 8
+ * corrects it. An occurrence of a block, begun by event e1 of thread T, is violated if some event f of another thread
+ * and some event e2 of T before the occurrence's end have e1 <= f <= e2 in the causal order of the trace. An
+ * occurrence that never ends goes on to the end of the trace.
+ *
  * One pass with vector clocks that count `begin` events alone, so that almost no event changes one.
  *
  * Let e1 <= f <= e2 be a violation, e1 and e2 of thread T. On a path of immediate causes from f to e2, some event s of
@@ -12,16 +17,20 @@
  * as everything it knows is known since the first event of its thread with the same clock, only such first ones are
  * kept. Begins need not be counted: the next counted event of their thread carries them along.
  *
- * Guarantee: a block is violated exactly if an occurrence of it is, by Definition 3 of the paper, and then has a chain
- * that shows it. Cost: one pass, O(1) for an event that teaches its thread nothing, else O(threads); memory for two
- * clocks per object and for the lessons that a witness may need.
+ * Guarantee: exact for the recorded events: a block is violated exactly if an occurrence of it is, and then has a chain
+ * that shows it. With c= clocks that do not count begin events (`portent run -o`), every violation is one, and blocks
+ * without are unknown: what happened to them may not be in the trace.
+ *
+ * Cost: one pass, O(threads) for an event that teaches its thread of a begin it did not know, O(1) for nearly all
+ * others; memory for two clocks per object, for open blocks and threads, and for the lessons that a witness may need,
+ * not for the length of the trace.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/atomicity_impl.h"
 
-struct pt_blocks *pt_blocks_new(const struct pt_names *names, const struct pt_blocks_options *options)
+static void *begin(const struct pt_names *names, const struct pt_check_options *options)
 {
     struct pt_blocks *b = pt_xcalloc(1, sizeof *b);
     b->names = names;
@@ -72,10 +81,9 @@ static void release_run(struct pt_blocks *b)
     }
 }
 
-void pt_blocks_free(struct pt_blocks *b)
+static void release(void *check)
 {
-    if (!b)
-        return;
+    struct pt_blocks *b = check;
     release_run(b);
     free(b->blocks);
     free(b->sites);
@@ -356,8 +364,9 @@ static void watch_memory(struct pt_blocks *b)
     release_run(b);
 }
 
-enum pt_status pt_blocks_event(struct pt_blocks *b, const struct pt_event *event, struct pt_err *err)
+static enum pt_status take(void *check, const struct pt_event *event, struct pt_err *err)
 {
+    struct pt_blocks *b = check;
     if (event->thread == PT_NONE || b->over_limit) /* init, clock: no event */
         return PT_OK;
     struct block_step at = {.seq = ++b->seq,
@@ -380,8 +389,9 @@ enum pt_status pt_blocks_event(struct pt_blocks *b, const struct pt_event *event
     return PT_OK;
 }
 
-struct pt_block_findings *pt_blocks_finish(struct pt_blocks *b, const char *lost)
+static struct pt_check_found finish(void *check, const char *lost)
 {
+    struct pt_blocks *b = check;
     struct pt_block_findings *all = &b->findings;
     const char *unknown =
         lost            ? lost
@@ -400,5 +410,12 @@ struct pt_block_findings *pt_blocks_finish(struct pt_blocks *b, const char *lost
     all->message = unknown ? pt_arena_strndup(&all->arena, unknown, strlen(unknown)) : NULL;
     all->peak_bytes = b->peak + pt_order_bytes(b->order) + all->arena.bytes;
     all->seconds = b->options.now ? (double)(b->options.now() - b->started) / 1e9 : 0;
-    return all;
+    return (struct pt_check_found){.blocks = all};
 }
+
+const struct pt_check_kind pt_check_atomicity = {
+    .begin = begin,
+    .event = take,
+    .finish = finish,
+    .free = release,
+};

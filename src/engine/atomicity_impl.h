@@ -2,7 +2,8 @@
 #ifndef PT_ENGINE_ATOMICITY_IMPL_H
 #define PT_ENGINE_ATOMICITY_IMPL_H
 
-#include "engine/atomicity.h"
+#include "engine/check.h"
+#include "finding/blocks.h"
 #include "order/access.h"
 
 /* An event, as far as a witness shows it. */
@@ -86,7 +87,7 @@ struct block {
 
 struct pt_blocks {
     const struct pt_names *names;
-    struct pt_blocks_options options;
+    struct pt_check_options options;
     struct pt_order *order; /* checks c= fields */
     struct pt_clock_pool pool;
     struct pt_clock *empty;

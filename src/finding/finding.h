@@ -94,12 +94,20 @@ struct pt_known {
     struct pt_step from; /* the event that made the state, when state > 0 */
 };
 
+/* One side of what a built-in check found, an access or a lock operation for instance (contract section 4). */
+struct pt_side {
+    struct pt_step step;
+    uint64_t event;           /* the step's number among the trace's events, from 1 */
+    const char *const *stack; /* the calls it is in, innermost first, then NULL; NULL: not known */
+    const char *const *locks; /* that its thread has locked, then NULL; NULL: none */
+};
+
 struct pt_finding {
     struct pt_arena arena;
-    const char *property;
-    const char *kind; /* "ltl", "ere", "hoa", "monitor", "mttl", "within" */
-    const char *text; /* the property as written, "" for a module */
-    const char *file; /* where it stands, with line; NULL for a module */
+    const char *property; /* of a built-in check: its name */
+    const char *kind;     /* "ltl", "ere", "hoa", "monitor", "mttl", "within"; of a built-in check a word of its own */
+    const char *text;     /* the property as written, "" for a module */
+    const char *file;     /* where it stands, with line; NULL for a module */
     uint32_t line;
 
     enum pt_verdict verdict;
@@ -154,8 +162,16 @@ struct pt_finding {
         struct pt_known *knew; /* what the thread knew of others */
         uint32_t knew_count;
     } first;
+    /* Of a built-in check (engine/check.h). Each of its violations has these, `how`, `order` and perhaps a witness of
+     * its own; what was explored is not described. */
+    bool builtin;
+    const char *object;    /* what it is about: a variable, a lock */
+    uint64_t count;        /* how often it was seen */
+    struct pt_side *sides; /* one, or two that must not come together */
+    uint32_t side_count;
+
     /* Other violations of the same property (core/finding_key.h), a second race of race_free(*) for instance: each with
-     * `first` and people's decisions of its own, and else described as this one is. They have no states. */
+     * `first` or `sides`, and people's decisions of its own, and else described as this one is. They have no states. */
     struct pt_finding **more;
     uint32_t more_count;
     size_t more_cap;
@@ -201,7 +217,7 @@ bool pt_finding_counts(const struct pt_finding *finding);
 /* Zeroed, with a live arena. */
 struct pt_finding *pt_finding_new(void);
 void pt_finding_free(struct pt_finding *finding);
-/* Another violation of a violated property, among its `more`; its `first` is still to be filled. Callers keep to
+/* Another violation of a violated property, among its `more`; its `first` or `sides` are to be filled. Callers keep to
  * PT_FINDINGS_MAX. */
 struct pt_finding *pt_finding_add(struct pt_finding *finding);
 /* The one that was added last is none after all. */
@@ -257,5 +273,9 @@ struct pt_result {
     bool torn; /* the trace ended in a tear: what was intact was used */
     char torn_message[600];
 };
+
+/* The worst of everything that counts, as exit statuses have it (contract section 1): an error before a violation, that
+ * before what is unknown (a tear too), that before all that holds. */
+enum pt_verdict pt_result_verdict(const struct pt_result *result);
 
 #endif

@@ -3,7 +3,8 @@
  * made of names alone: the property, its kind and variables, and who did what last, the thread by its start function
  * (`worker` for `worker#2`); places, values and the other steps of the witness vary from run to run. So does the event
  * that reveals a decentralised violation. What it is about does not: the variable of a race, which is the event's, and
- * of an atomic block its name and the two threads, of which either may be the one that was disturbed.
+ * of an atomic block its name and the two threads, of which either may be the one that was disturbed. What a built-in
+ * check found is called by what it is about, its sides being as many threads and places as there are runs.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,7 +96,9 @@ struct pt_finding_id pt_finding_id(const struct pt_finding *finding)
     add(&buf, finding->kind, strlen(finding->kind));
     if (finding->initial)
         add_variables(&buf, finding);
-    if (finding->witness_count) {
+    if (finding->builtin) {
+        add_element(&buf, finding->object ? finding->object : "");
+    } else if (finding->witness_count) {
         const struct pt_step *last = &finding->witness[finding->witness_count - 1];
         add_thread(&buf, last->thread);
         add(&buf, last->op, strlen(last->op));
@@ -117,6 +120,11 @@ struct pt_finding_id pt_finding_id(const struct pt_finding *finding)
 static uint64_t finding_of(const struct pt_finding *finding)
 {
     const struct pt_finding_first *first = &finding->first;
+    if (finding->side_count) {
+        const struct pt_step *one = &finding->sides[0].step, *other = &finding->sides[finding->side_count - 1].step;
+        return pt_finding_key_race((struct pt_finding_side){one->loc, one->object},
+                                   (struct pt_finding_side){other->loc, other->object});
+    }
     for (uint32_t i = 0; i < first->knew_count; i++) {
         const struct pt_known *known = &first->knew[i];
         if (strcmp(known->text, PT_MTTL_TEXT_RACES) == 0 && first->state > 0 && known->state > 0)

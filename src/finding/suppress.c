@@ -74,10 +74,29 @@ static bool step_matches(const struct pt_suppress_rule *rule, const struct pt_st
            pt_suppress_matches(rule, step->thread) || (step->source && pt_suppress_matches(rule, step->source));
 }
 
-/* An object, a place or a thread of the violating event, of the one it races with or was disturbed by, or the block. */
+/* What a built-in check found, by a type that is its kind: race:PATTERN. */
+static bool is_of_kind(const struct pt_suppress_rule *rule, const struct pt_finding *finding)
+{
+    size_t len = (size_t)(rule->pattern - rule->text) - 1;
+    return finding->builtin && strlen(finding->kind) == len && memcmp(finding->kind, rule->text, len) == 0;
+}
+
+static bool side_matches(const struct pt_suppress_rule *rule, const struct pt_side *side)
+{
+    for (const char *const *call = side->stack; call && *call; call++)
+        if (pt_suppress_matches(rule, *call))
+            return true;
+    return step_matches(rule, &side->step);
+}
+
+/* An object, a place or a thread of the violating event, of the one it races with or was disturbed by, or the block; of
+ * a built-in check also a call that a side is in. */
 static bool sides_match(const struct pt_suppress_rule *rule, const struct pt_finding *finding)
 {
     const struct pt_finding_first *first = &finding->first;
+    for (uint32_t i = 0; i < finding->side_count; i++)
+        if (side_matches(rule, &finding->sides[i]))
+            return true;
     if (first->state > 0 && step_matches(rule, &first->event))
         return true;
     for (uint32_t i = 0; i < first->knew_count; i++) {
@@ -94,8 +113,8 @@ static bool sides_match(const struct pt_suppress_rule *rule, const struct pt_fin
 
 static bool matches(const struct pt_suppress_rule *rule, const struct pt_finding *finding)
 {
-    return pt_suppress_names(rule, finding->property) ||
-           (pt_suppress_asks_names(rule, finding->text ? finding->text : "") && sides_match(rule, finding));
+    bool asks_names = is_of_kind(rule, finding) || pt_suppress_asks_names(rule, finding->text ? finding->text : "");
+    return pt_suppress_names(rule, finding->property) || (asks_names && sides_match(rule, finding));
 }
 
 struct pt_suppression *pt_suppressions_match(const struct pt_suppressions *list, const struct pt_finding *finding)

@@ -10,6 +10,7 @@
 
 #include "report/atomicity.h"
 #include "report/change.h"
+#include "report/check.h"
 #include "report/json_detail.h"
 #include "report/json_writer.h"
 #include "report/words.h"
@@ -230,11 +231,14 @@ static void put_finding(struct pt_json *json, const struct pt_finding *finding)
     pt_json_string(json, "verdict", pt_words_verdict(finding->verdict));
     if (finding->message)
         put_message(json, finding);
-    if (violated)
+    if (violated && !finding->builtin)
         pt_json_string(json, "how", how_word(finding->how));
     pt_json_bool(json, "monitorable", finding->monitorable);
     bool within = strcmp(finding->kind, "within") == 0, local = strcmp(finding->kind, "mttl") == 0;
-    if (within)
+    bool explored = !within && !local && !finding->builtin;
+    if (finding->builtin)
+        pt_check_json(json, finding);
+    else if (within)
         put_within(json, finding);
     else if (local)
         put_local(json, finding);
@@ -246,12 +250,12 @@ static void put_finding(struct pt_json *json, const struct pt_finding *finding)
             pt_json_string(json, NULL, *name);
         pt_json_close(json, ']');
     }
-    if (!within && !local) {
+    if (explored) {
         put_bound(json, "window", finding->window);
         put_bound(json, "lookahead", finding->lookahead);
     }
     pt_json_bool(json, "complete", finding->complete);
-    if (violated && !within && !local)
+    if (violated && explored)
         put_violation(json, finding);
     pt_json_detail(json, finding);
     pt_json_seconds(json, "seconds", finding->seconds);

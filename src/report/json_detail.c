@@ -134,18 +134,8 @@ static void put_view(struct pt_json *json, const struct pt_view *view, uint32_t 
     pt_json_close(json, '}');
 }
 
-void pt_json_detail(struct pt_json *json, const struct pt_finding *finding)
+void pt_json_decisions(struct pt_json *json, const struct pt_finding *finding)
 {
-    if (finding->text && finding->text[0])
-        pt_json_string(json, "text", finding->text);
-    if (finding->file) {
-        pt_json_string(json, "file", finding->file);
-        pt_json_uint(json, "line", finding->line);
-    }
-    if (finding->verdict != PT_VERDICT_VIOLATED)
-        return;
-    struct pt_finding_id id = pt_finding_id(finding);
-    pt_json_string(json, "id", id.text);
     if (finding->suppressed)
         pt_json_string(json, "suppressed", finding->suppressed);
     if (finding->known)
@@ -156,6 +146,21 @@ void pt_json_detail(struct pt_json *json, const struct pt_finding *finding)
         pt_json_bool(json, "confirmed", finding->confirm == PT_CONFIRM_YES);
     if (finding->confirm == PT_CONFIRM_NO && finding->not_reproduced)
         pt_json_string(json, "not_reproduced", finding->not_reproduced);
+}
+
+void pt_json_detail(struct pt_json *json, const struct pt_finding *finding)
+{
+    if (finding->text && finding->text[0])
+        pt_json_string(json, "text", finding->text);
+    if (finding->file) {
+        pt_json_string(json, "file", finding->file);
+        pt_json_uint(json, "line", finding->line);
+    }
+    if (finding->verdict != PT_VERDICT_VIOLATED || finding->builtin) /* each of a check's findings has its own */
+        return;
+    struct pt_finding_id id = pt_finding_id(finding);
+    pt_json_string(json, "id", id.text);
+    pt_json_decisions(json, finding);
     if (finding->witness_lost || !finding->initial)
         return;
     pt_json_open(json, "detail", '{');

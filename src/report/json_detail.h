@@ -7,6 +7,8 @@
 
 /* Members of the property's object. */
 void pt_json_detail(struct pt_json *json, const struct pt_finding *finding);
+/* Of a violation: what people decided about it, in how many results it was found, and whether another run broke it. */
+void pt_json_decisions(struct pt_json *json, const struct pt_finding *finding);
 /* The members of one event, as the contract has them. */
 void pt_json_step(struct pt_json *json, const struct pt_step *step);
 

@@ -41,6 +41,10 @@ void rd_detail(struct reading *r, const struct pt_json_node *object, struct pt_f
 void rd_step(struct reading *r, const struct pt_json_node *object, const char *where, struct pt_step *step);
 /* result_within.c: what `within` findings have beside. */
 void rd_within(struct reading *r, const struct pt_json_node *object, struct pt_finding *finding);
+/* result_check.c: one of the findings of a built-in check. */
+void rd_check(struct reading *r, const struct pt_json_node *object, struct pt_finding *finding);
+/* The steps of a run, as many as the list has. */
+struct pt_step *rd_steps(struct reading *r, const struct pt_json_node *list, const char *where);
 /* result_model.c */
 void rd_model(struct reading *r, const struct pt_json_node *root, const char *label, struct pt_loaded *loaded);
 /* The blocks that `check --atomicity` adds to its result. */

@@ -28,7 +28,7 @@ void rd_step(struct reading *r, const struct pt_json_node *object, const char *w
         step->value = rd_value(r, value);
 }
 
-static struct pt_step *read_steps(struct reading *r, const struct pt_json_node *list, const char *where)
+struct pt_step *rd_steps(struct reading *r, const struct pt_json_node *list, const char *where)
 {
     struct pt_step *steps = pt_arena_alloc(r->arena, (pt_json_count(list) + 1) * sizeof *steps);
     for (size_t i = 0; i < pt_json_count(list) && !r->failed; i++)
@@ -87,16 +87,18 @@ static void read_violation(struct reading *r, const struct pt_json_node *object,
                            struct pt_finding *finding)
 {
     static const char *const hows[] = {"none", "observed", "predicted", "dead", "late", NULL};
-    finding->how =
-        (enum pt_how)word_index(r, rd_string(r, object, "a violated property", "how"), hows, "way to violate");
+    finding->how = (enum pt_how)word_index(
+        r, rd_string(r, finding->builtin ? own : object, "a violated property", "how"), hows, "way to violate");
     finding->suppressed = rd_string_or(r, own, "a property", "suppressed", NULL);
     finding->known = rd_bool_or(r, own, "a property", "known", false);
     finding->times = (uint32_t)rd_uint_or(r, own, "a property", "times", UINT32_MAX, 0);
     if (pt_json_get(object, "confirmed"))
         finding->confirm = rd_bool_or(r, object, "a property", "confirmed", false) ? PT_CONFIRM_YES : PT_CONFIRM_NO;
     finding->not_reproduced = rd_string_or(r, object, "a property", "not_reproduced", NULL);
-    if (strcmp(finding->kind, "within") == 0 || strcmp(finding->kind, "mttl") == 0)
-        return; /* they have no witness */
+    if (finding->builtin)
+        rd_check(r, own, finding);
+    if (finding->builtin || strcmp(finding->kind, "within") == 0 || strcmp(finding->kind, "mttl") == 0)
+        return; /* they have no witness, or one of their own */
     read_witness_from(r, object, finding);
     const struct pt_json_node *witness = pt_json_get(object, "witness");
     if (!pt_json_has_kind(witness, PT_JSON_ARRAY)) {
@@ -111,8 +113,8 @@ static void read_violation(struct reading *r, const struct pt_json_node *object,
     if (r->failed)
         return;
     finding->witness_count = (uint32_t)pt_json_count(witness);
-    finding->witness = read_steps(r, witness, "a witness");
-    finding->observed = read_steps(r, observed, "an observed run");
+    finding->witness = rd_steps(r, witness, "a witness");
+    finding->observed = rd_steps(r, observed, "an observed run");
     finding->actual = finding->observed; /* unless the detail knows more */
     finding->actual_count = finding->witness_count;
     rd_detail(r, object, finding);
@@ -202,9 +204,9 @@ static void read_figures(struct reading *r, const struct pt_json_node *object, s
     finding->peak_bytes = rd_uint_or(r, object, "a property", "peak_bytes", INT64_MAX, 0);
 }
 
-/* A property's finding, or the one of its `more` that is given. */
+/* A property's finding, or the one of its "more" or "findings" that is given; `again`: it has had one. */
 static struct pt_finding *read_finding(struct reading *r, const struct pt_json_node *object,
-                                       const struct pt_json_node *more)
+                                       const struct pt_json_node *more, bool again)
 {
     static const char *const verdicts[] = {"holds", "violated", "unknown", "error", NULL};
     struct pt_finding *finding = pt_finding_new();
@@ -221,6 +223,7 @@ static struct pt_finding *read_finding(struct reading *r, const struct pt_json_n
         (enum pt_verdict)word_index(r, rd_string(r, object, "a property", "verdict"), verdicts, "verdict");
     finding->message = rd_string_or(r, object, "a property", "message", NULL);
     finding->monitorable = rd_bool_or(r, object, "a property", "monitorable", true);
+    finding->builtin = pt_json_get(object, "findings") != NULL;
     read_figures(r, object, finding);
     if (!r->failed && strcmp(finding->kind, "within") == 0)
         rd_within(r, object, finding);
@@ -231,8 +234,8 @@ static struct pt_finding *read_finding(struct reading *r, const struct pt_json_n
     }
     if (strcmp(finding->kind, "mttl") == 0 && !r->failed)
         read_locals(r, object, finding);
-    finding->untold = more ? 0 : rd_uint_or(r, object, "a property", "untold", INT64_MAX, 0);
-    if (more) { /* these are the property's, which has them once */
+    finding->untold = again ? 0 : rd_uint_or(r, object, "a property", "untold", INT64_MAX, 0);
+    if (again) { /* these are the property's, which has them once */
         finding->local_count = 0;
         finding->seconds = 0;
     }
@@ -249,6 +252,22 @@ static const char *const *read_program(struct reading *r, const struct pt_json_n
     for (size_t i = 0; i < size; i++)
         words[i] = rd_text(r, pt_json_at(list, i), "a word of \"program\"");
     return words;
+}
+
+/* A property, or all that a built-in check found: each violation is a finding. */
+static void read_property(struct reading *r, const struct pt_json_node *object, struct pt_result *result, size_t *cap)
+{
+    const struct pt_json_node *more = rd_array(r, object, "a property", "more"),
+                              *found = rd_array(r, object, "a property", "findings");
+    PT_PUSH(result->findings, result->count, *cap, read_finding(r, object, pt_json_at(found, 0), false));
+    if (pt_json_count(more) > PT_FINDINGS_MAX || pt_json_count(found) > PT_FINDINGS_MAX + 1)
+        rd_fail(r, "\"%s\" has too many members", found ? "findings" : "more");
+    if (result->findings[result->count - 1]->verdict != PT_VERDICT_VIOLATED)
+        return;
+    for (size_t k = 0; k < pt_json_count(more) && !found && !r->failed; k++)
+        PT_PUSH(result->findings, result->count, *cap, read_finding(r, object, pt_json_at(more, k), true));
+    for (size_t k = 1; k < pt_json_count(found) && !r->failed; k++)
+        PT_PUSH(result->findings, result->count, *cap, read_finding(r, object, pt_json_at(found, k), true));
 }
 
 static void read_properties(struct reading *r, const struct pt_json_node *root, struct pt_loaded *loaded)
@@ -268,16 +287,8 @@ static void read_properties(struct reading *r, const struct pt_json_node *root, 
     result->torn = torn != NULL;
     snprintf(result->torn_message, sizeof result->torn_message, "%s", torn ? torn : "");
     size_t cap = 0;
-    for (size_t i = 0; i < size && !r->failed; i++) {
-        const struct pt_json_node *object = pt_json_at(list, i), *more = rd_array(r, object, "a property", "more");
-        PT_PUSH(result->findings, result->count, cap, read_finding(r, object, NULL));
-        if (pt_json_count(more) > PT_FINDINGS_MAX)
-            rd_fail(r, "\"more\" has too many members");
-        if (result->findings[result->count - 1]->verdict != PT_VERDICT_VIOLATED)
-            more = NULL;
-        for (size_t k = 0; k < pt_json_count(more) && !r->failed; k++)
-            PT_PUSH(result->findings, result->count, cap, read_finding(r, object, pt_json_at(more, k)));
-    }
+    for (size_t i = 0; i < size && !r->failed; i++)
+        read_property(r, pt_json_at(list, i), result, &cap);
 }
 
 void pt_loaded_free(struct pt_loaded *loaded)

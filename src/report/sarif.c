@@ -166,7 +166,7 @@ static char *finding_words(const struct pt_finding *finding)
 {
     struct pt_buf buf;
     pt_buf_init(&buf);
-    pt_buf_printf(&buf, "Property '%s' %s.", finding->property,
+    pt_buf_printf(&buf, "%s '%s' %s.", finding->builtin ? "Check" : "Property", finding->property,
                   finding->how == PT_HOW_OBSERVED    ? "is violated by the observed run"
                   : finding->how == PT_HOW_PREDICTED ? "can be violated: the run passed, but the same events may also "
                                                        "happen in an order that breaks it"
@@ -177,6 +177,11 @@ static char *finding_words(const struct pt_finding *finding)
         char *words = pt_words_step(breaks);
         pt_buf_printf(&buf, " It breaks at %s.", words);
         free(words);
+    }
+    for (uint32_t i = 1; i < finding->side_count; i++) {
+        char *other = pt_words_step(&finding->sides[i].step);
+        pt_buf_printf(&buf, " The other side is %s.", other);
+        free(other);
     }
     for (uint32_t i = 0; i < finding->first.knew_count; i++) {
         const struct pt_known *known = &finding->first.knew[i];

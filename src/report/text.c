@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "report/blocks.h"
+#include "report/check.h"
 #include "report/format.h"
 #include "report/local.h"
 #include "report/violation.h"
@@ -43,12 +44,12 @@ static void put_no_answer(const struct pt_finding *finding, const struct pt_styl
     const char *place = finding->message_place;
     pt_buf_puts(buf, pt_style_color(style, PT_COLOR_BOLD));
     pt_buf_puts(buf, pt_style_color(style, error ? PT_COLOR_RED : PT_COLOR_YELLOW));
-    pt_words_paragraph(buf, style, 0, 2, "Property '%s' %s: %s%s%s%s.", finding->property,
-                       error ? "cannot be evaluated" : "is unknown",
+    pt_words_paragraph(buf, style, 0, 2, "%s '%s' %s: %s%s%s%s.", finding->builtin ? "Check" : "Property",
+                       finding->property, error ? "cannot be evaluated" : "is unknown",
                        finding->message ? finding->message : "no reason given", place ? " (" : "", place ? place : "",
                        place ? ")" : "");
     pt_buf_puts(buf, pt_style_color(style, PT_COLOR_RESET));
-    if (!error && !pt_within_is(finding) && !pt_local_is(finding)) {
+    if (!error && !finding->builtin && !pt_within_is(finding) && !pt_local_is(finding)) {
         char *explored = pt_words_explored(finding);
         pt_words_paragraph(buf, style, 2, 4, "No violation in what was explored: %s.", explored);
         free(explored);
@@ -59,13 +60,17 @@ void pt_report_text(const struct pt_finding *finding, const struct pt_style *sty
 {
     switch (finding->verdict) {
     case PT_VERDICT_VIOLATED:
-        if (pt_within_is(finding))
+        if (finding->builtin)
+            pt_check_violated(finding, style, buf);
+        else if (pt_within_is(finding))
             pt_within_violation(finding, style, buf);
         else
             pt_violation_write(finding, style, buf);
         return;
     case PT_VERDICT_HOLDS:
-        if (pt_within_is(finding))
+        if (finding->builtin)
+            pt_check_holds(finding, style, buf);
+        else if (pt_within_is(finding))
             pt_within_holds(finding, style, buf);
         else if (pt_local_is(finding))
             pt_local_holds(finding, style, buf);

@@ -227,7 +227,12 @@ void pt_violation_summary(const struct pt_finding *finding, const struct pt_styl
     pt_buf_init(&line);
     pt_buf_printf(&line, "SUMMARY: portent: %s violation of '%s'",
                   finding->how == PT_HOW_OBSERVED ? "observed" : "predicted", finding->property);
-    if (pt_local_is(finding)) {
+    if (finding->builtin) {
+        const struct pt_step *breaks = pt_finding_breaks(finding);
+        char *side = breaks ? pt_words_step(breaks) : NULL;
+        pt_buf_printf(&line, "%s%s", side ? " at " : "", side ? side : "");
+        free(side);
+    } else if (pt_local_is(finding)) {
         char *place = pt_local_place(finding);
         pt_buf_printf(&line, " at %s", place);
         free(place);

@@ -12,7 +12,6 @@
 
 #include "cli/common/diag.h"
 #include "cli/common/interrupt.h"
-#include "finding/blocks.h"
 #include "base/suggest.h"
 #include "report/atomicity.h"
 #include "report/json.h"
@@ -261,25 +260,17 @@ static void put_text(const struct pt_output *output, const struct pt_result *res
 /* Contract section 1: 2 before 1 before 3 before 0. */
 static int exit_status(const struct pt_output *output, const struct pt_result *result)
 {
-    bool seen[4] = {0};
-    for (uint32_t i = 0; i < result->count; i++) {
-        const struct pt_finding *finding = result->findings[i];
-        if (finding->verdict != PT_VERDICT_VIOLATED || pt_finding_counts(finding))
-            seen[finding->verdict] = true;
-    }
-    for (uint32_t i = 0; result->blocks && i < result->blocks->count; i++) {
-        const struct pt_block_finding *block = &result->blocks->items[i];
-        if (!block->suppressed && !block->known)
-            seen[block->verdict] = true;
-    }
-    if (result->blocks && result->blocks->message)
-        seen[PT_VERDICT_UNKNOWN] = true;
-    if (seen[PT_VERDICT_ERROR])
+    switch (pt_result_verdict(result)) {
+    case PT_VERDICT_ERROR:
         return PT_EXIT_BAD;
-    if (seen[PT_VERDICT_VIOLATED])
+    case PT_VERDICT_VIOLATED:
         return PT_EXIT_VIOLATED;
-    bool lost = result->torn || output->interrupted;
-    return seen[PT_VERDICT_UNKNOWN] || lost ? PT_EXIT_UNKNOWN : PT_EXIT_HOLDS;
+    case PT_VERDICT_UNKNOWN:
+        return PT_EXIT_UNKNOWN;
+    case PT_VERDICT_HOLDS:
+        break;
+    }
+    return output->interrupted ? PT_EXIT_UNKNOWN : PT_EXIT_HOLDS;
 }
 
 int pt_output_end(struct pt_output *output, const struct pt_result *result)

@@ -62,7 +62,7 @@ function happensBefore(model) {
 }
 
 function decode(property) {
-  if (!Array.isArray(property.witness)) return null;
+  if (property.sides || !Array.isArray(property.witness)) return null; // a check shows its sides
   const detail = property.detail || {};
   const model = detail.actual ? { ...detail } : { ...withoutDetail(property), variables: detail.variables || [], formulas: detail.formulas || [] };
   const threadOf = new Map(model.threads.map((name, i) => [name, i]));

@@ -3,6 +3,7 @@ function sentence(property, model) {
   const how = property.how;
   if (how === "dead") return "No accepting continuation is left: whatever happens next, the property stays broken.";
   if (how === "late") return "The property missed its deadline: no pass through an accepting state came in time.";
+  if (property.sides) return `${property.count === 1 ? "Seen once" : `Seen ${property.count} times`}, on ${property.object}.`;
   if (property.first) return `In your run, thread ${property.first.thread} broke it, by what the thread could know there.`;
   if (how !== "observed") return "Your run passed, but the same events may also happen in an order that breaks it.";
   if (model && model.predicted.steps.length === 0 && !model.from) return "The initial state already breaks it.";
@@ -95,6 +96,13 @@ function withinCard(property) {
       fact("automaton states", within.states), fact("events read", within.letters)));
 }
 
+// What a built-in check found: the events that must not come together, each with its calls and locks.
+function sidesCard(property) {
+  const side = (at) => el("li", null, el("code", null, stepWords(at)), `, event ${at.event}`, at.locks.length ? `; locked: ${at.locks.join(", ")}` : "",
+    at.stack.length ? el("ul", null, at.stack.map((call) => el("li", null, call))) : "");
+  return el("section", { class: "card" }, el("h2", null, "Where"), el("ul", { class: "reasons" }, property.sides.map(side)));
+}
+
 // A race by its variable, or by its place where memory has no name; a disturbed block by its name.
 function suppressionOf(property) {
   const found = ((property.first && property.first.knew) || []).find((known) => !known.text.startsWith("@"));
@@ -110,7 +118,7 @@ function propertyFinding(property, sources, resultName, program) {
   const acts = actsCard(model && model.predicted.steps.length ? confirm : null, property.id, suppressionOf(property));
   const root = el("article", { class: "finding" }, findingHead(property, model));
   if (!model || (model.predicted.steps.length === 0 && model.variables.length === 0)) {
-    root.append(property.first ? knowledgeCard(property) : property.within ? withinCard(property)
+    root.append(property.sides ? sidesCard(property) : property.first ? knowledgeCard(property) : property.within ? withinCard(property)
       : el("p", { class: "note", style: { "margin-top": "14px" } }, property.message ? `No run is shown: ${property.message}.` : "There is no run to show."), acts);
     return { element: root, draw() {}, key: () => false };
   }

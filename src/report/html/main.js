@@ -4,6 +4,7 @@ const page = document.getElementById("page");
 
 function holdsWords(property) {
   if (!property.monitorable) return "no finite run can violate it";
+  if (property.findings) return "nothing was found";
   if (property.kind === "mttl" && !property.complete) return "in what is known of your run";
   if (property.kind === "within" || property.kind === "mttl") return "in your run";
   return property.complete ? "in every order" : "in all orders that were explored";
@@ -21,8 +22,14 @@ function blockEntry(block) {
 
 // Of a decentralised property also the event: it may stand here several times, once for each violation.
 function violatedWords(property) {
-  const event = property.first && property.first.event;
+  const event = property.sides ? property.sides[0] : property.first && property.first.event;
   return [property.text, event && stepWords(event)].filter(Boolean).join(": ");
+}
+
+// Each violation that a built-in check found is an entry of its own, with its sides in a list.
+function violations(property) {
+  if (!property.findings || !property.findings.length) return [property];
+  return property.findings.map(({ first, second, ...found }) => ({ ...property, ...found, sides: [first, second].filter(Boolean) }));
 }
 
 function propertyEntry(property) {
@@ -36,7 +43,7 @@ function propertyEntry(property) {
 
 // A model has blocks, a run properties; a run whose marked blocks were looked at has both.
 function entries() {
-  return [...(data.result ? data.result.properties.map(propertyEntry) : []), ...(data.blocks || []).map(blockEntry)];
+  return [...(data.result ? data.result.properties.flatMap(violations).map(propertyEntry) : []), ...(data.blocks || []).map(blockEntry)];
 }
 
 const all = entries();

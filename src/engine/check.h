@@ -1,0 +1,55 @@
+/*
+ * Built-in checks: what is looked for in a run without a property. Each is a struct pt_check_kind and a row of
+ * checks.def; commands make their options from the rows, feed the checks that were chosen, and pass on what they found
+ * without knowing which they are.
+ */
+#ifndef PT_ENGINE_CHECK_H
+#define PT_ENGINE_CHECK_H
+
+#include "base/err.h"
+#include "finding/finding.h"
+#include "trace/event.h"
+
+struct pt_check_options {
+    const char *trace;     /* its name, for places in messages */
+    uint64_t memory_limit; /* bytes, for each check; 0: none */
+    uint64_t (*now)(void); /* nanoseconds, for `seconds`; may be NULL */
+};
+
+/* What a check found out: one of the two, which belongs to the check. */
+struct pt_check_found {
+    /* An entry of "properties" (contract section 4), `builtin`, of which each violation has its sides; the others than
+     * the first are `more`. Text, JSON, results read back, reports, suppressions, baselines and the exit status come
+     * from that. */
+    struct pt_finding *finding;
+    /* Of atomicity: as `model` reports the blocks of a program, in a member of their own. */
+    struct pt_block_findings *blocks;
+};
+
+struct pt_check_kind {
+    /* The names and what the options point to outlive the check. */
+    void *(*begin)(const struct pt_names *names, const struct pt_check_options *options);
+    /* Every event of the trace in order, each a possible one after those before it. PT_EINPUT, with its place: this
+     * one makes no sense to the check. */
+    enum pt_status (*event)(void *check, const struct pt_event *event, struct pt_err *err);
+    /* The trace has ended; `lost`: why events are missing, NULL. Called at most once. */
+    struct pt_check_found (*finish)(void *check, const char *lost);
+    void (*free)(void *check);
+};
+
+#define PT_CHECK(name, help) extern const struct pt_check_kind pt_check_##name;
+#include "engine/checks.def"
+
+/* Several checks in one pass. */
+struct pt_checks;
+
+struct pt_checks *pt_checks_new(const struct pt_check_kind *const *kinds, uint32_t count, const struct pt_names *names,
+                                const struct pt_check_options *options);
+void pt_checks_free(struct pt_checks *checks);
+/* Stops at the first check that refuses the event. */
+enum pt_status pt_checks_event(struct pt_checks *checks, const struct pt_event *event,
+                               struct pt_err *err) PT_WARN_UNUSED;
+/* Adds what was found to the result, whose findings are then a list of ours; valid until the checks are freed. */
+void pt_checks_finish(struct pt_checks *checks, const char *lost, struct pt_result *result);
+
+#endif

@@ -1,0 +1,15 @@
+/* What a built-in check found (engine/check.h), whichever check it is: as text and as JSON. */
+#ifndef PT_REPORT_CHECK_H
+#define PT_REPORT_CHECK_H
+
+#include "finding/finding.h"
+#include "report/json_writer.h"
+#include "report/style.h"
+
+void pt_check_holds(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf);
+/* One violation: how often, both sides with their calls and locks, and the SUMMARY line. */
+void pt_check_violated(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf);
+/* The member "findings" of the check's object, and "untold" where there are more; result_check.c reads them back. */
+void pt_check_json(struct pt_json *json, const struct pt_finding *finding);
+
+#endif
