@@ -27,7 +27,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-CACHES = ["passed", "later", "seen", "between", "readings", "raised", "ring"]
+CACHES = ["passed", "seen", "between", "readings", "raised", "ring"]
 ALL = "all"
 OVERHEAD = ["compress", "bank", "hashtable", "queue", "cache"]
 SOURCES = {

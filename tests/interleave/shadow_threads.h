@@ -123,8 +123,6 @@ static int64_t references_in_thread(const struct pt_shadow_self *self, pt_clock_
     int64_t count = self->clock.id == id ? self->clock.credit : 0;
     for (unsigned i = 0; i < 1u << PT_PASSED_BITS; i++)
         count += self->clock.passed[i].id == id ? self->clock.passed[i].references : 0;
-    for (unsigned i = 0; i < 1u << PT_LATER_BITS; i++)
-        count += self->clock.later[i].id == id ? self->clock.later[i].references : 0;
     for (unsigned i = 0; i < 1u << PT_BETWEEN_BITS; i++)
         count += (pt_shadow_access(self->between[i].clocks) == id) + (pt_shadow_write(self->between[i].clocks) == id);
     for (unsigned i = 0; i < 1u << PT_READING_BITS; i++)

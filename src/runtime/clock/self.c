@@ -27,6 +27,4 @@ void pt_self_drop_passed(struct pt_clock_self *self)
         pt_clock_release(self, self->passed[i].id, self->passed[i].references);
         self->passed[i] = (struct pt_passed){0};
     }
-    for (unsigned i = 0; i < 1 << PT_LATER_BITS; i++)
-        pt_self_release_later(self, 0, 0);
 }

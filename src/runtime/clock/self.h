@@ -16,7 +16,7 @@
 #include "runtime/sys/cache.h"
 #include "runtime/sys/sys.h"
 
-enum { PT_PASSED_BITS = 5, PT_LATER_BITS = 3, PT_SEEN_BITS = 6 };
+enum { PT_PASSED_BITS = 5, PT_SEEN_BITS = 6 };
 
 /*
  * A clock known to be <= the thread's, which only grows: so this stays true as long as the number means the same clock,
@@ -35,10 +35,8 @@ struct pt_clock_self {
     int64_t credit;   /* references to `id` that this thread owns; one is its own, the others are to give away */
     uint64_t changes; /* of the clock so far */
 
-    uint32_t slot;                              /* its place among threads; another's after its end */
-    uint32_t events;                            /* its relevant events so far */
-    struct pt_passed later[1 << PT_LATER_BITS]; /* references to be released, in turn: pt_self_release_later */
-    uint32_t later_next;
+    uint32_t slot;                                /* its place among threads; another's after its end */
+    uint32_t events;                              /* its relevant events so far */
     struct pt_passed passed[1 << PT_PASSED_BITS]; /* by the low bits of the number */
     struct pt_seen seen[1 << PT_SEEN_BITS];       /* by the low bits of the owner */
     struct pt_clock_ring ring;
@@ -154,33 +152,20 @@ static inline void pt_self_release(struct pt_clock_self *self, pt_clock_id id, i
         pt_clock_release(self, id, references);
 }
 
-/* Gives references up when their count, which another thread may have written last, has had time to come here. */
-static inline void pt_self_release_later(struct pt_clock_self *self, pt_clock_id id, int64_t references)
-{
-    if (!pt_has_cache(PT_CACHE_LATER)) {
-        pt_clock_release(self, id, references);
-        return;
-    }
-    struct pt_passed *place = &self->later[self->later_next++ & ((1u << PT_LATER_BITS) - 1)], due = *place;
-    if (id)
-        pt_sys_prefetch_write(&pt_clocks[id]);
-    *place = (struct pt_passed){id, references};
-    pt_clock_release(self, due.id, due.references);
-}
-
-/* The same for a clock that the caller knows to be <= V_i: it is remembered as such. */
+/* The same for a clock that the caller knows to be <= V_i: it is remembered as such, so that its number keeps its
+ * meaning at least until the next one is passed. */
 static inline void pt_self_pass(struct pt_clock_self *self, pt_clock_id id, int64_t references)
 {
-    struct pt_passed *slot = pt_self_passed_slot(self, id);
-    if (pt_has_cache(PT_CACHE_PASSED) && id && id != self->id && slot->id != id && !pt_self_local_count(self, id)) {
-        if (slot->id)
-            pt_self_release_later(self, slot->id, slot->references);
+    if (!id || id == self->id || pt_self_local_count(self, id)) {
+        pt_self_release(self, id, references);
+        return;
+    }
+    struct pt_passed *slot = pt_has_cache(PT_CACHE_PASSED) ? pt_self_passed_slot(self, id) : &self->passed[0];
+    if (slot->id != id) {
+        pt_clock_release(self, slot->id, slot->references);
         *slot = (struct pt_passed){.id = id};
     }
-    if (pt_has_cache(PT_CACHE_PASSED) || !id || id == self->id || pt_self_local_count(self, id))
-        pt_self_release(self, id, references);
-    else /* the caller may still look at it (pt_shadow_set_clock) */
-        pt_self_release_later(self, id, references);
+    slot->references += references;
 }
 
 #endif

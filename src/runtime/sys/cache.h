@@ -8,13 +8,12 @@
 #include <stdbool.h>
 
 enum pt_cache {
-    PT_CACHE_PASSED = 1,    /* clocks that a thread knows to be no later than its own (clock/self.h) */
-    PT_CACHE_LATER = 2,     /* references that are given up a little later (clock/self.h) */
-    PT_CACHE_SEEN = 4,      /* how far in others' rings a thread has come (clock.h) */
-    PT_CACHE_BETWEEN = 8,   /* pairs of clocks between which a thread's own was found (shadow/self.h) */
-    PT_CACHE_READINGS = 16, /* clocks of reads that readers keep for themselves (readers.h) */
-    PT_CACHE_RAISED = 32,   /* how often a thread has raised an access clock next to other readers (readers.c) */
-    PT_CACHE_RING = 64      /* clock numbers of a thread's own (ring.c) */
+    PT_CACHE_PASSED = 1,   /* clocks that a thread knows to be no later than its own (clock/self.h) */
+    PT_CACHE_SEEN = 2,     /* how far in others' rings a thread has come (clock.h) */
+    PT_CACHE_BETWEEN = 4,  /* pairs of clocks between which a thread's own was found (shadow/self.h) */
+    PT_CACHE_READINGS = 8, /* clocks of reads that readers keep for themselves (readers.h) */
+    PT_CACHE_RAISED = 16,  /* how often a thread has raised an access clock next to other readers (readers.c) */
+    PT_CACHE_RING = 32     /* clock numbers of a thread's own (ring.c) */
 };
 
 #ifndef PT_WITHOUT
