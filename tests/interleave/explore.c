@@ -264,20 +264,24 @@ static void stop_at(enum pt_explore_kind kind, const volatile void *at)
     go_to(first ? -1 : schedule());
 }
 
+static void start_thread(unsigned i)
+{
+    struct thread *thread = &x->threads[i];
+    thread->begun = thread->ended = false;
+    thread->buffered = 0;
+    thread->next = (struct op){0};
+    getcontext(&thread->context);
+    thread->context.uc_stack.ss_sp = thread->stack;
+    thread->context.uc_stack.ss_size = STACK;
+    thread->context.uc_link = NULL;
+    makecontext(&thread->context, (void (*)(void))run_thread, 1, (int)i);
+    go_to((int)i);
+}
+
 static void start_threads(void)
 {
-    for (unsigned i = 0; i < x->what.threads; i++) {
-        struct thread *thread = &x->threads[i];
-        thread->begun = thread->ended = false;
-        thread->buffered = 0;
-        thread->next = (struct op){0};
-        getcontext(&thread->context);
-        thread->context.uc_stack.ss_sp = thread->stack;
-        thread->context.uc_stack.ss_size = STACK;
-        thread->context.uc_link = NULL;
-        makecontext(&thread->context, (void (*)(void))run_thread, 1, (int)i);
-        go_to((int)i);
-    }
+    for (unsigned i = 0; i < x->what.threads; i++)
+        start_thread(i);
 }
 
 static void run_once(void)
