@@ -309,7 +309,9 @@ static void read_root(struct reading *r, const struct pt_json_node *root, const 
     const struct pt_json_node *version = pt_json_get(root, "portent");
     if (!pt_json_has_kind(root, PT_JSON_OBJECT) || !pt_json_is_integer(version))
         rd_fail(r, "it has no \"portent\" with a version");
-    else if (version->value.u != 1)
+    else if (version->value.kind == PT_VALUE_UINT)
+        rd_fail(r, "it has version %llu, and only version 1 is known here", (unsigned long long)version->value.u);
+    else if (version->value.i != 1)
         rd_fail(r, "it has version %lld, and only version 1 is known here", (long long)version->value.i);
     else if (pt_json_get(root, "blocks") && !pt_json_get(root, "properties"))
         rd_model(r, root, label, loaded);

@@ -94,6 +94,8 @@ static void test_integers(void **state)
         pt_buf_release(&buf);
         pt_loaded_free(loaded);
     }
+    assert_refused("{\"portent\": 9223372036854775808}", "version 9223372036854775808,");
+    assert_refused("{\"portent\": -1}", "version -1,");
     static const char *const large[] = {"18446744073709551616", "-9223372036854775809"};
     for (size_t i = 0; i < 2; i++) {
         char text[1024];
