@@ -500,6 +500,36 @@ def undefined_behaviour_sanitizer():
             check(status == 0 and run("./prog")[0] == 1, f"{level} {name}: not stopped {err}")
 
 
+def runs_as_itself(text, program="./prog"):
+    """The program prints `text` alone and observed, and neither its property nor a race is found."""
+    with open("own.prop", "w", encoding="utf-8") as file:
+        file.write("property p: n >= 0;\nproperty r at each i: race_free(*);\n")
+    check(ok(program) == text, "alone")
+    status, out, err = run(PORTENT, "run", "-q", "-s", "own.prop", "--", program)
+    check(status == 0 and text in out, f"observed: {status} {out}{err}")
+
+
+@test
+def an_allocator_of_its_own():
+    parts = [source("uses_malloc.c"), source("own_malloc.c")]
+    for flags in (["-O0"], ["-O2"], ["-O2", "-fno-pie", "-no-pie"], ["-O2", "-static"]):
+        cc(*flags, "-fno-builtin", *parts, "-o", "prog", "-pthread")
+        runs_as_itself("600 1\n")
+    cc("-O2", "-fno-builtin", "-c", source("own_malloc.c"), "-o", "own_malloc.o")
+    ok("ar", "rc", "libown.a", "own_malloc.o")
+    ok(CLANG, "-O2", "-fno-builtin", "-fPIC", "-shared", source("own_malloc.c"), "-o", "libforeign.so")
+    for library in ("-lown", "-lforeign"):
+        cc("-O2", parts[0], "-L.", library, "-Wl,-rpath,$ORIGIN", "-o", "prog", "-pthread")
+        runs_as_itself("600 1\n")
+
+
+@test
+def locks_of_its_own():
+    for flags in (["-O0"], ["-O2"], ["-O2", "-static"]):
+        cc(*flags, source("own_threads.c"), "-o", "prog", "-pthread")
+        runs_as_itself("200 200\n")
+
+
 @test
 def sites_have_names():
     text = cc("-O1", "-S", "-emit-llvm", source("names.c"), "-o", "-")
