@@ -341,6 +341,18 @@ static void run_jobs(struct driver *driver, const struct pt_plan *plan)
     }
 }
 
+/* Before the first job, so that many sources get one message and no half of the products. */
+static enum pt_status refuse_sanitizers(const struct pt_plan *plan, struct pt_err *err)
+{
+    for (size_t i = 0; i < plan->count; i++) {
+        const char *name = pt_job_sanitizer(&plan->jobs[i]);
+        if (name)
+            return pt_err_set(err, PT_EINPUT,
+                              "-fsanitize=%s: this sanitizer does not work together with Portent's runtime", name);
+    }
+    return PT_OK;
+}
+
 int pt_instrument_main(bool cxx, const char *runtime_dir, const char *include_dir, int argc, char **argv)
 {
     struct driver driver = {
@@ -357,7 +369,7 @@ int pt_instrument_main(bool cxx, const char *runtime_dir, const char *include_di
     pt_arena_init(&driver.arena);
     bool planned = pt_workdir_make(&err) == PT_OK && make_plan(&driver, argc, argv, &plan, &err) == PT_OK;
     bool clangs_own = planned && (plan.refused || plan.count == 0);
-    if (!planned) {
+    if (!planned || (!clangs_own && refuse_sanitizers(&plan, &err) != PT_OK)) {
         complain(&err);
         driver.status = 1;
     } else if (!clangs_own) {

@@ -14,6 +14,9 @@ enum pt_job_kind {
 };
 enum pt_job_kind pt_job_kind(const struct pt_args *job);
 
+/* The sanitizer (as in -fsanitize=NAME) that a compile or link job has and Portent cannot work with; NULL: none. */
+const char *pt_job_sanitizer(const struct pt_args *job);
+
 /* The language (-x) and the file of a cc1 job; NULL when there is none. */
 const char *pt_cc1_language(const struct pt_args *job);
 const char *pt_cc1_input(const struct pt_args *job);

@@ -11,7 +11,11 @@
  *
  * Not rewritten: functions the user opted out (see driver.c), naked functions, and ifunc resolvers, which run before
  * the program is relocated. Bodies that exist for inlining only (available_externally) are rewritten like all others:
- * once inlined they are part of this program.
+ * once inlined they are part of this program. With hooks in them they are often too large to be inlined, and would be
+ * dropped; so with optimisation on they become functions of their module (keep_inline_bodies).
+ *
+ * Guarantee: the rewritten module is valid, and links wherever clang's own would. Cost: linear in the module, but for
+ * the passes.
  */
 #include "instrument/rewrite.h"
 
@@ -125,6 +129,11 @@ static enum pt_status find_opt_outs(struct pt_module *m, const char *tsan_bitcod
     return status;
 }
 
+static bool is_direct_call(LLVMValueRef user, LLVMValueRef callee)
+{
+    return (LLVMIsACallInst(user) || LLVMIsAInvokeInst(user)) && LLVMGetCalledValue(user) == callee;
+}
+
 static const char *const broken_promises[] = {
     "readnone", "readonly", "writeonly", "argmemonly",   "inaccessiblememonly", "inaccessiblemem_or_argmemonly",
     "memory",   "nosync",   "nofree",    "speculatable", "willreturn"};
@@ -138,7 +147,7 @@ static void take_back_promises(LLVMValueRef function)
         LLVMRemoveEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, kind);
         for (LLVMUseRef use = LLVMGetFirstUse(function); use; use = LLVMGetNextUse(use)) {
             LLVMValueRef user = LLVMGetUser(use);
-            if ((LLVMIsACallInst(user) || LLVMIsAInvokeInst(user)) && LLVMGetCalledValue(user) == function)
+            if (is_direct_call(user, function))
                 LLVMRemoveCallSiteEnumAttribute(user, LLVMAttributeFunctionIndex, kind);
         }
     }
@@ -243,7 +252,7 @@ static bool mark_sync_wrappers(struct pt_module *m)
         LLVMValueRef callee = work[--count];
         for (LLVMUseRef use = LLVMGetFirstUse(callee); use; use = LLVMGetNextUse(use)) {
             LLVMValueRef call = LLVMGetUser(use);
-            if ((!LLVMIsACallInst(call) && !LLVMIsAInvokeInst(call)) || LLVMGetCalledValue(call) != callee)
+            if (!is_direct_call(call, callee))
                 continue;
             LLVMValueRef caller = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
             uint32_t *seen = pt_map64_at(&marked, pt_key(caller));
@@ -304,6 +313,60 @@ static enum pt_status inline_wrappers(struct pt_module *m, const struct pt_strta
     return status;
 }
 
+/* C99's inline functions (and GNU's extern inline ones) may have no definition anywhere but this body, and a program
+ * still links when the optimiser inlines all calls. Code of the C++ library does have one, in its shared object. */
+static bool may_lack_definition(LLVMValueRef function)
+{
+    if (LLVMGetLinkage(function) != LLVMAvailableExternallyLinkage || LLVMIsDeclaration(function) ||
+        has_attribute(function, "noinline") || pt_is_library_scope(LLVMGetSubprogram(function)))
+        return false;
+    for (LLVMUseRef use = LLVMGetFirstUse(function); use; use = LLVMGetNextUse(use))
+        if (LLVMIsABlockAddress(LLVMGetUser(use)))
+            return false; /* the body names itself and cannot change its name */
+    return true;
+}
+
+/* Makes the body a function of this module, for its calls to go to; whoever takes the address still gets the one that
+ * all modules share, wherever it is defined. */
+static void keep_inline_body(struct pt_module *m, LLVMValueRef function)
+{
+    LLVMValueRef *calls = NULL;
+    size_t count = 0, cap = 0;
+    for (LLVMUseRef use = LLVMGetFirstUse(function); use; use = LLVMGetNextUse(use))
+        if (is_direct_call(LLVMGetUser(use), function))
+            PT_PUSH(calls, count, cap, LLVMGetUser(use));
+    struct pt_buf name;
+    size_t len;
+    pt_buf_init(&name);
+    const char *old = LLVMGetValueName2(function, &len);
+    pt_buf_printf(&name, "%.*s.portent", (int)len, old);
+    LLVMSetValueName2(function, name.text, name.len);
+    name.text[len] = '\0';
+    LLVMValueRef shared = LLVMAddFunction(m->module, name.text, LLVMGlobalGetValueType(function));
+    LLVMSetVisibility(shared, LLVMGetVisibility(function));
+    LLVMSetFunctionCallConv(shared, LLVMGetFunctionCallConv(function));
+    LLVMReplaceAllUsesWith(function, shared);
+    for (size_t i = 0; i < count; i++) /* the callee is a call's last operand */
+        LLVMSetOperand(calls[i], (unsigned)LLVMGetNumOperands(calls[i]) - 1, function);
+    LLVMSetLinkage(function, LLVMInternalLinkage);
+    if (!LLVMGetFirstUse(shared)) { /* the usual case: the body has the name for itself */
+        LLVMDeleteFunction(shared);
+        LLVMSetValueName2(function, name.text, len);
+    }
+    pt_buf_release(&name);
+    free(calls);
+}
+
+static void keep_inline_bodies(struct pt_module *m)
+{
+    LLVMValueRef last = LLVMGetLastFunction(m->module), next;
+    for (LLVMValueRef f = LLVMGetFirstFunction(m->module); f; f = next) {
+        next = f == last ? NULL : LLVMGetNextFunction(f); /* declarations are added at the end */
+        if (may_lack_definition(f))
+            keep_inline_body(m, f);
+    }
+}
+
 static enum pt_status rewrite_module(struct pt_module *m, const struct pt_rewrite *how, struct pt_err *err)
 {
     struct pt_strtab opt_outs;
@@ -323,6 +386,8 @@ static enum pt_status rewrite_module(struct pt_module *m, const struct pt_rewrit
         if (!LLVMIsDeclaration(f) && pt_strtab_find(&opt_outs, name, len) == PT_NONE)
             rewrite_function(m, f);
     }
+    if (status == PT_OK && how->optimize)
+        keep_inline_bodies(m);
     pt_strtab_release(&opt_outs);
     LLVMGetOrInsertNamedMetadata(m->module, MARK, sizeof MARK - 1);
     char *message = NULL;

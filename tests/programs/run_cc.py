@@ -375,6 +375,161 @@ def errors_and_exit_status():
     check(status != 0 and os.path.exists("part.o") and not os.path.exists("bad.o"), "the good source was not compiled")
 
 
+INLINE_C = {
+    "without_definition.c": """
+int a, b, c, d;
+inline void f(int x) { a += x; b += a; c += b; d += c; a += d; b += a; c += b; d += c; }
+int main(void) { f(1); f(2); return 0; }
+""", "through_another.c": """
+int a, b, c, d;
+inline void f(int x) { a += x; b += a; c += b; d += c; a += d; b += a; c += b; d += c; }
+inline void g(int x) { f(x); f(x + 1); d += x; }
+int main(void) { g(1); f(2); return 0; }
+""", "gnu.c": """
+int a, b, c, d;
+extern inline __attribute__((gnu_inline)) void f(int x) { a += x; b += a; c += b; d += c; a += d; b += a; c += b; d += c; }
+int main(void) { f(1); f(2); return 0; }
+""", "kept_outside.c": """
+int a;
+inline __attribute__((noinline)) void f(int x) { a += x; }
+int main(void) { f(1); f(2); return 0; }
+""", "address.c": """
+int a;
+inline void f(int x) { a += x; }
+void (*volatile p)(int) = f;
+int main(void) { p(1); f(2); return 0; }
+""", "gnu.cpp": """
+int a, b, c, d;
+extern "C" { extern inline __attribute__((gnu_inline)) void f(int x) { a += x; b += a; c += b; d += c; a += d; b += a; c += b; d += c; } }
+int main() { f(1); f(2); return 0; }
+""", "template.cpp": """
+int a, b, c, d;
+template <class T> struct box { void f(T x) { a += x; b += a; c += b; d += c; a += d; b += a; c += b; d += c; } };
+extern template struct box<int>;
+int main() { box<int> x; x.f(1); x.f(2); return 0; }
+"""}
+
+
+@test
+def inline_without_a_definition():
+    """Links at each level if and only if clang links it, though hooks make the bodies larger."""
+    linked = set()
+    for name, text in INLINE_C.items():
+        with open(name, "w", encoding="utf-8") as file:
+            file.write(text)
+        for level in ("-O0", "-O1", "-O2", "-O3", "-Os", "-O2 -fno-inline"):
+            flags = level.split() + ["-w", name, "-o", "prog"]
+            language = "c++" if name.endswith("pp") else "cc"
+            clangs, mine = run(CLANG, *flags), run(PORTENT, language, *flags)
+            check(mine[0] == clangs[0], f"{name} {level}: {mine} is not {clangs}")
+            if mine[0] == 0:
+                linked.add((name, level))
+                ok("./prog")
+                ok(PORTENT, language, *flags[:-1], "part.o", "-c")
+                check("U __portent_store4" in ok("nm", "part.o"), f"{name} {level}: no hooks")
+    check(len(linked) == 20, f"{len(linked)} link: {sorted(linked)}")
+
+
+@test
+def inline_with_a_definition_elsewhere():
+    """One address for all modules; the stores of the local copy are seen."""
+    header = "extern int a, b, c, d;\ninline void f(int x) { a += x; b += a; c += b; d += c; a += d; b += a; c += b; d += c; }\n"
+    with open("one.c", "w", encoding="utf-8") as file:
+        file.write(header + "typedef void fn(int);\nfn *other(void);\nint printf(const char *, ...);\n"
+                   'int main(void) { f(1); f(2); fn *mine = f; mine(3); printf("%d %d\\n", d, mine == other()); }\n')
+    with open("two.c", "w", encoding="utf-8") as file:
+        file.write(header + "int a, b, c, d;\nextern inline void f(int);\ntypedef void fn(int);\nfn *other(void) { return f; }\n")
+    for level in ("-O0", "-O1", "-O2", "-O3", "-Os"):
+        out = same_as_clang(level, "one.c", "two.c", "-o", "prog")
+        check(out[0].endswith(" 1\n"), f"{level}: {out}")
+        cc(level, "-shared", "-fPIC", "two.c", "-o", "libtwo.so")
+        cc(level, "one.c", "-L.", "-ltwo", "-Wl,-rpath,$ORIGIN", "-o", "prog")
+        check([ok("./prog")] == out, f"{level}: with a shared library")
+
+
+@test
+def sanitizers_that_cannot_work_are_refused():
+    with open("all.rsp", "w", encoding="utf-8") as file:
+        file.write("-fsanitize=address")
+    cc("-c", source("part.c"), "-o", "part.o")
+
+    def refused(name, *args):
+        for compiler in ("cc", "c++"):
+            status, out, err = run(PORTENT, compiler, *args, "-o", "product")
+            check(status != 0 and out == "" and err.count("\n") == 1 and f"-fsanitize={name}:" in err and "sanitizer" in err,
+                  f"{args}: {status} {out}{err}")
+            check(not os.path.exists("product"), f"{args}: there is a product")
+
+    for name in ("address", "thread", "memory", "leak", "hwaddress", "dataflow", "scudo", "kernel-address", "kernel-memory",
+                 "kernel-hwaddress"):
+        refused(name, "-fsanitize=" + name, "-c", source("part.c"))
+        if not name.startswith("kernel"):
+            refused(name, "-fsanitize=" + name, "part.o")
+    refused("address", "-fsanitize=address", source("part.c"), source("asks.c"))
+    refused("address", "@all.rsp", "-c", source("part.c"))
+    refused("address", "-fsanitize=undefined,address", "-c", source("part.c"))
+    refused("address", "-fno-sanitize=address", "-fsanitize=address", "-c", source("part.c"))
+    refused("leak", "-fsanitize=address,leak", "-fno-sanitize=address", "-S", source("part.c"))
+    refused("address", "-fsanitize=address", "-shared-libsan", "part.o")
+    for flags in (["-fsanitize=address", "-fno-sanitize=address"], ["-fsanitize=address,undefined", "-fno-sanitize=address"],
+                  ["@all.rsp", "-fno-sanitize=all"], ["-fsanitize=thread", "-fno-sanitize=thread,leak"]):
+        same_as_clang(*flags, source("threads.c"), source("part.c"), "-o", "prog", "-pthread")
+    ok(PORTENT, "cc", "-fsanitize=address", "-E", source("part.c"))  # makes no code
+
+
+@test
+def undefined_behaviour_sanitizer():
+    with open("ub.c", "w", encoding="utf-8") as file:
+        file.write("#include <pthread.h>\n#include <stdio.h>\nint big = 2147483647, n;\n"
+                   "static void *work(void *arg) { __atomic_add_fetch(&n, 1, __ATOMIC_RELAXED); return arg; }\n"
+                   "int main(int argc, char **argv) { pthread_t t; pthread_create(&t, 0, work, 0); pthread_join(t, 0);\n"
+                   'big += argc; printf("%d %d\\n", n, big == -2147483647 - 1); return !argv; }\n')
+    with open("ub.cpp", "w", encoding="utf-8") as file:
+        file.write("#include <cstdio>\nstruct A { virtual int f() { return 1; } virtual ~A() {} };\n"
+                   "struct B { virtual int f() { return 2; } virtual ~B() {} };\nB b;\nvoid *volatile p = &b;\n"
+                   'int main() { std::printf("%d\\n", static_cast<A *>(p)->f()); }\n')
+    for level in ("-O0", "-O1", "-O2", "-Os"):
+        for name, complaint in (("ub.c", "signed integer overflow"), ("ub.cpp", "does not point to an object of type 'A'")):
+            cxx = name.endswith("pp")
+            flags = [level, "-g", "-fsanitize=undefined", "-pthread", name, "-o", "prog"]
+            same_as_clang(*flags, cxx=cxx)
+            ok(PORTENT, "c++" if cxx else "cc", *flags)
+            status, _, err = run("./prog")
+            check(status == 0 and complaint in err, f"{level} {name}: {status} {err}")
+            status, _, err = run(PORTENT, "c++" if cxx else "cc", "-fno-sanitize-recover=undefined", *flags)
+            check(status == 0 and run("./prog")[0] == 1, f"{level} {name}: not stopped {err}")
+
+
+def runs_as_itself(text, program="./prog"):
+    """The program prints `text` alone and observed, and neither its property nor a race is found."""
+    with open("own.prop", "w", encoding="utf-8") as file:
+        file.write("property p: n >= 0;\nproperty r at each i: race_free(*);\n")
+    check(ok(program) == text, "alone")
+    status, out, err = run(PORTENT, "run", "-q", "-s", "own.prop", "--", program)
+    check(status == 0 and text in out, f"observed: {status} {out}{err}")
+
+
+@test
+def an_allocator_of_its_own():
+    parts = [source("uses_malloc.c"), source("own_malloc.c")]
+    for flags in (["-O0"], ["-O2"], ["-O2", "-fno-pie", "-no-pie"], ["-O2", "-static"]):
+        cc(*flags, "-fno-builtin", *parts, "-o", "prog", "-pthread")
+        runs_as_itself("600 1\n")
+    cc("-O2", "-fno-builtin", "-c", source("own_malloc.c"), "-o", "own_malloc.o")
+    ok("ar", "rc", "libown.a", "own_malloc.o")
+    ok(CLANG, "-O2", "-fno-builtin", "-fPIC", "-shared", source("own_malloc.c"), "-o", "libforeign.so")
+    for library in ("-lown", "-lforeign"):
+        cc("-O2", parts[0], "-L.", library, "-Wl,-rpath,$ORIGIN", "-o", "prog", "-pthread")
+        runs_as_itself("600 1\n")
+
+
+@test
+def locks_of_its_own():
+    for flags in (["-O0"], ["-O2"], ["-O2", "-static"]):
+        cc(*flags, source("own_threads.c"), "-o", "prog", "-pthread")
+        runs_as_itself("200 200\n")
+
+
 @test
 def sites_have_names():
     text = cc("-O1", "-S", "-emit-llvm", source("names.c"), "-o", "-")

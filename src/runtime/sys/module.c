@@ -8,10 +8,10 @@
 
 #include <elf.h>
 #include <link.h>
-#include <malloc.h>
 #include <string.h>
 
 #include "core/hash.h"
+#include "runtime/sys/heap.h"
 #include "runtime/sys/sys.h"
 
 struct wanted {
@@ -212,7 +212,7 @@ uint64_t pt_module_callable(uint64_t start, const void *argument)
     const char *callable = type[1] + sizeof kind - 1;
     if (strncmp(callable, "PF", 2) != 0 && callable[0] != 'M')
         return functions[2];
-    for (size_t i = malloc_usable_size((void *)(uintptr_t)argument) / sizeof *state; i-- > 1;)
+    for (size_t i = pt_heap_size(argument) / sizeof *state; i-- > 1;)
         if (is_code(state[i]))
             return state[i];
     return functions[2];

@@ -1,7 +1,8 @@
 /*
  * Functions of libc that the runtime stands in front of.
  *
- * In dynamic programs the runtime defines them under their own names and finds the real ones behind it. In static
+ * In dynamic programs the runtime defines them under their own names and finds the real ones behind it. The definitions
+ * are weak: a program that brings its own malloc or its own C11 threads keeps them, and is seen inside. In static
  * programs that is not possible: there the same source is compiled with PT_RT_STATIC, and the linker is told
  * --wrap=NAME for each. Which they are, and what each does to its object, is in core/sync.def: a wrapper without a row
  * there does not compile, and tools/check-sync finds a row without its wrapper.
@@ -32,7 +33,7 @@ enum {
 #else
 #define PT_WRAP(returns, name, parameters)                                                                             \
     PT_HAS_ROW(name);                                                                                                  \
-    __attribute__((visibility("default"))) returns name parameters
+    __attribute__((weak, visibility("default"))) returns name parameters
 #define PT_REAL(name)                                                                                                  \
     ({                                                                                                                 \
         static __typeof__(&name) real_function;                                                                        \

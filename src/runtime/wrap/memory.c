@@ -7,7 +7,6 @@
  * have shadow; a load and a branch without an observer.
  */
 #include <dlfcn.h>
-#include <malloc.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -15,6 +14,7 @@
 #include "runtime/shadow/shadow.h"
 #include "runtime/shadow/slow.h"
 #include "runtime/shadow/watch.h"
+#include "runtime/sys/heap.h"
 #include "runtime/thread/thread.h"
 #include "runtime/wrap/hooks.h"
 #include "runtime/wrap/interpose.h"
@@ -73,8 +73,9 @@ static bool have_free(void)
 
 PT_WRAP(void, free, (void *memory))
 {
-    if (pt_is_active() && memory)
-        forget(memory, malloc_usable_size(memory), false);
+    size_t size = pt_is_active() ? pt_heap_size(memory) : 0;
+    if (size)
+        forget(memory, size, false);
     if (HAVE_FREE)
         PT_REAL(free)(memory);
 }
@@ -82,13 +83,13 @@ PT_WRAP(void, free, (void *memory))
 static void *moved(void *from, size_t old, void *to, bool known)
 {
     if (known)
-        mark_written(to ? to : from, to && malloc_usable_size(to) < old ? malloc_usable_size(to) : old);
+        mark_written(to ? to : from, to && pt_heap_size(to) < old ? pt_heap_size(to) : old);
     return to;
 }
 
 PT_WRAP(void *, realloc, (void *memory, size_t size))
 {
-    size_t old = pt_is_active() && memory ? malloc_usable_size(memory) : 0;
+    size_t old = pt_is_active() ? pt_heap_size(memory) : 0;
     bool known = old && forget(memory, old, true);
     void *to = PT_REAL(realloc)(memory, size);
     return moved(memory, old, to, known && (to || size));
@@ -96,7 +97,7 @@ PT_WRAP(void *, realloc, (void *memory, size_t size))
 
 PT_WRAP(void *, reallocarray, (void *memory, size_t count, size_t size))
 {
-    size_t old = pt_is_active() && memory ? malloc_usable_size(memory) : 0;
+    size_t old = pt_is_active() ? pt_heap_size(memory) : 0;
     bool known = old && forget(memory, old, true);
     void *to = PT_REAL(reallocarray)(memory, count, size);
     return moved(memory, old, to, known && (to || (count && size)));
