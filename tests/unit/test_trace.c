@@ -101,7 +101,7 @@ static void test_malformed_lines(void **state)
         const char *message;
     } cases[] = {
         CASE("T1", 1, 3, "there is no operation"),
-        CASE("# fine\nT1|r(x)|1\n\nT1|r(x)", 4, 8, "there is no place"),
+        CASE("# fine\nT1|r(x)|1\n\nT1|r(x)\n", 4, 8, "there is no place"),
         CASE("T1|foo(x)|-", 1, 4, "unknown operation 'foo'"),
         CASE("T1|readwrite(x)|-", 1, 4, "unknown operation 'readwrite'"),
         CASE("T1|contendee(l)|-", 1, 4, "unknown operation 'contendee'"),
@@ -181,6 +181,27 @@ static void test_malformed_lines(void **state)
         assert_int_equal(err.status, PT_EINPUT);
         assert_string_equal(err.file, "test.trace");
         assert_true(err.source[0] != '\0');
+    }
+}
+
+/* A file that ends within a line, cut after each of its bytes: never an error, and everything before that line is read.
+ */
+static void test_torn_text(void **state)
+{
+    (void)state;
+    static const char first[] = "T1|w(x)=1|a.c:1\n", last[] = "T1|w(x)=\"a b\"|a.c:2|c=T1:2,T2:11";
+    char text[sizeof first + sizeof last];
+    uint64_t count;
+    struct pt_err err;
+    size_t place = (size_t)(strstr(last, "|a") - last) + 1, fields = (size_t)(strstr(last, "|c=") - last);
+    snprintf(text, sizeof text, "%s%s", first, last);
+    for (size_t len = 1; len < sizeof last; len++) {
+        bool whole = len >= place && len <= fields;
+        enum pt_read got = read_all(text, sizeof first - 1 + len, NULL, &count, &err);
+        assert_int_equal(got, whole ? PT_READ_END : PT_READ_TORN);
+        assert_int_equal(count, whole ? 2 : 1);
+        if (!whole && (err.line != 2 || !strstr(err.message, "torn in line 2")))
+            fail_msg("%s", err.message);
     }
 }
 
@@ -398,15 +419,11 @@ static void test_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_operation),
-        cmocka_unit_test(test_accepted_lines),
-        cmocka_unit_test(test_malformed_lines),
-        cmocka_unit_test(test_long_lines),
-        cmocka_unit_test(test_values_round_trip),
-        cmocka_unit_test(test_pipe_in_pieces),
-        cmocka_unit_test(test_validator),
-        cmocka_unit_test(test_validator_many_holds),
-        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_every_operation),      cmocka_unit_test(test_accepted_lines),
+        cmocka_unit_test(test_malformed_lines),      cmocka_unit_test(test_torn_text),
+        cmocka_unit_test(test_long_lines),           cmocka_unit_test(test_values_round_trip),
+        cmocka_unit_test(test_pipe_in_pieces),       cmocka_unit_test(test_validator),
+        cmocka_unit_test(test_validator_many_holds), cmocka_unit_test(test_files),
     };
     return cmocka_run_group_tests_name("trace", tests, NULL, NULL);
 }
