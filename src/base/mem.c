@@ -46,7 +46,8 @@ char *pt_xstrdup(const char *text)
     return memcpy(pt_xmalloc(n), text, n);
 }
 
-enum { BLOCK = 64 * 1024 };
+/* Blocks are as large as all before them together, within these bounds: many arenas hold next to nothing. */
+enum { FIRST_BLOCK = 512, LAST_BLOCK = 64 * 1024 };
 
 struct pt_arena_block {
     struct pt_arena_block *next;
@@ -68,12 +69,17 @@ void pt_arena_release(struct pt_arena *arena)
     pt_arena_init(arena);
 }
 
+static size_t block_size(const struct pt_arena *arena)
+{
+    return arena->bytes < FIRST_BLOCK ? FIRST_BLOCK : arena->bytes < LAST_BLOCK ? arena->bytes : LAST_BLOCK;
+}
+
 void *pt_arena_alloc(struct pt_arena *arena, size_t size)
 {
     struct pt_arena_block *b = arena->head;
     size = (size + 15) & ~(size_t)15;
     if (!b || b->size - b->used < size) {
-        size_t want = size > BLOCK / 4 ? size : BLOCK;
+        size_t block = block_size(arena), want = size > block / 4 ? size : block;
         b = pt_xcalloc(1, sizeof *b + want);
         b->size = want;
         arena->bytes += sizeof *b + want;

@@ -148,6 +148,19 @@ static void warn_unless_monitorable(const struct pt_property *property, uint32_t
     pt_automaton_free(aut);
 }
 
+/* A formula without a temporal operator looks like a demand on the first state alone, as in LTL. */
+static void note_every_state(const struct pt_property *property)
+{
+    struct pt_err err;
+    if (property->kind != PT_KIND_LTL)
+        return;
+    const struct pt_fnode *root = &property->pool.nodes[property->formula];
+    if (root->has_future || root->has_past)
+        return;
+    (void)pt_err_set(&err, PT_OK, "a formula without a temporal operator means that it holds in every state");
+    pt_diag_warning(&err);
+}
+
 /* The property as written, as a C comment: printable ASCII, without the marks that begin or end comments. */
 static void put_comment(const struct pt_property *property, struct pt_buf *buf)
 {
@@ -160,21 +173,38 @@ static void put_comment(const struct pt_property *property, struct pt_buf *buf)
     pt_buf_puts(buf, " */\n");
 }
 
-/* A stand-alone monitor. A regular expression is violated when it is matched, even where that was bound to come. */
-static enum pt_status write_c(const struct request *request, const struct pt_property *property,
-                              struct pt_automaton *aut, struct pt_buf *buf, struct pt_err *err)
+/* A regular expression is violated when it is matched, and what must hold in every state where it is false, even where
+ * that was bound to come. */
+static enum pt_status bad_prefixes(const struct pt_property *property, struct pt_automaton *aut, uint32_t limit,
+                                   struct pt_dfa **ret_dfa, struct pt_err *err)
 {
-    struct pt_dfa *dfa;
-    enum pt_status status = property->kind == PT_KIND_ERE ? pt_ere_bad_prefixes(aut, &dfa, err)
-                                                          : pt_automaton_bad_prefixes(aut, request->limit, &dfa, err);
+    if (property->kind == PT_KIND_ERE)
+        return pt_ere_bad_prefixes(aut, ret_dfa, err);
+    if (pt_property_state_formula(property) != PT_NONE)
+        return pt_automaton_stuck_prefixes(aut, limit, ret_dfa, err);
+    return pt_automaton_bad_prefixes(aut, limit, ret_dfa, err);
+}
+
+/* A stand-alone monitor. */
+static enum pt_status write_c(const struct request *request, const struct pt_property *property, struct pt_buf *buf,
+                              struct pt_err *err)
+{
+    struct pt_automaton *aut;
+    struct pt_dfa *dfa = NULL;
+    bool by_state = pt_property_state_formula(property) != PT_NONE;
+    enum pt_status status =
+        (by_state ? pt_property_state_automaton : pt_property_automaton)(property, request->limit, &aut, err);
     if (status != PT_OK)
         return status;
-    status = pt_automaton_check_labels(aut, dfa, err);
+    status = bad_prefixes(property, aut, request->limit, &dfa, err);
+    if (status == PT_OK)
+        status = pt_automaton_check_labels(aut, dfa, err);
     if (status == PT_OK) {
         put_comment(property, buf);
         pt_cmonitor_write(aut, dfa, request->file ? property->name : "formula", buf);
     }
     pt_dfa_free(dfa);
+    pt_automaton_free(aut);
     return status;
 }
 
@@ -183,17 +213,15 @@ static enum pt_status write_form(const struct request *request, const struct pt_
 {
     struct pt_automaton *aut;
     const char *name = request->file ? property->name : property->text;
+    if (request->form == OPT_C)
+        return write_c(request, property, buf, err);
     enum pt_status status = pt_property_automaton(property, request->limit, &aut, err);
     if (status != PT_OK)
         return status;
-    if (request->form == OPT_C) {
-        status = write_c(request, property, aut, buf, err);
-    } else {
-        pt_automaton_prune(aut);
-        status = pt_automaton_check_labels(aut, NULL, err);
-        if (status == PT_OK)
-            (request->form == OPT_HOA ? pt_hoa_write : pt_dot_write)(aut, name, buf);
-    }
+    pt_automaton_prune(aut);
+    status = pt_automaton_check_labels(aut, NULL, err);
+    if (status == PT_OK)
+        (request->form == OPT_HOA ? pt_hoa_write : pt_dot_write)(aut, name, buf);
     pt_automaton_free(aut);
     return status;
 }
@@ -212,8 +240,10 @@ static enum pt_status show(const struct request *request, struct pt_properties *
         return pt_err_at(err, PT_EUSAGE, property->file ? property->file : "", property->line, property->column,
                          "a decentralised property (at ...) has no automaton over global states");
     status = write_form(request, property, buf, err);
-    if (status == PT_OK)
+    if (status == PT_OK) {
+        note_every_state(property);
         warn_unless_monitorable(property, request->limit);
+    }
     return status;
 }
 

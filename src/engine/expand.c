@@ -14,11 +14,37 @@
 
 enum { PARALLEL_FROM = 2048 }; /* cuts in a level; below, waking threads costs more than it gains */
 
+void lat_level_split(struct lat_level *level, uint32_t part_count)
+{
+    if (part_count > level->part_cap) {
+        struct lat_part *parts = pt_xaligned(LAT_CACHE_LINE, part_count * sizeof *parts);
+        if (level->part_cap)
+            memcpy(parts, level->parts, level->part_cap * sizeof *parts);
+        free(level->parts);
+        level->parts = parts;
+        level->part_cap = part_count;
+    }
+    level->part_count = part_count;
+}
+
 struct lat_level *lat_level_new(uint32_t part_count)
 {
-    struct lat_level *level = pt_xaligned(LAT_CACHE_LINE, sizeof *level);
-    level->part_count = part_count;
+    struct lat_level *level = pt_xcalloc(1, sizeof *level);
+    lat_level_split(level, part_count);
     return level;
+}
+
+void lat_level_release(struct pt_lattice *l, struct lat_level *level)
+{
+    for (uint32_t p = 0; p < level->part_cap; p++)
+        lat_part_release(l, &level->parts[p]);
+}
+
+void lat_level_free(struct pt_lattice *l, struct lat_level *level)
+{
+    lat_level_release(l, level);
+    free(level->parts);
+    free(level);
 }
 
 static size_t cut_bytes(uint32_t words)
@@ -344,7 +370,7 @@ void lat_pool_free(struct pt_lattice *l)
 void lat_expand(struct pt_lattice *l, struct lat_level *from, struct lat_level *to)
 {
     uint64_t cuts = 0;
-    to->part_count = from->part_count;
+    lat_level_split(to, from->part_count);
     for (uint32_t p = 0; p < from->part_count; p++)
         cuts += from->parts[p].count;
     if (l->options->jobs == 1 || from->part_count == 1 || cuts < PARALLEL_FROM) {

@@ -84,10 +84,8 @@ static void forget(struct pt_lattice *l)
         count_runs(l, l->current);
     lat_pool_free(l);
     lat_history_release(l);
-    for (uint32_t p = 0; p < LAT_MAX_PARTS; p++) {
-        lat_part_release(l, &l->current->parts[p]);
-        lat_part_release(l, &l->next->parts[p]);
-    }
+    lat_level_release(l, l->current);
+    lat_level_release(l, l->next);
     lat_ranks_release(l);
     free(l->previous.keys);
     l->previous.keys = NULL;
@@ -110,14 +108,15 @@ void pt_lattice_free(struct pt_lattice *l)
         return;
     forget(l);
     for (unsigned w = 0; w < l->options->jobs; w++) {
+        pt_worker_cache_release(&l->workers[w].cache);
         free(l->workers[w].table.slots);
         free(l->workers[w].values);
         free(l->workers[w].counts);
         free(l->workers[w].key);
     }
     free(l->workers);
-    free(l->current);
-    free(l->next);
+    lat_level_free(l, l->current);
+    lat_level_free(l, l->next);
     free(l->last_level.counts);
     free(l->ranking.top);
     free(l->ranking.order);
@@ -484,7 +483,8 @@ static void split_level_zero(struct pt_lattice *l)
     uint32_t parts = 1;
     while (parts < LAT_MAX_PARTS && parts < events + 1)
         parts *= 2;
-    l->current->part_count = l->next->part_count = parts;
+    lat_level_split(l->current, parts);
+    lat_level_split(l->next, parts);
     struct lat_part *part = &l->current->parts[0];
     atomic_fetch_add(&l->bytes, (size_t)part->cap * (l->layout->words - part->words) * sizeof *part->keys);
     part->words = l->layout->words;

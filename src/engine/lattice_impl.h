@@ -87,8 +87,8 @@ enum { LAT_MAX_PARTS = 256 };
  * without locks, in a table small enough for the cache.
  */
 struct lat_level {
-    struct lat_part parts[LAT_MAX_PARTS];
-    uint32_t part_count;
+    struct lat_part *parts;
+    uint32_t part_count, part_cap; /* those beyond the count hold nothing, but may have memory */
 };
 
 /* A level as the witness needs it. */
@@ -281,6 +281,10 @@ static inline pt_letter lat_event_letter(struct pt_lattice *l, struct lat_worker
                      : pt_sets_event(&l->sets, &w->cache, letter, user_event);
 }
 struct lat_level *lat_level_new(uint32_t part_count);
+/* Sets the number of parts; no worker may be at it. Memory of parts is kept for the next level. */
+void lat_level_split(struct lat_level *level, uint32_t part_count);
+void lat_level_release(struct pt_lattice *l, struct lat_level *level);
+void lat_level_free(struct pt_lattice *l, struct lat_level *level);
 void lat_part_release(struct pt_lattice *l, struct lat_part *part);
 void lat_part_reserve(struct pt_lattice *l, struct lat_part *part, uint32_t words, uint32_t count);
 /* All steps from `from` into `to` (which is emptied first), by all workers. */

@@ -31,9 +31,38 @@ size_t pt_sets_bytes(const struct pt_sets *sets)
            pt_monitor_bytes(sets->monitor);
 }
 
+static void cache_resize(struct pt_cache *cache, uint32_t bits)
+{
+    size_t bytes = sizeof *cache->lines << bits;
+    free(cache->lines);
+    cache->lines = memset(pt_xmalloc(bytes), 0xff, bytes); /* no key is all ones: ids never reach UINT32_MAX */
+    cache->shift = 64 - bits;
+    cache->misses = 0;
+}
+
+void pt_cache_put(struct pt_cache *cache, uint64_t key, uint32_t value)
+{
+    uint32_t bits = 64 - cache->shift;
+    if (bits < PT_CACHE_BITS && ++cache->misses > 1u << bits)
+        cache_resize(cache, bits + 1);
+    *pt_cache_line(cache, key) = (struct pt_cache_line){key, value};
+}
+
 void pt_worker_cache_init(struct pt_worker_cache *cache)
 {
-    memset(cache, 0xff, sizeof *cache); /* no key is all ones: ids never reach UINT32_MAX */
+    *cache = (struct pt_worker_cache){0};
+    cache_resize(&cache->step, PT_CACHE_FIRST_BITS);
+    cache_resize(&cache->merge, PT_CACHE_FIRST_BITS);
+    cache_resize(&cache->apply, PT_CACHE_FIRST_BITS);
+    cache_resize(&cache->event, PT_CACHE_FIRST_BITS);
+}
+
+void pt_worker_cache_release(struct pt_worker_cache *cache)
+{
+    free(cache->step.lines);
+    free(cache->merge.lines);
+    free(cache->apply.lines);
+    free(cache->event.lines);
 }
 
 pt_set pt_sets_single(struct pt_sets *sets, pt_mstate state)

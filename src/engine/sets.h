@@ -25,13 +25,16 @@ struct pt_sets {
     struct pt_map64 steps, unions;
 };
 
-enum { PT_CACHE_BITS = 10 };
-/* A direct-mapped cache of one worker for one of the functions below. */
+enum { PT_CACHE_FIRST_BITS = 3, PT_CACHE_BITS = 10 };
+/* A direct-mapped cache of one worker for one of the functions below. It grows while it misses: there may be thousands
+ * of properties that need next to none. */
 struct pt_cache {
     struct pt_cache_line {
         uint64_t key;
         uint32_t value;
-    } lines[1 << PT_CACHE_BITS];
+    } * lines;
+    uint32_t shift;  /* of a 64-bit hash: to the number of a line */
+    uint32_t misses; /* since it grew */
 };
 struct pt_worker_cache {
     struct pt_cache step, merge, apply, event;
@@ -41,6 +44,9 @@ void pt_sets_init(struct pt_sets *sets, struct pt_monitor *monitor);
 void pt_sets_release(struct pt_sets *sets);
 size_t pt_sets_bytes(const struct pt_sets *sets);
 void pt_worker_cache_init(struct pt_worker_cache *cache);
+void pt_worker_cache_release(struct pt_worker_cache *cache);
+/* Puts a value in that was missed. */
+void pt_cache_put(struct pt_cache *cache, uint64_t key, uint32_t value);
 
 pt_set pt_sets_single(struct pt_sets *sets, pt_mstate state);
 /* The members; valid until the next set is made. */
@@ -52,16 +58,21 @@ pt_set pt_sets_union_slow(struct pt_sets *sets, pt_set a, pt_set b);
 pt_letter pt_sets_apply_slow(struct pt_sets *sets, pt_letter letter, uint32_t effect);
 pt_letter pt_sets_event_slow(struct pt_sets *sets, pt_letter letter, uint32_t event);
 
+static inline struct pt_cache_line *pt_cache_line(const struct pt_cache *cache, uint64_t key)
+{
+    return &cache->lines[(key * 0x9e3779b97f4a7c15ULL) >> cache->shift];
+}
+
 #define PT_CACHED(name, member, slow)                                                                                  \
     static inline uint32_t name(struct pt_sets *sets, struct pt_worker_cache *cache, uint32_t a, uint32_t b)           \
     {                                                                                                                  \
         uint64_t key = (uint64_t)a << 32 | b;                                                                          \
-        struct pt_cache_line *line = &cache->member.lines[(key * 0x9e3779b97f4a7c15ULL) >> (64 - PT_CACHE_BITS)];      \
-        if (line->key != key) {                                                                                        \
-            line->value = slow(sets, a, b);                                                                            \
-            line->key = key;                                                                                           \
-        }                                                                                                              \
-        return line->value;                                                                                            \
+        const struct pt_cache_line *line = pt_cache_line(&cache->member, key);                                         \
+        if (line->key == key)                                                                                          \
+            return line->value;                                                                                        \
+        uint32_t value = slow(sets, a, b);                                                                             \
+        pt_cache_put(&cache->member, key, value);                                                                      \
+        return value;                                                                                                  \
     }
 PT_CACHED(pt_sets_step, step, pt_sets_step_slow)
 PT_CACHED(pt_sets_apply, apply, pt_sets_apply_slow)

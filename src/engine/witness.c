@@ -102,12 +102,8 @@ static void make_again(struct walk *w, const struct lat_past_level *from, uint64
     }
     set_limits(l, NULL);
     l->rebuilding = false;
-    for (uint32_t p = 0; p < LAT_MAX_PARTS; p++) {
-        lat_part_release(l, &a->parts[p]);
-        lat_part_release(l, &b->parts[p]);
-    }
-    free(a);
-    free(b);
+    lat_level_free(l, a);
+    lat_level_free(l, b);
 }
 
 /* The kept cuts of a finished level, or NULL when it is forgotten. Levels are asked for in descending order. */

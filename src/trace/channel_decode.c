@@ -520,6 +520,11 @@ static bool take_object(struct pt_channel_reader *r, const struct pt_record_even
     }
 }
 
+struct thread *chan_thread(struct pt_channel_reader *r, uint32_t number)
+{
+    return &r->threads[pt_map64_get(&r->thread_of, number)];
+}
+
 bool chan_other_thread(struct pt_channel_reader *r, uint32_t number, bool forked, uint32_t *ret_name)
 {
     uint32_t index = pt_map64_get(&r->thread_of, number);
@@ -535,6 +540,15 @@ static bool is_simple(unsigned kind)
 {
     enum pt_object_by by = pt_kind_by(kind);
     return by == PT_BY_WATCH || by == PT_BY_INDEX || by == PT_BY_NAME || by == PT_BY_NOTHING;
+}
+
+/* Of the latest record's events, those that are the thread's own. */
+static uint32_t own_lines(const struct pt_channel_reader *r, const struct thread *self)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < r->queue_count; i++)
+        count += r->queue[i].thread == self->name;
+    return count;
 }
 
 bool chan_take_event(struct pt_channel_reader *r, uint32_t ring, struct pt_event *ret_event)
@@ -561,8 +575,10 @@ bool chan_take_event(struct pt_channel_reader *r, uint32_t ring, struct pt_event
         return false;
     self = thread_at(r, record.thread); /* naming the other one may have moved them */
     self->seen = true;
-    self->before = self->lines;
-    self->lines += simple ? 1 : r->queue_count;
+    self->shifted = self->shifted || self->owed;
+    self->before = self->lines + self->owed;
+    self->owed = 0;
+    self->lines = self->before + (simple ? 1 : own_lines(r, self));
     if (record.kind != PT_KIND_FREED)
         chan_count_state(r, self);
     ret_event->op = PT_OP_COUNT;

@@ -1,7 +1,11 @@
 /*
  * Events of threads that are recorded in full. One record may be several events: an access of several variables is one
  * event for each, in the order of their addresses, with the same clock; only the first is counted in it.
+ *
+ * Guarantee: the events are a possible run (validate.h), whatever the program does with its locks. Cost: constant
+ * expected time per event, times the threads that hold a lock at once.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "trace/channel_impl.h"
@@ -13,22 +17,78 @@ static void queue(struct pt_channel_reader *r, struct pt_event event)
     PT_PUSH(r->queue, r->queue_count, r->queue_cap, event);
 }
 
-/* How often the thread holds the lock, by one of the two ways. */
-static uint32_t *holds(struct pt_channel_reader *r, const struct pt_event *event, bool shared)
+static struct held_lock *lock_at(struct pt_channel_reader *r, uint32_t object)
 {
-    uint32_t *count = pt_map64_at(&r->holds, (uint64_t)event->object << 33 | (uint64_t)shared << 32 | event->thread);
-    if (*count == PT_NONE)
-        *count = 0;
-    return count;
+    uint32_t *index = pt_map64_at(&r->lock_of, object);
+    if (*index == PT_NONE) {
+        *index = r->lock_count;
+        PT_PUSH(r->locks, r->lock_count, r->lock_cap, (struct held_lock){0});
+    }
+    return &r->locks[*index];
 }
 
-/* A lock may be released by a thread that did not take it. No trace says that; but releasing is a write of the lock,
- * and so is taking it just before. */
-static void take_lock(struct pt_channel_reader *r, struct pt_event event)
+/* The thread's holder of the lock; one that holds nothing, where it does not. */
+static struct holder *holder_at(struct held_lock *lock, uint32_t thread)
 {
-    bool shared = pt_op_is_shared(event.op);
-    uint32_t *count = holds(r, &event, shared);
-    if (pt_op_locks(event.op)) {
+    for (uint32_t i = 0; i < lock->count; i++)
+        if (lock->holders[i].thread == thread)
+            return &lock->holders[i];
+    PT_PUSH(lock->holders, lock->count, lock->cap, (struct holder){.thread = thread});
+    return &lock->holders[lock->count - 1];
+}
+
+/* Another thread's events, which are made here: they carry no clock, and the thread gets to know of its lines later. */
+static void release_for(struct pt_channel_reader *r, struct thread *other, uint32_t *count, struct pt_event event,
+                        enum pt_op op)
+{
+    event.op = (uint8_t)op;
+    event.thread = other->name;
+    event.clock = NULL;
+    event.clock_len = 0;
+    for (; *count; --*count) {
+        if (other->joined) /* it can do nothing any more, and holds nothing */
+            continue;
+        queue(r, event);
+        other->owed++;
+    }
+}
+
+/*
+ * A lock may be released by a thread that did not take it, or taken although its holder has not released it: that one
+ * died, or the lock's memory is another lock's now. No trace says that: the holder releases it in it, just before.
+ */
+static void release_others(struct pt_channel_reader *r, struct held_lock *lock, struct pt_event event, uint32_t thread)
+{
+    for (uint32_t i = 0; i < lock->count; i++) {
+        struct holder *holder = &lock->holders[i];
+        if (holder->thread == thread)
+            continue;
+        struct thread *other = chan_thread(r, holder->thread);
+        release_for(r, other, &holder->exclusive, event, PT_OP_REL);
+        if (!pt_op_is_shared(event.op))
+            release_for(r, other, &holder->shared, event, PT_OP_RREL);
+    }
+}
+
+static void forget_idle(struct held_lock *lock)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < lock->count; i++)
+        if (lock->holders[i].exclusive || lock->holders[i].shared)
+            lock->holders[kept++] = lock->holders[i];
+    lock->count = kept;
+}
+
+/* Who releases a lock that it does not hold takes it just before: both are writes of the lock, as releasing it is. */
+static void take_lock(struct pt_channel_reader *r, struct pt_event event, uint32_t thread)
+{
+    struct held_lock *lock = lock_at(r, event.object);
+    struct holder *self = holder_at(lock, thread);
+    bool shared = pt_op_is_shared(event.op), locks = pt_op_locks(event.op);
+    uint32_t *count = shared ? &self->shared : &self->exclusive;
+    if (locks || !*count)
+        release_others(r, lock, event, thread);
+    if (locks) {
         ++*count;
     } else if (*count) {
         --*count;
@@ -38,6 +98,15 @@ static void take_lock(struct pt_channel_reader *r, struct pt_event event)
         queue(r, first);
     }
     queue(r, event);
+    forget_idle(lock);
+}
+
+void chan_release_locks(struct pt_channel_reader *r)
+{
+    for (uint32_t i = 0; i < r->lock_count; i++)
+        free(r->locks[i].holders);
+    free(r->locks);
+    pt_map64_release(&r->lock_of);
 }
 
 static void take_memory(struct pt_channel_reader *r, struct thread *self, struct pt_event event,
@@ -80,7 +149,7 @@ static bool take_access(struct pt_channel_reader *r, struct thread *self, const 
     }
     event.object = pt_places_object(r->places, access.address, pt_op_space(event.op));
     if (pt_op_space(event.op) == PT_SPACE_LOCK)
-        take_lock(r, event);
+        take_lock(r, event, self->number);
     else
         queue(r, event);
     return true;
@@ -96,6 +165,8 @@ bool chan_take_full(struct pt_channel_reader *r, struct thread *self, const stru
     /* A thread of which the trace knows nothing, because it was started by one that is not recorded, is not joined. */
     if (!chan_other_thread(r, record->object, record->kind == PT_KIND_FORK, &event.object))
         return record->kind == PT_KIND_JOIN;
+    if (record->kind == PT_KIND_JOIN)
+        chan_thread(r, record->object)->joined = true;
     queue(r, event);
     return true;
 }

@@ -37,7 +37,10 @@ struct thread {
     uint64_t yielded; /* its events that have been handed out, and are counted in clocks */
     uint64_t lines;   /* all its events that have been handed out */
     uint64_t before;  /* those before the latest record's */
-    uint64_t states;  /* of a thread that evaluates properties, as it counts them: a record each */
+    uint64_t owed;    /* its lines that records of others made after that: see channel_full.c */
+    bool shifted;     /* such lines came before the state that is counted next */
+    bool joined;
+    uint64_t states; /* of a thread that evaluates properties, as it counts them: a record each */
     struct lines {
         uint64_t state, lines;
     } * uneven; /* states that are not one line each, and the lines there were after them */
@@ -53,6 +56,17 @@ struct thread {
     struct gap *gaps;
     uint32_t gap_count;
     size_t gap_cap;
+};
+
+/* A thread, by its number, that holds a lock, and how often each way. */
+struct holder {
+    uint32_t thread, exclusive, shared;
+};
+
+struct held_lock {
+    struct holder *holders;
+    uint32_t count;
+    size_t cap;
 };
 
 struct pt_channel_reader {
@@ -106,7 +120,10 @@ struct pt_channel_reader {
     struct pt_event *queue; /* events of the last record that are not handed out yet; the clock is theirs too */
     uint32_t queue_count, queue_next;
     size_t queue_cap;
-    struct pt_map64 holds; /* locks of threads in full: see channel_full.c */
+    struct pt_map64 lock_of; /* id in PT_SPACE_LOCK: index into locks */
+    struct held_lock *locks; /* of threads in full: see channel_full.c */
+    uint32_t lock_count;
+    size_t lock_cap;
 
     struct pt_event *inits; /* initial values to hand out */
     uint32_t init_count, init_next;
@@ -136,6 +153,9 @@ bool chan_take_event(struct pt_channel_reader *r, uint32_t ring, struct pt_event
 /* What such a thread does; `event` has everything but object and value. */
 bool chan_take_full(struct pt_channel_reader *r, struct thread *self, const struct pt_record_event *record,
                     const unsigned char *value, struct pt_event event);
+void chan_release_locks(struct pt_channel_reader *r);
+/* A thread that an event was about. */
+struct thread *chan_thread(struct pt_channel_reader *r, uint32_t number);
 /* The name of a thread that is forked or joined; false when it cannot be. */
 bool chan_other_thread(struct pt_channel_reader *r, uint32_t number, bool forked, uint32_t *ret_name);
 struct pt_value chan_decode(struct pt_channel_reader *r, uint32_t type, uint32_t size, const unsigned char *bytes);

@@ -49,8 +49,9 @@ void chan_count_from(struct thread *thread)
 void chan_count_state(const struct pt_channel_reader *r, struct thread *thread)
 {
     thread->states++;
-    if (r->local && r->in_full && thread->lines != thread->before + 1)
+    if (r->local && r->in_full && (thread->lines != thread->before + 1 || thread->shifted))
         part_ways(thread);
+    thread->shifted = false;
 }
 
 static enum pt_space space_of(uint32_t kind)

@@ -8,6 +8,9 @@
  * it ends at the last ')' that is followed by '=' or by the end of the field, or before a string value, which starts at
  * the first `)="` of the field and may itself hold '|'. What a name may be is said in oprule.h.
  *
+ * Guarantee: what is read is what was written. A file that ends within a line is torn there, once a line before it was
+ * one of a trace: everything up to that line is used.
+ *
  * Cost: time linear in the bytes; memory one buffer of at most two lines plus the names. Names repeat, and most are
  * short: a direct-mapped cache from the name's first 16 bytes to its id answers before the hash table is asked.
  * A name's bytes are checked when it is new, which costs nothing in the long run.
@@ -46,7 +49,9 @@ struct pt_text {
     const char *label;
     struct pt_names *names;
     uint64_t line_number;
+    bool seen_line;  /* that is one of a trace */
     bool seen_event; /* anything but init and clock */
+    bool cut;        /* the present line has no newline: the file ends in it */
     size_t scanned;  /* unread bytes known to hold no newline */
     const char *line, *end;
     struct pt_clock_entry *clock;
@@ -358,6 +363,7 @@ static enum pt_read next_line(struct pt_text *text, struct pt_input *input, stru
             text->line = start;
             text->end = start + len;
             text->line_number++;
+            text->cut = !newline;
             input->pos += len + (newline != NULL);
             return PT_READ_EVENT;
         }
@@ -391,6 +397,29 @@ static const char *without_cr(const char *line, const char *end)
     return end > line && end[-1] == '\r' ? end - 1 : end;
 }
 
+/* The file ends within its last line. People leave the last newline out, so a line that is whole is used; but a clock
+ * that lost its end would take orders away, which nobody could see. */
+static enum pt_read torn(const struct pt_text *text, const char *why, struct pt_err *err)
+{
+    char message[sizeof err->message];
+    snprintf(message, sizeof message, "%s", why);
+    pt_err_at(err, PT_EINPUT, text->label, text->line_number, 1,
+              "the trace is torn in line %llu, which has no end: %.400s", (unsigned long long)text->line_number,
+              message);
+    return PT_READ_TORN;
+}
+
+static enum pt_read take_line(struct pt_text *text, struct pt_event *ret_event, struct pt_err *err)
+{
+    bool whole = parse_line(text, ret_event, err);
+    if (text->cut && text->seen_line && !whole)
+        return torn(text, err->message, err);
+    if (text->cut && text->seen_line && ret_event->clock)
+        return torn(text, "the clock may have lost entries or digits", err);
+    text->seen_line = true;
+    return whole ? PT_READ_EVENT : PT_READ_ERROR;
+}
+
 static enum pt_read next(struct pt_source *source, struct pt_event *ret_event, struct pt_err *err)
 {
     struct pt_file_source *file = (struct pt_file_source *)source;
@@ -408,7 +437,7 @@ static enum pt_read next(struct pt_source *source, struct pt_event *ret_event, s
         return PT_READ_TORN;
     }
     ret_event->line = text->line_number;
-    return parse_line(text, ret_event, err) ? PT_READ_EVENT : PT_READ_ERROR;
+    return take_line(text, ret_event, err);
 }
 
 /* Skips comments and blank lines on the way. */

@@ -1,9 +1,12 @@
 /*
  * Which sequences of events are runs: per thread its first event, its fork and its join; per (lock, thread) how often
- * it is held, exclusively and shared. Whether two threads hold a lock at once is not asked: traces are recorded next to
- * the lock operations, not inside them.
+ * it is held, exclusively and shared; per lock how many threads hold it each way. A thread that was joined holds
+ * nothing any more: a robust mutex goes from one that died to the next.
  *
- * Cost: constant expected time per event. Memory: a record per thread, and one per lock held at present.
+ * Exact, up to the first gap: what was lost there may have been any acquisition or release.
+ *
+ * Cost: constant expected time per event. Memory: a record per thread, one per lock held at present, and two counters
+ * per lock.
  */
 #include "trace/validate.h"
 
@@ -17,6 +20,12 @@ struct thread {
 struct hold {
     uint32_t lock, thread;
     uint32_t exclusive, shared; /* both 0: the slot is free */
+    uint64_t line;              /* of the first acquisition that lasts */
+};
+
+/* How many threads hold it. */
+struct holders {
+    uint32_t exclusive, shared;
 };
 
 struct pt_validator {
@@ -26,6 +35,8 @@ struct pt_validator {
     size_t thread_cap;
     struct hold *holds; /* open addressing, linear probing, deletion by shifting back */
     uint32_t hold_mask, hold_count;
+    struct holders *locks;
+    size_t lock_cap;
     bool gap; /* events are missing: an acquisition or a fork that was not seen may have been among them */
 };
 
@@ -48,6 +59,7 @@ void pt_validator_free(struct pt_validator *v)
     free(v->label);
     free(v->threads);
     free(v->holds);
+    free(v->locks);
     free(v);
 }
 
@@ -60,6 +72,17 @@ static struct thread *thread_at(struct pt_validator *v, uint32_t id)
             v->threads[i] = (struct thread){0};
     }
     return &v->threads[id];
+}
+
+static struct holders *lock_at(struct pt_validator *v, uint32_t id)
+{
+    size_t old = v->lock_cap;
+    if (id >= old) {
+        PT_GROW(v->locks, v->lock_cap, (size_t)id + 1);
+        for (size_t i = old; i < v->lock_cap; i++)
+            v->locks[i] = (struct holders){0};
+    }
+    return &v->locks[id];
 }
 
 static bool is_free(const struct hold *hold)
@@ -114,8 +137,52 @@ static const char *thread_name(const struct pt_validator *v, uint32_t id)
     return pt_name(v->names, PT_SPACE_THREAD, id);
 }
 
+/* Takes all of a joined thread's holds of the lock away. */
+static void abandon(struct pt_validator *v, struct hold *hold)
+{
+    struct holders *lock = lock_at(v, hold->lock);
+    lock->exclusive -= hold->exclusive > 0;
+    lock->shared -= hold->shared > 0;
+    hold->exclusive = hold->shared = 0;
+    remove_hold(v, hold);
+}
+
+/* Some other thread's hold that excludes this acquisition, or NULL. Looks through all holds: only where there is one,
+ * or where a thread was joined with it. */
+static const struct hold *find_conflict(struct pt_validator *v, const struct pt_event *event)
+{
+    for (uint32_t i = 0; i <= v->hold_mask; i++) {
+        struct hold *hold = &v->holds[i];
+        if (is_free(hold) || hold->lock != event->object || hold->thread == event->thread ||
+            (event->op == PT_OP_RACQ && !hold->exclusive))
+            continue;
+        if (!v->threads[hold->thread].join)
+            return hold;
+        abandon(v, hold);
+        i = UINT32_MAX; /* what stood behind it has moved: from the start */
+    }
+    return NULL;
+}
+
+static enum pt_status check_acquire(struct pt_validator *v, const struct pt_event *event, struct pt_err *err)
+{
+    const struct holders *lock = lock_at(v, event->object);
+    const struct hold *mine = find_hold(v, event->object, event->thread);
+    uint32_t exclusive = lock->exclusive - (mine->exclusive > 0), shared = lock->shared - (mine->shared > 0);
+    if (v->gap || (!exclusive && (!shared || event->op == PT_OP_RACQ)))
+        return PT_OK;
+    const struct hold *other = find_conflict(v, event);
+    if (!other)
+        return PT_OK;
+    return pt_err_at(err, PT_EINPUT, v->label, event->line, 1,
+                     "thread '%.80s' acquires lock '%.80s', which thread '%.80s' holds since line %llu",
+                     thread_name(v, event->thread), pt_name(v->names, PT_SPACE_LOCK, event->object),
+                     thread_name(v, other->thread), (unsigned long long)other->line);
+}
+
 static void acquire(struct pt_validator *v, const struct pt_event *event)
 {
+    struct holders *lock = lock_at(v, event->object);
     struct hold *hold = find_hold(v, event->object, event->thread);
     if (is_free(hold)) {
         if (v->hold_count > v->hold_mask / 2) {
@@ -125,11 +192,12 @@ static void acquire(struct pt_validator *v, const struct pt_event *event)
         v->hold_count++;
         hold->lock = event->object;
         hold->thread = event->thread;
+        hold->line = event->line;
     }
     if (event->op == PT_OP_ACQ)
-        hold->exclusive++;
+        lock->exclusive += hold->exclusive++ == 0;
     else
-        hold->shared++;
+        lock->shared += hold->shared++ == 0;
 }
 
 static enum pt_status release(struct pt_validator *v, const struct pt_event *event, struct pt_err *err)
@@ -147,7 +215,8 @@ static enum pt_status release(struct pt_validator *v, const struct pt_event *eve
         return pt_err_at(err, PT_EINPUT, v->label, event->line, 1,
                          "thread '%.80s' holds lock '%.80s' by '%s' and must release it by '%s', not by '%s'", thread,
                          lock, exclusive ? "racq" : "acq", exclusive ? "rrel" : "rel", exclusive ? "rel" : "rrel");
-    --*mine;
+    if (--*mine == 0)
+        --*(exclusive ? &lock_at(v, event->object)->exclusive : &lock_at(v, event->object)->shared);
     if (is_free(hold))
         remove_hold(v, hold);
     return PT_OK;
@@ -210,6 +279,8 @@ enum pt_status pt_validator_check(struct pt_validator *v, const struct pt_event 
     switch (event->op) {
     case PT_OP_ACQ:
     case PT_OP_RACQ:
+        if (check_acquire(v, event, err) != PT_OK)
+            return PT_EINPUT;
         acquire(v, event);
         return PT_OK;
     case PT_OP_REL:

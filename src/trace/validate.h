@@ -1,5 +1,5 @@
-/* What makes a sequence of well-formed lines a possible run: locks are released by their holders, threads act between
- * their fork and their join. */
+/* What makes a sequence of well-formed lines a possible run: a lock is held by one thread, or by readers, and released
+ * by its holders; threads act between their fork and their join. */
 #ifndef PT_TRACE_VALIDATE_H
 #define PT_TRACE_VALIDATE_H
 

@@ -437,7 +437,9 @@ class Past:
 
 
 def monitor(formula):
-    """The monitor of a property's formula: future reading if it has a future operator as written."""
+    """The monitor of a property's formula: state by state if it has no future operator as written or is `always` of such a one."""
+    if formula[0] == "always" and not has(formula[1], FUTURE):
+        return Past(formula[1])
     return Future(formula) if has(formula, FUTURE) else Past(formula)
 
 

@@ -204,6 +204,12 @@ class Logic(unittest.TestCase):
         return depth == 0 or any(not past.bad(word + (a,)) and self.survives(past, word + (a,), alphabet, depth - 1)
                                  for a in alphabet)
 
+    def test_by_state(self):
+        """What must hold in every state is bad where it is false; other formulas are bad as soon as they are lost."""
+        for text, rows, bad in [("always !(previously a)", ("0", "1"), False), ("always !(previously a)", ("0", "1", "0"), True),
+                                ("!(previously a)", ("0", "1"), False), ("always (a -> next (a && !a))", ("0", "1"), True)]:
+            self.assertEqual(ltl.monitor(one(text)).bad(letters(one(text), *rows)), bad, text)
+
     def test_future_inside_past(self):
         with self.assertRaises(ValueError):
             ltl.Future(one("once (eventually a)"))

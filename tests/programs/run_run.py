@@ -209,6 +209,21 @@ def record_all_examples():
         same(f"{name}: {done.stderr}", done.returncode in (0, FOUND), True)
         same_offline(properties, name + ".trace", name + ".json")
         exact(name + ".trace")
+
+
+@test
+def handed_over():
+    """Locks that another thread unlocks, or whose holder died: the recording is a possible run all the same."""
+    build("handed_over")
+    with open("x.prop", "w", encoding="utf-8") as file:
+        file.write("property small: x < 99; property known at main: x < 99;")
+    done = run(PORTENT, "run", "--record-all", "-s", "x.prop", "-o", "over.trace", "-r", "over.json", "--", "./handed_over")
+    same(f"exit status: {done.stderr}", done.returncode, 0)
+    same_offline("x.prop", "over.trace", "over.json")
+    plain = [line[0] + ":" + line[1][:3] for line in events("over.trace") if line[1].endswith("(plain)")]
+    same("the plain lock", plain, ["main:acq", "main:rel", "unlocks:acq", "unlocks:rel", "locks:acq", "locks:rel"])
+
+
 def plain_object(name):
     """Compiles a program of run/ without Portent."""
     done = run("cc", "-O2", "-g", "-c", "-I", os.path.join(os.path.dirname(PORTENT), "..", "include"),

@@ -461,7 +461,7 @@ static void test_memory_limit(void **state)
         struct checked k;
         struct pt_names names;
         struct pt_analysis_options opts = options(windows_of[i], i ? 100 : PT_ALL);
-        opts.memory_limit = 600 << 10;
+        opts.memory_limit = 300 << 10;
         pt_names_init(&names);
         checked_start(&k, &names, DEEP, &opts);
         feed_counters(&k, &names, 4, 45);
@@ -469,7 +469,7 @@ static void test_memory_limit(void **state)
         assert_non_null(strstr(k.findings[0]->message, "memory limit"));
         assert_false(k.findings[0]->complete);
         assert_true(k.findings[0]->levels > 3 && k.findings[0]->levels < 181);
-        assert_true(k.findings[0]->peak_bytes > (300 << 10) && k.findings[0]->peak_bytes < (3 << 20));
+        assert_true(k.findings[0]->peak_bytes > (150 << 10) && k.findings[0]->peak_bytes < (3 << 20));
         checked_release(&k);
         pt_names_release(&names);
     }

@@ -55,6 +55,10 @@ struct pt_dfa {
 };
 enum pt_status pt_automaton_bad_prefixes(struct pt_automaton *aut, uint32_t state_limit, struct pt_dfa **ret_dfa,
                                          struct pt_err *err) PT_WARN_UNUSED;
+/* The same of the automaton as it is, not pruned: PT_NONE means that no run is left, though it may have been bound to
+ * come to that. */
+enum pt_status pt_automaton_stuck_prefixes(struct pt_automaton *aut, uint32_t state_limit, struct pt_dfa **ret_dfa,
+                                           struct pt_err *err) PT_WARN_UNUSED;
 void pt_dfa_free(struct pt_dfa *dfa);
 
 /* Whether some finite prefix is bad. Searches subsets with antichains; *ret_monitorable is untouched on PT_ELIMIT. */

@@ -1,7 +1,8 @@
 /*
  * Bad prefixes: the finite words that no word of the automaton's language extends. Once states that reach no accepting
  * cycle are gone, a prefix is bad when it leads to the empty set of states (d'Amorim and Roşu, "Efficient monitoring
- * of omega-languages", CAV 2005). Exact. Cost: as many sets as the powerset has, which the limit bounds.
+ * of omega-languages", CAV 2005). Without that pruning: the words after which no run is left. Exact. Cost: as many sets
+ * as the powerset has, which the limit bounds.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -17,11 +18,17 @@ static enum pt_status too_large(struct pt_err *err, uint32_t state_limit)
                       state_limit);
 }
 
-static struct pt_tgba *pruned_graph(const struct pt_automaton *aut)
+static struct pt_tgba *graph(const struct pt_automaton *aut)
 {
     struct pt_tgba *tgba = pt_tgba_of_automaton(aut);
     bool fits = pt_tgba_finish(tgba); /* an automaton's labels have not overflowed */
     assert(fits);
+    return tgba;
+}
+
+static struct pt_tgba *pruned_graph(const struct pt_automaton *aut)
+{
+    struct pt_tgba *tgba = graph(aut);
     pt_tgba_prune(tgba);
     return tgba;
 }
@@ -112,6 +119,15 @@ enum pt_status pt_automaton_bad_prefixes(struct pt_automaton *aut, uint32_t stat
         return too_large(err, state_limit);
     *ret_dfa = dfa;
     return PT_OK;
+}
+
+enum pt_status pt_automaton_stuck_prefixes(struct pt_automaton *aut, uint32_t state_limit, struct pt_dfa **ret_dfa,
+                                           struct pt_err *err)
+{
+    struct pt_tgba *tgba = graph(aut);
+    *ret_dfa = determinize(tgba, state_limit);
+    pt_tgba_free(tgba);
+    return *ret_dfa ? PT_OK : too_large(err, state_limit);
 }
 
 void pt_dfa_free(struct pt_dfa *dfa)

@@ -35,7 +35,8 @@ struct pt_monitor {
     pt_formula *pieces;       /* the largest propositional subformulas, in written order */
     uint32_t piece_count;
 
-    struct pt_past past; /* MACHINE_PAST; memory as (bits, first) interned in `states` */
+    pt_formula state_formula; /* MACHINE_PAST: what must hold in every state */
+    struct pt_past past;      /* its memory as (bits, first) interned in `states` */
     bool *values;
     struct pt_automaton *automaton; /* MACHINE_SUBSET; sorted arrays of states interned in `states` */
     struct pt_strtab states;

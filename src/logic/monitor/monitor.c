@@ -1,12 +1,15 @@
 /*
  * Three kinds of machine behind one interface:
- *   past     a past-time formula: the remembered bits are the state;
+ *   past     a past-time formula that must hold in every state: the remembered bits are the state, and a prefix is bad
+ *            when the formula is false in its last state, even where that was bound to come;
  *   subset   a Büchi automaton: the state is the set of automaton states still possible. The automaton is pruned, so
  *            a prefix is bad exactly when the set is empty (subset construction on the fly). That of a regular
  *            expression is deterministic and not pruned: it is left without a state at the first match;
  *   module   a user's own code: the state is a blob that the module compares.
  *
  * What they read is in monitor/letter.c; atoms that have no value are in monitor/open.c.
+ *
+ * Exact. Cost: a step is computed once per state and letter and then remembered.
  */
 #include "logic/monitor/monitor.h"
 
@@ -89,7 +92,7 @@ static void judge_monitorable(struct pt_monitor *m, struct pt_automaton *aut, ui
 
 static enum pt_status build_past(struct pt_monitor *m, uint32_t state_limit, struct pt_err *err)
 {
-    enum pt_status status = pt_past_init(&m->past, &m->property->pool, &m->property->formula, 1, err);
+    enum pt_status status = pt_past_init(&m->past, &m->property->pool, &m->state_formula, 1, err);
     if (status != PT_OK)
         return status;
     m->values = pt_xcalloc(m->past.node_count, sizeof *m->values);
@@ -118,10 +121,12 @@ static enum pt_status build_subset(struct pt_monitor *m, uint32_t state_limit, s
 enum pt_status pt_monitor_new(const struct pt_property *property, uint32_t state_limit, struct pt_monitor **ret_monitor,
                               struct pt_err *err)
 {
-    bool past =
-        property->kind == PT_KIND_LTL && !property->pool.nodes[property->formula].has_future && !property->within;
+    pt_formula every = pt_property_state_formula(property);
+    /* `always F` without a past operator foresees nothing: its automaton needs no memory. */
+    bool past = every != PT_NONE && (every == property->formula || property->pool.nodes[every].has_past);
     struct pt_monitor *m = monitor_alloc(past ? MACHINE_PAST : MACHINE_SUBSET);
     m->property = property;
+    m->state_formula = every;
     m->name = property->name;
     m->var_count = property->var_count;
     m->event_count = property->event_count;
@@ -245,7 +250,7 @@ static pt_mstate past_step(struct pt_monitor *m, pt_mstate state, uint64_t bits)
     memcpy(&key, pt_strtab_text(&m->states, state), sizeof key);
     struct pt_past_memory memory = {key.bits, key.first != 0};
     memory = pt_past_step(&m->past, memory, bits, m->values);
-    if (!m->values[m->past.local[m->property->formula]])
+    if (!m->values[m->past.local[m->state_formula]])
         return PT_MSTATE_BAD;
     return past_intern(m, memory);
 }

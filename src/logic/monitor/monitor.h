@@ -1,6 +1,7 @@
 /*
  * Monitors: what the engines drive along runs. A monitor reads one letter per state and says when the prefix read so
- * far is bad: no continuation satisfies the property. Monitors are deterministic (nondeterminism is determinised on the
+ * far is bad: no continuation satisfies the property or, where the property is judged state by state, it is false in
+ * the last state. Monitors are deterministic (nondeterminism is determinised on the
  * fly), so along one run there is one monitor state; where runs meet in a cut, engines keep sets of them.
  *
  * Letters and monitor states are interned: small ids, equal ids for equal things. None of this is safe against
@@ -17,8 +18,9 @@ struct portent_monitor;
 
 typedef uint32_t pt_letter; /* the truth of the atoms in one state, or a module's view of it */
 typedef uint32_t pt_mstate;
-#define PT_MSTATE_BAD   (UINT32_MAX - 1) /* the prefix is bad */
-#define PT_MSTATE_ERROR (UINT32_MAX - 2) /* an atom that matters has no value in this state: pt_monitor_error says which */
+#define PT_MSTATE_BAD (UINT32_MAX - 1) /* the prefix is bad */
+#define PT_MSTATE_ERROR                                                                                                \
+    (UINT32_MAX - 2) /* an atom that matters has no value in this state: pt_monitor_error says which */
 
 /* Limits the size of automata; PT_ELIMIT past it. The property outlives the monitor. */
 enum pt_status pt_monitor_new(const struct pt_property *property, uint32_t state_limit, struct pt_monitor **ret_monitor,
@@ -85,6 +87,14 @@ struct pt_explained {
 uint32_t pt_monitor_explain(const struct pt_monitor *monitor, const pt_letter *letters, uint32_t count,
                             struct pt_explained **ret_list, signed char **ret_rows);
 
+/*
+ * The formula without future operators that a property demands in every state, PT_NONE where it is not of that kind:
+ * the property's own, or F of `always F`. Such a property is violated in exactly the states where that is false.
+ */
+pt_formula pt_property_state_formula(const struct pt_property *property);
+/* The deterministic automaton of such a property, not pruned: it is left without a state where the formula is false. */
+enum pt_status pt_property_state_automaton(const struct pt_property *property, uint32_t state_limit,
+                                           struct pt_automaton **ret_aut, struct pt_err *err) PT_WARN_UNUSED;
 /* The Büchi automaton of a property over its atoms (names: the atoms' texts): what `portent automaton` shows. */
 enum pt_status pt_property_automaton(const struct pt_property *property, uint32_t state_limit,
                                      struct pt_automaton **ret_aut, struct pt_err *err) PT_WARN_UNUSED;

@@ -181,7 +181,6 @@ static struct pt_automaton *product_finish(struct product *p, const char *const 
     aut->accepting = pt_xcalloc(p->pair_count, sizeof *aut->accepting);
     for (uint32_t s = 0; s < p->pair_count; s++)
         aut->accepting[s] = p->aut->accepting[(uint32_t)p->pairs[s]];
-    pt_automaton_prune(aut);
     return aut;
 }
 

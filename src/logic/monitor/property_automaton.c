@@ -5,6 +5,10 @@
  *   past inside future    the future skeleton over past subformulas as propositions, with the past put in;
  *   ERE                   the safety automaton of "no prefix is matched";
  *   HOA                   the automaton as read, with the meaning of its propositions put in.
+ *
+ * Exact: it accepts the infinite words that satisfy the property. All but the ERE's are pruned. A property that is
+ * judged state by state has a second one, which does not foresee violations. Cost: the translation of the formula,
+ * times the memories that its past subformulas can have; the state limit bounds both.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,6 +98,8 @@ static enum pt_status mixed_automaton(const struct pt_property *property, const 
                                              state_limit, ret_aut, err);
             pt_automaton_free(outer);
         }
+        if (status == PT_OK)
+            pt_automaton_prune(*ret_aut);
     }
     free(part);
     free(s.map);
@@ -119,13 +125,54 @@ static struct pt_automaton *demand(void)
     return aut;
 }
 
+pt_formula pt_property_state_formula(const struct pt_property *property)
+{
+    const struct pt_fnode *root = &property->pool.nodes[property->formula];
+    if (property->kind != PT_KIND_LTL || property->within)
+        return PT_NONE;
+    if (!root->has_future)
+        return property->formula;
+    return root->op == PT_F_ALWAYS && !property->pool.nodes[root->a].has_future ? root->a : PT_NONE;
+}
+
+/* Demands the future-free formula in every state. Deterministic; not pruned: it is left without a state where the
+ * formula is false, and not before. */
+static enum pt_status every_state(const struct pt_property *property, pt_formula formula, const char *const *names,
+                                  uint32_t state_limit, struct pt_automaton **ret_aut, struct pt_err *err)
+{
+    struct pt_automaton *outer = demand();
+    enum pt_status status = pt_automaton_substitute(outer, &property->pool, &formula, names, property->atom_count,
+                                                    state_limit, ret_aut, err);
+    pt_automaton_free(outer);
+    return status;
+}
+
+enum pt_status pt_property_state_automaton(const struct pt_property *property, uint32_t state_limit,
+                                           struct pt_automaton **ret_aut, struct pt_err *err)
+{
+    const char **names = atom_names(property);
+    enum pt_status status =
+        every_state(property, pt_property_state_formula(property), names, state_limit, ret_aut, err);
+    free(names);
+    return status;
+}
+
 static enum pt_status past_automaton(const struct pt_property *property, const char *const *names, uint32_t state_limit,
                                      struct pt_automaton **ret_aut, struct pt_err *err)
 {
-    struct pt_automaton *outer = demand();
-    enum pt_status status = pt_automaton_substitute(outer, &property->pool, &property->formula, names,
+    enum pt_status status = every_state(property, property->formula, names, state_limit, ret_aut, err);
+    if (status == PT_OK)
+        pt_automaton_prune(*ret_aut);
+    return status;
+}
+
+static enum pt_status hoa_automaton(const struct pt_property *property, const char *const *names, uint32_t state_limit,
+                                    struct pt_automaton **ret_aut, struct pt_err *err)
+{
+    enum pt_status status = pt_automaton_substitute(property->automaton, &property->pool, property->bindings, names,
                                                     property->atom_count, state_limit, ret_aut, err);
-    pt_automaton_free(outer);
+    if (status == PT_OK)
+        pt_automaton_prune(*ret_aut);
     return status;
 }
 
@@ -171,8 +218,7 @@ enum pt_status pt_property_automaton(const struct pt_property *property, uint32_
         status = ere_automaton(property, names, state_limit, ret_aut, err);
         break;
     case PT_KIND_HOA:
-        status = pt_automaton_substitute(property->automaton, &property->pool, property->bindings, names,
-                                         property->atom_count, state_limit, ret_aut, err);
+        status = hoa_automaton(property, names, state_limit, ret_aut, err);
         break;
     default:
         status = pt_err_set(err, PT_EUSAGE, "a property that is local to threads has no automaton over global states");
