@@ -413,6 +413,44 @@ def mistakes():
 
 
 @test
+def no_variable():
+    """A text of the program is no variable: what debug information does not have, and what is a function's own, is refused."""
+    write("local.c", "#include <stdio.h>\nstruct tank { int level; } heap;\n"
+          "int main(int count, char **list)\n{\n    volatile struct tank tank = {count};\n    { volatile int inner = 3; count += inner; }\n"
+          '    printf("%s %d\\n", "bare", tank.level + count);\n    return list == 0;\n}\n')
+    same("portent cc", run(PORTENT, "cc", "-O0", "-g", "local.c", "-o", "local").returncode, 0)
+    for name, head in (("tank.level", "tank"), ("count", "count"), ("inner", "inner")):
+        write("p.prop", f"property p: {name} < 50;")
+        done = run(PORTENT, "run", "-s", "p.prop", "--", "./local")
+        same(f"{name}: {done.stderr}", [done.returncode, done.stdout], [2, ""])
+        for text in (f"'{head}' is a local variable of main", f"make it static and name it 'main::{name}'", "portent_watch",
+                     "'var' statement"):
+            same(f"{text} in {done.stderr}", text in done.stderr, True)
+    same("strip", run("strip", "local").returncode, 0)
+    for name in ("bare", "heap.level"):
+        write("p.prop", f"property p: {name} < 50;")
+        done = run(PORTENT, "run", "-s", "p.prop", "--", "./local")
+        same(f"{name}, stripped: {done.stderr}", [done.returncode, "no debug information" in done.stderr], [2, True])
+
+
+@test
+def not_observed():
+    """Names that the run never brings up: an object that is not named, and user events where the property has nothing else."""
+    write("late.c", "#include <portent.h>\nint level;\nint main(int count, char **list)\n{\n    static int own;\n    level = 1;\n"
+          "    if (count > 1)\n        portent_watch(&own, sizeof own, PORTENT_INT, \"owned\"), portent_event(\"rare\");\n"
+          "    own = 1;\n    return list == 0;\n}\n")
+    same("portent cc", run(PORTENT, "cc", "-O0", "-g", "late.c", "-o", "late").returncode, 0)
+    for text, expected in (("owned < 5", True), ("level + owned < 5", True), ("!event(rare)", True), ("event(rare) -> level < 5", False)):
+        write("p.prop", f"property p: {text};")
+        reason = "property 'p' named what was not observed"
+        done = run(PORTENT, "run", "-s", "p.prop", "--", "./late")
+        same(f"{text}: {done.stderr}", [done.returncode, not_whole(done)], [NOT_WHOLE, reason] if expected else [0, None])
+        if text != "!event(rare)":
+            done = run(PORTENT, "run", "-s", "p.prop", "--", "./late", "more")
+            same(f"{text}, named: {done.stderr}", [done.returncode, not_whole(done)], [0, None])
+
+
+@test
 def strings():
     """The library's string functions write what they are given, in one event each; fortified forms too, and still stop overruns."""
     write("p.prop", 'property p: state != "never"; property q: padded != "never";')

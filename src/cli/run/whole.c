@@ -6,6 +6,8 @@
  */
 #include "cli/run/whole.h"
 
+#include <string.h>
+
 #include "logic/monitor/monitor.h"
 
 enum { MAX_LISTED = 4 };
@@ -28,18 +30,30 @@ static bool is_not_monitorable(const struct pt_whole_facts *facts, const struct 
     return !finding->monitorable;
 }
 
-/* Without any event, or with some lost, that a name did not come up says nothing about the name. */
+static bool lists(const char *const *names, const char *name)
+{
+    while (*names && strcmp(*names, name) != 0)
+        names++;
+    return *names;
+}
+
+/* A variable that never came up was taken to be 0: one is enough. A user event that did not happen is an answer, unless
+ * there is nothing else that the property is about. Where nothing was observed, or some was lost, names say nothing. */
 static bool is_unseen(const struct pt_whole_facts *facts, const struct pt_finding *finding,
                       const struct pt_analysis_input *input)
 {
-    uint32_t vars = 0, events = 0, unseen = 0;
+    uint32_t var_count, event_count, unseen = 0;
     if (!facts->started || facts->lost || !input->monitor || !finding->unseen)
         return false;
-    (void)pt_monitor_vars(input->monitor, &vars);
-    (void)pt_monitor_events(input->monitor, &events);
+    const struct pt_varref *vars = pt_monitor_vars(input->monitor, &var_count);
+    (void)pt_monitor_events(input->monitor, &event_count);
+    for (uint32_t v = 0; v < var_count; v++) {
+        if (lists(finding->unseen, vars[v].name))
+            return true;
+    }
     while (finding->unseen[unseen])
         unseen++;
-    return unseen && unseen == vars + events;
+    return unseen && unseen == event_count && !var_count;
 }
 
 /* Events that are lost make verdicts unknown too, and are reported as such. */
@@ -79,7 +93,7 @@ static const struct reason {
     {not_observed, NULL, ""},
     {lost, NULL, ""},
     {NULL, is_error, "could not be evaluated"},
-    {NULL, is_unseen, "named nothing that was observed"},
+    {NULL, is_unseen, "named what was not observed"},
     {NULL, is_not_monitorable, "can never be violated"},
     {NULL, is_cut_short, "remained unknown, because the analysis was cut short"},
     {foreign, NULL, "code that is not instrumented wrote "},
