@@ -1,7 +1,8 @@
 /*
  * portent run: starts a program that was built with portent cc, receives its relevant events over shared memory, and
- * analyses them while it runs. Standard input, output and error are the program's; what we have to say goes to standard
- * error, results to files.
+ * analyses them while it runs. Guarantee: standard input, output and error are the program's, and what we have to say
+ * goes to standard error, results to files; the exit status is the program's, unless something was found or the answer
+ * is not whole (run/whole.h). The cost is that of the session (run/session.c).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 #include "cli/common/file.h"
 #include "cli/run/launch.h"
 #include "cli/run/warn.h"
+#include "cli/run/whole.h"
 #include "report/json.h"
 #include "trace/format.h"
 
@@ -37,6 +39,7 @@ enum {
     OPT_BASELINE,
     OPT_ON_FULL,
     OPT_EXIT_CODE,
+    OPT_LENIENT,
     OPT_CONFIRM,
     OPT_TIMEOUT,
     OPT_MODULE,
@@ -69,6 +72,8 @@ static const struct pt_option options_table[] = {
                      "when a thread is faster than the analysis: block it (default), or drop events, which makes "
                      "verdicts unknown"},
     [OPT_EXIT_CODE] = {"exit-code", 0, "N", NULL, "the exit status when something was found (default: 66)"},
+    [OPT_LENIENT] = {"lenient", 0, NULL, NULL,
+                     "the program's own exit status instead of 67 when nothing was found but the answer is not whole"},
     [OPT_CONFIRM] = {"confirm", 0, NULL, NULL,
                      "run the program again in the order of each predicted violation, as 'portent confirm' does"},
     [OPT_TIMEOUT] = PT_OPTION_TIMEOUT,
@@ -84,7 +89,7 @@ struct run {
     const char *result_path, *trace_path;
     FILE *result_file;
     int found_exit;
-    bool confirm;
+    bool confirm, lenient;
     uint64_t patience; /* nanoseconds, when confirming */
 };
 
@@ -127,6 +132,9 @@ static bool set_option(struct run *run, uint32_t index, const char *argument, ui
         break;
     case OPT_EXIT_CODE:
         return set_exit_code(run, argument);
+    case OPT_LENIENT:
+        run->lenient = true;
+        break;
     case OPT_CONFIRM:
         run->confirm = true;
         break;
@@ -231,13 +239,14 @@ static void write_result(struct run *run, const struct pt_result *result)
         return;
     pt_buf_init(&buf);
     pt_report_json(result, &buf);
-    bool good = fwrite(buf.text, 1, buf.len, run->result_file) == buf.len;
-    good &= fclose(run->result_file) == 0;
+    int why = fwrite(buf.text, 1, buf.len, run->result_file) == buf.len ? 0 : errno;
+    if (fclose(run->result_file) != 0 && !why)
+        why = errno;
     run->result_file = NULL;
     pt_buf_release(&buf);
-    if (!good) {
-        (void)pt_err_at(&err, PT_EIO, run->result_path, 0, 0, "cannot write the result: %s", strerror(errno));
-        pt_diag_error(&err);
+    if (why) {
+        (void)pt_err_at(&err, PT_EIO, run->result_path, 0, 0, "cannot write the result: %s", strerror(why));
+        pt_session_unwritten(&run->session, &err);
     }
 }
 
@@ -250,7 +259,7 @@ static void close_trace(struct run *run)
     if (session->writer && pt_session_losses(session, &lost))
         pt_writer_set_incomplete(session->writer, lost.text);
     if (session->writer && pt_writer_close(session->writer, &err) != PT_OK)
-        pt_diag_error(&err);
+        pt_session_unwritten(session, &err);
     session->writer = NULL;
     pt_buf_release(&lost);
 }
@@ -281,18 +290,36 @@ static void confirm(struct run *run, const char *const *program, struct pt_resul
 }
 
 /* What was found decides the exit status; that the program failed besides, or crashed, is not to go unsaid. */
-static int exit_status_of(const struct run *run, bool violated)
+static void warn_about_own_status(const struct run *run)
 {
     int own = run->session.program_status;
     struct pt_err warning;
-    if (!violated)
-        return own;
-    if (own != 0 && own != run->found_exit && own != run->session.settings.exitcode) {
-        (void)pt_err_set(&warning, PT_OK, "the program itself ended with status %d%s", own,
-                         own > PT_EXIT_SIGNAL ? ", which is 128 and a signal's number if one killed it" : "");
-        pt_session_complain(&run->session, &warning);
-    }
-    return run->found_exit;
+    if (own == 0 || own == run->found_exit || own == run->session.settings.exitcode)
+        return;
+    (void)pt_err_set(&warning, PT_OK, "the program itself ended with status %d%s", own,
+                     own > PT_EXIT_SIGNAL ? ", which is 128 and a signal's number if one killed it" : "");
+    pt_session_complain(&run->session, &warning);
+}
+
+/* Says why the answer is not whole, whoever asked for quiet; true: it is. */
+static bool is_whole(const struct run *run, const struct pt_result *result)
+{
+    const struct pt_session *session = &run->session;
+    struct pt_buf lost, reasons;
+    pt_buf_init(&lost);
+    pt_buf_init(&reasons);
+    struct pt_whole_facts facts = {.started = pt_channel_started(session->reader),
+                                   .lost = pt_session_losses(session, &lost) ? lost.text : NULL,
+                                   .foreign = pt_session_foreign(session),
+                                   .unwritten = session->unwritten.len ? session->unwritten.text : NULL,
+                                   .inputs = session->analyse.inputs,
+                                   .result = result};
+    bool whole = !pt_whole_reasons(&facts, &reasons);
+    if (!whole)
+        fprintf(stderr, "portent: the answer is not whole: %s\n", reasons.text);
+    pt_buf_release(&lost);
+    pt_buf_release(&reasons);
+    return whole;
 }
 
 /* Prints everything, and returns the exit status. */
@@ -311,7 +338,10 @@ static int conclude(struct run *run, const char *const *program)
     if (run->confirm)
         confirm(run, program, &result);
     write_result(run, &result);
-    return exit_status_of(run, violated);
+    if (violated)
+        warn_about_own_status(run);
+    bool whole = is_whole(run, &result);
+    return pt_whole_exit(run->session.program_status, violated, run->found_exit, whole, run->lenient);
 }
 
 static int execute(struct run *run, const struct pt_parsed *parsed, struct pt_err *err)
@@ -364,7 +394,8 @@ const struct pt_command pt_command_run = {
              "order allows. Violations are reported on standard error when they are found, everything else when the "
              "program has ended. The program's input, output, status and signals are its own.\n\n"
              "Exit status: the program's own (128 plus the signal's number when one killed it), except 66 when a "
-             "violation was found; 2 bad usage or input, before the program starts; 126 or 127 when it cannot be "
+             "violation was found, and 67 when the program ended with 0 and none was, but the answer is not whole, "
+             "with a line that says why; 2 bad usage or input, before the program starts; 126 or 127 when it cannot be "
              "started.",
     .options = options_table,
     .run = run_command,

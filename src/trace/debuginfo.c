@@ -235,20 +235,20 @@ static void visit_texts(Elf_Scn *section, pt_debuginfo_visit visit, void *contex
     }
 }
 
-/* Inline functions that are not used leave no trace in debug information. A module without any may use everything. */
+/* Inline functions that are not used leave no trace in debug information. */
 static bool mentions(struct pt_elf *m, const char *function)
 {
     const struct pt_dwarf_index *index = pt_module_index(m);
-    return !m->dwarf || pt_strtab_find(&index->names, function, strlen(function)) != PT_NONE;
+    return pt_strtab_find(&index->names, function, strlen(function)) != PT_NONE;
 }
 
-bool pt_debuginfo_may_pass(struct pt_debuginfo *info, const char *function, const char *text)
+bool pt_debuginfo_may_pass(struct pt_debuginfo *info, const char *function, const char *text, bool guess)
 {
     pt_debuginfo_libraries(info);
     for (uint32_t i = 0; i < info->count; i++) {
         struct pt_elf *m = &info->modules[i];
         Elf_Scn *section = NULL;
-        if (!open_module(m) || (i > 0 && !m->dwarf) || !mentions(m, function))
+        if (!open_module(m) || !(mentions(m, function) || (guess && i == 0 && !m->dwarf)))
             continue;
         while ((section = elf_nextscn(m->elf, section))) {
             if (section_has(section, text, strlen(text) + 1))

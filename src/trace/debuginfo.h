@@ -43,6 +43,10 @@ enum pt_status pt_debuginfo_find(struct pt_debuginfo *info, const char *file, co
 /* Is there a variable that the path begins with? */
 bool pt_debuginfo_knows(struct pt_debuginfo *info, const char *path);
 
+/* The function of the program that has a variable or parameter of its own called as the path begins, which no property
+ * can name; NULL: none. Searches all debug information of the program. Lives as long as the info. */
+const char *pt_debuginfo_local(struct pt_debuginfo *info, const char *path);
+
 /* Offers every name that `path` may have been meant to be: the members at the point it fails, or all variables
  * of the program with their members, and those of libraries that are not the system's. */
 typedef void (*pt_debuginfo_visit)(void *context, const char *name);
@@ -59,9 +63,9 @@ bool pt_debuginfo_at(struct pt_debuginfo *info, const char *file, uint64_t offse
 /*
  * May `text` be an argument of `function` (portent_event, portent_watch)? True when a module that uses the function
  * holds the text as a constant, or the end of one, since linkers merge those. Who makes such names up at run time is
- * not found.
+ * not found. A program without debug information does not say what it uses: `guess` takes it to use everything.
  */
-bool pt_debuginfo_may_pass(struct pt_debuginfo *info, const char *function, const char *text);
+bool pt_debuginfo_may_pass(struct pt_debuginfo *info, const char *function, const char *text, bool guess);
 /* The constant texts of the modules that use the function: what was meant may be among them. They live as long as the
  * info. */
 void pt_debuginfo_texts(struct pt_debuginfo *info, const char *function, pt_debuginfo_visit visit, void *context);

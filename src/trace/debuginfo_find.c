@@ -177,6 +177,39 @@ bool pt_debuginfo_knows(struct pt_debuginfo *info, const char *path)
     return matches.count > 0;
 }
 
+/* The search for a local variable: the functions above are on the stack of calls. */
+static const char *local_below(Dwarf_Die *parent, const char *function, const char *name, size_t len, int depth)
+{
+    enum { MAX_DEPTH = 64 };
+    Dwarf_Die die;
+    const char *found = NULL;
+    for (int end = depth > MAX_DEPTH ? 1 : dwarf_child(parent, &die); end == 0 && !found;
+         end = dwarf_siblingof(&die, &die)) {
+        int tag = dwarf_tag(&die);
+        const char *own = dwarf_diename(&die);
+        if ((tag == DW_TAG_variable || tag == DW_TAG_formal_parameter) && function && own && strlen(own) == len &&
+            memcmp(own, name, len) == 0)
+            found = function;
+        else if (tag == DW_TAG_subprogram)
+            found = local_below(&die, own, name, len, depth + 1);
+        else if (tag == DW_TAG_lexical_block || tag == DW_TAG_namespace || tag == DW_TAG_inlined_subroutine)
+            found = local_below(&die, tag == DW_TAG_inlined_subroutine && own ? own : function, name, len, depth + 1);
+    }
+    return found;
+}
+
+const char *pt_debuginfo_local(struct pt_debuginfo *info, const char *path)
+{
+    struct pt_elf *program = &info->modules[0];
+    const char *found = NULL;
+    (void)pt_module_index(program); /* opens it */
+    Dwarf_CU *unit = NULL;
+    Dwarf_Die die;
+    while (program->dwarf && !found && dwarf_get_units(program->dwarf, unit, &unit, NULL, NULL, &die, NULL) == 0)
+        found = local_below(&die, NULL, path, strcspn(path, ".["), 0);
+    return found;
+}
+
 /* Nobody means a variable of libc that he has spelled wrong. */
 bool pt_module_is_of_the_system(const char *path)
 {

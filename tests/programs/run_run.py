@@ -16,6 +16,7 @@ PORTENT = ""
 SUITE = Suite("run")
 test = SUITE.test
 FOUND = 66
+NOT_WHOLE = 67
 
 
 def build(name):
@@ -239,14 +240,15 @@ def foreign_writes():
     same(f"exit status of portent cc: {done.stderr}", done.returncode, 0)
     write("level.prop", "property small: always level < 1000;")
     done = run(PORTENT, "run", "-s", "level.prop", "--", "./foreign")
-    same("status and output", (done.returncode, done.stdout), (0, "sum 126\n"))
+    same("status and output", (done.returncode, done.stdout), (NOT_WHOLE, "sum 126\n"))
     told = [line for line in done.stderr.splitlines() if "no instrumented code had written" in line]
     same(f"places told ({done.stderr})", len(told), 1)
     if not re.search(r"'level' at \S*foreign\.c:10 ", told[0]):
         raise Failure(told[0])
     if not re.search(r"3 such loads in all; build the library that writes it with 'portent cc' too", done.stderr):
         raise Failure(done.stderr)
-    same("told when quiet", run(PORTENT, "run", "-q", "-s", "level.prop", "--", "./foreign").stderr, "")
+    same("told when quiet", run(PORTENT, "run", "-q", "-s", "level.prop", "--", "./foreign").stderr,
+         "portent: the answer is not whole: code that is not instrumented wrote level\n")
 
 
 @test
@@ -288,7 +290,7 @@ def dropped():
     write("p.prop", "property p: level >= 0;")
     for trace in ("t.trace", "t.ptb"):
         done = run(PORTENT, "run", "-s", "p.prop", "--on-full", "drop", "-o", trace, "-r", "r.json", "--", "./flood")
-        same(f"exit status: {done.stderr}", done.returncode, 0)
+        same(f"exit status: {done.stderr}", done.returncode, NOT_WHOLE)
         lost = int(re.search(r"warning: (\d+) events did not fit", done.stderr).group(1))
         online = findings(json.loads(read("r.json")))[0]
         same("verdict of run, and its count", [online["verdict"], online["relevant"]], ["unknown", 1000000 - lost])
@@ -301,6 +303,86 @@ def dropped():
         done = run(PORTENT, "convert", trace, "-o", "u.ptb")
         same("exit status of convert", done.returncode, 3)
         same("check on its output", run(PORTENT, "check", "-s", "p.prop", "u.ptb").returncode, 3)
+
+
+def not_whole(done):
+    """The reasons in the line that says that the answer is not whole, which there is at most once; None: there is none."""
+    lines = re.findall(r"^portent: the answer is not whole: (.*)$", done.stderr, re.M)
+    if len(lines) > 1:
+        raise Failure(done.stderr)
+    return lines[0] if lines else None
+
+
+LEVEL = """#include <signal.h>
+#include <stdlib.h>
+int level;
+int main(int count, char **list)
+{
+    level = 1;
+    level = 2;
+    if (count > 2)
+        raise(atoi(list[2]));
+    return count > 1 ? atoi(list[1]) : 0;
+}
+"""
+
+
+def build_level(*command, out="level"):
+    write("level.c", LEVEL)
+    done = run(*command, "-g", "-O0", "-pthread", "level.c", "-o", out)
+    same(f"exit status of {command}: {done.stderr}", done.returncode, 0)
+
+
+@test
+def whole():
+    """Nothing was found, the program ended well, and its status is passed on only if the answer is whole (contract section 1)."""
+    build_level(PORTENT, "cc")
+    build_level("cc", out="plain")
+    for text, program, more, status, reason in (
+            ("property p: level < 3;", "./level", [], 0, None),
+            ("property p: level < 3;", "./level", ["--window", "1", "--lookahead", "1"], 0, None),
+            ("property p: level < 2;", "./level", [], FOUND, None),
+            ("property p: level < 2;", "./level", ["--exit-code", "7"], 7, None),
+            ("property p: level < 3;", "./plain", [], NOT_WHOLE, "nothing was observed"),
+            (None, "./plain", [], NOT_WHOLE, "nothing was observed"),
+            ("property p: 1 / (level - 2) < 3;", "./level", [], NOT_WHOLE, "property 'p' could not be evaluated"),
+            ('property p: level == "on";', "./level", [], NOT_WHOLE, "property 'p' could not be evaluated"),
+            ("property p: eventually level > 7; property q: eventually level > 8; property r: level < 3;", "./level", [], NOT_WHOLE,
+             "properties 'p', 'q' can never be violated"),
+            ("property p: eventually level > 7; property r: level < 2;", "./level", [], FOUND, "property 'p' can never be violated"),
+            ("property p: level < 3;", "./level", ["--memory-limit", "1"], NOT_WHOLE,
+             "property 'p' remained unknown, because the analysis was cut short")):
+        properties = [] if text is None else ["-s", write("p.prop", text) or "p.prop"]
+        for quiet in ([], ["-q"]):
+            done = run(PORTENT, "run", *quiet, *more, *properties, "--", program)
+            same(f"{text} {more} {program} {quiet}: {done.stderr}", [done.returncode, not_whole(done)], [status, reason])
+        same("nothing else when quiet", len(done.stderr.splitlines()), 1 if reason else 0)
+        done = run(PORTENT, "run", "--lenient", *more, *properties, "--", program)
+        same(f"lenient: {text} {more} {program}", [done.returncode, not_whole(done)], [0 if status == NOT_WHOLE else status, reason])
+
+
+@test
+def not_whole_and_failed():
+    """What the program itself ended with is more than that the answer is not whole, which is said beside it."""
+    build_level(PORTENT, "cc")
+    write("p.prop", "property p: eventually level > 7;")
+    for arguments, status in ((["5"], 5), (["0", "9"], 137)):
+        done = run(PORTENT, "run", "-q", "-s", "p.prop", "--", "./level", *arguments)
+        same(str(arguments), [done.returncode, not_whole(done)], [status, "property 'p' can never be violated"])
+
+
+@test
+def full_disk():
+    """A trace and a result that could not be written to their end: in the end, and while the program runs."""
+    build_level(PORTENT, "cc")
+    build("everything")
+    write("p.prop", "property p: level >= 0;")
+    for what, arguments in (("trace", ["-s", "p.prop", "-o", "/dev/full", "--", "./level"]),
+                            ("result", ["-s", "p.prop", "-r", "/dev/full", "--", "./level"]),
+                            ("trace", ["--record-all", "-o", "/dev/full", "--", "./everything", "2000"])):
+        done = run(PORTENT, "run", "-q", *arguments)
+        same(str(arguments), [done.returncode, not_whole(done)],
+             [NOT_WHOLE, f"/dev/full: cannot write the {what}: No space left on device"])
 
 
 @test
@@ -343,6 +425,44 @@ def mistakes():
     same("module", [done.returncode, "cannot open './none.so': No such file" in done.stderr], [2, True])
     done = run(PORTENT, "run", "-s", "p.prop", "--", "./statics", options="exitcode=256")
     same("exitcode", [done.returncode, "exitcode is not from 0 to 255" in done.stderr], [FOUND, True])
+
+
+@test
+def no_variable():
+    """A text of the program is no variable: what debug information does not have, and what is a function's own, is refused."""
+    write("local.c", "#include <stdio.h>\nstruct tank { int level; } heap;\n"
+          "int main(int count, char **list)\n{\n    volatile struct tank tank = {count};\n    { volatile int inner = 3; count += inner; }\n"
+          '    printf("%s %d\\n", "bare", tank.level + count);\n    return list == 0;\n}\n')
+    same("portent cc", run(PORTENT, "cc", "-O0", "-g", "local.c", "-o", "local").returncode, 0)
+    for name, head in (("tank.level", "tank"), ("count", "count"), ("inner", "inner")):
+        write("p.prop", f"property p: {name} < 50;")
+        done = run(PORTENT, "run", "-s", "p.prop", "--", "./local")
+        same(f"{name}: {done.stderr}", [done.returncode, done.stdout], [2, ""])
+        for text in (f"'{head}' is a local variable of main", f"make it static and name it 'main::{name}'", "portent_watch",
+                     "'var' statement"):
+            same(f"{text} in {done.stderr}", text in done.stderr, True)
+    same("strip", run("strip", "local").returncode, 0)
+    for name in ("bare", "heap.level"):
+        write("p.prop", f"property p: {name} < 50;")
+        done = run(PORTENT, "run", "-s", "p.prop", "--", "./local")
+        same(f"{name}, stripped: {done.stderr}", [done.returncode, "no debug information" in done.stderr], [2, True])
+
+
+@test
+def not_observed():
+    """Names that the run never brings up: an object that is not named, and user events where the property has nothing else."""
+    write("late.c", "#include <portent.h>\nint level;\nint main(int count, char **list)\n{\n    static int own;\n    level = 1;\n"
+          "    if (count > 1)\n        portent_watch(&own, sizeof own, PORTENT_INT, \"owned\"), portent_event(\"rare\");\n"
+          "    own = 1;\n    return list == 0;\n}\n")
+    same("portent cc", run(PORTENT, "cc", "-O0", "-g", "late.c", "-o", "late").returncode, 0)
+    for text, expected in (("owned < 5", True), ("level + owned < 5", True), ("!event(rare)", True), ("event(rare) -> level < 5", False)):
+        write("p.prop", f"property p: {text};")
+        reason = "property 'p' named what was not observed"
+        done = run(PORTENT, "run", "-s", "p.prop", "--", "./late")
+        same(f"{text}: {done.stderr}", [done.returncode, not_whole(done)], [NOT_WHOLE, reason] if expected else [0, None])
+        if text != "!event(rare)":
+            done = run(PORTENT, "run", "-s", "p.prop", "--", "./late", "more")
+            same(f"{text}, named: {done.stderr}", [done.returncode, not_whole(done)], [0, None])
 
 
 @test

@@ -312,9 +312,9 @@ static void mistakes(void **state)
     pt_debuginfo_near(info, "tank.aa", note, &member);
     pt_debuginfo_near(info, "cuont", note, &global);
     assert_true(member.seen && global.seen);
-    assert_true(pt_debuginfo_may_pass(info, "counter", "# a constant"));
-    assert_false(pt_debuginfo_may_pass(info, "nobody", "# a constant"));
-    assert_false(pt_debuginfo_may_pass(info, "counter", "# a constant that is not there"));
+    assert_true(pt_debuginfo_may_pass(info, "counter", "# a constant", false));
+    assert_false(pt_debuginfo_may_pass(info, "nobody", "# a constant", false));
+    assert_false(pt_debuginfo_may_pass(info, "counter", "# a constant that is not there", false));
     pt_debuginfo_free(info);
 }
 

@@ -113,14 +113,30 @@ static void hint_near(struct pt_debuginfo *info, const char *path, bool local, s
     pt_buf_release(&near.same);
 }
 
+/* A variable that lives as long as a call of its function does has no place that is known before the run. False: the
+ * path names no such variable. */
+static bool hint_local(struct pt_debuginfo *info, const char *path, struct pt_err *err)
+{
+    const char *function = pt_debuginfo_knows(info, path) ? NULL : pt_debuginfo_local(info, path);
+    if (!function)
+        return false;
+    (void)pt_err_set(err, PT_EINPUT, "the program has no variable '%s': '%.*s' is a local variable of %s", path,
+                     (int)strcspn(path, ".["), path, function);
+    pt_err_hint(err,
+                "make it static and name it '%s::%s', give it a name with portent_watch, or reach it from a global "
+                "variable by the path of a 'var' statement",
+                function, path);
+    return true;
+}
+
 /* `balance#2` is the second object that was named balance. */
 static bool may_be_watched(struct pt_debuginfo *info, const char *name, bool local)
 {
     char *plain = pt_xstrdup(name);
     plain[strcspn(plain, "#")] = '\0';
     bool may = *plain && !pt_debuginfo_knows(info, plain) &&
-               (pt_debuginfo_may_pass(info, "portent_watch", plain) ||
-                (local && pt_debuginfo_may_pass(info, "portent_internal", name)));
+               (pt_debuginfo_may_pass(info, "portent_watch", plain, false) ||
+                (local && pt_debuginfo_may_pass(info, "portent_internal", name, false)));
     free(plain);
     return may;
 }
@@ -146,7 +162,7 @@ enum pt_status pt_resolve_var(struct pt_resolved *resolved, struct pt_debuginfo 
         PT_PUSH(resolved->vars, resolved->var_count, resolved->var_cap, watched);
     } else if (!file && may_be_watched(info, var->path, local)) {
         status = PT_OK;
-    } else if (!err->hint[0]) {
+    } else if (!err->hint[0] && (file || !hint_local(info, var->path, err))) {
         hint_near(info, var->path, local, err);
     }
     free(file);
@@ -157,7 +173,7 @@ enum pt_status pt_resolve_text(struct pt_debuginfo *info, const char *function, 
                                struct pt_err *err)
 {
     struct pt_suggest suggest;
-    if (pt_debuginfo_may_pass(info, function, name))
+    if (pt_debuginfo_may_pass(info, function, name, true))
         return PT_OK;
     (void)pt_err_set(err, PT_EINPUT, "the program has no %s '%s': it never calls %s with that name", what, name,
                      function);

@@ -42,7 +42,7 @@ static enum pt_status check_thread(const struct pt_resolved *resolved, struct pt
     char *sharp = strrchr(plain, '#');
     if (sharp && sharp[1] && strspn(sharp + 1, "0123456789") == strlen(sharp + 1))
         *sharp = '\0';
-    bool known = strcmp(plain, "main") == 0 || pt_debuginfo_may_pass(info, "pthread_setname_np", name);
+    bool known = strcmp(plain, "main") == 0 || pt_debuginfo_may_pass(info, "pthread_setname_np", name, true);
     pt_suggest_init(&suggest, plain, strlen(plain));
     for (uint32_t i = 0; i < resolved->function_count && !known; i++) {
         known = strcmp(resolved->functions[i].name, plain) == 0;

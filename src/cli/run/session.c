@@ -182,12 +182,17 @@ enum pt_status pt_session_open(struct pt_session *session, struct pt_err *err)
 
 /* --- while it runs --- */
 
+void pt_session_unwritten(struct pt_session *session, const struct pt_err *err)
+{
+    pt_buf_printf(&session->unwritten, "%s%s: %s", session->unwritten.len ? "; " : "", err->file, err->message);
+}
+
 static void take(struct pt_session *session, const struct pt_event *event)
 {
     struct pt_err err;
     if (session->writer && pt_writer_add(session->writer, event, &err) != PT_OK) {
-        pt_session_complain(session, &err);
-        (void)!pt_writer_close(session->writer, &err); /* said already */
+        pt_session_unwritten(session, &err);
+        (void)!pt_writer_close(session->writer, &err); /* noted already */
         session->writer = NULL;
     }
     if (session->follower.event)
@@ -319,6 +324,7 @@ void pt_session_init(struct pt_session *session, const struct pt_settings *setti
     char color[8];
     *session = (struct pt_session){0};
     pt_names_init(&session->names);
+    pt_buf_init(&session->unwritten);
     pt_analyse_init(&session->analyse, PT_SESSION_WINDOW, PT_SESSION_LOOKAHEAD, NULL);
     if (settings)
         session->settings = *settings;
@@ -344,6 +350,7 @@ void pt_session_release(struct pt_session *session)
     pt_debuginfo_free(session->info);
     pt_analyse_release(&session->analyse);
     pt_names_release(&session->names);
+    pt_buf_release(&session->unwritten);
     free(session->modules);
     free(session->program);
 }

@@ -2,6 +2,7 @@
 #ifndef PT_CLI_RUN_SESSION_H
 #define PT_CLI_RUN_SESSION_H
 
+#include "base/buf.h"
 #include "cli/common/analyse.h"
 #include "cli/common/output.h"
 #include "cli/run/resolve.h"
@@ -49,8 +50,9 @@ struct pt_session {
     struct pt_channel_reader *reader;
     struct pt_session_output output;
     struct pt_analysis *analysis;
-    int program_status; /* as a shell has it */
-    bool nonsense;      /* the analysis refused an event; the rest is not looked at */
+    int program_status;      /* as a shell has it */
+    bool nonsense;           /* the analysis refused an event; the rest is not looked at */
+    struct pt_buf unwritten; /* output files that could not be written to their end, and why; empty: none */
 };
 
 /* A session without properties, with these settings (which point into the environment), NULL: the environment's. */
@@ -64,6 +66,8 @@ enum pt_status pt_session_open(struct pt_session *session, struct pt_err *err) P
 /* Runs the program and analyses its events until both have ended. `arguments` end in NULL. */
 enum pt_status pt_session_run(struct pt_session *session, const char *const *arguments,
                               struct pt_err *err) PT_WARN_UNUSED;
+/* An output file could not be written to its end, for this reason. */
+void pt_session_unwritten(struct pt_session *session, const struct pt_err *err);
 /* Finishes the analysis and warns of what went wrong. The findings live as long as the session. */
 void pt_session_finish(struct pt_session *session, struct pt_result *ret_result);
 

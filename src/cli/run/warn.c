@@ -54,6 +54,14 @@ static void warn_about_calls(const struct pt_session *session)
     }
 }
 
+const char *pt_session_foreign(const struct pt_session *session)
+{
+    uint32_t count;
+    uint64_t total;
+    const struct pt_channel_foreign *foreign = pt_channel_foreign(session->reader, &count, &total);
+    return count ? pt_name(&session->names, PT_SPACE_VAR, foreign[0].var) : total ? "a variable" : NULL;
+}
+
 /* Writers that were not instrumented: once per place. */
 static void warn_about_foreign(const struct pt_session *session)
 {

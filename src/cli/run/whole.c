@@ -1,0 +1,141 @@
+/*
+ * Whether the answer of a run is whole, decided in one place: a table of the reasons why it may not be, each of which
+ * looks at the facts of a run that has ended and says in words what it finds. A bounded window is no reason: the report
+ * says so by itself. Guarantee: the answer is whole exactly when no row of the table applies. The cost is one look at
+ * each finding per row.
+ */
+#include "cli/run/whole.h"
+
+#include <string.h>
+
+#include "logic/monitor/monitor.h"
+
+enum { MAX_LISTED = 4 };
+
+/* Has this finding, of this input, the defect that a row is about? */
+typedef bool (*defect)(const struct pt_whole_facts *facts, const struct pt_finding *finding,
+                       const struct pt_analysis_input *input);
+
+static bool is_error(const struct pt_whole_facts *facts, const struct pt_finding *finding,
+                     const struct pt_analysis_input *input)
+{
+    (void)facts, (void)input;
+    return finding->verdict == PT_VERDICT_ERROR;
+}
+
+static bool is_not_monitorable(const struct pt_whole_facts *facts, const struct pt_finding *finding,
+                               const struct pt_analysis_input *input)
+{
+    (void)facts, (void)input;
+    return !finding->monitorable;
+}
+
+static bool lists(const char *const *names, const char *name)
+{
+    while (*names && strcmp(*names, name) != 0)
+        names++;
+    return *names;
+}
+
+/* A variable that never came up was taken to be 0: one is enough. A user event that did not happen is an answer, unless
+ * there is nothing else that the property is about. Where nothing was observed, or some was lost, names say nothing. */
+static bool is_unseen(const struct pt_whole_facts *facts, const struct pt_finding *finding,
+                      const struct pt_analysis_input *input)
+{
+    uint32_t var_count, event_count, unseen = 0;
+    if (!facts->started || facts->lost || !input->monitor || !finding->unseen)
+        return false;
+    const struct pt_varref *vars = pt_monitor_vars(input->monitor, &var_count);
+    (void)pt_monitor_events(input->monitor, &event_count);
+    for (uint32_t v = 0; v < var_count; v++) {
+        if (lists(finding->unseen, vars[v].name))
+            return true;
+    }
+    while (finding->unseen[unseen])
+        unseen++;
+    return unseen && unseen == event_count && !var_count;
+}
+
+/* Events that are lost make verdicts unknown too, and are reported as such. */
+static bool is_cut_short(const struct pt_whole_facts *facts, const struct pt_finding *finding,
+                         const struct pt_analysis_input *input)
+{
+    (void)input;
+    return finding->verdict == PT_VERDICT_UNKNOWN && !facts->lost;
+}
+
+static const char *not_observed(const struct pt_whole_facts *facts)
+{
+    return facts->started ? NULL : "nothing was observed";
+}
+
+static const char *lost(const struct pt_whole_facts *facts)
+{
+    return facts->started ? facts->lost : NULL;
+}
+
+static const char *foreign(const struct pt_whole_facts *facts)
+{
+    return facts->foreign;
+}
+
+static const char *unwritten(const struct pt_whole_facts *facts)
+{
+    return facts->unwritten;
+}
+
+/* A row is about the run, and then `of_run` gives its words or NULL, or about single properties. */
+static const struct reason {
+    const char *(*of_run)(const struct pt_whole_facts *facts);
+    defect of_property;
+    const char *words; /* before what of_run gives, or after the properties' names */
+} reasons[] = {
+    {not_observed, NULL, ""},
+    {lost, NULL, ""},
+    {NULL, is_error, "could not be evaluated"},
+    {NULL, is_unseen, "named what was not observed"},
+    {NULL, is_not_monitorable, "can never be violated"},
+    {NULL, is_cut_short, "remained unknown, because the analysis was cut short"},
+    {foreign, NULL, "code that is not instrumented wrote "},
+    {unwritten, NULL, ""},
+};
+
+static void put_properties(const struct pt_whole_facts *facts, const struct reason *reason, struct pt_buf *buf)
+{
+    uint32_t count = 0;
+    struct pt_buf names;
+    pt_buf_init(&names);
+    for (uint32_t i = 0; i < facts->result->count; i++) {
+        const struct pt_finding *finding = facts->result->findings[i];
+        if (!reason->of_property(facts, finding, &facts->inputs[i]))
+            continue;
+        if (count < MAX_LISTED)
+            pt_buf_printf(&names, "%s'%s'", count ? ", " : "", finding->property);
+        else if (count == MAX_LISTED)
+            pt_buf_puts(&names, ", ...");
+        count++;
+    }
+    if (count)
+        pt_buf_printf(buf, "%s%s %s %s", buf->len ? "; " : "", count == 1 ? "property" : "properties", names.text,
+                      reason->words);
+    pt_buf_release(&names);
+}
+
+bool pt_whole_reasons(const struct pt_whole_facts *facts, struct pt_buf *buf)
+{
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
+        const char *text = reasons[i].of_run ? reasons[i].of_run(facts) : NULL;
+        if (reasons[i].of_property)
+            put_properties(facts, &reasons[i], buf);
+        if (text)
+            pt_buf_printf(buf, "%s%s%s", buf->len ? "; " : "", reasons[i].words, text);
+    }
+    return buf->len > 0;
+}
+
+int pt_whole_exit(int program_status, bool found, int found_exit, bool whole, bool lenient)
+{
+    if (found)
+        return found_exit;
+    return program_status == 0 && !whole && !lenient ? PT_EXIT_NOT_WHOLE : program_status;
+}

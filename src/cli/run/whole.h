@@ -1,0 +1,26 @@
+/* Whether the answer of a run is whole (contract section 1): what leaves a part of it open, in words. */
+#ifndef PT_CLI_RUN_WHOLE_H
+#define PT_CLI_RUN_WHOLE_H
+
+#include "base/buf.h"
+#include "cli/common/analyse.h"
+#include "finding/finding.h"
+
+enum { PT_EXIT_NOT_WHOLE = 67 };
+
+/* What a run that has ended left behind; texts may be NULL where there is nothing. */
+struct pt_whole_facts {
+    bool started;                           /* the runtime has answered: something could be observed */
+    const char *lost;                       /* why events are missing */
+    const char *foreign;                    /* a variable that code which is not instrumented wrote */
+    const char *unwritten;                  /* output files that were not written to their end, and why */
+    const struct pt_analysis_input *inputs; /* as many as there are findings, in their order */
+    const struct pt_result *result;
+};
+
+/* Appends the reasons why the answer is not whole, with "; " between them; false: it is whole. */
+bool pt_whole_reasons(const struct pt_whole_facts *facts, struct pt_buf *buf);
+/* The exit status of a run: what was found comes first, then what the program itself says. */
+int pt_whole_exit(int program_status, bool found, int found_exit, bool whole, bool lenient);
+
+#endif
