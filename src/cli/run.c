@@ -299,7 +299,10 @@ static int exit_status_of(const struct run *run, bool violated)
 static int conclude(struct run *run, const char *const *program)
 {
     struct pt_output *output = &run->session.output.output;
-    struct pt_result result = {.trace = run->session.analyse.engine.trace, .program = program};
+    char *folder = getcwd(NULL, 0);
+    const char *const source_roots[] = {folder, NULL};
+    struct pt_result result = {
+        .trace = run->session.analyse.engine.trace, .program = program, .source_roots = folder ? source_roots : NULL};
     close_trace(run);
     pt_session_finish(&run->session, &result);
     pt_triage_apply(&run->session.analyse.triage, &result);
@@ -311,6 +314,7 @@ static int conclude(struct run *run, const char *const *program)
     if (run->confirm)
         confirm(run, program, &result);
     write_result(run, &result);
+    free(folder);
     return exit_status_of(run, violated);
 }
 
