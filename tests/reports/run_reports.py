@@ -458,6 +458,8 @@ class Sources:
         for name, target in (("out.c", "../secret.c"), ("up", ".."), ("in.c", "a.c"), ("null.c", "/dev/null")):
             (self.here / name).symlink_to(target)
         os.mkfifo(self.here / "pipe.c")
+        self.pipe = open(self.here / "pipe.c", "r+b", buffering=0)  # with a line in it, for whoever would read
+        self.pipe.write(b"line of a pipe\n")
         self.folder = Folder(folder.portent, self.here)
 
     def forge(self, place, name="r.json", **members):
