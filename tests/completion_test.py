@@ -43,6 +43,7 @@ def questions(portent):
     yield "check -s ", {"a.prop", "sub/"}, set()
     yield "check -s sub", {"sub/"}, {"a.prop"}
     yield "check --baseline ", {"a.prop", "a.so", "a.trace"}, set()
+    yield "report --source-root ", {"sub/"}, {"--html"}
     yield "check --window ", set(), {"a.trace"}
     yield "run -q -- a", {"a.prop", "a.trace"}, {"--color"}
     yield "cc ", {"a.trace"}, set()

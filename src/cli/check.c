@@ -3,6 +3,7 @@
  * carries the report and nothing else; errors and warnings go to standard error.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -229,7 +230,9 @@ static int analyse(struct check *check, struct pt_err *err)
     struct engines engines;
     pt_output_begin(&output, &check->output, !check->no_progress, &check->analyse.engine);
     start(check, &engines);
-    struct pt_result result = {.trace = check->trace};
+    char *folder = getcwd(NULL, 0);
+    const char *const source_roots[] = {folder, NULL};
+    struct pt_result result = {.trace = check->trace, .source_roots = folder ? source_roots : NULL};
     int exit_status = PT_EXIT_BAD;
     pt_interrupt_catch();
     enum pt_status status = feed(check, &engines, &result, &output, err);
@@ -251,6 +254,7 @@ static int analyse(struct check *check, struct pt_err *err)
     }
     pt_checks_free(engines.checks);
     pt_analysis_free(engines.analysis);
+    free(folder);
     return exit_status;
 }
 

@@ -1,7 +1,7 @@
 /*
  * portent completion: scripts for shells, written from the same option tables that parse command lines. Arguments
- * called FILE or TRACE, and operands of commands without a list of their own, complete as file names; FILE.prop, only
- * as folders and files of that ending.
+ * called FILE, DIR or TRACE, and operands of commands without a list of their own, complete as file names; FILE.prop,
+ * only as folders and files of that ending.
  */
 #include <string.h>
 
@@ -10,7 +10,8 @@
 
 static bool wants_file(const struct pt_option *option)
 {
-    return option->argument && (strncmp(option->argument, "FILE", 4) == 0 || strcmp(option->argument, "TRACE") == 0);
+    return option->argument && (strncmp(option->argument, "FILE", 4) == 0 || strcmp(option->argument, "DIR") == 0 ||
+                                strcmp(option->argument, "TRACE") == 0);
 }
 
 /* The ending of the files an option takes, with its dot; NULL: any. */

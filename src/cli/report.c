@@ -21,6 +21,7 @@ enum {
 #define PT_REPORT(name, help) OPT_FORMAT_##name,
 #include "report/formats.def"
     OPT_OUTPUT,
+    OPT_SOURCE_ROOT,
     OPT_COLOR,
     OPT_COUNT
 };
@@ -29,6 +30,7 @@ static const struct pt_option options_table[] = {
 #define PT_REPORT(name, help) [OPT_FORMAT_##name] = {#name, 0, NULL, NULL, help},
 #include "report/formats.def"
     [OPT_OUTPUT] = {NULL, 'o', "FILE", NULL, "where to write (default: standard output)"},
+    [OPT_SOURCE_ROOT] = {"source-root", 0, "DIR", NULL, "--html: quote lines of source files below DIR, too"},
     [OPT_COLOR] = PT_OPTION_COLOR,
     [OPT_COUNT] = {0},
 };
@@ -45,6 +47,7 @@ struct request {
     uint32_t input_count;
     const char *color;
     const struct pt_report_format *format;
+    struct pt_source_roots *roots;
 };
 
 static bool set_options(struct request *request, const struct pt_parsed *parsed)
@@ -56,6 +59,8 @@ static bool set_options(struct request *request, const struct pt_parsed *parsed)
             request->output = parsed->options[i].argument;
         } else if (index == OPT_COLOR) {
             request->color = parsed->options[i].argument;
+        } else if (index == OPT_SOURCE_ROOT) {
+            continue; /* add_roots */
         } else if (request->format != &pt_report_format_text && request->format != formats[index]) {
             pt_diag_usage("report", "--%s and --%s exclude each other", request->format->name, formats[index]->name);
             return false;
@@ -74,6 +79,15 @@ static bool set_options(struct request *request, const struct pt_parsed *parsed)
     request->input_count = parsed->operand_count - named;
     request->input = request->inputs[0];
     return true;
+}
+
+static enum pt_status add_roots(const struct request *request, const struct pt_parsed *parsed, struct pt_err *err)
+{
+    enum pt_status status = PT_OK;
+    for (uint32_t i = 0; i < parsed->option_count && status == PT_OK; i++)
+        if (parsed->options[i].index == OPT_SOURCE_ROOT)
+            status = pt_source_roots_add(request->roots, parsed->options[i].argument, err);
+    return status;
 }
 
 static enum pt_status not_made(const struct request *request, const char *from, struct pt_err *err)
@@ -108,6 +122,7 @@ static enum pt_status from_result(const struct request *request, const struct pt
         return not_made(request, "result", err);
     enum pt_status status = load_all(request, &loaded, err);
     if (status == PT_OK) {
+        pt_source_roots_record(request->roots, loaded->result.source_roots);
         request->format->from_result(loaded, context, buf);
         pt_loaded_free(loaded);
     }
@@ -185,7 +200,7 @@ static bool goes_to_file(const struct request *request)
 static enum pt_status make_report(const struct request *request, struct pt_buf *buf, struct pt_err *err)
 {
     const char *color = goes_to_file(request) && strcmp(request->color, "auto") == 0 ? "never" : request->color;
-    struct pt_source_files *files = pt_source_files_new();
+    struct pt_source_files *files = pt_source_files_new(request->roots);
     char *folder = getcwd(NULL, 0);
     struct pt_report_context context = {.name = request->input,
                                         .folder = folder,
@@ -206,13 +221,17 @@ static int run(const struct pt_parsed *parsed)
     struct pt_buf buf;
     pt_buf_init(&buf);
     bool ok = true;
-    enum pt_status status = make_report(&request, &buf, &err);
+    request.roots = pt_source_roots_new();
+    enum pt_status status = add_roots(&request, parsed, &err);
+    if (status == PT_OK)
+        status = make_report(&request, &buf, &err);
     if (status == PT_OK && goes_to_file(&request))
         status = pt_file_write(request.output, &buf, &err);
     else if (status == PT_OK)
         ok = pt_output(&buf);
     if (status != PT_OK)
         pt_diag_error(&err);
+    pt_source_roots_free(request.roots);
     pt_buf_release(&buf);
     return ok && status == PT_OK ? 0 : PT_EXIT_BAD;
 }

@@ -326,7 +326,10 @@ static bool is_whole(const struct run *run, const struct pt_result *result)
 static int conclude(struct run *run, const char *const *program)
 {
     struct pt_output *output = &run->session.output.output;
-    struct pt_result result = {.trace = run->session.analyse.engine.trace, .program = program};
+    char *folder = getcwd(NULL, 0);
+    const char *const source_roots[] = {folder, NULL};
+    struct pt_result result = {
+        .trace = run->session.analyse.engine.trace, .program = program, .source_roots = folder ? source_roots : NULL};
     close_trace(run);
     pt_session_finish(&run->session, &result);
     pt_triage_apply(&run->session.analyse.triage, &result);
@@ -341,6 +344,7 @@ static int conclude(struct run *run, const char *const *program)
     if (violated)
         warn_about_own_status(run);
     bool whole = is_whole(run, &result);
+    free(folder);
     return pt_whole_exit(run->session.program_status, violated, run->found_exit, whole, run->lenient);
 }
 

@@ -260,11 +260,12 @@ struct pt_change {
 
 /* What one command found out about one trace. */
 struct pt_result {
-    const char *trace;              /* its name as given */
-    const char *const *program;     /* of `run`: the command that was observed, then NULL; NULL: there was none */
-    const struct pt_change *change; /* of `watch`: why the result is reported now, NULL: it is the last one */
-    uint64_t events;                /* event lines; init and clock are none */
-    uint64_t threads;               /* that acted, were forked or joined */
+    const char *trace;               /* its name as given */
+    const char *const *program;      /* of `run`: the command that was observed, then NULL; NULL: there was none */
+    const char *const *source_roots; /* absolute folders below which its places lie, then NULL; NULL: not recorded */
+    const struct pt_change *change;  /* of `watch`: why the result is reported now, NULL: it is the last one */
+    uint64_t events;                 /* event lines; init and clock are none */
+    uint64_t threads;                /* that acted, were forked or joined */
     struct pt_finding **findings;
     uint32_t count;
     struct pt_block_findings *blocks;          /* of --atomicity (finding/blocks.h), NULL: nobody asked */

@@ -280,18 +280,24 @@ void pt_report_json_suppressions(const struct pt_result *result, struct pt_json 
     pt_json_close(json, ']');
 }
 
+static void put_words(struct pt_json *json, const char *key, const char *const *words)
+{
+    if (!words)
+        return;
+    pt_json_open(json, key, '[');
+    for (; *words; words++)
+        pt_json_string(json, NULL, *words);
+    pt_json_close(json, ']');
+}
+
 void pt_report_json(const struct pt_result *result, struct pt_buf *buf)
 {
     struct pt_json json = {.buf = buf};
     pt_json_open(&json, NULL, '{');
     pt_json_uint(&json, "portent", 1);
     pt_json_string(&json, "trace", result->trace);
-    if (result->program) {
-        pt_json_open(&json, "program", '[');
-        for (const char *const *word = result->program; *word; word++)
-            pt_json_string(&json, NULL, *word);
-        pt_json_close(&json, ']');
-    }
+    put_words(&json, "program", result->program);
+    put_words(&json, "source_roots", result->source_roots);
     pt_json_uint(&json, "events", result->events);
     pt_json_uint(&json, "threads", result->threads);
     if (result->torn)

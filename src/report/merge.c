@@ -96,6 +96,22 @@ static void merge_blocks(struct pt_loaded *into, const struct pt_loaded *from)
     into->is_model = into->is_model && from->is_model;
 }
 
+/* Both lists; none where a result has recorded none, since that means a folder that only the reader knows. */
+static const char *const *merge_roots(struct pt_arena *arena, const char *const *a, const char *const *b)
+{
+    size_t a_count = 0, b_count = 0;
+    if (!a || !b)
+        return NULL;
+    while (a[a_count])
+        a_count++;
+    while (b[b_count])
+        b_count++;
+    const char **both = pt_arena_alloc(arena, (a_count + b_count + 1) * sizeof *both);
+    memcpy(both, a, a_count * sizeof *both);
+    memcpy(both + a_count, b, b_count * sizeof *both);
+    return both;
+}
+
 void pt_loaded_merge(struct pt_loaded *into, struct pt_loaded *from)
 {
     struct pt_result *a = &into->result, *b = &from->result;
@@ -115,6 +131,7 @@ void pt_loaded_merge(struct pt_loaded *into, struct pt_loaded *from)
     drop_others(a);
     a->events += b->events;
     a->threads = a->threads > b->threads ? a->threads : b->threads;
+    a->source_roots = merge_roots(&into->arena, a->source_roots, b->source_roots);
     merge_blocks(into, from);
     from->merged = into->merged;
     into->merged = from;

@@ -11,7 +11,7 @@
 #include "core/finding_key.h"
 #include "report/result_impl.h"
 
-enum { MAX_PROPERTIES = 100000 };
+enum { MAX_PROPERTIES = 100000, MAX_SOURCE_ROOTS = 1000 };
 
 void rd_step(struct reading *r, const struct pt_json_node *object, const char *where, struct pt_step *step)
 {
@@ -242,15 +242,18 @@ static struct pt_finding *read_finding(struct reading *r, const struct pt_json_n
     return finding;
 }
 
-static const char *const *read_program(struct reading *r, const struct pt_json_node *root)
+/* A list of texts at the top, ended by NULL; NULL where there is none. */
+static const char *const *read_words(struct reading *r, const struct pt_json_node *root, const char *key)
 {
-    const struct pt_json_node *list = rd_array(r, root, "the result", "program");
+    const struct pt_json_node *list = rd_array(r, root, "the result", key);
     size_t size = pt_json_count(list);
     if (!list)
         return NULL;
+    char where[40];
+    snprintf(where, sizeof where, "a member of \"%s\"", key);
     const char **words = pt_arena_alloc(r->arena, (size + 1) * sizeof *words);
     for (size_t i = 0; i < size; i++)
-        words[i] = rd_text(r, pt_json_at(list, i), "a word of \"program\"");
+        words[i] = rd_text(r, pt_json_at(list, i), where);
     return words;
 }
 
@@ -281,7 +284,7 @@ static void read_properties(struct reading *r, const struct pt_json_node *root, 
     }
     const char *torn = rd_string_or(r, root, "the result", "torn", NULL);
     result->trace = rd_string(r, root, "the result", "trace");
-    result->program = read_program(r, root);
+    result->program = read_words(r, root, "program");
     result->events = rd_uint(r, root, "the result", "events", INT64_MAX);
     result->threads = rd_uint(r, root, "the result", "threads", INT64_MAX);
     result->torn = torn != NULL;
@@ -320,6 +323,9 @@ static void read_root(struct reading *r, const struct pt_json_node *root, const 
     r->arena = &loaded->arena; /* a finding's own goes with it when results are merged */
     if (!r->failed && !loaded->is_model && pt_json_get(root, "blocks"))
         rd_blocks(r, root, loaded);
+    loaded->result.source_roots = read_words(r, root, "source_roots");
+    if (pt_json_count(pt_json_get(root, "source_roots")) > MAX_SOURCE_ROOTS)
+        rd_fail(r, "it has too many \"source_roots\"");
 }
 
 enum pt_status pt_result_read(const char *label, const char *text, size_t len, struct pt_loaded **ret_loaded,

@@ -68,6 +68,7 @@ def marks():
         counts = [int(re.search(rf"(?:=|,){thread}:(\d+)", fields[3])[1]) for fields in own]
         same(f"clocks of {thread}", counts, [0, 0, 1, 1, 1, 1, 1, 2, 2, 2])
     same_offline("small.prop", "marks.trace", "marks.json")
+    same("source roots", json.loads(read("marks.json"))["source_roots"], [os.path.realpath(".")])
     run(PORTENT, "run", "-s", "small.prop", "-r", "alone.json", "--", "./marks")
     same("events without -o", json.loads(read("alone.json"))["events"], 4)
 

@@ -6,6 +6,7 @@
 With a schema (tests/reports/fetch_schema), SARIF is held against it too. The last line is `reports: N passed, M failed`.
 """
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -441,7 +442,93 @@ def output_files(folder):
     folder.run("report", "--junit", "r.json", "-o", "none/out.xml", status=2)
 
 
-TESTS = [text_is_what_check_prints, result_survives_reading, other_kinds, window_is_told, lattice_counts_agree, sarif, sarif_of_threads_paths_and_length,
+class Sources:
+    """A folder `work` to make reports in, with files below and beside it, and results that name a place of the forger's choice."""
+
+    def __init__(self, folder):
+        self.top = folder.path.resolve()
+        self.here = self.top / "work"
+        for path in ("work/sub", "work2", "other"):
+            (self.top / path).mkdir(parents=True)
+        for path in ("secret.c", "work/a.c", "work/sub/b.c", "work2/x.c", "other/o.c"):
+            (self.top / path).write_text(f"line of {path}\n", encoding="utf-8")
+        line = "// sixty-four bytes with the end, so that a MiB has 16384 of it\n"
+        assert len(line) == 64
+        (self.here / "big.c").write_text(line * 16383 + line.rstrip() + " and more\n" + line, encoding="utf-8")
+        for name, target in (("out.c", "../secret.c"), ("up", ".."), ("in.c", "a.c"), ("null.c", "/dev/null")):
+            (self.here / name).symlink_to(target)
+        os.mkfifo(self.here / "pipe.c")
+        self.pipe = open(self.here / "pipe.c", "r+b", buffering=0)  # with a line in it, for whoever would read
+        self.pipe.write(b"line of a pipe\n")
+        self.folder = Folder(folder.portent, self.here)
+
+    def forge(self, place, name="r.json", **members):
+        """A result whose one event is at `place`; a member that is None is left out."""
+        result = self.folder.result(trace=f"T1|w(v)=50|{place}\n", prop="property p: v < 40;\n", status=1)
+        assert result["source_roots"] == [str(self.here)]
+        self.folder.write(name, json.dumps({key: value for key, value in (result | members).items() if value is not None}))
+
+    def quoted(self, place, *options, **members):
+        """The line that a page of such a result quotes, None where it has none."""
+        self.forge(place, **members)
+        return self.page("r.json", *options).get(place)
+
+    def page(self, *arguments):
+        done = subprocess.run([self.folder.portent, "report", "--html", *arguments], cwd=self.here, capture_output=True, text=True, timeout=60, check=True)
+        return json.loads(re.search(r'id="data">(.*?)</script>', done.stdout, re.DOTALL).group(1))["sources"]
+
+
+def only_files_below_a_root_are_quoted(folder):
+    """Nothing outside the current folder, whatever the result says and wherever links lead; no pipe is waited for."""
+    at = Sources(folder)
+    inside = {"a.c:1": "a.c", "sub/../a.c:1": "a.c", "in.c:1": "a.c", f"{at.here}/a.c:1": "a.c", f"{at.here}/./sub//b.c:1": "sub/b.c", "sub/b.c:1:7": "sub/b.c",
+              "../work/a.c:1": "a.c"}
+    outside = ["../secret.c:1", f"{at.top}/secret.c:1", f"{at.here}/../secret.c:1", "out.c:1", "up/secret.c:1", "up/work2/x.c:1", f"{at.top}/work2/x.c:1", "null.c:1",
+               "pipe.c:1", "/dev/zero:1", "/proc/self/environ:1", "sub:1", "a.c:2", "none.c:1", "../" * 40 + "etc/passwd:1"]
+    for roots in ([str(at.here)], None, ["/"], [str(at.top), "/etc", "/dev", "/proc"], ["relative", str(at.here)]):
+        for place, path in inside.items():
+            assert at.quoted(place, source_roots=roots) == f"line of work/{path}", (place, roots)
+        for place in outside:
+            assert at.quoted(place, source_roots=roots) is None, (place, roots)
+
+
+def recorded_roots_narrow(folder):
+    at = Sources(folder)
+    for roots in ([str(at.here / "sub")], [f"{at.here}/none/../sub/", "/etc"]):
+        assert at.quoted("a.c:1", source_roots=roots) is None
+        assert at.quoted("sub/b.c:1", source_roots=roots) == at.quoted("b.c:1", source_roots=roots) == "line of work/sub/b.c"
+    for roots in ([], [str(at.top / "work2")], [str(at.here / "up")], [str(at.here / "none")]):
+        assert at.quoted("a.c:1", source_roots=roots) is None and at.quoted(f"{at.top}/work2/x.c:1", source_roots=roots) is None, roots
+    at.forge("a.c:1", name="one.json", source_roots=[str(at.here / "sub")])
+    at.forge("sub/b.c:1", name="two.json", source_roots=[str(at.here / "sub")])
+    at.forge("a.c:1", name="all.json")
+    assert at.page("one.json", "two.json") == {} and at.page("two.json", "one.json") == {"sub/b.c:1": "line of work/sub/b.c"}
+    assert at.page("one.json", "all.json") == {"a.c:1": "line of work/a.c"}
+    for roots in ("x", [1], ["x\0y"], ["/"] * 1001):
+        at.forge("a.c:1", source_roots=roots)
+        assert "source_roots" in at.folder.run("report", "--html", "r.json", status=2)
+
+
+def source_roots_are_added(folder):
+    at = Sources(folder)
+    added = ("--source-root", "../other", "--source-root", f"{at.top}/work2")
+    for place, path in (("a.c:1", "work/a.c"), ("o.c:1", "other/o.c"), ("../other/o.c:1", "other/o.c"), (f"{at.top}/work2/x.c:1", "work2/x.c")):
+        assert at.quoted(place, *added) == f"line of {path}", place
+    for place in ("../secret.c:1", "out.c:1", f"{at.top}/other/../secret.c:1"):
+        assert at.quoted(place, *added) is None and at.quoted(place, "--source-root=..") == "line of secret.c", place
+    for place in ("pipe.c:1", "null.c:1", "/dev/zero:1"):
+        assert at.quoted(place, "--source-root", "/") is None, place
+    for root in ("none", "a.c"):
+        assert "--source-root" in at.folder.run("report", "--html", "--source-root", root, "r.json", status=2)
+
+
+def one_mebibyte_is_read(folder):
+    at = Sources(folder)
+    assert at.quoted("big.c:16383").startswith("// sixty-four")
+    assert at.quoted("big.c:16384") is None and at.quoted("big.c:16385") is None  # the first of these goes on behind it
+
+
+TESTS = [only_files_below_a_root_are_quoted, recorded_roots_narrow, source_roots_are_added, one_mebibyte_is_read, text_is_what_check_prints, result_survives_reading, other_kinds, window_is_told, lattice_counts_agree, sarif, sarif_of_threads_paths_and_length,
          sarif_of_a_model, confirmation_is_told, the_sarif_check_can_fail, junit, junit_is_xml_whatever_names_say, shiviz, perfetto, ids_stay, baselines, suppressions,
          duplicates_are_counted, ids_of_blocks_stay, baselines_of_blocks, suppressions_of_blocks, blocks_are_counted, bad_results_are_refused, output_files]
 

@@ -3,6 +3,7 @@
 
 The last line is `watch: N passed, M failed`.
 """
+import contextlib
 import fcntl
 import http.client
 import json
@@ -10,6 +11,7 @@ import os
 import pathlib
 import pty
 import re
+import resource
 import select
 import signal
 import socket
@@ -382,9 +384,9 @@ def live_view_resizes(portent, folder):
     assert status >= 0 and before == after and set(sizes[:3]) <= seen, (status, seen)
 
 
-def ask(port, path="/", method="GET", host=None, body=None):
+def ask(port, path="/", method="GET", host=None, body=None, patience=PATIENCE):
     """Status, headers and body of one HTTP request."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=patience)
     connection.request(method, path, body, {"Host": host} if host is not None else {})
     response = connection.getresponse()
     text = response.read().decode()
@@ -447,7 +449,53 @@ def browser_view(portent, folder):
         assert done.returncode == 2 and "--http takes a port of this machine alone" in done.stderr, (where, done)
 
 
-TESTS = [browser_view, live_view, live_view_resizes, dead_at_the_second_write, log_as_in_the_figures, holds_until_the_end, late_in_silence, late_by_our_own_clock,
+def hanging_clients(portent, folder):
+    """2,000 clients that send nothing or half a request do not keep others out, and do not take a reader's stream away."""
+    count = 2000
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    assert hard == resource.RLIM_INFINITY or hard >= count + 100, f"only {hard} descriptors are allowed"
+    watch = Watch(portent, folder, ALTERNATE.replace("10ms", "1000s"))
+    go_on = threading.Event()
+
+    def serve(connection):
+        stream = Stream(time=0)
+        connection.sendall(stream.take())
+        go_on.wait(10 * PATIENCE)
+        connection.sendall(stream.bye(4 * MS).take())
+
+    with Program(folder, serve) as program, contextlib.ExitStack() as hanging:
+        process = subprocess.Popen(watch.command(program.address, "--http", "127.0.0.1:0"), stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        hanging.callback(process.kill)  # where something below fails
+        hanging.callback(go_on.set)
+        port = int(re.search(r"http://127.0.0.1:(\d+)/", process.stderr.readline())[1])
+        soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)  # ours is raised after the tool has got its own
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, count + 100), hard))
+        hanging.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        reader = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+        reader.request("GET", "/events")
+        stream = reader.getresponse()
+        assert stream.readline().startswith(b"data: ")
+        for i in range(count):
+            client = hanging.enter_context(socket.create_connection(("127.0.0.1", port), timeout=PATIENCE))
+            with contextlib.suppress(ConnectionError):  # it may be displaced already
+                client.sendall((b"", b"GET / HTTP/1.1\r\nHost: loc")[i % 2])
+        start = time.monotonic()
+        assert ask(port, patience=2)[0] == 200
+        took = time.monotonic() - start
+        assert took < 2, f"the page took {took:.1f} s"
+        client.settimeout(20)  # the last one was displaced by nobody: it has 5 seconds, and a client that asked has 30
+        with contextlib.suppress(ConnectionError):
+            while client.recv(1000):
+                pass
+        go_on.set()
+        assert b"event: end" in stream.read()
+        reader.close()
+        process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, process.returncode
+
+
+TESTS = [browser_view, hanging_clients, live_view, live_view_resizes, dead_at_the_second_write, log_as_in_the_figures, holds_until_the_end, late_in_silence, late_by_our_own_clock,
          gap_and_known_again, cut_off, recorded, recorded_letter_by_letter, other_kinds, bad_streams, waits_and_is_interrupted, exit_on_verdict,
          without_properties]
 

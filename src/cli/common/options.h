@@ -13,7 +13,7 @@
 struct pt_option {
     const char *name;     /* without the dashes, NULL: it has a short form only */
     char letter;          /* its short form, 0: none */
-    const char *argument; /* what --help calls it, NULL: takes none. FILE, FILE.prop, TRACE complete as files. */
+    const char *argument; /* what --help calls it, NULL: takes none. FILE, FILE.prop, DIR, TRACE complete as files. */
     const char *choices;  /* the only arguments it takes, separated by spaces; NULL: any */
     const char *help;     /* NULL ends a table */
 };

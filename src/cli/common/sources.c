@@ -1,18 +1,17 @@
 /*
- * Source files as far as they can be read: each is read once, and a place whose file is missing, too large or too short
- * has no line. Only regular files are opened: a place in a hostile trace may name a device or a pipe.
+ * Source files as far as they may be read (source_roots.c): each is read once and at most its first MiB, and a place
+ * that lies in no such file, or behind what was read of it, has no line.
  */
 #include "cli/common/sources.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/utf8.h"
-#include "cli/common/file.h"
 #include "report/place.h"
 
-enum { MAX_SOURCE = 8 << 20, MAX_FILES = 1000, MAX_LINE = 400 };
+enum { MAX_SOURCE = 1 << 20, MAX_FILES = 1000, MAX_LINE = 400 };
 
 struct source_file {
     char *text; /* NULL: cannot be read */
@@ -22,15 +21,17 @@ struct source_file {
 };
 
 struct pt_source_files {
+    const struct pt_source_roots *roots;
     struct pt_strtab names;
     struct source_file *files;
     size_t cap;
     char line[MAX_LINE + 1];
 };
 
-struct pt_source_files *pt_source_files_new(void)
+struct pt_source_files *pt_source_files_new(const struct pt_source_roots *roots)
 {
     struct pt_source_files *s = pt_xcalloc(1, sizeof *s);
+    s->roots = roots;
     pt_strtab_init(&s->names);
     return s;
 }
@@ -46,18 +47,29 @@ void pt_source_files_free(struct pt_source_files *s)
     free(s);
 }
 
-static void load(struct source_file *file, const char *path)
+/* The first MAX_SOURCE bytes at most, and of a line that goes on behind them nothing. */
+static char *read_text(int fd)
 {
-    struct stat info;
-    struct pt_err err;
-    size_t len;
+    char *text = pt_xmalloc(MAX_SOURCE + 1);
+    size_t len = 0;
+    ssize_t got;
+    while (len < MAX_SOURCE && (got = read(fd, text + len, MAX_SOURCE - len)) > 0)
+        len += (size_t)got;
+    if (len == MAX_SOURCE)
+        while (len > 0 && text[len - 1] != '\n')
+            len--;
+    text[len] = '\0';
+    return pt_xrealloc(text, len + 1);
+}
+
+static void load(const struct pt_source_roots *roots, struct source_file *file, const char *path)
+{
     *file = (struct source_file){0};
-    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size > MAX_SOURCE)
+    int fd = pt_source_roots_open(roots, path);
+    if (fd < 0)
         return;
-    if (pt_file_read(path, &file->text, &len, &err) != PT_OK) {
-        file->text = NULL;
-        return;
-    }
+    file->text = read_text(fd);
+    close(fd);
     for (char *line = file->text; *line;) {
         PT_PUSH(file->lines, file->line_count, file->line_cap, line);
         line += strcspn(line, "\n");
@@ -76,7 +88,7 @@ static const char *line_of(void *context, const char *place)
     if (id == PT_NONE && s->names.count < MAX_FILES) {
         id = pt_strtab_intern(&s->names, place, where.path_len);
         PT_GROW(s->files, s->cap, (size_t)id + 1);
-        load(&s->files[id], pt_strtab_text(&s->names, id));
+        load(s->roots, &s->files[id], pt_strtab_text(&s->names, id));
     }
     if (id == PT_NONE || where.line > s->files[id].line_count)
         return NULL;

@@ -2,13 +2,15 @@
 #ifndef PT_CLI_COMMON_SOURCES_H
 #define PT_CLI_COMMON_SOURCES_H
 
+#include "cli/common/source_roots.h"
 #include "report/format.h"
 
 struct pt_source_files;
 
-struct pt_source_files *pt_source_files_new(void);
+/* The roots are lent. */
+struct pt_source_files *pt_source_files_new(const struct pt_source_roots *roots);
 void pt_source_files_free(struct pt_source_files *files);
-/* Gives the line that "file.c:20" or "file.c:20:5" names, from where the command runs. */
+/* Gives the line that "file.c:20" or "file.c:20:5" names, seen from the current folder, else from a root. */
 struct pt_source_lines pt_source_files_lend(struct pt_source_files *files);
 
 #endif

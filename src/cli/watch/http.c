@@ -3,6 +3,10 @@
  * /events has a message in flight or is suspended until the next tick; a slow one gets fewer messages, each of which
  * describes how everything stands, and never holds anything up.
  *
+ * Clients that connect and then send nothing, or half a request, cannot keep others out: they have a few seconds, and
+ * where there are more clients than MAX_CLIENTS each new one displaces the one that has asked for nothing the longest.
+ * Readers of /events are the last to go. Cost of a new client: at most a walk over those.
+ *
  * Other pages of the same browser are kept out: only GET is answered, and only where the Host header names loopback
  * and our port, so that a foreign name that was rebound to 127.0.0.1 gets nothing; the page may load nothing but its
  * own style, script and events.
@@ -17,18 +21,28 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "base/buf.h"
 #include "cli/watch/message.h"
 #include "cli/watch/page.h"
 
 enum {
-    MAX_CONNECTIONS = 32,
-    IDLE_SECONDS = 30,
+    MAX_CLIENTS = 128,
+    MAX_LEAVING = 64,   /* displaced ones whose connections libmicrohttpd has yet to close */
+    HEADER_SECONDS = 5, /* for the first request */
+    IDLE_SECONDS = 30,  /* after one */
     BLOCK_BYTES = 1 << 16,
     FIRST_ITEMS = 2000, /* what a new reader gets of the past */
     TICK_ITEMS = 500,   /* at most, per message */
     FAREWELL_MS = 500,  /* for the last messages */
+};
+
+/* A connection, in a list from the one that has asked for nothing the longest to the one that asked last. */
+struct client {
+    struct client *next, *previous; /* both itself: it was displaced, and is in no list */
+    int fd;
+    bool reads_events;
 };
 
 struct reader {
@@ -46,6 +60,8 @@ struct pt_http {
     struct MHD_Daemon *daemon;
     const struct pt_scene *scene;
     struct reader *readers;
+    struct client clients; /* the list's head */
+    unsigned client_count;
     uint64_t tick;
     bool closing;
     uint16_t port;
@@ -131,6 +147,68 @@ static struct MHD_Response *events_response(struct pt_http *http, struct MHD_Con
     return response;
 }
 
+/* --- clients --- */
+
+static void link_last(struct pt_http *http, struct client *client)
+{
+    client->next = &http->clients;
+    client->previous = http->clients.previous;
+    client->previous->next = http->clients.previous = client;
+}
+
+static void unlink_client(struct client *client)
+{
+    client->previous->next = client->next;
+    client->next->previous = client->previous;
+    client->next = client->previous = client;
+}
+
+/* libmicrohttpd sees the end of the connection at its next run, and closes it then. */
+static void displace_one(struct pt_http *http)
+{
+    struct client *client = http->clients.next;
+    while (client != &http->clients && client->reads_events)
+        client = client->next;
+    if (client == &http->clients)
+        client = http->clients.next;
+    unlink_client(client);
+    http->client_count--;
+    shutdown(client->fd, SHUT_RDWR);
+}
+
+static void connection_changed(void *context, struct MHD_Connection *connection, void **connection_context,
+                               enum MHD_ConnectionNotificationCode what)
+{
+    struct pt_http *http = context;
+    struct client *client = *connection_context;
+    if (what == MHD_CONNECTION_NOTIFY_CLOSED && client) {
+        http->client_count -= client->next != client;
+        unlink_client(client);
+        free(client);
+        *connection_context = NULL;
+    } else if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+        client = pt_xcalloc(1, sizeof *client);
+        client->fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+        if (http->client_count == MAX_CLIENTS)
+            displace_one(http);
+        link_last(http, client);
+        http->client_count++;
+        *connection_context = client;
+    }
+}
+
+/* The client has sent a whole request. */
+static void note_request(struct pt_http *http, struct MHD_Connection *connection, bool reads_events)
+{
+    struct client *client = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+    MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned)IDLE_SECONDS);
+    if (client->next == client) /* displaced while it sent that */
+        return;
+    client->reads_events = reads_events;
+    unlink_client(client);
+    link_last(http, client);
+}
+
 /* --- requests --- */
 
 /* Whether the Host header is a name of loopback, with our port or none. */
@@ -189,6 +267,7 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
     (void)upload;
     (void)upload_size;
     (void)request;
+    note_request(http, connection, strcmp(url, "/events") == 0);
     if (!is_our_host(http, MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host")))
         return send_text(connection, MHD_HTTP_FORBIDDEN, "This view answers to the names of loopback alone.\n", plain);
     if (strcmp(method, "GET") != 0)
@@ -244,11 +323,13 @@ enum pt_status pt_http_open(const char *where, struct pt_http **ret_http, struct
         return pt_err_set(err, PT_EUSAGE,
                           "--http takes a port of this machine alone, such as 127.0.0.1:8080, not '%.100s'", where);
     struct pt_http *http = pt_xcalloc(1, sizeof *http);
+    http->clients.next = http->clients.previous = &http->clients;
     unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | (address.any.sa_family == AF_INET6 ? MHD_USE_IPv6 : 0);
     errno = 0;
     http->daemon = MHD_start_daemon(flags, 0, NULL, NULL, answer, http, MHD_OPTION_SOCK_ADDR, &address.any,
-                                    MHD_OPTION_CONNECTION_LIMIT, (unsigned)MAX_CONNECTIONS,
-                                    MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_END);
+                                    MHD_OPTION_NOTIFY_CONNECTION, connection_changed, http, MHD_OPTION_CONNECTION_LIMIT,
+                                    (unsigned)(MAX_CLIENTS + MAX_LEAVING), MHD_OPTION_CONNECTION_TIMEOUT,
+                                    (unsigned)HEADER_SECONDS, MHD_OPTION_END);
     if (!http->daemon) {
         int why = errno;
         free(http);
