@@ -1,3 +1,8 @@
+/*
+ * Allocation that ends the program rather than fail, and arenas. Guarantee: what is returned is never NULL, and memory
+ * of an arena is zero and stays where it is. Cost: an allocation from an arena is a few instructions; an arena wastes
+ * at most about as much as it holds.
+ */
 #include "base/mem.h"
 
 #include <stdlib.h>

@@ -42,6 +42,7 @@ struct watched { /* one property */
 struct pt_analysis {
     struct pt_names *names;
     struct pt_analysis_options options;
+    uint64_t memory_used; /* by the explorations: see the options */
     struct pt_order *order;
     struct watched *watched;
     struct pt_knowledge *knowledge; /* of all decentralised properties; NULL: there are none ... */
@@ -200,6 +201,7 @@ struct pt_analysis *pt_analysis_new(struct pt_names *names, const struct pt_anal
     struct pt_analysis *a = pt_xcalloc(1, sizeof *a);
     a->names = names;
     a->options = *options;
+    a->options.memory_used = &a->memory_used;
     if (!a->options.order)
         a->options.order = &pt_order_access;
     a->order = pt_order_new(a->options.order, options->trace, names);

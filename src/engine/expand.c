@@ -70,7 +70,7 @@ void lat_part_reserve(struct pt_lattice *l, struct lat_part *part, uint32_t word
     while (cap < count)
         cap *= 2;
     size_t bytes = atomic_fetch_add(&l->bytes, (cap - part->cap) * cut_bytes(words));
-    if (l->options->memory_limit && bytes > l->options->memory_limit && !l->rebuilding)
+    if (l->options->memory_limit && bytes > l->allowed && !l->rebuilding)
         atomic_store_explicit(&l->out_of_memory, true, memory_order_relaxed); /* read by workers between cuts */
     part->keys = pt_xrealloc(part->keys, (size_t)cap * words * sizeof *part->keys);
     part->runs = pt_xrealloc(part->runs, cap * sizeof *part->runs);

@@ -55,6 +55,7 @@ struct pt_lattice *pt_lattice_new(struct pt_monitor *monitor, const struct pt_na
     l->history.budget = HISTORY_BUDGET;
     if (options->memory_limit && options->memory_limit / 4 < HISTORY_BUDGET)
         l->history.budget = options->memory_limit / 4;
+    l->allowed = options->memory_limit;
     finding->complete = true;
     return l;
 }
@@ -75,6 +76,21 @@ static void count_runs(struct pt_lattice *l, const struct lat_level *level)
         return; /* counted before the levels were forgotten */
     l->finding->runs = runs;
     l->finding->runs_overflow = runs == UINT64_MAX;
+}
+
+static size_t bytes_in_use(struct pt_lattice *l)
+{
+    return atomic_load(&l->bytes) + l->history.bytes + l->event_bytes + pt_sets_bytes(&l->sets);
+}
+
+/* Announces what this exploration uses, and takes down what the others leave of the limit. */
+static void share_memory(struct pt_lattice *l, size_t bytes)
+{
+    uint64_t limit = l->options->memory_limit, *used = l->options->memory_used;
+    *used += bytes - l->announced;
+    l->announced = bytes;
+    uint64_t others = *used - bytes;
+    l->allowed = others < limit ? limit - others : 0;
 }
 
 /* Everything that only further exploration would need. */
@@ -100,6 +116,7 @@ static void forget(struct pt_lattice *l)
     }
     lat_layout_unref(l->layout);
     l->layout = NULL;
+    share_memory(l, 0);
 }
 
 void pt_lattice_free(struct pt_lattice *l)
@@ -144,24 +161,30 @@ void pt_lattice_initial(struct pt_lattice *l, uint32_t var, struct pt_value valu
     l->initial_given[var] = true;
 }
 
-static size_t bytes_in_use(struct pt_lattice *l)
-{
-    return atomic_load(&l->bytes) + l->history.bytes + l->event_bytes + pt_sets_bytes(&l->sets);
-}
-
 /* After having shrunk what can be shrunk. */
 static bool is_over_memory(struct pt_lattice *l)
 {
-    size_t bytes = bytes_in_use(l), limit = l->options->memory_limit;
+    size_t bytes = bytes_in_use(l);
     if (bytes > l->peak)
         l->peak = bytes;
-    if (!limit || (bytes <= limit && !l->out_of_memory))
+    share_memory(l, bytes);
+    if (!l->options->memory_limit || (bytes <= l->allowed && !l->out_of_memory))
         return false;
-    if (!l->out_of_memory && bytes - l->history.bytes <= limit) {
+    if (!l->out_of_memory && bytes - l->history.bytes <= l->allowed) {
         lat_history_shrink(l, l->history.budget / 2);
-        return bytes_in_use(l) > limit;
+        bytes = bytes_in_use(l);
+        share_memory(l, bytes);
+        return bytes > l->allowed;
     }
     return true;
+}
+
+/* Do the events alone take more than the others leave? Levels and history are judged when a level is done. */
+static bool is_over_events(struct pt_lattice *l)
+{
+    if (l->event_bytes > l->announced)
+        share_memory(l, l->event_bytes);
+    return l->event_bytes > l->allowed;
 }
 
 pt_mstate lat_trail(const struct pt_lattice *l, uint64_t number)
@@ -466,7 +489,7 @@ enum pt_status pt_lattice_push(struct pt_lattice *l, const struct pt_event *even
             lat_cone_advance(l);
         }
         timed(l, since, weight);
-    } else if (l->options->memory_limit && l->event_bytes > l->options->memory_limit) {
+    } else if (l->options->memory_limit && is_over_events(l)) {
         give_up(l, "the memory limit was reached while the trace was read");
     }
     if (l->stopped)

@@ -196,12 +196,13 @@ struct pt_lattice {
     } ranking;
     uint64_t level;
     bool started, ended;
-    bool next_open;   /* bounded: `next` holds what Q gave so far */
-    uint32_t waiting; /* bounded: events that came since levels were last closed */
-    bool paired;      /* bounded: `current`, and `next` if open, are in the order of pair.c */
-    bool stopped;     /* no more exploration */
-    bool counting;    /* after a violation, --exhaustive: figures only */
-    bool rebuilding;  /* levels are made again for a witness */
+    bool next_open;              /* bounded: `next` holds what Q gave so far */
+    uint32_t waiting;            /* bounded: events that came since levels were last closed */
+    bool paired;                 /* bounded: `current`, and `next` if open, are in the order of pair.c */
+    bool stopped;                /* no more exploration */
+    bool counting;               /* after a violation, --exhaustive: figures only */
+    bool rebuilding;             /* levels are made again for a witness */
+    uint64_t announced, allowed; /* bytes: of this one in what all use; for this one, in what they leave */
     struct lat_ranks ranks;
     struct lat_history history;
     struct {              /* bounded, stopped at a violation: the last expanded level, to go on judging completeness */

@@ -28,7 +28,7 @@
 #define PT_OPTION_MEMORY_LIMIT                                                                                         \
     {                                                                                                                  \
         "memory-limit", 0, "SIZE", NULL,                                                                               \
-            "give up on a property, as unknown, when its exploration needs more (K, M, G: powers of 1024)"             \
+            "give up on a property, as unknown, when all together need more (K, M, G: powers of 1024)"                 \
     }
 #define PT_OPTION_AUTOMATON_LIMIT                                                                                      \
     {                                                                                                                  \
