@@ -23,9 +23,9 @@ struct pt_resolved {
 
 /*
  * Every variable and user event of the monitors, each once. An unknown or ambiguous one is PT_EINPUT at the property's
- * place, with the nearest candidates. A variable that is not in the program but whose name is a text constant of it may
- * be an object given to portent_watch, and is left for the program to name; in a decentralised property also a
- * variable of threads' own, given to portent_internal.
+ * place, with the nearest candidates. A variable that is not in the program but whose name is a text constant of a
+ * module that, by its debug information, calls portent_watch is left for the program to name; in a decentralised
+ * property also a variable of threads' own, given to portent_internal.
  */
 enum pt_status pt_resolve(const struct pt_analyse *analyse, struct pt_debuginfo *info, struct pt_resolved *ret_resolved,
                           struct pt_err *err) PT_WARN_UNUSED;
