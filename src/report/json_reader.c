@@ -297,7 +297,8 @@ static bool read_compound(struct reader *r, struct pt_json_node *ret_node)
     *ret_node = (struct pt_json_node){.kind = object ? PT_JSON_OBJECT : PT_JSON_ARRAY, .count = (uint32_t)count};
     if (object) {
         struct pt_json_member *members = pt_arena_alloc(r->arena, count * sizeof *members);
-        memcpy(members, elements, count * sizeof *members);
+        for (size_t i = 0; i < count; i++)
+            members[i] = elements[i];
         ret_node->members = members;
     } else {
         struct pt_json_node *items = pt_arena_alloc(r->arena, count * sizeof *items);
