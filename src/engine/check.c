@@ -47,8 +47,7 @@ void pt_checks_finish(struct pt_checks *checks, const char *lost, struct pt_resu
 {
     checks->findings = pt_xcalloc((size_t)result->count + checks->count + 1, sizeof(struct pt_finding *));
     if (result->count)
-        for (uint32_t i = 0; i < result->count; i++)
-            checks->findings[i] = result->findings[i];
+        memcpy(checks->findings, result->findings, result->count * sizeof(struct pt_finding *));
     result->findings = checks->findings;
     for (uint32_t i = 0; i < checks->count; i++) {
         struct pt_check_found found = checks->items[i].kind->finish(checks->items[i].state, lost);
