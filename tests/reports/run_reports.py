@@ -443,14 +443,14 @@ def output_files(folder):
 
 
 class Sources:
-    """A folder `work` to make reports in, with files below and beside it, and results that name a place of the forger's choice."""
+    """A folder `home` to make reports in, with files below and beside it, and results that name a place of the forger's choice."""
 
     def __init__(self, folder):
         self.top = folder.path.resolve()
-        self.here = self.top / "work"
-        for path in ("work/sub", "work2", "other"):
+        self.here = self.top / "home"
+        for path in ("home/sub", "home2", "other"):
             (self.top / path).mkdir(parents=True)
-        for path in ("secret.c", "work/a.c", "work/sub/b.c", "work2/x.c", "other/o.c"):
+        for path in ("secret.c", "home/a.c", "home/sub/b.c", "home2/x.c", "other/o.c"):
             (self.top / path).write_text(f"line of {path}\n", encoding="utf-8")
         line = "// sixty-four bytes with the end, so that a MiB has 16384 of it\n"
         assert len(line) == 64
@@ -482,12 +482,12 @@ def only_files_below_a_root_are_quoted(folder):
     """Nothing outside the current folder, whatever the result says and wherever links lead; no pipe is waited for."""
     at = Sources(folder)
     inside = {"a.c:1": "a.c", "sub/../a.c:1": "a.c", "in.c:1": "a.c", f"{at.here}/a.c:1": "a.c", f"{at.here}/./sub//b.c:1": "sub/b.c", "sub/b.c:1:7": "sub/b.c",
-              "../work/a.c:1": "a.c"}
-    outside = ["../secret.c:1", f"{at.top}/secret.c:1", f"{at.here}/../secret.c:1", "out.c:1", "up/secret.c:1", "up/work2/x.c:1", f"{at.top}/work2/x.c:1", "null.c:1",
+              "../home/a.c:1": "a.c"}
+    outside = ["../secret.c:1", f"{at.top}/secret.c:1", f"{at.here}/../secret.c:1", "out.c:1", "up/secret.c:1", "up/home2/x.c:1", f"{at.top}/home2/x.c:1", "null.c:1",
                "pipe.c:1", "/dev/zero:1", "/proc/self/environ:1", "sub:1", "a.c:2", "none.c:1", "../" * 40 + "etc/passwd:1"]
     for roots in ([str(at.here)], None, ["/"], [str(at.top), "/etc", "/dev", "/proc"], ["relative", str(at.here)]):
         for place, path in inside.items():
-            assert at.quoted(place, source_roots=roots) == f"line of work/{path}", (place, roots)
+            assert at.quoted(place, source_roots=roots) == f"line of home/{path}", (place, roots)
         for place in outside:
             assert at.quoted(place, source_roots=roots) is None, (place, roots)
 
@@ -496,14 +496,14 @@ def recorded_roots_narrow(folder):
     at = Sources(folder)
     for roots in ([str(at.here / "sub")], [f"{at.here}/none/../sub/", "/etc"]):
         assert at.quoted("a.c:1", source_roots=roots) is None
-        assert at.quoted("sub/b.c:1", source_roots=roots) == at.quoted("b.c:1", source_roots=roots) == "line of work/sub/b.c"
-    for roots in ([], [str(at.top / "work2")], [str(at.here / "up")], [str(at.here / "none")]):
-        assert at.quoted("a.c:1", source_roots=roots) is None and at.quoted(f"{at.top}/work2/x.c:1", source_roots=roots) is None, roots
+        assert at.quoted("sub/b.c:1", source_roots=roots) == at.quoted("b.c:1", source_roots=roots) == "line of home/sub/b.c"
+    for roots in ([], [str(at.top / "home2")], [str(at.here / "up")], [str(at.here / "none")]):
+        assert at.quoted("a.c:1", source_roots=roots) is None and at.quoted(f"{at.top}/home2/x.c:1", source_roots=roots) is None, roots
     at.forge("a.c:1", name="one.json", source_roots=[str(at.here / "sub")])
     at.forge("sub/b.c:1", name="two.json", source_roots=[str(at.here / "sub")])
     at.forge("a.c:1", name="all.json")
-    assert at.page("one.json", "two.json") == {} and at.page("two.json", "one.json") == {"sub/b.c:1": "line of work/sub/b.c"}
-    assert at.page("one.json", "all.json") == {"a.c:1": "line of work/a.c"}
+    assert at.page("one.json", "two.json") == {} and at.page("two.json", "one.json") == {"sub/b.c:1": "line of home/sub/b.c"}
+    assert at.page("one.json", "all.json") == {"a.c:1": "line of home/a.c"}
     for roots in ("x", [1], ["x\0y"], ["/"] * 1001):
         at.forge("a.c:1", source_roots=roots)
         assert "source_roots" in at.folder.run("report", "--html", "r.json", status=2)
@@ -511,8 +511,8 @@ def recorded_roots_narrow(folder):
 
 def source_roots_are_added(folder):
     at = Sources(folder)
-    added = ("--source-root", "../other", "--source-root", f"{at.top}/work2")
-    for place, path in (("a.c:1", "work/a.c"), ("o.c:1", "other/o.c"), ("../other/o.c:1", "other/o.c"), (f"{at.top}/work2/x.c:1", "work2/x.c")):
+    added = ("--source-root", "../other", "--source-root", f"{at.top}/home2")
+    for place, path in (("a.c:1", "home/a.c"), ("o.c:1", "other/o.c"), ("../other/o.c:1", "other/o.c"), (f"{at.top}/home2/x.c:1", "home2/x.c")):
         assert at.quoted(place, *added) == f"line of {path}", place
     for place in ("../secret.c:1", "out.c:1", f"{at.top}/other/../secret.c:1"):
         assert at.quoted(place, *added) is None and at.quoted(place, "--source-root=..") == "line of secret.c", place
