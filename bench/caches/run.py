@@ -7,7 +7,7 @@ process tree) without the cache over the median with all of them, and likewise o
 memory where it differs by 5 % or more. A run whose output differs from the others', or a property that does not hold, fails the benchmark.
 
 `--build FOLDER` only builds, into that folder; `--measure FOLDER` only measures what is there, on another machine if need be:
-it wants Python and the libraries of `portent`, no compiler. `--jobs` runs that many cases at a time, each pinned to
+it wants this folder of `bench`, Python and the libraries of `portent`, no compiler. `--jobs` runs that many cases at a time, each pinned to
 processors of its own; those with many threads run alone.
 """
 import argparse
@@ -26,6 +26,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from processes import environment_with, run_timed
+
 ROOT = HERE.parent.parent
 CACHES = ["passed", "seen", "between", "readings", "raised", "ring"]
 ALL = "all"
@@ -157,20 +160,9 @@ def command_of(folder, case, cache):
 
 def run_once(folder, case, cache, processors):
     command, options = command_of(folder, case, cache)
-    environment = {key: value for key, value in os.environ.items() if key != "PORTENT_OPTIONS"}
-    if options:
-        environment["PORTENT_OPTIONS"] = options
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        process = subprocess.Popen(["taskset", "-c", processors, *map(str, command)], env=environment, stdout=out, stderr=err)
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        out.seek(0)
-        err.seek(0)
-        said = err.read().decode(errors="replace")
-        if process.returncode != 0 or "not checked" in said:
-            sys.exit(f"run.py: {command}: exit status {process.returncode}\n{said}")
-        if not case.prints_time:
-            case.output.add(out.read())
+    out, used = run_timed(["taskset", "-c", processors, *command], environment_with(options))
+    if not case.prints_time:
+        case.output.add(out)
     case.cpu.setdefault(cache, []).append(used.ru_utime + used.ru_stime)
     case.peak.setdefault(cache, []).append(used.ru_maxrss)
 

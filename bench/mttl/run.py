@@ -8,7 +8,6 @@
   program takes at least 50 ms; compress only 10 ms, because race_free(*) keeps some 300 bytes for each of its bytes.
 """
 import argparse
-import os
 import statistics
 import subprocess
 import sys
@@ -16,6 +15,10 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import processes
+
+TSAN = {"TSAN_OPTIONS": "detect_deadlocks=0"}
 OVERHEAD = HERE.parent / "overhead"
 RACES = {"bank": "4000000", "hashtable": "3000000", "queue": "4000000", "cache": "2500000", "compress": "32"}
 
@@ -31,16 +34,8 @@ def compile_properties(portent, properties, into, name):
     subprocess.run([portent, "compile", "-s", properties, "-o", into / f"{name}.ptc", into / f"{name}-portent"], check=True)
 
 
-def environment_with(options):
-    environment = {key: value for key, value in os.environ.items() if key != "PORTENT_OPTIONS"}
-    environment["TSAN_OPTIONS"] = "detect_deadlocks=0"
-    if options:
-        environment["PORTENT_OPTIONS"] = options
-    return environment
-
-
 def run(command, options=None):
-    environment = environment_with(options)
+    environment = processes.environment_with(options, **TSAN)
     done = subprocess.run([str(part) for part in command], env=environment, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"run.py: {command}: exit status {done.returncode}\n{done.stderr}")
@@ -49,16 +44,8 @@ def run(command, options=None):
 
 def run_timed(command, options=None):
     """Its output, and the seconds of processor time that it took."""
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        process = subprocess.Popen([str(part) for part in command], env=environment_with(options), stdout=out, stderr=err)
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        out.seek(0)
-        err.seek(0)
-        said = err.read().decode(errors="replace")
-        if process.returncode != 0 or "are not checked" in said:
-            sys.exit(f"run.py: {command}: exit status {process.returncode}\n{said}")
-        return out.read(), used.ru_utime + used.ru_stime
+    out, used = processes.run_timed(command, processes.environment_with(options, **TSAN))
+    return out, used.ru_utime + used.ru_stime
 
 
 def bank(portent, clang, into, rounds):

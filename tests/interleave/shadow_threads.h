@@ -9,13 +9,10 @@
 #ifndef PT_TESTS_INTERLEAVE_SHADOW_THREADS_H
 #define PT_TESTS_INTERLEAVE_SHADOW_THREADS_H
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <sys/mman.h>
 
-#include <cmocka.h>
-
 #include "core/hooks.h"
+#include "expect.h"
 #include "runtime/shadow/readers.h"
 #include "runtime/shadow/self.h"
 #include "runtime/shadow/shadow.h"
@@ -224,19 +221,6 @@ static int start(void **state)
         tick();
     }
     return 0;
-}
-
-static void expect(struct pt_explore_result result)
-{
-    print_message("%llu runs, %llu cut, at most %u steps\n", (unsigned long long)result.runs,
-                  (unsigned long long)result.cut, result.steps);
-#ifdef PT_SEEDED
-    assert_non_null(result.fault);
-#else
-    if (result.fault)
-        fail_msg("%s", result.fault);
-    assert_true(result.runs > 1);
-#endif
 }
 
 /* With three threads stores go to memory at once: what buffers add shows with two, and would take too long with three.

@@ -4,11 +4,7 @@
  * the observer has read. Whatever the interleaving, the observer gets each event that was placed once, whole, and in
  * order.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
+#include "expect.h"
 #include "runtime/channel/ring.h"
 #include "runtime/sys/runtime.h"
 #include "runtime/sys/sys.h"
@@ -191,19 +187,6 @@ static void start(unsigned events, unsigned rings, enum pt_on_full on_full)
         reader_rings[i].shared = (void *)(file.rings + i * (sizeof(struct pt_ring) + RING));
     to_write = events;
     placed = dropped = taken = 0;
-}
-
-static void expect(struct pt_explore_result result)
-{
-    print_message("%llu runs, %llu cut, at most %u steps\n", (unsigned long long)result.runs,
-                  (unsigned long long)result.cut, result.steps);
-#ifdef PT_SEEDED
-    assert_non_null(result.fault);
-#else
-    if (result.fault)
-        fail_msg("%s", result.fault);
-    assert_true(result.runs > 1);
-#endif
 }
 
 static void test_full_ring_blocks(void **state)
