@@ -3,12 +3,11 @@
  *
  * With optimisation on, locals are first promoted to registers (sroa) and what was computed or loaded before is used
  * again (early-cse): what is left are accesses of real memory, while everything that -O would later delete or merge is
- * still there to be seen. No store is lost on the way (stores.c). The C++ library's
- * own wrappers of atomic operations and of synchronisation, and the C library's of fortified functions, are inlined
- * before, so that an access stands where the program has it. Then, function by function, all accesses are found and
- * named before the first is replaced (a replaced load could no longer lend its name to what is read through it). Last,
- * promises that the hooks would break (readonly, nosync, ...) are taken back, or the optimiser would delete calls of
- * functions with hooks in them.
+ * still there to be seen. No store is lost on the way (stores.c). The C++ library's own wrappers of atomic operations
+ * and of synchronisation, and the C library's of fortified functions, are inlined before, so that an access stands
+ * where the program has it. Then, function by function, all accesses are found and named before the first is replaced
+ * (a replaced load could no longer lend its name to what is read through it). Last, promises that the hooks would break
+ * (readonly, nosync, ...) are taken back, or the optimiser would delete calls of functions with hooks in them.
  *
  * Not rewritten: functions the user opted out (see driver.c), naked functions, and ifunc resolvers, which run before
  * the program is relocated. Bodies that exist for inlining only (available_externally) are rewritten like all others:

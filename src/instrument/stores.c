@@ -4,11 +4,11 @@
  * To an optimiser the first of two adjacent stores is dead, and a store of what was just loaded from there does
  * nothing. Both are writes of the program: a property may speak of the first value, and another thread may race with
  * the second. So while passes run, stores are volatile. That is the one promise which all of LLVM's passes keep: a
- * volatile access is neither deleted nor made up, neither merged nor split nor widened, not promoted to a register in a
- * loop, not turned into a memset, and a variable with one is not optimised away; it keeps its order among the volatile
- * ones and its place in the source. What is worth having stays possible: a load takes the value that a volatile store
- * has put there, and loads, arithmetic and private memory are treated as ever. A call instead of the store would forbid
- * the former, for passes believe that a call may change what it is given.
+ * volatile access is neither deleted nor made up, not promoted to a register in a loop, not turned into a memset, and a
+ * variable with one is not optimised away; it keeps its order among the volatile ones, hence among the stores, and its
+ * place in the source. Between stores and synchronisation nothing changes, for no pass here moves either. What is worth
+ * having stays: early-cse lets a load have the value that a volatile store has put there, and treats loads and
+ * arithmetic as ever. A call instead of the store would not do, for passes believe that a call may change all memory.
  *
  * All stores are treated so, not only those to globals by name: a constructor stores through `this`, a function through
  * its argument, and both may be given a global. Stores to private memory become ordinary again with the others, and the
