@@ -16,6 +16,7 @@
 #include <sys/single_threaded.h>
 
 #include "core/channel.h"
+#include "runtime/channel/attach.h"
 #include "runtime/channel/full.h"
 #include "runtime/channel/gate.h"
 #include "runtime/channel/resolve.h"
@@ -59,9 +60,9 @@ static bool sound(const struct pt_channel *channel, size_t bytes)
            channel->rings_offset <= bytes && channel->ring_max <= (bytes - channel->rings_offset) / ring;
 }
 
-static struct pt_channel *open_channel(void)
+/* NULL: it is no channel, or another process has it. */
+static struct pt_channel *take_channel(int fd)
 {
-    int fd = channel_fd();
     struct pt_channel *channel = fd < 0 ? NULL : pt_sys_map_file(fd, sizeof *channel, &mapped);
     if (!channel)
         return NULL;
@@ -73,6 +74,13 @@ static struct pt_channel *open_channel(void)
     }
     pt_sys_release(channel, mapped);
     return NULL;
+}
+
+/* The one that the observer gave to what it started, or one of our own. */
+static struct pt_channel *open_channel(void)
+{
+    struct pt_channel *channel = take_channel(channel_fd());
+    return channel ? channel : take_channel(pt_attach_request());
 }
 
 /*

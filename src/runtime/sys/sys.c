@@ -12,6 +12,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
@@ -266,6 +267,25 @@ long pt_sys_send(int fd, const void *bytes, size_t len)
 long pt_sys_receive(int fd, void *out, size_t len)
 {
     return call(SYS_recvfrom, fd, (long)out, (long)len, MSG_DONTWAIT, 0, 0);
+}
+
+int pt_sys_receive_fd(int fd)
+{
+    _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
+    char byte;
+    struct iovec part = {&byte, 1};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    long result = call(SYS_recvmsg, fd, (long)&message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC, 0, 0, 0);
+    const struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+    int received;
+    if (result < 0)
+        return (int)result;
+    if (result != 1 || !head || head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS ||
+        head->cmsg_len != CMSG_LEN(sizeof received))
+        return -ENODATA;
+    memcpy(&received, CMSG_DATA(head), sizeof received);
+    return received;
 }
 
 int pt_sys_poll(struct pollfd *fds, unsigned count, int64_t nanoseconds)

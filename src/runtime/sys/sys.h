@@ -52,6 +52,7 @@ void pt_sys_reuse_address(int fd);
 void pt_sys_no_delay(int fd); /* of TCP; harmless for others */
 long pt_sys_send(int fd, const void *bytes, size_t len);
 long pt_sys_receive(int fd, void *out, size_t len);
+int pt_sys_receive_fd(int fd); /* a descriptor that comes as a message of one byte; closed on exec */
 int pt_sys_poll(struct pollfd *fds, unsigned count, int64_t nanoseconds); /* negative time: for ever */
 
 /* Waits until *word differs from `seen`, is woken, or `nanoseconds` have passed. Works between processes. */
