@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "cli/common/diag.h"
@@ -30,6 +31,7 @@ struct attached {
     struct pt_session session;
     struct pt_process process;
     char *label, *trace, *library_path;
+    int pidfd;
 };
 
 /* --- who it is --- */
@@ -62,8 +64,10 @@ static char *find_library_path(pid_t process)
     return found;
 }
 
-static enum pt_status greet(const struct pt_attach *attach, struct pt_err *err)
+/* It waits for us, so it is still the one that has this number. */
+static enum pt_status greet(struct attached *a, struct pt_err *err)
 {
+    const struct pt_attach *attach = a->attach;
     struct pt_hello hello = {{0}, 0, 0};
     struct timeval patience = {.tv_sec = 10};
     setsockopt(attach->connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
@@ -72,7 +76,8 @@ static enum pt_status greet(const struct pt_attach *attach, struct pt_err *err)
         return pt_err_set(err, PT_EINPUT, "it did not say what it is");
     if (hello.version != PT_CHANNEL_VERSION)
         return pt_err_set(err, PT_EINPUT, "it was built with another version of Portent");
-    return PT_OK;
+    a->pidfd = (int)syscall(SYS_pidfd_open, attach->process, 0);
+    return a->pidfd >= 0 ? PT_OK : pt_err_set(err, PT_EIO, "it cannot be followed: %s", strerror(errno));
 }
 
 /* --- its properties --- */
@@ -149,7 +154,7 @@ static enum pt_status send_channel(const struct attached *a, struct pt_err *err)
 
 static enum pt_status observe(struct attached *a, struct pt_err *err)
 {
-    enum pt_status status = greet(a->attach, err);
+    enum pt_status status = greet(a, err);
     if (status == PT_OK)
         status = resolve(a, err);
     if (status == PT_OK)
@@ -159,7 +164,7 @@ static enum pt_status observe(struct attached *a, struct pt_err *err)
     if (status == PT_OK)
         status = send_channel(a, err);
     if (status == PT_OK)
-        status = pt_session_attend(&a->session, a->attach->process, a->attach->stop, err);
+        status = pt_session_attend(&a->session, a->attach->process, a->pidfd, a->attach->stop, err);
     return status;
 }
 

@@ -27,7 +27,7 @@
 #include "cli/run/attached.h"
 #include "cli/run/launch.h"
 
-enum { GRACE_MS = 2000, ORPHAN_MS = 500, LOOK_MS = 5, REAP_MS = 50, BACKLOG = 1024 };
+enum { GRACE_MS = 2000, ORPHAN_MS = 500, LOOK_MS = 5, REAP_MS = 50, BACKLOG = 1024, LEFT_MAX = 64 };
 
 /* --- in the broker --- */
 
@@ -157,29 +157,67 @@ enum pt_status pt_broker_start(struct pt_session *session, const char *trace_pat
     return PT_OK;
 }
 
-/* Until nobody of them lives, or they have had their time. */
-static void wait_for_left(const struct pt_broker *broker)
+/* Until nobody of them lives, or they have had their time. How many are left, and the first of them. */
+static uint32_t wait_for_left(const struct pt_broker *broker, pid_t left[LEFT_MAX])
 {
     uint64_t begun = pt_progress_now();
-    while (pt_launch_has_left(broker->process)) {
+    uint32_t count;
+    while ((count = pt_launch_left(broker->process, left, LEFT_MAX))) {
         uint64_t waited = (pt_progress_now() - begun) / 1000000;
         if (waited >= (uint64_t)(atomic_load(broker->running) ? GRACE_MS : ORPHAN_MS))
-            return;
+            break;
         struct timespec moment = {.tv_nsec = LOOK_MS * 1000 * 1000};
         nanosleep(&moment, NULL);
     }
+    return count < LEFT_MAX ? count : LEFT_MAX;
+}
+
+static bool has_come(const struct pt_processes *processes, pid_t process)
+{
+    for (uint32_t i = 0; i < processes->count; i++) {
+        if (processes->items[i].process == process)
+            return true;
+    }
+    return false;
+}
+
+/* One that goes on and could have been observed, but was not: a copy that a fork made. Others are none of our business. */
+static void report_left(struct pt_processes *processes, pid_t left)
+{
+    char program[64];
+    struct pt_debuginfo *info;
+    struct pt_err err;
+    snprintf(program, sizeof program, "/proc/%ld/exe", (long)left);
+    if (has_come(processes, left) ||
+        pt_debuginfo_open(program, &(struct pt_debuginfo_options){0}, &info, &err) != PT_OK)
+        return;
+    if (pt_debuginfo_has_runtime(info)) {
+        size_t properties = (size_t)processes->property_count + 1;
+        struct pt_process process = {.process = left,
+                                     .program = pt_xstrdup(program),
+                                     .json = pt_xstrdup(""),
+                                     .judged = pt_xcalloc(properties, sizeof *process.judged),
+                                     .unknown = pt_xcalloc(properties, sizeof *process.unknown)};
+        fprintf(stderr, "portent: the answer is not whole: process %ld, which the program left behind, is not observed\n",
+                (long)left);
+        PT_PUSH(processes->items, processes->count, processes->cap, process);
+    }
+    pt_debuginfo_free(info);
 }
 
 void pt_broker_finish(struct pt_broker *broker, uint32_t property_count, struct pt_processes *ret_processes)
 {
+    pid_t left[LEFT_MAX];
     *ret_processes = (struct pt_processes){.property_count = property_count};
     if (!broker->process)
         return;
-    wait_for_left(broker);
+    uint32_t count = wait_for_left(broker, left);
     close(broker->control);
     while (waitpid(broker->process, NULL, 0) < 0 && errno == EINTR)
         ;
     pt_processes_read(broker->results, property_count, ret_processes);
+    for (uint32_t i = 0; i < count; i++)
+        report_left(ret_processes, left[i]);
     close(broker->results);
     munmap((void *)broker->running, sizeof *broker->running);
     broker->process = 0;

@@ -15,7 +15,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -232,18 +231,12 @@ enum pt_status pt_launch(const char *path, const char *const *arguments, const s
     return status;
 }
 
-enum pt_status pt_launch_attach(pid_t process, struct pt_channel_reader *reader, int stop,
-                                struct pt_launched *ret_launched, struct pt_err *err)
+enum pt_status pt_launch_attach(const struct pt_launched *attached, struct pt_launched *ret_launched, struct pt_err *err)
 {
-    struct pt_launched launched = {.program = process, .reader = reader, .stop = stop};
-    launched.pidfd = (int)syscall(SYS_pidfd_open, process, 0);
-    if (launched.pidfd < 0)
-        return pt_err_set(err, PT_EIO, "process %ld cannot be followed: %s", (long)process, strerror(errno));
-    enum pt_status status = start_guard(reader, &launched, err);
+    struct pt_launched launched = *attached;
+    enum pt_status status = start_guard(launched.reader, &launched, err);
     if (status == PT_OK)
         *ret_launched = launched;
-    else
-        close(launched.pidfd);
     return status;
 }
 
@@ -257,7 +250,6 @@ bool pt_launch_detach(struct pt_launched *launched)
 {
     bool ended = is_readable(launched->pidfd);
     stop_guard(launched);
-    close(launched->pidfd);
     return ended;
 }
 
@@ -310,28 +302,33 @@ bool pt_launch_is_over(const struct pt_launched *launched)
 }
 
 /* Living children by the kernel's list, which not every kernel has; then there is nobody to wait for. */
-static bool lists_child(pid_t helper)
+static uint32_t list_children(pid_t helper, pid_t *ret_left, uint32_t room)
 {
     char path[64];
     long child;
-    bool found = false;
+    uint32_t count = 0;
     snprintf(path, sizeof path, "/proc/self/task/%ld/children", (long)getpid());
     FILE *file = fopen(path, "re");
-    while (file && !found && fscanf(file, "%ld", &child) == 1)
-        found = child != (long)helper;
+    while (file && fscanf(file, "%ld", &child) == 1) {
+        if (child == (long)helper)
+            continue;
+        if (count < room)
+            ret_left[count] = (pid_t)child;
+        count++;
+    }
     if (file)
         fclose(file);
-    return found;
+    return count;
 }
 
-bool pt_launch_has_left(pid_t helper)
+uint32_t pt_launch_left(pid_t helper, pid_t *ret_left, uint32_t room)
 {
     siginfo_t info = {0};
     while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid && info.si_pid != helper) {
         waitpid(info.si_pid, NULL, WNOHANG);
         info.si_pid = 0;
     }
-    return lists_child(helper);
+    return list_children(helper, ret_left, room);
 }
 
 int pt_launch_end(struct pt_launched *launched)

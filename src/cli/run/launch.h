@@ -37,8 +37,8 @@ struct pt_launch_means {
 enum pt_status pt_launch(const char *path, const char *const *arguments, const struct pt_launch_means *means,
                          struct pt_launched *ret_launched, struct pt_err *err) PT_WARN_UNUSED;
 /* The same for a process that runs already, with a guard of its own; signals are not passed on to it. */
-enum pt_status pt_launch_attach(pid_t process, struct pt_channel_reader *reader, int stop,
-                                struct pt_launched *ret_launched, struct pt_err *err) PT_WARN_UNUSED;
+enum pt_status pt_launch_attach(const struct pt_launched *attached, struct pt_launched *ret_launched,
+                                struct pt_err *err) PT_WARN_UNUSED;
 /* Ends that; true: the process has ended, too. */
 bool pt_launch_detach(struct pt_launched *launched);
 /* Before pt_launch: children whose parents end become ours, so that their ends are seen. */
@@ -47,9 +47,9 @@ void pt_launch_adopt(void);
 void pt_launch_kill(const struct pt_launched *launched, int number);
 /* Has the program ended, and the child that is observed in its place? It stays a zombie until pt_launch_end. */
 bool pt_launch_is_over(const struct pt_launched *launched);
-/* Is there a living child of ours beside `helper`? Whatever the program leaves behind is one after pt_launch_adopt; those
- * of them that have ended are waited for here. */
-bool pt_launch_has_left(pid_t helper);
+/* How many living children have we beside `helper`? The first `room` are listed. Whatever the program leaves behind is
+ * one after pt_launch_adopt; those of them that have ended are waited for here. */
+uint32_t pt_launch_left(pid_t helper, pid_t *ret_left, uint32_t room);
 /* The program's exit status as a shell gives it: 128 + the signal's number when one killed it. */
 int pt_launch_end(struct pt_launched *launched);
 

@@ -45,6 +45,17 @@ static enum pt_status check_inputs(const struct pt_session *session, struct pt_e
     return PT_OK;
 }
 
+/* Does it open by itself? */
+static bool is_elf(const char *program)
+{
+    struct pt_debuginfo *info;
+    struct pt_err err;
+    if (pt_debuginfo_open(program, &(struct pt_debuginfo_options){0}, &info, &err) != PT_OK)
+        return false;
+    pt_debuginfo_free(info);
+    return true;
+}
+
 enum pt_status pt_session_resolve(struct pt_session *session, struct pt_err *err)
 {
     struct pt_debuginfo_options options = {.library_path = getenv("LD_LIBRARY_PATH"), .modules = session->modules};
@@ -54,6 +65,8 @@ enum pt_status pt_session_resolve(struct pt_session *session, struct pt_err *err
     status = pt_debuginfo_open(session->program, &options, &session->info, err);
     if (status != PT_OK)
         session->info = NULL; /* a script, say */
+    if (status != PT_OK && is_elf(session->program))
+        return status; /* a library of --module, then */
     session->through = session->descends && (!session->info || !pt_debuginfo_is_instrumented(session->info));
     if (session->through)
         return PT_OK; /* it has no names to look up */
@@ -315,10 +328,10 @@ enum pt_status pt_session_run(struct pt_session *session, const char *const *arg
     return PT_OK;
 }
 
-enum pt_status pt_session_attend(struct pt_session *session, pid_t process, int stop, struct pt_err *err)
+enum pt_status pt_session_attend(struct pt_session *session, pid_t process, int pidfd, int stop, struct pt_err *err)
 {
-    struct pt_launched launched;
-    enum pt_status status = pt_launch_attach(process, session->reader, stop, &launched, err);
+    struct pt_launched launched, attached = {.program = process, .reader = session->reader, .pidfd = pidfd, .stop = stop};
+    enum pt_status status = pt_launch_attach(&attached, &launched, err);
     if (status != PT_OK)
         return status;
     session->process = process;

@@ -73,8 +73,10 @@ enum pt_status pt_session_open(struct pt_session *session, struct pt_err *err) P
 /* Runs the program and analyses its events until both have ended. `arguments` end in NULL. */
 enum pt_status pt_session_run(struct pt_session *session, const char *const *arguments,
                               struct pt_err *err) PT_WARN_UNUSED;
-/* The same for a process that has got the channel and runs already, until it has ended or `stop` is readable. */
-enum pt_status pt_session_attend(struct pt_session *session, pid_t process, int stop, struct pt_err *err) PT_WARN_UNUSED;
+/* The same for a process that has got the channel and runs already, until it has ended (`pidfd` is its) or `stop` is
+ * readable. */
+enum pt_status pt_session_attend(struct pt_session *session, pid_t process, int pidfd, int stop,
+                                 struct pt_err *err) PT_WARN_UNUSED;
 /* An output file could not be written to its end, for this reason. */
 void pt_session_unwritten(struct pt_session *session, const struct pt_err *err);
 /* Nothing more is recorded: closes the copy of the events, which says what it lacks. */
