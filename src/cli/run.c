@@ -352,7 +352,8 @@ static void refuse_confirm(const struct run *run)
     if (!run->confirm)
         return;
     (void)pt_err_set(&warning, PT_OK, "--confirm is left out: several processes cannot be held to an order");
-    pt_err_hint(&warning, "write the result with -r FILE, and use 'portent confirm FILE -- PROGRAM' with the program itself");
+    pt_err_hint(&warning,
+                "write the result with -r FILE, and use 'portent confirm FILE -- PROGRAM' with the program itself");
     pt_session_complain(&run->session, &warning);
 }
 
@@ -479,14 +480,16 @@ const struct pt_command pt_command_run = {
     .name = "run",
     .summary = "run a program and check all orders that its run allows",
     .usages = usages,
-    .about = "Starts PROGRAM, which was built with 'portent cc' or 'portent c++', receives the events its properties "
-             "name, and looks for violations in its run and in every other order of its events that the same causal "
-             "order allows. Violations are reported on standard error when they are found, everything else when the "
-             "program has ended. The program's input, output, status and signals are its own.\n\n"
-             "Exit status: the program's own (128 plus the signal's number when one killed it), except 66 when a "
-             "violation was found, and 67 when the program ended with 0 and none was, but the answer is not whole, "
-             "with a line that says why; 2 bad usage or input, before the program starts; 126 or 127 when it cannot be "
-             "started.",
+    .about =
+        "Starts PROGRAM, which was built with 'portent cc' or 'portent c++', receives the events its properties "
+        "name, and looks for violations in its run and in every other order of its events that the same causal "
+        "order allows. Violations are reported on standard error when they are found, everything else when the "
+        "program has ended. The program's input, output, status and signals are its own. PROGRAM may also be a shell, "
+        "a script or a test runner: what it starts is observed as well, each process with its own result.\n\n"
+        "Exit status: the program's own (128 plus the signal's number when one killed it), except 66 when a "
+        "violation was found, and 67 when the program ended with 0 and none was, but the answer is not whole, "
+        "with a line that says why; 2 bad usage or input, before the program starts; 126 or 127 when it cannot be "
+        "started.",
     .options = options_table,
     .run = run_command,
 };

@@ -320,8 +320,7 @@ static void read_process(struct reading *r, const struct pt_json_node *object, c
         return;
     }
     pt_buf_init(&name);
-    pt_buf_printf(&name, "process %llu (%s)",
-                  (unsigned long long)rd_uint(r, object, "a process", "pid", INT64_MAX),
+    pt_buf_printf(&name, "process %llu (%s)", (unsigned long long)rd_uint(r, object, "a process", "pid", INT64_MAX),
                   rd_string(r, object, "a process", "program"));
     struct pt_loaded *own = pt_xcalloc(1, sizeof *own);
     pt_arena_init(&own->arena);

@@ -181,7 +181,8 @@ static bool has_come(const struct pt_processes *processes, pid_t process)
     return false;
 }
 
-/* One that goes on and could have been observed, but was not: a copy that a fork made. Others are none of our business. */
+/* One that goes on and could have been observed, but was not: a copy that a fork made. Others are none of our business.
+ */
 static void report_left(struct pt_processes *processes, pid_t left)
 {
     char program[64];
@@ -198,7 +199,8 @@ static void report_left(struct pt_processes *processes, pid_t left)
                                      .json = pt_xstrdup(""),
                                      .judged = pt_xcalloc(properties, sizeof *process.judged),
                                      .unknown = pt_xcalloc(properties, sizeof *process.unknown)};
-        fprintf(stderr, "portent: the answer is not whole: process %ld, which the program left behind, is not observed\n",
+        fprintf(stderr,
+                "portent: the answer is not whole: process %ld, which the program left behind, is not observed\n",
                 (long)left);
         PT_PUSH(processes->items, processes->count, processes->cap, process);
     }

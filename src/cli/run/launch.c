@@ -231,7 +231,8 @@ enum pt_status pt_launch(const char *path, const char *const *arguments, const s
     return status;
 }
 
-enum pt_status pt_launch_attach(const struct pt_launched *attached, struct pt_launched *ret_launched, struct pt_err *err)
+enum pt_status pt_launch_attach(const struct pt_launched *attached, struct pt_launched *ret_launched,
+                                struct pt_err *err)
 {
     struct pt_launched launched = *attached;
     enum pt_status status = start_guard(launched.reader, &launched, err);
@@ -288,8 +289,18 @@ void pt_launch_kill(const struct pt_launched *launched, int number)
     kill(child ? child : launched->program, number);
 }
 
+/* Whatever lost its parent and has ended: a server may leave many behind while it runs. */
+static void bury(const struct pt_launched *launched)
+{
+    siginfo_t info = {0};
+    if (adopts && waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid &&
+        info.si_pid != launched->program && info.si_pid != launched->guard)
+        waitpid(info.si_pid, NULL, WNOHANG);
+}
+
 bool pt_launch_is_over(const struct pt_launched *launched)
 {
+    bury(launched);
     if (launched->pidfd >= 0 && is_readable(launched->stop))
         return true;
     if (launched->pidfd >= 0 ? !is_readable(launched->pidfd) : !has_ended(launched->program))

@@ -53,8 +53,8 @@ static void take(struct pt_processes *processes, const char *text)
     struct record head;
     uint32_t properties = processes->property_count;
     memcpy(&head, text, sizeof head);
-    const char *program = text + sizeof head, *json = program + head.program_bytes,
-               *judged = json + head.json_bytes, *unknown = judged + properties;
+    const char *program = text + sizeof head, *json = program + head.program_bytes, *judged = json + head.json_bytes,
+               *unknown = judged + properties;
     struct pt_process process = {.process = head.process,
                                  .program = pt_xstrdup(program),
                                  .observed = head.observed,

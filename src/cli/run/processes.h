@@ -1,4 +1,5 @@
-/* What was found out about the processes that an observed program started: written by their observers, read by `run`. */
+/* What was found out about the processes that an observed program started: written by their observers, read by `run`.
+ */
 #ifndef PT_CLI_RUN_PROCESSES_H
 #define PT_CLI_RUN_PROCESSES_H
 

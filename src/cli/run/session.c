@@ -330,7 +330,8 @@ enum pt_status pt_session_run(struct pt_session *session, const char *const *arg
 
 enum pt_status pt_session_attend(struct pt_session *session, pid_t process, int pidfd, int stop, struct pt_err *err)
 {
-    struct pt_launched launched, attached = {.program = process, .reader = session->reader, .pidfd = pidfd, .stop = stop};
+    struct pt_launched launched,
+        attached = {.program = process, .reader = session->reader, .pidfd = pidfd, .stop = stop};
     enum pt_status status = pt_launch_attach(&attached, &launched, err);
     if (status != PT_OK)
         return status;

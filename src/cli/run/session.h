@@ -43,9 +43,10 @@ struct pt_session {
     bool preload;                       /* the runtime is loaded into a program that does not have it */
     const struct pt_channel_gate *gate; /* an order to hold the program to; NULL: none */
     struct pt_session_follower follower;
-    bool descends; /* the processes that the program starts are observed, too; the program need not be instrumented ... */
+    bool descends; /* the processes that the program starts are observed, too; the program need not be instrumented ...
+                    */
     bool through;  /* ... and is not: the channel is not for it, what it starts comes to the rendezvous */
-    const char *rendezvous; /* NULL: none */
+    const char *rendezvous;   /* NULL: none */
     struct pt_writer *writer; /* a copy of all events goes there; NULL: nowhere */
 
     /* What there is once it is prepared, and once it has run. */

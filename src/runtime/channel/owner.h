@@ -1,6 +1,6 @@
 /*
- * Whose the rings are. A process that was forked, however that was done, has its parent's threads' ends of them: it must
- * not write there. One that shares the memory (vfork) is the same process, as far as its memory goes.
+ * Whose the rings are. A process that was forked, however that was done, has its parent's threads' ends of them: it
+ * must not write there. One that shares the memory (vfork) is the same process, as far as its memory goes.
  */
 #ifndef PT_RUNTIME_CHANNEL_OWNER_H
 #define PT_RUNTIME_CHANNEL_OWNER_H

@@ -40,7 +40,6 @@ void pt_runtime_stop(const char *why)
 
 void pt_runtime_give_up(void)
 {
-    pt_runtime_stop(pt_sys_is_quiet()
-                        ? "the program's seccomp filter lets the runtime have no more memory"
-                        : "the runtime has no memory left ('ulimit -v' may be too low)");
+    pt_runtime_stop(pt_sys_is_quiet() ? "the program's seccomp filter lets the runtime have no more memory"
+                                      : "the runtime has no memory left ('ulimit -v' may be too low)");
 }

@@ -11,8 +11,8 @@
 /* Zeroed memory that costs nothing until it is touched; NULL when there is none. */
 void *pt_sys_reserve(size_t bytes);
 /* A seccomp filter refuses what it does not know, or kills the process for it. Before one is installed, memory is
- * reserved ahead; afterwards the kernel is asked for nothing any more but to write and to exit, whatever the filter lets
- * through: every other call fails, and memory comes from what was reserved. Waiting is then spinning. */
+ * reserved ahead; afterwards the kernel is asked for nothing any more but to write and to exit, whatever the filter
+ * lets through: every other call fails, and memory comes from what was reserved. Waiting is then spinning. */
 void pt_sys_reserve_ahead(void);
 void pt_sys_go_quiet(void);
 bool pt_sys_is_quiet(void);

@@ -1,8 +1,8 @@
 /*
  * Processes and threads that are made without pthread, ends without destructors, and seccomp filters. A copy of the
  * process leaves the channel as the child of a fork does. A thread that clone makes shares what the runtime knows of
- * the thread that made it, so nothing is recorded from then on, and the observer learns that. A filter makes the runtime quiet
- * (sys.h).
+ * the thread that made it, so nothing is recorded from then on, and the observer learns that. A filter makes the
+ * runtime quiet (sys.h).
  *
  * Guarantee: the program gets what it would get without the runtime; what is not observed is reported. Cost: a
  * branch for each call.

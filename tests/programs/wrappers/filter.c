@@ -1,5 +1,5 @@
-/* Installs a seccomp filter and then counts, in another thread as well; everything but a few calls is refused with an error, or kills
- * the process: `strict`, `errno`, `kill`. */
+/* Installs a seccomp filter and then counts, in another thread as well; everything but a few calls is refused with an
+ * error, or kills the process: `strict`, `errno`, `kill`. */
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -36,9 +36,26 @@ static int install(unsigned otherwise)
 {
     struct sock_filter code[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        ALLOW(read), ALLOW(write), ALLOW(exit), ALLOW(exit_group), ALLOW(futex), ALLOW(mmap), ALLOW(mprotect), ALLOW(munmap),
-        ALLOW(madvise), ALLOW(clone3), ALLOW(clone), ALLOW(set_robust_list), ALLOW(rseq), ALLOW(rt_sigprocmask), ALLOW(brk),
-        ALLOW(fstat), ALLOW(newfstatat), ALLOW(rt_sigreturn), ALLOW(rt_sigaction), ALLOW(getrandom),
+        ALLOW(read),
+        ALLOW(write),
+        ALLOW(exit),
+        ALLOW(exit_group),
+        ALLOW(futex),
+        ALLOW(mmap),
+        ALLOW(mprotect),
+        ALLOW(munmap),
+        ALLOW(madvise),
+        ALLOW(clone3),
+        ALLOW(clone),
+        ALLOW(set_robust_list),
+        ALLOW(rseq),
+        ALLOW(rt_sigprocmask),
+        ALLOW(brk),
+        ALLOW(fstat),
+        ALLOW(newfstatat),
+        ALLOW(rt_sigreturn),
+        ALLOW(rt_sigaction),
+        ALLOW(getrandom),
         BPF_STMT(BPF_RET | BPF_K, otherwise),
     };
     struct sock_fprog program = {sizeof code / sizeof *code, code};

@@ -1,4 +1,5 @@
-/* Makes a copy of itself in the way that the first argument says; parent and child count `level` on, each for itself. */
+/* Makes a copy of itself in the way that the first argument says; parent and child count `level` on, each for itself.
+ */
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
