@@ -25,7 +25,6 @@ static const struct known table[] = {
     {"fdopen", PT_CF_CALL_READS},
     {"abort", PT_CF_CALL_STOPS},
     {"exit", PT_CF_CALL_STOPS},
-    {"_exit", PT_CF_CALL_STOPS},
     {"quick_exit", PT_CF_CALL_STOPS},
     {"__assert_fail", PT_CF_CALL_STOPS},
     {"pthread_attr_*", PT_CF_CALL_NOTHING},

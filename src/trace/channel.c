@@ -347,6 +347,11 @@ uint32_t pt_channel_process(const struct pt_channel_reader *r)
     return atomic_load(&r->map->process);
 }
 
+uint32_t pt_channel_unobserved(const struct pt_channel_reader *r)
+{
+    return atomic_load(&r->map->unobserved);
+}
+
 uint64_t pt_channel_bad_ends(const struct pt_channel_reader *r)
 {
     return atomic_load(&r->map->bad_ends);

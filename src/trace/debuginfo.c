@@ -303,6 +303,16 @@ bool pt_debuginfo_has_runtime(struct pt_debuginfo *info)
     return find_symbol(info->modules[0].elf, is_runtime, NULL);
 }
 
+bool pt_debuginfo_is_instrumented(struct pt_debuginfo *info)
+{
+    pt_debuginfo_libraries(info);
+    for (uint32_t i = 0; i < info->count; i++) {
+        if (open_module(&info->modules[i]) && find_symbol(info->modules[i].elf, is_runtime, NULL))
+            return true;
+    }
+    return false;
+}
+
 /* --- functions --- */
 
 /* A function's symbol, for modules without debug information. */

@@ -39,6 +39,11 @@ void pt_sys_wait(_Atomic uint32_t *word, uint32_t seen, uint64_t nanoseconds)
     (void)nanoseconds;
     pt_explore_await(word, seen, sizeof seen);
 }
+bool pt_sys_is_quiet(void)
+{
+    return false;
+}
+
 void pt_sys_wake(_Atomic uint32_t *word)
 {
     (void)word;

@@ -45,6 +45,17 @@ static enum pt_status check_inputs(const struct pt_session *session, struct pt_e
     return PT_OK;
 }
 
+/* Does it open by itself? */
+static bool is_elf(const char *program)
+{
+    struct pt_debuginfo *info;
+    struct pt_err err;
+    if (pt_debuginfo_open(program, &(struct pt_debuginfo_options){0}, &info, &err) != PT_OK)
+        return false;
+    pt_debuginfo_free(info);
+    return true;
+}
+
 enum pt_status pt_session_resolve(struct pt_session *session, struct pt_err *err)
 {
     struct pt_debuginfo_options options = {.library_path = getenv("LD_LIBRARY_PATH"), .modules = session->modules};
@@ -52,11 +63,15 @@ enum pt_status pt_session_resolve(struct pt_session *session, struct pt_err *err
     if (status != PT_OK)
         return status;
     status = pt_debuginfo_open(session->program, &options, &session->info, err);
-    if (status != PT_OK) {
-        session->info = NULL;
-        /* A script, say: without properties nobody has to know its names. */
+    if (status != PT_OK)
+        session->info = NULL; /* a script, say */
+    if (status != PT_OK && is_elf(session->program))
+        return status; /* a library of --module, then */
+    session->through = session->descends && (!session->info || !pt_debuginfo_is_instrumented(session->info));
+    if (session->through)
+        return PT_OK; /* it has no names to look up */
+    if (status != PT_OK)
         return pt_resolve_needed(&session->analyse) ? status : PT_OK;
-    }
     return pt_resolve(&session->analyse, session->info, &session->resolved, err);
 }
 
@@ -285,25 +300,61 @@ static void introduce(const struct pt_session *session, pid_t process)
     }
 }
 
-enum pt_status pt_session_run(struct pt_session *session, const char *const *arguments, struct pt_err *err)
+static void begin(struct pt_session *session, pid_t process)
 {
-    struct pt_launched launched;
-    if (session->settings.follow_fork)
-        pt_launch_adopt();
-    enum pt_status status = pt_launch(session->program, arguments, session->reader, &launched, err);
-    if (status != PT_OK)
-        return status;
-    pt_settings_open_log(&session->settings, launched.program);
+    pt_settings_open_log(&session->settings, process);
     begin_output(session);
     if (session->settings.verbosity > 0)
-        introduce(session, launched.program);
+        introduce(session, process);
     session->analyse.engine.block = session->resolved.block;
     session->analysis = pt_analysis_new(&session->names, session->analyse.inputs, session->analyse.input_count,
                                         &session->analyse.engine);
+}
+
+enum pt_status pt_session_run(struct pt_session *session, const char *const *arguments, struct pt_err *err)
+{
+    struct pt_launched launched;
+    struct pt_launch_means means = {session->reader, session->through, session->rendezvous};
+    if (session->settings.follow_fork || session->rendezvous)
+        pt_launch_adopt();
+    enum pt_status status = pt_launch(session->program, arguments, &means, &launched, err);
+    if (status != PT_OK)
+        return status;
+    begin(session, launched.program);
     observe(session, &launched);
     session->program_status = pt_launch_end(&launched);
+    session->process = launched.program;
     pt_interrupt_catch();
     return PT_OK;
+}
+
+enum pt_status pt_session_attend(struct pt_session *session, pid_t process, int pidfd, int stop, struct pt_err *err)
+{
+    struct pt_launched launched,
+        attached = {.program = process, .reader = session->reader, .pidfd = pidfd, .stop = stop};
+    enum pt_status status = pt_launch_attach(&attached, &launched, err);
+    if (status != PT_OK)
+        return status;
+    session->process = process;
+    begin(session, process);
+    observe(session, &launched);
+    session->left = !pt_launch_detach(&launched);
+    if (session->left)
+        pt_channel_abandon(session->reader);
+    return PT_OK;
+}
+
+void pt_session_close_trace(struct pt_session *session)
+{
+    struct pt_buf lost;
+    struct pt_err err;
+    pt_buf_init(&lost);
+    if (session->writer && pt_session_losses(session, &lost))
+        pt_writer_set_incomplete(session->writer, lost.text);
+    if (session->writer && pt_writer_close(session->writer, &err) != PT_OK)
+        pt_session_unwritten(session, &err);
+    session->writer = NULL;
+    pt_buf_release(&lost);
 }
 
 void pt_session_finish(struct pt_session *session, struct pt_result *ret_result)

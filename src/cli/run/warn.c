@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "cli/common/diag.h"
+#include "cli/run/whole.h"
 #include "report/words.h"
 
 void pt_session_complain(const struct pt_session *session, const struct pt_err *warning)
@@ -17,6 +18,8 @@ bool pt_session_losses(const struct pt_session *session, struct pt_buf *buf)
     struct pt_loss loss = pt_source_loss(pt_channel_source(session->reader));
     if (loss.why[0])
         pt_buf_puts(buf, loss.why);
+    else if (session->left)
+        pt_buf_puts(buf, "it still ran when the observation ended");
     else if (session->nonsense)
         pt_buf_puts(buf, "what the program recorded makes no sense");
     return buf->len > 0;
@@ -86,4 +89,20 @@ void pt_session_warn(const struct pt_session *session, const struct pt_buf *lost
     warn_about_run(session, lost);
     warn_about_calls(session);
     warn_about_foreign(session);
+}
+
+bool pt_session_reasons(const struct pt_session *session, const struct pt_result *result, struct pt_buf *reasons)
+{
+    struct pt_buf lost;
+    pt_buf_init(&lost);
+    struct pt_whole_facts facts = {.started = pt_channel_started(session->reader),
+                                   .lost = pt_session_losses(session, &lost) ? lost.text : NULL,
+                                   .foreign = pt_session_foreign(session),
+                                   .unobserved = pt_channel_unobserved(session->reader),
+                                   .unwritten = session->unwritten.len ? session->unwritten.text : NULL,
+                                   .inputs = session->analyse.inputs,
+                                   .result = result};
+    bool open = pt_whole_reasons(&facts, reasons);
+    pt_buf_release(&lost);
+    return open;
 }

@@ -79,6 +79,13 @@ static const char *foreign(const struct pt_whole_facts *facts)
     return facts->foreign;
 }
 
+static const char *unobserved(const struct pt_whole_facts *facts)
+{
+    return !facts->unobserved       ? NULL
+           : facts->unobserved == 1 ? "a process that it forked went on without exec, and was not observed"
+                                    : "processes that it forked went on without exec, and were not observed";
+}
+
 static const char *unwritten(const struct pt_whole_facts *facts)
 {
     return facts->unwritten;
@@ -97,6 +104,7 @@ static const struct reason {
     {NULL, is_not_monitorable, "can never be violated"},
     {NULL, is_cut_short, "remained unknown, because the analysis was cut short"},
     {foreign, NULL, "code that is not instrumented wrote "},
+    {unobserved, NULL, ""},
     {unwritten, NULL, ""},
 };
 
@@ -131,6 +139,15 @@ bool pt_whole_reasons(const struct pt_whole_facts *facts, struct pt_buf *buf)
             pt_buf_printf(buf, "%s%s%s", buf->len ? "; " : "", reasons[i].words, text);
     }
     return buf->len > 0;
+}
+
+bool pt_whole_violated(const struct pt_result *result)
+{
+    for (uint32_t i = 0; i < result->count; i++) {
+        if (pt_finding_counts(result->findings[i]))
+            return true;
+    }
+    return false;
 }
 
 int pt_whole_exit(int program_status, bool found, int found_exit, bool whole, bool lenient)

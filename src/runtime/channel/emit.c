@@ -11,12 +11,17 @@
 #include <string.h>
 
 #include "runtime/channel/name.h"
+#include "runtime/channel/owner.h"
 #include "runtime/channel/self.h"
 #include "runtime/sys/module.h"
 #include "runtime/sys/sys.h"
 
 static void *place(struct pt_thread *self, uint32_t bytes, enum pt_record_type type)
 {
+    if (pt_owner_is_other()) {
+        pt_runtime_disown();
+        return NULL;
+    }
     return pt_ring_place(&self->channel->writer, pt_thread_number(self), bytes, type);
 }
 
@@ -245,5 +250,6 @@ void pt_emit_local(struct pt_thread *self, const struct pt_record_local *what, c
 
 void pt_emit_end(struct pt_thread *self)
 {
-    pt_ring_end(&self->channel->writer);
+    if (!pt_owner_is_other())
+        pt_ring_end(&self->channel->writer);
 }

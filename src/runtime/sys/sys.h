@@ -10,6 +10,14 @@
 
 /* Zeroed memory that costs nothing until it is touched; NULL when there is none. */
 void *pt_sys_reserve(size_t bytes);
+/* A seccomp filter refuses what it does not know, or kills the process for it. Before one is installed, memory is
+ * reserved ahead; afterwards the kernel is asked for nothing any more but to write and to exit, whatever the filter
+ * lets through: every other call fails, and memory comes from what was reserved. Waiting is then spinning. */
+void pt_sys_reserve_ahead(void);
+void pt_sys_go_quiet(void);
+bool pt_sys_is_quiet(void);
+/* A page that is zero again in every process that is forked; NULL when the kernel cannot. */
+void *pt_sys_reserve_unforked(void);
 /* Makes whole pages ready for writing, if the kernel can. */
 void pt_sys_populate(void *memory, size_t bytes);
 void pt_sys_release(void *memory, size_t bytes);
@@ -52,6 +60,7 @@ void pt_sys_reuse_address(int fd);
 void pt_sys_no_delay(int fd); /* of TCP; harmless for others */
 long pt_sys_send(int fd, const void *bytes, size_t len);
 long pt_sys_receive(int fd, void *out, size_t len);
+int pt_sys_receive_fd(int fd); /* a descriptor that comes as a message of one byte; closed on exec */
 int pt_sys_poll(struct pollfd *fds, unsigned count, int64_t nanoseconds); /* negative time: for ever */
 
 /* Waits until *word differs from `seen`, is woken, or `nanoseconds` have passed. Works between processes. */

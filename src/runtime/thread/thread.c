@@ -266,6 +266,10 @@ static void forget_stack(struct pt_thread *self)
     if (!self->stack_size ||
         (!pt_runtime_records_full() && !pt_shadow_any(own - self->stack_size - SLACK, own + SLACK)))
         return;
+    if (pt_sys_is_quiet()) { /* asking would be a system call; what lies a little beyond is forgotten, too */
+        pt_shadow_clear(&self->shadow, own - self->stack_size, own + 4096, false);
+        return;
+    }
     if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
         if (pthread_attr_getstack(&attributes, &low, &size) == 0) {
             pt_shadow_clear(&self->shadow, (uintptr_t)low, (uintptr_t)low + size, false);

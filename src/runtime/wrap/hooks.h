@@ -21,6 +21,9 @@ struct pt_wrap_hooks {
     void (*contended)(const void *lock, uint32_t owner);
     /* While threads are gated. Around a call that may block: what for, and PT_GATE_RUNS after it. May wait. */
     void (*blocks)(const void *object, enum pt_gate_doing doing);
+    /* In the child of a fork that pthread_atfork does not see; and before a process ends without destructors. */
+    void (*forked)(void);
+    void (*exits)(int status);
     /* A library was loaded; `self` is outside of the runtime. */
     void (*opened)(struct pt_thread *self);
 };
