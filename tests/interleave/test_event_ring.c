@@ -56,9 +56,6 @@ void pt_sys_sleep(uint64_t nanoseconds)
     while ((now = atomic_load(&reader.rings[0].shared->state)) != PT_RING_FREE)
         pt_explore_await(&reader.rings[0].shared->state, now, sizeof now);
 }
-void pt_sys_yield(void)
-{
-}
 bool chan_take_record(struct pt_channel_reader *r, uint32_t ring)
 {
     (void)r, (void)ring;

@@ -48,7 +48,7 @@ static struct {
     struct pt_spin lock;
     uint32_t count;
     const struct pt_site **table; /* open addressing; a site's number is its slot + 1 */
-} sites;
+} sites = {.lock = PT_SPIN(PT_RANK_SITE)};
 enum { SITE_BITS = 22 };
 
 static uint32_t site_number(const struct pt_site *site)

@@ -84,6 +84,8 @@ static inline bool pt_fast_lock(struct pt_shadow_self *self, pt_shadow_word *wor
                                                                            memory_order_acquire, memory_order_relaxed),
                                    1);
     atomic_thread_fence(memory_order_release); /* as in pt_granule_lock */
+    if (locked)
+        pt_rank_take(PT_RANK_GRANULE);
     return locked;
 }
 

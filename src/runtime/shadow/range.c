@@ -24,13 +24,21 @@ static struct pt_shadow_self *recorder(const void *address, size_t size)
     return pt_shadow_caller();
 }
 
+static void count_lost(const void *address, size_t size)
+{
+    if (pt_is_active())
+        pt_slow_lost((uintptr_t)address, size);
+}
+
 /* While something is open the thread is busy, and signals are deferred: the compiler puts only the access in between.
  */
 static void begin(const void *address, size_t size, bool atomic, bool write)
 {
     struct pt_shadow_self *self = recorder(address, size);
-    if (!self || self->busy != self->open_count || self->open_count == PT_OPEN_MAX)
+    if (!self || self->busy != self->open_count || self->open_count == PT_OPEN_MAX) {
+        count_lost(address, size);
         return;
+    }
     pt_shadow_before(self, (uintptr_t)address, size, write);
     pt_enter(self);
     struct pt_locked_range *range = &self->open[self->open_count++];
@@ -118,8 +126,10 @@ static void write_piece(struct pt_shadow_self *self, void *to, const void *buffe
 void *__portent_memmove(void *to, const void *from, size_t size, const struct pt_site *site)
 {
     struct pt_shadow_self *self = recorder(to, size);
-    if (!self || self->busy || !pt_address_ok((uintptr_t)from))
+    if (!self || self->busy || !pt_address_ok((uintptr_t)from)) {
+        count_lost(to, size);
         return memmove(to, from, size);
+    }
     unsigned char buffer[PIECE];
     bool backwards = (uintptr_t)to - (uintptr_t)from < size;
     for (size_t done = 0, piece; done < size; done += piece) {
@@ -139,8 +149,10 @@ void *__portent_memcpy(void *to, const void *from, size_t size, const struct pt_
 void *__portent_memset(void *to, int byte, size_t size, const struct pt_site *site)
 {
     struct pt_shadow_self *self = recorder(to, size);
-    if (!self || self->busy)
+    if (!self || self->busy) {
+        count_lost(to, size);
         return memset(to, byte, size);
+    }
     unsigned char buffer[PIECE];
     memset(buffer, byte, size < PIECE ? size : PIECE);
     for (size_t done = 0, piece; done < size; done += piece) {
@@ -156,6 +168,7 @@ static void copy_and_fill(char *to, const char *from, size_t length, size_t zero
     size_t size = length + zeros;
     struct pt_shadow_self *self = recorder(to, size);
     if (!self || self->busy || !pt_address_ok((uintptr_t)from)) {
+        count_lost(to, size);
         memcpy(to, from, length);
         memset(to + length, 0, zeros);
         return;

@@ -6,9 +6,9 @@ __thread struct pt_shadow_self *pt_self __attribute__((tls_model("initial-exec")
 
 void pt_shadow_settle(struct pt_shadow_self *self)
 {
-    bool counts = !self->slow || (self->quiet && !self->full), cancels = self->attention & PT_ATTEND_CANCEL;
-    self->fast = counts && !cancels ? self->clock.id : PT_NOT_FAST;
-    self->evaluates = !counts && !cancels && !self->full;
+    bool counts = !self->slow || (self->quiet && !self->full);
+    self->fast = counts ? self->clock.id : PT_NOT_FAST;
+    self->evaluates = !counts && !self->full;
 }
 
 void pt_shadow_refresh(struct pt_shadow_self *self)

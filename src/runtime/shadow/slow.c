@@ -77,6 +77,8 @@ bool pt_slow_begin(struct pt_shadow_self *self, uintptr_t address, size_t size, 
                                       .to = address + size,
                                       .low = address & ~(uintptr_t)7,
                                       .high = (address + size + 7) & ~(uintptr_t)7};
+    self->locked_word = NULL; /* nothing of an earlier access is left, should this one fault on its way */
+    pt_sys_touch_stack();
     if (self->crowded && !self->locked)
         pt_readers_make_room(self);
     if (self->slow)
@@ -109,6 +111,18 @@ bool pt_slow_begin(struct pt_shadow_self *self, uintptr_t address, size_t size, 
     range->outer = self->locked;
     self->locked = range;
     return true;
+}
+
+void pt_slow_lost(uintptr_t address, size_t size)
+{
+    for (uintptr_t at = address & ~(uintptr_t)7; pt_address_ok(at) && at < address + size; at += 8) {
+        pt_shadow_word *word = pt_shadow_peek(at);
+        uint64_t seen = word ? atomic_load_explicit(word, memory_order_relaxed) : 0;
+        if (watches_of(seen)) {
+            pt_runtime_lost();
+            return;
+        }
+    }
 }
 
 bool pt_slow_is_watched(struct pt_shadow_self *self, uintptr_t address, size_t size)

@@ -17,7 +17,8 @@ struct pt_watched *pt_watched;
 struct pt_watch_node *pt_watch_nodes;
 
 static const struct pt_config *config;
-static struct pt_spin lock; /* for the tables below; granules are locked after it, never the other way round */
+static struct pt_spin lock =
+    PT_SPIN(PT_RANK_WATCH); /* for the tables below; granules are locked after it, never the other way round */
 static uint32_t watched_count, node_count = 1;
 static unsigned char *chunk;
 static size_t chunk_left;

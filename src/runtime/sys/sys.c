@@ -364,11 +364,6 @@ void pt_sys_wake_all(_Atomic uint32_t *word)
     call(SYS_futex, (long)word, FUTEX_WAKE, INT_MAX, 0, 0, 0);
 }
 
-void pt_sys_yield(void)
-{
-    call(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
-}
-
 void pt_sys_sleep(uint64_t nanoseconds)
 {
     struct timespec time = {.tv_sec = (time_t)(nanoseconds / 1000000000u),
@@ -376,15 +371,24 @@ void pt_sys_sleep(uint64_t nanoseconds)
     call(SYS_nanosleep, (long)&time, 0, 0, 0, 0, 0);
 }
 
-void pt_sys_signal_mask(sigset_t *ret_mask)
+enum { SIGSET_BYTES = 8 /* of the kernel: 64 signals */ };
+
+uint64_t pt_sys_swap_signal_mask(uint64_t mask)
 {
-    sigemptyset(ret_mask);
-    call(SYS_rt_sigprocmask, SIG_SETMASK, 0, (long)ret_mask, 8, 0, 0);
+    uint64_t before = 0;
+    call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, (long)&before, SIGSET_BYTES, 0, 0);
+    return before;
 }
 
-void pt_sys_set_signal_mask(const sigset_t *mask)
+bool pt_sys_queue_signal(int signal, const siginfo_t *info)
 {
-    call(SYS_rt_sigprocmask, SIG_SETMASK, (long)mask, 0, 8 /* the kernel's sigset, 64 signals */, 0, 0);
+    return !failed(
+        call(SYS_rt_tgsigqueueinfo, (long)pt_sys_process(), (long)pt_sys_thread(), signal, (long)info, 0, 0));
+}
+
+bool pt_sys_signal_action(int signal, const struct pt_sys_action *action, struct pt_sys_action *ret_before)
+{
+    return !failed(call(SYS_rt_sigaction, signal, (long)action, (long)ret_before, SIGSET_BYTES, 0, 0));
 }
 
 const char *pt_sys_getenv(const char *name)
