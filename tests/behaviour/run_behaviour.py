@@ -35,7 +35,7 @@ FLOOR_CPU, FLOOR_WALL = 0.5, 5.0  # seconds that may come on top: starting the o
 LIMIT = 40  # seconds until a run counts as one that hangs
 RECORD = struct.Struct("<iic31s24s")
 CAPACITY = 20000
-KEYS = ("holds", "violated", "ordered", "interrupted", "optional", "threads", "levels", "flags", "libraries", "plugin", "run", "around", "stdin", "files")
+KEYS = ("holds", "violated", "ordered", "interrupted", "optional", "status", "threads", "levels", "flags", "libraries", "plugin", "run", "around", "stdin", "files")
 Run = collections.namedtuple("Run", "status output errors cpu wall said")
 
 
@@ -204,8 +204,17 @@ def compare_traces(program, folder, said):
 
 
 def in_time(plain, observed):
+    """Returns how long both took, as text, if the observed run was fast enough."""
     for what, took, base, floor in (("processor time", observed.cpu, plain.cpu, FLOOR_CPU), ("time", observed.wall, plain.wall, FLOOR_WALL)):
         true(f"{what}: {took:.2f} s, and plain {base:.2f} s", took <= TIMES * base + floor)
+    return f"plain {plain.wall:.3f} s, {plain.cpu:.3f} s CPU; observed {observed.wall:.3f} s, {observed.cpu:.3f} s CPU"
+
+
+def unseen(plain, observed, status, reason):
+    """A program that cannot be observed, and for which that is the right answer. Returns how long it took."""
+    same(f"status ({observed.errors})", (plain.status, observed.status), (0, int(status)))
+    true(f"'{reason}' is not in: {observed.errors}", reason in observed.errors)
+    return in_time(plain, observed)
 
 
 def compare(portent, program, folder):
@@ -219,18 +228,20 @@ def compare(portent, program, folder):
     for name in ("holds", "violated"):
         write(os.path.join(folder, name + ".prop"), f"property {name}: {program.get(name)};\n")
     observed = execute(program, folder, [portent, "run", "-q", "-s", "holds.prop", "-o", "run.trace", "--"])
-    same(f"status with the property that holds ({observed.errors})", observed.status, plain.status)
     same("output", observed.output, plain.output)
+    if program.get("status"):
+        return unseen(plain, observed, *program.get("status").split(", "))
+    same(f"status with the property that holds ({observed.errors})", observed.status, plain.status)
     same("standard error", observed.errors, plain.errors)
     same("what plain and observed program say", sorted(line[2:] for line in observed.said), sorted(line[2:] for line in plain.said))
     if program.get("optional") != "unsaid":
         compare_traces(program, folder, observed.said)
-    in_time(plain, observed)
+    times = in_time(plain, observed)
     found = execute(program, folder, [portent, "run", "-q", "-s", "violated.prop", "--"])
     same(f"status with the property that is violated ({found.errors})", found.status, FOUND)
     same("output with the property that is violated", found.output, plain.output)
     in_time(plain, found)
-    return f"plain {plain.wall:.3f} s, {plain.cpu:.3f} s CPU; observed {observed.wall:.3f} s, {observed.cpu:.3f} s CPU"
+    return times
 
 
 def all_programs(wanted):

@@ -1,10 +1,10 @@
 /* Two threads that mostly compute in memory of their own, and meet at a spin lock.
- * holds: best >= 0
+ * holds: best >= 0 && best <= 1280
  * violated: best < 1000
  */
 #include "say.h"
 
-enum { SIZE = 1 << 14, ROUNDS = 150 };
+enum { SIZE = 1 << 12, PASSES = 30, ROUNDS = 160 };
 static int best;
 static pthread_spinlock_t lock;
 
@@ -12,9 +12,9 @@ static void *worker(void *given)
 {
     unsigned *cells = calloc(SIZE, sizeof *cells), seed = 1 + (unsigned)(long)given;
     for (int round = 0; round < ROUNDS; round++) {
-        for (int i = 0; i < SIZE; i++) {
+        for (int i = 0; i < PASSES * SIZE; i++) {
             seed = seed * 1664525 + 1013904223;
-            cells[i] += seed >> 28;
+            cells[i % SIZE] += seed >> 28;
         }
         pthread_spin_lock(&lock);
         SAY(best, best + 4);
