@@ -2,7 +2,7 @@
 """Small programs, plain and observed: run_behaviour.py PORTENT [NAME...] [--jobs N] [--keep FOLDER] [--times]
 
 Each program of programs/ is compiled by the plain compiler and by `portent cc` or `portent c++`, at -O0 and -O2 unless it asks for one of
-them, and run three times: plain, observed with a property that holds and a recording, and observed with a property that does not hold.
+them, and run three times: plain, observed with a property that holds and a recording, and observed with a property that does not hold; at the last level also with `race_free(*)`, which holds.
 Observed runs have the plain one's output and status, take less than 20 times its time, and the recording has exactly the writes that the
 program says it made (say.h). README.md says what the head of a program may ask for. The last line is `behaviour: N passed, M failed`;
 what is counted is a program at a level of optimisation.
@@ -35,7 +35,7 @@ FLOOR_CPU, FLOOR_WALL = 0.5, 5.0  # seconds that may come on top: starting the o
 LIMIT = 40  # seconds until a run counts as one that hangs
 RECORD = struct.Struct("<iic31s24s")
 CAPACITY = 20000
-KEYS = ("holds", "violated", "ordered", "interrupted", "optional", "status", "threads", "levels", "flags", "libraries", "plugin", "run", "around", "stdin", "files")
+KEYS = ("holds", "violated", "ordered", "interrupted", "races", "optional", "status", "threads", "levels", "flags", "libraries", "plugin", "run", "around", "stdin", "files")
 Run = collections.namedtuple("Run", "status output errors cpu wall said")
 
 
@@ -217,7 +217,7 @@ def unseen(plain, observed, status, reason):
     return in_time(plain, observed)
 
 
-def compare(portent, program, folder):
+def compare(portent, program, level, folder):
     """All runs of a program that is built in the folder. Returns how long they took, as text."""
     plain_folder, folder = os.path.join(folder, "plain"), os.path.join(folder, "observed")
     plain = execute(program, plain_folder, [])
@@ -228,7 +228,7 @@ def compare(portent, program, folder):
     for name in ("holds", "violated"):
         write(os.path.join(folder, name + ".prop"), f"property {name}: {program.get(name)};\n")
     observed = execute(program, folder, [portent, "run", "-q", "-s", "holds.prop", "-o", "run.trace", "--"])
-    same("output", observed.output, plain.output)
+    same(f"output, with status {observed.status} ({observed.errors})", observed.output, plain.output)
     if program.get("status"):
         return unseen(plain, observed, *program.get("status").split(", "))
     same(f"status with the property that holds ({observed.errors})", observed.status, plain.status)
@@ -241,6 +241,10 @@ def compare(portent, program, folder):
     same(f"status with the property that is violated ({found.errors})", found.status, FOUND)
     same("output with the property that is violated", found.output, plain.output)
     in_time(plain, found)
+    if level == program.levels()[-1] and not program.get("races"):
+        write(os.path.join(folder, "races.prop"), "property races at each i: race_free(*);\n")
+        free = execute(program, folder, [portent, "run", "-s", "races.prop", "--"])
+        same(f"status where nothing races ({free.errors})", free.status, plain.status)
     return times
 
 
@@ -257,7 +261,7 @@ def one(portent, program, level, folder, said):
     try:
         build([plain], program, level, os.path.join(folder, "plain"), said)
         build([portent, program.language], program, level, os.path.join(folder, "observed"), said)
-        times = compare(portent, program, folder)
+        times = compare(portent, program, level, folder)
     except Exception as failure:  # whatever it is, the other programs still run
         return f"{type(failure).__name__} {failure}", ""
     shutil.rmtree(folder)

@@ -1,6 +1,7 @@
 /* Two threads write one variable without any lock: each write is recorded, in its thread's order.
  * holds: x >= 0 && x <= 2000
  * violated: x != 1500
+ * races: on x
  */
 #include "say.h"
 

@@ -24,8 +24,10 @@ static void take_turns(long me)
         wide now = shared.load();
         if (now.a >= 40)
             return;
-        if (now.a % 2 != me)
+        if (now.a % 2 != me) {
+            std::this_thread::yield();
             continue;
+        }
         SAY(turn, turn + 1); /* ordered by the atomic */
         wider before = other.load();
         NEED(before.a == now.a && before.c == -now.a);

@@ -1,6 +1,7 @@
 /* Two threads that mostly compute in memory of their own, and meet at a spin lock.
  * holds: best >= 0 && best <= 1280
  * violated: best < 1000
+ * races: not looked for, since each access would be an event then
  */
 #include "say.h"
 
