@@ -12,6 +12,7 @@
 
 #include "cli/commands.h"
 #include "cli/run/confirm_result.h"
+#include "cli/run/doubt.h"
 #include "cli/common/diag.h"
 #include "cli/common/file.h"
 #include "cli/run/launch.h"
@@ -310,7 +311,9 @@ static bool is_whole(const struct run *run, const struct pt_result *result)
     pt_buf_init(&reasons);
     struct pt_whole_facts facts = {.started = pt_channel_started(session->reader),
                                    .lost = pt_session_losses(session, &lost) ? lost.text : NULL,
-                                   .foreign = pt_session_foreign(session),
+                                   .foreign = pt_doubt_foreign(session),
+                                   .late = pt_doubt_late(session),
+                                   .doubted = session->doubted,
                                    .unwritten = session->unwritten.len ? session->unwritten.text : NULL,
                                    .inputs = session->analyse.inputs,
                                    .result = result};
