@@ -31,6 +31,8 @@
 #include "runtime/sys/options.h"
 #include "runtime/thread/call.h"
 
+enum { FIRST_STACK = 8 << 20 }; /* how far below its frames the first thread's stack has nothing but ended ones */
+
 static size_t mapped;
 
 static int channel_fd(void)
@@ -210,8 +212,14 @@ __attribute__((constructor(101))) static void start(void)
 /* Threads may still run, and what they do still counts; the observer learns the real end from the kernel. */
 __attribute__((destructor(101))) static void stop(void)
 {
-    if (pt_channel && pt_thread_now())
-        pt_monitor_end(pt_thread_now());
+    struct pt_thread *self = pt_channel ? pt_thread_now() : NULL;
+    if (self && !self->shadow.busy) {
+        pt_thread_enter(self);
+        pt_watch_compare(&self->shadow, self->stack_size ? self->stack_size : FIRST_STACK);
+        pt_thread_leave(self);
+    }
+    if (self)
+        pt_monitor_end(self);
     if (pt_channel)
         atomic_store(&pt_channel->program_state, PT_PROGRAM_ENDED);
     pt_stream_stop();

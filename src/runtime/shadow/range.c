@@ -36,6 +36,8 @@ static void begin(const void *address, size_t size, bool write)
     struct pt_locked_range *range = &self->open[self->open_count++];
     if (!pt_slow_begin(self, (uintptr_t)address, size, write, range))
         range->high = 0;
+    else if (write)
+        pt_slow_check(self, range);
 }
 
 static void end(const void *address, bool write, const struct pt_site *site)
@@ -96,6 +98,8 @@ static void write_piece(struct pt_shadow_self *self, void *to, const void *buffe
     pt_shadow_before(self, (uintptr_t)to, size, true);
     pt_enter(self);
     bool locked = pt_slow_begin(self, (uintptr_t)to, size, true, &range);
+    if (locked)
+        pt_slow_check(self, &range);
     memcpy(to, buffer, size);
     if (locked)
         pt_slow_end_write(self, &range, PT_KIND_WRITE, site);

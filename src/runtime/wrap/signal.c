@@ -4,6 +4,7 @@
 
 #include "runtime/thread/signal.h"
 #include "runtime/thread/thread.h"
+#include "runtime/wrap/fill.h"
 #include "runtime/wrap/interpose.h"
 
 #ifdef PT_RT_STATIC
@@ -12,7 +13,11 @@ int __real_sigaction(int signal, const struct sigaction *action, struct sigactio
 
 PT_WRAP(int, sigaction, (int signal, const struct sigaction *action, struct sigaction *before))
 {
-    return pt_signal_set_handler(PT_REAL(sigaction), signal, action, before);
+    const struct pt_site *site = pt_call_take_fill();
+    int result = pt_signal_set_handler(PT_REAL(sigaction), signal, action, before);
+    if (result == 0)
+        pt_fill(site, before, sizeof *before);
+    return result;
 }
 
 PT_WRAP(sighandler_t, signal, (int number, sighandler_t handler))
@@ -26,11 +31,13 @@ PT_WRAP(sighandler_t, signal, (int number, sighandler_t handler))
  * instead, and at every cancellation point. */
 PT_WRAP(int, pthread_setcanceltype, (int type, int *before))
 {
+    const struct pt_site *site = pt_call_take_fill();
     struct pt_thread *self = pt_channel ? pt_thread_self() : NULL;
     if (!self || (type != PTHREAD_CANCEL_ASYNCHRONOUS && type != PTHREAD_CANCEL_DEFERRED))
         return PT_REAL(pthread_setcanceltype)(type, before);
     if (before)
         *before = self->shadow.attention & PT_ATTEND_CANCEL ? PTHREAD_CANCEL_ASYNCHRONOUS : PTHREAD_CANCEL_DEFERRED;
+    pt_fill(site, before, sizeof *before);
     if (type == PTHREAD_CANCEL_ASYNCHRONOUS)
         self->shadow.attention |= PT_ATTEND_CANCEL;
     else
