@@ -184,6 +184,7 @@ __attribute__((constructor(101))) static void start(void)
     }
     struct pt_thread_parts parts = {.channel = sizeof(struct pt_channel_self), .local = sizeof(struct pt_local_self)};
     pt_events_register();
+    pt_sys_read_clock = pt_wrap_real_clock();
     if (!pt_clock_start() || !pt_shadow_start() || !pt_watch_start() || !pt_thread_start(parts)) {
         pt_runtime_give_up();
         pt_channel = NULL; /* and nobody is served, though the socket is there */

@@ -401,7 +401,6 @@ CASES = {
     "sigwaitinfo": ("siginfo_t X", "{ sigset_t s = raised(); sigwaitinfo(&s, &X); }", "X.si_signo == 10"),
     "sigtimedwait": ("siginfo_t X", "{ sigset_t s = raised(); sigtimedwait(&s, &X, &limit); }", "X.si_signo == 10"),
     "sem_getvalue": (INT, "{ sem_t s; sem_init(&s, 0, 10); sem_getvalue(&s, &X); }", TEN),
-    "pthread_key_create": ("pthread_key_t X[2]", "pthread_key_create(&X[0], NULL); pthread_key_create(&X[1], NULL);", "X[1] != 0"),
     "pthread_getname_np": (TEXT, 'pthread_setname_np(pthread_self(), "abc"); pthread_getname_np(pthread_self(), X, 60);', ABC),
     "pthread_getschedparam": (INT, "{ struct sched_param p; X = 77; pthread_getschedparam(pthread_self(), &X, &p); }", "X < 77 && previously X == 77"),
 }

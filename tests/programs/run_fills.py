@@ -57,7 +57,7 @@ def place_of(name, line, static):
     row = name.split(":")[0]
     if static and row in ("getline", "__mempcpy_chk"):  # a library's call of the other function it is made of comes first
         return rf"fills\.c:{line}|-"
-    if re.match(r"(pthread|thrd)_\w*(create|join)", row) and row != "pthread_key_create":
+    if re.match(r"(pthread|thrd)_\w*(create|join)", row):
         return r"-"
     return rf"fills\.c:{line}" if row not in fill_rows.LISTS and "_v" not in row and not row.startswith("vs") and not row.startswith("vf") \
         else r"fills\.c:\d+"

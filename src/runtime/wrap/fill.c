@@ -29,14 +29,26 @@ static bool may_be_watched(uintptr_t from, uintptr_t to)
     return false;
 }
 
+/* Inside the runtime: a call of its own, or of a handler that signal.c does not know of. If what it fills is watched,
+ * something is lost. */
+static void note_lost(uintptr_t from, uintptr_t to)
+{
+    for (uintptr_t granule = from & ~(uintptr_t)7; granule < to; granule += 8) {
+        const pt_shadow_word *word = pt_shadow_peek(granule);
+        uint64_t seen = word ? atomic_load_explicit(word, memory_order_relaxed) : 0;
+        if (seen & PT_SHADOW_FINE && pt_fines[pt_shadow_access(seen)].watch)
+            pt_runtime_lost();
+    }
+}
+
 static void report_page(uintptr_t from, uintptr_t to, const struct pt_site *site)
 {
     struct pt_shadow_self *self = pt_shadow_caller();
     struct pt_locked_range range;
     if (!self)
         return;
-    if (self->busy) { /* by a handler that signal.c does not know of */
-        pt_runtime_lost();
+    if (self->busy) {
+        note_lost(from, to);
         return;
     }
     pt_shadow_before(self, from, to - from, true);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "runtime/wrap/fill.h"
+#include "runtime/wrap/hooks.h"
 
 static void fixed(const struct pt_site *site, const void *memory, size_t size, bool done)
 {
@@ -23,6 +24,10 @@ PT_FILLING(time_t, time, (time_t * to), (to), fixed(site, to, sizeof *to, result
 PT_FILLING(int, gettimeofday, (struct timeval * to, void *zone), (to, zone), fixed(site, to, sizeof *to, result == 0))
 PT_FILLING(int, clock_gettime, (clockid_t clock, struct timespec *to), (clock, to),
            fixed(site, to, sizeof *to, result == 0))
+pt_sys_clock *pt_wrap_real_clock(void)
+{
+    return PT_REAL(clock_gettime);
+}
 PT_FILLING(int, clock_getres, (clockid_t clock, struct timespec *to), (clock, to),
            fixed(site, to, sizeof *to, result == 0))
 PT_FILLING(int, timespec_get, (struct timespec * to, int base), (to, base), fixed(site, to, sizeof *to, result != 0))
