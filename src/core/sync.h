@@ -16,7 +16,16 @@ enum pt_sync_wrapper { PT_SYNC_WRAPPER_NONE, PT_SYNC_WRAPPER_LIBC, PT_SYNC_WRAPP
 /* How it ends without success. */
 enum pt_sync_patience { PT_SYNC_AT_ONCE, PT_SYNC_BLOCKS, PT_SYNC_TRIES, PT_SYNC_TIMED };
 /* How much of the buffer it fills. */
-enum pt_sync_extent { PT_SYNC_NOTHING, PT_SYNC_FIXED, PT_SYNC_SIZED, PT_SYNC_TEXT, PT_SYNC_APPENDED, PT_SYNC_RETURNED };
+enum pt_sync_extent {
+    PT_SYNC_NOTHING,
+    PT_SYNC_FIXED,
+    PT_SYNC_SIZED,
+    PT_SYNC_TEXT,
+    PT_SYNC_APPENDED,
+    PT_SYNC_RETURNED,
+    PT_SYNC_VECTOR,
+    PT_SYNC_EACH
+};
 
 enum { PT_SYNC_RESULT = 255 }; /* as a buffer: what the function returns */
 

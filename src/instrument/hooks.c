@@ -320,8 +320,18 @@ static LLVMValueRef object_of(struct pt_module *m, const struct pt_hooked_access
 }
 
 /* Nothing may come between this and the call. */
+/* What the optimiser knows of a function it may put in another's place: sprintf becomes strcpy, which nobody would see
+ * fill the buffer. */
+static void keep_function(struct pt_module *m, LLVMValueRef call)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName("nobuiltin", 9);
+    LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(m->context, kind, 0));
+}
+
 static void announce_call(struct pt_module *m, const struct pt_hooked_access *access)
 {
+    if (access->row->buffer)
+        keep_function(m, access->inst);
     LLVMValueRef arguments[] = {object_of(m, access), access->site,
                                 access->mutex_site ? access->mutex_site : LLVMConstNull(m->byte_pointer)};
     pt_call_hook(m, "__portent_call", LLVMVoidTypeInContext(m->context), arguments, 3);

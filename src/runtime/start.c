@@ -35,6 +35,8 @@
 #include "runtime/sys/options.h"
 #include "runtime/thread/call.h"
 
+enum { FIRST_STACK = 8 << 20 }; /* how far below its frames the first thread's stack has nothing but ended ones */
+
 static size_t mapped;
 
 static int channel_fd(void)
@@ -225,6 +227,7 @@ __attribute__((constructor(101))) static void start(void)
     pt_wrap_hooks.forked = leave_parent;
     pt_wrap_hooks.exits = on_exits;
     pt_owner_start();
+    pt_sys_read_clock = pt_wrap_real_clock();
     if (!pt_clock_start() || !pt_shadow_start() || !pt_watch_start() || !pt_thread_start(parts)) {
         pt_runtime_give_up();
         pt_channel = NULL; /* and nobody is served, though the socket is there */
@@ -254,8 +257,14 @@ __attribute__((constructor(101))) static void start(void)
 __attribute__((destructor(101))) static void stop(void)
 {
     report_unobserved();
-    if (pt_channel && pt_thread_now())
-        pt_monitor_end(pt_thread_now());
+    struct pt_thread *self = pt_channel ? pt_thread_now() : NULL;
+    if (self && !self->shadow.busy) {
+        pt_thread_enter(self);
+        pt_watch_compare(&self->shadow, self->stack_size ? self->stack_size : FIRST_STACK);
+        pt_thread_leave(self);
+    }
+    if (self)
+        pt_monitor_end(self);
     if (pt_channel)
         atomic_store(&pt_channel->program_state, PT_PROGRAM_ENDED);
     pt_stream_stop();

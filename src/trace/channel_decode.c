@@ -304,8 +304,7 @@ static bool take_init(struct pt_channel_reader *r)
                              .object = w->name,
                              .loc = intern(r, PT_SPACE_LOC, "-"),
                              .value = decode(r, w, r->record + at, record.value_bytes)};
-    /* An object that is named late was 0 for all that anybody knew. */
-    if (event.value.kind != PT_VALUE_UNKNOWN && !r->settled && r->init_count < MAX_INITS)
+    if (event.value.kind != PT_VALUE_UNKNOWN && r->init_count < MAX_INITS)
         PT_PUSH(r->inits, r->init_count, r->init_cap, event);
     return true;
 }

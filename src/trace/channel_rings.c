@@ -311,7 +311,7 @@ bool chan_next(struct pt_channel_reader *r, uint64_t now, struct pt_event *ret_e
     for (;;) {
         if (take_queued(r, ret_event))
             return true;
-        if (r->init_next < r->init_count && !r->settled) {
+        if (r->init_next < r->init_count) { /* of objects that are named late, between events */
             *ret_event = r->inits[r->init_next++];
             ret_event->line = ++r->events;
             return true;

@@ -235,7 +235,7 @@ def plain_object(name):
 
 @test
 def foreign_writes():
-    """A load that sees what nobody recorded is counted, and told once per place with the advice."""
+    """A load that sees what nobody recorded is counted, and reported once per place with the advice."""
     plain_object("foreign_plain")
     done = run(PORTENT, "cc", "-O0", "-pthread", os.path.join(HERE, "foreign.c"), "foreign_plain.o", "-o", "foreign")
     same(f"exit status of portent cc: {done.stderr}", done.returncode, 0)
@@ -244,9 +244,9 @@ def foreign_writes():
     same("status and output", (done.returncode, done.stdout), (NOT_WHOLE, "sum 126\n"))
     told = [line for line in done.stderr.splitlines() if "no instrumented code had written" in line]
     same(f"places told ({done.stderr})", len(told), 1)
-    if not re.search(r"'level' at \S*foreign\.c:10 ", told[0]):
+    if not re.search(r"'level' had a value at \S*foreign\.c:10 that", told[0]):
         raise Failure(told[0])
-    if not re.search(r"3 such loads in all; build the library that writes it with 'portent cc' too", done.stderr):
+    if not re.search(r"3 such values in all; build the library that writes it with 'portent cc' too", done.stderr):
         raise Failure(done.stderr)
     same("told when quiet", run(PORTENT, "run", "-q", "-s", "level.prop", "--", "./foreign").stderr,
          "portent: the answer is not whole: code that is not instrumented wrote level\n")

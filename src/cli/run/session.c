@@ -17,6 +17,7 @@
 #include "cli/common/prefix.h"
 #include "cli/common/diag.h"
 #include "cli/common/interrupt.h"
+#include "cli/run/doubt.h"
 #include "cli/run/launch.h"
 #include "cli/run/warn.h"
 #include "cli/run/settings.h"
@@ -202,7 +203,8 @@ void pt_session_unwritten(struct pt_session *session, const struct pt_err *err)
     pt_buf_printf(&session->unwritten, "%s%s: %s", session->unwritten.len ? "; " : "", err->file, err->message);
 }
 
-static void take(struct pt_session *session, const struct pt_event *event)
+/* To the recording and to the analysis. */
+static void pass_on(struct pt_session *session, const struct pt_event *event)
 {
     struct pt_err err;
     if (session->writer && pt_writer_add(session->writer, event, &err) != PT_OK) {
@@ -210,11 +212,33 @@ static void take(struct pt_session *session, const struct pt_event *event)
         (void)!pt_writer_close(session->writer, &err); /* noted already */
         session->writer = NULL;
     }
-    if (session->follower.event)
-        session->follower.event(session->follower.context, event);
     if (!session->nonsense && pt_analysis_event(session->analysis, event, &err) != PT_OK) {
         session->nonsense = true;
         pt_session_complain(session, &err);
+    }
+}
+
+/* The events that have waited for initial values. */
+static void let_go(struct pt_session *session)
+{
+    uint32_t at = 0;
+    for (const struct pt_event *event; (event = pt_late_next(&session->late, &at));)
+        pass_on(session, event);
+}
+
+static void take(struct pt_session *session, const struct pt_event *event)
+{
+    if (session->follower.event)
+        session->follower.event(session->follower.context, event);
+    if (event->op == PT_OP_INIT) {
+        const char *name = pt_name(&session->names, PT_SPACE_VAR, event->object);
+        if (pt_late_initial(&session->late, name, event->value))
+            pass_on(session, event);
+        pt_doubt_initial(session, name, event->value);
+    } else if (!pt_late_holds(&session->late, event)) {
+        if (!session->late.flowing)
+            let_go(session);
+        pass_on(session, event);
     }
 }
 
@@ -276,6 +300,7 @@ static void observe(struct pt_session *session, const struct pt_launched *launch
             take(session, &event);
             wait = SHORTEST_WAIT;
         } else if (got == PT_READ_END) {
+            let_go(session);
             return;
         } else if (pt_launch_is_over(launched)) {
             pt_channel_set_ended(session->reader);
@@ -309,6 +334,7 @@ static void begin(struct pt_session *session, pid_t process)
     session->analyse.engine.block = session->resolved.block;
     session->analysis = pt_analysis_new(&session->names, session->analyse.inputs, session->analyse.input_count,
                                         &session->analyse.engine);
+    pt_late_init(&session->late, &session->analyse);
 }
 
 enum pt_status pt_session_run(struct pt_session *session, const char *const *arguments, struct pt_err *err)
@@ -366,6 +392,7 @@ void pt_session_finish(struct pt_session *session, struct pt_result *ret_result)
     pt_session_warn(session, &lost);
     pt_analysis_finish(session->analysis, incomplete ? lost.text : NULL);
     ret_result->findings = pt_analysis_findings(session->analysis, &ret_result->count);
+    pt_doubt_apply(session, ret_result);
     pt_analysis_counts(session->analysis, &ret_result->events, &ret_result->threads);
     pt_buf_release(&lost);
 }
@@ -402,6 +429,8 @@ void pt_session_release(struct pt_session *session)
     pt_analyse_release(&session->analyse);
     pt_names_release(&session->names);
     pt_buf_release(&session->unwritten);
+    pt_late_release(&session->late);
+    free(session->doubted);
     free(session->modules);
     free(session->program);
 }

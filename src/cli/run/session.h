@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "cli/common/analyse.h"
 #include "cli/common/output.h"
+#include "cli/run/late.h"
 #include "cli/run/resolve.h"
 #include "core/settings.h"
 #include "trace/channel.h"
@@ -59,6 +60,8 @@ struct pt_session {
     int program_status;      /* as a shell has it */
     pid_t process;           /* that was observed */
     bool left;               /* the process still ran when its observation ended */
+    struct pt_late late;     /* variables that are placed while it runs */
+    bool *doubted;           /* of each finding: it is unknown for what the program did (doubt.h); owned */
     bool nonsense;           /* the analysis refused an event; the rest is not looked at */
     struct pt_buf unwritten; /* output files that could not be written to their end, and why; empty: none */
 };

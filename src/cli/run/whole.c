@@ -60,8 +60,8 @@ static bool is_unseen(const struct pt_whole_facts *facts, const struct pt_findin
 static bool is_cut_short(const struct pt_whole_facts *facts, const struct pt_finding *finding,
                          const struct pt_analysis_input *input)
 {
-    (void)input;
-    return finding->verdict == PT_VERDICT_UNKNOWN && !facts->lost;
+    bool doubted = facts->doubted && facts->doubted[input - facts->inputs];
+    return finding->verdict == PT_VERDICT_UNKNOWN && !facts->lost && !doubted;
 }
 
 static const char *not_observed(const struct pt_whole_facts *facts)
@@ -86,6 +86,11 @@ static const char *unobserved(const struct pt_whole_facts *facts)
                                     : "processes that it forked went on without exec, and were not observed";
 }
 
+static const char *late(const struct pt_whole_facts *facts)
+{
+    return facts->late;
+}
+
 static const char *unwritten(const struct pt_whole_facts *facts)
 {
     return facts->unwritten;
@@ -104,6 +109,7 @@ static const struct reason {
     {NULL, is_not_monitorable, "can never be violated"},
     {NULL, is_cut_short, "remained unknown, because the analysis was cut short"},
     {foreign, NULL, "code that is not instrumented wrote "},
+    {late, NULL, "too late for its initial value to count, the program named "},
     {unobserved, NULL, ""},
     {unwritten, NULL, ""},
 };

@@ -14,6 +14,8 @@ struct pt_whole_facts {
     const char *lost;                       /* why events are missing */
     const char *foreign;                    /* a variable that code which is not instrumented wrote */
     uint32_t unobserved;                    /* forked processes that were not */
+    const char *late;                       /* a variable that was taken to be 0 before it was named */
+    const bool *doubted;                    /* of each finding: unknown for one of these two; NULL: none */
     const char *unwritten;                  /* output files that were not written to their end, and why */
     const struct pt_analysis_input *inputs; /* as many as there are findings, in their order */
     const struct pt_result *result;

@@ -38,6 +38,8 @@ static COLD void begin(struct path *path, const void *address, size_t size, bool
     pt_shadow_before(self, (uintptr_t)address, size, write);
     pt_enter(self);
     path->locked = pt_slow_begin(self, (uintptr_t)address, size, write, &path->range);
+    if (path->locked && write)
+        pt_slow_check(self, &path->range);
     path->range.atomic = atomic;
 }
 

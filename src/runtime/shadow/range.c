@@ -42,9 +42,12 @@ static void begin(const void *address, size_t size, bool atomic, bool write)
     pt_shadow_before(self, (uintptr_t)address, size, write);
     pt_enter(self);
     struct pt_locked_range *range = &self->open[self->open_count++];
-    if (!pt_slow_begin(self, (uintptr_t)address, size, write, range))
-        range->high = 0;
+    bool locked = pt_slow_begin(self, (uintptr_t)address, size, write, range);
     range->atomic = atomic;
+    if (!locked)
+        range->high = 0;
+    else if (write)
+        pt_slow_check(self, range);
 }
 
 static void end(const void *address, int effect, const struct pt_site *site)
@@ -117,6 +120,8 @@ static void write_piece(struct pt_shadow_self *self, void *to, const void *buffe
     pt_shadow_before(self, (uintptr_t)to, size, true);
     pt_enter(self);
     bool locked = pt_slow_begin(self, (uintptr_t)to, size, true, &range);
+    if (locked)
+        pt_slow_check(self, &range);
     memcpy(to, buffer, size);
     if (locked)
         pt_slow_end_write(self, &range, PT_KIND_WRITE, site);

@@ -80,6 +80,11 @@ struct pt_shadow_self {
     struct pt_reading *volatile reading, *crowded;    /* that of the read under way; one whose place is wanted */
     struct pt_raised raised[1 << PT_RAISED_BITS];
     struct pt_locked_range *volatile locked;  /* what it has locked now, for faults in the middle of an access */
+    /* Memory that a function of the library moves about while it calls the program back: qsort. It does so as long as
+     * its caller's frame is there. */
+    struct pt_moving {
+        uintptr_t from, to, frame;
+    } moving;
     struct pt_locked_range open[PT_OPEN_MAX]; /* accesses between a begin and an end call, innermost last */
     volatile uint32_t open_count;
 };

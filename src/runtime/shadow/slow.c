@@ -198,22 +198,21 @@ static void give_out_watched(struct pt_shadow_self *self, const struct pt_watche
         give_out(self, watched->address, watched->address + watched->size, write);
 }
 
-static bool field_changed(const struct pt_watched *watched)
+static void report_foreign(struct pt_shadow_self *self, uint32_t object, const struct pt_site *site)
 {
-    const unsigned char *now = (const void *)watched->address;
-    for (uint32_t bit = watched->bit_offset; bit < watched->bit_offset + watched->bit_size && bit / 8 < watched->size;
-         bit++)
-        if ((now[bit / 8] ^ watched->last[bit / 8]) >> (bit % 8) & 1)
-            return true;
-    return false;
+    if (!pt_watched[object].foreign)
+        return;
+    pt_watched[object].foreign = false;
+    pt_shadow_hooks.foreign(self, object, site);
 }
 
 static void record_write(struct pt_shadow_self *self, uint32_t object, const struct pt_site *site, int kind)
 {
     struct pt_watched *watched = &pt_watched[object];
     /* A bit-field is written together with its neighbours: only a change can tell that it was this one. */
-    bool relevant = !watched->bit_size || field_changed(watched);
+    bool relevant = !watched->bit_size || pt_watch_field_changed(watched);
     memcpy(watched->last, (const void *)watched->address, watched->size);
+    report_foreign(self, object, site);
     if (!relevant)
         return;
     pt_shadow_hooks.written(self, object, (enum pt_event_kind)kind, site);
@@ -223,11 +222,15 @@ static void record_write(struct pt_shadow_self *self, uint32_t object, const str
 static void check_read(struct pt_shadow_self *self, uint32_t object, const struct pt_site *site, int kind)
 {
     (void)kind;
-    struct pt_watched *watched = &pt_watched[object];
-    if (memcmp(watched->last, (const void *)watched->address, watched->size) == 0)
-        return;
-    memcpy(watched->last, (const void *)watched->address, watched->size);
-    pt_shadow_hooks.foreign(self, object, site);
+    pt_watched[object].foreign |= pt_watch_differs(self, object);
+    report_foreign(self, object, site);
+}
+
+/* The place of a store is known when it has been done. */
+static void check_before_write(struct pt_shadow_self *self, uint32_t object, const struct pt_site *site, int kind)
+{
+    (void)site, (void)kind;
+    pt_watched[object].foreign |= pt_watch_differs(self, object);
 }
 
 static void record_read(struct pt_shadow_self *self, uint32_t object, const struct pt_site *site, int kind)
@@ -367,6 +370,12 @@ static void end_small(struct pt_shadow_self *self, const struct pt_locked_range 
         take_piece(self, kind, site, range->from, range->to - range->from);
     self->locked = range->outer;
     pt_granule_end(self, word, locked_word(word), range->low, bytes, write);
+}
+
+void pt_slow_check(struct pt_shadow_self *self, const struct pt_locked_range *range)
+{
+    if (range->watched)
+        each_watched(self, range, NULL, 0, check_before_write);
 }
 
 void pt_slow_end_read(struct pt_shadow_self *self, struct pt_locked_range *range, const struct pt_site *site)

@@ -19,6 +19,9 @@
  * (readers.h). False when there is no shadow to range (out of memory): the access is then not recorded. */
 bool pt_slow_begin(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write,
                    struct pt_locked_range *range);
+/* Before the program's store, in what pt_slow_begin has locked: does memory have what was recorded last? If not, code
+ * that is not instrumented wrote it, which is reported with the store. */
+void pt_slow_check(struct pt_shadow_self *self, const struct pt_locked_range *range);
 /* Before an access, with nothing locked: where threads follow a schedule, this one may have to wait. */
 static inline void pt_shadow_before(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write)
 {

@@ -199,6 +199,71 @@ void pt_watch_end(uintptr_t granule, struct pt_fine *fine, unsigned bytes)
     }
 }
 
+bool pt_watch_field_changed(const struct pt_watched *watched)
+{
+    const unsigned char *now = (const void *)watched->address;
+    for (uint32_t bit = watched->bit_offset; bit < watched->bit_offset + watched->bit_size && bit / 8 < watched->size;
+         bit++)
+        if ((now[bit / 8] ^ watched->last[bit / 8]) >> (bit % 8) & 1)
+            return true;
+    return false;
+}
+
+/* A jump out of the callback ends it, too: then the stack has been cut back above the caller's frame. */
+static bool is_moving(const struct pt_shadow_self *self, const struct pt_watched *watched)
+{
+    return watched->address < self->moving.to && watched->address + watched->size > self->moving.from &&
+           (uintptr_t)__builtin_frame_address(0) < self->moving.frame;
+}
+
+bool pt_watch_differs(const struct pt_shadow_self *self, uint32_t object)
+{
+    struct pt_watched *watched = &pt_watched[object];
+    bool differs = watched->bit_size ? pt_watch_field_changed(watched)
+                                     : memcmp(watched->last, (const void *)watched->address, watched->size) != 0;
+    if (differs)
+        memcpy(watched->last, (const void *)watched->address, watched->size);
+    return differs && !is_moving(self, watched);
+}
+
+/* Is it in the list of this locked granule? Not if its memory was given back. */
+static bool is_listed(uint64_t word, uint32_t object)
+{
+    uint32_t node = word & PT_SHADOW_FINE ? pt_fines[pt_shadow_access(word)].watch : 0;
+    while (node && pt_watch_nodes[node].object != object)
+        node = pt_watch_nodes[node].next;
+    return node;
+}
+
+static void compare(struct pt_shadow_self *self, uint32_t object)
+{
+    uintptr_t low = pt_watched[object].address & ~(uintptr_t)7;
+    uintptr_t end = pt_watched[object].address + pt_watched[object].size, granule = low;
+    bool listed = true;
+    for (; granule < end && listed; granule += 8) {
+        pt_shadow_word *word = pt_shadow_peek(granule);
+        if (!word)
+            break;
+        listed = is_listed(pt_granule_lock(word), object);
+    }
+    if (listed && granule >= end && (pt_watch_differs(self, object) || pt_watched[object].foreign))
+        pt_shadow_hooks.foreign(self, object, NULL);
+    while (granule > low) {
+        pt_shadow_word *word = pt_shadow_peek(granule -= 8);
+        pt_granule_unlock(word, atomic_load_explicit(word, memory_order_relaxed) & ~PT_SHADOW_LOCKED);
+    }
+}
+
+void pt_watch_compare(struct pt_shadow_self *self, size_t stack)
+{
+    uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+    pt_spin_lock(&lock);
+    for (uint32_t i = 0; i < watched_count; i++)
+        if (pt_watched[i].address && pt_watched[i].last && frame - pt_watched[i].address > stack)
+            compare(self, i);
+    pt_spin_unlock(&lock);
+}
+
 int64_t pt_watch_event(const char *name)
 {
     const uint32_t *names = (const void *)((const char *)config + config->events);

@@ -21,6 +21,7 @@ struct pt_watched {
     uint32_t local; /* 1 + its number in the decentralised properties; 0: they do not name it */
     const char *name;
     unsigned char *last; /* its memory after the last recorded write */
+    bool foreign;        /* the store under way found something else there */
 };
 
 struct pt_watch_node {
@@ -41,6 +42,15 @@ void pt_watch_add(struct pt_shadow_self *self, uintptr_t address, uint32_t size,
 void pt_watch_each(void (*visit)(void *context, uint32_t object, const struct pt_watched *watched), void *context);
 /* The memory of these bytes of a locked granule is given back: variables there are watched no more. */
 void pt_watch_end(uintptr_t granule, struct pt_fine *fine, unsigned bytes);
+/* With its granules locked. Has its bit-field other bits than in `last`? */
+bool pt_watch_field_changed(const struct pt_watched *watched);
+/* Has its memory become something else than `last`, other than by a function that this thread has asked to do so? From
+ * now on `last` has what it is. */
+bool pt_watch_differs(const struct pt_shadow_self *self, uint32_t object);
+/* Compares every variable that is watched now with `last`, and reports those that differ. Nothing is locked before or
+ * after; what other threads do meanwhile is no difference. The thread's stack has up to `stack` bytes: variables below
+ * the caller's frame have ended. */
+void pt_watch_compare(struct pt_shadow_self *self, size_t stack);
 const char *pt_watch_name(uint32_t object);
 /* Number of a relevant user event, or -1. */
 int64_t pt_watch_event(const char *name);

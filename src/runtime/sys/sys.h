@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "runtime/sys/spin.h"
 
@@ -37,6 +38,9 @@ _Noreturn void pt_sys_exit(int status);
 
 /* Nanoseconds of CLOCK_MONOTONIC, and since 1970. */
 uint64_t pt_sys_now(void);
+/* libc's clock_gettime, in front of which wrap/ stands; set before main. */
+typedef int pt_sys_clock(clockid_t clock, struct timespec *to);
+extern pt_sys_clock *pt_sys_read_clock;
 uint64_t pt_sys_wall(void);
 /* The calling thread's id in the kernel. */
 uint32_t pt_sys_thread(void);

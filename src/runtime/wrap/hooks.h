@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "core/gate.h"
+#include "runtime/sys/sys.h"
 #include "runtime/thread/thread.h"
 
 struct pt_wrap_hooks {
@@ -77,6 +78,8 @@ static inline void pt_wrap_blocks(const void *object, enum pt_gate_doing doing)
         pt_wrap_hooks.blocks(object, doing);
 }
 
+/* For pt_sys_read_clock. */
+pt_sys_clock *pt_wrap_real_clock(void);
 /* A thread of the runtime's own, which nobody else sees. */
 bool pt_wrap_start_thread(void *(*start)(void *), const char *name);
 

@@ -6,6 +6,7 @@
 #include "runtime/sys/sys.h"
 #include "runtime/thread/signal.h"
 #include "runtime/thread/thread.h"
+#include "runtime/wrap/fill.h"
 #include "runtime/wrap/interpose.h"
 
 #ifdef PT_RT_STATIC
@@ -16,7 +17,11 @@ int __real_pthread_join(pthread_t thread, void **value);
 
 PT_WRAP(int, sigaction, (int signal, const struct sigaction *action, struct sigaction *before))
 {
-    return pt_signal_set_handler(PT_REAL(sigaction), signal, action, before);
+    const struct pt_site *site = pt_call_take_fill();
+    int result = pt_signal_set_handler(PT_REAL(sigaction), signal, action, before);
+    if (result == 0)
+        pt_fill(site, before, sizeof *before);
+    return result;
 }
 
 PT_WRAP(sighandler_t, signal, (int number, sighandler_t handler))
@@ -51,6 +56,10 @@ static void cancel_a_thread(void)
  * cancelled at its next cancellation point. */
 PT_WRAP(int, pthread_setcanceltype, (int type, int *before))
 {
+    const struct pt_site *site = pt_call_take_fill();
     bool guarded = !pt_channel || type != PTHREAD_CANCEL_ASYNCHRONOUS || pt_signal_guard_cancellation(cancel_a_thread);
-    return PT_REAL(pthread_setcanceltype)(guarded ? type : PTHREAD_CANCEL_DEFERRED, before);
+    int error = PT_REAL(pthread_setcanceltype)(guarded ? type : PTHREAD_CANCEL_DEFERRED, before);
+    if (error == 0)
+        pt_fill(site, before, sizeof *before);
+    return error;
 }

@@ -13,6 +13,7 @@
 #include "runtime/sys/sys.h"
 #include "runtime/thread/call.h"
 #include "runtime/thread/thread.h"
+#include "runtime/wrap/fill.h"
 #include "runtime/wrap/hooks.h"
 #include "runtime/wrap/interpose.h"
 
@@ -121,6 +122,8 @@ PT_WRAP(int, pthread_create,
         pt_thread_created(child, thread);
     else
         take_back(child);
+    if (result == 0)
+        pt_fill(site, thread, sizeof *thread);
     return result;
 }
 
@@ -142,6 +145,8 @@ PT_WRAP(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *argument))
         pt_thread_created(child, thread);
     else
         take_back(child);
+    if (result == thrd_success)
+        pt_fill(site, thread, sizeof *thread);
     return result;
 }
 
@@ -168,6 +173,7 @@ PT_WRAP(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *argument))
             joined = pt_thread_claim((pthread_t)handle, true);                                                         \
         if (joined)                                                                                                    \
             pt_thread_joined(self, joined, site);                                                                      \
+        pt_fill(site, value, sizeof *value);                                                                           \
         return result;                                                                                                 \
     }
 
