@@ -9,7 +9,7 @@ import os
 import re
 import sys
 
-from suite import Failure, Suite, in_folder, run, same, write
+from suite import Failure, Suite, contains, in_folder, run, same, write
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "run")
 PORTENT = ""
@@ -250,6 +250,28 @@ def foreign_writes():
         raise Failure(done.stderr)
     same("told when quiet", run(PORTENT, "run", "-q", "-s", "level.prop", "--", "./foreign").stderr,
          "portent: the answer is not whole: code that is not instrumented wrote level\n")
+
+
+def turns(name, *link, cc="cc"):
+    """Builds a program of run/ whose threads are ordered by turns_plain.c, unseen."""
+    plain_object("turns_plain")
+    done = run(PORTENT, cc, "-O2", "-pthread", os.path.join(HERE, name + ".c"), "turns_plain.o", "-o", name, *link)
+    same(f"exit status of portent cc: {done.stderr}", done.returncode, 0)
+    write("r.prop", "property r at each i: race_free(*);")
+
+
+@test
+def moved():
+    """Memory that the kernel takes from one thread and gives to another is other memory; what stays, or moves as it is, can race."""
+    for link in ((), ("-static",)):
+        turns("moved", *link)
+        for kind in ("grow", "fixed", "shrink", "brk", "brk_to", "shm"):
+            done = run(PORTENT, "run", "-s", "r.prop", "--", "./moved", kind)
+            same(f"{kind} {link}: {done.stderr}", (done.returncode, done.stdout), (0, "used\n"))
+        for kind in ("race", "stays"):
+            done = run(PORTENT, "run", "-s", "r.prop", "--", "./moved", kind)
+            same(f"{kind} {link}: {done.stderr}", (done.returncode, done.stdout), (66, "used\n"))
+            contains(done.stderr, "races with w(0x")
 
 
 @test
