@@ -4,6 +4,7 @@
 The programs are in run/. What is asked: which events come into the trace, that `check` says of the trace what `run` said of the
 run, and what PORTENT_OPTIONS does. The last line is `run: N passed, M failed`.
 """
+import ctypes.util
 import json
 import os
 import re
@@ -272,6 +273,44 @@ def moved():
             done = run(PORTENT, "run", "-s", "r.prop", "--", "./moved", kind)
             same(f"{kind} {link}: {done.stderr}", (done.returncode, done.stdout), (66, "used\n"))
             contains(done.stderr, "races with w(0x")
+
+
+@test
+def library_locks():
+    """Locks inside a library that is not instrumented order what they protect: GLib's, POSIX's, and bare futexes that wait and wake."""
+    done = run("cc", "-O2", "-shared", "-fPIC", os.path.join(HERE, "glib_plain.c"), "-Wl,-soname,libglib-2.0.so.0", "-o", "libglib-2.0.so.0")
+    same(f"exit status of cc: {done.stderr}", done.returncode, 0)
+    turns("library_locks", "./libglib-2.0.so.0", "-Wl,-rpath," + os.getcwd())
+    kinds = "mutex trylock bit bit_try posix once enter queue try_pop condition until futex".split()
+    for kind, status in [(kind, 0) for kind in kinds] + [("none", 66)]:
+        done = run(PORTENT, "run", "-s", "r.prop", "--", "./library_locks", kind)
+        same(f"{kind}: {done.stderr}", (done.returncode, done.stdout), (status, "2\n"))
+
+
+@test
+def glib():
+    """The real GLib, where the machine has it: its mutex is seen though it is taken without a call to anything below."""
+    library = ctypes.util.find_library("glib-2.0")
+    if not library:
+        print("glib: this machine has no GLib; library_locks has a stand-in for it")
+        return
+    write("m.c", """
+void g_mutex_lock(void *), g_mutex_unlock(void *), *g_thread_new(const char *, void *(*)(void *), void *), *g_thread_join(void *);
+static void *mutex; static int x; static int locks;
+static void *f(void *a) {
+  for (int i = 0; i < 200; i++) { if (locks) g_mutex_lock(&mutex); x++; if (locks) g_mutex_unlock(&mutex); } return a; }
+int main(int argc, char **argv) {
+  void *t[3]; (void)argv; locks = argc > 1;
+  for (int i = 0; i < 3; i++) t[i] = g_thread_new("w", f, 0);
+  for (int i = 0; i < 3; i++) g_thread_join(t[i]);
+  return x < 200; }
+""")
+    done = run(PORTENT, "cc", "-O1", "-pthread", "m.c", "-l:" + library, "-o", "m")
+    same(f"exit status of portent cc: {done.stderr}", done.returncode, 0)
+    write("r.prop", "property r at each i: race_free(*);")
+    for arguments, status in ((["locks"], 0), ([], 66)):
+        done = run(PORTENT, "run", "-s", "r.prop", "--", "./m", *arguments)
+        same(f"{arguments}: {done.stderr}", done.returncode, status)
 
 
 @test
