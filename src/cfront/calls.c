@@ -1,8 +1,9 @@
 /*
  * What a call means: the functions of core/sync.def (threads, locks, allocation, what fills memory), Portent's own
  * annotations, and the commonest of the C library otherwise. A function with a body is inlined; any other that is in
- * neither table may touch whatever it can reach through its arguments, so a function that is missing here costs
- * precision and a note, not a wrong answer. A call costs a search through both tables.
+ * neither table may touch whatever it can reach through its arguments and, in a wary model, what it could reach without
+ * them, so a function that is missing here costs precision and a note, not a wrong answer. A call costs a search
+ * through both tables.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -135,11 +136,15 @@ struct pt_cf_call pt_cf_classify(LLVMValueRef call)
         callee = LLVMGetOperand(callee, 0);
     if (LLVMIsAGlobalAlias(callee))
         callee = LLVMAliasGetAliasee(callee);
-    if (!LLVMIsAFunction(callee))
-        return found;
+    return LLVMIsAFunction(callee) ? pt_cf_classify_function(callee) : found;
+}
+
+struct pt_cf_call pt_cf_classify_function(LLVMValueRef function)
+{
+    struct pt_cf_call found = {.kind = PT_CF_CALL_INLINE, .name = ""};
     size_t len;
-    found.name = LLVMGetValueName2(callee, &len);
-    bool body = !LLVMIsDeclaration(callee), ours = strncmp(found.name, "portent_", 8) == 0;
+    found.name = LLVMGetValueName2(function, &len);
+    bool body = !LLVMIsDeclaration(function), ours = strncmp(found.name, "portent_", 8) == 0;
     if (body && !ours)
         return found;
     const char *dot = strchr(found.name, '.');
@@ -152,12 +157,14 @@ struct pt_cf_call pt_cf_classify(LLVMValueRef call)
     found.row = pt_sync_find(found.name, len);
     if (found.row) {
         found.kind = meanings[pt_sync_id(found.row)];
+        found.outside = pt_sync_id(found.row) == PT_SYNC_ID_syscall;
         return found;
     }
     found.kind = PT_CF_CALL_UNKNOWN;
     for (size_t i = 0; i < sizeof table / sizeof *table && found.kind == PT_CF_CALL_UNKNOWN; i++)
         if (fits(table[i].name, found.name, len))
             found.kind = table[i].kind;
+    found.outside = found.kind == PT_CF_CALL_UNKNOWN;
     return found;
 }
 
@@ -227,4 +234,19 @@ void pt_cf_callees(struct pt_cf *cf, uint32_t context, LLVMValueRef call, uint32
     count = found ? pt_sort_distinct(found, (uint32_t)n) : 0;
     *ret_functions = found;
     *ret_count = count;
+}
+
+void pt_cf_bodyless(struct pt_cf *cf, uint32_t context, LLVMValueRef call, uint32_t **ret_functions,
+                    uint32_t *ret_count)
+{
+    uint32_t count = 0, kept = 0;
+    *ret_functions = NULL;
+    *ret_count = 0;
+    if (pt_cf_classify(call).kind != PT_CF_CALL_INLINE || LLVMIsAFunction(LLVMGetCalledValue(call)))
+        return;
+    pt_cf_callees(cf, context, call, ret_functions, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (LLVMIsDeclaration(cf->objects[(*ret_functions)[i]].value))
+            (*ret_functions)[kept++] = (*ret_functions)[i];
+    *ret_count = kept;
 }

@@ -58,6 +58,9 @@ BAD = {
                  [], r"a\.c:5(:\d+)?: error: computed jumps and exceptions cannot be modelled"),
     "no-function": ({"a.c": START + "static void (*f)(void);\nstatic void *run(void *a) { f(); return a; }\n"}, [],
                     r"a\.c:6:29: error: cannot tell which function is called through this pointer"),
+    "pointed-lock": ({"a.c": START + "static pthread_mutex_t m; static int (*lock)(pthread_mutex_t *) = pthread_mutex_lock;\n"
+                      "static void *run(void *a) { lock(&m); x++; return a; }\n"}, [],
+                     r"a\.c:6:29: error: 'pthread_mutex_lock', called through a pointer, cannot be modelled"),
     "mixed": ({"a.c": "int main(void) { return 0; }\n", "b.sml": "skip\n"}, [], r"b\.sml: error: C and SML do not go together"),
 }
 
@@ -75,7 +78,7 @@ def ask(portent, files, *options, cwd=None):
 
 def verdicts(answer):
     """(name, verdict) of all blocks, in no particular order of threads."""
-    return sorted((b.get("name"), b["causally_atomic"]) for b in answer["blocks"])
+    return sorted(((b.get("name"), b["causally_atomic"]) for b in answer["blocks"]), key=str)
 
 
 def check_pair(portent, name):
@@ -92,14 +95,21 @@ def check_pair(portent, name):
 def check_small(portent, path):
     text = path.read_text()
     expected = [tuple(w.split()) for w in re.search(r"/\* expect: (.*) \*/", text)[1].split(", ")]
-    expected = sorted((name, verdict == "true") for name, verdict in expected)
+    expected = sorted(((name, {"true": True, "false": False, "unknown": None}[verdict]) for name, verdict in expected), key=str)
     status, answer, err = ask(portent, [path.name], cwd=path.parent)
     if answer is None:
         return [f"exit {status}: {err}"]
-    found = sorted(set(verdicts(answer))) if len(expected) < len(answer["blocks"]) else verdicts(answer)
+    found = sorted(set(verdicts(answer)), key=str) if len(expected) < len(answer["blocks"]) else verdicts(answer)
     wrong = [] if found == expected else [f"{found}, expected {expected}"]
-    if status != (0 if all(v for _, v in expected) else 1):
+    values = {v for _, v in expected}
+    if status != (1 if False in values else 3 if None in values else 0):
         wrong.append(f"exit {status}")
+    unknown = re.search(r"/\* unknown: (.*) \*/", text)
+    found = [f["name"] for f in answer.get("unknown_functions", [])]
+    if unknown and found != unknown[1].split(", "):
+        wrong.append(f"unknown functions {found}")
+    if None in values and f"it is not known what '{found[0]}' does" != answer.get("message"):
+        wrong.append(f"message {answer.get('message')!r}")
     notes = [f"{n.get('file')}:{n.get('line')}: {n['text']}" for n in answer.get("notes", [])]
     patterns = re.findall(r"/\* note: (.*) \*/", text)
     wrong += [f"no note fits {p!r} among {notes}" for p in patterns if not any(re.match(p, n) for n in notes)]
