@@ -206,6 +206,8 @@ static inline LLVMValueRef pt_cf_argument(LLVMValueRef call, unsigned argument)
 struct pt_cf_call pt_cf_classify(LLVMValueRef call);
 /* The same of a function, called by name or through a pointer. */
 struct pt_cf_call pt_cf_classify_function(LLVMValueRef function);
+/* library.c: functions that need no row in core/sync.def; false: this one is not known. */
+bool pt_cf_library(const char *name, size_t len, enum pt_cf_call_kind *ret_kind);
 /* The functions without a body that a call through a pointer may enter. */
 void pt_cf_bodyless(struct pt_cf *cf, uint32_t context, LLVMValueRef call, uint32_t **ret_functions,
                     uint32_t *ret_count);

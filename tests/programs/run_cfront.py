@@ -23,6 +23,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import random_c  # noqa: E402
 import random_spawn  # noqa: E402
+import glibc_functions  # noqa: E402
 import sync_rows  # noqa: E402
 
 HERE = Path(__file__).resolve().parent / "model"
@@ -164,16 +165,31 @@ def check_meet(portent, name):
 
 def check_meanings(_):
     """Whatever the runtime records of a C function, or the instrumentor sees it fill, the model has a meaning for it, or refuses it:
-    it is never just unknown, but for syscall, which may be anything."""
+    it is never just unknown, unless what it synchronises on is the kernel's."""
     fits = {"ACQ": {"LOCK", "SYNC"}, "REL": {"UNLOCK", "SYNC"}, "RACQ": {"SYNC_READ"}, "WAIT": {"WAIT"}, "NOTIFY": {"SYNC"},
             "SYNC": {"SYNC", "ONCE"}, "FORK": {"SPAWN"}, "JOIN": {"JOIN"},
             "COPY": {"COPY"}, "FILL": {"FILL"}, "STRING": {"WRITES"}, "FORMAT": {"WRITES"}}
     wrong = []
     for row in sync_rows.rows():
-        if row.name == "syscall":
+        if "KERNEL" in row.details:
             continue
         due = fits.get(row.effect if row.wrapper != "NONE" else row.hook, {row.model})
         wrong += [] if row.model in due | {"ERROR"} else [f"{row.name}: {row.effect}, {row.hook}, but {row.model} in the model"]
+    return wrong
+
+
+def check_headers(portent):
+    """Whatever glibc declares about threads has a row, or is known to synchronise nothing, or is unknown to the model, which says so."""
+    names = {row.name for row in sync_rows.rows()}
+    found = glibc_functions.prototypes()
+    wrong = [f"{name} has no row in core/sync.def, and is in no list of glibc_functions.py" for name in glibc_functions.missing(names)]
+    wrong += [] if {"pthread_mutex_lock", "sem_wait", "mtx_lock", "mq_send", "semop"} <= set(found) else [f"too few prototypes: {found}"]
+    for name in glibc_functions.UNKNOWN.split():
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "p.c").write_text(f"int {name}();\nint main(void) {{ return {name}(); }}\n")
+            answer = ask(portent, ["p.c"], "--cc-arg", "-w", cwd=folder)[1] if name not in names else None
+        if answer and [f["name"] for f in answer.get("unknown_functions", [])] != [name]:
+            wrong.append(f"the model takes {name} for known: {answer}")
     return wrong
 
 
@@ -242,6 +258,7 @@ def main():
     checks.update({f"bad/{name}": (check_bad, *case) for name, case in BAD.items()})
     checks["arguments"] = (check_arguments,)
     checks["rows have meanings"] = (check_meanings,)
+    checks["rows of headers"] = (check_headers,)
     checks.update({f"rows {name}": (check_rows, *case) for name, *case in sync_rows.programs(sync_rows.rows())})
     checks.update({f"meet {name}": (check_meet, name) for name in ("bank", "bluetooth")})
     if opts.only is not None:

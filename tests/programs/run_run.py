@@ -281,7 +281,7 @@ def library_locks():
     done = run("cc", "-O2", "-shared", "-fPIC", os.path.join(HERE, "glib_plain.c"), "-Wl,-soname,libglib-2.0.so.0", "-o", "libglib-2.0.so.0")
     same(f"exit status of cc: {done.stderr}", done.returncode, 0)
     turns("library_locks", "./libglib-2.0.so.0", "-Wl,-rpath," + os.getcwd())
-    kinds = "mutex trylock bit bit_try posix once enter queue try_pop condition until futex".split()
+    kinds = "mutex trylock bit bit_try posix once enter queue try_pop condition until futex mq msg semop".split()
     for kind, status in [(kind, 0) for kind in kinds] + [("none", 66)]:
         done = run(PORTENT, "run", "-s", "r.prop", "--", "./library_locks", kind)
         same(f"{kind}: {done.stderr}", (done.returncode, done.stdout), (status, "2\n"))

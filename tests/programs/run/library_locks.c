@@ -1,7 +1,12 @@
 /* Two threads write x, one after the other, and only a lock of a library that is not instrumented orders them: glib_plain.c. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <mqueue.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/msg.h>
+#include <sys/sem.h>
 
 void *await(int number);
 void pass(int number, void *address);
@@ -30,6 +35,36 @@ static int x;
 static void *mutex[2], *condition[2], *once[2], *queue[16], *again[2];
 static size_t location;
 static int word;
+
+/* What the kernel has, made before the threads are; a message has a kind, and one byte. */
+static mqd_t posix_queue;
+static int number;
+static struct {
+    long kind;
+    char text[8];
+} sent = {.kind = 1}, received;
+
+static int make(const char *what)
+{
+    struct mq_attr attributes = {.mq_maxmsg = 1, .mq_msgsize = sizeof received.text};
+    if (strncmp(what, "mq", 2) == 0) {
+        posix_queue = mq_open("/portent-library-locks", O_CREAT | O_RDWR, 0600, &attributes);
+        return mq_unlink("/portent-library-locks") == 0 && posix_queue != (mqd_t)-1;
+    }
+    if (strcmp(what, "msg") == 0)
+        number = msgget(IPC_PRIVATE, 0600);
+    else if (strncmp(what, "semop", 5) == 0)
+        number = semget(IPC_PRIVATE, 1, 0600);
+    return number >= 0;
+}
+
+static void destroy(const char *what)
+{
+    if (strcmp(what, "msg") == 0)
+        msgctl(number, IPC_RMID, NULL);
+    else if (strncmp(what, "semop", 5) == 0)
+        semctl(number, 0, IPC_RMID);
+}
 
 static int is(const char *name)
 {
@@ -84,6 +119,12 @@ static void *first(void *unused)
         g_async_queue_push(queue, &x);
     else if (is("condition") || is("until"))
         g_cond_signal(condition);
+    else if (is("mq"))
+        mq_send(posix_queue, sent.text, 1, 0);
+    else if (is("msg"))
+        msgsnd(number, &sent, 1, 0);
+    else if (is("semop"))
+        semop(number, &(struct sembuf){.sem_op = 1}, 1);
     pass(1, NULL);
     return unused;
 }
@@ -110,6 +151,12 @@ static void *second(void *unused)
         g_once_impl(once, set, NULL);
     else if (is("enter"))
         g_once_init_enter(&location);
+    else if (is("mq"))
+        mq_receive(posix_queue, received.text, sizeof received.text, NULL);
+    else if (is("msg"))
+        msgrcv(number, &received, sizeof received.text, 1, 0);
+    else if (is("semop"))
+        semop(number, &(struct sembuf){.sem_op = -1}, 1);
     begin();
     x++;
     end();
@@ -120,10 +167,13 @@ int main(int argc, char **argv)
 {
     pthread_t one, two;
     kind = argc > 1 ? argv[1] : "";
+    if (!make(kind))
+        return 3;
     pthread_create(&two, NULL, second, NULL);
     pthread_create(&one, NULL, first, NULL);
     pthread_join(one, NULL);
     pthread_join(two, NULL);
+    destroy(kind);
     printf("%d\n", x);
     return 0;
 }
