@@ -424,6 +424,20 @@ def whole():
 
 
 @test
+def thread_that_never_ran():
+    """A property about a thread that never started was judged in no state but the one before its start."""
+    write("t.c", "#include <pthread.h>\nstatic int x;\nvoid *worker(void *a) { x = 1; return a; }\nint main(int argc, char **list)\n"
+          "{ pthread_t t; (void)list; if (argc > 1) { pthread_create(&t, 0, worker, 0); pthread_join(t, 0); } return 0; }\n")
+    same("exit status of portent cc", run(PORTENT, "cc", "-g", "-pthread", "t.c", "-o", "t").returncode, 0)
+    write("t.prop", "property p at worker: x < 5;")
+    done = run(PORTENT, "run", "-s", "t.prop", "--", "./t", "start")
+    same(f"exit status of one that runs: {done.stderr}", done.returncode, 0)
+    done = run(PORTENT, "run", "-s", "t.prop", "--", "./t")
+    same(f"exit status of one that does not: {done.stderr}", done.returncode, NOT_WHOLE)
+    contains(done.stderr, "property 'p' named what was not observed")
+
+
+@test
 def not_whole_and_failed():
     """What the program itself ended with is more than that the answer is not whole, which is said beside it."""
     build_level(PORTENT, "cc")
