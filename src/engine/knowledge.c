@@ -265,6 +265,23 @@ static void take_in(struct pt_knowledge *k, struct know_thread *self, const stru
     }
 }
 
+/*
+ * Nothing can race with a thread that has been joined. A recording of a program says that it ended (state(ended) is its
+ * last event), a trace from elsewhere need not: there its last access would remain the last thing known of it.
+ */
+static void end_joined(struct pt_knowledge *k, struct know_thread *self, uint32_t child)
+{
+    const struct know_shown *last = pt_vector_get(self->know, child);
+    if (!last)
+        return;
+    struct know_shown *ended = pt_shown_new(&last->entry, pt_mttl_entry_size(k->block, last->entry.cap), &k->bytes);
+    ended->event = last->event;
+    ended->entry.version++;
+    if (pt_mttl_end_accesses(k->block, &ended->entry))
+        pt_vector_show(&self->know, ended, k->block->vars.count, &k->bytes);
+    pt_shown_unref(ended);
+}
+
 static void give_out(struct pt_knowledge *k, const struct know_thread *self, const struct pt_event *event)
 {
     enum pt_role role = pt_access_role(event->op);
@@ -445,6 +462,8 @@ enum pt_status pt_knowledge_event(struct pt_knowledge *k, const struct pt_event 
     pt_vector_set(&k->threads[slot].before, NULL);
     if (s != PT_OK || k->given_up)
         return s;
+    if (pt_access_role(event->op) == PT_ROLE_JOINS)
+        end_joined(k, &k->threads[slot], slot_of(k, event->object));
     if (event->op == PT_OP_INTERNAL)
         take_local(k, &k->threads[slot], event);
     bool continues = pt_knowledge_continues(&k->threads[slot], event, counted);

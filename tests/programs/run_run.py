@@ -4,12 +4,13 @@
 The programs are in run/. What is asked: which events come into the trace, that `check` says of the trace what `run` said of the
 run, and what PORTENT_OPTIONS does. The last line is `run: N passed, M failed`.
 """
+import ctypes.util
 import json
 import os
 import re
 import sys
 
-from suite import Failure, Suite, in_folder, run, same, write
+from suite import Failure, Suite, contains, in_folder, run, same, write
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "run")
 PORTENT = ""
@@ -252,6 +253,66 @@ def foreign_writes():
          "portent: the answer is not whole: code that is not instrumented wrote level\n")
 
 
+def turns(name, *link, cc="cc"):
+    """Builds a program of run/ whose threads are ordered by turns_plain.c, unseen."""
+    plain_object("turns_plain")
+    done = run(PORTENT, cc, "-O2", "-pthread", os.path.join(HERE, name + ".c"), "turns_plain.o", "-o", name, *link)
+    same(f"exit status of portent cc: {done.stderr}", done.returncode, 0)
+    write("r.prop", "property r at each i: race_free(*);")
+
+
+@test
+def moved():
+    """Memory that the kernel takes from one thread and gives to another is other memory; what stays, or moves as it is, can race."""
+    for link in ((), ("-static",)):
+        turns("moved", *link)
+        for kind in ("grow", "fixed", "shrink", "brk", "brk_to", "shm"):
+            done = run(PORTENT, "run", "-s", "r.prop", "--", "./moved", kind)
+            same(f"{kind} {link}: {done.stderr}", (done.returncode, done.stdout), (0, "used\n"))
+        for kind in ("race", "stays"):
+            done = run(PORTENT, "run", "-s", "r.prop", "--", "./moved", kind)
+            same(f"{kind} {link}: {done.stderr}", (done.returncode, done.stdout), (66, "used\n"))
+            contains(done.stderr, "races with w(0x")
+
+
+@test
+def library_locks():
+    """Locks inside a library that is not instrumented order what they protect: GLib's, POSIX's, and bare futexes that wait and wake."""
+    done = run("cc", "-O2", "-shared", "-fPIC", os.path.join(HERE, "glib_plain.c"), "-Wl,-soname,libglib-2.0.so.0", "-o", "libglib-2.0.so.0")
+    same(f"exit status of cc: {done.stderr}", done.returncode, 0)
+    turns("library_locks", "./libglib-2.0.so.0", "-Wl,-rpath," + os.getcwd())
+    kinds = "mutex trylock bit bit_try posix once enter queue try_pop condition until futex mq msg semop".split()
+    for kind, status in [(kind, 0) for kind in kinds] + [("none", 66)]:
+        done = run(PORTENT, "run", "-s", "r.prop", "--", "./library_locks", kind)
+        same(f"{kind}: {done.stderr}", (done.returncode, done.stdout), (status, "2\n"))
+
+
+@test
+def glib():
+    """The real GLib, where the machine has it: its mutex is seen though it is taken without a call to anything below."""
+    library = ctypes.util.find_library("glib-2.0")
+    if not library:
+        print("glib: this machine has no GLib; library_locks has a stand-in for it")
+        return
+    write("m.c", """
+void g_mutex_lock(void *), g_mutex_unlock(void *), *g_thread_new(const char *, void *(*)(void *), void *), *g_thread_join(void *);
+static void *mutex; static int x; static int locks;
+static void *f(void *a) {
+  for (int i = 0; i < 200; i++) { if (locks) g_mutex_lock(&mutex); x++; if (locks) g_mutex_unlock(&mutex); } return a; }
+int main(int argc, char **argv) {
+  void *t[3]; (void)argv; locks = argc > 1;
+  for (int i = 0; i < 3; i++) t[i] = g_thread_new("w", f, 0);
+  for (int i = 0; i < 3; i++) g_thread_join(t[i]);
+  return x < 200; }
+""")
+    done = run(PORTENT, "cc", "-O1", "-pthread", "m.c", "-l:" + library, "-o", "m")
+    same(f"exit status of portent cc: {done.stderr}", done.returncode, 0)
+    write("r.prop", "property r at each i: race_free(*);")
+    for arguments, status in ((["locks"], 0), ([], 66)):
+        done = run(PORTENT, "run", "-s", "r.prop", "--", "./m", *arguments)
+        same(f"{arguments}: {done.stderr}", done.returncode, status)
+
+
 @test
 def places():
     """Annotations and members of std::atomic stand in the program, with and without optimisation, instrumented or not."""
@@ -360,6 +421,20 @@ def whole():
         same("nothing else when quiet", len(done.stderr.splitlines()), 1 if reason else 0)
         done = run(PORTENT, "run", "--lenient", *more, *properties, "--", program)
         same(f"lenient: {text} {more} {program}", [done.returncode, not_whole(done)], [0 if status == NOT_WHOLE else status, reason])
+
+
+@test
+def thread_that_never_ran():
+    """A property about a thread that never started was judged in no state but the one before its start."""
+    write("t.c", "#include <pthread.h>\nstatic int x;\nvoid *worker(void *a) { x = 1; return a; }\nint main(int argc, char **list)\n"
+          "{ pthread_t t; (void)list; if (argc > 1) { pthread_create(&t, 0, worker, 0); pthread_join(t, 0); } return 0; }\n")
+    same("exit status of portent cc", run(PORTENT, "cc", "-g", "-pthread", "t.c", "-o", "t").returncode, 0)
+    write("t.prop", "property p at worker: x < 5;")
+    done = run(PORTENT, "run", "-s", "t.prop", "--", "./t", "start")
+    same(f"exit status of one that runs: {done.stderr}", done.returncode, 0)
+    done = run(PORTENT, "run", "-s", "t.prop", "--", "./t")
+    same(f"exit status of one that does not: {done.stderr}", done.returncode, NOT_WHOLE)
+    contains(done.stderr, "property 'p' named what was not observed")
 
 
 @test

@@ -43,8 +43,10 @@ static bool is_unseen(const struct pt_whole_facts *facts, const struct pt_findin
                       const struct pt_analysis_input *input)
 {
     uint32_t var_count, event_count, unseen = 0;
-    if (!facts->started || facts->lost || !input->monitor || !finding->unseen)
+    if (!facts->started || facts->lost || !finding->unseen)
         return false;
+    if (!input->monitor) /* at a thread that never ran: its threads found out, and the names of variables are certain */
+        return finding->unseen[0] && strcmp(finding->kind, "mttl") == 0;
     const struct pt_varref *vars = pt_monitor_vars(input->monitor, &var_count);
     (void)pt_monitor_events(input->monitor, &event_count);
     for (uint32_t v = 0; v < var_count; v++) {

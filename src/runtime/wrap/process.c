@@ -20,6 +20,7 @@
 #include "runtime/sys/sys.h"
 #include "runtime/wrap/hooks.h"
 #include "runtime/wrap/interpose.h"
+#include "runtime/wrap/syscall.h"
 
 PT_WRAP(pid_t, _Fork, (void))
 {
@@ -114,23 +115,16 @@ PT_WRAP(int, prctl, (int option, ...))
     return result;
 }
 
-PT_WRAP(long, syscall, (long number, ...))
+/* --- both, by number --- */
+
+bool pt_syscall_before(long number, const long *words)
 {
-    long more[6];
-    va_list list;
-    va_start(list, number);
-    for (int i = 0; i < 6; i++)
-        more[i] = va_arg(list, long);
-    va_end(list);
-    bool filter = pt_channel && is_filter(number, more[0], more[1]);
+    bool filter = pt_channel && is_filter(number, words[0], words[1]);
     if (filter)
         pt_sys_reserve_ahead();
     if (number == SYS_clone)
-        note_clone((uint64_t)more[0]);
-    else if (number == SYS_clone3 && more[0])
-        note_clone(((const struct clone_args *)more[0])->flags);
-    long result = PT_REAL(syscall)(number, more[0], more[1], more[2], more[3], more[4], more[5]);
-    if (filter && result == 0)
-        pt_sys_go_quiet();
-    return result;
+        note_clone((uint64_t)words[0]);
+    else if (number == SYS_clone3 && words[0])
+        note_clone(((const struct clone_args *)words[0])->flags);
+    return filter;
 }
