@@ -19,6 +19,8 @@ void *pt_sys_reserve(size_t bytes);
 void pt_sys_reserve_ahead(void);
 void pt_sys_go_quiet(void);
 bool pt_sys_is_quiet(void);
+/* The calling thread is the runtime's own and older than any filter, which is not for it. */
+void pt_sys_exempt(void);
 /* A page that is zero again in every process that is forked; NULL when the kernel cannot. */
 void *pt_sys_reserve_unforked(void);
 /* Makes whole pages ready for writing, if the kernel can. */
