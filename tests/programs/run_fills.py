@@ -55,7 +55,7 @@ def place_of(name, line, static):
     """Where the write must be said to stand. Threads are announced only where all their events are recorded; a function that takes a list
     stands in the one that makes it."""
     row = name.split(":")[0]
-    if static and row in ("getline", "__mempcpy_chk"):  # a library's call of the other function it is made of comes first
+    if static and row in ("getline", "__mempcpy_chk"):  # the report is that of the other function which it calls
         return rf"fills\.c:{line}|-"
     if re.match(r"(pthread|thrd)_\w*(create|join)", row):
         return r"-"

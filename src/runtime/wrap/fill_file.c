@@ -72,18 +72,20 @@ PT_FILLING(char *, __fgets_chk, (char *buffer, size_t room, int size, FILE *stre
     PT_WRAP(ssize_t, name, parameters)                                                                                 \
     {                                                                                                                  \
         const struct pt_site *site = pt_call_take_fill();                                                              \
-        const char *line_before = line ? *line : NULL;                                                                 \
-        size_t size_before = size ? *size : 0;                                                                         \
+        const char *line_before = line && pt_is_active() ? *line : NULL;                                               \
+        size_t size_before = size && pt_is_active() ? *size : 0;                                                       \
         ssize_t result = PT_REAL(name) arguments;                                                                      \
         if (result >= 0)                                                                                               \
             pt_fill(site, *line, (size_t)result + 1);                                                                  \
-        if (line && *line != line_before)                                                                              \
+        if (line && pt_is_active() && *line != line_before)                                                            \
             pt_fill(site, line, sizeof *line);                                                                         \
-        if (size && *size != size_before)                                                                              \
+        if (size && pt_is_active() && *size != size_before)                                                            \
             pt_fill(site, size, sizeof *size);                                                                         \
         return result;                                                                                                 \
     }
+#ifndef PT_RT_STATIC
 LINE(getline, (char **line, size_t *size, FILE *stream), (line, size, stream))
+#endif
 LINE(getdelim, (char **line, size_t *size, int end, FILE *stream), (line, size, end, stream))
 LINE(__getdelim, (char **line, size_t *size, int end, FILE *stream), (line, size, end, stream))
 

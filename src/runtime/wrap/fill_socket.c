@@ -33,7 +33,7 @@ static void fixed(const struct pt_site *site, const void *memory, size_t size, i
 /* An address, or an option, and its length: what does not fit into `room` was cut off. */
 static void sized(const struct pt_site *site, const void *memory, const socklen_t *length, socklen_t room)
 {
-    if (!memory || !length)
+    if (!memory || !length || !pt_is_active())
         return;
     pt_fill(site, memory, *length < room ? *length : room);
     pt_fill(site, length, sizeof *length);
@@ -49,7 +49,7 @@ PT_FILLING(ssize_t, __recv_chk, (int fd, void *buffer, size_t size, size_t room,
     PT_WRAP(returns, name, parameters)                                                                                 \
     {                                                                                                                  \
         const struct pt_site *site = pt_call_take_fill();                                                              \
-        socklen_t length_before = length ? *length : 0;                                                                \
+        socklen_t length_before = length && pt_is_active() ? *length : 0;                                              \
         returns result = PT_REAL(name) arguments;                                                                      \
         report;                                                                                                        \
         if (done)                                                                                                      \
@@ -70,7 +70,7 @@ ADDRESSED(int, getpeername, (int fd, __SOCKADDR_ARG address, socklen_t *length),
 PT_WRAP(int, getsockopt, (int fd, int level, int option, void *value, socklen_t *length))
 {
     const struct pt_site *site = pt_call_take_fill();
-    socklen_t room = length ? *length : 0;
+    socklen_t room = length && pt_is_active() ? *length : 0;
     int result = PT_REAL(getsockopt)(fd, level, option, value, length);
     if (result == 0)
         sized(site, value, length, room);
