@@ -361,6 +361,14 @@ class Tests:
         run = self.lives(program, ["short_threads", count])
         assert {t for t, _, _ in run.threads} == set(range(count + 2)), run.threads
 
+    def early_handler(self, program, count):
+        """A handler that runs before its thread has begun, by the thread's own mask: its event is there, and comes before those of the
+        thread; that it is not known to be of that thread counts as lost."""
+        run = self.observe(program, ["early_handler", count], [("a", 0, 4)])
+        assert run.summary["status"] == "0" and run.number("dropped") == count, run.summary
+        assert [int(e["value"], 16) for e in run.events] == list(range(1, 2 * count + 1)), run.events
+        assert len({e["thread"] for e in run.events}) == 2 * count, run.events
+
     def killed(self):
         run = self.observe("life", ["forever"], [("a", 0, 4)], flags=["-k", "100000"])
         assert run.summary["status"] == "1009" and run.number("next") > 100000, run.summary
@@ -459,6 +467,7 @@ class Tests:
                     ("priorities", ["priorities", 1000], None)):
                 self.test("lives %s %s" % (form, name), self.lives, program, arguments, threads)
             self.test("lives %s short_threads" % form, self.short_threads, program, 100)
+            self.test("lives %s early_handler" % form, self.early_handler, program, 20)
         self.test("storm", self.storm)
         self.test("fault", self.life, "fault", 1000, 1000)
         self.test("fork", self.life, "fork", 1000, 2000)

@@ -36,6 +36,7 @@ static void test_a_granule_is_locked_once(void **state)
     assert_true(atomic_load(&word) & PT_SHADOW_LOCKED);
     pt_granule_unlock(&word, pt_shadow_pack(9, 9, 1));
     assert_int_equal(pt_granule_lock(&word), pt_shadow_pack(9, 9, 1));
+    pt_granule_unlock(&word, 0);
 }
 
 /* --- accesses --- */
@@ -238,6 +239,41 @@ static void test_watched_variables_are_reported(void **state)
     pt_shadow_hooks = before;
 }
 
+static void count_watched(void *context, uint32_t object, const struct pt_watched *watched)
+{
+    (void)object;
+    assert_true(pt_watch_address(watched));
+    ++*(unsigned *)context;
+}
+
+/* A variable in two granules ends with the first of them: nobody looks at its memory any more, which may be gone. */
+static void test_a_variable_ends_as_a_whole(void **state)
+{
+    (void)state;
+    static _Alignas(8) unsigned char memory[24];
+    struct pt_shadow_self *self = model_play(2);
+    struct pt_shadow_hooks before = pt_shadow_hooks;
+    pt_shadow_hooks.initial = on_initial;
+    pt_shadow_hooks.written = on_written;
+    unsigned watched = 0, written = seen.written;
+    pt_enter(self);
+    pt_watch_add(self, (uintptr_t)memory, 16, PT_WATCH_INT, "both");
+    pt_leave(self);
+    uint32_t object = seen.object;
+    pt_watch_each(count_watched, &watched);
+    assert_true(watched > 0);
+    __portent_store8(memory + 8, 1, NULL);
+    assert_int_equal(seen.written, written + 1);
+    pt_shadow_clear(self, (uintptr_t)memory, (uintptr_t)memory + 8, false);
+    assert_int_equal(pt_watch_address(&pt_watched[object]), 0);
+    __portent_store8(memory + 8, 2, NULL);
+    assert_int_equal(seen.written, written + 1);
+    unsigned left = 0;
+    pt_watch_each(count_watched, &left);
+    assert_int_equal(left, watched - 1);
+    pt_shadow_hooks = before;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +282,7 @@ int main(void)
         cmocka_unit_test_setup(test_accesses_follow_algorithm_a, model_forget),
         cmocka_unit_test_setup(test_inside_the_runtime_nothing_changes, model_forget),
         cmocka_unit_test_setup(test_watched_variables_are_reported, model_forget),
+        cmocka_unit_test_setup(test_a_variable_ends_as_a_whole, model_forget),
     };
     return cmocka_run_group_tests(tests, model_start, NULL);
 }

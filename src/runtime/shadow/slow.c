@@ -48,13 +48,14 @@ static bool wide_enough(struct pt_locked_range *range, uintptr_t granule, uintpt
 {
     for (uint32_t node = watches_of(locked_word(pt_shadow_peek(granule))); node; node = pt_watch_nodes[node].next) {
         const struct pt_watched *watched = &pt_watched[pt_watch_nodes[node].object];
-        if (watched->address >= range->to || watched->address + watched->size <= range->from)
+        uintptr_t address = pt_watch_address(watched);
+        if (!address || address >= range->to || address + watched->size <= range->from)
             continue;
         range->watched = true;
-        if ((watched->address & ~(uintptr_t)7) < *low)
-            *low = watched->address & ~(uintptr_t)7;
-        if (((watched->address + watched->size + 7) & ~(uintptr_t)7) > *high)
-            *high = (watched->address + watched->size + 7) & ~(uintptr_t)7;
+        if ((address & ~(uintptr_t)7) < *low)
+            *low = address & ~(uintptr_t)7;
+        if (((address + watched->size + 7) & ~(uintptr_t)7) > *high)
+            *high = (address + watched->size + 7) & ~(uintptr_t)7;
     }
     return *low == range->low && *high == range->high;
 }
@@ -160,8 +161,8 @@ static void each_watched(struct pt_shadow_self *self, const struct pt_locked_ran
     for (uintptr_t granule = range->from & ~(uintptr_t)7; granule < range->to; granule += 8) {
         for (uint32_t node = watches_of(locked_word(pt_shadow_peek(granule))); node; node = pt_watch_nodes[node].next) {
             const struct pt_watched *watched = &pt_watched[pt_watch_nodes[node].object];
-            uintptr_t begin = watched->address > range->from ? watched->address : range->from;
-            if (begin < range->to && begin < watched->address + watched->size && (begin & ~(uintptr_t)7) == granule)
+            uintptr_t address = pt_watch_address(watched), begin = address > range->from ? address : range->from;
+            if (begin < range->to && begin < address + watched->size && (begin & ~(uintptr_t)7) == granule)
                 visit(self, pt_watch_nodes[node].object, site, kind);
         }
     }
@@ -195,7 +196,7 @@ static void give_out(struct pt_shadow_self *self, uintptr_t from, uintptr_t to, 
 static void give_out_watched(struct pt_shadow_self *self, const struct pt_watched *watched, bool write)
 {
     if (!watched->bit_size) /* its bytes are others' too: they are part of the rest */
-        give_out(self, watched->address, watched->address + watched->size, write);
+        give_out(self, pt_watch_address(watched), pt_watch_address(watched) + watched->size, write);
 }
 
 static void report_foreign(struct pt_shadow_self *self, uint32_t object, const struct pt_site *site)
@@ -211,7 +212,7 @@ static void record_write(struct pt_shadow_self *self, uint32_t object, const str
     struct pt_watched *watched = &pt_watched[object];
     /* A bit-field is written together with its neighbours: only a change can tell that it was this one. */
     bool relevant = !watched->bit_size || pt_watch_field_changed(watched);
-    memcpy(watched->last, (const void *)watched->address, watched->size);
+    memcpy(watched->last, (const void *)pt_watch_address(watched), watched->size);
     report_foreign(self, object, site);
     if (!relevant)
         return;
@@ -246,7 +247,8 @@ static unsigned watched_bytes(const struct pt_locked_range *range, uintptr_t gra
     unsigned bytes = 0;
     for (uint32_t node = watches_of(locked_word(pt_shadow_peek(granule))); node; node = pt_watch_nodes[node].next) {
         const struct pt_watched *watched = &pt_watched[pt_watch_nodes[node].object];
-        struct pt_locked_range part = {.from = watched->address, .to = watched->address + watched->size};
+        uintptr_t address = pt_watch_address(watched);
+        struct pt_locked_range part = {.from = address, .to = address + watched->size};
         if (!watched->bit_size && part.from < range->to && part.to > range->from)
             bytes |= touched_bytes(&part, granule);
     }

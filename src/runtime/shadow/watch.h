@@ -13,7 +13,7 @@
 #include "runtime/shadow/shadow.h"
 
 struct pt_watched {
-    uintptr_t address; /* 0: not there yet (its module is not loaded), or no longer */
+    _Atomic uintptr_t address; /* 0: not there yet (its module is not loaded), or no longer */
     uint32_t size;
     uint32_t bit_offset, bit_size;
     uint32_t type;  /* enum pt_watch_type */
@@ -30,6 +30,13 @@ struct pt_watch_node {
 
 extern struct pt_watched *pt_watched;        /* by object number */
 extern struct pt_watch_node *pt_watch_nodes; /* 0 is the end of a list */
+
+/* Where it lies, or 0. It ends as soon as one of its granules does, so whoever has locked another one may see it go,
+ * and looks once; whoever has locked all of them sees it stay. */
+static inline uintptr_t pt_watch_address(const struct pt_watched *watched)
+{
+    return atomic_load_explicit(&watched->address, memory_order_relaxed);
+}
 
 bool pt_watch_start(void);
 /* A variable of the configuration, by its number there: whether it is known where it lies, and that it lies here. */

@@ -32,7 +32,7 @@ enum {
 static __thread bool ended __attribute__((tls_model("initial-exec")));
 struct pt_thread_hooks pt_thread_hooks;
 
-static pthread_key_t end_key, last_key;
+static pthread_key_t end_key;
 static struct {
     struct pt_spin lock;
     unsigned char *slots; /* of `stride` bytes each: a thread, and behind it the parts that lie beside it */
@@ -55,21 +55,17 @@ static size_t rounded(size_t bytes)
     return (bytes + 63) & ~(size_t)63;
 }
 
-/* libc gives the lowest key that is free: all of them are taken, and two are kept. */
-static bool make_keys(void)
+/* libc gives the lowest key that is free: those below `least` are taken meanwhile, and the next is kept. 0: there is
+ * none. */
+static pthread_key_t take_key(pthread_key_t least)
 {
     static pthread_key_t keys[PTHREAD_KEYS_MAX];
-    int count = 0, in_place = 0;
-    while (count < PTHREAD_KEYS_MAX && pthread_key_create(&keys[count], end_round) == 0)
-        count++;
-    while (in_place + 2 < count && keys[in_place + 1] < KEYS_IN_PLACE)
-        in_place++;
+    int count = 0;
+    while (count < PTHREAD_KEYS_MAX && pthread_key_create(&keys[count], end_round) == 0 && keys[count++] < least)
+        ;
     for (int i = 0; i + 1 < count; i++)
-        if (i != in_place)
-            pthread_key_delete(keys[i]);
-    end_key = keys[in_place];
-    last_key = keys[count ? count - 1 : 0];
-    return count > 1;
+        pthread_key_delete(keys[i]);
+    return count ? keys[count - 1] : 0;
 }
 
 bool pt_thread_start(struct pt_thread_parts parts)
@@ -77,7 +73,7 @@ bool pt_thread_start(struct pt_thread_parts parts)
     threads.parts = parts;
     threads.stride = rounded(sizeof(struct pt_thread)) + rounded(parts.channel) + rounded(parts.local);
     threads.slots = pt_sys_reserve(threads.stride << PT_THREAD_BITS);
-    return threads.slots && make_keys();
+    return threads.slots && (end_key = take_key(KEYS_IN_PLACE - 1));
 }
 
 /* Signals would be handled in the middle, and a thread could be cancelled there, while others wait for it. */
@@ -402,23 +398,37 @@ static void end(struct pt_thread *self)
     close_record(self);
 }
 
-static bool has_later_values(void)
+/* The last key under which the thread has a value. */
+static pthread_key_t last_used(void)
 {
-    for (pthread_key_t key = end_key + 1; key < last_key; key++)
-        if (pthread_getspecific(key))
-            return true;
-    return false;
+    pthread_key_t key = PTHREAD_KEYS_MAX - 1;
+    while (key > end_key && !pthread_getspecific(key))
+        key--;
+    return key;
+}
+
+/* A key after that; some are left out, so that it is after those too that the program makes later. Keys that were are
+ * not given back: other threads may have their end under them. */
+static pthread_key_t key_after(pthread_key_t used)
+{
+    static pthread_key_t last;
+    struct pt_thread *self = lock_threads();
+    pthread_key_t key = last > used ? last : take_key(used + KEYS_IN_PLACE);
+    last = key > used ? key : last;
+    unlock_threads(self);
+    return key > used ? key : 0;
 }
 
 static void end_round(void *value)
 {
     struct pt_thread *self = value;
     int round = self->destructor_rounds++;
+    pthread_key_t used = round == DESTRUCTOR_ROUNDS ? last_used() : end_key;
     if (round < DESTRUCTOR_ROUNDS && pthread_setspecific(end_key, self) == 0)
         return;
-    if (round == DESTRUCTOR_ROUNDS && has_later_values() && pthread_setspecific(last_key, self) == 0)
-        return;
-    end(self);
+    pthread_key_t later = used > end_key ? key_after(used) : 0;
+    if (!later || pthread_setspecific(later, self) != 0)
+        end(self);
 }
 
 void pt_thread_joined(struct pt_thread *self, struct pt_thread *thread, const struct pt_site *site)

@@ -203,6 +203,27 @@ static int short_threads(long count)
     return a == count + handled ? 0 : 1;
 }
 
+/* A signal that is pending for the process, and a thread whose attributes let it through before it has begun. */
+static int early_handler(long count)
+{
+    pthread_attr_t attributes;
+    sigset_t one, none;
+    pthread_t thread;
+    sigemptyset(&none);
+    sigemptyset(&one);
+    sigaddset(&one, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &one, NULL);
+    handle(SIGUSR1, on_signal, 0);
+    pthread_attr_init(&attributes);
+    pthread_attr_setsigmask_np(&attributes, &none);
+    for (long i = 0; i < count; i++) {
+        kill(getpid(), SIGUSR1);
+        pthread_create(&thread, &attributes, is_short, NULL);
+        pthread_join(thread, NULL);
+    }
+    return a == 2 * count && handled == count ? 0 : 1;
+}
+
 /* --- stacks of handlers --- */
 
 static sigjmp_buf back;
@@ -495,7 +516,8 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         int (*run)(long count);
-    } tests[] = {{"short_threads", short_threads},
+    } tests[] = {{"early_handler", early_handler},
+                 {"short_threads", short_threads},
                  {"alternate_stack", alternate_stack},
                  {"stack_overflow", stack_overflow},
                  {"faults_and_timer", faults_and_timer},
