@@ -35,7 +35,8 @@ FLOOR_CPU, FLOOR_WALL = 0.5, 5.0  # seconds that may come on top: starting the o
 LIMIT = 40  # seconds until a run counts as one that hangs
 RECORD = struct.Struct("<iic31s24s")
 CAPACITY = 20000
-KEYS = ("holds", "violated", "ordered", "interrupted", "races", "optional", "status", "threads", "levels", "flags", "libraries", "plugin", "run", "around", "stdin", "files")
+KEYS = ("holds", "violated", "ordered", "interrupted", "races", "optional", "status", "threads", "levels", "flags", "libraries", "plugin", "run",
+        "around", "stdin", "files")
 Run = collections.namedtuple("Run", "status output errors cpu wall said")
 
 
@@ -244,7 +245,7 @@ def compare(portent, program, level, folder):
     if level == program.levels()[-1] and not program.get("races"):
         write(os.path.join(folder, "races.prop"), "property races at each i: race_free(*);\n")
         free = execute(program, folder, [portent, "run", "-s", "races.prop", "--"])
-        same(f"status where nothing races ({free.errors})", free.status, plain.status)
+        same(f"status and output where nothing races ({free.errors})", (free.status, free.output), (plain.status, plain.output))
     return times
 
 
