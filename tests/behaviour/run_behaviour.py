@@ -2,7 +2,8 @@
 """Small programs, plain and observed: run_behaviour.py PORTENT [NAME...] [--jobs N] [--keep FOLDER] [--times]
 
 Each program of programs/ is compiled by the plain compiler and by `portent cc` or `portent c++`, at -O0 and -O2 unless it asks for one of
-them, and run three times: plain, observed with a property that holds and a recording, and observed with a property that does not hold; at the last level also with `race_free(*)`, which holds.
+them, and run plain, observed with a property that holds and a recording, observed with a property that does not hold, and, at the last
+level, with `race_free(*)`, which holds.
 Observed runs have the plain one's output and status, take less than 20 times its time, and the recording has exactly the writes that the
 program says it made (say.h). README.md says what the head of a program may ask for. The last line is `behaviour: N passed, M failed`;
 what is counted is a program at a level of optimisation.
@@ -35,7 +36,8 @@ FLOOR_CPU, FLOOR_WALL = 0.5, 5.0  # seconds that may come on top: starting the o
 LIMIT = 40  # seconds until a run counts as one that hangs
 RECORD = struct.Struct("<iic31s24s")
 CAPACITY = 20000
-KEYS = ("holds", "violated", "ordered", "interrupted", "races", "optional", "status", "threads", "levels", "flags", "libraries", "plugin", "run", "around", "stdin", "files")
+KEYS = ("holds", "violated", "ordered", "interrupted", "races", "optional", "status", "threads", "levels", "flags", "libraries", "plugin", "run",
+        "around", "stdin", "files")
 Run = collections.namedtuple("Run", "status output errors cpu wall said")
 
 
@@ -72,7 +74,8 @@ def compile_one(command):
 def build(compiler, program, level, folder, said):
     """Compiles it, and its plug-in if it has one, into the folder."""
     os.mkdir(folder)
-    flags = [level, "-g", "-Wall", "-Wextra", "-Werror", "-pthread", "-D_GNU_SOURCE", "-I", HERE, "-I", os.path.join(ROOT, "include"), *program.get("flags").split()]
+    flags = [level, "-g", "-Wall", "-Wextra", "-Werror", "-pthread", "-D_GNU_SOURCE", "-I", HERE, "-I", os.path.join(ROOT, "include"),
+             *program.get("flags").split()]
     compile_one([*compiler, *flags, program.path, said, "-o", os.path.join(folder, "program"), *program.get("libraries").split()])
     if program.get("plugin"):
         source = os.path.join(os.path.dirname(program.path), "plugins", program.get("plugin"))
@@ -142,21 +145,18 @@ EVENT = re.compile(r"(?P<thread>[^|]*)\|(?P<op>[wu])\((?P<name>.*?)\)(?:=(?P<val
 
 def read_trace(path):
     """The writes of a recording, in its order: (thread, name, value)."""
-    writes = []
     with open(path, encoding="utf-8") as file:
-        for line in file:
-            match = EVENT.match(line)
-            if match:
-                text = match["value"]
-                value = text if text is None else text[1:-1] if text[0] == '"' else {"true": 1, "false": 0}.get(text, text)
-                writes.append((match["thread"], match["name"], number(value) if text is None or text[0] != '"' else value))
-    return writes
+        matches = filter(None, map(EVENT.match, file))
+        return [(match["thread"], match["name"], value_of(match["value"])) for match in matches]
 
 
-def number(value):
-    if not isinstance(value, str):
-        return value
-    return int(value) if re.fullmatch(r"-?\d+", value) else float(value)
+def value_of(text):
+    """A value of a text trace: a text, a number, or None where the trace has none."""
+    if text is None or text[0] == '"':
+        return text and text[1:-1].replace("\\n", "\n")
+    if text in ("true", "false"):
+        return int(text == "true")
+    return int(text) if re.fullmatch(r"-?\d+", text) else float(text)
 
 
 def by_thread(writes, each_name):
@@ -244,7 +244,7 @@ def compare(portent, program, level, folder):
     if level == program.levels()[-1] and not program.get("races"):
         write(os.path.join(folder, "races.prop"), "property races at each i: race_free(*);\n")
         free = execute(program, folder, [portent, "run", "-s", "races.prop", "--"])
-        same(f"status where nothing races ({free.errors})", free.status, plain.status)
+        same(f"status and output where nothing races ({free.errors})", (free.status, free.output), (plain.status, plain.output))
     return times
 
 
@@ -257,7 +257,7 @@ def one(portent, program, level, folder, said):
     """Builds and compares one program at one level. Returns what went wrong, or None, and the times."""
     folder = os.path.join(folder, f"{program.name}{level}")
     os.mkdir(folder)
-    plain = os.environ.get("CXX", "clang++") if program.language == "c++" else os.environ.get("CC", "clang")
+    plain = "clang++" if program.language == "c++" else "clang"
     try:
         build([plain], program, level, os.path.join(folder, "plain"), said)
         build([portent, program.language], program, level, os.path.join(folder, "observed"), said)

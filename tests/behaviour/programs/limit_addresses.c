@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 static int x;
+static char *volatile some;
 
 static void *worker(void *given)
 {
@@ -27,7 +28,7 @@ int main(void)
     SAY(x, 1);
     NEED(pthread_create(&thread, NULL, worker, NULL) == 0);
     pthread_join(thread, NULL);
-    char *some = malloc(100 << 20);
+    some = malloc(100 << 20);
     NEED(some);
     memset(some, 1, 100 << 20);
     free(some);

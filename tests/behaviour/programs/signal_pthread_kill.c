@@ -1,6 +1,7 @@
 /* Signals that are sent to one thread run their handler in that thread, and interrupt its wait.
  * holds: x <= 30
  * violated: x != 3
+ * races: reported wrongly, since sending a signal is not known to come before its handler
  */
 #include "say.h"
 #include <semaphore.h>

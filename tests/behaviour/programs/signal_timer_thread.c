@@ -1,6 +1,7 @@
 /* timer_create with SIGEV_THREAD: libc starts a thread for each expiry, which writes.
  * holds: x <= 3
  * violated: x != 3
+ * races: reported wrongly, since setting a timer is not known to come before its thread
  * ordered: yes
  */
 #include "say.h"
