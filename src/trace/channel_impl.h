@@ -12,6 +12,8 @@ struct ring {
     uint64_t head;      /* bytes written, when last looked */
     uint64_t cursor;    /* bytes read */
     uint64_t published; /* bytes the thread knows to be read */
+    uint64_t returned;  /* bytes whose pages have been given back */
+    bool behind;        /* it is in the list of those where published < cursor */
     uint64_t front;     /* number of the event at the cursor, 0: none */
     uint32_t front_bytes;
 };
@@ -73,7 +75,7 @@ struct pt_channel_reader {
     struct pt_source source; /* first */
     int fd;
     struct pt_channel *map;
-    uint64_t map_bytes, ring_bytes;
+    uint64_t map_bytes, rings_offset, ring_bytes;
     uint32_t ring_max;
     struct pt_names *names;
     pt_channel_function function;
@@ -85,6 +87,10 @@ struct pt_channel_reader {
     uint32_t ring_count; /* in use so far */
     uint32_t *heap;      /* rings with a front, the smallest number first */
     uint32_t heap_count;
+    uint32_t *behind; /* rings that were read and whose threads do not know it yet */
+    uint32_t behind_count;
+    struct pt_ring_bits *bits;  /* NULL: there are none */
+    uint64_t all_looked_at;     /* when all rings were, whatever their bits said */
     uint64_t expected;                               /* the next event's number */
     uint64_t numbered;                               /* the counter of numbers, when last looked */
     uint64_t asked_at, stalled_at, names_stalled_at; /* times; 0: never */
@@ -139,6 +145,7 @@ struct pt_channel_reader {
     size_t foreign_cap;
 };
 
+struct pt_ring *chan_ring(const struct pt_channel_reader *r, uint32_t index);
 /* The next event that stands ready, found without asking for the time; false: ask chan_next. */
 bool chan_ready(struct pt_channel_reader *r, struct pt_event *ret_event);
 /* The next event; false: nothing at present. `now` is a monotonic time in nanoseconds. */
