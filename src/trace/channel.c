@@ -179,7 +179,6 @@ static void init_reader(struct pt_channel_reader *r, const struct pt_channel_set
     r->clockless = setup->keep & PT_KEEP_ALL && !(setup->keep & PT_KEEP_CLOCKS);
     r->places = pt_places_new(r->names);
     pt_strtab_init(&r->texts);
-    pt_map64_init(&r->thread_of);
     pt_strtab_init(&r->thread_functions);
 }
 
@@ -286,7 +285,6 @@ void chan_free(struct pt_channel_reader *r)
         pt_map64_release(&r->text_of);
         chan_release_locks(r);
         pt_strtab_release(&r->texts);
-        pt_map64_release(&r->thread_of);
         pt_strtab_release(&r->thread_functions);
     }
     free(r->rings);
@@ -297,6 +295,7 @@ void chan_free(struct pt_channel_reader *r)
     free(r->user_events);
     free(r->dynamic);
     free(r->threads);
+    free(r->thread_of);
     free(r->function_uses);
     free(r->inits);
     free(r->queue);

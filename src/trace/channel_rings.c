@@ -18,7 +18,7 @@
 #include "trace/channel_impl.h"
 
 /* All rings are looked at so often: nanoseconds. It is what an event may be late by whose bit was missed. */
-static const uint64_t all_rings_every = 5000000;
+static const uint64_t all_rings_every = 20000000;
 /* A ring past the first gives its pages back after so many bytes. */
 enum { RETURN_BYTES = 1 << 16, PAGE = 4096 };
 
@@ -136,7 +136,8 @@ static bool look_at(struct pt_channel_reader *r, struct ring *ring)
         return false;
     if (!ring->open) {
         ring->open = true;
-        ring->cursor = ring->published = ring->returned = atomic_load_explicit(&ring->shared->tail, memory_order_acquire);
+        ring->cursor = ring->published = ring->returned =
+            atomic_load_explicit(&ring->shared->tail, memory_order_acquire);
     }
     ring->head = head;
     if (head != ring->cursor)
