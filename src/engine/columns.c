@@ -43,6 +43,7 @@ void lat_layout_unref(struct lat_layout *layout)
         return;
     for (uint32_t f = 0; f < layout->field_count; f++) {
         free(layout->fields[f].need);
+        free(layout->fields[f].lacked);
         free(layout->fields[f].effect);
         free(layout->fields[f].user_event);
         free(layout->fields[f].joint);
@@ -133,6 +134,7 @@ static void field_fill(struct pt_lattice *l, struct lat_layout *layout, struct l
     if ((field->filled & (field->filled - 1)) == 0) { /* 0 and powers of two: room for twice as many */
         size_t cap = field->filled ? 2 * (size_t)field->filled : 1;
         field->need = pt_xrealloc(field->need, cap * words * sizeof *field->need);
+        field->lacked = pt_xrealloc(field->lacked, cap * sizeof *field->lacked);
         field->effect = pt_xrealloc(field->effect, cap * sizeof *field->effect);
         field->user_event = pt_xrealloc(field->user_event, cap * sizeof *field->user_event);
         field->joint = pt_xrealloc(field->joint, cap * sizeof *field->joint);
@@ -148,6 +150,7 @@ static void field_fill(struct pt_lattice *l, struct lat_layout *layout, struct l
             need[other->word] |= (uint64_t)(count - other->base) << other->shift;
     }
     uint32_t k = field->filled++;
+    atomic_init(&field->lacked[k], 0);
     field->effect[k] = e->effect;
     field->user_event[k] = e->user_event;
     field->joint[k] = e->joint;

@@ -47,6 +47,7 @@ struct lat_field {
     uint64_t mask;                 /* of the count, unshifted; also its greatest value */
     uint32_t limit;                /* events above base that may be taken now (in Q) */
     uint64_t *need;                /* per event above base: what it needs, packed, `words` words each */
+    _Atomic uint32_t *lacked;      /* ... a word of that which some cut has lacked lately: expand.c */
     uint32_t *effect, *user_event; /* ... */
     bool *joint;
     uint32_t *alike; /* how many in a row, up to this one, do the same to letters */
