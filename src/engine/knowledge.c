@@ -143,7 +143,7 @@ static void note_verdicts(struct pt_knowledge *k, struct know_thread *t, const s
 }
 
 /* Makes the entry in k->next the thread's newest one. */
-static void show(struct pt_knowledge *k, struct know_thread *t, uint32_t version)
+static void show(struct pt_knowledge *k, struct know_thread *t, uint64_t version)
 {
     struct know_shown *shown = pt_shown_new(k->next, pt_mttl_entry_size(k->block, k->next->cap), &k->bytes);
     shown->entry.version = version;

@@ -60,6 +60,10 @@ void pt_sys_yield(void)
 {
     pt_explore_pause();
 }
+void pt_runtime_stop(const char *why)
+{
+    pt_explore_fault(why);
+}
 void pt_runtime_give_up(void)
 {
     pt_explore_fault("a table is full");

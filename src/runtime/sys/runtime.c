@@ -13,15 +13,21 @@ void pt_runtime_lost(void)
         atomic_fetch_add_explicit(&pt_channel->dropped, 1, memory_order_relaxed);
 }
 
-void pt_runtime_give_up(void)
+void pt_runtime_stop(const char *why)
 {
     static atomic_flag reported = ATOMIC_FLAG_INIT;
     struct pt_line line = {0};
     atomic_store_explicit(&pt_active, false, memory_order_relaxed);
     if (pt_options.verbosity >= 0 && !atomic_flag_test_and_set(&reported)) {
-        pt_line_text(&line, "portent: the runtime has no memory left ('ulimit -v' may be too low): nothing is checked "
-                            "from here on");
+        pt_line_text(&line, "portent: ");
+        pt_line_text(&line, why);
+        pt_line_text(&line, ": nothing is checked from here on");
         pt_line_write(&line);
     }
     pt_runtime_lost();
+}
+
+void pt_runtime_give_up(void)
+{
+    pt_runtime_stop("the runtime has no memory left ('ulimit -v' may be too low)");
 }
