@@ -292,12 +292,12 @@ static inline bool pt_mttl_is_marked(const struct pt_mttl *m, const struct pt_mt
 
 /* What one thread exports: cells laid out by unit and by tuple of slots < cap. */
 struct pt_mttl_entry {
+    uint64_t version; /* 0: the values of state 0 */
     uint32_t slot;
-    uint32_t version; /* 0: the values of state 0 */
-    uint32_t cap;     /* slots that its tuples range over; larger ones were unheard of, and are like any such */
-    uint32_t used;    /* slots handed out when it was made; used + PT_MTTL_PARAMS <= cap where units have params */
-    uint64_t state;   /* of its thread, in which these values came about */
-    uint64_t place;   /* the caller's: where that event stands */
+    uint32_t cap;   /* slots that its tuples range over; larger ones were unheard of, and are like any such */
+    uint32_t used;  /* slots handed out when it was made; used + PT_MTTL_PARAMS <= cap where units have params */
+    uint64_t state; /* of its thread, in which these values came about */
+    uint64_t place; /* the caller's: where that event stands */
     struct pt_value cells[];
 };
 

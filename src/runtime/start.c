@@ -62,6 +62,8 @@ static bool sound(const struct pt_channel *channel, size_t bytes)
            channel->config_bytes >= sizeof(struct pt_config) && channel->ring_bytes >= 4096 &&
            (channel->ring_bytes & (channel->ring_bytes - 1)) == 0 && channel->ring_bytes < bytes &&
            channel->gate_offset <= bytes && channel->gate_bytes <= bytes - channel->gate_offset &&
+           channel->bits_offset <= bytes &&
+           (channel->ring_max + UINT64_C(63)) / 64 <= (bytes - channel->bits_offset) / sizeof(struct pt_ring_bits) &&
            channel->rings_offset <= bytes && channel->ring_max <= (bytes - channel->rings_offset) / ring;
 }
 

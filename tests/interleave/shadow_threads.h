@@ -70,6 +70,10 @@ void pt_spin_wake(struct pt_spin *lock)
 {
     (void)lock;
 }
+void pt_runtime_stop(const char *why)
+{
+    pt_explore_fault(why);
+}
 void pt_runtime_give_up(void)
 {
     pt_explore_fault("a table is full");

@@ -24,7 +24,7 @@ static struct {
 static struct pt_ring_writer writers[2];
 static struct pt_channel_reader reader;
 static struct ring reader_rings[2];
-static uint32_t heap[2];
+static uint32_t heap[2], behind[2];
 static unsigned char record[RING];
 static unsigned to_write; /* events of each writer */
 static unsigned placed, dropped;
@@ -181,6 +181,8 @@ static void start(unsigned events, unsigned rings, enum pt_on_full on_full)
     reader.ring_max = rings;
     reader.rings = reader_rings;
     reader.heap = heap;
+    reader.behind = behind;
+    reader.rings_offset = file.channel.rings_offset;
     reader.record = record;
     reader.expected = reader.numbered = 1;
     reader.settled = true;

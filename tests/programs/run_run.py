@@ -53,6 +53,50 @@ MARKS = "property small: always balance < 40;"
 
 
 @test
+def many_live_threads():
+    """Three thousand threads at once: a ring for each, the whole answer, a trace that does not grow with their square."""
+    build("many")
+    write("sum.prop", "property p: x <= 3000; property q: x < 3000;")
+    done = run(PORTENT, "run", "-q", "-s", "sum.prop", "-o", "many.trace", "-r", "many.json", "--", "./many", "3000")
+    same(f"status ({done.stderr})", done.returncode, FOUND)
+    verdicts = [found["verdict"] for found in json.loads(read("many.json"))["properties"]]
+    same("verdicts", verdicts, ["holds", "violated"])
+    size = os.path.getsize("many.trace")
+    if size > 300_000:
+        raise Failure(f"the trace has {size} bytes")
+    same_offline("sum.prop", "many.trace", "many.json")
+    done = run(PORTENT, "convert", "many.trace", "-o", "many.ptb")
+    same(f"convert ({done.stderr})", done.returncode, 0)
+    done = run(PORTENT, "convert", "many.ptb", "-o", "again.trace")
+    same(f"convert back ({done.stderr})", done.returncode, 0)
+    same("there and back", read("again.trace"), read("many.trace"))
+
+
+@test
+def many_live_threads_in_full():
+    """The same where every access is recorded, and where threads judge a property themselves."""
+    build("many")
+    write("sum.prop", "property p: x <= 1500;")
+    write("each.prop", "property q at each i: x <= 1500;")
+    done = run(PORTENT, "run", "-q", "--record-all", "-s", "sum.prop", "-o", "many.trace", "--", "./many", "1500")
+    same(f"status with --record-all ({done.stderr})", done.returncode, 0)
+    done = run(PORTENT, "run", "-q", "-s", "each.prop", "--", "./many", "1500")
+    same(f"status of a decentralised property ({done.stderr})", done.returncode, 0)
+
+
+@test
+def short_threads_write_short_clocks():
+    """Threads that come and go: each line's clock names the few events that the others follow from."""
+    build("many")
+    write("sum.prop", "property p: x <= 3000;")
+    done = run(PORTENT, "run", "-q", "-s", "sum.prop", "-o", "many.trace", "--", "./many", "-3000")
+    same(f"status ({done.stderr})", done.returncode, 0)
+    longest = max(len(fields[-1].split(",")) for fields in events("many.trace"))
+    if longest > 16:
+        raise Failure(f"a clock names {longest} threads")
+
+
+@test
 def marks():
     """Blocks and internal events are in the trace, in order, and change no answer."""
     build("marks")

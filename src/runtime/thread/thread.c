@@ -21,6 +21,7 @@
 #include "runtime/shadow/readers.h"
 #include "runtime/shadow/shadow.h"
 #include "runtime/shadow/slow.h"
+#include "runtime/sys/runtime.h"
 #include "runtime/sys/sys.h"
 
 enum {
@@ -202,8 +203,10 @@ void pt_thread_label(struct pt_thread *thread, const char *name)
 struct pt_thread *pt_thread_new(struct pt_thread *parent)
 {
     struct pt_thread *thread = take_slot();
-    if (!thread)
+    if (!thread) { /* it will run, and nobody records what it does */
+        pt_runtime_lost();
         return NULL;
+    }
     thread->shadow.clock.number = atomic_fetch_add_explicit(&next_number, 1, memory_order_relaxed);
     if (parent) {
         thread->parent = pt_thread_number(parent);
