@@ -13,16 +13,23 @@
 
 #include "base/mem.h"
 
-static struct pt_tree_node *node_new(struct pt_tree_pool *pool)
+/* One whose content the caller fills. */
+static struct pt_tree_node *node_take(struct pt_tree_pool *pool)
 {
     struct pt_tree_node *node = pool->spare;
     if (node)
         pool->spare = node->next_spare;
     else
         node = pt_xmalloc(sizeof *node);
-    memset(node, 0, sizeof *node);
     node->refs = 1;
     pool->bytes += sizeof *node;
+    return node;
+}
+
+static struct pt_tree_node *node_new(struct pt_tree_pool *pool)
+{
+    struct pt_tree_node *node = node_take(pool);
+    memset(node->child, 0, sizeof node->child);
     return node;
 }
 
@@ -66,12 +73,6 @@ const uint64_t *pt_tree_leaf(const struct pt_tree *tree, uint32_t first)
     return node ? node->count : NULL;
 }
 
-uint64_t pt_tree_get(const struct pt_tree *tree, uint32_t thread)
-{
-    const uint64_t *leaf = pt_tree_leaf(tree, thread);
-    return leaf ? leaf[thread & (PT_TREE_FAN - 1)] : 0;
-}
-
 struct pt_tree pt_tree_copy(const struct pt_tree *tree)
 {
     node_ref(tree->root);
@@ -102,13 +103,12 @@ static struct pt_tree_node *own(struct pt_tree_pool *pool, struct pt_tree_node *
     struct pt_tree_node *node = *place;
     if (node && node->refs == 1)
         return node;
-    *place = node_new(pool);
+    *place = node ? node_take(pool) : node_new(pool);
     if (!node)
         return *place;
+    memcpy((*place)->child, node->child, sizeof node->child);
     for (uint32_t i = 0; level && i < PT_TREE_FAN; i++)
-        (*place)->child[i] = node_ref(node->child[i]);
-    if (!level)
-        memcpy((*place)->count, node->count, sizeof node->count);
+        node_ref(node->child[i]);
     node->refs--;
     return *place;
 }
@@ -139,7 +139,7 @@ static struct pt_tree_node *join_leaves(struct pt_tree_pool *pool, struct pt_tre
     }
     if (!a_less || !b_less)
         return node_ref(a_less ? b : a);
-    struct pt_tree_node *node = node_new(pool);
+    struct pt_tree_node *node = node_take(pool);
     for (uint32_t i = 0; i < PT_TREE_FAN; i++)
         node->count[i] = a->count[i] > b->count[i] ? a->count[i] : b->count[i];
     return node;
@@ -165,7 +165,7 @@ static struct pt_tree_node *join_nodes(struct pt_tree_pool *pool, struct pt_tree
             node_unref(pool, joined[i], level - 1);
         return node_ref(is_a ? a : b);
     }
-    struct pt_tree_node *node = node_new(pool);
+    struct pt_tree_node *node = node_take(pool);
     memcpy(node->child, joined, sizeof joined);
     return node;
 }

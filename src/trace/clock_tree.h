@@ -33,7 +33,6 @@ struct pt_tree {
     uint32_t levels; /* of inner nodes above the leaves */
 };
 
-uint64_t pt_tree_get(const struct pt_tree *tree, uint32_t thread);
 struct pt_tree pt_tree_copy(const struct pt_tree *tree);
 void pt_tree_release(struct pt_tree_pool *pool, struct pt_tree *tree);
 /* The thread's count becomes at least this. */
@@ -42,6 +41,15 @@ void pt_tree_raise(struct pt_tree_pool *pool, struct pt_tree *tree, uint32_t thr
 void pt_tree_join(struct pt_tree_pool *pool, struct pt_tree *tree, const struct pt_tree *other);
 /* The counts of PT_TREE_FAN threads from `first` on, a multiple of that; NULL: all zero. */
 const uint64_t *pt_tree_leaf(const struct pt_tree *tree, uint32_t first);
+static inline uint64_t pt_tree_get(const struct pt_tree *tree, uint32_t thread)
+{
+    const uint64_t *leaf = NULL;
+    if (tree->levels)
+        leaf = pt_tree_leaf(tree, thread);
+    else if (tree->root && thread < PT_TREE_FAN)
+        leaf = tree->root->count;
+    return leaf ? leaf[thread & (PT_TREE_FAN - 1)] : 0;
+}
 /* All threads that have a count are below this. */
 uint64_t pt_tree_span(const struct pt_tree *tree);
 
