@@ -2,6 +2,7 @@
  * holds: x <= 5
  * violated: x != 5
  * around: sh -c 'ulimit -v 2000000; exec "$@"' sh
+ * optional: unobserved
  * status: 67, the runtime has no memory left
  */
 #include "say.h"

@@ -2,6 +2,7 @@
  * holds: x >= 0 && x <= 9
  * violated: x != 9
  * ordered: yes
+ * status: 67, without exec
  */
 #include "say.h"
 #include <sys/wait.h>

@@ -1,6 +1,7 @@
 /* A timer's signals come while faults are recovered from: none stays blocked, and none is lost for good.
  * holds: faults >= 0 && ticks <= 20
  * violated: faults < 300
+ * interrupted: yes
  */
 #include "say.h"
 #include <setjmp.h>

@@ -2,6 +2,7 @@
  * holds: x <= 4
  * violated: x != 3
  * ordered: yes
+ * status: 67, without exec
  */
 #include "say.h"
 #include <sys/wait.h>

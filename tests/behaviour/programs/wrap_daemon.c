@@ -3,6 +3,7 @@
  * violated: x != 1
  * ordered: yes
  * optional: children
+ * status: 67, without exec
  */
 #include "say.h"
 #include <sys/stat.h>

@@ -2,6 +2,7 @@
  * holds: x <= 100
  * violated: x < 100
  * optional: children
+ * status: 67, without exec
  */
 #include "say.h"
 #include <semaphore.h>
