@@ -130,9 +130,21 @@ static void report_unobserved(void)
     forked_from = NULL;
 }
 
+/* The last chance to see what code that is not instrumented has written. */
+static void compare_watched(void)
+{
+    struct pt_thread *self = pt_is_active() && !pt_owner_is_other() ? pt_thread_now() : NULL;
+    if (!self || self->shadow.busy)
+        return;
+    pt_thread_enter(self);
+    pt_watch_compare(&self->shadow, self->stack_size ? self->stack_size : FIRST_STACK);
+    pt_thread_leave(self);
+}
+
 /* The usual ways to say that exec has failed are no way to go on. */
 static void on_exits(int status)
 {
+    compare_watched();
     enum { CANNOT_RUN = 126, NOT_FOUND = 127 };
     if (status != CANNOT_RUN && status != NOT_FOUND)
         report_unobserved();
@@ -259,12 +271,8 @@ __attribute__((constructor(101))) static void start(void)
 __attribute__((destructor(101))) static void stop(void)
 {
     report_unobserved();
+    compare_watched();
     struct pt_thread *self = pt_channel ? pt_thread_now() : NULL;
-    if (self && !self->shadow.busy) {
-        pt_thread_enter(self);
-        pt_watch_compare(&self->shadow, self->stack_size ? self->stack_size : FIRST_STACK);
-        pt_thread_leave(self);
-    }
     if (self)
         pt_monitor_end(self);
     if (pt_channel)
