@@ -276,7 +276,7 @@ static void on_overflow(int number)
 /* Frames of all sizes, so that the stack ends in every place of the hooks. */
 static __attribute__((noinline)) int deeper(long seed, int depth)
 {
-    volatile char room[32 + seed % 64 * 8];
+    volatile char *room = __builtin_alloca((size_t)(32 + seed % 64 * 8));
     room[0] = (char)depth;
     ONE;
     return deeper(seed, depth + 1) + room[0];
