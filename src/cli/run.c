@@ -334,14 +334,14 @@ static void add_program(struct run *run, struct pt_result *result, struct pt_pro
     conclude_program(run, false, result);
     pt_report_json(result, &json);
     size_t properties = (size_t)processes->property_count + 1;
-    struct pt_process process = {.process = run->session.process,
-                                 .program = pt_xstrdup(run->session.program),
-                                 .observed = true,
-                                 .violated = pt_whole_violated(result),
-                                 .whole = is_whole(run, result),
-                                 .json = pt_buf_take(&json),
-                                 .judged = pt_xcalloc(properties, sizeof *process.judged),
-                                 .unknown = pt_xcalloc(properties, sizeof *process.unknown)};
+    struct pt_observed process = {.process = run->session.process,
+                                  .program = pt_xstrdup(run->session.program),
+                                  .observed = true,
+                                  .violated = pt_whole_violated(result),
+                                  .whole = is_whole(run, result),
+                                  .json = pt_buf_take(&json),
+                                  .judged = pt_xcalloc(properties, sizeof *process.judged),
+                                  .unknown = pt_xcalloc(properties, sizeof *process.unknown)};
     memset(process.judged, true, properties); /* else it would not have been started */
     PT_PUSH(processes->items, processes->count, processes->cap, process);
     memmove(processes->items + 1, processes->items, (processes->count - 1) * sizeof process);

@@ -29,7 +29,7 @@
 struct attached {
     const struct pt_attach *attach;
     struct pt_session session;
-    struct pt_process process;
+    struct pt_observed process;
     char *label, *trace, *library_path;
     int pidfd;
 };
@@ -217,7 +217,7 @@ static void init(struct attached *a, const struct pt_attach *attach)
     a->process.unknown = pt_xcalloc((size_t)base->analyse.input_count + 1, sizeof *a->process.unknown);
     a->session.analyse.engine.trace = a->session.program;
     pt_buf_init(&label);
-    pt_process_label(attach->process, a->session.program, &label);
+    pt_observed_label(attach->process, a->session.program, &label);
     a->label = pt_buf_take(&label);
     a->session.output_options.process = a->label;
 }
@@ -240,6 +240,6 @@ void pt_attached_observe(const struct pt_attach *attach)
             unlink(a.trace);
         fprintf(stderr, "portent: %s was not observed: %s\n", a.label, err.message);
     }
-    pt_process_write(attach->results, &a.process, attach->session->analyse.input_count);
+    pt_observed_write(attach->results, &a.process, attach->session->analyse.input_count);
     _exit(0); /* what the others have buffered is theirs */
 }

@@ -198,11 +198,11 @@ static void report_left(struct pt_processes *processes, pid_t left)
         return;
     if (pt_debuginfo_has_runtime(info)) {
         size_t properties = (size_t)processes->property_count + 1;
-        struct pt_process process = {.process = left,
-                                     .program = pt_xstrdup(program),
-                                     .json = pt_xstrdup(""),
-                                     .judged = pt_xcalloc(properties, sizeof *process.judged),
-                                     .unknown = pt_xcalloc(properties, sizeof *process.unknown)};
+        struct pt_observed process = {.process = left,
+                                      .program = pt_xstrdup(program),
+                                      .json = pt_xstrdup(""),
+                                      .judged = pt_xcalloc(properties, sizeof *process.judged),
+                                      .unknown = pt_xcalloc(properties, sizeof *process.unknown)};
         fprintf(stderr,
                 "portent: the answer is not whole: process %ld, which the program left behind, is not observed\n",
                 (long)left);

@@ -24,7 +24,7 @@ struct record {
     bool observed, violated, whole;
 };
 
-void pt_process_write(int fd, const struct pt_process *process, uint32_t property_count)
+void pt_observed_write(int fd, const struct pt_observed *process, uint32_t property_count)
 {
     struct record head = {.program_bytes = strlen(process->program) + 1,
                           .json_bytes = strlen(process->json) + 1,
@@ -55,15 +55,15 @@ static void take(struct pt_processes *processes, const char *text)
     memcpy(&head, text, sizeof head);
     const char *program = text + sizeof head, *json = program + head.program_bytes, *judged = json + head.json_bytes,
                *unknown = judged + properties;
-    struct pt_process process = {.process = head.process,
-                                 .program = pt_xstrdup(program),
-                                 .observed = head.observed,
-                                 .violated = head.violated,
-                                 .whole = head.whole,
-                                 .json = pt_xstrdup(json),
-                                 .error = head.error,
-                                 .judged = pt_xcalloc((size_t)properties + 1, sizeof *process.judged),
-                                 .unknown = pt_xcalloc((size_t)properties + 1, sizeof *process.unknown)};
+    struct pt_observed process = {.process = head.process,
+                                  .program = pt_xstrdup(program),
+                                  .observed = head.observed,
+                                  .violated = head.violated,
+                                  .whole = head.whole,
+                                  .json = pt_xstrdup(json),
+                                  .error = head.error,
+                                  .judged = pt_xcalloc((size_t)properties + 1, sizeof *process.judged),
+                                  .unknown = pt_xcalloc((size_t)properties + 1, sizeof *process.unknown)};
     if (properties) {
         memcpy(process.judged, judged, properties);
         memcpy(process.unknown, unknown, properties * sizeof *process.unknown);
@@ -120,7 +120,7 @@ const struct pt_err *pt_processes_unknown(const struct pt_processes *processes)
         const struct pt_err *why = NULL;
         bool judged = false;
         for (uint32_t i = 0; i < processes->count; i++) {
-            const struct pt_process *process = &processes->items[i];
+            const struct pt_observed *process = &processes->items[i];
             judged |= process->judged[p];
             if (process->observed && !process->judged[p] && !why)
                 why = &process->unknown[p];
@@ -131,7 +131,7 @@ const struct pt_err *pt_processes_unknown(const struct pt_processes *processes)
     return NULL;
 }
 
-void pt_process_label(pid_t process, const char *program, struct pt_buf *buf)
+void pt_observed_label(pid_t process, const char *program, struct pt_buf *buf)
 {
     pt_buf_printf(buf, "process %ld (%s)", (long)process, program);
 }
@@ -156,7 +156,7 @@ void pt_processes_json(const struct pt_processes *processes, const char *trace, 
         put_words(&json, "source_roots", source_roots);
     pt_json_open(&json, "processes", '[');
     for (uint32_t i = 0; i < processes->count; i++) {
-        const struct pt_process *process = &processes->items[i];
+        const struct pt_observed *process = &processes->items[i];
         if (!process->observed)
             continue;
         pt_json_open(&json, NULL, '{');

@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-struct pt_process {
+struct pt_observed {
     pid_t process;
     char *program; /* its file */
     bool observed; /* otherwise `error` says why not */
@@ -23,13 +23,13 @@ struct pt_process {
 };
 
 struct pt_processes {
-    struct pt_process *items; /* in the order in which they ended */
+    struct pt_observed *items; /* in the order in which they ended */
     uint32_t count, property_count;
     size_t cap;
 };
 
 /* Appends a process to a file that several observers write to; one that cannot be written is missing there. */
-void pt_process_write(int fd, const struct pt_process *process, uint32_t property_count);
+void pt_observed_write(int fd, const struct pt_observed *process, uint32_t property_count);
 void pt_processes_read(int fd, uint32_t property_count, struct pt_processes *ret_processes);
 void pt_processes_release(struct pt_processes *processes);
 uint32_t pt_processes_observed(const struct pt_processes *processes);
@@ -37,7 +37,7 @@ uint32_t pt_processes_observed(const struct pt_processes *processes);
 const struct pt_err *pt_processes_unknown(const struct pt_processes *processes);
 
 /* How reports name a process: "process 4711 (./prog)". */
-void pt_process_label(pid_t process, const char *program, struct pt_buf *buf);
+void pt_observed_label(pid_t process, const char *program, struct pt_buf *buf);
 /* One result with a list of processes, of the command that started them. */
 void pt_processes_json(const struct pt_processes *processes, const char *trace, const char *const *program,
                        const char *const *source_roots, struct pt_buf *buf);
