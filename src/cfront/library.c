@@ -52,9 +52,8 @@ static const struct {
      "pwrite pwrite64 remove rename rewind rmdir send sendmsg sendto setenv setsockopt strcasecmp strcmp "
      "strcoll strcspn strlen strncasecmp strncmp strnlen strspn syslog system ungetc unlink unsetenv "
      "vdprintf vfprintf vprintf warn warnx write writev "},
-    {PT_CF_CALL_STOPS,
-     "_Exit __assert __assert_fail __assert_perror_fail __chk_fail __stack_chk_fail _exit abort err errx "
-     "exit quick_exit "},
+    {PT_CF_CALL_STOPS, "__assert __assert_fail __assert_perror_fail __chk_fail __stack_chk_fail abort err errx "
+                       "exit quick_exit "},
     {PT_CF_CALL_UNKNOWN,
      "at_quick_exit atexit bsearch fcntl memchr memmem memrchr posix_memalign posix_spawn posix_spawnp "
      "pthread_atfork pthread_getaffinity_np pthread_getattr_default_np pthread_getattr_np "

@@ -62,6 +62,7 @@ struct pt_channel {
     _Atomic uint64_t bad_ends;                 /* portent_end calls that matched no portent_begin */
     _Atomic uint32_t wake;       /* futex: the program bumps it when the observer may sleep and there is work */
     _Atomic uint32_t process;    /* the child that is observed in its parent's place, 0: none, or PT_PROCESS_FORKING */
+    _Atomic uint32_t stopped;    /* the runtime records nothing more, and has said why */
     _Atomic uint32_t unobserved; /* forked processes that went on without exec, and could not be observed */
 };
 

@@ -74,6 +74,7 @@ static void report_unobserved(void)
 static void on_exits(int status)
 {
     enum { CANNOT_RUN = 126, NOT_FOUND = 127 };
+    pt_start_compare();
     if (status != CANNOT_RUN && status != NOT_FOUND)
         report_unobserved();
 }

@@ -103,6 +103,16 @@ struct pt_channel *pt_start_stand_in(void)
     return &own.channel;
 }
 
+void pt_start_compare(void)
+{
+    struct pt_thread *self = pt_is_active() && !pt_owner_is_other() ? pt_thread_now() : NULL;
+    if (!self || self->shadow.busy)
+        return;
+    pt_thread_enter(self);
+    pt_watch_compare(&self->shadow, self->stack_size ? self->stack_size : FIRST_STACK);
+    pt_thread_leave(self);
+}
+
 static void introduce(void)
 {
     struct pt_line line = {0};
@@ -198,12 +208,8 @@ __attribute__((constructor(101))) static void start(void)
 __attribute__((destructor(101))) static void stop(void)
 {
     pt_fork_finish();
+    pt_start_compare();
     struct pt_thread *self = pt_channel ? pt_thread_now() : NULL;
-    if (self && !self->shadow.busy) {
-        pt_thread_enter(self);
-        pt_watch_compare(&self->shadow, self->stack_size ? self->stack_size : FIRST_STACK);
-        pt_thread_leave(self);
-    }
     if (self)
         pt_monitor_end(self);
     if (pt_channel)

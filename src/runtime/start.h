@@ -16,5 +16,7 @@ const char *pt_start_options(void);
 /* The calling thread becomes the first, and whatever the configuration names is recorded from here on. All tables are
  * there and empty. */
 void pt_start_recording(bool streams);
+/* The last chance to see what code that is not instrumented has written. */
+void pt_start_compare(void);
 
 #endif

@@ -359,6 +359,7 @@ struct pt_channel_losses pt_channel_losses(const struct pt_channel_reader *r)
     return (struct pt_channel_losses){.missing = r->missing,
                                       .dropped = atomic_load(&r->map->dropped),
                                       .corrupt = r->corrupt,
+                                      .stopped = atomic_load(&r->map->stopped),
                                       .unfinished = r->unfinished};
 }
 

@@ -193,7 +193,7 @@ def thread_program(row):
             return begun + f"  {join};\n{joined}}}\n", expect
         return (begun + f"  if ({join} == {success(row)}) {{\n{joined}  }} else {{\n" + block(row, "failed", change) + "  }\n}\n",
                 expect + [("failed", False)])
-    if row.model == "THREAD_EXIT":
+    if row.model in ("THREAD_EXIT", "STOPS"):
         end = call(row, {"FROM": "0"})
         return (f"{HEAD}int {row.name}();\nstatic void *run(void *a)\n{{\n  x++; {end};\n" + block(row, "after", change) +
                 "  return a;\n}\nint main(void)\n{\n  pthread_create(&t, 0, run, 0);\n" + block(row, "beside", change) + "}\n",

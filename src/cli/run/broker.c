@@ -92,6 +92,9 @@ static _Noreturn void serve(struct broker *b)
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
         signal(ignored[i], SIG_IGN);
     signal(SIGCHLD, SIG_DFL);
+    pid_t started = 0; /* it may come, too, having called exec, and then is not there for the first time */
+    if (read(b->control, &started, sizeof started) == sizeof started && started)
+        PT_PUSH(b->seen, b->seen_count, b->seen_cap, started);
     for (;;) {
         struct pollfd wait[] = {{.fd = b->listener, .events = POLLIN}, {.fd = b->control, .events = POLLIN}};
         bool busy = atomic_load(b->running) > 0;
@@ -154,6 +157,7 @@ enum pt_status pt_broker_start(struct pt_session *session, const char *trace_pat
     close(b.listener);
     broker->control = control[1];
     session->rendezvous = broker->name;
+    session->herald = control[1];
     return PT_OK;
 }
 

@@ -7,13 +7,14 @@
 
 struct pt_broker {
     pid_t process; /* 0: there is none */
-    int control;   /* writing to it, or closing it, ends the observation */
+    int control;   /* gets the number of the observed program; closing it ends the observation */
     int results;
     _Atomic uint32_t *running; /* how many are observed now */
     char name[64];             /* of the rendezvous */
 };
 
-/* Starts it, before the program: session->rendezvous is then its name. `trace_path` NULL: nothing is recorded. */
+/* Starts it, before the program: session->rendezvous is then its name, and
+ * whoever comes there waits until session->herald has got the number of the program, 0 if it is not observed itself. `trace_path` NULL: nothing is recorded. */
 enum pt_status pt_broker_start(struct pt_session *session, const char *trace_path, struct pt_broker *ret_broker,
                                struct pt_err *err) PT_WARN_UNUSED;
 /* The program has ended: waits for what it left behind, but not for long, and gives what was found. */

@@ -346,6 +346,9 @@ enum pt_status pt_session_run(struct pt_session *session, const char *const *arg
     enum pt_status status = pt_launch(session->program, arguments, &means, &launched, err);
     if (status != PT_OK)
         return status;
+    pid_t observed = session->through ? 0 : launched.program;
+    if (session->rendezvous)
+        (void)!write(session->herald, &observed, sizeof observed); /* it may have ended: then nobody comes either */
     begin(session, launched.program);
     observe(session, &launched);
     session->program_status = pt_launch_end(&launched);

@@ -48,6 +48,7 @@ struct pt_session {
                     */
     bool through;  /* ... and is not: the channel is not for it, what it starts comes to the rendezvous */
     const char *rendezvous;   /* NULL: none */
+    int herald;               /* with a rendezvous: who waits there is to be written the number of the observed program */
     struct pt_writer *writer; /* a copy of all events goes there; NULL: nowhere */
 
     /* What there is once it is prepared, and once it has run. */

@@ -122,7 +122,7 @@ uint32_t pt_emit_name(struct pt_thread *self, const char *text)
     return number;
 }
 
-enum { LONG_CLOCK = 16 };
+enum { LONG_CLOCK = 1024 };
 
 /* Those pairs of the clock that the earlier one has not; both are sorted. With `out` they are copied there. */
 static uint32_t news(const struct pt_clock_snapshot *clock, const struct pt_clock_snapshot *earlier,

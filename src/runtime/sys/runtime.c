@@ -40,6 +40,8 @@ void pt_runtime_stop(const char *why)
         pt_line_text(&line, ": nothing is checked from here on");
         pt_line_write(&line);
     }
+    if (pt_channel && !atomic_load_explicit(&disowned, memory_order_relaxed))
+        atomic_store_explicit(&pt_channel->stopped, 1, memory_order_relaxed);
     pt_runtime_lost();
 }
 

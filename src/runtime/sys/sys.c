@@ -215,11 +215,11 @@ pt_sys_clock *pt_sys_read_clock;
 /* These two go through libc to the vDSO, which costs no system call, as soon as it is known; they do not fail. */
 static uint64_t time_of(clockid_t clock)
 {
-    struct timespec time;
+    struct timespec time = {0};
     if (pt_sys_read_clock)
         pt_sys_read_clock(clock, &time);
     else
-        syscall(SYS_clock_gettime, clock, &time);
+        call(SYS_clock_gettime, clock, (long)&time, 0, 0, 0, 0);
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 

@@ -2,6 +2,8 @@
  * holds: x <= 2
  * violated: x != 2
  * ordered: yes
+ * optional: unobserved
+ * status: 67, recorded nothing more
  */
 #include "say.h"
 #include <sched.h>
