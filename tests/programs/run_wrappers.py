@@ -285,7 +285,7 @@ def copies():
 @test
 def families():
     """Children of children, of threads, and of functions at the end; one after the other and at once; killed ones, and ones that live
-    longer than their parent. One that does nothing which properties speak of is none."""
+    longer than their parent. One that does nothing which properties speak of is none, unless it goes on for long."""
     build("family")
     one = (1, "holds")
     same("threads", family("threads"), (FOUND, [one, (6, "violated")]))
@@ -296,6 +296,7 @@ def families():
     same("killed", family("killed"), (FOUND, [one, (4, "violated")]))
     same("outliving", family("outliving"), (FOUND, [one, (4, "violated")]))
     same("uninvolved", family("uninvolved"), (0, [one]))
+    same("busy", family("busy"), (0, [one, (0, "holds")]))
     same("by annotation", family("annotated", properties="property low: cell < 3;"), (FOUND, [one, one[:1] + ("violated",)]))
 
 
@@ -313,13 +314,13 @@ def fork_among_threads():
 
 @test
 def unanswered():
-    """A child that finds nobody to observe it goes on, and its parent's answer is not whole."""
+    """A child that finds nobody to observe it, or that was made behind our back, goes on, and its parent's answer is not whole."""
     build("forks")
-    write("p.prop", "property low: level < 6;")
-    done = run(PORTENT, "run", "-s", "p.prop", "-r", "r.json", "--", "./forks", "unanswered")
-    same(f"exit status: {done.stderr}", [done.returncode, done.stdout], [NOT_WHOLE, "level 5, status 0\n"])
-    same("result", [result()["events"], result()["properties"][0]["verdict"]], [5, "holds"])
-    contains(done.stderr, "a process that it forked went on without exec, and was not observed")
+    for how in ("unanswered", "assembly"):
+        done = observed("./forks", how, properties="property low: level < 6;")
+        same(f"exit status with {how}: {done.stderr}", [done.returncode, done.stdout], [NOT_WHOLE, "level 5, status 0\n"])
+        same(f"result with {how}", [result()["events"], result()["properties"][0]["verdict"]], [5, "holds"])
+        contains(done.stderr, "a process that it forked went on without exec, and was not observed")
 
 
 @test

@@ -145,12 +145,12 @@ static void outliving(void)
 }
 
 /* What the properties do not speak of. */
-static void uninvolved(void)
+static void uninvolved(int times)
 {
     static int other[1000];
     if (fork() == 0) {
-        for (int i = 0; i < 1000; i++)
-            other[i] = other[999 - i] + level;
+        for (int i = 0; i < times; i++)
+            other[i % 1000] = other[999 - i % 1000] + level;
         exit(0);
     }
     wait_for_all(0);
@@ -199,7 +199,9 @@ int main(int argc, char **argv)
     else
         wait_for_all(0);
     if (strcmp(how, "uninvolved") == 0)
-        uninvolved();
+        uninvolved(1000);
+    if (strcmp(how, "busy") == 0)
+        uninvolved(20000);
     if (strcmp(how, "annotated") == 0)
         annotated();
     puts("done");

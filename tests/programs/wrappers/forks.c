@@ -27,8 +27,18 @@ static int child(void *unused)
     return 0;
 }
 
+/* Of which nobody can know. */
+static pid_t fork_in_assembly(void)
+{
+    long result;
+    __asm__ volatile("syscall" : "=a"(result) : "0"((long)SYS_fork) : "rcx", "r11", "memory");
+    return (pid_t)result;
+}
+
 static pid_t make(const char *how)
 {
+    if (strcmp(how, "assembly") == 0)
+        return fork_in_assembly();
     if (strcmp(how, "fork") == 0 || strcmp(how, "exec") == 0 || strcmp(how, "unanswered") == 0)
         return fork();
     if (strcmp(how, "_Fork") == 0)
