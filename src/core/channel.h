@@ -29,9 +29,9 @@
 enum { PT_CHANNEL_VERSION = 12 };
 
 /*
- * A process that the program starts, at whatever remove, has no such descriptor. PORTENT_RENDEZVOUS=NAME in its
- * environment is the name of an abstract Unix socket of the observer: the process connects, says who it is, and gets
- * the descriptor of a channel of its own (SCM_RIGHTS), or the end of the connection if it is not to be observed.
+ * A process that the program starts or forks, at whatever remove, has no such descriptor. PORTENT_RENDEZVOUS=NAME in
+ * its environment is the name of an abstract Unix socket of the observer: the process connects, says who it is, and
+ * gets the descriptor of a channel of its own (SCM_RIGHTS), or the end of the connection if it is not to be observed.
  */
 #define PT_RENDEZVOUS_ENV "PORTENT_RENDEZVOUS"
 struct pt_hello {
@@ -63,7 +63,7 @@ struct pt_channel {
     _Atomic uint32_t wake;       /* futex: the program bumps it when the observer may sleep and there is work */
     _Atomic uint32_t process;    /* the child that is observed in its parent's place, 0: none, or PT_PROCESS_FORKING */
     _Atomic uint32_t stopped;    /* the runtime records nothing more, and has said why */
-    _Atomic uint32_t unobserved; /* forked processes that went on without exec, and were not observed */
+    _Atomic uint32_t unobserved; /* forked processes that went on without exec, and could not be observed */
 };
 
 #define PT_PROCESS_FORKING UINT32_MAX /* a fork has begun that is to be followed, and its child is not yet there */

@@ -180,6 +180,7 @@ void pt_events_register(void)
 {
     pt_shadow_hooks = (struct pt_shadow_hooks){
         .introduce = pt_thread_introduce,
+        .introduce_at = pt_thread_introduce_at,
         .attend = pt_thread_attend,
         .before_access = pt_gate_before_access,
         .locked = pt_gate_note_lock,

@@ -5,17 +5,14 @@
  *
  * What is started by the observed program, at whatever remove, asks for a channel of its own at the rendezvous.
  *
- * After a fork one of the two processes goes on being observed: the parent, or with follow_fork=1 the child, as servers
- * want it that go into the background. The latter needs a parent without other threads, for what those have locked
- * would stay locked in the child for ever.
+ * What happens at a fork is in fork.c.
  *
  * Guarantee: hooks are registered, and tables made, before the first thread is known. Cost: none after main has begun.
  */
-#include <stddef.h>
+#include "runtime/start.h"
+
 #include <dlfcn.h>
-#include <pthread.h>
 #include <string.h>
-#include <sys/single_threaded.h>
 
 #include "core/channel.h"
 #include "runtime/channel/attach.h"
@@ -25,6 +22,7 @@
 #include "runtime/channel/resolve.h"
 #include "runtime/channel/self.h"
 #include "runtime/events.h"
+#include "runtime/fork.h"
 #include "runtime/local/embedded.h"
 #include "runtime/local/monitor.h"
 #include "runtime/local/violation.h"
@@ -36,8 +34,6 @@
 #include "runtime/thread/call.h"
 
 enum { FIRST_STACK = 8 << 20 }; /* how far below its frames the first thread's stack has nothing but ended ones */
-
-static size_t mapped;
 
 static int channel_fd(void)
 {
@@ -67,34 +63,33 @@ static bool sound(const struct pt_channel *channel, size_t bytes)
            channel->rings_offset <= bytes && channel->ring_max <= (bytes - channel->rings_offset) / ring;
 }
 
-/* NULL: it is no channel, or another process has it. */
-static struct pt_channel *take_channel(int fd)
+struct pt_channel *pt_start_take_channel(int fd, size_t *ret_bytes)
 {
-    struct pt_channel *channel = fd < 0 ? NULL : pt_sys_map_file(fd, sizeof *channel, &mapped);
+    struct pt_channel *channel = fd < 0 ? NULL : pt_sys_map_file(fd, sizeof *channel, ret_bytes);
     if (!channel)
         return NULL;
     uint32_t state = PT_PROGRAM_STARTING;
-    if (sound(channel, mapped)) {
+    if (sound(channel, *ret_bytes)) {
         pt_sys_close(fd);
         if (atomic_compare_exchange_strong(&channel->program_state, &state, PT_PROGRAM_RUNNING))
             return channel;
     }
-    pt_sys_release(channel, mapped);
+    pt_sys_release(channel, *ret_bytes);
     return NULL;
 }
 
 /* The one that the observer gave to what it started, or one of our own. */
-static struct pt_channel *open_channel(void)
+static struct pt_channel *open_channel(size_t *ret_bytes)
 {
-    struct pt_channel *channel = take_channel(channel_fd());
-    return channel ? channel : take_channel(pt_attach_request());
+    struct pt_channel *channel = pt_start_take_channel(channel_fd(), ret_bytes);
+    return channel ? channel : pt_start_take_channel(pt_attach_request(), ret_bytes);
 }
 
 /*
  * Whoever listens to the event stream needs threads and watched variables, too. Where there is no observer, a channel
  * of our own stands in for its: without rings, so that what is recorded for an observer goes nowhere.
  */
-static struct pt_channel *stand_in(void)
+struct pt_channel *pt_start_stand_in(void)
 {
     static struct stand_in {
         struct pt_channel channel;
@@ -108,30 +103,7 @@ static struct pt_channel *stand_in(void)
     return &own.channel;
 }
 
-static void leave_channel(void)
-{
-    atomic_store_explicit(&pt_active, false, memory_order_relaxed);
-    pt_keeps = 0;
-    pt_monitor_on = false;
-    pt_shadow_hooks.clock_changed = NULL;
-    pt_gate_stop();
-    pt_channel = NULL;
-    pt_thread_forget();
-    pt_stream_forget();
-}
-
-/* The parent's, in a child that is not observed: the observer learns of it, unless exec makes it another program. */
-static struct pt_channel *forked_from;
-
-static void report_unobserved(void)
-{
-    if (forked_from)
-        atomic_fetch_add(&forked_from->unobserved, 1);
-    forked_from = NULL;
-}
-
-/* The last chance to see what code that is not instrumented has written. */
-static void compare_watched(void)
+void pt_start_compare(void)
 {
     struct pt_thread *self = pt_is_active() && !pt_owner_is_other() ? pt_thread_now() : NULL;
     if (!self || self->shadow.busy)
@@ -139,58 +111,6 @@ static void compare_watched(void)
     pt_thread_enter(self);
     pt_watch_compare(&self->shadow, self->stack_size ? self->stack_size : FIRST_STACK);
     pt_thread_leave(self);
-}
-
-/* The usual ways to say that exec has failed are no way to go on. */
-static void on_exits(int status)
-{
-    compare_watched();
-    enum { CANNOT_RUN = 126, NOT_FOUND = 127 };
-    if (status != CANNOT_RUN && status != NOT_FOUND)
-        report_unobserved();
-}
-
-static bool following; /* by the fork that is being done */
-
-static void before_fork(void)
-{
-    following = pt_channel && pt_options.follow_fork && __libc_single_threaded;
-    if (!following)
-        return;
-    /* The child takes both back. Should it never be, the observer does not wait for it, and knows what it has missed.
-     */
-    atomic_fetch_add(&pt_channel->dropped, 1);
-    atomic_store(&pt_channel->process, PT_PROCESS_FORKING);
-}
-
-static void in_forking_parent(void)
-{
-    struct pt_channel *channel = pt_channel;
-    if (!following)
-        return;
-    leave_channel();
-    if (mapped)
-        pt_sys_release(channel, mapped);
-}
-
-/* The child of whatever made a copy of the process, and is not followed. */
-static void leave_parent(void)
-{
-    struct pt_channel *channel = pt_channel;
-    leave_channel();
-    if (channel && mapped)
-        forked_from = channel; /* stays mapped: it costs nothing */
-}
-
-static void in_forked_child(void)
-{
-    if (!following) {
-        leave_parent();
-        return;
-    }
-    pt_owner_start();
-    atomic_store(&pt_channel->process, (uint32_t)pt_sys_process());
-    atomic_fetch_sub(&pt_channel->dropped, 1);
 }
 
 static void introduce(void)
@@ -214,32 +134,65 @@ static bool is_superfluous(void)
 #endif
 }
 
+void pt_start_recording(bool streams)
+{
+    const struct pt_config *config = pt_runtime_config();
+    pt_keeps = config->keep;
+    struct pt_thread *self = pt_thread_self(); /* the first thread: number 0 */
+    if (!self)
+        return;
+    pt_thread_enter(self);
+    pt_gate_start();
+    if (pt_runtime_records_full() || pt_gate || (config->mttl_bytes && pt_channel->ring_max))
+        pt_full_modules(self); /* the gate's locks have names, and those of decentralised violations */
+    pt_resolve_watched(self, pt_embedded_is_other);
+    pt_monitor_configure(self, config);
+    pt_watch_inherit(&self->shadow);
+    pt_call_wanted = pt_runtime_records_full() || pt_monitor_on;
+    if (streams)
+        pt_stream_start();
+    if (config->watch_count || config->event_count || pt_runtime_records_full() || pt_monitor_on)
+        atomic_store_explicit(&pt_active, true, memory_order_seq_cst);
+    pt_thread_leave(self);
+}
+
+const char *pt_start_options(void)
+{
+    const struct pt_config *config = pt_runtime_config();
+    return config->options ? (const char *)config + config->options : "";
+}
+
+/* What is recorded goes to the observer, to nobody but those who listen to the event stream, or into the program's own
+ * evaluation. False: nobody wants it. */
+static bool find_channel(bool *ret_streams)
+{
+    size_t bytes = 0;
+    pt_attach_start();
+    pt_channel = open_channel(&bytes);
+    pt_options_start(pt_channel ? pt_start_options() : NULL);
+    if (!pt_channel && pt_options.properties.len)
+        pt_channel = pt_embedded_open(&bytes);
+    *ret_streams = pt_stream_listen();
+    if (!pt_channel && *ret_streams) {
+        pt_channel = pt_start_stand_in();
+        bytes = 0;
+    }
+    pt_fork_start(bytes);
+    return pt_channel;
+}
+
 __attribute__((constructor(101))) static void start(void)
 {
+    bool streams;
     if (is_superfluous())
         return;
-    pt_channel = open_channel();
-    const struct pt_config *config = pt_channel ? pt_runtime_config() : NULL;
-    pt_options_start(!config ? NULL : config->options ? (const char *)config + config->options : "");
-    if (!pt_channel && pt_options.properties.len) {
-        pt_channel = pt_embedded_open(&mapped);
-        config = pt_channel ? pt_runtime_config() : NULL;
-    }
-    bool streams = pt_stream_listen();
-    if (!pt_channel && streams) {
-        pt_channel = stand_in();
-        mapped = 0;
-        config = pt_runtime_config();
-    }
-    if (!pt_channel) {
+    if (!find_channel(&streams)) {
         if (pt_options.verbosity > 0)
             introduce();
         return;
     }
     struct pt_thread_parts parts = {.channel = sizeof(struct pt_channel_self), .local = sizeof(struct pt_local_self)};
     pt_events_register();
-    pt_wrap_hooks.forked = leave_parent;
-    pt_wrap_hooks.exits = on_exits;
     pt_owner_start();
     pt_sys_read_clock = pt_wrap_real_clock();
     if (!pt_clock_start() || !pt_shadow_start() || !pt_watch_start() || !pt_thread_start(parts)) {
@@ -247,31 +200,15 @@ __attribute__((constructor(101))) static void start(void)
         pt_channel = NULL; /* and nobody is served, though the socket is there */
         return;
     }
-    pt_keeps = config->keep;
-    struct pt_thread *self = pt_thread_self(); /* the first thread: number 0 */
-    if (!self)
-        return;
-    pthread_atfork(before_fork, in_forking_parent, in_forked_child);
-    pt_thread_enter(self);
-    pt_gate_start();
-    if (pt_runtime_records_full() || pt_gate || (config->mttl_bytes && pt_channel->ring_max))
-        pt_full_modules(self); /* the gate's locks have names, and those of decentralised violations */
-    pt_resolve_watched(self, pt_embedded_is_other);
-    pt_monitor_configure(self, config);
-    pt_call_wanted = pt_runtime_records_full() || pt_monitor_on;
-    if (streams)
-        pt_stream_start();
-    atomic_store_explicit(&pt_active,
-                          config->watch_count || config->event_count || pt_runtime_records_full() || pt_monitor_on,
-                          memory_order_seq_cst);
-    pt_thread_leave(self);
+    pt_fork_register();
+    pt_start_recording(streams);
 }
 
 /* Threads may still run, and what they do still counts; the observer learns the real end from the kernel. */
 __attribute__((destructor(101))) static void stop(void)
 {
-    report_unobserved();
-    compare_watched();
+    pt_fork_finish();
+    pt_start_compare();
     struct pt_thread *self = pt_channel ? pt_thread_now() : NULL;
     if (self)
         pt_monitor_end(self);

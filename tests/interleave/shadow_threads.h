@@ -52,6 +52,10 @@ void pt_sys_populate(void *memory, size_t bytes)
 {
     (void)memory, (void)bytes;
 }
+void pt_sys_empty(void *memory, size_t bytes)
+{
+    memset(memory, 0, bytes);
+}
 void pt_sys_release(void *memory, size_t bytes)
 {
     (void)memory, (void)bytes;

@@ -247,19 +247,80 @@ def interrupted():
     same("processes", verdicts(), [("tank", ["violated"])])
 
 
+def family(how, properties="property low: level < 5;", options=()):
+    """Runs ./family; returns its exit status, and events and verdict of each process, the parent's first and the children's in order."""
+    done = observed("./family", how, properties=properties, options=options)
+    same(f"output with {how}: {done.stderr}", done.stdout, "done\n")
+    if "processes" not in result():
+        return done.returncode, [(result()["events"], result()["properties"][0]["verdict"])]
+    found = [(process["pid"], process["result"]["events"], process["result"]["properties"][0]["verdict"])
+             for process in result()["processes"]]
+    parent = min(found)  # process numbers do not start again in the middle of a test
+    return done.returncode, [parent[1:], *sorted(child[1:] for child in found if child != parent)]
+
+
 @test
 def copies():
-    """A copy of the process that goes on without exec is not observed, and that is reported; the parent's answer stands. What becomes
-    another program, or shares the memory for as long as its parent waits, takes nothing away."""
+    """A copy of the process that goes on without exec is observed for itself, from the values on that it began with, and its parent as
+    if there were none. What becomes another program, or shares the memory for as long as its parent waits, is no process of its own."""
     build("forks")
-    for how, status in (("fork", NOT_WHOLE), ("_Fork", NOT_WHOLE), ("raw", NOT_WHOLE), ("clone", NOT_WHOLE), ("exec", 0), ("vfork", 0)):
+    for how, forked in (("fork", True), ("_Fork", True), ("raw", True), ("clone", True), ("exec", False), ("vfork", False)):
         done = observed("./forks", how, properties="property low: level < 6;")
-        same(f"exit status with {how}: {done.stderr}", done.returncode, status)
+        same(f"exit status with {how}: {done.stderr}", done.returncode, FOUND if forked else 0)
         same(f"output with {how}", done.stdout, "level 5, status 0\n")
-        same(f"verdict with {how}", [found["verdict"] for found in result()["properties"]], ["holds"])
-        same(f"events with {how}", result()["events"], 5)
-        if status:
-            contains(done.stderr, "a process that it forked went on without exec, and was not observed")
+        if not forked:
+            same(f"result with {how}", [result()["events"], result()["properties"][0]["verdict"]], [5, "holds"])
+            continue
+        parent, child = sorted(result()["processes"], key=lambda process: process["pid"])
+        same(f"parent with {how}", [parent["result"]["events"], parent["result"]["properties"][0]["verdict"]], [5, "holds"])
+        same(f"child with {how}", child["result"]["properties"][0]["verdict"], "violated")
+        contains(done.stderr, f"in process {child['pid']} (")
+        contains(done.stderr, "level: 2 -> 3")
+        same(f"check of what the child recorded with {how}", run(PORTENT, "check", "-q", "-s", "p.prop", f"t.trace.{child['pid']}").returncode, 1)
+    done = observed("./forks", "fork", properties="property low: level < 1003;")
+    same(f"exit status where all holds: {done.stderr}", done.returncode, 0)
+    same("events of both", sorted(process["result"]["events"] for process in result()["processes"]), [5, 1000])
+
+
+@test
+def families():
+    """Children of children, of threads, and of functions at the end; one after the other and at once; killed ones, and ones that live
+    longer than their parent. One that does nothing which properties speak of is none, unless it goes on for long."""
+    build("family")
+    one = (1, "holds")
+    same("threads", family("threads"), (FOUND, [one, (6, "violated")]))
+    same("nested", family("nested"), (FOUND, [(2, "holds"), one, one, (1, "violated")]))
+    same("atexit", family("atexit"), (0, [one, (2, "holds")]))
+    same("in turn", family("turn"), (0, [one] + 200 * [one]))
+    same("at once", family("once"), (0, [one] + 10 * [one] + 10 * [(2, "holds")]))
+    same("killed", family("killed"), (FOUND, [one, (4, "violated")]))
+    same("outliving", family("outliving"), (FOUND, [one, (4, "violated")]))
+    same("uninvolved", family("uninvolved"), (0, [one]))
+    same("busy", family("busy"), (0, [one, (0, "holds")]))
+    same("by annotation", family("annotated", properties="property low: cell < 3;"), (FOUND, [one, one[:1] + ("violated",)]))
+
+
+@test
+def fork_among_threads():
+    """Forks while other threads are in the middle of everything: the child begins anew, and has threads of its own."""
+    build("family")
+    status, found = family("thread", properties="property low: level < 1000000;")
+    same("exit status and children", [status, found[1:]], [0, 10 * [(7, "holds")]])
+    status, found = family("thread", properties="property low: level < 1000000;", options=["--record-all"])
+    same("exit status and children in full", [status, [verdict for _, verdict in found]], [0, 11 * ["holds"]])
+    status, found = family("thread", properties="property free at each i: race_free(unsafe);")
+    same("exit status and races", [status, [verdict for _, verdict in found]], [FOUND, ["holds"] + 10 * ["violated"]])
+
+
+@test
+def unanswered():
+    """A child that finds nobody to observe it, or that was made behind our back, goes on, and its parent's answer is not whole."""
+    build("forks")
+    for how in ("unanswered", "assembly"):
+        done = observed("./forks", how, properties="property low: level < 6;")
+        same(f"exit status with {how}: {done.stderr}", [done.returncode, done.stdout], [NOT_WHOLE, "level 5, status 0\n"])
+        same(f"result with {how}", [result()["events"], result()["properties"][0]["verdict"]], [5, "holds"])
+        contains(done.stderr, "a process that it forked went on without exec, and was not observed")
 
 
 @test

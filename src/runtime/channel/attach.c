@@ -2,7 +2,7 @@
  * Asking for a channel. The observer reads the program's debug information before it answers, so the answer may take as
  * long as that; when the observer dies the connection ends, and the process goes on unobserved.
  *
- * Guarantee: bounded, and whatever fails leaves no descriptor open. Cost: at the start of a process only.
+ * Guarantee: bounded, and whatever fails leaves no descriptor open. Cost: once in a process that is observed.
  */
 #include "runtime/channel/attach.h"
 
@@ -19,17 +19,25 @@
 static const int64_t answer_ns = 60 * (int64_t)1000000000, busy_ns = 5 * 1000 * 1000;
 enum { BUSY_TRIES = 2000 }; /* of busy_ns each: so many processes start at once that they have to queue */
 
-/* Of the address of an abstract socket; 0: the environment names none. */
-static size_t find_address(struct sockaddr_un *ret_address)
+static struct {
+    struct sockaddr_un address;
+    size_t len; /* 0: the environment names none */
+} rendezvous;
+
+void pt_attach_start(void)
 {
     const char *name = pt_sys_getenv(PT_RENDEZVOUS_ENV);
     size_t len = name ? strlen(name) : 0;
-    if (!len || len > sizeof ret_address->sun_path - 1)
-        return 0;
-    memset(ret_address, 0, sizeof *ret_address);
-    ret_address->sun_family = AF_UNIX;
-    memcpy(ret_address->sun_path + 1, name, len);
-    return offsetof(struct sockaddr_un, sun_path) + 1 + len;
+    if (!len || len > sizeof rendezvous.address.sun_path - 1)
+        return;
+    rendezvous.address.sun_family = AF_UNIX;
+    memcpy(rendezvous.address.sun_path + 1, name, len);
+    rendezvous.len = offsetof(struct sockaddr_un, sun_path) + 1 + len;
+}
+
+bool pt_attach_is_possible(void)
+{
+    return rendezvous.len && !pt_sys_is_quiet();
 }
 
 static bool connect_to(int fd, const struct sockaddr_un *address, size_t len)
@@ -62,12 +70,10 @@ static int ask(int fd)
 
 int pt_attach_request(void)
 {
-    struct sockaddr_un address;
-    size_t len = find_address(&address);
-    int fd = len ? pt_sys_socket(AF_UNIX) : -1;
+    int fd = rendezvous.len ? pt_sys_socket(AF_UNIX) : -1;
     if (fd < 0)
         return -1;
-    int channel = connect_to(fd, &address, len) ? ask(fd) : -1;
+    int channel = connect_to(fd, &rendezvous.address, rendezvous.len) ? ask(fd) : -1;
     pt_sys_close(fd);
     return channel;
 }

@@ -72,6 +72,14 @@ static uint32_t site_number(const struct pt_site *site)
     return number;
 }
 
+void pt_emit_restart(void)
+{
+    pt_spin_reset(&sites.lock);
+    pt_ring_restart();
+    pt_name_restart();
+    pt_place_restart();
+}
+
 /* The number of a site that this ring knows; it is described there first unless it was lately. */
 static uint32_t known_site(struct pt_thread *self, const struct pt_site *site)
 {

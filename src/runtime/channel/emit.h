@@ -9,6 +9,9 @@
 #include "core/site.h"
 #include "runtime/thread/thread.h"
 
+/* In a child that begins anew: no thread is in the middle of anything. The second is in place.c. */
+void pt_emit_restart(void);
+void pt_place_restart(void);
 /* An event with the thread's clock, a relevant one if `counted`. Takes the next number: the caller has locked what the
  * event is about. */
 void pt_emit_event(struct pt_thread *self, enum pt_event_kind kind, uint32_t object, const struct pt_site *site,

@@ -58,6 +58,12 @@ static struct entry *_Atomic *find(const char *text, size_t length)
     }
 }
 
+void pt_name_restart(void)
+{
+    pt_spin_reset(&names.lock);
+    names.left = 0; /* it may have been about to change */
+}
+
 uint32_t pt_name_number(const char *text)
 {
     size_t length = strlen(text);

@@ -6,6 +6,8 @@
 
 /* From 1; 0 when there are too many, or a text is too long. The caller is inside the runtime. */
 uint32_t pt_name_number(const char *text);
+/* In a child that begins anew: names keep their numbers. */
+void pt_name_restart(void);
 
 /* The text of a number that was given out. */
 const char *pt_name_text(uint32_t number);

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "core/site.h"
+#include "runtime/channel/emit.h"
 #include "runtime/channel/self.h"
 #include "runtime/sys/sys.h"
 #include "runtime/thread/thread.h"
@@ -60,6 +61,11 @@ static struct place *add(const char *file, unsigned line)
     }
     pt_spin_unlock(&places.lock);
     return place;
+}
+
+void pt_place_restart(void)
+{
+    pt_spin_reset(&places.lock);
 }
 
 void __portent_at(const char *file, unsigned line)

@@ -109,6 +109,11 @@ static bool claim_hinted(struct pt_ring_writer *writer, uint32_t thread)
 /* Whoever has waited for a ring in vain spares the others: all are those of threads that live. */
 static _Atomic bool crowded;
 
+void pt_ring_restart(void)
+{
+    atomic_store_explicit(&crowded, false, memory_order_relaxed);
+}
+
 static bool have_ring(struct pt_ring_writer *writer, uint32_t thread)
 {
     for (uint32_t waits = 0; !writer->ring && !claim_hinted(writer, thread); waits++) {

@@ -24,6 +24,8 @@ struct pt_ring_writer {
 void *pt_ring_place(struct pt_ring_writer *writer, uint32_t thread, uint32_t bytes, enum pt_record_type type);
 /* What was placed is complete. */
 void pt_ring_publish(struct pt_ring_writer *writer);
+/* In a child that begins anew, with a channel of its own. */
+void pt_ring_restart(void);
 /* The thread ends: its ring is the observer's. */
 void pt_ring_end(struct pt_ring_writer *writer);
 

@@ -38,6 +38,17 @@ bool pt_clock_start(void)
     return pt_clocks && pt_clock_ring_start();
 }
 
+void pt_clock_restart(void)
+{
+    pt_sys_empty(pt_clocks, sizeof *pt_clocks << PT_CLOCK_BITS);
+    pt_clock_ring_restart();
+    pt_spin_reset(&common.lock);
+    common.numbers = 1;
+    common.chunk_left = 0;
+    memset(common.free, 0, sizeof common.free);
+    memset(common.rooms, 0, sizeof common.rooms);
+}
+
 static struct pt_clock_pair *carve_pairs(uint32_t size_class)
 {
     size_t bytes = sizeof(struct pt_clock_pair) * (2u << size_class);

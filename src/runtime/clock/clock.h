@@ -72,6 +72,8 @@ extern _Atomic uint64_t *pt_clock_homes;       /* by number: owner << 32 | posit
 extern struct pt_clock_cycle *pt_clock_cycles; /* by owner */
 
 bool pt_clock_start(void);
+/* In a child that begins anew: there is no clock but the empty one. */
+void pt_clock_restart(void);
 /* a <= b, component by component. The caller has references to both. */
 bool pt_clock_leq(pt_clock_id a, pt_clock_id b);
 /* max(a, b), with a reference for the caller; a or b itself where it is one of them, b if it is both. */

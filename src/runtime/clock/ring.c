@@ -45,6 +45,12 @@ bool pt_clock_ring_start(void)
     return pt_clock_homes && pt_clock_cycles;
 }
 
+void pt_clock_ring_restart(void)
+{
+    pt_sys_empty(pt_clock_homes, sizeof *pt_clock_homes << PT_CLOCK_BITS);
+    pt_sys_empty(pt_clock_cycles, sizeof *pt_clock_cycles << (PT_THREAD_BITS + 1));
+}
+
 /* Room for so many. From the pool: mapping memory for a ring, and unmapping it at the thread's end, would cost a short
  * thread more than its clocks. */
 static bool make_room(struct pt_clock_self *self, uint32_t count)

@@ -492,6 +492,17 @@ static void read_initial(struct pt_thread *self)
     }
 }
 
+void pt_monitor_restart(void)
+{
+    if (pt_monitor_block) {
+        pt_monitor_slots_restart();
+        pt_report_restart();
+    }
+    pt_monitor_on = has_findings = false;
+    pt_monitor_block = NULL;
+    pt_shadow_counts_lives = false;
+}
+
 void pt_monitor_configure(struct pt_thread *self, const struct pt_config *config)
 {
     const struct pt_mttl *m = (const void *)((const char *)config + config->mttl);

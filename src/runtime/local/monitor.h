@@ -49,6 +49,8 @@ extern const struct pt_mttl *pt_monitor_block;
 
 /* The properties of the configuration, and state 0 of the calling thread, the first. */
 void pt_monitor_configure(struct pt_thread *self, const struct pt_config *config);
+/* In a child that begins anew, before that: there are no properties. */
+void pt_monitor_restart(void);
 /* A thread that is not running yet, or does not know it yet, gets its slot and its state 0. `parent`: it forks it, and
  * knows of it from here on; NULL: nobody does. */
 void pt_monitor_introduce(struct pt_thread *thread, struct pt_thread *parent);

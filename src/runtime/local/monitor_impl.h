@@ -35,6 +35,7 @@ void pt_monitor_starts(struct pt_thread *actor, struct pt_local_monitor *monitor
 void pt_monitor_unmake(struct pt_thread *self, struct pt_local_monitor *monitor);
 
 bool pt_monitor_slots_start(const struct pt_mttl *block, const struct pt_config *config);
+void pt_monitor_slots_restart(void);
 /* Slots handed out so far. */
 uint32_t pt_monitor_used(void);
 /* State 0 of the threads that the properties name, whether they will start or not. */

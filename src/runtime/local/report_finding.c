@@ -49,6 +49,13 @@ void pt_report_start(void)
     pt_module_each(note_module, NULL);
 }
 
+void pt_report_restart(void)
+{
+    memset((void *)reported, 0, sizeof reported);
+    memset((void *)lately, 0, sizeof lately);
+    module_count = 0;
+}
+
 static uint64_t mix(uint64_t value, uint64_t more)
 {
     value = (value ^ more) * UINT64_C(0x9e3779b97f4a7c15);

@@ -45,6 +45,8 @@ struct pt_new_findings {
     bool suppressed; /* all that the state shows is */
 };
 void pt_report_start(void);
+/* In a child that begins anew: nothing was found yet. */
+void pt_report_restart(void);
 /* What the present state shows, and notes it; `what` is NULL in state 0. */
 void pt_report_find(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
                     const struct pt_local_event *what, struct pt_new_findings *ret_found);

@@ -42,6 +42,20 @@ static struct {
     const char *texts;
 } threads = {.lock = PT_SPIN(PT_RANK_MONITOR)};
 
+/* The tables are made again. */
+void pt_monitor_slots_restart(void)
+{
+    pt_spin_reset(&threads.lock);
+    atomic_store(&threads.used, 0);
+    threads.group_count = 0;
+    if (threads.slots)
+        pt_sys_release(threads.slots, sizeof *threads.slots << SLOT_BITS);
+    if (threads.uses)
+        pt_sys_release(threads.uses, sizeof *threads.uses << NAME_BITS);
+    threads.slots = NULL;
+    threads.uses = NULL;
+}
+
 bool pt_monitor_slots_start(const struct pt_mttl *block, const struct pt_config *config)
 {
     const struct pt_function *functions = (const void *)((const char *)config + config->functions);

@@ -128,6 +128,16 @@ void pt_violation_notify(struct pt_thread *self, const char *property)
     self->shadow.attention |= PT_ATTEND_VIOLATION;
 }
 
+void pt_violation_forked(void)
+{
+    pt_spin_reset(&list.lock);
+}
+
+void pt_violation_restart(void)
+{
+    atomic_store_explicit(&violations, 0, memory_order_relaxed);
+}
+
 void pt_violation_finish(void)
 {
     bool observed = pt_channel && pt_channel->ring_max > 0; /* then the observer decides, who knows more */

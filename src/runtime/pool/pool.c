@@ -162,3 +162,10 @@ void pt_pool_flush(struct pt_pool_cache *cache)
     memset(cache, 0, sizeof *cache);
     pt_spin_unlock(&common.lock);
 }
+
+void pt_pool_restart(void)
+{
+    pt_spin_reset(&common.lock);
+    common.left = 0;
+    memset(common.free, 0, sizeof common.free);
+}

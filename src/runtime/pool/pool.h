@@ -23,6 +23,8 @@ struct pt_pool_cache {
 /* 8-aligned, not cleared; NULL when there is no more memory: recording has then stopped. */
 void *pt_pool_take(struct pt_pool_cache *cache, size_t bytes);
 void pt_pool_give(struct pt_pool_cache *cache, void *memory);
+/* In a child that begins anew: all that its parent had taken is forgotten. */
+void pt_pool_restart(void);
 /* The thread ends. */
 void pt_pool_flush(struct pt_pool_cache *cache);
 

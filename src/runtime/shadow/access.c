@@ -27,7 +27,7 @@ struct path {
 
 static COLD void begin(struct path *path, const void *address, size_t size, bool atomic, bool write)
 {
-    struct pt_shadow_self *self = pt_shadow_caller();
+    struct pt_shadow_self *self = pt_shadow_caller_at((uintptr_t)address, size, write);
     if (!self || self->busy || !pt_address_ok((uintptr_t)address)) {
         pt_slow_lost((uintptr_t)address, size);
         self = NULL;

@@ -5,6 +5,11 @@ static struct pt_shadow_self *introduce(void)
 {
     return NULL;
 }
+static struct pt_shadow_self *introduce_at(uintptr_t address, size_t size, bool write)
+{
+    (void)address, (void)size, (void)write;
+    return NULL;
+}
 static void attend(struct pt_shadow_self *self)
 {
     (void)self;
@@ -44,6 +49,7 @@ static void sync(struct pt_shadow_self *self, enum pt_event_kind kind, uintptr_t
 
 struct pt_shadow_hooks pt_shadow_hooks = {
     .introduce = introduce,
+    .introduce_at = introduce_at,
     .attend = attend,
     .before_access = before_access,
     .locked = locked,

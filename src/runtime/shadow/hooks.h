@@ -23,6 +23,9 @@ struct pt_shadow_self;
 struct pt_shadow_hooks {
     /* The calling thread, which is not known yet, is made known. NULL when it has ended or nobody observes. */
     struct pt_shadow_self *(*introduce)(void);
+    /* The same before an access, or before an operation on a synchronisation object, whose size is 0. NULL too where
+     * that is nothing for which the child of a fork would have to be observed. */
+    struct pt_shadow_self *(*introduce_at)(uintptr_t address, size_t size, bool write);
     /* The thread has left the runtime, and `attention` is not 0. */
     void (*attend)(struct pt_shadow_self *self);
     /* While pt_shadow_gated. Before an access, outside of the runtime and with nothing locked: may wait. */

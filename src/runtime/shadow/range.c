@@ -17,11 +17,11 @@
 
 enum { PIECE = 512 };
 
-static struct pt_shadow_self *recorder(const void *address, size_t size)
+static struct pt_shadow_self *recorder(const void *address, size_t size, bool write)
 {
     if (!pt_is_active() || !size || !pt_address_ok((uintptr_t)address) || !pt_address_ok((uintptr_t)address + size))
         return NULL;
-    return pt_shadow_caller();
+    return pt_shadow_caller_at((uintptr_t)address, size, write);
 }
 
 static void count_lost(const void *address, size_t size)
@@ -34,7 +34,7 @@ static void count_lost(const void *address, size_t size)
  */
 static void begin(const void *address, size_t size, bool atomic, bool write)
 {
-    struct pt_shadow_self *self = recorder(address, size);
+    struct pt_shadow_self *self = recorder(address, size, write);
     if (!self || self->busy != self->open_count || self->open_count == PT_OPEN_MAX) {
         count_lost(address, size);
         return;
@@ -130,7 +130,7 @@ static void write_piece(struct pt_shadow_self *self, void *to, const void *buffe
 
 void *__portent_memmove(void *to, const void *from, size_t size, const struct pt_site *site)
 {
-    struct pt_shadow_self *self = recorder(to, size);
+    struct pt_shadow_self *self = recorder(to, size, true);
     if (!self || self->busy || !pt_address_ok((uintptr_t)from)) {
         count_lost(to, size);
         return memmove(to, from, size);
@@ -153,7 +153,7 @@ void *__portent_memcpy(void *to, const void *from, size_t size, const struct pt_
 
 void *__portent_memset(void *to, int byte, size_t size, const struct pt_site *site)
 {
-    struct pt_shadow_self *self = recorder(to, size);
+    struct pt_shadow_self *self = recorder(to, size, true);
     if (!self || self->busy) {
         count_lost(to, size);
         return memset(to, byte, size);
@@ -171,7 +171,7 @@ void *__portent_memset(void *to, int byte, size_t size, const struct pt_site *si
 static void copy_and_fill(char *to, const char *from, size_t length, size_t zeros, const struct pt_site *site)
 {
     size_t size = length + zeros;
-    struct pt_shadow_self *self = recorder(to, size);
+    struct pt_shadow_self *self = recorder(to, size, true);
     if (!self || self->busy || !pt_address_ok((uintptr_t)from)) {
         count_lost(to, size);
         memcpy(to, from, length);

@@ -79,7 +79,7 @@ struct pt_shadow_self {
     struct pt_reading readings[1 << PT_READING_BITS]; /* by the low bits of the record */
     struct pt_reading *volatile reading, *crowded;    /* that of the read under way; one whose place is wanted */
     struct pt_raised raised[1 << PT_RAISED_BITS];
-    struct pt_locked_range *volatile locked;  /* what it has locked now, for faults in the middle of an access */
+    struct pt_locked_range *volatile locked; /* what it has locked now, for faults in the middle of an access */
     /* Memory that a function of the library moves about while it calls the program back: qsort. It does so as long as
      * its caller's frame is there. */
     struct pt_moving {
@@ -93,11 +93,18 @@ _Static_assert(offsetof(struct pt_shadow_self, clock.credit) < 64, "what hooks r
 /* The calling thread; NULL: not known yet, or not any more. */
 extern __thread struct pt_shadow_self *pt_self __attribute__((tls_model("initial-exec")));
 
-/* The same, made known if it is not yet; NULL when it has ended or nobody observes. */
+/* The same, made known if it is not yet; NULL when it has ended or nobody observes. The second is for those who are
+ * about to access memory, and only want to know if that is to be recorded. */
 static inline struct pt_shadow_self *pt_shadow_caller(void)
 {
     struct pt_shadow_self *self = pt_self;
     return self ? self : pt_shadow_hooks.introduce();
+}
+
+static inline struct pt_shadow_self *pt_shadow_caller_at(uintptr_t address, size_t size, bool write)
+{
+    struct pt_shadow_self *self = pt_self;
+    return self ? self : pt_shadow_hooks.introduce_at(address, size, write);
 }
 
 static inline void pt_enter(struct pt_shadow_self *self)

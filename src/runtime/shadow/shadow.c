@@ -16,6 +16,7 @@ enum { RUN = 8 };
 struct pt_shadow_leaf *_Atomic *pt_leaves;
 struct pt_fine *pt_fines;
 bool pt_shadow_counts_lives;
+static struct pt_shadow_leaf *_Atomic newest; /* of all leaves */
 
 static struct {
     struct pt_spin lock;
@@ -30,6 +31,27 @@ bool pt_shadow_start(void)
     return pt_leaves && pt_fines;
 }
 
+void pt_shadow_restart(void)
+{
+    for (struct pt_shadow_leaf *leaf = atomic_load(&newest), *older; leaf; leaf = older) {
+        older = leaf->older;
+        pt_sys_empty(leaf, sizeof *leaf);
+        leaf->older = older;
+    }
+    pt_sys_empty(pt_fines, sizeof *pt_fines << PT_FINE_BITS);
+    pt_spin_reset(&fines.lock);
+    fines.used = 1;
+    fines.free = 0;
+}
+
+static void list_leaf(struct pt_shadow_leaf *leaf)
+{
+    leaf->older = atomic_load_explicit(&newest, memory_order_relaxed);
+    while (
+        !atomic_compare_exchange_weak_explicit(&newest, &leaf->older, leaf, memory_order_release, memory_order_relaxed))
+        ;
+}
+
 struct pt_shadow_leaf *pt_shadow_make_leaf(uintptr_t address)
 {
     struct pt_shadow_leaf *made = pt_sys_reserve(sizeof *made), *there = NULL;
@@ -37,12 +59,12 @@ struct pt_shadow_leaf *pt_shadow_make_leaf(uintptr_t address)
         pt_runtime_give_up();
         return NULL;
     }
+    list_leaf(made); /* before it is found: a child that is forked in between has to find it, too */
     /* acq_rel: partner of the acquire in pt_shadow_peek */
     if (atomic_compare_exchange_strong_explicit(&pt_leaves[address >> PT_LEAF_BITS], &there, made, memory_order_acq_rel,
                                                 memory_order_acquire))
         return made;
-    pt_sys_release(made, sizeof *made);
-    return there;
+    return there; /* ours stays in the list, and empty */
 }
 
 uint32_t pt_fine_new(void)

@@ -49,7 +49,8 @@ typedef _Atomic uint64_t pt_shadow_word;
 struct pt_shadow_leaf {
     _Atomic uint64_t
         used[8]; /* one bit per 4 KiB of program memory that has a word other than 0; pages are cleared by it */
-    pt_shadow_word words[1 << (PT_LEAF_BITS - 3)];
+    struct pt_shadow_leaf *older; /* the one that was made before */
+    _Alignas(64) pt_shadow_word words[1 << (PT_LEAF_BITS - 3)];
     uint8_t lives[1 << (PT_LEAF_BITS - 3)]; /* how often what is known of the granule has ended; the locker's */
 };
 
@@ -66,6 +67,8 @@ extern struct pt_fine *pt_fines;
 extern bool pt_shadow_counts_lives; /* set before main */
 
 bool pt_shadow_start(void);
+/* In a child that begins anew: every word is 0. Linear in the leaves. */
+void pt_shadow_restart(void);
 struct pt_shadow_leaf *pt_shadow_make_leaf(uintptr_t address);
 
 static inline uint64_t pt_shadow_pack(pt_clock_id access, pt_clock_id write, unsigned bytes)

@@ -114,16 +114,21 @@ bool pt_slow_begin(struct pt_shadow_self *self, uintptr_t address, size_t size, 
     return true;
 }
 
-void pt_slow_lost(uintptr_t address, size_t size)
+bool pt_slow_is_near_watched(uintptr_t address, size_t size)
 {
     for (uintptr_t at = address & ~(uintptr_t)7; pt_address_ok(at) && at < address + size; at += 8) {
         pt_shadow_word *word = pt_shadow_peek(at);
         uint64_t seen = word ? atomic_load_explicit(word, memory_order_relaxed) : 0;
-        if (watches_of(seen)) {
-            pt_runtime_lost();
-            return;
-        }
+        if (watches_of(seen))
+            return true;
     }
+    return false;
+}
+
+void pt_slow_lost(uintptr_t address, size_t size)
+{
+    if (pt_slow_is_near_watched(address, size))
+        pt_runtime_lost();
 }
 
 bool pt_slow_is_watched(struct pt_shadow_self *self, uintptr_t address, size_t size)
@@ -470,7 +475,7 @@ void pt_slow_sync(const void *object, int kind, const struct pt_site *site)
         return;
     if (__builtin_expect(pt_shadow_gated, 0))
         pt_shadow_hooks.locked(object, kind);
-    struct pt_shadow_self *self = pt_shadow_caller();
+    struct pt_shadow_self *self = pt_shadow_caller_at((uintptr_t)object, 0, write);
     if (!self || self->busy || sync_fast(self, (uintptr_t)object, write, kind, site))
         return;
     struct pt_locked_range range;

@@ -31,6 +31,8 @@ static inline void pt_shadow_before(struct pt_shadow_self *self, uintptr_t addre
 /* An access that is not recorded: by a handler that thread/signal.c does not know of, inside the runtime, or by a
  * thread that has ended. If it touches something watched, an event is lost. */
 void pt_slow_lost(uintptr_t address, size_t size);
+/* Whether a watched variable lies in one of the granules: a look that takes no lock. */
+bool pt_slow_is_near_watched(uintptr_t address, size_t size);
 /* Does an access there touch a watched variable? Nothing is locked before or after. */
 bool pt_slow_is_watched(struct pt_shadow_self *self, uintptr_t address, size_t size);
 /* After the access: clocks and events, and all is unlocked. */

@@ -22,14 +22,30 @@ static struct pt_spin lock =
 static uint32_t watched_count, node_count = 1;
 static unsigned char *chunk;
 static size_t chunk_left;
+static struct {
+    struct pt_watched *table; /* the parent's, in a child that begins anew */
+    uint32_t from, to;        /* those that the parent itself has asked for */
+} inherited;
 
 bool pt_watch_start(void)
 {
     config = pt_runtime_config();
     watched_count = config->watch_count;
     pt_watched = pt_sys_reserve(sizeof *pt_watched << WATCH_BITS);
-    pt_watch_nodes = pt_sys_reserve(sizeof *pt_watch_nodes << NODE_BITS);
+    pt_watch_nodes = pt_watch_nodes ? pt_watch_nodes : pt_sys_reserve(sizeof *pt_watch_nodes << NODE_BITS);
     return pt_watched && pt_watch_nodes && !(watched_count >> WATCH_BITS);
+}
+
+bool pt_watch_restart(void)
+{
+    inherited.table = pt_watched;
+    inherited.from = config->watch_count;
+    inherited.to = watched_count;
+    pt_sys_empty(pt_watch_nodes, sizeof *pt_watch_nodes << NODE_BITS);
+    pt_spin_reset(&lock);
+    node_count = 1;
+    chunk_left = 0;
+    return pt_watch_start();
 }
 
 static unsigned char *keep_room(size_t bytes)
@@ -156,24 +172,46 @@ static void compose(char *out, size_t room, const char *name, uint32_t ordinal)
     out[length] = 0;
 }
 
+/* Under the lock; the name lives for ever. */
+static void add(struct pt_shadow_self *self, uintptr_t address, uint32_t size, uint32_t type, const char *name)
+{
+    if (watched_count >> WATCH_BITS) {
+        pt_runtime_give_up();
+        return;
+    }
+    uint32_t object = watched_count++;
+    atomic_store_explicit(&pt_watched[object].address, address, memory_order_relaxed);
+    pt_watched[object].size = size;
+    pt_watched[object].type = type;
+    pt_watched[object].name = name;
+    pt_shadow_hooks.watch(self, object);
+    mark(self, object);
+    atomic_store_explicit(&pt_active, true, memory_order_seq_cst);
+}
+
 void pt_watch_add(struct pt_shadow_self *self, uintptr_t address, uint32_t size, uint32_t type, const char *name)
 {
     char full[512];
     pt_spin_lock(&lock);
-    if (!(watched_count >> WATCH_BITS)) {
-        uint32_t object = watched_count++;
-        compose(full, sizeof full, name, next_ordinal(name));
-        atomic_store_explicit(&pt_watched[object].address, address, memory_order_relaxed);
-        pt_watched[object].size = size;
-        pt_watched[object].type = type;
-        pt_watched[object].name = keep_text(full);
-        pt_shadow_hooks.watch(self, object);
-        mark(self, object);
-        atomic_store_explicit(&pt_active, true, memory_order_seq_cst);
-    } else {
-        pt_runtime_give_up();
+    compose(full, sizeof full, name, next_ordinal(name));
+    add(self, address, size, type, keep_text(full));
+    pt_spin_unlock(&lock);
+}
+
+void pt_watch_inherit(struct pt_shadow_self *self)
+{
+    if (!inherited.table)
+        return;
+    pt_spin_lock(&lock);
+    for (uint32_t i = inherited.from; i < inherited.to; i++) {
+        const struct pt_watched *watched = &inherited.table[i];
+        uintptr_t address = pt_watch_address(watched);
+        if (address && watched->last && watched->name)
+            add(self, address, watched->size, watched->type, watched->name);
     }
     pt_spin_unlock(&lock);
+    pt_sys_release(inherited.table, sizeof *pt_watched << WATCH_BITS);
+    inherited.table = NULL;
 }
 
 void pt_watch_each(void (*visit)(void *context, uint32_t object, const struct pt_watched *watched), void *context)
@@ -223,8 +261,9 @@ static bool is_moving(const struct pt_shadow_self *self, const struct pt_watched
 bool pt_watch_differs(const struct pt_shadow_self *self, uint32_t object)
 {
     struct pt_watched *watched = &pt_watched[object];
-    bool differs = watched->bit_size ? pt_watch_field_changed(watched)
-                                     : memcmp(watched->last, (const void *)pt_watch_address(watched), watched->size) != 0;
+    bool differs = watched->bit_size
+                       ? pt_watch_field_changed(watched)
+                       : memcmp(watched->last, (const void *)pt_watch_address(watched), watched->size) != 0;
     if (differs)
         memcpy(watched->last, (const void *)pt_watch_address(watched), watched->size);
     return differs && !is_moving(self, watched);

@@ -39,6 +39,10 @@ static inline uintptr_t pt_watch_address(const struct pt_watched *watched)
 }
 
 bool pt_watch_start(void);
+/* In a child that begins anew: with the configuration of now; then, once threads are known, what its parent had asked
+ * for itself is watched under the same names. */
+bool pt_watch_restart(void);
+void pt_watch_inherit(struct pt_shadow_self *self);
 /* A variable of the configuration, by its number there: whether it is known where it lies, and that it lies here. */
 bool pt_watch_is_placed(uint32_t object);
 void pt_watch_place(struct pt_shadow_self *self, uint32_t object, uintptr_t address);

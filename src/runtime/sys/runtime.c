@@ -24,6 +24,11 @@ void pt_runtime_disown(void)
         atomic_fetch_add(&pt_channel->unobserved, 1);
 }
 
+void pt_runtime_restart(void)
+{
+    atomic_store(&disowned, false);
+}
+
 void pt_runtime_stop(const char *why)
 {
     static atomic_flag reported = ATOMIC_FLAG_INIT;

@@ -25,6 +25,8 @@ void pt_runtime_give_up(void);
 void pt_runtime_stop(const char *why);
 /* This process is a copy of the observed one, which a fork made that nobody saw: it leaves the channel alone. */
 void pt_runtime_disown(void);
+/* In a child that is observed for itself. */
+void pt_runtime_restart(void);
 /* Something that should have been recorded was not: the observer sees how often. */
 void pt_runtime_lost(void);
 

@@ -86,6 +86,12 @@ static inline void pt_spin_unlock(struct pt_spin *lock)
         pt_spin_wake(lock);
 }
 
+/* In the child of a fork: whoever had it is not there any more. */
+static inline void pt_spin_reset(struct pt_spin *lock)
+{
+    atomic_store_explicit(&lock->state, 0, memory_order_relaxed);
+}
+
 /* One step of waiting for another thread, until *word is not `seen` any more: first the processor's pause, then a
  * futex. Nobody wakes who waits here, since that would cost every unlock: it looks again after a short time, which
  * grows while it waits. */

@@ -26,6 +26,8 @@ void *pt_sys_reserve_unforked(void);
 /* Makes whole pages ready for writing, if the kernel can. */
 void pt_sys_populate(void *memory, size_t bytes);
 void pt_sys_release(void *memory, size_t bytes);
+/* What was reserved is zero again, and costs nothing until it is touched. */
+void pt_sys_empty(void *memory, size_t bytes);
 /* Maps a whole file shared; NULL when fd is no regular memory file of at least `least` bytes. */
 void *pt_sys_map_file(int fd, size_t least, size_t *ret_bytes);
 /* The contents of a file, in memory of its own; NULL when it cannot be read, is empty, or is absurdly large. */

@@ -238,6 +238,11 @@ int pt_signal_set_handler(pt_signal_action *real, int signal, const struct sigac
     return result;
 }
 
+void pt_signal_forked(void)
+{
+    pt_spin_reset(&actions.lock);
+}
+
 bool pt_signal_guard_cancellation(void (*provoke)(void))
 {
     struct pt_sys_action action;

@@ -9,6 +9,8 @@ typedef int pt_signal_action(int signal, const struct sigaction *action, struct 
 
 /* sigaction for the program: its handlers are called through ours. `real` is libc's. */
 int pt_signal_set_handler(pt_signal_action *real, int signal, const struct sigaction *action, struct sigaction *before);
+/* In the child of a fork: nobody else asks for handlers any more. */
+void pt_signal_forked(void);
 
 /* From here on asynchronous cancellation does not strike inside the runtime. `provoke` cancels some thread, so that
  * libc sets its handler for that. False: it does so in a way that is not known here. */

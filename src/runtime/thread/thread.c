@@ -275,6 +275,23 @@ struct pt_shadow_self *pt_thread_introduce(void)
     return self ? &self->shadow : NULL;
 }
 
+struct pt_shadow_self *pt_thread_introduce_at(uintptr_t address, size_t size, bool write)
+{
+    (void)address, (void)size, (void)write;
+    return pt_thread_introduce();
+}
+
+void pt_thread_restart(void)
+{
+    pt_sys_empty(threads.slots, threads.stride << PT_THREAD_BITS);
+    pt_spin_reset(&threads.lock);
+    threads.used = threads.live = 0;
+    threads.free = NULL;
+    memset(threads.buckets, 0, sizeof threads.buckets);
+    atomic_store_explicit(&next_number, 0, memory_order_relaxed);
+    ended = false;
+}
+
 void pt_thread_forget(void)
 {
     if (pt_self)

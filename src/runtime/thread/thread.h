@@ -121,6 +121,7 @@ static inline uint32_t pt_thread_number(const struct pt_thread *thread)
 /* For pt_shadow_hooks. A thread that was made behind our back is met; on leaving with `attention`: deferred handlers
  * and violations (signal.c). */
 struct pt_shadow_self *pt_thread_introduce(void);
+struct pt_shadow_self *pt_thread_introduce_at(uintptr_t address, size_t size, bool write);
 void pt_thread_attend(struct pt_shadow_self *self);
 
 /* A child of the caller, not yet running; NULL when there is no more room. */
@@ -149,6 +150,8 @@ void pt_thread_detached(struct pt_thread *thread);
 
 /* Nothing of the calling thread is recorded from here on: the child of a fork, or a thread of the runtime's own. */
 void pt_thread_forget(void);
+/* In a child that begins anew: nobody is known, and the caller, who was forgotten before, may be the first. */
+void pt_thread_restart(void);
 /* A robust mutex lost its owner: whatever ended threads did comes before. */
 void pt_thread_after_ended(void);
 

@@ -22,11 +22,18 @@
 #include "runtime/wrap/interpose.h"
 #include "runtime/wrap/syscall.h"
 
+/* In the child. */
+static void note_fork(void)
+{
+    if (pt_wrap_hooks.forked)
+        pt_wrap_hooks.forked();
+}
+
 PT_WRAP(pid_t, _Fork, (void))
 {
     pid_t child = PT_REAL(_Fork)();
-    if (child == 0 && pt_wrap_hooks.forked)
-        pt_wrap_hooks.forked();
+    if (child == 0)
+        note_fork();
     return child;
 }
 
@@ -55,8 +62,10 @@ PT_WRAP(void, _Exit, (int status))
 /* Two at once in one memory: what the first knows as itself is the second's, too. */
 static void note_clone(uint64_t flags)
 {
-    if ((flags & CLONE_VM) && !(flags & CLONE_VFORK) && pt_channel)
-        pt_runtime_stop("the program made a thread with clone, without pthread");
+    if (!(flags & CLONE_VM) || flags & CLONE_VFORK || !pt_channel)
+        return;
+    pt_thread_self(); /* a child of a fork is to be observed for it */
+    pt_runtime_stop("the program made a thread with clone, without pthread");
 }
 
 struct copied {
@@ -68,8 +77,7 @@ struct copied {
 static int run_copied(void *argument)
 {
     const struct copied copied = *(const struct copied *)argument;
-    if (pt_wrap_hooks.forked)
-        pt_wrap_hooks.forked();
+    note_fork();
     int status = copied.start(copied.argument);
     note_exit(status); /* it ends without a call that could be seen */
     return status;
@@ -117,14 +125,25 @@ PT_WRAP(int, prctl, (int option, ...))
 
 /* --- both, by number --- */
 
+static uint64_t clone_flags(long number, const long *words)
+{
+    if (number == SYS_clone)
+        return (uint64_t)words[0];
+    return number == SYS_clone3 && words[0] ? ((const struct clone_args *)words[0])->flags : 0;
+}
+
 bool pt_syscall_before(long number, const long *words)
 {
     bool filter = pt_channel && is_filter(number, words[0], words[1]);
     if (filter)
         pt_sys_reserve_ahead();
-    if (number == SYS_clone)
-        note_clone((uint64_t)words[0]);
-    else if (number == SYS_clone3 && words[0])
-        note_clone(((const struct clone_args *)words[0])->flags);
+    note_clone(clone_flags(number, words));
     return filter;
+}
+
+void pt_syscall_after(long number, const long *words)
+{
+    bool makes = number == SYS_fork || number == SYS_clone || number == SYS_clone3;
+    if (makes && !(clone_flags(number, words) & CLONE_VM))
+        note_fork();
 }

@@ -24,5 +24,7 @@ PT_WRAP(long, syscall, (long number, ...))
     long result = PT_REAL(syscall)(number, words[0], words[1], words[2], words[3], words[4], words[5]);
     if (filters && result == 0)
         pt_sys_go_quiet();
+    if (result == 0)
+        pt_syscall_after(number, words);
     return result;
 }

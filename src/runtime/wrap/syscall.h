@@ -10,5 +10,7 @@ typedef long (*pt_syscall_function)(long number, ...);
 long pt_syscall_futex(pt_syscall_function real, const long *words);
 /* process.c: before threads are made and filters set; true: if the call succeeds, a filter is in force. */
 bool pt_syscall_before(long number, const long *words);
+/* process.c: where the call has returned 0. A fork does that in the child. */
+void pt_syscall_after(long number, const long *words);
 
 #endif

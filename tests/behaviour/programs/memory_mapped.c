@@ -2,7 +2,6 @@
  * holds: x >= 0 && x <= 1023
  * violated: x != 77
  * ordered: yes
- * status: 67, without exec
  */
 #include "say.h"
 #include <sys/mman.h>

@@ -2,7 +2,6 @@
  * holds: status >= 0 && moment.tv_sec >= 0
  * violated: status != 768
  * optional: unsaid
- * status: 67, without exec
  */
 #include "say.h"
 #include <sys/time.h>

@@ -2,7 +2,6 @@
  * holds: x >= 0 && x <= 9
  * violated: x != 9
  * ordered: yes
- * status: 67, without exec
  */
 #include "say.h"
 #include <sys/wait.h>

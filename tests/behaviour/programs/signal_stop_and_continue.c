@@ -2,7 +2,6 @@
  * holds: x <= 4
  * violated: x != 3
  * ordered: yes
- * status: 67, without exec
  */
 #include "say.h"
 #include <sys/wait.h>

@@ -2,8 +2,6 @@
  * holds: x <= 20
  * violated: x != 1
  * ordered: yes
- * optional: children
- * status: 67, without exec
  */
 #include "say.h"
 #include <sys/stat.h>

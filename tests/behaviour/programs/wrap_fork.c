@@ -2,8 +2,6 @@
  * holds: x <= 50
  * violated: x != 3
  * ordered: yes
- * optional: children
- * status: 67, without exec
  */
 #include "say.h"
 #include <sys/wait.h>

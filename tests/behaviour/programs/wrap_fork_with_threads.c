@@ -1,8 +1,6 @@
 /* fork while threads run: pthread_atfork's handlers, a lock that is held, a thread in the child.
  * holds: x <= 100
  * violated: x < 100
- * optional: children
- * status: 67, without exec
  */
 #include "say.h"
 #include <semaphore.h>

@@ -2,8 +2,6 @@
  * holds: x <= 9
  * violated: x != 3
  * ordered: yes
- * optional: children
- * status: 67, without exec
  */
 #include "say.h"
 #include <sys/syscall.h>
@@ -23,14 +21,14 @@ int main(void)
     SAY(x, 1);
     pid_t child = _Fork();
     if (child == 0) {
-        x = 7;
+        SAY(x, 7);
         _exit(x);
     }
     int first = ended(child);
     SAY(x, 2);
     child = (pid_t)syscall(SYS_fork);
     if (child == 0) {
-        x = 8;
+        SAY(x, 8);
         _exit(x);
     }
     int second = ended(child);
