@@ -31,7 +31,7 @@ static const struct {
      "llrint llrintf llrintl llround llroundf llroundl log log10 log10f log10l log1p log1pf log1pl log2 "
      "log2f log2l logf logl lrand48 lrint lrintf lrintl lround lroundf lroundl lseek lseek64 mq_close "
      "mq_unlink mrand48 msgget mtx_destroy mtx_init nearbyint nearbyintf nearbyintl pow powf powl "
-     "pthread_barrier_destroy pthread_barrier_init pthread_cancel pthread_cond_destroy pthread_cond_init "
+     "pthread_barrier_destroy pthread_barrier_init pthread_cond_destroy pthread_cond_init "
      "pthread_equal pthread_getconcurrency pthread_key_delete pthread_kill pthread_mutex_consistent "
      "pthread_mutex_consistent_np pthread_mutex_destroy pthread_mutex_getprioceiling pthread_mutex_init "
      "pthread_rwlock_destroy pthread_rwlock_init pthread_self pthread_setaffinity_np "

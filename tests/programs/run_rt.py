@@ -27,7 +27,7 @@ ORDERED = {
     "trylock": True, "timedlock": True, "clocklock": True, "recursive": True, "read_then_write_lock": True, "write_then_read_lock": True,
     "spin": True, "semaphore": True, "mtx": True, "once": True, "call_once": True, "condition": True, "condition11": True,
     "barrier": True, "fork_order": True, "disturbed": True, "join": True, "join_exit": True, "join_cancelled": True,
-    "join_async_cancelled": True, "robust": True,
+    "join_async_cancelled": True, "cancelled_wait": True, "cancelled_join": True, "robust": True,
     "none": False, "reads": False, "neighbours": False, "byte_neighbours": False, "failed_cas": False,
     "failed_trylock": False, "read_locks": False, "failed_semaphore": False, "detached": False, "heap_reuse": False,
 }

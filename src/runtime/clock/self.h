@@ -156,8 +156,15 @@ static inline void pt_self_release(struct pt_clock_self *self, pt_clock_id id, i
  * meaning at least until the next one is passed. */
 static inline void pt_self_pass(struct pt_clock_self *self, pt_clock_id id, int64_t references)
 {
-    if (!id || id == self->id || pt_self_local_count(self, id)) {
-        pt_self_release(self, id, references);
+    if (!id)
+        return;
+    if (id == self->id) {
+        self->credit += references;
+        return;
+    }
+    int64_t *local = pt_self_local_count(self, id);
+    if (local) { /* its number keeps its meaning as long as the ring has it */
+        *local -= references;
         return;
     }
     struct pt_passed *slot = pt_has_cache(PT_CACHE_PASSED) ? pt_self_passed_slot(self, id) : &self->passed[0];

@@ -100,7 +100,13 @@ static void call_all(struct pt_thread *self, const char *property)
 
 void pt_violation_attend(struct pt_thread *self)
 {
-    pt_report_print(self);
+    if (self->local->unprinted) { /* inside, because it takes memory; what is left then comes on leaving */
+        pt_thread_enter(self);
+        pt_report_print(self);
+        self->shadow.attention |= PT_ATTEND_VIOLATION;
+        pt_thread_leave(self);
+        return;
+    }
     while (self->local->violated_count) {
         const char *property = self->local->violated[0];
         self->local->violated_count--;

@@ -118,12 +118,13 @@ static bool is_untouched(uintptr_t address)
                                  pt_shadow_word *word, uint64_t seen)                                                  \
     {                                                                                                                  \
         uintptr_t at = (uintptr_t)address;                                                                             \
-        if (!self->busy && pt_fast_lock_evaluated(self, word, seen, at, bytes, false)) {                               \
+        bool busy = self->busy;                                                                                        \
+        if (!busy && pt_fast_lock_evaluated(self, word, seen, at, bytes, false)) {                                     \
             type value = perform;                                                                                      \
             pt_fast_end_evaluated(self, word, seen, at, bytes, PT_KIND_READ_AT, site);                                 \
             return value;                                                                                              \
         }                                                                                                              \
-        struct pt_reading *reading = self->busy ? NULL : pt_readers_at(self, seen, at, pt_bytes_at(at, bytes));        \
+        struct pt_reading *reading = busy ? NULL : pt_readers_at(self, seen, at, pt_bytes_at(at, bytes));              \
         if (reading && pt_readers_clock(reading) == self->clock.id) {                                                  \
             type value = perform;                                                                                      \
             atomic_thread_fence(memory_order_acquire);                                                                 \
@@ -147,7 +148,7 @@ static bool is_untouched(uintptr_t address)
             seen = pt_fast_await(word, seen);                                                                          \
             READ_IF(IS_KNOWN(bytes), bytes, type, perform)                                                             \
         }                                                                                                              \
-        if (self->busy || !pt_fast_is_passed(self, seen, pt_bytes_at(at, bytes), false)) {                             \
+        if (busy || !pt_fast_is_passed(self, seen, pt_bytes_at(at, bytes), false)) {                                   \
             READ_IF(IS_BETWEEN(bytes), bytes, type, perform)                                                           \
             return slow_##name(address, site);                                                                         \
         }                                                                                                              \

@@ -26,7 +26,7 @@
 #include "runtime/sys/sys.h"
 #include "runtime/thread/thread.h"
 
-enum { SIGNALS = 65, CANCEL = 32 /* libc's SIGCANCEL */, ROOM = 64 << 10 };
+enum { SIGNALS = 65, ROOM = 64 << 10 };
 
 /* What the program has asked for. It never changes and is never freed, so a handler that looks at it while another
  * thread asks for something else sees one or the other. */
@@ -113,7 +113,7 @@ static void undefer(struct pt_thread *self, int signal, ucontext_t *context)
     const struct sigaction *asked = asked_for(signal);
     uint64_t mask = self->signal_mask;
     self->shadow.attention &= ~(uint32_t)PT_ATTEND_SIGNAL;
-    if (mask_of(&context->uc_sigmask) & PT_SIGNAL_BIT(CANCEL)) {
+    if (mask_of(&context->uc_sigmask) & PT_SIGNAL_BIT(PT_SIGNAL_CANCEL)) {
         memcpy(&context->uc_sigmask, &mask, sizeof mask);
         mask |= mask_of(&asked->sa_mask) | (asked->sa_flags & (int)SA_NODEFER ? 0 : PT_SIGNAL_BIT(signal));
     }
@@ -243,22 +243,29 @@ void pt_signal_forked(void)
     pt_spin_reset(&actions.lock);
 }
 
+/* libc sets its handler when it cancels the first thread. Until then the signal is as the process found it: ignored, if
+ * posix_spawn has started it. */
+static bool is_handled(const struct pt_sys_action *action)
+{
+    return (uintptr_t)action->handler != (uintptr_t)SIG_DFL && (uintptr_t)action->handler != (uintptr_t)SIG_IGN;
+}
+
 bool pt_signal_guard_cancellation(void (*provoke)(void))
 {
     struct pt_sys_action action;
-    if (!pt_sys_signal_action(CANCEL, NULL, &action))
+    if (!pt_sys_signal_action(PT_SIGNAL_CANCEL, NULL, &action))
         return false;
-    if (!action.handler) /* libc sets its handler when it cancels the first thread */
+    if (!is_handled(&action))
         provoke();
     uint64_t mask = pt_sys_swap_signal_mask(~faults);
     pt_spin_lock(&actions.lock);
-    bool done = pt_sys_signal_action(CANCEL, NULL, &action) && action.handler;
+    bool done = pt_sys_signal_action(PT_SIGNAL_CANCEL, NULL, &action) && is_handled(&action);
     if (done && action.handler != on_signal) {
         struct sigaction libcs = {.sa_sigaction = action.handler, .sa_flags = SA_SIGINFO};
-        struct action *found = find(CANCEL, &libcs);
-        atomic_store_explicit(&actions.now[CANCEL], found, memory_order_release);
+        struct action *found = find(PT_SIGNAL_CANCEL, &libcs);
+        atomic_store_explicit(&actions.now[PT_SIGNAL_CANCEL], found, memory_order_release);
         action.handler = on_signal;
-        done = found && pt_sys_signal_action(CANCEL, &action, NULL);
+        done = found && pt_sys_signal_action(PT_SIGNAL_CANCEL, &action, NULL);
     }
     pt_spin_unlock(&actions.lock);
     pt_sys_swap_signal_mask(mask);

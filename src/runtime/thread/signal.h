@@ -5,6 +5,9 @@
 #include <signal.h>
 #include <stdbool.h>
 
+/* libc's own: SIGCANCEL and SIGSETXID. */
+enum { PT_SIGNAL_CANCEL = 32, PT_SIGNAL_IDENTITY = 33 };
+
 typedef int pt_signal_action(int signal, const struct sigaction *action, struct sigaction *before);
 
 /* sigaction for the program: its handlers are called through ours. `real` is libc's. */

@@ -23,6 +23,7 @@
 #include "runtime/shadow/slow.h"
 #include "runtime/sys/runtime.h"
 #include "runtime/sys/sys.h"
+#include "runtime/thread/signal.h"
 
 enum {
     BUCKETS = 1024,
@@ -239,8 +240,10 @@ void pt_thread_discard(struct pt_thread *thread)
     count_out();
     struct pt_thread *self = pt_thread_now();
     if (self) {
+        pt_thread_enter(self);
         pt_clock_release(&self->shadow.clock, thread->shadow.clock.id, 1);
         pt_thread_hooks.released(self, thread);
+        pt_thread_leave(self);
     }
     free_slot(thread);
 }
@@ -264,14 +267,17 @@ struct pt_shadow_self *pt_thread_introduce(void)
 {
     if (pt_self || ended || !pt_channel)
         return pt_self;
-    /* A thread that was made behind our back. It must not come here again while it is being made known. */
+    /* A thread that was made behind our back. It must not come here again while it is being made known, nor must a
+     * handler leave by siglongjmp while something is locked. */
     ended = true;
+    uint64_t mask = pt_sys_swap_signal_mask(~(uint64_t)0);
     struct pt_thread *self = pt_thread_new(NULL);
     if (self) {
         atomic_store(&self->releases, 1); /* nobody has created it */
         begin(self, true);
     }
     ended = self == NULL;
+    pt_sys_swap_signal_mask(mask);
     return self ? &self->shadow : NULL;
 }
 
@@ -397,16 +403,13 @@ static bool leaves_others(void)
     return others;
 }
 
-/* Signals stay blocked, but for libc's own: nothing of the program runs here any more. */
+/* Signals stay blocked, as libc does it at the end of a thread: nothing of the program runs here any more, and the
+ * thread is not cancelled in the middle. That by which libc changes the identity of all threads may come. */
 static void end(struct pt_thread *self)
 {
     if (!leaves_others())
         return;
-    sigset_t all;
-    uint64_t mask;
-    sigfillset(&all); /* without libc's */
-    memcpy(&mask, &all, sizeof mask);
-    pt_sys_swap_signal_mask(mask);
+    pt_sys_swap_signal_mask(~PT_SIGNAL_BIT(PT_SIGNAL_IDENTITY));
     pt_slow_sync(ended_threads, PT_SYNC_QUIET_READ, NULL);
     pt_thread_enter(self);
     pt_thread_hooks.ending(self);

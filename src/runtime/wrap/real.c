@@ -6,12 +6,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-void *pt_real(const char *name)
+#include "runtime/thread/thread.h"
+
+/* Inside the runtime, since the search takes a lock of libc's: a handler that leaves by siglongjmp, or an asynchronous
+ * cancellation, would keep it. */
+static void *search(const char *name)
 {
+    struct pt_thread *self = pt_thread_now();
+    if (self)
+        pt_thread_enter(self);
     /* Condition variables exist in an old, incompatible version too, which a search without version may find first. */
     void *found = strncmp(name, "pthread_cond_", 13) == 0 ? dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2") : NULL;
     if (!found)
         found = dlsym(RTLD_NEXT, name);
+    if (self)
+        pt_thread_leave(self);
+    return found;
+}
+
+void *pt_real(const char *name)
+{
+    void *found = search(name);
     /* A program may use nothing else of such a library, which the linker then left out. */
     static const struct {
         const char *prefix, *library;

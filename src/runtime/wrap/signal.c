@@ -13,6 +13,9 @@
 int __real_sigaction(int signal, const struct sigaction *action, struct sigaction *before);
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument);
 int __real_pthread_join(pthread_t thread, void **value);
+int __real_pthread_cancel(pthread_t thread);
+int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
+int __real_pthread_mutex_unlock(pthread_mutex_t *mutex);
 #endif
 
 PT_WRAP(int, sigaction, (int signal, const struct sigaction *action, struct sigaction *before))
@@ -34,7 +37,8 @@ PT_WRAP(sighandler_t, signal, (int number, sighandler_t handler))
 /* libc sets its handler for cancellation only when a thread is cancelled for the first time: so one is. */
 static void *wait_for_the_end(void *unused)
 {
-    pt_thread_forget(); /* it is no thread of the program */
+    pt_thread_forget();                                        /* it is no thread of the program */
+    pt_sys_swap_signal_mask(~PT_SIGNAL_BIT(PT_SIGNAL_CANCEL)); /* all others are the program's */
     for (;;)
         pause();
     return unused;
@@ -43,22 +47,45 @@ static void *wait_for_the_end(void *unused)
 static void cancel_a_thread(void)
 {
     pthread_t thread;
-    uint64_t mask = pt_sys_swap_signal_mask(~(uint64_t)0 & ~PT_SIGNAL_BIT(32)); /* all others are the program's */
-    bool made = PT_REAL(pthread_create)(&thread, NULL, wait_for_the_end, NULL) == 0;
-    pt_sys_swap_signal_mask(mask);
-    if (made) {
-        pthread_cancel(thread);
+    if (PT_REAL(pthread_create)(&thread, NULL, wait_for_the_end, NULL) == 0) {
+        PT_REAL(pthread_cancel)(thread);
         PT_REAL(pthread_join)(thread, NULL);
     }
 }
 
-/* Cancellation at any instruction must not strike inside the runtime. Where that cannot be made sure, the thread is
- * cancelled at its next cancellation point. */
+/* True: cancellation at any instruction does not strike inside the runtime. It has to be so before the program cancels
+ * its first thread, or libc might set its handler in place of ours; and one thread at a time sees to it, for the same
+ * reason. The caller is itself not cancelled meanwhile, and runs no handlers. */
+static bool is_guarded(void)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static _Atomic bool done;
+    int state;
+    if (!pt_channel || atomic_load_explicit(&done, memory_order_acquire)) /* partner: the release below */
+        return true;
+    uint64_t mask = pt_sys_swap_signal_mask(~(uint64_t)0);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    PT_REAL(pthread_mutex_lock)(&lock);
+    bool guarded = atomic_load_explicit(&done, memory_order_relaxed) || pt_signal_guard_cancellation(cancel_a_thread);
+    atomic_store_explicit(&done, guarded, memory_order_release);
+    PT_REAL(pthread_mutex_unlock)(&lock);
+    pt_sys_swap_signal_mask(mask);
+    pthread_setcancelstate(state, NULL);
+    return guarded;
+}
+
+PT_WRAP(int, pthread_cancel, (pthread_t thread))
+{
+    is_guarded();
+    return PT_REAL(pthread_cancel)(thread);
+}
+
+/* Where it cannot be guarded, the thread is cancelled at its next cancellation point. */
 PT_WRAP(int, pthread_setcanceltype, (int type, int *before))
 {
     const struct pt_site *site = pt_call_take_fill();
-    bool guarded = !pt_channel || type != PTHREAD_CANCEL_ASYNCHRONOUS || pt_signal_guard_cancellation(cancel_a_thread);
-    int error = PT_REAL(pthread_setcanceltype)(guarded ? type : PTHREAD_CANCEL_DEFERRED, before);
+    bool as_asked = type != PTHREAD_CANCEL_ASYNCHRONOUS || is_guarded();
+    int error = PT_REAL(pthread_setcanceltype)(as_asked ? type : PTHREAD_CANCEL_DEFERRED, before);
     if (error == 0)
         pt_fill(site, before, sizeof *before);
     return error;

@@ -17,6 +17,7 @@
 #include "runtime/shadow/slow.h"
 #include "runtime/thread/call.h"
 #include "runtime/thread/thread.h"
+#include "runtime/wrap/cancel.h"
 #include "runtime/wrap/hooks.h"
 #include "runtime/wrap/interpose.h"
 
@@ -67,6 +68,25 @@ static void happened(const void *object, int kind, const struct pt_site *site)
         happened(object, PT_EFFECT(name), pt_call_take(object));                                                       \
         return PT_REAL(name)(object);                                                                                  \
     }
+/* A wait that is cancelled has taken the mutex again when the program's cleanup handlers run. */
+struct waiting {
+    const void *mutex;
+    const struct pt_site *site;
+};
+
+static void run_again(void)
+{
+    pt_wrap_blocks(NULL, PT_GATE_RUNS);
+    pt_wrap_active(PT_STATE_RUNNING, 0);
+}
+
+static void stop_waiting(void *context)
+{
+    const struct waiting *waiting = context;
+    run_again();
+    happened(waiting->mutex, PT_KIND_ACQ, waiting->site);
+}
+
 #define WAITED(name, parameters, arguments, condition, mutex, success)                                                 \
     PT_WRAP(int, name, parameters)                                                                                     \
     {                                                                                                                  \
@@ -74,9 +94,10 @@ static void happened(const void *object, int kind, const struct pt_site *site)
         happened(mutex, PT_KIND_REL, call.mutex);                                                                      \
         pt_wrap_active(PT_STATE_CONDITION, (uintptr_t)condition);                                                      \
         pt_wrap_blocks(condition, PT_GATE_WAITS_CONDITION);                                                            \
-        int result = PT_REAL(name) arguments;                                                                          \
-        pt_wrap_blocks(NULL, PT_GATE_RUNS);                                                                            \
-        pt_wrap_active(PT_STATE_RUNNING, 0);                                                                           \
+        struct waiting waiting = {mutex, call.mutex};                                                                  \
+        int result;                                                                                                    \
+        PT_CANCELLABLE(result, PT_REAL(name) arguments, stop_waiting, &waiting);                                       \
+        run_again();                                                                                                   \
         if (result == success)                                                                                         \
             happened(condition, PT_EFFECT(name), call.site);                                                           \
         happened(mutex, PT_KIND_ACQ, call.mutex);                                                                      \

@@ -13,6 +13,7 @@
 #include "runtime/sys/sys.h"
 #include "runtime/thread/call.h"
 #include "runtime/thread/thread.h"
+#include "runtime/wrap/cancel.h"
 #include "runtime/wrap/fill.h"
 #include "runtime/wrap/hooks.h"
 #include "runtime/wrap/interpose.h"
@@ -150,6 +151,15 @@ PT_WRAP(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *argument))
     return result;
 }
 
+/* A join that is cancelled leaves the thread to somebody else. */
+static void stop_joining(void *joined)
+{
+    pt_wrap_blocks(NULL, PT_GATE_RUNS);
+    pt_wrap_active(PT_STATE_RUNNING, 0);
+    if (joined)
+        pt_thread_unclaim(joined);
+}
+
 /* Before the join the handle is surely this thread's. One that was made behind our back may not have been met yet: then
  * it has afterwards. */
 #define JOIN(name, parameters, arguments, handle, success)                                                             \
@@ -161,7 +171,8 @@ PT_WRAP(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *argument))
         if (self)                                                                                                      \
             pt_wrap_active(PT_STATE_JOIN, joined ? pt_thread_number(joined) : UINT64_MAX);                             \
         pt_wrap_blocks((void *)(uintptr_t)(joined ? pt_thread_number(joined) : UINT32_MAX), PT_GATE_WAITS_END);        \
-        int result = PT_REAL(name) arguments;                                                                          \
+        int result;                                                                                                    \
+        PT_CANCELLABLE(result, PT_REAL(name) arguments, stop_joining, joined);                                         \
         pt_wrap_blocks(NULL, PT_GATE_RUNS);                                                                            \
         if (self)                                                                                                      \
             pt_wrap_active(PT_STATE_RUNNING, 0);                                                                       \

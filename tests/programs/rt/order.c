@@ -210,6 +210,14 @@ static void *only_a(void *context)
     write_a();
     return context;
 }
+static atomic_int may_end;
+static void *a_when_told(void *context)
+{
+    while (!atomic_load(&may_end))
+        usleep(100);
+    write_a();
+    return context;
+}
 static void *only_b(void *context)
 {
     write_b();
@@ -376,6 +384,60 @@ static int join_async_cancelled(const char *argument)
     (void)argument;
     return join_after_cancel(spins_until_cancelled);
 }
+/* A wait that is cancelled ends with the mutex taken again, when the other one gives it up. */
+static void write_b_and_unlock(void *unused)
+{
+    (void)unused;
+    write_b();
+    pthread_mutex_unlock(&mutex);
+}
+static void *waits_until_cancelled(void *context)
+{
+    pthread_mutex_lock(&mutex);
+    pthread_cleanup_push(write_b_and_unlock, NULL);
+    told();
+    for (;;)
+        pthread_cond_wait(&condition, &mutex);
+    pthread_cleanup_pop(0);
+    return context;
+}
+static int cancelled_wait(const char *argument)
+{
+    (void)argument;
+    pthread_t thread;
+    void *result;
+    pthread_create(&thread, NULL, waits_until_cancelled, NULL);
+    heard();
+    pthread_mutex_lock(&mutex);
+    pthread_cancel(thread);
+    write_a();
+    pthread_mutex_unlock(&mutex);
+    pthread_join(thread, &result);
+    return result != PTHREAD_CANCELED;
+}
+/* A join that is cancelled leaves the thread to the next who joins it. */
+static void *joins(void *thread)
+{
+    told();
+    pthread_join(*(pthread_t *)thread, NULL);
+    return NULL;
+}
+static int cancelled_join(const char *argument)
+{
+    (void)argument;
+    pthread_t first, second;
+    void *result;
+    pthread_create(&first, NULL, a_when_told, NULL);
+    pthread_create(&second, NULL, joins, &first);
+    heard();
+    usleep(10000);
+    pthread_cancel(second);
+    pthread_join(second, &result);
+    atomic_store(&may_end, 1);
+    pthread_join(first, NULL);
+    write_b();
+    return result != PTHREAD_CANCELED;
+}
 static int detached(const char *argument)
 {
     (void)argument;
@@ -526,6 +588,8 @@ static const struct {
     {"join_exit", join_exit},
     {"join_cancelled", join_cancelled},
     {"join_async_cancelled", join_async_cancelled},
+    {"cancelled_wait", cancelled_wait},
+    {"cancelled_join", cancelled_join},
     {"detached", detached},
     {"robust", robust},
     {"heap_reuse", heap_reuse},
