@@ -33,7 +33,21 @@ enum pt_op_access {
     PT_ACCESS_JOIN    /* the object is a thread, which has ended */
 };
 
-enum pt_value_rule { PT_VALUE_NEVER, PT_VALUE_MAY, PT_VALUE_MUST };
+/* TEXT: it must, a string that is written as it is, without quotes. */
+enum pt_value_rule { PT_VALUE_NEVER, PT_VALUE_MAY, PT_VALUE_MUST, PT_VALUE_TEXT };
+
+/* C11's orders of atomic operations and fences, as the field m= gives them. NONE: not atomic. Numbers stand in binary
+ * traces. */
+enum pt_memory_order {
+    PT_MEMORY_NONE,
+    PT_MEMORY_RELAXED,
+    PT_MEMORY_ACQUIRE,
+    PT_MEMORY_RELEASE,
+    PT_MEMORY_ACQ_REL,
+    PT_MEMORY_SEQ_CST,
+    PT_MEMORY_COUNT
+};
+extern const char *const pt_memory_words[PT_MEMORY_COUNT];
 
 /* What decentralised properties (core/mttl.h) take an event for, and what its name is then. */
 enum pt_mttl_what {
@@ -157,6 +171,12 @@ static inline bool pt_op_accesses(enum pt_op op)
 static inline bool pt_op_writes_var(enum pt_op op)
 {
     return pt_op_writes(op) && pt_op_space(op) == PT_SPACE_VAR;
+}
+
+/* May carry an order: an access of a variable, which is atomic then, and a fence, which must. */
+static inline bool pt_op_may_be_ordered(enum pt_op op)
+{
+    return op == PT_OP_FENCE || (pt_op_accesses(op) && pt_op_space(op) == PT_SPACE_VAR);
 }
 
 /* Takes or releases a lock, for itself or shared with other readers. */

@@ -19,13 +19,16 @@ _Static_assert(PT_VALUE_STRING < 8, "a kind of value fits its bits");
 
 struct pt_columns {
     uint32_t len;
-    bool any_time, any_clock; /* else the columns time, timed and clock_len are not filled */
+    bool any_time, any_clock;  /* else the columns time, timed and clock_len are not filled */
+    bool any_order, any_stack; /* likewise order and stack */
     uint8_t tag[PT_BLOCK_EVENTS];
     uint8_t timed[PT_BLOCK_EVENTS];
     uint32_t thread[PT_BLOCK_EVENTS];
     uint32_t object[PT_BLOCK_EVENTS];
     uint32_t loc[PT_BLOCK_EVENTS];
     uint32_t clock_len[PT_BLOCK_EVENTS];
+    uint8_t order[PT_BLOCK_EVENTS]; /* enum pt_memory_order */
+    uint32_t stack[PT_BLOCK_EVENTS];
     int64_t value[PT_BLOCK_EVENTS]; /* the 64 bits of the value; for strings id + 1; 0 without value */
     uint64_t time[PT_BLOCK_EVENTS]; /* 0 without time */
     uint32_t *clock_thread;         /* the entries of all clocks, one after the other */

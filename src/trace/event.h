@@ -35,10 +35,12 @@ struct pt_clock_entry {
 struct pt_event {
     uint64_t line; /* its line in the text form; in the binary form its record's number, from 1 */
     uint8_t op;    /* enum pt_op */
+    uint8_t order; /* enum pt_memory_order, the m= field */
     bool has_time;
     uint32_t thread;                    /* PT_NONE where !pt_op_has_thread(op) */
     uint32_t object;                    /* id in pt_op_space(op); PT_NONE where it has none */
     uint32_t loc;                       /* id in PT_SPACE_LOC */
+    uint32_t stack;                     /* id in PT_SPACE_STACK plus 1, the s= field; 0 where there is none */
     struct pt_value value;              /* PT_VALUE_UNKNOWN where the line gives none */
     uint64_t time;                      /* nanoseconds, when has_time */
     const struct pt_clock_entry *clock; /* the c= field, NULL where there is none; valid until the next read */
