@@ -19,15 +19,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { WATCH_EVERY = 64 }; /* events */
+
+/* The clock up to which all other threads know a thread. It only grows, so an older one is no mistake: it is looked up
+ * anew after so many events that this costs little. */
+static uint64_t known_to_all(struct races *r, uint32_t thread)
+{
+    struct races_thread *of = &r->threads[thread];
+    if (of->known_at && r->events - of->known_at < 64 * (uint64_t)r->thread_count)
+        return of->known;
+    of->known = of->hb.clock; /* whoever is forked later knows what comes before the fork */
+    of->known_at = r->events;
+    for (uint32_t i = 0; i < r->thread_count; i++) {
+        const struct races_thread *t = &r->threads[i];
+        uint64_t clock = pt_vec_at(t->hb.past, thread);
+        if (t->begun && !t->ended && i != thread && clock < of->known)
+            of->known = clock;
+    }
+    return of->known;
+}
+
 static bool is_past(void *context, pt_epoch epoch)
 {
     struct races *r = context;
-    for (uint32_t i = 0; i < r->thread_count; i++) {
-        const struct races_thread *t = &r->threads[i];
-        if (t->begun && !t->ended && i != pt_epoch_thread(epoch) && !pt_hb_knows(&t->hb, epoch))
-            return false;
-    }
-    return r->pruned = true;
+    bool past = pt_epoch_clock(epoch) <= known_to_all(r, pt_epoch_thread(epoch));
+    r->pruned |= past;
+    return past;
 }
 
 static void *begin(const struct pt_names *names, const struct pt_check_options *options)
@@ -61,7 +78,7 @@ static void release_run(struct races *r)
     for (size_t i = 0; i < r->block_cap; i++)
         pt_cell_end(&r->memory, &r->blocks[i].whole);
     for (size_t i = 0; i < r->lock_cap; i++)
-        pt_hb_lock_clear(&r->memory, &r->locks[i]);
+        pt_hb_lock_clear(&r->memory, &r->locks[i].hb);
     for (size_t i = 0; i < r->other_cap; i++)
         pt_hb_sync_clear(&r->memory, &r->others[i]);
     for (size_t i = 0; i < r->thread_cap; i++)
@@ -165,12 +182,19 @@ static void note_lock(struct races_thread *t, const struct pt_event *event)
 /* The id of the set of locks that the thread has locked; PT_NONE: none. */
 static uint32_t lock_set(struct races *r, struct races_thread *t)
 {
-    if (t->lock_set == PT_NONE && t->lock_count) {
+    if (t->lock_set != PT_NONE || !t->lock_count)
+        return t->lock_set;
+    uint32_t *alone = t->lock_count == 1 ? &r->locks[t->locks[0]].alone : NULL;
+    if (alone && *alone) {
+        t->lock_set = *alone - 1;
+    } else {
         uint32_t *ids = pt_xmalloc(t->lock_count * sizeof *ids);
         memcpy(ids, t->locks, t->lock_count * sizeof *ids);
         uint32_t count = pt_sort_distinct(ids, t->lock_count);
         t->lock_set = pt_strtab_intern(&r->lock_sets, (const char *)ids, count * sizeof *ids);
         free(ids);
+        if (alone)
+            *alone = t->lock_set + 1;
     }
     return t->lock_set;
 }
@@ -179,7 +203,7 @@ static void on_lock(struct races *r, struct races_thread *t, const struct pt_eve
 {
     bool shared = pt_op_is_shared(event->op);
     ROOM(r, locks, lock_cap, event->object);
-    struct pt_hb_lock *lock = &r->locks[event->object];
+    struct pt_hb_lock *lock = &r->locks[event->object].hb;
     if (pt_op_locks(event->op))
         pt_hb_lock(&r->memory, &t->hb, lock, shared);
     else
@@ -415,7 +439,8 @@ static enum pt_status take(void *check, const struct pt_event *event, struct pt_
         return pt_err_at(err, PT_ELIMIT, r->options.trace, event->line, 0, "more than %u threads", PT_HB_THREADS);
     r->event = event;
     follow(r, event);
-    watch_memory(r);
+    if (r->events % WATCH_EVERY == 0)
+        watch_memory(r);
     return PT_OK;
 }
 
@@ -425,6 +450,7 @@ static struct pt_check_found finish(void *check, const char *lost)
     struct pt_finding *f = r->finding;
     if (r->lacking && r->options.by_default && f->verdict != PT_VERDICT_VIOLATED)
         return (struct pt_check_found){0};
+    watch_memory(r);
     const char *unknown = r->unknown ? r->unknown : lost;
     f->complete = !unknown;
     if (unknown)

@@ -12,6 +12,7 @@ struct races_thread {
     struct pt_hb_thread hb;
     bool begun; /* forked, or has acted */
     bool ended;
+    uint64_t known, known_at;      /* up to where all others know it, as of an event; 0: never looked at */
     uint32_t *locks;               /* that it has locked now, one entry for each time */
     uint32_t lock_count, lock_set; /* their set, an id; PT_NONE: to be looked up */
     size_t lock_cap;
@@ -48,7 +49,10 @@ struct races {
     struct races_thread *threads;
     size_t thread_cap;
     uint32_t thread_count; /* up to the last that has begun */
-    struct pt_hb_lock *locks;
+    struct races_lock {
+        struct pt_hb_lock hb;
+        uint32_t alone; /* the set of it alone, an id plus 1; 0: not made yet */
+    } * locks;
     struct pt_hb_sync *others;
     size_t lock_cap, other_cap;
     struct races_var *vars;

@@ -62,20 +62,21 @@ class Maker:
     def __init__(self, rng):
         self.rng = rng
         names = [f"T{i}" for i in range(rng.randint(2, 5))]
-        roots = rng.randint(1, len(names))
+        self.long = rng.random() < 0.04  # so much of one location that some of it is forgotten
+        roots = 1 if self.long else rng.randint(1, len(names))
         self.alive, self.unborn, self.dead = names[:roots], names[roots:], []
         self.locks = {}  # name: {thread: "acq" or "racq"}
         self.events = []
         self.atomics = rng.random()  # how much of the run is atomic
         self.syncs = rng.choice([0.1, 0.3, 0.6])
-        self.place_count = rng.choice([2, 5, 40])
+        self.place_count = 40 if self.long else rng.choice([2, 5, 40])
 
     def add(self, thread, op, name, order=None):
         self.events.append((thread, op, name, f"a.c:{self.rng.randint(1, self.place_count)}", order))
 
     def access(self, thread):
         rng = self.rng
-        name = rng.choice(["x", "y", "z", "h1", "h1+8", "h2+0", "h2+16"])
+        name = "x" if self.long else rng.choice(["x", "y", "z", "h1", "h1+8", "h2+0", "h2+16"])
         op = rng.choice(["r", "r", "w", "u"] if rng.random() < self.atomics else ["r", "r", "w"])
         order = rng.choice(ORDERS) if rng.random() < self.atomics * 0.9 else None
         self.add(thread, op, name, order)
@@ -126,7 +127,7 @@ class Maker:
     def run(self):
         for block in ("h1", "h2"):
             self.add(self.alive[0], "alloc", block)
-        for _ in range(self.rng.choice([6, 15, 40, 90])):
+        for _ in range(500 if self.long else self.rng.choice([6, 15, 40, 90])):
             self.step()
         return self.events
 
