@@ -147,12 +147,14 @@ struct pt_access {
     uint64_t address, size;
 };
 
+enum { PT_COUNTED = 1, PT_ATOMIC_READ = 2 };
+
 struct pt_record_event {
     struct pt_record head;
     uint64_t number;
     uint32_t thread;
     uint16_t kind;        /* enum pt_event_kind */
-    uint16_t counted;     /* it is relevant: the thread's count in its clock includes it */
+    uint16_t counted;     /* PT_COUNTED: it is relevant: the thread's count in its clock includes it; PT_ATOMIC_READ */
     uint32_t object;      /* by kind, see enum pt_object_by; a variable: index into the configuration's table, or number
                              of PT_RECORD_WATCH */
     uint32_t site;        /* 0: unknown */

@@ -435,7 +435,7 @@ static enum pt_status take(void *check, const struct pt_event *event, struct pt_
     }
     if (r->stopped)
         return PT_OK;
-    if (event->thread >= PT_HB_THREADS)
+    if (event->thread >= PT_HB_THREADS || (pt_op_is_of_thread(event->op) && event->object >= PT_HB_THREADS))
         return pt_err_at(err, PT_ELIMIT, r->options.trace, event->line, 0, "more than %u threads", PT_HB_THREADS);
     r->event = event;
     follow(r, event);

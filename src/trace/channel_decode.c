@@ -470,7 +470,7 @@ static bool take_clock(struct pt_channel_reader *r, const struct pt_record_event
             r->clock[count++] = (struct pt_clock_entry){thread->name, known};
     }
     struct thread *self = thread_at(r, record->thread);
-    if (!self || (record->counted && !count_event(self, own)))
+    if (!self || (record->counted & PT_COUNTED && !count_event(self, own)))
         return false;
     r->clock[count++] = (struct pt_clock_entry){chan_name_of(r, self), self->yielded};
     *ret_count = sort_clock(r->clock, count);
@@ -569,6 +569,8 @@ bool chan_take_event(struct pt_channel_reader *r, uint32_t ring, struct pt_event
     if (!r->clockless) {
         event.clock = r->clock;
         event.clock_len = clock_len;
+    } else if (record.counted & PT_ATOMIC_READ) { /* for races, which are looked for where all is recorded */
+        event.order = PT_MEMORY_SEQ_CST;
     }
     self->piece_count = 0;
     if (!simple && !chan_take_full(r, self, &record, r->record + at, event))

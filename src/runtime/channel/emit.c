@@ -138,6 +138,14 @@ static bool is_annotation(enum pt_event_kind kind)
     return pt_kind_by(kind) == PT_BY_NAME || pt_kind_by(kind) == PT_BY_INDEX;
 }
 
+/* What is atomic and writes has a kind of its own. */
+static uint16_t marks_of(const struct pt_thread *self, enum pt_event_kind kind, bool counted)
+{
+    const struct pt_locked_range *range = self->shadow.locked;
+    bool read = kind == PT_KIND_READ || kind == PT_KIND_READ_AT;
+    return (counted ? PT_COUNTED : 0) | (read && range && range->atomic ? PT_ATOMIC_READ : 0);
+}
+
 void pt_emit_event(struct pt_thread *self, enum pt_event_kind kind, uint32_t object, const struct pt_site *site,
                    const void *value, uint32_t bytes, bool counted)
 {
@@ -146,7 +154,7 @@ void pt_emit_event(struct pt_thread *self, enum pt_event_kind kind, uint32_t obj
     if (!record)
         return;
     record->kind = (uint16_t)kind;
-    record->counted = counted;
+    record->counted = marks_of(self, kind, counted);
     record->object = object;
     record->number = atomic_fetch_add_explicit(&pt_channel->next_number, 1, memory_order_relaxed);
     publish(self);
@@ -164,7 +172,7 @@ void pt_emit_access(struct pt_thread *self, enum pt_event_kind kind, const struc
     memcpy(value, &access, sizeof access);
     memcpy(value + sizeof access, (const void *)(uintptr_t)access.address, bytes);
     record->kind = (uint16_t)kind;
-    record->counted = counted;
+    record->counted = marks_of(self, kind, counted);
     record->object = 0;
     record->number = atomic_fetch_add_explicit(&pt_channel->next_number, 1, memory_order_relaxed);
     publish(self);
@@ -178,7 +186,7 @@ void pt_emit_value(struct pt_thread *self, enum pt_record_type type, uint32_t ob
     if (!record)
         return;
     record->kind = PT_KIND_WRITE;
-    record->counted = false;
+    record->counted = 0;
     record->object = object;
     publish(self);
 }

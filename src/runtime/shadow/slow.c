@@ -106,6 +106,7 @@ bool pt_slow_begin(struct pt_shadow_self *self, uintptr_t address, size_t size, 
         range->high = high;
         range->watched = false;
     }
+    range->atomic = false;
     range->outer = self->locked;
     self->locked = range;
     return true;
