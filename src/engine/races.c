@@ -237,8 +237,7 @@ static struct races_block *block_at(struct races *r, const char *name, size_t le
     return &r->blocks[id];
 }
 
-/* The block that a variable is part of by its name; NULL: none that anybody has spoken of. */
-static struct races_block *block_of(struct races *r, uint32_t var, bool *ret_offset)
+struct races_block *pt_races_block_of(struct races *r, uint32_t var, bool *ret_offset)
 {
     const struct pt_strtab *names = &r->names->space[PT_SPACE_VAR];
     const char *name = pt_strtab_text(names, var);
@@ -259,7 +258,7 @@ static struct races_var *var_at(struct races *r, uint32_t id)
     if (var->begun)
         return var;
     bool offset;
-    struct races_block *block = block_of(r, id, &offset);
+    struct races_block *block = pt_races_block_of(r, id, &offset);
     var->begun = true;
     var->next = PT_NONE;
     if (offset) {
@@ -323,9 +322,12 @@ static struct races_block *heap_block(struct races *r, uint32_t heap)
     return block;
 }
 
-static void on_alloc(struct races *r, const struct pt_event *event)
+static void on_alloc(struct races *r, struct races_thread *t, const struct pt_event *event)
 {
     struct races_block *block = heap_block(r, event->object);
+    block->made = *event;
+    block->made_at = r->events;
+    block->made_locks = lock_set(r, t);
     for (uint32_t var = PT_NONE; (var = next_of_block(r, block, event->object, var)) != PT_NONE;)
         pt_cell_end(&r->memory, &r->vars[var].cell);
     pt_cell_end(&r->memory, &block->whole);
@@ -384,7 +386,7 @@ static void follow(struct races *r, const struct pt_event *event)
         on_join(r, event);
         break;
     case PT_OP_ALLOC:
-        on_alloc(r, event);
+        on_alloc(r, t, event);
         break;
     case PT_OP_FREE:
         on_free(r, t, event);

@@ -30,6 +30,9 @@ struct races_block {
     uint32_t vars; /* the first of those that are named NAME+OFFSET; PT_NONE: none yet */
     bool heap;     /* alloc or free was seen */
     bool freed;
+    struct pt_event made; /* its alloc, when made_at is not 0 */
+    uint64_t made_at;     /* that event's number */
+    uint32_t made_locks;
     struct pt_cell whole; /* of its frees: parts that appear later begin with it */
 };
 
@@ -76,6 +79,10 @@ struct races {
     struct pt_finding *finding;
     struct pt_map64 met, pairs; /* indices of findings: by variable and places, and by core/finding_key.h */
 };
+
+/* The block that a variable is part of by its name; NULL: none that anybody has spoken of. *ret_offset: it is named
+ * NAME+OFFSET. */
+struct races_block *pt_races_block_of(struct races *r, uint32_t var, bool *ret_offset);
 
 /* Memory by size, which is only given back as a whole. */
 struct pt_race_memory pt_races_memory(struct races_pool *pool);

@@ -55,6 +55,25 @@ static struct pt_side make_side(const struct races *r, struct pt_finding *f, con
     return side;
 }
 
+/* Where the block was allocated that the present event is about. */
+static void add_block(struct races *r, struct pt_finding *f)
+{
+    const struct pt_strtab *heap = &r->names->space[PT_SPACE_HEAP];
+    uint32_t id = r->event_var != PT_NONE ? PT_NONE
+                                          : pt_strtab_find(&r->block_names, pt_strtab_text(heap, r->event->object),
+                                                           pt_strtab_len(heap, r->event->object));
+    const struct races_block *block =
+        r->event_var != PT_NONE ? pt_races_block_of(r, r->event_var, &(bool){0}) : &r->blocks[id];
+    if (!block || !block->made_at)
+        return;
+    const struct pt_event *made = &block->made;
+    struct pt_cell_access access = {
+        .place = made->loc, .op = made->op, .note = {block->made_at, made->stack, block->made_locks}};
+    f->block = pt_arena_alloc(&f->arena, sizeof *f->block);
+    *f->block = make_side(r, f, &access, made->thread, pt_name(r->names, PT_SPACE_HEAP, made->object));
+    f->block->step.value = made->value;
+}
+
 /* NULL: there are so many that it is only counted. */
 static struct pt_finding *add_finding(struct races *r)
 {
@@ -90,6 +109,8 @@ static uint32_t find_or_add(struct races *r, const struct pt_cell_seen *earlier,
     f->sides[0] = make_side(r, f, &earlier->access, pt_epoch_thread(earlier->at), object);
     f->sides[1] = make_side(r, f, now, r->event->thread, object);
     f->side_count = 2;
+    if (r->event_in_heap)
+        add_block(r, f);
     return *index;
 }
 

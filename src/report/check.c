@@ -35,6 +35,15 @@ static void put_side(const struct pt_side *side, const char *word, const struct 
     pt_buf_release(&locks);
 }
 
+static void put_calls(const struct pt_side *side, const struct pt_style *style, struct pt_buf *buf)
+{
+    unsigned frame = 0;
+    for (const char *const *call = side->stack; call && *call; call++)
+        pt_words_paragraph(buf, style, 4, 6, "#%u %s", frame++, *call);
+    if (!frame)
+        pt_words_paragraph(buf, style, 4, 6, "#0 %s", side->step.loc);
+}
+
 /* One access of a race, in the order of things that users of ThreadSanitizer know. */
 static void put_access(const struct pt_side *side, bool earlier, const struct pt_style *style, struct pt_buf *buf)
 {
@@ -55,12 +64,23 @@ static void put_access(const struct pt_side *side, bool earlier, const struct pt
     pt_words_paragraph(buf, style, 2, 4, "%s of %s at %s by thread %s, event %" PRIu64 ", %s%s:", words,
                        side->step.object, side->step.loc, side->step.thread, side->event,
                        locks.len ? "locks held: " : "no locks held", locks.len ? locks.text : "");
-    unsigned frame = 0;
-    for (const char *const *call = side->stack; call && *call; call++)
-        pt_words_paragraph(buf, style, 4, 6, "#%u %s", frame++, *call);
-    if (!frame)
-        pt_words_paragraph(buf, style, 4, 6, "#0 %s", side->step.loc);
+    put_calls(side, style, buf);
     pt_buf_release(&locks);
+}
+
+/* The heap block that it is about. */
+static void put_block(const struct pt_side *made, const struct pt_style *style, struct pt_buf *buf)
+{
+    struct pt_buf size;
+    pt_buf_init(&size);
+    if (made->step.value.kind == PT_VALUE_INT)
+        pt_buf_printf(&size, " of %" PRId64 " byte%s", made->step.value.i, made->step.value.i == 1 ? "" : "s");
+    pt_words_paragraph(buf, style, 2, 4,
+                       "Location is heap block %s%s, allocated at %s by thread %s, event %" PRIu64 ":",
+                       made->step.object, size.len ? size.text : "", made->step.loc, made->step.thread, made->event);
+    put_calls(made, style, buf);
+    pt_buf_puts(buf, "\n");
+    pt_buf_release(&size);
 }
 
 static bool is_race(const struct pt_finding *finding)
@@ -78,6 +98,8 @@ static void put_race(const struct pt_finding *finding, const struct pt_style *st
     pt_buf_puts(buf, "\n");
     put_access(&finding->sides[0], true, style, buf);
     pt_buf_puts(buf, "\n");
+    if (finding->block)
+        put_block(finding->block, style, buf);
 }
 
 void pt_check_violated(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf)
@@ -131,6 +153,8 @@ static void put_violation(struct pt_json *json, const struct pt_finding *finding
     pt_json_uint(json, "count", finding->count);
     for (uint32_t i = 0; i < finding->side_count; i++)
         put_side_json(json, i ? "second" : "first", &finding->sides[i]);
+    if (finding->block)
+        put_side_json(json, "block", finding->block);
     pt_json_open(json, "witness", '[');
     for (uint32_t i = 0; i < finding->witness_count; i++) {
         pt_json_open(json, NULL, '{');

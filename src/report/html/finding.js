@@ -99,9 +99,12 @@ function withinCard(property) {
 // What a built-in check found: the events that must not come together, side by side, each with its thread, locks and calls.
 function sidesCard(property) {
   const facts = (at) => el("dl", { class: "facts" }, fact("thread", at.thread), fact("place", at.loc), fact("event", at.event), fact("locks", at.locks.length ? at.locks.join(", ") : "none"));
+  const calls = (at) => at.stack.length ? el("ol", { class: "reasons" }, at.stack.map((call) => el("li", { class: "mono" }, call))) : "";
   const side = (at, i) => el("section", { class: "card" }, el("h2", null, property.sides.length === 1 ? "Where" : i ? "Second" : "First"), el("p", { class: "happened mono" }, stepWords(at)), facts(at),
-    at.stack.length ? el("ol", { class: "reasons" }, at.stack.map((call) => el("li", { class: "mono" }, call))) : "");
-  return el("div", { class: "sides" }, property.sides.map(side));
+    calls(at));
+  const made = property.block;
+  return el("div", null, el("div", { class: "sides" }, property.sides.map(side)),
+    made ? el("section", { class: "card" }, el("h2", null, `Heap block ${made.object}`), el("p", { class: "happened mono" }, stepWords(made)), facts(made), calls(made)) : "");
 }
 
 // A race by its variable, or by its place where memory has no name; a disturbed block by its name.
