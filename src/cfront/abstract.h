@@ -95,6 +95,7 @@ struct pt_cf {
     LLVMModuleRef module;
     struct pt_module names; /* for instrument/names.c: context, layout, debug information */
     uint32_t unroll;        /* --unroll */
+    bool wary;              /* functions that nobody knows may touch what they were not handed, too */
     struct pt_err err;      /* of the first failure */
     bool failed;
     bool changed;     /* in this round of the fixpoint */
@@ -195,6 +196,7 @@ struct pt_cf_call {
     enum pt_cf_call_kind kind;
     const char *name;              /* of the function, "" for calls through pointers */
     const struct pt_sync_row *row; /* its arguments and results; NULL if it is not in core/sync.def */
+    bool outside;                  /* UNKNOWN, and not for what it does with its arguments alone: it is in no table */
 };
 /* An argument that the row speaks of. */
 static inline LLVMValueRef pt_cf_argument(LLVMValueRef call, unsigned argument)
@@ -202,6 +204,13 @@ static inline LLVMValueRef pt_cf_argument(LLVMValueRef call, unsigned argument)
     return LLVMGetOperand(call, argument - 1);
 }
 struct pt_cf_call pt_cf_classify(LLVMValueRef call);
+/* The same of a function, called by name or through a pointer. */
+struct pt_cf_call pt_cf_classify_function(LLVMValueRef function);
+/* library.c: functions that need no row in core/sync.def; false: this one is not known. */
+bool pt_cf_library(const char *name, size_t len, enum pt_cf_call_kind *ret_kind);
+/* The functions without a body that a call through a pointer may enter. */
+void pt_cf_bodyless(struct pt_cf *cf, uint32_t context, LLVMValueRef call, uint32_t **ret_functions,
+                    uint32_t *ret_count);
 /* The functions a call may enter, as objects; PT_CF_ANYTHING expands to all escaped ones of a fitting type. */
 void pt_cf_callees(struct pt_cf *cf, uint32_t context, LLVMValueRef call, uint32_t **ret_functions,
                    uint32_t *ret_count);

@@ -1,114 +1,20 @@
 /*
  * What a call means: the functions of core/sync.def (threads, locks, allocation, what fills memory), Portent's own
- * annotations, and the commonest of the C library otherwise. A function with a body is inlined; any other that is in
- * neither table may touch whatever it can reach through its arguments, so a function that is missing here costs
- * precision and a note, not a wrong answer. A call costs a search through both tables.
+ * annotations, and the commonest of the C library otherwise (library.c). A function with a body is inlined; any other
+ * that is in neither table may touch whatever it can reach through its arguments and, in a wary model, what it could
+ * reach without them, so a function that is missing here costs precision and a note, not a wrong answer. A call costs a
+ * search through both tables.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cfront/abstract.h"
 
-/* Library functions that neither synchronise nor allocate nor fill memory; the others have rows in core/sync.def. */
-struct known {
-    const char *name; /* ending in '*': a prefix */
-    enum pt_cf_call_kind kind;
-};
-
-static const struct known table[] = {
-    {"portent_begin", PT_CF_CALL_BEGIN},
-    {"portent_end", PT_CF_CALL_END},
-    {"portent_*", PT_CF_CALL_NOTHING},
-    {"__portent_*", PT_CF_CALL_NOTHING},
-    {"llvm.*", PT_CF_CALL_NOTHING},
-    {"fopen", PT_CF_CALL_READS},
-    {"fdopen", PT_CF_CALL_READS},
-    {"abort", PT_CF_CALL_STOPS},
-    {"exit", PT_CF_CALL_STOPS},
-    {"_exit", PT_CF_CALL_STOPS},
-    {"quick_exit", PT_CF_CALL_STOPS},
-    {"__assert_fail", PT_CF_CALL_STOPS},
-    {"pthread_attr_*", PT_CF_CALL_NOTHING},
-    {"pthread_mutexattr_*", PT_CF_CALL_NOTHING},
-    {"pthread_condattr_*", PT_CF_CALL_NOTHING},
-    {"pthread_mutex_init", PT_CF_CALL_NOTHING},
-    {"pthread_mutex_destroy", PT_CF_CALL_NOTHING},
-    {"pthread_cond_init", PT_CF_CALL_NOTHING},
-    {"pthread_cond_destroy", PT_CF_CALL_NOTHING},
-    {"pthread_rwlock_init", PT_CF_CALL_NOTHING},
-    {"pthread_rwlock_destroy", PT_CF_CALL_NOTHING},
-    {"pthread_barrier_init", PT_CF_CALL_NOTHING},
-    {"pthread_barrier_destroy", PT_CF_CALL_NOTHING},
-    {"pthread_spin_init", PT_CF_CALL_NOTHING},
-    {"pthread_spin_destroy", PT_CF_CALL_NOTHING},
-    {"sem_init", PT_CF_CALL_NOTHING},
-    {"sem_destroy", PT_CF_CALL_NOTHING},
-    {"mtx_init", PT_CF_CALL_NOTHING},
-    {"mtx_destroy", PT_CF_CALL_NOTHING},
-    {"cnd_init", PT_CF_CALL_NOTHING},
-    {"cnd_destroy", PT_CF_CALL_NOTHING},
-    {"pthread_self", PT_CF_CALL_NOTHING},
-    {"thrd_current", PT_CF_CALL_NOTHING},
-    {"thrd_yield", PT_CF_CALL_NOTHING},
-    {"rand", PT_CF_CALL_NOTHING},
-    {"srand", PT_CF_CALL_NOTHING},
-    {"random", PT_CF_CALL_NOTHING},
-    {"srandom", PT_CF_CALL_NOTHING},
-    {"clock", PT_CF_CALL_NOTHING},
-    {"sysconf", PT_CF_CALL_NOTHING},
-    {"close", PT_CF_CALL_NOTHING},
-    {"putchar", PT_CF_CALL_NOTHING},
-    {"getchar", PT_CF_CALL_NOTHING},
-    {"isatty", PT_CF_CALL_NOTHING},
-    {"__errno_location", PT_CF_CALL_NOTHING},
-    {"__ctype_b_loc", PT_CF_CALL_NOTHING},
-    {"__ctype_tolower_loc", PT_CF_CALL_NOTHING},
-    {"__ctype_toupper_loc", PT_CF_CALL_NOTHING},
-    {"getenv", PT_CF_CALL_READS},
-    {"printf", PT_CF_CALL_READS},
-    {"fprintf", PT_CF_CALL_READS},
-    {"dprintf", PT_CF_CALL_READS},
-    {"vprintf", PT_CF_CALL_READS},
-    {"vfprintf", PT_CF_CALL_READS},
-    {"puts", PT_CF_CALL_READS},
-    {"fputs", PT_CF_CALL_READS},
-    {"putc", PT_CF_CALL_READS},
-    {"fputc", PT_CF_CALL_READS},
-    {"fwrite", PT_CF_CALL_READS},
-    {"fflush", PT_CF_CALL_READS},
-    {"fclose", PT_CF_CALL_READS},
-    {"ferror", PT_CF_CALL_READS},
-    {"feof", PT_CF_CALL_READS},
-    {"fileno", PT_CF_CALL_READS},
-    {"perror", PT_CF_CALL_READS},
-    {"open", PT_CF_CALL_READS},
-    {"write", PT_CF_CALL_READS},
-    {"unlink", PT_CF_CALL_READS},
-    {"access", PT_CF_CALL_READS},
-    {"strlen", PT_CF_CALL_READS},
-    {"strcmp", PT_CF_CALL_READS},
-    {"strncmp", PT_CF_CALL_READS},
-    {"strcasecmp", PT_CF_CALL_READS},
-    {"memcmp", PT_CF_CALL_READS},
-    {"atoi", PT_CF_CALL_READS},
-    {"atol", PT_CF_CALL_READS},
-    {"atof", PT_CF_CALL_READS},
-    {"strerror", PT_CF_CALL_NOTHING},
-};
-
 /* What the functions of core/sync.def mean. */
 static const enum pt_cf_call_kind meanings[] = {
 #define PT_SYNC(name, wrapper, hook, model, ...) [PT_SYNC_ID_##name] = PT_CF_CALL_##model,
 #include "core/sync.def"
 };
-
-static bool fits(const char *pattern, const char *name, size_t len)
-{
-    size_t n = strlen(pattern);
-    if (pattern[n - 1] == '*')
-        return strncmp(pattern, name, n - 1) == 0;
-    return n == len && memcmp(pattern, name, n) == 0;
-}
 
 static bool is_asm_harmless(LLVMValueRef callee)
 {
@@ -135,11 +41,15 @@ struct pt_cf_call pt_cf_classify(LLVMValueRef call)
         callee = LLVMGetOperand(callee, 0);
     if (LLVMIsAGlobalAlias(callee))
         callee = LLVMAliasGetAliasee(callee);
-    if (!LLVMIsAFunction(callee))
-        return found;
+    return LLVMIsAFunction(callee) ? pt_cf_classify_function(callee) : found;
+}
+
+struct pt_cf_call pt_cf_classify_function(LLVMValueRef function)
+{
+    struct pt_cf_call found = {.kind = PT_CF_CALL_INLINE, .name = ""};
     size_t len;
-    found.name = LLVMGetValueName2(callee, &len);
-    bool body = !LLVMIsDeclaration(callee), ours = strncmp(found.name, "portent_", 8) == 0;
+    found.name = LLVMGetValueName2(function, &len);
+    bool body = !LLVMIsDeclaration(function), ours = strncmp(found.name, "portent_", 8) == 0;
     if (body && !ours)
         return found;
     const char *dot = strchr(found.name, '.');
@@ -152,12 +62,11 @@ struct pt_cf_call pt_cf_classify(LLVMValueRef call)
     found.row = pt_sync_find(found.name, len);
     if (found.row) {
         found.kind = meanings[pt_sync_id(found.row)];
+        found.outside = found.row->kernel;
         return found;
     }
     found.kind = PT_CF_CALL_UNKNOWN;
-    for (size_t i = 0; i < sizeof table / sizeof *table && found.kind == PT_CF_CALL_UNKNOWN; i++)
-        if (fits(table[i].name, found.name, len))
-            found.kind = table[i].kind;
+    found.outside = !pt_cf_library(found.name, len, &found.kind);
     return found;
 }
 
@@ -227,4 +136,19 @@ void pt_cf_callees(struct pt_cf *cf, uint32_t context, LLVMValueRef call, uint32
     count = found ? pt_sort_distinct(found, (uint32_t)n) : 0;
     *ret_functions = found;
     *ret_count = count;
+}
+
+void pt_cf_bodyless(struct pt_cf *cf, uint32_t context, LLVMValueRef call, uint32_t **ret_functions,
+                    uint32_t *ret_count)
+{
+    uint32_t count = 0, kept = 0;
+    *ret_functions = NULL;
+    *ret_count = 0;
+    if (pt_cf_classify(call).kind != PT_CF_CALL_INLINE || LLVMIsAFunction(LLVMGetCalledValue(call)))
+        return;
+    pt_cf_callees(cf, context, call, ret_functions, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (LLVMIsDeclaration(cf->objects[(*ret_functions)[i]].value))
+            (*ret_functions)[kept++] = (*ret_functions)[i];
+    *ret_count = kept;
 }

@@ -192,16 +192,28 @@ static void build(struct pt_cf *cf)
     pt_strtab_release(&g.sets);
 }
 
-static enum pt_status model(LLVMContextRef context, LLVMModuleRef module, uint32_t unroll, struct pt_program *program,
-                            struct pt_err *err)
+/* What another file could name. */
+static void escape_globals(struct pt_cf *cf)
+{
+    for (LLVMValueRef global = LLVMGetFirstGlobal(cf->module); global; global = LLVMGetNextGlobal(global)) {
+        LLVMLinkage linkage = LLVMGetLinkage(global);
+        if (linkage != LLVMInternalLinkage && linkage != LLVMPrivateLinkage && !LLVMIsGlobalConstant(global))
+            pt_cf_escape(cf, pt_cf_eval(cf, 0, global));
+    }
+}
+
+static enum pt_status model(LLVMContextRef context, LLVMModuleRef module, const struct pt_cfront_input *input,
+                            struct pt_program *program, struct pt_err *err)
 {
     LLVMValueRef main_function = LLVMGetNamedFunction(module, "main");
     if (!main_function || LLVMIsDeclaration(main_function))
         return pt_err_set(err, PT_EINPUT, "the program has no function 'main'");
     if (promote_locals(module, err) != PT_OK)
         return err->status;
-    struct pt_cf cf = {.unroll = unroll, .program = program};
+    struct pt_cf cf = {.unroll = input->unroll, .wary = input->wary, .program = program};
     init(&cf, context, module);
+    if (cf.wary)
+        escape_globals(&cf);
     pt_cf_solve(&cf, main_function);
     if (!cf.failed)
         build(&cf);
@@ -224,7 +236,7 @@ enum pt_status pt_cfront_model(const struct pt_cfront_input *input, struct pt_pr
         LLVMSetIsNewDbgInfoFormat(module, false);
 #endif
     if (status == PT_OK)
-        status = model(context, module, input->unroll, program, err);
+        status = model(context, module, input, program, err);
     if (module)
         LLVMDisposeModule(module);
     LLVMContextDispose(context);

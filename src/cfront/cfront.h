@@ -12,6 +12,9 @@ struct pt_cfront_input {
     const char *const *bitcode; /* files, one per source */
     size_t count;
     uint32_t unroll; /* most rounds of a loop that starts threads */
+    /* Functions that nobody knows may touch, beside what they are handed, what was handed out before, what other files
+     * could name, and memory of their own. */
+    bool wary;
 };
 
 /* Reads the bitcode, links it, and models it. `program` is initialised. */

@@ -49,9 +49,10 @@ static void touch_arguments(struct pt_cf *cf, uint32_t context, LLVMValueRef cal
     }
 }
 
-static void call_effects(struct pt_cf *cf, uint32_t context, LLVMValueRef call, struct pt_cf_accesses *to)
+/* What a call does that has this meaning. */
+static void effects_of(struct pt_cf *cf, uint32_t context, LLVMValueRef call, struct pt_cf_call what,
+                       struct pt_cf_accesses *to)
 {
-    struct pt_cf_call what = pt_cf_classify(call);
     struct pt_cf_val size;
     uint64_t bytes;
     switch (what.kind) {
@@ -72,6 +73,8 @@ static void call_effects(struct pt_cf *cf, uint32_t context, LLVMValueRef call, 
         break;
     case PT_CF_CALL_UNKNOWN:
         touch_arguments(cf, context, call, 0, true, to);
+        if (cf->wary && what.outside)
+            pt_cf_touch(cf, pt_cf_anything(cf), 0, true, to);
         to->unknown = true;
         break;
     case PT_CF_CALL_SPAWN:
@@ -90,6 +93,16 @@ static void call_effects(struct pt_cf *cf, uint32_t context, LLVMValueRef call, 
     default:
         break;
     }
+}
+
+static void call_effects(struct pt_cf *cf, uint32_t context, LLVMValueRef call, struct pt_cf_accesses *to)
+{
+    uint32_t *functions, count;
+    effects_of(cf, context, call, pt_cf_classify(call), to);
+    pt_cf_bodyless(cf, context, call, &functions, &count);
+    for (uint32_t i = 0; i < count; i++)
+        effects_of(cf, context, call, pt_cf_classify_function(cf->objects[functions[i]].value), to);
+    free(functions);
 }
 
 void pt_cf_effects(struct pt_cf *cf, uint32_t context, LLVMValueRef inst, struct pt_cf_accesses *to)

@@ -66,6 +66,15 @@ static void bind(struct pt_cf *cf, uint32_t context, LLVMValueRef call, uint32_t
     reach(cf, callee, LLVMGetEntryBasicBlock(function));
 }
 
+/* Kept for the answer, and whether it may run functions of the program, in threads of its own for all we know. */
+static void note_outside(struct pt_cf *cf, LLVMValueRef call, struct pt_cf_call what, bool runs)
+{
+    if (what.outside)
+        pt_program_add_unknown(cf->program, what.name, runs, pt_cf_place(cf, call));
+}
+
+static void call_library(struct pt_cf *cf, uint32_t context, LLVMValueRef call, struct pt_cf_call what, bool pointed);
+
 static void call_body(struct pt_cf *cf, uint32_t context, LLVMValueRef call)
 {
     uint32_t *functions, count;
@@ -74,7 +83,7 @@ static void call_body(struct pt_cf *cf, uint32_t context, LLVMValueRef call)
     for (uint32_t i = 0; i < count && !cf->failed; i++) {
         LLVMValueRef function = cf->objects[functions[i]].value;
         if (LLVMIsDeclaration(function)) {
-            result = pt_cf_join(cf, result, pt_cf_anything(cf));
+            call_library(cf, context, call, pt_cf_classify_function(function), true);
             continue;
         }
         uint32_t callee = pt_cf_enter(cf, context, call, function);
@@ -159,9 +168,10 @@ static void allocate(struct pt_cf *cf, uint32_t context, LLVMValueRef call, bool
 }
 
 /* Nobody knows what happens in there: everything that is handed over may be kept, changed, and called. */
-static void call_unknown(struct pt_cf *cf, uint32_t context, LLVMValueRef call)
+static void call_unknown(struct pt_cf *cf, uint32_t context, LLVMValueRef call, struct pt_cf_call what, bool pointed)
 {
     struct pt_cf_val anything = pt_cf_anything(cf);
+    note_outside(cf, call, what, false);
     for (unsigned i = 0; i < LLVMGetNumArgOperands(call); i++) {
         struct pt_cf_val arg = pt_cf_eval(cf, context, LLVMGetOperand(call, i));
         uint32_t count;
@@ -173,6 +183,12 @@ static void call_unknown(struct pt_cf *cf, uint32_t context, LLVMValueRef call)
             if (targets[t] == PT_CF_ANYTHING || o->kind != PT_CF_FUNCTION || LLVMIsDeclaration(o->value))
                 continue;
             LLVMValueRef function = o->value;
+            if (pointed) {
+                pt_cf_fail(cf, call, "'%.100s', called through a pointer and handed a function, cannot be modelled",
+                           what.name);
+                return;
+            }
+            note_outside(cf, call, what, true);
             uint32_t callee = pt_cf_enter(cf, context, call, function); /* a callback */
             if (callee == PT_NONE)
                 return;
@@ -214,6 +230,39 @@ static void fill(struct pt_cf *cf, uint32_t context, LLVMValueRef call, const st
     pt_cf_define(cf, context, call, pointer ? result : pt_cf_number());
 }
 
+/* What is called through a pointer must not depend on it for how the thread goes on, or for who goes on. */
+static bool may_be_pointed(enum pt_cf_call_kind kind)
+{
+    return kind == PT_CF_CALL_NOTHING || kind == PT_CF_CALL_READS || kind == PT_CF_CALL_WRITES ||
+           kind == PT_CF_CALL_COPY || kind == PT_CF_CALL_FILL || kind == PT_CF_CALL_ALLOCATE ||
+           kind == PT_CF_CALL_UNKNOWN;
+}
+
+/* A function without a body that is no synchronisation, by name or through a pointer. */
+static void call_library(struct pt_cf *cf, uint32_t context, LLVMValueRef call, struct pt_cf_call what, bool pointed)
+{
+    if (pointed && !may_be_pointed(what.kind)) {
+        pt_cf_fail(cf, call, "'%.100s', called through a pointer, cannot be modelled", what.name);
+        return;
+    }
+    switch (what.kind) {
+    case PT_CF_CALL_ALLOCATE:
+        allocate(cf, context, call, what.row->zeroed);
+        break;
+    case PT_CF_CALL_COPY:
+    case PT_CF_CALL_FILL:
+    case PT_CF_CALL_WRITES:
+        fill(cf, context, call, &what);
+        break;
+    case PT_CF_CALL_UNKNOWN:
+        call_unknown(cf, context, call, what, pointed);
+        break;
+    default:
+        pt_cf_define(cf, context, call, pt_cf_number());
+        break;
+    }
+}
+
 static void call_instruction(struct pt_cf *cf, uint32_t context, LLVMValueRef call)
 {
     struct pt_cf_call what = pt_cf_classify(call);
@@ -235,15 +284,11 @@ static void call_instruction(struct pt_cf *cf, uint32_t context, LLVMValueRef ca
         join_thread(cf, context, call, what.row);
         break;
     case PT_CF_CALL_ALLOCATE:
-        allocate(cf, context, call, what.row->zeroed);
-        break;
     case PT_CF_CALL_COPY:
     case PT_CF_CALL_FILL:
     case PT_CF_CALL_WRITES:
-        fill(cf, context, call, &what);
-        break;
     case PT_CF_CALL_UNKNOWN:
-        call_unknown(cf, context, call);
+        call_library(cf, context, call, what, false);
         break;
     case PT_CF_CALL_ONCE:
         call_once(cf, context, call, what.row);

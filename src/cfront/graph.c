@@ -39,15 +39,19 @@ static void do_call(struct pt_cf_builder *b, uint32_t node, const struct pt_cf_s
         pt_cf_fail(b->cf, pt_cf_inst(at), "cannot tell which function is called through this pointer");
     if (count > 1)
         pt_cf_note(b->cf, pt_cf_inst(at), "a call through a pointer: taken to call any of %u functions", count);
+    bool bodyless = false;
     for (uint32_t i = 0; i < count && !b->cf->failed; i++) {
-        if (LLVMIsDeclaration(b->cf->objects[functions[i]].value)) {
-            struct pt_cf_spot next = pt_cf_after(at);
-            pt_cf_add_edge(b, node, pt_cf_node_at(b, &next), PT_STEP_PLAIN, PT_NONE, pt_cf_inst(at));
-        } else {
+        if (LLVMIsDeclaration(b->cf->objects[functions[i]].value))
+            bodyless = true;
+        else
             enter(b, node, at, functions[i]);
-        }
     }
     free(functions);
+    if (bodyless) { /* one step that does what any of them may do */
+        struct pt_cf_spot next = pt_cf_after(at);
+        pt_cf_effects(b->cf, at->context, pt_cf_inst(at), &b->effects);
+        pt_cf_add_effects(b, node, at, pt_cf_node_at(b, &next));
+    }
 }
 
 /* Functions handed to one without a body may be called, any number of times: they return to the call itself. */

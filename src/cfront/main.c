@@ -1,7 +1,7 @@
 /*
  * The program behind `portent model FILE.c`: a process of its own, because LLVM takes long to load.
  *
- *   portent-cfront UNROLL INCLUDE_DIR COUNT FILE... [clang arguments]
+ *   portent-cfront UNROLL wary|plain INCLUDE_DIR COUNT FILE... [clang arguments]
  *
  * Writes the program (net/program_text.h), or why there is none, to standard output; clang's diagnostics go to standard
  * error.
@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 
 #include "cfront/cfront.h"
@@ -17,7 +18,7 @@
 #include "instrument/process.h"
 #include "net/program_text.h"
 
-enum { FIRST_FILE = 4 };
+enum { FIRST_FILE = 5 };
 
 /* Unoptimised, and open to the passes we run ourselves; warnings are the compiler's business, not the model's. */
 static enum pt_status compile(const char *file, const char *include_dir, char **extra, const char *output,
@@ -43,9 +44,10 @@ static enum pt_status compile(const char *file, const char *include_dir, char **
     return status;
 }
 
-static enum pt_status model(uint32_t unroll, const char *include_dir, size_t count, char **files,
+static enum pt_status model(struct pt_cfront_input input, const char *include_dir, char **files,
                             struct pt_program *program, struct pt_err *err)
 {
+    size_t count = input.count;
     struct pt_arena arena;
     pt_arena_init(&arena);
     const char **bitcode = pt_xcalloc(count + 1, sizeof *bitcode);
@@ -55,7 +57,7 @@ static enum pt_status model(uint32_t unroll, const char *include_dir, size_t cou
         status = compile(files[i], include_dir, files + count, bitcode[i], err);
     }
     if (status == PT_OK) {
-        struct pt_cfront_input input = {.bitcode = bitcode, .count = count, .unroll = unroll};
+        input.bitcode = bitcode;
         status = pt_cfront_model(&input, program, err);
     }
     pt_workdir_remove();
@@ -66,7 +68,7 @@ static enum pt_status model(uint32_t unroll, const char *include_dir, size_t cou
 
 int main(int argc, char **argv)
 {
-    long count = argc > FIRST_FILE ? strtol(argv[3], NULL, 10) : 0;
+    long count = argc > FIRST_FILE ? strtol(argv[4], NULL, 10) : 0;
     if (count < 1 || count > argc - FIRST_FILE) {
         fprintf(stderr, "portent-cfront: error: this program is started by 'portent model'\n");
         return 2;
@@ -78,8 +80,9 @@ int main(int argc, char **argv)
     pt_program_init(&program);
     pt_buf_init(&text);
     program.file = argv[FIRST_FILE];
-    enum pt_status status =
-        model((uint32_t)strtoul(argv[1], NULL, 10), argv[2], (size_t)count, argv + FIRST_FILE, &program, &err);
+    struct pt_cfront_input input = {
+        .count = (size_t)count, .unroll = (uint32_t)strtoul(argv[1], NULL, 10), .wary = strcmp(argv[2], "wary") == 0};
+    enum pt_status status = model(input, argv[3], argv + FIRST_FILE, &program, &err);
     if (status == PT_OK)
         pt_program_print(&program, &text);
     else

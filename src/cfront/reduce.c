@@ -408,9 +408,12 @@ static void note_vagueness(struct reducer *r, const struct pt_cf_edge *edge, con
     if (label->read_count && label->write_count)
         pt_buf_puts(&what, ",");
     add_names(r, label->writes, label->write_count, &what);
-    if (edge->unknown)
-        pt_cf_note(r->cf, edge->inst, "what '%.60s' does is not known: taken to write all of%.200s",
-                   pt_cf_classify(edge->inst).name, what.text);
+    const char *name = pt_cf_classify(edge->inst).name;
+    if (edge->unknown && !*name)
+        pt_cf_note(r->cf, edge->inst, "what is called through this pointer is not known: taken to write all of%.200s",
+                   what.text);
+    else if (edge->unknown)
+        pt_cf_note(r->cf, edge->inst, "what '%.60s' does is not known: taken to write all of%.200s", name, what.text);
     else
         pt_cf_note(r->cf, edge->inst, "which part of memory this is cannot be told: taken as all of%.200s", what.text);
     pt_buf_release(&what);

@@ -11,6 +11,7 @@
 #include "base/table.h"
 #include "cli/common/analyse.h"
 #include "cli/model/cfront.h"
+#include "cli/model/doubt.h"
 #include "cli/commands.h"
 #include "cli/common/diag.h"
 #include "cli/common/file.h"
@@ -215,13 +216,18 @@ static bool ends_with(const char *text, const char *ending)
     return n > m && strcmp(text + n - m, ending) == 0;
 }
 
+static struct pt_cfront_sources sources_of(const struct request *request)
+{
+    return (struct pt_cfront_sources){.files = request->files,
+                                      .file_count = request->file_count,
+                                      .arguments = request->clang,
+                                      .argument_count = request->clang_count,
+                                      .unroll = request->unroll};
+}
+
 static enum pt_status load_c(const struct request *request, struct pt_program *program, struct pt_err *err)
 {
-    struct pt_cfront_sources sources = {.files = request->files,
-                                        .file_count = request->file_count,
-                                        .arguments = request->clang,
-                                        .argument_count = request->clang_count,
-                                        .unroll = request->unroll};
+    struct pt_cfront_sources sources = sources_of(request);
     for (uint32_t i = 0; i < request->file_count; i++)
         if (ends_with(request->files[i], ".sml"))
             return pt_err_at(err, PT_EUSAGE, request->files[i], 0, 0, "C and SML do not go together");
@@ -348,6 +354,8 @@ static int run_program(struct request *request, const struct pt_parsed *parsed)
         options.progress = pt_progress_events;
         options.progress_context = &progress;
         status = pt_atomicity_check(&program, &options, &result, &err);
+        if (status == PT_OK)
+            pt_model_doubt(sources_of(request), &program, &options, &result);
         pt_progress_clear(&progress);
     }
     if (status == PT_OK) {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "cli/run/broker.h"
 #include "cli/run/confirm_result.h"
 #include "cli/common/diag.h"
 #include "cli/common/file.h"
@@ -89,6 +90,7 @@ struct run {
     const char *result_path, *trace_path;
     FILE *result_file;
     int found_exit;
+    char *own_trace; /* trace_path with the program's number; NULL: it is trace_path */
     bool confirm, lenient;
     uint64_t patience; /* nanoseconds, when confirming */
 };
@@ -178,6 +180,7 @@ static bool set_options(struct run *run, const struct pt_parsed *parsed)
     }
     if (run->session.preload && run->trace_path)
         run->session.keep |= PT_KEEP_ALL; /* relevant events alone would be user events without an order */
+    run->session.descends = !run->session.preload;
     run->session.analyse.engine.trace = run->trace_path ? run->trace_path : parsed->operands[0];
     return true;
 }
@@ -192,6 +195,8 @@ static enum pt_status open_files(struct run *run, struct pt_err *err)
             return pt_err_set(err, PT_EUSAGE, "-o needs a file: standard output belongs to the program");
         status = pt_writer_open(run->trace_path, pt_format_of_name(run->trace_path), &run->session.names,
                                 &run->session.writer, err);
+        if (status == PT_OK)
+            pt_writer_reduce_clocks(run->session.writer);
     }
     if (status == PT_OK && run->result_path) {
         run->result_file = fopen(run->result_path, "we");
@@ -231,46 +236,19 @@ static enum pt_status prepare(struct run *run, const struct pt_parsed *parsed, s
 
 /* --- after it has ended --- */
 
-static void write_result(struct run *run, const struct pt_result *result)
+static void write_result(struct run *run, const struct pt_buf *json)
 {
-    struct pt_buf buf;
     struct pt_err err;
     if (!run->result_file)
         return;
-    pt_buf_init(&buf);
-    pt_report_json(result, &buf);
-    int why = fwrite(buf.text, 1, buf.len, run->result_file) == buf.len ? 0 : errno;
+    int why = fwrite(json->text, 1, json->len, run->result_file) == json->len ? 0 : errno;
     if (fclose(run->result_file) != 0 && !why)
         why = errno;
     run->result_file = NULL;
-    pt_buf_release(&buf);
     if (why) {
         (void)pt_err_at(&err, PT_EIO, run->result_path, 0, 0, "cannot write the result: %s", strerror(why));
         pt_session_unwritten(&run->session, &err);
     }
-}
-
-static void close_trace(struct run *run)
-{
-    struct pt_session *session = &run->session;
-    struct pt_buf lost;
-    struct pt_err err;
-    pt_buf_init(&lost);
-    if (session->writer && pt_session_losses(session, &lost))
-        pt_writer_set_incomplete(session->writer, lost.text);
-    if (session->writer && pt_writer_close(session->writer, &err) != PT_OK)
-        pt_session_unwritten(session, &err);
-    session->writer = NULL;
-    pt_buf_release(&lost);
-}
-
-static bool is_violated(const struct pt_result *result)
-{
-    for (uint32_t i = 0; i < result->count; i++) {
-        if (pt_finding_counts(result->findings[i]))
-            return true;
-    }
-    return false;
 }
 
 static void confirm(struct run *run, const char *const *program, struct pt_result *result)
@@ -304,48 +282,149 @@ static void warn_about_own_status(const struct run *run)
 /* Says why the answer is not whole, whoever asked for quiet; true: it is. */
 static bool is_whole(const struct run *run, const struct pt_result *result)
 {
-    const struct pt_session *session = &run->session;
-    struct pt_buf lost, reasons;
-    pt_buf_init(&lost);
+    struct pt_buf reasons;
     pt_buf_init(&reasons);
-    struct pt_whole_facts facts = {.started = pt_channel_started(session->reader),
-                                   .lost = pt_session_losses(session, &lost) ? lost.text : NULL,
-                                   .foreign = pt_session_foreign(session),
-                                   .unwritten = session->unwritten.len ? session->unwritten.text : NULL,
-                                   .inputs = session->analyse.inputs,
-                                   .result = result};
-    bool whole = !pt_whole_reasons(&facts, &reasons);
+    bool whole = !pt_session_reasons(&run->session, result, &reasons);
     if (!whole)
         fprintf(stderr, "portent: the answer is not whole: %s\n", reasons.text);
-    pt_buf_release(&lost);
     pt_buf_release(&reasons);
     return whole;
 }
 
-/* Prints everything, and returns the exit status. */
-static int conclude(struct run *run, const char *const *program)
+/* The started program's own part, as it is when nothing else was observed. */
+static void conclude_program(struct run *run, bool alone, struct pt_result *result)
 {
-    struct pt_output *output = &run->session.output.output;
-    char *folder = getcwd(NULL, 0);
-    const char *const source_roots[] = {folder, NULL};
-    struct pt_result result = {
-        .trace = run->session.analyse.engine.trace, .program = program, .source_roots = folder ? source_roots : NULL};
-    close_trace(run);
-    pt_session_finish(&run->session, &result);
-    pt_triage_apply(&run->session.analyse.triage, &result);
-    bool violated = is_violated(&result);
-    if (result.count)
-        pt_output_end(output, &result);
+    result->trace = run->session.analyse.engine.trace;
+    pt_session_finish(&run->session, result);
+    pt_triage_apply(&run->session.analyse.triage, result);
+    if (result->count)
+        pt_output_end(&run->session.output.output, result);
     else
-        pt_output_abandon(output);
-    if (run->confirm)
-        confirm(run, program, &result);
-    write_result(run, &result);
+        pt_output_abandon(&run->session.output.output);
+    if (run->confirm && alone)
+        confirm(run, result->program, result);
+}
+
+/* Others were observed beside the program, or in its stead: its recording gets its number, too, or is none. */
+static void rename_trace(struct run *run, bool observed)
+{
+    struct pt_buf name;
+    struct pt_err err;
+    if (!run->trace_path)
+        return;
+    if (!observed) {
+        (void)unlink(run->trace_path);
+        return;
+    }
+    pt_buf_init(&name);
+    pt_buf_printf(&name, "%s.%ld", run->trace_path, (long)run->session.process);
+    if (rename(run->trace_path, name.text) != 0) {
+        (void)pt_err_at(&err, PT_EIO, run->trace_path, 0, 0, "cannot be renamed: %s", strerror(errno));
+        pt_session_unwritten(&run->session, &err);
+    }
+    run->own_trace = pt_buf_take(&name);
+    run->session.analyse.engine.trace = run->own_trace;
+}
+
+/* Puts the started program at the head of the list. */
+static void add_program(struct run *run, struct pt_result *result, struct pt_processes *processes)
+{
+    struct pt_buf json;
+    pt_buf_init(&json);
+    conclude_program(run, false, result);
+    pt_report_json(result, &json);
+    size_t properties = (size_t)processes->property_count + 1;
+    struct pt_process process = {.process = run->session.process,
+                                 .program = pt_xstrdup(run->session.program),
+                                 .observed = true,
+                                 .violated = pt_whole_violated(result),
+                                 .whole = is_whole(run, result),
+                                 .json = pt_buf_take(&json),
+                                 .judged = pt_xcalloc(properties, sizeof *process.judged),
+                                 .unknown = pt_xcalloc(properties, sizeof *process.unknown)};
+    memset(process.judged, true, properties); /* else it would not have been started */
+    PT_PUSH(processes->items, processes->count, processes->cap, process);
+    memmove(processes->items + 1, processes->items, (processes->count - 1) * sizeof process);
+    processes->items[0] = process;
+}
+
+static void refuse_confirm(const struct run *run)
+{
+    struct pt_err warning;
+    if (!run->confirm)
+        return;
+    (void)pt_err_set(&warning, PT_OK, "--confirm is left out: several processes cannot be held to an order");
+    pt_err_hint(&warning,
+                "write the result with -r FILE, and use 'portent confirm FILE -- PROGRAM' with the program itself");
+    pt_session_complain(&run->session, &warning);
+}
+
+static bool write_several(struct run *run, const struct pt_result *result, const struct pt_processes *processes)
+{
+    struct pt_buf json;
+    size_t unwritten = run->session.unwritten.len;
+    pt_buf_init(&json);
+    pt_processes_json(processes, run->trace_path ? run->trace_path : result->program[0], result->program,
+                      result->source_roots, &json);
+    write_result(run, &json);
+    pt_buf_release(&json);
+    bool written = run->session.unwritten.len == unwritten;
+    if (!written)
+        fprintf(stderr, "portent: the answer is not whole: %s\n", run->session.unwritten.text + unwritten);
+    return written;
+}
+
+/* More than the started program was observed. */
+static int conclude_several(struct run *run, struct pt_result *result, struct pt_processes *processes)
+{
+    bool violated = false, whole = true, observed = pt_channel_started(run->session.reader);
+    refuse_confirm(run);
+    rename_trace(run, observed);
+    if (observed)
+        add_program(run, result, processes);
+    else
+        pt_output_abandon(&run->session.output.output);
+    for (uint32_t i = 0; i < processes->count; i++) {
+        violated |= processes->items[i].violated;
+        whole &= processes->items[i].whole;
+    }
+    whole &= write_several(run, result, processes);
     if (violated)
         warn_about_own_status(run);
-    bool whole = is_whole(run, &result);
-    free(folder);
+    const struct pt_err *unknown = pt_processes_unknown(processes);
+    if (unknown)
+        pt_diag_error(unknown);
+    if (unknown && !violated)
+        return PT_EXIT_BAD;
     return pt_whole_exit(run->session.program_status, violated, run->found_exit, whole, run->lenient);
+}
+
+static int conclude_alone(struct run *run, struct pt_result *result, const struct pt_processes *processes)
+{
+    struct pt_buf json;
+    pt_buf_init(&json);
+    conclude_program(run, true, result);
+    pt_report_json(result, &json);
+    write_result(run, &json);
+    pt_buf_release(&json);
+    bool violated = pt_whole_violated(result);
+    if (violated)
+        warn_about_own_status(run);
+    bool whole = is_whole(run, result) && !processes->count; /* who came and was not observed was reported */
+    return pt_whole_exit(run->session.program_status, violated, run->found_exit, whole, run->lenient);
+}
+
+/* Prints everything, and returns the exit status. */
+static int conclude(struct run *run, const char *const *program, struct pt_processes *processes)
+{
+    char *folder = getcwd(NULL, 0);
+    const char *const source_roots[] = {folder, NULL};
+    struct pt_result result = {.program = program, .source_roots = folder ? source_roots : NULL};
+    pt_session_close_trace(&run->session);
+    int status = pt_processes_observed(processes) ? conclude_several(run, &result, processes)
+                                                  : conclude_alone(run, &result, processes);
+    free(folder);
+    return status;
 }
 
 static int execute(struct run *run, const struct pt_parsed *parsed, struct pt_err *err)
@@ -353,10 +432,19 @@ static int execute(struct run *run, const struct pt_parsed *parsed, struct pt_er
     int exit_status = PT_EXIT_CANNOT_RUN;
     const char **arguments = pt_xcalloc((size_t)parsed->operand_count + 1, sizeof *arguments);
     memcpy(arguments, parsed->operands, parsed->operand_count * sizeof *arguments);
-    if (pt_session_run(&run->session, arguments, err) == PT_OK)
-        exit_status = conclude(run, arguments);
+    struct pt_broker broker = {0};
+    struct pt_processes processes = {0};
+    enum pt_status status = PT_OK;
+    if (run->session.descends)
+        status = pt_broker_start(&run->session, run->trace_path, &broker, err);
+    if (status == PT_OK)
+        status = pt_session_run(&run->session, arguments, err);
+    pt_broker_finish(&broker, run->session.analyse.input_count, &processes);
+    if (status == PT_OK)
+        exit_status = conclude(run, arguments, &processes);
     else
         pt_diag_error(err);
+    pt_processes_release(&processes);
     free(arguments);
     return exit_status;
 }
@@ -382,6 +470,7 @@ static int run_command(const struct pt_parsed *parsed)
     }
     if (run.result_file)
         fclose(run.result_file);
+    free(run.own_trace);
     pt_session_release(&run.session);
     return exit_status;
 }
@@ -393,14 +482,16 @@ const struct pt_command pt_command_run = {
     .name = "run",
     .summary = "run a program and check all orders that its run allows",
     .usages = usages,
-    .about = "Starts PROGRAM, which was built with 'portent cc' or 'portent c++', receives the events its properties "
-             "name, and looks for violations in its run and in every other order of its events that the same causal "
-             "order allows. Violations are reported on standard error when they are found, everything else when the "
-             "program has ended. The program's input, output, status and signals are its own.\n\n"
-             "Exit status: the program's own (128 plus the signal's number when one killed it), except 66 when a "
-             "violation was found, and 67 when the program ended with 0 and none was, but the answer is not whole, "
-             "with a line that says why; 2 bad usage or input, before the program starts; 126 or 127 when it cannot be "
-             "started.",
+    .about =
+        "Starts PROGRAM, which was built with 'portent cc' or 'portent c++', receives the events its properties "
+        "name, and looks for violations in its run and in every other order of its events that the same causal "
+        "order allows. Violations are reported on standard error when they are found, everything else when the "
+        "program has ended. The program's input, output, status and signals are its own. PROGRAM may also be a shell, "
+        "a script or a test runner: what it starts is observed as well, each process with its own result.\n\n"
+        "Exit status: the program's own (128 plus the signal's number when one killed it), except 66 when a "
+        "violation was found, and 67 when the program ended with 0 and none was, but the answer is not whole, "
+        "with a line that says why; 2 bad usage or input, before the program starts; 126 or 127 when it cannot be "
+        "started.",
     .options = options_table,
     .run = run_command,
 };

@@ -10,6 +10,7 @@
  *   struct pt_channel                       header
  *   configuration                           at config_offset: struct pt_config, then its tables and strings
  *   struct pt_gate, its tables              at gate_offset, if not 0: an order to hold the threads to (core/gate.h)
+ *   struct pt_ring_bits                     at bits_offset, if not 0: (ring_max + 63) / 64 times, for 64 rings each
  *   struct pt_ring, ring_bytes of data      ring_max times, at rings_offset; sparse, so unused ones cost nothing
  *
  * Offsets inside the configuration count from its own start. Strings are NUL-terminated. Everything is little-endian
@@ -25,7 +26,19 @@
 
 #define PT_CHANNEL_MAGIC "PTCHAN1"
 #define PT_CHANNEL_ENV   "PORTENT_CHANNEL"
-enum { PT_CHANNEL_VERSION = 11 };
+enum { PT_CHANNEL_VERSION = 12 };
+
+/*
+ * A process that the program starts, at whatever remove, has no such descriptor. PORTENT_RENDEZVOUS=NAME in its
+ * environment is the name of an abstract Unix socket of the observer: the process connects, says who it is, and gets
+ * the descriptor of a channel of its own (SCM_RIGHTS), or the end of the connection if it is not to be observed.
+ */
+#define PT_RENDEZVOUS_ENV "PORTENT_RENDEZVOUS"
+struct pt_hello {
+    char magic[8]; /* PT_CHANNEL_MAGIC */
+    uint32_t version;
+    uint32_t unused;
+};
 
 enum pt_on_full { PT_ON_FULL_BLOCK, PT_ON_FULL_DROP };
 enum pt_program_state { PT_PROGRAM_STARTING, PT_PROGRAM_RUNNING, PT_PROGRAM_ENDED };
@@ -39,6 +52,7 @@ struct pt_channel {
     uint64_t rings_offset, ring_bytes; /* of data per ring, a power of two */
     uint32_t ring_max;
     uint64_t gate_offset, gate_bytes;          /* 0: there is none */
+    uint64_t bits_offset;                      /* 0: there are none */
     _Alignas(64) _Atomic uint64_t next_number; /* the next relevant event's number; starts at 1 */
     _Alignas(64) _Atomic uint32_t rings_used;  /* rings [0, rings_used) have been in use */
     _Atomic uint32_t program_state;            /* enum pt_program_state */
@@ -46,11 +60,24 @@ struct pt_channel {
     _Atomic uint64_t dropped;                  /* records that did not fit (PT_ON_FULL_DROP, or observer_gone) */
     _Atomic uint64_t foreign_writes;           /* loads that saw something else than the last recorded store */
     _Atomic uint64_t bad_ends;                 /* portent_end calls that matched no portent_begin */
-    _Atomic uint32_t wake;    /* futex: the program bumps it when the observer may sleep and there is work */
-    _Atomic uint32_t process; /* the child that is observed in its parent's place, 0: none, or PT_PROCESS_FORKING */
+    _Atomic uint32_t wake;       /* futex: the program bumps it when the observer may sleep and there is work */
+    _Atomic uint32_t process;    /* the child that is observed in its parent's place, 0: none, or PT_PROCESS_FORKING */
+    _Atomic uint32_t unobserved; /* forked processes that went on without exec, and were not observed */
 };
 
 #define PT_PROCESS_FORKING UINT32_MAX /* a fork has begun that is to be followed, and its child is not yet there */
+
+/*
+ * What makes many threads cheap. The observer looks at the first rings whenever it looks, and at others when their bit
+ * is set: ten thousand threads would otherwise cost ten thousand looks for each event. A thread past the first
+ * PT_RING_ROOMY uses little of its ring at a time, and the observer gives back the pages that it has read, so memory
+ * does not grow with the threads times the rings. All bits are hints.
+ */
+enum { PT_RING_NEAR = 64, PT_RING_ROOMY = 1024, PT_RING_FRUGAL_BYTES = 1 << 15 };
+struct pt_ring_bits {
+    _Atomic uint64_t fresh; /* its thread has written since the observer looked */
+    _Atomic uint64_t free;  /* the observer has freed it */
+};
 
 enum pt_ring_state { PT_RING_FREE, PT_RING_ACTIVE, PT_RING_ENDED }; /* ended: freed by the observer when drained */
 

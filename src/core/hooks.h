@@ -30,6 +30,9 @@ enum pt_rmw_op {
     PT_RMW_UMIN
 };
 
+/* What an atomic operation of any size does to its object. */
+enum pt_atomic_effect { PT_ATOMIC_READ, PT_ATOMIC_WRITE, PT_ATOMIC_UPDATE };
+
 /* The string functions of the library: strcpy and stpcpy, strncpy and stpncpy, strcat and strncat. */
 enum pt_string_op { PT_STRING_COPY, PT_STRING_PAD, PT_STRING_APPEND };
 
@@ -55,6 +58,9 @@ typedef unsigned __int128 pt_u128;
     X(void, __portent_end_read, (const void *address, size_t size, const struct pt_site *site))                        \
     X(void, __portent_begin_write, (void *address, size_t size, const struct pt_site *site))                           \
     X(void, __portent_end_write, (void *address, size_t size, const struct pt_site *site))                             \
+    /* the same of an atomic operation: before it, what it may do, and after it, what it has done */                   \
+    X(void, __portent_begin_atomic, (void *address, size_t size, int effect, const struct pt_site *site))              \
+    X(void, __portent_end_atomic, (void *address, size_t size, int effect, int order, const struct pt_site *site))     \
     X(void, __portent_fence, (int order, const struct pt_site *site))                                                  \
     X(void *, __portent_memcpy, (void *to, const void *from, size_t size, const struct pt_site *site))                 \
     X(void *, __portent_memmove, (void *to, const void *from, size_t size, const struct pt_site *site))                \

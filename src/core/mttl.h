@@ -292,12 +292,12 @@ static inline bool pt_mttl_is_marked(const struct pt_mttl *m, const struct pt_mt
 
 /* What one thread exports: cells laid out by unit and by tuple of slots < cap. */
 struct pt_mttl_entry {
+    uint64_t version; /* 0: the values of state 0 */
     uint32_t slot;
-    uint32_t version; /* 0: the values of state 0 */
-    uint32_t cap;     /* slots that its tuples range over; larger ones were unheard of, and are like any such */
-    uint32_t used;    /* slots handed out when it was made; used + PT_MTTL_PARAMS <= cap where units have params */
-    uint64_t state;   /* of its thread, in which these values came about */
-    uint64_t place;   /* the caller's: where that event stands */
+    uint32_t cap;   /* slots that its tuples range over; larger ones were unheard of, and are like any such */
+    uint32_t used;  /* slots handed out when it was made; used + PT_MTTL_PARAMS <= cap where units have params */
+    uint64_t state; /* of its thread, in which these values came about */
+    uint64_t place; /* the caller's: where that event stands */
     struct pt_value cells[];
 };
 
@@ -409,6 +409,10 @@ struct pt_value pt_mttl_shown_access(const struct pt_mttl_event *event);
 /* What is known of another's; false: nothing. */
 bool pt_mttl_access_of(const struct pt_mttl *m, const struct pt_mttl_view *view, uint32_t slot,
                        struct pt_value *ret_shown);
+/* The thread whose entry this is has been joined: nothing races with its last access any more. False: nothing did
+ * before, and the entry is unchanged. Only what race_free looks up changes; @t(...) is about the thread's last state.
+ */
+bool pt_mttl_end_accesses(const struct pt_mttl *m, struct pt_mttl_entry *entry);
 uint32_t pt_mttl_span_count(struct pt_value shown);
 struct pt_mttl_span pt_mttl_span_at(struct pt_value shown, uint32_t index);
 /* Whether the event races with it, and in which parts, one by one: *at is 0 before the first. */

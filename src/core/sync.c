@@ -6,6 +6,12 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/sysinfo.h>
+#include <sys/time.h>
+#include <sys/times.h>
+#include <sys/utsname.h>
 #include <threads.h>
 #include <time.h>
 
@@ -14,6 +20,7 @@
 
 /* The details of a row. */
 #define OBJECT(n, pointee) .object = (n), .bytes = sizeof(pointee)
+#define KERNEL             .kernel = true
 #define THREAD(n)          .object = (n)
 #define STD_THREAD(n)      .object = (n), .joins = true
 #define MEMORY(n)          .object = (n)

@@ -16,7 +16,16 @@ enum pt_sync_wrapper { PT_SYNC_WRAPPER_NONE, PT_SYNC_WRAPPER_LIBC, PT_SYNC_WRAPP
 /* How it ends without success. */
 enum pt_sync_patience { PT_SYNC_AT_ONCE, PT_SYNC_BLOCKS, PT_SYNC_TRIES, PT_SYNC_TIMED };
 /* How much of the buffer it fills. */
-enum pt_sync_extent { PT_SYNC_NOTHING, PT_SYNC_FIXED, PT_SYNC_SIZED, PT_SYNC_TEXT, PT_SYNC_APPENDED, PT_SYNC_RETURNED };
+enum pt_sync_extent {
+    PT_SYNC_NOTHING,
+    PT_SYNC_FIXED,
+    PT_SYNC_SIZED,
+    PT_SYNC_TEXT,
+    PT_SYNC_APPENDED,
+    PT_SYNC_RETURNED,
+    PT_SYNC_VECTOR,
+    PT_SYNC_EACH
+};
 
 enum { PT_SYNC_RESULT = 255 }; /* as a buffer: what the function returns */
 
@@ -27,6 +36,7 @@ struct pt_sync_row {
     unsigned effect; /* enum pt_event_kind, or PT_KIND_NONE */
     unsigned object; /* argument: a pointer to the object or memory, or a thread's handle */
     unsigned bytes;  /* of the object; 0: a thread, or memory */
+    bool kernel;     /* the object is the kernel's */
     bool joins;      /* the object is a std::thread, which begins with its handle */
     bool waits;      /* for a condition, with a mutex: */
     unsigned mutex;  /* argument; 0: in a std::unique_lock */

@@ -18,6 +18,7 @@
 #include "engine/knowledge.h"
 #include "engine/local.h"
 #include "engine/lattice.h"
+#include "engine/memory.h"
 #include "engine/timed.h"
 #include "order/access.h"
 #include "order/rank.h"
@@ -42,7 +43,8 @@ struct watched { /* one property */
 struct pt_analysis {
     struct pt_names *names;
     struct pt_analysis_options options;
-    uint64_t memory_used; /* by the explorations: see the options */
+    uint64_t memory_used;     /* by all properties and their clocks: see the options */
+    uint64_t order_announced; /* bytes of the clocks in it */
     struct pt_order *order;
     struct watched *watched;
     struct pt_knowledge *knowledge; /* of all decentralised properties; NULL: there are none ... */
@@ -349,7 +351,9 @@ static bool take_note(struct pt_analysis *a, const struct pt_event *event)
 /* Clocks are kept no longer than some property needs them, and no further than the memory limit allows. */
 static void judge_ordering(struct pt_analysis *a)
 {
-    bool over = a->options.memory_limit && pt_order_bytes(a->order) > a->options.memory_limit, needed = false;
+    uint64_t bytes = pt_order_bytes(a->order);
+    bool over = bytes > pt_memory_share(&a->options, &a->order_announced, bytes) && a->options.memory_limit;
+    bool needed = false;
     for (uint32_t i = 0; i < a->count; i++) {
         struct pt_lattice *lattice = a->watched[i].lattice;
         if (lattice && over)

@@ -19,7 +19,7 @@ struct pt_analysis_options {
     uint64_t window, lookahead;        /* at least 1, or PT_ALL */
     bool exhaustive;                   /* go on after a violation, so that the figures are exact */
     unsigned jobs;                     /* at least 1 */
-    uint64_t memory_limit;             /* bytes for the exploration of all properties together; 0: none */
+    uint64_t memory_limit;             /* bytes for all properties and their clocks together; 0: none */
     uint64_t *memory_used;             /* bytes of all at present: pt_analysis_new sets it */
     const char *trace;                 /* its name, for places in messages */
     uint64_t (*now)(void);             /* nanoseconds, for `seconds`; may be NULL */

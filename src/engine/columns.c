@@ -4,7 +4,7 @@
  * A layout gives each thread with pending events a field; it lasts until an event does not fit or a level has to begin
  * elsewhere, and then all cuts are packed again. Guarantee: two cuts of a layout are the same iff their words are.
  * Cost: an event is packed once per layout, O(threads); a new layout costs what the pending events and the kept cuts
- * do; bounded windows leave room in the fields, so that layouts are rare.
+ * do; bounded windows leave room in the fields, and words for the fields of threads to come, so that layouts are rare.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +43,7 @@ void lat_layout_unref(struct lat_layout *layout)
         return;
     for (uint32_t f = 0; f < layout->field_count; f++) {
         free(layout->fields[f].need);
+        free(layout->fields[f].lacked);
         free(layout->fields[f].effect);
         free(layout->fields[f].user_event);
         free(layout->fields[f].joint);
@@ -75,6 +76,9 @@ static uint32_t field_bits(const struct pt_lattice *l, uint32_t pending, uint32_
     return bits > share ? bits : share;
 }
 
+/* Where so many threads have pending events, room is left for as many again, or at least some. */
+enum { MANY_FIELDS = 16 };
+
 /* One field per column with events above the common ones; first fit into words. */
 static struct lat_layout *layout_new(struct pt_lattice *l)
 {
@@ -103,6 +107,10 @@ static struct lat_layout *layout_new(struct pt_lattice *l)
         column->field = layout->field_count;
         PT_PUSH(layout->fields, layout->field_count, cap, field);
     }
+    layout->last_word = layout->words - 1;
+    layout->last_used = used;
+    if (!l->full && layout->field_count >= MANY_FIELDS)
+        layout->words += layout->words / 4 + 1;
     layout->column_count = l->column_count;
     layout->settled = pt_xcalloc(l->column_count, sizeof *layout->settled);
     for (uint32_t c = 0; c < l->column_count; c++)
@@ -126,6 +134,7 @@ static void field_fill(struct pt_lattice *l, struct lat_layout *layout, struct l
     if ((field->filled & (field->filled - 1)) == 0) { /* 0 and powers of two: room for twice as many */
         size_t cap = field->filled ? 2 * (size_t)field->filled : 1;
         field->need = pt_xrealloc(field->need, cap * words * sizeof *field->need);
+        field->lacked = pt_xrealloc(field->lacked, cap * sizeof *field->lacked);
         field->effect = pt_xrealloc(field->effect, cap * sizeof *field->effect);
         field->user_event = pt_xrealloc(field->user_event, cap * sizeof *field->user_event);
         field->joint = pt_xrealloc(field->joint, cap * sizeof *field->joint);
@@ -141,6 +150,7 @@ static void field_fill(struct pt_lattice *l, struct lat_layout *layout, struct l
             need[other->word] |= (uint64_t)(count - other->base) << other->shift;
     }
     uint32_t k = field->filled++;
+    atomic_init(&field->lacked[k], 0);
     field->effect[k] = e->effect;
     field->user_event[k] = e->user_event;
     field->joint[k] = e->joint;
@@ -219,9 +229,40 @@ void lat_layout_build(struct pt_lattice *l)
     }
 }
 
+/*
+ * A field for a thread that has not been seen before, in bits that nothing has used: in the cuts that are packed so far
+ * they are 0, as is their count of the thread's events, and no event before needs one of them. It comes last, as its
+ * column does. False: there is no room.
+ */
+static bool append_field(struct pt_lattice *l, uint32_t c)
+{
+    struct lat_layout *layout = l->layout;
+    struct lat_column *column = &l->columns[c];
+    if (!layout || c + 1 != l->column_count || column->arrived != 1 || layout->field_count < MANY_FIELDS)
+        return false;
+    uint32_t bits = field_bits(l, 1, layout->field_count + 1);
+    bool next_word = layout->last_used + bits + 1 > 64;
+    if (layout->last_word + next_word >= layout->words)
+        return false;
+    layout->last_word += next_word;
+    layout->last_used = next_word ? 0 : layout->last_used;
+    struct lat_field field = {.column = c, .word = layout->last_word, .shift = layout->last_used};
+    field.mask = ((uint64_t)1 << bits) - 1;
+    layout->last_used += bits + 1;
+    layout->guard[field.word] |= (field.mask + 1) << field.shift;
+    column->field = layout->field_count;
+    layout->fields = pt_xrealloc(layout->fields, (layout->field_count + 1) * sizeof field);
+    layout->fields[layout->field_count++] = field;
+    field_fill(l, layout, &layout->fields[column->field]);
+    layout->fields[column->field].limit = column->in_q;
+    return true;
+}
+
 void lat_layout_add(struct pt_lattice *l, uint32_t column)
 {
     uint32_t f = l->columns[column].field;
+    if (f == PT_NONE && append_field(l, column))
+        return;
     if (!l->layout || f == PT_NONE ||
         l->columns[column].arrived - l->layout->fields[f].base > l->layout->fields[f].mask)
         lat_layout_build(l);

@@ -217,6 +217,31 @@ static inline __attribute__((always_inline)) void take(struct pt_lattice *l, str
     }
 }
 
+/*
+ * Whether what event `index` of the field needs is in the cut. Where there are very many threads a cut that lacks
+ * something lacks it in the word in which the cut before did, nearly always, and that one is looked at first: levels of
+ * thousands of threads would otherwise cost as many words for each of them.
+ */
+static inline __attribute__((always_inline)) bool has_needs(const uint64_t *key, const uint64_t *guard,
+                                                            const struct lat_field *field, uint32_t index,
+                                                            const uint32_t words)
+{
+    enum { FEW_WORDS = 4 };
+    const uint64_t *need = field->need + (size_t)index * words;
+    if (words <= FEW_WORDS)
+        return pt_packed_enabled(key, guard, need, words);
+    uint32_t first = atomic_load_explicit(&field->lacked[index], memory_order_relaxed);
+    if (pt_packed_lacks(key[first], guard[first], need[first]))
+        return false;
+    for (uint32_t k = 0; k < words; k++) {
+        if (pt_packed_lacks(key[k], guard[k], need[k])) {
+            atomic_store_explicit(&field->lacked[index], k, memory_order_relaxed); /* any worker's will do */
+            return false;
+        }
+    }
+    return true;
+}
+
 /* The steps of fields [first, last) except `skip`, from every cut of `from`. */
 static inline __attribute__((always_inline)) void expand_fields(struct pt_lattice *l, struct lat_worker *w,
                                                                 const struct lat_part *from, struct lat_part *to,
@@ -233,8 +258,7 @@ static inline __attribute__((always_inline)) void expand_fields(struct pt_lattic
             uint32_t index = lat_field_count_in(field, key);
             if (f == skip || index >= field->limit)
                 continue;
-            if (pt_packed_enabled(key, layout->guard, field->need + (size_t)index * words, words) &&
-                (by_needs || allows(l, w, key, field, index)))
+            if (has_needs(key, layout->guard, field, index, words) && (by_needs || allows(l, w, key, field, index)))
                 take(l, w, from, i, field, index, to, words);
         }
     }

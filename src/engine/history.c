@@ -111,6 +111,7 @@ void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, ui
         for (uint32_t f = 0; f < l->layout->field_count; f++)
             past.common[f] = l->columns[l->layout->fields[f].column].common;
         past.bytes = l->layout->field_count * sizeof *past.common + pinned_bytes(l);
+        past.fields = fields;
         l->layout->refs++;
     }
     past.observed = lat_trail(l, number);
@@ -127,7 +128,7 @@ static void drop_oldest(struct pt_lattice *l)
     if (h->head == h->count)
         return;
     const struct lat_past_level *oldest = &h->levels[h->head];
-    for (uint32_t f = 0; oldest->layout && f < oldest->layout->field_count; f++) {
+    for (uint32_t f = 0; f < oldest->fields; f++) {
         struct lat_column *column = &l->columns[oldest->layout->fields[f].column];
         /* Not past `low`: when only the current level is left, a new layout still begins there. */
         lat_free_events(l, column, oldest->common[f] < column->low ? oldest->common[f] : column->low);

@@ -16,6 +16,7 @@
 
 #include "base/mem.h"
 #include "engine/knowledge_impl.h"
+#include "engine/memory.h"
 #include "logic/mttl/mttl.h"
 #include "order/access.h"
 
@@ -91,8 +92,8 @@ static bool make_room(struct pt_knowledge *k, struct know_thread *t)
         return true;
     uint32_t cap = pt_mttl_least_cap(k->block, k->slot_count + k->slot_count / 2);
     size_t size = pt_mttl_thread_size(k->block, cap), entry_size = pt_mttl_entry_size(k->block, cap);
-    uint64_t limit = k->options->memory_limit;
-    if (size == SIZE_MAX || entry_size == SIZE_MAX || (limit && k->bytes + size + entry_size > limit)) {
+    bool limited = k->options->memory_limit;
+    if (size == SIZE_MAX || entry_size == SIZE_MAX || (limited && k->bytes + size + entry_size > k->allowed)) {
         give_up(k, "the memory limit was reached by what threads know about each other");
         return false;
     }
@@ -142,7 +143,7 @@ static void note_verdicts(struct pt_knowledge *k, struct know_thread *t, const s
 }
 
 /* Makes the entry in k->next the thread's newest one. */
-static void show(struct pt_knowledge *k, struct know_thread *t, uint32_t version)
+static void show(struct pt_knowledge *k, struct know_thread *t, uint64_t version)
 {
     struct know_shown *shown = pt_shown_new(k->next, pt_mttl_entry_size(k->block, k->next->cap), &k->bytes);
     shown->entry.version = version;
@@ -265,6 +266,23 @@ static void take_in(struct pt_knowledge *k, struct know_thread *self, const stru
     }
 }
 
+/*
+ * Nothing can race with a thread that has been joined. A recording of a program says that it ended (state(ended) is its
+ * last event), a trace from elsewhere need not: there its last access would remain the last thing known of it.
+ */
+static void end_joined(struct pt_knowledge *k, struct know_thread *self, uint32_t child)
+{
+    const struct know_shown *last = pt_vector_get(self->know, child);
+    if (!last)
+        return;
+    struct know_shown *ended = pt_shown_new(&last->entry, pt_mttl_entry_size(k->block, last->entry.cap), &k->bytes);
+    ended->event = last->event;
+    ended->entry.version++;
+    if (pt_mttl_end_accesses(k->block, &ended->entry))
+        pt_vector_show(&self->know, ended, k->block->vars.count, &k->bytes);
+    pt_shown_unref(ended);
+}
+
 static void give_out(struct pt_knowledge *k, const struct know_thread *self, const struct pt_event *event)
 {
     enum pt_role role = pt_access_role(event->op);
@@ -319,6 +337,7 @@ static enum pt_status take_clock(struct pt_knowledge *k, uint32_t slot, const st
 
 static void begin(struct pt_knowledge *k)
 {
+    k->allowed = pt_memory_share(k->options, &k->announced, k->bytes);
     k->state0 = pt_xrealloc(k->state0, pt_mttl_initial_size(k->block));
     k->scratch = pt_xrealloc(k->scratch, pt_mttl_scratch_size(k->block));
     pt_mttl_initial_fill(k->block, k->initial, k->scratch, k->state0);
@@ -417,7 +436,10 @@ static void measure(struct pt_knowledge *k)
 {
     if (k->bytes > k->peak)
         k->peak = k->bytes;
-    if (k->options->memory_limit && k->bytes > k->options->memory_limit)
+    if (!k->options->memory_limit)
+        return;
+    k->allowed = pt_memory_share(k->options, &k->announced, k->bytes);
+    if (k->bytes > k->allowed)
         give_up(k, "the memory limit was reached by what threads know about each other");
 }
 
@@ -445,6 +467,8 @@ enum pt_status pt_knowledge_event(struct pt_knowledge *k, const struct pt_event 
     pt_vector_set(&k->threads[slot].before, NULL);
     if (s != PT_OK || k->given_up)
         return s;
+    if (pt_access_role(event->op) == PT_ROLE_JOINS)
+        end_joined(k, &k->threads[slot], slot_of(k, event->object));
     if (event->op == PT_OP_INTERNAL)
         take_local(k, &k->threads[slot], event);
     bool continues = pt_knowledge_continues(&k->threads[slot], event, counted);

@@ -133,7 +133,9 @@ struct pt_knowledge {
     size_t known_cap;
     const struct pt_event *event; /* the present one; NULL in state 0 */
     size_t bytes, peak;
-    uint64_t started; /* options->now() */
+    uint64_t started;   /* options->now() */
+    uint64_t announced; /* bytes in what all properties use ... */
+    uint64_t allowed;   /* ... and what the others leave of the limit */
 };
 
 /* --- knowledge_races.c --- */

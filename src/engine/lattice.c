@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "engine/lattice_impl.h"
+#include "engine/memory.h"
 
 enum { HISTORY_BUDGET = 48 << 20 };
 /* Bounded windows go on when so many events have come: a level that is tried before its events are there is tried
@@ -86,11 +87,7 @@ static size_t bytes_in_use(struct pt_lattice *l)
 /* Announces what this exploration uses, and takes down what the others leave of the limit. */
 static void share_memory(struct pt_lattice *l, size_t bytes)
 {
-    uint64_t limit = l->options->memory_limit, *used = l->options->memory_used;
-    *used += bytes - l->announced;
-    l->announced = bytes;
-    uint64_t others = *used - bytes;
-    l->allowed = others < limit ? limit - others : 0;
+    l->allowed = pt_memory_share(l->options, &l->announced, bytes);
 }
 
 /* Everything that only further exploration would need. */

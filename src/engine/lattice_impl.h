@@ -47,6 +47,7 @@ struct lat_field {
     uint64_t mask;                 /* of the count, unshifted; also its greatest value */
     uint32_t limit;                /* events above base that may be taken now (in Q) */
     uint64_t *need;                /* per event above base: what it needs, packed, `words` words each */
+    _Atomic uint32_t *lacked;      /* ... a word of that which some cut has lacked lately: expand.c */
     uint32_t *effect, *user_event; /* ... */
     bool *joint;
     uint32_t *alike; /* how many in a row, up to this one, do the same to letters */
@@ -61,8 +62,9 @@ struct lat_layout {
     uint64_t *guard;   /* per word */
     uint32_t *settled; /* per column when it was made: events of a column without a field, all in every cut */
     uint32_t column_count;
-    uint32_t split; /* the field by whose count levels are split into parts */
-    uint32_t refs;  /* history levels that still use it, plus one */
+    uint32_t last_word, last_used; /* where a further field goes, if there are words left */
+    uint32_t split;                /* the field by whose count levels are split into parts */
+    uint32_t refs;                 /* history levels that still use it, plus one */
 };
 
 /* Workers write to neighbouring parts at the same time: nothing of theirs may share a cache line. */
@@ -101,6 +103,7 @@ struct lat_past_level {
     pt_set *sets;
     uint32_t count;
     uint32_t *common;   /* per field of the layout: how many events of its column are in every cut */
+    uint32_t fields;    /* so many; the layout may have got more since */
     pt_mstate observed; /* the monitor state of the actual run here */
     size_t bytes;
 };

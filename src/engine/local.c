@@ -405,8 +405,12 @@ static bool count_states(const struct pt_locals *l, const struct local_judged *j
         j->finding->states += ending->states + 1;
         all &= ending->ended;
     }
-    if (!j->finding->at_each && !j->finding->states)
+    if (!j->finding->at_each && !j->finding->states) {
+        const char **unseen = pt_arena_alloc(&j->finding->arena, 2 * sizeof *unseen);
+        unseen[0] = copy(j->finding, j->at);
+        j->finding->unseen = unseen;
         j->finding->states = 1; /* a thread that never starts stays in its initial state */
+    }
     return all;
 }
 

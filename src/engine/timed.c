@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "engine/memory.h"
 #include "trace/writer.h"
 
 enum { MAX_STATES_NAMED = 32, MEMORY_CHECK_EVERY = 1024 /* events; a power of two */ };
@@ -23,8 +24,9 @@ struct pt_timed {
     struct pt_finding *finding;
     struct pt_event last; /* the latest event line */
     uint64_t events;
-    uint64_t began; /* options->now */
-    bool over;      /* the finding is final */
+    uint64_t began;     /* options->now */
+    uint64_t announced; /* bytes in what all properties use */
+    bool over;          /* the finding is final */
 };
 
 static const char *keep(struct pt_finding *finding, const char *text)
@@ -172,6 +174,12 @@ static void give_up(struct pt_timed *t, const char *why)
     put_figures(t);
 }
 
+static bool is_over_memory(struct pt_timed *t)
+{
+    uint64_t bytes = pt_within_bytes(t->within);
+    return bytes > pt_memory_share(t->options, &t->announced, bytes);
+}
+
 void pt_timed_event(struct pt_timed *t, const struct pt_event *event, uint32_t var, uint32_t user_event)
 {
     if (t->over)
@@ -188,8 +196,7 @@ void pt_timed_event(struct pt_timed *t, const struct pt_event *event, uint32_t v
     t->finding->relevant += var != PT_NONE || user_event != PT_NONE;
     struct pt_within_event e = {var, user_event, event->value, false, 0};
     judge(t, pt_within_event(t->within, &e));
-    uint64_t limit = t->options->memory_limit;
-    if (!t->over && limit && t->events % MEMORY_CHECK_EVERY == 0 && pt_within_bytes(t->within) > limit)
+    if (!t->over && t->options->memory_limit && t->events % MEMORY_CHECK_EVERY == 1 && is_over_memory(t))
         give_up(t, "the memory limit was reached by the automaton's steps");
 }
 

@@ -110,6 +110,8 @@ struct pt_finding {
     const char *file;     /* where it stands, with line; NULL for a module */
     uint32_t line;
 
+    const char *process; /* whose run it is about, "process 4711 (prog)", of a list of them; NULL: there is one */
+
     enum pt_verdict verdict;
     enum pt_how how; /* of a violation */
     bool monitorable;

@@ -220,7 +220,7 @@ static bool is_vtable_entry(struct pt_module *m, LLVMValueRef base)
     return name && len == 14 && memcmp(name, "vtable pointer", 14) == 0;
 }
 
-static bool may_be_shared(struct pt_module *m, LLVMValueRef address)
+bool pt_may_be_shared(struct pt_module *m, LLVMValueRef address)
 {
     if (LLVMGetPointerAddressSpace(LLVMTypeOf(address)) != 0)
         return false;
@@ -259,8 +259,8 @@ static void add_copy(struct pt_module *m, LLVMValueRef call, const struct pt_syn
         return;
     if (kind != PT_ACCESS_STRING && is_zero(LLVMGetOperand(call, pt_operand(row->size))))
         return;
-    bool reads_shared = copies && may_be_shared(m, from) && !is_constant(pt_base_of(m, from, NULL));
-    bool writes_shared = may_be_shared(m, to);
+    bool reads_shared = copies && pt_may_be_shared(m, from) && !is_constant(pt_base_of(m, from, NULL));
+    bool writes_shared = pt_may_be_shared(m, to);
     if (reads_shared || writes_shared)
         add_access(m, (struct pt_hooked_access){.inst = call,
                                                 .kind = kind,
@@ -269,32 +269,11 @@ static void add_copy(struct pt_module *m, LLVMValueRef call, const struct pt_syn
                                                 .row = row});
 }
 
-/* `size` is the operand with the size, or PT_NONE when it is `bytes`. */
-static void add_library_call(struct pt_module *m, LLVMValueRef call, unsigned address, unsigned size, unsigned bytes,
-                             bool reads)
+static void add_if_shared(struct pt_module *m, struct pt_hooked_access access)
 {
-    LLVMValueRef pointer = LLVMGetOperand(call, address);
-    if (is_pointer(pointer) && may_be_shared(m, pointer))
-        add_access(m, (struct pt_hooked_access){.inst = call,
-                                                .kind = reads ? PT_ACCESS_LIBRARY_READ : PT_ACCESS_LIBRARY_WRITE,
-                                                .address = address,
-                                                .size = size,
-                                                .bytes = bytes});
-}
-
-/* Atomic operations clang leaves to libatomic: __atomic_load(size, address, ...) and __atomic_load_16(address, ...). */
-static void find_libatomic(struct pt_module *m, LLVMValueRef call, const char *name, unsigned arguments)
-{
-    bool reads = starts_with(name, "__atomic_load");
-    const char *digits = strrchr(name, '_') + 1;
-    unsigned long size = strtoul(digits, NULL, 10);
-    bool sized = *digits >= '1' && *digits <= '9' && size <= 16;
-    if (arguments < (sized ? 2u : 3u) || starts_with(name, "__atomic_is_lock_free"))
-        return;
-    if (sized)
-        add_library_call(m, call, 0, PT_NONE, (unsigned)size, reads);
-    else if (LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(call, 0))) == LLVMIntegerTypeKind)
-        add_library_call(m, call, 1, 0, 0, reads);
+    LLVMValueRef pointer = LLVMGetOperand(access.inst, access.address);
+    if (is_pointer(pointer) && pt_may_be_shared(m, pointer))
+        add_access(m, access);
 }
 
 /* A program may have functions of these names with other parameters; what the hook cannot be told is left alone. */
@@ -337,13 +316,13 @@ static void find_library_call(struct pt_module *m, LLVMValueRef call, const stru
     if (!can_replace(call, row, kind))
         return;
     if (kind == PT_ACCESS_LIBRARY_WRITE)
-        add_library_call(m, call, buffer, size, row->type, false);
+        add_if_shared(m, (struct pt_hooked_access){
+                             .inst = call, .kind = kind, .address = buffer, .size = size, .bytes = row->type});
     else if (kind != PT_ACCESS_FORMAT)
         add_copy(m, call, row, kind);
-    else if (LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(call, size))) == LLVMIntegerTypeKind &&
-             is_pointer(LLVMGetOperand(call, buffer)) && may_be_shared(m, LLVMGetOperand(call, buffer)))
-        add_access(m,
-                   (struct pt_hooked_access){.inst = call, .kind = kind, .address = buffer, .size = size, .row = row});
+    else if (LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(call, size))) == LLVMIntegerTypeKind)
+        add_if_shared(
+            m, (struct pt_hooked_access){.inst = call, .kind = kind, .address = buffer, .size = size, .row = row});
 }
 
 static void find_call(struct pt_module *m, LLVMValueRef call)
@@ -353,11 +332,11 @@ static void find_call(struct pt_module *m, LLVMValueRef call)
         return;
     enum pt_access_kind kind;
     const struct pt_sync_row *row = pt_library_function(callee, &kind);
-    const char *name = pt_callee_name(call);
+    struct pt_hooked_access access;
     if (row)
         find_library_call(m, call, row, kind);
-    else if (starts_with(name, "__atomic_") && LLVMGetInstructionOpcode(call) == LLVMCall)
-        find_libatomic(m, call, name, LLVMGetNumArgOperands(call));
+    else if (pt_find_libatomic(call, &access))
+        add_if_shared(m, access);
 }
 
 static void find_in_instruction(struct pt_module *m, LLVMValueRef inst)
@@ -381,7 +360,7 @@ static void find_in_instruction(struct pt_module *m, LLVMValueRef inst)
         if (opcode != plain[i].opcode)
             continue;
         LLVMValueRef address = LLVMGetOperand(inst, plain[i].operand), base = pt_base_of(m, address, NULL);
-        if (!may_be_shared(m, address))
+        if (!pt_may_be_shared(m, address))
             continue;
         if (opcode == LLVMLoad &&
             (is_constant(base) || LLVMGetMetadata(inst, m->kind_invariant) || is_vtable_entry(m, base)))
@@ -395,6 +374,7 @@ void pt_find_accesses(struct pt_module *m, LLVMValueRef function)
 {
     pt_map64_release(&m->private_memory);
     pt_map64_init(&m->private_memory);
+    pt_separate_libatomic(m, function);
     m->access_count = 0;
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
         for (LLVMValueRef inst = LLVMGetFirstInstruction(block); inst; inst = LLVMGetNextInstruction(inst))

@@ -58,8 +58,8 @@ static void extend_small(struct pt_module *m, LLVMValueRef function, LLVMTypeRef
     }
 }
 
-static LLVMValueRef call_hook(struct pt_module *m, const char *name, LLVMTypeRef returns, LLVMValueRef *arguments,
-                              unsigned count)
+LLVMValueRef pt_call_hook(struct pt_module *m, const char *name, LLVMTypeRef returns, LLVMValueRef *arguments,
+                          unsigned count)
 {
     LLVMTypeRef parameters[8];
     for (unsigned i = 0; i < count; i++)
@@ -82,7 +82,7 @@ static LLVMValueRef call_sized(struct pt_module *m, const char *stem, unsigned b
 {
     char name[64];
     snprintf(name, sizeof name, "%s%u", stem, bytes);
-    return call_hook(m, name, returns, arguments, count);
+    return pt_call_hook(m, name, returns, arguments, count);
 }
 
 static LLVMValueRef address_of(struct pt_module *m, const struct pt_hooked_access *access)
@@ -145,12 +145,12 @@ static void bracket(struct pt_module *m, const struct pt_hooked_access *access, 
 {
     LLVMValueRef arguments[] = {address_of(m, access), size, access->site};
     LLVMTypeRef none = LLVMVoidTypeInContext(m->context);
-    call_hook(m, reads ? "__portent_begin_read" : "__portent_begin_write", none, arguments, 3);
+    pt_call_hook(m, reads ? "__portent_begin_read" : "__portent_begin_write", none, arguments, 3);
     LLVMValueRef after = LLVMGetNextInstruction(access->inst);
     LLVMMetadataRef place = LLVMInstructionGetDebugLoc(access->inst);
     LLVMPositionBuilderBefore(m->builder, after);
     LLVMSetCurrentDebugLocation2(m->builder, place);
-    call_hook(m, reads ? "__portent_end_read" : "__portent_end_write", none, arguments, 3);
+    pt_call_hook(m, reads ? "__portent_end_read" : "__portent_end_write", none, arguments, 3);
 }
 
 static void bracket_typed(struct pt_module *m, const struct pt_hooked_access *access, LLVMTypeRef type, bool reads)
@@ -275,7 +275,7 @@ static void replace_block(struct pt_module *m, const struct pt_hooked_access *ac
     LLVMValueRef arguments[] = {as_bytes(m, to),
                                 copies ? as_bytes(m, second) : LLVMBuildIntCast2(m->builder, second, m->i32, false, ""),
                                 size_of(m, access), access->site};
-    call_hook(m, name, m->byte_pointer, arguments, 4);
+    pt_call_hook(m, name, m->byte_pointer, arguments, 4);
     bool has_result = LLVMGetTypeKind(LLVMTypeOf(call)) == LLVMPointerTypeKind;
     replace(call, has_result ? to : NULL);
 }
@@ -293,7 +293,7 @@ static void replace_string(struct pt_module *m, const struct pt_hooked_access *a
                                 LLVMBuildIntCast2(m->builder, room, m->i64, false, ""),
                                 int_constant(m, row->string),
                                 access->site};
-    LLVMValueRef end = call_hook(m, "__portent_string", m->byte_pointer, arguments, 6);
+    LLVMValueRef end = pt_call_hook(m, "__portent_string", m->byte_pointer, arguments, 6);
     replace(call, row->returns_end ? end : to);
 }
 
@@ -320,11 +320,21 @@ static LLVMValueRef object_of(struct pt_module *m, const struct pt_hooked_access
 }
 
 /* Nothing may come between this and the call. */
+/* What the optimiser knows of a function it may put in another's place: sprintf becomes strcpy, which nobody would see
+ * fill the buffer. */
+static void keep_function(struct pt_module *m, LLVMValueRef call)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName("nobuiltin", 9);
+    LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(m->context, kind, 0));
+}
+
 static void announce_call(struct pt_module *m, const struct pt_hooked_access *access)
 {
+    if (access->row->buffer)
+        keep_function(m, access->inst);
     LLVMValueRef arguments[] = {object_of(m, access), access->site,
                                 access->mutex_site ? access->mutex_site : LLVMConstNull(m->byte_pointer)};
-    call_hook(m, "__portent_call", LLVMVoidTypeInContext(m->context), arguments, 3);
+    pt_call_hook(m, "__portent_call", LLVMVoidTypeInContext(m->context), arguments, 3);
 }
 
 void pt_replace_access(struct pt_module *m, const struct pt_hooked_access *access)
@@ -347,7 +357,7 @@ void pt_replace_access(struct pt_module *m, const struct pt_hooked_access *acces
         break;
     case PT_ACCESS_FENCE: {
         LLVMValueRef arguments[] = {int_constant(m, fence_order(access->inst)), access->site};
-        call_hook(m, "__portent_fence", LLVMVoidTypeInContext(m->context), arguments, 2);
+        pt_call_hook(m, "__portent_fence", LLVMVoidTypeInContext(m->context), arguments, 2);
         replace(access->inst, NULL);
         break;
     }
@@ -361,9 +371,11 @@ void pt_replace_access(struct pt_module *m, const struct pt_hooked_access *acces
     case PT_ACCESS_FORMAT:
         bracket_format(m, access);
         break;
-    case PT_ACCESS_LIBRARY_READ:
     case PT_ACCESS_LIBRARY_WRITE:
-        bracket(m, access, size_of(m, access), access->kind == PT_ACCESS_LIBRARY_READ);
+        bracket(m, access, size_of(m, access), false);
+        break;
+    case PT_ACCESS_LIBRARY_ATOMIC:
+        pt_bracket_libatomic(m, access, size_of(m, access));
         break;
     case PT_ACCESS_CALL:
         announce_call(m, access);

@@ -21,13 +21,13 @@ enum pt_access_kind {
     PT_ACCESS_RMW,
     PT_ACCESS_CAS,
     PT_ACCESS_FENCE,
-    PT_ACCESS_COPY,          /* memcpy, memmove: intrinsic or library call */
-    PT_ACCESS_FILL,          /* memset */
-    PT_ACCESS_STRING,        /* strcpy and its kin */
-    PT_ACCESS_FORMAT,        /* snprintf and its kin */
-    PT_ACCESS_LIBRARY_READ,  /* a call that reads its pointer's object atomically: __atomic_load */
-    PT_ACCESS_LIBRARY_WRITE, /* ... writes or updates it: __atomic_store, __cxa_guard_release */
-    PT_ACCESS_CALL,          /* no access: a call that synchronises */
+    PT_ACCESS_COPY,           /* memcpy, memmove: intrinsic or library call */
+    PT_ACCESS_FILL,           /* memset */
+    PT_ACCESS_STRING,         /* strcpy and its kin */
+    PT_ACCESS_FORMAT,         /* snprintf and its kin */
+    PT_ACCESS_LIBRARY_WRITE,  /* a call that writes its pointer's object: __cxa_guard_release */
+    PT_ACCESS_LIBRARY_ATOMIC, /* of libatomic */
+    PT_ACCESS_CALL,           /* no access: a call that synchronises */
 };
 
 struct pt_hooked_access {
@@ -92,6 +92,20 @@ struct pt_way {
    local ends the way. */
 LLVMValueRef pt_base_of(struct pt_module *m, LLVMValueRef pointer, struct pt_way *ret_way);
 
+/* May another thread reach this memory, which an instruction of the function at hand accesses? */
+bool pt_may_be_shared(struct pt_module *m, LLVMValueRef address);
+
+/* libatomic.c: the access of a call of libatomic; false: it is none. */
+bool pt_find_libatomic(LLVMValueRef call, struct pt_hooked_access *ret_access);
+/* Makes such calls access no other shared memory than their object. Before the accesses of the function are found. */
+void pt_separate_libatomic(struct pt_module *m, LLVMValueRef function);
+/* The builder stands before the call. */
+void pt_bracket_libatomic(struct pt_module *m, const struct pt_hooked_access *access, LLVMValueRef size);
+
+/* stores.c: no pass that runs between these two deletes, merges or moves a store of another. */
+void pt_protect_stores(struct pt_module *m);
+void pt_unprotect_stores(struct pt_module *m);
+
 /* names.c: the debug information of one function's locals, and the name of what an access touches. */
 void pt_find_locals(struct pt_module *m, LLVMValueRef function);
 void pt_name_access(struct pt_module *m, const struct pt_hooked_access *access, struct pt_buf *name);
@@ -106,7 +120,10 @@ bool pt_is_library_scope(LLVMMetadataRef scope);
 /* A pointer to the constant struct pt_site of an instruction. */
 LLVMValueRef pt_site_of(struct pt_module *m, LLVMValueRef inst, const char *function, const char *variable);
 
-/* hooks.c: replaces one access by calls. */
+/* hooks.c: a call where the builder stands. */
+LLVMValueRef pt_call_hook(struct pt_module *m, const char *name, LLVMTypeRef returns, LLVMValueRef *arguments,
+                          unsigned count);
+/* Replaces one access by calls. */
 void pt_replace_access(struct pt_module *m, const struct pt_hooked_access *access);
 
 /* The name of the function a call calls directly; "" otherwise. */

@@ -1,13 +1,13 @@
 /*
  * One module, from bitcode to bitcode.
  *
- * With optimisation on, locals are first promoted to registers ("function(sroa,early-cse)"): what is left are accesses
- * of real memory, while everything that -O would later delete or merge is still there to be seen. The C++ library's
- * own wrappers of atomic operations and of synchronisation, and the C library's of fortified functions, are inlined
- * before, so that an access stands where the program has it. Then, function by function, all accesses are found and
- * named before the first is replaced (a replaced load could no longer lend its name to what is read through it). Last,
- * promises that the hooks would break (readonly, nosync, ...) are taken back, or the optimiser would delete calls of
- * functions with hooks in them.
+ * With optimisation on, locals are first promoted to registers (sroa) and what was computed or loaded before is used
+ * again (early-cse): what is left are accesses of real memory, while everything that -O would later delete or merge is
+ * still there to be seen. No store is lost on the way (stores.c). The C++ library's own wrappers of atomic operations
+ * and of synchronisation, and the C library's of fortified functions, are inlined before, so that an access stands
+ * where the program has it. Then, function by function, all accesses are found and named before the first is replaced
+ * (a replaced load could no longer lend its name to what is read through it). Last, promises that the hooks would break
+ * (readonly, nosync, ...) are taken back, or the optimiser would delete calls of functions with hooks in them.
  *
  * Not rewritten: functions the user opted out (see driver.c), naked functions, and ifunc resolvers, which run before
  * the program is relocated. Bodies that exist for inlining only (available_externally) are rewritten like all others:
@@ -367,6 +367,20 @@ static void keep_inline_bodies(struct pt_module *m)
     }
 }
 
+/* After sroa the stores that are left are those of memory; early-cse would take the first of two adjacent ones for
+ * dead.
+ */
+static enum pt_status promote_locals(struct pt_module *m, struct pt_err *err)
+{
+    enum pt_status status = run_passes(m->module, "function(sroa)", err);
+    if (status != PT_OK)
+        return status;
+    pt_protect_stores(m);
+    status = run_passes(m->module, "function(early-cse)", err);
+    pt_unprotect_stores(m);
+    return status;
+}
+
 static enum pt_status rewrite_module(struct pt_module *m, const struct pt_rewrite *how, struct pt_err *err)
 {
     struct pt_strtab opt_outs;
@@ -375,7 +389,7 @@ static enum pt_status rewrite_module(struct pt_module *m, const struct pt_rewrit
     if (status == PT_OK)
         status = inline_wrappers(m, &opt_outs, err);
     if (status == PT_OK && how->optimize)
-        status = run_passes(m->module, "function(sroa,early-cse)", err);
+        status = promote_locals(m, err);
 #if LLVM_VERSION_MAJOR == 19
     LLVMSetIsNewDbgInfoFormat(m->module, false); /* names.c reads the intrinsics that debug records came to replace */
 #endif

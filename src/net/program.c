@@ -24,6 +24,7 @@ void pt_program_release(struct pt_program *program)
     free(program->locks);
     free(program->accesses);
     free(program->notes);
+    free(program->unknowns);
     pt_arena_release(&program->arena);
     *program = (struct pt_program){0};
 }
@@ -70,6 +71,18 @@ void pt_program_add_note(struct pt_program *program, const char *text, struct pt
 {
     struct pt_prog_note note = {.text = copy(program, text), .place = place};
     PT_PUSH(program->notes, program->note_count, program->note_cap, note);
+}
+
+void pt_program_add_unknown(struct pt_program *program, const char *name, bool runs, struct pt_source_place place)
+{
+    for (uint32_t i = 0; i < program->unknown_count; i++) {
+        if (strcmp(program->unknowns[i].name, name) == 0) {
+            program->unknowns[i].runs |= runs;
+            return;
+        }
+    }
+    struct pt_prog_unknown unknown = {.name = copy(program, name), .runs = runs, .place = place};
+    PT_PUSH(program->unknowns, program->unknown_count, program->unknown_cap, unknown);
 }
 
 /* Appends the distinct ids of `vars` to the accesses; `skip` holds `skip_count` sorted ids that are left out. */

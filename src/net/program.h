@@ -65,6 +65,13 @@ struct pt_prog_note {
     struct pt_source_place place;
 };
 
+/* A function of which the front end knows nothing but its name. */
+struct pt_prog_unknown {
+    const char *name;
+    bool runs; /* it was handed a function of the program: it may run that, also in a thread of its own */
+    struct pt_source_place place;
+};
+
 struct pt_program {
     struct pt_arena arena;
     const char *file;
@@ -74,8 +81,9 @@ struct pt_program {
     const char **vars, **locks; /* names */
     uint32_t *accesses;         /* variables */
     struct pt_prog_note *notes;
-    uint32_t thread_count, step_count, block_count, var_count, lock_count, access_count, note_count;
-    size_t thread_cap, step_cap, block_cap, var_cap, lock_cap, access_cap, note_cap;
+    struct pt_prog_unknown *unknowns;
+    uint32_t thread_count, step_count, block_count, var_count, lock_count, access_count, note_count, unknown_count;
+    size_t thread_cap, step_cap, block_cap, var_cap, lock_cap, access_cap, note_cap, unknown_cap;
 };
 
 void pt_program_init(struct pt_program *program);
@@ -88,6 +96,8 @@ uint32_t pt_program_add_node(struct pt_program *program, uint32_t thread);
 uint32_t pt_program_add_block(struct pt_program *program, uint32_t thread, const char *name,
                               struct pt_source_place place);
 void pt_program_add_note(struct pt_program *program, const char *text, struct pt_source_place place);
+/* Once for each name; the first place counts. */
+void pt_program_add_unknown(struct pt_program *program, const char *name, bool runs, struct pt_source_place place);
 /* Duplicates in reads and writes, and reads of what is also written, are dropped. */
 uint32_t pt_program_add_step(struct pt_program *program, const struct pt_prog_step *step, const uint32_t *reads,
                              uint32_t read_count, const uint32_t *writes, uint32_t write_count);

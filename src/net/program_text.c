@@ -101,6 +101,13 @@ void pt_program_print(const struct pt_program *program, struct pt_buf *to)
         put_text(to, program->notes[i].text);
         pt_buf_puts(to, "\n");
     }
+    for (uint32_t i = 0; i < program->unknown_count; i++) {
+        pt_buf_puts(to, "unknown");
+        put_place(to, program->unknowns[i].place);
+        put_number(to, program->unknowns[i].runs);
+        put_text(to, program->unknowns[i].name);
+        pt_buf_puts(to, "\n");
+    }
     pt_buf_puts(to, "end\n");
 }
 
@@ -350,6 +357,11 @@ static void get_item(struct parser *p, const char *word, size_t len)
         struct pt_source_place place = get_place(p);
         const char *text = get_text(p, &p->scratch);
         pt_program_add_note(program, text ? text : "", place);
+    } else if (IS("unknown")) {
+        struct pt_source_place place = get_place(p);
+        bool runs = get_number(p, 2, false) == 1;
+        const char *text = get_text(p, &p->scratch);
+        pt_program_add_unknown(program, text ? text : "", runs, place);
     } else if (IS("var") || IS("lock") || IS("file")) {
         const char *text = get_text(p, &p->scratch);
         if (IS("file"))

@@ -9,6 +9,7 @@
  *   block   THREAD  NAME|-  PLACE                                  in the order of their numbers
  *   step    KIND  THREAD  FROM  TO  OBJECT|-  READS  WRITES  PLACE  TEXT
  *   note    PLACE  TEXT
+ *   unknown PLACE  RUNS(0|1)  NAME
  *   end
  *
  * Or, instead of all this, why there is no program:

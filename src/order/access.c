@@ -8,8 +8,8 @@
  *
  * Lines with c=: once one is seen, those fields alone are the order, and other lines order nothing. The counts are in
  * the trace's own numbering (whatever its writer held to be relevant); `counted` remembers per thread which of those
- * are relevant here, and a field is translated by counting. The clocks need not be closed under transitivity: a cut
- * that contains an event contains what that event needs, so closure comes by itself.
+ * are relevant here, and what a thread knows is translated by counting when it has a relevant event: O(threads). What
+ * fields leave out comes back by trace/clock_state.h, whose clocks share what they have in common.
  */
 #include "order/access.h"
 
@@ -19,6 +19,7 @@
 
 #include "base/mem.h"
 #include "order/rank.h"
+#include "trace/clock_state.h"
 
 struct order_object {
     struct pt_clock *access, *write; /* NULL: the empty clock */
@@ -45,7 +46,10 @@ struct access_order {
     struct pt_clock *empty;
     bool given;       /* some line carried c= */
     bool computed;    /* some relevant event was ordered by the access rule */
+    bool translates;  /* some event that clocks count is not relevant here */
     uint64_t clocked; /* lines with c= so far */
+    struct pt_clock_state clocks;
+    struct pt_clock *needs; /* of the latest relevant event with c= */
     struct pt_clock_pool pool;
 };
 
@@ -80,6 +84,8 @@ static void pass_free(struct pt_order *pass)
         free(order->objects[s].items);
     }
     pt_clock_unref(order->empty);
+    pt_clock_unref(order->needs);
+    pt_clock_state_release(&order->clocks);
     pt_clock_pool_release(&order->pool);
     free(order);
 }
@@ -140,58 +146,91 @@ static enum pt_status clock_error(const struct access_order *order, const struct
                      pt_name(order->names, PT_SPACE_THREAD, thread), count, what);
 }
 
-/* A c= field: checks it against what has been seen, and makes it the thread's clock in our numbering. */
-static enum pt_status take_given_clock(struct access_order *order, const struct pt_event *event, bool relevant,
-                                       struct pt_err *err)
+/* Checks a c= field against what has been seen; its own thread's count goes to *ret_own. */
+static enum pt_status check_given_clock(struct access_order *order, const struct pt_event *event, bool relevant,
+                                        uint64_t *ret_own, struct pt_err *err)
 {
-    uint32_t i = event->thread, len = i + 1;
-    order->clocked++;
+    uint32_t i = event->thread;
     uint64_t own = 0;
-    for (uint32_t k = 0; k < event->clock_len; k++) {
-        thread_at(order, event->clock[k].thread);
-        if (event->clock[k].thread >= len)
-            len = event->clock[k].thread + 1;
-    }
-    struct order_thread *self = thread_at(order, i);
-    struct pt_clock *c = pt_clock_new(len, &order->pool);
+    order->clocked++;
+    thread_at(order, i);
     for (uint32_t k = 0; k < event->clock_len; k++) {
         uint32_t j = event->clock[k].thread;
         uint64_t n = event->clock[k].count;
-        if (order->threads[j].named == order->clocked) {
-            pt_clock_unref(c);
+        struct order_thread *other = thread_at(order, j);
+        if (other->named == order->clocked)
             return clock_error(order, event, err, "and names that thread twice", j, n);
-        }
-        order->threads[j].named = order->clocked;
-        if (j == i) {
+        other->named = order->clocked;
+        if (j == i)
             own = n;
-        } else if (n > order->threads[j].counted.len) {
-            pt_clock_unref(c);
+        else if (n > other->counted.len)
             return clock_error(order, event, err, "more than have happened so far", j, n);
-        } else {
-            c->counts[j] = (uint32_t)pt_rank_count(&order->threads[j].counted, n);
-        }
+        else if (n < pt_tree_get(&pt_clock_state_thread(&order->clocks, i)->now, j))
+            return pt_err_at(err, PT_EINPUT, order->label, event->line, 0,
+                             "the clock c= of %s knows less than the one before it in the same thread",
+                             pt_name(order->names, PT_SPACE_THREAD, i));
     }
-    uint64_t before = self->counted.len;
-    if (own != before && own != before + 1) {
-        pt_clock_unref(c);
+    uint64_t before = order->threads[i].counted.len;
+    if (own != before && own != before + 1)
         return clock_error(order, event, err, "which does not follow its thread's count so far", i, own);
-    }
-    if (relevant && own == before) {
-        pt_clock_unref(c);
+    if (relevant && own == before)
         return clock_error(order, event, err,
                            "which does not count this event: the trace was recorded for other properties", i, own);
+    *ret_own = own;
+    return PT_OK;
+}
+
+static enum pt_status too_many(const struct access_order *order, const struct pt_event *event, struct pt_err *err)
+{
+    return pt_err_at(err, PT_ELIMIT, order->label, event->line, 0,
+                     "more than 4294967295 relevant events in one thread");
+}
+
+/* A count of the trace's, in ours. */
+static uint32_t translate(const struct access_order *order, uint32_t thread, uint64_t count)
+{
+    return (uint32_t)(order->translates ? pt_rank_count(&order->threads[thread].counted, count) : count);
+}
+
+/* What a thread knows, in our numbering. */
+static struct pt_clock *translated(struct access_order *order, uint32_t thread)
+{
+    const struct pt_tree *known = &pt_clock_state_thread(&order->clocks, thread)->now;
+    uint64_t len = pt_tree_span(known);
+    while (len > PT_TREE_FAN && !pt_tree_leaf(known, (uint32_t)len - PT_TREE_FAN))
+        len -= PT_TREE_FAN;
+    for (const uint64_t *last = pt_tree_leaf(known, (uint32_t)len - PT_TREE_FAN);
+         last && !last[(len - 1) % PT_TREE_FAN];)
+        len--;
+    struct pt_clock *c = pt_clock_new((uint32_t)len, &order->pool);
+    for (uint32_t first = 0; first < len; first += PT_TREE_FAN) {
+        const uint64_t *leaf = pt_tree_leaf(known, first);
+        for (uint32_t k = 0; leaf && k < PT_TREE_FAN && first + k < len; k++)
+            c->counts[first + k] = leaf[k] ? translate(order, first + k, leaf[k]) : 0;
     }
-    if (own > before)
-        pt_rank_append(&self->counted, relevant);
-    c->counts[i] = (uint32_t)self->counted.total;
-    if (pt_clock_exceeds(self->clock, c)) {
-        pt_clock_unref(c);
-        return pt_err_at(err, PT_EINPUT, order->label, event->line, 0,
-                         "the clock c= of %s knows less than the one before it in the same thread",
-                         pt_name(order->names, PT_SPACE_THREAD, i));
+    return c;
+}
+
+/* A c= field: what the thread knows then follows from it and from what was known before (clock_state.h). */
+static enum pt_status take_given_clock(struct access_order *order, const struct pt_event *event, bool relevant,
+                                       struct pt_err *err)
+{
+    uint64_t own = 0;
+    enum pt_status status = check_given_clock(order, event, relevant, &own, err);
+    if (status != PT_OK)
+        return status;
+    struct pt_rank *counted = &order->threads[event->thread].counted;
+    if (relevant && counted->total == UINT32_MAX)
+        return too_many(order, event, err);
+    if (own > counted->len) {
+        pt_rank_append(counted, relevant);
+        order->translates |= !relevant;
     }
-    pt_clock_unref(self->clock);
-    self->clock = c;
+    pt_clock_state_take(&order->clocks, event);
+    if (relevant) {
+        pt_clock_unref(order->needs);
+        order->needs = translated(order, event->thread);
+    }
     return PT_OK;
 }
 
@@ -224,8 +263,7 @@ static enum pt_status compute_clock(struct access_order *order, const struct pt_
     struct order_thread *self = thread_at(order, event->thread);
     if (relevant) {
         if (pt_clock_get(self->clock, event->thread) == UINT32_MAX)
-            return pt_err_at(err, PT_ELIMIT, order->label, event->line, 0,
-                             "more than 4294967295 relevant events in one thread");
+            return too_many(order, event, err);
         pt_clock_tick(&self->clock, event->thread);
         order->computed = true;
     }
@@ -256,14 +294,15 @@ static enum pt_status pass_event(struct pt_order *pass, const struct pt_event *e
                          "this relevant event carries no clock c=, but lines before it do");
     }
     if (relevant)
-        *ret_needs = order->threads[event->thread].clock;
+        *ret_needs = order->given ? order->needs : order->threads[event->thread].clock;
     return PT_OK;
 }
 
 static size_t pass_bytes(const struct pt_order *pass)
 {
     const struct access_order *order = (const struct access_order *)(const void *)pass;
-    size_t bytes = sizeof *order + order->thread_cap * sizeof *order->threads + order->pool.bytes;
+    size_t bytes = sizeof *order + order->thread_cap * sizeof *order->threads + order->pool.bytes +
+                   pt_clock_state_bytes(&order->clocks);
     for (int s = 0; s < PT_SPACE_COUNT; s++)
         bytes += order->objects[s].cap * sizeof(struct order_object);
     return bytes;

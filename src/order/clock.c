@@ -97,11 +97,6 @@ static unsigned clock_relation(const struct pt_clock *a, const struct pt_clock *
     return (left ? LEFT_MORE : 0) | (right ? RIGHT_MORE : 0);
 }
 
-bool pt_clock_exceeds(const struct pt_clock *clock, const struct pt_clock *other)
-{
-    return clock_relation(clock, other) & LEFT_MORE;
-}
-
 static struct pt_clock *clock_max(const struct pt_clock *a, const struct pt_clock *b)
 {
     const struct pt_clock *longer = a->len >= b->len ? a : b, *shorter = longer == a ? b : a;

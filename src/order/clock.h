@@ -55,7 +55,5 @@ static inline void pt_clock_set(struct pt_clock **place, struct pt_clock *clock)
     pt_clock_unref(*place);
     *place = clock;
 }
-/* Whether it knows something that the other does not. */
-bool pt_clock_exceeds(const struct pt_clock *clock, const struct pt_clock *other);
 
 #endif

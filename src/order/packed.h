@@ -23,6 +23,12 @@ static inline __attribute__((always_inline)) bool pt_packed_enabled(const uint64
     return !missing;
 }
 
+/* The same of one word out of many. */
+static inline bool pt_packed_lacks(uint64_t cut, uint64_t guard, uint64_t need)
+{
+    return ~((cut | guard) - need) & guard;
+}
+
 static inline bool pt_set_enabled(uint64_t cut, uint64_t need)
 {
     return (need & ~cut) == 0;

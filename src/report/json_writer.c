@@ -67,6 +67,15 @@ void pt_json_string(struct pt_json *json, const char *key, const char *text)
     put_quoted(json->buf, text, strlen(text));
 }
 
+void pt_json_text(struct pt_json *json, const char *key, const char *text)
+{
+    size_t len = strlen(text);
+    while (len && text[len - 1] == '\n')
+        len--;
+    begin(json, key);
+    pt_buf_add(json->buf, text, len);
+}
+
 void pt_json_uint(struct pt_json *json, const char *key, uint64_t value)
 {
     begin(json, key);

@@ -23,6 +23,8 @@ void pt_json_string(struct pt_json *json, const char *key, const char *text);
 void pt_json_uint(struct pt_json *json, const char *key, uint64_t value);
 void pt_json_bool(struct pt_json *json, const char *key, bool value);
 void pt_json_null(struct pt_json *json, const char *key);
+/* A value that is JSON already; line ends after it are left out. */
+void pt_json_text(struct pt_json *json, const char *key, const char *text);
 /* Seconds, to the microsecond. */
 void pt_json_seconds(struct pt_json *json, const char *key, double value);
 /* Integers and floating point as numbers (nan and infinities, which JSON lacks, as strings); unknown as null. */

@@ -11,7 +11,7 @@
 #include "core/finding_key.h"
 #include "report/result_impl.h"
 
-enum { MAX_PROPERTIES = 100000, MAX_SOURCE_ROOTS = 1000 };
+enum { MAX_PROPERTIES = 100000, MAX_SOURCE_ROOTS = 1000, MAX_PROCESSES = 100000 };
 
 void rd_step(struct reading *r, const struct pt_json_node *object, const char *where, struct pt_step *step)
 {
@@ -307,6 +307,43 @@ void pt_loaded_free(struct pt_loaded *loaded)
     }
 }
 
+static void read_root(struct reading *r, const struct pt_json_node *root, const char *label, struct pt_loaded *loaded);
+
+/* What is said of one process becomes a part of the whole; its findings name it. */
+static void read_process(struct reading *r, const struct pt_json_node *object, const char *label,
+                         struct pt_loaded *loaded)
+{
+    const struct pt_json_node *result = rd_object(r, object, "a process", "result");
+    struct pt_buf name;
+    if (!result || !pt_json_get(result, "properties")) {
+        rd_fail(r, "a process has no \"result\" with \"properties\"");
+        return;
+    }
+    pt_buf_init(&name);
+    pt_buf_printf(&name, "process %llu (%s)", (unsigned long long)rd_uint(r, object, "a process", "pid", INT64_MAX),
+                  rd_string(r, object, "a process", "program"));
+    struct pt_loaded *own = pt_xcalloc(1, sizeof *own);
+    pt_arena_init(&own->arena);
+    r->arena = &own->arena;
+    read_root(r, result, label, own);
+    for (uint32_t i = 0; i < own->result.count; i++)
+        own->result.findings[i]->process = pt_arena_strndup(&own->result.findings[i]->arena, name.text, name.len);
+    pt_buf_release(&name);
+    pt_loaded_merge(loaded, own);
+    r->arena = &loaded->arena;
+}
+
+static void read_processes(struct reading *r, const struct pt_json_node *root, const char *label,
+                           struct pt_loaded *loaded)
+{
+    const struct pt_json_node *list = rd_array(r, root, "the result", "processes");
+    loaded->result.trace = rd_string(r, root, "the result", "trace");
+    if (pt_json_count(list) > MAX_PROCESSES)
+        rd_fail(r, "it has too many \"processes\"");
+    for (size_t i = 0; i < pt_json_count(list) && !r->failed; i++)
+        read_process(r, pt_json_at(list, i), label, loaded);
+}
+
 static void read_root(struct reading *r, const struct pt_json_node *root, const char *label, struct pt_loaded *loaded)
 {
     const struct pt_json_node *version = pt_json_get(root, "portent");
@@ -318,6 +355,8 @@ static void read_root(struct reading *r, const struct pt_json_node *root, const 
         rd_fail(r, "it has version %lld, and only version 1 is known here", (long long)version->value.i);
     else if (pt_json_get(root, "blocks") && !pt_json_get(root, "properties"))
         rd_model(r, root, label, loaded);
+    else if (pt_json_get(root, "processes") && !pt_json_get(root, "properties"))
+        read_processes(r, root, label, loaded);
     else
         read_properties(r, root, loaded);
     r->arena = &loaded->arena; /* a finding's own goes with it when results are merged */

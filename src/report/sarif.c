@@ -400,7 +400,8 @@ static void put_property_rule(struct pt_json *json, const struct pt_finding *fin
     pt_buf_init(&id);
     pt_buf_init(&brief);
     pt_buf_printf(&id, "property/%s", finding->property);
-    pt_buf_printf(&brief, "Property '%s' (%s)", finding->property, finding->kind);
+    pt_buf_printf(&brief, finding->builtin ? "Built-in check '%s' (%s)" : "Property '%s' (%s)", finding->property,
+                  finding->kind);
     put_rule(json, id.text, brief.text, finding->text && finding->text[0] ? finding->text : brief.text);
     pt_buf_release(&id);
     pt_buf_release(&brief);
@@ -450,7 +451,8 @@ static void put_invocation(struct sarif *s, const struct pt_loaded *loaded, uint
             continue;
         struct pt_buf text;
         pt_buf_init(&text);
-        pt_buf_printf(&text, "Property '%s' %s: %s.", finding->property, error ? "cannot be evaluated" : "is unknown",
+        pt_buf_printf(&text, "%s '%s' %s: %s.", finding->builtin ? "Check" : "Property", finding->property,
+                      error ? "cannot be evaluated" : "is unknown",
                       finding->message ? finding->message : "no reason given");
         put_notification(json, error ? "error" : "warning", text.text);
         pt_buf_release(&text);

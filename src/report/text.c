@@ -5,6 +5,7 @@
 #include "report/text.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/blocks.h"
 #include "report/check.h"
@@ -120,11 +121,21 @@ void pt_report_text_later(const struct pt_finding *finding, const struct pt_pend
         pt_violation_summary(finding, style, buf);
 }
 
+static void put_process(const struct pt_finding *finding, struct pt_buf *buf)
+{
+    if (!finding->process || finding->verdict != PT_VERDICT_VIOLATED)
+        return;
+    pt_buf_puts(buf, "In ");
+    pt_style_clean(buf, finding->process, strlen(finding->process));
+    pt_buf_puts(buf, finding->times > 1 ? ", and in others:\n" : ":\n");
+}
+
 static void from_result(const struct pt_loaded *loaded, const struct pt_report_context *context, struct pt_buf *buf)
 {
     for (uint32_t i = 0; i < loaded->result.count; i++) {
         if (i > 0)
             pt_buf_puts(buf, "\n");
+        put_process(loaded->result.findings[i], buf);
         pt_report_text(loaded->result.findings[i], &context->style, buf);
     }
     if (loaded->is_model || loaded->block_count) {

@@ -55,7 +55,7 @@ static void on_read(struct pt_shadow_self *shadow, uint32_t object, const struct
     const struct pt_watched *watched = &pt_watched[object];
     if (shadow->full) {
         bool counted = pt_full_count(self);
-        pt_emit_event(self, PT_KIND_READ, object, site, (const void *)watched->address, watched->size, counted);
+        pt_emit_event(self, PT_KIND_READ, object, site, (const void *)pt_watch_address(watched), watched->size, counted);
     }
     if (shadow->steps)
         pt_monitor_watched(self, object, PT_KIND_READ, site);

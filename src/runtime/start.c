@@ -3,6 +3,8 @@
  * up, and every hook does its access and nothing else. A process that finds the channel in use leaves it alone: it is a
  * child of the observed one.
  *
+ * What is started by the observed program, at whatever remove, asks for a channel of its own at the rendezvous.
+ *
  * After a fork one of the two processes goes on being observed: the parent, or with follow_fork=1 the child, as servers
  * want it that go into the background. The latter needs a parent without other threads, for what those have locked
  * would stay locked in the child for ever.
@@ -16,8 +18,10 @@
 #include <sys/single_threaded.h>
 
 #include "core/channel.h"
+#include "runtime/channel/attach.h"
 #include "runtime/channel/full.h"
 #include "runtime/channel/gate.h"
+#include "runtime/channel/owner.h"
 #include "runtime/channel/resolve.h"
 #include "runtime/channel/self.h"
 #include "runtime/events.h"
@@ -30,6 +34,8 @@
 #include "runtime/sys/log.h"
 #include "runtime/sys/options.h"
 #include "runtime/thread/call.h"
+
+enum { FIRST_STACK = 8 << 20 }; /* how far below its frames the first thread's stack has nothing but ended ones */
 
 static size_t mapped;
 
@@ -56,12 +62,14 @@ static bool sound(const struct pt_channel *channel, size_t bytes)
            channel->config_bytes >= sizeof(struct pt_config) && channel->ring_bytes >= 4096 &&
            (channel->ring_bytes & (channel->ring_bytes - 1)) == 0 && channel->ring_bytes < bytes &&
            channel->gate_offset <= bytes && channel->gate_bytes <= bytes - channel->gate_offset &&
+           channel->bits_offset <= bytes &&
+           (channel->ring_max + UINT64_C(63)) / 64 <= (bytes - channel->bits_offset) / sizeof(struct pt_ring_bits) &&
            channel->rings_offset <= bytes && channel->ring_max <= (bytes - channel->rings_offset) / ring;
 }
 
-static struct pt_channel *open_channel(void)
+/* NULL: it is no channel, or another process has it. */
+static struct pt_channel *take_channel(int fd)
 {
-    int fd = channel_fd();
     struct pt_channel *channel = fd < 0 ? NULL : pt_sys_map_file(fd, sizeof *channel, &mapped);
     if (!channel)
         return NULL;
@@ -73,6 +81,13 @@ static struct pt_channel *open_channel(void)
     }
     pt_sys_release(channel, mapped);
     return NULL;
+}
+
+/* The one that the observer gave to what it started, or one of our own. */
+static struct pt_channel *open_channel(void)
+{
+    struct pt_channel *channel = take_channel(channel_fd());
+    return channel ? channel : take_channel(pt_attach_request());
 }
 
 /*
@@ -95,7 +110,6 @@ static struct pt_channel *stand_in(void)
 
 static void leave_channel(void)
 {
-    struct pt_channel *channel = pt_channel;
     atomic_store_explicit(&pt_active, false, memory_order_relaxed);
     pt_keeps = 0;
     pt_monitor_on = false;
@@ -104,8 +118,24 @@ static void leave_channel(void)
     pt_channel = NULL;
     pt_thread_forget();
     pt_stream_forget();
-    if (channel && mapped)
-        pt_sys_release(channel, mapped);
+}
+
+/* The parent's, in a child that is not observed: the observer learns of it, unless exec makes it another program. */
+static struct pt_channel *forked_from;
+
+static void report_unobserved(void)
+{
+    if (forked_from)
+        atomic_fetch_add(&forked_from->unobserved, 1);
+    forked_from = NULL;
+}
+
+/* The usual ways to say that exec has failed are no way to go on. */
+static void on_exits(int status)
+{
+    enum { CANNOT_RUN = 126, NOT_FOUND = 127 };
+    if (status != CANNOT_RUN && status != NOT_FOUND)
+        report_unobserved();
 }
 
 static bool following; /* by the fork that is being done */
@@ -123,16 +153,30 @@ static void before_fork(void)
 
 static void in_forking_parent(void)
 {
-    if (following)
-        leave_channel();
+    struct pt_channel *channel = pt_channel;
+    if (!following)
+        return;
+    leave_channel();
+    if (mapped)
+        pt_sys_release(channel, mapped);
+}
+
+/* The child of whatever made a copy of the process, and is not followed. */
+static void leave_parent(void)
+{
+    struct pt_channel *channel = pt_channel;
+    leave_channel();
+    if (channel && mapped)
+        forked_from = channel; /* stays mapped: it costs nothing */
 }
 
 static void in_forked_child(void)
 {
     if (!following) {
-        leave_channel();
+        leave_parent();
         return;
     }
+    pt_owner_start();
     atomic_store(&pt_channel->process, (uint32_t)pt_sys_process());
     atomic_fetch_sub(&pt_channel->dropped, 1);
 }
@@ -182,6 +226,10 @@ __attribute__((constructor(101))) static void start(void)
     }
     struct pt_thread_parts parts = {.channel = sizeof(struct pt_channel_self), .local = sizeof(struct pt_local_self)};
     pt_events_register();
+    pt_wrap_hooks.forked = leave_parent;
+    pt_wrap_hooks.exits = on_exits;
+    pt_owner_start();
+    pt_sys_read_clock = pt_wrap_real_clock();
     if (!pt_clock_start() || !pt_shadow_start() || !pt_watch_start() || !pt_thread_start(parts)) {
         pt_runtime_give_up();
         pt_channel = NULL; /* and nobody is served, though the socket is there */
@@ -210,8 +258,15 @@ __attribute__((constructor(101))) static void start(void)
 /* Threads may still run, and what they do still counts; the observer learns the real end from the kernel. */
 __attribute__((destructor(101))) static void stop(void)
 {
-    if (pt_channel && pt_thread_now())
-        pt_monitor_end(pt_thread_now());
+    report_unobserved();
+    struct pt_thread *self = pt_channel ? pt_thread_now() : NULL;
+    if (self && !self->shadow.busy) {
+        pt_thread_enter(self);
+        pt_watch_compare(&self->shadow, self->stack_size ? self->stack_size : FIRST_STACK);
+        pt_thread_leave(self);
+    }
+    if (self)
+        pt_monitor_end(self);
     if (pt_channel)
         atomic_store(&pt_channel->program_state, PT_PROGRAM_ENDED);
     pt_stream_stop();

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -157,9 +158,7 @@ static void init_reader(struct pt_channel_reader *r, const struct pt_channel_set
     r->rings = pt_xcalloc(r->ring_max, sizeof *r->rings);
     r->heap = pt_xcalloc(r->ring_max, sizeof *r->heap);
     r->record = pt_xmalloc(r->ring_bytes);
-    for (uint32_t i = 0; i < r->ring_max; i++)
-        r->rings[i].shared =
-            (struct pt_ring *)((char *)r->map + r->map->rings_offset + i * (sizeof(struct pt_ring) + r->ring_bytes));
+    r->behind = pt_xcalloc(r->ring_max, sizeof *r->behind);
     r->vars = pt_xcalloc((size_t)setup->var_count + 1, sizeof *r->vars);
     r->var_count = setup->var_count;
     for (uint32_t i = 0; i < setup->var_count; i++) {
@@ -180,7 +179,6 @@ static void init_reader(struct pt_channel_reader *r, const struct pt_channel_set
     r->clockless = setup->keep & PT_KEEP_ALL && !(setup->keep & PT_KEEP_CLOCKS);
     r->places = pt_places_new(r->names);
     pt_strtab_init(&r->texts);
-    pt_map64_init(&r->thread_of);
     pt_strtab_init(&r->thread_functions);
 }
 
@@ -198,6 +196,22 @@ static enum pt_status check_names(const struct pt_channel_setup *setup, struct p
     return PT_OK;
 }
 
+/* As many rings as are wanted, or as the limits on files and address space leave: of address space a small part, since
+ * the program has the file mapped beside all else. */
+static uint32_t rings_within(const struct pt_channel_setup *setup, uint64_t offset)
+{
+    enum { PART = 16 };
+    uint64_t ring = sizeof(struct pt_ring) + setup->ring_bytes, most = setup->ring_max;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+        uint64_t left = limit.rlim_cur > offset ? (limit.rlim_cur - offset) / ring : 0;
+        most = left < most ? left : most;
+    }
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur / PART / ring < most)
+        most = limit.rlim_cur / PART / ring;
+    return most ? (uint32_t)most : 1;
+}
+
 enum pt_status pt_channel_create(const struct pt_channel_setup *setup, struct pt_names *names,
                                  struct pt_channel_reader **ret_reader, struct pt_err *err)
 {
@@ -213,7 +227,6 @@ enum pt_status pt_channel_create(const struct pt_channel_setup *setup, struct pt
                               .config_offset = round_up(sizeof head, 64),
                               .config_bytes = config.len,
                               .ring_bytes = setup->ring_bytes,
-                              .ring_max = setup->ring_max,
                               .next_number = 1};
     uint64_t end = head.config_offset + config.len;
     if (setup->gate) {
@@ -221,13 +234,17 @@ enum pt_status pt_channel_create(const struct pt_channel_setup *setup, struct pt
         head.gate_bytes = chan_gate_bytes(setup->gate);
         end = head.gate_offset + head.gate_bytes;
     }
+    head.bits_offset = round_up(end, 64);
+    end = head.bits_offset + (setup->ring_max + UINT64_C(63)) / 64 * sizeof(struct pt_ring_bits);
     head.rings_offset = round_up(end, PAGE);
-    head.total_bytes = head.rings_offset + setup->ring_max * (sizeof(struct pt_ring) + setup->ring_bytes);
+    head.ring_max = rings_within(setup, head.rings_offset);
+    head.total_bytes = head.rings_offset + head.ring_max * (sizeof(struct pt_ring) + setup->ring_bytes);
     struct pt_channel_reader *r = pt_xcalloc(1, sizeof *r);
     pt_source_init(&r->source, &pt_format_channel, "the program", names);
     r->names = names;
     r->ring_bytes = setup->ring_bytes;
-    r->ring_max = setup->ring_max;
+    r->ring_max = head.ring_max;
+    r->rings_offset = head.rings_offset;
     r->map_bytes = head.total_bytes;
     status = map_file(r, err);
     if (status == PT_OK) {
@@ -235,6 +252,7 @@ enum pt_status pt_channel_create(const struct pt_channel_setup *setup, struct pt
         memcpy((char *)r->map + head.config_offset, config.text, config.len);
         if (setup->gate)
             chan_gate_write(r, setup->gate, (struct pt_gate *)((char *)r->map + head.gate_offset));
+        r->bits = (struct pt_ring_bits *)((char *)r->map + head.bits_offset);
         init_reader(r, setup);
         *ret_reader = r;
     } else {
@@ -267,16 +285,17 @@ void chan_free(struct pt_channel_reader *r)
         pt_map64_release(&r->text_of);
         chan_release_locks(r);
         pt_strtab_release(&r->texts);
-        pt_map64_release(&r->thread_of);
         pt_strtab_release(&r->thread_functions);
     }
     free(r->rings);
     free(r->heap);
+    free(r->behind);
     free(r->record);
     free(r->vars);
     free(r->user_events);
     free(r->dynamic);
     free(r->threads);
+    free(r->thread_of);
     free(r->function_uses);
     free(r->inits);
     free(r->queue);
@@ -329,8 +348,9 @@ void pt_channel_abandon(struct pt_channel_reader *r)
     atomic_store(&r->map->observer_gone, 1);
     uint32_t used = atomic_load(&r->map->rings_used);
     for (uint32_t i = 0; i < used && i < r->ring_max; i++) {
-        atomic_fetch_add(&r->rings[i].shared->room, 1);
-        syscall(SYS_futex, &r->rings[i].shared->room, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+        struct pt_ring *ring = chan_ring(r, i);
+        atomic_fetch_add(&ring->room, 1);
+        syscall(SYS_futex, &ring->room, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
     }
 }
 
@@ -345,6 +365,11 @@ struct pt_channel_losses pt_channel_losses(const struct pt_channel_reader *r)
 uint32_t pt_channel_process(const struct pt_channel_reader *r)
 {
     return atomic_load(&r->map->process);
+}
+
+uint32_t pt_channel_unobserved(const struct pt_channel_reader *r)
+{
+    return atomic_load(&r->map->unobserved);
 }
 
 uint64_t pt_channel_bad_ends(const struct pt_channel_reader *r)

@@ -166,6 +166,8 @@ struct pt_channel_losses {
 struct pt_channel_losses pt_channel_losses(const struct pt_channel_reader *reader);
 /* The process that is observed in the place of the one that was started; 0: none, PT_PROCESS_FORKING: it is coming. */
 uint32_t pt_channel_process(const struct pt_channel_reader *reader);
+/* Processes that it forked, and that went on without exec and without being observed. */
+uint32_t pt_channel_unobserved(const struct pt_channel_reader *reader);
 /* Calls of portent_end that matched no portent_begin, and were ignored. */
 uint64_t pt_channel_bad_ends(const struct pt_channel_reader *reader);
 bool pt_channel_started(const struct pt_channel_reader *reader); /* the runtime has answered */

@@ -33,22 +33,31 @@ static const char *text_at(const struct pt_channel_reader *r, size_t offset)
 
 /* --- threads --- */
 
-/* NULL when there are too many. */
+/* NULL when there are too many. Numbers are dense: the runtime counts threads. */
 static struct thread *thread_at(struct pt_channel_reader *r, uint32_t number)
 {
-    uint32_t *index = pt_map64_at(&r->thread_of, number);
+    if (number >= MAX_THREADS)
+        return NULL;
+    size_t old = r->thread_of_cap;
+    PT_GROW(r->thread_of, r->thread_of_cap, (size_t)number + 1);
+    for (size_t i = old; i < r->thread_of_cap; i++)
+        r->thread_of[i] = PT_NONE;
+    uint32_t *index = &r->thread_of[number];
     if (*index == PT_NONE) {
-        if (r->thread_count >= MAX_THREADS)
-            return NULL;
         *index = r->thread_count;
         PT_PUSH(r->threads, r->thread_count, r->thread_cap, ((struct thread){.number = number, .name = PT_NONE}));
     }
     return &r->threads[*index];
 }
 
-static const struct thread *known_thread(const struct pt_channel_reader *r, uint32_t number)
+static inline uint32_t index_of(const struct pt_channel_reader *r, uint32_t number)
 {
-    uint32_t index = pt_map64_get(&r->thread_of, number);
+    return number < r->thread_of_cap ? r->thread_of[number] : PT_NONE;
+}
+
+static inline const struct thread *known_thread(const struct pt_channel_reader *r, uint32_t number)
+{
+    uint32_t index = index_of(r, number);
     return index == PT_NONE ? NULL : &r->threads[index];
 }
 
@@ -304,8 +313,7 @@ static bool take_init(struct pt_channel_reader *r)
                              .object = w->name,
                              .loc = intern(r, PT_SPACE_LOC, "-"),
                              .value = decode(r, w, r->record + at, record.value_bytes)};
-    /* An object that is named late was 0 for all that anybody knew. */
-    if (event.value.kind != PT_VALUE_UNKNOWN && !r->settled && r->init_count < MAX_INITS)
+    if (event.value.kind != PT_VALUE_UNKNOWN && r->init_count < MAX_INITS)
         PT_PUSH(r->inits, r->init_count, r->init_cap, event);
     return true;
 }
@@ -431,23 +439,34 @@ static int by_thread(const void *a, const void *b)
     return x->thread < y->thread ? -1 : x->thread > y->thread;
 }
 
-/* In order of threads, each once; nearly always it is so already. */
-static uint32_t sort_clock(struct pt_clock_entry *clock, uint32_t count)
+/* In order of threads, for people who read a trace; long clocks are not read, and sorting them would be most of the
+ * work with many threads. */
+static void sort_clock(struct pt_clock_entry *clock, uint32_t count)
 {
+    enum { LONG = 32 };
     bool sorted = true;
-    for (uint32_t i = 1; i < count; i++)
-        sorted &= clock[i - 1].thread < clock[i].thread;
-    if (sorted)
-        return count;
-    qsort(clock, count, sizeof *clock, by_thread);
-    uint32_t kept = 1;
-    for (uint32_t i = 1; i < count; i++) {
-        if (clock[i].thread != clock[kept - 1].thread)
-            clock[kept++] = clock[i];
-        else if (clock[i].count > clock[kept - 1].count)
-            clock[kept - 1].count = clock[i].count;
+    for (uint32_t i = 1; i < count && sorted; i++)
+        sorted = clock[i - 1].thread < clock[i].thread;
+    if (!sorted && count <= LONG)
+        qsort(clock, count, sizeof *clock, by_thread);
+}
+
+/* Appends to reader->clock[0 .. *count) what the thread is known to have done, each thread once. */
+static void add_entry(struct pt_channel_reader *r, uint32_t *count, struct pt_clock_pair pair)
+{
+    uint32_t index = index_of(r, pair.thread);
+    struct thread *thread = index == PT_NONE ? NULL : &r->threads[index];
+    /* A thread of which no event has arrived is not known to anybody here. */
+    uint64_t known = thread && thread->yielded ? translate(thread, pair.count) : 0;
+    if (!known)
+        return;
+    if (thread->in_clock != r->clocks) {
+        thread->in_clock = r->clocks;
+        thread->clock_at = (*count)++;
+        r->clock[thread->clock_at] = (struct pt_clock_entry){thread->name, known};
+    } else if (r->clock[thread->clock_at].count < known) {
+        r->clock[thread->clock_at].count = known;
     }
-    return kept;
 }
 
 /* Fills reader->clock with the record's clock in our counts. False when it makes no sense. */
@@ -456,24 +475,21 @@ static bool take_clock(struct pt_channel_reader *r, const struct pt_record_event
     uint32_t count = 0;
     uint64_t own = 0;
     PT_GROW(r->clock, r->clock_cap, (size_t)record->clock_count + 1);
+    r->clocks++;
     for (uint32_t i = 0; i < record->clock_count; i++) {
         struct pt_clock_pair pair;
         memcpy(&pair, r->record + sizeof *record + i * sizeof pair, sizeof pair);
-        if (pair.thread == record->thread) {
-            own = own > pair.count ? own : pair.count;
-            continue;
-        }
-        /* A thread of which no event has arrived is not known to anybody here. */
-        const struct thread *thread = known_thread(r, pair.thread);
-        uint64_t known = thread && thread->yielded ? translate(thread, pair.count) : 0;
-        if (known)
-            r->clock[count++] = (struct pt_clock_entry){thread->name, known};
+        if (pair.thread != record->thread)
+            add_entry(r, &count, pair);
+        else if (pair.count > own)
+            own = pair.count;
     }
     struct thread *self = thread_at(r, record->thread);
     if (!self || (record->counted & PT_COUNTED && !count_event(self, own)))
         return false;
     r->clock[count++] = (struct pt_clock_entry){chan_name_of(r, self), self->yielded};
-    *ret_count = sort_clock(r->clock, count);
+    sort_clock(r->clock, count);
+    *ret_count = count;
     return true;
 }
 
@@ -522,12 +538,12 @@ static bool take_object(struct pt_channel_reader *r, const struct pt_record_even
 
 struct thread *chan_thread(struct pt_channel_reader *r, uint32_t number)
 {
-    return &r->threads[pt_map64_get(&r->thread_of, number)];
+    return &r->threads[index_of(r, number)];
 }
 
 bool chan_other_thread(struct pt_channel_reader *r, uint32_t number, bool forked, uint32_t *ret_name)
 {
-    uint32_t index = pt_map64_get(&r->thread_of, number);
+    uint32_t index = index_of(r, number);
     if (index == PT_NONE || r->threads[index].seen == forked)
         return false;
     r->threads[index].seen = true;

@@ -12,6 +12,8 @@ struct ring {
     uint64_t head;      /* bytes written, when last looked */
     uint64_t cursor;    /* bytes read */
     uint64_t published; /* bytes the thread knows to be read */
+    uint64_t returned;  /* bytes whose pages have been given back */
+    bool behind;        /* it is in the list of those where published < cursor */
     uint64_t front;     /* number of the event at the cursor, 0: none */
     uint32_t front_bytes;
 };
@@ -40,6 +42,8 @@ struct thread {
     uint64_t owed;    /* its lines that records of others made after that: see channel_full.c */
     bool shifted;     /* such lines came before the state that is counted next */
     bool joined;
+    uint64_t in_clock; /* the latest record whose clock has named it, and where in that clock */
+    uint32_t clock_at;
     uint64_t states; /* of a thread that evaluates properties, as it counts them: a record each */
     struct lines {
         uint64_t state, lines;
@@ -73,7 +77,7 @@ struct pt_channel_reader {
     struct pt_source source; /* first */
     int fd;
     struct pt_channel *map;
-    uint64_t map_bytes, ring_bytes;
+    uint64_t map_bytes, rings_offset, ring_bytes;
     uint32_t ring_max;
     struct pt_names *names;
     pt_channel_function function;
@@ -85,6 +89,10 @@ struct pt_channel_reader {
     uint32_t ring_count; /* in use so far */
     uint32_t *heap;      /* rings with a front, the smallest number first */
     uint32_t heap_count;
+    uint32_t *behind; /* rings that were read and whose threads do not know it yet */
+    uint32_t behind_count;
+    struct pt_ring_bits *bits;                       /* NULL: there are none */
+    uint64_t all_looked_at;                          /* when all rings were, whatever their bits said */
     uint64_t expected;                               /* the next event's number */
     uint64_t numbered;                               /* the counter of numbers, when last looked */
     uint64_t asked_at, stalled_at, names_stalled_at; /* times; 0: never */
@@ -105,7 +113,8 @@ struct pt_channel_reader {
     struct pt_map64 text_of; /* numbers of PT_RECORD_NAME: id in texts */
     struct pt_strtab texts;
     struct pt_map64 sites; /* ring << 32 | site: id in PT_SPACE_LOC */
-    struct pt_map64 thread_of;
+    uint32_t *thread_of;   /* by number: index into threads, PT_NONE: it is not known */
+    size_t thread_of_cap;
     struct thread *threads;
     uint32_t thread_count;
     size_t thread_cap;
@@ -130,6 +139,7 @@ struct pt_channel_reader {
     size_t init_cap;
     struct pt_clock_entry *clock;
     size_t clock_cap;
+    uint64_t clocks;      /* records with clocks so far */
     struct pt_gate *gate; /* NULL: none */
     struct pt_gate_thread *gate_threads;
     uint32_t reported_count; /* threads whose name was announced */
@@ -139,6 +149,7 @@ struct pt_channel_reader {
     size_t foreign_cap;
 };
 
+struct pt_ring *chan_ring(const struct pt_channel_reader *r, uint32_t index);
 /* The next event that stands ready, found without asking for the time; false: ask chan_next. */
 bool chan_ready(struct pt_channel_reader *r, struct pt_event *ret_event);
 /* The next event; false: nothing at present. `now` is a monotonic time in nanoseconds. */

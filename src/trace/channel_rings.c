@@ -1,8 +1,9 @@
 /*
  * Merging the rings. Numbers rise within a ring, and each event's number was taken while it held what it touches, so
  * handing events out by number is the actual order (core/channel.h). A heap holds the next event of each ring that has
- * one; empty rings are only looked at when the expected number is not at the top of the heap. Cost per event: O(log
- * rings), plus one look at each empty ring per batch.
+ * one; empty rings are only looked at when the expected number is not at the top of the heap: the first of them each
+ * time, the others when their bit says so, and all now and then, since a bit may be missed (core/channel.h). Cost per
+ * event: O(log rings), plus a look at the first rings and one bit for each other per batch.
  *
  * The memory belongs to the program too. Lengths are checked before use; a record is copied out and looked at only in
  * the copy. A ring whose contents make no sense is skipped up to its head, since nothing in it can be trusted.
@@ -10,10 +11,16 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "trace/channel_impl.h"
+
+/* All rings are looked at so often: nanoseconds. It is what an event may be late by whose bit was missed. */
+static const uint64_t all_rings_every = 20000000;
+/* A ring past the first gives its pages back after so many bytes. */
+enum { RETURN_BYTES = 1 << 16, PAGE = 4096 };
 
 /* How long a number that was taken is waited for (nanoseconds): its thread may be held up before it has written the
  * event. What is dropped takes none. And how long the word of a thread that was numbered, by its parent before it is
@@ -66,10 +73,38 @@ static void heap_pop(struct pt_channel_reader *r)
 
 /* --- one ring --- */
 
-static void publish(struct ring *ring)
+struct pt_ring *chan_ring(const struct pt_channel_reader *r, uint32_t index)
+{
+    return (struct pt_ring *)((char *)r->map + r->rings_offset + index * (sizeof(struct pt_ring) + r->ring_bytes));
+}
+
+/* The whole pages of [from, to) of the ring's data, which does not wrap there. */
+static void return_pages(struct ring *ring, uint64_t from, uint64_t to)
+{
+    uintptr_t low = ((uintptr_t)ring->shared->data + from + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
+    uintptr_t high = ((uintptr_t)ring->shared->data + to) & ~(uintptr_t)(PAGE - 1);
+    if (low < high)
+        madvise((void *)low, high - low, MADV_REMOVE); /* where it cannot be, the memory stays in use */
+}
+
+/* What has been read and is not yet known to be: the thread does not write there. */
+static void return_memory(struct pt_channel_reader *r, struct ring *ring)
+{
+    uint64_t mask = r->ring_bytes - 1, from = ring->returned & mask, to = ring->cursor & mask;
+    if (ring->cursor - ring->returned >= r->ring_bytes || from >= to) {
+        return_pages(ring, from, r->ring_bytes);
+        from = 0;
+    }
+    return_pages(ring, from, to);
+    ring->returned = ring->cursor;
+}
+
+static void publish(struct pt_channel_reader *r, struct ring *ring)
 {
     if (ring->cursor == ring->published)
         return;
+    if (ring - r->rings >= PT_RING_ROOMY && ring->cursor - ring->returned >= RETURN_BYTES)
+        return_memory(r, ring);
     ring->published = ring->cursor;
     /* Partner: the thread's acquire when it looks for room. */
     atomic_store_explicit(&ring->shared->tail, ring->cursor, memory_order_release);
@@ -82,12 +117,17 @@ static void advance(struct pt_channel_reader *r, struct ring *ring, uint32_t byt
 {
     ring->cursor += bytes;
     ring->front = 0;
-    if (ring->cursor - ring->published >= r->ring_bytes / 8)
-        publish(ring);
+    if (!ring->behind) {
+        ring->behind = true;
+        r->behind[r->behind_count++] = (uint32_t)(ring - r->rings);
+    }
+    bool frugal = ring - r->rings >= PT_RING_ROOMY && r->ring_bytes > PT_RING_FRUGAL_BYTES;
+    if (ring->cursor - ring->published >= (frugal ? PT_RING_FRUGAL_BYTES : r->ring_bytes) / 8)
+        publish(r, ring);
 }
 
 /* Looks what the thread has written; false when there is nothing to read. */
-static bool look_at(struct ring *ring)
+static bool look_at(struct pt_channel_reader *r, struct ring *ring)
 {
     /* In this order: a thread that has ended writes no more, so a head read later is its last. */
     uint32_t state = atomic_load_explicit(&ring->shared->state, memory_order_acquire);
@@ -96,16 +136,22 @@ static bool look_at(struct ring *ring)
         return false;
     if (!ring->open) {
         ring->open = true;
-        ring->cursor = ring->published = atomic_load_explicit(&ring->shared->tail, memory_order_acquire);
+        ring->cursor = ring->published = ring->returned =
+            atomic_load_explicit(&ring->shared->tail, memory_order_acquire);
     }
     ring->head = head;
     if (head != ring->cursor)
         return true;
     if (state == PT_RING_ENDED) {
-        publish(ring);
+        if (ring - r->rings >= PT_RING_ROOMY && ring->cursor - ring->returned >= PAGE)
+            return_memory(r, ring);
+        publish(r, ring);
         ring->open = false;
         /* Partner: the acquire of a new thread that takes the ring. */
         atomic_store_explicit(&ring->shared->state, PT_RING_FREE, memory_order_release);
+        uint32_t index = (uint32_t)(ring - r->rings);
+        if (r->bits)
+            atomic_fetch_or(&r->bits[index / 64].free, UINT64_C(1) << index % 64);
     }
     return false;
 }
@@ -114,7 +160,7 @@ static bool look_at(struct ring *ring)
 static bool next_header(struct pt_channel_reader *r, struct ring *ring, struct pt_record *ret_header)
 {
     /* The thread's own line of memory is looked at once per batch. */
-    if ((!ring->open || ring->head == ring->cursor) && !look_at(ring))
+    if ((!ring->open || ring->head == ring->cursor) && !look_at(r, ring))
         return false;
     uint64_t head = ring->head, available = head - ring->cursor;
     uint64_t at = ring->cursor & (r->ring_bytes - 1);
@@ -127,7 +173,8 @@ static bool next_header(struct pt_channel_reader *r, struct ring *ring, struct p
     if (!good) {
         r->corrupt++;
         ring->cursor = ring->head = head & ~UINT64_C(7);
-        publish(ring);
+        ring->returned = ring->cursor;
+        publish(r, ring);
     }
     return good;
 }
@@ -182,24 +229,59 @@ static void fill_front(struct pt_channel_reader *r, uint32_t index)
 
 /* --- all of them --- */
 
-static void poll_rings(struct pt_channel_reader *r)
+static void poll_ring(struct pt_channel_reader *r, uint32_t index)
+{
+    if (r->rings[index].front)
+        return;
+    fill_front(r, index);
+    if (r->rings[index].front)
+        heap_push(r, index);
+}
+
+/* Those beyond the first whose threads have written. The bits go first: what is written after that sets them again. */
+static void poll_fresh(struct pt_channel_reader *r)
+{
+    for (uint32_t word = PT_RING_NEAR / 64; word * 64 < r->ring_count; word++) {
+        if (!atomic_load_explicit(&r->bits[word].fresh, memory_order_relaxed))
+            continue;
+        uint64_t bits = atomic_exchange(&r->bits[word].fresh, 0);
+        for (; bits; bits &= bits - 1) {
+            uint32_t index = word * 64 + (uint32_t)__builtin_ctzll(bits);
+            if (index < r->ring_count)
+                poll_ring(r, index);
+        }
+    }
+}
+
+static void find_rings(struct pt_channel_reader *r)
+{
+    uint32_t used = atomic_load_explicit(&r->map->rings_used, memory_order_acquire), known = r->ring_count;
+    r->ring_count = used < r->ring_max ? used : r->ring_max;
+    for (uint32_t i = known; i < r->ring_count; i++)
+        r->rings[i].shared = chan_ring(r, i);
+}
+
+static void poll_rings(struct pt_channel_reader *r, uint64_t now)
 {
     r->wake_seen = atomic_load(&r->map->wake);
-    uint32_t used = atomic_load_explicit(&r->map->rings_used, memory_order_acquire);
-    r->ring_count = used < r->ring_max ? used : r->ring_max;
-    for (uint32_t i = 0; i < r->ring_count; i++) {
-        if (r->rings[i].front)
-            continue;
-        fill_front(r, i);
-        if (r->rings[i].front)
-            heap_push(r, i);
-    }
+    find_rings(r);
+    bool all = !r->bits || r->ended || now - r->all_looked_at >= all_rings_every;
+    uint32_t count = all || r->ring_count < PT_RING_NEAR ? r->ring_count : PT_RING_NEAR;
+    if (all)
+        r->all_looked_at = now;
+    for (uint32_t i = 0; i < count; i++)
+        poll_ring(r, i);
+    if (!all && r->ring_count > PT_RING_NEAR)
+        poll_fresh(r);
 }
 
 static void publish_all(struct pt_channel_reader *r)
 {
-    for (uint32_t i = 0; i < r->ring_count; i++)
-        publish(&r->rings[i]);
+    for (uint32_t i = 0; i < r->behind_count; i++) {
+        r->rings[r->behind[i]].behind = false;
+        publish(r, &r->rings[r->behind[i]]);
+    }
+    r->behind_count = 0;
 }
 
 /* The event at the top of the heap leaves it; its ring's next one comes in. */
@@ -311,7 +393,7 @@ bool chan_next(struct pt_channel_reader *r, uint64_t now, struct pt_event *ret_e
     for (;;) {
         if (take_queued(r, ret_event))
             return true;
-        if (r->init_next < r->init_count && !r->settled) {
+        if (r->init_next < r->init_count) { /* of objects that are named late, between events */
             *ret_event = r->inits[r->init_next++];
             ret_event->line = ++r->events;
             return true;
@@ -326,7 +408,7 @@ bool chan_next(struct pt_channel_reader *r, uint64_t now, struct pt_event *ret_e
         } else if (!looked) {
             /* Also before the first event: initial values, written before it, may stand in a ring looked at too early.
              */
-            poll_rings(r);
+            poll_rings(r, now);
             looked = true;
         } else if (top == r->expected || !skip_gap(r, now)) {
             publish_all(r);

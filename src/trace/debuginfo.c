@@ -5,6 +5,7 @@
  */
 #include <elfutils/libdwelf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <gelf.h>
 #include <dwarf.h>
 #include <stdlib.h>
@@ -20,9 +21,19 @@ static const uint32_t unknown = UINT32_MAX - 1; /* looked for, and not found */
 
 static char *debuginfo_path; /* NULL: libdwfl's own default, next to the file and in /usr/lib/debug */
 
+/* libdwfl keeps the file open that it finds apart from the module: a program that we start must not inherit it. */
+static int find_debuginfo(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base, const char *path,
+                          const char *link, GElf_Word checksum, char **ret_path)
+{
+    int fd = dwfl_standard_find_debuginfo(module, data, name, base, path, link, checksum, ret_path);
+    if (fd >= 0)
+        (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+    return fd;
+}
+
 static const Dwfl_Callbacks callbacks = {
     .find_elf = dwfl_build_id_find_elf,
-    .find_debuginfo = dwfl_standard_find_debuginfo,
+    .find_debuginfo = find_debuginfo,
     .section_address = dwfl_offline_section_address,
     .debuginfo_path = &debuginfo_path,
 };
@@ -301,6 +312,16 @@ static bool is_runtime(const GElf_Sym *symbol, const char *name, void *context)
 bool pt_debuginfo_has_runtime(struct pt_debuginfo *info)
 {
     return find_symbol(info->modules[0].elf, is_runtime, NULL);
+}
+
+bool pt_debuginfo_is_instrumented(struct pt_debuginfo *info)
+{
+    pt_debuginfo_libraries(info);
+    for (uint32_t i = 0; i < info->count; i++) {
+        if (open_module(&info->modules[i]) && find_symbol(info->modules[i].elf, is_runtime, NULL))
+            return true;
+    }
+    return false;
 }
 
 /* --- functions --- */

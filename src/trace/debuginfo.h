@@ -73,6 +73,9 @@ void pt_debuginfo_texts(struct pt_debuginfo *info, const char *function, pt_debu
 /* Does the program bring the runtime, as one that was linked by `portent cc` does? */
 bool pt_debuginfo_has_runtime(struct pt_debuginfo *info);
 
+/* The same of the program or any of its libraries: is there anything in it that can be observed? */
+bool pt_debuginfo_is_instrumented(struct pt_debuginfo *info);
+
 /* Says where a module was loaded, so that functions in it need not be guessed. False: no such module is known. */
 bool pt_debuginfo_loaded(struct pt_debuginfo *info, const char *file, uint64_t base);
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "trace/clock_state.h"
 #include "trace/format.h"
 
 enum { FLUSH_BYTES = 64 * 1024 };
@@ -26,7 +27,9 @@ struct pt_writer {
     void *state;       /* the encoder's */
     struct pt_buf out; /* not yet written */
     char *incomplete;  /* why, or NULL */
-    bool failed;       /* a write failed and was reported; the rest is dropped */
+    bool reduces;      /* clocks are to name only what has to be */
+    struct pt_clock_state clocks;
+    bool failed; /* a write failed and was reported; the rest is dropped */
 };
 
 enum pt_status pt_writer_open(const char *path, const struct pt_format *format, const struct pt_names *names,
@@ -74,11 +77,28 @@ static enum pt_status flush(struct pt_writer *writer, struct pt_err *err)
     return PT_OK;
 }
 
+void pt_writer_reduce_clocks(struct pt_writer *writer)
+{
+    writer->reduces = true;
+}
+
+/* Short clocks are left as they are, for people to read. */
+static struct pt_event reduced(struct pt_writer *writer, struct pt_event event)
+{
+    enum { SHORT = 16 };
+    if (writer->reduces && event.clock && event.clock_len > SHORT)
+        pt_clock_state_reduce(&writer->clocks, &event);
+    else if (writer->reduces && event.clock)
+        pt_clock_state_take(&writer->clocks, &event);
+    return event;
+}
+
 enum pt_status pt_writer_add(struct pt_writer *writer, const struct pt_event *event, struct pt_err *err)
 {
     if (writer->failed)
         return pt_err_at(err, PT_EIO, writer->label, 0, 0, "cannot write the trace: an earlier write failed");
-    enum pt_status status = writer->encoder->add(writer->state, writer->names, event, &writer->out, err);
+    struct pt_event written = reduced(writer, *event);
+    enum pt_status status = writer->encoder->add(writer->state, writer->names, &written, &writer->out, err);
     if (status != PT_OK) {
         writer->failed = true;
         return status;
@@ -105,6 +125,7 @@ enum pt_status pt_writer_close(struct pt_writer *writer, struct pt_err *err)
         status = write_failed(writer, err);
     writer->encoder->release(writer->state);
     pt_buf_release(&writer->out);
+    pt_clock_state_release(&writer->clocks);
     free(writer->incomplete);
     free(writer->label);
     free(writer);

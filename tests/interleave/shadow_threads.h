@@ -56,9 +56,23 @@ void pt_sys_release(void *memory, size_t bytes)
 {
     (void)memory, (void)bytes;
 }
-void pt_sys_yield(void)
+void pt_spin_await(_Atomic uint32_t *word, uint32_t seen, unsigned *turn)
 {
+    (void)word, (void)seen, (void)turn;
     pt_explore_pause();
+}
+void pt_spin_wait(struct pt_spin *lock)
+{
+    while (atomic_exchange_explicit(&lock->state, 2, memory_order_acquire))
+        pt_explore_pause();
+}
+void pt_spin_wake(struct pt_spin *lock)
+{
+    (void)lock;
+}
+void pt_runtime_stop(const char *why)
+{
+    pt_explore_fault(why);
 }
 void pt_runtime_give_up(void)
 {

@@ -24,7 +24,7 @@ static struct {
 static struct pt_ring_writer writers[2];
 static struct pt_channel_reader reader;
 static struct ring reader_rings[2];
-static uint32_t heap[2];
+static uint32_t heap[2], behind[2];
 static unsigned char record[RING];
 static unsigned to_write; /* events of each writer */
 static unsigned placed, dropped;
@@ -39,6 +39,11 @@ void pt_sys_wait(_Atomic uint32_t *word, uint32_t seen, uint64_t nanoseconds)
     (void)nanoseconds;
     pt_explore_await(word, seen, sizeof seen);
 }
+bool pt_sys_is_quiet(void)
+{
+    return false;
+}
+
 void pt_sys_wake(_Atomic uint32_t *word)
 {
     (void)word;
@@ -50,9 +55,6 @@ void pt_sys_sleep(uint64_t nanoseconds)
     (void)nanoseconds;
     while ((now = atomic_load(&reader.rings[0].shared->state)) != PT_RING_FREE)
         pt_explore_await(&reader.rings[0].shared->state, now, sizeof now);
-}
-void pt_sys_yield(void)
-{
 }
 bool chan_take_record(struct pt_channel_reader *r, uint32_t ring)
 {
@@ -179,6 +181,8 @@ static void start(unsigned events, unsigned rings, enum pt_on_full on_full)
     reader.ring_max = rings;
     reader.rings = reader_rings;
     reader.heap = heap;
+    reader.behind = behind;
+    reader.rings_offset = file.channel.rings_offset;
     reader.record = record;
     reader.expected = reader.numbered = 1;
     reader.settled = true;

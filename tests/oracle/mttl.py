@@ -46,6 +46,10 @@ class Computation:
         past = self.down(t, k)
         return {t} | {e.thread for e in past} | {e.obj for e in past if e.op == "fork"}
 
+    def joined(self, t, k, other):
+        """Whether the end of another thread is known by its join."""
+        return any(e.op == "join" and e.obj == other for e in self.down(t, k))
+
     def variable(self, t, k, name):
         """A variable as the thread sees it."""
         own = [e for e in self.events.get(t, [])[:k] if e.op == "int" and e.obj == name]
@@ -116,6 +120,8 @@ class Computation:
             return self.truth(f[2], *self.latest(t, k, env.get(f[1], f[1])), env)
         if kind == "not":
             return _not(self.truth(f[1], t, k, env))
+        if kind == "at_large":
+            return not self.joined(t, k, env[f[1]])
         if kind in ("and", "or", "imp", "iff"):
             return self._binary(kind, f, t, k, env)
         if kind in ("exists", "forall"):
@@ -159,16 +165,16 @@ class Computation:
         return FAIL if FAIL in values else decided if decided in values else not decided
 
     def _race(self, name, t, k, env):
-        """The paper's formula for one variable, or for all of them."""
+        """The paper's formula for one variable, or for all of them, among threads that have not been joined."""
         names = {e.obj for e in self.trace.events if e.op in ("r", "w", "u")} if name == "*" else {name}
         result = True
         for x in names:
             wrote = ("plain_w", x)
             own = ("and", ("plain_r", x), ("once", wrote))
-            f = ("forall", "<other>", "<this>", ("and", ("and", (
+            f = ("forall", "<other>", "<this>", ("imp", ("at_large", "<other>"), ("and", ("and", (
                 "imp", own, ("not", ("know", "<other>", wrote))), (
                     "imp", wrote, ("not", ("know", "<other>", own)))), (
-                        "imp", wrote, ("not", ("know", "<other>", wrote)))))
+                        "imp", wrote, ("not", ("know", "<other>", wrote))))))
             result = result and self.truth(f, t, k, {**env, "<this>": t})
         return result
 
@@ -230,7 +236,7 @@ def sides(computation, t, k):
     event, count = computation.event(t, k), computation.execution(t, k, "b")
     for j in computation.known(t, k) - {t}:
         _, n = computation.latest(t, k, j)
-        if races_with(computation, (t, k), (j, n)):
+        if races_with(computation, (t, k), (j, n)) and not computation.joined(t, k, j):
             latest, either = computation.event(j, n), set()
             while n and (computation.event(j, n).op, computation.event(j, n).obj) == (latest.op, latest.obj):
                 either.add(frozenset({(event.loc, event.obj), (computation.event(j, n).loc, event.obj)}))

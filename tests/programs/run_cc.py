@@ -128,7 +128,8 @@ def every_row_has_its_hooks():
     hooks = {"CALL": ["call"], "COPY": [], "FILL": [], "STRING": ["string"], "FORMAT": ["begin_write", "end_write"],
              "LIBRARY_WRITE": ["begin_write", "end_write"], "NONE": []}
     rows = sync_rows.rows()
-    silent = [row.name for row in rows if row.wrapper != "NONE" and row.effect not in ("NONE", "FREED") and row.hook != "CALL"]
+    silent = [row.name for row in rows if row.wrapper != "NONE" and row.effect not in ("NONE", "FREED") and row.hook != "CALL"
+              and "KERNEL" not in row.details]
     check(all(name.startswith("GOMP_") or name == "__kmpc_fork_call" for name in silent), f"not announced: {silent}")
     with open("calls.c", "w", encoding="utf-8") as file:
         for row in rows:

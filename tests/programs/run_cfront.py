@@ -23,6 +23,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import random_c  # noqa: E402
 import random_spawn  # noqa: E402
+import glibc_functions  # noqa: E402
 import sync_rows  # noqa: E402
 
 HERE = Path(__file__).resolve().parent / "model"
@@ -58,6 +59,9 @@ BAD = {
                  [], r"a\.c:5(:\d+)?: error: computed jumps and exceptions cannot be modelled"),
     "no-function": ({"a.c": START + "static void (*f)(void);\nstatic void *run(void *a) { f(); return a; }\n"}, [],
                     r"a\.c:6:29: error: cannot tell which function is called through this pointer"),
+    "pointed-lock": ({"a.c": START + "static pthread_mutex_t m; static int (*lock)(pthread_mutex_t *) = pthread_mutex_lock;\n"
+                      "static void *run(void *a) { lock(&m); x++; return a; }\n"}, [],
+                     r"a\.c:6:29: error: 'pthread_mutex_lock', called through a pointer, cannot be modelled"),
     "mixed": ({"a.c": "int main(void) { return 0; }\n", "b.sml": "skip\n"}, [], r"b\.sml: error: C and SML do not go together"),
 }
 
@@ -75,7 +79,7 @@ def ask(portent, files, *options, cwd=None):
 
 def verdicts(answer):
     """(name, verdict) of all blocks, in no particular order of threads."""
-    return sorted((b.get("name"), b["causally_atomic"]) for b in answer["blocks"])
+    return sorted(((b.get("name"), b["causally_atomic"]) for b in answer["blocks"]), key=str)
 
 
 def check_pair(portent, name):
@@ -92,14 +96,21 @@ def check_pair(portent, name):
 def check_small(portent, path):
     text = path.read_text()
     expected = [tuple(w.split()) for w in re.search(r"/\* expect: (.*) \*/", text)[1].split(", ")]
-    expected = sorted((name, verdict == "true") for name, verdict in expected)
+    expected = sorted(((name, {"true": True, "false": False, "unknown": None}[verdict]) for name, verdict in expected), key=str)
     status, answer, err = ask(portent, [path.name], cwd=path.parent)
     if answer is None:
         return [f"exit {status}: {err}"]
-    found = sorted(set(verdicts(answer))) if len(expected) < len(answer["blocks"]) else verdicts(answer)
+    found = sorted(set(verdicts(answer)), key=str) if len(expected) < len(answer["blocks"]) else verdicts(answer)
     wrong = [] if found == expected else [f"{found}, expected {expected}"]
-    if status != (0 if all(v for _, v in expected) else 1):
+    values = {v for _, v in expected}
+    if status != (1 if False in values else 3 if None in values else 0):
         wrong.append(f"exit {status}")
+    unknown = re.search(r"/\* unknown: (.*) \*/", text)
+    found = [f["name"] for f in answer.get("unknown_functions", [])]
+    if unknown and found != unknown[1].split(", "):
+        wrong.append(f"unknown functions {found}")
+    if None in values and f"it is not known what '{found[0]}' does" != answer.get("message"):
+        wrong.append(f"message {answer.get('message')!r}")
     notes = [f"{n.get('file')}:{n.get('line')}: {n['text']}" for n in answer.get("notes", [])]
     patterns = re.findall(r"/\* note: (.*) \*/", text)
     wrong += [f"no note fits {p!r} among {notes}" for p in patterns if not any(re.match(p, n) for n in notes)]
@@ -154,14 +165,31 @@ def check_meet(portent, name):
 
 def check_meanings(_):
     """Whatever the runtime records of a C function, or the instrumentor sees it fill, the model has a meaning for it, or refuses it:
-    it is never just unknown."""
+    it is never just unknown, unless what it synchronises on is the kernel's."""
     fits = {"ACQ": {"LOCK", "SYNC"}, "REL": {"UNLOCK", "SYNC"}, "RACQ": {"SYNC_READ"}, "WAIT": {"WAIT"}, "NOTIFY": {"SYNC"},
             "SYNC": {"SYNC", "ONCE"}, "FORK": {"SPAWN"}, "JOIN": {"JOIN"},
             "COPY": {"COPY"}, "FILL": {"FILL"}, "STRING": {"WRITES"}, "FORMAT": {"WRITES"}}
     wrong = []
     for row in sync_rows.rows():
+        if "KERNEL" in row.details:
+            continue
         due = fits.get(row.effect if row.wrapper != "NONE" else row.hook, {row.model})
         wrong += [] if row.model in due | {"ERROR"} else [f"{row.name}: {row.effect}, {row.hook}, but {row.model} in the model"]
+    return wrong
+
+
+def check_headers(portent):
+    """Whatever glibc declares about threads has a row, or is known to synchronise nothing, or is unknown to the model, which says so."""
+    names = {row.name for row in sync_rows.rows()}
+    found = glibc_functions.prototypes()
+    wrong = [f"{name} has no row in core/sync.def, and is in no list of glibc_functions.py" for name in glibc_functions.missing(names)]
+    wrong += [] if {"pthread_mutex_lock", "sem_wait", "mtx_lock", "mq_send", "semop"} <= set(found) else [f"too few prototypes: {found}"]
+    for name in glibc_functions.UNKNOWN.split():
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "p.c").write_text(f"int {name}();\nint main(void) {{ return {name}(); }}\n")
+            answer = ask(portent, ["p.c"], "--cc-arg", "-w", cwd=folder)[1] if name not in names else None
+        if answer and [f["name"] for f in answer.get("unknown_functions", [])] != [name]:
+            wrong.append(f"the model takes {name} for known: {answer}")
     return wrong
 
 
@@ -230,6 +258,7 @@ def main():
     checks.update({f"bad/{name}": (check_bad, *case) for name, case in BAD.items()})
     checks["arguments"] = (check_arguments,)
     checks["rows have meanings"] = (check_meanings,)
+    checks["rows of headers"] = (check_headers,)
     checks.update({f"rows {name}": (check_rows, *case) for name, *case in sync_rows.programs(sync_rows.rows())})
     checks.update({f"meet {name}": (check_meet, name) for name in ("bank", "bluetooth")})
     if opts.only is not None:

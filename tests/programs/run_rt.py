@@ -344,6 +344,31 @@ class Tests:
         self.chain(run, total)
         return run
 
+    def lives(self, program, arguments, threads=None, status="0"):
+        """Every event of rt/lives.c is there, in the right thread: `threads` has how many each of them makes."""
+        run = self.observe(program, arguments, [("a", 0, 4)])
+        if run.summary["status"] == "77":
+            print("skipped: lives %s: real-time priorities are not permitted here" % arguments[0])
+            return
+        assert run.summary["status"] == status, run.summary
+        self.chain(run, len(run.events))
+        made = {t: len([e for e in run.events if e["thread"] == t]) for t in {e["thread"] for e in run.events}}
+        assert threads is None or made == threads, made
+        return run
+
+    def short_threads(self, program, count):
+        """Handlers that run before a thread has begun, or while it ends, are no threads of their own."""
+        run = self.lives(program, ["short_threads", count])
+        assert {t for t, _, _ in run.threads} == set(range(count + 2)), run.threads
+
+    def early_handler(self, program, count):
+        """A handler that runs before its thread has begun, by the thread's own mask: its event is there, and comes before those of the
+        thread; that it is not known to be of that thread counts as lost."""
+        run = self.observe(program, ["early_handler", count], [("a", 0, 4)])
+        assert run.summary["status"] == "0" and run.number("dropped") == count, run.summary
+        assert [int(e["value"], 16) for e in run.events] == list(range(1, 2 * count + 1)), run.events
+        assert len({e["thread"] for e in run.events}) == 2 * count, run.events
+
     def killed(self):
         run = self.observe("life", ["forever"], [("a", 0, 4)], flags=["-k", "100000"])
         assert run.summary["status"] == "1009" and run.number("next") > 100000, run.summary
@@ -430,6 +455,19 @@ class Tests:
             threads, generations, variables, every, seldom = shape
             operations = max(scale // (10 if seldom == 8 else 20), 1000) * 3 // threads
             self.test("mix %d x %d, %d %d %d" % shape, self.mix, threads, generations, variables, operations, every, seldom)
+        for form in ("archive", "shared", "static"):
+            program = "lives-" + form
+            self.compile("lives", program, self.link_flags(form))
+            for name, arguments, threads in (
+                    ("destructors", ["destructors"], {1: 240, 2: 4, 3: 10}), ("end", ["end", "normal"], {0: 4}),
+                    ("quick_exit", ["end", "quick"], {0: 2}), ("_exit", ["end", "at_once"], {0: 1}),
+                    ("end last", ["end", "last"], {0: 1, 1: 4}), ("alternate_stack", ["alternate_stack", 1000], None),
+                    ("stack_overflow", ["stack_overflow", 200], None), ("faults_and_timer", ["faults_and_timer", 50], None),
+                    ("one_shot", ["one_shot", 1000], None), ("cancelled", ["cancelled", 150], None),
+                    ("priorities", ["priorities", 1000], None)):
+                self.test("lives %s %s" % (form, name), self.lives, program, arguments, threads)
+            self.test("lives %s short_threads" % form, self.short_threads, program, 100)
+            self.test("lives %s early_handler" % form, self.early_handler, program, 20)
         self.test("storm", self.storm)
         self.test("fault", self.life, "fault", 1000, 1000)
         self.test("fork", self.life, "fork", 1000, 2000)

@@ -97,7 +97,7 @@ def lock_piece(row, number, table):
 
 def wait_piece(row, number, table):
     """Without the mutex while it waits, with it again afterwards."""
-    prefix = "mtx_" if row.name.startswith("cnd_") else "pthread_mutex_"
+    prefix = {"cnd": "mtx_", "g": "g_mutex_"}.get(row.name.split("_")[0], "pthread_mutex_")
     lock, unlock = f"{prefix}lock(m{number})", f"{prefix}unlock(m{number})"
     wait, change = call(row, {"OBJECT": f"o{number}", "WAITS": f"m{number}"}), f"x{number}[0]++;"
     run = f"  {lock}; {wait};\n" + block(row, "kept", change) + f"  {unlock};\n"
@@ -118,7 +118,7 @@ def sync_read_piece(row, number, table):
     run = block(row, "readers", f"{use}; {use};") + block(row, "written", f"{other}; {other};")
     expect = {"readers": True, "written": False}
     if may_fail(row):
-        run += block(row, "failed", f"if ({use} != 0) {{ z{number}[0]++; z{number}[0]++; }}")
+        run += block(row, "failed", f"if ({use} != {success(row)}) {{ z{number}[0]++; z{number}[0]++; }}")
         expect["failed"] = False
     return piece(row, number, expect, run, call(writer, {"OBJECT": f"p{number}"}) + ";", "opz", {writer.name})
 

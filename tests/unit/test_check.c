@@ -386,6 +386,7 @@ static void test_formats(void **state)
     } cases[] = {{&pt_report_format_text, "Check 'unlocks' found a violation on k"},
                  {&pt_report_format_html, "\"second\": {\"thread\": \"T1\""},
                  {&pt_report_format_sarif, "The other side is rel(l) by T1 (a.c:2)."},
+                 {&pt_report_format_sarif, "Built-in check 'unlocks' (mutex)"},
                  {&pt_report_format_junit, "Second: rel(l) by T1 (a.c:2), event 2"}};
     struct pass pass;
     struct pt_err err;

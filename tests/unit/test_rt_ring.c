@@ -144,6 +144,70 @@ static void test_a_ring_is_used_again(void **state)
     assert_int_equal(ring->thread, 2);
 }
 
+/* --- many rings --- */
+
+enum { MANY = 1100, MANY_BYTES = 1 << 16 };
+
+static int make_many(void **state)
+{
+    (void)state;
+    size_t head = (sizeof(struct pt_channel) + 63) & ~(size_t)63, bits = (MANY + 63) / 64 * sizeof(struct pt_ring_bits);
+    size_t rings = (head + bits + 63) & ~(size_t)63, all = rings + MANY * (sizeof(struct pt_ring) + MANY_BYTES);
+    pt_channel = aligned_alloc(64, (all + 63) & ~(size_t)63);
+    memset(pt_channel, 0, all);
+    pt_channel->bits_offset = head;
+    pt_channel->rings_offset = rings;
+    pt_channel->ring_max = MANY;
+    pt_channel->ring_bytes = MANY_BYTES;
+    pt_channel->on_full = PT_ON_FULL_DROP;
+    return 0;
+}
+
+static struct pt_ring_bits *bits_of(uint32_t index)
+{
+    return (struct pt_ring_bits *)((char *)pt_channel + pt_channel->bits_offset) + index / 64;
+}
+
+/* Rings past the first say by a bit that they have been written to; a freed one is taken before a new one. */
+static void test_bits_say_what_is_fresh_and_free(void **state)
+{
+    (void)state;
+    static struct pt_ring_writer writers[80];
+    memset(writers, 0, sizeof writers);
+    for (uint32_t i = 0; i < 80; i++) {
+        assert_non_null(pt_ring_place(&writers[i], i, 16, PT_RECORD_NAME));
+        pt_ring_publish(&writers[i]);
+    }
+    assert_int_equal(atomic_load(&bits_of(0)->fresh), 0);
+    assert_int_equal(atomic_load(&bits_of(64)->fresh), 0xffff);
+    struct pt_ring *freed = writers[70].ring;
+    pt_ring_end(&writers[70]);
+    atomic_store(&freed->tail, 16);
+    atomic_store(&freed->state, PT_RING_FREE);
+    atomic_fetch_or(&bits_of(70)->free, UINT64_C(1) << 70 % 64);
+    assert_non_null(pt_ring_place(&writers[70], 100, 16, PT_RECORD_NAME));
+    assert_ptr_equal(writers[70].ring, freed);
+    assert_int_equal(atomic_load(&bits_of(70)->free), 0);
+    assert_int_equal(atomic_load(&pt_channel->rings_used), 80);
+}
+
+/* Past the first thousand a ring holds little at a time, and a record that is alone whatever fits. */
+static void test_late_rings_are_frugal(void **state)
+{
+    (void)state;
+    static struct pt_ring_writer writers[PT_RING_ROOMY + 1];
+    memset(writers, 0, sizeof writers);
+    for (uint32_t i = 0; i <= PT_RING_ROOMY; i++)
+        assert_non_null(pt_ring_place(&writers[i], i, 16, PT_RECORD_NAME));
+    struct pt_ring_writer *early = &writers[0], *late = &writers[PT_RING_ROOMY];
+    assert_non_null(pt_ring_place(early, 0, PT_RING_FRUGAL_BYTES, PT_RECORD_NAME));
+    assert_null(pt_ring_place(late, 0, PT_RING_FRUGAL_BYTES, PT_RECORD_NAME));
+    pt_ring_publish(late);
+    atomic_store(&late->ring->tail, late->head);
+    assert_non_null(pt_ring_place(late, 0, PT_RING_FRUGAL_BYTES, PT_RECORD_NAME));
+    assert_null(pt_ring_place(late, 0, 16, PT_RECORD_NAME));
+}
+
 static void test_what_never_fits_is_refused(void **state)
 {
     (void)state;
@@ -159,6 +223,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_each_writer_has_a_ring, make_channel, free_channel),
         cmocka_unit_test_setup_teardown(test_a_ring_is_used_again, make_channel, free_channel),
         cmocka_unit_test_setup_teardown(test_what_never_fits_is_refused, make_channel, free_channel),
+        cmocka_unit_test_setup_teardown(test_bits_say_what_is_fresh_and_free, make_many, free_channel),
+        cmocka_unit_test_setup_teardown(test_late_rings_are_frugal, make_many, free_channel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,6 +36,7 @@ static void test_a_granule_is_locked_once(void **state)
     assert_true(atomic_load(&word) & PT_SHADOW_LOCKED);
     pt_granule_unlock(&word, pt_shadow_pack(9, 9, 1));
     assert_int_equal(pt_granule_lock(&word), pt_shadow_pack(9, 9, 1));
+    pt_granule_unlock(&word, 0);
 }
 
 /* --- accesses --- */
@@ -238,6 +239,65 @@ static void test_watched_variables_are_reported(void **state)
     pt_shadow_hooks = before;
 }
 
+static void count_watched(void *context, uint32_t object, const struct pt_watched *watched)
+{
+    (void)object;
+    assert_true(pt_watch_address(watched));
+    ++*(unsigned *)context;
+}
+
+/* A variable in two granules ends with the first of them: nobody looks at its memory any more, which may be gone. */
+static void test_a_variable_ends_as_a_whole(void **state)
+{
+    (void)state;
+    static _Alignas(8) unsigned char memory[24];
+    struct pt_shadow_self *self = model_play(2);
+    struct pt_shadow_hooks before = pt_shadow_hooks;
+    pt_shadow_hooks.initial = on_initial;
+    pt_shadow_hooks.written = on_written;
+    unsigned watched = 0, written = seen.written;
+    pt_enter(self);
+    pt_watch_add(self, (uintptr_t)memory, 16, PT_WATCH_INT, "both");
+    pt_leave(self);
+    uint32_t object = seen.object;
+    pt_watch_each(count_watched, &watched);
+    assert_true(watched > 0);
+    __portent_store8(memory + 8, 1, NULL);
+    assert_int_equal(seen.written, written + 1);
+    pt_shadow_clear(self, (uintptr_t)memory, (uintptr_t)memory + 8, false);
+    assert_int_equal(pt_watch_address(&pt_watched[object]), 0);
+    __portent_store8(memory + 8, 2, NULL);
+    assert_int_equal(seen.written, written + 1);
+    unsigned left = 0;
+    pt_watch_each(count_watched, &left);
+    assert_int_equal(left, watched - 1);
+    pt_shadow_hooks = before;
+}
+
+/* A count goes up to 2^32 - 1; what would come after is not recorded, and reported as lost. */
+static void test_counts_do_not_wrap(void **state)
+{
+    (void)state;
+    static struct pt_channel channel;
+    struct pt_channel *before = pt_channel;
+    bool was_active = atomic_load(&pt_active);
+    struct pt_shadow_self *self = model_play(0);
+    pt_channel = &channel;
+    atomic_store(&pt_active, true);
+    self->clock.events = UINT32_MAX - 1;
+    pt_shadow_tick(self);
+    pt_clock_id last = self->clock.id;
+    assert_int_equal(vector_of(last).count[0], UINT32_MAX);
+    assert_true(atomic_load(&pt_active));
+    pt_shadow_tick(self);
+    assert_int_equal(self->clock.id, last);
+    assert_int_equal(self->clock.events, UINT32_MAX);
+    assert_false(atomic_load(&pt_active));
+    assert_int_equal(atomic_load(&channel.dropped), 1);
+    atomic_store(&pt_active, was_active);
+    pt_channel = before;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +306,8 @@ int main(void)
         cmocka_unit_test_setup(test_accesses_follow_algorithm_a, model_forget),
         cmocka_unit_test_setup(test_inside_the_runtime_nothing_changes, model_forget),
         cmocka_unit_test_setup(test_watched_variables_are_reported, model_forget),
+        cmocka_unit_test_setup(test_a_variable_ends_as_a_whole, model_forget),
+        cmocka_unit_test_setup(test_counts_do_not_wrap, model_forget),
     };
     return cmocka_run_group_tests(tests, model_start, NULL);
 }

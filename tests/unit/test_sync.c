@@ -42,8 +42,9 @@ static void rows_are_whole(void **state)
     (void)state;
     for (size_t i = 0; i < PT_SYNC_ID_COUNT; i++) {
         const struct pt_sync_row *row = &pt_sync_rows[i];
-        bool openmp = row->wrapper == PT_SYNC_WRAPPER_OPENMP; /* objects without memory of their own */
-        if (row->effect != PT_KIND_NONE && row->object == 0 && !openmp)
+        bool elsewhere =
+            row->wrapper == PT_SYNC_WRAPPER_OPENMP || row->kernel; /* objects without memory of their own */
+        if (row->effect != PT_KIND_NONE && row->object == 0 && !elsewhere)
             fail_msg("%s has an effect, but no object", row->name);
         if (row->effect != PT_KIND_NONE && row->object != 0 && row->bytes == 0 && row->effect != PT_KIND_FORK &&
             row->effect != PT_KIND_JOIN && row->effect != PT_KIND_FREED)

@@ -34,12 +34,24 @@ static const struct pt_pending_report *report_of(const struct pt_output *output,
     return NULL;
 }
 
+/* In one piece, since others may write there, too. */
+static void put_on_stderr(const struct pt_output *output, const struct pt_buf *buf)
+{
+    struct pt_buf all;
+    pt_buf_init(&all);
+    if (output->options->process)
+        pt_buf_printf(&all, "portent: in %s:\n", output->options->process);
+    pt_buf_add(&all, buf->text, buf->len);
+    fwrite(all.text, 1, all.len, stderr);
+    pt_buf_release(&all);
+}
+
 static bool put(const struct pt_output *output, const struct pt_buf *buf)
 {
     if (!output->options->on_stderr)
         return pt_output(buf);
     if (buf->len)
-        fwrite(buf->text, 1, buf->len, stderr);
+        put_on_stderr(output, buf);
     return true; /* there is nowhere to complain */
 }
 

@@ -14,6 +14,7 @@ struct pt_output_options {
     bool on_stderr; /* text goes to standard error: standard output is not ours */
     struct pt_style style;
     const struct pt_triage *triage; /* what need not be reported at once */
+    const char *process;            /* whose run it is about, where there may be several; NULL: that is clear */
 };
 
 struct pt_output {

@@ -75,10 +75,11 @@ enum pt_status pt_cfront_read(const struct pt_cfront_sources *sources, struct pt
     snprintf(path, sizeof path, "%s/libexec/portent/portent-cfront", prefix);
     snprintf(unroll, sizeof unroll, "%u", sources->unroll);
     snprintf(count, sizeof count, "%zu", sources->file_count);
-    char **arguments = pt_xcalloc(sources->file_count + sources->argument_count + 5, sizeof *arguments);
+    char **arguments = pt_xcalloc(sources->file_count + sources->argument_count + 6, sizeof *arguments);
     size_t n = 0;
     arguments[n++] = path;
     arguments[n++] = unroll;
+    arguments[n++] = (char *)(sources->wary ? "wary" : "plain");
     arguments[n++] = include;
     arguments[n++] = count;
     for (size_t i = 0; i < sources->file_count; i++)

@@ -16,6 +16,7 @@ struct pt_cfront_sources {
     const char *const *arguments; /* for clang */
     size_t argument_count;
     uint32_t unroll;
+    bool wary; /* see cfront/cfront.h */
 };
 
 /* Fills an initialised program. What clang has to say about the sources is on standard error already. */

@@ -98,6 +98,18 @@ static void put_notes(struct pt_json *json, const struct pt_program *program)
     pt_json_close(json, ']');
 }
 
+static void put_unknowns(struct pt_json *json, const struct pt_program *program)
+{
+    pt_json_open(json, "unknown_functions", '[');
+    for (uint32_t i = 0; i < program->unknown_count; i++) {
+        pt_json_open(json, NULL, '{');
+        pt_json_string(json, "name", program->unknowns[i].name);
+        put_place(json, &program->unknowns[i].place);
+        pt_json_close(json, '}');
+    }
+    pt_json_close(json, ']');
+}
+
 void pt_model_json(const struct pt_model_reported *reported, bool all, const struct pt_model_figures *figures,
                    struct pt_buf *buf)
 {
@@ -116,6 +128,8 @@ void pt_model_json(const struct pt_model_reported *reported, bool all, const str
     pt_json_close(&json, ']');
     if (program->note_count)
         put_notes(&json, program);
+    if (program->unknown_count)
+        put_unknowns(&json, program);
     if (result->limit)
         pt_json_string(&json, "message", result->limit);
     pt_json_open(&json, "net", '{');
@@ -185,6 +199,17 @@ static void put_notes_text(const struct pt_program *program, const struct pt_sty
     }
 }
 
+/* Each function of which nothing is known, where it is called first. */
+static void put_unknowns_text(const struct pt_program *program, const struct pt_style *style, struct pt_buf *buf)
+{
+    for (uint32_t i = 0; i < program->unknown_count; i++) {
+        const struct pt_prog_unknown *unknown = &program->unknowns[i];
+        pt_words_paragraph(buf, style, 0, 2, "%s:%u:%u: note: '%s' has no source here, and is not known%s",
+                           text_or_none(unknown->place.file), unknown->place.line, unknown->place.column, unknown->name,
+                           unknown->runs ? "; it is handed a function, and may run it in a thread of its own" : "");
+    }
+}
+
 struct pt_block *pt_model_blocks(const struct pt_program *program, const struct pt_atomicity *result)
 {
     struct pt_block *blocks = pt_xcalloc((size_t)program->block_count + 1, sizeof *blocks);
@@ -206,6 +231,7 @@ void pt_model_text(const struct pt_model_reported *reported, const struct pt_sty
             pt_blocks_summary(block, style, buf);
     }
     put_notes_text(program, style, buf);
+    put_unknowns_text(program, style, buf);
     pt_blocks_count(reported->blocks, program->block_count, reported->result->limit, style, buf);
     pt_triage_text(&reported->suppressions, style, buf);
 }

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -153,25 +154,38 @@ static void stop_guard(struct pt_launched *launched)
 
 /* --- the program --- */
 
-/* Our environment with the channel's descriptor; the array is the caller's, its strings are not, but for the first. */
-static char **make_environment(int fd)
+static bool is_entry(const char *entry, const char *name)
 {
-    size_t count = 0, kept = 1, name = strlen(PT_CHANNEL_ENV);
+    size_t len = strlen(name);
+    return strncmp(entry, name, len) == 0 && entry[len] == '=';
+}
+
+/* Our environment with what the runtime looks for; the array is the caller's, its strings are not, but for the first
+ * two. */
+static char **make_environment(const struct pt_launch_means *means)
+{
+    size_t count = 0, kept = 2;
     while (environ[count])
         count++;
-    char **made = pt_xcalloc(count + 2, sizeof *made);
-    struct pt_buf entry;
-    pt_buf_init(&entry);
-    pt_buf_printf(&entry, "%s=%d", PT_CHANNEL_ENV, fd);
-    made[0] = pt_buf_take(&entry);
+    char **made = pt_xcalloc(count + 3, sizeof *made);
+    struct pt_buf channel, rendezvous;
+    pt_buf_init(&channel);
+    pt_buf_init(&rendezvous);
+    pt_buf_printf(&channel, "%s=", PT_CHANNEL_ENV);
+    if (!means->keeps_channel)
+        pt_buf_printf(&channel, "%d", pt_channel_fd(means->reader));
+    pt_buf_printf(&rendezvous, "%s=%s", PT_RENDEZVOUS_ENV, means->rendezvous ? means->rendezvous : "");
+    made[0] = pt_buf_take(&channel);
+    made[1] = pt_buf_take(&rendezvous);
     for (size_t i = 0; i < count; i++) {
-        if (strncmp(environ[i], PT_CHANNEL_ENV, name) != 0 || environ[i][name] != '=')
+        if (!is_entry(environ[i], PT_CHANNEL_ENV) && !is_entry(environ[i], PT_RENDEZVOUS_ENV))
             made[kept++] = environ[i];
     }
     return made;
 }
 
-static int spawn(const char *path, const char *const *arguments, int fd, const sigset_t *mask, pid_t *ret_pid)
+static int spawn(const char *path, const char *const *arguments, const struct pt_launch_means *means,
+                 const sigset_t *mask, pid_t *ret_pid)
 {
     posix_spawnattr_t attributes;
     sigset_t defaults;
@@ -181,22 +195,23 @@ static int spawn(const char *path, const char *const *arguments, int fd, const s
     posix_spawnattr_setsigmask(&attributes, mask);
     posix_spawnattr_setsigdefault(&attributes, &defaults);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    char **environment = make_environment(fd);
+    char **environment = make_environment(means);
     /* posix_spawn changes no argument, but its prototype lacks the const. */
     char *const *plain = (char *const *)(uintptr_t)arguments;
     int failed = posix_spawn(ret_pid, path, NULL, &attributes, plain, environment);
     posix_spawnattr_destroy(&attributes);
     free(environment[0]);
+    free(environment[1]);
     free(environment);
     return failed;
 }
 
-enum pt_status pt_launch(const char *path, const char *const *arguments, struct pt_channel_reader *reader,
+enum pt_status pt_launch(const char *path, const char *const *arguments, const struct pt_launch_means *means,
                          struct pt_launched *ret_launched, struct pt_err *err)
 {
-    struct pt_launched launched;
+    struct pt_launched launched = {.reader = means->reader, .pidfd = -1, .stop = -1};
     sigset_t all, before;
-    enum pt_status status = start_guard(reader, &launched, err);
+    enum pt_status status = start_guard(means->reader, &launched, err);
     if (status != PT_OK)
         return status;
     /* A signal that comes in between waits until it is known whom to send it to. */
@@ -204,17 +219,39 @@ enum pt_status pt_launch(const char *path, const char *const *arguments, struct 
     sigprocmask(SIG_SETMASK, &all, &before);
     catch_signals();
     signal(SIGPIPE, SIG_IGN); /* that our messages are not read is no reason to stop observing */
-    int failed = spawn(path, arguments, pt_channel_fd(reader), &before, &launched.program);
+    int failed = spawn(path, arguments, means, &before, &launched.program);
     if (failed) {
         status = pt_err_set(err, PT_EIO, "'%s' cannot be run: %s", path, strerror(failed));
         stop_guard(&launched);
     } else {
         program = launched.program;
-        launched.reader = reader;
         *ret_launched = launched;
     }
     sigprocmask(SIG_SETMASK, &before, NULL);
     return status;
+}
+
+enum pt_status pt_launch_attach(const struct pt_launched *attached, struct pt_launched *ret_launched,
+                                struct pt_err *err)
+{
+    struct pt_launched launched = *attached;
+    enum pt_status status = start_guard(launched.reader, &launched, err);
+    if (status == PT_OK)
+        *ret_launched = launched;
+    return status;
+}
+
+static bool is_readable(int fd)
+{
+    struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+    return poll(&poll_fd, 1, 0) > 0;
+}
+
+bool pt_launch_detach(struct pt_launched *launched)
+{
+    bool ended = is_readable(launched->pidfd);
+    stop_guard(launched);
+    return ended;
 }
 
 static bool adopts; /* children are followed */
@@ -252,15 +289,57 @@ void pt_launch_kill(const struct pt_launched *launched, int number)
     kill(child ? child : launched->program, number);
 }
 
+/* Whatever lost its parent and has ended: a server may leave many behind while it runs. */
+static void bury(const struct pt_launched *launched)
+{
+    siginfo_t info = {0};
+    if (adopts && waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid &&
+        info.si_pid != launched->program && info.si_pid != launched->guard)
+        waitpid(info.si_pid, NULL, WNOHANG);
+}
+
 bool pt_launch_is_over(const struct pt_launched *launched)
 {
-    if (!has_ended(launched->program))
+    bury(launched);
+    if (launched->pidfd >= 0 && is_readable(launched->stop))
+        return true;
+    if (launched->pidfd >= 0 ? !is_readable(launched->pidfd) : !has_ended(launched->program))
         return false;
     pid_t child = followed(launched);
     if (!child)
         return true;
     program = child; /* who gets our signals now */
     return has_ended(child);
+}
+
+/* Living children by the kernel's list, which not every kernel has; then there is nobody to wait for. */
+static uint32_t list_children(pid_t helper, pid_t *ret_left, uint32_t room)
+{
+    char path[64];
+    long child;
+    uint32_t count = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%ld/children", (long)getpid());
+    FILE *file = fopen(path, "re");
+    while (file && fscanf(file, "%ld", &child) == 1) {
+        if (child == (long)helper)
+            continue;
+        if (count < room)
+            ret_left[count] = (pid_t)child;
+        count++;
+    }
+    if (file)
+        fclose(file);
+    return count;
+}
+
+uint32_t pt_launch_left(pid_t helper, pid_t *ret_left, uint32_t room)
+{
+    siginfo_t info = {0};
+    while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid && info.si_pid != helper) {
+        waitpid(info.si_pid, NULL, WNOHANG);
+        info.si_pid = 0;
+    }
+    return list_children(helper, ret_left, room);
 }
 
 int pt_launch_end(struct pt_launched *launched)

@@ -18,6 +18,15 @@ struct pt_launched {
     struct pt_channel_reader *reader; /* knows which of its children is observed in its place */
     pid_t guard;
     int guard_pipe; /* closing it ends the guard */
+    int pidfd;      /* of a process that somebody else started; -1: the program is our child */
+    int stop;       /* with it: readable when it is not to be observed any longer */
+};
+
+/* What a started program finds in its environment (core/channel.h). */
+struct pt_launch_means {
+    struct pt_channel_reader *reader;
+    bool keeps_channel;     /* its descriptor is not handed over: the program is not instrumented */
+    const char *rendezvous; /* for the processes that it starts; NULL: none */
 };
 
 /*
@@ -25,14 +34,22 @@ struct pt_launched {
  * program; those of the terminal reach it anyway, and do nothing here. A guard process waits for the end of this one,
  * however it comes, and then lets the program know that nobody reads any more.
  */
-enum pt_status pt_launch(const char *path, const char *const *arguments, struct pt_channel_reader *reader,
+enum pt_status pt_launch(const char *path, const char *const *arguments, const struct pt_launch_means *means,
                          struct pt_launched *ret_launched, struct pt_err *err) PT_WARN_UNUSED;
+/* The same for a process that runs already, with a guard of its own; signals are not passed on to it. */
+enum pt_status pt_launch_attach(const struct pt_launched *attached, struct pt_launched *ret_launched,
+                                struct pt_err *err) PT_WARN_UNUSED;
+/* Ends that; true: the process has ended, too. */
+bool pt_launch_detach(struct pt_launched *launched);
 /* Before pt_launch: children whose parents end become ours, so that their ends are seen. */
 void pt_launch_adopt(void);
 /* To the program, or to the child that is observed in its place. */
 void pt_launch_kill(const struct pt_launched *launched, int number);
 /* Has the program ended, and the child that is observed in its place? It stays a zombie until pt_launch_end. */
 bool pt_launch_is_over(const struct pt_launched *launched);
+/* How many living children have we beside `helper`? The first `room` are listed. Whatever the program leaves behind is
+ * one after pt_launch_adopt; those of them that have ended are waited for here. */
+uint32_t pt_launch_left(pid_t helper, pid_t *ret_left, uint32_t room);
 /* The program's exit status as a shell gives it: 128 + the signal's number when one killed it. */
 int pt_launch_end(struct pt_launched *launched);
 

@@ -42,6 +42,8 @@ const char *pt_replay_refusal(const struct pt_finding *finding)
         return "its run is too long to be known from the start";
     if (finding->witness_from > INT32_MAX / 2 || finding->witness_count > INT32_MAX / 2)
         return "its run is too long";
+    if (finding->builtin)
+        return "it is of a built-in check, which predicts for itself; only properties can be confirmed";
     if (!finding->file)
         return "its monitor is a module, which the result cannot name";
     return NULL;

@@ -17,14 +17,15 @@
 #include "cli/common/prefix.h"
 #include "cli/common/diag.h"
 #include "cli/common/interrupt.h"
+#include "cli/run/doubt.h"
 #include "cli/run/launch.h"
 #include "cli/run/warn.h"
 #include "cli/run/settings.h"
 #include "report/words.h"
 
 enum {
-    RING_BYTES = 1 << 19, /* per thread; a busy one writes all of it, which counts as memory of the program */
-    RING_MAX = 1024,
+    RING_BYTES = 1 << 19,      /* per thread; a busy one writes all of it, which counts as memory of the program */
+    RING_MAX = 1 << 17,        /* threads at a time, as many as the runtime can have; only those in use cost memory */
     SHORTEST_WAIT = 50 * 1000, /* nanoseconds, doubled up to the longest as long as nothing comes */
     LONGEST_WAIT = 10 * 1000 * 1000,
     FOLLOW_ROUNDS = 256,                /* events after which a follower looks, even if more are there */
@@ -45,6 +46,17 @@ static enum pt_status check_inputs(const struct pt_session *session, struct pt_e
     return PT_OK;
 }
 
+/* Does it open by itself? */
+static bool is_elf(const char *program)
+{
+    struct pt_debuginfo *info;
+    struct pt_err err;
+    if (pt_debuginfo_open(program, &(struct pt_debuginfo_options){0}, &info, &err) != PT_OK)
+        return false;
+    pt_debuginfo_free(info);
+    return true;
+}
+
 enum pt_status pt_session_resolve(struct pt_session *session, struct pt_err *err)
 {
     struct pt_debuginfo_options options = {.library_path = getenv("LD_LIBRARY_PATH"), .modules = session->modules};
@@ -52,11 +64,15 @@ enum pt_status pt_session_resolve(struct pt_session *session, struct pt_err *err
     if (status != PT_OK)
         return status;
     status = pt_debuginfo_open(session->program, &options, &session->info, err);
-    if (status != PT_OK) {
-        session->info = NULL;
-        /* A script, say: without properties nobody has to know its names. */
+    if (status != PT_OK)
+        session->info = NULL; /* a script, say */
+    if (status != PT_OK && is_elf(session->program))
+        return status; /* a library of --module, then */
+    session->through = session->descends && (!session->info || !pt_debuginfo_is_instrumented(session->info));
+    if (session->through)
+        return PT_OK; /* it has no names to look up */
+    if (status != PT_OK)
         return pt_resolve_needed(&session->analyse) ? status : PT_OK;
-    }
     return pt_resolve(&session->analyse, session->info, &session->resolved, err);
 }
 
@@ -187,7 +203,8 @@ void pt_session_unwritten(struct pt_session *session, const struct pt_err *err)
     pt_buf_printf(&session->unwritten, "%s%s: %s", session->unwritten.len ? "; " : "", err->file, err->message);
 }
 
-static void take(struct pt_session *session, const struct pt_event *event)
+/* To the recording and to the analysis. */
+static void pass_on(struct pt_session *session, const struct pt_event *event)
 {
     struct pt_err err;
     if (session->writer && pt_writer_add(session->writer, event, &err) != PT_OK) {
@@ -195,11 +212,33 @@ static void take(struct pt_session *session, const struct pt_event *event)
         (void)!pt_writer_close(session->writer, &err); /* noted already */
         session->writer = NULL;
     }
-    if (session->follower.event)
-        session->follower.event(session->follower.context, event);
     if (!session->nonsense && pt_analysis_event(session->analysis, event, &err) != PT_OK) {
         session->nonsense = true;
         pt_session_complain(session, &err);
+    }
+}
+
+/* The events that have waited for initial values. */
+static void let_go(struct pt_session *session)
+{
+    uint32_t at = 0;
+    for (const struct pt_event *event; (event = pt_late_next(&session->late, &at));)
+        pass_on(session, event);
+}
+
+static void take(struct pt_session *session, const struct pt_event *event)
+{
+    if (session->follower.event)
+        session->follower.event(session->follower.context, event);
+    if (event->op == PT_OP_INIT) {
+        const char *name = pt_name(&session->names, PT_SPACE_VAR, event->object);
+        if (pt_late_initial(&session->late, name, event->value))
+            pass_on(session, event);
+        pt_doubt_initial(session, name, event->value);
+    } else if (!pt_late_holds(&session->late, event)) {
+        if (!session->late.flowing)
+            let_go(session);
+        pass_on(session, event);
     }
 }
 
@@ -261,6 +300,7 @@ static void observe(struct pt_session *session, const struct pt_launched *launch
             take(session, &event);
             wait = SHORTEST_WAIT;
         } else if (got == PT_READ_END) {
+            let_go(session);
             return;
         } else if (pt_launch_is_over(launched)) {
             pt_channel_set_ended(session->reader);
@@ -285,25 +325,62 @@ static void introduce(const struct pt_session *session, pid_t process)
     }
 }
 
-enum pt_status pt_session_run(struct pt_session *session, const char *const *arguments, struct pt_err *err)
+static void begin(struct pt_session *session, pid_t process)
 {
-    struct pt_launched launched;
-    if (session->settings.follow_fork)
-        pt_launch_adopt();
-    enum pt_status status = pt_launch(session->program, arguments, session->reader, &launched, err);
-    if (status != PT_OK)
-        return status;
-    pt_settings_open_log(&session->settings, launched.program);
+    pt_settings_open_log(&session->settings, process);
     begin_output(session);
     if (session->settings.verbosity > 0)
-        introduce(session, launched.program);
+        introduce(session, process);
     session->analyse.engine.block = session->resolved.block;
     session->analysis = pt_analysis_new(&session->names, session->analyse.inputs, session->analyse.input_count,
                                         &session->analyse.engine);
+    pt_late_init(&session->late, &session->analyse);
+}
+
+enum pt_status pt_session_run(struct pt_session *session, const char *const *arguments, struct pt_err *err)
+{
+    struct pt_launched launched;
+    struct pt_launch_means means = {session->reader, session->through, session->rendezvous};
+    if (session->settings.follow_fork || session->rendezvous)
+        pt_launch_adopt();
+    enum pt_status status = pt_launch(session->program, arguments, &means, &launched, err);
+    if (status != PT_OK)
+        return status;
+    begin(session, launched.program);
     observe(session, &launched);
     session->program_status = pt_launch_end(&launched);
+    session->process = launched.program;
     pt_interrupt_catch();
     return PT_OK;
+}
+
+enum pt_status pt_session_attend(struct pt_session *session, pid_t process, int pidfd, int stop, struct pt_err *err)
+{
+    struct pt_launched launched,
+        attached = {.program = process, .reader = session->reader, .pidfd = pidfd, .stop = stop};
+    enum pt_status status = pt_launch_attach(&attached, &launched, err);
+    if (status != PT_OK)
+        return status;
+    session->process = process;
+    begin(session, process);
+    observe(session, &launched);
+    session->left = !pt_launch_detach(&launched);
+    if (session->left)
+        pt_channel_abandon(session->reader);
+    return PT_OK;
+}
+
+void pt_session_close_trace(struct pt_session *session)
+{
+    struct pt_buf lost;
+    struct pt_err err;
+    pt_buf_init(&lost);
+    if (session->writer && pt_session_losses(session, &lost))
+        pt_writer_set_incomplete(session->writer, lost.text);
+    if (session->writer && pt_writer_close(session->writer, &err) != PT_OK)
+        pt_session_unwritten(session, &err);
+    session->writer = NULL;
+    pt_buf_release(&lost);
 }
 
 void pt_session_finish(struct pt_session *session, struct pt_result *ret_result)
@@ -315,6 +392,7 @@ void pt_session_finish(struct pt_session *session, struct pt_result *ret_result)
     pt_session_warn(session, &lost);
     pt_analysis_finish(session->analysis, incomplete ? lost.text : NULL);
     ret_result->findings = pt_analysis_findings(session->analysis, &ret_result->count);
+    pt_doubt_apply(session, ret_result);
     pt_analysis_counts(session->analysis, &ret_result->events, &ret_result->threads);
     pt_buf_release(&lost);
 }
@@ -351,6 +429,8 @@ void pt_session_release(struct pt_session *session)
     pt_analyse_release(&session->analyse);
     pt_names_release(&session->names);
     pt_buf_release(&session->unwritten);
+    pt_late_release(&session->late);
+    free(session->doubted);
     free(session->modules);
     free(session->program);
 }

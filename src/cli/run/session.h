@@ -2,9 +2,12 @@
 #ifndef PT_CLI_RUN_SESSION_H
 #define PT_CLI_RUN_SESSION_H
 
+#include <sys/types.h>
+
 #include "base/buf.h"
 #include "cli/common/analyse.h"
 #include "cli/common/output.h"
+#include "cli/run/late.h"
 #include "cli/run/resolve.h"
 #include "core/settings.h"
 #include "trace/channel.h"
@@ -41,6 +44,10 @@ struct pt_session {
     bool preload;                       /* the runtime is loaded into a program that does not have it */
     const struct pt_channel_gate *gate; /* an order to hold the program to; NULL: none */
     struct pt_session_follower follower;
+    bool descends; /* the processes that the program starts are observed, too; the program need not be instrumented ...
+                    */
+    bool through;  /* ... and is not: the channel is not for it, what it starts comes to the rendezvous */
+    const char *rendezvous;   /* NULL: none */
     struct pt_writer *writer; /* a copy of all events goes there; NULL: nowhere */
 
     /* What there is once it is prepared, and once it has run. */
@@ -51,6 +58,10 @@ struct pt_session {
     struct pt_session_output output;
     struct pt_analysis *analysis;
     int program_status;      /* as a shell has it */
+    pid_t process;           /* that was observed */
+    bool left;               /* the process still ran when its observation ended */
+    struct pt_late late;     /* variables that are placed while it runs */
+    bool *doubted;           /* of each finding: it is unknown for what the program did (doubt.h); owned */
     bool nonsense;           /* the analysis refused an event; the rest is not looked at */
     struct pt_buf unwritten; /* output files that could not be written to their end, and why; empty: none */
 };
@@ -66,8 +77,14 @@ enum pt_status pt_session_open(struct pt_session *session, struct pt_err *err) P
 /* Runs the program and analyses its events until both have ended. `arguments` end in NULL. */
 enum pt_status pt_session_run(struct pt_session *session, const char *const *arguments,
                               struct pt_err *err) PT_WARN_UNUSED;
+/* The same for a process that has got the channel and runs already, until it has ended (`pidfd` is its) or `stop` is
+ * readable. */
+enum pt_status pt_session_attend(struct pt_session *session, pid_t process, int pidfd, int stop,
+                                 struct pt_err *err) PT_WARN_UNUSED;
 /* An output file could not be written to its end, for this reason. */
 void pt_session_unwritten(struct pt_session *session, const struct pt_err *err);
+/* Nothing more is recorded: closes the copy of the events, which says what it lacks. */
+void pt_session_close_trace(struct pt_session *session);
 /* Finishes the analysis and warns of what went wrong. The findings live as long as the session. */
 void pt_session_finish(struct pt_session *session, struct pt_result *ret_result);
 

@@ -2,8 +2,11 @@
 #include "cli/run/warn.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "cli/common/diag.h"
+#include "cli/run/doubt.h"
+#include "cli/run/whole.h"
 #include "report/words.h"
 
 void pt_session_complain(const struct pt_session *session, const struct pt_err *warning)
@@ -17,6 +20,8 @@ bool pt_session_losses(const struct pt_session *session, struct pt_buf *buf)
     struct pt_loss loss = pt_source_loss(pt_channel_source(session->reader));
     if (loss.why[0])
         pt_buf_puts(buf, loss.why);
+    else if (session->left)
+        pt_buf_puts(buf, "it still ran when the observation ended");
     else if (session->nonsense)
         pt_buf_puts(buf, "what the program recorded makes no sense");
     return buf->len > 0;
@@ -54,14 +59,6 @@ static void warn_about_calls(const struct pt_session *session)
     }
 }
 
-const char *pt_session_foreign(const struct pt_session *session)
-{
-    uint32_t count;
-    uint64_t total;
-    const struct pt_channel_foreign *foreign = pt_channel_foreign(session->reader, &count, &total);
-    return count ? pt_name(&session->names, PT_SPACE_VAR, foreign[0].var) : total ? "a variable" : NULL;
-}
-
 /* Writers that were not instrumented: once per place. */
 static void warn_about_foreign(const struct pt_session *session)
 {
@@ -70,13 +67,15 @@ static void warn_about_foreign(const struct pt_session *session)
     const struct pt_channel_foreign *foreign = pt_channel_foreign(session->reader, &count, &total);
     for (uint32_t i = 0; i < count; i++) {
         struct pt_err warning;
-        (void)pt_err_set(&warning, PT_OK, "the load of '%s' at %s saw a value that no instrumented code had written",
-                         pt_name(&session->names, PT_SPACE_VAR, foreign[i].var),
-                         pt_name(&session->names, PT_SPACE_LOC, foreign[i].loc));
+        const char *place = pt_name(&session->names, PT_SPACE_LOC, foreign[i].loc);
+        bool end = strcmp(place, "-") == 0;
+        (void)pt_err_set(&warning, PT_OK, "'%s' had a value %s%s that no instrumented code had written",
+                         pt_name(&session->names, PT_SPACE_VAR, foreign[i].var), end ? "" : "at ",
+                         end ? "when the program ended" : place);
         if (i + 1 == count)
             pt_err_hint(&warning,
-                        "%" PRIu64 " such load%s in all; build the library that writes it with 'portent cc' too", total,
-                        pt_words_plural(total));
+                        "%" PRIu64 " such value%s in all; build the library that writes it with 'portent cc' too",
+                        total, pt_words_plural(total));
         pt_session_complain(session, &warning);
     }
 }
@@ -86,4 +85,22 @@ void pt_session_warn(const struct pt_session *session, const struct pt_buf *lost
     warn_about_run(session, lost);
     warn_about_calls(session);
     warn_about_foreign(session);
+}
+
+bool pt_session_reasons(const struct pt_session *session, const struct pt_result *result, struct pt_buf *reasons)
+{
+    struct pt_buf lost;
+    pt_buf_init(&lost);
+    struct pt_whole_facts facts = {.started = pt_channel_started(session->reader),
+                                   .lost = pt_session_losses(session, &lost) ? lost.text : NULL,
+                                   .foreign = pt_doubt_foreign(session),
+                                   .late = pt_doubt_late(session),
+                                   .doubted = session->doubted,
+                                   .unobserved = pt_channel_unobserved(session->reader),
+                                   .unwritten = session->unwritten.len ? session->unwritten.text : NULL,
+                                   .inputs = session->analyse.inputs,
+                                   .result = result};
+    bool open = pt_whole_reasons(&facts, reasons);
+    pt_buf_release(&lost);
+    return open;
 }

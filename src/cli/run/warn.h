@@ -8,8 +8,8 @@
 void pt_session_complain(const struct pt_session *session, const struct pt_err *warning);
 /* Why the answer is incomplete; false: it is not. */
 bool pt_session_losses(const struct pt_session *session, struct pt_buf *buf);
-/* A watched variable that code which is not instrumented wrote, as far as loads saw it; NULL: none. */
-const char *pt_session_foreign(const struct pt_session *session);
+/* Why the answer of a finished run is not whole (whole.h); false: it is. */
+bool pt_session_reasons(const struct pt_session *session, const struct pt_result *result, struct pt_buf *reasons);
 /* Everything that a finished run gives reason to warn of; `lost` as pt_session_losses has it. */
 void pt_session_warn(const struct pt_session *session, const struct pt_buf *lost);
 

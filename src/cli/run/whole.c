@@ -43,8 +43,10 @@ static bool is_unseen(const struct pt_whole_facts *facts, const struct pt_findin
                       const struct pt_analysis_input *input)
 {
     uint32_t var_count, event_count, unseen = 0;
-    if (!facts->started || facts->lost || !input->monitor || !finding->unseen)
+    if (!facts->started || facts->lost || !finding->unseen)
         return false;
+    if (!input->monitor) /* at a thread that never ran: its threads found out, and the names of variables are certain */
+        return finding->unseen[0] && strcmp(finding->kind, "mttl") == 0;
     const struct pt_varref *vars = pt_monitor_vars(input->monitor, &var_count);
     (void)pt_monitor_events(input->monitor, &event_count);
     for (uint32_t v = 0; v < var_count; v++) {
@@ -60,8 +62,8 @@ static bool is_unseen(const struct pt_whole_facts *facts, const struct pt_findin
 static bool is_cut_short(const struct pt_whole_facts *facts, const struct pt_finding *finding,
                          const struct pt_analysis_input *input)
 {
-    (void)input;
-    return finding->verdict == PT_VERDICT_UNKNOWN && !facts->lost;
+    bool doubted = facts->doubted && facts->doubted[input - facts->inputs];
+    return finding->verdict == PT_VERDICT_UNKNOWN && !facts->lost && !doubted;
 }
 
 static const char *not_observed(const struct pt_whole_facts *facts)
@@ -77,6 +79,18 @@ static const char *lost(const struct pt_whole_facts *facts)
 static const char *foreign(const struct pt_whole_facts *facts)
 {
     return facts->foreign;
+}
+
+static const char *unobserved(const struct pt_whole_facts *facts)
+{
+    return !facts->unobserved       ? NULL
+           : facts->unobserved == 1 ? "a process that it forked went on without exec, and was not observed"
+                                    : "processes that it forked went on without exec, and were not observed";
+}
+
+static const char *late(const struct pt_whole_facts *facts)
+{
+    return facts->late;
 }
 
 static const char *unwritten(const struct pt_whole_facts *facts)
@@ -97,6 +111,8 @@ static const struct reason {
     {NULL, is_not_monitorable, "can never be violated"},
     {NULL, is_cut_short, "remained unknown, because the analysis was cut short"},
     {foreign, NULL, "code that is not instrumented wrote "},
+    {late, NULL, "too late for its initial value to count, the program named "},
+    {unobserved, NULL, ""},
     {unwritten, NULL, ""},
 };
 
@@ -131,6 +147,15 @@ bool pt_whole_reasons(const struct pt_whole_facts *facts, struct pt_buf *buf)
             pt_buf_printf(buf, "%s%s%s", buf->len ? "; " : "", reasons[i].words, text);
     }
     return buf->len > 0;
+}
+
+bool pt_whole_violated(const struct pt_result *result)
+{
+    for (uint32_t i = 0; i < result->count; i++) {
+        if (pt_finding_counts(result->findings[i]))
+            return true;
+    }
+    return false;
 }
 
 int pt_whole_exit(int program_status, bool found, int found_exit, bool whole, bool lenient)

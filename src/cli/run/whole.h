@@ -13,6 +13,9 @@ struct pt_whole_facts {
     bool started;                           /* the runtime has answered: something could be observed */
     const char *lost;                       /* why events are missing */
     const char *foreign;                    /* a variable that code which is not instrumented wrote */
+    uint32_t unobserved;                    /* forked processes that were not */
+    const char *late;                       /* a variable that was taken to be 0 before it was named */
+    const bool *doubted;                    /* of each finding: unknown for one of these two; NULL: none */
     const char *unwritten;                  /* output files that were not written to their end, and why */
     const struct pt_analysis_input *inputs; /* as many as there are findings, in their order */
     const struct pt_result *result;
@@ -20,6 +23,8 @@ struct pt_whole_facts {
 
 /* Appends the reasons why the answer is not whole, with "; " between them; false: it is whole. */
 bool pt_whole_reasons(const struct pt_whole_facts *facts, struct pt_buf *buf);
+/* Was a violation found that counts? */
+bool pt_whole_violated(const struct pt_result *result);
 /* The exit status of a run: what was found comes first, then what the program itself says. */
 int pt_whole_exit(int program_status, bool found, int found_exit, bool whole, bool lenient);
 

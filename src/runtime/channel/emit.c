@@ -5,18 +5,26 @@
  * gaps and the observer never waits for an event that will not come. A record is published by moving `head` once it is
  * complete; after a crash the file holds every event that was published, and at most one number per thread was taken
  * and not published. Cost: one atomic addition for each event, and its bytes.
+ *
+ * Of a long clock a record has what the thread's record before did not have: readers know the rest
+ * (trace/clock_state.h). Where threads are recorded in full every record has its whole clock, as some make no event.
  */
 #include "runtime/channel/emit.h"
 
 #include <string.h>
 
 #include "runtime/channel/name.h"
+#include "runtime/channel/owner.h"
 #include "runtime/channel/self.h"
 #include "runtime/sys/module.h"
 #include "runtime/sys/sys.h"
 
 static void *place(struct pt_thread *self, uint32_t bytes, enum pt_record_type type)
 {
+    if (pt_owner_is_other()) {
+        pt_runtime_disown();
+        return NULL;
+    }
     return pt_ring_place(&self->channel->writer, pt_thread_number(self), bytes, type);
 }
 
@@ -43,7 +51,7 @@ static struct {
     struct pt_spin lock;
     uint32_t count;
     const struct pt_site **table; /* open addressing; a site's number is its slot + 1 */
-} sites;
+} sites = {.lock = PT_SPIN(PT_RANK_SITE)};
 enum { SITE_BITS = 22 };
 
 static uint32_t site_number(const struct pt_site *site)
@@ -106,11 +114,45 @@ uint32_t pt_emit_name(struct pt_thread *self, const char *text)
     return number;
 }
 
+enum { LONG_CLOCK = 1024 };
+
+/* Those pairs of the clock that the earlier one has not; both are sorted. With `out` they are copied there. */
+static uint32_t news(const struct pt_clock_snapshot *clock, const struct pt_clock_snapshot *earlier,
+                     struct pt_clock_pair *out)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0, j = 0; i < clock->count; i++) {
+        while (j < earlier->count && earlier->pairs[j].thread < clock->pairs[i].thread)
+            j++;
+        if (j < earlier->count && earlier->pairs[j].thread == clock->pairs[i].thread &&
+            earlier->pairs[j].count == clock->pairs[i].count)
+            continue;
+        if (out)
+            out[count] = clock->pairs[i];
+        count++;
+    }
+    return count;
+}
+
+/* A record has gone out with the thread's clock. */
+static void remember_clock(struct pt_thread *self)
+{
+    struct pt_clock_self *clock = &self->shadow.clock;
+    pt_clock_id before = self->channel->emitted;
+    if (before == clock->id)
+        return;
+    pt_self_give(clock, 1);
+    self->channel->emitted = clock->id;
+    pt_self_release(clock, before, 1);
+}
+
 static struct pt_record_event *place_event(struct pt_thread *self, enum pt_record_type type,
                                            const struct pt_clock_snapshot *clock, uint32_t site, const void *value,
                                            uint32_t bytes)
 {
-    uint32_t pairs = clock ? clock->count : 0;
+    bool is_long = clock && clock->count > LONG_CLOCK && !pt_runtime_records_full();
+    const struct pt_clock_snapshot *earlier = is_long ? &pt_clocks[self->channel->emitted] : NULL;
+    uint32_t pairs = is_long ? news(clock, earlier, NULL) : clock ? clock->count : 0;
     uint32_t total = padded(sizeof(struct pt_record_event) + pairs * sizeof(struct pt_clock_pair) + bytes);
     struct pt_record_event *record = place_or_lose(self, total, type);
     if (!record)
@@ -120,8 +162,12 @@ static struct pt_record_event *place_event(struct pt_thread *self, enum pt_recor
     record->site = site;
     record->value_bytes = bytes;
     record->clock_count = pairs;
-    if (pairs)
+    if (is_long)
+        news(clock, earlier, record->clock);
+    else if (pairs)
         memcpy(record->clock, clock->pairs, pairs * sizeof(struct pt_clock_pair));
+    if (is_long)
+        remember_clock(self);
     if (value)
         memcpy(record->clock + pairs, value, bytes);
     return record;
@@ -253,5 +299,8 @@ void pt_emit_local(struct pt_thread *self, const struct pt_record_local *what, c
 
 void pt_emit_end(struct pt_thread *self)
 {
-    pt_ring_end(&self->channel->writer);
+    pt_self_release(&self->shadow.clock, self->channel->emitted, 1);
+    self->channel->emitted = 0;
+    if (!pt_owner_is_other())
+        pt_ring_end(&self->channel->writer);
 }

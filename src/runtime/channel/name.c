@@ -24,7 +24,7 @@ static struct {
     const struct entry *by_number[MOST + 1]; /* complete before the number is given out */
     char *chunk;
     size_t left;
-} names;
+} names = {.lock = PT_SPIN(PT_RANK_NAME)};
 
 static struct entry *keep(const char *text, size_t length)
 {

@@ -29,7 +29,7 @@ static struct {
     struct pt_spin lock; /* for new entries */
     uint32_t count;
     struct place table[1 << PLACE_BITS];
-} places;
+} places = {.lock = PT_SPIN(PT_RANK_PLACE)};
 
 /* The slot of a place, or the free one where it would stand; NULL when there is none. */
 static struct place *find(const char *file, unsigned line)

@@ -14,6 +14,9 @@ struct pt_ring_writer {
     struct pt_ring *ring;
     uint64_t head, tail_seen; /* where the next record goes; how far the observer was when we looked last */
     uint64_t last_wake;       /* when we woke it last, in cycles */
+    uint64_t limit;           /* how much may be unread at a time; a record that is alone may be larger */
+    _Atomic uint64_t *fresh;  /* where the ring's bit is, NULL: it has none */
+    uint64_t fresh_bit;
 };
 
 /* Room for a record of so many bytes, a multiple of 8, in one piece, with its head filled; to be filled further and

@@ -6,11 +6,13 @@
 
 #include "core/site.h"
 #include "runtime/channel/ring.h"
+#include "runtime/clock/clock.h"
 
 enum { PT_SITE_CACHE = 256, PT_NAME_CACHE = 32, PT_BLOCK_MAX = 64 };
 
 struct pt_channel_self {
     struct pt_ring_writer writer;
+    pt_clock_id emitted;         /* the clock of its latest event, with a reference; 0: not remembered (emit.c) */
     const struct pt_site *place; /* of the annotation that comes next (place.c), or NULL */
     struct {
         const struct pt_site *site;

@@ -30,7 +30,7 @@ static struct {
     size_t chunk_left;
     pt_clock_id free[PT_CLOCK_CLASSES];
     struct room *rooms[PT_CLOCK_CLASSES]; /* pairs that numbers in rings outgrew */
-} common = {.numbers = 1};
+} common = {.lock = PT_SPIN(PT_RANK_CLOCK), .numbers = 1};
 
 bool pt_clock_start(void)
 {

@@ -73,7 +73,7 @@ static void fill_fact(struct pt_fact *fact, const struct pt_mttl_entry *entry, s
 {
     char *room = (char *)&fact->entry + bytes;
     fact->entry.slot = entry->slot;
-    fact->entry.version = (uint32_t)version;
+    fact->entry.version = version;
     fact->entry.cap = entry->cap;
     fact->entry.used = entry->used;
     fact->entry.state = state;

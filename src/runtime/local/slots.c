@@ -40,7 +40,7 @@ static struct {
     struct group groups[MAX_GROUPS];
     uint32_t group_count;
     const char *texts;
-} threads;
+} threads = {.lock = PT_SPIN(PT_RANK_MONITOR)};
 
 bool pt_monitor_slots_start(const struct pt_mttl *block, const struct pt_config *config)
 {

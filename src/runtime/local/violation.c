@@ -31,7 +31,7 @@ static struct {
     struct node *_Atomic *last;
     struct node *room;
     uint32_t left; /* nodes in `room` */
-} list = {.last = &list.first};
+} list = {.lock = PT_SPIN(PT_RANK_VIOLATION), .last = &list.first};
 static _Atomic uint64_t violations;
 
 enum { ROOM = 4096 / sizeof(struct node) };

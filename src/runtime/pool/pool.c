@@ -27,7 +27,7 @@ static struct {
     unsigned char *chunk;
     size_t left;
     void *free[PT_POOL_CLASSES];
-} common;
+} common = {.lock = PT_SPIN(PT_RANK_POOL)};
 
 static void **link_of(void *memory)
 {

@@ -18,16 +18,6 @@
 
 #define COLD __attribute__((noinline))
 
-/* An access inside the runtime, by a handler that signal.c does not know of: if it may be relevant, say that something
- * was lost. */
-static void count_lost(uintptr_t address)
-{
-    pt_shadow_word *word = pt_shadow_peek(address);
-    uint64_t seen = word ? atomic_load_explicit(word, memory_order_relaxed) : 0;
-    if (seen & PT_SHADOW_FINE && pt_fines[pt_shadow_access(seen)].watch)
-        pt_runtime_lost();
-}
-
 /* The slow path of one access. */
 struct path {
     struct pt_shadow_self *self; /* NULL: not to be recorded */
@@ -38,9 +28,8 @@ struct path {
 static COLD void begin(struct path *path, const void *address, size_t size, bool atomic, bool write)
 {
     struct pt_shadow_self *self = pt_shadow_caller();
-    if (self && (self->busy || !pt_address_ok((uintptr_t)address))) {
-        if (pt_address_ok((uintptr_t)address))
-            count_lost((uintptr_t)address);
+    if (!self || self->busy || !pt_address_ok((uintptr_t)address)) {
+        pt_slow_lost((uintptr_t)address, size);
         self = NULL;
     }
     path->self = self;
@@ -49,6 +38,8 @@ static COLD void begin(struct path *path, const void *address, size_t size, bool
     pt_shadow_before(self, (uintptr_t)address, size, write);
     pt_enter(self);
     path->locked = pt_slow_begin(self, (uintptr_t)address, size, write, &path->range);
+    if (path->locked && write)
+        pt_slow_check(self, &path->range);
     path->range.atomic = atomic;
 }
 

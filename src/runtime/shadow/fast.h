@@ -84,12 +84,15 @@ static inline bool pt_fast_lock(struct pt_shadow_self *self, pt_shadow_word *wor
                                                                            memory_order_acquire, memory_order_relaxed),
                                    1);
     atomic_thread_fence(memory_order_release); /* as in pt_granule_lock */
+    if (locked)
+        pt_rank_take(PT_RANK_GRANULE);
     return locked;
 }
 
 /* The same for a passed access. What its ring said of a number that nobody kept for us is asked again: it may have been
  * used for another clock in between. */
-static inline bool pt_fast_lock_passed(struct pt_shadow_self *self, pt_shadow_word *word, uint64_t seen)
+static inline __attribute__((always_inline)) bool pt_fast_lock_passed(struct pt_shadow_self *self, pt_shadow_word *word,
+                                                                      uint64_t seen)
 {
     if (!pt_fast_lock(self, word, seen))
         return false;
@@ -116,8 +119,8 @@ static inline void pt_fast_leave(struct pt_shadow_self *self)
         pt_shadow_hooks.attend(self);
 }
 
-static inline void pt_fast_end_known(struct pt_shadow_self *self, pt_shadow_word *word, uintptr_t address,
-                                     unsigned size, uint64_t seen)
+static inline __attribute__((always_inline)) void pt_fast_end_known(struct pt_shadow_self *self, pt_shadow_word *word,
+                                                                    uintptr_t address, unsigned size, uint64_t seen)
 {
     if (pt_fast_kept(self))
         pt_granule_unlock(word, seen | pt_fast_marks(self, address, size));

@@ -24,29 +24,41 @@ static struct pt_shadow_self *recorder(const void *address, size_t size)
     return pt_shadow_caller();
 }
 
+static void count_lost(const void *address, size_t size)
+{
+    if (pt_is_active())
+        pt_slow_lost((uintptr_t)address, size);
+}
+
 /* While something is open the thread is busy, and signals are deferred: the compiler puts only the access in between.
  */
-static void begin(const void *address, size_t size, bool write)
+static void begin(const void *address, size_t size, bool atomic, bool write)
 {
     struct pt_shadow_self *self = recorder(address, size);
-    if (!self || self->busy != self->open_count || self->open_count == PT_OPEN_MAX)
+    if (!self || self->busy != self->open_count || self->open_count == PT_OPEN_MAX) {
+        count_lost(address, size);
         return;
+    }
     pt_shadow_before(self, (uintptr_t)address, size, write);
     pt_enter(self);
     struct pt_locked_range *range = &self->open[self->open_count++];
-    if (!pt_slow_begin(self, (uintptr_t)address, size, write, range))
+    bool locked = pt_slow_begin(self, (uintptr_t)address, size, write, range);
+    range->atomic = atomic;
+    if (!locked)
         range->high = 0;
+    else if (write)
+        pt_slow_check(self, range);
 }
 
-static void end(const void *address, bool write, const struct pt_site *site)
+static void end(const void *address, int effect, const struct pt_site *site)
 {
     struct pt_shadow_self *self = pt_self;
     /* its begin may have found nothing to record */
     if (!self || !self->open_count || self->open[self->open_count - 1].from != (uintptr_t)address)
         return;
     struct pt_locked_range *range = &self->open[--self->open_count];
-    if (range->high && write)
-        pt_slow_end_write(self, range, PT_KIND_WRITE, site);
+    if (range->high && effect != PT_ATOMIC_READ)
+        pt_slow_end_write(self, range, effect == PT_ATOMIC_UPDATE ? PT_KIND_UPDATE : PT_KIND_WRITE, site);
     else if (range->high)
         pt_slow_end_read(self, range, site);
     pt_leave(self);
@@ -55,25 +67,37 @@ static void end(const void *address, bool write, const struct pt_site *site)
 void __portent_begin_read(const void *address, size_t size, const struct pt_site *site)
 {
     (void)site;
-    begin(address, size, false);
+    begin(address, size, false, false);
 }
 
 void __portent_end_read(const void *address, size_t size, const struct pt_site *site)
 {
     (void)size;
-    end(address, false, site);
+    end(address, PT_ATOMIC_READ, site);
 }
 
 void __portent_begin_write(void *address, size_t size, const struct pt_site *site)
 {
     (void)site;
-    begin(address, size, true);
+    begin(address, size, false, true);
 }
 
 void __portent_end_write(void *address, size_t size, const struct pt_site *site)
 {
     (void)size;
-    end(address, true, site);
+    end(address, PT_ATOMIC_WRITE, site);
+}
+
+void __portent_begin_atomic(void *address, size_t size, int effect, const struct pt_site *site)
+{
+    (void)site;
+    begin(address, size, true, effect != PT_ATOMIC_READ);
+}
+
+void __portent_end_atomic(void *address, size_t size, int effect, int order, const struct pt_site *site)
+{
+    (void)size, (void)order;
+    end(address, effect, site);
 }
 
 static void read_piece(struct pt_shadow_self *self, void *buffer, const void *from, size_t size,
@@ -96,6 +120,8 @@ static void write_piece(struct pt_shadow_self *self, void *to, const void *buffe
     pt_shadow_before(self, (uintptr_t)to, size, true);
     pt_enter(self);
     bool locked = pt_slow_begin(self, (uintptr_t)to, size, true, &range);
+    if (locked)
+        pt_slow_check(self, &range);
     memcpy(to, buffer, size);
     if (locked)
         pt_slow_end_write(self, &range, PT_KIND_WRITE, site);
@@ -105,8 +131,10 @@ static void write_piece(struct pt_shadow_self *self, void *to, const void *buffe
 void *__portent_memmove(void *to, const void *from, size_t size, const struct pt_site *site)
 {
     struct pt_shadow_self *self = recorder(to, size);
-    if (!self || self->busy || !pt_address_ok((uintptr_t)from))
+    if (!self || self->busy || !pt_address_ok((uintptr_t)from)) {
+        count_lost(to, size);
         return memmove(to, from, size);
+    }
     unsigned char buffer[PIECE];
     bool backwards = (uintptr_t)to - (uintptr_t)from < size;
     for (size_t done = 0, piece; done < size; done += piece) {
@@ -126,8 +154,10 @@ void *__portent_memcpy(void *to, const void *from, size_t size, const struct pt_
 void *__portent_memset(void *to, int byte, size_t size, const struct pt_site *site)
 {
     struct pt_shadow_self *self = recorder(to, size);
-    if (!self || self->busy)
+    if (!self || self->busy) {
+        count_lost(to, size);
         return memset(to, byte, size);
+    }
     unsigned char buffer[PIECE];
     memset(buffer, byte, size < PIECE ? size : PIECE);
     for (size_t done = 0, piece; done < size; done += piece) {
@@ -143,6 +173,7 @@ static void copy_and_fill(char *to, const char *from, size_t length, size_t zero
     size_t size = length + zeros;
     struct pt_shadow_self *self = recorder(to, size);
     if (!self || self->busy || !pt_address_ok((uintptr_t)from)) {
+        count_lost(to, size);
         memcpy(to, from, length);
         memset(to + length, 0, zeros);
         return;

@@ -60,7 +60,7 @@ void pt_readers_collect(struct pt_shadow_self *self, uint32_t record)
         struct pt_shadow_self *thread = atomic_load_explicit(&threads[__builtin_ctzll(left)], memory_order_relaxed);
         struct pt_reading *reading = &thread->readings[record & ((1u << PT_READING_BITS) - 1)];
         for (unsigned turn = 0; atomic_load_explicit(&reading->busy, memory_order_acquire);)
-            pt_sys_pause(&turn);
+            pt_spin_await(&reading->busy, 1, &turn);
         fold(self, fine, reading);
     }
     fine->readers = 0;

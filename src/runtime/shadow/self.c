@@ -1,14 +1,15 @@
 #include "runtime/shadow/self.h"
 
 #include "runtime/shadow/shadow.h"
+#include "runtime/sys/runtime.h"
 
 __thread struct pt_shadow_self *pt_self __attribute__((tls_model("initial-exec")));
 
 void pt_shadow_settle(struct pt_shadow_self *self)
 {
-    bool counts = !self->slow || (self->quiet && !self->full), cancels = self->attention & PT_ATTEND_CANCEL;
-    self->fast = counts && !cancels ? self->clock.id : PT_NOT_FAST;
-    self->evaluates = !counts && !cancels && !self->full;
+    bool counts = !self->slow || (self->quiet && !self->full);
+    self->fast = counts ? self->clock.id : PT_NOT_FAST;
+    self->evaluates = !counts && !self->full;
 }
 
 void pt_shadow_refresh(struct pt_shadow_self *self)
@@ -51,6 +52,10 @@ void pt_shadow_take(struct pt_shadow_self *self, pt_clock_id id)
 
 void pt_shadow_tick(struct pt_shadow_self *self)
 {
+    if (__builtin_expect(self->clock.events == UINT32_MAX, 0)) { /* a count that begins again would be a lie */
+        pt_runtime_stop("a thread has had 4294967295 relevant events, and clocks count no further");
+        return;
+    }
     pt_clock_id next = pt_clock_next_tick(&self->clock, ++self->clock.events);
     if (next)
         pt_shadow_set_clock(self, next);

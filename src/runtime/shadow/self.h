@@ -6,7 +6,8 @@
  * finds `busy` set, and its accesses are performed without being recorded.
  *
  * What every hook reads stands in the first cache line. Everything is the thread's alone, but for its readings
- * (readers.h).
+ * (readers.h). What is volatile or atomic is shared with its handlers: those of faults look at it in the middle of an
+ * access, and `attention` is also changed by those that are deferred.
  */
 #ifndef PT_RUNTIME_SHADOW_SELF_H
 #define PT_RUNTIME_SHADOW_SELF_H
@@ -22,9 +23,8 @@
 
 enum { PT_OPEN_MAX = 8, PT_BETWEEN_BITS = 5, PT_READING_BITS = 6, PT_RAISED_BITS = 6 };
 
-/* Why a thread is not simply done when it leaves the runtime: a signal or a violation was deferred, or asynchronous
- * cancellation is on. */
-enum { PT_ATTEND_SIGNAL = 1, PT_ATTEND_CANCEL = 2, PT_ATTEND_VIOLATION = 4 };
+/* Why a thread is not simply done when it leaves the runtime: a signal or a violation was deferred. */
+enum { PT_ATTEND_SIGNAL = 1, PT_ATTEND_VIOLATION = 2 };
 
 #define PT_NOT_FAST UINT64_MAX /* in `fast`: no clock has this number */
 
@@ -60,28 +60,33 @@ struct pt_raised {
 
 struct pt_shadow_self {
     /* read by every hook */
-    uint32_t busy;      /* depth of entries into the runtime */
-    uint32_t attention; /* PT_ATTEND_...: on leaving */
-    uint64_t fast;      /* the clock with which an access may take a fast path, and is then only counted; PT_NOT_FAST
-                           while cancellation must be looked for, or events are recorded or evaluated */
+    volatile uint32_t busy;     /* depth of entries into the runtime */
+    _Atomic uint32_t attention; /* PT_ATTEND_...: on leaving */
+    uint64_t fast;  /* the clock with which an access may take a fast path, and is then only counted; PT_NOT_FAST
+                       while events are recorded or evaluated */
     uint64_t care;  /* the marks of all bytes in a shadow word, or 0 while the clock is empty: then none needs one */
     bool slow;      /* every event is reported to the layers above, or evaluated unless it is no news */
     bool evaluates; /* its monitor has to see every event, and nobody else does */
-    bool disturbed; /* the granule of a fast access was unlocked and locked again in the middle of it */
-    bool full;      /* all its events are recorded; set before its first one */
-    bool steps;     /* its monitor has a state for each event ... */
-    bool quiet;     /* ... of which the next, unless it is marked, would only be counted */
-    _Atomic uint64_t *locked_word; /* while `locked` is NULL: the granule of a fast access, for faults */
-    uint64_t states;               /* its events so far, as far as it is evaluated in them */
+    volatile bool disturbed; /* the granule of a fast access was unlocked and locked again in the middle of it */
+    bool full;               /* all its events are recorded; set before its first one */
+    bool steps;              /* its monitor has a state for each event ... */
+    bool quiet;              /* ... of which the next, unless it is marked, would only be counted */
+    _Atomic uint64_t *volatile locked_word; /* while `locked` is NULL: the granule of a fast access, for faults */
+    uint64_t states;                        /* its events so far, as far as it is evaluated in them */
     struct pt_clock_self clock;
 
     struct pt_between between[1 << PT_BETWEEN_BITS];  /* by a hash of the word's clocks */
     struct pt_reading readings[1 << PT_READING_BITS]; /* by the low bits of the record */
-    struct pt_reading *reading, *crowded;             /* that of the read under way; one whose place is wanted */
+    struct pt_reading *volatile reading, *crowded;    /* that of the read under way; one whose place is wanted */
     struct pt_raised raised[1 << PT_RAISED_BITS];
-    struct pt_locked_range *locked;           /* what it has locked now, for faults in the middle of an access */
+    struct pt_locked_range *volatile locked;  /* what it has locked now, for faults in the middle of an access */
+    /* Memory that a function of the library moves about while it calls the program back: qsort. It does so as long as
+     * its caller's frame is there. */
+    struct pt_moving {
+        uintptr_t from, to, frame;
+    } moving;
     struct pt_locked_range open[PT_OPEN_MAX]; /* accesses between a begin and an end call, innermost last */
-    uint32_t open_count;
+    volatile uint32_t open_count;
 };
 _Static_assert(offsetof(struct pt_shadow_self, clock.credit) < 64, "what hooks read is in one cache line");
 
@@ -117,7 +122,7 @@ void pt_shadow_set_clock(struct pt_shadow_self *self, pt_clock_id owned);
 /* The same for the thread's next clock where it differs only in what the thread says of itself (knowledge.h); the
  * caller calls pt_shadow_settle. 0: there is none, nothing happens. */
 void pt_shadow_say(struct pt_shadow_self *self, pt_clock_id owned);
-/* What is derived from the clock, `full`, `steps` and `attention`; and as much of it as depends on `quiet`. */
+/* What is derived from the clock, `full` and `steps`; and as much of it as depends on `quiet`. */
 void pt_shadow_refresh(struct pt_shadow_self *self);
 void pt_shadow_settle(struct pt_shadow_self *self);
 

@@ -21,7 +21,7 @@ static struct {
     struct pt_spin lock;
     uint32_t used; /* record 0 is none */
     uint32_t free;
-} fines = {.used = 1};
+} fines = {.lock = PT_SPIN(PT_RANK_FINE), .used = 1};
 
 bool pt_shadow_start(void)
 {

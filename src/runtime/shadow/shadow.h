@@ -131,6 +131,7 @@ static inline uint64_t pt_granule_lock(pt_shadow_word *word)
 {
     unsigned turn = 0;
     uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
+    pt_rank_take(PT_RANK_GRANULE);
     for (;;) {
         /* acquire: partner of the release store that unlocked it last */
         if (!(seen & PT_SHADOW_LOCKED) &&
@@ -139,12 +140,14 @@ static inline uint64_t pt_granule_lock(pt_shadow_word *word)
             atomic_thread_fence(memory_order_release); /* partner: that of a fast read; no instruction on x86 */
             return seen;
         }
-        pt_sys_pause(&turn);
+        if (seen & PT_SHADOW_LOCKED) /* the futex is the half of the word with that bit: the upper one */
+            pt_spin_await((_Atomic uint32_t *)word + 1, (uint32_t)(seen >> 32), &turn);
         seen = atomic_load_explicit(word, memory_order_relaxed);
     }
 }
 static inline void pt_granule_unlock(pt_shadow_word *word, uint64_t value)
 {
+    pt_rank_give(PT_RANK_GRANULE);
     atomic_store_explicit(word, value, memory_order_release);
 }
 

@@ -48,13 +48,14 @@ static bool wide_enough(struct pt_locked_range *range, uintptr_t granule, uintpt
 {
     for (uint32_t node = watches_of(locked_word(pt_shadow_peek(granule))); node; node = pt_watch_nodes[node].next) {
         const struct pt_watched *watched = &pt_watched[pt_watch_nodes[node].object];
-        if (watched->address >= range->to || watched->address + watched->size <= range->from)
+        uintptr_t address = pt_watch_address(watched);
+        if (!address || address >= range->to || address + watched->size <= range->from)
             continue;
         range->watched = true;
-        if ((watched->address & ~(uintptr_t)7) < *low)
-            *low = watched->address & ~(uintptr_t)7;
-        if (((watched->address + watched->size + 7) & ~(uintptr_t)7) > *high)
-            *high = (watched->address + watched->size + 7) & ~(uintptr_t)7;
+        if ((address & ~(uintptr_t)7) < *low)
+            *low = address & ~(uintptr_t)7;
+        if (((address + watched->size + 7) & ~(uintptr_t)7) > *high)
+            *high = (address + watched->size + 7) & ~(uintptr_t)7;
     }
     return *low == range->low && *high == range->high;
 }
@@ -77,6 +78,8 @@ bool pt_slow_begin(struct pt_shadow_self *self, uintptr_t address, size_t size, 
                                       .to = address + size,
                                       .low = address & ~(uintptr_t)7,
                                       .high = (address + size + 7) & ~(uintptr_t)7};
+    self->locked_word = NULL; /* nothing of an earlier access is left, should this one fault on its way */
+    pt_sys_touch_stack();
     if (self->crowded && !self->locked)
         pt_readers_make_room(self);
     if (self->slow)
@@ -110,6 +113,18 @@ bool pt_slow_begin(struct pt_shadow_self *self, uintptr_t address, size_t size, 
     range->outer = self->locked;
     self->locked = range;
     return true;
+}
+
+void pt_slow_lost(uintptr_t address, size_t size)
+{
+    for (uintptr_t at = address & ~(uintptr_t)7; pt_address_ok(at) && at < address + size; at += 8) {
+        pt_shadow_word *word = pt_shadow_peek(at);
+        uint64_t seen = word ? atomic_load_explicit(word, memory_order_relaxed) : 0;
+        if (watches_of(seen)) {
+            pt_runtime_lost();
+            return;
+        }
+    }
 }
 
 bool pt_slow_is_watched(struct pt_shadow_self *self, uintptr_t address, size_t size)
@@ -147,8 +162,8 @@ static void each_watched(struct pt_shadow_self *self, const struct pt_locked_ran
     for (uintptr_t granule = range->from & ~(uintptr_t)7; granule < range->to; granule += 8) {
         for (uint32_t node = watches_of(locked_word(pt_shadow_peek(granule))); node; node = pt_watch_nodes[node].next) {
             const struct pt_watched *watched = &pt_watched[pt_watch_nodes[node].object];
-            uintptr_t begin = watched->address > range->from ? watched->address : range->from;
-            if (begin < range->to && begin < watched->address + watched->size && (begin & ~(uintptr_t)7) == granule)
+            uintptr_t address = pt_watch_address(watched), begin = address > range->from ? address : range->from;
+            if (begin < range->to && begin < address + watched->size && (begin & ~(uintptr_t)7) == granule)
                 visit(self, pt_watch_nodes[node].object, site, kind);
         }
     }
@@ -182,25 +197,24 @@ static void give_out(struct pt_shadow_self *self, uintptr_t from, uintptr_t to, 
 static void give_out_watched(struct pt_shadow_self *self, const struct pt_watched *watched, bool write)
 {
     if (!watched->bit_size) /* its bytes are others' too: they are part of the rest */
-        give_out(self, watched->address, watched->address + watched->size, write);
+        give_out(self, pt_watch_address(watched), pt_watch_address(watched) + watched->size, write);
 }
 
-static bool field_changed(const struct pt_watched *watched)
+static void report_foreign(struct pt_shadow_self *self, uint32_t object, const struct pt_site *site)
 {
-    const unsigned char *now = (const void *)watched->address;
-    for (uint32_t bit = watched->bit_offset; bit < watched->bit_offset + watched->bit_size && bit / 8 < watched->size;
-         bit++)
-        if ((now[bit / 8] ^ watched->last[bit / 8]) >> (bit % 8) & 1)
-            return true;
-    return false;
+    if (!pt_watched[object].foreign)
+        return;
+    pt_watched[object].foreign = false;
+    pt_shadow_hooks.foreign(self, object, site);
 }
 
 static void record_write(struct pt_shadow_self *self, uint32_t object, const struct pt_site *site, int kind)
 {
     struct pt_watched *watched = &pt_watched[object];
     /* A bit-field is written together with its neighbours: only a change can tell that it was this one. */
-    bool relevant = !watched->bit_size || field_changed(watched);
-    memcpy(watched->last, (const void *)watched->address, watched->size);
+    bool relevant = !watched->bit_size || pt_watch_field_changed(watched);
+    memcpy(watched->last, (const void *)pt_watch_address(watched), watched->size);
+    report_foreign(self, object, site);
     if (!relevant)
         return;
     pt_shadow_hooks.written(self, object, (enum pt_event_kind)kind, site);
@@ -210,11 +224,15 @@ static void record_write(struct pt_shadow_self *self, uint32_t object, const str
 static void check_read(struct pt_shadow_self *self, uint32_t object, const struct pt_site *site, int kind)
 {
     (void)kind;
-    struct pt_watched *watched = &pt_watched[object];
-    if (memcmp(watched->last, (const void *)watched->address, watched->size) == 0)
-        return;
-    memcpy(watched->last, (const void *)watched->address, watched->size);
-    pt_shadow_hooks.foreign(self, object, site);
+    pt_watched[object].foreign |= pt_watch_differs(self, object);
+    report_foreign(self, object, site);
+}
+
+/* The place of a store is known when it has been done. */
+static void check_before_write(struct pt_shadow_self *self, uint32_t object, const struct pt_site *site, int kind)
+{
+    (void)site, (void)kind;
+    pt_watched[object].foreign |= pt_watch_differs(self, object);
 }
 
 static void record_read(struct pt_shadow_self *self, uint32_t object, const struct pt_site *site, int kind)
@@ -230,7 +248,8 @@ static unsigned watched_bytes(const struct pt_locked_range *range, uintptr_t gra
     unsigned bytes = 0;
     for (uint32_t node = watches_of(locked_word(pt_shadow_peek(granule))); node; node = pt_watch_nodes[node].next) {
         const struct pt_watched *watched = &pt_watched[pt_watch_nodes[node].object];
-        struct pt_locked_range part = {.from = watched->address, .to = watched->address + watched->size};
+        uintptr_t address = pt_watch_address(watched);
+        struct pt_locked_range part = {.from = address, .to = address + watched->size};
         if (!watched->bit_size && part.from < range->to && part.to > range->from)
             bytes |= touched_bytes(&part, granule);
     }
@@ -354,6 +373,12 @@ static void end_small(struct pt_shadow_self *self, const struct pt_locked_range 
         take_piece(self, kind, site, range->from, range->to - range->from);
     self->locked = range->outer;
     pt_granule_end(self, word, locked_word(word), range->low, bytes, write);
+}
+
+void pt_slow_check(struct pt_shadow_self *self, const struct pt_locked_range *range)
+{
+    if (range->watched)
+        each_watched(self, range, NULL, 0, check_before_write);
 }
 
 void pt_slow_end_read(struct pt_shadow_self *self, struct pt_locked_range *range, const struct pt_site *site)

@@ -19,12 +19,18 @@
  * (readers.h). False when there is no shadow to range (out of memory): the access is then not recorded. */
 bool pt_slow_begin(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write,
                    struct pt_locked_range *range);
+/* Before the program's store, in what pt_slow_begin has locked: does memory have what was recorded last? If not, code
+ * that is not instrumented wrote it, which is reported with the store. */
+void pt_slow_check(struct pt_shadow_self *self, const struct pt_locked_range *range);
 /* Before an access, with nothing locked: where threads follow a schedule, this one may have to wait. */
 static inline void pt_shadow_before(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write)
 {
     if (__builtin_expect(pt_shadow_gated, 0))
         pt_shadow_hooks.before_access(self, address, size, write);
 }
+/* An access that is not recorded: by a handler that thread/signal.c does not know of, inside the runtime, or by a
+ * thread that has ended. If it touches something watched, an event is lost. */
+void pt_slow_lost(uintptr_t address, size_t size);
 /* Does an access there touch a watched variable? Nothing is locked before or after. */
 bool pt_slow_is_watched(struct pt_shadow_self *self, uintptr_t address, size_t size);
 /* After the access: clocks and events, and all is unlocked. */

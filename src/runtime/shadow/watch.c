@@ -17,7 +17,8 @@ struct pt_watched *pt_watched;
 struct pt_watch_node *pt_watch_nodes;
 
 static const struct pt_config *config;
-static struct pt_spin lock; /* for the tables below; granules are locked after it, never the other way round */
+static struct pt_spin lock =
+    PT_SPIN(PT_RANK_WATCH); /* for the tables below; granules are locked after it, never the other way round */
 static uint32_t watched_count, node_count = 1;
 static unsigned char *chunk;
 static size_t chunk_left;
@@ -51,7 +52,7 @@ static unsigned char *keep_room(size_t bytes)
 static void mark(struct pt_shadow_self *self, uint32_t object)
 {
     struct pt_watched *watched = &pt_watched[object];
-    uintptr_t low = watched->address & ~(uintptr_t)7, end = watched->address + watched->size;
+    uintptr_t address = pt_watch_address(watched), low = address & ~(uintptr_t)7, end = address + watched->size;
     uint64_t nodes = (end - low + 7) / 8;
     if (!watched->last)
         watched->last = keep_room((watched->size + 7) & ~(size_t)7);
@@ -72,7 +73,7 @@ static void mark(struct pt_shadow_self *self, uint32_t object)
         }
         atomic_store_explicit(word, seen | PT_SHADOW_LOCKED, memory_order_relaxed);
     }
-    memcpy(watched->last, (const void *)watched->address, watched->size);
+    memcpy(watched->last, (const void *)address, watched->size);
     pt_shadow_hooks.initial(self, object);
     for (uintptr_t granule = low; granule < locked; granule += 8) {
         pt_shadow_word *word = pt_shadow_peek(granule);
@@ -83,7 +84,7 @@ static void mark(struct pt_shadow_self *self, uint32_t object)
 bool pt_watch_is_placed(uint32_t object)
 {
     pt_spin_lock(&lock);
-    bool placed = pt_watched[object].address != 0;
+    bool placed = pt_watched[object].last; /* and stays so: one that has ended does not come again */
     pt_spin_unlock(&lock);
     return placed;
 }
@@ -93,8 +94,8 @@ void pt_watch_place(struct pt_shadow_self *self, uint32_t object, uintptr_t addr
     const struct pt_watch *watch = (const struct pt_watch *)((const char *)config + config->watches) + object;
     struct pt_watched *watched = &pt_watched[object];
     pt_spin_lock(&lock);
-    if (!watched->address) {
-        watched->address = address;
+    if (!watched->last) {
+        atomic_store_explicit(&watched->address, address, memory_order_relaxed);
         watched->size = watch->size;
         watched->bit_offset = watch->bit_offset;
         watched->bit_size = watch->bit_size;
@@ -162,7 +163,7 @@ void pt_watch_add(struct pt_shadow_self *self, uintptr_t address, uint32_t size,
     if (!(watched_count >> WATCH_BITS)) {
         uint32_t object = watched_count++;
         compose(full, sizeof full, name, next_ordinal(name));
-        pt_watched[object].address = address;
+        atomic_store_explicit(&pt_watched[object].address, address, memory_order_relaxed);
         pt_watched[object].size = size;
         pt_watched[object].type = type;
         pt_watched[object].name = keep_text(full);
@@ -181,7 +182,7 @@ void pt_watch_each(void (*visit)(void *context, uint32_t object, const struct pt
     uint32_t count = watched_count;
     pt_spin_unlock(&lock);
     for (uint32_t i = 0; i < count; i++)
-        if (pt_watched[i].last && pt_watched[i].name)
+        if (pt_watch_address(&pt_watched[i]) && pt_watched[i].last && pt_watched[i].name)
             visit(context, i, &pt_watched[i]);
 }
 
@@ -189,13 +190,83 @@ void pt_watch_end(uintptr_t granule, struct pt_fine *fine, unsigned bytes)
 {
     uint32_t *link = &fine->watch;
     while (*link) {
-        const struct pt_watched *watched = &pt_watched[pt_watch_nodes[*link].object];
+        struct pt_watched *watched = &pt_watched[pt_watch_nodes[*link].object];
         uintptr_t low = granule + (unsigned)__builtin_ctz(bytes), high = granule + 32 - (unsigned)__builtin_clz(bytes);
-        if (watched->address < high && watched->address + watched->size > low)
-            *link = pt_watch_nodes[*link].next;
-        else
+        uintptr_t address = pt_watch_address(watched);
+        if (address && (address >= high || address + watched->size <= low)) {
             link = &pt_watch_nodes[*link].next;
+            continue;
+        }
+        atomic_store_explicit(&watched->address, 0, memory_order_relaxed); /* also for its other granules */
+        *link = pt_watch_nodes[*link].next;
     }
+}
+
+bool pt_watch_field_changed(const struct pt_watched *watched)
+{
+    const unsigned char *now = (const void *)pt_watch_address(watched);
+    for (uint32_t bit = watched->bit_offset; bit < watched->bit_offset + watched->bit_size && bit / 8 < watched->size;
+         bit++)
+        if ((now[bit / 8] ^ watched->last[bit / 8]) >> (bit % 8) & 1)
+            return true;
+    return false;
+}
+
+/* A jump out of the callback ends it, too: then the stack has been cut back above the caller's frame. */
+static bool is_moving(const struct pt_shadow_self *self, const struct pt_watched *watched)
+{
+    uintptr_t address = pt_watch_address(watched);
+    return address < self->moving.to && address + watched->size > self->moving.from &&
+           (uintptr_t)__builtin_frame_address(0) < self->moving.frame;
+}
+
+bool pt_watch_differs(const struct pt_shadow_self *self, uint32_t object)
+{
+    struct pt_watched *watched = &pt_watched[object];
+    bool differs = watched->bit_size ? pt_watch_field_changed(watched)
+                                     : memcmp(watched->last, (const void *)pt_watch_address(watched), watched->size) != 0;
+    if (differs)
+        memcpy(watched->last, (const void *)pt_watch_address(watched), watched->size);
+    return differs && !is_moving(self, watched);
+}
+
+/* Is it in the list of this locked granule? Not if its memory was given back. */
+static bool is_listed(uint64_t word, uint32_t object)
+{
+    uint32_t node = word & PT_SHADOW_FINE ? pt_fines[pt_shadow_access(word)].watch : 0;
+    while (node && pt_watch_nodes[node].object != object)
+        node = pt_watch_nodes[node].next;
+    return node;
+}
+
+static void compare(struct pt_shadow_self *self, uint32_t object, uintptr_t address)
+{
+    uintptr_t low = address & ~(uintptr_t)7, end = address + pt_watched[object].size, granule = low;
+    bool listed = true;
+    for (; granule < end && listed; granule += 8) {
+        pt_shadow_word *word = pt_shadow_peek(granule);
+        if (!word)
+            break;
+        listed = is_listed(pt_granule_lock(word), object);
+    }
+    if (listed && granule >= end && (pt_watch_differs(self, object) || pt_watched[object].foreign))
+        pt_shadow_hooks.foreign(self, object, NULL);
+    while (granule > low) {
+        pt_shadow_word *word = pt_shadow_peek(granule -= 8);
+        pt_granule_unlock(word, atomic_load_explicit(word, memory_order_relaxed) & ~PT_SHADOW_LOCKED);
+    }
+}
+
+void pt_watch_compare(struct pt_shadow_self *self, size_t stack)
+{
+    uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+    pt_spin_lock(&lock);
+    for (uint32_t i = 0; i < watched_count; i++) {
+        uintptr_t address = pt_watch_address(&pt_watched[i]);
+        if (address && pt_watched[i].last && frame - address > stack)
+            compare(self, i, address);
+    }
+    pt_spin_unlock(&lock);
 }
 
 int64_t pt_watch_event(const char *name)

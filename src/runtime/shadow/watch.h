@@ -13,7 +13,7 @@
 #include "runtime/shadow/shadow.h"
 
 struct pt_watched {
-    uintptr_t address; /* 0: not there yet (its module is not loaded), or no longer */
+    _Atomic uintptr_t address; /* 0: not there yet (its module is not loaded), or no longer */
     uint32_t size;
     uint32_t bit_offset, bit_size;
     uint32_t type;  /* enum pt_watch_type */
@@ -21,6 +21,7 @@ struct pt_watched {
     uint32_t local; /* 1 + its number in the decentralised properties; 0: they do not name it */
     const char *name;
     unsigned char *last; /* its memory after the last recorded write */
+    bool foreign;        /* the store under way found something else there */
 };
 
 struct pt_watch_node {
@@ -29,6 +30,13 @@ struct pt_watch_node {
 
 extern struct pt_watched *pt_watched;        /* by object number */
 extern struct pt_watch_node *pt_watch_nodes; /* 0 is the end of a list */
+
+/* Where it lies, or 0. It ends as soon as one of its granules does, so whoever has locked another one may see it go,
+ * and looks once; whoever has locked all of them sees it stay. */
+static inline uintptr_t pt_watch_address(const struct pt_watched *watched)
+{
+    return atomic_load_explicit(&watched->address, memory_order_relaxed);
+}
 
 bool pt_watch_start(void);
 /* A variable of the configuration, by its number there: whether it is known where it lies, and that it lies here. */
@@ -41,6 +49,15 @@ void pt_watch_add(struct pt_shadow_self *self, uintptr_t address, uint32_t size,
 void pt_watch_each(void (*visit)(void *context, uint32_t object, const struct pt_watched *watched), void *context);
 /* The memory of these bytes of a locked granule is given back: variables there are watched no more. */
 void pt_watch_end(uintptr_t granule, struct pt_fine *fine, unsigned bytes);
+/* With its granules locked. Has its bit-field other bits than in `last`? */
+bool pt_watch_field_changed(const struct pt_watched *watched);
+/* Has its memory become something else than `last`, other than by a function that this thread has asked to do so? From
+ * now on `last` has what it is. */
+bool pt_watch_differs(const struct pt_shadow_self *self, uint32_t object);
+/* Compares every variable that is watched now with `last`, and reports those that differ. Nothing is locked before or
+ * after; what other threads do meanwhile is no difference. The thread's stack has up to `stack` bytes: variables below
+ * the caller's frame have ended. */
+void pt_watch_compare(struct pt_shadow_self *self, size_t stack);
 const char *pt_watch_name(uint32_t object);
 /* Number of a relevant user event, or -1. */
 int64_t pt_watch_event(const char *name);

@@ -131,6 +131,7 @@ static void *run_sender(void *unused)
     struct pollfd fds[PT_READERS_MAX + 1];
     bool busy = false;
     pt_thread_forget(); /* it is no thread of the program */
+    pt_sys_exempt();
     while (!atomic_load_explicit(&stopping, memory_order_acquire)) {
         wait_for_work(fds, busy);
         hear_readers(fds);

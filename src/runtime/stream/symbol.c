@@ -28,7 +28,7 @@ static struct {
     struct pt_spin lock; /* for count and what is new; a module never changes after it was listed */
     uint32_t count;
     struct module *list;
-} modules;
+} modules = {.lock = PT_SPIN(PT_RANK_MODULE)};
 
 static void list_module(void *context, const char *file, uint64_t base, uint64_t low, uint64_t high)
 {

@@ -12,6 +12,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
@@ -24,7 +25,7 @@
 #error "the runtime knows the system call convention of x86-64 only"
 #endif
 
-static long call(long number, long a, long b, long c, long d, long e, long f)
+static long enter(long number, long a, long b, long c, long d, long e, long f)
 {
     long result;
     register long r10 __asm__("r10") = d;
@@ -37,13 +38,61 @@ static long call(long number, long a, long b, long c, long d, long e, long f)
     return result;
 }
 
+static atomic_bool quiet;
+static __thread bool exempt;
+
+bool pt_sys_is_quiet(void)
+{
+    return __builtin_expect(atomic_load_explicit(&quiet, memory_order_relaxed), 0) && !exempt;
+}
+
+static long call(long number, long a, long b, long c, long d, long e, long f)
+{
+    if (pt_sys_is_quiet() && number != SYS_write && number != SYS_exit_group)
+        return -EPERM;
+    return enter(number, a, b, c, d, e, f);
+}
+
 static bool failed(long result)
 {
     return result < 0 && result > -4096;
 }
 
+static struct {
+    char *memory;
+    size_t bytes;
+    _Atomic size_t used;
+} ahead;
+
+void pt_sys_reserve_ahead(void)
+{
+    for (size_t bytes = (size_t)1 << 30; !ahead.memory && bytes >= (size_t)1 << 24; bytes /= 4) {
+        ahead.memory = pt_sys_reserve(bytes);
+        ahead.bytes = bytes;
+    }
+}
+
+void pt_sys_go_quiet(void)
+{
+    atomic_store(&quiet, true);
+}
+
+void pt_sys_exempt(void)
+{
+    exempt = true;
+}
+
+static void *take_ahead(size_t bytes)
+{
+    size_t whole = (bytes + 4095) & ~(size_t)4095;
+    size_t from = ahead.memory && whole <= ahead.bytes ? atomic_fetch_add(&ahead.used, whole) : ahead.bytes;
+    return from <= ahead.bytes && whole <= ahead.bytes - from ? ahead.memory + from : NULL;
+}
+
 void *pt_sys_reserve(size_t bytes)
 {
+    if (pt_sys_is_quiet())
+        return take_ahead(bytes);
     long memory =
         call(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (failed(memory))
@@ -51,6 +100,16 @@ void *pt_sys_reserve(size_t bytes)
     /* Sparse tables: a huge page for one word would cost 512 times its worth. */
     call(SYS_madvise, memory, (long)bytes, MADV_NOHUGEPAGE, 0, 0, 0);
     return (void *)memory;
+}
+
+void *pt_sys_reserve_unforked(void)
+{
+    void *page = pt_sys_reserve(4096);
+    if (page && failed(call(SYS_madvise, (long)page, 4096, MADV_WIPEONFORK, 0, 0, 0))) {
+        pt_sys_release(page, 4096);
+        page = NULL;
+    }
+    return page;
 }
 
 void pt_sys_populate(void *memory, size_t bytes)
@@ -146,11 +205,16 @@ _Noreturn void pt_sys_exit(int status)
         call(SYS_exit_group, status, 0, 0, 0, 0, 0);
 }
 
-/* These two go through libc to the vDSO, which costs no system call; they do not fail. */
+pt_sys_clock *pt_sys_read_clock;
+
+/* These two go through libc to the vDSO, which costs no system call, as soon as it is known; they do not fail. */
 static uint64_t time_of(clockid_t clock)
 {
-    struct timespec time;
-    clock_gettime(clock, &time);
+    struct timespec time = {0};
+    if (pt_sys_read_clock)
+        pt_sys_read_clock(clock, &time);
+    else
+        call(SYS_clock_gettime, clock, (long)&time, 0, 0, 0, 0);
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
@@ -268,6 +332,25 @@ long pt_sys_receive(int fd, void *out, size_t len)
     return call(SYS_recvfrom, fd, (long)out, (long)len, MSG_DONTWAIT, 0, 0);
 }
 
+int pt_sys_receive_fd(int fd)
+{
+    _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
+    char byte;
+    struct iovec part = {&byte, 1};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    long result = call(SYS_recvmsg, fd, (long)&message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC, 0, 0, 0);
+    const struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+    int received;
+    if (result < 0)
+        return (int)result;
+    if (result != 1 || !head || head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS ||
+        head->cmsg_len != CMSG_LEN(sizeof received))
+        return -ENODATA;
+    memcpy(&received, CMSG_DATA(head), sizeof received);
+    return received;
+}
+
 int pt_sys_poll(struct pollfd *fds, unsigned count, int64_t nanoseconds)
 {
     struct timespec limit = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
@@ -291,11 +374,6 @@ void pt_sys_wake_all(_Atomic uint32_t *word)
     call(SYS_futex, (long)word, FUTEX_WAKE, INT_MAX, 0, 0, 0);
 }
 
-void pt_sys_yield(void)
-{
-    call(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
-}
-
 void pt_sys_sleep(uint64_t nanoseconds)
 {
     struct timespec time = {.tv_sec = (time_t)(nanoseconds / 1000000000u),
@@ -303,15 +381,24 @@ void pt_sys_sleep(uint64_t nanoseconds)
     call(SYS_nanosleep, (long)&time, 0, 0, 0, 0, 0);
 }
 
-void pt_sys_signal_mask(sigset_t *ret_mask)
+enum { SIGSET_BYTES = 8 /* of the kernel: 64 signals */ };
+
+uint64_t pt_sys_swap_signal_mask(uint64_t mask)
 {
-    sigemptyset(ret_mask);
-    call(SYS_rt_sigprocmask, SIG_SETMASK, 0, (long)ret_mask, 8, 0, 0);
+    uint64_t before = 0;
+    call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, (long)&before, SIGSET_BYTES, 0, 0);
+    return before;
 }
 
-void pt_sys_set_signal_mask(const sigset_t *mask)
+bool pt_sys_queue_signal(int signal, const siginfo_t *info)
 {
-    call(SYS_rt_sigprocmask, SIG_SETMASK, (long)mask, 0, 8 /* the kernel's sigset, 64 signals */, 0, 0);
+    return !failed(
+        call(SYS_rt_tgsigqueueinfo, (long)pt_sys_process(), (long)pt_sys_thread(), signal, (long)info, 0, 0));
+}
+
+bool pt_sys_signal_action(int signal, const struct pt_sys_action *action, struct pt_sys_action *ret_before)
+{
+    return !failed(call(SYS_rt_sigaction, signal, (long)action, (long)ret_before, SIGSET_BYTES, 0, 0));
 }
 
 const char *pt_sys_getenv(const char *name)

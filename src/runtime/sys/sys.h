@@ -7,9 +7,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
+
+#include "runtime/sys/spin.h"
 
 /* Zeroed memory that costs nothing until it is touched; NULL when there is none. */
 void *pt_sys_reserve(size_t bytes);
+/* A seccomp filter refuses what it does not know, or kills the process for it. Before one is installed, memory is
+ * reserved ahead; afterwards the kernel is asked for nothing any more but to write and to exit, whatever the filter
+ * lets through: every other call fails, and memory comes from what was reserved. Waiting is then spinning. */
+void pt_sys_reserve_ahead(void);
+void pt_sys_go_quiet(void);
+bool pt_sys_is_quiet(void);
+/* The calling thread is the runtime's own and older than any filter, which is not for it. */
+void pt_sys_exempt(void);
+/* A page that is zero again in every process that is forked; NULL when the kernel cannot. */
+void *pt_sys_reserve_unforked(void);
 /* Makes whole pages ready for writing, if the kernel can. */
 void pt_sys_populate(void *memory, size_t bytes);
 void pt_sys_release(void *memory, size_t bytes);
@@ -27,6 +40,9 @@ _Noreturn void pt_sys_exit(int status);
 
 /* Nanoseconds of CLOCK_MONOTONIC, and since 1970. */
 uint64_t pt_sys_now(void);
+/* libc's clock_gettime, in front of which wrap/ stands; set before main. */
+typedef int pt_sys_clock(clockid_t clock, struct timespec *to);
+extern pt_sys_clock *pt_sys_read_clock;
 uint64_t pt_sys_wall(void);
 /* The calling thread's id in the kernel. */
 uint32_t pt_sys_thread(void);
@@ -52,42 +68,38 @@ void pt_sys_reuse_address(int fd);
 void pt_sys_no_delay(int fd); /* of TCP; harmless for others */
 long pt_sys_send(int fd, const void *bytes, size_t len);
 long pt_sys_receive(int fd, void *out, size_t len);
+int pt_sys_receive_fd(int fd); /* a descriptor that comes as a message of one byte; closed on exec */
 int pt_sys_poll(struct pollfd *fds, unsigned count, int64_t nanoseconds); /* negative time: for ever */
 
 /* Waits until *word differs from `seen`, is woken, or `nanoseconds` have passed. Works between processes. */
 void pt_sys_wait(_Atomic uint32_t *word, uint32_t seen, uint64_t nanoseconds);
 void pt_sys_wake(_Atomic uint32_t *word);
 void pt_sys_wake_all(_Atomic uint32_t *word);
-void pt_sys_yield(void);
 void pt_sys_sleep(uint64_t nanoseconds);
 
-void pt_sys_signal_mask(sigset_t *ret_mask);
-void pt_sys_set_signal_mask(const sigset_t *mask);
+/* The signals that are blocked in the calling thread, as the kernel has them (libc's sigset_t begins with the same):
+ * bit n - 1 is signal n. libc's own two are among them. */
+#define PT_SIGNAL_BIT(signal) (UINT64_C(1) << ((signal)-1))
+uint64_t pt_sys_swap_signal_mask(uint64_t mask); /* returns the one before */
+/* Sends the calling thread a signal, with this about it. */
+bool pt_sys_queue_signal(int signal, const siginfo_t *info);
+/* rt_sigaction: what libc does not let through for signals of its own. */
+struct pt_sys_action {
+    void (*handler)(int signal, siginfo_t *info, void *context); /* NULL: the default */
+    unsigned long flags;
+    void (*restorer)(void);
+    uint64_t mask;
+};
+bool pt_sys_signal_action(int signal, const struct pt_sys_action *action, struct pt_sys_action *ret_before);
 /* The value of an environment variable, or NULL, even before libc's own constructors have run. */
 const char *pt_sys_getenv(const char *name);
 
-/* A lock for short sections that no signal handler of the program can enter (see signal.c). */
-struct pt_spin {
-    _Atomic uint32_t locked;
-};
-/* One step of waiting for another thread: first the processor's pause, later the scheduler's. */
-static inline void pt_sys_pause(unsigned *turn)
+/* A stack that ends within what the runtime's own functions need does so here, while nothing is locked, and not in the
+ * middle of them: the program may handle that, and go on elsewhere. */
+static inline void pt_sys_touch_stack(void)
 {
-    if (++*turn < 64)
-        __builtin_ia32_pause();
-    else
-        pt_sys_yield();
-}
-static inline void pt_spin_lock(struct pt_spin *lock)
-{
-    unsigned turn = 0;
-    /* acquire: partner of the release in pt_spin_unlock */
-    while (atomic_exchange_explicit(&lock->locked, 1, memory_order_acquire))
-        pt_sys_pause(&turn);
-}
-static inline void pt_spin_unlock(struct pt_spin *lock)
-{
-    atomic_store_explicit(&lock->locked, 0, memory_order_release);
+    enum { NEED = 2048 };
+    __asm__ volatile("testb $0, %0" : : "m"(*((const char *)__builtin_frame_address(0) - NEED)) : "cc");
 }
 
 /* A line that will be written soon. (__builtin_prefetch would fetch it for reading.) A no-operation where there is no

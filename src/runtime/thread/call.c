@@ -8,7 +8,8 @@ bool pt_call_wanted;
 
 void __portent_call(const void *object, const struct pt_site *site, const struct pt_site *mutex)
 {
-    struct pt_thread *self = __builtin_expect(pt_call_wanted, 0) ? pt_thread_now() : NULL;
+    bool wanted = pt_call_wanted || (!object && pt_is_active());
+    struct pt_thread *self = __builtin_expect(wanted, 0) ? pt_thread_now() : NULL;
     if (self)
         self->call = (struct pt_call){object, site, mutex};
 }

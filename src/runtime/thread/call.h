@@ -28,4 +28,16 @@ static inline const struct pt_site *pt_call_take(const void *object)
     return pt_call_take_both(object).site;
 }
 
+/* Of a call that fills memory, which is announced without an object: what fills a watched variable is an event even
+ * where synchronisation makes none. */
+static inline const struct pt_site *pt_call_take_fill(void)
+{
+    struct pt_thread *self = pt_is_active() ? pt_thread_now() : NULL;
+    if (!self || self->call.object)
+        return NULL;
+    const struct pt_site *site = self->call.site;
+    self->call.site = NULL;
+    return site;
+}
+
 #endif

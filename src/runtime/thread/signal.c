@@ -1,19 +1,23 @@
 /*
  * Signals. A handler must not run while its thread is inside the runtime: it would find granules locked by itself and
- * clocks half changed. So the handlers of the program are called through one of ours, which defers a signal while the
- * thread is busy. All signals are then blocked until the thread leaves the runtime, where the handler runs with the
- * mask the kernel would have given it; so one place for a pending signal is enough, and the kernel keeps the queue.
+ * clocks half changed. So the handlers of the program are called through one of ours. If that one finds its thread
+ * busy, it sends the signal to the thread once more and returns with all signals blocked; when the thread leaves the
+ * runtime it gets back the mask that it had, and the kernel delivers what is pending: on the handler's own stack, with
+ * its mask, and with a context that the handler may change. Of several real-time signals that were queued for one
+ * thread, the one that is deferred comes after those that were pending with it.
  *
  * A fault of the access itself (a guard page, a null pointer) cannot wait. Its handler runs at once, outside of the
- * runtime: what the thread has locked is unlocked before and locked again after, so that it may also leave by
- * siglongjmp.
+ * runtime: what the thread has locked is unlocked before and locked again after, and a signal that was deferred is not
+ * any more, so that the handler may also leave by siglongjmp. The way there uses little stack, and none but the
+ * handler's own, which may be a small one for overflows.
  *
- * Guarantee: no handler of the program runs inside the runtime, and none is lost. Cost: nothing, until a signal comes.
+ * libc cancels a thread of asynchronous type by a signal of its own, which is deferred like any other.
+ *
+ * Guarantee: no handler of the program runs inside the runtime, none is lost, and none leaves a signal blocked. Cost:
+ * nothing, until a signal comes; three system calls for one that is deferred.
  */
 #include "runtime/thread/signal.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <string.h>
 #include <ucontext.h>
 
@@ -22,54 +26,101 @@
 #include "runtime/sys/sys.h"
 #include "runtime/thread/thread.h"
 
-enum { SIGNALS = 65, PENDING = PT_ATTEND_SIGNAL, CANCEL = PT_ATTEND_CANCEL };
+enum { SIGNALS = 65, CANCEL = 32 /* libc's SIGCANCEL */, ROOM = 64 << 10 };
 
-struct pt_deferred_signal {
-    int signal;
-    siginfo_t info;
-    ucontext_t context;
+/* What the program has asked for. It never changes and is never freed, so a handler that looks at it while another
+ * thread asks for something else sees one or the other. */
+struct action {
+    struct sigaction asked;
+    struct action *older; /* of the same signal: each is there once, however often it is asked for */
 };
-_Static_assert(sizeof(struct pt_deferred_signal) <= 4096, "released as one page in thread.c");
+static struct {
+    struct pt_spin lock; /* for those who ask; signals are blocked while they have it */
+    struct action *_Atomic now[SIGNALS];
+    struct action *all[SIGNALS];
+    struct action *room;
+    size_t left;
+} actions = {.lock = PT_SPIN(PT_RANK_SIGNAL)};
 
-static struct sigaction handlers[SIGNALS];
+static const uint64_t faults = PT_SIGNAL_BIT(SIGSEGV) | PT_SIGNAL_BIT(SIGBUS) | PT_SIGNAL_BIT(SIGFPE) |
+                               PT_SIGNAL_BIT(SIGILL) | PT_SIGNAL_BIT(SIGTRAP) | PT_SIGNAL_BIT(SIGSYS);
 
 static bool is_fault(int signal, const siginfo_t *info)
 {
-    return info->si_code > 0 && (signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL ||
-                                 signal == SIGTRAP || signal == SIGSYS);
+    return info->si_code > 0 && faults & PT_SIGNAL_BIT(signal);
+}
+
+static uint64_t mask_of(const sigset_t *set)
+{
+    uint64_t mask;
+    memcpy(&mask, set, sizeof mask);
+    return mask;
+}
+
+/* --- handlers --- */
+
+/* acquire: partner of the release in pt_signal_set_handler */
+static const struct sigaction *asked_for(int signal)
+{
+    return &atomic_load_explicit(&actions.now[signal], memory_order_acquire)->asked;
+}
+
+/* One that is to be called once. The kernel must not know, or it would forget our handler when it calls it, and a
+ * signal that is deferred would end the program. */
+static void on_signal(int signal, siginfo_t *info, void *context);
+static bool is_used_up(int signal, const siginfo_t *info)
+{
+    struct pt_sys_action standard = {0}, before;
+    if (!pt_sys_signal_action(signal, &standard, &before) || before.handler == on_signal)
+        return false;
+    /* another thread was first, or has asked for something else: that holds for this signal */
+    pt_sys_signal_action(signal, &before, NULL);
+    pt_sys_queue_signal(signal, info);
+    return true;
 }
 
 static void call_handler(int signal, siginfo_t *info, void *context)
 {
-    if (handlers[signal].sa_flags & SA_SIGINFO)
-        handlers[signal].sa_sigaction(signal, info, context);
+    const struct sigaction *asked = asked_for(signal);
+    if (asked->sa_flags & (int)SA_RESETHAND && is_used_up(signal, info))
+        return;
+    if (asked->sa_flags & SA_SIGINFO)
+        asked->sa_sigaction(signal, info, context);
     else
-        handlers[signal].sa_handler(signal);
+        asked->sa_handler(signal);
 }
 
-/* False when there is no room: the handler then runs now, and its accesses are not recorded. */
-static bool deferred(struct pt_thread *self, int signal, const siginfo_t *info, ucontext_t *context)
+/* False when the kernel has no room: the handler then runs now, and its accesses are not recorded. */
+static bool is_deferred(struct pt_thread *self, int signal, const siginfo_t *info, ucontext_t *context)
 {
-    if (self->shadow.attention & PENDING)
+    uint64_t blocked = ~faults | PT_SIGNAL_BIT(signal);
+    uint64_t during = pt_sys_swap_signal_mask(blocked); /* or it would come at once, if it is SA_NODEFER */
+    if (!pt_sys_queue_signal(signal, info)) {
+        pt_sys_swap_signal_mask(during);
         return false;
-    if (!self->deferred)
-        self->deferred = pt_sys_reserve(4096);
-    if (!self->deferred)
-        return false;
-    self->deferred->signal = signal;
-    self->deferred->info = *info;
-    self->deferred->context = *context;
-    sigset_t all;
-    sigfillset(&all);
-    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
-    for (unsigned i = 0; i < sizeof faults / sizeof *faults; i++)
-        sigdelset(&all, faults[i]);
-    memcpy(&context->uc_sigmask, &all, 8);
-    self->shadow.attention |= PENDING;
+    }
+    self->signal_mask = mask_of(&context->uc_sigmask);
+    memcpy(&context->uc_sigmask, &blocked, sizeof blocked);
+    self->shadow.attention |= PT_ATTEND_SIGNAL;
     return true;
 }
 
-static void run_fault_handler(struct pt_thread *thread, int signal, siginfo_t *info, void *context)
+/* What was deferred is delivered now, if the mask with which the fault's handler runs allows it. It came before the
+ * fault if the context has all signals blocked, with libc's own as only we do it: then the thread's mask is the one
+ * that was kept, and goes into the context. Else it came at the beginning of our handler, whose mask was kept. */
+static void undefer(struct pt_thread *self, int signal, ucontext_t *context)
+{
+    const struct sigaction *asked = asked_for(signal);
+    uint64_t mask = self->signal_mask;
+    self->shadow.attention &= ~(uint32_t)PT_ATTEND_SIGNAL;
+    if (mask_of(&context->uc_sigmask) & PT_SIGNAL_BIT(CANCEL)) {
+        memcpy(&context->uc_sigmask, &mask, sizeof mask);
+        mask |= mask_of(&asked->sa_mask) | (asked->sa_flags & (int)SA_NODEFER ? 0 : PT_SIGNAL_BIT(signal));
+    }
+    pt_sys_swap_signal_mask(mask);
+}
+
+static void run_fault_handler(struct pt_thread *thread, int signal, siginfo_t *info, ucontext_t *context)
 {
     struct pt_shadow_self *self = &thread->shadow;
     struct pt_locked_range *locked = self->locked;
@@ -80,13 +131,18 @@ static void run_fault_handler(struct pt_thread *thread, int signal, siginfo_t *i
     pt_slow_suspend(locked);
     if (reading)
         atomic_store_explicit(&reading->busy, 0, memory_order_release);
-    if (word)
+    if (word) {
+        pt_rank_give(PT_RANK_GRANULE);
         atomic_fetch_and_explicit(word, ~PT_SHADOW_LOCKED, memory_order_release);
+    }
     self->locked = NULL;
     self->reading = NULL;
     self->disturbed = false; /* accesses of the handler are none of this one's */
     self->busy = self->open_count = 0;
+    if (self->attention & PT_ATTEND_SIGNAL)
+        undefer(thread, signal, context);
     call_handler(signal, info, context);
+    pt_sys_swap_signal_mask(~faults); /* until the kernel takes the context's: what comes meanwhile is deferred then */
     self->busy = busy;
     self->open_count = open;
     self->locked = locked;
@@ -104,55 +160,102 @@ static void on_signal(int signal, siginfo_t *info, void *context)
         call_handler(signal, info, context);
     else if (is_fault(signal, info))
         run_fault_handler(self, signal, info, context);
-    else if (!deferred(self, signal, info, context))
+    else if (!is_deferred(self, signal, info, context))
         call_handler(signal, info, context);
 }
 
 void pt_thread_attend(struct pt_shadow_self *self)
 {
     struct pt_thread *thread = pt_thread_of(self);
-    if (self->attention & PENDING) {
-        /* everything is blocked here; a copy, because the next signal may be deferred while this one is handled */
-        struct pt_deferred_signal now = *thread->deferred;
-        self->attention &= ~(uint32_t)PENDING;
-        sigset_t mask = now.context.uc_sigmask, before = mask;
-        const struct sigaction *handler = &handlers[now.signal];
-        for (int i = 1; i < SIGNALS; i++)
-            if (sigismember(&handler->sa_mask, i) == 1)
-                sigaddset(&mask, i);
-        if (!(handler->sa_flags & SA_NODEFER))
-            sigaddset(&mask, now.signal);
-        pt_sys_set_signal_mask(&mask);
-        call_handler(now.signal, &now.info, &now.context);
-        pt_sys_set_signal_mask(&before);
+    if (self->attention & PT_ATTEND_SIGNAL) {
+        self->attention &= ~(uint32_t)PT_ATTEND_SIGNAL; /* everything is blocked here */
+        pt_sys_swap_signal_mask(thread->signal_mask);
     }
     if (self->attention & PT_ATTEND_VIOLATION) {
         self->attention &= ~(uint32_t)PT_ATTEND_VIOLATION;
         pt_thread_hooks.violated(thread);
     }
-    if (self->attention & CANCEL)
-        pthread_testcancel();
+}
+
+/* --- what the program asks for --- */
+
+static bool is_same(const struct sigaction *a, const struct sigaction *b)
+{
+    return a->sa_sigaction == b->sa_sigaction && a->sa_flags == b->sa_flags &&
+           mask_of(&a->sa_mask) == mask_of(&b->sa_mask);
+}
+
+/* Under the lock; NULL when there is no memory. */
+static struct action *find(int signal, const struct sigaction *asked)
+{
+    struct action *action = actions.all[signal];
+    while (action && !is_same(&action->asked, asked))
+        action = action->older;
+    if (action)
+        return action;
+    if (actions.left < sizeof *action) {
+        actions.room = pt_sys_reserve(ROOM);
+        actions.left = actions.room ? ROOM : 0;
+        if (!actions.room)
+            return NULL;
+    }
+    action = actions.room++;
+    actions.left -= sizeof *action;
+    *action = (struct action){*asked, actions.all[signal]};
+    return actions.all[signal] = action;
+}
+
+static int set_handler(pt_signal_action *real, int signal, const struct sigaction *action, struct sigaction *before)
+{
+    struct sigaction ours, was;
+    struct action *known = atomic_load_explicit(&actions.now[signal], memory_order_relaxed), *found = NULL;
+    if (action && action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN)
+        found = find(signal, action);
+    if (action)
+        ours = *action;
+    if (found) { /* before the kernel calls ours for it; release: what it points to is there */
+        atomic_store_explicit(&actions.now[signal], found, memory_order_release);
+        ours.sa_sigaction = on_signal;
+        ours.sa_flags = (action->sa_flags | SA_SIGINFO) & ~(int)SA_RESETHAND;
+    }
+    int result = real(signal, action ? &ours : NULL, &was);
+    if (result != 0)
+        atomic_store_explicit(&actions.now[signal], known, memory_order_release);
+    else if (before)
+        *before = known && was.sa_sigaction == on_signal ? known->asked : was;
+    return result;
 }
 
 int pt_signal_set_handler(pt_signal_action *real, int signal, const struct sigaction *action, struct sigaction *before)
 {
     if (!pt_channel || signal < 1 || signal >= SIGNALS)
         return real(signal, action, before);
-    struct sigaction ours, was, known = handlers[signal];
-    if (action) {
-        ours = *action;
-        if (action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN) {
-            handlers[signal] = *action;
-            ours.sa_sigaction = on_signal;
-            ours.sa_flags |= SA_SIGINFO;
-        }
+    uint64_t mask = pt_sys_swap_signal_mask(~faults); /* a handler may ask for another, too */
+    pt_spin_lock(&actions.lock);
+    int result = set_handler(real, signal, action, before);
+    pt_spin_unlock(&actions.lock);
+    pt_sys_swap_signal_mask(mask);
+    return result;
+}
+
+bool pt_signal_guard_cancellation(void (*provoke)(void))
+{
+    struct pt_sys_action action;
+    if (!pt_sys_signal_action(CANCEL, NULL, &action))
+        return false;
+    if (!action.handler) /* libc sets its handler when it cancels the first thread */
+        provoke();
+    uint64_t mask = pt_sys_swap_signal_mask(~faults);
+    pt_spin_lock(&actions.lock);
+    bool done = pt_sys_signal_action(CANCEL, NULL, &action) && action.handler;
+    if (done && action.handler != on_signal) {
+        struct sigaction libcs = {.sa_sigaction = action.handler, .sa_flags = SA_SIGINFO};
+        struct action *found = find(CANCEL, &libcs);
+        atomic_store_explicit(&actions.now[CANCEL], found, memory_order_release);
+        action.handler = on_signal;
+        done = found && pt_sys_signal_action(CANCEL, &action, NULL);
     }
-    int result = real(signal, action ? &ours : NULL, &was);
-    if (result != 0) {
-        handlers[signal] = known;
-        return result;
-    }
-    if (before)
-        *before = was.sa_sigaction == on_signal ? known : was;
-    return 0;
+    pt_spin_unlock(&actions.lock);
+    pt_sys_swap_signal_mask(mask);
+    return done;
 }

@@ -1,25 +1,34 @@
 /*
  * Threads: their slots, numbers, clocks and ends.
  *
- * A thread ends in the destructor of a pthread key, deferred to the last round so that other destructors of the program
- * still count. Its slot stays until it has both ended and been joined or detached, because its last clock goes to the
- * joiner.
+ * A thread ends in the destructor of a pthread key, in the last round and after all others, so that what the program's
+ * do counts. libc calls destructors in the order of their keys: ours is the last that needs no memory, and where a
+ * thread has a value under a later one, it is the last of all. No handler of a signal runs in the thread from then on.
+ * The last thread of the program does not end: it runs the functions of atexit. Its slot stays until it has both ended
+ * and been joined or detached, because its last clock goes to the joiner.
  *
  * Guarantee: a thread is found by its handle from its creation until it is joined or detached, and its record is used
- * again only after that and its end. Cost: one lock, shared by all threads, at creation, join and end.
+ * again only after that and its end; an access of a watched variable by a thread that has ended is counted as lost.
+ * Cost: one lock, shared by all threads, at creation, join and end.
  */
 #include "runtime/thread/thread.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <string.h>
 
 #include "runtime/shadow/readers.h"
 #include "runtime/shadow/shadow.h"
 #include "runtime/shadow/slow.h"
+#include "runtime/sys/runtime.h"
 #include "runtime/sys/sys.h"
 
-enum { BUCKETS = 1024, DESTRUCTOR_ROUNDS = 3 /* of the 4 that POSIX promises */ };
+enum {
+    BUCKETS = 1024,
+    DESTRUCTOR_ROUNDS = PTHREAD_DESTRUCTOR_ITERATIONS - 1, /* before the last */
+    KEYS_IN_PLACE = 32                                     /* which libc keeps in a thread's own record */
+};
 
 static __thread bool ended __attribute__((tls_model("initial-exec")));
 struct pt_thread_hooks pt_thread_hooks;
@@ -31,12 +40,13 @@ static struct {
     size_t stride;
     struct pt_thread_parts parts;
     uint32_t used;
+    uint32_t live; /* made and not ended */
     struct pt_thread *free;
     struct pt_thread *buckets[BUCKETS];
-} threads;
+} threads = {.lock = PT_SPIN(PT_RANK_THREAD)};
 static _Atomic uint32_t next_number;
 
-static void end(void *value);
+static void end_round(void *value);
 
 /* Ending reads this object and finding a dead owner writes it, so that ends are not ordered with each other. */
 static _Alignas(8) const char ended_threads[8];
@@ -46,23 +56,54 @@ static size_t rounded(size_t bytes)
     return (bytes + 63) & ~(size_t)63;
 }
 
+/* libc gives the lowest key that is free: those below `least` are taken meanwhile, and the next is kept. 0: there is
+ * none. */
+static pthread_key_t take_key(pthread_key_t least)
+{
+    static pthread_key_t keys[PTHREAD_KEYS_MAX];
+    int count = 0;
+    while (count < PTHREAD_KEYS_MAX && pthread_key_create(&keys[count], end_round) == 0 && keys[count++] < least)
+        ;
+    for (int i = 0; i + 1 < count; i++)
+        pthread_key_delete(keys[i]);
+    return count ? keys[count - 1] : 0;
+}
+
 bool pt_thread_start(struct pt_thread_parts parts)
 {
     threads.parts = parts;
     threads.stride = rounded(sizeof(struct pt_thread)) + rounded(parts.channel) + rounded(parts.local);
     threads.slots = pt_sys_reserve(threads.stride << PT_THREAD_BITS);
-    return threads.slots && pthread_key_create(&end_key, end) == 0;
+    return threads.slots && (end_key = take_key(KEYS_IN_PLACE - 1));
+}
+
+/* Signals would be handled in the middle, and a thread could be cancelled there, while others wait for it. */
+static struct pt_thread *lock_threads(void)
+{
+    struct pt_thread *self = pt_thread_now();
+    if (self)
+        pt_thread_enter(self);
+    pt_spin_lock(&threads.lock);
+    return self;
+}
+
+static void unlock_threads(struct pt_thread *self)
+{
+    pt_spin_unlock(&threads.lock);
+    if (self)
+        pt_thread_leave(self);
 }
 
 static struct pt_thread *take_slot(void)
 {
-    pt_spin_lock(&threads.lock);
+    struct pt_thread *self = lock_threads();
     struct pt_thread *thread = threads.free;
     if (thread)
         threads.free = thread->next;
     else if (!(threads.used >> PT_THREAD_BITS))
         thread = (void *)(threads.slots + threads.stride * threads.used++);
-    pt_spin_unlock(&threads.lock);
+    threads.live += thread != NULL;
+    unlock_threads(self);
     if (!thread)
         return NULL;
     unsigned char *place = (unsigned char *)thread;
@@ -75,10 +116,10 @@ static struct pt_thread *take_slot(void)
 
 static void free_slot(struct pt_thread *slot)
 {
-    pt_spin_lock(&threads.lock);
+    struct pt_thread *self = lock_threads();
     slot->next = threads.free;
     threads.free = slot;
-    pt_spin_unlock(&threads.lock);
+    unlock_threads(self);
 }
 
 static struct pt_thread **bucket_of(pthread_t handle)
@@ -89,7 +130,7 @@ static struct pt_thread **bucket_of(pthread_t handle)
 /* Once: by its parent, which then knows its handle, or by itself, whoever comes first. */
 static void list(struct pt_thread *thread, const pthread_t *handle)
 {
-    pt_spin_lock(&threads.lock);
+    struct pt_thread *self = lock_threads();
     if (!thread->listed) {
         thread->handle = *handle;
         struct pt_thread **bucket = bucket_of(thread->handle);
@@ -97,73 +138,75 @@ static void list(struct pt_thread *thread, const pthread_t *handle)
         *bucket = thread;
         thread->listed = true;
     }
-    pt_spin_unlock(&threads.lock);
+    unlock_threads(self);
 }
 
 static void unlist(struct pt_thread *thread)
 {
-    pt_spin_lock(&threads.lock);
+    struct pt_thread *self = lock_threads();
     for (struct pt_thread **link = bucket_of(thread->handle); *link; link = &(*link)->next)
         if (*link == thread) {
             *link = thread->next;
             break;
         }
-    pt_spin_unlock(&threads.lock);
+    unlock_threads(self);
 }
 
 struct pt_thread *pt_thread_find(pthread_t handle)
 {
-    pt_spin_lock(&threads.lock);
+    struct pt_thread *self = lock_threads();
     struct pt_thread *thread = *bucket_of(handle);
     /* a detached thread's handle may already be another's */
     while (thread && (!pthread_equal(thread->handle, handle) || atomic_load(&thread->detached)))
         thread = thread->next;
-    pt_spin_unlock(&threads.lock);
+    unlock_threads(self);
     return thread;
 }
 
 struct pt_thread *pt_thread_claim(pthread_t handle, bool foreign)
 {
-    pt_spin_lock(&threads.lock);
+    struct pt_thread *self = lock_threads();
     struct pt_thread *thread = *bucket_of(handle);
     while (thread && (!pthread_equal(thread->handle, handle) || atomic_load(&thread->detached) || thread->claimed ||
                       (foreign && (thread->start || thread->start_c11))))
         thread = thread->next;
     if (thread)
         thread->claimed = true;
-    pt_spin_unlock(&threads.lock);
+    unlock_threads(self);
     return thread;
 }
 
 void pt_thread_unclaim(struct pt_thread *thread)
 {
-    pt_spin_lock(&threads.lock);
+    struct pt_thread *self = lock_threads();
     thread->claimed = false;
-    pt_spin_unlock(&threads.lock);
+    unlock_threads(self);
 }
 
 void pt_thread_each(void (*visit)(void *context, const struct pt_thread *thread), void *context)
 {
-    pt_spin_lock(&threads.lock);
+    struct pt_thread *self = lock_threads();
     for (uint32_t i = 0; i < BUCKETS; i++)
         for (const struct pt_thread *thread = threads.buckets[i]; thread; thread = thread->next)
             if (atomic_load_explicit(&thread->state, memory_order_relaxed) != PT_THREAD_ENDED)
                 visit(context, thread);
-    pt_spin_unlock(&threads.lock);
+    unlock_threads(self);
 }
 
 void pt_thread_label(struct pt_thread *thread, const char *name)
 {
-    pt_spin_lock(&threads.lock);
+    struct pt_thread *self = lock_threads();
     strncpy(thread->label, name, sizeof thread->label - 1);
-    pt_spin_unlock(&threads.lock);
+    unlock_threads(self);
 }
 
 struct pt_thread *pt_thread_new(struct pt_thread *parent)
 {
     struct pt_thread *thread = take_slot();
-    if (!thread)
+    if (!thread) { /* it will run, and nobody records what it does */
+        pt_runtime_lost();
         return NULL;
+    }
     thread->shadow.clock.number = atomic_fetch_add_explicit(&next_number, 1, memory_order_relaxed);
     if (parent) {
         thread->parent = pt_thread_number(parent);
@@ -184,8 +227,16 @@ void pt_thread_inherit(struct pt_thread *child, struct pt_thread *parent)
     pt_shadow_refresh(&child->shadow);
 }
 
+static void count_out(void)
+{
+    struct pt_thread *self = lock_threads();
+    threads.live--;
+    unlock_threads(self);
+}
+
 void pt_thread_discard(struct pt_thread *thread)
 {
+    count_out();
     struct pt_thread *self = pt_thread_now();
     if (self) {
         pt_clock_release(&self->shadow.clock, thread->shadow.clock.id, 1);
@@ -207,11 +258,6 @@ static void begin(struct pt_thread *self, bool foreign)
     atomic_store_explicit(&self->state, PT_THREAD_RUNNING, memory_order_release);
     pt_thread_hooks.begun(self, foreign);
     pt_thread_leave(self);
-}
-
-void pt_thread_begin(struct pt_thread *self)
-{
-    begin(self, false);
 }
 
 struct pt_shadow_self *pt_thread_introduce(void)
@@ -266,6 +312,10 @@ static void forget_stack(struct pt_thread *self)
     if (!self->stack_size ||
         (!pt_runtime_records_full() && !pt_shadow_any(own - self->stack_size - SLACK, own + SLACK)))
         return;
+    if (pt_sys_is_quiet()) { /* asking would be a system call; what lies a little beyond is forgotten, too */
+        pt_shadow_clear(&self->shadow, own - self->stack_size, own + 4096, false);
+        return;
+    }
     if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
         if (pthread_attr_getstack(&attributes, &low, &size) == 0) {
             pt_shadow_clear(&self->shadow, (uintptr_t)low, (uintptr_t)low + size, false);
@@ -277,44 +327,111 @@ static void forget_stack(struct pt_thread *self)
     errno = error;
 }
 
-/* Whatever is unmapped below, a handler that is deferred would be put there. */
-static void block_signals(sigset_t *ret_before)
+/* What the thread keeps of others goes, and nothing more is recorded of it. */
+static void close_record(struct pt_thread *self)
 {
-    sigset_t all;
-    sigfillset(&all);
-    pt_sys_signal_mask(ret_before);
-    pt_sys_set_signal_mask(&all);
-}
-
-static void end(void *value)
-{
-    struct pt_thread *self = value;
-    sigset_t before;
-    if (self->destructor_rounds++ < DESTRUCTOR_ROUNDS && pthread_setspecific(end_key, self) == 0)
-        return;
-    pt_slow_sync(ended_threads, PT_SYNC_QUIET_READ, NULL);
-    pt_thread_enter(self);
-    pt_thread_hooks.ending(self);
-    pt_thread_leave(self); /* its last violations are reported, its last signals handled: from here on they wait */
-    block_signals(&before);
-    pt_thread_enter(self);
-    if (pt_channel)
-        forget_stack(self);
     pt_thread_hooks.ended(self);
     pt_readers_end(&self->shadow);
     pt_granule_drop_between(&self->shadow);
     pt_self_drop_passed(&self->shadow.clock);
     pt_clock_ring_end(&self->shadow.clock);
     pt_know_settle(&self->shadow.clock, NULL);
-    if (self->deferred)
-        pt_sys_release(self->deferred, 4096);
-    self->deferred = NULL;
-    ended = true;
     pt_self = NULL;
     /* release, with the join after it: the last clock is in place */
     atomic_store_explicit(&self->state, PT_THREAD_ENDED, memory_order_release);
     release(self, self);
-    pt_sys_set_signal_mask(&before);
+}
+
+/* A handler of a signal that ran before the thread had begun was taken for a thread of its own: that one ends, and its
+ * events come before all of this one's. That they also come after the start of the thread is lost. */
+static void begin_after(struct pt_thread *self, struct pt_thread *early)
+{
+    pt_clock_id clock = early->shadow.clock.id;
+    pt_sys_swap_signal_mask(~(uint64_t)0); /* no other handler runs before it has begun */
+    pt_runtime_lost();
+    pt_thread_enter(early);
+    pt_clock_acquire(clock, 1);
+    count_out();
+    close_record(early);
+    begin(self, false);
+    pt_thread_enter(self);
+    pt_shadow_take(&self->shadow, clock);
+    pt_clock_release(&self->shadow.clock, clock, 1);
+    pt_thread_leave(self);
+}
+
+void pt_thread_begin(struct pt_thread *self)
+{
+    uint64_t mask = self->signal_mask;
+    if (pt_thread_now())
+        begin_after(self, pt_thread_now());
+    else
+        begin(self, false);
+    pt_sys_swap_signal_mask(mask);
+}
+
+/* Whether others live; then there is one less. */
+static bool leaves_others(void)
+{
+    struct pt_thread *self = lock_threads();
+    bool others = threads.live > 1;
+    threads.live -= others;
+    unlock_threads(self);
+    return others;
+}
+
+/* Signals stay blocked, but for libc's own: nothing of the program runs here any more. */
+static void end(struct pt_thread *self)
+{
+    if (!leaves_others())
+        return;
+    sigset_t all;
+    uint64_t mask;
+    sigfillset(&all); /* without libc's */
+    memcpy(&mask, &all, sizeof mask);
+    pt_sys_swap_signal_mask(mask);
+    pt_slow_sync(ended_threads, PT_SYNC_QUIET_READ, NULL);
+    pt_thread_enter(self);
+    pt_thread_hooks.ending(self);
+    pt_thread_leave(self); /* its last violations are reported */
+    pt_thread_enter(self);
+    if (pt_channel)
+        forget_stack(self);
+    ended = true;
+    close_record(self);
+}
+
+/* The last key under which the thread has a value. */
+static pthread_key_t last_used(void)
+{
+    pthread_key_t key = PTHREAD_KEYS_MAX - 1;
+    while (key > end_key && !pthread_getspecific(key))
+        key--;
+    return key;
+}
+
+/* A key after that; some are left out, so that it is after those too that the program makes later. Keys that were are
+ * not given back: other threads may have their end under them. */
+static pthread_key_t key_after(pthread_key_t used)
+{
+    static pthread_key_t last;
+    struct pt_thread *self = lock_threads();
+    pthread_key_t key = last > used ? last : take_key(used + KEYS_IN_PLACE);
+    last = key > used ? key : last;
+    unlock_threads(self);
+    return key > used ? key : 0;
+}
+
+static void end_round(void *value)
+{
+    struct pt_thread *self = value;
+    int round = self->destructor_rounds++;
+    pthread_key_t used = round == DESTRUCTOR_ROUNDS ? last_used() : end_key;
+    if (round < DESTRUCTOR_ROUNDS && pthread_setspecific(end_key, self) == 0)
+        return;
+    pthread_key_t later = used > end_key ? key_after(used) : 0;
+    if (!later || pthread_setspecific(later, self) != 0)
+        end(self);
 }
 
 void pt_thread_joined(struct pt_thread *self, struct pt_thread *thread, const struct pt_site *site)

@@ -74,7 +74,7 @@ struct pt_thread {
 
     const void *write_locked[PT_WRITE_LOCKS]; /* rwlocks it holds as a writer */
     uint32_t write_locks;                     /* how many, at most that many */
-    struct pt_deferred_signal *deferred;      /* room for a signal that is deferred; made when first needed */
+    uint64_t signal_mask; /* what it has blocked itself: while a signal is deferred, and until it has begun */
 
     struct pt_channel_self *channel;
     struct pt_local_self *local;
@@ -118,8 +118,8 @@ static inline uint32_t pt_thread_number(const struct pt_thread *thread)
     return thread->shadow.clock.number;
 }
 
-/* For pt_shadow_hooks. A thread that was made behind our back is met; on leaving with `attention`: deferred handlers,
- * violations and cancellation (signal.c). */
+/* For pt_shadow_hooks. A thread that was made behind our back is met; on leaving with `attention`: deferred handlers
+ * and violations (signal.c). */
 struct pt_shadow_self *pt_thread_introduce(void);
 void pt_thread_attend(struct pt_shadow_self *self);
 

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "core/gate.h"
+#include "runtime/sys/sys.h"
 #include "runtime/thread/thread.h"
 
 struct pt_wrap_hooks {
@@ -21,6 +22,9 @@ struct pt_wrap_hooks {
     void (*contended)(const void *lock, uint32_t owner);
     /* While threads are gated. Around a call that may block: what for, and PT_GATE_RUNS after it. May wait. */
     void (*blocks)(const void *object, enum pt_gate_doing doing);
+    /* In the child of a fork that pthread_atfork does not see; and before a process ends without destructors. */
+    void (*forked)(void);
+    void (*exits)(int status);
     /* A library was loaded; `self` is outside of the runtime. */
     void (*opened)(struct pt_thread *self);
 };
@@ -74,6 +78,8 @@ static inline void pt_wrap_blocks(const void *object, enum pt_gate_doing doing)
         pt_wrap_hooks.blocks(object, doing);
 }
 
+/* For pt_sys_read_clock. */
+pt_sys_clock *pt_wrap_real_clock(void);
 /* A thread of the runtime's own, which nobody else sees. */
 bool pt_wrap_start_thread(void *(*start)(void *), const char *name);
 

@@ -33,6 +33,7 @@ enum {
 #else
 #define PT_WRAP(returns, name, parameters)                                                                             \
     PT_HAS_ROW(name);                                                                                                  \
+    returns name parameters; /* some are in no header */                                                               \
     __attribute__((weak, visibility("default"))) returns name parameters
 #define PT_REAL(name)                                                                                                  \
     ({                                                                                                                 \

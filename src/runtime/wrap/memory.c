@@ -1,34 +1,31 @@
 /*
  * Memory that is given back ends the lives of the variables in it: whoever gets the address next has new ones. Only the
  * giving back is of interest, so malloc and its kin are left alone. realloc moves contents: a read of the old object
- * and a write of the new one.
+ * and a write of the new one. Memory that comes from the kernel is in mapping.c.
  *
  * Guarantee: what was known of memory is forgotten before anybody else can get it. Cost: linear in the pages of it that
  * have shadow; a load and a branch without an observer.
  */
+#include "runtime/wrap/memory.h"
+
 #include <dlfcn.h>
-#include <stdarg.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include "runtime/shadow/shadow.h"
 #include "runtime/shadow/slow.h"
-#include "runtime/shadow/watch.h"
 #include "runtime/sys/heap.h"
-#include "runtime/thread/thread.h"
 #include "runtime/wrap/hooks.h"
 #include "runtime/wrap/interpose.h"
 
-static struct pt_thread *recorder(void)
+struct pt_thread *pt_memory_recorder(void)
 {
     struct pt_thread *self = pt_is_active() ? pt_thread_now() : NULL;
     return self && !self->shadow.busy ? self : NULL;
 }
 
-/* True if other threads could be concerned: something is known of that memory. */
-static bool forget(const void *memory, size_t size, bool keep)
+bool pt_memory_forget(const void *memory, size_t size, bool keep)
 {
-    struct pt_thread *self = recorder();
+    struct pt_thread *self = pt_memory_recorder();
     if (!self || !memory)
         return false;
     pt_thread_enter(self);
@@ -39,9 +36,9 @@ static bool forget(const void *memory, size_t size, bool keep)
     return any;
 }
 
-static void mark_written(void *memory, size_t size)
+void pt_memory_written(const void *memory, size_t size)
 {
-    struct pt_thread *self = recorder();
+    struct pt_thread *self = pt_memory_recorder();
     struct pt_locked_range range;
     if (!self || !self->shadow.clock.id)
         return;
@@ -75,7 +72,7 @@ PT_WRAP(void, free, (void *memory))
 {
     size_t size = pt_is_active() ? pt_heap_size(memory) : 0;
     if (size)
-        forget(memory, size, false);
+        pt_memory_forget(memory, size, false);
     if (HAVE_FREE)
         PT_REAL(free)(memory);
 }
@@ -83,14 +80,14 @@ PT_WRAP(void, free, (void *memory))
 static void *moved(void *from, size_t old, void *to, bool known)
 {
     if (known)
-        mark_written(to ? to : from, to && pt_heap_size(to) < old ? pt_heap_size(to) : old);
+        pt_memory_written(to ? to : from, to && pt_heap_size(to) < old ? pt_heap_size(to) : old);
     return to;
 }
 
 PT_WRAP(void *, realloc, (void *memory, size_t size))
 {
     size_t old = pt_is_active() ? pt_heap_size(memory) : 0;
-    bool known = old && forget(memory, old, true);
+    bool known = old && pt_memory_forget(memory, old, true);
     void *to = PT_REAL(realloc)(memory, size);
     return moved(memory, old, to, known && (to || size));
 }
@@ -98,29 +95,9 @@ PT_WRAP(void *, realloc, (void *memory, size_t size))
 PT_WRAP(void *, reallocarray, (void *memory, size_t count, size_t size))
 {
     size_t old = pt_is_active() ? pt_heap_size(memory) : 0;
-    bool known = old && forget(memory, old, true);
+    bool known = old && pt_memory_forget(memory, old, true);
     void *to = PT_REAL(reallocarray)(memory, count, size);
     return moved(memory, old, to, known && (to || (count && size)));
-}
-
-PT_WRAP(int, munmap, (void *memory, size_t size))
-{
-    forget(memory, size, false);
-    return PT_REAL(munmap)(memory, size);
-}
-
-PT_WRAP(void *, mmap, (void *address, size_t size, int protection, int flags, int fd, off_t offset))
-{
-    if (flags & MAP_FIXED)
-        forget(address, size, false);
-    return PT_REAL(mmap)(address, size, protection, flags, fd, offset);
-}
-
-PT_WRAP(void *, mmap64, (void *address, size_t size, int protection, int flags, int fd, off64_t offset))
-{
-    if (flags & MAP_FIXED)
-        forget(address, size, false);
-    return PT_REAL(mmap64)(address, size, protection, flags, fd, offset);
 }
 
 #ifndef PT_RT_STATIC

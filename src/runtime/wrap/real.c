@@ -12,11 +12,16 @@ void *pt_real(const char *name)
     void *found = strncmp(name, "pthread_cond_", 13) == 0 ? dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2") : NULL;
     if (!found)
         found = dlsym(RTLD_NEXT, name);
-    /* A program may use nothing else of its OpenMP library, which the linker then left out. */
-    if (!found &&
-        (strncmp(name, "GOMP_", 5) == 0 || strncmp(name, "omp_", 4) == 0 || strncmp(name, "__kmpc_", 7) == 0)) {
-        void *library = dlopen(name[0] == '_' ? "libomp.so.5" : "libgomp.so.1", RTLD_NOW | RTLD_GLOBAL);
-        found = library ? dlsym(library, name) : NULL;
+    /* A program may use nothing else of such a library, which the linker then left out. */
+    static const struct {
+        const char *prefix, *library;
+    } libraries[] = {
+        {"GOMP_", "libgomp.so.1"}, {"omp_", "libgomp.so.1"}, {"__kmpc_", "libomp.so.5"}, {"g_", "libglib-2.0.so.0"}};
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries && !found; i++) {
+        if (strncmp(name, libraries[i].prefix, strlen(libraries[i].prefix)) == 0) {
+            void *library = dlopen(libraries[i].library, RTLD_NOW | RTLD_GLOBAL);
+            found = library ? dlsym(library, name) : NULL;
+        }
     }
     if (!found)
         abort();

@@ -124,13 +124,13 @@ BEFORE(pthread_cond_broadcast, pthread_cond_t)
 PT_WRAP(int, pthread_barrier_wait, (pthread_barrier_t * barrier))
 {
     const struct pt_site *site = pt_call_take(barrier);
-    happened(barrier, PT_KIND_SYNC, site);
+    happened(barrier, PT_EFFECT(pthread_barrier_wait), site);
     pt_wrap_active(PT_STATE_BARRIER, (uintptr_t)barrier);
     pt_wrap_blocks(barrier, PT_GATE_WAITS_OTHER);
     int result = PT_REAL(pthread_barrier_wait)(barrier);
     pt_wrap_blocks(NULL, PT_GATE_RUNS);
     pt_wrap_active(PT_STATE_RUNNING, 0);
-    happened(barrier, PT_KIND_SYNC, site);
+    happened(barrier, PT_EFFECT(pthread_barrier_wait), site);
     return result;
 }
 
@@ -192,7 +192,7 @@ WRITE_LOCK(pthread_rwlock_clockwrlock, (pthread_rwlock_t * lock, clockid_t clock
 
 PT_WRAP(int, pthread_rwlock_unlock, (pthread_rwlock_t * lock))
 {
-    happened(lock, was_write_lock(lock) ? PT_KIND_REL : PT_KIND_RREL, pt_call_take(lock));
+    happened(lock, was_write_lock(lock) ? PT_EFFECT(pthread_rwlock_unlock) : PT_KIND_RREL, pt_call_take(lock));
     return PT_REAL(pthread_rwlock_unlock)(lock);
 }
 
@@ -202,14 +202,16 @@ static __thread struct {
     void (*initialise)(void);
     const void *object;
     const struct pt_site *site;
+    int kind;
 } once __attribute__((tls_model("initial-exec")));
 
 static void initialise_once(void)
 {
     const void *object = once.object;
     const struct pt_site *site = once.site;
+    int kind = once.kind;
     once.initialise();
-    happened(object, PT_KIND_SYNC, site);
+    happened(object, kind, site);
 }
 
 PT_WRAP(int, pthread_once, (pthread_once_t * control, void (*initialise)(void)))
@@ -220,10 +222,11 @@ PT_WRAP(int, pthread_once, (pthread_once_t * control, void (*initialise)(void)))
     __typeof__(once) outer = once;
     once.initialise = initialise;
     once.object = control;
+    once.kind = PT_EFFECT(pthread_once);
     once.site = site;
     int result = PT_REAL(pthread_once)(control, initialise_once);
     once = outer;
-    happened(control, PT_KIND_SYNC, site);
+    happened(control, PT_EFFECT(pthread_once), site);
     return result;
 }
 
@@ -237,8 +240,9 @@ PT_WRAP(void, call_once, (once_flag * flag, void (*initialise)(void)))
     __typeof__(once) outer = once;
     once.initialise = initialise;
     once.object = flag;
+    once.kind = PT_EFFECT(call_once);
     once.site = site;
     PT_REAL(call_once)(flag, initialise_once);
     once = outer;
-    happened(flag, PT_KIND_SYNC, site);
+    happened(flag, PT_EFFECT(call_once), site);
 }

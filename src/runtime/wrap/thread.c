@@ -5,11 +5,15 @@
  * before the return of the join. Cost: one hook for each; the start goes through a function of ours.
  */
 #include <pthread.h>
+#include <signal.h>
+#include <string.h>
 #include <threads.h>
 
 #include "runtime/sys/module.h"
+#include "runtime/sys/sys.h"
 #include "runtime/thread/call.h"
 #include "runtime/thread/thread.h"
+#include "runtime/wrap/fill.h"
 #include "runtime/wrap/hooks.h"
 #include "runtime/wrap/interpose.h"
 
@@ -68,6 +72,18 @@ static size_t stack_size(const pthread_attr_t *attributes)
     return size;
 }
 
+/* The child begins with all signals blocked, and takes its mask when it is known: a handler that runs before would be
+ * taken for another thread. Attributes with a mask of their own are not ours to change. Returns the caller's mask. */
+static uint64_t block_signals(struct pt_thread *child, const pthread_attr_t *attributes)
+{
+    sigset_t own;
+    uint64_t mask = pt_sys_swap_signal_mask(~(uint64_t)0);
+    child->signal_mask = mask;
+    if (attributes && pthread_attr_getsigmask_np(attributes, &own) == 0)
+        memcpy(&child->signal_mask, &own, sizeof child->signal_mask);
+    return mask;
+}
+
 static void *run_posix(void *context)
 {
     struct pt_thread *self = context;
@@ -99,11 +115,15 @@ PT_WRAP(int, pthread_create,
     atomic_store(&child->releases, detached == PTHREAD_CREATE_DETACHED);
     atomic_store(&child->detached, detached == PTHREAD_CREATE_DETACHED);
     report_fork(child, site);
+    uint64_t mask = block_signals(child, attributes);
     int result = PT_REAL(pthread_create)(thread, attributes, run_posix, child);
+    pt_sys_swap_signal_mask(mask);
     if (result == 0)
         pt_thread_created(child, thread);
     else
         take_back(child);
+    if (result == 0)
+        pt_fill(site, thread, sizeof *thread);
     return result;
 }
 
@@ -118,11 +138,15 @@ PT_WRAP(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *argument))
     child->argument = argument;
     child->stack_size = stack_size(NULL);
     report_fork(child, site);
+    uint64_t mask = block_signals(child, NULL);
     int result = PT_REAL(thrd_create)(thread, run_c11, child);
+    pt_sys_swap_signal_mask(mask);
     if (result == thrd_success)
         pt_thread_created(child, thread);
     else
         take_back(child);
+    if (result == thrd_success)
+        pt_fill(site, thread, sizeof *thread);
     return result;
 }
 
@@ -149,6 +173,7 @@ PT_WRAP(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *argument))
             joined = pt_thread_claim((pthread_t)handle, true);                                                         \
         if (joined)                                                                                                    \
             pt_thread_joined(self, joined, site);                                                                      \
+        pt_fill(site, value, sizeof *value);                                                                           \
         return result;                                                                                                 \
     }
 

@@ -1,0 +1,171 @@
+/*
+ * The results of several processes. An observer writes its own as one record to a memory file, with a single write, so
+ * records of observers side by side do not mix; `run` reads them when all have ended. The list of results has each as
+ * it would stand by itself. Linear in the size of the results.
+ */
+#include "cli/run/processes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "report/json_writer.h"
+
+/* --- records --- */
+
+struct record {
+    uint64_t bytes; /* of all of it */
+    uint64_t program_bytes, json_bytes;
+    struct pt_err error;
+    pid_t process;
+    bool observed, violated, whole;
+};
+
+void pt_process_write(int fd, const struct pt_process *process, uint32_t property_count)
+{
+    struct record head = {.program_bytes = strlen(process->program) + 1,
+                          .json_bytes = strlen(process->json) + 1,
+                          .error = process->error,
+                          .process = process->process,
+                          .observed = process->observed,
+                          .violated = process->violated,
+                          .whole = process->whole};
+    size_t unknown_bytes = property_count * sizeof *process->unknown;
+    head.bytes = sizeof head + head.program_bytes + head.json_bytes + property_count + unknown_bytes;
+    struct pt_buf buf;
+    pt_buf_init(&buf);
+    pt_buf_add(&buf, (const char *)&head, sizeof head);
+    pt_buf_add(&buf, process->program, head.program_bytes);
+    pt_buf_add(&buf, process->json, head.json_bytes);
+    if (property_count) {
+        pt_buf_add(&buf, (const char *)process->judged, property_count);
+        pt_buf_add(&buf, (const char *)process->unknown, unknown_bytes);
+    }
+    (void)!write(fd, buf.text, buf.len); /* short of memory: what is missing counts as not observed */
+    pt_buf_release(&buf);
+}
+
+static void take(struct pt_processes *processes, const char *text)
+{
+    struct record head;
+    uint32_t properties = processes->property_count;
+    memcpy(&head, text, sizeof head);
+    const char *program = text + sizeof head, *json = program + head.program_bytes, *judged = json + head.json_bytes,
+               *unknown = judged + properties;
+    struct pt_process process = {.process = head.process,
+                                 .program = pt_xstrdup(program),
+                                 .observed = head.observed,
+                                 .violated = head.violated,
+                                 .whole = head.whole,
+                                 .json = pt_xstrdup(json),
+                                 .error = head.error,
+                                 .judged = pt_xcalloc((size_t)properties + 1, sizeof *process.judged),
+                                 .unknown = pt_xcalloc((size_t)properties + 1, sizeof *process.unknown)};
+    if (properties) {
+        memcpy(process.judged, judged, properties);
+        memcpy(process.unknown, unknown, properties * sizeof *process.unknown);
+    }
+    PT_PUSH(processes->items, processes->count, processes->cap, process);
+}
+
+void pt_processes_read(int fd, uint32_t property_count, struct pt_processes *ret_processes)
+{
+    struct stat about;
+    *ret_processes = (struct pt_processes){.property_count = property_count};
+    if (fstat(fd, &about) != 0 || about.st_size <= 0)
+        return;
+    size_t size = (size_t)about.st_size, have = 0;
+    char *text = pt_xmalloc(size);
+    for (ssize_t got; have < size && (got = pread(fd, text + have, size - have, (off_t)have)) > 0;)
+        have += (size_t)got;
+    for (size_t at = 0; at + sizeof(struct record) <= have;) {
+        struct record head;
+        memcpy(&head, text + at, sizeof head);
+        if (head.bytes < sizeof head || head.bytes > have - at)
+            break;
+        take(ret_processes, text + at);
+        at += head.bytes;
+    }
+    free(text);
+}
+
+void pt_processes_release(struct pt_processes *processes)
+{
+    for (uint32_t i = 0; i < processes->count; i++) {
+        free(processes->items[i].program);
+        free(processes->items[i].json);
+        free(processes->items[i].judged);
+        free(processes->items[i].unknown);
+    }
+    free(processes->items);
+    *processes = (struct pt_processes){0};
+}
+
+/* --- all of them --- */
+
+uint32_t pt_processes_observed(const struct pt_processes *processes)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < processes->count; i++)
+        count += processes->items[i].observed;
+    return count;
+}
+
+const struct pt_err *pt_processes_unknown(const struct pt_processes *processes)
+{
+    for (uint32_t p = 0; p < processes->property_count; p++) {
+        const struct pt_err *why = NULL;
+        bool judged = false;
+        for (uint32_t i = 0; i < processes->count; i++) {
+            const struct pt_process *process = &processes->items[i];
+            judged |= process->judged[p];
+            if (process->observed && !process->judged[p] && !why)
+                why = &process->unknown[p];
+        }
+        if (why && !judged)
+            return why;
+    }
+    return NULL;
+}
+
+void pt_process_label(pid_t process, const char *program, struct pt_buf *buf)
+{
+    pt_buf_printf(buf, "process %ld (%s)", (long)process, program);
+}
+
+static void put_words(struct pt_json *json, const char *key, const char *const *words)
+{
+    pt_json_open(json, key, '[');
+    for (; *words; words++)
+        pt_json_string(json, NULL, *words);
+    pt_json_close(json, ']');
+}
+
+void pt_processes_json(const struct pt_processes *processes, const char *trace, const char *const *program,
+                       const char *const *source_roots, struct pt_buf *buf)
+{
+    struct pt_json json = {.buf = buf};
+    pt_json_open(&json, NULL, '{');
+    pt_json_uint(&json, "portent", 1);
+    pt_json_string(&json, "trace", trace);
+    put_words(&json, "program", program);
+    if (source_roots)
+        put_words(&json, "source_roots", source_roots);
+    pt_json_open(&json, "processes", '[');
+    for (uint32_t i = 0; i < processes->count; i++) {
+        const struct pt_process *process = &processes->items[i];
+        if (!process->observed)
+            continue;
+        pt_json_open(&json, NULL, '{');
+        pt_json_uint(&json, "pid", (uint64_t)process->process);
+        pt_json_string(&json, "program", process->program);
+        pt_json_text(&json, "result", process->json);
+        pt_json_close(&json, '}');
+    }
+    pt_json_close(&json, ']');
+    pt_json_close(&json, '}');
+    pt_buf_puts(buf, "\n");
+}

@@ -1,0 +1,45 @@
+/* What was found out about the processes that an observed program started: written by their observers, read by `run`.
+ */
+#ifndef PT_CLI_RUN_PROCESSES_H
+#define PT_CLI_RUN_PROCESSES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+struct pt_process {
+    pid_t process;
+    char *program; /* its file */
+    bool observed; /* otherwise `error` says why not */
+    bool violated, whole;
+    char *json; /* its result, "" where it is not observed */
+    struct pt_err error;
+    /* For each property whether it is judged there, and where not, because of which name. */
+    bool *judged;
+    struct pt_err *unknown;
+};
+
+struct pt_processes {
+    struct pt_process *items; /* in the order in which they ended */
+    uint32_t count, property_count;
+    size_t cap;
+};
+
+/* Appends a process to a file that several observers write to; one that cannot be written is missing there. */
+void pt_process_write(int fd, const struct pt_process *process, uint32_t property_count);
+void pt_processes_read(int fd, uint32_t property_count, struct pt_processes *ret_processes);
+void pt_processes_release(struct pt_processes *processes);
+uint32_t pt_processes_observed(const struct pt_processes *processes);
+/* Why a property was judged in none of them, though there are some; NULL: each was somewhere. */
+const struct pt_err *pt_processes_unknown(const struct pt_processes *processes);
+
+/* How reports name a process: "process 4711 (./prog)". */
+void pt_process_label(pid_t process, const char *program, struct pt_buf *buf);
+/* One result with a list of processes, of the command that started them. */
+void pt_processes_json(const struct pt_processes *processes, const char *trace, const char *const *program,
+                       const char *const *source_roots, struct pt_buf *buf);
+
+#endif

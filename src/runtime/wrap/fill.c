@@ -1,0 +1,71 @@
+/*
+ * Reports what a function has filled where a watched variable lies: it gets its new value. Other memory is not
+ * reported, in recordings of everything neither: what a thread evaluates and what is recorded of it have the same
+ * events.
+ *
+ * Guarantee: a fill of a watched variable is one step with its event, except for threads that look at the variable
+ * while the function runs; they find a value that nobody has reported, and say so (shadow/watch.h). Cost: a load and a
+ * branch without an observer, else a look at a shadow word for every 8 bytes on pages that have any.
+ */
+#include "runtime/wrap/fill.h"
+
+#include <errno.h>
+
+#include "runtime/shadow/shadow.h"
+#include "runtime/shadow/slow.h"
+#include "runtime/shadow/watch.h"
+
+enum { PAGE = 4096 };
+
+/* Whether a watched variable lies near. Within one page. */
+static bool is_watched(uintptr_t from, uintptr_t to)
+{
+    if (!pt_shadow_any(from, to))
+        return false;
+    for (uintptr_t granule = from & ~(uintptr_t)7; granule < to; granule += 8) {
+        const pt_shadow_word *word = pt_shadow_peek(granule);
+        uint64_t seen = word ? atomic_load_explicit(word, memory_order_relaxed) : 0;
+        if (seen & PT_SHADOW_FINE && pt_fines[pt_shadow_access(seen)].watch)
+            return true;
+    }
+    return false;
+}
+
+static void report_page(uintptr_t from, uintptr_t to, const struct pt_site *site)
+{
+    struct pt_shadow_self *self = pt_shadow_caller();
+    struct pt_locked_range range;
+    if (!self)
+        return;
+    if (self->busy) { /* by a handler that signal.c does not know of */
+        pt_runtime_lost();
+        return;
+    }
+    pt_shadow_before(self, from, to - from, true);
+    pt_enter(self);
+    if (pt_slow_begin(self, from, to - from, true, &range))
+        pt_slow_end_write(self, &range, PT_KIND_WRITE, site);
+    pt_leave(self);
+}
+
+void pt_fill_report(const struct pt_site *site, const void *memory, size_t size)
+{
+    uintptr_t from = (uintptr_t)memory, end = from + size, to;
+    int error = errno;
+    if (end < from || !pt_address_ok(end))
+        return;
+    for (; from < end; from = to) {
+        to = (from | (PAGE - 1)) + 1 < end ? (from | (PAGE - 1)) + 1 : end;
+        if (is_watched(from, to))
+            report_page(from, to, site);
+    }
+    errno = error;
+}
+
+void pt_fill_vector(const struct pt_site *site, const struct iovec *pieces, size_t count, size_t size)
+{
+    for (size_t i = 0, piece; i < count && size && pt_is_active(); i++, size -= piece) {
+        piece = pieces[i].iov_len < size ? pieces[i].iov_len : size;
+        pt_fill(site, pieces[i].iov_base, piece);
+    }
+}

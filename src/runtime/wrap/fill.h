@@ -1,0 +1,47 @@
+/*
+ * Memory that a function behind ours has filled: the kernel's, or the C library's code, which is not instrumented. The
+ * wrapper calls the function and, when it has returned, reports a write of what was filled, exactly as long as the
+ * result says, as an event of the calling thread at the place of its call. Nothing is locked while the function runs,
+ * so it may block, be cancelled or be interrupted as ever.
+ */
+#ifndef PT_RUNTIME_WRAP_FILL_H
+#define PT_RUNTIME_WRAP_FILL_H
+
+#include <stddef.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "runtime/sys/runtime.h"
+#include "runtime/thread/call.h"
+#include "runtime/wrap/interpose.h"
+
+void pt_fill_report(const struct pt_site *site, const void *memory, size_t size);
+
+/* `size` bytes of `memory`, which may be NULL, were written. */
+static inline void pt_fill(const struct pt_site *site, const void *memory, size_t size)
+{
+    if (__builtin_expect(pt_is_active(), 0) && memory && size)
+        pt_fill_report(site, memory, size);
+}
+
+/* A text with its end. */
+static inline void pt_fill_text(const struct pt_site *site, const char *text)
+{
+    if (__builtin_expect(pt_is_active(), 0) && text)
+        pt_fill_report(site, text, strlen(text) + 1);
+}
+
+/* The first `size` bytes of the pieces. */
+void pt_fill_vector(const struct pt_site *site, const struct iovec *pieces, size_t count, size_t size);
+
+/* A wrapper that calls the function, and then does `report` with its `result` and the `site` of the call. */
+#define PT_FILLING(returns, name, parameters, arguments, report)                                                       \
+    PT_WRAP(returns, name, parameters)                                                                                 \
+    {                                                                                                                  \
+        const struct pt_site *site = pt_call_take_fill();                                                              \
+        returns result = PT_REAL(name) arguments;                                                                      \
+        report;                                                                                                        \
+        return result;                                                                                                 \
+    }
+
+#endif

@@ -1,0 +1,52 @@
+/*
+ * Functions that fill memory with times, and with what is known of the system.
+ *
+ * Guarantee: what they return is the real functions'. Cost: that of fill.c.
+ */
+#include <sys/resource.h>
+#include <sys/sysinfo.h>
+#include <sys/time.h>
+#include <sys/times.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/wrap/fill.h"
+#include "runtime/wrap/hooks.h"
+
+static void fixed(const struct pt_site *site, const void *memory, size_t size, bool done)
+{
+    if (done)
+        pt_fill(site, memory, size);
+}
+
+PT_FILLING(time_t, time, (time_t * to), (to), fixed(site, to, sizeof *to, result != (time_t)-1))
+PT_FILLING(int, gettimeofday, (struct timeval * to, void *zone), (to, zone), fixed(site, to, sizeof *to, result == 0))
+PT_FILLING(int, clock_gettime, (clockid_t clock, struct timespec *to), (clock, to),
+           fixed(site, to, sizeof *to, result == 0))
+pt_sys_clock *pt_wrap_real_clock(void)
+{
+    return PT_REAL(clock_gettime);
+}
+PT_FILLING(int, clock_getres, (clockid_t clock, struct timespec *to), (clock, to),
+           fixed(site, to, sizeof *to, result == 0))
+PT_FILLING(int, timespec_get, (struct timespec * to, int base), (to, base), fixed(site, to, sizeof *to, result != 0))
+PT_FILLING(struct tm *, localtime_r, (const time_t *from, struct tm *to), (from, to),
+           fixed(site, to, sizeof *to, result))
+PT_FILLING(struct tm *, gmtime_r, (const time_t *from, struct tm *to), (from, to), fixed(site, to, sizeof *to, result))
+PT_FILLING(char *, asctime_r, (const struct tm *from, char *to), (from, to), pt_fill_text(site, result))
+PT_FILLING(char *, ctime_r, (const time_t *from, char *to), (from, to), pt_fill_text(site, result))
+PT_FILLING(size_t, strftime, (char *to, size_t size, const char *format, const struct tm *time),
+           (to, size, format, time), fixed(site, to, result + 1, result != 0))
+
+PT_FILLING(int, getitimer, (__itimer_which_t which, struct itimerval *to), (which, to),
+           fixed(site, to, sizeof *to, result == 0))
+PT_FILLING(int, setitimer, (__itimer_which_t which, const struct itimerval *from, struct itimerval *before),
+           (which, from, before), fixed(site, before, sizeof *before, result == 0))
+PT_FILLING(clock_t, times, (struct tms * to), (to), fixed(site, to, sizeof *to, true))
+PT_FILLING(int, uname, (struct utsname * to), (to), fixed(site, to, sizeof *to, result == 0))
+PT_FILLING(int, gethostname, (char *to, size_t size), (to, size), if (result == 0) pt_fill_text(site, to))
+PT_FILLING(int, getrusage, (__rusage_who_t who, struct rusage *to), (who, to), fixed(site, to, sizeof *to, result == 0))
+PT_FILLING(int, getrlimit, (__rlimit_resource_t which, struct rlimit *to), (which, to),
+           fixed(site, to, sizeof *to, result == 0))
+PT_FILLING(int, sysinfo, (struct sysinfo * to), (to), fixed(site, to, sizeof *to, result == 0))

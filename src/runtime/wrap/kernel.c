@@ -1,0 +1,95 @@
+/*
+ * Message queues, of POSIX and of System V, and System V's semaphores: the kernel has them, and a program knows them by
+ * a number. What is sent comes before what is received, and what is added to a semaphore before what is taken from it.
+ *
+ * Guarantee: no order is missing; numbers that differ by a multiple of OBJECTS are one object, so there may be too
+ * much. Cost: without an observer a load and a branch beside the call.
+ */
+#include <mqueue.h>
+#include <sys/msg.h>
+#include <sys/sem.h>
+
+#include "runtime/shadow/slow.h"
+#include "runtime/wrap/hooks.h"
+#include "runtime/wrap/interpose.h"
+
+enum { OBJECTS = 256 };
+enum sort { POSIX_QUEUE, QUEUE, SEMAPHORES, SORTS };
+
+/* Stand for what has no memory of its own. */
+static _Alignas(8) const char objects[SORTS][OBJECTS][8];
+
+static const void *object_of(enum sort sort, int number)
+{
+    return objects[sort][(unsigned)number % OBJECTS];
+}
+
+static void happened(enum sort sort, int number, int kind)
+{
+    if (pt_is_active())
+        pt_slow_sync(object_of(sort, number), kind, NULL);
+    pt_wrap_synced(object_of(sort, number), kind);
+}
+
+#define SENT(name, parameters, arguments, sort)                                                                        \
+    PT_WRAP(int, name, parameters)                                                                                     \
+    {                                                                                                                  \
+        happened(sort, number, PT_EFFECT(name));                                                                       \
+        return PT_REAL(name) arguments;                                                                                \
+    }
+#define RECEIVED(name, parameters, arguments, sort)                                                                    \
+    PT_WRAP(ssize_t, name, parameters)                                                                                 \
+    {                                                                                                                  \
+        pt_wrap_blocks(object_of(sort, number), PT_GATE_WAITS_OTHER);                                                  \
+        ssize_t result = PT_REAL(name) arguments;                                                                      \
+        pt_wrap_blocks(NULL, PT_GATE_RUNS);                                                                            \
+        if (result >= 0)                                                                                               \
+            happened(sort, number, PT_EFFECT(name));                                                                   \
+        return result;                                                                                                 \
+    }
+
+SENT(mq_send, (mqd_t number, const char *text, size_t size, unsigned priority), (number, text, size, priority),
+     POSIX_QUEUE)
+SENT(mq_timedsend, (mqd_t number, const char *text, size_t size, unsigned priority, const struct timespec *limit),
+     (number, text, size, priority, limit), POSIX_QUEUE)
+RECEIVED(mq_receive, (mqd_t number, char *text, size_t size, unsigned *priority), (number, text, size, priority),
+         POSIX_QUEUE)
+RECEIVED(mq_timedreceive, (mqd_t number, char *text, size_t size, unsigned *priority, const struct timespec *limit),
+         (number, text, size, priority, limit), POSIX_QUEUE)
+SENT(msgsnd, (int number, const void *message, size_t size, int flags), (number, message, size, flags), QUEUE)
+RECEIVED(msgrcv, (int number, void *message, size_t size, long type, int flags), (number, message, size, type, flags),
+         QUEUE)
+
+/* Does one of the operations add to a semaphore; take from one, or wait for its 0? */
+static bool adds(const struct sembuf *operations, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (operations[i].sem_op > 0)
+            return true;
+    return false;
+}
+static bool takes(const struct sembuf *operations, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (operations[i].sem_op <= 0)
+            return true;
+    return false;
+}
+
+#define OPERATED(name, parameters, arguments)                                                                          \
+    PT_WRAP(int, name, parameters)                                                                                     \
+    {                                                                                                                  \
+        if (adds(operations, count))                                                                                   \
+            happened(SEMAPHORES, number, PT_EFFECT(name));                                                             \
+        bool waits = takes(operations, count);                                                                         \
+        pt_wrap_blocks(object_of(SEMAPHORES, number), PT_GATE_WAITS_OTHER);                                            \
+        int result = PT_REAL(name) arguments;                                                                          \
+        pt_wrap_blocks(NULL, PT_GATE_RUNS);                                                                            \
+        if (waits && result == 0)                                                                                      \
+            happened(SEMAPHORES, number, PT_EFFECT(name));                                                             \
+        return result;                                                                                                 \
+    }
+
+OPERATED(semop, (int number, struct sembuf *operations, size_t count), (number, operations, count))
+OPERATED(semtimedop, (int number, struct sembuf *operations, size_t count, const struct timespec *limit),
+         (number, operations, count, limit))

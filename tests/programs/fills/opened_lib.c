@@ -1,0 +1,2 @@
+/* Opened by opened.c. */
+int opened = 5;
