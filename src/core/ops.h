@@ -68,7 +68,7 @@ enum pt_object_by {
     PT_BY_THREAD,  /* object: number of a thread */
     PT_BY_INDEX,   /* object: index into the configuration's user events */
     PT_BY_NAME,    /* object: number of PT_RECORD_NAME; the value, if the operation has one, is an int64_t */
-    PT_BY_NOTHING, /* the object goes without saying */
+    PT_BY_NOTHING, /* the object goes without saying, or there is none */
 };
 
 /*
@@ -82,6 +82,7 @@ enum pt_object_by {
 #define PT_CHANNEL_NAMED(id)  PT_KIND(id, id, NAME)
 #define PT_CHANNEL_USER(id)   PT_KIND(USER, id, INDEX) PT_KIND(OTHER_USER, id, NAME)
 #define PT_CHANNEL_ENDED(id)  PT_KIND(ENDED, id, NOTHING) /* the thread's last event: state(ended) */
+#define PT_CHANNEL_FENCE(id)  PT_KIND(FENCE, id, NOTHING)
 
 /* The events of the channel. PT_KIND_COUNT: none. */
 enum pt_event_kind {
@@ -173,10 +174,16 @@ static inline bool pt_op_writes_var(enum pt_op op)
     return pt_op_writes(op) && pt_op_space(op) == PT_SPACE_VAR;
 }
 
+/* May touch a part of its object only. */
+static inline bool pt_op_may_be_partial(enum pt_op op)
+{
+    return pt_op_accesses(op) && pt_op_space(op) == PT_SPACE_VAR;
+}
+
 /* May carry an order: an access of a variable, which is atomic then, and a fence, which must. */
 static inline bool pt_op_may_be_ordered(enum pt_op op)
 {
-    return op == PT_OP_FENCE || (pt_op_accesses(op) && pt_op_space(op) == PT_SPACE_VAR);
+    return op == PT_OP_FENCE || pt_op_may_be_partial(op);
 }
 
 /* Takes or releases a lock, for itself or shared with other readers. */

@@ -18,8 +18,17 @@ struct races_thread {
     size_t lock_cap;
 };
 
-struct races_var {
+/* Eight bytes of a variable of which an access has touched a part. */
+struct races_part {
+    uint32_t granule; /* the first of them / 8 */
+    bool covers;      /* of the access under way: what pt_cell_check has said */
     struct pt_cell cell;
+};
+
+struct races_var {
+    struct pt_cell cell;      /* of all its bytes but those of the parts */
+    struct races_part *parts; /* by granule */
+    uint32_t part_count;
     bool begun;
     bool heap;     /* of a block that was allocated or freed */
     uint32_t next; /* of its block; PT_NONE: the last */
@@ -60,6 +69,7 @@ struct races {
     size_t lock_cap, other_cap;
     struct races_var *vars;
     size_t var_cap;
+    size_t part_bytes;                       /* of all variables' parts */
     struct pt_strtab block_names, lock_sets; /* a set is its locks' ids, ascending */
     struct races_block *blocks;
     size_t block_cap;
@@ -70,6 +80,10 @@ struct races {
     const struct pt_event *event;    /* that is being looked at */
     uint32_t event_locks, event_var; /* PT_NONE: none locked; a part of a block that nobody has touched */
     bool event_in_heap;
+    uint64_t *met_events; /* of an access of several parts: those that it was found to race with */
+    uint32_t met_count;
+    size_t met_cap;
+    bool in_parts;       /* such an access is being looked at */
     const char *unknown; /* why the answer is not whole; NULL */
     bool stopped;        /* nothing more is looked at */
     bool lacking;        /* because the trace does not have what races need */

@@ -114,9 +114,21 @@ static uint32_t find_or_add(struct races *r, const struct pt_cell_seen *earlier,
     return *index;
 }
 
+/* Parts of one variable have the same accesses: of each it is heard once. */
+static bool is_repeated(struct races *r, uint64_t event)
+{
+    for (uint32_t i = 0; i < r->met_count; i++)
+        if (r->met_events[i] == event)
+            return true;
+    PT_PUSH(r->met_events, r->met_count, r->met_cap, event);
+    return false;
+}
+
 void pt_races_found(void *context, const struct pt_cell_seen *earlier)
 {
     struct races *r = context;
+    if (r->in_parts && is_repeated(r, earlier->access.note.event))
+        return;
     const struct pt_event *event = r->event;
     struct pt_cell_access now = {
         .place = event->loc, .op = event->op, .note = {r->events, event->stack, r->event_locks}};

@@ -231,8 +231,8 @@ static bool check_list(const struct pt_cell_env *env, const struct pt_cell *cell
 
 /* Whether the access is known to come after all that were seen. Only of plain writes is that asked: a read does not
  * look at reads, nor an atomic access at atomic ones. */
-static bool check(const struct pt_cell_env *env, const struct pt_cell *cell, const struct pt_hb_thread *thread,
-                  const struct pt_cell_access *access)
+bool pt_cell_check(const struct pt_cell_env *env, const struct pt_cell *cell, const struct pt_hb_thread *thread,
+                   const struct pt_cell_access *access)
 {
     bool all = true, writes = access->kind & PT_CELL_WRITES, atomic = access->kind & PT_CELL_ATOMIC;
     if (!pt_hb_knows(thread, cell->over)) {
@@ -254,9 +254,11 @@ static bool is_plain_pair(const struct pt_cell_written *written, const struct pt
 }
 
 /* What an atomic load gets from those who wrote what it reads. */
-static void acquire(const struct pt_cell_env *env, const struct pt_cell *cell, struct pt_hb_thread *thread,
-                    const struct pt_cell_access *access)
+void pt_cell_acquire(const struct pt_cell_env *env, const struct pt_cell *cell, struct pt_hb_thread *thread,
+                     const struct pt_cell_access *access)
 {
+    if (!(access->kind & PT_CELL_READS && access->kind & PT_CELL_ATOMIC))
+        return;
     for (unsigned i = 0; i < cell->written_count; i++) {
         const struct pt_cell_written *written = &cell->written[i];
         if (!(written->bytes & access->bytes))
@@ -324,14 +326,6 @@ static void write(const struct pt_cell_env *env, struct pt_cell *cell, const str
     cell->written_count = (uint8_t)(kept + 1);
 }
 
-bool pt_cell_check(const struct pt_cell_env *env, const struct pt_cell *cell, struct pt_hb_thread *thread,
-                   const struct pt_cell_access *access)
-{
-    if (access->kind & PT_CELL_READS && access->kind & PT_CELL_ATOMIC)
-        acquire(env, cell, thread, access);
-    return check(env, cell, thread, access);
-}
-
 void pt_cell_record(const struct pt_cell_env *env, struct pt_cell *cell, struct pt_hb_thread *thread,
                     const struct pt_cell_access *access, bool covers)
 {
@@ -345,6 +339,7 @@ void pt_cell_record(const struct pt_cell_env *env, struct pt_cell *cell, struct 
 void pt_cell_access(const struct pt_cell_env *env, struct pt_cell *cell, struct pt_hb_thread *thread,
                     const struct pt_cell_access *access)
 {
+    pt_cell_acquire(env, cell, thread, access);
     pt_cell_record(env, cell, thread, access, pt_cell_check(env, cell, thread, access));
     if (access->kind & PT_CELL_WRITES)
         pt_hb_tick(thread);

@@ -70,12 +70,15 @@ struct pt_cell_env {
 void pt_cell_begin(struct pt_cell *cell);
 void pt_cell_end(const struct pt_race_memory *memory, struct pt_cell *cell);
 /*
- * An access of one location. One of several (a range of memory, a free) is pt_cell_check for each of them, then
- * pt_cell_record for each with what the check returned, then, if it writes, one pt_hb_tick.
+ * An access of one location. One of several (a range of memory, a free) is pt_cell_acquire for each of them, then
+ * pt_cell_check for each, then pt_cell_record for each with what the check returned, then, if it writes, one
+ * pt_hb_tick.
  */
 void pt_cell_access(const struct pt_cell_env *env, struct pt_cell *cell, struct pt_hb_thread *thread,
                     const struct pt_cell_access *access);
-bool pt_cell_check(const struct pt_cell_env *env, const struct pt_cell *cell, struct pt_hb_thread *thread,
+void pt_cell_acquire(const struct pt_cell_env *env, const struct pt_cell *cell, struct pt_hb_thread *thread,
+                     const struct pt_cell_access *access);
+bool pt_cell_check(const struct pt_cell_env *env, const struct pt_cell *cell, const struct pt_hb_thread *thread,
                    const struct pt_cell_access *access);
 void pt_cell_record(const struct pt_cell_env *env, struct pt_cell *cell, struct pt_hb_thread *thread,
                     const struct pt_cell_access *access, bool covers);

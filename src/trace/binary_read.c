@@ -334,6 +334,15 @@ static bool take_clock(struct reader *reader, uint32_t len, struct pt_event *eve
     return true;
 }
 
+/* The bytes; false when they are none, or the operation has none. */
+static bool take_bytes(const struct reader *reader, struct pt_event *event)
+{
+    uint32_t bytes = reader->columns->any_bytes ? reader->columns->bytes[reader->row] : 0;
+    event->from = (uint16_t)(bytes >> 16);
+    event->to = (uint16_t)bytes;
+    return !bytes || (event->from < event->to && event->to <= PT_EVENT_BYTES && pt_op_may_be_partial(event->op));
+}
+
 /* The order, the stack and the text of a stack; false when they are not what the operation may have. */
 static bool take_more(const struct reader *reader, struct pt_event *event)
 {
@@ -373,8 +382,8 @@ static enum pt_read take_event(struct reader *reader, struct pt_event *event, st
     event->value = (struct pt_value){.kind = kind, .i = columns->value[row]};
     if (kind == PT_VALUE_UNKNOWN ? event->value.i != 0 : kind > PT_VALUE_INT && !check_value(reader, &event->value))
         return bad_event(reader, "its value is not one of its kind", err);
-    if (!take_more(reader, event))
-        return bad_event(reader, "its order, its stack or a stack's text is none", err);
+    if (!take_more(reader, event) || !take_bytes(reader, event))
+        return bad_event(reader, "its order, its bytes, its stack or a stack's text is none", err);
     event->has_time = columns->any_time && columns->timed[row];
     event->time = event->has_time ? columns->time[row] : 0;
     event->clock = NULL;

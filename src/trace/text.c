@@ -3,7 +3,7 @@
  *
  *     line  := THREAD '|' op '|' LOC ('|' field)*        op := WORD '(' NAME ')' ('=' value)? | 'clock' | 'fence'
  *     field := 't=' NANOSECONDS | 'c=' THREAD ':' COUNT (',' THREAD ':' COUNT)*          each at most once
- *            | 'm=' ORDER | 's=' NAME
+ *            | 'm=' ORDER | 's=' NAME | 'b=' BYTE '-' BYTE
  *
  * Blank lines and lines that start with '#' are skipped; a line may end in CR LF. A NAME may hold anything but '|':
  * it ends at the last ')' that is followed by '=' or by the end of the field, or before a string value, which starts at
@@ -333,23 +333,41 @@ static bool parse_stack_id(struct pt_text *text, const char *p, const char *end,
     return true;
 }
 
+/* b=FROM-TO, both included. */
+static bool parse_bytes(struct pt_text *text, const char *p, const char *end, struct pt_event *event,
+                        struct pt_err *err)
+{
+    const char *dash = memchr(p, '-', (size_t)(end - p));
+    uint64_t from, last;
+    if (!dash || !pt_u64_parse(p, (size_t)(dash - p), &from) ||
+        !pt_u64_parse(dash + 1, (size_t)(end - dash - 1), &last) || from > last || last >= PT_EVENT_BYTES)
+        return fail(text, p, err, "bytes are FROM-TO, both included and from 0 to %d", PT_EVENT_BYTES - 1);
+    event->from = (uint16_t)from;
+    event->to = (uint16_t)(last + 1);
+    return pt_op_may_be_partial(event->op) || fail(text, p - 2, err, "'%s' has no bytes", pt_op_word(event->op));
+}
+
 /* One field after LOC. */
 static bool parse_field(struct pt_text *text, const char *p, const char *end, struct pt_event *event,
                         struct pt_err *err)
 {
-    bool known = end - p >= 2 && p[1] == '=' && memchr("tcms", *p, 4);
+    bool known = end - p >= 2 && p[1] == '=' && memchr("tcmsb", *p, 5);
     if (!known)
         return fail(text, p, err,
-                    "unknown field: only t=NANOSECONDS, c=THREAD:COUNT,..., m=ORDER and s=STACK may follow the place");
+                    "unknown field: only t=NANOSECONDS, c=THREAD:COUNT,..., m=ORDER, s=STACK and b=FROM-TO may follow "
+                    "the place");
     if (*p == 't'   ? event->has_time
         : *p == 'c' ? event->clock != NULL
         : *p == 'm' ? event->order != PT_MEMORY_NONE
+        : *p == 'b' ? event->to != 0
                     : event->stack != 0)
         return fail(text, p, err, "'%c=' is given twice", *p);
     if (*p == 'm')
         return parse_order(text, p + 2, end, event, err);
     if (*p == 's')
         return parse_stack_id(text, p + 2, end, event, err);
+    if (*p == 'b')
+        return parse_bytes(text, p + 2, end, event, err);
     if (*p == 't') {
         event->has_time = true;
         return pt_u64_parse(p + 2, (size_t)(end - p) - 2, &event->time) ||
@@ -386,6 +404,7 @@ static bool parse_line(struct pt_text *text, struct pt_event *event, struct pt_e
     event->has_time = false;
     event->order = PT_MEMORY_NONE;
     event->stack = 0;
+    event->from = event->to = 0;
     event->clock = NULL;
     event->clock_len = 0;
     while (bar < end) {

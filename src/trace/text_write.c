@@ -41,6 +41,8 @@ void pt_event_to_text(const struct pt_names *names, const struct pt_event *event
         pt_buf_puts(buf, "|s=");
         put_name(names, PT_SPACE_STACK, event->stack - 1, buf);
     }
+    if (event->to)
+        pt_buf_printf(buf, "|b=%d-%d", event->from, event->to - 1);
     for (uint32_t i = 0; i < event->clock_len; i++) {
         pt_buf_puts(buf, i == 0 ? "|c=" : ",");
         put_name(names, PT_SPACE_THREAD, event->clock[i].thread, buf);

@@ -1,7 +1,7 @@
 """Data races of a recorded run by definition (contract section 10), on all pairs of events. Shares nothing with src/race/.
 
-An event is (thread, op, object, place, order): order is the m= field or None. Happens-before is a graph whose edges all
-go forward in the trace; the past of each event is a set of bits.
+An event is (thread, op, object, place, order, bytes): order is the m= field or None, bytes the set of those of the b= field or None.
+Happens-before is a graph whose edges all go forward in the trace; the past of each event is a set of bits.
 """
 
 ACQUIRES = {"acquire", "acq_rel", "seq_cst"}
@@ -9,7 +9,7 @@ RELEASES = {"release", "acq_rel", "seq_cst"}
 
 
 def order_of(event):
-    _, op, _, _, order = event
+    _, op, _, _, order, _ = event
     return order or ("seq_cst" if op == "u" else None)
 
 
@@ -27,29 +27,31 @@ def base_of(name):
 
 
 class Run:
-    """The events with, for each, the locations that it touches: (variable, life). A free touches all of its block's."""
+    """The events with, for each, the locations that it touches: (variable, life, byte), where `None` is a byte that no event speaks of. A
+    free touches all of its block's."""
 
     def __init__(self, events):
         self.events = events
         names = {e[2] for e in events if e[1] in ("r", "w", "u")}
         blocks = {e[2] for e in events if e[1] in ("alloc", "free")}
         parts = {b: {n for n in names if base_of(n) == b} | {b + " as a whole"} for b in blocks}
+        spoken = {n: {None}.union(*(e[5] for e in events if e[2] == n and e[5])) for n in names}
         life = dict.fromkeys(blocks, 0)
         self.touched = []
-        for _, op, name, _, _ in events:
+        for _, op, name, _, _, part in events:
             if op == "alloc":
                 life[name] += 1
             if op == "free":
-                self.touched.append({(n, life[name]) for n in parts[name]})
+                self.touched.append({(n, life[name], k) for n in parts[name] for k in spoken.get(n, {None})})
             elif op in ("r", "w", "u"):
-                self.touched.append({(name, life.get(base_of(name), 0))})
+                self.touched.append({(name, life.get(base_of(name), 0), k) for k in part or spoken[name]})
             else:
                 self.touched.append(set())
         self.heap = blocks
-        self.last_write = []  # of each event that reads: the index, or None
+        self.last_writes = []  # of each event that reads: the indices, of all its bytes
         last = {}
         for i, event in enumerate(events):
-            self.last_write.append(next((last.get(x) for x in self.touched[i]), None) if reads(event[1]) else None)
+            self.last_writes.append({last[x] for x in self.touched[i] if x in last} if reads(event[1]) else set())
             if writes(event[1]):
                 last.update(dict.fromkeys(self.touched[i], i))
 
@@ -59,12 +61,14 @@ class Run:
 
 def release_heads(run, w):
     """The writes in whose release sequence w is, were they release operations: w itself, and on through updates."""
-    heads = []
-    while w is not None and run.is_atomic(w):
-        heads.append(w)
-        if run.events[w][1] != "u":
-            break
-        w = run.last_write[w]
+    heads, todo = set(), [w]
+    while todo:
+        w = todo.pop()
+        if w in heads or not run.is_atomic(w):
+            continue
+        heads.add(w)
+        if run.events[w][1] == "u":
+            todo += run.last_writes[w]
     return heads
 
 
@@ -72,10 +76,10 @@ def atomic_edges(run):
     """What synchronises with what: C++20, 31.4 and 31.11, in terms of what each load reads from."""
     events = run.events
     for r, event in enumerate(events):
-        if not reads(event[1]) or not run.is_atomic(r) or run.last_write[r] is None:
+        if not reads(event[1]) or not run.is_atomic(r):
             continue
         froms = []
-        for a in release_heads(run, run.last_write[r]):
+        for a in {a for w in run.last_writes[r] for a in release_heads(run, w)}:
             if order_of(events[a]) in RELEASES:
                 froms.append(a)
             froms += [f for f in range(a) if events[f][0] == events[a][0] and events[f][1] == "fence" and events[f][4] in RELEASES]
@@ -90,9 +94,9 @@ def atomic_edges(run):
 
 def edges(run):
     events = run.events
-    for j, (thread, op, name, _, _) in enumerate(events):
+    for j, (thread, op, name, *_) in enumerate(events):
         for i in range(j):
-            t, o, n, _, _ = events[i]
+            t, o, n, *_ = events[i]
             if t == thread:
                 yield i, j
             elif o == "fork" and n == thread or op == "join" and (t == name or (o == "fork" and n == name)):
@@ -121,9 +125,9 @@ def races(events, shb=True):
         for i in into[j]:
             mine |= past[i] | 1 << i
         found |= {(i, j) for i in range(j) if not mine >> i & 1 and conflict(run, i, j)}
-        w = run.last_write[j]
-        if shb and w is not None and not (run.is_atomic(w) and run.is_atomic(j)):
-            mine |= past[w] | 1 << w
+        for w in run.last_writes[j]:
+            if shb and not (run.is_atomic(w) and run.is_atomic(j)):
+                mine |= past[w] | 1 << w
         past.append(mine)
     return found, run
 
@@ -132,7 +136,7 @@ def places(found, run):
     """What is reported: (variable, its two places); of heap blocks the places alone."""
     result = set()
     for i, j in found:
-        for name, _ in run.touched[i] & run.touched[j]:
+        for name, *_ in run.touched[i] & run.touched[j]:
             base = name.removesuffix(" as a whole")
             heap = base in run.heap or base_of(base) in run.heap
             result.add(("heap" if heap else name, *sorted((run.events[i][3], run.events[j][3]))))

@@ -44,15 +44,15 @@ def parse_litmus(text):
     for i, word in enumerate(text.split(), 1):
         thread, op = word.split(":")
         op, name = op.rstrip(")").split("(")
-        events.append((f"T{thread}", op, f"T{name}" if op in ("fork", "join") else name, f"a.c:{i}", None))
+        events.append((f"T{thread}", op, f"T{name}" if op in ("fork", "join") else name, f"a.c:{i}", None, None))
     return events
 
 
 def to_text(events):
     lines = []
-    for thread, op, name, place, order in events:
+    for thread, op, name, place, order, part in events:
         word = op if op == "fence" else f"{op}({name})"
-        lines.append(f"{thread}|{word}|{place}" + (f"|m={order}" if order else ""))
+        lines.append(f"{thread}|{word}|{place}" + (f"|m={order}" if order else "") + (f"|b={min(part)}-{max(part)}" if part else ""))
     return "\n".join(lines) + "\n"
 
 
@@ -69,17 +69,29 @@ class Maker:
         self.events = []
         self.atomics = rng.random()  # how much of the run is atomic
         self.syncs = rng.choice([0.1, 0.3, 0.6])
+        self.parts = rng.choice([0, 0, 0.3, 0.8])  # how many of the accesses touch a part of their variable
         self.place_count = 40 if self.long else rng.choice([2, 5, 40])
 
-    def add(self, thread, op, name, order=None):
-        self.events.append((thread, op, name, f"a.c:{self.rng.randint(1, self.place_count)}", order))
+    def add(self, thread, op, name, order=None, part=None):
+        self.events.append((thread, op, name, f"a.c:{self.rng.randint(1, self.place_count)}", order, part))
+
+    def part(self, op):
+        """Of a read-modify-write one of 8 aligned bytes: what is wider is not atomic on any machine that has bytes of it apart."""
+        rng = self.rng
+        if op == "u":
+            low = rng.choice([0, 8])
+            return range(low, low + rng.choice([1, 4, 8]))
+        if rng.random() >= self.parts:
+            return None
+        low = rng.choice([0, 0, 2, 4, 7, 8, 12, 30])
+        return range(low, low + rng.choice([1, 2, 4, 8, 13]))
 
     def access(self, thread):
         rng = self.rng
         name = "x" if self.long else rng.choice(["x", "y", "z", "h1", "h1+8", "h2+0", "h2+16"])
         op = rng.choice(["r", "r", "w", "u"] if rng.random() < self.atomics else ["r", "r", "w"])
         order = rng.choice(ORDERS) if rng.random() < self.atomics * 0.9 else None
-        self.add(thread, op, name, order)
+        self.add(thread, op, name, order, self.part(op) if self.parts else None)
 
     def lock(self, thread):
         rng, name = self.rng, self.rng.choice("lm")
@@ -143,7 +155,7 @@ def ask(portent, folder, text, *options):
 
 def locks_at(events, number):
     thread, held = events[number - 1][0], []
-    for t, op, name, _, _ in events[:number - 1]:
+    for t, op, name, *_ in events[:number - 1]:
         if t == thread and op in ("acq", "racq"):
             held.append(name)
         elif t == thread and op in ("rel", "rrel"):

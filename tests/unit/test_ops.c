@@ -131,6 +131,7 @@ static void events_of_the_channel(void **state)
         {PT_KIND_BEGIN, PT_OP_BEGIN, PT_BY_NAME},
         {PT_KIND_END, PT_OP_END, PT_BY_NAME},
         {PT_KIND_ENDED, PT_OP_STATE, PT_BY_NOTHING},
+        {PT_KIND_FENCE, PT_OP_FENCE, PT_BY_NOTHING},
         {PT_KIND_FORK, PT_OP_FORK, PT_BY_THREAD},
         {PT_KIND_JOIN, PT_OP_JOIN, PT_BY_THREAD},
         {PT_KIND_ACQ, PT_OP_ACQ, PT_BY_ADDRESS},
@@ -152,7 +153,7 @@ static void events_of_the_channel(void **state)
         seen[kinds[i].kind] = true;
         assert_int_equal(pt_kind_op(kinds[i].kind), kinds[i].op);
         assert_int_equal(pt_kind_by(kinds[i].kind), kinds[i].by);
-        assert_true(kinds[i].op == PT_OP_COUNT || pt_op_space(kinds[i].op) != PT_SPACE_COUNT);
+        assert_true(kinds[i].op == PT_OP_COUNT || pt_op_has_object(kinds[i].op) || kinds[i].by == PT_BY_NOTHING);
     }
     assert_int_not_equal(pt_kind_by(0), PT_BY_ADDRESS); /* runtime/thread/thread.h: 0 is no synchronisation */
 }

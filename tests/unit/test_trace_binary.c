@@ -89,6 +89,10 @@ static struct pt_event random_event(struct pt_names *names, uint64_t *random, bo
     }
     if (event.op == PT_OP_FENCE || (wild && pt_op_may_be_ordered(event.op) && below(random, 2)))
         event.order = (uint8_t)(1 + below(random, PT_MEMORY_COUNT - 1));
+    if (wild && pt_op_may_be_partial(event.op) && below(random, 3) == 0) {
+        event.from = (uint16_t)below(random, PT_EVENT_BYTES);
+        event.to = (uint16_t)(event.from + 1 + below(random, PT_EVENT_BYTES - event.from));
+    }
     if (wild && event.thread != PT_NONE && below(random, 4) == 0)
         event.stack = random_name(names, PT_SPACE_STACK, random) + 1;
     event.has_time = event.op == PT_OP_CLOCK || (wild && below(random, 2));

@@ -33,7 +33,8 @@ struct pt_locked_range {
     uintptr_t from, to;  /* the bytes accessed */
     uintptr_t low, high; /* the granules locked */
     bool watched;
-    bool atomic;   /* an atomic access of the program */
+    uint8_t order; /* enum pt_memory_order of an atomic access of the program */
+    bool stores;   /* it is an atomic store, which comes as an update */
     uint16_t sync; /* enum pt_event_kind of an operation on a synchronisation object; 0: an access of memory */
     struct pt_locked_range *outer;
 };
@@ -79,7 +80,7 @@ struct pt_shadow_self {
     struct pt_reading readings[1 << PT_READING_BITS]; /* by the low bits of the record */
     struct pt_reading *volatile reading, *crowded;    /* that of the read under way; one whose place is wanted */
     struct pt_raised raised[1 << PT_RAISED_BITS];
-    struct pt_locked_range *volatile locked;  /* what it has locked now, for faults in the middle of an access */
+    struct pt_locked_range *volatile locked; /* what it has locked now, for faults in the middle of an access */
     /* Memory that a function of the library moves about while it calls the program back: qsort. It does so as long as
      * its caller's frame is there. */
     struct pt_moving {
