@@ -1,12 +1,15 @@
 /*
  * Makes a legal trace to measure with, the same one for the same options:
  *
- *   gen_trace --threads N --events M --vars K --seed S [--relevant-percent P] [--independent] [--binary] > FILE
+ *   gen_trace --threads N --events M --vars K --seed S [--relevant-percent P] [--independent] [--locked] [--binary] >
+ * FILE
  *
  * T1 forks T2 to TN, all of them act in random turns, T1 joins them. P percent of their events (default 10) are writes
  * of x1 to xN, each thread its own: take these as what a property names. The others are background on the variables v0
  * to v(K-1): sections of 1 to 4 accesses under the variable's lock, and now and then an access without it. With
- * --independent a thread's background is its own as well, so that threads are ordered by fork and join alone.
+ * --independent a thread's background is its own as well, so that threads are ordered by fork and join alone. With
+ * --locked every access of the background is under its lock, and a thread's turn goes on to the end of its section, so
+ * that nothing races.
  */
 #include <getopt.h>
 #include <limits.h>
@@ -20,7 +23,7 @@ enum { LOCKS = 8, PLACES = 64, MAX_THREADS = 4096 };
 
 struct generator {
     unsigned long threads, events, vars, relevant_percent;
-    bool independent;
+    bool independent, locked;
     const struct pt_format *format;
     uint64_t random;
     struct pt_names names;
@@ -119,7 +122,7 @@ static void background(struct generator *g, unsigned long thread)
     } else {
         unsigned long var = below(g, g->vars);
         unsigned lock = (unsigned)(var % LOCKS);
-        if (below(g, 20) == 0 || (!g->independent && g->holder[lock])) {
+        if (!g->locked && (below(g, 20) == 0 || (!g->independent && g->holder[lock]))) {
             access_var(g, thread, var);
             return;
         }
@@ -136,6 +139,10 @@ static void generate(struct generator *g)
     for (unsigned long t = 1; t < g->threads; t++)
         emit(g, 0, PT_OP_FORK, g->thread_ids[t], (struct pt_value){0});
     for (unsigned long i = overhead; i < g->events; i++) {
+        if (g->locked && g->sections[thread].left) {
+            background(g, thread);
+            continue;
+        }
         if (turn-- == 0) {
             thread = below(g, g->threads);
             turn = below(g, 8);
@@ -145,6 +152,8 @@ static void generate(struct generator *g)
         else
             background(g, thread);
     }
+    while (g->locked && g->sections[thread].left)
+        background(g, thread);
     for (unsigned long t = 1; t < g->threads; t++)
         emit(g, 0, PT_OP_JOIN, g->thread_ids[t], (struct pt_value){0});
 }
@@ -163,10 +172,15 @@ static unsigned long number(const char *text, unsigned long least, unsigned long
 static void parse_options(struct generator *g, int argc, char **argv)
 {
     static const struct option options[] = {
-        {"threads", required_argument, NULL, 't'}, {"events", required_argument, NULL, 'e'},
-        {"vars", required_argument, NULL, 'v'},    {"seed", required_argument, NULL, 's'},
-        {"binary", no_argument, NULL, 'b'},        {"relevant-percent", required_argument, NULL, 'r'},
-        {"independent", no_argument, NULL, 'i'},   {NULL, 0, NULL, 0},
+        {"threads", required_argument, NULL, 't'},
+        {"events", required_argument, NULL, 'e'},
+        {"vars", required_argument, NULL, 'v'},
+        {"seed", required_argument, NULL, 's'},
+        {"binary", no_argument, NULL, 'b'},
+        {"relevant-percent", required_argument, NULL, 'r'},
+        {"independent", no_argument, NULL, 'i'},
+        {"locked", no_argument, NULL, 'l'},
+        {NULL, 0, NULL, 0},
     };
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (c == 't')
@@ -183,6 +197,8 @@ static void parse_options(struct generator *g, int argc, char **argv)
             g->format = &pt_format_binary;
         else if (c == 'i')
             g->independent = true;
+        else if (c == 'l')
+            g->locked = true;
         else
             exit(2);
     }

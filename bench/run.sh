@@ -18,6 +18,13 @@ for file in t.trace t.ptb; do
   printf '%s, validated, ordered: ' "$file"; "$bin/trace_speed" --validate --order "$work/$file"
 done
 
+say "races of a trace without races in which 4 of 10 events lock or unlock, beside plain reading of it"
+for threads in 8 128 512; do
+  "$bin/gen_trace" --threads "$threads" --events "$events" --vars 1000 --seed 1 --relevant-percent 2 --locked --binary > "$work/l.ptb"
+  printf '%s threads, read:  ' "$threads"; "$bin/trace_speed" "$work/l.ptb"
+  printf '%s threads, races: ' "$threads"; "$bin/trace_speed" --races "$work/l.ptb"
+done
+
 say "the full lattice of 4 threads x 60 writes"
 "$bin/lattice" full | grep -v '^  '
 

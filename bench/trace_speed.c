@@ -1,14 +1,15 @@
 /*
  * How fast a trace is read: every event of FILE parsed or decoded; with --validate checked; with --order ordered, where
- * writes of the variables x1, x2, ... are the relevant events (as gen_trace makes them). The time is that of the
- * processor, so that a busy machine does not matter.
+ * writes of the variables x1, x2, ... are the relevant events (as gen_trace makes them); with --races looked at by the
+ * check for races. The time is that of the processor, so that a busy machine does not matter.
  *
- *   trace_speed [--validate] [--order] FILE
+ *   trace_speed [--validate] [--order] [--races] FILE
  */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
+#include "engine/check.h"
 #include "order/access.h"
 #include "trace/source.h"
 #include "trace/validate.h"
@@ -21,8 +22,8 @@ static double cpu_time(void)
 }
 
 struct speed {
-    bool validate, order;
-    uint64_t events, relevant, sum;
+    bool validate, order, races;
+    uint64_t events, relevant, sum, pairs, bytes; /* pairs of places that race; memory of that */
 };
 
 static bool is_relevant(const struct pt_names *names, const struct pt_event *event)
@@ -36,6 +37,8 @@ static enum pt_read pass(struct speed *speed, struct pt_source *reader, const st
 {
     struct pt_validator *validator = pt_validator_new(pt_source_label(reader), names);
     struct pt_order *order = pt_order_new(&pt_order_access, pt_source_label(reader), names);
+    const struct pt_check_options options = {.trace = pt_source_label(reader)};
+    void *races = pt_check_races.begin(names, &options);
     struct pt_event event;
     struct pt_clock *clock = NULL;
     enum pt_read got;
@@ -44,12 +47,17 @@ static enum pt_read pass(struct speed *speed, struct pt_source *reader, const st
         speed->sum += event.op + event.thread + event.object + event.loc + event.value.u;
         bool relevant = speed->order && is_relevant(names, &event);
         speed->relevant += relevant;
-        if ((speed->validate && pt_validator_check(validator, &event, err) != PT_OK) ||
+        if ((speed->races && pt_check_races.event(races, &event, err) != PT_OK) ||
+            (speed->validate && pt_validator_check(validator, &event, err) != PT_OK) ||
             (speed->order && pt_order_event(order, &event, relevant, &clock, err) != PT_OK)) {
             got = PT_READ_ERROR;
             break;
         }
     }
+    const struct pt_finding *found = pt_check_races.finish(races, NULL).finding;
+    speed->pairs = found->verdict == PT_VERDICT_VIOLATED ? found->more_count + UINT64_C(1) : 0;
+    speed->bytes = found->peak_bytes;
+    pt_check_races.free(races);
     pt_validator_free(validator);
     pt_order_free(order);
     return got;
@@ -61,9 +69,10 @@ int main(int argc, char **argv)
     for (int i = 1; i + 1 < argc; i++) {
         speed.validate = speed.validate || strcmp(argv[i], "--validate") == 0;
         speed.order = speed.order || strcmp(argv[i], "--order") == 0;
+        speed.races = speed.races || strcmp(argv[i], "--races") == 0;
     }
-    if (argc != 2 + speed.validate + speed.order) {
-        fprintf(stderr, "usage: trace_speed [--validate] [--order] FILE\n");
+    if (argc != 2 + speed.validate + speed.order + speed.races) {
+        fprintf(stderr, "usage: trace_speed [--validate] [--order] [--races] FILE\n");
         return 2;
     }
     struct pt_names names;
@@ -80,9 +89,12 @@ int main(int argc, char **argv)
         return 2;
     }
     double seconds = cpu_time() - start;
-    printf("%.1f million events/s (%llu events, %llu relevant, %.3f s, checksum %llx)\n",
+    printf("%.1f million events/s (%llu events, %llu relevant, %.3f s, checksum %llx)",
            (double)speed.events / seconds / 1e6, (unsigned long long)speed.events, (unsigned long long)speed.relevant,
            seconds, (unsigned long long)speed.sum);
+    if (speed.races)
+        printf(", %llu pairs of places race, %.1f MB", (unsigned long long)speed.pairs, (double)speed.bytes / 1e6);
+    printf("\n");
     pt_source_free(reader);
     pt_names_release(&names);
     return 0;

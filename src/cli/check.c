@@ -78,6 +78,7 @@ struct check {
     struct pt_analyse analyse;
     struct pt_output_options output;
     bool chosen[OPT_COUNT]; /* of checks_table */
+    bool by_default;        /* nobody asked for anything: the checks that a run gets then */
     bool no_progress;
     struct pt_names names;
 };
@@ -87,7 +88,7 @@ static bool set_option(struct check *check, uint32_t index, const char *argument
     bool taken;
     if (!pt_analyse_option(&check->analyse, &options_table[index], argument, &taken))
         return false;
-    check->chosen[index] = checks_table[index] != NULL;
+    check->chosen[index] |= checks_table[index] != NULL;
     switch (index) {
     case OPT_JSON:
         return check->output.json = true;
@@ -141,10 +142,15 @@ static bool set_options(struct check *check, const struct pt_parsed *parsed)
     check->output.stream = stream;
     check->output.triage = &check->analyse.triage;
     check->output.style = pt_analyse_style(STDOUT_FILENO, "auto");
+    check->by_default = true;
     for (uint32_t i = 0; i < parsed->option_count; i++) {
-        if (!set_option(check, parsed->options[i].index, parsed->options[i].argument))
+        uint32_t index = parsed->options[i].index;
+        if (!set_option(check, index, parsed->options[i].argument))
             return false;
+        check->by_default &= index != OPT_PROPERTIES && index != OPT_MONITOR && !checks_table[index];
     }
+    if (check->by_default)
+        check->chosen[OPT_CHECK_races] = true;
     return true;
 }
 
@@ -204,7 +210,10 @@ static enum pt_status feed(struct check *check, const struct engines *engines, s
 static void start(struct check *check, struct engines *engines)
 {
     const struct pt_analysis_options *options = &check->analyse.engine;
-    const struct pt_check_options of_checks = {options->trace, options->memory_limit, options->now};
+    const struct pt_check_options of_checks = {.trace = options->trace,
+                                               .by_default = check->by_default,
+                                               .memory_limit = options->memory_limit,
+                                               .now = options->now};
     const struct pt_check_kind *kinds[OPT_COUNT];
     uint32_t count = 0;
     for (uint32_t i = 0; i < OPT_COUNT; i++) {
@@ -281,12 +290,14 @@ const struct pt_command pt_command_check = {
     .name = "check",
     .summary = "check properties on all runs that a trace's causal order allows",
     .usages = usages,
-    .about = "Reads a recorded run (text or binary; - is standard input, analysed as it arrives) and looks for "
-             "property violations in it and in every other order of its events that the same causal order allows. "
-             "Without properties the trace is only validated and counted. With --atomicity, blocks that the program "
-             "marked are checked for causal atomicity, as 'portent model' does for all runs.\n\n"
-             "Exit status: 0 all hold, 1 a violation was found, 2 bad usage or input or a property that cannot be "
-             "evaluated, 3 unknown (a limit was reached, events were lost, or Ctrl-C ended the work).",
+    .about =
+        "Reads a recorded run (text or binary; - is standard input, analysed as it arrives) and looks for "
+        "property violations in it and in every other order of its events that the same causal order allows. "
+        "Without properties and checks it looks for data races, where the trace has what they need: all accesses and "
+        "synchronisation. With --atomicity, blocks that the program "
+        "marked are checked for causal atomicity, as 'portent model' does for all runs.\n\n"
+        "Exit status: 0 all hold, 1 a violation was found, 2 bad usage or input or a property that cannot be "
+        "evaluated, 3 unknown (a limit was reached, events were lost, or Ctrl-C ended the work).",
     .options = options_table,
     .run = run,
 };

@@ -26,7 +26,7 @@
 
 #define PT_CHANNEL_MAGIC "PTCHAN1"
 #define PT_CHANNEL_ENV   "PORTENT_CHANNEL"
-enum { PT_CHANNEL_VERSION = 12 };
+enum { PT_CHANNEL_VERSION = 13 };
 
 /*
  * A process that the program starts or forks, at whatever remove, has no such descriptor. PORTENT_RENDEZVOUS=NAME in
@@ -175,12 +175,21 @@ struct pt_access {
     uint64_t address, size;
 };
 
+/* Of an event: it is relevant, and the thread's count in its clock includes it; it is an atomic store, which comes as
+ * an update but reads nothing; it touches a part of a watched variable, and a struct pt_part follows the value. From
+ * bit PT_MARK_ORDER on: enum pt_memory_order of an atomic access or a fence. */
+enum { PT_COUNTED = 1, PT_MARK_STORE = 2, PT_MARK_PART = 4, PT_MARK_ORDER = 8 };
+
+struct pt_part {
+    uint32_t from, to; /* bytes of the variable, without `to` */
+};
+
 struct pt_record_event {
     struct pt_record head;
     uint64_t number;
     uint32_t thread;
     uint16_t kind;        /* enum pt_event_kind */
-    uint16_t counted;     /* it is relevant: the thread's count in its clock includes it */
+    uint16_t marks;       /* PT_COUNTED, ... */
     uint32_t object;      /* by kind, see enum pt_object_by; a variable: index into the configuration's table, or number
                              of PT_RECORD_WATCH */
     uint32_t site;        /* 0: unknown */

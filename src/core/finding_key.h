@@ -12,8 +12,9 @@
 #include <stdint.h>
 
 enum {
-    PT_FINDINGS_MAX = 256,     /* of a property that are reported beside the first one; others are counted */
-    PT_FINDINGS_AT_STATE = 16, /* that are looked at in one state */
+    PT_FINDINGS_MAX = 256,          /* of a property that are reported beside the first one; others are counted */
+    PT_CHECK_FINDINGS_MAX = 100000, /* the same of a built-in check */
+    PT_FINDINGS_AT_STATE = 16,      /* that are looked at in one state */
 };
 #define PT_FINDING_PLAIN UINT64_C(1) /* false, and neither by a race nor by a block */
 

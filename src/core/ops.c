@@ -3,6 +3,8 @@
 #define PT_WIRE_NUMBER_UNSENT()           0
 #define PT_WIRE_NUMBER_SENT(name, number) (number)
 
+const char *const pt_memory_words[PT_MEMORY_COUNT] = {"", "relaxed", "acquire", "release", "acq_rel", "seq_cst"};
+
 const struct pt_op_row pt_op_rows[PT_OP_COUNT + 1] = {
 #define PT_OP(id, word, space, access, value, thread, mttl, channel, wire, ...)                                        \
     [PT_OP_##id] = {word,                                                                                              \

@@ -33,7 +33,21 @@ enum pt_op_access {
     PT_ACCESS_JOIN    /* the object is a thread, which has ended */
 };
 
-enum pt_value_rule { PT_VALUE_NEVER, PT_VALUE_MAY, PT_VALUE_MUST };
+/* TEXT: it must, a string that is written as it is, without quotes. */
+enum pt_value_rule { PT_VALUE_NEVER, PT_VALUE_MAY, PT_VALUE_MUST, PT_VALUE_TEXT };
+
+/* C11's orders of atomic operations and fences, as the field m= gives them. NONE: not atomic. Numbers stand in binary
+ * traces. */
+enum pt_memory_order {
+    PT_MEMORY_NONE,
+    PT_MEMORY_RELAXED,
+    PT_MEMORY_ACQUIRE,
+    PT_MEMORY_RELEASE,
+    PT_MEMORY_ACQ_REL,
+    PT_MEMORY_SEQ_CST,
+    PT_MEMORY_COUNT
+};
+extern const char *const pt_memory_words[PT_MEMORY_COUNT];
 
 /* What decentralised properties (core/mttl.h) take an event for, and what its name is then. */
 enum pt_mttl_what {
@@ -54,7 +68,7 @@ enum pt_object_by {
     PT_BY_THREAD,  /* object: number of a thread */
     PT_BY_INDEX,   /* object: index into the configuration's user events */
     PT_BY_NAME,    /* object: number of PT_RECORD_NAME; the value, if the operation has one, is an int64_t */
-    PT_BY_NOTHING, /* the object goes without saying */
+    PT_BY_NOTHING, /* the object goes without saying, or there is none */
 };
 
 /*
@@ -68,6 +82,7 @@ enum pt_object_by {
 #define PT_CHANNEL_NAMED(id)  PT_KIND(id, id, NAME)
 #define PT_CHANNEL_USER(id)   PT_KIND(USER, id, INDEX) PT_KIND(OTHER_USER, id, NAME)
 #define PT_CHANNEL_ENDED(id)  PT_KIND(ENDED, id, NOTHING) /* the thread's last event: state(ended) */
+#define PT_CHANNEL_FENCE(id)  PT_KIND(FENCE, id, NOTHING)
 
 /* The events of the channel. PT_KIND_COUNT: none. */
 enum pt_event_kind {
@@ -157,6 +172,18 @@ static inline bool pt_op_accesses(enum pt_op op)
 static inline bool pt_op_writes_var(enum pt_op op)
 {
     return pt_op_writes(op) && pt_op_space(op) == PT_SPACE_VAR;
+}
+
+/* May touch a part of its object only. */
+static inline bool pt_op_may_be_partial(enum pt_op op)
+{
+    return pt_op_accesses(op) && pt_op_space(op) == PT_SPACE_VAR;
+}
+
+/* May carry an order: an access of a variable, which is atomic then, and a fence, which must. */
+static inline bool pt_op_may_be_ordered(enum pt_op op)
+{
+    return op == PT_OP_FENCE || pt_op_may_be_partial(op);
 }
 
 /* Takes or releases a lock, for itself or shared with other readers. */

@@ -372,8 +372,10 @@ static void take_local(struct pt_knowledge *k, struct know_thread *t, const stru
 
 static struct pt_mttl_event translate(struct pt_knowledge *k, uint32_t slot, const struct pt_event *event)
 {
-    struct pt_mttl_event e = {.what = pt_op_mttl(event->op), .name = PT_MTTL_NONE};
-    switch (pt_op_mttl(event->op)) {
+    /* An atomic store is for these properties what an update is: a running program takes it for one, too. */
+    bool stores = event->op == PT_OP_WRITE && event->order != PT_MEMORY_NONE;
+    struct pt_mttl_event e = {.what = stores ? PT_MTTL_UPDATE : pt_op_mttl(event->op), .name = PT_MTTL_NONE};
+    switch (e.what) {
     case PT_MTTL_READ:
     case PT_MTTL_WRITE:
     case PT_MTTL_UPDATE:

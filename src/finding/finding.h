@@ -171,6 +171,7 @@ struct pt_finding {
     uint64_t count;        /* how often it was seen */
     struct pt_side *sides; /* one, or two that must not come together */
     uint32_t side_count;
+    struct pt_side *block; /* the alloc of the heap block that `object` is in, its value the size; NULL: not known */
 
     /* Other violations of the same property (core/finding_key.h), a second race of race_free(*) for instance: each with
      * `first` or `sides`, and people's decisions of its own, and else described as this one is. They have no states. */

@@ -315,7 +315,7 @@ static void find_library_call(struct pt_module *m, LLVMValueRef call, const stru
     }
     if (!can_replace(call, row, kind))
         return;
-    if (kind == PT_ACCESS_LIBRARY_WRITE)
+    if (kind == PT_ACCESS_LIBRARY_STORE || kind == PT_ACCESS_LIBRARY_LOAD)
         add_if_shared(m, (struct pt_hooked_access){
                              .inst = call, .kind = kind, .address = buffer, .size = size, .bytes = row->type});
     else if (kind != PT_ACCESS_FORMAT)

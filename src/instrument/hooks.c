@@ -305,6 +305,32 @@ static void bracket_format(struct pt_module *m, const struct pt_hooked_access *a
     bracket(m, access, LLVMBuildSelect(m->builder, more, most, size, ""), false);
 }
 
+static void go_behind(struct pt_module *m, LLVMValueRef call)
+{
+    LLVMPositionBuilderBefore(m->builder, LLVMGetNextInstruction(call));
+    LLVMSetCurrentDebugLocation2(m->builder, LLVMInstructionGetDebugLoc(call));
+}
+
+/* The call is an atomic store. */
+static void bracket_release(struct pt_module *m, const struct pt_hooked_access *access)
+{
+    LLVMTypeRef none = LLVMVoidTypeInContext(m->context);
+    LLVMValueRef address = address_of(m, access), size = size_of(m, access), effect = int_constant(m, PT_ATOMIC_WRITE);
+    LLVMValueRef before[] = {address, size, effect, access->site};
+    LLVMValueRef after[] = {address, size, effect, int_constant(m, __ATOMIC_RELEASE), access->site};
+    pt_call_hook(m, "__portent_begin_atomic", none, before, 4);
+    go_behind(m, access->inst);
+    pt_call_hook(m, "__portent_end_atomic", none, after, 5);
+}
+
+/* The call may wait for whoever releases the object, so it is not bracketed: the load comes behind it. */
+static void acquire_after(struct pt_module *m, const struct pt_hooked_access *access)
+{
+    LLVMValueRef arguments[] = {address_of(m, access), int_constant(m, __ATOMIC_ACQUIRE), access->site};
+    go_behind(m, access->inst);
+    call_sized(m, "__portent_atomic_load", access->bytes, LLVMInt8TypeInContext(m->context), arguments, 3);
+}
+
 /* A std::thread's handle is read before it is joined; it is 0 when there is nothing to join. */
 static LLVMValueRef object_of(struct pt_module *m, const struct pt_hooked_access *access)
 {
@@ -371,8 +397,11 @@ void pt_replace_access(struct pt_module *m, const struct pt_hooked_access *acces
     case PT_ACCESS_FORMAT:
         bracket_format(m, access);
         break;
-    case PT_ACCESS_LIBRARY_WRITE:
-        bracket(m, access, size_of(m, access), false);
+    case PT_ACCESS_LIBRARY_STORE:
+        bracket_release(m, access);
+        break;
+    case PT_ACCESS_LIBRARY_LOAD:
+        acquire_after(m, access);
         break;
     case PT_ACCESS_LIBRARY_ATOMIC:
         pt_bracket_libatomic(m, access, size_of(m, access));

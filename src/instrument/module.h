@@ -25,7 +25,8 @@ enum pt_access_kind {
     PT_ACCESS_FILL,           /* memset */
     PT_ACCESS_STRING,         /* strcpy and its kin */
     PT_ACCESS_FORMAT,         /* snprintf and its kin */
-    PT_ACCESS_LIBRARY_WRITE,  /* a call that writes its pointer's object: __cxa_guard_release */
+    PT_ACCESS_LIBRARY_STORE,  /* a call that releases its pointer's object, atomically: __cxa_guard_release */
+    PT_ACCESS_LIBRARY_LOAD,   /* a call that acquires it: __cxa_guard_acquire */
     PT_ACCESS_LIBRARY_ATOMIC, /* of libatomic */
     PT_ACCESS_CALL,           /* no access: a call that synchronises */
 };

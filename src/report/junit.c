@@ -73,12 +73,26 @@ static enum outcome block_outcome(const struct pt_block *block)
     return block->atomic ? PASSED : pt_block_counts(block) ? FAILED : SKIPPED;
 }
 
+/* Each violation of a check has a name of its own: what it is about and where its sides are. */
+static void put_name(struct pt_buf *buf, const struct pt_finding *finding)
+{
+    struct pt_buf name;
+    pt_buf_init(&name);
+    pt_buf_puts(&name, finding->property);
+    if (finding->side_count)
+        pt_buf_printf(&name, ": %s", finding->object);
+    for (uint32_t i = 0; i < finding->side_count; i++)
+        pt_buf_printf(&name, "%s%s", i ? " and " : " at ", finding->sides[i].step.loc);
+    put_attribute(buf, "name", name.text);
+    pt_buf_release(&name);
+}
+
 static void put_case(struct pt_buf *buf, const struct pt_finding *finding)
 {
     enum outcome outcome = outcome_of(finding);
     const char *message = finding->message ? finding->message : "no reason given";
     pt_buf_puts(buf, "    <testcase classname=\"portent\"");
-    put_attribute(buf, "name", finding->property);
+    put_name(buf, finding);
     if (finding->file) {
         put_attribute(buf, "file", finding->file);
         pt_buf_printf(buf, " line=\"%" PRIu32 "\"", finding->line);

@@ -11,11 +11,8 @@ static const char *const *read_texts(struct reading *r, const struct pt_json_nod
     return texts;
 }
 
-static void read_side(struct reading *r, const struct pt_json_node *object, struct pt_finding *finding)
+static void read_side(struct reading *r, const struct pt_json_node *object, struct pt_side *side)
 {
-    if (!object)
-        return;
-    struct pt_side *side = &finding->sides[finding->side_count++];
     rd_step(r, object, "a side", &side->step);
     side->event = rd_uint(r, object, "a side", "event", INT64_MAX);
     side->stack = read_texts(r, object, "stack");
@@ -29,8 +26,17 @@ void rd_check(struct reading *r, const struct pt_json_node *object, struct pt_fi
     finding->object = rd_string(r, object, "a finding", "object");
     finding->count = rd_uint(r, object, "a finding", "count", INT64_MAX);
     finding->sides = pt_arena_alloc(r->arena, 2 * sizeof *finding->sides);
-    read_side(r, rd_object(r, object, "a finding", "first"), finding);
-    read_side(r, rd_object(r, object, "a finding", "second"), finding);
+    static const char *const keys[] = {"first", "second"};
+    for (unsigned i = 0; i < 2; i++) {
+        const struct pt_json_node *side = rd_object(r, object, "a finding", keys[i]);
+        if (side)
+            read_side(r, side, &finding->sides[finding->side_count++]);
+    }
+    const struct pt_json_node *block = rd_object(r, object, "a finding", "block");
+    if (block) {
+        finding->block = pt_arena_alloc(r->arena, sizeof *finding->block);
+        read_side(r, block, finding->block);
+    }
     if (pt_json_count(witness) >= UINT32_MAX)
         rd_fail(r, "\"witness\" is too long");
     if (r->failed)

@@ -263,7 +263,7 @@ static void read_property(struct reading *r, const struct pt_json_node *object, 
     const struct pt_json_node *more = rd_array(r, object, "a property", "more"),
                               *found = rd_array(r, object, "a property", "findings");
     PT_PUSH(result->findings, result->count, *cap, read_finding(r, object, pt_json_at(found, 0), false));
-    if (pt_json_count(more) > PT_FINDINGS_MAX || pt_json_count(found) > PT_FINDINGS_MAX + 1)
+    if (pt_json_count(more) > PT_FINDINGS_MAX || pt_json_count(found) > PT_CHECK_FINDINGS_MAX + 1)
         rd_fail(r, "\"%s\" has too many members", found ? "findings" : "more");
     if (result->findings[result->count - 1]->verdict != PT_VERDICT_VIOLATED)
         return;

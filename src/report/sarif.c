@@ -227,6 +227,60 @@ static void put_finding_location(struct sarif *s, const struct pt_finding *findi
     pt_json_close(json, ']');
 }
 
+/* The other sides of what a check found, and the calls of all. */
+static void put_sides(struct sarif *s, const struct pt_finding *finding)
+{
+    struct pt_json *json = &s->json;
+    if (finding->side_count < 2)
+        return;
+    pt_json_open(json, "relatedLocations", '[');
+    for (uint32_t i = 1; i < finding->side_count; i++) {
+        char *words = pt_words_step(&finding->sides[i].step);
+        pt_json_open(json, NULL, '{');
+        put_place(s, finding->sides[i].step.loc, words);
+        pt_json_close(json, '}');
+        free(words);
+    }
+    pt_json_close(json, ']');
+}
+
+/* A call is its function and its place: `f a.c:3`. */
+static void put_frame(struct sarif *s, const char *call)
+{
+    const char *space = strrchr(call, ' ');
+    pt_json_open(&s->json, NULL, '{');
+    pt_json_open(&s->json, "location", '{');
+    put_place(s, space ? space + 1 : "", call);
+    pt_json_close(&s->json, '}');
+    pt_json_close(&s->json, '}');
+}
+
+static void put_stacks(struct sarif *s, const struct pt_finding *finding)
+{
+    struct pt_json *json = &s->json;
+    bool any = false;
+    for (uint32_t i = 0; i < finding->side_count; i++)
+        any |= finding->sides[i].stack && finding->sides[i].stack[0];
+    if (!any)
+        return;
+    pt_json_open(json, "stacks", '[');
+    for (uint32_t i = 0; i < finding->side_count; i++) {
+        char *words = pt_words_step(&finding->sides[i].step);
+        const char *const *call = finding->sides[i].stack;
+        if (call && *call) {
+            pt_json_open(json, NULL, '{');
+            put_text_object(json, "message", words);
+            pt_json_open(json, "frames", '[');
+            for (; *call; call++)
+                put_frame(s, *call);
+            pt_json_close(json, ']');
+            pt_json_close(json, '}');
+        }
+        free(words);
+    }
+    pt_json_close(json, ']');
+}
+
 static void put_suppressed(struct pt_json *json, const char *suppressed, bool known, uint32_t times)
 {
     if (suppressed) {
@@ -257,6 +311,8 @@ static void put_finding(struct sarif *s, const struct pt_finding *finding)
     pt_json_string(json, "level", "error");
     put_text_object(json, "message", words);
     put_finding_location(s, finding);
+    put_sides(s, finding);
+    put_stacks(s, finding);
     put_fingerprint(json, id.text);
     put_suppressed(json, finding->suppressed, finding->known, finding->times);
     put_witness(s, finding);

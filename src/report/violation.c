@@ -227,7 +227,10 @@ void pt_violation_summary(const struct pt_finding *finding, const struct pt_styl
     pt_buf_init(&line);
     pt_buf_printf(&line, "SUMMARY: portent: %s violation of '%s'",
                   finding->how == PT_HOW_OBSERVED ? "observed" : "predicted", finding->property);
-    if (finding->builtin) {
+    if (finding->side_count == 2 && strcmp(finding->kind, "race") == 0) {
+        pt_buf_printf(&line, " on %s at %s and %s", finding->object, finding->sides[1].step.loc,
+                      finding->sides[0].step.loc);
+    } else if (finding->builtin) {
         const struct pt_step *breaks = pt_finding_breaks(finding);
         char *side = breaks ? pt_words_step(breaks) : NULL;
         pt_buf_printf(&line, "%s%s", side ? " at " : "", side ? side : "");

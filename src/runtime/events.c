@@ -38,7 +38,11 @@ static void on_written(struct pt_shadow_self *shadow, uint32_t object, enum pt_e
     struct pt_thread *self = pt_thread_of(shadow);
     const struct pt_watched *watched = &pt_watched[object];
     pt_stream_write(self, kind, object, site);
-    if (!watched->quiet || shadow->full) {
+    if (shadow->full) {
+        pt_full_watched(self, kind, site, object, watched->last,
+                        (struct pt_access){pt_watch_address(watched), watched->size});
+        pt_gate_done(self, false, object);
+    } else if (!watched->quiet) {
         bool counted = pt_full_count(self);
         pt_emit_event(self, kind, object, site, watched->last, watched->size, counted);
         pt_gate_done(self, false, object);
@@ -53,10 +57,10 @@ static void on_read(struct pt_shadow_self *shadow, uint32_t object, const struct
 {
     struct pt_thread *self = pt_thread_of(shadow);
     const struct pt_watched *watched = &pt_watched[object];
-    if (shadow->full) {
-        bool counted = pt_full_count(self);
-        pt_emit_event(self, PT_KIND_READ, object, site, (const void *)pt_watch_address(watched), watched->size, counted);
-    }
+    uintptr_t address = pt_watch_address(watched);
+    if (shadow->full)
+        pt_full_watched(self, PT_KIND_READ, site, object, (const void *)address,
+                        (struct pt_access){address, watched->size});
     if (shadow->steps)
         pt_monitor_watched(self, object, PT_KIND_READ, site);
 }
@@ -82,6 +86,14 @@ static void on_sync(struct pt_shadow_self *self, enum pt_event_kind kind, uintpt
         pt_full_sync(pt_thread_of(self), kind, site, address);
     if (self->steps)
         pt_monitor_other(pt_thread_of(self), kind, address, site);
+}
+
+static void on_fence(struct pt_shadow_self *self, uint8_t order, const struct pt_site *site)
+{
+    if (self->full)
+        pt_full_fence(pt_thread_of(self), order, site);
+    if (self->steps)
+        pt_monitor_other(pt_thread_of(self), PT_KIND_FENCE, PT_NO_OBJECT, site);
 }
 
 /* --- threads --- */
@@ -192,6 +204,7 @@ void pt_events_register(void)
         .foreign = on_foreign,
         .access = on_access,
         .sync = on_sync,
+        .fence = on_fence,
     };
     pt_thread_hooks = (struct pt_thread_hooks){
         .meet = on_meet,

@@ -70,6 +70,7 @@ static void *open_binary(const struct pt_source *source)
         [PT_VALUE_NEVER] = 1 << PT_VALUE_UNKNOWN,
         [PT_VALUE_MUST] = (2 << PT_VALUE_STRING) - 1 - (1 << PT_VALUE_UNKNOWN),
         [PT_VALUE_MAY] = (2 << PT_VALUE_STRING) - 1,
+        [PT_VALUE_TEXT] = 1 << PT_VALUE_STRING,
     };
     struct reader *reader = pt_xcalloc(1, sizeof *reader);
     reader->label = source->label;
@@ -333,6 +334,32 @@ static bool take_clock(struct reader *reader, uint32_t len, struct pt_event *eve
     return true;
 }
 
+/* The bytes; false when they are none, or the operation has none. */
+static bool take_bytes(const struct reader *reader, struct pt_event *event)
+{
+    uint32_t bytes = reader->columns->any_bytes ? reader->columns->bytes[reader->row] : 0;
+    event->from = (uint16_t)(bytes >> 16);
+    event->to = (uint16_t)bytes;
+    return !bytes || (event->from < event->to && event->to <= PT_EVENT_BYTES && pt_op_may_be_partial(event->op));
+}
+
+/* The order, the stack and the text of a stack; false when they are not what the operation may have. */
+static bool take_more(const struct reader *reader, struct pt_event *event)
+{
+    const struct pt_columns *columns = reader->columns;
+    const struct id_map *stacks = &reader->maps[PT_SPACE_STACK];
+    uint32_t stack = columns->any_stack ? columns->stack[reader->row] : 0;
+    size_t at;
+    event->order = columns->any_order ? columns->order[reader->row] : PT_MEMORY_NONE;
+    event->stack = 0;
+    if (event->order >= PT_MEMORY_COUNT || stack >= stacks->len || (stack && !pt_op_has_thread(event->op)) ||
+        (event->order && !pt_op_may_be_ordered(event->op)) || (event->op == PT_OP_FENCE && !event->order))
+        return false;
+    if (stack)
+        event->stack = stacks->ids[stack] + 1;
+    return event->op != PT_OP_STACK || !pt_stack_problem(event->value.s, event->value.len, &at);
+}
+
 /* The event of the present row. */
 static enum pt_read take_event(struct reader *reader, struct pt_event *event, struct pt_err *err)
 {
@@ -355,6 +382,8 @@ static enum pt_read take_event(struct reader *reader, struct pt_event *event, st
     event->value = (struct pt_value){.kind = kind, .i = columns->value[row]};
     if (kind == PT_VALUE_UNKNOWN ? event->value.i != 0 : kind > PT_VALUE_INT && !check_value(reader, &event->value))
         return bad_event(reader, "its value is not one of its kind", err);
+    if (!take_more(reader, event) || !take_bytes(reader, event))
+        return bad_event(reader, "its order, its bytes, its stack or a stack's text is none", err);
     event->has_time = columns->any_time && columns->timed[row];
     event->time = event->has_time ? columns->time[row] : 0;
     event->clock = NULL;

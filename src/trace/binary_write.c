@@ -17,7 +17,7 @@ enum {
     FLUSH_BYTES = 64 * 1024,
     CLOCK_MAX = PT_LINE_MAX / 4, /* entries; no line of text holds more */
     CLOCK_ENTRY_BYTES = 12,      /* at most, in columns */
-    ROW_BYTES = 35,              /* likewise, of an event without its clock's entries */
+    ROW_BYTES = 44,              /* likewise, of an event without its clock's entries */
     OVERHEAD_BYTES = 64,         /* likewise, of the payload's other parts */
     NAMES_MAX = 3 * PT_LINE_MAX, /* bytes of new names in a line of text, with their headers */
     COMPRESSION_LEVEL = 1,
@@ -133,7 +133,7 @@ static void flush(struct writer *writer, struct pt_buf *out)
     writer->new_names.len = 0;
     writer->new_count = 0;
     columns->len = 0;
-    columns->any_time = columns->any_clock = false;
+    columns->any_time = columns->any_clock = columns->any_order = columns->any_stack = columns->any_bytes = false;
     columns->clock_total = 0;
 }
 
@@ -215,6 +215,12 @@ static enum pt_status add(void *state, const struct pt_names *names, const struc
     columns->timed[row] = event->has_time;
     columns->time[row] = event->has_time ? event->time : 0;
     columns->any_time |= event->has_time;
+    columns->order[row] = event->order;
+    columns->any_order |= event->order != PT_MEMORY_NONE;
+    columns->stack[row] = event->stack ? file_id(writer, PT_SPACE_STACK, event->stack - 1) : 0;
+    columns->any_stack |= event->stack != 0;
+    columns->bytes[row] = (uint32_t)event->from << 16 | event->to;
+    columns->any_bytes |= event->to != 0;
     add_clock(writer, event);
     columns->len++;
     size_t extra = writer->new_names.len + columns->clock_total * CLOCK_ENTRY_BYTES;

@@ -485,7 +485,7 @@ static bool take_clock(struct pt_channel_reader *r, const struct pt_record_event
             own = pair.count;
     }
     struct thread *self = thread_at(r, record->thread);
-    if (!self || (record->counted && !count_event(self, own)))
+    if (!self || (record->marks & PT_COUNTED && !count_event(self, own)))
         return false;
     r->clock[count++] = (struct pt_clock_entry){chan_name_of(r, self), self->yielded};
     sort_clock(r->clock, count);
@@ -510,6 +510,23 @@ static bool take_named(struct pt_channel_reader *r, const struct pt_record_event
     return true;
 }
 
+/* What an access of a part of a watched variable has touched; with clocks nobody asks for it. */
+static bool take_part(const struct pt_channel_reader *r, const struct pt_record_event *record, const struct watched *w,
+                      const unsigned char *value, struct pt_event *event)
+{
+    struct pt_part part;
+    if (!(record->marks & PT_MARK_PART))
+        return true;
+    if (record->value_bytes != (uint64_t)w->size + sizeof part)
+        return false;
+    memcpy(&part, value + w->size, sizeof part);
+    if (part.from >= part.to || part.to > w->size)
+        return false;
+    if (r->clockless)
+        pt_event_set_bytes(event, part.from, part.to, w->size);
+    return true;
+}
+
 /* The event's object as the trace names it, and its value; false when there is no such object. */
 static bool take_object(struct pt_channel_reader *r, const struct pt_record_event *record, const unsigned char *value,
                         struct pt_event *event)
@@ -522,7 +539,7 @@ static bool take_object(struct pt_channel_reader *r, const struct pt_record_even
             return false;
         event->object = w->name;
         event->value = decode(r, w, value, record->value_bytes);
-        return true;
+        return take_part(r, record, w, value, event);
     case PT_BY_INDEX:
         if (record->object >= r->user_event_count)
             return false;
@@ -531,7 +548,7 @@ static bool take_object(struct pt_channel_reader *r, const struct pt_record_even
     case PT_BY_NAME:
         return take_named(r, record, value, event);
     default: /* PT_BY_NOTHING */
-        event->object = intern(r, PT_SPACE_STATE, "ended");
+        event->object = pt_op_has_object(event->op) ? intern(r, PT_SPACE_STATE, "ended") : PT_NONE;
         return true;
     }
 }
@@ -567,6 +584,18 @@ static uint32_t own_lines(const struct pt_channel_reader *r, const struct thread
     return count;
 }
 
+/* The order of an atomic access or a fence; a store comes as an update. */
+static bool take_order(const struct pt_record_event *record, struct pt_event *event)
+{
+    unsigned order = record->marks >> PT_MARK_ORDER;
+    if (order >= PT_MEMORY_COUNT || (order && !pt_op_may_be_ordered(event->op)) || (!order && event->op == PT_OP_FENCE))
+        return false;
+    event->order = (uint8_t)order;
+    if (record->marks & PT_MARK_STORE && event->op == PT_OP_UPDATE)
+        event->op = PT_OP_WRITE;
+    return true;
+}
+
 bool chan_take_event(struct pt_channel_reader *r, uint32_t ring, struct pt_event *ret_event)
 {
     struct pt_record_event record;
@@ -585,6 +614,8 @@ bool chan_take_event(struct pt_channel_reader *r, uint32_t ring, struct pt_event
     if (!r->clockless) {
         event.clock = r->clock;
         event.clock_len = clock_len;
+    } else if (!take_order(&record, &event)) { /* for races, which are looked for where all is recorded */
+        return false;
     }
     self->piece_count = 0;
     if (!simple && !chan_take_full(r, self, &record, r->record + at, event))

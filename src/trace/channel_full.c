@@ -121,6 +121,10 @@ static void take_memory(struct pt_channel_reader *r, struct thread *self, struct
         event.value = (struct pt_value){0};
         if (cell.low >= access.address && skip + cell.size <= bytes)
             event.value = chan_decode(r, cell.type, cell.size, memory + skip);
+        uint64_t stop = end < cell.low + cell.size ? end : cell.low + cell.size;
+        event.from = event.to = 0;
+        if (r->clockless)
+            pt_event_set_bytes(&event, at - cell.low, stop - cell.low, cell.size);
         queue(r, event);
         PT_PUSH(self->pieces, self->piece_count, self->piece_cap, ((struct pt_access){cell.low, cell.size}));
         at = cell.low + cell.size;

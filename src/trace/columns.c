@@ -16,6 +16,12 @@
  *       lengths       column of unsigned, one per event: its number of entries
  *       threads       column of unsigned, one per entry: id + 1
  *       counts        column of unsigned, one per entry
+ *     more            only where an event has an order, a stack or bytes: one byte, the sum of 1 orders, 2 stacks,
+ *                     4 bytes
+ *       orders        one byte per event: its memory order (enum pt_memory_order), 0: none
+ *       stacks        column of unsigned, one per event; 0: none, else id + 1
+ *       bytes         column of unsigned, one per event: 65536 * the first byte of its variable that it touches + the
+ *                     one after the last; 0: it touches all of it
  *
  * A column is one byte w in {0, 1, 2, 4, 8} and then w bytes per number: the fewest that hold all of them. Width 0
  * means that all are 0; it is not used in columns of clock entries, so that no block stands for more entries than it
@@ -29,6 +35,8 @@
 #include <endian.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { MORE_ORDERS = 1, MORE_STACKS = 2, MORE_BYTES = 4 };
 
 struct pt_columns *pt_columns_new(void)
 {
@@ -144,11 +152,21 @@ void pt_columns_encode(const struct pt_columns *columns, struct pt_buf *buf)
     put_signed64(buf, columns->value, columns->len);
     put_times(buf, columns);
     put_number(buf, columns->any_clock, 1);
-    if (!columns->any_clock)
-        return;
-    put_column32(buf, columns->clock_len, columns->len, 0);
-    put_column32(buf, columns->clock_thread, columns->clock_total, 1);
-    put_unsigned64(buf, columns->clock_count, columns->clock_total);
+    if (columns->any_clock) {
+        put_column32(buf, columns->clock_len, columns->len, 0);
+        put_column32(buf, columns->clock_thread, columns->clock_total, 1);
+        put_unsigned64(buf, columns->clock_count, columns->clock_total);
+    }
+    unsigned more = (columns->any_order ? MORE_ORDERS : 0) | (columns->any_stack ? MORE_STACKS : 0) |
+                    (columns->any_bytes ? MORE_BYTES : 0);
+    if (more)
+        put_number(buf, more, 1);
+    if (columns->any_order)
+        pt_buf_add(buf, (const char *)columns->order, columns->len);
+    if (columns->any_stack)
+        put_column32(buf, columns->stack, columns->len, 0);
+    if (columns->any_bytes)
+        put_column32(buf, columns->bytes, columns->len, 0);
 }
 
 /* Reading. */
@@ -303,6 +321,22 @@ static void take_clocks(struct cursor *cursor, struct pt_columns *columns)
     take_unsigned64(cursor, columns->clock_count, total);
 }
 
+static void take_more(struct cursor *cursor, struct pt_columns *columns)
+{
+    unsigned more = cursor->at == cursor->end ? 0 : take_byte(cursor);
+    columns->any_order = more & MORE_ORDERS;
+    columns->any_stack = more & MORE_STACKS;
+    columns->any_bytes = more & MORE_BYTES;
+    cursor->bad |= more > (MORE_ORDERS | MORE_STACKS | MORE_BYTES);
+    const uint8_t *orders = columns->any_order ? take(cursor, columns->len) : NULL;
+    if (orders)
+        memcpy(columns->order, orders, columns->len);
+    if (columns->any_stack)
+        take_column32(cursor, columns->stack, columns->len);
+    if (columns->any_bytes)
+        take_column32(cursor, columns->bytes, columns->len);
+}
+
 bool pt_columns_decode(struct pt_columns *columns, uint32_t events, const uint8_t *bytes, size_t len)
 {
     struct cursor cursor = {bytes, bytes + len, false};
@@ -316,5 +350,6 @@ bool pt_columns_decode(struct pt_columns *columns, uint32_t events, const uint8_
     take_signed64(&cursor, columns->value, events);
     take_times(&cursor, columns);
     take_clocks(&cursor, columns);
+    take_more(&cursor, columns);
     return !cursor.bad && cursor.at == cursor.end;
 }

@@ -19,16 +19,20 @@ _Static_assert(PT_VALUE_STRING < 8, "a kind of value fits its bits");
 
 struct pt_columns {
     uint32_t len;
-    bool any_time, any_clock; /* else the columns time, timed and clock_len are not filled */
+    bool any_time, any_clock;             /* else the columns time, timed and clock_len are not filled */
+    bool any_order, any_stack, any_bytes; /* likewise order, stack and bytes */
     uint8_t tag[PT_BLOCK_EVENTS];
     uint8_t timed[PT_BLOCK_EVENTS];
     uint32_t thread[PT_BLOCK_EVENTS];
     uint32_t object[PT_BLOCK_EVENTS];
     uint32_t loc[PT_BLOCK_EVENTS];
     uint32_t clock_len[PT_BLOCK_EVENTS];
-    int64_t value[PT_BLOCK_EVENTS]; /* the 64 bits of the value; for strings id + 1; 0 without value */
-    uint64_t time[PT_BLOCK_EVENTS]; /* 0 without time */
-    uint32_t *clock_thread;         /* the entries of all clocks, one after the other */
+    uint8_t order[PT_BLOCK_EVENTS]; /* enum pt_memory_order */
+    uint32_t stack[PT_BLOCK_EVENTS];
+    uint32_t bytes[PT_BLOCK_EVENTS]; /* first << 16 | the one after the last; 0: all of its variable */
+    int64_t value[PT_BLOCK_EVENTS];  /* the 64 bits of the value; for strings id + 1; 0 without value */
+    uint64_t time[PT_BLOCK_EVENTS];  /* 0 without time */
+    uint32_t *clock_thread;          /* the entries of all clocks, one after the other */
     uint64_t *clock_count;
     size_t clock_total, clock_cap;
 };

@@ -37,8 +37,22 @@ const char *pt_name_problem(enum pt_space space, const char *text, size_t len, s
         return "a name is missing here";
     if (memmem(text, len, ")=\"", 3))
         return "a name cannot contain ')=\"', which starts a string value";
+    if (space == PT_SPACE_STACK && memmem(text, len, ")=", 2))
+        return "the name of a stack cannot contain ')=', which starts its text";
     if (space == PT_SPACE_THREAD && (text[0] == '#' || (len == 1 && text[0] == '-')))
         return "this cannot be the name of a thread";
+    return NULL;
+}
+
+const char *pt_stack_problem(const char *text, size_t len, size_t *ret_at)
+{
+    const char *problem = pt_name_problem(PT_SPACE_LOC, text, len, ret_at);
+    if (problem)
+        return problem;
+    if (len == 0)
+        return "the text of a stack is missing here";
+    if (text[0] == '"' || memmem(text, len, ")=\"", 3))
+        return "the text of a stack is no string value: it stands there without quotes";
     return NULL;
 }
 

@@ -32,17 +32,31 @@ struct pt_clock_entry {
     uint64_t count;
 };
 
+/* The most bytes of a variable that b= may speak of. */
+enum { PT_EVENT_BYTES = 4096 };
+
 struct pt_event {
     uint64_t line; /* its line in the text form; in the binary form its record's number, from 1 */
     uint8_t op;    /* enum pt_op */
+    uint8_t order; /* enum pt_memory_order, the m= field */
     bool has_time;
-    uint32_t thread;                    /* PT_NONE where !pt_op_has_thread(op) */
-    uint32_t object;                    /* id in pt_op_space(op); PT_NONE where it has none */
-    uint32_t loc;                       /* id in PT_SPACE_LOC */
-    struct pt_value value;              /* PT_VALUE_UNKNOWN where the line gives none */
-    uint64_t time;                      /* nanoseconds, when has_time */
+    uint16_t from, to;     /* the b= field: it touches these bytes of its variable, without `to`; to is 0: all of it */
+    uint32_t thread;       /* PT_NONE where !pt_op_has_thread(op) */
+    uint32_t object;       /* id in pt_op_space(op); PT_NONE where it has none */
+    uint32_t loc;          /* id in PT_SPACE_LOC */
+    uint32_t stack;        /* id in PT_SPACE_STACK plus 1, the s= field; 0 where there is none */
+    struct pt_value value; /* PT_VALUE_UNKNOWN where the line gives none */
+    uint64_t time;         /* nanoseconds, when has_time */
     const struct pt_clock_entry *clock; /* the c= field, NULL where there is none; valid until the next read */
     uint32_t clock_len;
 };
+
+/* An access of bytes [from, to) of a variable of so many. What b= cannot say is left out: then it touches all. */
+static inline void pt_event_set_bytes(struct pt_event *event, uint64_t from, uint64_t to, uint64_t size)
+{
+    bool whole = (from == 0 && to >= size) || to > PT_EVENT_BYTES;
+    event->from = whole ? 0 : (uint16_t)from;
+    event->to = whole ? 0 : (uint16_t)to;
+}
 
 #endif

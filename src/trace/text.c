@@ -1,12 +1,14 @@
 /*
  * The text form (contract section 3), read line by line in one pass over the bytes:
  *
- *     line  := THREAD '|' op '|' LOC ('|' field)*        op := WORD '(' NAME ')' ('=' value)? | 'clock'
+ *     line  := THREAD '|' op '|' LOC ('|' field)*        op := WORD '(' NAME ')' ('=' value)? | 'clock' | 'fence'
  *     field := 't=' NANOSECONDS | 'c=' THREAD ':' COUNT (',' THREAD ':' COUNT)*          each at most once
+ *            | 'm=' ORDER | 's=' NAME | 'b=' BYTE '-' BYTE
  *
  * Blank lines and lines that start with '#' are skipped; a line may end in CR LF. A NAME may hold anything but '|':
  * it ends at the last ')' that is followed by '=' or by the end of the field, or before a string value, which starts at
- * the first `)="` of the field and may itself hold '|'. What a name may be is said in oprule.h.
+ * the first `)="` of the field and may itself hold '|'. The NAME of a stack ends at the first ')=', and what follows is
+ * its text. What a name may be is said in oprule.h.
  *
  * Guarantee: what is read is what was written. A file that ends within a line is torn there, once a line before it was
  * one of a trace: everything up to that line is used.
@@ -207,12 +209,33 @@ static bool parse_value(struct pt_text *text, const char *p, const char *end, st
     return true;
 }
 
+/* NAME ')=' text, of a stack. */
+static bool parse_stack(struct pt_text *text, const char *p, const char *end, struct pt_event *event,
+                        struct pt_err *err)
+{
+    size_t at = 0;
+    const char *close = memmem(p, (size_t)(end - p), ")=", 2);
+    if (!close)
+        return fail(text, end, err, "'%s' needs a text: %s(ID)=FUNCTION file:line < CALLER file:line",
+                    pt_op_word(event->op), pt_op_word(event->op));
+    const char *from = close + 2;
+    const char *problem = pt_stack_problem(from, (size_t)(end - from), &at);
+    if (problem)
+        return fail(text, from + at, err, "%s", problem);
+    struct pt_strtab *strings = &text->names->space[PT_SPACE_STRING];
+    uint32_t id = pt_strtab_intern(strings, from, (size_t)(end - from));
+    event->value = pt_value_string(pt_strtab_text(strings, id), pt_strtab_len(strings, id));
+    return intern(text, PT_SPACE_STACK, p, (size_t)(close - p), &event->object, err);
+}
+
 /* NAME ')' ('=' value)?, from the byte after '('. */
 static bool parse_object(struct pt_text *text, const char *p, struct op_field field, struct pt_event *event,
                          struct pt_err *err)
 {
     enum pt_op op = event->op;
     enum pt_value_rule rule = pt_op_value_rule(op);
+    if (rule == PT_VALUE_TEXT)
+        return parse_stack(text, p, field.end, event, err);
     if (!field.close || field.close < p)
         return fail(text, field.end, err, "the ')' of '%s(' is missing", pt_op_word(op));
     if (!intern(text, pt_op_space(op), p, (size_t)(field.close - p), &event->object, err))
@@ -286,15 +309,65 @@ static bool parse_clock(struct pt_text *text, const char *p, const char *end, st
     }
 }
 
+static bool parse_order(struct pt_text *text, const char *p, const char *end, struct pt_event *event,
+                        struct pt_err *err)
+{
+    size_t len = (size_t)(end - p);
+    for (unsigned i = PT_MEMORY_RELAXED; i < PT_MEMORY_COUNT; i++)
+        if (strlen(pt_memory_words[i]) == len && memcmp(pt_memory_words[i], p, len) == 0)
+            event->order = (uint8_t)i;
+    if (!event->order)
+        return fail(text, p, err, "an order is relaxed, acquire, release, acq_rel or seq_cst");
+    return pt_op_may_be_ordered(event->op) || fail(text, p - 2, err, "'%s' has no order", pt_op_word(event->op));
+}
+
+static bool parse_stack_id(struct pt_text *text, const char *p, const char *end, struct pt_event *event,
+                           struct pt_err *err)
+{
+    uint32_t id = PT_NONE;
+    if (!pt_op_has_thread(event->op))
+        return fail(text, p - 2, err, "'%s' has no stack", pt_op_word(event->op));
+    if (!intern(text, PT_SPACE_STACK, p, (size_t)(end - p), &id, err))
+        return false;
+    event->stack = id + 1;
+    return true;
+}
+
+/* b=FROM-TO, both included. */
+static bool parse_bytes(struct pt_text *text, const char *p, const char *end, struct pt_event *event,
+                        struct pt_err *err)
+{
+    const char *dash = memchr(p, '-', (size_t)(end - p));
+    uint64_t from, last;
+    if (!dash || !pt_u64_parse(p, (size_t)(dash - p), &from) ||
+        !pt_u64_parse(dash + 1, (size_t)(end - dash - 1), &last) || from > last || last >= PT_EVENT_BYTES)
+        return fail(text, p, err, "bytes are FROM-TO, both included and from 0 to %d", PT_EVENT_BYTES - 1);
+    event->from = (uint16_t)from;
+    event->to = (uint16_t)(last + 1);
+    return pt_op_may_be_partial(event->op) || fail(text, p - 2, err, "'%s' has no bytes", pt_op_word(event->op));
+}
+
 /* One field after LOC. */
 static bool parse_field(struct pt_text *text, const char *p, const char *end, struct pt_event *event,
                         struct pt_err *err)
 {
-    bool known = end - p >= 2 && p[1] == '=' && (*p == 't' || *p == 'c');
+    bool known = end - p >= 2 && p[1] == '=' && memchr("tcmsb", *p, 5);
     if (!known)
-        return fail(text, p, err, "unknown field: only t=NANOSECONDS and c=THREAD:COUNT,... may follow the place");
-    if (*p == 't' ? event->has_time : event->clock != NULL)
+        return fail(text, p, err,
+                    "unknown field: only t=NANOSECONDS, c=THREAD:COUNT,..., m=ORDER, s=STACK and b=FROM-TO may follow "
+                    "the place");
+    if (*p == 't'   ? event->has_time
+        : *p == 'c' ? event->clock != NULL
+        : *p == 'm' ? event->order != PT_MEMORY_NONE
+        : *p == 'b' ? event->to != 0
+                    : event->stack != 0)
         return fail(text, p, err, "'%c=' is given twice", *p);
+    if (*p == 'm')
+        return parse_order(text, p + 2, end, event, err);
+    if (*p == 's')
+        return parse_stack_id(text, p + 2, end, event, err);
+    if (*p == 'b')
+        return parse_bytes(text, p + 2, end, event, err);
     if (*p == 't') {
         event->has_time = true;
         return pt_u64_parse(p + 2, (size_t)(end - p) - 2, &event->time) ||
@@ -329,6 +402,9 @@ static bool parse_line(struct pt_text *text, struct pt_event *event, struct pt_e
     if (!intern(text, PT_SPACE_LOC, loc, (size_t)(bar - loc), &event->loc, err))
         return false;
     event->has_time = false;
+    event->order = PT_MEMORY_NONE;
+    event->stack = 0;
+    event->from = event->to = 0;
     event->clock = NULL;
     event->clock_len = 0;
     while (bar < end) {
@@ -341,6 +417,8 @@ static bool parse_line(struct pt_text *text, struct pt_event *event, struct pt_e
     }
     if (event->op == PT_OP_CLOCK && !event->has_time)
         return fail(text, end, err, "'clock' needs a time t=NANOSECONDS");
+    if (event->op == PT_OP_FENCE && !event->order)
+        return fail(text, end, err, "'fence' needs an order, m=acquire for instance");
     return true;
 }
 

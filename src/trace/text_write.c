@@ -26,12 +26,23 @@ void pt_event_to_text(const struct pt_names *names, const struct pt_event *event
     }
     if (event->value.kind != PT_VALUE_UNKNOWN) {
         pt_buf_add(buf, "=", 1);
-        pt_value_to_text(event->value, buf);
+        if (pt_op_value_rule(event->op) == PT_VALUE_TEXT)
+            pt_buf_add(buf, event->value.s, event->value.len);
+        else
+            pt_value_to_text(event->value, buf);
     }
     pt_buf_add(buf, "|", 1);
     put_name(names, PT_SPACE_LOC, event->loc, buf);
     if (event->has_time)
         pt_buf_printf(buf, "|t=%llu", (unsigned long long)event->time);
+    if (event->order)
+        pt_buf_printf(buf, "|m=%s", pt_memory_words[event->order]);
+    if (event->stack) {
+        pt_buf_puts(buf, "|s=");
+        put_name(names, PT_SPACE_STACK, event->stack - 1, buf);
+    }
+    if (event->to)
+        pt_buf_printf(buf, "|b=%d-%d", event->from, event->to - 1);
     for (uint32_t i = 0; i < event->clock_len; i++) {
         pt_buf_puts(buf, i == 0 ? "|c=" : ",");
         put_name(names, PT_SPACE_THREAD, event->clock[i].thread, buf);

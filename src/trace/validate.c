@@ -1,7 +1,7 @@
 /*
  * Which sequences of events are runs: per thread its first event, its fork and its join; per (lock, thread) how often
  * it is held, exclusively and shared; per lock how many threads hold it each way. A thread that was joined holds
- * nothing any more: a robust mutex goes from one that died to the next.
+ * nothing any more: a robust mutex goes from one that died to the next. A stack is defined once, before it is named.
  *
  * Exact, up to the first gap: what was lost there may have been any acquisition or release.
  *
@@ -37,6 +37,8 @@ struct pt_validator {
     uint32_t hold_mask, hold_count;
     struct holders *locks;
     size_t lock_cap;
+    uint64_t *stacks; /* the line that defines each; 0: none yet */
+    size_t stack_cap;
     bool gap; /* events are missing: an acquisition or a fork that was not seen may have been among them */
 };
 
@@ -60,6 +62,7 @@ void pt_validator_free(struct pt_validator *v)
     free(v->threads);
     free(v->holds);
     free(v->locks);
+    free(v->stacks);
     free(v);
 }
 
@@ -263,10 +266,37 @@ static enum pt_status check_lost(struct pt_validator *v, const struct pt_event *
     return PT_OK;
 }
 
+/* The line that defines a stack. */
+static uint64_t *stack_at(struct pt_validator *v, uint32_t id)
+{
+    size_t old = v->stack_cap;
+    if (id >= old) {
+        PT_GROW(v->stacks, v->stack_cap, (size_t)id + 1);
+        for (size_t i = old; i < v->stack_cap; i++)
+            v->stacks[i] = 0;
+    }
+    return &v->stacks[id];
+}
+
+static enum pt_status define_stack(struct pt_validator *v, const struct pt_event *event, struct pt_err *err)
+{
+    uint64_t *line = stack_at(v, event->object);
+    if (*line)
+        return pt_err_at(err, PT_EINPUT, v->label, event->line, 1, "stack '%.80s' was already defined at line %llu",
+                         pt_name(v->names, PT_SPACE_STACK, event->object), (unsigned long long)*line);
+    *line = event->line;
+    return PT_OK;
+}
+
 enum pt_status pt_validator_check(struct pt_validator *v, const struct pt_event *event, struct pt_err *err)
 {
     if (event->op == PT_OP_LOST)
         return check_lost(v, event, err);
+    if (event->op == PT_OP_STACK)
+        return define_stack(v, event, err);
+    if (event->stack && !*stack_at(v, event->stack - 1))
+        return pt_err_at(err, PT_EINPUT, v->label, event->line, 1, "stack '%.80s' is not defined before this line",
+                         pt_name(v->names, PT_SPACE_STACK, event->stack - 1));
     if (event->thread == PT_NONE)
         return PT_OK;
     struct thread *self = thread_at(v, event->thread);

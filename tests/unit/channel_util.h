@@ -83,7 +83,7 @@ static inline void put_event(struct fixture *f, uint32_t i, struct written w)
                                      .number = w.number,
                                      .thread = w.thread,
                                      .kind = (uint16_t)w.kind,
-                                     .counted =
+                                     .marks =
                                          w.kind == PT_KIND_WRITE || w.kind == PT_KIND_UPDATE || w.kind == PT_KIND_USER,
                                      .object = w.object,
                                      .site = w.site,

@@ -50,6 +50,10 @@ static const struct expected {
     {PT_OP_CONTENDED, "contended", PT_SPACE_LOCK, '-', PT_VALUE_NEVER, true, 11, PT_MTTL_OTHER},
     {PT_OP_CLOCK, "clock", PT_SPACE_COUNT, '-', PT_VALUE_NEVER, false, 0, PT_MTTL_OTHER},
     {PT_OP_LOST, "lost", PT_SPACE_OTHER, '-', PT_VALUE_MUST, false, 0, PT_MTTL_OTHER},
+    {PT_OP_ALLOC, "alloc", PT_SPACE_HEAP, '-', PT_VALUE_MAY, true, 0, PT_MTTL_OTHER},
+    {PT_OP_FREE, "free", PT_SPACE_HEAP, '-', PT_VALUE_NEVER, true, 0, PT_MTTL_OTHER},
+    {PT_OP_FENCE, "fence", PT_SPACE_COUNT, '-', PT_VALUE_NEVER, true, 0, PT_MTTL_OTHER},
+    {PT_OP_STACK, "stack", PT_SPACE_STACK, '-', PT_VALUE_TEXT, false, 0, PT_MTTL_OTHER},
 };
 
 static void rows_say_what_the_contract_says(void **state)
@@ -61,7 +65,7 @@ static void rows_say_what_the_contract_says(void **state)
         assert_int_equal(e->op, i);
         assert_string_equal(pt_op_word(e->op), e->word);
         assert_int_equal(pt_op_space(e->op), e->space);
-        assert_int_equal(pt_op_has_object(e->op), e->op != PT_OP_CLOCK);
+        assert_int_equal(pt_op_has_object(e->op), e->op != PT_OP_CLOCK && e->op != PT_OP_FENCE);
         assert_int_equal(pt_op_has_thread(e->op), e->thread);
         assert_int_equal(pt_op_value_rule(e->op), e->value);
         assert_int_equal(pt_op_mttl(e->op), e->mttl);
@@ -127,6 +131,7 @@ static void events_of_the_channel(void **state)
         {PT_KIND_BEGIN, PT_OP_BEGIN, PT_BY_NAME},
         {PT_KIND_END, PT_OP_END, PT_BY_NAME},
         {PT_KIND_ENDED, PT_OP_STATE, PT_BY_NOTHING},
+        {PT_KIND_FENCE, PT_OP_FENCE, PT_BY_NOTHING},
         {PT_KIND_FORK, PT_OP_FORK, PT_BY_THREAD},
         {PT_KIND_JOIN, PT_OP_JOIN, PT_BY_THREAD},
         {PT_KIND_ACQ, PT_OP_ACQ, PT_BY_ADDRESS},
@@ -148,7 +153,7 @@ static void events_of_the_channel(void **state)
         seen[kinds[i].kind] = true;
         assert_int_equal(pt_kind_op(kinds[i].kind), kinds[i].op);
         assert_int_equal(pt_kind_by(kinds[i].kind), kinds[i].by);
-        assert_true(kinds[i].op == PT_OP_COUNT || pt_op_space(kinds[i].op) != PT_SPACE_COUNT);
+        assert_true(kinds[i].op == PT_OP_COUNT || pt_op_has_object(kinds[i].op) || kinds[i].by == PT_BY_NOTHING);
     }
     assert_int_not_equal(pt_kind_by(0), PT_BY_ADDRESS); /* runtime/thread/thread.h: 0 is no synchronisation */
 }
@@ -184,9 +189,9 @@ static void numbers_of_the_wire(void **state)
 /* Both in binary traces and on the wire. */
 static void numbers_of_spaces(void **state)
 {
-    static const enum pt_space order[] = {PT_SPACE_THREAD, PT_SPACE_VAR,   PT_SPACE_LOCK,  PT_SPACE_OTHER,
-                                          PT_SPACE_BLOCK,  PT_SPACE_EVENT, PT_SPACE_LOCAL, PT_SPACE_STATE,
-                                          PT_SPACE_LOC,    PT_SPACE_STRING};
+    static const enum pt_space order[] = {PT_SPACE_THREAD, PT_SPACE_VAR,    PT_SPACE_LOCK,  PT_SPACE_OTHER,
+                                          PT_SPACE_BLOCK,  PT_SPACE_EVENT,  PT_SPACE_LOCAL, PT_SPACE_STATE,
+                                          PT_SPACE_LOC,    PT_SPACE_STRING, PT_SPACE_HEAP,  PT_SPACE_STACK};
     (void)state;
     assert_int_equal(LENGTH(order), PT_SPACE_COUNT);
     for (unsigned i = 0; i < LENGTH(order); i++)

@@ -30,7 +30,7 @@ static uint32_t random_name(struct pt_names *names, enum pt_space space, uint64_
 {
     char text[80];
     const char *odd = odd_names[below(random, sizeof odd_names / sizeof *odd_names)];
-    bool plain = below(random, 4) != 0 || space == PT_SPACE_THREAD;
+    bool plain = below(random, 4) != 0 || space == PT_SPACE_THREAD || space == PT_SPACE_STACK;
     int n = plain ? snprintf(text, sizeof text, "%c%u", 'A' + space, below(random, below(random, 8) ? 20 : 5000))
                   : snprintf(text, sizeof text, "%s", odd);
     return pt_strtab_intern(&names->space[space], text, (size_t)n);
@@ -75,13 +75,26 @@ static struct pt_event random_event(struct pt_names *names, uint64_t *random, bo
         event.op = PT_OP_WRITE;
     if (pt_op_has_thread(event.op))
         event.thread = random_name(names, PT_SPACE_THREAD, random);
-    if (event.op != PT_OP_CLOCK)
+    if (pt_op_has_object(event.op))
         event.object = random_name(names, pt_op_space(event.op), random);
     event.loc = below(random, 20) ? random_name(names, PT_SPACE_LOC, random)
                                   : pt_strtab_intern(&names->space[PT_SPACE_LOC], "", 0);
     enum pt_value_rule rule = pt_op_value_rule(event.op);
     if (rule == PT_VALUE_MUST || (rule == PT_VALUE_MAY && below(random, 3)))
         event.value = wild ? random_value(names, random) : pt_value_int((int64_t)below(random, 100));
+    if (rule == PT_VALUE_TEXT) {
+        uint32_t id = random_name(names, PT_SPACE_STRING, random);
+        event.value =
+            pt_value_string(pt_name(names, PT_SPACE_STRING, id), pt_strtab_len(&names->space[PT_SPACE_STRING], id));
+    }
+    if (event.op == PT_OP_FENCE || (wild && pt_op_may_be_ordered(event.op) && below(random, 2)))
+        event.order = (uint8_t)(1 + below(random, PT_MEMORY_COUNT - 1));
+    if (wild && pt_op_may_be_partial(event.op) && below(random, 3) == 0) {
+        event.from = (uint16_t)below(random, PT_EVENT_BYTES);
+        event.to = (uint16_t)(event.from + 1 + below(random, PT_EVENT_BYTES - event.from));
+    }
+    if (wild && event.thread != PT_NONE && below(random, 4) == 0)
+        event.stack = random_name(names, PT_SPACE_STACK, random) + 1;
     event.has_time = event.op == PT_OP_CLOCK || (wild && below(random, 2));
     if (event.has_time)
         event.time = next_random(random) >> below(random, 64);

@@ -96,15 +96,20 @@ function withinCard(property) {
       fact("automaton states", within.states), fact("events read", within.letters)));
 }
 
-// What a built-in check found: the events that must not come together, each with its calls and locks.
+// What a built-in check found: the events that must not come together, side by side, each with its thread, locks and calls.
 function sidesCard(property) {
-  const side = (at) => el("li", null, el("code", null, stepWords(at)), `, event ${at.event}`, at.locks.length ? `; locked: ${at.locks.join(", ")}` : "",
-    at.stack.length ? el("ul", null, at.stack.map((call) => el("li", null, call))) : "");
-  return el("section", { class: "card" }, el("h2", null, "Where"), el("ul", { class: "reasons" }, property.sides.map(side)));
+  const facts = (at) => el("dl", { class: "facts" }, fact("thread", at.thread), fact("place", at.loc), fact("event", at.event), fact("locks", at.locks.length ? at.locks.join(", ") : "none"));
+  const calls = (at) => at.stack.length ? el("ol", { class: "reasons" }, at.stack.map((call) => el("li", { class: "mono" }, call))) : "";
+  const side = (at, i) => el("section", { class: "card" }, el("h2", null, property.sides.length === 1 ? "Where" : i ? "Second" : "First"), el("p", { class: "happened mono" }, stepWords(at)), facts(at),
+    calls(at));
+  const made = property.block;
+  return el("div", null, el("div", { class: "sides" }, property.sides.map(side)),
+    made ? el("section", { class: "card" }, el("h2", null, `Heap block ${made.object}`), el("p", { class: "happened mono" }, stepWords(made)), facts(made), calls(made)) : "");
 }
 
 // A race by its variable, or by its place where memory has no name; a disturbed block by its name.
 function suppressionOf(property) {
+  if (property.sides) return property.object.startsWith("0x") ? `${property.kind}:${property.sides[0].loc}` : `${property.kind}:^${property.object}$`;
   const found = ((property.first && property.first.knew) || []).find((known) => !known.text.startsWith("@"));
   const event = property.first && property.first.event;
   if (!found || !event) return `property:${property.name}`;

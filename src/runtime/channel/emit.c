@@ -192,6 +192,17 @@ static bool is_annotation(enum pt_event_kind kind)
     return pt_kind_by(kind) == PT_BY_NAME || pt_kind_by(kind) == PT_BY_INDEX;
 }
 
+/* Accesses are emitted while they are under way. */
+static uint16_t marks_of(const struct pt_thread *self, enum pt_event_kind kind, bool counted)
+{
+    const struct pt_locked_range *range = self->shadow.locked;
+    bool access = pt_op_may_be_partial(pt_kind_op(kind));
+    unsigned marks = counted ? PT_COUNTED : 0;
+    if (access && range && !range->sync)
+        marks |= (unsigned)range->order << PT_MARK_ORDER | (range->stores ? PT_MARK_STORE : 0);
+    return (uint16_t)marks;
+}
+
 void pt_emit_event(struct pt_thread *self, enum pt_event_kind kind, uint32_t object, const struct pt_site *site,
                    const void *value, uint32_t bytes, bool counted)
 {
@@ -200,8 +211,39 @@ void pt_emit_event(struct pt_thread *self, enum pt_event_kind kind, uint32_t obj
     if (!record)
         return;
     record->kind = (uint16_t)kind;
-    record->counted = counted;
+    record->marks = marks_of(self, kind, counted);
     record->object = object;
+    record->number = atomic_fetch_add_explicit(&pt_channel->next_number, 1, memory_order_relaxed);
+    publish(self);
+}
+
+void pt_emit_part(struct pt_thread *self, enum pt_event_kind kind, uint32_t object, const struct pt_site *site,
+                  const void *value, uint32_t bytes, bool counted, struct pt_part part)
+{
+    uint32_t number = known_site(self, site);
+    uint32_t total = bytes + (uint32_t)sizeof part;
+    struct pt_record_event *record = place_event(self, PT_RECORD_EVENT, clock_of(self), number, NULL, total);
+    if (!record)
+        return;
+    char *at = (char *)(record->clock + record->clock_count);
+    memcpy(at, value, bytes);
+    memcpy(at + bytes, &part, sizeof part);
+    record->kind = (uint16_t)kind;
+    record->marks = marks_of(self, kind, counted) | PT_MARK_PART;
+    record->object = object;
+    record->number = atomic_fetch_add_explicit(&pt_channel->next_number, 1, memory_order_relaxed);
+    publish(self);
+}
+
+void pt_emit_fence(struct pt_thread *self, uint8_t order, const struct pt_site *site, bool counted)
+{
+    uint32_t number = known_site(self, site);
+    struct pt_record_event *record = place_event(self, PT_RECORD_EVENT, clock_of(self), number, "", 0);
+    if (!record)
+        return;
+    record->kind = PT_KIND_FENCE;
+    record->marks = (uint16_t)((unsigned)order << PT_MARK_ORDER | (counted ? PT_COUNTED : 0));
+    record->object = 0;
     record->number = atomic_fetch_add_explicit(&pt_channel->next_number, 1, memory_order_relaxed);
     publish(self);
 }
@@ -218,7 +260,7 @@ void pt_emit_access(struct pt_thread *self, enum pt_event_kind kind, const struc
     memcpy(value, &access, sizeof access);
     memcpy(value + sizeof access, (const void *)(uintptr_t)access.address, bytes);
     record->kind = (uint16_t)kind;
-    record->counted = counted;
+    record->marks = marks_of(self, kind, counted);
     record->object = 0;
     record->number = atomic_fetch_add_explicit(&pt_channel->next_number, 1, memory_order_relaxed);
     publish(self);
@@ -232,7 +274,7 @@ void pt_emit_value(struct pt_thread *self, enum pt_record_type type, uint32_t ob
     if (!record)
         return;
     record->kind = PT_KIND_WRITE;
-    record->counted = false;
+    record->marks = 0;
     record->object = object;
     publish(self);
 }

@@ -16,6 +16,11 @@ void pt_place_restart(void);
  * event is about. */
 void pt_emit_event(struct pt_thread *self, enum pt_event_kind kind, uint32_t object, const struct pt_site *site,
                    const void *value, uint32_t bytes, bool counted);
+/* The same about a part of a watched variable; `value` is all of it. */
+void pt_emit_part(struct pt_thread *self, enum pt_event_kind kind, uint32_t object, const struct pt_site *site,
+                  const void *value, uint32_t bytes, bool counted, struct pt_part part);
+/* `order` is enum pt_memory_order. */
+void pt_emit_fence(struct pt_thread *self, uint8_t order, const struct pt_site *site, bool counted);
 /* The same about a piece of memory, with the first `bytes` of it. */
 void pt_emit_access(struct pt_thread *self, enum pt_event_kind kind, const struct pt_site *site,
                     struct pt_access access, size_t bytes, bool counted);

@@ -38,6 +38,28 @@ void pt_full_access(struct pt_thread *self, enum pt_event_kind kind, const struc
     pt_emit_access(self, kind, site, (struct pt_access){address, size}, size <= MOST_MEMORY ? size : 0, counted);
 }
 
+void pt_full_watched(struct pt_thread *self, enum pt_event_kind kind, const struct pt_site *site, uint32_t object,
+                     const void *value, struct pt_access variable)
+{
+    bool counted = pt_full_count(self);
+    const struct pt_locked_range *range = self->shadow.locked;
+    uint64_t end = variable.address + variable.size;
+    uint64_t from = range && range->from > variable.address ? range->from : variable.address;
+    uint64_t to = range && range->to < end ? range->to : end;
+    uint32_t bytes = (uint32_t)variable.size;
+    struct pt_part part = {(uint32_t)(from - variable.address), (uint32_t)(to - variable.address)};
+    if (from >= to || to - from == variable.size)
+        pt_emit_event(self, kind, object, site, value, bytes, counted);
+    else
+        pt_emit_part(self, kind, object, site, value, bytes, counted, part);
+}
+
+void pt_full_fence(struct pt_thread *self, uint8_t order, const struct pt_site *site)
+{
+    bool counted = pt_full_count(self);
+    pt_emit_fence(self, order, site, counted);
+}
+
 void pt_full_sync(struct pt_thread *self, enum pt_event_kind kind, const struct pt_site *site, uintptr_t address)
 {
     bool counted = pt_full_count(self);

@@ -14,6 +14,12 @@ bool pt_full_wanted(const struct pt_thread *thread);
 bool pt_full_count(struct pt_thread *self);
 void pt_full_access(struct pt_thread *self, enum pt_event_kind kind, const struct pt_site *site, uintptr_t address,
                     size_t size);
+/* An access of a watched variable, or of a part of it: what is locked now says which. `value` is all of the variable.
+ */
+void pt_full_watched(struct pt_thread *self, enum pt_event_kind kind, const struct pt_site *site, uint32_t object,
+                     const void *value, struct pt_access variable);
+/* `order` is enum pt_memory_order. */
+void pt_full_fence(struct pt_thread *self, uint8_t order, const struct pt_site *site);
 /* An operation on a synchronisation object. */
 void pt_full_sync(struct pt_thread *self, enum pt_event_kind kind, const struct pt_site *site, uintptr_t address);
 void pt_full_thread(struct pt_thread *self, enum pt_event_kind kind, const struct pt_site *site, uint32_t other);

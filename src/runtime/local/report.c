@@ -54,8 +54,8 @@ void pt_report_put_object(struct pt_line *line, const struct pt_local_event *wha
             pt_line_text(line, "#");
             pt_line_number(line, what->object);
         }
-    } else if (what->kind == PT_KIND_ENDED) {
-        pt_line_text(line, "ended");
+    } else if (pt_kind_by(what->kind) == PT_BY_NOTHING) {
+        pt_line_text(line, what->kind == PT_KIND_ENDED ? "ended" : "");
     } else if (pt_kind_by(what->kind) == PT_BY_WATCH) {
         pt_line_text(line, pt_watch_name(what->object));
     } else if (what->name) {

@@ -25,7 +25,7 @@ struct path {
     struct pt_locked_range range;
 };
 
-static COLD void begin(struct path *path, const void *address, size_t size, bool atomic, bool write)
+static COLD void begin(struct path *path, const void *address, size_t size, int order, bool write)
 {
     struct pt_shadow_self *self = pt_shadow_caller_at((uintptr_t)address, size, write);
     if (!self || self->busy || !pt_address_ok((uintptr_t)address)) {
@@ -40,7 +40,7 @@ static COLD void begin(struct path *path, const void *address, size_t size, bool
     path->locked = pt_slow_begin(self, (uintptr_t)address, size, write, &path->range);
     if (path->locked && write)
         pt_slow_check(self, &path->range);
-    path->range.atomic = atomic;
+    path->range.order = pt_slow_order(order);
 }
 
 static COLD void end_read(struct path *path, const struct pt_site *site)
@@ -93,8 +93,8 @@ static bool is_untouched(uintptr_t address)
 #define IS_KNOWN(bytes)   pt_fast_read_is_known(self->fast, seen, pt_fast_marks(self, at, bytes))
 #define IS_BETWEEN(bytes) pt_fast_read_is_between(self, seen, pt_fast_marks(self, at, bytes))
 
-#define DEFINE_SLOW_READ(name, bytes, type, atomic, perform)                                                           \
-    static COLD type slow_##name(const void *address, const struct pt_site *site)                                      \
+#define DEFINE_SLOW_READ(name, bytes, type, perform)                                                                   \
+    static COLD type slow_##name(const void *address, int order, const struct pt_site *site)                           \
     {                                                                                                                  \
         if (is_untouched((uintptr_t)address) && is_untouched((uintptr_t)address + bytes - 1)) {                        \
             type value = perform;                                                                                      \
@@ -106,16 +106,16 @@ static bool is_untouched(uintptr_t address)
             }                                                                                                          \
         }                                                                                                              \
         struct path path;                                                                                              \
-        begin(&path, address, bytes, atomic, false);                                                                   \
+        begin(&path, address, bytes, order, false);                                                                    \
         type value = perform;                                                                                          \
         end_read(&path, site);                                                                                         \
         return value;                                                                                                  \
     }
 /* `perform` is the load. */
-#define DEFINE_READ(name, bytes, type, atomic, perform)                                                                \
-    DEFINE_SLOW_READ(name, bytes, type, atomic, perform)                                                               \
-    static COLD type fast_##name(const void *address, const struct pt_site *site, struct pt_shadow_self *self,         \
-                                 pt_shadow_word *word, uint64_t seen)                                                  \
+#define DEFINE_READ(name, bytes, type, perform)                                                                        \
+    DEFINE_SLOW_READ(name, bytes, type, perform)                                                                       \
+    static COLD type fast_##name(const void *address, int order, const struct pt_site *site,                           \
+                                 struct pt_shadow_self *self, pt_shadow_word *word, uint64_t seen)                     \
     {                                                                                                                  \
         uintptr_t at = (uintptr_t)address;                                                                             \
         bool busy = self->busy;                                                                                        \
@@ -150,18 +150,18 @@ static bool is_untouched(uintptr_t address)
         }                                                                                                              \
         if (busy || !pt_fast_is_passed(self, seen, pt_bytes_at(at, bytes), false)) {                                   \
             READ_IF(IS_BETWEEN(bytes), bytes, type, perform)                                                           \
-            return slow_##name(address, site);                                                                         \
+            return slow_##name(address, order, site);                                                                  \
         }                                                                                                              \
         if (!pt_fast_lock_passed(self, word, seen)) {                                                                  \
             pt_fast_leave(self);                                                                                       \
-            return slow_##name(address, site);                                                                         \
+            return slow_##name(address, order, site);                                                                  \
         }                                                                                                              \
         type value = perform;                                                                                          \
         self->states++;                                                                                                \
         pt_fast_end_passed(self, word, at, bytes, false, seen);                                                        \
         return value;                                                                                                  \
     }                                                                                                                  \
-    static inline type name(const void *address, const struct pt_site *site)                                           \
+    static inline type name(const void *address, int order, const struct pt_site *site)                                \
     {                                                                                                                  \
         if (!pt_is_active())                                                                                           \
             return perform;                                                                                            \
@@ -169,10 +169,10 @@ static bool is_untouched(uintptr_t address)
         uintptr_t at = (uintptr_t)address;                                                                             \
         pt_shadow_word *word = self ? pt_fast_word(at, bytes) : NULL;                                                  \
         if (!word)                                                                                                     \
-            return slow_##name(address, site);                                                                         \
+            return slow_##name(address, order, site);                                                                  \
         uint64_t seen = atomic_load_explicit(word, memory_order_acquire);                                              \
         READ_IF(IS_KNOWN(bytes), bytes, type, perform)                                                                 \
-        return fast_##name(address, site, self, word, seen);                                                           \
+        return fast_##name(address, order, site, self, word, seen);                                                    \
     }
 
 #define DEFINE_SLOW_WRITE(name, bytes, type, kind, atomic, perform)                                                    \
@@ -180,7 +180,7 @@ static bool is_untouched(uintptr_t address)
     {                                                                                                                  \
         (void)op, (void)order;                                                                                         \
         struct path path;                                                                                              \
-        begin(&path, address, bytes, atomic, true);                                                                    \
+        begin(&path, address, bytes, atomic ? order : PT_PLAIN, true);                                                 \
         type result = perform;                                                                                         \
         end_write(&path, kind, site);                                                                                  \
         return result;                                                                                                 \
@@ -241,11 +241,13 @@ static bool is_untouched(uintptr_t address)
     }
 
 #define DEFINE_SLOW_EXCHANGE(bytes, type)                                                                              \
-    static COLD type slow_cas##bytes(void *address, type expected, type desired, const struct pt_site *site)           \
+    static COLD type slow_cas##bytes(void *address, type expected, type desired, int success, int failure,             \
+                                     const struct pt_site *site)                                                       \
     {                                                                                                                  \
         struct path path;                                                                                              \
-        begin(&path, address, bytes, true, true);                                                                      \
+        begin(&path, address, bytes, success, true);                                                                   \
         type old = native_cas##bytes(address, expected, desired);                                                      \
+        path.range.order = pt_slow_order(old == expected ? success : failure);                                         \
         if (old == expected)                                                                                           \
             end_write(&path, PT_KIND_UPDATE, site);                                                                    \
         else /* an exchange that did not happen is a read */                                                           \
@@ -255,7 +257,8 @@ static bool is_untouched(uintptr_t address)
 /* Fast only where it is so both as a write and as a read: which one it is shows when the granule is locked. */
 #define DEFINE_EXCHANGE(bytes, type)                                                                                   \
     DEFINE_SLOW_EXCHANGE(bytes, type)                                                                                  \
-    static inline type cas##bytes(void *address, type expected, type desired, const struct pt_site *site)              \
+    static inline type cas##bytes(void *address, type expected, type desired, int success, int failure,                \
+                                  const struct pt_site *site)                                                          \
     {                                                                                                                  \
         if (!pt_is_active())                                                                                           \
             return native_cas##bytes(address, expected, desired);                                                      \
@@ -266,10 +269,10 @@ static bool is_untouched(uintptr_t address)
         uint64_t marks = word ? pt_fast_marks(self, at, bytes) : 0;                                                    \
         bool known = word && pt_fast_write_is_known(self->fast, seen) && (seen & marks) == marks;                      \
         if (!word || (!known && !pt_fast_is_passed(self, seen, pt_bytes_at(at, bytes), false)))                        \
-            return slow_cas##bytes(address, expected, desired, site);                                                  \
+            return slow_cas##bytes(address, expected, desired, success, failure, site);                                \
         if (!(known ? pt_fast_lock(self, word, seen) : pt_fast_lock_passed(self, word, seen))) {                       \
             pt_fast_leave(self);                                                                                       \
-            return slow_cas##bytes(address, expected, desired, site);                                                  \
+            return slow_cas##bytes(address, expected, desired, success, failure, site);                                \
         }                                                                                                              \
         type old = native_cas##bytes(address, expected, desired);                                                      \
         self->states++;                                                                                                \
@@ -286,15 +289,15 @@ static bool is_untouched(uintptr_t address)
 #define ATOMIC_UPDATE(bytes) native_rmw##bytes(address, value, op)
 
 #define DEFINE_HOOKS(bytes, type)                                                                                      \
-    DEFINE_READ(load##bytes, bytes, type, false, LOAD(bytes))                                                          \
-    DEFINE_READ(atomic_load##bytes, bytes, type, true, native_load##bytes(address))                                    \
+    DEFINE_READ(load##bytes, bytes, type, LOAD(bytes))                                                                 \
+    DEFINE_READ(atomic_load##bytes, bytes, type, native_load##bytes(address))                                          \
     DEFINE_WRITE(store##bytes, bytes, type, PT_KIND_WRITE, false, STORE(bytes))                                        \
     DEFINE_WRITE(atomic_store##bytes, bytes, type, PT_KIND_WRITE, true, ATOMIC_STORE(bytes))                           \
     DEFINE_WRITE(update##bytes, bytes, type, PT_KIND_UPDATE, true, ATOMIC_UPDATE(bytes))                               \
     DEFINE_EXCHANGE(bytes, type)                                                                                       \
     type __portent_load##bytes(const void *address, const struct pt_site *site)                                        \
     {                                                                                                                  \
-        return load##bytes(address, site);                                                                             \
+        return load##bytes(address, PT_PLAIN, site);                                                                   \
     }                                                                                                                  \
     void __portent_store##bytes(void *address, type value, const struct pt_site *site)                                 \
     {                                                                                                                  \
@@ -302,8 +305,7 @@ static bool is_untouched(uintptr_t address)
     }                                                                                                                  \
     type __portent_atomic_load##bytes(const void *address, int order, const struct pt_site *site)                      \
     {                                                                                                                  \
-        (void)order;                                                                                                   \
-        return atomic_load##bytes(address, site);                                                                      \
+        return atomic_load##bytes(address, order, site);                                                               \
     }                                                                                                                  \
     void __portent_atomic_store##bytes(void *address, type value, int order, const struct pt_site *site)               \
     {                                                                                                                  \
@@ -311,14 +313,12 @@ static bool is_untouched(uintptr_t address)
     }                                                                                                                  \
     type __portent_atomic_rmw##bytes(void *address, type operand, int op, int order, const struct pt_site *site)       \
     {                                                                                                                  \
-        (void)order;                                                                                                   \
-        return update##bytes(address, operand, op, 0, site);                                                           \
+        return update##bytes(address, operand, op, order, site);                                                       \
     }                                                                                                                  \
     type __portent_atomic_cas##bytes(void *address, type expected, type desired, int success, int failure,             \
                                      const struct pt_site *site)                                                       \
     {                                                                                                                  \
-        (void)success, (void)failure;                                                                                  \
-        return cas##bytes(address, expected, desired, site);                                                           \
+        return cas##bytes(address, expected, desired, success, failure, site);                                         \
     }
 
 DEFINE_HOOKS(1, uint8_t)
@@ -329,6 +329,6 @@ DEFINE_HOOKS(16, pt_u128) /* never in one granule: always the slow path */
 
 void __portent_fence(int order, const struct pt_site *site)
 {
-    (void)order, (void)site;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    pt_slow_fence(order, site);
 }

@@ -46,6 +46,10 @@ static void sync(struct pt_shadow_self *self, enum pt_event_kind kind, uintptr_t
 {
     (void)self, (void)kind, (void)address, (void)site;
 }
+static void fence(struct pt_shadow_self *self, uint8_t order, const struct pt_site *site)
+{
+    (void)self, (void)order, (void)site;
+}
 
 struct pt_shadow_hooks pt_shadow_hooks = {
     .introduce = introduce,
@@ -61,5 +65,6 @@ struct pt_shadow_hooks pt_shadow_hooks = {
     .foreign = at,
     .access = access,
     .sync = sync,
+    .fence = fence,
 };
 bool pt_shadow_gated;

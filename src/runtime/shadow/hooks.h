@@ -51,6 +51,8 @@ struct pt_shadow_hooks {
     /* Events of a slow thread that are about no watched variable, unless they would only be counted. */
     void (*access)(struct pt_shadow_self *self, const struct pt_local_event *what);
     void (*sync)(struct pt_shadow_self *self, enum pt_event_kind kind, uintptr_t address, const struct pt_site *site);
+    /* `order` is enum pt_memory_order. */
+    void (*fence)(struct pt_shadow_self *self, uint8_t order, const struct pt_site *site);
 };
 
 extern struct pt_shadow_hooks pt_shadow_hooks;

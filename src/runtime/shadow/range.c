@@ -32,7 +32,7 @@ static void count_lost(const void *address, size_t size)
 
 /* While something is open the thread is busy, and signals are deferred: the compiler puts only the access in between.
  */
-static void begin(const void *address, size_t size, bool atomic, bool write)
+static void begin(const void *address, size_t size, bool write)
 {
     struct pt_shadow_self *self = recorder(address, size, write);
     if (!self || self->busy != self->open_count || self->open_count == PT_OPEN_MAX) {
@@ -43,20 +43,20 @@ static void begin(const void *address, size_t size, bool atomic, bool write)
     pt_enter(self);
     struct pt_locked_range *range = &self->open[self->open_count++];
     bool locked = pt_slow_begin(self, (uintptr_t)address, size, write, range);
-    range->atomic = atomic;
     if (!locked)
         range->high = 0;
     else if (write)
         pt_slow_check(self, range);
 }
 
-static void end(const void *address, int effect, const struct pt_site *site)
+static void end(const void *address, int effect, int order, const struct pt_site *site)
 {
     struct pt_shadow_self *self = pt_self;
     /* its begin may have found nothing to record */
     if (!self || !self->open_count || self->open[self->open_count - 1].from != (uintptr_t)address)
         return;
     struct pt_locked_range *range = &self->open[--self->open_count];
+    range->order = pt_slow_order(order);
     if (range->high && effect != PT_ATOMIC_READ)
         pt_slow_end_write(self, range, effect == PT_ATOMIC_UPDATE ? PT_KIND_UPDATE : PT_KIND_WRITE, site);
     else if (range->high)
@@ -67,37 +67,37 @@ static void end(const void *address, int effect, const struct pt_site *site)
 void __portent_begin_read(const void *address, size_t size, const struct pt_site *site)
 {
     (void)site;
-    begin(address, size, false, false);
+    begin(address, size, false);
 }
 
 void __portent_end_read(const void *address, size_t size, const struct pt_site *site)
 {
     (void)size;
-    end(address, PT_ATOMIC_READ, site);
+    end(address, PT_ATOMIC_READ, PT_PLAIN, site);
 }
 
 void __portent_begin_write(void *address, size_t size, const struct pt_site *site)
 {
     (void)site;
-    begin(address, size, false, true);
+    begin(address, size, true);
 }
 
 void __portent_end_write(void *address, size_t size, const struct pt_site *site)
 {
     (void)size;
-    end(address, PT_ATOMIC_WRITE, site);
+    end(address, PT_ATOMIC_WRITE, PT_PLAIN, site);
 }
 
 void __portent_begin_atomic(void *address, size_t size, int effect, const struct pt_site *site)
 {
     (void)site;
-    begin(address, size, true, effect != PT_ATOMIC_READ);
+    begin(address, size, effect != PT_ATOMIC_READ);
 }
 
 void __portent_end_atomic(void *address, size_t size, int effect, int order, const struct pt_site *site)
 {
-    (void)size, (void)order;
-    end(address, effect, site);
+    (void)size;
+    end(address, effect, order, site);
 }
 
 static void read_piece(struct pt_shadow_self *self, void *buffer, const void *from, size_t size,

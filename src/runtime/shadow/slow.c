@@ -109,6 +109,7 @@ bool pt_slow_begin(struct pt_shadow_self *self, uintptr_t address, size_t size, 
         range->high = high;
         range->watched = false;
     }
+    range->order = PT_MEMORY_NONE;
     range->outer = self->locked;
     self->locked = range;
     return true;
@@ -416,9 +417,11 @@ void pt_slow_end_write(struct pt_shadow_self *self, struct pt_locked_range *rang
 {
     if (!range->watched && !range->sync && write_alike(self, range))
         return;
-    /* A trace has one word for what is atomic and writes, and race_free is to find the same in it as here. */
-    if (self->slow && range->atomic)
+    /* Properties have one word for what is atomic and writes; the record says that nothing was read. */
+    if (self->slow && range->order && kind == PT_KIND_WRITE) {
+        range->stores = true;
         kind = PT_KIND_UPDATE;
+    }
     if (is_small(range)) {
         end_small(self, range, kind == PT_KIND_UPDATE ? PT_KIND_UPDATE_AT : PT_KIND_WRITE_AT, site);
         return;
@@ -435,6 +438,18 @@ void pt_slow_end_write(struct pt_shadow_self *self, struct pt_locked_range *rang
         unlock_all(range, range->high);
     else
         give_write_clocks(self, range);
+}
+
+/* An event like any other, for who counts them: it only has no object. */
+void pt_slow_fence(int order, const struct pt_site *site)
+{
+    struct pt_shadow_self *self = pt_is_active() ? pt_shadow_caller() : NULL;
+    if (!self || self->busy)
+        return;
+    pt_enter(self);
+    if (!only_counts(self))
+        pt_shadow_hooks.fence(self, pt_slow_order(order), site);
+    pt_leave(self);
 }
 
 /* There is no value to read or write: an access that would leave the word as it is has happened when the word was seen.

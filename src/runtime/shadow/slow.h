@@ -15,6 +15,20 @@
 #include "runtime/shadow/self.h"
 #include "runtime/shadow/shadow.h"
 
+/* The order that the compiler calls by this number; consume is done as acquire. PT_PLAIN: no atomic access. */
+enum { PT_PLAIN = -1 };
+static inline uint8_t pt_slow_order(int order)
+{
+    static const uint8_t orders[] = {
+        [__ATOMIC_RELAXED] = PT_MEMORY_RELAXED, [__ATOMIC_CONSUME] = PT_MEMORY_ACQUIRE,
+        [__ATOMIC_ACQUIRE] = PT_MEMORY_ACQUIRE, [__ATOMIC_RELEASE] = PT_MEMORY_RELEASE,
+        [__ATOMIC_ACQ_REL] = PT_MEMORY_ACQ_REL, [__ATOMIC_SEQ_CST] = PT_MEMORY_SEQ_CST,
+    };
+    if (order == PT_PLAIN)
+        return PT_MEMORY_NONE;
+    return order >= 0 && (size_t)order < sizeof orders ? orders[order] : PT_MEMORY_SEQ_CST;
+}
+
 /* Before the access; one that may write is then alone with the memory, without it there may be reads through readings
  * (readers.h). False when there is no shadow to range (out of memory): the access is then not recorded. */
 bool pt_slow_begin(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write,
@@ -39,6 +53,8 @@ bool pt_slow_is_watched(struct pt_shadow_self *self, uintptr_t address, size_t s
 void pt_slow_end_read(struct pt_shadow_self *self, struct pt_locked_range *range, const struct pt_site *site);
 void pt_slow_end_write(struct pt_shadow_self *self, struct pt_locked_range *range, enum pt_event_kind kind,
                        const struct pt_site *site);
+/* A fence of the program, in the compiler's number. */
+void pt_slow_fence(int order, const struct pt_site *site);
 /* A fault of the program in the middle of an access: its handler may run, and may never return (signal.c). */
 void pt_slow_suspend(struct pt_locked_range *range);
 void pt_slow_resume(struct pt_shadow_self *self, struct pt_locked_range *range);

@@ -3,7 +3,7 @@
  * sections and locks are recorded here. Their threads come through pthread_create. Tasks are not covered: the order
  * between a task's creation and its run is known only where it shows in memory.
  *
- * Guarantee: what a team did before a barrier, or the master before a region, comes before what follows it. Cost: two
+ * Guarantee: what a team did before a barrier, or the master before a region, comes before what follows it. Cost: four
  * more accesses for each region and member.
  */
 #ifndef PT_RT_STATIC
@@ -44,14 +44,20 @@ struct region {
     _Alignas(8) char begun[8], done[8];
 };
 
-/* Beginning: the master writes, members read. End: members read, the master writes; so members are not ordered with
- * each other. */
+/* As a lock that members take as readers, so that they are not ordered with each other: the master has had it before
+ * they begin, and has it again when they are done. */
+static void meet(const void *object, bool master)
+{
+    pt_slow_sync(object, master ? PT_KIND_ACQ : PT_KIND_RACQ, NULL);
+    pt_slow_sync(object, master ? PT_KIND_REL : PT_KIND_RREL, NULL);
+}
+
 static void run_gomp(void *context)
 {
     struct region *region = context;
-    pt_slow_sync(region->begun, PT_KIND_READ_AT, NULL);
+    meet(region->begun, false);
     region->body(region->arguments[0]);
-    pt_slow_sync(region->done, PT_KIND_READ_AT, NULL);
+    meet(region->done, false);
 }
 
 static void run_kmpc(int32_t *global, int32_t *bound, ...)
@@ -61,20 +67,20 @@ static void run_kmpc(int32_t *global, int32_t *bound, ...)
     struct region *region = va_arg(list, struct region *);
     va_end(list);
     void **a = region->arguments;
-    pt_slow_sync(region->begun, PT_KIND_READ_AT, NULL);
+    meet(region->begun, false);
     /* The caller removes arguments, so a body may be given more than it takes. */
     region->kmpc(global, bound, a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12], a[13],
                  a[14], a[15], a[16], a[17], a[18], a[19], a[20], a[21], a[22], a[23], a[24], a[25], a[26], a[27],
                  a[28], a[29], a[30], a[31]);
-    pt_slow_sync(region->done, PT_KIND_READ_AT, NULL);
+    meet(region->done, false);
 }
 
 PT_WRAP(void, GOMP_parallel, (void (*body)(void *), void *data, unsigned threads, unsigned flags))
 {
     struct region region = {.body = body, .arguments = {data}};
-    pt_slow_sync(region.begun, PT_KIND_WRITE_AT, NULL);
+    meet(region.begun, true);
     PT_REAL(GOMP_parallel)(run_gomp, &region, threads, flags);
-    pt_slow_sync(region.done, PT_KIND_WRITE_AT, NULL);
+    meet(region.done, true);
 }
 
 PT_WRAP(void, __kmpc_fork_call, (void *place, int32_t count, kmpc_body *body, ...))
@@ -87,9 +93,9 @@ PT_WRAP(void, __kmpc_fork_call, (void *place, int32_t count, kmpc_body *body, ..
     for (int32_t i = 0; i < count; i++)
         region.arguments[i] = va_arg(list, void *);
     va_end(list);
-    pt_slow_sync(region.begun, PT_KIND_WRITE_AT, NULL);
+    meet(region.begun, true);
     PT_REAL(__kmpc_fork_call)(place, 1, run_kmpc, &region);
-    pt_slow_sync(region.done, PT_KIND_WRITE_AT, NULL);
+    meet(region.done, true);
 }
 
 #define BARRIER(name, parameters, arguments)                                                                           \

@@ -1,0 +1,561 @@
+/*
+ * Data races of the recorded run (contract section 10): happens-before and SHB by race/hb.h and race/cell.h, which say
+ * what is reported exactly; here an event of a trace becomes what it means for them.
+ *
+ * A variable is one location, but accesses that touch a part of it only (b=) race where they have bytes in common: it
+ * is cut into eights of bytes as they are touched. A block of memory (alloc, free) is its variables, those that are
+ * named NAME+OFFSET and NAME itself; a free writes all of them, those too that have not been touched yet, and an alloc
+ * makes new ones of them. alloc itself is no access.
+ *
+ * Guarantee: every pair of places that SHB leaves unordered in the recorded run is reported, once, and no other.
+ * Not judged, and said to be unknown: what comes after events that are missing, and traces of relevant events alone
+ * (c=), which lack accesses and locks. A location that more than 64 accesses are kept of forgets those that are before
+ * everything the threads of that moment can still do; where a thread that nobody forked appears after that, what is
+ * found stands, but that there is nothing more is unknown.
+ *
+ * One pass. Cost and memory: race/cell.c and race/hb.c; per event without a race constant time but for joins.
+ */
+#include "engine/races.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WATCH_EVERY = 64 }; /* events */
+
+/* The clock up to which all other threads know a thread. It only grows, so an older one is no mistake: it is looked up
+ * anew after so many events that this costs little. */
+static uint64_t known_to_all(struct races *r, uint32_t thread)
+{
+    struct races_thread *of = &r->threads[thread];
+    if (of->known_at && r->events - of->known_at < 64 * (uint64_t)r->thread_count)
+        return of->known;
+    of->known = of->hb.clock; /* whoever is forked later knows what comes before the fork */
+    of->known_at = r->events;
+    for (uint32_t i = 0; i < r->thread_count; i++) {
+        const struct races_thread *t = &r->threads[i];
+        uint64_t clock = pt_vec_at(t->hb.past, thread);
+        if (t->begun && !t->ended && i != thread && clock < of->known)
+            of->known = clock;
+    }
+    return of->known;
+}
+
+static bool is_past(void *context, pt_epoch epoch)
+{
+    struct races *r = context;
+    bool past = pt_epoch_clock(epoch) <= known_to_all(r, pt_epoch_thread(epoch));
+    r->pruned |= past;
+    return past;
+}
+
+static void *begin(const struct pt_names *names, const struct pt_check_options *options)
+{
+    struct races *r = pt_xcalloc(1, sizeof *r);
+    r->names = names;
+    r->options = *options;
+    r->started = options->now ? options->now() : 0;
+    r->memory = pt_races_memory(&r->pool);
+    r->env = (struct pt_cell_env){&r->memory, pt_races_found, is_past, r};
+    pt_strtab_init(&r->block_names);
+    pt_strtab_init(&r->lock_sets);
+    pt_map64_init(&r->met);
+    pt_map64_init(&r->pairs);
+    r->finding = pt_finding_new();
+    r->finding->property = "races";
+    r->finding->kind = "race";
+    r->finding->text = "";
+    r->finding->order = "access";
+    r->finding->builtin = r->finding->monitorable = r->finding->complete = true;
+    return r;
+}
+
+/* Nothing is known of the variable any more. */
+static void end_var(struct races *r, struct races_var *var)
+{
+    pt_cell_end(&r->memory, &var->cell);
+    for (uint32_t i = 0; i < var->part_count; i++)
+        pt_cell_end(&r->memory, &var->parts[i].cell);
+    r->part_bytes -= var->part_count * sizeof *var->parts;
+    free(var->parts);
+    var->parts = NULL;
+    var->part_count = 0;
+}
+
+/* Everything but the findings. */
+static void release_run(struct races *r)
+{
+    for (size_t i = 0; i < r->thread_cap; i++)
+        free(r->threads[i].locks);
+    for (size_t i = 0; i < r->var_cap; i++) /* large pieces are not the pool's */
+        end_var(r, &r->vars[i]);
+    for (size_t i = 0; i < r->block_cap; i++)
+        pt_cell_end(&r->memory, &r->blocks[i].whole);
+    for (size_t i = 0; i < r->lock_cap; i++)
+        pt_hb_lock_clear(&r->memory, &r->locks[i].hb);
+    for (size_t i = 0; i < r->other_cap; i++)
+        pt_hb_sync_clear(&r->memory, &r->others[i]);
+    for (size_t i = 0; i < r->thread_cap; i++)
+        pt_hb_end(&r->memory, &r->threads[i].hb);
+    free(r->threads);
+    free(r->locks);
+    free(r->others);
+    free(r->vars);
+    free(r->blocks);
+    r->threads = NULL;
+    r->locks = NULL;
+    r->others = NULL;
+    r->vars = NULL;
+    r->blocks = NULL;
+    r->thread_cap = r->lock_cap = r->other_cap = r->var_cap = r->block_cap = 0;
+    pt_races_memory_release(&r->pool);
+}
+
+static void release(void *check)
+{
+    struct races *r = check;
+    release_run(r);
+    free(r->stacks);
+    free(r->met_events);
+    pt_strtab_release(&r->block_names);
+    pt_strtab_release(&r->lock_sets);
+    pt_map64_release(&r->met);
+    pt_map64_release(&r->pairs);
+    pt_finding_free(r->finding);
+    free(r);
+}
+
+/* Room for an id, zeroed. */
+#define ROOM(r, items, cap, id)                                                                                        \
+    do {                                                                                                               \
+        size_t room_old = (r)->cap;                                                                                    \
+        if ((id) >= room_old) {                                                                                        \
+            PT_GROW((r)->items, (r)->cap, (size_t)(id) + 1);                                                           \
+            memset((r)->items + room_old, 0, ((r)->cap - room_old) * sizeof *(r)->items);                              \
+        }                                                                                                              \
+    } while (0)
+
+/* ---- threads ---- */
+
+static struct races_thread *thread_at(struct races *r, uint32_t id)
+{
+    ROOM(r, threads, thread_cap, id);
+    struct races_thread *t = &r->threads[id];
+    if (!t->begun) {
+        pt_hb_begin(&t->hb, id);
+        t->begun = true;
+        t->lock_set = PT_NONE;
+        r->thread_count = id >= r->thread_count ? id + 1 : r->thread_count;
+    }
+    return t;
+}
+
+/* The thread of an event; it may have begun without a fork. */
+static struct races_thread *actor(struct races *r, uint32_t id)
+{
+    bool known = id < r->thread_cap && r->threads[id].begun && !r->threads[id].ended;
+    struct races_thread *t = thread_at(r, id);
+    if (!known && r->pruned && !r->unknown)
+        r->unknown = "a thread that nobody forked begins after accesses were forgotten that it may race with";
+    t->ended = false;
+    return t;
+}
+
+static void on_fork(struct races *r, const struct pt_event *event)
+{
+    thread_at(r, event->object); /* may move them */
+    pt_hb_fork(&r->memory, &r->threads[event->thread].hb, &r->threads[event->object].hb);
+}
+
+static void on_join(struct races *r, const struct pt_event *event)
+{
+    thread_at(r, event->object);
+    struct races_thread *child = &r->threads[event->object];
+    pt_hb_join(&r->memory, &r->threads[event->thread].hb, &child->hb);
+    pt_hb_end(&r->memory, &child->hb);
+    child->ended = true;
+}
+
+/* ---- locks ---- */
+
+static void note_lock(struct races_thread *t, const struct pt_event *event)
+{
+    uint32_t i = t->lock_count;
+    t->lock_set = PT_NONE;
+    if (pt_op_locks(event->op)) {
+        PT_PUSH(t->locks, t->lock_count, t->lock_cap, event->object);
+        return;
+    }
+    while (i > 0 && t->locks[i - 1] != event->object)
+        i--;
+    if (i > 0) { /* otherwise it was locked before a gap */
+        memmove(t->locks + i - 1, t->locks + i, (t->lock_count - i) * sizeof *t->locks);
+        t->lock_count--;
+    }
+}
+
+/* The id of the set of locks that the thread has locked; PT_NONE: none. */
+static uint32_t lock_set(struct races *r, struct races_thread *t)
+{
+    if (t->lock_set != PT_NONE || !t->lock_count)
+        return t->lock_set;
+    uint32_t *alone = t->lock_count == 1 ? &r->locks[t->locks[0]].alone : NULL;
+    if (alone && *alone) {
+        t->lock_set = *alone - 1;
+    } else {
+        uint32_t *ids = pt_xmalloc(t->lock_count * sizeof *ids);
+        memcpy(ids, t->locks, t->lock_count * sizeof *ids);
+        uint32_t count = pt_sort_distinct(ids, t->lock_count);
+        t->lock_set = pt_strtab_intern(&r->lock_sets, (const char *)ids, count * sizeof *ids);
+        free(ids);
+        if (alone)
+            *alone = t->lock_set + 1;
+    }
+    return t->lock_set;
+}
+
+static void on_lock(struct races *r, struct races_thread *t, const struct pt_event *event)
+{
+    bool shared = pt_op_is_shared(event->op);
+    ROOM(r, locks, lock_cap, event->object);
+    struct pt_hb_lock *lock = &r->locks[event->object].hb;
+    if (pt_op_locks(event->op))
+        pt_hb_lock(&r->memory, &t->hb, lock, shared);
+    else
+        pt_hb_unlock(&r->memory, &t->hb, lock, shared);
+    note_lock(t, event);
+}
+
+static void on_other(struct races *r, struct races_thread *t, const struct pt_event *event)
+{
+    ROOM(r, others, other_cap, event->object);
+    struct pt_hb_sync *sync = &r->others[event->object];
+    if (event->op != PT_OP_NOTIFY)
+        pt_hb_acquire(&r->memory, &t->hb, sync);
+    if (event->op == PT_OP_SYNC)
+        pt_hb_sync_clear(&r->memory, sync); /* what it had is in what is put in now */
+    if (event->op != PT_OP_WAIT)
+        pt_hb_release(&r->memory, &t->hb, sync);
+}
+
+/* ---- memory ---- */
+
+static struct races_block *block_at(struct races *r, const char *name, size_t len)
+{
+    uint32_t id = pt_strtab_intern(&r->block_names, name, len);
+    size_t old = r->block_cap;
+    ROOM(r, blocks, block_cap, id);
+    for (size_t i = old; i < r->block_cap; i++) {
+        r->blocks[i].vars = PT_NONE;
+        pt_cell_begin(&r->blocks[i].whole);
+    }
+    return &r->blocks[id];
+}
+
+struct races_block *pt_races_block_of(struct races *r, uint32_t var, bool *ret_offset)
+{
+    const struct pt_strtab *names = &r->names->space[PT_SPACE_VAR];
+    const char *name = pt_strtab_text(names, var);
+    size_t len = pt_strtab_len(names, var), at = len;
+    while (at > 0 && name[at - 1] >= '0' && name[at - 1] <= '9')
+        at--;
+    *ret_offset = at > 1 && at < len && name[at - 1] == '+';
+    if (*ret_offset)
+        return block_at(r, name, at - 1);
+    uint32_t id = pt_strtab_find(&r->block_names, name, len);
+    return id == PT_NONE ? NULL : &r->blocks[id];
+}
+
+static struct races_var *var_at(struct races *r, uint32_t id)
+{
+    ROOM(r, vars, var_cap, id);
+    struct races_var *var = &r->vars[id];
+    if (var->begun)
+        return var;
+    bool offset;
+    struct races_block *block = pt_races_block_of(r, id, &offset);
+    var->begun = true;
+    var->next = PT_NONE;
+    if (offset) {
+        var->next = block->vars;
+        block->vars = id;
+    }
+    var->heap = block && block->heap;
+    if (block && block->freed)
+        pt_cell_copy(&r->memory, &var->cell, &block->whole);
+    else
+        pt_cell_begin(&var->cell);
+    return var;
+}
+
+static struct pt_cell_access make_access(const struct races *r, uint8_t kind)
+{
+    static const uint8_t orders[PT_MEMORY_COUNT] = {PT_HB_SEQ_CST, PT_HB_RELAXED, PT_HB_ACQUIRE,
+                                                    PT_HB_RELEASE, PT_HB_ACQ_REL, PT_HB_SEQ_CST};
+    const struct pt_event *event = r->event;
+    return (struct pt_cell_access){.place = event->loc,
+                                   .kind = kind,
+                                   .bytes = PT_CELL_WHOLE,
+                                   .op = event->op,
+                                   .order = orders[event->order],
+                                   .note = {r->events, event->stack, r->event_locks}};
+}
+
+/* Makes the part of a granule, unless it is there; what is known of it is what is known of the rest. */
+static void make_part(struct races *r, struct races_var *var, uint32_t granule)
+{
+    uint32_t at = var->part_count;
+    while (at > 0 && var->parts[at - 1].granule > granule)
+        at--;
+    if (at > 0 && var->parts[at - 1].granule == granule)
+        return;
+    var->parts = pt_xrealloc(var->parts, (var->part_count + 1) * sizeof *var->parts);
+    memmove(var->parts + at + 1, var->parts + at, (var->part_count - at) * sizeof *var->parts);
+    var->parts[at] = (struct races_part){.granule = granule};
+    pt_cell_copy(&r->memory, &var->parts[at].cell, &var->cell);
+    var->part_count++;
+    r->part_bytes += sizeof *var->parts;
+}
+
+/* The bytes of a granule that the event touches. */
+static uint8_t bytes_in(const struct pt_event *event, uint32_t granule)
+{
+    uint32_t low = granule * 8, bytes = PT_CELL_WHOLE;
+    if (!event->to)
+        return PT_CELL_WHOLE;
+    if (event->to <= low || event->from >= low + 8)
+        return 0;
+    if (event->from > low)
+        bytes &= 0xffu << (event->from - low);
+    if (event->to < low + 8)
+        bytes &= 0xffu >> (low + 8 - event->to);
+    return (uint8_t)bytes;
+}
+
+/* An access of a variable of which parts are told apart: all of it, or some bytes. */
+static void access_parts(struct races *r, struct races_thread *t, struct races_var *var, struct pt_cell_access *access)
+{
+    const struct pt_event *event = r->event;
+    for (uint32_t granule = event->from / 8; granule * 8 < event->to; granule++)
+        make_part(r, var, granule);
+    r->in_parts = true;
+    r->met_count = 0;
+    bool rest = !event->to;
+    for (uint32_t i = 0; i < var->part_count; i++) {
+        access->bytes = bytes_in(event, var->parts[i].granule);
+        pt_cell_acquire(&r->env, &var->parts[i].cell, &t->hb, access);
+    }
+    access->bytes = PT_CELL_WHOLE;
+    if (rest)
+        pt_cell_acquire(&r->env, &var->cell, &t->hb, access);
+    bool covers = rest && pt_cell_check(&r->env, &var->cell, &t->hb, access);
+    for (uint32_t i = 0; i < var->part_count; i++) {
+        access->bytes = bytes_in(event, var->parts[i].granule);
+        if (access->bytes)
+            var->parts[i].covers = pt_cell_check(&r->env, &var->parts[i].cell, &t->hb, access);
+    }
+    for (uint32_t i = 0; i < var->part_count; i++) {
+        access->bytes = bytes_in(event, var->parts[i].granule);
+        if (access->bytes)
+            pt_cell_record(&r->env, &var->parts[i].cell, &t->hb, access, var->parts[i].covers);
+    }
+    access->bytes = PT_CELL_WHOLE;
+    if (rest)
+        pt_cell_record(&r->env, &var->cell, &t->hb, access, covers);
+    if (access->kind & PT_CELL_WRITES)
+        pt_hb_tick(&t->hb);
+    r->in_parts = false;
+}
+
+static void on_access(struct races *r, struct races_thread *t, const struct pt_event *event)
+{
+    struct races_var *var = var_at(r, event->object);
+    unsigned kind = (pt_op_reads(event->op) ? PT_CELL_READS : 0) | (pt_op_writes(event->op) ? PT_CELL_WRITES : 0) |
+                    (event->order || event->op == PT_OP_UPDATE ? PT_CELL_ATOMIC : 0);
+    r->event_locks = lock_set(r, t);
+    r->event_var = event->object;
+    r->event_in_heap = var->heap;
+    struct pt_cell_access access = make_access(r, (uint8_t)kind);
+    if (event->to || var->part_count)
+        access_parts(r, t, var, &access);
+    else
+        pt_cell_access(&r->env, &var->cell, &t->hb, &access);
+}
+
+/* The next variable of a block after `var`, PT_NONE at first: those with offsets, then the one of the block's name. */
+static uint32_t next_of_block(const struct races *r, const struct races_block *block, uint32_t heap, uint32_t var)
+{
+    const struct pt_strtab *vars = &r->names->space[PT_SPACE_VAR], *names = &r->names->space[PT_SPACE_HEAP];
+    uint32_t same = pt_strtab_find(vars, pt_strtab_text(names, heap), pt_strtab_len(names, heap));
+    if (same >= r->var_cap || !r->vars[same].begun)
+        same = PT_NONE;
+    if (var != PT_NONE && var == same)
+        return PT_NONE;
+    uint32_t next = var == PT_NONE ? block->vars : r->vars[var].next;
+    return next == PT_NONE ? same : next;
+}
+
+static struct races_block *heap_block(struct races *r, uint32_t heap)
+{
+    const struct pt_strtab *names = &r->names->space[PT_SPACE_HEAP];
+    struct races_block *block = block_at(r, pt_strtab_text(names, heap), pt_strtab_len(names, heap));
+    uint32_t var = PT_NONE;
+    while (!block->heap && (var = next_of_block(r, block, heap, var)) != PT_NONE)
+        r->vars[var].heap = true;
+    block->heap = true;
+    return block;
+}
+
+static void on_alloc(struct races *r, struct races_thread *t, const struct pt_event *event)
+{
+    struct races_block *block = heap_block(r, event->object);
+    block->made = *event;
+    block->made_at = r->events;
+    block->made_locks = lock_set(r, t);
+    for (uint32_t var = PT_NONE; (var = next_of_block(r, block, event->object, var)) != PT_NONE;)
+        end_var(r, &r->vars[var]);
+    pt_cell_end(&r->memory, &block->whole);
+    block->freed = false;
+}
+
+/* A write learns nothing, so the order in which a free checks and records its parts is all one. */
+static void free_cell(struct races *r, struct races_thread *t, struct pt_cell *cell,
+                      const struct pt_cell_access *access, uint32_t var)
+{
+    r->event_var = var;
+    pt_cell_record(&r->env, cell, &t->hb, access, pt_cell_check(&r->env, cell, &t->hb, access));
+}
+
+static void on_free(struct races *r, struct races_thread *t, const struct pt_event *event)
+{
+    struct races_block *block = heap_block(r, event->object);
+    r->event_locks = lock_set(r, t);
+    r->event_in_heap = true;
+    struct pt_cell_access access = make_access(r, PT_CELL_WRITES);
+    for (uint32_t var = PT_NONE; (var = next_of_block(r, block, event->object, var)) != PT_NONE;) {
+        r->in_parts = r->vars[var].part_count > 0;
+        r->met_count = 0;
+        for (uint32_t i = 0; i < r->vars[var].part_count; i++)
+            free_cell(r, t, &r->vars[var].parts[i].cell, &access, var);
+        free_cell(r, t, &r->vars[var].cell, &access, var);
+    }
+    r->in_parts = false;
+    free_cell(r, t, &block->whole, &access, PT_NONE);
+    pt_hb_tick(&t->hb);
+    block->freed = true;
+}
+
+/* ---- events ---- */
+
+static void follow(struct races *r, const struct pt_event *event)
+{
+    static const uint8_t orders[PT_MEMORY_COUNT] = {PT_HB_RELAXED, PT_HB_RELAXED, PT_HB_ACQUIRE,
+                                                    PT_HB_RELEASE, PT_HB_ACQ_REL, PT_HB_SEQ_CST};
+    struct races_thread *t = actor(r, event->thread);
+    switch (event->op) {
+    case PT_OP_READ:
+    case PT_OP_WRITE:
+    case PT_OP_UPDATE:
+        on_access(r, t, event);
+        break;
+    case PT_OP_ACQ:
+    case PT_OP_REL:
+    case PT_OP_RACQ:
+    case PT_OP_RREL:
+        on_lock(r, t, event);
+        break;
+    case PT_OP_WAIT:
+    case PT_OP_NOTIFY:
+    case PT_OP_SYNC:
+        on_other(r, t, event);
+        break;
+    case PT_OP_FORK:
+        on_fork(r, event);
+        break;
+    case PT_OP_JOIN:
+        on_join(r, event);
+        break;
+    case PT_OP_ALLOC:
+        on_alloc(r, t, event);
+        break;
+    case PT_OP_FREE:
+        on_free(r, t, event);
+        break;
+    case PT_OP_FENCE:
+        pt_hb_fence(&r->memory, &t->hb, orders[event->order]);
+        break;
+    case PT_OP_STATE:
+        t->ended = strcmp(pt_name(r->names, PT_SPACE_STATE, event->object), "ended") == 0;
+        break;
+    default: /* internal to its thread */
+        break;
+    }
+}
+
+static void watch_memory(struct races *r)
+{
+    size_t bytes = r->pool.bytes + r->part_bytes + r->var_cap * sizeof *r->vars + r->thread_cap * sizeof *r->threads +
+                   r->lock_cap * sizeof *r->locks + r->other_cap * sizeof *r->others +
+                   r->block_cap * sizeof *r->blocks + pt_map64_bytes(&r->met) + pt_map64_bytes(&r->pairs);
+    if (bytes > r->peak)
+        r->peak = bytes;
+    if (!r->options.memory_limit || bytes <= r->options.memory_limit)
+        return;
+    r->unknown = "the memory limit was reached";
+    r->stopped = true;
+    release_run(r);
+}
+
+static enum pt_status take(void *check, const struct pt_event *event, struct pt_err *err)
+{
+    struct races *r = check;
+    if (event->op == PT_OP_STACK) {
+        ROOM(r, stacks, stack_cap, event->object);
+        r->stacks[event->object] = event->value;
+    }
+    if (event->op == PT_OP_LOST && !r->stopped) {
+        r->stopped = true;
+        r->unknown = "events are missing, and what comes after them cannot be judged";
+    }
+    if (event->thread == PT_NONE)
+        return PT_OK;
+    r->events++;
+    if (event->clock && !r->stopped) {
+        r->stopped = r->lacking = true;
+        r->unknown = "the trace has relevant events alone (c=), so that reads, writes and locks are missing; "
+                     "'portent run --record-all -o' records them";
+    }
+    if (r->stopped)
+        return PT_OK;
+    if (event->thread >= PT_HB_THREADS || (pt_op_is_of_thread(event->op) && event->object >= PT_HB_THREADS))
+        return pt_err_at(err, PT_ELIMIT, r->options.trace, event->line, 0, "more than %u threads", PT_HB_THREADS);
+    r->event = event;
+    follow(r, event);
+    if (r->events % WATCH_EVERY == 0)
+        watch_memory(r);
+    return PT_OK;
+}
+
+static struct pt_check_found finish(void *check, const char *lost)
+{
+    struct races *r = check;
+    struct pt_finding *f = r->finding;
+    if (r->lacking && r->options.by_default && f->verdict != PT_VERDICT_VIOLATED)
+        return (struct pt_check_found){0};
+    watch_memory(r);
+    const char *unknown = r->unknown ? r->unknown : lost;
+    f->complete = !unknown;
+    if (unknown)
+        f->message = pt_arena_strndup(&f->arena, unknown, strlen(unknown));
+    if (unknown && f->verdict != PT_VERDICT_VIOLATED)
+        f->verdict = PT_VERDICT_UNKNOWN;
+    f->peak_bytes = r->peak;
+    f->seconds = r->options.now ? (double)(r->options.now() - r->started) / 1e9 : 0;
+    return (struct pt_check_found){.finding = f};
+}
+
+const struct pt_check_kind pt_check_races = {
+    .begin = begin,
+    .event = take,
+    .finish = finish,
+    .free = release,
+};

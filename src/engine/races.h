@@ -1,0 +1,108 @@
+/* The built-in check `races` from the inside, split between its files: races.c follows the run, races_report.c makes
+ * findings of what it meets. */
+#ifndef PT_ENGINE_RACES_H
+#define PT_ENGINE_RACES_H
+
+#include "base/table.h"
+#include "engine/check.h"
+#include "race/cell.h"
+#include "trace/event.h"
+
+struct races_thread {
+    struct pt_hb_thread hb;
+    bool begun; /* forked, or has acted */
+    bool ended;
+    uint64_t known, known_at;      /* up to where all others know it, as of an event; 0: never looked at */
+    uint32_t *locks;               /* that it has locked now, one entry for each time */
+    uint32_t lock_count, lock_set; /* their set, an id; PT_NONE: to be looked up */
+    size_t lock_cap;
+};
+
+/* Eight bytes of a variable of which an access has touched a part. */
+struct races_part {
+    uint32_t granule; /* the first of them / 8 */
+    bool covers;      /* of the access under way: what pt_cell_check has said */
+    struct pt_cell cell;
+};
+
+struct races_var {
+    struct pt_cell cell;      /* of all its bytes but those of the parts */
+    struct races_part *parts; /* by granule */
+    uint32_t part_count;
+    bool begun;
+    bool heap;     /* of a block that was allocated or freed */
+    uint32_t next; /* of its block; PT_NONE: the last */
+};
+
+/* Memory that is given back as a whole: a heap block, the stack of a thread. */
+struct races_block {
+    uint32_t vars; /* the first of those that are named NAME+OFFSET; PT_NONE: none yet */
+    bool heap;     /* alloc or free was seen */
+    bool freed;
+    struct pt_event made; /* its alloc, when made_at is not 0 */
+    uint64_t made_at;     /* that event's number */
+    uint32_t made_locks;
+    struct pt_cell whole; /* of its frees: parts that appear later begin with it */
+};
+
+struct races {
+    const struct pt_names *names;
+    struct pt_check_options options;
+    struct pt_race_memory memory;
+    struct pt_cell_env env;
+    struct races_pool {
+        void *free[64]; /* by size; each begins with the next */
+        struct races_slab *slabs;
+        char *at, *end; /* of the latest slab */
+        size_t bytes;   /* from malloc */
+    } pool;
+    uint64_t started;
+
+    struct races_thread *threads;
+    size_t thread_cap;
+    uint32_t thread_count; /* up to the last that has begun */
+    struct races_lock {
+        struct pt_hb_lock hb;
+        uint32_t alone; /* the set of it alone, an id plus 1; 0: not made yet */
+    } * locks;
+    struct pt_hb_sync *others;
+    size_t lock_cap, other_cap;
+    struct races_var *vars;
+    size_t var_cap;
+    size_t part_bytes;                       /* of all variables' parts */
+    struct pt_strtab block_names, lock_sets; /* a set is its locks' ids, ascending */
+    struct races_block *blocks;
+    size_t block_cap;
+    struct pt_value *stacks; /* texts */
+    size_t stack_cap;
+
+    uint64_t events;
+    const struct pt_event *event;    /* that is being looked at */
+    uint32_t event_locks, event_var; /* PT_NONE: none locked; a part of a block that nobody has touched */
+    bool event_in_heap;
+    uint64_t *met_events; /* of an access of several parts: those that it was found to race with */
+    uint32_t met_count;
+    size_t met_cap;
+    bool in_parts;       /* such an access is being looked at */
+    const char *unknown; /* why the answer is not whole; NULL */
+    bool stopped;        /* nothing more is looked at */
+    bool lacking;        /* because the trace does not have what races need */
+    bool pruned;
+    size_t peak;
+
+    struct pt_finding *finding;
+    struct pt_map64 met, pairs; /* indices of findings: by variable and places, and by core/finding_key.h */
+};
+
+/* The block that a variable is part of by its name; NULL: none that anybody has spoken of. *ret_offset: it is named
+ * NAME+OFFSET. */
+struct races_block *pt_races_block_of(struct races *r, uint32_t var, bool *ret_offset);
+
+/* Memory by size, which is only given back as a whole. */
+struct pt_race_memory pt_races_memory(struct races_pool *pool);
+void pt_races_memory_release(struct races_pool *pool);
+
+/* The event that is being looked at races with this one. */
+void pt_races_found(void *context, const struct pt_cell_seen *earlier);
+
+#endif

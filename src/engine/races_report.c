@@ -1,0 +1,145 @@
+/*
+ * Races as findings: one for each pair of places (core/finding_key.h), with both sides of the first time it was seen
+ * and how often it was. Cost: a look-up for each race that is met, and strings for each that is new.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/finding_key.h"
+#include "core/hash.h"
+#include "engine/races.h"
+
+enum { UNTOLD = PT_CHECK_FINDINGS_MAX + 1 };
+
+/* The calls of a stack's text, `f a.c:3 < main a.c:9`, innermost first. */
+static const char *const *split_stack(struct pt_finding *f, struct pt_value text)
+{
+    uint32_t count = 0, most = 2;
+    for (uint32_t i = 0; i < text.len; i++)
+        most += text.s[i] == '<';
+    const char **calls = pt_arena_alloc(&f->arena, most * sizeof *calls);
+    const char *at = text.s, *end = text.s + text.len;
+    while (at < end) {
+        const char *stop = memmem(at, (size_t)(end - at), " < ", 3);
+        calls[count++] = pt_arena_strndup(&f->arena, at, (size_t)((stop ? stop : end) - at));
+        at = stop ? stop + 3 : end;
+    }
+    calls[count] = NULL;
+    return calls;
+}
+
+static const char *const *list_locks(const struct races *r, struct pt_finding *f, uint32_t set)
+{
+    uint32_t count = set == PT_NONE ? 0 : pt_strtab_len(&r->lock_sets, set) / (uint32_t)sizeof(uint32_t);
+    const char **names = pt_arena_alloc(&f->arena, (count + 1) * sizeof *names);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t id;
+        memcpy(&id, pt_strtab_text(&r->lock_sets, set) + i * sizeof id, sizeof id);
+        names[i] = pt_name(r->names, PT_SPACE_LOCK, id);
+    }
+    names[count] = NULL;
+    return names;
+}
+
+static struct pt_side make_side(const struct races *r, struct pt_finding *f, const struct pt_cell_access *access,
+                                uint32_t thread, const char *object)
+{
+    struct pt_side side = {.step = {.thread = pt_name(r->names, PT_SPACE_THREAD, thread),
+                                    .op = pt_op_word(access->op),
+                                    .object = object,
+                                    .loc = pt_name(r->names, PT_SPACE_LOC, access->place)},
+                           .event = access->note.event,
+                           .locks = list_locks(r, f, access->note.locks)};
+    if (access->note.stack && access->note.stack <= r->stack_cap)
+        side.stack = split_stack(f, r->stacks[access->note.stack - 1]);
+    return side;
+}
+
+/* Where the block was allocated that the present event is about. */
+static void add_block(struct races *r, struct pt_finding *f)
+{
+    const struct pt_strtab *heap = &r->names->space[PT_SPACE_HEAP];
+    uint32_t id = r->event_var != PT_NONE ? PT_NONE
+                                          : pt_strtab_find(&r->block_names, pt_strtab_text(heap, r->event->object),
+                                                           pt_strtab_len(heap, r->event->object));
+    const struct races_block *block =
+        r->event_var != PT_NONE ? pt_races_block_of(r, r->event_var, &(bool){0}) : &r->blocks[id];
+    if (!block || !block->made_at)
+        return;
+    const struct pt_event *made = &block->made;
+    struct pt_cell_access access = {
+        .place = made->loc, .op = made->op, .note = {block->made_at, made->stack, block->made_locks}};
+    f->block = pt_arena_alloc(&f->arena, sizeof *f->block);
+    *f->block = make_side(r, f, &access, made->thread, pt_name(r->names, PT_SPACE_HEAP, made->object));
+    f->block->step.value = made->value;
+}
+
+/* NULL: there are so many that it is only counted. */
+static struct pt_finding *add_finding(struct races *r)
+{
+    struct pt_finding *f = r->finding;
+    if (f->more_count == PT_CHECK_FINDINGS_MAX) {
+        f->untold++;
+        return NULL;
+    }
+    if (f->verdict == PT_VERDICT_VIOLATED)
+        return pt_finding_add(f);
+    f->verdict = PT_VERDICT_VIOLATED;
+    f->how = PT_HOW_OBSERVED;
+    return f;
+}
+
+/* The finding of a pair of places that was not met on this variable before: its index, or UNTOLD. */
+static uint32_t find_or_add(struct races *r, const struct pt_cell_seen *earlier, const struct pt_cell_access *now,
+                            const char *object)
+{
+    /* Blocks have numbers as they come, which say nothing about the program. */
+    const char *name = r->event_in_heap ? "0x" : object;
+    struct pt_finding_side one = {pt_name(r->names, PT_SPACE_LOC, earlier->access.place), name},
+                           other = {pt_name(r->names, PT_SPACE_LOC, now->place), name};
+    uint32_t *index = pt_map64_at(&r->pairs, pt_finding_key_race(one, other));
+    if (*index != PT_NONE)
+        return *index;
+    struct pt_finding *f = add_finding(r);
+    if (!f)
+        return *index = UNTOLD;
+    *index = f == r->finding ? 0 : r->finding->more_count;
+    f->object = object;
+    f->sides = pt_arena_alloc(&f->arena, 2 * sizeof *f->sides);
+    f->sides[0] = make_side(r, f, &earlier->access, pt_epoch_thread(earlier->at), object);
+    f->sides[1] = make_side(r, f, now, r->event->thread, object);
+    f->side_count = 2;
+    if (r->event_in_heap)
+        add_block(r, f);
+    return *index;
+}
+
+/* Parts of one variable have the same accesses: of each it is heard once. */
+static bool is_repeated(struct races *r, uint64_t event)
+{
+    for (uint32_t i = 0; i < r->met_count; i++)
+        if (r->met_events[i] == event)
+            return true;
+    PT_PUSH(r->met_events, r->met_count, r->met_cap, event);
+    return false;
+}
+
+void pt_races_found(void *context, const struct pt_cell_seen *earlier)
+{
+    struct races *r = context;
+    if (r->in_parts && is_repeated(r, earlier->access.note.event))
+        return;
+    const struct pt_event *event = r->event;
+    struct pt_cell_access now = {
+        .place = event->loc, .op = event->op, .note = {r->events, event->stack, r->event_locks}};
+    uint32_t var = r->event_var;
+    const char *object =
+        var == PT_NONE ? pt_name(r->names, PT_SPACE_HEAP, event->object) : pt_name(r->names, PT_SPACE_VAR, var);
+    uint64_t key =
+        pt_mix64((uint64_t)earlier->access.place << 32 | event->loc) + (uint64_t)var * UINT64_C(0x9e3779b97f4a7c15);
+    uint32_t *known = pt_map64_at(&r->met, key);
+    if (*known == PT_NONE)
+        *known = find_or_add(r, earlier, &now, object);
+    if (*known != UNTOLD)
+        (*known ? r->finding->more[*known - 1] : r->finding)->count++;
+}

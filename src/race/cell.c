@@ -1,0 +1,368 @@
+/*
+ * Which accesses of a location race.
+ *
+ * Reported, exactly: let SHB be the least order that contains happens-before (hb.c) and, for each read, the last write
+ * of what it reads before it, unless both are atomic. Accesses e1 before e2 of different threads, with bytes in common,
+ * one a write and not both atomic, race iff e1 is not ordered by SHB before e2, where the order that e2's own reading
+ * makes does not count. (Mathur, Kini, Viswanathan: What happens-after the first race?, OOPSLA 2018, theorem on
+ * HB-schedulable races: of plain accesses exactly these pairs can be brought next to each other by a reordering that
+ * keeps happens-before and what each read before them reads. That atomic accesses order only what C11 says is ours.)
+ * For each such pair the callback is called with e1's thread, place, operation and bytes. Of several accesses of one
+ * thread that agree in these, it is the latest: if an earlier one is not ordered before e2, then the latest is not
+ * either, since it comes after it in its thread. So no pair of places is missed, and none is reported that has no race.
+ *
+ * How: every access is kept, one for each thread, place, operation and bytes. `over` is a plain write
+ * after everything that was there when it was made; whoever knows it knows all that is not fresh, and looks only at
+ * what came since. Where it is not known there is a race, and all are looked at. The clock of a thread ticks after each
+ * write, so that `written` stands for what the writer knew then and for nothing after it: this is the exact variant of
+ * SHB; to let the clock stand until somebody has read the write would lose races on accesses in between.
+ *
+ * Cost: constant time for an access by a thread that knows the location's last write and finds its own entry; a write
+ * also looks at each read since the last write. A location that races costs its entries, at most one for each thread,
+ * place, operation and bytes. What is ordered before all that other threads may still do is dropped when a cell grows.
+ */
+#include "race/cell.h"
+
+#include <string.h>
+
+enum { FEW = 12, PRUNE_FROM = 64 };
+/* The lists of fresh entries. */
+enum { IS_ATOMIC = 1, IS_WRITES = 2, LISTS = 4 };
+
+static unsigned list_of(unsigned kind)
+{
+    return (kind & PT_CELL_ATOMIC ? IS_ATOMIC : 0) | (kind & PT_CELL_WRITES ? IS_WRITES : 0);
+}
+
+void pt_cell_begin(struct pt_cell *cell)
+{
+    *cell = (struct pt_cell){.fresh = {PT_CELL_END, PT_CELL_END, PT_CELL_END, PT_CELL_END}};
+}
+
+static void *take(const struct pt_race_memory *memory, size_t bytes)
+{
+    return memory->take(memory->context, bytes);
+}
+
+static void give(const struct pt_race_memory *memory, void *from, size_t bytes)
+{
+    if (from)
+        memory->give(memory->context, from, bytes);
+}
+
+static size_t index_bytes(const struct pt_cell *cell)
+{
+    return cell->index ? 2 * cell->cap * sizeof *cell->index : 0;
+}
+
+static void drop_written(const struct pt_race_memory *memory, struct pt_cell_written *written)
+{
+    pt_hb_stamp_drop(memory, &written->stamp);
+    pt_hb_sync_clear(memory, &written->published);
+}
+
+void pt_cell_end(const struct pt_race_memory *memory, struct pt_cell *cell)
+{
+    give(memory, cell->index, index_bytes(cell));
+    give(memory, cell->seen, cell->cap * sizeof *cell->seen);
+    for (unsigned i = 0; i < cell->written_count; i++)
+        drop_written(memory, &cell->written[i]);
+    give(memory, cell->written, cell->written_cap * sizeof *cell->written);
+    pt_cell_begin(cell);
+}
+
+size_t pt_cell_bytes(const struct pt_cell *cell)
+{
+    return cell->cap * sizeof *cell->seen + index_bytes(cell) + cell->written_cap * sizeof *cell->written;
+}
+
+/* ---- what was seen ---- */
+
+static bool is_same(const struct pt_cell_seen *seen, uint32_t thread, const struct pt_cell_access *access)
+{
+    return pt_epoch_thread(seen->at) == thread && seen->access.place == access->place &&
+           seen->access.op == access->op && seen->access.kind == access->kind && seen->access.bytes == access->bytes;
+}
+
+static uint32_t home(const struct pt_cell *cell, uint32_t thread, const struct pt_cell_access *access)
+{
+    uint64_t key = (uint64_t)thread << 32 | access->place;
+    key ^= (uint64_t)access->op << 58 ^ (uint64_t)access->kind << 50 ^ (uint64_t)access->bytes << 20;
+    key *= UINT64_C(0x9e3779b97f4a7c15);
+    return (uint32_t)(key >> 32) & (2 * cell->cap - 1);
+}
+
+/* The entry; PT_CELL_END: there is none. */
+static uint32_t find(const struct pt_cell *cell, uint32_t thread, const struct pt_cell_access *access)
+{
+    if (!cell->index) {
+        for (uint32_t i = cell->count; i-- > 0;)
+            if (is_same(&cell->seen[i], thread, access))
+                return i;
+        return PT_CELL_END;
+    }
+    uint32_t slot = home(cell, thread, access);
+    while (cell->index[slot] != PT_CELL_END && !is_same(&cell->seen[cell->index[slot]], thread, access))
+        slot = (slot + 1) & (2 * cell->cap - 1);
+    return cell->index[slot];
+}
+
+static void put_index(struct pt_cell *cell, uint32_t entry)
+{
+    const struct pt_cell_seen *seen = &cell->seen[entry];
+    uint32_t slot = home(cell, pt_epoch_thread(seen->at), &seen->access);
+    while (cell->index[slot] != PT_CELL_END)
+        slot = (slot + 1) & (2 * cell->cap - 1);
+    cell->index[slot] = entry;
+}
+
+static void set_fresh(struct pt_cell *cell, uint32_t entry)
+{
+    struct pt_cell_seen *seen = &cell->seen[entry];
+    uint32_t *list = &cell->fresh[list_of(seen->access.kind)];
+    seen->fresh = true;
+    seen->next = *list;
+    *list = entry;
+}
+
+/* Makes the index, and the lists of fresh entries, from the entries. */
+static void arrange(struct pt_cell *cell)
+{
+    if (cell->index)
+        memset(cell->index, 0xff, index_bytes(cell));
+    memset(cell->fresh, 0xff, sizeof cell->fresh);
+    for (uint32_t i = 0; i < cell->count; i++) {
+        if (cell->seen[i].fresh)
+            set_fresh(cell, i);
+        if (cell->index)
+            put_index(cell, i);
+    }
+}
+
+static void prune(const struct pt_cell_env *env, struct pt_cell *cell)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < cell->count; i++)
+        if (!env->is_past(env->context, cell->seen[i].at))
+            cell->seen[kept++] = cell->seen[i];
+    cell->count = kept;
+}
+
+/* Makes room for one more. */
+static void grow(const struct pt_cell_env *env, struct pt_cell *cell)
+{
+    uint32_t old = cell->cap, cap = old ? 2 * old : 2;
+    if (cell->count < old)
+        return;
+    if (old >= PRUNE_FROM && env->is_past)
+        prune(env, cell);
+    if (!old || cell->count > old / 2) {
+        struct pt_cell_seen *seen = take(env->memory, cap * sizeof *seen);
+        if (cell->count)
+            memcpy(seen, cell->seen, cell->count * sizeof *seen);
+        give(env->memory, cell->index, index_bytes(cell));
+        give(env->memory, cell->seen, old * sizeof *seen);
+        cell->seen = seen;
+        cell->cap = cap;
+        cell->index = cap > FEW ? take(env->memory, 2 * cap * sizeof *cell->index) : NULL;
+    }
+    arrange(cell);
+}
+
+static void clear_fresh(struct pt_cell *cell)
+{
+    for (unsigned list = 0; list < LISTS; list++) {
+        for (uint32_t i = cell->fresh[list]; i != PT_CELL_END; i = cell->seen[i].next)
+            cell->seen[i].fresh = false;
+        cell->fresh[list] = PT_CELL_END;
+    }
+}
+
+/* `covers`: it comes after everything that is here. */
+static void record(const struct pt_cell_env *env, struct pt_cell *cell, const struct pt_hb_thread *thread,
+                   const struct pt_cell_access *access, bool covers)
+{
+    uint32_t at = find(cell, thread->id, access);
+    if (at == PT_CELL_END) {
+        grow(env, cell);
+        at = cell->count++;
+        cell->seen[at] = (struct pt_cell_seen){.at = pt_hb_now(thread), .access = *access};
+        if (cell->index)
+            put_index(cell, at);
+    }
+    struct pt_cell_seen *seen = &cell->seen[at];
+    seen->at = pt_hb_now(thread);
+    seen->access.note = access->note;
+    seen->access.order = access->order;
+    if (covers) {
+        clear_fresh(cell);
+        cell->over = seen->at;
+    } else if (!seen->fresh) {
+        set_fresh(cell, at);
+    }
+}
+
+/* ---- races ---- */
+
+static bool conflicts(const struct pt_cell_access *a, const struct pt_cell_access *b)
+{
+    return (a->bytes & b->bytes) && ((a->kind | b->kind) & PT_CELL_WRITES) && !(a->kind & b->kind & PT_CELL_ATOMIC);
+}
+
+/* False: it is not ordered before the thread's access. */
+static bool check_one(const struct pt_cell_env *env, const struct pt_cell_seen *seen, const struct pt_hb_thread *thread,
+                      const struct pt_cell_access *access)
+{
+    if (pt_hb_knows(thread, seen->at))
+        return true;
+    if (conflicts(&seen->access, access))
+        env->race(env->context, seen);
+    return false;
+}
+
+static bool check_list(const struct pt_cell_env *env, const struct pt_cell *cell, uint32_t list,
+                       const struct pt_hb_thread *thread, const struct pt_cell_access *access)
+{
+    bool all = true;
+    for (uint32_t i = list; i != PT_CELL_END; i = cell->seen[i].next)
+        all &= check_one(env, &cell->seen[i], thread, access);
+    return all;
+}
+
+/* Whether the access is known to come after all that were seen. Only of plain writes is that asked: a read does not
+ * look at reads, nor an atomic access at atomic ones. */
+bool pt_cell_check(const struct pt_cell_env *env, const struct pt_cell *cell, const struct pt_hb_thread *thread,
+                   const struct pt_cell_access *access)
+{
+    bool all = true, writes = access->kind & PT_CELL_WRITES, atomic = access->kind & PT_CELL_ATOMIC;
+    if (!pt_hb_knows(thread, cell->over)) {
+        for (uint32_t i = 0; i < cell->count; i++)
+            check_one(env, &cell->seen[i], thread, access);
+        return false;
+    }
+    for (unsigned list = 0; list < LISTS; list++)
+        if ((writes || list & IS_WRITES) && !(atomic && list & IS_ATOMIC))
+            all &= check_list(env, cell, cell->fresh[list], thread, access);
+    return all && writes && !atomic;
+}
+
+/* ---- what was written ---- */
+
+static bool is_plain_pair(const struct pt_cell_written *written, const struct pt_cell_access *access)
+{
+    return !written->atomic || !(access->kind & PT_CELL_ATOMIC);
+}
+
+/* What an atomic load gets from those who wrote what it reads. */
+void pt_cell_acquire(const struct pt_cell_env *env, const struct pt_cell *cell, struct pt_hb_thread *thread,
+                     const struct pt_cell_access *access)
+{
+    if (!(access->kind & PT_CELL_READS && access->kind & PT_CELL_ATOMIC))
+        return;
+    for (unsigned i = 0; i < cell->written_count; i++) {
+        const struct pt_cell_written *written = &cell->written[i];
+        if (!(written->bytes & access->bytes))
+            continue;
+        if (pt_hb_acquires(access->order))
+            pt_hb_acquire(env->memory, thread, &written->published);
+        else
+            pt_hb_acquire_later(env->memory, thread, &written->published);
+    }
+}
+
+/* SHB: the read comes after the write that it has seen and raced with. */
+static void follow_writes(const struct pt_cell_env *env, const struct pt_cell *cell, struct pt_hb_thread *thread,
+                          const struct pt_cell_access *access)
+{
+    for (unsigned i = 0; i < cell->written_count; i++)
+        if (cell->written[i].bytes & access->bytes && is_plain_pair(&cell->written[i], access))
+            pt_hb_learn(env->memory, thread, &cell->written[i].stamp);
+}
+
+/* What an atomic write publishes: what it continues (a read-modify-write), what it releases, or its thread's fence. */
+static struct pt_hb_sync publish(const struct pt_cell_env *env, const struct pt_cell *cell,
+                                 const struct pt_hb_thread *thread, const struct pt_cell_access *access,
+                                 const struct pt_hb_stamp *now)
+{
+    struct pt_hb_sync published = {0};
+    if (!(access->kind & PT_CELL_ATOMIC))
+        return published;
+    for (unsigned i = 0; access->kind & PT_CELL_READS && i < cell->written_count; i++)
+        if (cell->written[i].bytes & access->bytes)
+            pt_hb_sync_copy(env->memory, &published, &cell->written[i].published);
+    const struct pt_hb_stamp *stamp = pt_hb_releases(access->order) ? now : &thread->fence;
+    if (stamp->at)
+        pt_hb_add(env->memory, &published, (struct pt_hb_stamp){stamp->at, pt_vec_ref(env->memory, stamp->past)});
+    return published;
+}
+
+static void write(const struct pt_cell_env *env, struct pt_cell *cell, const struct pt_hb_thread *thread,
+                  const struct pt_cell_access *access)
+{
+    const struct pt_race_memory *memory = env->memory;
+    struct pt_hb_stamp now = pt_hb_moment(memory, thread);
+    struct pt_cell_written mine = {.stamp = now,
+                                   .published = publish(env, cell, thread, access, &now),
+                                   .bytes = access->bytes,
+                                   .atomic = access->kind & PT_CELL_ATOMIC};
+    unsigned kept = 0;
+    for (unsigned i = 0; i < cell->written_count; i++) {
+        cell->written[i].bytes &= (uint8_t)~access->bytes;
+        if (cell->written[i].bytes)
+            cell->written[kept++] = cell->written[i];
+        else
+            drop_written(memory, &cell->written[i]);
+    }
+    if (kept == cell->written_cap) {
+        uint8_t cap = cell->written_cap ? (uint8_t)(2 * cell->written_cap) : 1;
+        struct pt_cell_written *larger = take(memory, cap * sizeof *larger);
+        if (kept)
+            memcpy(larger, cell->written, kept * sizeof *larger);
+        give(memory, cell->written, cell->written_cap * sizeof *larger);
+        cell->written = larger;
+        cell->written_cap = cap;
+    }
+    cell->written[kept] = mine;
+    cell->written_count = (uint8_t)(kept + 1);
+}
+
+void pt_cell_record(const struct pt_cell_env *env, struct pt_cell *cell, struct pt_hb_thread *thread,
+                    const struct pt_cell_access *access, bool covers)
+{
+    if (access->kind & PT_CELL_READS)
+        follow_writes(env, cell, thread, access);
+    record(env, cell, thread, access, covers);
+    if (access->kind & PT_CELL_WRITES)
+        write(env, cell, thread, access);
+}
+
+void pt_cell_access(const struct pt_cell_env *env, struct pt_cell *cell, struct pt_hb_thread *thread,
+                    const struct pt_cell_access *access)
+{
+    pt_cell_acquire(env, cell, thread, access);
+    pt_cell_record(env, cell, thread, access, pt_cell_check(env, cell, thread, access));
+    if (access->kind & PT_CELL_WRITES)
+        pt_hb_tick(thread);
+}
+
+void pt_cell_copy(const struct pt_race_memory *memory, struct pt_cell *to, const struct pt_cell *from)
+{
+    *to = *from;
+    if (from->cap)
+        to->seen = take(memory, from->cap * sizeof *to->seen);
+    if (from->count)
+        memcpy(to->seen, from->seen, from->count * sizeof *to->seen);
+    to->index = from->index ? take(memory, index_bytes(from)) : NULL;
+    if (from->written_cap)
+        to->written = take(memory, from->written_cap * sizeof *to->written);
+    for (unsigned i = 0; i < from->written_count; i++) {
+        const struct pt_cell_written *written = &from->written[i];
+        to->written[i] = (struct pt_cell_written){
+            .stamp = {written->stamp.at, pt_vec_ref(memory, written->stamp.past)},
+            .bytes = written->bytes,
+            .atomic = written->atomic,
+        };
+        pt_hb_sync_copy(memory, &to->written[i].published, &written->published);
+    }
+    arrange(to);
+}

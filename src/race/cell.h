@@ -1,0 +1,89 @@
+/*
+ * What is known of the accesses of one location: a variable of a trace, or a granule of memory of which accesses name
+ * bytes. A cell is used by one thread at a time, by means of the caller's (the granule's lock).
+ */
+#ifndef PT_RACE_CELL_H
+#define PT_RACE_CELL_H
+
+#include "race/hb.h"
+
+/* What the caller wants to know again of an access that turns out to race; nothing here looks at it. */
+struct pt_cell_note {
+    uint64_t event;
+    uint32_t stack, locks;
+};
+
+enum {
+    PT_CELL_READS = 1,
+    PT_CELL_WRITES = 2,
+    PT_CELL_ATOMIC = 4,
+    PT_CELL_WHOLE = 0xff, /* bytes: all */
+};
+
+struct pt_cell_access {
+    uint32_t place; /* where it stands in the program */
+    uint8_t kind;   /* PT_CELL_READS, ... */
+    uint8_t bytes;  /* a bit for each byte of the granule that it touches */
+    uint8_t op;     /* the caller's: told back, and accesses that differ in it are kept apart */
+    uint8_t order;  /* enum pt_hb_order, of an atomic access */
+    struct pt_cell_note note;
+};
+
+/* The latest access of a thread at a place. */
+struct pt_cell_seen {
+    pt_epoch at;
+    struct pt_cell_access access;
+    uint32_t next; /* of the fresh ones of its kind */
+    bool fresh;    /* it is not known to come before `over` */
+};
+
+/* Who wrote bytes last: what a read that races with it is ordered after (SHB), and what acquiring it gives. */
+struct pt_cell_written {
+    struct pt_hb_stamp stamp;
+    struct pt_hb_sync published;
+    uint8_t bytes;
+    bool atomic;
+};
+
+struct pt_cell {
+    pt_epoch over; /* a write after all that is not fresh; 0: none */
+    struct pt_cell_seen *seen;
+    uint32_t *index; /* hashed; NULL: few enough to look through */
+    uint32_t count, cap;
+    uint32_t fresh[4]; /* the first of each kind, PT_CELL_END: plain reads, atomic reads, plain writes, atomic writes */
+    struct pt_cell_written *written;
+    uint8_t written_count, written_cap;
+};
+#define PT_CELL_END UINT32_MAX
+
+/* What an access needs beside its cell. */
+struct pt_cell_env {
+    const struct pt_race_memory *memory;
+    /* A race: the access that is being made is not ordered with this one. The cell must not be touched. */
+    void (*race)(void *context, const struct pt_cell_seen *earlier);
+    /* Whether that event happens before whatever other threads may still do; NULL: nobody knows. Asked when a cell has
+     * grown, so it may take time. */
+    bool (*is_past)(void *context, pt_epoch epoch);
+    void *context;
+};
+
+void pt_cell_begin(struct pt_cell *cell);
+void pt_cell_end(const struct pt_race_memory *memory, struct pt_cell *cell);
+/*
+ * An access of one location. One of several (a range of memory, a free) is pt_cell_acquire for each of them, then
+ * pt_cell_check for each, then pt_cell_record for each with what the check returned, then, if it writes, one
+ * pt_hb_tick.
+ */
+void pt_cell_access(const struct pt_cell_env *env, struct pt_cell *cell, struct pt_hb_thread *thread,
+                    const struct pt_cell_access *access);
+void pt_cell_acquire(const struct pt_cell_env *env, const struct pt_cell *cell, struct pt_hb_thread *thread,
+                     const struct pt_cell_access *access);
+bool pt_cell_check(const struct pt_cell_env *env, const struct pt_cell *cell, const struct pt_hb_thread *thread,
+                   const struct pt_cell_access *access);
+void pt_cell_record(const struct pt_cell_env *env, struct pt_cell *cell, struct pt_hb_thread *thread,
+                    const struct pt_cell_access *access, bool covers);
+/* A location that was part of a larger one begins with what is known of that. */
+void pt_cell_copy(const struct pt_race_memory *memory, struct pt_cell *to, const struct pt_cell *from);
+size_t pt_cell_bytes(const struct pt_cell *cell);
+
+#endif

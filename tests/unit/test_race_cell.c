@@ -1,0 +1,163 @@
+/* Which accesses of a cell race: kinds, bytes, places, atomics and what is forgotten. Random runs against the
+ * definition are in tests/oracle/run_races.py; here is what traces cannot say: bytes, ranges, pruning, and cells that
+ * are copied. */
+#include "race_util.h"
+
+enum { R = PT_CELL_READS, W = PT_CELL_WRITES, A = PT_CELL_ATOMIC, MANY = 200 };
+
+static struct pt_hb_thread t[MANY];
+static struct pt_cell cell;
+static struct pt_cell_seen found[MANY];
+static unsigned found_count;
+
+static void on_race(void *context, const struct pt_cell_seen *earlier)
+{
+    (void)context;
+    assert_true(found_count < MANY);
+    found[found_count++] = *earlier;
+}
+
+static struct pt_cell_env env = {.memory = &test_memory, .race = on_race};
+
+static int begin(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < MANY; i++)
+        pt_hb_begin(&t[i], i);
+    pt_cell_begin(&cell);
+    env.is_past = NULL;
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < MANY; i++)
+        pt_hb_end(&test_memory, &t[i]);
+    pt_cell_end(&test_memory, &cell);
+    assert_int_equal(taken, 0);
+    return 0;
+}
+
+/* How many races the access has. */
+static unsigned touch(unsigned thread, unsigned kind, unsigned bytes, uint32_t place)
+{
+    struct pt_cell_access access = {.place = place,
+                                    .kind = (uint8_t)kind,
+                                    .bytes = (uint8_t)bytes,
+                                    .op = (uint8_t)kind,
+                                    .order = PT_HB_RELAXED,
+                                    .note = {.event = place}};
+    found_count = 0;
+    pt_cell_access(&env, &cell, &t[thread], &access);
+    return found_count;
+}
+
+static void test_kinds(void **state)
+{
+    (void)state;
+    assert_int_equal(touch(0, R, 0xff, 1), 0);
+    assert_int_equal(touch(1, R, 0xff, 2), 0);
+    assert_int_equal(touch(2, W, 0xff, 3), 2);
+    assert_int_equal(touch(2, W, 0xff, 4), 2); /* of other places */
+    assert_int_equal(touch(3, R | A, 0xff, 5), 2);
+    assert_int_equal(touch(3, W | A, 0xff, 6), 2); /* the read has seen the writes, but not the reads */
+}
+
+static void test_atomics_do_not_race_with_each_other(void **state)
+{
+    (void)state;
+    assert_int_equal(touch(0, W | A, 0xff, 1), 0);
+    assert_int_equal(touch(1, R | W | A, 0xff, 2), 0);
+    assert_int_equal(touch(2, R | A, 0xff, 3), 0);
+    assert_int_equal(touch(3, R, 0xff, 4), 2);
+    assert_int_equal(touch(4, W, 0xff, 5), 4);
+}
+
+static void test_bytes(void **state)
+{
+    (void)state;
+    assert_int_equal(touch(0, W, 0x0f, 1), 0);
+    assert_int_equal(touch(1, W, 0xf0, 2), 0);
+    assert_int_equal(touch(2, R, 0x18, 3), 2);
+    assert_true(pt_hb_knows(&t[2], pt_epoch_make(0, 1))); /* it has seen both halves */
+    assert_true(pt_hb_knows(&t[2], pt_epoch_make(1, 1)));
+    assert_int_equal(touch(3, R, 0x01, 4), 1);
+    assert_int_equal(found[0].access.place, 1);
+    assert_false(pt_hb_knows(&t[3], pt_epoch_make(1, 1)));
+}
+
+/* Every place of a thread, not only its latest; of one place the latest access. */
+static void test_places(void **state)
+{
+    (void)state;
+    for (uint32_t place = 0; place < 40; place++)
+        assert_int_equal(touch(0, W, 0xff, place), 0);
+    touch(0, W, 0xff, 7);
+    assert_int_equal(touch(1, W, 0xff, 99), 40);
+    for (unsigned i = 0; i < found_count; i++)
+        assert_int_equal(pt_epoch_clock(found[i].at), found[i].access.place == 7 ? 41 : found[i].access.place + 1);
+    assert_int_equal(touch(0, R, 0xff, 7), 1);
+    assert_int_equal(found[0].access.place, 99);
+}
+
+/* A range is one event: what its first cell teaches does not hide a race of its second. */
+static void test_ranges(void **state)
+{
+    (void)state;
+    struct pt_cell other;
+    struct pt_cell_access write = {.kind = W, .bytes = 0xff}, read = {.kind = R, .bytes = 0xff};
+    pt_cell_begin(&other);
+    pt_cell_access(&env, &other, &t[0], &write);
+    pt_cell_access(&env, &cell, &t[0], &write);
+    found_count = 0;
+    bool covers = pt_cell_check(&env, &cell, &t[1], &read), covers_other = pt_cell_check(&env, &other, &t[1], &read);
+    pt_cell_record(&env, &cell, &t[1], &read, covers);
+    pt_cell_record(&env, &other, &t[1], &read, covers_other);
+    assert_int_equal(found_count, 2);
+    pt_cell_end(&test_memory, &other);
+}
+
+static bool all_but_last(void *context, pt_epoch epoch)
+{
+    (void)context;
+    return pt_epoch_thread(epoch) < 60;
+}
+
+static void test_pruning(void **state)
+{
+    (void)state;
+    env.is_past = all_but_last;
+    for (unsigned i = 0; i < 65; i++)
+        touch(i, R, 0xff, i);
+    assert_int_equal(cell.count, 5);
+    assert_int_equal(touch(100, W, 0xff, 1000), 5);
+    for (unsigned i = 0; i < 5; i++)
+        assert_true(pt_epoch_thread(found[i].at) >= 60);
+}
+
+static void test_copy(void **state)
+{
+    (void)state;
+    struct pt_cell part;
+    for (unsigned i = 0; i < 30; i++)
+        touch(i, W | A, 0xff, i);
+    pt_cell_copy(&test_memory, &part, &cell);
+    pt_cell_end(&test_memory, &cell);
+    cell = part;
+    assert_int_equal(touch(50, R, 0xff, 1000), 30);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_kinds, begin, end),
+        cmocka_unit_test_setup_teardown(test_atomics_do_not_race_with_each_other, begin, end),
+        cmocka_unit_test_setup_teardown(test_bytes, begin, end),
+        cmocka_unit_test_setup_teardown(test_places, begin, end),
+        cmocka_unit_test_setup_teardown(test_ranges, begin, end),
+        cmocka_unit_test_setup_teardown(test_pruning, begin, end),
+        cmocka_unit_test_setup_teardown(test_copy, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
