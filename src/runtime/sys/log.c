@@ -31,7 +31,7 @@ void pt_line_number(struct pt_line *line, uint64_t number)
 static int open_log(int *ret_own)
 {
     *ret_own = -1;
-    if (pt_span_is(pt_options.log_path, "stderr"))
+    if (!pt_options.log_path.len || pt_span_is(pt_options.log_path, "stderr")) /* none: options are not read yet */
         return 2;
     if (pt_span_is(pt_options.log_path, "stdout"))
         return 1;
