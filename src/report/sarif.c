@@ -15,6 +15,7 @@
 #include "report/format.h"
 #include "report/json_writer.h"
 #include "report/place.h"
+#include "report/runs.h"
 #include "report/words.h"
 
 enum { MAX_RESULTS = 5000, MAX_FLOW = 1000 };
@@ -175,7 +176,10 @@ static char *finding_words(const struct pt_finding *finding)
     const struct pt_step *breaks = pt_finding_breaks(finding);
     if (breaks) {
         char *words = pt_words_step(breaks);
-        pt_buf_printf(&buf, " It breaks at %s.", words);
+        bool sooner =
+            finding->how == PT_HOW_OBSERVED && !finding->builtin && !finding->side_count && !pt_runs_same(finding);
+        pt_buf_printf(&buf, " It breaks %sat %s.", sooner ? "soonest, in another order of the same events, " : "",
+                      words);
         free(words);
     }
     for (uint32_t i = 1; i < finding->side_count; i++) {

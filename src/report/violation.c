@@ -241,7 +241,8 @@ void pt_violation_summary(const struct pt_finding *finding, const struct pt_styl
         free(place);
     } else if (finding->witness_count) {
         char *last = pt_words_step(&finding->witness[finding->witness_count - 1]);
-        pt_buf_printf(&line, " at %s", last);
+        bool sooner = finding->how == PT_HOW_OBSERVED && !pt_runs_same(finding);
+        pt_buf_printf(&line, "%s at %s", sooner ? ", soonest" : "", last);
         free(last);
     } else if (!finding->witness_lost) {
         pt_buf_puts(&line, " in the initial state");

@@ -36,7 +36,9 @@ static void warn_about_run(const struct pt_session *session, const struct pt_buf
         pt_err_hint(&warning, "build it again with this one's 'portent cc' or 'portent c++'");
         pt_session_complain(session, &warning);
     } else if (!pt_channel_started(session->reader)) {
-        (void)pt_err_set(&warning, PT_OK, "'%s' is not instrumented, so nothing was observed", session->program);
+        (void)pt_err_set(&warning, PT_OK, "%s'%s' %s instrumented, so nothing was observed",
+                         session->through ? "neither " : "", session->program,
+                         session->through ? "nor what it has started is" : "is not");
         pt_err_hint(&warning, session->preload ? "static and set-user-id programs load no library before them"
                                                : "build it with 'portent cc' or 'portent c++', or try --preload");
         pt_session_complain(session, &warning);

@@ -7,7 +7,7 @@ function holdsWords(property) {
   if (property.findings) return "nothing was found";
   if (property.kind === "mttl" && !property.complete) return "in what is known of your run";
   if (property.kind === "within" || property.kind === "mttl") return "in your run";
-  return property.complete ? "in every order" : "in all orders that were explored";
+  return property.complete ? "in every order that keeps conflicting accesses and lock operations as recorded" : "in all orders that were explored";
 }
 
 function blockEntry(block) {
