@@ -98,6 +98,12 @@ struct races {
  * NAME+OFFSET. */
 struct races_block *pt_races_block_of(struct races *r, uint32_t var, bool *ret_offset);
 
+/* An access of a variable of which parts are told apart: all of it, or some bytes. */
+void pt_races_access_parts(struct races *r, struct races_thread *t, struct races_var *var,
+                           struct pt_cell_access *access);
+/* Nothing is known of the variable any more. */
+void pt_races_end_var(struct races *r, struct races_var *var);
+
 /* Memory by size, which is only given back as a whole. */
 struct pt_race_memory pt_races_memory(struct races_pool *pool);
 void pt_races_memory_release(struct races_pool *pool);

@@ -614,9 +614,10 @@ bool chan_take_event(struct pt_channel_reader *r, uint32_t ring, struct pt_event
     if (!r->clockless) {
         event.clock = r->clock;
         event.clock_len = clock_len;
-    } else if (!take_order(&record, &event)) { /* for races, which are looked for where all is recorded */
-        return false;
     }
+    /* For races, which are looked for where all is recorded; a fence is nothing without it. */
+    if ((r->clockless || event.op == PT_OP_FENCE) && !take_order(&record, &event))
+        return false;
     self->piece_count = 0;
     if (!simple && !chan_take_full(r, self, &record, r->record + at, event))
         return false;

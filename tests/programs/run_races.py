@@ -424,6 +424,28 @@ int main(void)
         same("back again", (pathlib.Path(folder) / "back.trace").read_text(), trace.read_text())
 
 
+@tests.test
+def fences_of_a_recording_with_clocks():
+    """A fence is an event of its thread for decentralised properties, in the program and in its recording."""
+    source = HEAD + r"""
+int x;
+static void *one(void *p) { x = 1; atomic_thread_fence(memory_order_release); x = 2; return p; }
+static void *two(void *p) { return p; }
+int main(void) { both(); return x != 2; }
+"""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "a.c").write_text(source)
+        (folder / "a.prop").write_text("property small at each i: x < 2;\n")
+        same("compiling it", run(PORTENT, "cc", "-O1", "-g", "-pthread", "a.c", "-o", "a", cwd=folder).returncode, 0)
+        run(PORTENT, "run", "-s", "a.prop", "-r", "a.json", "-o", "a.trace", "--", "./a", cwd=folder)
+        suite.contains((folder / "a.trace").read_text(), "|m=release|c=")
+        checked = run(PORTENT, "check", "--json", "-s", "a.prop", "a.trace", cwd=folder)
+        live, later = (json.loads(text)["properties"][0]["at"] for text in ((folder / "a.json").read_text(), checked.stdout))
+        same("states", live, later)
+        same("of the thread with the fence", [part["states"] for part in later if part["thread"] == "one"], [[3, 4]])
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Races in recordings of programs.")
     parser.add_argument("portent", type=pathlib.Path)

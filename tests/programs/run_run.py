@@ -224,8 +224,10 @@ def record_all():
         raise Failure("hardly any read has a value")
     if any(field.startswith("c=") for fields in events("all.trace") for field in fields[3:]):
         raise Failure("a line has a clock")
-    same("lines with an order, of atomic loads", {tuple(fields[1].split("=")[:1] + fields[3:]) for fields in events("all.trace") if fields[3:]},
-         {("r(hits)", "m=seq_cst")})
+    marked = {tuple(fields[1].split("=")[:1] + fields[3:]) for fields in events("all.trace") if fields[3:]}
+    same("lines with an order, or of a part of something with a name", {line for line in marked if not line[0].startswith(("r(0x", "w(0x"))},
+         {("r(hits)", "m=seq_cst"), ("u(hits)", "m=seq_cst"), ("w(both)", "b=0-3"), ("w(both)", "b=4-7"),
+          *((f"{op}(accounts[{i}].open)", "b=0-0") for op in "rw" for i in (0, 1))})
 
 
 @test
