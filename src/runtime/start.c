@@ -12,6 +12,7 @@
 #include "runtime/start.h"
 
 #include <dlfcn.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/channel.h"
@@ -181,6 +182,13 @@ static bool find_channel(bool *ret_streams)
     return pt_channel;
 }
 
+/* quick_exit runs no destructors. Registered first, so called last. */
+static void on_quick_exit(void)
+{
+    pt_fork_finish();
+    pt_start_compare();
+}
+
 __attribute__((constructor(101))) static void start(void)
 {
     bool streams;
@@ -201,6 +209,7 @@ __attribute__((constructor(101))) static void start(void)
         return;
     }
     pt_fork_register();
+    (void)at_quick_exit(on_quick_exit);
     pt_start_recording(streams);
 }
 

@@ -48,6 +48,11 @@ void *pt_sys_reserve(size_t bytes)
     assert_true(blocks_used < BLOCKS);
     return blocks[blocks_used++];
 }
+bool pt_sys_read_memory(void *to, const void *from, size_t bytes)
+{
+    memcpy(to, from, bytes);
+    return true;
+}
 void pt_sys_populate(void *memory, size_t bytes)
 {
     (void)memory, (void)bytes;

@@ -12,7 +12,7 @@ import sync_rows
 INT, LONG, TEXT = "int X", "long X", "char X[64]"
 TEN = "X == 10"
 # Rows without a case here, and why.
-ELSEWHERE = {"__cxa_guard_release": "of C++, in run_cc.py"}
+ELSEWHERE = {"__cxa_guard_release": "of C++, in run_cc.py", "__cxa_guard_acquire": "of C++, in run_races.py"}
 
 HEAD = r"""
 #define _GNU_SOURCE

@@ -146,12 +146,35 @@ def stores_outside():
         same(f"{what}: lenient", lenient.returncode, 0)
 
 
+ENDS = {"exit": "level", "_exit": "level", "quick_exit": "level", "exit_group": "level", "free": "object", "map": "page.cell"}
+
+
+@test
+def last_stores_outside():
+    """However a variable ends, its memory is looked at once more; what is mapped over it is not known."""
+    build("ends")
+    for way, name in ENDS.items():
+        result, done = observe(f"property p: {name} < 1000;", "./ends", way, status=NOT_WHOLE)
+        same(f"{way}: {done.stderr}", verdicts(result), {"p": "unknown"})
+
+
+@test
+def recordings_of_what_was_missed():
+    """A recording does not have the value either, and so its check must not say that all holds."""
+    build("ends")
+    for options in (("-o", "f.trace"), ("-o", "f.ptb"), ("--record-all", "-o", "f.trace")):
+        observe("property p: level < 1000;", "./ends", "exit", options=options, status=NOT_WHOLE)
+        done = run(PORTENT, "check", "-s", "p.prop", options[-1])
+        same(f"{options}: {done.stdout}", done.returncode, 3)
+
+
 @test
 def another_process():
     compile_with(["clang"], "-O1", "-c", os.path.join(HERE, "plain.c"), "-o", "plain.o")
     build("outside", "plain.o")
     result, _ = observe("property p: page < 1000;", "./outside", "shared", status=NOT_WHOLE)
-    same("verdicts", verdicts(result), {"p": "unknown"})
+    parent, child = (process["result"] for process in result["processes"])
+    same("verdicts", (verdicts(parent), verdicts(child)), ({"p": "unknown"}, {"p": "holds"}))
 
 
 @test

@@ -115,3 +115,13 @@ const char *pt_doubt_late(const struct pt_session *session)
 {
     return session->late.after_count ? session->late.after[0] : NULL;
 }
+
+bool pt_doubt_words(const struct pt_session *session, struct pt_buf *buf)
+{
+    const char *foreign = pt_doubt_foreign(session), *late = foreign ? NULL : pt_doubt_late(session);
+    if (foreign)
+        pt_buf_printf(buf, "code that is not instrumented wrote %s", foreign);
+    else if (late)
+        pt_buf_printf(buf, "%s was named too late for its initial value to count", late);
+    return foreign || late;
+}

@@ -17,5 +17,7 @@ void pt_doubt_initial(struct pt_session *session, const char *variable, struct p
 /* A variable that a property names and code that is not instrumented wrote; one that came late; NULL: there is none. */
 const char *pt_doubt_foreign(const struct pt_session *session);
 const char *pt_doubt_late(const struct pt_session *session);
+/* Either, as a sentence without its end; false: neither. For recordings, which do not have what was missed. */
+bool pt_doubt_words(const struct pt_session *session, struct pt_buf *buf);
 
 #endif

@@ -378,7 +378,7 @@ void pt_session_close_trace(struct pt_session *session)
     struct pt_buf lost;
     struct pt_err err;
     pt_buf_init(&lost);
-    if (session->writer && pt_session_losses(session, &lost))
+    if (session->writer && (pt_session_losses(session, &lost) || pt_doubt_words(session, &lost)))
         pt_writer_set_incomplete(session->writer, lost.text);
     if (session->writer && pt_writer_close(session->writer, &err) != PT_OK)
         pt_session_unwritten(session, &err);

@@ -73,7 +73,7 @@ static void warn_about_foreign(const struct pt_session *session)
         bool end = strcmp(place, "-") == 0;
         (void)pt_err_set(&warning, PT_OK, "'%s' had a value %s%s that no instrumented code had written",
                          pt_name(&session->names, PT_SPACE_VAR, foreign[i].var), end ? "" : "at ",
-                         end ? "when the program ended" : place);
+                         end ? "when it or the program ended" : place);
         if (i + 1 == count)
             pt_err_hint(&warning,
                         "%" PRIu64 " such value%s in all; build the library that writes it with 'portent cc' too",

@@ -313,7 +313,7 @@ uint64_t pt_granule_forget(struct pt_shadow_self *self, uintptr_t address, uint6
     }
     pt_granule_collect(self, word);
     if (is_fine(word) && fine_of(word)->watch)
-        pt_watch_end(address, fine_of(word), bytes);
+        pt_watch_end(self, address, fine_of(word), bytes);
     struct spread state;
     spread_word(word, &state);
     for (unsigned i = 0; i < 8; i++)

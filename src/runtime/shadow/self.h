@@ -86,6 +86,8 @@ struct pt_shadow_self {
     struct pt_moving {
         uintptr_t from, to, frame;
     } moving;
+    bool gives_back; /* what it forgets is memory that it gives back now, and no stack of which others have used the
+                        rest */
     struct pt_locked_range open[PT_OPEN_MAX]; /* accesses between a begin and an end call, innermost last */
     volatile uint32_t open_count;
 };

@@ -224,7 +224,26 @@ void pt_watch_each(void (*visit)(void *context, uint32_t object, const struct pt
             visit(context, i, &pt_watched[i]);
 }
 
-void pt_watch_end(uintptr_t granule, struct pt_fine *fine, unsigned bytes)
+/* Has memory that is given back, of which this granule is locked, become something else than `last`? It is read by the
+ * kernel: it may have gone another way before. */
+static bool ends_otherwise(const struct pt_watched *watched, uintptr_t address, uintptr_t granule)
+{
+    unsigned char now[8];
+    uintptr_t from = address > granule ? address : granule, to = address + watched->size;
+    size_t size = (to < granule + 8 ? to : granule + 8) - from;
+    return watched->last && !watched->bit_size && pt_sys_read_memory(now, (const void *)from, size) &&
+           memcmp(now, watched->last + (from - address), size) != 0;
+}
+
+/* Who gives back the memory of a variable of the configuration puts something else there, without a store. */
+static void look_back(struct pt_shadow_self *self, uint32_t object, uintptr_t address, uintptr_t granule)
+{
+    const struct pt_watched *watched = &pt_watched[object];
+    if (self->gives_back && address && (object < config->watch_count || ends_otherwise(watched, address, granule)))
+        pt_shadow_hooks.foreign(self, object, NULL);
+}
+
+void pt_watch_end(struct pt_shadow_self *self, uintptr_t granule, struct pt_fine *fine, unsigned bytes)
 {
     uint32_t *link = &fine->watch;
     while (*link) {
@@ -235,6 +254,7 @@ void pt_watch_end(uintptr_t granule, struct pt_fine *fine, unsigned bytes)
             link = &pt_watch_nodes[*link].next;
             continue;
         }
+        look_back(self, pt_watch_nodes[*link].object, address, granule);
         atomic_store_explicit(&watched->address, 0, memory_order_relaxed); /* also for its other granules */
         *link = pt_watch_nodes[*link].next;
     }

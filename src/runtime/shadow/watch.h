@@ -52,7 +52,7 @@ void pt_watch_add(struct pt_shadow_self *self, uintptr_t address, uint32_t size,
  * their granules: one that is being written may be caught halfway, as by any debugger. */
 void pt_watch_each(void (*visit)(void *context, uint32_t object, const struct pt_watched *watched), void *context);
 /* The memory of these bytes of a locked granule is given back: variables there are watched no more. */
-void pt_watch_end(uintptr_t granule, struct pt_fine *fine, unsigned bytes);
+void pt_watch_end(struct pt_shadow_self *self, uintptr_t granule, struct pt_fine *fine, unsigned bytes);
 /* With its granules locked. Has its bit-field other bits than in `last`? */
 bool pt_watch_field_changed(const struct pt_watched *watched);
 /* Has its memory become something else than `last`, other than by a function that this thread has asked to do so? From

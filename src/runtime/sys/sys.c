@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -116,6 +117,12 @@ void pt_sys_populate(void *memory, size_t bytes)
 {
     enum { POPULATE_WRITE = 23 }; /* MADV_POPULATE_WRITE, Linux 5.14 */
     call(SYS_madvise, (long)memory, (long)bytes, POPULATE_WRITE, 0, 0, 0);
+}
+
+bool pt_sys_read_memory(void *to, const void *from, size_t bytes)
+{
+    struct iovec here = {to, bytes}, there = {(void *)(uintptr_t)from, bytes};
+    return call(SYS_process_vm_readv, pt_sys_process(), (long)&here, 1, (long)&there, 1, 0) == (long)bytes;
 }
 
 void pt_sys_release(void *memory, size_t bytes)

@@ -25,6 +25,8 @@ void pt_sys_exempt(void);
 void *pt_sys_reserve_unforked(void);
 /* Makes whole pages ready for writing, if the kernel can. */
 void pt_sys_populate(void *memory, size_t bytes);
+/* Copies memory that may not be there; false: it is not, or nobody may ask. */
+bool pt_sys_read_memory(void *to, const void *from, size_t bytes);
 void pt_sys_release(void *memory, size_t bytes);
 /* What was reserved is zero again, and costs nothing until it is touched. */
 void pt_sys_empty(void *memory, size_t bytes);

@@ -29,7 +29,9 @@ bool pt_memory_forget(const void *memory, size_t size, bool keep)
     if (!self || !memory)
         return false;
     pt_thread_enter(self);
+    self->shadow.gives_back = true;
     bool any = pt_shadow_clear(&self->shadow, (uintptr_t)memory, (uintptr_t)memory + size, keep);
+    self->shadow.gives_back = false;
     if (pt_runtime_records_full())
         pt_thread_hooks.freed(self, (uintptr_t)memory, (uintptr_t)memory + size);
     pt_thread_leave(self);

@@ -134,6 +134,8 @@ static uint64_t clone_flags(long number, const long *words)
 
 bool pt_syscall_before(long number, const long *words)
 {
+    if (number == SYS_exit_group)
+        note_exit((int)words[0]);
     bool filter = pt_channel && is_filter(number, words[0], words[1]);
     if (filter)
         pt_sys_reserve_ahead();
