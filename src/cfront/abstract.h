@@ -223,6 +223,9 @@ uint32_t pt_cf_enter(struct pt_cf *cf, uint32_t context, LLVMValueRef call, LLVM
 /* The blocks that may come next: a known condition leaves one. */
 unsigned pt_cf_successors(struct pt_cf *cf, uint32_t context, LLVMValueRef terminator, LLVMBasicBlockRef *ret_blocks);
 
+/* ---- prepare.c: what happens without a call that says so, before anything else */
+void pt_cf_prepare(struct pt_cf *cf, LLVMValueRef main_function);
+
 /* ---- cfront.c */
 struct pt_source_place pt_cf_place(struct pt_cf *cf, LLVMValueRef inst);
 void pt_cf_fail(struct pt_cf *cf, LLVMValueRef inst, const char *fmt, ...) PT_PRINTF(3, 4);

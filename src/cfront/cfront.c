@@ -214,7 +214,9 @@ static enum pt_status model(LLVMContextRef context, LLVMModuleRef module, const 
     init(&cf, context, module);
     if (cf.wary)
         escape_globals(&cf);
-    pt_cf_solve(&cf, main_function);
+    pt_cf_prepare(&cf, main_function);
+    if (!cf.failed)
+        pt_cf_solve(&cf, main_function);
     if (!cf.failed)
         build(&cf);
     if (cf.failed)

@@ -62,6 +62,11 @@ BAD = {
     "pointed-lock": ({"a.c": START + "static pthread_mutex_t m; static int (*lock)(pthread_mutex_t *) = pthread_mutex_lock;\n"
                       "static void *run(void *a) { lock(&m); x++; return a; }\n"}, [],
                      r"a\.c:6:29: error: 'pthread_mutex_lock', called through a pointer, cannot be modelled"),
+    "constructor": ({"a.c": "__attribute__((constructor)) static void f(int count) { (void)count; }\nint main(void) { return 0; }\n"}, [],
+                    r"a\.c:1:\d+: error: a constructor or destructor with parameters cannot be modelled"),
+    "init-array": ({"a.c": "static int x;\nstatic void f(void) { x = 1; }\n__attribute__((section(\".init_array\"), used)) static "
+                    "void (*p)(void) = f;\nint main(void) { return x; }\n"}, [],
+                   r".*error: 'p', in section \.init_array, runs a function outside main: that cannot be modelled"),
     "mixed": ({"a.c": "int main(void) { return 0; }\n", "b.sml": "skip\n"}, [], r"b\.sml: error: C and SML do not go together"),
 }
 
@@ -109,7 +114,7 @@ def check_small(portent, path):
     found = [f["name"] for f in answer.get("unknown_functions", [])]
     if unknown and found != unknown[1].split(", "):
         wrong.append(f"unknown functions {found}")
-    if None in values and f"it is not known what '{found[0]}' does" != answer.get("message"):
+    if None in values and f"it is not known what '{(found or [''])[0]}' does" != answer.get("message"):
         wrong.append(f"message {answer.get('message')!r}")
     notes = [f"{n.get('file')}:{n.get('line')}: {n['text']}" for n in answer.get("notes", [])]
     patterns = re.findall(r"/\* note: (.*) \*/", text)
