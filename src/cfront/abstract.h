@@ -208,6 +208,10 @@ struct pt_cf_call pt_cf_classify(LLVMValueRef call);
 struct pt_cf_call pt_cf_classify_function(LLVMValueRef function);
 /* library.c: functions that need no row in core/sync.def; false: this one is not known. */
 bool pt_cf_library(const char *name, size_t len, enum pt_cf_call_kind *ret_kind);
+/* Does this call leave memory to the library, which other calls, or nobody's, touch later? */
+bool pt_cf_lends(LLVMValueRef call, const char *name);
+/* Does the function forget a function that it is handed when it returns? */
+bool pt_cf_forgets(const char *name);
 /* The functions without a body that a call through a pointer may enter. */
 void pt_cf_bodyless(struct pt_cf *cf, uint32_t context, LLVMValueRef call, uint32_t **ret_functions,
                     uint32_t *ret_count);
@@ -222,6 +226,13 @@ void pt_cf_solve(struct pt_cf *cf, LLVMValueRef main_function);
 uint32_t pt_cf_enter(struct pt_cf *cf, uint32_t context, LLVMValueRef call, LLVMValueRef function);
 /* The blocks that may come next: a known condition leaves one. */
 unsigned pt_cf_successors(struct pt_cf *cf, uint32_t context, LLVMValueRef terminator, LLVMBasicBlockRef *ret_blocks);
+
+/* ---- prepare.c: what happens without a call that says so, before anything else */
+void pt_cf_prepare(struct pt_cf *cf, LLVMValueRef main_function);
+
+/* ---- outside.c: what functions without source may run */
+void pt_cf_outside(struct pt_cf *cf); /* once all values are known */
+void pt_cf_unseen(struct pt_cf *cf);  /* once the program is built: says which blocks are not in it */
 
 /* ---- cfront.c */
 struct pt_source_place pt_cf_place(struct pt_cf *cf, LLVMValueRef inst);

@@ -214,9 +214,15 @@ static enum pt_status model(LLVMContextRef context, LLVMModuleRef module, const 
     init(&cf, context, module);
     if (cf.wary)
         escape_globals(&cf);
-    pt_cf_solve(&cf, main_function);
+    pt_cf_prepare(&cf, main_function);
+    if (!cf.failed)
+        pt_cf_solve(&cf, main_function);
+    if (!cf.failed)
+        pt_cf_outside(&cf);
     if (!cf.failed)
         build(&cf);
+    if (!cf.failed)
+        pt_cf_unseen(&cf);
     if (cf.failed)
         *err = cf.err;
     enum pt_status status = cf.failed ? cf.err.status : PT_OK;

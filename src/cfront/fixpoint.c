@@ -167,16 +167,27 @@ static void allocate(struct pt_cf *cf, uint32_t context, LLVMValueRef call, bool
     pt_cf_define(cf, context, call, pt_cf_ref(cf, object));
 }
 
+/* What is left with the function when it has returned. */
+static void hand_out(struct pt_cf *cf, struct pt_cf_val arg, const char *name)
+{
+    uint32_t count, functions = 0;
+    const uint32_t *targets = pt_cf_targets(cf, arg, &count);
+    for (uint32_t i = 0; i < count; i++)
+        functions += cf->objects[targets[i]].kind == PT_CF_FUNCTION;
+    if (functions < count || !pt_cf_forgets(name))
+        pt_cf_escape(cf, arg);
+}
+
 /* Nobody knows what happens in there: everything that is handed over may be kept, changed, and called. */
 static void call_unknown(struct pt_cf *cf, uint32_t context, LLVMValueRef call, struct pt_cf_call what, bool pointed)
 {
     struct pt_cf_val anything = pt_cf_anything(cf);
-    note_outside(cf, call, what, false);
+    note_outside(cf, call, what, pt_cf_lends(call, what.name));
     for (unsigned i = 0; i < LLVMGetNumArgOperands(call); i++) {
         struct pt_cf_val arg = pt_cf_eval(cf, context, LLVMGetOperand(call, i));
         uint32_t count;
         const uint32_t *targets = pt_cf_targets(cf, arg, &count);
-        pt_cf_escape(cf, arg);
+        hand_out(cf, arg, what.name);
         pt_cf_store(cf, pt_cf_blur(arg), 0, anything);
         for (uint32_t t = 0; t < count; t++) {
             const struct pt_cf_object *o = &cf->objects[targets[t]];

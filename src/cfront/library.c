@@ -3,6 +3,9 @@
  * have rows in core/sync.def. UNKNOWN here is less than it is elsewhere: it touches what its arguments reach, runs what
  * it is handed while it is called, and nothing else.
  *
+ * What keeps a function to run it later (atexit, tss_create) must not be here. Of what is not here, some leave memory
+ * to the library for later; these are named at the end.
+ *
  * Guarantee: a function that is not here is not taken for harmless. Cost: a binary search for each call.
  */
 #include <stdlib.h>
@@ -55,11 +58,11 @@ static const struct {
     {PT_CF_CALL_STOPS, "__assert __assert_fail __assert_perror_fail __chk_fail __stack_chk_fail abort err errx "
                        "exit quick_exit "},
     {PT_CF_CALL_UNKNOWN,
-     "at_quick_exit atexit bsearch fcntl memchr memmem memrchr posix_memalign posix_spawn posix_spawnp "
-     "pthread_atfork pthread_getaffinity_np pthread_getattr_default_np pthread_getattr_np "
+     "bsearch fcntl memchr memmem memrchr posix_memalign posix_spawn posix_spawnp "
+     "pthread_getaffinity_np pthread_getattr_default_np pthread_getattr_np "
      "pthread_getcpuclockid pthread_getspecific pthread_setspecific rand_r sched_getaffinity "
      "sched_getparam sched_rr_get_interval sem_open strcasestr strchr strchrnul strpbrk strrchr strstr "
-     "tss_create tss_get tss_set "},
+     "tss_get tss_set "},
 };
 
 static const struct {
@@ -124,4 +127,28 @@ bool pt_cf_library(const char *name, size_t len, enum pt_cf_call_kind *ret_kind)
         }
     }
     return false;
+}
+
+static bool is_among(const char *name, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+bool pt_cf_lends(LLVMValueRef call, const char *name)
+{
+    static const char *const buffers[] = {"setbuf", "setbuffer", "setvbuf"};
+    static const char *const others[] = {"aio_read",   "aio_read64",   "aio_write",      "aio_write64",     "fmemopen",
+                                         "lio_listio", "lio_listio64", "open_memstream", "open_wmemstream", "putenv"};
+    if (is_among(name, buffers, sizeof buffers / sizeof *buffers)) /* without a buffer it only sets a mode */
+        return LLVMGetNumArgOperands(call) < 2 || !LLVMIsNull(LLVMGetOperand(call, 1));
+    return is_among(name, others, sizeof others / sizeof *others);
+}
+
+bool pt_cf_forgets(const char *name)
+{
+    static const char *const names[] = {"bsearch", "qsort", "qsort_r"};
+    return is_among(name, names, sizeof names / sizeof *names);
 }

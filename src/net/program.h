@@ -68,7 +68,7 @@ struct pt_prog_note {
 /* A function of which the front end knows nothing but its name. */
 struct pt_prog_unknown {
     const char *name;
-    bool runs; /* it was handed a function of the program: it may run that, also in a thread of its own */
+    bool runs; /* it may run functions of the program, or use what it was handed, at any later time, in any thread */
     struct pt_source_place place;
 };
 

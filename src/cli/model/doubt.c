@@ -1,12 +1,13 @@
 /*
  * A function without source that is in no table is taken to touch what it can reach from its arguments. It might touch
  * more: what it was handed before, a global variable of the program, memory of its own that two threads share through
- * it; and what it is handed to run it might run in a thread of its own. So where a program has such functions, its
- * blocks are looked at a second time, in a model in which these functions may do all of the former: a block that is
- * atomic there, too, is. Of the latter there is no model.
+ * it; and a function that it finds it might run at any later time, in any thread. So where a program has such
+ * functions, its blocks are looked at a second time, in a model in which these functions may do all of the former: a
+ * block that is atomic there, too, is. Of the latter there is no model.
  *
- * Guarantee: a block stays atomic only if it is so whatever the unknown functions do, but for calling functions that
- * they were not handed. Cost: the front end and the unfolding once more, only for programs with such functions.
+ * Guarantee: a block stays atomic only if it is so whatever the unknown functions do while they are called, but for
+ * calling functions by their names. Cost: the front end and the unfolding once more, only for programs with such
+ * functions.
  */
 #include "cli/model/doubt.h"
 

@@ -204,9 +204,12 @@ static void put_unknowns_text(const struct pt_program *program, const struct pt_
 {
     for (uint32_t i = 0; i < program->unknown_count; i++) {
         const struct pt_prog_unknown *unknown = &program->unknowns[i];
-        pt_words_paragraph(buf, style, 0, 2, "%s:%u:%u: note: '%s' has no source here, and is not known%s",
-                           text_or_none(unknown->place.file), unknown->place.line, unknown->place.column, unknown->name,
-                           unknown->runs ? "; it is handed a function, and may run it in a thread of its own" : "");
+        pt_words_paragraph(
+            buf, style, 0, 2, "%s:%u:%u: note: '%s' has no source here, and is not known%s",
+            text_or_none(unknown->place.file), unknown->place.line, unknown->place.column, unknown->name,
+            unknown->runs
+                ? "; it may run functions of the program or use what it is handed, at any time and in any thread"
+                : "");
     }
 }
 
