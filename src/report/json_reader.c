@@ -290,7 +290,7 @@ static bool read_compound(struct reader *r, struct pt_json_node *ret_node)
     if (!read_elements(r, object, object ? '}' : ']'))
         return false;
     r->depth--;
-    const struct pt_json_member *elements = r->open + first;
+    const struct pt_json_member *elements = r->open ? r->open + first : NULL;
     size_t count = r->open_count - first;
     if (count > UINT32_MAX || (object && has_repeated_key(elements, count)))
         return fail(r, from, count > UINT32_MAX ? "this is too long" : "an object has the same key twice");

@@ -470,10 +470,12 @@ static bool is_skipped(const char *p, const char *end)
     return p == end;
 }
 
-/* Some editors put a mark of UTF-8 before the first line. */
-static const char *without_mark(const char *line, const char *end, uint64_t number)
+/* Some editors put a mark of UTF-8 before the first line; in files that were put together it is before others. */
+static const char *without_mark(const char *line, const char *end)
 {
-    return number == 1 && end - line >= 3 && memcmp(line, "\xef\xbb\xbf", 3) == 0 ? line + 3 : line;
+    while (end - line >= 3 && memcmp(line, "\xef\xbb\xbf", 3) == 0)
+        line += 3;
+    return line;
 }
 
 static const char *without_cr(const char *line, const char *end)
@@ -512,7 +514,7 @@ static enum pt_read next(struct pt_source *source, struct pt_event *ret_event, s
         enum pt_read got = next_line(text, &file->input, err);
         if (got != PT_READ_EVENT)
             return got;
-        text->line = without_mark(text->line, text->end, text->line_number);
+        text->line = without_mark(text->line, text->end);
         text->end = without_cr(text->line, text->end);
     } while (is_skipped(text->line, text->end));
     if (is_incomplete(text->line, text->end)) {
