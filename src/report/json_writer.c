@@ -64,6 +64,7 @@ void pt_json_close(struct pt_json *json, char bracket)
 void pt_json_string(struct pt_json *json, const char *key, const char *text)
 {
     begin(json, key);
+    text = text ? text : ""; /* a damaged result may lack it */
     put_quoted(json->buf, text, strlen(text));
 }
 

@@ -133,6 +133,9 @@ void pt_loaded_merge(struct pt_loaded *into, struct pt_loaded *from)
     a->threads = a->threads > b->threads ? a->threads : b->threads;
     a->source_roots = merge_roots(&into->arena, a->source_roots, b->source_roots);
     merge_blocks(into, from);
-    from->merged = into->merged;
+    struct pt_loaded *last = from; /* it may be a merged one itself */
+    while (last->merged)
+        last = last->merged;
+    last->merged = into->merged;
     into->merged = from;
 }
