@@ -193,10 +193,7 @@ static enum pt_status open_files(struct run *run, struct pt_err *err)
     if (run->trace_path) {
         if (strcmp(run->trace_path, "-") == 0)
             return pt_err_set(err, PT_EUSAGE, "-o needs a file: standard output belongs to the program");
-        status = pt_writer_open(run->trace_path, pt_format_of_name(run->trace_path), &run->session.names,
-                                &run->session.writer, err);
-        if (status == PT_OK)
-            pt_writer_reduce_clocks(run->session.writer);
+        status = pt_session_open_trace(&run->session, run->trace_path, pt_format_of_name(run->trace_path), err);
     }
     if (status == PT_OK && run->result_path) {
         run->result_file = fopen(run->result_path, "we");

@@ -92,9 +92,13 @@ def short_threads_write_short_clocks():
     write("sum.prop", "property p: x <= 3000;")
     done = run(PORTENT, "run", "-q", "-s", "sum.prop", "-o", "many.trace", "--", "./many", "-3000")
     same(f"status ({done.stderr})", done.returncode, 0)
-    longest = max(len(fields[-1].split(",")) for fields in events("many.trace"))
-    if longest > 16:
-        raise Failure(f"a clock names {longest} threads")
+    done = run(PORTENT, "run", "-q", "-s", "sum.prop", "-o", "wrapped.trace", "--", "sh", "-c", "./many -3000")
+    same(f"status behind a shell ({done.stderr})", done.returncode, 0)
+    wrapped, = glob.glob("wrapped.trace.*")
+    for trace in ("many.trace", wrapped):
+        longest = max(len(fields[-1].split(",")) for fields in events(trace))
+        if longest > 16:
+            raise Failure(f"a clock of {trace} names {longest} threads")
 
 
 @test

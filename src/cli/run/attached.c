@@ -130,7 +130,7 @@ static enum pt_status open_trace(struct attached *a, struct pt_err *err)
         pt_buf_printf(&name, ".%u", a->attach->again + 1);
     a->trace = pt_buf_take(&name);
     a->session.analyse.engine.trace = a->trace;
-    return pt_writer_open(a->trace, pt_format_of_name(path), &a->session.names, &a->session.writer, err);
+    return pt_session_open_trace(&a->session, a->trace, pt_format_of_name(path), err);
 }
 
 static enum pt_status send_channel(const struct attached *a, struct pt_err *err)

@@ -373,6 +373,15 @@ enum pt_status pt_session_attend(struct pt_session *session, pid_t process, int 
     return PT_OK;
 }
 
+enum pt_status pt_session_open_trace(struct pt_session *session, const char *path, const struct pt_format *format,
+                                     struct pt_err *err)
+{
+    enum pt_status status = pt_writer_open(path, format, &session->names, &session->writer, err);
+    if (status == PT_OK)
+        pt_writer_reduce_clocks(session->writer);
+    return status;
+}
+
 void pt_session_close_trace(struct pt_session *session)
 {
     struct pt_buf lost;

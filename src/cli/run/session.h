@@ -47,8 +47,8 @@ struct pt_session {
     bool descends; /* the processes that the program starts are observed, too; the program need not be instrumented ...
                     */
     bool through;  /* ... and is not: the channel is not for it, what it starts comes to the rendezvous */
-    const char *rendezvous;   /* NULL: none */
-    int herald;               /* with a rendezvous: who waits there is to be written the number of the observed program */
+    const char *rendezvous; /* NULL: none */
+    int herald;             /* with a rendezvous: who waits there is to be written the number of the observed program */
     struct pt_writer *writer; /* a copy of all events goes there; NULL: nowhere */
 
     /* What there is once it is prepared, and once it has run. */
@@ -82,6 +82,9 @@ enum pt_status pt_session_run(struct pt_session *session, const char *const *arg
  * readable. */
 enum pt_status pt_session_attend(struct pt_session *session, pid_t process, int pidfd, int stop,
                                  struct pt_err *err) PT_WARN_UNUSED;
+/* A copy of all events goes to this file, with clocks that name only what changed. */
+enum pt_status pt_session_open_trace(struct pt_session *session, const char *path, const struct pt_format *format,
+                                     struct pt_err *err) PT_WARN_UNUSED;
 /* An output file could not be written to its end, for this reason. */
 void pt_session_unwritten(struct pt_session *session, const struct pt_err *err);
 /* Nothing more is recorded: closes the copy of the events, which says what it lacks. */

@@ -29,10 +29,9 @@ static bool is_wait(int operation)
     }
 }
 
-static void happened(uintptr_t word)
+static void used(uintptr_t word)
 {
-    pt_slow_sync((const void *)word, PT_EFFECT(syscall), NULL);
-    pt_wrap_synced((const void *)word, PT_EFFECT(syscall));
+    pt_wrap_sync((const void *)word, PT_EFFECT(syscall), NULL);
 }
 
 /* Its words: the futex, the operation, a value, a time or another value, a second futex, which gets some of those who
@@ -42,9 +41,9 @@ long pt_syscall_futex(pt_syscall_function real, const long *words)
     int operation = (int)words[1] & FUTEX_CMD_MASK;
     bool waits = is_wait(operation);
     if (!waits)
-        happened((uintptr_t)words[0]);
+        used((uintptr_t)words[0]);
     if (operation == FUTEX_WAKE_OP || operation == FUTEX_REQUEUE || operation == FUTEX_CMP_REQUEUE)
-        happened((uintptr_t)words[4]);
+        used((uintptr_t)words[4]);
     if (waits)
         pt_wrap_blocks((const void *)words[0], PT_GATE_WAITS_OTHER);
     long result = real(SYS_futex, words[0], words[1], words[2], words[3], words[4], words[5]);
@@ -52,7 +51,7 @@ long pt_syscall_futex(pt_syscall_function real, const long *words)
         pt_wrap_blocks(NULL, PT_GATE_RUNS);
     if (waits && (result >= 0 || errno == EAGAIN)) {
         int error = errno;
-        happened((uintptr_t)words[0]);
+        used((uintptr_t)words[0]);
         errno = error;
     }
     return result;

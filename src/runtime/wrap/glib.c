@@ -43,13 +43,6 @@ void *g_async_queue_timeout_pop(void *queue, uint64_t microseconds);
 void *g_async_queue_pop_unlocked(void *queue);
 void *g_async_queue_try_pop_unlocked(void *queue);
 
-static void happened(const volatile void *object, int kind, const struct pt_site *site)
-{
-    if (pt_is_active())
-        pt_slow_sync((const void *)object, kind, site);
-    pt_wrap_synced((const void *)object, kind);
-}
-
 static const struct pt_site *begin(const volatile void *object, enum pt_gate_doing doing)
 {
     const struct pt_site *site = pt_call_take((const void *)object);
@@ -61,7 +54,7 @@ static void end(const volatile void *object, bool succeeded, int kind, const str
 {
     pt_wrap_blocks(NULL, PT_GATE_RUNS);
     if (succeeded)
-        happened(object, kind, site);
+        pt_wrap_sync((const void *)object, kind, site);
 }
 
 #define LOCK(name, parameters, arguments, object)                                                                      \
@@ -83,7 +76,7 @@ static void end(const volatile void *object, bool succeeded, int kind, const str
 #define GIVE(name, parameters, arguments, object)                                                                      \
     PT_WRAP(void, name, parameters)                                                                                    \
     {                                                                                                                  \
-        happened(object, PT_EFFECT(name), pt_call_take((const void *)object));                                         \
+        pt_wrap_sync((const void *)object, PT_EFFECT(name), pt_call_take((const void *)object));                       \
         PT_REAL(name) arguments;                                                                                       \
     }
 
@@ -99,7 +92,7 @@ GIVE(g_cond_broadcast, (void *condition), (condition), condition)
 static struct pt_call begin_wait(const void *condition, const void *mutex)
 {
     struct pt_call call = pt_call_take_both(condition);
-    happened(mutex, PT_KIND_REL, call.mutex);
+    pt_wrap_sync((const void *)mutex, PT_KIND_REL, call.mutex);
     pt_wrap_active(PT_STATE_CONDITION, (uintptr_t)condition);
     pt_wrap_blocks(condition, PT_GATE_WAITS_CONDITION);
     return call;
@@ -109,7 +102,7 @@ static void end_wait(const void *condition, const void *mutex, bool signalled, i
 {
     pt_wrap_active(PT_STATE_RUNNING, 0);
     end(condition, signalled, kind, call.site);
-    happened(mutex, PT_KIND_ACQ, call.mutex);
+    pt_wrap_sync((const void *)mutex, PT_KIND_ACQ, call.mutex);
 }
 
 PT_WRAP(void, g_cond_wait, (void *condition, void *mutex))
@@ -139,7 +132,7 @@ static void *call_once_function(void *context)
 {
     const struct first_call *first = context;
     void *result = first->function(first->argument);
-    happened(first->once, PT_EFFECT(g_once_impl), first->site);
+    pt_wrap_sync((const void *)first->once, PT_EFFECT(g_once_impl), first->site);
     return result;
 }
 
@@ -147,7 +140,7 @@ PT_WRAP(void *, g_once_impl, (void *once, once_function *function, void *argumen
 {
     struct first_call first = {function, argument, once, pt_call_take(once)};
     void *result = PT_REAL(g_once_impl)(once, call_once_function, &first);
-    happened(once, PT_EFFECT(g_once_impl), first.site);
+    pt_wrap_sync((const void *)once, PT_EFFECT(g_once_impl), first.site);
     return result;
 }
 

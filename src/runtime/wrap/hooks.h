@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "core/gate.h"
+#include "runtime/shadow/slow.h"
 #include "runtime/sys/sys.h"
 #include "runtime/thread/thread.h"
 
@@ -53,6 +54,14 @@ static inline void pt_wrap_synced(const void *object, int kind)
                               memory_order_relaxed);
     else if (mode)
         pt_wrap_hooks.synced(object, kind);
+}
+
+/* Something has happened to a synchronisation object: the event for clocks, and for whoever listens to the stream. */
+static inline void pt_wrap_sync(const void *object, int kind, const struct pt_site *site)
+{
+    if (pt_is_active()) /* or else not even a call */
+        pt_slow_sync(object, kind, site);
+    pt_wrap_synced(object, kind);
 }
 
 /* What a thread does and what it waits for (an address, or the number of a thread; UINT64_MAX: unknown) is kept while

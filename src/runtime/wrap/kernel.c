@@ -26,9 +26,7 @@ static const void *object_of(enum sort sort, int number)
 
 static void happened(enum sort sort, int number, int kind)
 {
-    if (pt_is_active())
-        pt_slow_sync(object_of(sort, number), kind, NULL);
-    pt_wrap_synced(object_of(sort, number), kind);
+    pt_wrap_sync(object_of(sort, number), kind, NULL);
 }
 
 #define SENT(name, parameters, arguments, sort)                                                                        \

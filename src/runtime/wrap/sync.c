@@ -21,14 +21,6 @@
 #include "runtime/wrap/hooks.h"
 #include "runtime/wrap/interpose.h"
 
-/* The event for clocks, and for whoever listens to the event stream. */
-static void happened(const void *object, int kind, const struct pt_site *site)
-{
-    if (pt_is_active()) /* or else not even a call */
-        pt_slow_sync(object, kind, site);
-    pt_wrap_synced(object, kind);
-}
-
 /* Something that has happened to the object once the call succeeded. */
 #define AFTER(name, parameters, arguments, object, succeeded)                                                          \
     PT_WRAP(int, name, parameters)                                                                                     \
@@ -36,7 +28,7 @@ static void happened(const void *object, int kind, const struct pt_site *site)
         const struct pt_site *site = pt_call_take(object);                                                             \
         int result = PT_REAL(name) arguments;                                                                          \
         if (succeeded)                                                                                                 \
-            happened(object, PT_EFFECT(name), site);                                                                   \
+            pt_wrap_sync(object, PT_EFFECT(name), site);                                                               \
         return result;                                                                                                 \
     }
 /* The same where the call may block; `attempt` is the call that does not. */
@@ -58,14 +50,14 @@ static void happened(const void *object, int kind, const struct pt_site *site)
             pt_wrap_active(PT_STATE_RUNNING, 0);                                                                       \
         pt_wrap_blocks(NULL, PT_GATE_RUNS);                                                                            \
         if (succeeded)                                                                                                 \
-            happened((const void *)object, PT_EFFECT(name), site);                                                     \
+            pt_wrap_sync((const void *)object, PT_EFFECT(name), site);                                                 \
         return result;                                                                                                 \
     }
 /* Something others may see as soon as the call is under way. */
 #define BEFORE(name, type)                                                                                             \
     PT_WRAP(int, name, (type * object))                                                                                \
     {                                                                                                                  \
-        happened(object, PT_EFFECT(name), pt_call_take(object));                                                       \
+        pt_wrap_sync(object, PT_EFFECT(name), pt_call_take(object));                                                   \
         return PT_REAL(name)(object);                                                                                  \
     }
 /* A wait that is cancelled has taken the mutex again when the program's cleanup handlers run. */
@@ -84,14 +76,14 @@ static void stop_waiting(void *context)
 {
     const struct waiting *waiting = context;
     run_again();
-    happened(waiting->mutex, PT_KIND_ACQ, waiting->site);
+    pt_wrap_sync(waiting->mutex, PT_KIND_ACQ, waiting->site);
 }
 
 #define WAITED(name, parameters, arguments, condition, mutex, success)                                                 \
     PT_WRAP(int, name, parameters)                                                                                     \
     {                                                                                                                  \
         struct pt_call call = pt_call_take_both(condition);                                                            \
-        happened(mutex, PT_KIND_REL, call.mutex);                                                                      \
+        pt_wrap_sync(mutex, PT_KIND_REL, call.mutex);                                                                  \
         pt_wrap_active(PT_STATE_CONDITION, (uintptr_t)condition);                                                      \
         pt_wrap_blocks(condition, PT_GATE_WAITS_CONDITION);                                                            \
         struct waiting waiting = {mutex, call.mutex};                                                                  \
@@ -99,8 +91,8 @@ static void stop_waiting(void *context)
         PT_CANCELLABLE(result, PT_REAL(name) arguments, stop_waiting, &waiting);                                       \
         run_again();                                                                                                   \
         if (result == success)                                                                                         \
-            happened(condition, PT_EFFECT(name), call.site);                                                           \
-        happened(mutex, PT_KIND_ACQ, call.mutex);                                                                      \
+            pt_wrap_sync(condition, PT_EFFECT(name), call.site);                                                       \
+        pt_wrap_sync(mutex, PT_KIND_ACQ, call.mutex);                                                                  \
         return result;                                                                                                 \
     }
 #define LOCKED (result == 0 || (result == EOWNERDEAD && (pt_thread_after_ended(), true)))
@@ -130,7 +122,7 @@ BLOCKING(pthread_spin_lock, (pthread_spinlock_t * lock), (lock), lock, pthread_s
          pt_wrap_hooks.contended((const void *)lock, 0), result == 0)
 PT_WRAP(int, pthread_spin_unlock, (pthread_spinlock_t * lock))
 {
-    happened((const void *)lock, PT_EFFECT(pthread_spin_unlock), pt_call_take((const void *)lock));
+    pt_wrap_sync((const void *)lock, PT_EFFECT(pthread_spin_unlock), pt_call_take((const void *)lock));
     return PT_REAL(pthread_spin_unlock)(lock);
 }
 
@@ -145,13 +137,13 @@ BEFORE(pthread_cond_broadcast, pthread_cond_t)
 PT_WRAP(int, pthread_barrier_wait, (pthread_barrier_t * barrier))
 {
     const struct pt_site *site = pt_call_take(barrier);
-    happened(barrier, PT_EFFECT(pthread_barrier_wait), site);
+    pt_wrap_sync(barrier, PT_EFFECT(pthread_barrier_wait), site);
     pt_wrap_active(PT_STATE_BARRIER, (uintptr_t)barrier);
     pt_wrap_blocks(barrier, PT_GATE_WAITS_OTHER);
     int result = PT_REAL(pthread_barrier_wait)(barrier);
     pt_wrap_blocks(NULL, PT_GATE_RUNS);
     pt_wrap_active(PT_STATE_RUNNING, 0);
-    happened(barrier, PT_EFFECT(pthread_barrier_wait), site);
+    pt_wrap_sync(barrier, PT_EFFECT(pthread_barrier_wait), site);
     return result;
 }
 
@@ -213,7 +205,7 @@ WRITE_LOCK(pthread_rwlock_clockwrlock, (pthread_rwlock_t * lock, clockid_t clock
 
 PT_WRAP(int, pthread_rwlock_unlock, (pthread_rwlock_t * lock))
 {
-    happened(lock, was_write_lock(lock) ? PT_EFFECT(pthread_rwlock_unlock) : PT_KIND_RREL, pt_call_take(lock));
+    pt_wrap_sync(lock, was_write_lock(lock) ? PT_EFFECT(pthread_rwlock_unlock) : PT_KIND_RREL, pt_call_take(lock));
     return PT_REAL(pthread_rwlock_unlock)(lock);
 }
 
@@ -232,7 +224,7 @@ static void initialise_once(void)
     const struct pt_site *site = once.site;
     int kind = once.kind;
     once.initialise();
-    happened(object, kind, site);
+    pt_wrap_sync(object, kind, site);
 }
 
 PT_WRAP(int, pthread_once, (pthread_once_t * control, void (*initialise)(void)))
@@ -247,7 +239,7 @@ PT_WRAP(int, pthread_once, (pthread_once_t * control, void (*initialise)(void)))
     once.site = site;
     int result = PT_REAL(pthread_once)(control, initialise_once);
     once = outer;
-    happened(control, PT_EFFECT(pthread_once), site);
+    pt_wrap_sync(control, PT_EFFECT(pthread_once), site);
     return result;
 }
 
@@ -265,5 +257,5 @@ PT_WRAP(void, call_once, (once_flag * flag, void (*initialise)(void)))
     once.site = site;
     PT_REAL(call_once)(flag, initialise_once);
     once = outer;
-    happened(flag, PT_EFFECT(call_once), site);
+    pt_wrap_sync(flag, PT_EFFECT(call_once), site);
 }
