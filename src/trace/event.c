@@ -16,6 +16,12 @@ void pt_names_release(struct pt_names *names)
         pt_strtab_release(&names->space[i]);
 }
 
+/* A line that starts so would be read as a comment, as one without a thread, or without its mark of UTF-8. */
+static bool is_no_thread(const char *text, size_t len)
+{
+    return text[0] == '#' || (len == 1 && text[0] == '-') || (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0);
+}
+
 const char *pt_name_problem(enum pt_space space, const char *text, size_t len, size_t *ret_at)
 {
     static const char forbidden[] = {'\0', '\r', '\n', '|'};
@@ -39,7 +45,7 @@ const char *pt_name_problem(enum pt_space space, const char *text, size_t len, s
         return "a name cannot contain ')=\"', which starts a string value";
     if (space == PT_SPACE_STACK && memmem(text, len, ")=", 2))
         return "the name of a stack cannot contain ')=', which starts its text";
-    if (space == PT_SPACE_THREAD && (text[0] == '#' || (len == 1 && text[0] == '-')))
+    if (space == PT_SPACE_THREAD && is_no_thread(text, len))
         return "this cannot be the name of a thread";
     return NULL;
 }
@@ -59,7 +65,7 @@ const char *pt_stack_problem(const char *text, size_t len, size_t *ret_at)
 static void clean(struct pt_buf *buf, enum pt_space space, const char *text, size_t len)
 {
     bool thread = space == PT_SPACE_THREAD;
-    if (thread && len && (text[0] == '#' || (len == 1 && text[0] == '-')))
+    if (thread && len && is_no_thread(text, len))
         pt_buf_puts(buf, "_");
     for (size_t i = 0; i < len; i++) {
         unsigned char c = (unsigned char)text[i];
