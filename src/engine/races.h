@@ -111,4 +111,7 @@ void pt_races_memory_release(struct races_pool *pool);
 /* The event that is being looked at races with this one. */
 void pt_races_found(void *context, const struct pt_cell_seen *earlier);
 
+/* The calls of a stack's text, `f a.c:3 < main a.c:9`, innermost first; the finding's. */
+const char *const *pt_races_stack(struct pt_finding *f, struct pt_value text);
+
 #endif

@@ -11,8 +11,7 @@
 
 enum { UNTOLD = PT_CHECK_FINDINGS_MAX + 1 };
 
-/* The calls of a stack's text, `f a.c:3 < main a.c:9`, innermost first. */
-static const char *const *split_stack(struct pt_finding *f, struct pt_value text)
+const char *const *pt_races_stack(struct pt_finding *f, struct pt_value text)
 {
     uint32_t count = 0, most = 2;
     for (uint32_t i = 0; i < text.len; i++)
@@ -51,7 +50,7 @@ static struct pt_side make_side(const struct races *r, struct pt_finding *f, con
                            .event = access->note.event,
                            .locks = list_locks(r, f, access->note.locks)};
     if (access->note.stack && access->note.stack <= r->stack_cap)
-        side.stack = split_stack(f, r->stacks[access->note.stack - 1]);
+        side.stack = pt_races_stack(f, r->stacks[access->note.stack - 1]);
     return side;
 }
 

@@ -143,6 +143,24 @@ static void put_side_json(struct pt_json *json, const char *key, const struct pt
     pt_json_close(json, '}');
 }
 
+static void put_cycle_json(struct pt_json *json, const struct pt_finding *finding)
+{
+    pt_json_open(json, "cycle", '[');
+    for (uint32_t i = 0; i < finding->side_count; i++) {
+        const struct pt_side *side = &finding->sides[i];
+        pt_json_open(json, NULL, '{');
+        pt_json_string(json, "thread", side->step.thread);
+        put_texts(json, "holds", side->locks);
+        pt_json_string(json, "wants", side->step.object);
+        pt_json_string(json, "op", side->step.op);
+        pt_json_string(json, "loc", side->step.loc);
+        pt_json_uint(json, "event", side->event);
+        put_texts(json, "stack", side->stack);
+        pt_json_close(json, '}');
+    }
+    pt_json_close(json, ']');
+}
+
 static void put_violation(struct pt_json *json, const struct pt_finding *finding)
 {
     pt_json_open(json, NULL, '{');
@@ -151,8 +169,11 @@ static void put_violation(struct pt_json *json, const struct pt_finding *finding
     pt_json_string(json, "order", finding->order ? finding->order : "access");
     pt_json_string(json, "object", finding->object);
     pt_json_uint(json, "count", finding->count);
-    for (uint32_t i = 0; i < finding->side_count; i++)
-        put_side_json(json, i ? "second" : "first", &finding->sides[i]);
+    if (strcmp(finding->kind, "deadlock") == 0)
+        put_cycle_json(json, finding);
+    else
+        for (uint32_t i = 0; i < finding->side_count; i++)
+            put_side_json(json, i ? "second" : "first", &finding->sides[i]);
     if (finding->block)
         put_side_json(json, "block", finding->block);
     pt_json_open(json, "witness", '[');
