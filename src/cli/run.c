@@ -18,6 +18,7 @@
 #include "cli/run/launch.h"
 #include "cli/run/warn.h"
 #include "cli/run/whole.h"
+#include "core/found.h"
 #include "report/json.h"
 #include "trace/format.h"
 
@@ -34,6 +35,8 @@ enum {
     OPT_JOBS,
     OPT_MEMORY_LIMIT,
     OPT_AUTOMATON_LIMIT,
+    OPT_DEADLOCKS,
+    OPT_ON_DEADLOCK,
     OPT_RECORD_ALL,
     OPT_PRELOAD,
     OPT_SUPPRESSIONS,
@@ -60,6 +63,11 @@ static const struct pt_option options_table[] = {
         {"preload", 0, NULL, NULL,
          "for a program that was not built with 'portent cc': observe its threads, synchronisation and user "
          "events, and no memory accesses; -o records all of them"},
+    [OPT_DEADLOCKS] = {"deadlocks", 0, NULL, NULL,
+                       "look for deadlocks: locks taken in orders that can make threads wait for each other, and "
+                       "threads that do; the default where nothing else is to be checked"},
+    [OPT_ON_DEADLOCK] = {"on-deadlock", 0, "WHAT", "end wait",
+                         "when the program is deadlocked: end it (default), or let it wait, for a debugger"},
     [OPT_MONITOR] = PT_OPTION_MONITOR,
     [OPT_WINDOW] = {"window", 0, "W", NULL, "keep at most W states per level, or 'all' (default: 64)"},
     [OPT_LOOKAHEAD] = {"lookahead", 0, "L", NULL, "look at most L events ahead, or 'all' (default: 256)"},
@@ -126,6 +134,12 @@ static bool set_option(struct run *run, uint32_t index, const char *argument, ui
     case OPT_RECORD_ALL:
         run->session.keep |= PT_KEEP_ALL;
         break;
+    case OPT_DEADLOCKS:
+        run->session.checks |= 1U << PT_FOUND_DEADLOCK;
+        break;
+    case OPT_ON_DEADLOCK:
+        run->session.settings.on_deadlock = (struct pt_span){argument, strlen(argument)};
+        break;
     case OPT_PRELOAD:
         run->session.preload = true;
         break;
@@ -160,6 +174,18 @@ static bool set_option(struct run *run, uint32_t index, const char *argument, ui
     return true;
 }
 
+/* What the environment asks for; where nothing else is to be checked, what there is. */
+static void choose_checks(struct run *run, const struct pt_parsed *parsed)
+{
+    bool asked = false;
+    if (run->session.settings.deadlocks)
+        run->session.checks |= 1U << PT_FOUND_DEADLOCK;
+    for (uint32_t i = 0; i < parsed->option_count; i++)
+        asked |= parsed->options[i].index == OPT_PROPERTIES || parsed->options[i].index == OPT_MONITOR;
+    if (!asked && !run->session.checks)
+        run->session.checks = 1U << PT_FOUND_DEADLOCK;
+}
+
 static bool set_options(struct run *run, const struct pt_parsed *parsed)
 {
     uint32_t module_count = 0;
@@ -180,6 +206,7 @@ static bool set_options(struct run *run, const struct pt_parsed *parsed)
     }
     if (run->session.preload && run->trace_path)
         run->session.keep |= PT_KEEP_ALL; /* relevant events alone would be user events without an order */
+    choose_checks(run, parsed);
     run->session.descends = !run->session.preload;
     run->session.analyse.engine.trace = run->trace_path ? run->trace_path : parsed->operands[0];
     return true;
@@ -479,16 +506,16 @@ const struct pt_command pt_command_run = {
     .name = "run",
     .summary = "run a program and check all orders that its run allows",
     .usages = usages,
-    .about =
-        "Starts PROGRAM, which was built with 'portent cc' or 'portent c++', receives the events its properties "
-        "name, and looks for violations in its run and in every other order of its events that the same causal "
-        "order allows. Violations are reported on standard error when they are found, everything else when the "
-        "program has ended. The program's input, output, status and signals are its own. PROGRAM may also be a shell, "
-        "a script or a test runner: what it starts is observed as well, each process with its own result.\n\n"
-        "Exit status: the program's own (128 plus the signal's number when one killed it), except 66 when a "
-        "violation was found, and 67 when the program ended with 0 and none was, but the answer is not whole, "
-        "with a line that says why; 2 bad usage or input, before the program starts; 126 or 127 when it cannot be "
-        "started.",
+    .about = "Starts PROGRAM, which was built with 'portent cc' or 'portent c++', receives the events its properties "
+             "name, and looks for violations in its run and in every other order of its events that the same causal "
+             "order allows. Violations are reported on standard error when they are found, everything else when the "
+             "program has ended. Without properties and checks it looks for deadlocks. The program's input, output, "
+             "status and signals are its own. PROGRAM may also be a shell, "
+             "a script or a test runner: what it starts is observed as well, each process with its own result.\n\n"
+             "Exit status: the program's own (128 plus the signal's number when one killed it), except 66 when a "
+             "violation was found, and 67 when the program ended with 0 and none was, but the answer is not whole, "
+             "with a line that says why; 2 bad usage or input, before the program starts; 126 or 127 when it cannot be "
+             "started.",
     .options = options_table,
     .run = run_command,
 };

@@ -12,6 +12,7 @@
 #include "runtime/channel/full.h"
 #include "runtime/channel/gate.h"
 #include "runtime/channel/resolve.h"
+#include "runtime/deadlock/deadlock.h"
 #include "runtime/local/embedded.h"
 #include "runtime/local/monitor.h"
 #include "runtime/local/violation.h"
@@ -108,6 +109,8 @@ static void on_meet(struct pt_thread *self, bool foreign)
 static void on_begun(struct pt_thread *self, bool foreign)
 {
     pt_emit_thread(self, self, self->runs, "");
+    if (pt_wrap_looks)
+        pt_deadlock_begun(self);
     pt_monitor_begin(self);
     pt_stream_thread(self, PT_WIRE_OP_START, self->parent, self->runs);
     if (foreign && pt_monitor_on)
@@ -122,6 +125,8 @@ static void on_forked(struct pt_thread *self, struct pt_thread *child, const str
     if (pt_monitor_on)
         pt_monitor_name_thread(child);
     pt_emit_thread(self, child, child->runs, "");
+    if (pt_wrap_looks)
+        pt_deadlock_forked(self, child, site);
     if (!self->shadow.full && !pt_monitor_on)
         return;
     if (pt_monitor_on)
@@ -149,6 +154,8 @@ static void on_named(struct pt_thread *self, struct pt_thread *thread, const cha
 static void on_joined(struct pt_thread *self, struct pt_thread *thread, const struct pt_site *site)
 {
     pt_stream_thread(self, PT_WIRE_OP_JOIN, pt_thread_number(thread), 0);
+    if (pt_wrap_looks)
+        pt_deadlock_joined(self, thread);
     if (self->shadow.full)
         pt_full_thread(self, PT_KIND_JOIN, site, pt_thread_number(thread));
     if (self->shadow.steps)
@@ -160,6 +167,8 @@ static void on_joined(struct pt_thread *self, struct pt_thread *thread, const st
 static void on_ending(struct pt_thread *self)
 {
     pt_gate_ended(self);
+    if (pt_wrap_looks)
+        pt_deadlock_ending(self);
     if (self->shadow.full)
         pt_full_thread(self, PT_KIND_ENDED, NULL, 0);
     if (self->shadow.steps)
@@ -173,6 +182,13 @@ static void on_ended(struct pt_thread *self)
     pt_stream_end(self);
     if (pt_channel)
         pt_emit_end(self);
+}
+
+static void on_released(struct pt_thread *self, struct pt_thread *thread)
+{
+    if (pt_wrap_looks)
+        pt_deadlock_released(self, thread);
+    pt_monitor_drop(self, thread);
 }
 
 /* --- libraries --- */
@@ -216,7 +232,7 @@ void pt_events_register(void)
         .freed = pt_full_freed,
         .ending = on_ending,
         .ended = on_ended,
-        .released = pt_monitor_drop,
+        .released = on_released,
         .violated = pt_violation_attend,
     };
     pt_wrap_hooks = (struct pt_wrap_hooks){
@@ -224,6 +240,9 @@ void pt_events_register(void)
         .active = pt_stream_active,
         .contended = pt_stream_contended,
         .blocks = pt_gate_note_wait,
+        .locked = pt_deadlock_locked,
+        .waits = pt_deadlock_waits,
+        .waited = pt_deadlock_waited,
         .opened = on_opened,
     };
 }

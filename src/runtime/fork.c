@@ -25,6 +25,7 @@
 #include "runtime/channel/emit.h"
 #include "runtime/channel/gate.h"
 #include "runtime/channel/owner.h"
+#include "runtime/deadlock/deadlock.h"
 #include "runtime/events.h"
 #include "runtime/found/found.h"
 #include "runtime/found/verdict.h"
@@ -58,6 +59,7 @@ static void leave_channel(void)
     pt_monitor_on = false;
     pt_shadow_hooks.clock_changed = NULL;
     pt_gate_stop();
+    pt_deadlock_stop();
     pt_channel = NULL;
     pt_thread_forget();
     pt_stream_forget();

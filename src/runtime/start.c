@@ -22,6 +22,7 @@
 #include "runtime/channel/owner.h"
 #include "runtime/channel/resolve.h"
 #include "runtime/channel/self.h"
+#include "runtime/deadlock/deadlock.h"
 #include "runtime/events.h"
 #include "runtime/fork.h"
 #include "runtime/found/found.h"
@@ -151,6 +152,7 @@ void pt_start_recording(bool streams)
 {
     const struct pt_config *config = pt_runtime_config();
     pt_keeps = config->keep;
+    pt_deadlock_start();
     struct pt_thread *self = pt_thread_self(); /* the first thread: number 0 */
     if (!self)
         return;
@@ -162,7 +164,7 @@ void pt_start_recording(bool streams)
     pt_suppressed_start(config);
     pt_monitor_configure(self, config);
     pt_watch_inherit(&self->shadow);
-    pt_call_wanted = pt_runtime_records_full() || pt_monitor_on;
+    pt_call_wanted = pt_runtime_records_full() || pt_monitor_on || pt_wrap_looks;
     if (streams)
         pt_stream_start();
     if (config->watch_count || config->event_count || pt_runtime_records_full() || pt_monitor_on)
@@ -187,7 +189,7 @@ static bool find_channel(bool *ret_streams)
     if (!pt_channel && pt_options.properties.len)
         pt_channel = pt_embedded_open(&bytes);
     *ret_streams = pt_stream_listen();
-    if (!pt_channel && *ret_streams) {
+    if (!pt_channel && (*ret_streams || pt_options.deadlocks)) {
         pt_channel = pt_start_stand_in();
         bytes = 0;
     }
@@ -213,7 +215,9 @@ __attribute__((constructor(101))) static void start(void)
             introduce();
         return;
     }
-    struct pt_thread_parts parts = {.channel = sizeof(struct pt_channel_self), .local = sizeof(struct pt_local_self)};
+    struct pt_thread_parts parts = {.channel = sizeof(struct pt_channel_self),
+                                    .local = sizeof(struct pt_local_self),
+                                    .deadlock = pt_deadlock_part()};
     pt_events_register();
     pt_owner_start();
     pt_sys_read_clock = pt_wrap_real_clock();

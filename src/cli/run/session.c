@@ -187,17 +187,27 @@ static void list_suppressions(const struct pt_session *session, struct pt_buf *b
         pt_buf_printf(buf, "%s\n", list->items[i].text);
 }
 
+/* The environment's, and what the command line has set of them. */
+static void list_options(const struct pt_session *session, struct pt_buf *buf)
+{
+    const char *environment = getenv(PT_OPTIONS_ENV);
+    const struct pt_span *on_deadlock = &session->settings.on_deadlock;
+    pt_buf_printf(buf, "%s on_deadlock=%.*s", environment ? environment : "", (int)on_deadlock->len, on_deadlock->at);
+}
+
 enum pt_status pt_session_open(struct pt_session *session, struct pt_err *err)
 {
     uint32_t keep = what_to_keep(session);
-    struct pt_buf suppressions;
+    struct pt_buf suppressions, options;
     pt_buf_init(&suppressions);
+    pt_buf_init(&options);
     list_suppressions(session, &suppressions);
+    list_options(session, &options);
     struct pt_channel_setup setup = {.vars = session->resolved.vars,
                                      .var_count = session->resolved.var_count,
                                      .events = session->resolved.events,
                                      .event_count = session->resolved.event_count,
-                                     .options = getenv(PT_OPTIONS_ENV),
+                                     .options = options.text,
                                      .suppressions = suppressions.text,
                                      .keep = keep,
                                      .block = session->resolved.block,
@@ -210,6 +220,7 @@ enum pt_status pt_session_open(struct pt_session *session, struct pt_err *err)
                                      .ring_max = RING_MAX};
     enum pt_status status = pt_channel_create(&setup, &session->names, &session->reader, err);
     pt_buf_release(&suppressions);
+    pt_buf_release(&options);
     if (status == PT_OK)
         pt_channel_set_function(session->reader, function_name, session);
     if (status == PT_OK)

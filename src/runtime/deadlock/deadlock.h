@@ -27,6 +27,6 @@ void pt_deadlock_begun(struct pt_thread *self);
 void pt_deadlock_forked(struct pt_thread *self, struct pt_thread *child, const struct pt_site *site);
 void pt_deadlock_joined(struct pt_thread *self, struct pt_thread *thread);
 void pt_deadlock_ending(struct pt_thread *self);
-void pt_deadlock_released(struct pt_thread *thread);
+void pt_deadlock_released(struct pt_thread *self, struct pt_thread *thread);
 
 #endif

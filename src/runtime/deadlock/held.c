@@ -20,6 +20,7 @@
 #include "runtime/found/found.h"
 #include "runtime/pool/pool.h"
 #include "runtime/sys/log.h"
+#include "runtime/sys/options.h"
 
 enum { ACQUIRES_MAX = 1 << 16, OBJECTS_MAX = 1 << 16, STEPS = 20000, REPORTS = 8 };
 
@@ -42,8 +43,7 @@ static size_t reserved;
 void *pt_deadlock_take(void *context, size_t bytes)
 {
     (void)context;
-    struct pt_thread *self = pt_thread_now();
-    void *memory = pt_deadlocks.full ? NULL : pt_pool_take(pt_thread_pool(self), bytes);
+    void *memory = pt_deadlocks.full ? NULL : pt_pool_take(pt_thread_pool(pt_deadlocks.user), bytes);
     if (memory)
         return memory;
     pt_deadlocks.full = true;
@@ -58,7 +58,7 @@ void pt_deadlock_give(void *context, void *memory, size_t bytes)
 {
     (void)context, (void)bytes;
     if ((char *)memory < reserve || (char *)memory >= reserve + sizeof reserve)
-        pt_pool_give(pt_thread_pool(pt_thread_now()), memory);
+        pt_pool_give(pt_thread_pool(pt_deadlocks.user), memory);
 }
 
 /* ---- clocks ---- */
@@ -76,40 +76,40 @@ static bool begin(struct pt_thread *thread)
 
 void pt_deadlock_begun(struct pt_thread *self)
 {
-    pt_spin_lock(&pt_deadlocks.lock);
+    pt_deadlock_lock(self);
     begin(self);
-    pt_spin_unlock(&pt_deadlocks.lock);
+    pt_deadlock_unlock();
 }
 
 void pt_deadlock_forked(struct pt_thread *self, struct pt_thread *child, const struct pt_site *site)
 {
     struct pt_deadlock_self *d = self->deadlock;
     pt_deadlock_calls(site, child->deadlock->created, PT_CREATED_FRAMES);
-    pt_spin_lock(&pt_deadlocks.lock);
+    pt_deadlock_lock(self);
     if (!pt_deadlocks.full && begin(self) && begin(child)) {
         pt_hb_fork(&pt_deadlocks.memory, &d->clock, &child->deadlock->clock);
         d->segment++;
     }
-    pt_spin_unlock(&pt_deadlocks.lock);
+    pt_deadlock_unlock();
 }
 
 void pt_deadlock_joined(struct pt_thread *self, struct pt_thread *thread)
 {
-    pt_spin_lock(&pt_deadlocks.lock);
+    pt_deadlock_lock(self);
     if (!pt_deadlocks.full && begin(self) && begin(thread)) {
         pt_hb_join(&pt_deadlocks.memory, &self->deadlock->clock, &thread->deadlock->clock);
         self->deadlock->segment++;
     }
-    pt_spin_unlock(&pt_deadlocks.lock);
+    pt_deadlock_unlock();
 }
 
-void pt_deadlock_released(struct pt_thread *thread)
+void pt_deadlock_released(struct pt_thread *self, struct pt_thread *thread)
 {
-    pt_spin_lock(&pt_deadlocks.lock);
+    pt_deadlock_lock(self);
     if (thread->deadlock->begun && !pt_deadlocks.full)
         pt_hb_end(&pt_deadlocks.memory, &thread->deadlock->clock);
     thread->deadlock->begun = false;
-    pt_spin_unlock(&pt_deadlocks.lock);
+    pt_deadlock_unlock();
 }
 
 static struct object *find_object(uintptr_t address)
@@ -132,7 +132,7 @@ static void meet(struct pt_thread *self, uintptr_t address)
 {
     const struct pt_race_memory *memory = &pt_deadlocks.memory;
     struct pt_deadlock_self *d = self->deadlock;
-    pt_spin_lock(&pt_deadlocks.lock);
+    pt_deadlock_lock(self);
     struct object *object = pt_deadlocks.full || !begin(self) ? NULL : find_object(address);
     if (object) {
         pt_hb_acquire(memory, &d->clock, &object->carries);
@@ -140,7 +140,7 @@ static void meet(struct pt_thread *self, uintptr_t address)
         pt_hb_release(memory, &d->clock, &object->carries);
         d->segment++;
     }
-    pt_spin_unlock(&pt_deadlocks.lock);
+    pt_deadlock_unlock();
 }
 
 /* ---- patterns ---- */
@@ -256,13 +256,13 @@ static void nest(struct pt_thread *self, struct pt_lock_use wants, uint32_t kind
     reports.count = 0;
     if (d->beyond || (known->nest == key && known->segment == d->segment))
         return;
-    pt_spin_lock(&pt_deadlocks.lock);
+    pt_deadlock_lock(self);
     bool was_full = pt_deadlocks.full;
     if (!was_full && begin(self))
         look(self, wants, kind, site, &reports);
     pt_deadlocks.full |= pt_deadlocks.patterns.count >= ACQUIRES_MAX;
     bool is_full = pt_deadlocks.full;
-    pt_spin_unlock(&pt_deadlocks.lock);
+    pt_deadlock_unlock();
     *known = (struct pt_held_known){key, d->segment};
     for (uint32_t i = 0; i < reports.count; i++)
         pt_deadlock_predicted(self, reports.items[i].cycle, reports.items[i].count);
@@ -346,9 +346,17 @@ void pt_deadlock_locked(const void *object, int kind, const struct pt_site *site
 
 /* ---- the process ---- */
 
+static bool has_part; /* threads have one beside them */
+
+static bool is_wanted(void)
+{
+    return pt_options.deadlocks || pt_runtime_config()->checks >> PT_FOUND_DEADLOCK & 1;
+}
+
 size_t pt_deadlock_part(void)
 {
-    return pt_options.deadlocks ? sizeof(struct pt_deadlock_self) : 0;
+    has_part = is_wanted();
+    return has_part ? sizeof(struct pt_deadlock_self) : 0;
 }
 
 void pt_deadlock_start(void)
@@ -361,7 +369,7 @@ void pt_deadlock_start(void)
     pt_deadlocks.full = false;
     memset(objects, 0, sizeof objects);
     object_count = 0;
-    pt_wrap_looks = pt_options.deadlocks;
+    pt_wrap_looks = has_part && is_wanted();
 }
 
 void pt_deadlock_stop(void)

@@ -14,6 +14,7 @@ enum {
 
 struct pt_deadlocks {
     struct pt_spin lock;
+    struct pt_thread *user; /* who has locked it, for its memory */
     struct pt_race_memory memory;
     struct pt_patterns patterns;
     bool full; /* there is no memory for more, or there are too many acquires: none are predicted any more */
@@ -40,6 +41,16 @@ struct pt_nest {
     uint32_t lock_count;                             /* at most PT_FOUND_LOCKS */
     struct pt_found_lock locks[];                    /* that were held */
 };
+
+static inline void pt_deadlock_lock(struct pt_thread *self)
+{
+    pt_spin_lock(&pt_deadlocks.lock);
+    pt_deadlocks.user = self;
+}
+static inline void pt_deadlock_unlock(void)
+{
+    pt_spin_unlock(&pt_deadlocks.lock);
+}
 
 /* Memory of the layer's, under its lock; never NULL, but `full` is set when it was the last. */
 void *pt_deadlock_take(void *context, size_t bytes);

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "core/calls.h"
 #include "core/hash.h"
 #include "runtime/deadlock/impl.h"
 #include "runtime/found/found.h"
@@ -24,11 +25,13 @@ struct report {
 
 void pt_deadlock_calls(const struct pt_site *site, const struct pt_site **sites, uint32_t room)
 {
-    uint32_t count = 0;
-    if (site)
-        sites[count++] = site;
-    if (count < room)
-        sites[count] = NULL;
+    uint32_t count = 0, at = 0;
+    while (count < room) {
+        sites[count] = count || !site ? pt_calls_outer(&__portent_calls, count ? sites[count - 1] : NULL, &at) : site;
+        if (!sites[count])
+            return;
+        count++;
+    }
 }
 
 struct pt_deadlock_who *pt_deadlock_who(struct pt_thread *thread)

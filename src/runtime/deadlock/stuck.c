@@ -24,6 +24,7 @@
 #include "runtime/deadlock/impl.h"
 #include "runtime/shadow/shadow.h"
 #include "runtime/sys/sys.h"
+#include "runtime/thread/signal.h"
 
 enum {
     TURNS = 400,           /* how often it looks again, ... */
@@ -32,7 +33,6 @@ enum {
     STRANGERS = 8,         /* ... and so often at most, in the life of the process */
     TASKS = 1024,          /* more are not looked at */
     SIGNALS = 64,
-    SIGNAL_SETXID = 33,
 };
 
 /* What was seen of those that wait. */
@@ -106,7 +106,7 @@ static bool is_handled(void)
 {
     for (int signal = 1; signal <= SIGNALS; signal++) {
         struct pt_sys_action action;
-        if (signal == PT_SIGNAL_CANCEL || signal == SIGNAL_SETXID)
+        if (signal == PT_SIGNAL_CANCEL || signal == PT_SIGNAL_IDENTITY)
             continue; /* libc's own, which need a thread that sends them */
         if (pt_sys_signal_action(signal, NULL, &action) && (uintptr_t)action.handler != (uintptr_t)SIG_DFL &&
             (uintptr_t)action.handler != (uintptr_t)SIG_IGN)
@@ -190,7 +190,7 @@ static bool take_picture(struct pt_thread *self, bool ends, struct picture *pict
 {
     bool still = true;
     *picture = (struct picture){0};
-    pt_spin_lock(&pt_deadlocks.lock);
+    pt_deadlock_lock(self);
     still = pt_deadlocks.waiting_count >= pt_thread_live() && pt_deadlocks.waiting_count < TASKS;
     for (struct pt_thread *thread = pt_deadlocks.waiting; still && thread; thread = thread->deadlock->next) {
         const struct pt_wait *wait = &thread->deadlock->wait;
@@ -204,7 +204,7 @@ static bool take_picture(struct pt_thread *self, bool ends, struct picture *pict
             picture->threads[picture->count] = thread;
         picture->tids[picture->count++] = thread->tid;
     }
-    pt_spin_unlock(&pt_deadlocks.lock);
+    pt_deadlock_unlock();
     return still && (ends || self->deadlock->waits);
 }
 

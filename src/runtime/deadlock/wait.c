@@ -142,9 +142,9 @@ static void leave(struct pt_thread *self)
 
 void pt_deadlock_unwait(struct pt_thread *self)
 {
-    pt_spin_lock(&pt_deadlocks.lock);
+    pt_deadlock_lock(self);
     leave(self);
-    pt_spin_unlock(&pt_deadlocks.lock);
+    pt_deadlock_unlock();
 }
 
 void pt_deadlock_waits(const struct pt_wait *wait)
@@ -156,13 +156,13 @@ void pt_deadlock_waits(const struct pt_wait *wait)
     pt_thread_enter(self);
     struct pt_deadlock_self *d = self->deadlock;
     pt_deadlock_calls(wait->site, d->waits_in, sizeof d->waits_in / sizeof *d->waits_in);
-    pt_spin_lock(&pt_deadlocks.lock);
+    pt_deadlock_lock(self);
     leave(self); /* a handler of a signal that came while it waited */
     enter(self, wait);
     bool needed = d->held_count || pt_deadlocks.ends_awaited;
     uint32_t count = needed ? find_circle(self, circle) : 0;
     bool stuck = !count && pt_deadlocks.waiting_count >= pt_thread_live();
-    pt_spin_unlock(&pt_deadlocks.lock);
+    pt_deadlock_unlock();
     if (count)
         pt_deadlock_observed(self, circle, count < PT_FOUND_SIDES ? count : PT_FOUND_SIDES, "");
     else if (stuck)
@@ -183,10 +183,10 @@ void pt_deadlock_waited(void)
 
 void pt_deadlock_ending(struct pt_thread *self)
 {
-    pt_spin_lock(&pt_deadlocks.lock);
+    pt_deadlock_lock(self);
     leave(self);
     bool stuck = pt_deadlocks.waiting_count && pt_deadlocks.waiting_count >= pt_thread_live();
-    pt_spin_unlock(&pt_deadlocks.lock);
+    pt_deadlock_unlock();
     if (stuck)
         pt_deadlock_stuck(self, true);
 }

@@ -122,10 +122,16 @@ static inline void pt_wrap_blocks(const void *object, enum pt_gate_doing doing)
 }
 
 /* Around a call that waits, while deadlocks are looked for. */
-static inline void pt_wrap_waits(const struct pt_wait *wait)
+static inline void pt_wrap_waits(enum pt_wait_kind kind, const void *object, const void *mutex,
+                                 const struct pt_site *site)
 {
-    if (__builtin_expect(pt_wrap_looks, 0) && wait->kind != PT_WAIT_NONE)
-        pt_wrap_hooks.waits(wait);
+    if (__builtin_expect(pt_wrap_looks, 0) && kind != PT_WAIT_NONE)
+        pt_wrap_hooks.waits(&(struct pt_wait){.kind = kind, .object = object, .mutex = mutex, .site = site});
+}
+static inline void pt_wrap_awaits_end(enum pt_wait_kind kind, struct pt_thread *thread, const struct pt_site *site)
+{
+    if (__builtin_expect(pt_wrap_looks, 0) && kind != PT_WAIT_NONE)
+        pt_wrap_hooks.waits(&(struct pt_wait){.kind = kind, .thread = thread, .site = site});
 }
 static inline void pt_wrap_waited(enum pt_wait_kind kind)
 {
@@ -137,5 +143,7 @@ static inline void pt_wrap_waited(enum pt_wait_kind kind)
 pt_sys_clock *pt_wrap_real_clock(void);
 /* A thread of the runtime's own, which nobody else sees. */
 bool pt_wrap_start_thread(void *(*start)(void *), const char *name);
+/* The number, in the kernel, of such a thread. */
+bool pt_wrap_is_own_thread(uint32_t tid);
 
 #endif

@@ -54,7 +54,7 @@ static void stop_blocking(void *context)
         if (waits && streams)                                                                                          \
             blocked;                                                                                                   \
         if (waits)                                                                                                     \
-            pt_wrap_waits(&(struct pt_wait){.kind = wait, .object = (const void *)object, .site = site});              \
+            pt_wrap_waits(wait, (const void *)object, NULL, site);                                                     \
         if (waits && wait == PT_WAIT_SEMAPHORE)                                                                        \
             PT_CANCELLABLE(result, PT_REAL(name) arguments, stop_blocking, NULL);                                      \
         else if (waits || !tries)                                                                                      \
@@ -104,7 +104,7 @@ static void stop_waiting(void *context)
         pt_wrap_active(PT_STATE_CONDITION, (uintptr_t)condition);                                                      \
         pt_wrap_blocks(condition, PT_GATE_WAITS_CONDITION);                                                            \
         struct waiting waiting = {mutex, call.mutex, wait};                                                            \
-        pt_wrap_waits(&(struct pt_wait){.kind = wait, .object = condition, .mutex = mutex, .site = call.site});        \
+        pt_wrap_waits(wait, condition, mutex, call.site);                                                              \
         int result;                                                                                                    \
         PT_CANCELLABLE(result, PT_REAL(name) arguments, stop_waiting, &waiting);                                       \
         run_again(wait);                                                                                               \
@@ -159,7 +159,7 @@ PT_WRAP(int, pthread_barrier_wait, (pthread_barrier_t * barrier))
     pt_wrap_sync(barrier, PT_EFFECT(pthread_barrier_wait), site);
     pt_wrap_active(PT_STATE_BARRIER, (uintptr_t)barrier);
     pt_wrap_blocks(barrier, PT_GATE_WAITS_OTHER);
-    pt_wrap_waits(&(struct pt_wait){.kind = PT_WAIT_BARRIER, .object = barrier, .site = site});
+    pt_wrap_waits(PT_WAIT_BARRIER, barrier, NULL, site);
     int result = PT_REAL(pthread_barrier_wait)(barrier);
     pt_wrap_waited(PT_WAIT_BARRIER);
     pt_wrap_blocks(NULL, PT_GATE_RUNS);

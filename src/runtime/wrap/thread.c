@@ -172,7 +172,7 @@ static void stop_joining(void *joined)
         if (self)                                                                                                      \
             pt_wrap_active(PT_STATE_JOIN, joined ? pt_thread_number(joined) : UINT64_MAX);                             \
         pt_wrap_blocks((void *)(uintptr_t)(joined ? pt_thread_number(joined) : UINT32_MAX), PT_GATE_WAITS_END);        \
-        pt_wrap_waits(&(struct pt_wait){.kind = wait, .thread = joined, .site = site});                                \
+        pt_wrap_awaits_end(wait, joined, site);                                                                        \
         int result;                                                                                                    \
         PT_CANCELLABLE(result, PT_REAL(name) arguments, stop_joining, joined);                                         \
         pt_wrap_waited(wait);                                                                                          \
@@ -230,10 +230,33 @@ PT_WRAP(int, pthread_setname_np, (pthread_t thread, const char *name))
     return result;
 }
 
+/* Threads of the runtime's own: one for the event stream. */
+static _Atomic uint32_t own_threads[4];
+static _Atomic uint32_t own_count;
+
+bool pt_wrap_is_own_thread(uint32_t tid)
+{
+    for (uint32_t i = 0; i < sizeof own_threads / sizeof *own_threads; i++)
+        if (atomic_load_explicit(&own_threads[i], memory_order_relaxed) == tid)
+            return true;
+    return false;
+}
+
+static void *(*own_start)(void *);
+
+static void *run_own(void *context)
+{
+    uint32_t at = atomic_fetch_add_explicit(&own_count, 1, memory_order_relaxed);
+    if (at < sizeof own_threads / sizeof *own_threads)
+        atomic_store_explicit(&own_threads[at], pt_sys_thread(), memory_order_relaxed);
+    return own_start(context);
+}
+
 bool pt_wrap_start_thread(void *(*start)(void *), const char *name)
 {
     pthread_t thread;
-    if (PT_REAL(pthread_create)(&thread, NULL, start, NULL) != 0)
+    own_start = start;
+    if (PT_REAL(pthread_create)(&thread, NULL, run_own, NULL) != 0)
         return false;
     PT_REAL(pthread_setname_np)(thread, name);
     return true;
