@@ -4,7 +4,7 @@ const page = document.getElementById("page");
 
 function holdsWords(property) {
   if (!property.monitorable) return "no finite run can violate it";
-  if (property.findings) return "nothing was found";
+  if (property.findings) return "nothing was found in the observed run";
   if (property.kind === "mttl" && !property.complete) return "in what is known of your run";
   if (property.kind === "within" || property.kind === "mttl") return "in your run";
   return property.complete ? "in every order that keeps conflicting accesses and lock operations as recorded" : "in all orders that were explored";
@@ -29,7 +29,10 @@ function violatedWords(property) {
 // Each violation that a built-in check found is an entry of its own, with its sides in a list.
 function violations(property) {
   if (!property.findings || !property.findings.length) return [property];
-  return property.findings.map(({ first, second, ...found }) => ({ ...property, ...found, sides: [first, second].filter(Boolean) }));
+  const waiting = ({ wants, holds, ...side }) => ({ ...side, object: wants, locks: holds });
+  return property.findings.map(({ first, second, cycle, ...found }) => ({
+    ...property, ...found, sides: cycle ? cycle.map(waiting) : [first, second].filter(Boolean),
+  }));
 }
 
 function propertyEntry(property) {
