@@ -1,4 +1,7 @@
-/* One of the "findings" of a built-in check, which check.c writes, read back. */
+/*
+ * One of the "findings" of a built-in check, which check.c writes, read back. Guarantee: whatever the file holds, lists
+ * end in NULL and a place belongs to each lock, or it is refused. Cost: linear in the members.
+ */
 #include "report/result_impl.h"
 
 #include <errno.h>
