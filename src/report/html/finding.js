@@ -12,9 +12,10 @@ function sentence(property, model) {
 }
 
 // As core/found.h calls it.
+const TITLES = { race: ["Data race", "Data race"], deadlock: ["Deadlock", "Potential deadlock"], lifetime: ["Use after free", "Use after free"] };
 function foundTitle(property) {
-  const titles = { race: "Data race", deadlock: property.how === "observed" ? "Deadlock" : "Potential deadlock", lifetime: "Use after free" };
-  return property.note && property.kind !== "race" ? capital(property.note) : titles[property.kind] || "Found";
+  if (property.note && property.kind !== "race") return capital(property.note);
+  return property.kind in TITLES ? TITLES[property.kind][property.how === "observed" ? 0 : 1] : "Found";
 }
 
 const fact = (name, value) => value === undefined || value === null || value === "" ? null : el("div", null, el("dt", null, name), el("dd", null, value));
@@ -163,6 +164,7 @@ function sidesCard(property, sources) {
 // Memory of the heap has another name in the next run: by the function that accesses it, or else the place.
 function sidesSuppression(property) {
   const [side] = property.sides, call = side.stack[0], space = call ? call.lastIndexOf(" ") : -1;
+  if (property.kind === "deadlock") return `mutex:^${side.object}$`;
   if (!property.object.startsWith("0x") && !property.block) return `${property.kind}:^${property.object}$`;
   return `${property.kind}:${space > 0 ? `^${call.slice(0, space)}$` : side.loc}`;
 }

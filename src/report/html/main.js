@@ -22,6 +22,7 @@ function blockEntry(block) {
 
 // Of a decentralised property also the event: it may stand here several times, once for each violation.
 function violatedWords(property) {
+  if (property.sides && property.kind in TITLES) return `${foundTitle(property)} on ${property.object}: ${property.sides.map((side) => side.loc).join(", ")}`;
   const event = property.sides ? property.sides[0] : property.first && property.first.event;
   return [property.text, event && stepWords(event)].filter(Boolean).join(": ");
 }
