@@ -153,7 +153,7 @@ void pt_start_recording(bool streams)
     if (streams)
         pt_stream_start();
     if (config->watch_count || config->event_count || pt_runtime_records_full() || pt_monitor_on)
-        atomic_store_explicit(&pt_active, true, memory_order_seq_cst);
+        pt_runtime_activate(PT_ACTIVE_RECORDS);
     pt_thread_leave(self);
 }
 
