@@ -116,8 +116,12 @@ static struct pt_found_side make_side(const struct pt_cell_access *access, uint3
         .locks = out->locks,
         .created = {out->creation, 0, false},
     };
+    side.stack.count = pt_race_stack_read(access->note.stack, out->stack + 1, PT_FOUND_FRAMES, &side.stack.lost);
+    if (side.stack.count && out->stack[1] == site) /* a call, which is the access itself */
+        side.stack.sites++;
+    else
+        side.stack.count++;
     out->stack[0] = site;
-    side.stack.count += pt_race_stack_read(access->note.stack, out->stack + 1, PT_FOUND_FRAMES, &side.stack.lost);
     side.stack.lost = false; /* the innermost is known in any case */
     side.lock_count = pt_race_locks_read(access->note.locks, out->held, PT_FOUND_LOCKS);
     for (uint32_t i = 0; i < side.lock_count; i++)
