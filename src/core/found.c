@@ -9,6 +9,14 @@
 
 #include "core/ops.h"
 
+const char *pt_found_title(enum pt_found_check check, enum pt_found_how how, const char *note)
+{
+    static const char *const titles[][2] = {[PT_FOUND_RACE] = {"data race", "data race"},
+                                            [PT_FOUND_DEADLOCK] = {"deadlock", "potential deadlock"},
+                                            [PT_FOUND_LIFETIME] = {"use after free", "use after free"}};
+    return check != PT_FOUND_RACE && note[0] ? note : titles[check][how == PT_FOUND_PREDICTED];
+}
+
 static void put_text(struct pt_local_report_writer *w, const char *text)
 {
     pt_local_report_put_text(w, text ? text : "");
@@ -136,7 +144,12 @@ struct pt_found_frame pt_found_read_frame(struct pt_local_report_reader *r)
     return frame;
 }
 
-uint32_t pt_found_read_count(struct pt_local_report_reader *r)
+uint32_t pt_found_read_sides(struct pt_local_report_reader *r)
+{
+    return (uint32_t)number_below(r, PT_FOUND_SIDES + 1);
+}
+
+uint32_t pt_found_read_locks(struct pt_local_report_reader *r)
 {
     return (uint32_t)number_below(r, PT_FOUND_LOCKS + 1);
 }
@@ -161,27 +174,30 @@ struct pt_found_lock pt_found_read_lock(struct pt_local_report_reader *r, struct
     return lock;
 }
 
-static void skip_stack(struct pt_local_report_reader *r)
+void pt_found_skip_stack(struct pt_local_report_reader *r)
 {
     uint64_t count = pt_found_read_stack(r);
     for (uint64_t i = 0; i < count && count != PT_FOUND_LOST && !r->bad; i++)
         (void)pt_found_read_frame(r);
 }
 
+void pt_found_skip_locks(struct pt_local_report_reader *r)
+{
+    struct pt_found_frame at;
+    for (uint32_t left = pt_found_read_locks(r); left && !r->bad; left--)
+        (void)pt_found_read_lock(r, &at);
+}
+
 bool pt_found_is_whole(const char *bytes, size_t len)
 {
     struct pt_local_report_reader r = {bytes, len, false};
-    struct pt_found_frame at;
     if (pt_found_read_head(&r).block_size)
-        skip_stack(&r);
-    uint32_t sides = pt_found_read_count(&r);
-    for (uint32_t i = 0; i < sides && !r.bad; i++) {
+        pt_found_skip_stack(&r);
+    for (uint32_t left = pt_found_read_sides(&r); left && !r.bad; left--) {
         (void)pt_found_read_side(&r);
-        skip_stack(&r);
-        uint32_t locks = pt_found_read_count(&r);
-        for (uint32_t k = 0; k < locks && !r.bad; k++)
-            (void)pt_found_read_lock(&r, &at);
-        skip_stack(&r);
+        pt_found_skip_stack(&r);
+        pt_found_skip_locks(&r);
+        pt_found_skip_stack(&r);
     }
     return !r.bad && r.left == 0;
 }

@@ -81,6 +81,9 @@ struct pt_found {
     uint32_t side_count;
 };
 
+/* What it is called, in the words of every report: "data race", "potential deadlock", "double free". */
+const char *pt_found_title(enum pt_found_check check, enum pt_found_how how, const char *note);
+
 /* Returns the bytes written, 0 if they did not fit at all. Where they do not fit, stacks are shortened: outer calls are
  * left out first. */
 size_t pt_found_write(const struct pt_found *found, char *bytes, size_t room);
@@ -107,12 +110,16 @@ struct pt_found_head pt_found_read_head(struct pt_local_report_reader *r);
 /* Frames that follow; PT_FOUND_LOST: none, the stack is lost. */
 uint64_t pt_found_read_stack(struct pt_local_report_reader *r);
 struct pt_found_frame pt_found_read_frame(struct pt_local_report_reader *r);
-/* Sides that follow, or locks. */
-uint32_t pt_found_read_count(struct pt_local_report_reader *r);
+/* Sides that follow, or locks; at most PT_FOUND_SIDES, PT_FOUND_LOCKS. */
+uint32_t pt_found_read_sides(struct pt_local_report_reader *r);
+uint32_t pt_found_read_locks(struct pt_local_report_reader *r);
 /* A side up to its stack: sites, locks and `created` are not filled. */
 struct pt_found_side pt_found_read_side(struct pt_local_report_reader *r);
 /* A lock without its site; the frame where it was locked is *ret_at. */
 struct pt_found_lock pt_found_read_lock(struct pt_local_report_reader *r, struct pt_found_frame *ret_at);
+/* The same for who does not want them: a stack, locks with their number. */
+void pt_found_skip_stack(struct pt_local_report_reader *r);
+void pt_found_skip_locks(struct pt_local_report_reader *r);
 /* Whether they can be read to their end. */
 bool pt_found_is_whole(const char *bytes, size_t len);
 

@@ -232,7 +232,7 @@ static void on_released(struct pt_thread *self, struct pt_thread *thread)
 static void on_opened(struct pt_thread *self)
 {
     pt_thread_enter(self);
-    if (pt_runtime_records_full() || (pt_monitor_block && pt_channel->ring_max))
+    if (pt_runtime_records_full() || ((pt_monitor_block || pt_runtime_config()->checks) && pt_channel->ring_max))
         pt_full_modules(self);
     pt_resolve_watched(self, pt_embedded_is_other);
     pt_stream_modules();

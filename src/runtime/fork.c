@@ -26,6 +26,8 @@
 #include "runtime/channel/gate.h"
 #include "runtime/channel/owner.h"
 #include "runtime/events.h"
+#include "runtime/found/found.h"
+#include "runtime/found/verdict.h"
 #include "runtime/local/monitor.h"
 #include "runtime/local/violation.h"
 #include "runtime/pool/pool.h"
@@ -76,6 +78,7 @@ static void on_exits(int status)
 {
     enum { CANNOT_RUN = 126, NOT_FOUND = 127 };
     pt_start_compare();
+    pt_start_finish_found();
     if (status != CANNOT_RUN && status != NOT_FOUND)
         report_unobserved();
 }
@@ -94,6 +97,7 @@ static bool empty_tables(void)
     pt_clock_restart();
     pt_shadow_restart();
     pt_emit_restart();
+    pt_found_restart();
     pt_monitor_restart();
     pt_thread_restart();
     return pt_watch_restart();
@@ -158,7 +162,7 @@ static void wait_for_event(bool active, uint32_t keeps, bool monitors)
     pt_channel = pt_start_stand_in();
     pt_keeps = keeps;
     pt_monitor_on = monitors;
-    pt_violation_restart();
+    pt_verdict_restart();
     parent.pending = true;
     parent.accesses = 0;
     atomic_store_explicit(&pt_active, active ? PT_ACTIVE_RECORDS : 0, memory_order_relaxed);

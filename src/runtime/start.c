@@ -24,9 +24,11 @@
 #include "runtime/channel/self.h"
 #include "runtime/events.h"
 #include "runtime/fork.h"
+#include "runtime/found/found.h"
+#include "runtime/found/suppressed.h"
+#include "runtime/found/verdict.h"
 #include "runtime/local/embedded.h"
 #include "runtime/local/monitor.h"
-#include "runtime/local/violation.h"
 #include "runtime/race/race.h"
 #include "runtime/shadow/shadow.h"
 #include "runtime/shadow/watch.h"
@@ -115,6 +117,16 @@ void pt_start_compare(void)
     pt_thread_leave(self);
 }
 
+void pt_start_finish_found(void)
+{
+    struct pt_thread *self = pt_channel && !pt_owner_is_other() ? pt_thread_now() : NULL;
+    if (!self || self->shadow.busy)
+        return;
+    pt_thread_enter(self);
+    pt_found_finish(self);
+    pt_thread_leave(self);
+}
+
 static void introduce(void)
 {
     struct pt_line line = {0};
@@ -147,9 +159,10 @@ void pt_start_recording(bool streams)
         return;
     pt_thread_enter(self);
     pt_gate_start();
-    if (pt_runtime_records_full() || pt_gate || (config->mttl_bytes && pt_channel->ring_max))
-        pt_full_modules(self); /* the gate's locks have names, and those of decentralised violations */
+    if (pt_runtime_records_full() || pt_gate || ((config->mttl_bytes || config->checks) && pt_channel->ring_max))
+        pt_full_modules(self); /* the gate's locks have names, and what is found */
     pt_resolve_watched(self, pt_embedded_is_other);
+    pt_suppressed_start(config);
     pt_monitor_configure(self, config);
     pt_watch_inherit(&self->shadow);
     pt_call_wanted = pt_runtime_records_full() || pt_monitor_on || pt_races_wanted;
@@ -201,6 +214,7 @@ static void on_quick_exit(void)
     await_threads();
     pt_fork_finish();
     pt_start_compare();
+    pt_start_finish_found();
 }
 
 __attribute__((constructor(101))) static void start(void)
@@ -234,11 +248,12 @@ __attribute__((destructor(101))) static void stop(void)
     await_threads();
     pt_fork_finish();
     pt_start_compare();
+    pt_start_finish_found();
     struct pt_thread *self = pt_channel ? pt_thread_now() : NULL;
     if (self)
         pt_monitor_end(self);
     if (pt_channel)
         atomic_store(&pt_channel->program_state, PT_PROGRAM_ENDED);
     pt_stream_stop();
-    pt_violation_finish();
+    pt_verdict_finish();
 }

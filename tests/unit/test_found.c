@@ -78,14 +78,14 @@ static void reads_back(void **state)
     assert_int_equal(pt_found_read_stack(&r), 2);
     expect_frame(&r, "make", "a.c", 4);
     expect_frame(&r, "main", "main.c", 7);
-    assert_int_equal(pt_found_read_count(&r), 2);
+    assert_int_equal(pt_found_read_sides(&r), 2);
     struct pt_found_side side = pt_found_read_side(&r);
     assert_int_equal(side.thread, 1);
     assert_int_equal(side.kind, PT_KIND_READ_AT);
     assert_int_equal(side.flags, PT_FOUND_ATOMIC);
     assert_int_equal(side.size, 8);
     assert_true(pt_found_read_stack(&r) == PT_FOUND_LOST);
-    assert_int_equal(pt_found_read_count(&r), 0);
+    assert_int_equal(pt_found_read_locks(&r), 0);
     assert_int_equal(pt_found_read_stack(&r), 0);
     side = pt_found_read_side(&r);
     assert_string_equal(side.thread_name, "worker");
@@ -93,7 +93,7 @@ static void reads_back(void **state)
     assert_int_equal(pt_found_read_stack(&r), 2);
     expect_frame(&r, "put", "a.c", 12);
     expect_frame(&r, "worker", "a.c", 30);
-    assert_int_equal(pt_found_read_count(&r), 2);
+    assert_int_equal(pt_found_read_locks(&r), 2);
     struct pt_found_lock lock = pt_found_read_lock(&r, &at);
     assert_string_equal(lock.name, "mutex");
     assert_int_equal(lock.address, 0x1000);
@@ -127,10 +127,10 @@ static void stacks_are_cut(void **state)
     (void)pt_found_read_head(&r);
     for (uint64_t left = pt_found_read_stack(&r); left; left--)
         (void)pt_found_read_frame(&r);
-    (void)pt_found_read_count(&r);
+    (void)pt_found_read_sides(&r);
     (void)pt_found_read_side(&r);
     (void)pt_found_read_stack(&r);
-    (void)pt_found_read_count(&r);
+    (void)pt_found_read_locks(&r);
     (void)pt_found_read_stack(&r);
     (void)pt_found_read_side(&r);
     assert_int_equal(pt_found_read_stack(&r), PT_FOUND_FRAMES + 1);
