@@ -250,15 +250,38 @@ static void take_block(const struct pt_founds *f, struct pt_finding *finding, co
     block->stack = take_stack(finding, r, &block->lost, &block->step.loc);
 }
 
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The locks of a deadlock, in an order that does not depend on who came first. */
+static const char *list_wanted(struct pt_finding *finding)
+{
+    const char *names[PT_FOUND_SIDES];
+    struct pt_buf buf;
+    for (uint32_t i = 0; i < finding->side_count; i++)
+        names[i] = finding->sides[i].step.object;
+    qsort(names, finding->side_count, sizeof *names, compare_texts);
+    pt_buf_init(&buf);
+    for (uint32_t i = 0; i < finding->side_count; i++)
+        if (i == 0 || strcmp(names[i], names[i - 1]) != 0)
+            pt_buf_printf(&buf, "%s%s", i ? ", " : "", names[i]);
+    const char *kept = copy(finding, buf.text ? buf.text : "");
+    pt_buf_release(&buf);
+    return kept;
+}
+
 /* What it is about as a whole: the report's object, else what its sides call it. */
 static const char *object_of(const struct pt_founds *f, struct pt_finding *finding, const struct pt_found_head *head)
 {
-    enum pt_space space = head->check == PT_FOUND_DEADLOCK ? PT_SPACE_LOCK : PT_SPACE_VAR;
     const char *name = "";
+    if (head->check == PT_FOUND_DEADLOCK)
+        return head->object[0] ? copy_clean(finding, PT_SPACE_LOCK, head->object) : list_wanted(finding);
     if (head->address)
-        name = name_at(f, finding, head->address, space, head->object);
+        name = name_at(f, finding, head->address, PT_SPACE_VAR, head->object);
     else if (head->object[0])
-        name = copy_clean(finding, space, head->object);
+        name = copy_clean(finding, PT_SPACE_VAR, head->object);
     for (uint32_t i = 0; i < finding->side_count && (!name[0] || is_address(name)); i++)
         name = finding->sides[finding->side_count - 1 - i].step.object;
     return name;
@@ -328,8 +351,7 @@ static void add(struct pt_founds *f, uint64_t key, uint64_t count, const char *b
         entry->finding = same;
         return;
     }
-    entry->finding = finding;
-    finding->count = entry->count;
+    entry->finding = finding; /* how often, is known at the end */
     if (f->options->found)
         f->options->found(f->options->context, finding);
 }

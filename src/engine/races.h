@@ -11,6 +11,8 @@
 struct races_thread {
     struct pt_hb_thread hb;
     bool begun; /* forked, or has acted */
+    bool forked;
+    uint32_t forked_at, forked_stack; /* place and stack of the fork */
     bool ended;
     uint64_t known, known_at;      /* up to where all others know it, as of an event; 0: never looked at */
     uint32_t *locks;               /* that it has locked now, one entry for each time */

@@ -40,6 +40,20 @@ static const char *const *list_locks(const struct races *r, struct pt_finding *f
     return names;
 }
 
+/* The calls in which the thread was forked; of a fork without a stack its place. */
+static const char *const *list_created(const struct races *r, struct pt_finding *f, uint32_t thread)
+{
+    const struct races_thread *t = thread < r->thread_cap ? &r->threads[thread] : NULL;
+    if (!t || !t->forked)
+        return NULL;
+    if (t->forked_stack && t->forked_stack <= r->stack_cap)
+        return pt_races_stack(f, r->stacks[t->forked_stack - 1]);
+    const char **calls = pt_arena_alloc(&f->arena, 2 * sizeof *calls);
+    calls[0] = pt_name(r->names, PT_SPACE_LOC, t->forked_at);
+    calls[1] = NULL;
+    return calls;
+}
+
 static struct pt_side make_side(const struct races *r, struct pt_finding *f, const struct pt_cell_access *access,
                                 uint32_t thread, const char *object)
 {
@@ -51,6 +65,7 @@ static struct pt_side make_side(const struct races *r, struct pt_finding *f, con
                            .locks = list_locks(r, f, access->note.locks)};
     if (access->note.stack && access->note.stack <= r->stack_cap)
         side.stack = pt_races_stack(f, r->stacks[access->note.stack - 1]);
+    side.created = list_created(r, f, thread);
     return side;
 }
 

@@ -32,6 +32,7 @@
 #include "runtime/local/monitor.h"
 #include "runtime/local/violation.h"
 #include "runtime/pool/pool.h"
+#include "runtime/race/race.h"
 #include "runtime/shadow/shadow.h"
 #include "runtime/shadow/slow.h"
 #include "runtime/shadow/watch.h"
@@ -54,7 +55,7 @@ static struct {
 
 static void leave_channel(void)
 {
-    atomic_store_explicit(&pt_active, false, memory_order_relaxed);
+    atomic_store_explicit(&pt_active, 0, memory_order_relaxed);
     pt_keeps = 0;
     pt_monitor_on = false;
     pt_shadow_hooks.clock_changed = NULL;
@@ -93,6 +94,8 @@ static bool empty_tables(void)
 {
     pt_runtime_restart();
     pt_pool_restart();
+    if (pt_races_wanted)
+        pt_race_restart();
     pt_clock_restart();
     pt_shadow_restart();
     pt_emit_restart();
@@ -105,7 +108,7 @@ static bool empty_tables(void)
 static void begin_anew(struct pt_channel *channel)
 {
     pt_channel = channel;
-    atomic_store_explicit(&pt_active, false, memory_order_relaxed);
+    atomic_store_explicit(&pt_active, 0, memory_order_relaxed);
     pt_options_start(pt_start_options());
     pt_events_register();
     register_hooks();
@@ -164,14 +167,14 @@ static void wait_for_event(bool active, uint32_t keeps, bool monitors)
     pt_verdict_restart();
     parent.pending = true;
     parent.accesses = 0;
-    atomic_store_explicit(&pt_active, active, memory_order_relaxed);
+    atomic_store_explicit(&pt_active, active ? PT_ACTIVE_RECORDS : 0, memory_order_relaxed);
 }
 
 /* The child of whatever made a copy of the process, and is not followed. */
 static void leave_parent(void)
 {
     struct pt_channel *channel = pt_channel;
-    bool active = pt_is_active(), monitors = pt_monitor_on;
+    bool active = pt_is_recording(), monitors = pt_monitor_on;
     uint32_t keeps = pt_keeps;
     if (parent.pending) /* the child's child is in the same state */
         return;

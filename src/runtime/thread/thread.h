@@ -146,6 +146,8 @@ void pt_thread_unclaim(struct pt_thread *thread);
 void pt_thread_each(void (*visit)(void *context, const struct pt_thread *thread), void *context);
 /* How many there are: made, and not ended. */
 uint32_t pt_thread_live(void);
+/* Whether there are others that have not ended. */
+bool pt_thread_has_others(void);
 /* Gives it a name of its own. */
 void pt_thread_label(struct pt_thread *thread, const char *name);
 /* The thread's last clock goes to self, and the thread is forgotten. */
