@@ -20,6 +20,7 @@
 #include "cli/run/whole.h"
 #include "core/found.h"
 #include "report/json.h"
+#include "core/found.h"
 #include "trace/format.h"
 
 enum { DEFAULT_EXIT = 66 };
@@ -66,7 +67,7 @@ static const struct pt_option options_table[] = {
          "events, and no memory accesses; -o records all of them"},
     [OPT_DEADLOCKS] = {"deadlocks", 0, NULL, NULL,
                        "look for deadlocks: locks taken in orders that can make threads wait for each other, and "
-                       "threads that do; the default where nothing else is to be checked"},
+                       "threads that do; done anyway without properties and -o"},
     [OPT_ON_DEADLOCK] = {"on-deadlock", 0, "WHAT", "end wait",
                          "when the program is deadlocked: end it (default), or let it wait, for a debugger"},
     [OPT_MONITOR] = PT_OPTION_MONITOR,
@@ -138,7 +139,7 @@ static bool set_option(struct run *run, uint32_t index, const char *argument, ui
         run->session.keep |= PT_KEEP_ALL;
         break;
     case OPT_DEADLOCKS:
-        run->session.checks |= 1U << PT_FOUND_DEADLOCK;
+        run->session.checks |= 1u << PT_FOUND_DEADLOCK;
         break;
     case OPT_ON_DEADLOCK:
         run->session.settings.on_deadlock = (struct pt_span){argument, strlen(argument)};
@@ -180,20 +181,6 @@ static bool set_option(struct run *run, uint32_t index, const char *argument, ui
     return true;
 }
 
-/* What the environment asks for; where nothing else is to be checked, what there is. */
-static void choose_checks(struct run *run, const struct pt_parsed *parsed)
-{
-    bool asked = false;
-    if (run->session.settings.races)
-        run->session.checks |= 1u << PT_FOUND_RACE;
-    if (run->session.settings.deadlocks)
-        run->session.checks |= 1U << PT_FOUND_DEADLOCK;
-    for (uint32_t i = 0; i < parsed->option_count; i++)
-        asked |= parsed->options[i].index == OPT_PROPERTIES || parsed->options[i].index == OPT_MONITOR;
-    if (!asked && !run->session.checks)
-        run->session.checks = 1U << PT_FOUND_DEADLOCK;
-}
-
 static bool set_options(struct run *run, const struct pt_parsed *parsed)
 {
     uint32_t module_count = 0;
@@ -214,7 +201,10 @@ static bool set_options(struct run *run, const struct pt_parsed *parsed)
     }
     if (run->session.preload && run->trace_path)
         run->session.keep |= PT_KEEP_ALL; /* relevant events alone would be user events without an order */
-    choose_checks(run, parsed);
+    if (run->session.settings.races)
+        run->session.checks |= 1u << PT_FOUND_RACE;
+    if (run->session.settings.deadlocks)
+        run->session.checks |= 1u << PT_FOUND_DEADLOCK;
     run->session.descends = !run->session.preload;
     run->session.analyse.engine.trace = run->trace_path ? run->trace_path : parsed->operands[0];
     return true;
@@ -261,7 +251,7 @@ static enum pt_status prepare(struct run *run, const struct pt_parsed *parsed, s
 {
     enum pt_status status = pt_analyse_load(&run->session.analyse, options_table, parsed, err);
     if (status == PT_OK && is_nothing_asked(run))
-        run->session.checks = 1u << PT_FOUND_RACE;
+        run->session.checks = 1u << PT_FOUND_RACE | 1u << PT_FOUND_DEADLOCK;
     if (status == PT_OK)
         status = load_suppressions(run, err);
     if (status == PT_OK)
@@ -526,7 +516,8 @@ const struct pt_command pt_command_run = {
     .about = "Starts PROGRAM, which was built with 'portent cc' or 'portent c++', receives the events its properties "
              "name, and looks for violations in its run and in every other order of its events that the same causal "
              "order allows. Violations are reported on standard error when they are found, everything else when the "
-             "program has ended. Without properties and checks it looks for deadlocks. The program's input, output, "
+             "program has ended. Without properties and checks it looks for data races and deadlocks. The program's "
+             "input, output, "
              "status and signals are its own. PROGRAM may also be a shell, "
              "a script or a test runner: what it starts is observed as well, each process with its own result.\n\n"
              "Exit status: the program's own (128 plus the signal's number when one killed it), except 66 when a "

@@ -84,7 +84,9 @@ void pt_deadlock_begun(struct pt_thread *self)
 void pt_deadlock_forked(struct pt_thread *self, struct pt_thread *child, const struct pt_site *site)
 {
     struct pt_deadlock_self *d = self->deadlock;
-    pt_deadlock_calls(site, child->deadlock->created, PT_CREATED_FRAMES);
+    pt_deadlock_calls(NULL, child->deadlock->created, PT_CREATED_FRAMES); /* the call of the creation is among them */
+    if (!child->deadlock->created[0])
+        child->deadlock->created[0] = site;
     pt_deadlock_lock(self);
     if (!pt_deadlocks.full && begin(self) && begin(child)) {
         pt_hb_fork(&pt_deadlocks.memory, &d->clock, &child->deadlock->clock);
