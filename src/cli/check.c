@@ -150,7 +150,7 @@ static bool set_options(struct check *check, const struct pt_parsed *parsed)
         check->by_default &= index != OPT_PROPERTIES && index != OPT_MONITOR && !checks_table[index];
     }
     if (check->by_default)
-        check->chosen[OPT_CHECK_races] = true;
+        check->chosen[OPT_CHECK_races] = check->chosen[OPT_CHECK_deadlocks] = true;
     return true;
 }
 
@@ -293,8 +293,8 @@ const struct pt_command pt_command_check = {
     .about =
         "Reads a recorded run (text or binary; - is standard input, analysed as it arrives) and looks for "
         "property violations in it and in every other order of its events that the same causal order allows. "
-        "Without properties and checks it looks for data races, where the trace has what they need: all accesses and "
-        "synchronisation. With --atomicity, blocks that the program "
+        "Without properties and checks it looks for data races and deadlocks, where the trace has what they need: all "
+        "accesses and synchronisation. With --atomicity, blocks that the program "
         "marked are checked for causal atomicity, as 'portent model' does for all runs.\n\n"
         "Exit status: 0 all hold, 1 a violation was found, 2 bad usage or input or a property that cannot be "
         "evaluated, 3 unknown (a limit was reached, events were lost, or Ctrl-C ended the work).",

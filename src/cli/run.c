@@ -18,7 +18,9 @@
 #include "cli/run/launch.h"
 #include "cli/run/warn.h"
 #include "cli/run/whole.h"
+#include "core/found.h"
 #include "report/json.h"
+#include "core/found.h"
 #include "trace/format.h"
 
 enum { DEFAULT_EXIT = 66 };
@@ -28,12 +30,15 @@ enum {
     OPT_RESULT,
     OPT_TRACE,
     OPT_MONITOR,
+    OPT_RACES,
     OPT_WINDOW,
     OPT_LOOKAHEAD,
     OPT_EXHAUSTIVE,
     OPT_JOBS,
     OPT_MEMORY_LIMIT,
     OPT_AUTOMATON_LIMIT,
+    OPT_DEADLOCKS,
+    OPT_ON_DEADLOCK,
     OPT_RECORD_ALL,
     OPT_PRELOAD,
     OPT_SUPPRESSIONS,
@@ -60,7 +65,14 @@ static const struct pt_option options_table[] = {
         {"preload", 0, NULL, NULL,
          "for a program that was not built with 'portent cc': observe its threads, synchronisation and user "
          "events, and no memory accesses; -o records all of them"},
+    [OPT_DEADLOCKS] = {"deadlocks", 0, NULL, NULL,
+                       "look for deadlocks: locks taken in orders that can make threads wait for each other, and "
+                       "threads that do; done anyway without properties and -o"},
+    [OPT_ON_DEADLOCK] = {"on-deadlock", 0, "WHAT", "end wait",
+                         "when the program is deadlocked: end it (default), or let it wait, for a debugger"},
     [OPT_MONITOR] = PT_OPTION_MONITOR,
+    [OPT_RACES] = {"races", 0, NULL, NULL,
+                   "look for data races in the run as it happens; done anyway without properties and -o"},
     [OPT_WINDOW] = {"window", 0, "W", NULL, "keep at most W states per level, or 'all' (default: 64)"},
     [OPT_LOOKAHEAD] = {"lookahead", 0, "L", NULL, "look at most L events ahead, or 'all' (default: 256)"},
     [OPT_EXHAUSTIVE] = PT_OPTION_EXHAUSTIVE,
@@ -126,6 +138,15 @@ static bool set_option(struct run *run, uint32_t index, const char *argument, ui
     case OPT_RECORD_ALL:
         run->session.keep |= PT_KEEP_ALL;
         break;
+    case OPT_DEADLOCKS:
+        run->session.checks |= 1u << PT_FOUND_DEADLOCK;
+        break;
+    case OPT_ON_DEADLOCK:
+        run->session.settings.on_deadlock = (struct pt_span){argument, strlen(argument)};
+        break;
+    case OPT_RACES:
+        run->session.checks |= 1u << PT_FOUND_RACE;
+        break;
     case OPT_PRELOAD:
         run->session.preload = true;
         break;
@@ -180,6 +201,10 @@ static bool set_options(struct run *run, const struct pt_parsed *parsed)
     }
     if (run->session.preload && run->trace_path)
         run->session.keep |= PT_KEEP_ALL; /* relevant events alone would be user events without an order */
+    if (run->session.settings.races)
+        run->session.checks |= 1u << PT_FOUND_RACE;
+    if (run->session.settings.deadlocks)
+        run->session.checks |= 1u << PT_FOUND_DEADLOCK;
     run->session.descends = !run->session.preload;
     run->session.analyse.engine.trace = run->trace_path ? run->trace_path : parsed->operands[0];
     return true;
@@ -215,9 +240,18 @@ static enum pt_status load_suppressions(struct run *run, struct pt_err *err)
     return status;
 }
 
+/* Neither a property nor a recording: then it is what most people want to know first. A program that is not built for
+ * it shows no accesses. */
+static bool is_nothing_asked(const struct run *run)
+{
+    return !run->session.analyse.input_count && !run->session.checks && !run->trace_path && !run->session.preload;
+}
+
 static enum pt_status prepare(struct run *run, const struct pt_parsed *parsed, struct pt_err *err)
 {
     enum pt_status status = pt_analyse_load(&run->session.analyse, options_table, parsed, err);
+    if (status == PT_OK && is_nothing_asked(run))
+        run->session.checks = 1u << PT_FOUND_RACE | 1u << PT_FOUND_DEADLOCK;
     if (status == PT_OK)
         status = load_suppressions(run, err);
     if (status == PT_OK)
@@ -479,16 +513,17 @@ const struct pt_command pt_command_run = {
     .name = "run",
     .summary = "run a program and check all orders that its run allows",
     .usages = usages,
-    .about =
-        "Starts PROGRAM, which was built with 'portent cc' or 'portent c++', receives the events its properties "
-        "name, and looks for violations in its run and in every other order of its events that the same causal "
-        "order allows. Violations are reported on standard error when they are found, everything else when the "
-        "program has ended. The program's input, output, status and signals are its own. PROGRAM may also be a shell, "
-        "a script or a test runner: what it starts is observed as well, each process with its own result.\n\n"
-        "Exit status: the program's own (128 plus the signal's number when one killed it), except 66 when a "
-        "violation was found, and 67 when the program ended with 0 and none was, but the answer is not whole, "
-        "with a line that says why; 2 bad usage or input, before the program starts; 126 or 127 when it cannot be "
-        "started.",
+    .about = "Starts PROGRAM, which was built with 'portent cc' or 'portent c++', receives the events its properties "
+             "name, and looks for violations in its run and in every other order of its events that the same causal "
+             "order allows. Violations are reported on standard error when they are found, everything else when the "
+             "program has ended. Without properties and checks it looks for data races and deadlocks. The program's "
+             "input, output, "
+             "status and signals are its own. PROGRAM may also be a shell, "
+             "a script or a test runner: what it starts is observed as well, each process with its own result.\n\n"
+             "Exit status: the program's own (128 plus the signal's number when one killed it), except 66 when a "
+             "violation was found, and 67 when the program ended with 0 and none was, but the answer is not whole, "
+             "with a line that says why; 2 bad usage or input, before the program starts; 126 or 127 when it cannot be "
+             "started.",
     .options = options_table,
     .run = run_command,
 };

@@ -150,7 +150,10 @@ static struct races_thread *actor(struct races *r, uint32_t id)
 
 static void on_fork(struct races *r, const struct pt_event *event)
 {
-    thread_at(r, event->object); /* may move them */
+    struct races_thread *child = thread_at(r, event->object); /* may move them */
+    child->forked = true;
+    child->forked_at = event->loc;
+    child->forked_stack = event->stack;
     pt_hb_fork(&r->memory, &r->threads[event->thread].hb, &r->threads[event->object].hb);
 }
 

@@ -11,6 +11,8 @@
 struct races_thread {
     struct pt_hb_thread hb;
     bool begun; /* forked, or has acted */
+    bool forked;
+    uint32_t forked_at, forked_stack; /* place and stack of the fork */
     bool ended;
     uint64_t known, known_at;      /* up to where all others know it, as of an event; 0: never looked at */
     uint32_t *locks;               /* that it has locked now, one entry for each time */
@@ -110,5 +112,8 @@ void pt_races_memory_release(struct races_pool *pool);
 
 /* The event that is being looked at races with this one. */
 void pt_races_found(void *context, const struct pt_cell_seen *earlier);
+
+/* The calls of a stack's text, `f a.c:3 < main a.c:9`, innermost first; the finding's. */
+const char *const *pt_races_stack(struct pt_finding *f, struct pt_value text);
 
 #endif

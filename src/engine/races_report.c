@@ -11,8 +11,7 @@
 
 enum { UNTOLD = PT_CHECK_FINDINGS_MAX + 1 };
 
-/* The calls of a stack's text, `f a.c:3 < main a.c:9`, innermost first. */
-static const char *const *split_stack(struct pt_finding *f, struct pt_value text)
+const char *const *pt_races_stack(struct pt_finding *f, struct pt_value text)
 {
     uint32_t count = 0, most = 2;
     for (uint32_t i = 0; i < text.len; i++)
@@ -41,6 +40,20 @@ static const char *const *list_locks(const struct races *r, struct pt_finding *f
     return names;
 }
 
+/* The calls in which the thread was forked; of a fork without a stack its place. */
+static const char *const *list_created(const struct races *r, struct pt_finding *f, uint32_t thread)
+{
+    const struct races_thread *t = thread < r->thread_cap ? &r->threads[thread] : NULL;
+    if (!t || !t->forked)
+        return NULL;
+    if (t->forked_stack && t->forked_stack <= r->stack_cap)
+        return pt_races_stack(f, r->stacks[t->forked_stack - 1]);
+    const char **calls = pt_arena_alloc(&f->arena, 2 * sizeof *calls);
+    calls[0] = pt_name(r->names, PT_SPACE_LOC, t->forked_at);
+    calls[1] = NULL;
+    return calls;
+}
+
 static struct pt_side make_side(const struct races *r, struct pt_finding *f, const struct pt_cell_access *access,
                                 uint32_t thread, const char *object)
 {
@@ -51,7 +64,8 @@ static struct pt_side make_side(const struct races *r, struct pt_finding *f, con
                            .event = access->note.event,
                            .locks = list_locks(r, f, access->note.locks)};
     if (access->note.stack && access->note.stack <= r->stack_cap)
-        side.stack = split_stack(f, r->stacks[access->note.stack - 1]);
+        side.stack = pt_races_stack(f, r->stacks[access->note.stack - 1]);
+    side.created = list_created(r, f, thread);
     return side;
 }
 

@@ -4,7 +4,8 @@
  * (`worker` for `worker#2`); places, values and the other steps of the witness vary from run to run. So does the event
  * that reveals a decentralised violation. What it is about does not: the variable of a race, which is the event's, and
  * of an atomic block its name and the two threads, of which either may be the one that was disturbed. What a built-in
- * check found is called by what it is about, its sides being as many threads and places as there are runs.
+ * check found is called by what it is about, its sides being as many threads and places as there are runs; memory that
+ * has no name at all by the functions that access it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,6 +88,22 @@ static void add_variables(struct pt_buf *buf, const struct pt_finding *finding)
     free(names);
 }
 
+/* Memory that not even the source has a name for: by the functions of the sides, whichever came first. */
+static void add_functions(struct pt_buf *buf, const struct pt_finding *finding)
+{
+    const char **names = pt_xcalloc((size_t)finding->side_count + 1, sizeof *names);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < finding->side_count; i++)
+        if (finding->sides[i].stack && finding->sides[i].stack[0])
+            names[count++] = finding->sides[i].stack[0];
+    qsort(names, count, sizeof *names, compare_names);
+    for (uint32_t i = 0; i < count; i++) {
+        const char *place = strrchr(names[i], ' ');
+        add(buf, names[i], place ? (size_t)(place - names[i]) : strlen(names[i]));
+    }
+    free(names);
+}
+
 struct pt_finding_id pt_finding_id(const struct pt_finding *finding)
 {
     struct pt_finding_id id;
@@ -98,6 +115,8 @@ struct pt_finding_id pt_finding_id(const struct pt_finding *finding)
         add_variables(&buf, finding);
     if (finding->builtin) {
         add_element(&buf, finding->object ? finding->object : "");
+        if (!finding->object || strncmp(finding->object, "0x", 2) == 0)
+            add_functions(&buf, finding);
     } else if (finding->witness_count) {
         const struct pt_step *last = &finding->witness[finding->witness_count - 1];
         add_thread(&buf, last->thread);
@@ -120,6 +139,14 @@ struct pt_finding_id pt_finding_id(const struct pt_finding *finding)
 static uint64_t finding_of(const struct pt_finding *finding)
 {
     const struct pt_finding_first *first = &finding->first;
+    if (finding->side_count > 2) { /* a cycle, which begins anywhere */
+        uint64_t sum = 0;
+        for (uint32_t i = 0; i < finding->side_count; i++) {
+            struct pt_finding_side side = {finding->sides[i].step.loc, finding->sides[i].step.object};
+            sum += pt_finding_key_race(side, side);
+        }
+        return sum ? sum : 1;
+    }
     if (finding->side_count) {
         const struct pt_step *one = &finding->sides[0].step, *other = &finding->sides[finding->side_count - 1].step;
         return pt_finding_key_race((struct pt_finding_side){one->loc, one->object},

@@ -6,9 +6,15 @@
 #include "report/json_writer.h"
 #include "report/style.h"
 
+/* Whether it is a violation of a built-in check of this kind, with its sides. */
+bool pt_check_is_of(const struct pt_finding *finding, const char *kind);
+/* "data race", "potential deadlock", "double free"; NULL: of another check. */
+const char *pt_check_title(const struct pt_finding *finding);
 void pt_check_holds(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf);
 /* One violation: how often, both sides with their calls and locks, and the SUMMARY line. */
 void pt_check_violated(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf);
+/* What is said of a check's violations at the end, where they were reported as they came. */
+void pt_check_again(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf);
 /* The member "findings" of the check's object, and "untold" where there are more; result_check.c reads them back. */
 void pt_check_json(struct pt_json *json, const struct pt_finding *finding);
 

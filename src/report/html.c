@@ -5,6 +5,7 @@
  */
 #include "report/html.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@
 #include "report/embedded.h"
 #include "report/json.h"
 #include "report/json_writer.h"
+#include "report/place.h"
 
 /* Each place once, as a key with its line of source, where that can be read. */
 struct places {
@@ -38,6 +40,39 @@ static void block_place(const char *file, uint32_t line, char *ret_text, size_t 
         snprintf(ret_text, size, "%s%s%u", file, file[0] ? ":" : "line ", line);
 }
 
+/* The place and some lines around it. */
+static void put_excerpt(struct places *places, const char *place)
+{
+    enum { AROUND = 3 };
+    struct pt_loc_parts parts = pt_loc_parts(place);
+    char line[4200];
+    for (uint64_t at = parts.line > AROUND ? parts.line - AROUND : 1; parts.line && at <= parts.line + AROUND; at++) {
+        snprintf(line, sizeof line, "%.*s:%" PRIu64, (int)parts.path_len, place, at);
+        put_place(places, line);
+    }
+}
+
+/* Of each call its own line; the side's place is that of the first one. */
+static void put_calls(struct places *places, const char *const *calls)
+{
+    for (; calls && *calls; calls++) {
+        const char *space = strrchr(*calls, ' ');
+        if (space)
+            put_place(places, space + 1);
+    }
+}
+
+static void put_sides(struct places *places, const struct pt_finding *finding)
+{
+    for (uint32_t i = 0; i < finding->side_count; i++) {
+        put_excerpt(places, finding->sides[i].step.loc);
+        put_calls(places, finding->sides[i].stack);
+        put_calls(places, finding->sides[i].created);
+    }
+    if (finding->block)
+        put_calls(places, finding->block->stack);
+}
+
 static void put_sources(struct pt_json *json, const struct pt_loaded *loaded, const struct pt_source_lines *sources)
 {
     struct places places = {.sources = sources, .json = json};
@@ -48,6 +83,7 @@ static void put_sources(struct pt_json *json, const struct pt_loaded *loaded, co
         const struct pt_finding *finding = loaded->result.findings[i];
         for (uint32_t k = 0; k < finding->actual_count; k++)
             put_place(&places, finding->actual[k].loc);
+        put_sides(&places, finding);
     }
     for (uint32_t i = 0; i < loaded->block_count; i++) {
         for (uint32_t k = 0; k < loaded->blocks[i].step_count; k++) {

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/table.h"
 #include "base/utf8.h"
 #include "report/format.h"
 #include "report/text.h"
@@ -73,8 +74,9 @@ static enum outcome block_outcome(const struct pt_block *block)
     return block->atomic ? PASSED : pt_block_counts(block) ? FAILED : SKIPPED;
 }
 
-/* Each violation of a check has a name of its own: what it is about and where its sides are. */
-static void put_name(struct pt_buf *buf, const struct pt_finding *finding)
+/* Each violation of a check has a name of its own: what it is about and where its sides are; a number where that is not
+ * enough. */
+static void put_name(struct pt_buf *buf, const struct pt_finding *finding, struct pt_strtab *names)
 {
     struct pt_buf name;
     pt_buf_init(&name);
@@ -83,16 +85,22 @@ static void put_name(struct pt_buf *buf, const struct pt_finding *finding)
         pt_buf_printf(&name, ": %s", finding->object);
     for (uint32_t i = 0; i < finding->side_count; i++)
         pt_buf_printf(&name, "%s%s", i ? " and " : " at ", finding->sides[i].step.loc);
+    uint32_t known = names->count;
+    size_t len = name.len;
+    for (unsigned n = 2; finding->side_count && pt_strtab_intern(names, name.text, name.len) != known; n++) {
+        name.len = len;
+        pt_buf_printf(&name, " (%u)", n);
+    }
     put_attribute(buf, "name", name.text);
     pt_buf_release(&name);
 }
 
-static void put_case(struct pt_buf *buf, const struct pt_finding *finding)
+static void put_case(struct pt_buf *buf, const struct pt_finding *finding, struct pt_strtab *names)
 {
     enum outcome outcome = outcome_of(finding);
     const char *message = finding->message ? finding->message : "no reason given";
     pt_buf_puts(buf, "    <testcase classname=\"portent\"");
-    put_name(buf, finding);
+    put_name(buf, finding, names);
     if (finding->file) {
         put_attribute(buf, "file", finding->file);
         pt_buf_printf(buf, " line=\"%" PRIu32 "\"", finding->line);
@@ -161,8 +169,11 @@ void pt_report_junit(const struct pt_loaded *loaded, struct pt_buf *buf)
                   "\" time=\"%.6f\">\n",
                   counts[PASSED] + counts[FAILED] + counts[BROKEN] + counts[SKIPPED], counts[FAILED], counts[BROKEN],
                   counts[SKIPPED], seconds);
+    struct pt_strtab names;
+    pt_strtab_init(&names);
     for (uint32_t i = 0; i < result->count; i++)
-        put_case(buf, result->findings[i]);
+        put_case(buf, result->findings[i], &names);
+    pt_strtab_release(&names);
     for (uint32_t i = 0; i < loaded->block_count; i++)
         put_block(buf, &loaded->blocks[i]);
     pt_buf_puts(buf, "  </testsuite>\n</testsuites>\n");

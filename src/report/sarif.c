@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/check.h"
 #include "report/format.h"
 #include "report/json_writer.h"
 #include "report/place.h"
@@ -163,10 +164,37 @@ static void put_witness(struct sarif *s, const struct pt_finding *finding)
 
 /* ---- results ---- */
 
+/* What a built-in check found, in one sentence: "Data race on x (seen 3 times): w(x) by T2 (a.c:6); r(x) by T1
+ * (a.c:1)." */
+static void put_check_words(const struct pt_finding *finding, struct pt_buf *buf)
+{
+    const char *title = pt_check_title(finding);
+    char first = (char)toupper((unsigned char)title[0]);
+    pt_buf_add(buf, &first, 1);
+    pt_buf_printf(buf, "%s on %s%s", title + 1, finding->object,
+                  finding->how == PT_HOW_PREDICTED ? ", in another order of the same events" : "");
+    if (finding->count)
+        pt_buf_printf(buf, " (seen %" PRIu64 " time%s)", finding->count, pt_words_plural(finding->count));
+    for (uint32_t i = 0; i < finding->side_count; i++) {
+        char *words = pt_words_step(&finding->sides[i].step);
+        pt_buf_printf(buf, "%s %s", i ? ";" : ":", words);
+        free(words);
+        for (const char *const *lock = finding->sides[i].locks; lock && *lock; lock++)
+            pt_buf_printf(buf, "%s%s", lock == finding->sides[i].locks ? ", holding " : ", ", *lock);
+    }
+    pt_buf_puts(buf, ".");
+}
+
 static char *finding_words(const struct pt_finding *finding)
 {
     struct pt_buf buf;
     pt_buf_init(&buf);
+    if (pt_check_title(finding)) {
+        put_check_words(finding, &buf);
+        if (finding->times > 1)
+            pt_buf_printf(&buf, " Found in %" PRIu32 " results.", finding->times);
+        return pt_buf_take(&buf);
+    }
     pt_buf_printf(&buf, "%s '%s' %s.", finding->builtin ? "Check" : "Property", finding->property,
                   finding->how == PT_HOW_OBSERVED    ? "is violated by the observed run"
                   : finding->how == PT_HOW_PREDICTED ? "can be violated: the run passed, but the same events may also "
@@ -231,18 +259,28 @@ static void put_finding_location(struct sarif *s, const struct pt_finding *findi
     pt_json_close(json, ']');
 }
 
-/* The other sides of what a check found, and the calls of all. */
+static void put_related(struct sarif *s, const char *loc, const char *words)
+{
+    pt_json_open(&s->json, NULL, '{');
+    put_place(s, loc, words);
+    pt_json_close(&s->json, '}');
+}
+
+/* The other sides of what a check found, and where its heap block was allocated. */
 static void put_sides(struct sarif *s, const struct pt_finding *finding)
 {
     struct pt_json *json = &s->json;
-    if (finding->side_count < 2)
+    if (finding->side_count < 2 && !finding->block)
         return;
     pt_json_open(json, "relatedLocations", '[');
     for (uint32_t i = 1; i < finding->side_count; i++) {
         char *words = pt_words_step(&finding->sides[i].step);
-        pt_json_open(json, NULL, '{');
-        put_place(s, finding->sides[i].step.loc, words);
-        pt_json_close(json, '}');
+        put_related(s, finding->sides[i].step.loc, words);
+        free(words);
+    }
+    if (finding->block) {
+        char *words = pt_words_step(&finding->block->step);
+        put_related(s, finding->block->step.loc, words);
         free(words);
     }
     pt_json_close(json, ']');
@@ -259,28 +297,52 @@ static void put_frame(struct sarif *s, const char *call)
     pt_json_close(&s->json, '}');
 }
 
+static void put_stack(struct sarif *s, const char *words, const char *const *calls)
+{
+    struct pt_json *json = &s->json;
+    if (!calls || !*calls)
+        return;
+    pt_json_open(json, NULL, '{');
+    put_text_object(json, "message", words);
+    pt_json_open(json, "frames", '[');
+    for (; *calls; calls++)
+        put_frame(s, *calls);
+    pt_json_close(json, ']');
+    pt_json_close(json, '}');
+}
+
+static void put_step_stack(struct sarif *s, const struct pt_side *side)
+{
+    char *words = pt_words_step(&side->step);
+    put_stack(s, words, side->stack);
+    free(words);
+}
+
+static bool has_calls(const struct pt_side *side)
+{
+    return (side->stack && side->stack[0]) || (side->created && side->created[0]);
+}
+
+/* The calls of each side, of the heap block's allocation, and of where the threads were created. */
 static void put_stacks(struct sarif *s, const struct pt_finding *finding)
 {
     struct pt_json *json = &s->json;
-    bool any = false;
+    bool any = finding->block && has_calls(finding->block);
     for (uint32_t i = 0; i < finding->side_count; i++)
-        any |= finding->sides[i].stack && finding->sides[i].stack[0];
+        any |= has_calls(&finding->sides[i]);
     if (!any)
         return;
     pt_json_open(json, "stacks", '[');
+    for (uint32_t i = 0; i < finding->side_count; i++)
+        put_step_stack(s, &finding->sides[i]);
+    if (finding->block)
+        put_step_stack(s, finding->block);
     for (uint32_t i = 0; i < finding->side_count; i++) {
-        char *words = pt_words_step(&finding->sides[i].step);
-        const char *const *call = finding->sides[i].stack;
-        if (call && *call) {
-            pt_json_open(json, NULL, '{');
-            put_text_object(json, "message", words);
-            pt_json_open(json, "frames", '[');
-            for (; *call; call++)
-                put_frame(s, *call);
-            pt_json_close(json, ']');
-            pt_json_close(json, '}');
-        }
-        free(words);
+        struct pt_buf words;
+        pt_buf_init(&words);
+        pt_buf_printf(&words, "thread %s was created", finding->sides[i].step.thread);
+        put_stack(s, words.text, finding->sides[i].created);
+        pt_buf_release(&words);
     }
     pt_json_close(json, ']');
 }

@@ -110,6 +110,10 @@ void pt_report_text_later(const struct pt_finding *finding, const struct pt_pend
         pt_local_again(finding, style, buf);
         return;
     }
+    if (finding->builtin) {
+        pt_check_again(finding, style, buf);
+        return;
+    }
     bool broken = reported->how != finding->how && finding->how == PT_HOW_OBSERVED;
     bool grown = reported->levels != finding->levels || reported->states != finding->states;
     char *explored = pt_words_explored(finding);

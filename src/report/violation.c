@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/table.h"
+#include "report/check.h"
 #include "report/local.h"
 #include "report/runs.h"
 #include "report/words.h"
@@ -221,15 +222,31 @@ static void put_confirmed(const struct pt_finding *finding, const struct pt_styl
     free(words);
 }
 
+/* What a built-in check's finding is about, and where its sides are; of a race the later one first. */
+static void put_places(const struct pt_finding *finding, struct pt_buf *line)
+{
+    enum { MOST = 4 };
+    uint32_t count = finding->side_count, shown = count < MOST ? count : MOST;
+    bool race = pt_check_is_of(finding, "race");
+    pt_buf_printf(line, " on %s", finding->object);
+    for (uint32_t i = 0; i < shown; i++)
+        pt_buf_printf(line, "%s%s",
+                      i == 0           ? " at "
+                      : i + 1 == shown ? " and "
+                                       : ", ",
+                      finding->sides[race ? count - 1 - i : i].step.loc);
+    if (shown < count)
+        pt_buf_puts(line, ", ...");
+}
+
 void pt_violation_summary(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf)
 {
     struct pt_buf line;
     pt_buf_init(&line);
     pt_buf_printf(&line, "SUMMARY: portent: %s violation of '%s'",
                   finding->how == PT_HOW_OBSERVED ? "observed" : "predicted", finding->property);
-    if (finding->side_count == 2 && strcmp(finding->kind, "race") == 0) {
-        pt_buf_printf(&line, " on %s at %s and %s", finding->object, finding->sides[1].step.loc,
-                      finding->sides[0].step.loc);
+    if (pt_check_title(finding)) {
+        put_places(finding, &line);
     } else if (finding->builtin) {
         const struct pt_step *breaks = pt_finding_breaks(finding);
         char *side = breaks ? pt_words_step(breaks) : NULL;

@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "channel_util.h"
+#include "core/found.h"
 #include "trace/writer.h"
 
 static const struct pt_channel_var vars[] = {
@@ -40,6 +41,7 @@ static int setup(void **state)
                                    .events = user_events,
                                    .event_count = 2,
                                    .options = "verbosity=1",
+                                   .checks = 5,
                                    .ring_bytes = RING_BYTES,
                                    .ring_max = RINGS};
     assert_int_equal(pt_channel_create(&how, &f->names, &f->reader, &err), PT_OK);
@@ -113,6 +115,7 @@ static void configuration(void **state)
     assert_int_equal(watches[5].bit_size, 3);
     assert_string_equal(base + events[1], "stop");
     assert_string_equal(base + config->options, "verbosity=1");
+    assert_int_equal(config->checks, 5);
     assert_int_equal(f->map->next_number, 1);
     assert_int_equal(f->map->rings_offset % 64, 0);
     assert_false(pt_channel_started(f->reader));
@@ -521,6 +524,69 @@ static void objects_named_later(void **state)
     assert_string_equal(pt_name(&f->names, PT_SPACE_VAR, foreign[0].var), "balance#2");
 }
 
+/* ---- what built-in checks found ---- */
+
+static struct pt_channel_found last_found;
+static uint32_t found_count;
+
+static void note_found(void *context, const struct pt_channel_found *found)
+{
+    assert_ptr_equal(context, &found_count);
+    last_found = *found;
+    found_count++;
+}
+
+static void put_found(struct fixture *f, const char *report, uint32_t bytes, uint32_t said)
+{
+    char record[PT_FOUND_BYTES] = {0};
+    struct pt_record_found head = {.head = {0, PT_RECORD_FOUND}, .key = 7, .count = 3, .thread = 1, .bytes = said};
+    memcpy(record, &head, sizeof head);
+    memcpy(record + offsetof(struct pt_record_found, report), report, bytes);
+    put(f, 0, record, (uint32_t)offsetof(struct pt_record_found, report) + bytes);
+}
+
+/* A report that is whole is passed on, a count too, everything else is damage; names are those of a recording. */
+static void what_checks_found(void **state)
+{
+    struct fixture *f = *state;
+    static const struct pt_site site = {"a.c", "f", "x", 1, 1};
+    const struct pt_site *stack[] = {&site};
+    struct pt_found_side side = {.thread = 2, .kind = PT_KIND_WRITE_AT, .stack = {stack, 1, false}};
+    struct pt_found found = {.key = 7, .sides = &side, .side_count = 1};
+    char bytes[PT_FOUND_BYTES];
+    uint32_t len = (uint32_t)pt_found_write(&found, bytes, sizeof bytes);
+    pt_channel_set_found(f->reader, note_found, &found_count);
+    found_count = 0;
+    open_ring(f, 0);
+    put_thread(f, 0, 0, 0, "");
+    put_found(f, bytes, len, len);
+    expect(f, "nothing");
+    assert_int_equal(found_count, 1);
+    assert_int_equal(last_found.key, 7);
+    assert_int_equal(last_found.count, 3);
+    assert_int_equal(last_found.report_bytes, len);
+    put_found(f, "", 0, 0);
+    expect(f, "nothing");
+    assert_int_equal(found_count, 2);
+    assert_int_equal(last_found.report_bytes, 0);
+    expect_losses(f, 0, 0);
+    put_found(f, bytes, len - 8, len - 8); /* cut */
+    put_found(f, bytes, len, len + 64);    /* says to be longer than it is */
+    expect(f, "nothing");
+    assert_int_equal(found_count, 2);
+    expect_losses(f, 0, 2);
+    assert_null(pt_channel_thread_name(f->reader, 2, false));
+    put_thread(f, 0, 2, 16, "");
+    expect(f, "nothing");
+    assert_null(pt_channel_thread_name(f->reader, 2, false)); /* thread 1 may be the first worker */
+    assert_null(pt_channel_thread_name(f->reader, 1, true));
+    put_thread(f, 0, 1, 16, "");
+    expect(f, "nothing");
+    assert_string_equal(pt_channel_thread_name(f->reader, 2, false), "worker#2");
+    assert_string_equal(pt_channel_thread_name(f->reader, 0, true), "main");
+    assert_string_equal(pt_channel_name_at(f->reader, 0x7f00, PT_SPACE_VAR), "0x7f00");
+}
+
 static void nonsense_is_skipped(void **state)
 {
     struct fixture *f = *state;
@@ -628,6 +694,7 @@ int main(void)
         TEST(names_in_order_of_creation),
         TEST(values),
         TEST(objects_named_later),
+        TEST(what_checks_found),
         TEST(nonsense_is_skipped),
         TEST(any_bytes),
         TEST(abandoning),

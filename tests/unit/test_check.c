@@ -204,7 +204,7 @@ static void test_nothing_found(void **state)
     assert_int_equal(pt_result_verdict(&pass.result), PT_VERDICT_HOLDS);
     pt_buf_init(&buf);
     pt_report_text(pass.result.findings[0], &plain, &buf);
-    assert_string_equal(buf.text, "Check 'unlocks': nothing was found.\n");
+    assert_string_equal(buf.text, "Check 'unlocks': nothing was found in the observed run.\n");
     release(&pass);
     buf.len = 0;
     assert_int_equal(run(&pass, right, "the end is missing", &err), PT_OK);
@@ -320,8 +320,17 @@ static void test_bad_results(void **state)
         {"[{\"how\": \"observed\", \"object\": \"l\", \"count\": -1}]", "\"count\""},
         {"[{\"how\": \"observed\", \"object\": \"l\", \"count\": 1, \"first\": []}]", "\"first\""},
         {"[{\"how\": \"observed\", \"object\": \"l\", \"count\": 1, \"first\": {\"thread\": \"T\", \"op\": \"w\", "
-         "\"object\": \"x\"}}]",
+         "\"object\": \"x\", \"event\": -1}}]",
          "\"event\""},
+        {"[{\"how\": \"observed\", \"object\": \"l\", \"count\": 1, \"first\": {\"thread\": \"T\", \"op\": \"w\", "
+         "\"object\": \"x\", \"address\": \"12z\"}}]",
+         "\"address\""},
+        {"[{\"how\": \"observed\", \"object\": \"l\", \"count\": 1, \"first\": {\"thread\": \"T\", \"op\": \"w\", "
+         "\"object\": \"x\", \"locks\": [\"l\"], \"locked_at\": []}}]",
+         "\"locked_at\""},
+        {"[{\"how\": \"observed\", \"object\": \"l\", \"count\": 1, \"cycle\": [3]}]", "a side"},
+        {"[{\"how\": \"observed\", \"object\": \"l\", \"count\": 1, \"cycle\": [{\"thread\": \"T\", \"loc\": \"-\"}]}]",
+         "\"wants\""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[600];

@@ -3,12 +3,19 @@ function sentence(property, model) {
   const how = property.how;
   if (how === "dead") return "No accepting continuation is left: whatever happens next, the property stays broken.";
   if (how === "late") return "The property missed its deadline: no pass through an accepting state came in time.";
-  if (property.sides) return `${property.count === 1 ? "Seen once" : `Seen ${property.count} times`}, on ${property.object}.`;
+  if (property.sides) return `${foundTitle(property)} on ${property.object}${how === "observed" ? "" : ", in another order of these events"}, ${property.count === 1 ? "seen once" : `seen ${property.count} times`}.`;
   if (property.first) return `In your run, thread ${property.first.thread} broke it, by what the thread could know there.`;
   if (how !== "observed") return "Your run passed, but the same events may also happen in an order that breaks it.";
   if (model && model.predicted.steps.length === 0 && !model.from) return "The initial state already breaks it.";
   if (model && !model.same) return "Your run itself breaks it, and another order of its events does so sooner.";
   return "Your run itself breaks it.";
+}
+
+// As core/found.h calls it.
+const TITLES = { race: ["Data race", "Data race"], deadlock: ["Deadlock", "Potential deadlock"], lifetime: ["Use after free", "Use after free"] };
+function foundTitle(property) {
+  if (property.note && property.kind !== "race") return capital(property.note);
+  return property.kind in TITLES ? TITLES[property.kind][property.how === "observed" ? 0 : 1] : "Found";
 }
 
 const fact = (name, value) => value === undefined || value === null || value === "" ? null : el("div", null, el("dt", null, name), el("dd", null, value));
@@ -96,20 +103,75 @@ function withinCard(property) {
       fact("automaton states", within.states), fact("events read", within.letters)));
 }
 
-// What a built-in check found: the events that must not come together, side by side, each with its thread, locks and calls.
-function sidesCard(property) {
-  const facts = (at) => el("dl", { class: "facts" }, fact("thread", at.thread), fact("place", at.loc), fact("event", at.event), fact("locks", at.locks.length ? at.locks.join(", ") : "none"));
-  const calls = (at) => at.stack.length ? el("ol", { class: "reasons" }, at.stack.map((call) => el("li", { class: "mono" }, call))) : "";
-  const side = (at, i) => el("section", { class: "card" }, el("h2", null, property.sides.length === 1 ? "Where" : i ? "Second" : "First"), el("p", { class: "happened mono" }, stepWords(at)), facts(at),
-    calls(at));
+// The lines around a place, as far as they could be read, its own marked.
+function excerpt(loc, sources) {
+  const at = /^(.*):(\d+)$/.exec((loc || "").replace(/^(.*:\d+):\d+$/, "$1"));
+  if (!at) return null;
+  const lines = [];
+  for (let line = Math.max(1, at[2] - 3); line <= Number(at[2]) + 3; line++) {
+    const text = sources[`${at[1]}:${line}`];
+    if (text !== undefined) lines.push({ line, text, here: line === Number(at[2]) });
+  }
+  const indent = Math.min(...lines.filter(({ text }) => text.trim()).map(({ text }) => text.search(/\S/)), 100);
+  return lines.length ? el("div", { class: "excerpt" }, lines.map(({ line, text, here }) =>
+    el("div", { class: here ? "here" : null }, el("span", { class: "n", "aria-hidden": "true" }, line), el("code", null, text.slice(indent) || " ")))) : null;
+}
+
+// Calls, innermost first, each with its line of source.
+function callList(calls, lost, sources) {
+  if (lost) return el("p", { class: "note" }, "Stack lost: the thread had gone on too far.");
+  if (!calls || !calls.length) return null;
+  return el("ol", { class: "calls", start: "0" }, calls.map((call) => {
+    const space = call.lastIndexOf(" "), loc = space < 0 ? "" : call.slice(space + 1), line = sources[loc];
+    return el("li", null, el("span", { class: "function" }, space < 0 ? call : call.slice(0, space)), " ", el("span", { class: "loc" }, loc),
+      line && line.trim() ? el("code", { class: "src" }, line.trim()) : null);
+  }));
+}
+
+const ACCESS = { r: "read", w: "write", u: "atomic update", free: "free", alloc: "allocation", wait: "waits for", acq: "waits for", racq: "waits for" };
+const capital = (words) => words.charAt(0).toUpperCase() + words.slice(1);
+
+// What a side does, in the words that the text report has.
+function sideTitle(property, at, i) {
+  const word = ACCESS[at.op] || at.op;
+  if (property.kind === "deadlock") return `${at.thread} ${word} ${at.object}`;
+  if (property.sides.length === 1) return "Where";
+  if (!["race", "lifetime"].includes(property.kind)) return i ? "Second" : "First";
+  const earlier = property.how === "observed" && (property.kind === "race" ? i === 0 : i > 0);
+  return capital(`${earlier ? "previous " : ""}${at.atomic && at.op !== "u" ? "atomic " : ""}${word}`);
+}
+
+function lockWords(at) {
+  if (!at.locks.length) return "none";
+  return at.locks.map((lock, i) => at.locked_at && at.locked_at[i] ? `${lock} (locked at ${at.locked_at[i]})` : lock).join(", ");
+}
+
+// What a built-in check found: the events that must not come together, side by side, each with its source, calls and locks.
+function sidesCard(property, sources) {
+  const part = (title, ...body) => body.some(Boolean) ? [el("h3", null, title), ...body] : [];
+  const facts = (at, locks) => el("dl", { class: "facts" }, fact("thread", at.thread), fact("place", at.loc === "-" ? null : at.loc), fact("event", at.event),
+    fact("size", at.size && at.op !== "alloc" ? plural(at.size, "byte") : null), fact("address", at.address), locks ? fact(property.kind === "deadlock" ? "holds" : "locks held", lockWords(at)) : null);
+  const side = (at, i) => el("section", { class: "card side" }, el("h2", null, sideTitle(property, at, i)),
+    el("p", { class: "happened mono" }, stepWords(at)), facts(at, true), excerpt(at.loc, sources),
+    part("Calls", callList(at.stack, at.stack_lost, sources)), part(`${at.thread} was created at`, callList(at.created, at.created_lost, sources)));
   const made = property.block;
-  return el("div", null, el("div", { class: "sides" }, property.sides.map(side)),
-    made ? el("section", { class: "card" }, el("h2", null, `Heap block ${made.object}`), el("p", { class: "happened mono" }, stepWords(made)), facts(made), calls(made)) : "");
+  const order = property.kind === "race" ? [...property.sides.keys()].reverse() : [...property.sides.keys()];
+  return el("div", null, el("div", { class: "sides" }, order.map((i) => side(property.sides[i], i))),
+    made ? el("section", { class: "card" }, el("h2", null, `Heap block${made.value === undefined ? "" : ` of ${plural(made.value, "byte")}`}`),
+      el("p", { class: "happened mono" }, stepWords(made)), facts(made, false), part("Allocated at", callList(made.stack, made.stack_lost, sources))) : "");
+}
+
+// Memory of the heap has another name in the next run: by the function that accesses it, or else the place.
+function sidesSuppression(property) {
+  const [side] = property.sides, call = side.stack[0], space = call ? call.lastIndexOf(" ") : -1;
+  if (property.kind === "deadlock") return `mutex:^${side.object}$`;
+  if (!property.object.startsWith("0x") && !property.block) return `${property.kind}:^${property.object}$`;
+  return `${property.kind}:${space > 0 ? `^${call.slice(0, space)}$` : side.loc}`;
 }
 
 // A race by its variable, or by its place where memory has no name; a disturbed block by its name.
 function suppressionOf(property) {
-  if (property.sides) return property.object.startsWith("0x") ? `${property.kind}:${property.sides[0].loc}` : `${property.kind}:^${property.object}$`;
+  if (property.sides) return sidesSuppression(property);
   const found = ((property.first && property.first.knew) || []).find((known) => !known.text.startsWith("@"));
   const event = property.first && property.first.event;
   if (!found || !event) return `property:${property.name}`;
@@ -123,7 +185,7 @@ function propertyFinding(property, sources, resultName, program) {
   const acts = actsCard(model && model.predicted.steps.length ? confirm : null, property.id, suppressionOf(property));
   const root = el("article", { class: "finding" }, findingHead(property, model));
   if (!model || (model.predicted.steps.length === 0 && model.variables.length === 0)) {
-    root.append(property.sides ? sidesCard(property) : property.first ? knowledgeCard(property) : property.within ? withinCard(property)
+    root.append(property.sides ? sidesCard(property, sources) : property.first ? knowledgeCard(property) : property.within ? withinCard(property)
       : el("p", { class: "note", style: { "margin-top": "14px" } }, property.message ? `No run is shown: ${property.message}.` : "There is no run to show."), acts);
     return { element: root, draw() {}, key: () => false };
   }

@@ -4,7 +4,7 @@ const page = document.getElementById("page");
 
 function holdsWords(property) {
   if (!property.monitorable) return "no finite run can violate it";
-  if (property.findings) return "nothing was found";
+  if (property.findings) return "nothing was found in the observed run";
   if (property.kind === "mttl" && !property.complete) return "in what is known of your run";
   if (property.kind === "within" || property.kind === "mttl") return "in your run";
   return property.complete ? "in every order that keeps conflicting accesses and lock operations as recorded" : "in all orders that were explored";
@@ -22,6 +22,7 @@ function blockEntry(block) {
 
 // Of a decentralised property also the event: it may stand here several times, once for each violation.
 function violatedWords(property) {
+  if (property.sides && property.kind in TITLES) return `${foundTitle(property)} on ${property.object}: ${property.sides.map((side) => side.loc).join(", ")}`;
   const event = property.sides ? property.sides[0] : property.first && property.first.event;
   return [property.text, event && stepWords(event)].filter(Boolean).join(": ");
 }
@@ -29,7 +30,10 @@ function violatedWords(property) {
 // Each violation that a built-in check found is an entry of its own, with its sides in a list.
 function violations(property) {
   if (!property.findings || !property.findings.length) return [property];
-  return property.findings.map(({ first, second, ...found }) => ({ ...property, ...found, sides: [first, second].filter(Boolean) }));
+  const waiting = ({ wants, holds, ...side }) => ({ ...side, object: wants, locks: holds });
+  return property.findings.map(({ first, second, cycle, ...found }) => ({
+    ...property, ...found, sides: cycle ? cycle.map(waiting) : [first, second].filter(Boolean),
+  }));
 }
 
 function propertyEntry(property) {

@@ -269,6 +269,11 @@ int pt_sys_open(const char *path)
     return (int)call(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0);
 }
 
+long pt_sys_list(int fd, void *out, size_t len)
+{
+    return call(SYS_getdents64, fd, (long)out, (long)len, 0, 0, 0);
+}
+
 size_t pt_sys_read_at(int fd, void *out, size_t len, uint64_t offset)
 {
     size_t done = 0;

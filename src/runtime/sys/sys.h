@@ -61,6 +61,7 @@ bool pt_sys_same_file(const char *a, const char *b);
 int pt_sys_lstat(const char *path, struct stat *ret_about);
 int pt_sys_open(const char *path);
 size_t pt_sys_read_at(int fd, void *out, size_t len, uint64_t offset); /* less than `len` at the end, or on error */
+long pt_sys_list(int fd, void *out, size_t len); /* entries of a folder, as getdents64 has them; 0: no more */
 int pt_sys_unlink(const char *path);
 int pt_sys_chmod(int fd, unsigned mode);
 int pt_sys_socket(int family); /* a stream; not blocking, closed on exec */

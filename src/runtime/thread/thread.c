@@ -73,7 +73,8 @@ static pthread_key_t take_key(pthread_key_t least)
 bool pt_thread_start(struct pt_thread_parts parts)
 {
     threads.parts = parts;
-    threads.stride = rounded(sizeof(struct pt_thread)) + rounded(parts.channel) + rounded(parts.local);
+    threads.stride =
+        rounded(sizeof(struct pt_thread)) + rounded(parts.channel) + rounded(parts.local) + rounded(parts.deadlock);
     threads.slots = pt_sys_reserve(threads.stride << PT_THREAD_BITS);
     return threads.slots && (end_key = take_key(KEYS_IN_PLACE - 1));
 }
@@ -112,6 +113,7 @@ static struct pt_thread *take_slot(void)
     thread->shadow.clock.slot = (uint32_t)((size_t)(place - threads.slots) / threads.stride);
     thread->channel = (void *)(place + rounded(sizeof *thread));
     thread->local = (void *)(place + rounded(sizeof *thread) + rounded(threads.parts.channel));
+    thread->deadlock = (void *)((unsigned char *)thread->local + rounded(threads.parts.local));
     return thread;
 }
 
@@ -192,6 +194,14 @@ void pt_thread_each(void (*visit)(void *context, const struct pt_thread *thread)
             if (atomic_load_explicit(&thread->state, memory_order_relaxed) != PT_THREAD_ENDED)
                 visit(context, thread);
     unlock_threads(self);
+}
+
+uint32_t pt_thread_live(void)
+{
+    struct pt_thread *self = lock_threads();
+    uint32_t live = threads.live;
+    unlock_threads(self);
+    return live;
 }
 
 void pt_thread_label(struct pt_thread *thread, const char *name)
@@ -332,6 +342,8 @@ static void forget_stack(struct pt_thread *self)
     void *low;
     size_t size;
     int error = errno;
+    if (self->shadow.race && pt_is_racing())
+        pt_race_forget(self->shadow.race, own - self->stack_size, own, NULL);
     if (!self->stack_size ||
         (!pt_runtime_records_full() && !pt_shadow_any(own - self->stack_size - SLACK, own + SLACK)))
         return;
@@ -391,6 +403,14 @@ void pt_thread_begin(struct pt_thread *self)
     else
         begin(self, false);
     pt_sys_swap_signal_mask(mask);
+}
+
+bool pt_thread_has_others(void)
+{
+    struct pt_thread *self = lock_threads();
+    bool others = threads.live > 1;
+    unlock_threads(self);
+    return others;
 }
 
 /* Whether others live; then there is one less. */

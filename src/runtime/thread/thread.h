@@ -38,10 +38,11 @@ enum pt_thread_activity {
     PT_STATE_COUNT
 };
 
-/* The parts of the layers above. The first two lie beside the thread, and are cleared with it; the third is claimed
+/* The parts of the layers above. All but the last lie beside the thread, and are cleared with it; that one is claimed
  * when it is first needed. */
 struct pt_channel_self;
 struct pt_local_self;
+struct pt_deadlock_self;
 struct pt_stream;
 
 struct pt_thread {
@@ -78,12 +79,13 @@ struct pt_thread {
 
     struct pt_channel_self *channel;
     struct pt_local_self *local;
+    struct pt_deadlock_self *deadlock; /* of no bytes where deadlocks are not looked for */
     struct pt_stream *stream;
 };
 
 /* The sizes of the parts beside a thread. */
 struct pt_thread_parts {
-    size_t channel, local;
+    size_t channel, local, deadlock;
 };
 bool pt_thread_start(struct pt_thread_parts parts);
 
@@ -142,6 +144,10 @@ void pt_thread_unclaim(struct pt_thread *thread);
 /* Every thread that has been created and has not ended. The caller does nothing that takes long: threads may wait for
  * it. */
 void pt_thread_each(void (*visit)(void *context, const struct pt_thread *thread), void *context);
+/* How many there are: made, and not ended. */
+uint32_t pt_thread_live(void);
+/* Whether there are others that have not ended. */
+bool pt_thread_has_others(void);
 /* Gives it a name of its own. */
 void pt_thread_label(struct pt_thread *thread, const char *name);
 /* The thread's last clock goes to self, and the thread is forgotten. */

@@ -62,7 +62,8 @@ static void end(const volatile void *object, bool succeeded, int kind, const str
     {                                                                                                                  \
         const struct pt_site *site = begin(object, PT_GATE_WAITS_LOCK);                                                \
         PT_REAL(name) arguments;                                                                                       \
-        end(object, true, PT_EFFECT(name), site);                                                                      \
+        pt_wrap_blocks(NULL, PT_GATE_RUNS);                                                                            \
+        pt_wrap_sync_as((const void *)object, PT_EFFECT(name), site, true);                                            \
     }
 /* What succeeds does not return 0. */
 #define TAKE(returns, name, parameters, arguments, object)                                                             \

@@ -13,6 +13,27 @@
 #include "runtime/sys/sys.h"
 #include "runtime/thread/thread.h"
 
+/* What a thread is about to wait for, as long as it takes. NONE: it does not, or only for a time. */
+enum pt_wait_kind {
+    PT_WAIT_NONE,
+    PT_WAIT_MUTEX, /* pthread_mutex_t or mtx_t */
+    PT_WAIT_SPIN,
+    PT_WAIT_READ, /* a pthread_rwlock_t, as one of its readers */
+    PT_WAIT_WRITE,
+    PT_WAIT_CONDITION,       /* to be signalled, and then for the mutex */
+    PT_WAIT_CONDITION_TIMED, /* the same, or for a time, and then for the mutex */
+    PT_WAIT_SEMAPHORE,
+    PT_WAIT_BARRIER,
+    PT_WAIT_END, /* of a thread */
+};
+struct pt_wait {
+    enum pt_wait_kind kind;
+    const void *object;
+    const void *mutex;        /* of a condition */
+    struct pt_thread *thread; /* whose end it is; NULL: one that is not known */
+    const struct pt_site *site;
+};
+
 struct pt_wrap_hooks {
     /* These four are called outside of the runtime, in a thread that may not be known. While somebody listens to the
      * event stream: an operation on a synchronisation object, of the kinds that pt_slow_sync takes; what the calling
@@ -23,6 +44,11 @@ struct pt_wrap_hooks {
     void (*contended)(const void *lock, uint32_t owner);
     /* While threads are gated. Around a call that may block: what for, and PT_GATE_RUNS after it. May wait. */
     void (*blocks)(const void *object, enum pt_gate_doing doing);
+    /* While deadlocks are looked for. An operation on a synchronisation object, as in `synced`, where it stands, and
+     * whether the thread would have waited as long as it took. Before and after a call that does wait. */
+    void (*locked)(const void *object, int kind, const struct pt_site *site, bool waits);
+    void (*waits)(const struct pt_wait *wait);
+    void (*waited)(void);
     /* In the child of a fork that pthread_atfork does not see; and before a process ends without destructors. */
     void (*forked)(void);
     void (*exits)(int status);
@@ -37,6 +63,7 @@ enum pt_streaming {
     PT_STREAM_COUNT, /* every reader's queue is full: events are counted */
 };
 extern _Atomic uint32_t pt_streaming; /* enum pt_streaming; written by the stream's sender only */
+extern bool pt_wrap_looks;            /* for deadlocks */
 
 static inline uint32_t pt_wrap_streaming(void)
 {
@@ -56,12 +83,19 @@ static inline void pt_wrap_synced(const void *object, int kind)
         pt_wrap_hooks.synced(object, kind);
 }
 
-/* Something has happened to a synchronisation object: the event for clocks, and for whoever listens to the stream. */
-static inline void pt_wrap_sync(const void *object, int kind, const struct pt_site *site)
+/* Something has happened to a synchronisation object: the event for clocks, for deadlocks, and for whoever listens to
+ * the stream. `waits`: a thread that does this waits as long as it takes. */
+static inline void pt_wrap_sync_as(const void *object, int kind, const struct pt_site *site, bool waits)
 {
     if (pt_is_active()) /* or else not even a call */
         pt_slow_sync(object, kind, site);
+    if (__builtin_expect(pt_wrap_looks, 0))
+        pt_wrap_hooks.locked(object, kind, site, waits);
     pt_wrap_synced(object, kind);
+}
+static inline void pt_wrap_sync(const void *object, int kind, const struct pt_site *site)
+{
+    pt_wrap_sync_as(object, kind, site, false);
 }
 
 /* What a thread does and what it waits for (an address, or the number of a thread; UINT64_MAX: unknown) is kept while
@@ -87,9 +121,29 @@ static inline void pt_wrap_blocks(const void *object, enum pt_gate_doing doing)
         pt_wrap_hooks.blocks(object, doing);
 }
 
+/* Around a call that waits, while deadlocks are looked for. */
+static inline void pt_wrap_waits(enum pt_wait_kind kind, const void *object, const void *mutex,
+                                 const struct pt_site *site)
+{
+    if (__builtin_expect(pt_wrap_looks, 0) && kind != PT_WAIT_NONE)
+        pt_wrap_hooks.waits(&(struct pt_wait){.kind = kind, .object = object, .mutex = mutex, .site = site});
+}
+static inline void pt_wrap_awaits_end(enum pt_wait_kind kind, struct pt_thread *thread, const struct pt_site *site)
+{
+    if (__builtin_expect(pt_wrap_looks, 0) && kind != PT_WAIT_NONE)
+        pt_wrap_hooks.waits(&(struct pt_wait){.kind = kind, .thread = thread, .site = site});
+}
+static inline void pt_wrap_waited(enum pt_wait_kind kind)
+{
+    if (__builtin_expect(pt_wrap_looks, 0) && kind != PT_WAIT_NONE)
+        pt_wrap_hooks.waited();
+}
+
 /* For pt_sys_read_clock. */
 pt_sys_clock *pt_wrap_real_clock(void);
 /* A thread of the runtime's own, which nobody else sees. */
 bool pt_wrap_start_thread(void *(*start)(void *), const char *name);
+/* The number, in the kernel, of such a thread. */
+bool pt_wrap_is_own_thread(uint32_t tid);
 
 #endif

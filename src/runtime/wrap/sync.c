@@ -4,10 +4,11 @@
  * Which event each makes is in its row of core/sync.def.
  *
  * While somebody listens to the event stream, a lock is tried before it is waited for: so it is known whether it was
- * contended, by whom, and when the thread blocks and runs again.
+ * contended, by whom, and when the thread blocks and runs again. The same while deadlocks are looked for: who has to
+ * wait, and would do so as long as it takes, says what for.
  *
  * Guarantee: an event is recorded only while the calling thread has what it is about, or before it gives it up. Cost:
- * without an observer two loads and branches beside the call.
+ * without an observer three loads and branches beside the call.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -31,8 +32,15 @@
             pt_wrap_sync(object, PT_EFFECT(name), site);                                                               \
         return result;                                                                                                 \
     }
-/* The same where the call may block; `attempt` is the call that does not. */
-#define BLOCKING(name, parameters, arguments, object, attempt, busy, blocked, succeeded)                               \
+/* Of these only semaphores let a thread be cancelled while it waits. */
+static void stop_blocking(void *context)
+{
+    (void)context;
+    pt_wrap_waited(PT_WAIT_SEMAPHORE);
+}
+
+/* The same where the call may block; `attempt` is the call that does not, `wait` what it does as long as it takes. */
+#define BLOCKING(name, parameters, arguments, object, attempt, busy, blocked, wait, succeeded)                         \
     PT_WRAP(int, name, parameters)                                                                                     \
     {                                                                                                                  \
         const struct pt_site *site = pt_call_take((const void *)object);                                               \
@@ -40,17 +48,24 @@
                        PT_EFFECT(name) == PT_KIND_SYNC ? PT_GATE_WAITS_OTHER : PT_GATE_WAITS_LOCK);                    \
         pt_slow_expect((const void *)object);                                                                          \
         bool streams = pt_wrap_streaming() == PT_STREAM_ON;                                                            \
-        int result = streams ? PT_REAL(attempt)(object) : 0;                                                           \
-        bool waits = streams && (busy);                                                                                \
-        if (waits)                                                                                                     \
+        bool tries = streams || (pt_wrap_looks && wait != PT_WAIT_NONE);                                               \
+        int result = tries ? PT_REAL(attempt)(object) : 0;                                                             \
+        bool waits = tries && (busy);                                                                                  \
+        if (waits && streams)                                                                                          \
             blocked;                                                                                                   \
-        if (waits || !streams)                                                                                         \
+        if (waits)                                                                                                     \
+            pt_wrap_waits(wait, (const void *)object, NULL, site);                                                     \
+        if (waits && wait == PT_WAIT_SEMAPHORE)                                                                        \
+            PT_CANCELLABLE(result, PT_REAL(name) arguments, stop_blocking, NULL);                                      \
+        else if (waits || !tries)                                                                                      \
             result = PT_REAL(name) arguments;                                                                          \
         if (waits)                                                                                                     \
+            pt_wrap_waited(wait);                                                                                      \
+        if (waits && streams)                                                                                          \
             pt_wrap_active(PT_STATE_RUNNING, 0);                                                                       \
         pt_wrap_blocks(NULL, PT_GATE_RUNS);                                                                            \
         if (succeeded)                                                                                                 \
-            pt_wrap_sync((const void *)object, PT_EFFECT(name), site);                                                 \
+            pt_wrap_sync_as((const void *)object, PT_EFFECT(name), site, wait != PT_WAIT_NONE);                        \
         return result;                                                                                                 \
     }
 /* Something others may see as soon as the call is under way. */
@@ -64,10 +79,12 @@
 struct waiting {
     const void *mutex;
     const struct pt_site *site;
+    enum pt_wait_kind kind;
 };
 
-static void run_again(void)
+static void run_again(enum pt_wait_kind kind)
 {
+    pt_wrap_waited(kind);
     pt_wrap_blocks(NULL, PT_GATE_RUNS);
     pt_wrap_active(PT_STATE_RUNNING, 0);
 }
@@ -75,24 +92,25 @@ static void run_again(void)
 static void stop_waiting(void *context)
 {
     const struct waiting *waiting = context;
-    run_again();
-    pt_wrap_sync(waiting->mutex, PT_KIND_ACQ, waiting->site);
+    run_again(waiting->kind);
+    pt_wrap_sync_as(waiting->mutex, PT_KIND_ACQ, waiting->site, true);
 }
 
-#define WAITED(name, parameters, arguments, condition, mutex, success)                                                 \
+#define WAITED(name, parameters, arguments, condition, mutex, wait, success)                                           \
     PT_WRAP(int, name, parameters)                                                                                     \
     {                                                                                                                  \
         struct pt_call call = pt_call_take_both(condition);                                                            \
         pt_wrap_sync(mutex, PT_KIND_REL, call.mutex);                                                                  \
         pt_wrap_active(PT_STATE_CONDITION, (uintptr_t)condition);                                                      \
         pt_wrap_blocks(condition, PT_GATE_WAITS_CONDITION);                                                            \
-        struct waiting waiting = {mutex, call.mutex};                                                                  \
+        struct waiting waiting = {mutex, call.mutex, wait};                                                            \
+        pt_wrap_waits(wait, condition, mutex, call.site);                                                              \
         int result;                                                                                                    \
         PT_CANCELLABLE(result, PT_REAL(name) arguments, stop_waiting, &waiting);                                       \
-        run_again();                                                                                                   \
+        run_again(wait);                                                                                               \
         if (result == success)                                                                                         \
             pt_wrap_sync(condition, PT_EFFECT(name), call.site);                                                       \
-        pt_wrap_sync(mutex, PT_KIND_ACQ, call.mutex);                                                                  \
+        pt_wrap_sync_as(mutex, PT_KIND_ACQ, call.mutex, true);                                                         \
         return result;                                                                                                 \
     }
 #define LOCKED (result == 0 || (result == EOWNERDEAD && (pt_thread_after_ended(), true)))
@@ -101,36 +119,37 @@ static void stop_waiting(void *context)
 /* Who holds it, as the kernel counts threads: what libc itself keeps in the lock. */
 #define MUTEX_OWNER(mutex) (uint32_t) __atomic_load_n(&((pthread_mutex_t *)(mutex))->__data.__owner, __ATOMIC_RELAXED)
 #define LOCK_OWNER(lock)   (uint32_t) __atomic_load_n(&(lock)->__data.__cur_writer, __ATOMIC_RELAXED)
-#define MUTEX(name, parameters, arguments)                                                                             \
+#define MUTEX(name, parameters, arguments, wait)                                                                       \
     BLOCKING(name, parameters, arguments, mutex, pthread_mutex_trylock, result == EBUSY,                               \
-             pt_wrap_hooks.contended(mutex, MUTEX_OWNER(mutex)), LOCKED)
-#define SEMAPHORE(name, parameters, arguments)                                                                         \
+             pt_wrap_hooks.contended(mutex, MUTEX_OWNER(mutex)), wait, LOCKED)
+#define SEMAPHORE(name, parameters, arguments, wait)                                                                   \
     BLOCKING(name, parameters, arguments, semaphore, sem_trywait, result != 0 && errno == EAGAIN,                      \
-             pt_wrap_active(PT_STATE_SEMAPHORE, (uintptr_t)semaphore), result == 0)
-#define MTX(name, parameters, arguments)                                                                               \
+             pt_wrap_active(PT_STATE_SEMAPHORE, (uintptr_t)semaphore), wait, result == 0)
+#define MTX(name, parameters, arguments, wait)                                                                         \
     BLOCKING(name, parameters, arguments, mutex, mtx_trylock, result == thrd_busy,                                     \
-             pt_wrap_hooks.contended(mutex, MUTEX_OWNER(mutex)), result == thrd_success)
+             pt_wrap_hooks.contended(mutex, MUTEX_OWNER(mutex)), wait, result == thrd_success)
 
 AFTER(pthread_mutex_trylock, (pthread_mutex_t * mutex), (mutex), mutex, LOCKED)
-MUTEX(pthread_mutex_lock, (pthread_mutex_t * mutex), (mutex))
-MUTEX(pthread_mutex_timedlock, (pthread_mutex_t * mutex, TIME), (mutex, limit))
-MUTEX(pthread_mutex_clocklock, (pthread_mutex_t * mutex, clockid_t clock, TIME), (mutex, clock, limit))
+MUTEX(pthread_mutex_lock, (pthread_mutex_t * mutex), (mutex), PT_WAIT_MUTEX)
+MUTEX(pthread_mutex_timedlock, (pthread_mutex_t * mutex, TIME), (mutex, limit), PT_WAIT_NONE)
+MUTEX(pthread_mutex_clocklock, (pthread_mutex_t * mutex, clockid_t clock, TIME), (mutex, clock, limit), PT_WAIT_NONE)
 BEFORE(pthread_mutex_unlock, pthread_mutex_t)
 
 AFTER(pthread_spin_trylock, (pthread_spinlock_t * lock), (lock), (const void *)lock, result == 0)
 BLOCKING(pthread_spin_lock, (pthread_spinlock_t * lock), (lock), lock, pthread_spin_trylock, result == EBUSY,
-         pt_wrap_hooks.contended((const void *)lock, 0), result == 0)
+         pt_wrap_hooks.contended((const void *)lock, 0), PT_WAIT_SPIN, result == 0)
 PT_WRAP(int, pthread_spin_unlock, (pthread_spinlock_t * lock))
 {
     pt_wrap_sync((const void *)lock, PT_EFFECT(pthread_spin_unlock), pt_call_take((const void *)lock));
     return PT_REAL(pthread_spin_unlock)(lock);
 }
 
-WAITED(pthread_cond_wait, (pthread_cond_t * condition, pthread_mutex_t *mutex), (condition, mutex), condition, mutex, 0)
+WAITED(pthread_cond_wait, (pthread_cond_t * condition, pthread_mutex_t *mutex), (condition, mutex), condition, mutex,
+       PT_WAIT_CONDITION, 0)
 WAITED(pthread_cond_timedwait, (pthread_cond_t * condition, pthread_mutex_t *mutex, TIME), (condition, mutex, limit),
-       condition, mutex, 0)
+       condition, mutex, PT_WAIT_CONDITION_TIMED, 0)
 WAITED(pthread_cond_clockwait, (pthread_cond_t * condition, pthread_mutex_t *mutex, clockid_t clock, TIME),
-       (condition, mutex, clock, limit), condition, mutex, 0)
+       (condition, mutex, clock, limit), condition, mutex, PT_WAIT_CONDITION_TIMED, 0)
 BEFORE(pthread_cond_signal, pthread_cond_t)
 BEFORE(pthread_cond_broadcast, pthread_cond_t)
 
@@ -140,7 +159,9 @@ PT_WRAP(int, pthread_barrier_wait, (pthread_barrier_t * barrier))
     pt_wrap_sync(barrier, PT_EFFECT(pthread_barrier_wait), site);
     pt_wrap_active(PT_STATE_BARRIER, (uintptr_t)barrier);
     pt_wrap_blocks(barrier, PT_GATE_WAITS_OTHER);
+    pt_wrap_waits(PT_WAIT_BARRIER, barrier, NULL, site);
     int result = PT_REAL(pthread_barrier_wait)(barrier);
+    pt_wrap_waited(PT_WAIT_BARRIER);
     pt_wrap_blocks(NULL, PT_GATE_RUNS);
     pt_wrap_active(PT_STATE_RUNNING, 0);
     pt_wrap_sync(barrier, PT_EFFECT(pthread_barrier_wait), site);
@@ -148,18 +169,19 @@ PT_WRAP(int, pthread_barrier_wait, (pthread_barrier_t * barrier))
 }
 
 AFTER(sem_trywait, (sem_t * semaphore), (semaphore), semaphore, result == 0)
-SEMAPHORE(sem_wait, (sem_t * semaphore), (semaphore))
-SEMAPHORE(sem_timedwait, (sem_t * semaphore, TIME), (semaphore, limit))
-SEMAPHORE(sem_clockwait, (sem_t * semaphore, clockid_t clock, TIME), (semaphore, clock, limit))
+SEMAPHORE(sem_wait, (sem_t * semaphore), (semaphore), PT_WAIT_SEMAPHORE)
+SEMAPHORE(sem_timedwait, (sem_t * semaphore, TIME), (semaphore, limit), PT_WAIT_NONE)
+SEMAPHORE(sem_clockwait, (sem_t * semaphore, clockid_t clock, TIME), (semaphore, clock, limit), PT_WAIT_NONE)
 BEFORE(sem_post, sem_t)
 
 AFTER(mtx_trylock, (mtx_t * mutex), (mutex), mutex, result == thrd_success)
-MTX(mtx_lock, (mtx_t * mutex), (mutex))
-MTX(mtx_timedlock, (mtx_t * mutex, TIME), (mutex, limit))
+MTX(mtx_lock, (mtx_t * mutex), (mutex), PT_WAIT_MUTEX)
+MTX(mtx_timedlock, (mtx_t * mutex, TIME), (mutex, limit), PT_WAIT_NONE)
 BEFORE(mtx_unlock, mtx_t)
-WAITED(cnd_wait, (cnd_t * condition, mtx_t *mutex), (condition, mutex), condition, mutex, thrd_success)
-WAITED(cnd_timedwait, (cnd_t * condition, mtx_t *mutex, TIME), (condition, mutex, limit), condition, mutex,
+WAITED(cnd_wait, (cnd_t * condition, mtx_t *mutex), (condition, mutex), condition, mutex, PT_WAIT_CONDITION,
        thrd_success)
+WAITED(cnd_timedwait, (cnd_t * condition, mtx_t *mutex, TIME), (condition, mutex, limit), condition, mutex,
+       PT_WAIT_CONDITION_TIMED, thrd_success)
 BEFORE(cnd_signal, cnd_t)
 BEFORE(cnd_broadcast, cnd_t)
 
@@ -187,21 +209,23 @@ static bool was_write_lock(const void *lock)
 }
 
 #define NOTED (result == 0 && (note_write_lock(lock), true))
-#define READ_LOCK(name, parameters, arguments)                                                                         \
+#define READ_LOCK(name, parameters, arguments, wait)                                                                   \
     BLOCKING(name, parameters, arguments, lock, pthread_rwlock_tryrdlock, result == EBUSY,                             \
-             pt_wrap_hooks.contended(lock, LOCK_OWNER(lock)), result == 0)
-#define WRITE_LOCK(name, parameters, arguments)                                                                        \
+             pt_wrap_hooks.contended(lock, LOCK_OWNER(lock)), wait, result == 0)
+#define WRITE_LOCK(name, parameters, arguments, wait)                                                                  \
     BLOCKING(name, parameters, arguments, lock, pthread_rwlock_trywrlock, result == EBUSY,                             \
-             pt_wrap_hooks.contended(lock, LOCK_OWNER(lock)), NOTED)
+             pt_wrap_hooks.contended(lock, LOCK_OWNER(lock)), wait, NOTED)
 
 AFTER(pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock), (lock), lock, result == 0)
 AFTER(pthread_rwlock_trywrlock, (pthread_rwlock_t * lock), (lock), lock, NOTED)
-READ_LOCK(pthread_rwlock_rdlock, (pthread_rwlock_t * lock), (lock))
-READ_LOCK(pthread_rwlock_timedrdlock, (pthread_rwlock_t * lock, TIME), (lock, limit))
-READ_LOCK(pthread_rwlock_clockrdlock, (pthread_rwlock_t * lock, clockid_t clock, TIME), (lock, clock, limit))
-WRITE_LOCK(pthread_rwlock_wrlock, (pthread_rwlock_t * lock), (lock))
-WRITE_LOCK(pthread_rwlock_timedwrlock, (pthread_rwlock_t * lock, TIME), (lock, limit))
-WRITE_LOCK(pthread_rwlock_clockwrlock, (pthread_rwlock_t * lock, clockid_t clock, TIME), (lock, clock, limit))
+READ_LOCK(pthread_rwlock_rdlock, (pthread_rwlock_t * lock), (lock), PT_WAIT_READ)
+READ_LOCK(pthread_rwlock_timedrdlock, (pthread_rwlock_t * lock, TIME), (lock, limit), PT_WAIT_NONE)
+READ_LOCK(pthread_rwlock_clockrdlock, (pthread_rwlock_t * lock, clockid_t clock, TIME), (lock, clock, limit),
+          PT_WAIT_NONE)
+WRITE_LOCK(pthread_rwlock_wrlock, (pthread_rwlock_t * lock), (lock), PT_WAIT_WRITE)
+WRITE_LOCK(pthread_rwlock_timedwrlock, (pthread_rwlock_t * lock, TIME), (lock, limit), PT_WAIT_NONE)
+WRITE_LOCK(pthread_rwlock_clockwrlock, (pthread_rwlock_t * lock, clockid_t clock, TIME), (lock, clock, limit),
+           PT_WAIT_NONE)
 
 PT_WRAP(int, pthread_rwlock_unlock, (pthread_rwlock_t * lock))
 {

@@ -154,6 +154,7 @@ PT_WRAP(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *argument))
 /* A join that is cancelled leaves the thread to somebody else. */
 static void stop_joining(void *joined)
 {
+    pt_wrap_waited(PT_WAIT_END);
     pt_wrap_blocks(NULL, PT_GATE_RUNS);
     pt_wrap_active(PT_STATE_RUNNING, 0);
     if (joined)
@@ -162,7 +163,7 @@ static void stop_joining(void *joined)
 
 /* Before the join the handle is surely this thread's. One that was made behind our back may not have been met yet: then
  * it has afterwards. */
-#define JOIN(name, parameters, arguments, handle, success)                                                             \
+#define JOIN(name, parameters, arguments, handle, wait, success)                                                       \
     PT_WRAP(int, name, parameters)                                                                                     \
     {                                                                                                                  \
         const struct pt_site *site = pt_call_take((const void *)handle);                                               \
@@ -171,8 +172,10 @@ static void stop_joining(void *joined)
         if (self)                                                                                                      \
             pt_wrap_active(PT_STATE_JOIN, joined ? pt_thread_number(joined) : UINT64_MAX);                             \
         pt_wrap_blocks((void *)(uintptr_t)(joined ? pt_thread_number(joined) : UINT32_MAX), PT_GATE_WAITS_END);        \
+        pt_wrap_awaits_end(wait, joined, site);                                                                        \
         int result;                                                                                                    \
         PT_CANCELLABLE(result, PT_REAL(name) arguments, stop_joining, joined);                                         \
+        pt_wrap_waited(wait);                                                                                          \
         pt_wrap_blocks(NULL, PT_GATE_RUNS);                                                                            \
         if (self)                                                                                                      \
             pt_wrap_active(PT_STATE_RUNNING, 0);                                                                       \
@@ -188,13 +191,13 @@ static void stop_joining(void *joined)
         return result;                                                                                                 \
     }
 
-JOIN(pthread_join, (pthread_t thread, void **value), (thread, value), thread, 0)
-JOIN(pthread_tryjoin_np, (pthread_t thread, void **value), (thread, value), thread, 0)
+JOIN(pthread_join, (pthread_t thread, void **value), (thread, value), thread, PT_WAIT_END, 0)
+JOIN(pthread_tryjoin_np, (pthread_t thread, void **value), (thread, value), thread, PT_WAIT_NONE, 0)
 JOIN(pthread_timedjoin_np, (pthread_t thread, void **value, const struct timespec *limit), (thread, value, limit),
-     thread, 0)
+     thread, PT_WAIT_NONE, 0)
 JOIN(pthread_clockjoin_np, (pthread_t thread, void **value, clockid_t clock, const struct timespec *limit),
-     (thread, value, clock, limit), thread, 0)
-JOIN(thrd_join, (thrd_t thread, int *value), (thread, value), thread, thrd_success)
+     (thread, value, clock, limit), thread, PT_WAIT_NONE, 0)
+JOIN(thrd_join, (thrd_t thread, int *value), (thread, value), thread, PT_WAIT_END, thrd_success)
 
 PT_WRAP(int, pthread_detach, (pthread_t thread))
 {
@@ -227,10 +230,33 @@ PT_WRAP(int, pthread_setname_np, (pthread_t thread, const char *name))
     return result;
 }
 
+/* Threads of the runtime's own: one for the event stream. */
+static _Atomic uint32_t own_threads[4];
+static _Atomic uint32_t own_count;
+
+bool pt_wrap_is_own_thread(uint32_t tid)
+{
+    for (uint32_t i = 0; i < sizeof own_threads / sizeof *own_threads; i++)
+        if (atomic_load_explicit(&own_threads[i], memory_order_relaxed) == tid)
+            return true;
+    return false;
+}
+
+static void *(*own_start)(void *);
+
+static void *run_own(void *context)
+{
+    uint32_t at = atomic_fetch_add_explicit(&own_count, 1, memory_order_relaxed);
+    if (at < sizeof own_threads / sizeof *own_threads)
+        atomic_store_explicit(&own_threads[at], pt_sys_thread(), memory_order_relaxed);
+    return own_start(context);
+}
+
 bool pt_wrap_start_thread(void *(*start)(void *), const char *name)
 {
     pthread_t thread;
-    if (PT_REAL(pthread_create)(&thread, NULL, start, NULL) != 0)
+    own_start = start;
+    if (PT_REAL(pthread_create)(&thread, NULL, run_own, NULL) != 0)
         return false;
     PT_REAL(pthread_setname_np)(thread, name);
     return true;

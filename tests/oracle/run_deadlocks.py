@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+"""`portent check --deadlocks` on random traces against all runs there are (deadlocks.py), and on the litmus traces.
+
+    run_deadlocks.py PORTENT [--cases N] [--seed S] [--only I]
+
+Case i of seed S is made from "S/i" alone. Exact equality of the sets of deadlocks; each is a real one at the events it names, and its
+witness is played. The last line is `deadlocks: N passed, M failed`; a failing trace is printed.
+"""
+import argparse
+import json
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import deadlocks  # noqa: E402  (beside this file)
+
+NEST = "{0}:acq({1}) {0}:acq({2}) {0}:rel({2}) {0}:rel({1})"
+
+
+def nest(thread, first, second):
+    return NEST.format(thread, first, second)
+
+
+# (id, trace, the blocking acquires by event number from 1, of each deadlock that is reported)
+LITMUS = [
+    ("D1", f"{nest(1, 'a', 'b')} {nest(2, 'b', 'a')}", [{2, 6}]),
+    ("D2", f"1:acq(g) {nest(1, 'a', 'b')} 1:rel(g) 2:acq(g) {nest(2, 'b', 'a')} 2:rel(g)", []),
+    ("D3", f"1:acq(a) 1:acq(b) 1:w(x) 1:rel(b) 1:rel(a) 2:r(x) {nest(2, 'b', 'a')}", []),
+    ("D3b", f"1:w(x) {nest(1, 'a', 'b')} 2:r(x) {nest(2, 'b', 'a')}", [{3, 8}]),
+    ("D4", f"{nest(1, 'a', 'b')} {nest(2, 'b', 'c')} {nest(3, 'c', 'a')}", [{2, 6, 10}]),
+    ("D5", f"m:fork(1) {nest(1, 'a', 'b')} m:join(1) {nest('m', 'b', 'a')}", []),
+    ("D6", f"{nest(1, 'a', 'b')} 2:acq(a) 2:rel(a) {nest(2, 'b', 'a')}", []),
+    ("D7", f"1:acq(a) 1:acq(b) 1:w(x) 1:rel(b) 1:rel(a) 2:r(x) {nest(1, 'a', 'b')} {nest(2, 'b', 'a')}", [{8, 12}]),
+    ("D8", f"1:acq(x) 1:fork(2) 2:acq(y) 2:rel(y) 1:join(2) 1:rel(x) {nest(3, 'y', 'x')}", []),
+    ("D9", f"{nest(1, 'b', 'a')} {nest(1, 'a', 'b')}", []),
+]
+
+
+def parse_litmus(text):
+    events = []
+    for word in text.split():
+        thread, op = word.split(":")
+        op, name = op.rstrip(")").split("(")
+        events.append((f"T{thread}", op, f"T{name}" if op in ("fork", "join") else name))
+    return events
+
+
+class Maker:
+    """A random run that is a possible one: threads with nests of locks, which are switched between now and then."""
+
+    def __init__(self, rng):
+        self.rng = rng
+        self.locks = "abc"[:rng.choice([2, 2, 3, 3])]
+        self.shared = rng.choice([0, 0, 0.5])
+        self.gate = rng.choice([0, 0, 0.3])
+        self.recursive = rng.choice([0, 0, 0.2])
+        self.accesses = rng.choice([0, 0.1, 0.3])
+        self.others = rng.choice([0, 0, 0.1])
+        self.switch = rng.choice([0, 0.1, 0.3])
+        names = [f"T{i}" for i in range(rng.choice([2, 2, 3, 3, 4]))]
+        room = 30 // len(names)
+        self.todo = {t: self.program(room) for t in names}
+        roots = rng.randint(1, len(names))
+        for child in names[roots:]:
+            parent = rng.choice(names[:names.index(child)])
+            program = self.todo[parent]
+            at = rng.randint(0, len(program))
+            program.insert(at, ("fork", child))
+            if rng.random() < 0.5:
+                program.insert(rng.randint(at + 1, len(program)), ("join", child))
+        self.unborn = set(names[roots:])
+
+    def program(self, room):
+        rng, ops = self.rng, []
+        while len(ops) < room:
+            kinds = {lock: "r" if rng.random() < self.shared else "" for lock in self.locks}
+            nest = rng.sample(self.locks, rng.choice([1, 2, 2, 2, len(self.locks)]))
+            if rng.random() < self.gate:
+                nest.insert(0, "g")
+            if rng.random() < self.recursive:
+                nest.append(rng.choice(nest))
+            for lock in nest:
+                self.others_between(ops)
+                ops.append((kinds.get(lock, "") + "acq", lock))
+            if rng.random() < 0.8:
+                nest.reverse()
+            for lock in nest:
+                self.others_between(ops)
+                ops.append((kinds.get(lock, "") + "rel", lock))
+            self.others_between(ops)
+        return ops
+
+    def others_between(self, ops):
+        rng = self.rng
+        if rng.random() < self.accesses:
+            ops.append((rng.choice("rrwwu"), rng.choice("xy")))
+        if rng.random() < self.others:
+            ops.append((rng.choice(["wait", "notify", "sync"]), "s"))
+
+    def can(self, thread):
+        if thread in self.unborn or not self.todo[thread]:
+            return False
+        op, name = self.todo[thread][0]
+        if op == "join":
+            return name not in self.unborn and not self.todo[name]
+        if op in ("acq", "racq"):
+            return all(t == thread or (op == "racq" and kind == "racq") for t, kind in self.holders.get(name, []))
+        return True
+
+    def run(self):
+        rng, events = self.rng, []
+        self.holders = {}
+        thread = None
+        while ready := [t for t in self.todo if self.can(t)]:
+            if thread not in ready or rng.random() < self.switch:
+                thread = rng.choice(ready)
+            op, name = self.todo[thread].pop(0)
+            events.append((thread, op, name))
+            if op in ("acq", "racq"):
+                self.holders.setdefault(name, []).append((thread, op))
+            elif op in ("rel", "rrel"):
+                self.holders[name].remove((thread, op.replace("rel", "acq")))
+            elif op == "fork":
+                self.unborn.discard(name)
+        return events
+
+
+def ask(portent, folder, events):
+    path = folder / "t.trace"
+    path.write_text("".join(f"{t}|{op}({name})|a.c:{i}\n" for i, (t, op, name) in enumerate(events, 1)))
+    done = subprocess.run([portent, "check", "--deadlocks", "--json", path], capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 1):
+        raise SystemExit(f"{path.read_text()}status {done.returncode}\n{done.stdout}{done.stderr}")
+    finding = json.loads(done.stdout)["properties"][0]
+    if (finding["verdict"] == "violated") != (done.returncode == 1):
+        raise SystemExit(f"{path.read_text()}status {done.returncode}, verdict {finding['verdict']}")
+    return finding["findings"]
+
+
+def judge(events, findings, expected):
+    """What is wrong with the findings, in words; None: nothing."""
+    reported = {}
+    for finding in findings:
+        cycle = finding["cycle"]
+        numbers = [side["event"] - 1 for side in cycle]
+        for side, i in zip(cycle, numbers):
+            if (side["thread"], side["op"], side["wants"], side["loc"]) != (*events[i], f"a.c:{i + 1}"):
+                return f"event {i + 1} is not described truly: {side}"
+        key = frozenset((s["thread"], s["op"], s["wants"], frozenset(s["holds"])) for s in cycle)
+        if frozenset(numbers) in reported.setdefault(key, set()):
+            return f"reported twice: {cycle}"
+        reported[key].add(frozenset(numbers))  # several, where it holds the same locks in another way
+        if finding["how"] != "predicted" or finding["order"] != "sync":
+            return f"{finding['how']}, {finding['order']}"
+        witness = [(s["thread"], s["op"], s["object"]) for s in finding["witness"]]
+        if not deadlocks.is_witness(events, witness, numbers):
+            return f"no witness of {numbers}: {witness}"
+    if set(reported) != set(expected):
+        return f"reported {sorted(map(str, reported))}, expected {sorted(map(str, expected))}"
+    for key, cycles in reported.items():
+        if not cycles <= expected[key]:
+            return f"{cycles} are not all of {expected[key]}"
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("portent", type=pathlib.Path)
+    parser.add_argument("--cases", type=int, default=400)
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--only", type=int)
+    args = parser.parse_args()
+    passed, failed, found = 0, 0, 0
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        for name, text, cycles in LITMUS if args.only is None else []:
+            events = parse_litmus(text)
+            findings = ask(args.portent.resolve(), folder, events)
+            got = [{side["event"] for side in f["cycle"]} for f in findings]
+            wrong = judge(events, findings, deadlocks.deadlocks(events)) or (None if got == cycles else f"{got}, not {cycles}")
+            passed, failed = passed + (not wrong), failed + bool(wrong)
+            if wrong:
+                print(f"{name}: {wrong}")
+        for i in range(args.cases) if args.only is None else [args.only]:
+            events = Maker(random.Random(f"{args.seed}/{i}")).run()
+            expected = deadlocks.deadlocks(events)
+            found += len(expected)
+            wrong = judge(events, ask(args.portent.resolve(), folder, events), expected)
+            passed, failed = passed + (not wrong), failed + bool(wrong)
+            if wrong:
+                print(f"case {i}: {wrong}\n{(folder / 't.trace').read_text()}")
+    if args.only is None and args.cases >= 200 and not found:
+        print("no case had a deadlock")
+        failed += 1
+    print(f"deadlocks: {passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+sys.exit(main())
