@@ -26,6 +26,7 @@ struct queue {
     uint64_t object;                   /* stands for it; nobody touches it */
     struct pt_identity identity, peer; /* of the socket of a pair: the queue of the other one */
     uint32_t used, next;               /* descriptors that have it; in its bucket */
+    _Atomic uint32_t source;           /* the queue from which splice or its kin fill this one; 0: they do not */
     char name[32];
     bool named, signals;
 };
@@ -288,7 +289,18 @@ static void sync_queue(uint32_t number, int kind, const struct pt_site *site)
 void pt_descriptor_sync(int fd, bool puts, int kind, const struct pt_site *site)
 {
     uint64_t entry = look_up(fd);
-    sync_queue(puts ? (uint32_t)(entry >> 32) : (uint32_t)entry, kind, site);
+    uint32_t number = puts ? (uint32_t)(entry >> 32) : (uint32_t)entry;
+    uint32_t source = puts || !entry ? 0 : atomic_load_explicit(&table.queues[number].source, memory_order_relaxed);
+    if (source)
+        sync_queue(source, kind, site);
+    sync_queue(number, kind, site);
+}
+
+void pt_descriptor_feed(int from, int to)
+{
+    uint64_t in = look_up(from), out = look_up(to);
+    if (in && (uint32_t)in > NONE && out >> 32 > NONE)
+        atomic_store_explicit(&table.queues[out >> 32].source, (uint32_t)in, memory_order_relaxed);
 }
 
 static void sync_identity(int fd, struct pt_identity identity, const char *sort, int kind, const struct pt_site *site)

@@ -46,6 +46,8 @@ void pt_descriptor_sync(int fd, bool puts, int kind, const struct pt_site *site)
 void pt_descriptor_sync_address(int fd, const struct sockaddr *address, socklen_t len, bool listener, int kind,
                                 const struct pt_site *site);
 void pt_descriptor_sync_listener(int fd, int kind, const struct pt_site *site);
+/* From here on what comes out of `to` may have been put into `from`: whoever takes it knows of both. */
+void pt_descriptor_feed(int from, int to);
 /* It has an entry. */
 bool pt_descriptor_is_known(int fd);
 void pt_descriptor_forget(int fd);

@@ -89,11 +89,12 @@ PUTTING(int, connect, (int fd, __CONST_SOCKADDR_ARG address, socklen_t len), (fd
 
 /* --- from one to the other --- */
 
-/* What was put into `in` goes on with what the caller put there; before, so that whoever takes it out of `out` while
- * the call still runs knows, and after, for what came into `in` meanwhile. */
-static void moved(int in, int out, int kind, const struct pt_site *site)
+/* What was put into `in` comes out of `out`, perhaps before the call has returned. */
+static void moves(int in, int out, int kind, const struct pt_site *site)
 {
-    pt_descriptor_take(in, kind == PT_KIND_NOTIFY ? PT_KIND_WAIT : kind, site);
+    if (!pt_is_active())
+        return;
+    pt_descriptor_feed(in, out);
     pt_descriptor_put(out, kind, site);
 }
 
@@ -101,10 +102,10 @@ static void moved(int in, int out, int kind, const struct pt_site *site)
     PT_WRAP(ssize_t, name, parameters)                                                                                 \
     {                                                                                                                  \
         const struct pt_site *site = pt_call_take_fill();                                                              \
-        moved(in, out, PT_EFFECT(name), site);                                                                         \
+        moves(in, out, PT_EFFECT(name), site);                                                                         \
         ssize_t result = PT_REAL(name) arguments;                                                                      \
-        if (result > 0)                                                                                                \
-            moved(in, out, PT_EFFECT(name), site);                                                                     \
+        if (result >= 0)                                                                                               \
+            pt_descriptor_take(in, PT_KIND_WAIT, site);                                                                \
         return result;                                                                                                 \
     }
 MOVING(sendfile, (int out, int in, off_t *at, size_t count), (out, in, at, count))
