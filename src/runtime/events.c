@@ -17,6 +17,7 @@
 #include "runtime/local/violation.h"
 #include "runtime/shadow/watch.h"
 #include "runtime/stream/stream.h"
+#include "runtime/sys/delay.h"
 
 /* --- accesses --- */
 
@@ -96,6 +97,31 @@ static void on_fence(struct pt_shadow_self *self, uint8_t order, const struct pt
         pt_monitor_other(pt_thread_of(self), PT_KIND_FENCE, PT_NO_OBJECT, site);
 }
 
+/* --- while threads are gated: they follow a schedule, or are paused --- */
+
+static void on_before_access(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write)
+{
+    if (pt_gate)
+        pt_gate_before_access(self, address, size, write);
+}
+
+/* What others may see at once is recorded before it is done: it may come later. */
+static void on_locked(const void *object, int kind)
+{
+    if (pt_gate)
+        pt_gate_note_lock(object, kind);
+    if (pt_delay_on && (kind == PT_KIND_REL || kind == PT_KIND_NOTIFY || kind == PT_KIND_SYNC))
+        pt_delay_sync();
+}
+
+static void on_blocks(const void *object, enum pt_gate_doing doing)
+{
+    if (pt_delay_on && doing != PT_GATE_RUNS)
+        pt_delay_sync();
+    if (pt_gate)
+        pt_gate_note_wait(object, doing);
+}
+
 /* --- threads --- */
 
 static void on_meet(struct pt_thread *self, bool foreign)
@@ -103,6 +129,8 @@ static void on_meet(struct pt_thread *self, bool foreign)
     if (foreign && pt_monitor_on)
         pt_monitor_name_thread(self);
     self->shadow.full = pt_full_wanted(self);
+    if (pt_delay_on)
+        pt_delay_thread(pt_thread_number(self));
 }
 
 static void on_begun(struct pt_thread *self, bool foreign)
@@ -203,8 +231,8 @@ void pt_events_register(void)
         .introduce = pt_thread_introduce,
         .introduce_at = pt_thread_introduce_at,
         .attend = pt_thread_attend,
-        .before_access = pt_gate_before_access,
-        .locked = pt_gate_note_lock,
+        .before_access = on_before_access,
+        .locked = on_locked,
         .expect = pt_monitor_expect,
         .watch = on_watch,
         .initial = on_initial,
@@ -232,7 +260,7 @@ void pt_events_register(void)
         .synced = pt_stream_synced,
         .active = pt_stream_active,
         .contended = pt_stream_contended,
-        .blocks = pt_gate_note_wait,
+        .blocks = on_blocks,
         .opened = on_opened,
         .named = on_named_object,
     };

@@ -5,7 +5,6 @@ kernel/hand.c hands data over in each way that there is, and in some in which no
 only be violated in another order must hold, and a full recording must have no race; where it is not, both must be found. The last line
 is `kernel: N passed, M failed`.
 """
-import json
 import os
 import re
 import sys
@@ -111,6 +110,45 @@ def names():
         true(f"{way}: a notification of {name} where the call stands: {places}", any(call in source[place - 1] for place in places))
         if way != "thread-timer":  # its thread is met when it takes it
             true(f"{way}: somebody has waited for it", any(re.match(rf".*\|wait\({name}\)\|", line) for line in lines))
+
+
+def overdrawn(*options, rounds=50):
+    """How many rounds of window.c go wrong."""
+    write("p.prop", "property p: balance < 1000;")
+    done = run(PORTENT, "run", "-q", *options, "-s", "p.prop", "--", "./window", str(rounds))
+    same(f"exit status: {done.stderr}", done.returncode, 0)
+    return int(done.stdout)
+
+
+@test
+def delayed():
+    """What needs a thread to be late between two operations happens more often with pauses: 400 rounds each, 8 seeds.
+
+    Without them the window is some 100 ns of a thread's life: a few in a hundred rounds, on a busy machine. With them a quarter of the
+    second sections are late, half of those by more than it takes to start a thread."""
+    build("window")
+    without = sum(overdrawn() for _ in range(8))
+    paused = sum(overdrawn("--delay=100%", "--seed", str(seed)) for seed in range(1, 9))
+    true(f"{paused} of 400 rounds go wrong with pauses, {without} without", paused >= 20 and paused >= 2 * without)
+
+
+@test
+def delay_options():
+    """Where the seed is said, and what is no budget."""
+    build("window")
+    write("p.prop", "property p: balance < 1000;")
+    command = ["-s", "p.prop", "--", "./window", "1"]
+    said = run(PORTENT, "run", "--delay", "--seed", "12", *command, options="verbosity=1").stderr
+    true(f"the seed is said: {said}", "pauses before synchronisation, delay=5% seed=12" in said)
+    chosen = re.search(r"delay=2% seed=(\d+)", run(PORTENT, "run", "--delay=2%", *command, options="verbosity=1").stderr)
+    true("a seed is chosen where none is given", chosen)
+    said = run(PORTENT, "run", *command, options="verbosity=1").stderr
+    true("nothing is said without", "pauses" not in said)
+    for wrong in ("--delay=x", "--delay=", "--delay=2000%", "--seed=x"):
+        done = run(PORTENT, "run", wrong, *command)
+        same(f"exit status of {wrong}: {done.stderr}", done.returncode, 2)
+    done = run(PORTENT, "run", *command, options="delay=x")
+    true(f"a bad value in the environment: {done.stderr}", "delay is no share of the time" in done.stderr)
 
 
 def main():

@@ -35,6 +35,7 @@ struct queue {
 static struct {
     struct pt_spin lock;
     _Atomic uint64_t *_Atomic entries;
+    _Atomic bool *closed; /* the number was closed before; there are as many */
     struct queue *queues;
     uint32_t count, hand;
     uint32_t buckets[BUCKETS];
@@ -47,6 +48,15 @@ struct hold {
     struct pt_thread *self;
     uint64_t mask;
 };
+
+static void unlock(const struct hold *hold)
+{
+    pt_spin_unlock(&table.lock);
+    if (hold->self)
+        pt_thread_leave(hold->self);
+    else
+        pt_sys_swap_signal_mask(hold->mask);
+}
 
 /* No handler runs while it is locked. False: there is no memory, or a handler that the runtime does not know of has
  * interrupted it. */
@@ -62,20 +72,16 @@ static bool lock(struct hold *hold)
     pt_spin_lock(&table.lock);
     if (!table.queues) {
         table.queues = pt_sys_reserve(sizeof *table.queues * QUEUES);
+        table.closed = pt_sys_reserve(sizeof *table.closed * DESCRIPTORS);
         /* release: partner of the acquire in entry_of */
-        atomic_store_explicit(&table.entries, pt_sys_reserve(sizeof *table.entries * DESCRIPTORS),
-                              memory_order_release);
+        if (table.queues && table.closed)
+            atomic_store_explicit(&table.entries, pt_sys_reserve(sizeof *table.entries * DESCRIPTORS),
+                                  memory_order_release);
     }
-    return true;
-}
-
-static void unlock(const struct hold *hold)
-{
-    pt_spin_unlock(&table.lock);
-    if (hold->self)
-        pt_thread_leave(hold->self);
-    else
-        pt_sys_swap_signal_mask(hold->mask);
+    if (atomic_load_explicit(&table.entries, memory_order_relaxed))
+        return true;
+    unlock(hold);
+    return false;
 }
 
 static _Atomic uint64_t *entry_of(int fd)
@@ -303,6 +309,23 @@ void pt_descriptor_feed(int from, int to)
         atomic_store_explicit(&table.queues[out >> 32].source, (uint32_t)in, memory_order_relaxed);
 }
 
+void pt_descriptor_sync_number(int fd, int kind, const struct pt_site *site)
+{
+    const _Atomic uint64_t *at = entry_of(fd);
+    char name[32] = "descriptor ";
+    if (!at || !pt_is_active())
+        return;
+    if (kind != PT_KIND_WAIT)
+        atomic_store_explicit(&table.closed[fd], true, memory_order_relaxed);
+    else if (!atomic_load_explicit(&table.closed[fd], memory_order_relaxed))
+        return;
+    if (pt_call_wanted) {
+        append_number(name, (unsigned)fd);
+        pt_wrap_name((const void *)at, name);
+    }
+    pt_wrap_sync((const void *)at, kind, site); /* its entry stands for it, as no code of the program touches that */
+}
+
 static void sync_identity(int fd, struct pt_identity identity, const char *sort, int kind, const struct pt_site *site)
 {
     struct hold hold;
@@ -369,11 +392,18 @@ static uint32_t make_anew(const struct hold *hold, struct pt_identity identity, 
     return find_or_make(hold, identity, sort, fd, "");
 }
 
+static void are_new(const int ends[2])
+{
+    pt_descriptor_sync_number(ends[0], PT_KIND_WAIT, NULL);
+    pt_descriptor_sync_number(ends[1], PT_KIND_WAIT, NULL);
+}
+
 void pt_descriptor_piped(const int ends[2])
 {
     struct hold hold;
     struct pt_described d;
     char text[PT_SORT_MAX];
+    are_new(ends);
     if (!pt_is_active() || !lock(&hold))
         return;
     if (!is_elsewhere(&hold)) {
@@ -390,6 +420,7 @@ void pt_descriptor_piped(const int ends[2])
 void pt_descriptor_paired(const int ends[2])
 {
     struct hold hold;
+    are_new(ends);
     if (!pt_is_active() || !lock(&hold))
         return;
     if (!is_elsewhere(&hold)) {

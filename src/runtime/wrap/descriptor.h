@@ -48,6 +48,8 @@ void pt_descriptor_sync_address(int fd, const struct sockaddr *address, socklen_
 void pt_descriptor_sync_listener(int fd, int kind, const struct pt_site *site);
 /* From here on what comes out of `to` may have been put into `from`: whoever takes it knows of both. */
 void pt_descriptor_feed(int from, int to);
+/* The number itself: whoever closes it comes before whoever gets it next. */
+void pt_descriptor_sync_number(int fd, int kind, const struct pt_site *site);
 /* It has an entry. */
 bool pt_descriptor_is_known(int fd);
 void pt_descriptor_forget(int fd);

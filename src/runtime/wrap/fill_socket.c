@@ -51,6 +51,7 @@ static void accepted(int fd, int made, int kind, const struct pt_site *site)
     if (!pt_is_active())
         return;
     pt_descriptor_forget(made);
+    pt_descriptor_sync_number(made, kind, site);
     pt_descriptor_sync_listener(fd, kind, site);
 }
 

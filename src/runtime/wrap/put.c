@@ -121,6 +121,7 @@ static void closes(int fd, int kind, const struct pt_site *site)
 {
     pt_descriptor_put(fd, kind, site);
     pt_descriptor_forget(fd);
+    pt_descriptor_sync_number(fd, kind, site);
 }
 
 PUTTING(int, close, (int fd), (fd), closes(fd, PT_EFFECT(close), site))
@@ -138,10 +139,15 @@ PUTTING(int, close_range, (unsigned first, unsigned last, int flags), (first, la
 PUTTING(void, closefrom, (int first), (first),
         close_all(first < 0 ? 0 : (unsigned)first, MOST_CLOSED, PT_EFFECT(closefrom), site))
 
-#define COPIED                                                                                                         \
-    if (result >= 0)                                                                                                   \
-    pt_descriptor_copy(fd, result)
-PT_FILLING(int, dup, (int fd), (fd), (void)site; COPIED)
+static void copied(int fd, int made, const struct pt_site *site)
+{
+    if (made < 0 || !pt_is_active())
+        return;
+    pt_descriptor_sync_number(made, PT_KIND_WAIT, site);
+    pt_descriptor_copy(fd, made);
+}
+
+PT_FILLING(int, dup, (int fd), (fd), copied(fd, result, site))
 
 /* `to` is closed, if it was open. */
 #define REPLACING(name, parameters, arguments)                                                                         \
@@ -151,7 +157,7 @@ PT_FILLING(int, dup, (int fd), (fd), (void)site; COPIED)
         if (fd != to && pt_is_active())                                                                                \
             closes(to, PT_EFFECT(name), site);                                                                         \
         int result = PT_REAL(name) arguments;                                                                          \
-        COPIED;                                                                                                        \
+        copied(fd, result, site);                                                                                      \
         return result;                                                                                                 \
     }
 REPLACING(dup2, (int fd, int to), (fd, to))
@@ -167,7 +173,7 @@ REPLACING(dup3, (int fd, int to, int flags), (fd, to, flags))
         va_end(list);                                                                                                  \
         int result = PT_REAL(name)(fd, command, argument);                                                             \
         if (command == F_DUPFD || command == F_DUPFD_CLOEXEC)                                                          \
-            COPIED;                                                                                                    \
+            copied(fd, result, NULL);                                                                                  \
         return result;                                                                                                 \
     }
 CONTROLLING(fcntl)

@@ -104,6 +104,7 @@ static void closes(FILE *stream, int kind, const struct pt_site *site)
         return;
     pt_descriptor_put(fd, kind, site);
     pt_descriptor_forget(fd);
+    pt_descriptor_sync_number(fd, kind, site);
 }
 
 #define CLOSING(returns, name, parameters, arguments)                                                                  \
