@@ -44,7 +44,7 @@ static void bash_options(const struct pt_command *command, struct pt_buf *buf)
 {
     pt_buf_printf(buf, "    %s)\n        case $prev in\n", command->name);
     for (const struct pt_option *o = command->options; o->help; o++) {
-        if (!o->argument)
+        if (!o->argument || o->optional)
             continue;
         pt_buf_puts(buf, "        ");
         if (o->letter)
@@ -111,13 +111,13 @@ static void zsh_option(const struct pt_option *o, struct pt_buf *buf)
         if (form == 0)
             pt_buf_printf(buf, "-%c%s", o->letter, o->argument ? "+" : "");
         else
-            pt_buf_printf(buf, "--%s%s", o->name, o->argument ? "=" : "");
+            pt_buf_printf(buf, "--%s%s", o->name, o->argument && !o->optional ? "=" : "");
         pt_buf_puts(buf, "[");
         put_quoted(buf, o->help, "[]\\");
         pt_buf_puts(buf, "]");
         if (o->choices)
             pt_buf_printf(buf, ":%s:(%s)", o->argument, o->choices);
-        else if (o->argument)
+        else if (o->argument && !o->optional)
             zsh_argument(o, buf);
         pt_buf_puts(buf, "'");
     }
@@ -178,7 +178,7 @@ static void put_fish(struct pt_buf *buf)
                 pt_buf_printf(buf, " -x -a '%s'", o->choices);
             else if (file_ending(o))
                 pt_buf_printf(buf, " -x -a '(__fish_complete_suffix %s)'", file_ending(o));
-            else if (o->argument)
+            else if (o->argument && !o->optional)
                 pt_buf_puts(buf, wants_file(o) ? " -r" : " -x");
             pt_buf_puts(buf, " -d '");
             put_quoted(buf, o->help, "\\");

@@ -18,9 +18,9 @@
 #include "cli/run/launch.h"
 #include "cli/run/warn.h"
 #include "cli/run/whole.h"
+#include "core/delay.h"
 #include "core/found.h"
 #include "report/json.h"
-#include "core/found.h"
 #include "trace/format.h"
 
 enum { DEFAULT_EXIT = 66 };
@@ -48,6 +48,8 @@ enum {
     OPT_LENIENT,
     OPT_CONFIRM,
     OPT_TIMEOUT,
+    OPT_DELAY,
+    OPT_SEED,
     OPT_MODULE,
     OPT_COLOR,
     OPT_QUIET,
@@ -90,6 +92,11 @@ static const struct pt_option options_table[] = {
     [OPT_CONFIRM] = {"confirm", 0, NULL, NULL,
                      "run the program again in the order of each predicted violation, as 'portent confirm' does"},
     [OPT_TIMEOUT] = PT_OPTION_TIMEOUT,
+    [OPT_DELAY] = {"delay", 0, "SHARE", NULL,
+                   "pause threads at random before they synchronise, so that one run sees more: for at most this share "
+                   "of each thread's time, or so many seconds (default: " PT_DELAY_STANDARD ")",
+                   .optional = true},
+    [OPT_SEED] = {"seed", 0, "N", NULL, "what --delay chooses its pauses by, to choose the same again"},
     [OPT_MODULE] = {"module", 0, "FILE.so", NULL,
                     "look for names in this library too, which the program opens later; may be repeated"},
     [OPT_COLOR] = PT_OPTION_COLOR,
@@ -119,6 +126,40 @@ static bool set_exit_code(struct run *run, const char *argument)
         return false;
     }
     run->found_exit = (int)number;
+    return true;
+}
+
+/* The runtime reads it there, in whatever processes the program starts, too. */
+static void add_setting(const char *name, const char *value)
+{
+    const char *before = getenv(PT_OPTIONS_ENV);
+    struct pt_buf text;
+    pt_buf_init(&text);
+    pt_buf_printf(&text, "%s %s=%s", before ? before : "", name, value);
+    setenv(PT_OPTIONS_ENV, text.text, 1);
+    pt_buf_release(&text);
+}
+
+static bool set_delay(const char *argument)
+{
+    struct pt_delay_budget budget;
+    const char *share = argument ? argument : PT_DELAY_STANDARD;
+    if (!pt_delay_parse((struct pt_span){share, strlen(share)}, &budget)) {
+        pt_diag_usage("run", "--delay takes a share of the time, such as 5%%, or seconds, such as 0.2; not '%s'",
+                      share);
+        return false;
+    }
+    add_setting("delay", share);
+    return true;
+}
+
+static bool set_seed(const char *argument)
+{
+    if (!*argument || argument[strspn(argument, "0123456789")] || strlen(argument) > 18) {
+        pt_diag_usage("run", "--seed takes a number, not '%s'", argument);
+        return false;
+    }
+    add_setting("seed", argument);
     return true;
 }
 
@@ -166,6 +207,10 @@ static bool set_option(struct run *run, uint32_t index, const char *argument, ui
             return false;
         run->patience *= 1000000000;
         break;
+    case OPT_DELAY:
+        return set_delay(argument);
+    case OPT_SEED:
+        return set_seed(argument);
     case OPT_MODULE:
         run->session.modules[(*module_count)++] = argument;
         break;

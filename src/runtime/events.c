@@ -20,6 +20,7 @@
 #include "runtime/race/race.h"
 #include "runtime/shadow/watch.h"
 #include "runtime/stream/stream.h"
+#include "runtime/sys/delay.h"
 
 bool pt_races_wanted;
 
@@ -132,6 +133,31 @@ static void meet_races(struct pt_thread *self, bool foreign)
     self->shadow.race = pt_race_begin(pt_thread_number(self), NULL, NULL);
 }
 
+/* --- while threads are gated: they follow a schedule, or are paused --- */
+
+static void on_before_access(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write)
+{
+    if (pt_gate)
+        pt_gate_before_access(self, address, size, write);
+}
+
+/* What others may see at once is recorded before it is done: it may come later. */
+static void on_locked(const void *object, int kind)
+{
+    if (pt_gate)
+        pt_gate_note_lock(object, kind);
+    if (pt_delay_on && (kind == PT_KIND_REL || kind == PT_KIND_NOTIFY || kind == PT_KIND_SYNC))
+        pt_delay_sync();
+}
+
+static void on_blocks(const void *object, enum pt_gate_doing doing)
+{
+    if (pt_delay_on && doing != PT_GATE_RUNS)
+        pt_delay_sync();
+    if (pt_gate)
+        pt_gate_note_wait(object, doing);
+}
+
 /* --- threads --- */
 
 static void on_meet(struct pt_thread *self, bool foreign)
@@ -140,6 +166,8 @@ static void on_meet(struct pt_thread *self, bool foreign)
     if (foreign && pt_monitor_on)
         pt_monitor_name_thread(self);
     self->shadow.full = pt_full_wanted(self);
+    if (pt_delay_on)
+        pt_delay_thread(pt_thread_number(self));
 }
 
 static void on_begun(struct pt_thread *self, bool foreign)
@@ -251,6 +279,15 @@ static void on_opened(struct pt_thread *self)
     pt_embedded_opened();
 }
 
+/* --- objects --- */
+
+static void on_named_object(struct pt_thread *self, const void *object, const char *name)
+{
+    pt_thread_enter(self);
+    pt_emit_object(self, (uintptr_t)object, name);
+    pt_thread_leave(self);
+}
+
 void pt_events_register(void)
 {
     pt_race_hooks = (struct pt_race_hooks){on_race_met, on_race, race_thread_name};
@@ -258,8 +295,8 @@ void pt_events_register(void)
         .introduce = pt_thread_introduce,
         .introduce_at = pt_thread_introduce_at,
         .attend = pt_thread_attend,
-        .before_access = pt_gate_before_access,
-        .locked = pt_gate_note_lock,
+        .before_access = on_before_access,
+        .locked = on_locked,
         .expect = pt_monitor_expect,
         .watch = on_watch,
         .initial = on_initial,
@@ -287,10 +324,11 @@ void pt_events_register(void)
         .synced = pt_stream_synced,
         .active = pt_stream_active,
         .contended = pt_stream_contended,
-        .blocks = pt_gate_note_wait,
+        .blocks = on_blocks,
         .locked = pt_deadlock_locked,
         .waits = pt_deadlock_waits,
         .waited = pt_deadlock_waited,
         .opened = on_opened,
+        .named = on_named_object,
     };
 }

@@ -34,6 +34,7 @@
 #include "runtime/shadow/shadow.h"
 #include "runtime/shadow/watch.h"
 #include "runtime/stream/stream.h"
+#include "runtime/sys/delay.h"
 #include "runtime/sys/log.h"
 #include "runtime/sys/options.h"
 #include "runtime/thread/call.h"
@@ -241,6 +242,7 @@ __attribute__((constructor(101))) static void start(void)
     pt_events_register();
     pt_owner_start();
     pt_sys_read_clock = pt_wrap_real_clock();
+    pt_delay_start();
     if (!pt_clock_start() || !pt_shadow_start() || !pt_watch_start() || !pt_thread_start(parts) ||
         (wants_races() && !pt_race_start())) {
         pt_runtime_give_up();

@@ -82,10 +82,10 @@ static bool parse_long(const struct pt_command *command, int argc, char **argv, 
         unknown_option(command, name);
     } else if (!option->argument && equals) {
         pt_diag_usage(command->name, "--%s takes no argument", option->name);
-    } else if (option->argument && !equals && *at + 1 >= argc) {
+    } else if (option->argument && !option->optional && !equals && *at + 1 >= argc) {
         pt_diag_usage(command->name, "--%s needs an argument: %s", option->name, option->argument);
     } else {
-        const char *argument = !option->argument ? NULL : equals ? equals + 1 : argv[++*at];
+        const char *argument = !option->argument ? NULL : equals ? equals + 1 : option->optional ? NULL : argv[++*at];
         ok = add_option(command, index, argument, cap, parsed);
     }
     free(name);
@@ -197,7 +197,7 @@ void pt_options_help(const struct pt_command *command, struct pt_buf *buf)
         if (o->name)
             pt_buf_printf(&head, "--%s", o->name);
         if (o->argument)
-            pt_buf_printf(&head, "%s%s", o->name ? "=" : " ", o->argument);
+            pt_buf_printf(&head, o->optional ? "[%s%s]" : "%s%s", o->name ? "=" : " ", o->argument);
         help_entry(head.text, o->help, buf);
         pt_buf_release(&head);
     }

@@ -16,6 +16,7 @@ struct pt_option {
     const char *argument; /* what --help calls it, NULL: takes none. FILE, FILE.prop, DIR, TRACE complete as files. */
     const char *choices;  /* the only arguments it takes, separated by spaces; NULL: any */
     const char *help;     /* NULL ends a table */
+    bool optional;        /* the argument may be missing, and must come after `=` */
 };
 
 /* What a command line said: options in the order given, and what is left. Arguments point into argv. */

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "cli/common/diag.h"
 #include "base/suggest.h"
+#include "core/delay.h"
 
 struct problems {
     struct pt_buf list;
@@ -59,6 +60,9 @@ void pt_settings_load(struct pt_settings *settings)
     pt_settings_read(settings, getenv(PT_OPTIONS_ENV), complain, &problems);
     if (settings->exitcode < 0 || settings->exitcode > 255) /* whoever reads it goes by its own */
         pt_buf_printf(&problems.list, "%sexitcode is not from 0 to 255", problems.list.len ? ", " : "");
+    struct pt_delay_budget budget;
+    if (settings->delay.len && !pt_delay_parse(settings->delay, &budget))
+        pt_buf_printf(&problems.list, "%sdelay is no share of the time and no seconds", problems.list.len ? ", " : "");
     if (problems.list.len && settings->verbosity >= 0)
         warn(&problems);
     if (settings->help)

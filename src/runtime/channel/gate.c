@@ -20,6 +20,7 @@
 
 #include "runtime/channel/self.h"
 #include "runtime/shadow/slow.h"
+#include "runtime/sys/delay.h"
 #include "runtime/sys/sys.h"
 
 enum {
@@ -36,13 +37,13 @@ void pt_gate_start(void)
 {
     if (pt_channel->gate_offset)
         pt_gate = (void *)((char *)pt_channel + pt_channel->gate_offset);
-    pt_shadow_gated = pt_gate != NULL;
+    pt_shadow_gated = pt_gate != NULL || pt_delay_on;
 }
 
 void pt_gate_stop(void)
 {
     pt_gate = NULL;
-    pt_shadow_gated = false;
+    pt_shadow_gated = pt_delay_on;
 }
 
 static struct pt_gate_thread *slot_of(const struct pt_thread *self)

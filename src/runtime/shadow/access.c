@@ -15,6 +15,7 @@
 #include "runtime/shadow/fast.h"
 #include "runtime/shadow/native.h"
 #include "runtime/shadow/slow.h"
+#include "runtime/sys/delay.h"
 
 #define COLD __attribute__((noinline))
 
@@ -422,19 +423,23 @@ static void race_end(struct pt_shadow_self *self, const void *address, size_t si
     }                                                                                                                  \
     type __portent_atomic_load##bytes(const void *address, int order, const struct pt_site *site)                      \
     {                                                                                                                  \
+        pt_delay_atomic(address, order);                                                                               \
         return atomic_load##bytes(address, order, site);                                                               \
     }                                                                                                                  \
     void __portent_atomic_store##bytes(void *address, type value, int order, const struct pt_site *site)               \
     {                                                                                                                  \
+        pt_delay_atomic(address, order);                                                                               \
         (void)atomic_store##bytes(address, value, 0, order, site);                                                     \
     }                                                                                                                  \
     type __portent_atomic_rmw##bytes(void *address, type operand, int op, int order, const struct pt_site *site)       \
     {                                                                                                                  \
+        pt_delay_atomic(address, order);                                                                               \
         return update##bytes(address, operand, op, order, site);                                                       \
     }                                                                                                                  \
     type __portent_atomic_cas##bytes(void *address, type expected, type desired, int success, int failure,             \
                                      const struct pt_site *site)                                                       \
     {                                                                                                                  \
+        pt_delay_atomic(address, success);                                                                             \
         return cas##bytes(address, expected, desired, success, failure, site);                                         \
     }
 

@@ -56,6 +56,6 @@ struct pt_shadow_hooks {
 };
 
 extern struct pt_shadow_hooks pt_shadow_hooks;
-extern bool pt_shadow_gated; /* threads are made to follow a schedule; set before main */
+extern bool pt_shadow_gated; /* threads are made to follow a schedule, or are paused; set before main */
 
 #endif

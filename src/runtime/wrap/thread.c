@@ -9,6 +9,7 @@
 #include <string.h>
 #include <threads.h>
 
+#include "runtime/sys/delay.h"
 #include "runtime/sys/module.h"
 #include "runtime/sys/sys.h"
 #include "runtime/thread/call.h"
@@ -85,10 +86,18 @@ static uint64_t block_signals(struct pt_thread *child, const pthread_attr_t *att
     return mask;
 }
 
+/* It may begin, or go on after it has been started, late. */
+static void linger(void)
+{
+    if (pt_delay_on)
+        pt_delay_life();
+}
+
 static void *run_posix(void *context)
 {
     struct pt_thread *self = context;
     pt_thread_begin(self);
+    linger();
     return self->start(self->argument);
 }
 
@@ -96,6 +105,7 @@ static int run_c11(void *context)
 {
     struct pt_thread *self = context;
     pt_thread_begin(self);
+    linger();
     return self->start_c11(self->argument);
 }
 
@@ -116,6 +126,7 @@ PT_WRAP(int, pthread_create,
     atomic_store(&child->releases, detached == PTHREAD_CREATE_DETACHED);
     atomic_store(&child->detached, detached == PTHREAD_CREATE_DETACHED);
     report_fork(child, site);
+    linger();
     uint64_t mask = block_signals(child, attributes);
     int result = PT_REAL(pthread_create)(thread, attributes, run_posix, child);
     pt_sys_swap_signal_mask(mask);
@@ -139,6 +150,7 @@ PT_WRAP(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *argument))
     child->argument = argument;
     child->stack_size = stack_size(NULL);
     report_fork(child, site);
+    linger();
     uint64_t mask = block_signals(child, NULL);
     int result = PT_REAL(thrd_create)(thread, run_c11, child);
     pt_sys_swap_signal_mask(mask);
