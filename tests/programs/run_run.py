@@ -422,6 +422,24 @@ def dropped():
         same("check on its output", run(PORTENT, "check", "-s", "p.prop", "u.ptb").returncode, 3)
 
 
+@test
+def counted_to_the_end():
+    """A thread with more relevant events than clocks count: the program goes on, what came before is judged, and the rest is unknown, in
+    words, in the status, and in what was recorded."""
+    build("counted")
+    why = "a thread has had 4294967295 relevant events, and clocks count no further: nothing was recorded from there on"
+    for text, status, verdict in (("level < 4", FOUND, "violated"), ("level < 8", NOT_WHOLE, "unknown"), ("level < 20", NOT_WHOLE, "unknown")):
+        write("p.prop", f"property p: {text};")
+        for trace in ("t.trace", "t.ptb"):
+            done = run(PORTENT, "run", "-q", "-s", "p.prop", "-o", trace, "-r", "r.json", "--", "./counted")
+            same(f"{text}: {done.stderr}", [done.returncode, done.stdout, not_whole(done)], [status, "level 10\n", why])
+            same(f"result of {text}", [(found["verdict"], found["relevant"]) for found in findings(json.loads(read("r.json")))],
+                 [(verdict, 5)])
+            done = run(PORTENT, "check", "-s", "p.prop", trace)
+            same(f"check of {trace} for {text}: {done.stderr}", done.returncode, 1 if verdict == "violated" else 3)
+    same("the recording says why", why in read("t.trace"), True)
+
+
 def not_whole(done):
     """The reasons in the line that says that the answer is not whole, which there is at most once; None: there is none."""
     lines = re.findall(r"^portent: the answer is not whole: (.*)$", done.stderr, re.M)
