@@ -36,6 +36,7 @@
 #include "runtime/stream/stream.h"
 #include "runtime/sys/options.h"
 #include "runtime/sys/runtime.h"
+#include "runtime/sys/spin.h"
 #include "runtime/thread/signal.h"
 #include "runtime/wrap/hooks.h"
 
@@ -87,6 +88,7 @@ static void register_hooks(void);
 static bool empty_tables(void)
 {
     pt_runtime_restart();
+    pt_spin_restart();
     pt_pool_restart();
     pt_clock_restart();
     pt_shadow_restart();
