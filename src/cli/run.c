@@ -355,12 +355,12 @@ static void warn_about_own_status(const struct run *run)
     pt_session_complain(&run->session, &warning);
 }
 
-/* Says why the answer is not whole, whoever asked for quiet; true: it is. */
-static bool is_whole(const struct run *run, const struct pt_result *result)
+/* Says why the answer is not whole, whoever asked for quiet; true: it is. `ret_unseen`: as in pt_session_reasons. */
+static bool is_whole(const struct run *run, const struct pt_result *result, bool *ret_unseen)
 {
     struct pt_buf reasons;
     pt_buf_init(&reasons);
-    bool whole = !pt_session_reasons(&run->session, result, &reasons);
+    bool whole = !pt_session_reasons(&run->session, result, ret_unseen, &reasons);
     if (!whole)
         fprintf(stderr, "portent: the answer is not whole: %s\n", reasons.text);
     pt_buf_release(&reasons);
@@ -410,13 +410,15 @@ static void add_program(struct run *run, struct pt_result *result, struct pt_pro
     conclude_program(run, false, result);
     pt_report_json(result, &json);
     size_t properties = (size_t)processes->property_count + 1;
+    bool *unseen = pt_xcalloc(properties, sizeof *unseen);
     struct pt_observed process = {.process = run->session.process,
                                   .program = pt_xstrdup(run->session.program),
                                   .observed = true,
                                   .violated = pt_whole_violated(result),
-                                  .whole = is_whole(run, result),
+                                  .whole = is_whole(run, result, unseen),
                                   .json = pt_buf_take(&json),
                                   .judged = pt_xcalloc(properties, sizeof *process.judged),
+                                  .unseen = unseen,
                                   .unknown = pt_xcalloc(properties, sizeof *process.unknown)};
     memset(process.judged, true, properties); /* else it would not have been started */
     PT_PUSH(processes->items, processes->count, processes->cap, process);
@@ -450,6 +452,18 @@ static bool write_several(struct run *run, const struct pt_result *result, const
     return written;
 }
 
+/* Was all that the properties name observed in some process? Says what was not. */
+static bool all_seen(const struct run *run, const struct pt_processes *processes)
+{
+    struct pt_buf reasons;
+    pt_buf_init(&reasons);
+    bool seen = !pt_whole_unseen(processes, run->session.analyse.inputs, &reasons);
+    if (!seen)
+        fprintf(stderr, "portent: the answer is not whole: %s\n", reasons.text);
+    pt_buf_release(&reasons);
+    return seen;
+}
+
 /* More than the started program was observed. */
 static int conclude_several(struct run *run, struct pt_result *result, struct pt_processes *processes)
 {
@@ -464,6 +478,7 @@ static int conclude_several(struct run *run, struct pt_result *result, struct pt
         violated |= processes->items[i].violated;
         whole &= processes->items[i].whole;
     }
+    whole &= all_seen(run, processes);
     whole &= write_several(run, result, processes);
     if (violated)
         warn_about_own_status(run);
@@ -486,7 +501,7 @@ static int conclude_alone(struct run *run, struct pt_result *result, const struc
     bool violated = pt_whole_violated(result);
     if (violated)
         warn_about_own_status(run);
-    bool whole = is_whole(run, result) && !processes->count; /* who came and was not observed was reported */
+    bool whole = is_whole(run, result, NULL) && !processes->count; /* who came and was not observed was reported */
     return pt_whole_exit(run->session.program_status, violated, run->found_exit, whole, run->lenient);
 }
 

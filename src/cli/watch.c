@@ -426,6 +426,7 @@ static int conclude(struct watch *watch)
     }
     if (!watch->output_options.quiet)
         pt_output_unseen(&watch->output, watch->analysis, &watch->names, watch->analyse.props);
+    pt_verdicts_doubt_unseen(&watch->verdicts, watch->analyse.inputs);
     result.findings = watch->verdicts.findings;
     result.count = watch->verdicts.count;
     pt_triage_apply(&watch->analyse.triage, &result);

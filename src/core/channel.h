@@ -41,6 +41,7 @@ struct pt_hello {
 };
 
 enum pt_on_full { PT_ON_FULL_BLOCK, PT_ON_FULL_DROP };
+enum { PT_WHY_BYTES = 128 };
 enum pt_program_state { PT_PROGRAM_STARTING, PT_PROGRAM_RUNNING, PT_PROGRAM_ENDED };
 
 struct pt_channel {
@@ -62,8 +63,9 @@ struct pt_channel {
     _Atomic uint64_t bad_ends;                 /* portent_end calls that matched no portent_begin */
     _Atomic uint32_t wake;       /* futex: the program bumps it when the observer may sleep and there is work */
     _Atomic uint32_t process;    /* the child that is observed in its parent's place, 0: none, or PT_PROCESS_FORKING */
-    _Atomic uint32_t stopped;    /* the runtime records nothing more, and has said why */
+    _Atomic uint32_t stopped;    /* the runtime records nothing more, and `why` is written */
     _Atomic uint32_t unobserved; /* forked processes that went on without exec, and could not be observed */
+    char why[PT_WHY_BYTES];      /* of `stopped`, NUL-terminated */
 };
 
 #define PT_PROCESS_FORKING UINT32_MAX /* a fork has begun that is to be followed, and its child is not yet there */

@@ -40,6 +40,7 @@
 #include "runtime/stream/stream.h"
 #include "runtime/sys/options.h"
 #include "runtime/sys/runtime.h"
+#include "runtime/sys/spin.h"
 #include "runtime/thread/signal.h"
 #include "runtime/wrap/hooks.h"
 
@@ -93,6 +94,7 @@ static void register_hooks(void);
 static bool empty_tables(void)
 {
     pt_runtime_restart();
+    pt_spin_restart();
     pt_pool_restart();
     if (pt_races_wanted)
         pt_race_restart();

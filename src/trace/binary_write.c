@@ -231,4 +231,4 @@ static enum pt_status add(void *state, const struct pt_names *names, const struc
     return PT_OK;
 }
 
-const struct pt_encoder pt_binary_encoder = {begin, add, end, release};
+const struct pt_encoder pt_binary_encoder = {begin, NULL, add, end, release};

@@ -361,12 +361,20 @@ void pt_channel_abandon(struct pt_channel_reader *r)
     }
 }
 
+/* The program may have written anything there: it ends somewhere. */
+static const char *why_stopped(const struct pt_channel_reader *r)
+{
+    if (!atomic_load(&r->map->stopped))
+        return NULL;
+    return memchr(r->map->why, '\0', sizeof r->map->why) ? r->map->why : "it did not say why";
+}
+
 struct pt_channel_losses pt_channel_losses(const struct pt_channel_reader *r)
 {
     return (struct pt_channel_losses){.missing = r->missing,
                                       .dropped = atomic_load(&r->map->dropped),
                                       .corrupt = r->corrupt,
-                                      .stopped = atomic_load(&r->map->stopped),
+                                      .stopped = why_stopped(r),
                                       .unfinished = r->unfinished};
 }
 

@@ -174,7 +174,8 @@ struct pt_channel_losses {
     uint64_t missing; /* numbers that were taken but never came, while the program ran on */
     uint64_t dropped; /* as the program counts them: buffers were full; at least some of the missing ones */
     uint64_t corrupt; /* records that make no sense */
-    bool stopped;     /* the program recorded nothing more from some moment on; counted in `dropped` as one, too */
+    /* Why the program recorded nothing more from some moment on; NULL: it did. Counted in `dropped` as one, too. */
+    const char *stopped;
     /* Numbers taken by events that were under way when the program ended. No other event can know of one, since its
      * thread still held what it touches: the run without them is one that happened, and nothing is lost. */
     uint64_t unfinished;

@@ -47,7 +47,7 @@ static struct pt_loss loss(const struct pt_source *source)
     if (!pt_channel_started(r))
         snprintf(loss.why, sizeof loss.why, "nothing was observed");
     else if (losses.stopped)
-        snprintf(loss.why, sizeof loss.why, "the program recorded nothing more before it ended");
+        snprintf(loss.why, sizeof loss.why, "%s: nothing was recorded from there on", losses.stopped);
     else if (losses.dropped)
         snprintf(loss.why, sizeof loss.why, "%" PRIu64 " event%s did not fit into the buffers and %s dropped",
                  loss.events, plural, loss.events == 1 ? "was" : "were");

@@ -20,6 +20,8 @@ enum pt_unit {
 struct pt_encoder {
     /* Appends what a file begins with; the state of the others, NULL where there is none. */
     void *(*begin)(const struct pt_names *names, struct pt_buf *out);
+    /* Right after it, where asked for: from here on the file is torn until its last bytes are there. NULL: it is so. */
+    void (*promise)(void *state, struct pt_buf *out);
     enum pt_status (*add)(void *state, const struct pt_names *names, const struct pt_event *event, struct pt_buf *out,
                           struct pt_err *err);
     /* The last bytes. `incomplete`: why events are missing, so that whoever reads the file finds it torn; NULL: none.

@@ -54,6 +54,7 @@ struct pt_text {
     bool seen_line;  /* that is one of a trace */
     bool seen_event; /* anything but init and clock */
     bool cut;        /* the present line has no newline: the file ends in it */
+    bool recording;  /* its end has been promised, and did not come yet */
     size_t scanned;  /* unread bytes known to hold no newline */
     const char *line, *end;
     struct pt_clock_entry *clock;
@@ -460,11 +461,19 @@ static bool is_incomplete(const char *p, const char *end)
     return (size_t)(end - p) >= len && memcmp(p, PT_TEXT_INCOMPLETE, len) == 0;
 }
 
-/* Comments and blank lines. */
-static bool is_skipped(const char *p, const char *end)
+static bool is_text(const char *p, const char *end, const char *text)
 {
-    if (p < end && *p == '#')
+    return (size_t)(end - p) == strlen(text) && memcmp(p, text, (size_t)(end - p)) == 0;
+}
+
+/* Comments, of which those around a recording are noted, and blank lines. */
+static bool is_skipped(struct pt_text *text, const char *p, const char *end)
+{
+    if (p < end && *p == '#') {
+        if (is_text(p, end, PT_TEXT_BEGIN) || is_text(p, end, PT_TEXT_END))
+            text->recording = is_text(p, end, PT_TEXT_BEGIN);
         return !is_incomplete(p, end);
+    }
     while (p < end && (*p == ' ' || *p == '\t'))
         p++;
     return p == end;
@@ -495,6 +504,14 @@ static enum pt_read torn(const struct pt_text *text, const char *why, struct pt_
     return PT_READ_TORN;
 }
 
+/* The recorder was killed, say. */
+static enum pt_read cut_off(const struct pt_text *text, struct pt_err *err)
+{
+    pt_err_at(err, PT_EINPUT, text->label, text->line_number, 1,
+              "the recording was cut off: its last line, " PT_TEXT_END ", is missing");
+    return PT_READ_TORN;
+}
+
 static enum pt_read take_line(struct pt_text *text, struct pt_event *ret_event, struct pt_err *err)
 {
     bool whole = parse_line(text, ret_event, err);
@@ -512,11 +529,13 @@ static enum pt_read next(struct pt_source *source, struct pt_event *ret_event, s
     struct pt_text *text = file->state;
     do {
         enum pt_read got = next_line(text, &file->input, err);
+        if (got == PT_READ_END && text->recording)
+            return cut_off(text, err);
         if (got != PT_READ_EVENT)
             return got;
         text->line = without_mark(text->line, text->end);
         text->end = without_cr(text->line, text->end);
-    } while (is_skipped(text->line, text->end));
+    } while (is_skipped(text, text->line, text->end));
     if (is_incomplete(text->line, text->end)) {
         const char *why = text->line + strlen(PT_TEXT_INCOMPLETE);
         pt_err_at(err, PT_EINPUT, text->label, text->line_number, 1, "%.*s",
@@ -539,7 +558,7 @@ static bool has_next(void *state, struct pt_input *input)
             text->scanned = left;
             return input->eof || left > PT_LINE_MAX;
         }
-        if (newline - start > PT_LINE_MAX || !is_skipped(start, without_cr(start, newline)))
+        if (newline - start > PT_LINE_MAX || !is_skipped(text, start, without_cr(start, newline)))
             return true;
         text->scanned = 0;
         text->line_number++;

@@ -1,7 +1,10 @@
 /*
  * Writing the text form: one line per event (its grammar is at the head of text.c). What is written is read back as the
- * same event. No state, and time linear in the bytes.
+ * same event. Time linear in the bytes.
  */
+#include <stdlib.h>
+
+#include "base/mem.h"
 #include "trace/text.h"
 #include "trace/writer.h"
 
@@ -50,10 +53,17 @@ void pt_event_to_text(const struct pt_names *names, const struct pt_event *event
     }
 }
 
+/* The state: whether the end has been promised. */
 static void *begin(const struct pt_names *names, struct pt_buf *out)
 {
     (void)names, (void)out;
-    return NULL;
+    return pt_xcalloc(1, sizeof(bool));
+}
+
+static void promise(void *state, struct pt_buf *out)
+{
+    *(bool *)state = true;
+    pt_buf_puts(out, PT_TEXT_BEGIN "\n");
 }
 
 static enum pt_status add(void *state, const struct pt_names *names, const struct pt_event *event, struct pt_buf *out,
@@ -67,14 +77,15 @@ static enum pt_status add(void *state, const struct pt_names *names, const struc
 
 static void end(void *state, const char *incomplete, struct pt_buf *out)
 {
-    (void)state;
     if (incomplete)
         pt_buf_printf(out, "%s%s\n", PT_TEXT_INCOMPLETE, incomplete);
+    if (*(bool *)state)
+        pt_buf_puts(out, PT_TEXT_END "\n");
 }
 
 static void release(void *state)
 {
-    (void)state;
+    free(state);
 }
 
-const struct pt_encoder pt_text_encoder = {begin, add, end, release};
+const struct pt_encoder pt_text_encoder = {begin, promise, add, end, release};

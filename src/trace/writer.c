@@ -77,6 +77,19 @@ static enum pt_status flush(struct pt_writer *writer, struct pt_err *err)
     return PT_OK;
 }
 
+/* At once, since the recorder may not live to the first flush. What cannot be written now is reported by the next one.
+ */
+void pt_writer_promise_end(struct pt_writer *writer)
+{
+    if (writer->encoder->promise)
+        writer->encoder->promise(writer->state, &writer->out);
+    ssize_t n = write(writer->fd, writer->out.text, writer->out.len);
+    if (n > 0) {
+        memmove(writer->out.text, writer->out.text + n, writer->out.len - (size_t)n);
+        writer->out.len -= (size_t)n;
+    }
+}
+
 void pt_writer_reduce_clocks(struct pt_writer *writer)
 {
     writer->reduces = true;

@@ -12,6 +12,8 @@ struct pt_writer;
 /* `path` "-" is standard output. Ids in events refer to `names`. */
 enum pt_status pt_writer_open(const char *path, const struct pt_format *format, const struct pt_names *names,
                               struct pt_writer **ret_writer, struct pt_err *err) PT_WARN_UNUSED;
+/* Before the first event: a file that is cut off before the writer was closed can be told from a whole one. */
+void pt_writer_promise_end(struct pt_writer *writer);
 /* From here on clocks name only what has to be named (trace/clock_state.h); every event with a clock comes here. */
 void pt_writer_reduce_clocks(struct pt_writer *writer);
 enum pt_status pt_writer_add(struct pt_writer *writer, const struct pt_event *event, struct pt_err *err) PT_WARN_UNUSED;

@@ -9,9 +9,11 @@ import glob
 import json
 import os
 import re
+import subprocess
 import sys
+import time
 
-from suite import Failure, Suite, contains, in_folder, run, same, write
+from suite import Failure, Suite, contains, in_folder, run, same, true, write
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "run")
 PORTENT = ""
@@ -70,19 +72,28 @@ def many_live_threads():
     same(f"convert ({done.stderr})", done.returncode, 0)
     done = run(PORTENT, "convert", "many.ptb", "-o", "again.trace")
     same(f"convert back ({done.stderr})", done.returncode, 0)
-    same("there and back", read("again.trace"), read("many.trace"))
+    same("there and back", read("again.trace"), read("many.trace").replace("#!begin\n", "").replace("#!end\n", ""))
 
 
 @test
 def many_live_threads_in_full():
-    """The same where every access is recorded, and where threads judge a property themselves."""
+    """The same where every access is recorded."""
     build("many")
     write("sum.prop", "property p: x <= 1500;")
-    write("each.prop", "property q at each i: x <= 1500;")
     done = run(PORTENT, "run", "-q", "--record-all", "-s", "sum.prop", "-o", "many.trace", "--", "./many", "1500")
     same(f"status with --record-all ({done.stderr})", done.returncode, 0)
-    done = run(PORTENT, "run", "-q", "-s", "each.prop", "--", "./many", "1500")
-    same(f"status of a decentralised property ({done.stderr})", done.returncode, 0)
+
+
+@test
+def many_live_threads_judge():
+    """Ten thousand threads at once that judge a property themselves, all at the same lock; and many that ask about each other."""
+    build("many")
+    for count, text in ((10000, "x <= 10000"), (3000, "forall j != i: @j x <= 3000")):
+        write("each.prop", f"property q at each i: {text};")
+        begun = time.monotonic()
+        done = run(PORTENT, "run", "-q", "-s", "each.prop", "--", "./many", str(count))
+        same(f"status of {text} ({done.stderr})", done.returncode, 0)
+        true(f"{count} threads took too long", time.monotonic() - begun < 120)
 
 
 @test
@@ -420,6 +431,64 @@ def dropped():
         done = run(PORTENT, "convert", trace, "-o", "u.ptb")
         same("exit status of convert", done.returncode, 3)
         same("check on its output", run(PORTENT, "check", "-s", "p.prop", "u.ptb").returncode, 3)
+
+
+@test
+def counted_to_the_end():
+    """A thread with more relevant events than clocks count: the program goes on, what came before is judged, and the rest is unknown, in
+    words, in the status, and in what was recorded."""
+    build("counted")
+    why = "a thread has had 4294967295 relevant events, and clocks count no further: nothing was recorded from there on"
+    for text, status, verdict in (("level < 4", FOUND, "violated"), ("level < 8", NOT_WHOLE, "unknown"), ("level < 20", NOT_WHOLE, "unknown")):
+        write("p.prop", f"property p: {text};")
+        for trace in ("t.trace", "t.ptb"):
+            done = run(PORTENT, "run", "-q", "-s", "p.prop", "-o", trace, "-r", "r.json", "--", "./counted")
+            same(f"{text}: {done.stderr}", [done.returncode, done.stdout, not_whole(done)], [status, "level 10\n", why])
+            same(f"result of {text}", [(found["verdict"], found["relevant"]) for found in findings(json.loads(read("r.json")))],
+                 [(verdict, 5)])
+            done = run(PORTENT, "check", "-s", "p.prop", trace)
+            same(f"check of {trace} for {text}: {done.stderr}", done.returncode, 1 if verdict == "violated" else 3)
+    same("the recording says why", why in read("t.trace"), True)
+
+
+WAITS = """
+#include <stdio.h>
+#include <unistd.h>
+int level;
+int main(void)
+{
+    for (int i = 0; i < 3; i++)
+        level = i;
+    puts("written");
+    fflush(stdout);
+    sleep(1);
+    return 0;
+}
+"""
+
+
+@test
+def cut_off():
+    """A recording whose recorder was killed, or that lost its end later, is known to be torn, in either form; one without marks is not."""
+    write("waits.c", WAITS)
+    same("exit status of portent cc", run(PORTENT, "cc", "-O1", "waits.c", "-o", "waits").returncode, 0)
+    write("p.prop", "property p: level < 3;")
+    for trace in ("t.trace", "t.ptb"):
+        with subprocess.Popen([PORTENT, "run", "-q", "-s", "p.prop", "-o", trace, "--", "./waits"], stdout=subprocess.PIPE) as process:
+            same("the program's first line", process.stdout.readline(), b"written\n")
+            process.kill()
+        done = run(PORTENT, "check", "-s", "p.prop", trace)
+        same(f"check of {trace}: {done.stdout}{done.stderr}", done.returncode, 3)
+        same(f"run into {trace}", run(PORTENT, "run", "-q", "-s", "p.prop", "-o", trace, "--", "./waits").returncode, 0)
+        same(f"check of the whole {trace}", run(PORTENT, "check", "-q", "-s", "p.prop", trace).returncode, 0)
+    lines = read("t.trace").splitlines(keepends=True)
+    same("marks", [lines[0], lines[-1]], ["#!begin\n", "#!end\n"])
+    for text, status in (("".join(lines[:-1]), 3), ("".join(lines)[:-3], 3), ("".join(lines)[:-1], 0), ("".join(lines[1:-1]), 0),
+                         ("".join(lines[:1]), 3), ("".join(lines).replace("\n", "\r\n"), 0)):
+        write("part.trace", text)
+        done = run(PORTENT, "check", "-s", "p.prop", "part.trace")
+        same(f"check of {text!r}: {done.stderr}", done.returncode, status)
+        same("says so", "the recording was cut off" in done.stderr, status == 3)
 
 
 def not_whole(done):

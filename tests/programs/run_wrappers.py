@@ -324,6 +324,24 @@ def unanswered():
 
 
 @test
+def seen_by_some():
+    """User events that only a child makes: the parent's answer is whole, too. Those that no process makes were not tested."""
+    build("emits")
+    for command in (["./emits", "open", "close"], ["./emits", "./emits", "open"], ["sh", "-c", "./emits; ./emits open"]):
+        done = observed(*command, properties="property p: always !(event(shut) && event(open));")
+        same(f"exit status of {command}: {done.stderr}", done.returncode, 0)
+        true(f"several processes of {command}", len(result()["processes"]) > 1)
+        done = observed(*command, properties="property p: always !event(open);")
+        same(f"exit status of {command} where it is violated: {done.stderr}", done.returncode, FOUND)
+        done = observed(*command, properties="property p: always !event(shut); property q: always !event(shut) || event(open);",
+                        options=["-q"])
+        same(f"exit status of {command} with a name that never came: {done.stderr}", done.returncode, NOT_WHOLE)
+        same("why", done.stderr, "portent: the answer is not whole: property 'p' named what was not observed\n")
+    done = observed("./emits", properties="property p: always !event(open);")
+    same(f"exit status where nobody makes any: {done.stderr}", done.returncode, NOT_WHOLE)
+
+
+@test
 def raw_threads():
     """A thread without pthread: the program goes on, and nothing is believed of it."""
     build("forks")

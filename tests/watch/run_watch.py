@@ -203,8 +203,14 @@ def other_kinds(portent, folder):
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert [(p["verdict"], p["how"]) for p in lines[-1]["properties"]] == [("violated", "observed")] * 2, lines[-1]
     assert "checked on the run that is watched" in done.stderr
-    done = watch(Stream().event(1, "main", "w", "levle", 3).bye(2))
+    done = watch(Stream().event(1, "main", "w", "levle", 3).bye(2), expect=3)
     assert "names 'level' (did you mean 'levle'?)" in done.stderr, done.stderr
+    assert done.stdout.count("never mentioned 'level'") == 2 and "holds" not in done.stdout, done.stdout
+    for text, expect, verdict in (("level < 5 || event(go)", 3, "unknown"), ("always !event(stop)", 0, "holds"), ("level == 1", 1, "violated")):
+        watch = Watch(portent, folder, f"property p: {text};\nproperty w within 1s: always {text.replace('always ', '')};\n")
+        said = json.loads(watch(Stream().event(1, "main", "event", "go").bye(2), "--json", expect=expect).stdout.splitlines()[-1])
+        assert [p["verdict"] for p in said["properties"]] == [verdict] * 2, said
+    watch = Watch(portent, folder, "property low: level < 5;\n")
     stream = Stream().lost(0, 3).event(1, "main", "w", "level", 6, "a.c:3").bye(2)
     assert "events were lost" in watch(stream, expect=3).stdout
     done = Watch(portent, folder, "property p at main: level < 5;\n")(Stream().bye(1), expect=2)

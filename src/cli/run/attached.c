@@ -170,6 +170,19 @@ static enum pt_status observe(struct attached *a, struct pt_err *err)
 
 /* --- what came of it --- */
 
+/* Why its answer is not whole; false: it is, but perhaps for what it did not observe and others may have. */
+static bool find_reasons(struct attached *a, const struct pt_result *result, struct pt_buf *reasons)
+{
+    bool *unseen = pt_xcalloc((size_t)result->count + 1, sizeof *unseen);
+    bool open = pt_session_reasons(&a->session, result, unseen, reasons);
+    for (uint32_t i = 0, k = 0; k < result->count; i++) {
+        if (a->process.judged[i])
+            a->process.unseen[i] = unseen[k++];
+    }
+    free(unseen);
+    return open;
+}
+
 static void conclude(struct attached *a)
 {
     struct pt_session *session = &a->session;
@@ -186,7 +199,7 @@ static void conclude(struct attached *a)
     a->process.violated = pt_whole_violated(&result);
     if (result.count)
         pt_output_end(&session->output.output, &result);
-    a->process.whole = !pt_session_reasons(session, &result, &reasons);
+    a->process.whole = !find_reasons(a, &result, &reasons);
     if (!a->process.whole)
         fprintf(stderr, "portent: the answer about %s is not whole: %s\n", a->label, reasons.text);
     pt_report_json(&result, &json);
@@ -215,6 +228,7 @@ static void init(struct attached *a, const struct pt_attach *attach)
     a->process.program = a->session.program;
     a->process.json = pt_xstrdup("");
     a->process.judged = pt_xcalloc((size_t)base->analyse.input_count + 1, sizeof *a->process.judged);
+    a->process.unseen = pt_xcalloc((size_t)base->analyse.input_count + 1, sizeof *a->process.unseen);
     a->process.unknown = pt_xcalloc((size_t)base->analyse.input_count + 1, sizeof *a->process.unknown);
     a->session.analyse.engine.trace = a->session.program;
     pt_buf_init(&label);

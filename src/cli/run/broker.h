@@ -14,7 +14,8 @@ struct pt_broker {
 };
 
 /* Starts it, before the program: session->rendezvous is then its name, and
- * whoever comes there waits until session->herald has got the number of the program, 0 if it is not observed itself. `trace_path` NULL: nothing is recorded. */
+ * whoever comes there waits until session->herald has got the number of the program, 0 if it is not observed itself.
+ * `trace_path` NULL: nothing is recorded. */
 enum pt_status pt_broker_start(struct pt_session *session, const char *trace_path, struct pt_broker *ret_broker,
                                struct pt_err *err) PT_WARN_UNUSED;
 /* The program has ended: waits for what it left behind, but not for long, and gives what was found. */

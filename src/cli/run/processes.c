@@ -34,7 +34,7 @@ void pt_observed_write(int fd, const struct pt_observed *process, uint32_t prope
                           .violated = process->violated,
                           .whole = process->whole};
     size_t unknown_bytes = property_count * sizeof *process->unknown;
-    head.bytes = sizeof head + head.program_bytes + head.json_bytes + property_count + unknown_bytes;
+    head.bytes = sizeof head + head.program_bytes + head.json_bytes + 2 * (size_t)property_count + unknown_bytes;
     struct pt_buf buf;
     pt_buf_init(&buf);
     pt_buf_add(&buf, (const char *)&head, sizeof head);
@@ -42,6 +42,7 @@ void pt_observed_write(int fd, const struct pt_observed *process, uint32_t prope
     pt_buf_add(&buf, process->json, head.json_bytes);
     if (property_count) {
         pt_buf_add(&buf, (const char *)process->judged, property_count);
+        pt_buf_add(&buf, (const char *)process->unseen, property_count);
         pt_buf_add(&buf, (const char *)process->unknown, unknown_bytes);
     }
     (void)!write(fd, buf.text, buf.len); /* short of memory: what is missing counts as not observed */
@@ -54,7 +55,7 @@ static void take(struct pt_processes *processes, const char *text)
     uint32_t properties = processes->property_count;
     memcpy(&head, text, sizeof head);
     const char *program = text + sizeof head, *json = program + head.program_bytes, *judged = json + head.json_bytes,
-               *unknown = judged + properties;
+               *unseen = judged + properties, *unknown = unseen + properties;
     struct pt_observed process = {.process = head.process,
                                   .program = pt_xstrdup(program),
                                   .observed = head.observed,
@@ -63,9 +64,11 @@ static void take(struct pt_processes *processes, const char *text)
                                   .json = pt_xstrdup(json),
                                   .error = head.error,
                                   .judged = pt_xcalloc((size_t)properties + 1, sizeof *process.judged),
+                                  .unseen = pt_xcalloc((size_t)properties + 1, sizeof *process.unseen),
                                   .unknown = pt_xcalloc((size_t)properties + 1, sizeof *process.unknown)};
     if (properties) {
         memcpy(process.judged, judged, properties);
+        memcpy(process.unseen, unseen, properties);
         memcpy(process.unknown, unknown, properties * sizeof *process.unknown);
     }
     PT_PUSH(processes->items, processes->count, processes->cap, process);
@@ -98,6 +101,7 @@ void pt_processes_release(struct pt_processes *processes)
         free(processes->items[i].program);
         free(processes->items[i].json);
         free(processes->items[i].judged);
+        free(processes->items[i].unseen);
         free(processes->items[i].unknown);
     }
     free(processes->items);
@@ -129,6 +133,18 @@ const struct pt_err *pt_processes_unknown(const struct pt_processes *processes)
             return why;
     }
     return NULL;
+}
+
+bool pt_processes_unseen(const struct pt_processes *processes, uint32_t property)
+{
+    bool judged = false;
+    for (uint32_t i = 0; i < processes->count; i++) {
+        const struct pt_observed *process = &processes->items[i];
+        if (process->observed && process->judged[property] && !process->unseen[property])
+            return false;
+        judged |= process->observed && process->judged[property];
+    }
+    return judged;
 }
 
 void pt_observed_label(pid_t process, const char *program, struct pt_buf *buf)

@@ -17,9 +17,11 @@ struct pt_observed {
     bool violated, whole;
     char *json; /* its result, "" where it is not observed */
     struct pt_err error;
-    /* For each property whether it is judged there, and where not, because of which name. */
+    /* For each property whether it is judged there, and where not, because of which name; and whether what it names was
+     * not observed, though it is judged. */
     bool *judged;
     struct pt_err *unknown;
+    bool *unseen;
 };
 
 struct pt_processes {
@@ -35,6 +37,9 @@ void pt_processes_release(struct pt_processes *processes);
 uint32_t pt_processes_observed(const struct pt_processes *processes);
 /* Why a property was judged in none of them, though there are some; NULL: each was somewhere. */
 const struct pt_err *pt_processes_unknown(const struct pt_processes *processes);
+
+/* Is the property judged, and what it names observed in none of those where it is? */
+bool pt_processes_unseen(const struct pt_processes *processes, uint32_t property);
 
 /* How reports name a process: "process 4711 (./prog)". */
 void pt_observed_label(pid_t process, const char *program, struct pt_buf *buf);

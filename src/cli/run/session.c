@@ -415,8 +415,10 @@ enum pt_status pt_session_open_trace(struct pt_session *session, const char *pat
                                      struct pt_err *err)
 {
     enum pt_status status = pt_writer_open(path, format, &session->names, &session->writer, err);
-    if (status == PT_OK)
+    if (status == PT_OK) {
+        pt_writer_promise_end(session->writer);
         pt_writer_reduce_clocks(session->writer);
+    }
     return status;
 }
 

@@ -89,7 +89,8 @@ void pt_session_warn(const struct pt_session *session, const struct pt_buf *lost
     warn_about_foreign(session);
 }
 
-bool pt_session_reasons(const struct pt_session *session, const struct pt_result *result, struct pt_buf *reasons)
+bool pt_session_reasons(const struct pt_session *session, const struct pt_result *result, bool *ret_unseen,
+                        struct pt_buf *reasons)
 {
     struct pt_buf lost;
     pt_buf_init(&lost);
@@ -102,7 +103,8 @@ bool pt_session_reasons(const struct pt_session *session, const struct pt_result
                                    .unwritten = session->unwritten.len ? session->unwritten.text : NULL,
                                    .inputs = session->analyse.inputs,
                                    .input_count = session->analyse.input_count,
-                                   .result = result};
+                                   .result = result,
+                                   .unseen = ret_unseen};
     bool open = pt_whole_reasons(&facts, reasons);
     pt_buf_release(&lost);
     return open;

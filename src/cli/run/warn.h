@@ -8,8 +8,10 @@
 void pt_session_complain(const struct pt_session *session, const struct pt_err *warning);
 /* Why the answer is incomplete; false: it is not. */
 bool pt_session_losses(const struct pt_session *session, struct pt_buf *buf);
-/* Why the answer of a finished run is not whole (whole.h); false: it is. */
-bool pt_session_reasons(const struct pt_session *session, const struct pt_result *result, struct pt_buf *reasons);
+/* Why the answer of a finished run is not whole (whole.h); false: it is. `ret_unseen` is NULL, or for one of several
+ * processes a place for each finding (struct pt_whole_facts). */
+bool pt_session_reasons(const struct pt_session *session, const struct pt_result *result, bool *ret_unseen,
+                        struct pt_buf *reasons);
 /* Everything that a finished run gives reason to warn of; `lost` as pt_session_losses has it. */
 void pt_session_warn(const struct pt_session *session, const struct pt_buf *lost);
 

@@ -1,8 +1,9 @@
 /*
  * Whether the answer of a run is whole, decided in one place: a table of the reasons why it may not be, each of which
  * looks at the facts of a run that has ended and says in words what it finds. A bounded window is no reason: the report
- * says so by itself. Guarantee: the answer is whole exactly when no row of the table applies. The cost is one look at
- * each finding per row.
+ * says so by itself. Guarantee: the answer is whole exactly when no row of the table applies; of several processes,
+ * when none applies to any of them, and each property met what it names in at least one. The cost is one look at each
+ * finding per row.
  */
 #include "cli/run/whole.h"
 
@@ -98,6 +99,8 @@ static const char *unwritten(const struct pt_whole_facts *facts)
     return facts->unwritten;
 }
 
+static const char unseen_words[] = "named what was not observed";
+
 /* A row is about the run, and then `of_run` gives its words or NULL, or about single properties. */
 static const struct reason {
     const char *(*of_run)(const struct pt_whole_facts *facts);
@@ -107,7 +110,7 @@ static const struct reason {
     {not_observed, NULL, ""},
     {lost, NULL, ""},
     {NULL, is_error, "could not be evaluated"},
-    {NULL, is_unseen, "named what was not observed"},
+    {NULL, is_unseen, unseen_words},
     {NULL, is_not_monitorable, "can never be violated"},
     {NULL, is_cut_short, "remained unknown, because the analysis was cut short"},
     {foreign, NULL, "code that is not instrumented wrote "},
@@ -116,6 +119,22 @@ static const struct reason {
     {unwritten, NULL, ""},
 };
 
+static void put_name(struct pt_buf *names, uint32_t *count, const char *name)
+{
+    if (*count < MAX_LISTED)
+        pt_buf_printf(names, "%s'%s'", *count ? ", " : "", name);
+    else if (*count == MAX_LISTED)
+        pt_buf_puts(names, ", ...");
+    ++*count;
+}
+
+static void put_reason(const struct pt_buf *names, uint32_t count, const char *words, struct pt_buf *buf)
+{
+    if (count)
+        pt_buf_printf(buf, "%s%s %s %s", buf->len ? "; " : "", count == 1 ? "property" : "properties", names->text,
+                      words);
+}
+
 static void put_properties(const struct pt_whole_facts *facts, const struct reason *reason, struct pt_buf *buf)
 {
     uint32_t count = 0;
@@ -123,30 +142,47 @@ static void put_properties(const struct pt_whole_facts *facts, const struct reas
     pt_buf_init(&names);
     for (uint32_t i = 0; i < facts->result->count; i++) {
         const struct pt_finding *finding = facts->result->findings[i];
-        if (!reason->of_property(facts, finding, i < facts->input_count ? &facts->inputs[i] : NULL))
-            continue;
-        if (count < MAX_LISTED)
-            pt_buf_printf(&names, "%s'%s'", count ? ", " : "", finding->property);
-        else if (count == MAX_LISTED)
-            pt_buf_puts(&names, ", ...");
-        count++;
+        if (reason->of_property(facts, finding, i < facts->input_count ? &facts->inputs[i] : NULL))
+            put_name(&names, &count, finding->property);
     }
-    if (count)
-        pt_buf_printf(buf, "%s%s %s %s", buf->len ? "; " : "", count == 1 ? "property" : "properties", names.text,
-                      reason->words);
+    put_reason(&names, count, reason->words, buf);
     pt_buf_release(&names);
+}
+
+/* One of several processes leaves the question open. */
+static void note_unseen(const struct pt_whole_facts *facts)
+{
+    for (uint32_t i = 0; i < facts->result->count; i++)
+        facts->unseen[i] = is_unseen(facts, facts->result->findings[i], &facts->inputs[i]);
 }
 
 bool pt_whole_reasons(const struct pt_whole_facts *facts, struct pt_buf *buf)
 {
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
         const char *text = reasons[i].of_run ? reasons[i].of_run(facts) : NULL;
-        if (reasons[i].of_property)
+        if (reasons[i].of_property == is_unseen && facts->unseen)
+            note_unseen(facts);
+        else if (reasons[i].of_property)
             put_properties(facts, &reasons[i], buf);
         if (text)
             pt_buf_printf(buf, "%s%s%s", buf->len ? "; " : "", reasons[i].words, text);
     }
     return buf->len > 0;
+}
+
+bool pt_whole_unseen(const struct pt_processes *processes, const struct pt_analysis_input *inputs, struct pt_buf *buf)
+{
+    uint32_t count = 0;
+    struct pt_buf names;
+    pt_buf_init(&names);
+    for (uint32_t p = 0; p < processes->property_count; p++) {
+        if (pt_processes_unseen(processes, p))
+            put_name(&names, &count,
+                     inputs[p].property ? inputs[p].property->name : pt_monitor_name(inputs[p].monitor));
+    }
+    put_reason(&names, count, unseen_words, buf);
+    pt_buf_release(&names);
+    return count;
 }
 
 bool pt_whole_violated(const struct pt_result *result)

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "cli/common/analyse.h"
+#include "cli/run/processes.h"
 #include "finding/finding.h"
 
 enum { PT_EXIT_NOT_WHOLE = 67 };
@@ -20,10 +21,16 @@ struct pt_whole_facts {
     const struct pt_analysis_input *inputs; /* of the first findings, in their order; */
     uint32_t input_count;                   /* others are of built-in checks */
     const struct pt_result *result;
+    /* NULL: what a property names and nobody observed is a reason. Otherwise the process is one of several, and which
+     * findings it is true of is only noted here: pt_whole_unseen decides. */
+    bool *unseen;
 };
 
 /* Appends the reasons why the answer is not whole, with "; " between them; false: it is whole. */
 bool pt_whole_reasons(const struct pt_whole_facts *facts, struct pt_buf *buf);
+/* The same for what of several processes none has observed, though it was judged there: the answer is not whole then.
+ */
+bool pt_whole_unseen(const struct pt_processes *processes, const struct pt_analysis_input *inputs, struct pt_buf *buf);
 /* Was a violation found that counts? */
 bool pt_whole_violated(const struct pt_result *result);
 /* The exit status of a run: what was found comes first, then what the program itself says. */

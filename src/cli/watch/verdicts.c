@@ -7,9 +7,11 @@
 #include "cli/watch/verdicts.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "cli/common/diag.h"
+#include "logic/monitor/monitor.h"
 #include "report/change.h"
 #include "report/json.h"
 #include "report/within.h"
@@ -183,6 +185,37 @@ bool pt_verdicts_is_settled(const struct pt_verdicts *verdicts)
             return false;
     }
     return verdicts->count > 0;
+}
+
+/* A variable of the property that the stream never mentioned; NULL: none. `unseen` has its events too. */
+static const char *unseen_variable(const struct pt_finding *finding, const struct pt_analysis_input *input)
+{
+    uint32_t count;
+    const struct pt_varref *vars = input->monitor ? pt_monitor_vars(input->monitor, &count) : NULL;
+    for (const char *const *name = finding->unseen; vars && name && *name; name++) {
+        for (uint32_t v = 0; v < count; v++) {
+            if (strcmp(vars[v].name, *name) == 0)
+                return *name;
+        }
+    }
+    return NULL;
+}
+
+void pt_verdicts_doubt_unseen(struct pt_verdicts *verdicts, const struct pt_analysis_input *inputs)
+{
+    for (uint32_t i = 0; i < verdicts->count; i++) {
+        struct pt_finding *finding = verdicts->findings[i];
+        const char *name = finding->verdict == PT_VERDICT_HOLDS ? unseen_variable(finding, &inputs[i]) : NULL;
+        if (!name)
+            continue;
+        struct pt_buf text;
+        pt_buf_init(&text);
+        pt_buf_printf(&text, "the stream never mentioned '%s', so its values are not known", name);
+        finding->verdict = PT_VERDICT_UNKNOWN;
+        finding->message = pt_arena_strndup(&finding->arena, text.text, text.len);
+        finding->complete = false;
+        pt_buf_release(&text);
+    }
 }
 
 int pt_verdicts_end(struct pt_verdicts *verdicts, struct pt_result *result)

@@ -35,6 +35,10 @@ void pt_verdicts_after(struct pt_verdicts *verdicts, const struct pt_event *even
 void pt_verdicts_flush(struct pt_verdicts *verdicts);
 /* Whether no verdict can change any more. */
 bool pt_verdicts_is_settled(const struct pt_verdicts *verdicts);
+/* The stream has ended: what would hold of a variable that it never mentioned is unknown, since a running program sends
+ * only some of its variables. An event that never came is different: it did not happen. The inputs are the analysis's.
+ */
+void pt_verdicts_doubt_unseen(struct pt_verdicts *verdicts, const struct pt_analysis_input *inputs);
 /* The last line of --json, or the rest of the text; gives the exit status. */
 int pt_verdicts_end(struct pt_verdicts *verdicts, struct pt_result *result);
 

@@ -58,7 +58,7 @@ static uint32_t site_number(const struct pt_site *site)
 {
     pt_spin_lock(&sites.lock);
     if (!sites.table)
-        sites.table = pt_sys_reserve(sizeof *sites.table << SITE_BITS);
+        sites.table = pt_sys_reserve_table(sizeof *sites.table << SITE_BITS);
     uint32_t number = 0;
     if (sites.table && sites.count < 3u << (SITE_BITS - 2)) {
         uint32_t slot = (uint32_t)(((uintptr_t)site * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - SITE_BITS));

@@ -34,7 +34,7 @@ static struct {
 
 bool pt_clock_start(void)
 {
-    pt_clocks = pt_sys_reserve(sizeof *pt_clocks << PT_CLOCK_BITS);
+    pt_clocks = pt_sys_reserve_table(sizeof *pt_clocks << PT_CLOCK_BITS);
     return pt_clocks && pt_clock_ring_start();
 }
 

@@ -40,8 +40,8 @@ struct pt_clock_cycle *pt_clock_cycles;
 
 bool pt_clock_ring_start(void)
 {
-    pt_clock_homes = pt_sys_reserve(sizeof *pt_clock_homes << PT_CLOCK_BITS);
-    pt_clock_cycles = pt_sys_reserve(sizeof *pt_clock_cycles << (PT_THREAD_BITS + 1));
+    pt_clock_homes = pt_sys_reserve_table(sizeof *pt_clock_homes << PT_CLOCK_BITS);
+    pt_clock_cycles = pt_sys_reserve_table(sizeof *pt_clock_cycles << (PT_THREAD_BITS + 1));
     return pt_clock_homes && pt_clock_cycles;
 }
 

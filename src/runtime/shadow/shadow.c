@@ -26,8 +26,8 @@ static struct {
 
 bool pt_shadow_start(void)
 {
-    pt_leaves = pt_sys_reserve(sizeof *pt_leaves << (PT_ADDRESS_BITS - PT_LEAF_BITS));
-    pt_fines = pt_sys_reserve(sizeof *pt_fines << PT_FINE_BITS);
+    pt_leaves = pt_sys_reserve_table(sizeof *pt_leaves << (PT_ADDRESS_BITS - PT_LEAF_BITS));
+    pt_fines = pt_sys_reserve_table(sizeof *pt_fines << PT_FINE_BITS);
     return pt_leaves && pt_fines;
 }
 

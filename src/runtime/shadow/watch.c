@@ -31,8 +31,8 @@ bool pt_watch_start(void)
 {
     config = pt_runtime_config();
     watched_count = config->watch_count;
-    pt_watched = pt_sys_reserve(sizeof *pt_watched << WATCH_BITS);
-    pt_watch_nodes = pt_watch_nodes ? pt_watch_nodes : pt_sys_reserve(sizeof *pt_watch_nodes << NODE_BITS);
+    pt_watched = pt_sys_reserve_table(sizeof *pt_watched << WATCH_BITS);
+    pt_watch_nodes = pt_watch_nodes ? pt_watch_nodes : pt_sys_reserve_table(sizeof *pt_watch_nodes << NODE_BITS);
     return pt_watched && pt_watch_nodes && !(watched_count >> WATCH_BITS);
 }
 
@@ -210,7 +210,7 @@ void pt_watch_inherit(struct pt_shadow_self *self)
             add(self, address, watched->size, watched->type, watched->name);
     }
     pt_spin_unlock(&lock);
-    pt_sys_release(inherited.table, sizeof *pt_watched << WATCH_BITS);
+    pt_sys_release_table(inherited.table, sizeof *pt_watched << WATCH_BITS);
     inherited.table = NULL;
 }
 

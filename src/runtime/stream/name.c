@@ -74,8 +74,8 @@ static void name_states(void)
 
 bool pt_names_start(void)
 {
-    objects.table = pt_sys_reserve(sizeof *objects.table << OBJECT_BITS);
-    known.list = pt_sys_reserve(sizeof *known.list << KNOWN_BITS);
+    objects.table = pt_sys_reserve_table(sizeof *objects.table << OBJECT_BITS);
+    known.list = pt_sys_reserve_table(sizeof *known.list << KNOWN_BITS);
     known.used = 1;
     if (!objects.table || !known.list)
         return false;

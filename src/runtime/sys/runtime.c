@@ -10,6 +10,7 @@ uint32_t pt_keeps;
 
 static atomic_bool disowned;
 static atomic_bool stopped;
+static atomic_flag reported = ATOMIC_FLAG_INIT;
 
 /* Once stopped, it stays so: what is known would have gaps. */
 void pt_runtime_activate(unsigned what)
@@ -41,22 +42,35 @@ void pt_runtime_restart(void)
 {
     atomic_store(&disowned, false);
     atomic_store(&stopped, false);
+    atomic_flag_clear(&reported);
+}
+
+/* The observer gives the reason again when the program has ended. */
+static void tell_observer(const char *why)
+{
+    size_t i = 0;
+    if (!pt_channel || atomic_load_explicit(&disowned, memory_order_relaxed))
+        return;
+    for (; why[i] && i + 1 < sizeof pt_channel->why; i++)
+        pt_channel->why[i] = why[i];
+    pt_channel->why[i] = '\0';
+    /* Partner: the observer's load of it, before it reads the text. */
+    atomic_store_explicit(&pt_channel->stopped, 1, memory_order_release);
 }
 
 void pt_runtime_stop(const char *why)
 {
-    static atomic_flag reported = ATOMIC_FLAG_INIT;
     struct pt_line line = {0};
     atomic_store_explicit(&stopped, true, memory_order_relaxed);
     atomic_store_explicit(&pt_active, 0, memory_order_relaxed);
-    if (pt_options.verbosity >= 0 && !atomic_flag_test_and_set(&reported)) {
+    if (!atomic_flag_test_and_set(&reported)) {
+        tell_observer(why);
         pt_line_text(&line, "portent: ");
         pt_line_text(&line, why);
         pt_line_text(&line, ": nothing is checked from here on");
-        pt_line_write(&line);
+        if (pt_options.verbosity >= 0)
+            pt_line_write(&line);
     }
-    if (pt_channel && !atomic_load_explicit(&disowned, memory_order_relaxed))
-        atomic_store_explicit(&pt_channel->stopped, 1, memory_order_relaxed);
     pt_runtime_lost();
 }
 

@@ -23,12 +23,11 @@ extern uint32_t pt_keeps;             /* enum pt_keep: what is recorded beside r
 /* Both are of enum pt_activity. */
 void pt_runtime_activate(unsigned what);
 void pt_runtime_deactivate(unsigned what);
-/* No more recording in this process, for this reason. Reported once. */
+/* No more recording in this process, for this reason: a sentence without its full stop, shorter than PT_WHY_BYTES. The
+ * first one is reported. */
 void pt_runtime_stop(const char *why);
 /* The same where a table is full, or there is no memory. */
 void pt_runtime_give_up(void);
-/* The same for another reason, which is the end of a sentence. */
-void pt_runtime_stop(const char *why);
 /* This process is a copy of the observed one, which a fork made that nobody saw: it leaves the channel alone. */
 void pt_runtime_disown(void);
 /* In a child that is observed for itself. */

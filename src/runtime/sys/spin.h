@@ -96,7 +96,9 @@ static inline void pt_spin_reset(struct pt_spin *lock)
 
 /* One step of waiting for another thread, until *word is not `seen` any more: first the processor's pause, then a
  * futex. Nobody wakes who waits here, since that would cost every unlock: it looks again after a short time, which
- * grows while it waits. */
+ * grows while it waits, and with the threads that do the same. */
 void pt_spin_await(_Atomic uint32_t *word, uint32_t seen, unsigned *turn);
+/* In the child of a fork: those who waited are not there any more. */
+void pt_spin_restart(void);
 
 #endif

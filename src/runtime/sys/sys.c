@@ -90,17 +90,41 @@ static void *take_ahead(size_t bytes)
     return from <= ahead.bytes && whole <= ahead.bytes - from ? ahead.memory + from : NULL;
 }
 
+static long map(long at, size_t bytes, long protection, long flags)
+{
+    return call(SYS_mmap, at, (long)bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
+}
+
+/* Sparse tables: a huge page for one word would cost 512 times its worth. */
+static void *without_huge_pages(long memory, size_t bytes)
+{
+    if (failed(memory))
+        return NULL;
+    call(SYS_madvise, memory, (long)bytes, MADV_NOHUGEPAGE, 0, 0, 0);
+    return (void *)memory;
+}
+
 void *pt_sys_reserve(size_t bytes)
 {
     if (pt_sys_is_quiet())
         return take_ahead(bytes);
-    long memory =
-        call(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (failed(memory))
+    return without_huge_pages(map(0, bytes, PROT_READ | PROT_WRITE, 0), bytes);
+}
+
+enum { PAGE = 4096 };
+
+/* It counts as a stack. The page below keeps it from growing as a stack would, where an access went astray. */
+void *pt_sys_reserve_table(size_t bytes)
+{
+    if (pt_sys_is_quiet())
+        return take_ahead(bytes);
+    long below = map(0, bytes + PAGE, PROT_NONE, 0);
+    if (failed(below))
         return NULL;
-    /* Sparse tables: a huge page for one word would cost 512 times its worth. */
-    call(SYS_madvise, memory, (long)bytes, MADV_NOHUGEPAGE, 0, 0, 0);
-    return (void *)memory;
+    long memory = map(below + PAGE, bytes, PROT_READ | PROT_WRITE, MAP_FIXED | MAP_GROWSDOWN);
+    if (failed(memory))
+        call(SYS_munmap, below, (long)bytes + PAGE, 0, 0, 0, 0);
+    return without_huge_pages(memory, bytes);
 }
 
 void *pt_sys_reserve_unforked(void)
@@ -128,6 +152,11 @@ bool pt_sys_read_memory(void *to, const void *from, size_t bytes)
 void pt_sys_release(void *memory, size_t bytes)
 {
     call(SYS_munmap, (long)memory, (long)bytes, 0, 0, 0, 0);
+}
+
+void pt_sys_release_table(void *table, size_t bytes)
+{
+    pt_sys_release((char *)table - PAGE, bytes + PAGE);
 }
 
 void pt_sys_empty(void *memory, size_t bytes)

@@ -13,6 +13,9 @@
 
 /* Zeroed memory that costs nothing until it is touched; NULL when there is none. */
 void *pt_sys_reserve(size_t bytes);
+/* The same for what is large, stays, and is touched here and there: nothing of it counts as data of the program, which
+ * may have limited that (RLIMIT_DATA). */
+void *pt_sys_reserve_table(size_t bytes);
 /* A seccomp filter refuses what it does not know, or kills the process for it. Before one is installed, memory is
  * reserved ahead; afterwards the kernel is asked for nothing any more but to write and to exit, whatever the filter
  * lets through: every other call fails, and memory comes from what was reserved. Waiting is then spinning. */
@@ -28,6 +31,7 @@ void pt_sys_populate(void *memory, size_t bytes);
 /* Copies memory that may not be there; false: it is not, or nobody may ask. */
 bool pt_sys_read_memory(void *to, const void *from, size_t bytes);
 void pt_sys_release(void *memory, size_t bytes);
+void pt_sys_release_table(void *table, size_t bytes);
 /* What was reserved is zero again, and costs nothing until it is touched. */
 void pt_sys_empty(void *memory, size_t bytes);
 /* Maps a whole file shared; NULL when fd is no regular memory file of at least `least` bytes. */

@@ -75,7 +75,7 @@ bool pt_thread_start(struct pt_thread_parts parts)
     threads.parts = parts;
     threads.stride =
         rounded(sizeof(struct pt_thread)) + rounded(parts.channel) + rounded(parts.local) + rounded(parts.deadlock);
-    threads.slots = pt_sys_reserve(threads.stride << PT_THREAD_BITS);
+    threads.slots = pt_sys_reserve_table(threads.stride << PT_THREAD_BITS);
     return threads.slots && (end_key = take_key(KEYS_IN_PLACE - 1));
 }
 

@@ -17,11 +17,14 @@ static void *worker(void *given)
 
 int main(void)
 {
-    long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    NEED(file && fscanf(file, "%*d %*d %*d %*d %*d %ld", &pages) == 1);
+    long kilobytes = 0;
+    char line[256];
+    FILE *file = fopen("/proc/self/status", "r");
+    NEED(file);
+    while (fgets(line, sizeof line, file) && sscanf(line, "VmData: %ld", &kilobytes) != 1)
+        continue;
     fclose(file);
-    rlim_t now = (rlim_t)pages * 4096 + (200 << 20);
+    rlim_t now = (rlim_t)kilobytes * 1024 + (200 << 20);
     struct rlimit data = {now, now};
     pthread_t thread;
     NEED(setrlimit(RLIMIT_DATA, &data) == 0);

@@ -3,7 +3,7 @@
  * violated: x != 2
  * ordered: yes
  * optional: unobserved
- * status: 67, recorded nothing more
+ * status: 67, nothing was recorded from there on
  */
 #include "say.h"
 #include <sched.h>
