@@ -121,12 +121,36 @@ static bool is_harmless_call(LLVMValueRef call)
 {
     static const char *const prefixes[] = {"llvm.lifetime.",  "llvm.dbg.",        "llvm.memcpy.", "llvm.memmove.",
                                            "llvm.memset.",    "llvm.va_start",    "llvm.va_end",  "llvm.va_copy",
-                                           "llvm.invariant.", "llvm.objectsize.", "llvm.assume",  "__atomic_"};
+                                           "llvm.invariant.", "llvm.objectsize.", "llvm.assume",  "__atomic_",
+                                           "__portent_"};
     const char *name = pt_callee_name(call);
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
         if (starts_with(name, prefixes[i]))
             return true;
     return false;
+}
+
+/* Is the address an argument that the function promises to keep to itself? From LLVM 21 on the promise is `captures`,
+ * whose value is then 0. */
+static bool is_kept(LLVMValueRef call, LLVMValueRef address)
+{
+    static const char *const names[] = {"nocapture", "captures"};
+    LLVMValueRef callee = LLVMGetCalledValue(call);
+    unsigned count = LLVMGetNumArgOperands(call), kind = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names && kind == 0; i++)
+        kind = LLVMGetEnumAttributeKindForName(names[i], strlen(names[i]));
+    if (callee == address || kind == 0)
+        return false;
+    for (unsigned i = 0; i < count; i++) {
+        if (LLVMGetOperand(call, i) != address)
+            continue;
+        LLVMAttributeRef promise = LLVMGetCallSiteEnumAttribute(call, i + 1, kind);
+        if (!promise && LLVMIsAFunction(callee))
+            promise = LLVMGetEnumAttributeAtIndex(callee, i + 1, kind);
+        if (!promise || LLVMGetEnumAttributeValue(promise) != 0)
+            return false;
+    }
+    return true;
 }
 
 /* Does this use let the address out of sight? *ret_derived: the user is again an address into the object. */
@@ -148,8 +172,13 @@ static bool use_escapes(LLVMValueRef user, LLVMValueRef address, bool *ret_deriv
     case LLVMAddrSpaceCast:
         *ret_derived = true;
         return false;
+    case LLVMPHI:
+    case LLVMSelect:
+        *ret_derived = true;
+        return false;
     case LLVMCall:
-        return !is_harmless_call(user);
+    case LLVMInvoke:
+        return !is_harmless_call(user) && !is_kept(user, address);
     default:
         return true;
     }
@@ -160,6 +189,8 @@ static bool stays_inside(LLVMValueRef object)
     LLVMValueRef *work = NULL;
     size_t count = 0, cap = 0;
     bool inside = true;
+    struct pt_map64 seen; /* a pointer that goes around a loop is derived of itself */
+    pt_map64_init(&seen);
     PT_PUSH(work, count, cap, object);
     while (inside && count > 0) {
         LLVMValueRef address = work[--count];
@@ -167,24 +198,33 @@ static bool stays_inside(LLVMValueRef object)
             LLVMValueRef user = LLVMGetUser(use);
             bool derived = false;
             inside = LLVMIsAInstruction(user) && !use_escapes(user, address, &derived);
-            if (inside && derived)
+            uint32_t *known = inside && derived ? pt_map64_at(&seen, pt_key(user)) : NULL;
+            if (known && *known == PT_NONE) {
+                *known = 1;
                 PT_PUSH(work, count, cap, user);
+            }
         }
     }
+    pt_map64_release(&seen);
     free(work);
     return inside;
 }
 
+static bool is_by_value(LLVMValueRef function, unsigned parameter)
+{
+    return LLVMGetEnumAttributeAtIndex(function, parameter + 1, LLVMGetEnumAttributeKindForName("byval", 5)) != NULL;
+}
+
 /* Memory that belongs to this call alone: a local or an argument passed by value whose address stays inside. */
-static bool is_private(struct pt_module *m, LLVMValueRef base)
+static bool is_private_object(struct pt_module *m, LLVMValueRef base)
 {
     bool local = LLVMIsAAllocaInst(base) != NULL;
     if (LLVMIsAArgument(base)) {
         LLVMValueRef function = LLVMGetParamParent(base);
-        unsigned index = 1;
-        while (LLVMGetParam(function, index - 1) != base)
+        unsigned index = 0;
+        while (LLVMGetParam(function, index) != base)
             index++;
-        local = LLVMGetEnumAttributeAtIndex(function, index, LLVMGetEnumAttributeKindForName("byval", 5)) != NULL;
+        local = is_by_value(function, index);
     }
     if (!local)
         return false;
@@ -192,6 +232,40 @@ static bool is_private(struct pt_module *m, LLVMValueRef base)
     if (*known == PT_NONE)
         *known = stays_inside(base);
     return *known;
+}
+
+/* The same of what a pointer may point to, which one of several values may be. */
+static bool is_private(struct pt_module *m, LLVMValueRef base)
+{
+    if (!LLVMIsAPHINode(base) && !LLVMIsASelectInst(base))
+        return is_private_object(m, base);
+    uint32_t *answer = pt_map64_at(&m->private_memory, pt_key(base));
+    if (*answer != PT_NONE)
+        return *answer;
+    LLVMValueRef work[MAX_ADDRESS_STEPS];
+    unsigned count = 1, done = 0;
+    bool inside = true;
+    work[0] = base;
+    for (; done < count && inside; done++) {
+        bool phi = LLVMIsAPHINode(work[done]) != NULL;
+        if (!phi && !LLVMIsASelectInst(work[done])) {
+            inside = is_private_object(m, work[done]);
+            continue;
+        }
+        unsigned values = phi ? LLVMCountIncoming(work[done]) : 2;
+        for (unsigned i = 0; i < values && inside; i++) {
+            LLVMValueRef value = phi ? LLVMGetIncomingValue(work[done], i) : LLVMGetOperand(work[done], i + 1);
+            unsigned known = 0;
+            value = pt_base_of(m, value, NULL);
+            while (known < count && work[known] != value)
+                known++;
+            inside = known < MAX_ADDRESS_STEPS;
+            if (inside && known == count)
+                work[count++] = value;
+        }
+    }
+    *pt_map64_at(&m->private_memory, pt_key(base)) = inside;
+    return inside;
 }
 
 static bool is_constant(LLVMValueRef base)
@@ -233,8 +307,32 @@ bool pt_may_be_shared(struct pt_module *m, LLVMValueRef address)
     return !is_private(m, base);
 }
 
+/* Calls that hooks replace or bracket are found before the optimiser, which would put something else in their place.
+ * Those it has made itself are found after it. */
+static bool is_for_phase(struct pt_module *m, const struct pt_hooked_access *access)
+{
+    bool intrinsic = LLVMIsACallInst(access->inst) && strncmp(pt_callee_name(access->inst), "llvm.", 5) == 0;
+    switch (access->kind) {
+    case PT_ACCESS_COPY:
+    case PT_ACCESS_FILL:
+    case PT_ACCESS_STRING:
+        if (m->phase == PT_PHASE_AFTER) /* fortified calls are left to check sizes (hooks.c) */
+            return intrinsic || access->row->room == 0;
+        return m->phase == PT_PHASE_ONLY || !intrinsic;
+    case PT_ACCESS_FORMAT:
+    case PT_ACCESS_LIBRARY_STORE:
+    case PT_ACCESS_LIBRARY_LOAD:
+    case PT_ACCESS_LIBRARY_ATOMIC:
+        return m->phase != PT_PHASE_AFTER;
+    default:
+        return m->phase != PT_PHASE_BEFORE;
+    }
+}
+
 static void add_access(struct pt_module *m, struct pt_hooked_access access)
 {
+    if (!is_for_phase(m, &access))
+        return;
     PT_PUSH(m->accesses, m->access_count, m->access_cap, access);
 }
 
@@ -370,13 +468,25 @@ static void find_in_instruction(struct pt_module *m, LLVMValueRef inst)
     }
 }
 
-void pt_find_accesses(struct pt_module *m, LLVMValueRef function)
+void pt_forget_private(struct pt_module *m)
 {
     pt_map64_release(&m->private_memory);
     pt_map64_init(&m->private_memory);
-    pt_separate_libatomic(m, function);
+}
+
+void pt_find_accesses(struct pt_module *m, LLVMValueRef function)
+{
+    pt_forget_private(m);
+    if (m->phase != PT_PHASE_AFTER)
+        pt_separate_libatomic(m, function);
     m->access_count = 0;
+    m->has_locals = false;
+    for (unsigned i = 0; i < LLVMCountParams(function); i++)
+        m->has_locals |= is_by_value(function, i);
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
-        for (LLVMValueRef inst = LLVMGetFirstInstruction(block); inst; inst = LLVMGetNextInstruction(inst))
-            find_in_instruction(m, inst);
+        for (LLVMValueRef inst = LLVMGetFirstInstruction(block); inst; inst = LLVMGetNextInstruction(inst)) {
+            m->has_locals |= LLVMIsAAllocaInst(inst) != NULL;
+            if (!pt_is_opted_out(m, inst))
+                find_in_instruction(m, inst);
+        }
 }

@@ -107,6 +107,71 @@ bool pt_cc1_optimizes(const struct pt_args *job)
     return optimizes;
 }
 
+/* Passes that clang adds to the pipeline itself: for profiles, coverage, sanitizers, instrumented functions, plug-ins
+ * and remarks, and, for link-time optimisation, a pipeline of their own. */
+static bool is_clangs_pass(const struct pt_args *job, size_t at)
+{
+    static const char *const prefixes[] = {"-fprofile",
+                                           "-fcoverage-mapping",
+                                           "-fsanitize",
+                                           "-flto",
+                                           "-fthinlto",
+                                           "-ftest-coverage",
+                                           "-femit-coverage",
+                                           "-finstrument-function",
+                                           "-fpass-plugin",
+                                           "-fplugin",
+                                           "-load",
+                                           "-plugin",
+                                           "-opt-record",
+                                           "-Rpass",
+                                           "-fmemory-profile",
+                                           "-fxray",
+                                           "-fno-experimental-new-pass-manager",
+                                           "-flegacy-pass-manager",
+                                           "-disable-llvm-passes",
+                                           "-disable-llvm-optzns",
+                                           "-disable-O0",
+                                           "-fveclib",
+                                           "-fmerge-functions",
+                                           "-fno-unroll-loops",
+                                           "-fsplit-machine",
+                                           "-fsplit-cold",
+                                           "-emit-llvm-only",
+                                           "-fopenmp-targets",
+                                           "-fdebug-pass",
+                                           "-fembed",
+                                           "-mspeculative",
+                                           "-fcs-profile"};
+    const char *arg = job->v[at];
+    if (strcmp(arg, "-mllvm") == 0) /* the driver itself says this one */
+        return at + 1 < job->n && strcmp(job->v[at + 1], "-treat-scalable-fixed-error-as-warning") != 0;
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (strncmp(arg, prefixes[i], strlen(prefixes[i])) == 0)
+            return true;
+    return false;
+}
+
+const char *pt_cc1_level(const struct pt_args *job)
+{
+    static const char *const levels[][2] = {{"-O1", "O1"}, {"-O2", "O2"}, {"-O3", "O3"},   {"-O", "O2"},
+                                            {"-Os", "Os"}, {"-Oz", "Oz"}, {"-Ofast", "O3"}};
+    const char *level = NULL;
+    for (size_t i = 2; i < job->n; i++) {
+        if (is_clangs_pass(job, i))
+            return NULL;
+        if (is_one_of(job->v[i], valued)) {
+            i++;
+        } else if (strncmp(job->v[i], "-O", 2) == 0) {
+            level = NULL;
+            for (size_t l = 0; l < sizeof levels / sizeof *levels; l++)
+                if (strcmp(job->v[i], levels[l][0]) == 0)
+                    level = levels[l][1];
+        }
+    }
+    return level;
+}
+
 /* Copies the arguments before `-x`, without action, output and what `drop` and `drop_valued` name. */
 static void copy_flags(const struct pt_args *job, const char *const *drop, const char *const *drop_valued,
                        struct pt_args *to)
@@ -163,10 +228,12 @@ void pt_cc1_front_tsan(const struct pt_args *job, const char *include_dir, const
     add_input(job, ret_job);
 }
 
-void pt_cc1_back(const struct pt_args *job, const char *input, struct pt_args *ret_job)
+void pt_cc1_back(const struct pt_args *job, const char *input, bool optimized, struct pt_args *ret_job)
 {
     copy_flags(job, front_only, front_only_valued, ret_job);
     pt_args_add(ret_job, action_of(job));
+    if (optimized)
+        pt_args_add(ret_job, "-disable-llvm-passes");
     const char *output = pt_args_value(job, "-o");
     if (output)
         pt_args_add2(ret_job, "-o", output);

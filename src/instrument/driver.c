@@ -194,7 +194,7 @@ static const char *opt_outs(struct driver *driver, const struct pt_args *job, co
 
 static enum pt_status compile(struct driver *driver, const struct pt_args *job, int *ret_exit, struct pt_err *err)
 {
-    struct pt_rewrite rewrite = {.optimize = pt_cc1_optimizes(job)};
+    struct pt_rewrite rewrite = {.optimize = pt_cc1_optimizes(job), .level = pt_cc1_level(job)};
     const char *source = pt_cc1_input(job);
     enum pt_status status = PT_OK;
     struct pt_args half = {0};
@@ -212,7 +212,7 @@ static enum pt_status compile(struct driver *driver, const struct pt_args *job, 
     if (status != PT_OK)
         goto done;
     pt_args_release(&half);
-    pt_cc1_back(job, rewritten, &half);
+    pt_cc1_back(job, rewritten, rewrite.level != NULL, &half);
     status = run_job(driver, &half, ret_exit, err);
 done:
     pt_args_release(&half);

@@ -257,7 +257,7 @@ static bool is_quiet_function(LLVMValueRef function)
 }
 
 /* The C API of LLVM 14 knows `tail`, not `musttail`; the text does. It is asked for only where a musttail can stand. */
-static bool is_musttail(LLVMValueRef call)
+bool pt_is_musttail(LLVMValueRef call)
 {
     LLVMValueRef next = LLVMIsACallInst(call) && LLVMIsTailCall(call) ? LLVMGetNextInstruction(call) : NULL;
     if (!next || (!LLVMIsAReturnInst(next) && !LLVMIsABitCastInst(next)))
@@ -275,7 +275,7 @@ static bool may_reach_hooks(LLVMValueRef call)
     LLVMValueRef callee = LLVMGetCalledValue(call);
     if (LLVMIsAInlineAsm(callee) || (LLVMIsAFunction(callee) && is_quiet_function(callee)))
         return false;
-    return !is_musttail(call);
+    return !pt_is_musttail(call);
 }
 
 static bool is_coroutine(LLVMValueRef function)

@@ -74,7 +74,9 @@ LLVMValueRef pt_call_hook(struct pt_module *m, const char *name, LLVMTypeRef ret
         for (unsigned i = 0; i < count; i++)
             extend_small(m, hook, parameters[i], i + 1);
     }
-    return LLVMBuildCall2(m->builder, type, hook, arguments, count, "");
+    LLVMValueRef call = LLVMBuildCall2(m->builder, type, hook, arguments, count, "");
+    LLVMSetTailCall(call, !m->has_locals); /* no pass comes after this that would find out */
+    return call;
 }
 
 static LLVMValueRef call_sized(struct pt_module *m, const char *stem, unsigned bytes, LLVMTypeRef returns,
@@ -243,6 +245,12 @@ static void replace_cas(struct pt_module *m, const struct pt_hooked_access *acce
     replace(inst, LLVMBuildInsertValue(m->builder, pair, equal, 1, ""));
 }
 
+void pt_keep_function(struct pt_module *m, LLVMValueRef call)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName("nobuiltin", 9);
+    LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(m->context, kind, 0));
+}
+
 static LLVMValueRef size_of(struct pt_module *m, const struct pt_hooked_access *access)
 {
     if (access->size == PT_NONE)
@@ -260,7 +268,8 @@ static void check_room(struct pt_module *m, LLVMValueRef call, const struct pt_s
     LLVMValueRef too_much = LLVMBuildICmp(m->builder, LLVMIntUGT, size, room, "");
     LLVMValueRef checked = LLVMBuildSelect(m->builder, too_much, size, LLVMConstNull(LLVMTypeOf(size)), "");
     LLVMValueRef arguments[] = {LLVMGetOperand(call, 0), LLVMGetOperand(call, 1), checked, room};
-    LLVMBuildCall2(m->builder, LLVMGetCalledFunctionType(call), LLVMGetCalledValue(call), arguments, 4, "");
+    pt_keep_function(
+        m, LLVMBuildCall2(m->builder, LLVMGetCalledFunctionType(call), LLVMGetCalledValue(call), arguments, 4, ""));
 }
 
 static void replace_block(struct pt_module *m, const struct pt_hooked_access *access)
@@ -300,6 +309,7 @@ static void replace_string(struct pt_module *m, const struct pt_hooked_access *a
 /* What is formatted lies in the first bytes. A size that only means `enough` must not hold half of the memory. */
 static void bracket_format(struct pt_module *m, const struct pt_hooked_access *access)
 {
+    pt_keep_function(m, access->inst);
     LLVMValueRef size = size_of(m, access), most = LLVMConstInt(m->i64, 4096, false);
     LLVMValueRef more = LLVMBuildICmp(m->builder, LLVMIntUGT, size, most, "");
     bracket(m, access, LLVMBuildSelect(m->builder, more, most, size, ""), false);
@@ -346,18 +356,10 @@ static LLVMValueRef object_of(struct pt_module *m, const struct pt_hooked_access
 }
 
 /* Nothing may come between this and the call. */
-/* What the optimiser knows of a function it may put in another's place: sprintf becomes strcpy, which nobody would see
- * fill the buffer. */
-static void keep_function(struct pt_module *m, LLVMValueRef call)
-{
-    unsigned kind = LLVMGetEnumAttributeKindForName("nobuiltin", 9);
-    LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(m->context, kind, 0));
-}
-
 static void announce_call(struct pt_module *m, const struct pt_hooked_access *access)
 {
     if (access->row->buffer)
-        keep_function(m, access->inst);
+        pt_keep_function(m, access->inst);
     LLVMValueRef arguments[] = {object_of(m, access), access->site,
                                 access->mutex_site ? access->mutex_site : LLVMConstNull(m->byte_pointer)};
     pt_call_hook(m, "__portent_call", LLVMVoidTypeInContext(m->context), arguments, 3);

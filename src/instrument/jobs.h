@@ -21,14 +21,16 @@ const char *pt_job_sanitizer(const struct pt_args *job);
 const char *pt_cc1_language(const struct pt_args *job);
 const char *pt_cc1_input(const struct pt_args *job);
 bool pt_cc1_optimizes(const struct pt_args *job);
+/* The level, as LLVM calls its pipelines ("O2"); NULL: it does not optimise, or in a way that only clang knows. */
+const char *pt_cc1_level(const struct pt_args *job);
 
 /* The front end alone: `job` up to bitcode without optimisation, in `output`; lists the user's headers in `headers`. */
 void pt_cc1_front(const struct pt_args *job, const char *include_dir, const char *output, const char *headers,
                   struct pt_args *ret_job);
 /* The same as ThreadSanitizer would have it, silently and without side products. */
 void pt_cc1_front_tsan(const struct pt_args *job, const char *include_dir, const char *output, struct pt_args *ret_job);
-/* Optimiser and code generator: what `job` does, from the bitcode in `input` on. */
-void pt_cc1_back(const struct pt_args *job, const char *input, struct pt_args *ret_job);
+/* Optimiser, unless the bitcode is `optimized`, and code generator: what `job` does, from the bitcode in `input` on. */
+void pt_cc1_back(const struct pt_args *job, const char *input, bool optimized, struct pt_args *ret_job);
 /* A job that reads source without making code. */
 void pt_cc1_source(const struct pt_args *job, const char *include_dir, struct pt_args *ret_job);
 

@@ -11,6 +11,7 @@
 #include <llvm/Config/llvm-config.h>
 
 #include "base/buf.h"
+#include "base/err.h"
 #include "base/table.h"
 #include "core/sync.h"
 
@@ -31,6 +32,13 @@ enum pt_access_kind {
     PT_ACCESS_CALL,           /* no access: a call that synchronises */
 };
 
+/* When the accesses of a function are replaced (optimize.c). */
+enum pt_phase {
+    PT_PHASE_ONLY,   /* all at once */
+    PT_PHASE_BEFORE, /* before the optimiser: calls of library functions that it could put others in place of */
+    PT_PHASE_AFTER,  /* after it: the others */
+};
+
 struct pt_hooked_access {
     LLVMValueRef inst;
     enum pt_access_kind kind;
@@ -49,8 +57,10 @@ struct pt_module {
     LLVMTargetDataRef layout;
     LLVMBuilderRef builder;
     LLVMTypeRef i8, i32, i64, byte_pointer;
-    unsigned kind_dbg, kind_tbaa, kind_invariant; /* metadata kinds */
-    struct pt_strtab strings;                     /* texts in sites; string_values[id] points to the constant */
+    unsigned kind_dbg, kind_tbaa, kind_invariant, kind_name, kind_mutex_name; /* metadata kinds */
+    enum pt_phase phase;
+    struct pt_map64 opted_out; /* debug information of functions that are left alone, inlined as well */
+    struct pt_strtab strings;  /* texts in sites; string_values[id] points to the constant */
     LLVMValueRef *string_values;
     size_t string_cap;
     struct pt_strtab sites; /* printed sites; site_values[id] */
@@ -61,6 +71,7 @@ struct pt_module {
     struct pt_map64 local_variables; /* values to indices of debug_variables */
     LLVMMetadataRef *debug_variables;
     size_t debug_variable_count, debug_variable_cap;
+    bool has_locals; /* in memory: hooks may be given their address */
     struct pt_hooked_access *accesses;
     size_t access_count, access_cap;
 };
@@ -82,7 +93,9 @@ const struct pt_sync_row *pt_library_function(LLVMValueRef function, enum pt_acc
 /* Does the runtime stand in for it, or for what it calls in the C++ library? */
 bool pt_synchronises(LLVMValueRef function);
 
-/* access.c: fills m->accesses (without sites) for one function. */
+/* access.c: before the first question about a function. */
+void pt_forget_private(struct pt_module *m);
+/* Fills m->accesses (without sites) for one function. */
 void pt_find_accesses(struct pt_module *m, LLVMValueRef function);
 /* The way from an object to an address inside it. */
 struct pt_way {
@@ -103,9 +116,22 @@ void pt_separate_libatomic(struct pt_module *m, LLVMValueRef function);
 /* The builder stands before the call. */
 void pt_bracket_libatomic(struct pt_module *m, const struct pt_hooked_access *access, LLVMValueRef size);
 
-/* stores.c: no pass that runs between these two deletes, merges or moves a store of another. */
-void pt_protect_stores(struct pt_module *m);
+/* stores.c: no pass that runs between these two deletes, merges or moves a store, nor, unless `all`, one to memory that
+ * may be shared. */
+void pt_protect_stores(struct pt_module *m, bool all);
 void pt_unprotect_stores(struct pt_module *m);
+
+/* optimize.c: runs passes over the module. */
+enum pt_status pt_run_passes(LLVMModuleRef module, const char *passes, struct pt_err *err);
+/* The pipeline of an optimisation level ("O2"), in such a way that each access that is left is one of the program. */
+enum pt_status pt_optimize(struct pt_module *m, const char *level, const struct pt_strtab *opt_outs,
+                           struct pt_err *err);
+/* Is it to be instrumented after that? */
+bool pt_is_chosen(LLVMValueRef function);
+
+/* rewrite.c: replaces the accesses of a function that the phase is for. */
+void pt_rewrite_function(struct pt_module *m, LLVMValueRef function);
+bool pt_has_attribute(LLVMValueRef function, const char *name);
 
 /* names.c: the debug information of one function's locals, and the name of what an access touches. */
 void pt_find_locals(struct pt_module *m, LLVMValueRef function);
@@ -114,22 +140,33 @@ void pt_name_access(struct pt_module *m, const struct pt_hooked_access *access, 
 void pt_name_mutex(struct pt_module *m, const struct pt_hooked_access *access, struct pt_buf *name);
 void pt_name_function(struct pt_module *m, LLVMValueRef function, struct pt_buf *name);
 /* The function that a scope of debug information is, or is inside of; false: it has no name. */
+LLVMMetadataRef pt_function_scope(struct pt_module *m, LLVMMetadataRef scope);
 bool pt_name_scope(struct pt_module *m, LLVMMetadataRef scope, struct pt_buf *name);
+/* Writes the names of all accesses of a function into their metadata; reads one back: false when there is none. */
+void pt_note_names(struct pt_module *m, LLVMValueRef function);
+bool pt_noted_name(LLVMValueRef inst, unsigned kind, struct pt_buf *name);
 /* `size` bytes at `offset` of a global, or of a local of the function pt_find_locals saw last. */
 void pt_name_object(struct pt_module *m, LLVMValueRef object, int64_t offset, uint64_t size, struct pt_buf *name);
 
 /* sites.c: is this code of a library that stands where it is used? */
 bool pt_is_library_scope(LLVMMetadataRef scope);
+/* Is it from a function that is left alone, and was inlined? */
+bool pt_is_opted_out(struct pt_module *m, LLVMValueRef inst);
 /* A pointer to the constant struct pt_site of an instruction. */
 LLVMValueRef pt_site_of(struct pt_module *m, LLVMValueRef inst, const char *function, const char *variable);
 
-/* frames.c: stores the calls that a function makes (core/calls.h); false: it makes none of interest. Before the first
- * access is replaced. */
+/* frames.c: must it stay a tail call? */
+bool pt_is_musttail(LLVMValueRef call);
+/* Stores the calls that a function makes (core/calls.h); false: it makes none of interest. Before the first access is
+ * replaced. */
 bool pt_add_frames(struct pt_module *m, LLVMValueRef function, const char *function_name);
 
 /* hooks.c: a call where the builder stands. */
 LLVMValueRef pt_call_hook(struct pt_module *m, const char *name, LLVMTypeRef returns, LLVMValueRef *arguments,
                           unsigned count);
+/* What the optimiser knows of a function it may put in another's place: sprintf becomes strcpy, which nobody would see
+ * fill the buffer. Not in this call. */
+void pt_keep_function(struct pt_module *m, LLVMValueRef call);
 /* Replaces one access by calls. */
 void pt_replace_access(struct pt_module *m, const struct pt_hooked_access *access);
 

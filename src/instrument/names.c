@@ -110,11 +110,17 @@ static void add_scope(struct pt_module *m, LLVMMetadataRef scope, unsigned depth
         pt_buf_puts(to, "::");
 }
 
-bool pt_name_scope(struct pt_module *m, LLVMMetadataRef scope, struct pt_buf *name)
+LLVMMetadataRef pt_function_scope(struct pt_module *m, LLVMMetadataRef scope)
 {
     for (unsigned i = 0; i < 64 && scope && !is_kind(scope, LLVMDISubprogramMetadataKind); i++)
         scope = operand(m, scope, OPERAND_SCOPE); /* a block in it */
-    if (!is_kind(scope, LLVMDISubprogramMetadataKind))
+    return is_kind(scope, LLVMDISubprogramMetadataKind) ? scope : NULL;
+}
+
+bool pt_name_scope(struct pt_module *m, LLVMMetadataRef scope, struct pt_buf *name)
+{
+    scope = pt_function_scope(m, scope);
+    if (!scope)
         return false;
     add_scope(m, operand(m, scope, OPERAND_SCOPE), 0, name);
     return add_text(m, scope, OPERAND_NAME, name);
@@ -433,4 +439,43 @@ void pt_find_locals(struct pt_module *m, LLVMValueRef function)
             if (LLVMGetInstructionOpcode(inst) == LLVMCall)
                 note_intrinsic(m, inst);
         }
+}
+
+static void note(struct pt_module *m, LLVMValueRef inst, unsigned kind, const struct pt_buf *name)
+{
+    LLVMMetadataRef text = LLVMMDStringInContext2(m->context, name->text, name->len);
+    LLVMSetMetadata(inst, kind, LLVMMetadataAsValue(m->context, LLVMMDNodeInContext2(m->context, &text, 1)));
+}
+
+void pt_note_names(struct pt_module *m, LLVMValueRef function)
+{
+    struct pt_buf name;
+    pt_buf_init(&name);
+    pt_find_accesses(m, function);
+    pt_find_locals(m, function);
+    for (size_t i = 0; i < m->access_count; i++) {
+        const struct pt_hooked_access *access = &m->accesses[i];
+        pt_name_access(m, access, &name);
+        note(m, access->inst, m->kind_name, &name);
+        if (access->kind == PT_ACCESS_CALL && access->row->waits) {
+            pt_name_mutex(m, access, &name);
+            note(m, access->inst, m->kind_mutex_name, &name);
+        }
+    }
+    pt_buf_release(&name);
+}
+
+bool pt_noted_name(LLVMValueRef inst, unsigned kind, struct pt_buf *name)
+{
+    LLVMValueRef node = LLVMGetMetadata(inst, kind), text = NULL;
+    if (!node || LLVMGetMDNodeNumOperands(node) != 1)
+        return false;
+    LLVMGetMDNodeOperands(node, &text);
+    unsigned len = 0;
+    const char *chars = text ? LLVMGetMDString(text, &len) : NULL;
+    if (!chars)
+        return false;
+    name->len = 0;
+    pt_buf_add(name, chars, len);
+    return true;
 }

@@ -26,7 +26,6 @@
 #include <llvm-c/BitReader.h>
 #include <llvm-c/BitWriter.h>
 #include <llvm-c/IRReader.h>
-#include <llvm-c/Transforms/PassBuilder.h>
 
 #include "instrument/module.h"
 
@@ -44,10 +43,13 @@ static void module_init(struct pt_module *m, LLVMContextRef context, LLVMModuleR
     m->kind_dbg = LLVMGetMDKindIDInContext(context, "dbg", 3);
     m->kind_tbaa = LLVMGetMDKindIDInContext(context, "tbaa", 4);
     m->kind_invariant = LLVMGetMDKindIDInContext(context, "invariant.load", 14);
+    m->kind_name = LLVMGetMDKindIDInContext(context, "portent.name", 12);
+    m->kind_mutex_name = LLVMGetMDKindIDInContext(context, "portent.mutex", 13);
     pt_strtab_init(&m->strings);
     pt_strtab_init(&m->sites);
     pt_map64_init(&m->private_memory);
     pt_map64_init(&m->local_variables);
+    pt_map64_init(&m->opted_out);
 }
 
 static void module_release(struct pt_module *m)
@@ -57,13 +59,14 @@ static void module_release(struct pt_module *m)
     pt_strtab_release(&m->sites);
     pt_map64_release(&m->private_memory);
     pt_map64_release(&m->local_variables);
+    pt_map64_release(&m->opted_out);
     free(m->string_values);
     free(m->site_values);
     free(m->debug_variables);
     free(m->accesses);
 }
 
-static bool has_attribute(LLVMValueRef function, const char *name)
+bool pt_has_attribute(LLVMValueRef function, const char *name)
 {
     unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
     return kind != 0 && LLVMGetEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, kind) != NULL;
@@ -92,7 +95,7 @@ static void note_functions(struct pt_strtab *names, LLVMModuleRef module)
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
         size_t len;
         const char *name = LLVMGetValueName2(f, &len);
-        if (!LLVMIsDeclaration(f) && !has_attribute(f, "sanitize_thread"))
+        if (!LLVMIsDeclaration(f) && !pt_has_attribute(f, "sanitize_thread"))
             pt_strtab_intern(names, name, len);
     }
 }
@@ -104,7 +107,7 @@ static enum pt_status find_opt_outs(struct pt_module *m, const char *tsan_bitcod
     for (LLVMValueRef f = LLVMGetFirstFunction(m->module); f; f = LLVMGetNextFunction(f)) {
         size_t len;
         const char *name = LLVMGetValueName2(f, &len);
-        if (has_attribute(f, "naked") || has_attribute(f, "disable_sanitizer_instrumentation") ||
+        if (pt_has_attribute(f, "naked") || pt_has_attribute(f, "disable_sanitizer_instrumentation") ||
             has_string_attribute(f, "disable_sanitizer_instrumentation") || strncmp(name, "__portent_", 10) == 0)
             pt_strtab_intern(names, name, len);
     }
@@ -153,25 +156,34 @@ static void take_back_promises(LLVMValueRef function)
     }
 }
 
-static void rewrite_function(struct pt_module *m, LLVMValueRef function)
+/* The name that was noted before the optimiser ran is the better one. */
+static LLVMValueRef site_of(struct pt_module *m, const struct pt_hooked_access *access, const char *function,
+                            bool mutex)
+{
+    struct pt_buf variable;
+    pt_buf_init(&variable);
+    if (!pt_noted_name(access->inst, mutex ? m->kind_mutex_name : m->kind_name, &variable))
+        (mutex ? pt_name_mutex : pt_name_access)(m, access, &variable);
+    LLVMValueRef site = pt_site_of(m, access->inst, function, variable.text);
+    pt_buf_release(&variable);
+    return site;
+}
+
+void pt_rewrite_function(struct pt_module *m, LLVMValueRef function)
 {
     pt_find_accesses(m, function);
     pt_find_locals(m, function);
-    struct pt_buf function_name, variable;
-    pt_buf_init(&function_name);
-    pt_buf_init(&variable);
-    pt_name_function(m, function, &function_name);
+    struct pt_buf name;
+    pt_buf_init(&name);
+    pt_name_function(m, function, &name);
     for (size_t i = 0; i < m->access_count; i++) {
-        pt_name_access(m, &m->accesses[i], &variable);
-        m->accesses[i].site = pt_site_of(m, m->accesses[i].inst, function_name.text, variable.text);
-        if (m->accesses[i].kind == PT_ACCESS_CALL && m->accesses[i].row->waits) {
-            pt_name_mutex(m, &m->accesses[i], &variable);
-            m->accesses[i].mutex_site = pt_site_of(m, m->accesses[i].inst, function_name.text, variable.text);
-        }
+        struct pt_hooked_access *access = &m->accesses[i];
+        access->site = site_of(m, access, name.text, false);
+        if (access->kind == PT_ACCESS_CALL && access->row->waits)
+            access->mutex_site = site_of(m, access, name.text, true);
     }
-    bool calls = pt_add_frames(m, function, function_name.text);
-    pt_buf_release(&function_name);
-    pt_buf_release(&variable);
+    bool calls = m->phase != PT_PHASE_BEFORE && pt_add_frames(m, function, name.text);
+    pt_buf_release(&name);
     for (size_t i = 0; i < m->access_count; i++)
         pt_replace_access(m, &m->accesses[i]);
     if (calls || m->access_count > 0)
@@ -207,19 +219,6 @@ static void remove_attribute(LLVMValueRef function, const char *name)
 {
     unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
     LLVMRemoveEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, kind);
-}
-
-static enum pt_status run_passes(LLVMModuleRef module, const char *passes, struct pt_err *err)
-{
-    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    LLVMErrorRef failure = LLVMRunPasses(module, passes, NULL, options);
-    LLVMDisposePassBuilderOptions(options);
-    if (!failure)
-        return PT_OK;
-    char *message = LLVMGetErrorMessage(failure);
-    enum pt_status status = pt_err_set(err, PT_EINPUT, "LLVM refuses its own passes: %.300s", message);
-    LLVMDisposeErrorMessage(message);
-    return status;
 }
 
 /* What clang calls the always-inline definition of a function that it also knows as a builtin: `strcpy.inline`. */
@@ -282,7 +281,7 @@ static bool mark_wrappers(struct pt_module *m)
             mark_for_inlining(m->context, f);
             any = true;
         }
-        any |= is_fortified_wrapper(name, len) && has_attribute(f, "alwaysinline");
+        any |= is_fortified_wrapper(name, len) && pt_has_attribute(f, "alwaysinline");
     }
     return any;
 }
@@ -298,12 +297,12 @@ static enum pt_status inline_wrappers(struct pt_module *m, const struct pt_strta
     for (LLVMValueRef f = LLVMGetFirstFunction(m->module); f; f = LLVMGetNextFunction(f)) {
         size_t len;
         const char *name = LLVMGetValueName2(f, &len);
-        if (has_attribute(f, "alwaysinline") && pt_strtab_find(opt_outs, name, len) != PT_NONE) {
+        if (pt_has_attribute(f, "alwaysinline") && pt_strtab_find(opt_outs, name, len) != PT_NONE) {
             remove_attribute(f, "alwaysinline");
             LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, mark);
         }
     }
-    enum pt_status status = run_passes(m->module, "always-inline", err);
+    enum pt_status status = pt_run_passes(m->module, "always-inline", err);
     for (LLVMValueRef f = LLVMGetFirstFunction(m->module); f; f = LLVMGetNextFunction(f)) {
         if (!has_string_attribute(f, waits))
             continue;
@@ -318,7 +317,7 @@ static enum pt_status inline_wrappers(struct pt_module *m, const struct pt_strta
 static bool may_lack_definition(LLVMValueRef function)
 {
     if (LLVMGetLinkage(function) != LLVMAvailableExternallyLinkage || LLVMIsDeclaration(function) ||
-        has_attribute(function, "noinline") || pt_is_library_scope(LLVMGetSubprogram(function)))
+        pt_has_attribute(function, "noinline") || pt_is_library_scope(LLVMGetSubprogram(function)))
         return false;
     for (LLVMUseRef use = LLVMGetFirstUse(function); use; use = LLVMGetNextUse(use))
         if (LLVMIsABlockAddress(LLVMGetUser(use)))
@@ -372,13 +371,50 @@ static void keep_inline_bodies(struct pt_module *m)
  */
 static enum pt_status promote_locals(struct pt_module *m, struct pt_err *err)
 {
-    enum pt_status status = run_passes(m->module, "function(sroa)", err);
+    enum pt_status status = pt_run_passes(m->module, "function(sroa)", err);
     if (status != PT_OK)
         return status;
-    pt_protect_stores(m);
-    status = run_passes(m->module, "function(early-cse)", err);
+    pt_protect_stores(m, true);
+    status = pt_run_passes(m->module, "function(early-cse)", err);
     pt_unprotect_stores(m);
     return status;
+}
+
+/* All functions that are to be, at once; then the bodies that exist for inlining only. */
+static enum pt_status rewrite_at_once(struct pt_module *m, bool optimize, const struct pt_strtab *opt_outs,
+                                      struct pt_err *err)
+{
+    enum pt_status status = optimize ? promote_locals(m, err) : PT_OK;
+    if (status != PT_OK)
+        return status;
+#if LLVM_VERSION_MAJOR == 19
+    LLVMSetIsNewDbgInfoFormat(m->module, false); /* names.c reads the intrinsics that debug records came to replace */
+#endif
+    /* Hooks are declared on the way, at the end of the list; they have no body. */
+    for (LLVMValueRef f = LLVMGetFirstFunction(m->module); f; f = LLVMGetNextFunction(f)) {
+        size_t len;
+        const char *name = LLVMGetValueName2(f, &len);
+        if (!LLVMIsDeclaration(f) && pt_strtab_find(opt_outs, name, len) == PT_NONE)
+            pt_rewrite_function(m, f);
+    }
+    if (optimize)
+        keep_inline_bodies(m);
+    return PT_OK;
+}
+
+/* The same around the optimiser. What nobody uses is deleted last: statics have been kept (optimize.c). */
+static enum pt_status rewrite_around(struct pt_module *m, const char *level, const struct pt_strtab *opt_outs,
+                                     struct pt_err *err)
+{
+    keep_inline_bodies(m);
+    enum pt_status status = pt_optimize(m, level, opt_outs, err);
+    for (LLVMValueRef f = LLVMGetFirstFunction(m->module); f && status == PT_OK; f = LLVMGetNextFunction(f)) {
+        if (!pt_is_chosen(f))
+            continue;
+        pt_rewrite_function(m, f);
+        remove_attribute(f, "sanitize_thread");
+    }
+    return status == PT_OK ? pt_run_passes(m->module, "globaldce", err) : status;
 }
 
 static enum pt_status rewrite_module(struct pt_module *m, const struct pt_rewrite *how, struct pt_err *err)
@@ -388,20 +424,9 @@ static enum pt_status rewrite_module(struct pt_module *m, const struct pt_rewrit
     enum pt_status status = find_opt_outs(m, how->tsan_bitcode, &opt_outs, err);
     if (status == PT_OK)
         status = inline_wrappers(m, &opt_outs, err);
-    if (status == PT_OK && how->optimize)
-        status = promote_locals(m, err);
-#if LLVM_VERSION_MAJOR == 19
-    LLVMSetIsNewDbgInfoFormat(m->module, false); /* names.c reads the intrinsics that debug records came to replace */
-#endif
-    /* Hooks are declared on the way, at the end of the list; they have no body. */
-    for (LLVMValueRef f = LLVMGetFirstFunction(m->module); f && status == PT_OK; f = LLVMGetNextFunction(f)) {
-        size_t len;
-        const char *name = LLVMGetValueName2(f, &len);
-        if (!LLVMIsDeclaration(f) && pt_strtab_find(&opt_outs, name, len) == PT_NONE)
-            rewrite_function(m, f);
-    }
-    if (status == PT_OK && how->optimize)
-        keep_inline_bodies(m);
+    if (status == PT_OK)
+        status = how->level ? rewrite_around(m, how->level, &opt_outs, err)
+                            : rewrite_at_once(m, how->optimize, &opt_outs, err);
     pt_strtab_release(&opt_outs);
     LLVMGetOrInsertNamedMetadata(m->module, MARK, sizeof MARK - 1);
     char *message = NULL;
@@ -409,6 +434,18 @@ static enum pt_status rewrite_module(struct pt_module *m, const struct pt_rewrit
         status = pt_err_set(err, PT_EINPUT, "the rewritten module is not valid: %.400s", message);
     LLVMDisposeMessage(message);
     return status;
+}
+
+/* What the passes have to say about the source (a loop that was to be vectorised and is not) is not said: with hooks,
+ * it is different anyway. */
+static void hear(LLVMDiagnosticInfoRef info, void *arg)
+{
+    struct pt_err *err = arg;
+    if (LLVMGetDiagInfoSeverity(info) != LLVMDSError || err->message[0])
+        return;
+    char *text = LLVMGetDiagInfoDescription(info);
+    (void)pt_err_set(err, PT_EINPUT, "%.400s", text);
+    LLVMDisposeMessage(text);
 }
 
 enum pt_status pt_rewrite_file(const char *input, const char *output, const struct pt_rewrite *how, struct pt_err *err)
@@ -419,9 +456,13 @@ enum pt_status pt_rewrite_file(const char *input, const char *output, const stru
     if (status == PT_OK) {
         if (!LLVMGetNamedMetadata(module, MARK, sizeof MARK - 1)) {
             struct pt_module m;
+            struct pt_err heard = {0};
+            LLVMContextSetDiagnosticHandler(context, hear, &heard);
             module_init(&m, context, module);
             status = rewrite_module(&m, how, err);
             module_release(&m);
+            if (status == PT_OK && heard.message[0])
+                status = pt_err_set(err, PT_EINPUT, "%.400s", heard.message);
         }
         if (status == PT_OK && LLVMWriteBitcodeToFile(module, output))
             status = pt_err_set(err, PT_EIO, "cannot write %.300s", output);

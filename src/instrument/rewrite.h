@@ -9,7 +9,8 @@
 #include "base/err.h"
 
 struct pt_rewrite {
-    bool optimize;            /* promote locals to registers first, as the user's -O asks */
+    bool optimize;     /* promote locals to registers first, as the user's -O asks */
+    const char *level; /* run the whole pipeline of this level, "O2", so that nobody has to afterwards; or NULL */
     const char *tsan_bitcode; /* the same source for ThreadSanitizer: its functions without sanitize_thread are left
                                  alone; NULL: none are */
 };

@@ -57,6 +57,15 @@ static LLVMMetadataRef without_library(LLVMMetadataRef location)
     return location;
 }
 
+bool pt_is_opted_out(struct pt_module *m, LLVMValueRef inst)
+{
+    if (m->phase != PT_PHASE_AFTER)
+        return false;
+    LLVMMetadataRef location = LLVMInstructionGetDebugLoc(inst);
+    LLVMMetadataRef scope = location ? pt_function_scope(m, LLVMDILocationGetScope(location)) : NULL;
+    return scope && pt_map64_get(&m->opted_out, (uint64_t)(uintptr_t)scope) != PT_NONE;
+}
+
 static LLVMValueRef site_at(struct pt_module *m, LLVMMetadataRef location, const char *function, const char *variable);
 
 /* The site of the call that was inlined, a constant; null: none was. The place of the body in it is not the library's.
