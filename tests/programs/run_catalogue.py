@@ -126,12 +126,16 @@ def shown(races):
 
 def check(portent, program, binary):
     """By `check --races` on a full recording."""
-    trace = binary + ".ptb"
-    done = run(portent, "run", "--record-all", "-o", trace, "--", binary)
+    for trace in glob.glob(binary + ".ptb*"):
+        os.remove(trace)
+    done = run(portent, "run", "--record-all", "-o", binary + ".ptb", "--", binary)
     same(f"status of recording it ({done.stderr})", done.returncode, int(program.get("status", "0")))
-    done = run(portent, "check", "--races", "--json", trace)
-    true(f"status {done.returncode} of check: {done.stderr}", done.returncode in (0, 1))
-    return list(of_json(json.loads(done.stdout)))
+    found = []
+    for trace in glob.glob(binary + ".ptb*"):  # a process that was started has its own
+        done = run(portent, "check", "--races", "--json", trace)
+        true(f"status {done.returncode} of check: {done.stderr}", done.returncode in (0, 1))
+        found += of_json(json.loads(done.stdout))
+    return found
 
 
 def while_running(portent, program, binary):
