@@ -95,7 +95,7 @@ def of_text(text, program):
             lines = re.findall(re.escape(os.path.basename(program.path)) + r":(\d+)", side["stack"])
             kind = "free" if re.search(r"#0 (free|realloc|operator delete|munmap)", side["stack"]) else KINDS[side["op"].lower()]
             sides.append((int(lines[0]) if lines else 0, kind))
-        named = re.search(r"Location is global '(?:[^']*(?:::|\.))?([^']*)'", report)
+        named = re.search(r"Location is (?:global '(?:[^']*(?:::|\.))?|')([^']*)'", report)  # ThreadSanitizer calls f's static x f.x
         if len(sides) != 2:
             raise Failure(f"{len(sides)} sides in:\n{report}")
         yield Race(base(named[1]) if named else "*", *sorted(sides))
