@@ -28,6 +28,7 @@ enum {
     OPT_RESULT,
     OPT_TRACE,
     OPT_MONITOR,
+    OPT_RACES,
     OPT_WINDOW,
     OPT_LOOKAHEAD,
     OPT_EXHAUSTIVE,
@@ -61,6 +62,8 @@ static const struct pt_option options_table[] = {
          "for a program that was not built with 'portent cc': observe its threads, synchronisation and user "
          "events, and no memory accesses; -o records all of them"},
     [OPT_MONITOR] = PT_OPTION_MONITOR,
+    [OPT_RACES] = {"races", 0, NULL, NULL,
+                   "look for data races in the run as it happens; done anyway without properties and -o"},
     [OPT_WINDOW] = {"window", 0, "W", NULL, "keep at most W states per level, or 'all' (default: 64)"},
     [OPT_LOOKAHEAD] = {"lookahead", 0, "L", NULL, "look at most L events ahead, or 'all' (default: 256)"},
     [OPT_EXHAUSTIVE] = PT_OPTION_EXHAUSTIVE,
@@ -126,6 +129,9 @@ static bool set_option(struct run *run, uint32_t index, const char *argument, ui
     case OPT_RECORD_ALL:
         run->session.keep |= PT_KEEP_ALL;
         break;
+    case OPT_RACES:
+        run->session.checks |= 1u << PT_FOUND_RACE;
+        break;
     case OPT_PRELOAD:
         run->session.preload = true;
         break;
@@ -180,6 +186,8 @@ static bool set_options(struct run *run, const struct pt_parsed *parsed)
     }
     if (run->session.preload && run->trace_path)
         run->session.keep |= PT_KEEP_ALL; /* relevant events alone would be user events without an order */
+    if (run->session.settings.races)
+        run->session.checks |= 1u << PT_FOUND_RACE;
     run->session.descends = !run->session.preload;
     run->session.analyse.engine.trace = run->trace_path ? run->trace_path : parsed->operands[0];
     return true;
@@ -215,9 +223,18 @@ static enum pt_status load_suppressions(struct run *run, struct pt_err *err)
     return status;
 }
 
+/* Neither a property nor a recording: then it is what most people want to know first. A program that is not built for
+ * it shows no accesses. */
+static bool is_nothing_asked(const struct run *run)
+{
+    return !run->session.analyse.input_count && !run->session.checks && !run->trace_path && !run->session.preload;
+}
+
 static enum pt_status prepare(struct run *run, const struct pt_parsed *parsed, struct pt_err *err)
 {
     enum pt_status status = pt_analyse_load(&run->session.analyse, options_table, parsed, err);
+    if (status == PT_OK && is_nothing_asked(run))
+        run->session.checks = 1u << PT_FOUND_RACE;
     if (status == PT_OK)
         status = load_suppressions(run, err);
     if (status == PT_OK)

@@ -26,7 +26,7 @@
 
 #define PT_CHANNEL_MAGIC "PTCHAN1"
 #define PT_CHANNEL_ENV   "PORTENT_CHANNEL"
-enum { PT_CHANNEL_VERSION = 13 };
+enum { PT_CHANNEL_VERSION = 14 };
 
 /*
  * A process that the program starts or forks, at whatever remove, has no such descriptor. PORTENT_RENDEZVOUS=NAME in
@@ -102,6 +102,7 @@ enum pt_record_type {
     PT_RECORD_EVENT,   /* struct pt_record_event */
     PT_RECORD_FOREIGN, /* struct pt_record_event: a load saw something else than the last recorded store */
     PT_RECORD_LOCAL,   /* struct pt_record_local: what a thread found out about a decentralised property */
+    PT_RECORD_FOUND,   /* struct pt_record_found: what a built-in check found */
 };
 
 /* Every record begins like this and is padded to 8 bytes. */
@@ -173,6 +174,16 @@ struct pt_record_local {
 
 struct pt_access {
     uint64_t address, size;
+};
+
+/* Once for each key, by the thread that found it first; later how often it was found by now, without a report. */
+struct pt_record_found {
+    struct pt_record head;
+    uint64_t key; /* 0: those for which there was no room, all together */
+    uint64_t count;
+    uint32_t thread; /* that found it */
+    uint32_t bytes;  /* of the report */
+    char report[];   /* core/found.h */
 };
 
 /* Of an event: it is relevant, and the thread's count in its clock includes it; it is an atomic store, which comes as
@@ -264,6 +275,7 @@ struct pt_config {
     uint32_t function_count, functions; /* struct pt_function[function_count], 8-aligned */
     uint32_t suppressions;              /* the lines of all suppression files, a string; "": of the options' file */
     uint32_t library_count, libraries;  /* struct pt_library[library_count] */
+    uint32_t checks; /* 1 << enum pt_found_check (core/found.h), or-ed: what the program is to look for itself */
 };
 
 #endif

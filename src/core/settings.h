@@ -35,6 +35,8 @@ enum pt_setting_type { PT_SETTING_FLAG, PT_SETTING_NUMBER, PT_SETTING_TEXT };
     X(follow_fork, FLAG, "0", "", "observe the child of a fork from then on, and no longer its parent")                \
     X(verbosity, NUMBER, "0", "", "1: say what is observed; -1: no warnings")                                          \
     X(properties, TEXT, "", "", "check the decentralised properties of this file, made by 'portent compile'")          \
+    X(races, FLAG, "0", "", "look for data races")                                                                     \
+    X(atexit_sleep_ms, NUMBER, "1000", "", "at exit, let threads that still run go on so long while races are sought") \
     X(color, TEXT, "auto", "auto always never", "colours in reports")                                                  \
     X(events, TEXT, "", "", "listen at unix:PATH or tcp:127.0.0.1:PORT and send events to whoever connects")           \
     X(events_any, FLAG, "0", "", "events= may name an address that other machines can reach")

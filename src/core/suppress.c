@@ -12,10 +12,10 @@ static const struct {
     const char *word;
     enum pt_suppress_type type;
 } types[] = {
-    {"property", PT_SUPPRESS_PROPERTY},     {"block", PT_SUPPRESS_BLOCK},    {"race", PT_SUPPRESS_RACE},
-    {"atomicity", PT_SUPPRESS_ATOMICITY},   {"race_top", PT_SUPPRESS_OTHER}, {"thread", PT_SUPPRESS_OTHER},
-    {"mutex", PT_SUPPRESS_OTHER},           {"signal", PT_SUPPRESS_OTHER},   {"deadlock", PT_SUPPRESS_OTHER},
-    {"called_from_lib", PT_SUPPRESS_OTHER},
+    {"property", PT_SUPPRESS_PROPERTY},   {"block", PT_SUPPRESS_BLOCK},          {"race", PT_SUPPRESS_RACE},
+    {"atomicity", PT_SUPPRESS_ATOMICITY}, {"race_top", PT_SUPPRESS_RACE_TOP},    {"thread", PT_SUPPRESS_THREAD},
+    {"mutex", PT_SUPPRESS_MUTEX},         {"signal", PT_SUPPRESS_OTHER},         {"deadlock", PT_SUPPRESS_OTHER},
+    {"lifetime", PT_SUPPRESS_OTHER},      {"called_from_lib", PT_SUPPRESS_FILE},
 };
 
 static bool find_type(const char *word, size_t len, enum pt_suppress_type *ret_type)
@@ -109,4 +109,34 @@ bool pt_suppress_asks_names(const struct pt_suppress_rule *rule, const char *tex
 {
     return (rule->type == PT_SUPPRESS_RACE && strstr(text, "race_free")) ||
            (rule->type == PT_SUPPRESS_ATOMICITY && strstr(text, "atomic_block"));
+}
+
+unsigned pt_suppress_asks(const struct pt_suppress_rule *rule, const char *kind)
+{
+    enum { NAMES = PT_SUPPRESS_BY_OBJECT | PT_SUPPRESS_BY_CALL | PT_SUPPRESS_BY_THREAD };
+    size_t len = (size_t)(rule->pattern - rule->text) - 1;
+    bool deadlock = strcmp(kind, "deadlock") == 0, lifetime = strcmp(kind, "lifetime") == 0,
+         memory = lifetime || strcmp(kind, "race") == 0;
+    if (strlen(kind) == len && memcmp(kind, rule->text, len) == 0)
+        return deadlock ? NAMES | PT_SUPPRESS_BY_LOCK : NAMES;
+    switch (rule->type) {
+    case PT_SUPPRESS_RACE:
+        return lifetime ? NAMES : 0;
+    case PT_SUPPRESS_RACE_TOP:
+        return memory ? PT_SUPPRESS_BY_TOP : 0;
+    case PT_SUPPRESS_MUTEX:
+        return deadlock ? PT_SUPPRESS_BY_OBJECT | PT_SUPPRESS_BY_LOCK : 0;
+    case PT_SUPPRESS_THREAD:
+        return PT_SUPPRESS_BY_THREAD;
+    case PT_SUPPRESS_FILE:
+        return PT_SUPPRESS_BY_FILE;
+    default:
+        return 0;
+    }
+}
+
+bool pt_suppress_matches_call(const struct pt_suppress_rule *rule, const char *function, const char *file,
+                              const char *place)
+{
+    return pt_suppress_matches(rule, function) || pt_suppress_matches(rule, file) || pt_suppress_matches(rule, place);
 }

@@ -97,9 +97,16 @@ struct pt_known {
 /* One side of what a built-in check found, an access or a lock operation for instance (contract section 4). */
 struct pt_side {
     struct pt_step step;
-    uint64_t event;           /* the step's number among the trace's events, from 1 */
-    const char *const *stack; /* the calls it is in, innermost first, then NULL; NULL: not known */
-    const char *const *locks; /* that its thread has locked, then NULL; NULL: none */
+    uint64_t event;         /* the step's number among the trace's events, from 1; 0: there is no trace */
+    uint64_t address, size; /* of an access or a lock, in a running program; 0: not known */
+    bool atomic;            /* of an access */
+    bool lost;              /* the stack was known once */
+    const char *const
+        *stack; /* the calls it is in, "function file:line", innermost first, then NULL; NULL: not known */
+    const char *const *locks;     /* that its thread has locked, then NULL; NULL: none */
+    const char *const *locked_at; /* where each of them was, "" for unknown; NULL: not known of any */
+    const char *const *created; /* the calls in which its thread was created, like `stack`; NULL: not known, or main */
+    bool created_lost;
 };
 
 struct pt_finding {
@@ -169,7 +176,9 @@ struct pt_finding {
     bool builtin;
     const char *object;    /* what it is about: a variable, a lock */
     uint64_t count;        /* how often it was seen */
-    struct pt_side *sides; /* one, or two that must not come together */
+    const char *note;      /* what it is more exactly, "double free"; NULL: what its kind says */
+    struct pt_side *sides; /* one, or two that must not come together; of a deadlock one for each thread of the cycle,
+                              whose step's object is the lock that it wants and the next one has locked */
     uint32_t side_count;
     struct pt_side *block; /* the alloc of the heap block that `object` is in, its value the size; NULL: not known */
 

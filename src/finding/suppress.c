@@ -32,7 +32,8 @@ static enum pt_status complain(enum pt_suppress_line problem, const struct pt_su
     } else
         (void)pt_err_at(err, PT_EINPUT, file, number, 1, "a NUL character stands in this line");
     pt_err_source(err, rule->text, rule->text_len);
-    pt_err_hint(err, "types: property, block, race, atomicity, and ThreadSanitizer's others");
+    pt_err_hint(err,
+                "types: property, block, race, deadlock, lifetime, atomicity, thread, and ThreadSanitizer's others");
     return PT_EINPUT;
 }
 
@@ -74,29 +75,65 @@ static bool step_matches(const struct pt_suppress_rule *rule, const struct pt_st
            pt_suppress_matches(rule, step->thread) || (step->source && pt_suppress_matches(rule, step->source));
 }
 
-/* What a built-in check found, by a type that is its kind: race:PATTERN. */
-static bool is_of_kind(const struct pt_suppress_rule *rule, const struct pt_finding *finding)
+/* A call of a stack, "function file:line". */
+static bool call_matches(const struct pt_suppress_rule *rule, unsigned by, const char *call)
 {
-    size_t len = (size_t)(rule->pattern - rule->text) - 1;
-    return finding->builtin && strlen(finding->kind) == len && memcmp(finding->kind, rule->text, len) == 0;
+    char *function = strndup(call, strlen(call)), *place = strrchr(function, ' ');
+    if (place)
+        *place++ = '\0';
+    char *file = strdup(place ? place : ""), *colon = strrchr(file, ':');
+    if (colon)
+        *colon = '\0';
+    bool matches = (by & PT_SUPPRESS_BY_CALL) && (pt_suppress_matches(rule, call) ||
+                                                  pt_suppress_matches_call(rule, function, file, place ? place : ""));
+    matches |= (by & PT_SUPPRESS_BY_FILE) && pt_suppress_matches(rule, file);
+    free(function);
+    free(file);
+    return matches;
 }
 
-static bool side_matches(const struct pt_suppress_rule *rule, const struct pt_side *side)
+static bool stack_matches(const struct pt_suppress_rule *rule, unsigned by, const char *const *stack)
 {
-    for (const char *const *call = side->stack; call && *call; call++)
-        if (pt_suppress_matches(rule, *call))
+    for (; stack && *stack; stack++)
+        if (call_matches(rule, by, *stack))
             return true;
-    return step_matches(rule, &side->step);
+    return false;
 }
 
-/* An object, a place or a thread of the violating event, of the one it races with or was disturbed by, or the block; of
- * a built-in check also a call that a side is in. */
+static bool side_matches(const struct pt_suppress_rule *rule, unsigned by, const struct pt_side *side)
+{
+    const struct pt_step *step = &side->step;
+    if (((by & PT_SUPPRESS_BY_THREAD) && pt_suppress_matches(rule, step->thread)) ||
+        ((by & (PT_SUPPRESS_BY_CALL | PT_SUPPRESS_BY_TOP | PT_SUPPRESS_BY_FILE)) &&
+         pt_suppress_matches(rule, step->loc)))
+        return true;
+    if ((by & PT_SUPPRESS_BY_OBJECT) &&
+        (pt_suppress_matches(rule, step->object) || (step->source && pt_suppress_matches(rule, step->source))))
+        return true;
+    for (const char *const *lock = side->locks; (by & PT_SUPPRESS_BY_LOCK) && lock && *lock; lock++)
+        if (pt_suppress_matches(rule, *lock))
+            return true;
+    if ((by & PT_SUPPRESS_BY_TOP) && side->stack && *side->stack &&
+        call_matches(rule, PT_SUPPRESS_BY_CALL, *side->stack))
+        return true;
+    return stack_matches(rule, by, side->stack) || stack_matches(rule, by, side->created);
+}
+
+static bool found_matches(const struct pt_suppress_rule *rule, const struct pt_finding *finding)
+{
+    unsigned by = pt_suppress_asks(rule, finding->kind);
+    if ((by & PT_SUPPRESS_BY_OBJECT) && finding->object && pt_suppress_matches(rule, finding->object))
+        return true;
+    for (uint32_t i = 0; by && i < finding->side_count; i++)
+        if (side_matches(rule, by, &finding->sides[i]))
+            return true;
+    return false;
+}
+
+/* An object, a place or a thread of the violating event, of the one it races with or was disturbed by, or the block. */
 static bool sides_match(const struct pt_suppress_rule *rule, const struct pt_finding *finding)
 {
     const struct pt_finding_first *first = &finding->first;
-    for (uint32_t i = 0; i < finding->side_count; i++)
-        if (side_matches(rule, &finding->sides[i]))
-            return true;
     if (first->state > 0 && step_matches(rule, &first->event))
         return true;
     for (uint32_t i = 0; i < first->knew_count; i++) {
@@ -113,8 +150,11 @@ static bool sides_match(const struct pt_suppress_rule *rule, const struct pt_fin
 
 static bool matches(const struct pt_suppress_rule *rule, const struct pt_finding *finding)
 {
-    bool asks_names = is_of_kind(rule, finding) || pt_suppress_asks_names(rule, finding->text ? finding->text : "");
-    return pt_suppress_names(rule, finding->property) || (asks_names && sides_match(rule, finding));
+    if (pt_suppress_names(rule, finding->property))
+        return true;
+    if (finding->builtin)
+        return found_matches(rule, finding);
+    return pt_suppress_asks_names(rule, finding->text ? finding->text : "") && sides_match(rule, finding);
 }
 
 struct pt_suppression *pt_suppressions_match(const struct pt_suppressions *list, const struct pt_finding *finding)

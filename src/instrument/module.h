@@ -48,7 +48,7 @@ struct pt_module {
     LLVMModuleRef module;
     LLVMTargetDataRef layout;
     LLVMBuilderRef builder;
-    LLVMTypeRef i8, i32, i64, byte_pointer, site_type;
+    LLVMTypeRef i8, i32, i64, byte_pointer;
     unsigned kind_dbg, kind_tbaa, kind_invariant; /* metadata kinds */
     struct pt_strtab strings;                     /* texts in sites; string_values[id] points to the constant */
     LLVMValueRef *string_values;
@@ -113,6 +113,8 @@ void pt_name_access(struct pt_module *m, const struct pt_hooked_access *access, 
 /* The mutex of a wait. */
 void pt_name_mutex(struct pt_module *m, const struct pt_hooked_access *access, struct pt_buf *name);
 void pt_name_function(struct pt_module *m, LLVMValueRef function, struct pt_buf *name);
+/* The function that a scope of debug information is, or is inside of; false: it has no name. */
+bool pt_name_scope(struct pt_module *m, LLVMMetadataRef scope, struct pt_buf *name);
 /* `size` bytes at `offset` of a global, or of a local of the function pt_find_locals saw last. */
 void pt_name_object(struct pt_module *m, LLVMValueRef object, int64_t offset, uint64_t size, struct pt_buf *name);
 
@@ -120,6 +122,10 @@ void pt_name_object(struct pt_module *m, LLVMValueRef object, int64_t offset, ui
 bool pt_is_library_scope(LLVMMetadataRef scope);
 /* A pointer to the constant struct pt_site of an instruction. */
 LLVMValueRef pt_site_of(struct pt_module *m, LLVMValueRef inst, const char *function, const char *variable);
+
+/* frames.c: stores the calls that a function makes (core/calls.h); false: it makes none of interest. Before the first
+ * access is replaced. */
+bool pt_add_frames(struct pt_module *m, LLVMValueRef function, const char *function_name);
 
 /* hooks.c: a call where the builder stands. */
 LLVMValueRef pt_call_hook(struct pt_module *m, const char *name, LLVMTypeRef returns, LLVMValueRef *arguments,

@@ -110,15 +110,21 @@ static void add_scope(struct pt_module *m, LLVMMetadataRef scope, unsigned depth
         pt_buf_puts(to, "::");
 }
 
+bool pt_name_scope(struct pt_module *m, LLVMMetadataRef scope, struct pt_buf *name)
+{
+    for (unsigned i = 0; i < 64 && scope && !is_kind(scope, LLVMDISubprogramMetadataKind); i++)
+        scope = operand(m, scope, OPERAND_SCOPE); /* a block in it */
+    if (!is_kind(scope, LLVMDISubprogramMetadataKind))
+        return false;
+    add_scope(m, operand(m, scope, OPERAND_SCOPE), 0, name);
+    return add_text(m, scope, OPERAND_NAME, name);
+}
+
 void pt_name_function(struct pt_module *m, LLVMValueRef function, struct pt_buf *name)
 {
-    LLVMMetadataRef subprogram = LLVMGetSubprogram(function);
-    if (subprogram)
-        add_scope(m, operand(m, subprogram, OPERAND_SCOPE), 0, name);
-    if (!subprogram || !add_text(m, subprogram, OPERAND_NAME, name)) {
-        size_t len;
+    size_t len;
+    if (!pt_name_scope(m, LLVMGetSubprogram(function), name))
         pt_buf_puts(name, LLVMGetValueName2(function, &len));
-    }
 }
 
 /* Typedefs, const, volatile and _Atomic have no size of their own; pointers, members and references do. */

@@ -156,8 +156,6 @@ static void take_back_promises(LLVMValueRef function)
 static void rewrite_function(struct pt_module *m, LLVMValueRef function)
 {
     pt_find_accesses(m, function);
-    if (m->access_count == 0)
-        return;
     pt_find_locals(m, function);
     struct pt_buf function_name, variable;
     pt_buf_init(&function_name);
@@ -171,11 +169,13 @@ static void rewrite_function(struct pt_module *m, LLVMValueRef function)
             m->accesses[i].mutex_site = pt_site_of(m, m->accesses[i].inst, function_name.text, variable.text);
         }
     }
+    bool calls = pt_add_frames(m, function, function_name.text);
     pt_buf_release(&function_name);
     pt_buf_release(&variable);
     for (size_t i = 0; i < m->access_count; i++)
         pt_replace_access(m, &m->accesses[i]);
-    take_back_promises(function);
+    if (calls || m->access_count > 0)
+        take_back_promises(function);
 }
 
 /* A member of std::atomic, its bases or its kin, by its mangled name: libstdc++'s, or libc++'s in their own namespace.

@@ -48,33 +48,57 @@ bool pt_is_library_scope(LLVMMetadataRef scope)
 }
 
 /* Code of these libraries that was inlined stands where it is used. */
-static LLVMMetadataRef location_of(LLVMValueRef inst)
+static LLVMMetadataRef without_library(LLVMMetadataRef location)
 {
-    LLVMMetadataRef location = LLVMInstructionGetDebugLoc(inst), outer;
+    LLVMMetadataRef outer;
     while (location && (outer = LLVMDILocationGetInlinedAt(location)) != NULL &&
            pt_is_library_scope(LLVMDILocationGetScope(location)))
         location = outer;
     return location;
 }
 
-LLVMValueRef pt_site_of(struct pt_module *m, LLVMValueRef inst, const char *function, const char *variable)
+static LLVMValueRef site_at(struct pt_module *m, LLVMMetadataRef location, const char *function, const char *variable);
+
+/* The site of the call that was inlined, a constant; null: none was. The place of the body in it is not the library's.
+ */
+static LLVMValueRef caller_of(struct pt_module *m, LLVMMetadataRef location, const char *function)
 {
-    LLVMMetadataRef location = location_of(inst);
+    LLVMMetadataRef outer = location ? LLVMDILocationGetInlinedAt(location) : NULL;
+    return outer ? site_at(m, without_library(outer), function, "") : LLVMConstNull(m->byte_pointer);
+}
+
+/* `function` is the one whose code this is; what was inlined into it has its own name. */
+static LLVMValueRef site_at(struct pt_module *m, LLVMMetadataRef location, const char *function, const char *variable)
+{
     unsigned line = location ? LLVMDILocationGetLine(location) : 0;
     unsigned column = location ? LLVMDILocationGetColumn(location) : 0, len = 0;
     const char *file = location ? file_of(LLVMDILocationGetScope(location), &len) : NULL;
-    struct pt_buf key;
+    LLVMValueRef caller = caller_of(m, location, function);
+    struct pt_buf inlined, key;
+    pt_buf_init(&inlined);
     pt_buf_init(&key);
-    pt_buf_printf(&key, "%u:%u:%.*s\n%s\n%s", line, column, file ? (int)len : 0, file ? file : "", function, variable);
+    if (!LLVMIsNull(caller) && pt_name_scope(m, LLVMDILocationGetScope(location), &inlined))
+        function = inlined.text;
+    pt_buf_printf(&key, "%u:%u:%p:%.*s\n%s\n%s", line, column, (void *)caller, file ? (int)len : 0, file ? file : "",
+                  function, variable);
     uint32_t known = m->sites.count, id = pt_strtab_intern(&m->sites, key.text, key.len);
-    pt_buf_release(&key);
     if (id == known) {
         LLVMValueRef fields[] = {string_of(m, file ? file : "", file ? len : 0),
-                                 string_of(m, function, strlen(function)), string_of(m, variable, strlen(variable)),
-                                 LLVMConstInt(m->i32, line, false), LLVMConstInt(m->i32, column, false)};
-        LLVMValueRef value = LLVMConstStructInContext(m->context, fields, 5, false);
+                                 string_of(m, function, strlen(function)),
+                                 string_of(m, variable, strlen(variable)),
+                                 LLVMConstInt(m->i32, line, false),
+                                 LLVMConstInt(m->i32, column, false),
+                                 caller};
+        LLVMValueRef value = LLVMConstStructInContext(m->context, fields, 6, false);
         PT_GROW(m->site_values, m->site_cap, id + 1);
         m->site_values[id] = LLVMConstBitCast(add_constant(m, value, ".portent.site"), m->byte_pointer);
     }
+    pt_buf_release(&inlined);
+    pt_buf_release(&key);
     return m->site_values[id];
+}
+
+LLVMValueRef pt_site_of(struct pt_module *m, LLVMValueRef inst, const char *function, const char *variable)
+{
+    return site_at(m, without_library(LLVMInstructionGetDebugLoc(inst)), function, variable);
 }

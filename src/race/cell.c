@@ -107,6 +107,13 @@ static uint32_t find(const struct pt_cell *cell, uint32_t thread, const struct p
     return cell->index[slot];
 }
 
+const struct pt_cell_seen *pt_cell_find(const struct pt_cell *cell, uint32_t thread,
+                                        const struct pt_cell_access *access)
+{
+    uint32_t at = find(cell, thread, access);
+    return at == PT_CELL_END ? NULL : &cell->seen[at];
+}
+
 static void put_index(struct pt_cell *cell, uint32_t entry)
 {
     const struct pt_cell_seen *seen = &cell->seen[entry];

@@ -82,6 +82,9 @@ bool pt_cell_check(const struct pt_cell_env *env, const struct pt_cell *cell, co
                    const struct pt_cell_access *access);
 void pt_cell_record(const struct pt_cell_env *env, struct pt_cell *cell, struct pt_hb_thread *thread,
                     const struct pt_cell_access *access, bool covers);
+/* What is kept of that thread's accesses that agree with this one; NULL: nothing. */
+const struct pt_cell_seen *pt_cell_find(const struct pt_cell *cell, uint32_t thread,
+                                        const struct pt_cell_access *access);
 /* A location that was part of a larger one begins with what is known of that. */
 void pt_cell_copy(const struct pt_race_memory *memory, struct pt_cell *to, const struct pt_cell *from);
 size_t pt_cell_bytes(const struct pt_cell *cell);

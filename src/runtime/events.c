@@ -14,9 +14,13 @@
 #include "runtime/channel/resolve.h"
 #include "runtime/local/embedded.h"
 #include "runtime/local/monitor.h"
+#include "runtime/found/found.h"
 #include "runtime/local/violation.h"
+#include "runtime/race/race.h"
 #include "runtime/shadow/watch.h"
 #include "runtime/stream/stream.h"
+
+bool pt_races_wanted;
 
 /* --- accesses --- */
 
@@ -96,10 +100,42 @@ static void on_fence(struct pt_shadow_self *self, uint8_t order, const struct pt
         pt_monitor_other(pt_thread_of(self), PT_KIND_FENCE, PT_NO_OBJECT, site);
 }
 
+/* --- races --- */
+
+static bool on_race_met(uint64_t key)
+{
+    return pt_found_is_new(pt_thread_now(), key);
+}
+
+static void on_race(const struct pt_found *found)
+{
+    pt_found_report(pt_thread_now(), found);
+}
+
+/* An observer knows the names by the numbers. */
+static const char *race_thread_name(uint32_t thread)
+{
+    (void)thread;
+    return "";
+}
+
+/* Of a thread that was made behind our back nobody knows what comes before it: what it does is not judged. */
+static void meet_races(struct pt_thread *self, bool foreign)
+{
+    if (!pt_races_wanted || self->shadow.race)
+        return;
+    if (foreign && pt_thread_number(self)) {
+        pt_runtime_lost();
+        return;
+    }
+    self->shadow.race = pt_race_begin(pt_thread_number(self), NULL, NULL);
+}
+
 /* --- threads --- */
 
 static void on_meet(struct pt_thread *self, bool foreign)
 {
+    meet_races(self, foreign);
     if (foreign && pt_monitor_on)
         pt_monitor_name_thread(self);
     self->shadow.full = pt_full_wanted(self);
@@ -119,6 +155,8 @@ static void on_begun(struct pt_thread *self, bool foreign)
 static void on_forked(struct pt_thread *self, struct pt_thread *child, const struct pt_site *site)
 {
     pt_stream_thread(self, PT_WIRE_OP_FORK, pt_thread_number(child), child->runs);
+    if (self->shadow.race)
+        child->shadow.race = pt_race_begin(pt_thread_number(child), self->shadow.race, site);
     if (pt_monitor_on)
         pt_monitor_name_thread(child);
     pt_emit_thread(self, child, child->runs, "");
@@ -136,6 +174,8 @@ static void on_forked(struct pt_thread *self, struct pt_thread *child, const str
 static void on_not_forked(struct pt_thread *self, struct pt_thread *child)
 {
     pt_emit_thread(self, child, 0, "");
+    if (self->shadow.race && child->shadow.race)
+        pt_race_join(self->shadow.race, child->shadow.race);
 }
 
 static void on_named(struct pt_thread *self, struct pt_thread *thread, const char *name)
@@ -149,6 +189,8 @@ static void on_named(struct pt_thread *self, struct pt_thread *thread, const cha
 static void on_joined(struct pt_thread *self, struct pt_thread *thread, const struct pt_site *site)
 {
     pt_stream_thread(self, PT_WIRE_OP_JOIN, pt_thread_number(thread), 0);
+    if (self->shadow.race && thread->shadow.race)
+        pt_race_join(self->shadow.race, thread->shadow.race);
     if (self->shadow.full)
         pt_full_thread(self, PT_KIND_JOIN, site, pt_thread_number(thread));
     if (self->shadow.steps)
@@ -169,10 +211,20 @@ static void on_ending(struct pt_thread *self)
 static void on_ended(struct pt_thread *self)
 {
     pt_monitor_end(self);
+    if (self->shadow.race)
+        pt_race_end(self->shadow.race);
     pt_stream_thread(self, PT_WIRE_OP_END, 0, 0);
     pt_stream_end(self);
     if (pt_channel)
         pt_emit_end(self);
+}
+
+static void on_released(struct pt_thread *self, struct pt_thread *thread)
+{
+    if (thread->shadow.race)
+        pt_race_release(thread->shadow.race);
+    thread->shadow.race = NULL;
+    pt_monitor_drop(self, thread);
 }
 
 /* --- libraries --- */
@@ -180,7 +232,7 @@ static void on_ended(struct pt_thread *self)
 static void on_opened(struct pt_thread *self)
 {
     pt_thread_enter(self);
-    if (pt_runtime_records_full() || (pt_monitor_block && pt_channel->ring_max))
+    if (pt_runtime_records_full() || ((pt_monitor_block || pt_runtime_config()->checks) && pt_channel->ring_max))
         pt_full_modules(self);
     pt_resolve_watched(self, pt_embedded_is_other);
     pt_stream_modules();
@@ -190,6 +242,7 @@ static void on_opened(struct pt_thread *self)
 
 void pt_events_register(void)
 {
+    pt_race_hooks = (struct pt_race_hooks){on_race_met, on_race, race_thread_name};
     pt_shadow_hooks = (struct pt_shadow_hooks){
         .introduce = pt_thread_introduce,
         .introduce_at = pt_thread_introduce_at,
@@ -216,7 +269,7 @@ void pt_events_register(void)
         .freed = pt_full_freed,
         .ending = on_ending,
         .ended = on_ended,
-        .released = pt_monitor_drop,
+        .released = on_released,
         .violated = pt_violation_attend,
     };
     pt_wrap_hooks = (struct pt_wrap_hooks){

@@ -26,9 +26,12 @@
 #include "runtime/channel/gate.h"
 #include "runtime/channel/owner.h"
 #include "runtime/events.h"
+#include "runtime/found/found.h"
+#include "runtime/found/verdict.h"
 #include "runtime/local/monitor.h"
 #include "runtime/local/violation.h"
 #include "runtime/pool/pool.h"
+#include "runtime/race/race.h"
 #include "runtime/shadow/shadow.h"
 #include "runtime/shadow/slow.h"
 #include "runtime/shadow/watch.h"
@@ -51,7 +54,7 @@ static struct {
 
 static void leave_channel(void)
 {
-    atomic_store_explicit(&pt_active, false, memory_order_relaxed);
+    atomic_store_explicit(&pt_active, 0, memory_order_relaxed);
     pt_keeps = 0;
     pt_monitor_on = false;
     pt_shadow_hooks.clock_changed = NULL;
@@ -75,6 +78,7 @@ static void on_exits(int status)
 {
     enum { CANNOT_RUN = 126, NOT_FOUND = 127 };
     pt_start_compare();
+    pt_start_finish_found();
     if (status != CANNOT_RUN && status != NOT_FOUND)
         report_unobserved();
 }
@@ -88,9 +92,12 @@ static bool empty_tables(void)
 {
     pt_runtime_restart();
     pt_pool_restart();
+    if (pt_races_wanted)
+        pt_race_restart();
     pt_clock_restart();
     pt_shadow_restart();
     pt_emit_restart();
+    pt_found_restart();
     pt_monitor_restart();
     pt_thread_restart();
     return pt_watch_restart();
@@ -99,7 +106,7 @@ static bool empty_tables(void)
 static void begin_anew(struct pt_channel *channel)
 {
     pt_channel = channel;
-    atomic_store_explicit(&pt_active, false, memory_order_relaxed);
+    atomic_store_explicit(&pt_active, 0, memory_order_relaxed);
     pt_options_start(pt_start_options());
     pt_events_register();
     register_hooks();
@@ -155,17 +162,17 @@ static void wait_for_event(bool active, uint32_t keeps, bool monitors)
     pt_channel = pt_start_stand_in();
     pt_keeps = keeps;
     pt_monitor_on = monitors;
-    pt_violation_restart();
+    pt_verdict_restart();
     parent.pending = true;
     parent.accesses = 0;
-    atomic_store_explicit(&pt_active, active, memory_order_relaxed);
+    atomic_store_explicit(&pt_active, active ? PT_ACTIVE_RECORDS : 0, memory_order_relaxed);
 }
 
 /* The child of whatever made a copy of the process, and is not followed. */
 static void leave_parent(void)
 {
     struct pt_channel *channel = pt_channel;
-    bool active = pt_is_active(), monitors = pt_monitor_on;
+    bool active = pt_is_recording(), monitors = pt_monitor_on;
     uint32_t keeps = pt_keeps;
     if (parent.pending) /* the child's child is in the same state */
         return;

@@ -24,9 +24,12 @@
 #include "runtime/channel/self.h"
 #include "runtime/events.h"
 #include "runtime/fork.h"
+#include "runtime/found/found.h"
+#include "runtime/found/suppressed.h"
+#include "runtime/found/verdict.h"
 #include "runtime/local/embedded.h"
 #include "runtime/local/monitor.h"
-#include "runtime/local/violation.h"
+#include "runtime/race/race.h"
 #include "runtime/shadow/shadow.h"
 #include "runtime/shadow/watch.h"
 #include "runtime/stream/stream.h"
@@ -114,6 +117,16 @@ void pt_start_compare(void)
     pt_thread_leave(self);
 }
 
+void pt_start_finish_found(void)
+{
+    struct pt_thread *self = pt_channel && !pt_owner_is_other() ? pt_thread_now() : NULL;
+    if (!self || self->shadow.busy)
+        return;
+    pt_thread_enter(self);
+    pt_found_finish(self);
+    pt_thread_leave(self);
+}
+
 static void introduce(void)
 {
     struct pt_line line = {0};
@@ -139,21 +152,24 @@ void pt_start_recording(bool streams)
 {
     const struct pt_config *config = pt_runtime_config();
     pt_keeps = config->keep;
-    struct pt_thread *self = pt_thread_self(); /* the first thread: number 0 */
+    pt_races_wanted =
+        pt_options.races && !pt_channel->gate_offset; /* a schedule's waits would be for race cells, too */
+    struct pt_thread *self = pt_thread_self();        /* the first thread: number 0 */
     if (!self)
         return;
     pt_thread_enter(self);
     pt_gate_start();
-    if (pt_runtime_records_full() || pt_gate || (config->mttl_bytes && pt_channel->ring_max))
-        pt_full_modules(self); /* the gate's locks have names, and those of decentralised violations */
+    if (pt_runtime_records_full() || pt_gate || ((config->mttl_bytes || config->checks) && pt_channel->ring_max))
+        pt_full_modules(self); /* the gate's locks have names, and what is found */
     pt_resolve_watched(self, pt_embedded_is_other);
+    pt_suppressed_start(config);
     pt_monitor_configure(self, config);
     pt_watch_inherit(&self->shadow);
-    pt_call_wanted = pt_runtime_records_full() || pt_monitor_on;
+    pt_call_wanted = pt_runtime_records_full() || pt_monitor_on || pt_races_wanted;
     if (streams)
         pt_stream_start();
     if (config->watch_count || config->event_count || pt_runtime_records_full() || pt_monitor_on)
-        atomic_store_explicit(&pt_active, true, memory_order_seq_cst);
+        pt_runtime_activate(PT_ACTIVE_RECORDS);
     pt_thread_leave(self);
 }
 
@@ -174,7 +190,7 @@ static bool find_channel(bool *ret_streams)
     if (!pt_channel && pt_options.properties.len)
         pt_channel = pt_embedded_open(&bytes);
     *ret_streams = pt_stream_listen();
-    if (!pt_channel && *ret_streams) {
+    if (!pt_channel && (*ret_streams || pt_options.races)) {
         pt_channel = pt_start_stand_in();
         bytes = 0;
     }
@@ -182,11 +198,23 @@ static bool find_channel(bool *ret_streams)
     return pt_channel;
 }
 
+/* Threads that are not joined may still do what races, as ThreadSanitizer lets them. */
+static void await_threads(void)
+{
+    const uint64_t slice = 1000 * 1000;
+    if (!pt_races_wanted || !pt_thread_now() || pt_options.atexit_sleep_ms <= 0)
+        return;
+    for (int64_t left = pt_options.atexit_sleep_ms; left > 0 && pt_thread_has_others(); left--)
+        pt_sys_sleep(slice);
+}
+
 /* quick_exit runs no destructors. Registered first, so called last. */
 static void on_quick_exit(void)
 {
+    await_threads();
     pt_fork_finish();
     pt_start_compare();
+    pt_start_finish_found();
 }
 
 __attribute__((constructor(101))) static void start(void)
@@ -203,7 +231,8 @@ __attribute__((constructor(101))) static void start(void)
     pt_events_register();
     pt_owner_start();
     pt_sys_read_clock = pt_wrap_real_clock();
-    if (!pt_clock_start() || !pt_shadow_start() || !pt_watch_start() || !pt_thread_start(parts)) {
+    if (!pt_clock_start() || !pt_shadow_start() || !pt_watch_start() || !pt_thread_start(parts) ||
+        (pt_options.races && !pt_race_start())) {
         pt_runtime_give_up();
         pt_channel = NULL; /* and nobody is served, though the socket is there */
         return;
@@ -216,13 +245,15 @@ __attribute__((constructor(101))) static void start(void)
 /* Threads may still run, and what they do still counts; the observer learns the real end from the kernel. */
 __attribute__((destructor(101))) static void stop(void)
 {
+    await_threads();
     pt_fork_finish();
     pt_start_compare();
+    pt_start_finish_found();
     struct pt_thread *self = pt_channel ? pt_thread_now() : NULL;
     if (self)
         pt_monitor_end(self);
     if (pt_channel)
         atomic_store(&pt_channel->program_state, PT_PROGRAM_ENDED);
     pt_stream_stop();
-    pt_violation_finish();
+    pt_verdict_finish();
 }

@@ -18,5 +18,7 @@ const char *pt_start_options(void);
 void pt_start_recording(bool streams);
 /* The last chance to see what code that is not instrumented has written. */
 void pt_start_compare(void);
+/* The last chance to say how often something was found. */
+void pt_start_finish_found(void);
 
 #endif

@@ -84,7 +84,8 @@ void pt_channel_configure(const struct pt_channel_setup *setup, struct pt_buf *b
                                .keep = setup->keep,
                                .start_count = setup->start_count,
                                .function_count = setup->function_count,
-                               .library_count = setup->library_count};
+                               .library_count = setup->library_count,
+                               .checks = setup->checks};
     struct pt_start *starts = pt_xcalloc((size_t)setup->start_count + 1, sizeof *starts);
     struct pt_watch *watches = pt_xcalloc((size_t)setup->var_count + 1, sizeof *watches);
     uint32_t *events = pt_xcalloc((size_t)setup->event_count + 1, sizeof *events);
@@ -325,6 +326,12 @@ void pt_channel_set_local(struct pt_channel_reader *r, pt_channel_local_function
 {
     r->local = function;
     r->local_context = context;
+}
+
+void pt_channel_set_found(struct pt_channel_reader *r, pt_channel_found_function function, void *context)
+{
+    r->found = function;
+    r->found_context = context;
 }
 
 void pt_channel_set_place(struct pt_channel_reader *r, pt_place_function function, void *context)

@@ -74,6 +74,7 @@ struct pt_channel_setup {
     const struct pt_channel_library *libraries; /* of a configuration that is kept */
     uint32_t library_count;
     const struct pt_channel_gate *gate; /* NULL: none */
+    uint32_t checks;                    /* of struct pt_config */
     enum pt_on_full on_full;
     uint64_t ring_bytes; /* of each thread, a power of two of at least 4096 */
     uint32_t ring_max;   /* threads at a time */
@@ -120,6 +121,20 @@ const char *pt_channel_report_object(struct pt_channel_reader *reader, const str
 /* The number of a thread's state as the trace counts: that of the line that the step is about. */
 uint64_t pt_channel_report_state(struct pt_channel_reader *reader, const char *thread, uint64_t state,
                                  const struct pt_local_report_step *step);
+
+/* What a built-in check found in the program, or how often by now (core/channel.h); valid during the call. */
+struct pt_channel_found {
+    uint64_t key, count;
+    const char *report; /* core/found.h, whole */
+    size_t report_bytes;
+};
+typedef void (*pt_channel_found_function)(void *context, const struct pt_channel_found *found);
+void pt_channel_set_found(struct pt_channel_reader *reader, pt_channel_found_function function, void *context);
+/* The name that a recording has for the variable, lock or other object there. */
+const char *pt_channel_name_at(struct pt_channel_reader *reader, uint64_t address, enum pt_space space);
+/* The name of a thread by its number; NULL: not known, or, unless `settle`, it may depend on what is still to be read.
+ */
+const char *pt_channel_thread_name(struct pt_channel_reader *reader, uint32_t number, bool settle);
 
 /*
  * The events, in actual order, for pt_source_next and pt_source_wait: PT_OP_INIT, then PT_OP_WRITE, PT_OP_UPDATE and

@@ -111,6 +111,14 @@ static bool is_open(const struct pt_channel_reader *r, uint32_t number)
     return thread && thread->name == PT_NONE && number > r->announced;
 }
 
+const char *pt_channel_thread_name(struct pt_channel_reader *r, uint32_t number, bool settle)
+{
+    uint32_t index = index_of(r, number);
+    if (index == PT_NONE || (is_open(r, number) && !settle))
+        return NULL;
+    return pt_name(r->names, PT_SPACE_THREAD, chan_name_of(r, &r->threads[index]));
+}
+
 bool chan_name_is_open(const struct pt_channel_reader *r)
 {
     struct pt_record_event event;
@@ -428,6 +436,8 @@ bool chan_take_record(struct pt_channel_reader *r, uint32_t ring)
         return take_foreign(r, ring);
     case PT_RECORD_LOCAL:
         return take_local(r);
+    case PT_RECORD_FOUND:
+        return chan_take_found(r);
     default:
         return false;
     }

@@ -84,6 +84,8 @@ struct pt_channel_reader {
     void *function_context;
     pt_channel_local_function local;
     void *local_context;
+    pt_channel_found_function found;
+    void *found_context;
 
     struct ring *rings;
     uint32_t ring_count; /* in use so far */
@@ -172,6 +174,8 @@ bool chan_other_thread(struct pt_channel_reader *r, uint32_t number, bool forked
 struct pt_value chan_decode(struct pt_channel_reader *r, uint32_t type, uint32_t size, const unsigned char *bytes);
 /* The thread's name, made if need be; threads created before it that are known are named first. */
 uint32_t chan_name_of(struct pt_channel_reader *r, struct thread *thread);
+/* Takes a PT_RECORD_FOUND from reader->record. False when it makes no sense. */
+bool chan_take_found(struct pt_channel_reader *r);
 /* The thread counts its states from here on; and: its latest record has made one. */
 void chan_count_from(struct thread *thread);
 void chan_count_state(const struct pt_channel_reader *r, struct thread *thread);

@@ -1,6 +1,6 @@
 /*
- * Names and numbers of what threads report about decentralised properties, as the trace has them: so that a finding of
- * `run` and one that `check` makes of the recording are the same.
+ * What built-in checks found, and names and numbers of what threads report about decentralised properties, as the trace
+ * has them: so that a finding of `run` and one that `check` makes of the recording are the same.
  *
  * A thread counts its events; where everything is recorded, one that accesses several variables is several lines, or
  * none. The states at which the two counts part are remembered: 16 bytes for each such access, at most MOST of a
@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/found.h"
 #include "core/local_report.h"
 #include "trace/channel_impl.h"
 
@@ -109,4 +110,26 @@ uint64_t pt_channel_report_state(struct pt_channel_reader *r, const char *name, 
             break;
     }
     return line;
+}
+
+const char *pt_channel_name_at(struct pt_channel_reader *r, uint64_t address, enum pt_space space)
+{
+    return pt_name(r->names, space, pt_places_look(r->places, address, space).name);
+}
+
+bool chan_take_found(struct pt_channel_reader *r)
+{
+    enum { REPORT = offsetof(struct pt_record_found, report) };
+    struct pt_record_found record;
+    memcpy(&record, r->record, sizeof record.head);
+    if (record.head.bytes < REPORT)
+        return false;
+    memcpy(&record, r->record, REPORT);
+    const char *report = (const char *)r->record + REPORT;
+    if (record.bytes > record.head.bytes - REPORT || (record.bytes && !pt_found_is_whole(report, record.bytes)))
+        return false;
+    struct pt_channel_found found = {record.key, record.count, report, record.bytes};
+    if (r->found)
+        r->found(r->found_context, &found);
+    return true;
 }

@@ -36,9 +36,57 @@ static unsigned access_count;
 
 /* --- what the layers need of those below --- */
 
-_Atomic bool pt_active;
+_Atomic uint8_t pt_active;
 struct pt_channel *pt_channel;
 uint32_t pt_keeps;
+/* Races are not looked for here: these are never called. */
+struct pt_race_leaf *_Atomic *pt_race_leaves;
+__thread struct pt_calls __portent_calls;
+void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, unsigned kind,
+                    const struct pt_site *site)
+{
+    (void)self, (void)address, (void)size, (void)kind, (void)site;
+}
+bool pt_race_atomic_begin(struct pt_race_self *self, uintptr_t address, size_t size)
+{
+    (void)self, (void)address, (void)size;
+    return false;
+}
+void pt_race_atomic_end(struct pt_race_self *self, uintptr_t address, size_t size, unsigned kind, unsigned order,
+                        const struct pt_site *site)
+{
+    (void)self, (void)address, (void)size, (void)kind, (void)order, (void)site;
+}
+void pt_race_atomic_alone(struct pt_race_self *self, uintptr_t address, size_t size, unsigned kind, unsigned order,
+                          const struct pt_site *site)
+{
+    (void)self, (void)address, (void)size, (void)kind, (void)order, (void)site;
+}
+void pt_race_sync(struct pt_race_self *self, uintptr_t object, unsigned kind, const struct pt_site *site)
+{
+    (void)self, (void)object, (void)kind, (void)site;
+}
+void pt_race_publish(struct pt_race_self *self, uintptr_t object)
+{
+    (void)self, (void)object;
+}
+void pt_race_take(struct pt_race_self *self, uintptr_t object)
+{
+    (void)self, (void)object;
+}
+void pt_race_fence(struct pt_race_self *self, unsigned order)
+{
+    (void)self, (void)order;
+}
+unsigned pt_race_order(int order)
+{
+    return (unsigned)order;
+}
+void pt_runtime_activate(unsigned what)
+{
+    atomic_fetch_or_explicit(&pt_active, (uint8_t)what, memory_order_relaxed);
+}
+
 static _Alignas(4096) unsigned char blocks[BLOCKS][BLOCK];
 static unsigned blocks_used;
 

@@ -18,6 +18,7 @@ import sync_rows
 from suite import Failure
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cc")
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 PORTENT = ""
 CLANG = ""
 TESTS = []
@@ -113,7 +114,8 @@ def check_kinds(name, *flags):
             # atomics_by_library.c works on locals in memory, so what is left there cannot be told from shared memory
             if level != "-O0" and name == "kinds.c" and "inline" not in hooks and "not checked" not in line:
                 left = [b for b in bodies[function] if re.search(r"= load |store |cmpxchg |atomicrmw |@llvm.mem", b)
-                        and "@table" not in b and "@.str" not in b and function != "local" and function != "constant"]
+                        and "@table" not in b and "@.str" not in b and "@__portent_calls" not in b
+                        and not re.search(r"store .*@\.portent\.site", b) and function != "local" and function != "constant"]
                 check(not left, f"{level} {function}: left behind {left}")
 
 
@@ -583,6 +585,56 @@ def cmake_project():
     ok("cmake", "--build", "build", "-j2")
     check(ok("build/prog") == "14000 record 2000\n" and has_hooks("build/prog"), "wrong program")
     check(ok("build/features") == "31500 0 0\n", "wrong C++ program")
+
+
+STACKS = """main: main
+inlined: inner middle inlined main
+twice: inner middle main
+tail: inner tail main
+musttail: inner main
+pointer: inner middle main
+longjmp: inner jumped main
+ifunc: inner chosen main
+library: inner middle in_library main
+callback: inner compare main
+once: inner first main
+signal: inner on_signal
+thread: inner thread
+main again: main
+"""
+
+
+def stack_lines(text):
+    """What stack.c printed, without what was lost; a handler is called from wherever its thread was."""
+    lines = re.sub(r" lost \d+$", "", text, flags=re.M)
+    return re.sub(r"^(signal: .*on_signal).*$", r"\1", lines, flags=re.M)
+
+
+@test
+def stack_of_calls():
+    ok(CLANG, "-O2", "-fPIC", "-I", os.path.join(ROOT, "src"), "-c", source("stack_print.c"), "-o", "print.o")
+    library, program = source("stack_library.c"), (source("stack.c"), "print.o", "-pthread", "-o", "prog")
+    for flags in (["-O0"], ["-O1"], ["-O2"], ["-Os"], ["-O2", "-fno-pie", "-no-pie"], ["-O2", "-static"]):
+        cc(*flags, *program, library)
+        out = ok("./prog")
+        deep = [line for line in out.splitlines() if line.startswith("deep")]
+        check(len(deep) == 1 and len(deep[0].split()) == 1 + 256 + 2 and deep[0].endswith("lost 46"), f"{flags}: {deep}")
+        got = stack_lines(out.replace(deep[0] + "\n", ""))
+        check(got == STACKS, f"{flags}:\n{got}")
+    cc("-O2", "-fPIC", "-shared", library, "-o", "libpart.so")
+    cc("-O2", *program, "./libpart.so")
+    got = stack_lines(ok("./prog"))
+    check("library: inner middle in_library main\n" in got, f"with a shared library:\n{got}")
+
+
+@test
+def stack_after_exceptions():
+    ok(CLANG, "-O2", "-fPIC", "-I", os.path.join(ROOT, "src"), "-c", source("stack_print.c"), "-o", "print.o")
+    for flags in (["-O0"], ["-O2"], ["-O2", "-static"]):
+        ok(PORTENT, "c++", *flags, source("stack_throw.cpp"), "print.o", "-o", "prog")
+        lines = [line.split(" lost")[0] for line in ok("./prog").splitlines()]
+        want = ["cleanup: guard::~guard cleans catches main", "caught: catches main", "after: catches main", "main: main"]
+        check(lines == want, f"{flags}: {lines}")
 
 
 def main():

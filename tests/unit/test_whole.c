@@ -25,7 +25,8 @@ static void begin(struct run *run, uint32_t count)
     }
     run->result.findings = run->list;
     run->result.count = count;
-    run->facts = (struct pt_whole_facts){.started = true, .inputs = run->inputs, .result = &run->result};
+    run->facts =
+        (struct pt_whole_facts){.started = true, .inputs = run->inputs, .input_count = 8, .result = &run->result};
 }
 
 /* NULL: it is whole. */

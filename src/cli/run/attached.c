@@ -206,6 +206,7 @@ static void init(struct attached *a, const struct pt_attach *attach)
                                      .modules = base->modules,
                                      .on_full = base->on_full,
                                      .keep = base->keep,
+                                     .checks = base->checks,
                                      .program = find_program(attach->process)};
     pt_names_init(&a->session.names);
     pt_buf_init(&a->session.unwritten);

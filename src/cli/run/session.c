@@ -21,6 +21,7 @@
 #include "cli/run/launch.h"
 #include "cli/run/warn.h"
 #include "cli/run/settings.h"
+#include "engine/found.h"
 #include "report/words.h"
 
 enum {
@@ -157,6 +158,27 @@ static void take_local(void *context, const struct pt_channel_local *local)
         pt_analysis_reported(session->analysis, &report);
 }
 
+static const char *found_object(void *context, uint64_t address, enum pt_space space)
+{
+    struct pt_session *session = context;
+    return session->info ? pt_channel_name_at(session->reader, address, space) : NULL;
+}
+
+/* The report counts from 1, the channel from 0. */
+static const char *found_thread(void *context, uint64_t number, bool settle)
+{
+    struct pt_session *session = context;
+    return number && number <= UINT32_MAX ? pt_channel_thread_name(session->reader, (uint32_t)number - 1, settle)
+                                          : NULL;
+}
+
+static void take_found(void *context, const struct pt_channel_found *found)
+{
+    struct pt_session *session = context;
+    if (session->founds)
+        pt_founds_take(session->founds, found->key, found->count, found->report, found->report_bytes);
+}
+
 /* The program's threads act on violations themselves, so they know what is suppressed. */
 static void list_suppressions(const struct pt_session *session, struct pt_buf *buf)
 {
@@ -182,6 +204,7 @@ enum pt_status pt_session_open(struct pt_session *session, struct pt_err *err)
                                      .functions = session->resolved.functions,
                                      .function_count = session->resolved.function_count,
                                      .gate = session->gate,
+                                     .checks = session->checks,
                                      .on_full = session->on_full,
                                      .ring_bytes = RING_BYTES,
                                      .ring_max = RING_MAX};
@@ -191,6 +214,8 @@ enum pt_status pt_session_open(struct pt_session *session, struct pt_err *err)
         pt_channel_set_function(session->reader, function_name, session);
     if (status == PT_OK)
         pt_channel_set_local(session->reader, take_local, session);
+    if (status == PT_OK)
+        pt_channel_set_found(session->reader, take_found, session);
     if (status == PT_OK && session->info)
         pt_channel_set_place(session->reader, place_name, session);
     return status;
@@ -334,6 +359,8 @@ static void begin(struct pt_session *session, pid_t process)
     session->analyse.engine.block = session->resolved.block;
     session->analysis = pt_analysis_new(&session->names, session->analyse.inputs, session->analyse.input_count,
                                         &session->analyse.engine);
+    struct pt_found_names names = {found_object, found_thread, session};
+    session->founds = pt_founds_new(session->checks, &names, &session->analyse.engine);
     pt_late_init(&session->late, &session->analyse);
 }
 
@@ -405,6 +432,8 @@ void pt_session_finish(struct pt_session *session, struct pt_result *ret_result)
     pt_analysis_finish(session->analysis, incomplete ? lost.text : NULL);
     ret_result->findings = pt_analysis_findings(session->analysis, &ret_result->count);
     pt_doubt_apply(session, ret_result);
+    bool observed = pt_channel_started(session->reader);
+    pt_founds_finish(session->founds, !observed ? "nothing was observed" : incomplete ? lost.text : NULL, ret_result);
     pt_analysis_counts(session->analysis, &ret_result->events, &ret_result->threads);
     pt_buf_release(&lost);
 }
@@ -434,6 +463,7 @@ void pt_session_release(struct pt_session *session)
     struct pt_err err;
     if (session->writer)
         (void)!pt_writer_close(session->writer, &err); /* an error was reported already */
+    pt_founds_free(session->founds);
     pt_analysis_free(session->analysis);
     pt_channel_free(session->reader);
     pt_resolved_release(&session->resolved);

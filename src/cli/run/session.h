@@ -41,6 +41,7 @@ struct pt_session {
     const char **modules; /* then NULL; owned */
     enum pt_on_full on_full;
     uint32_t keep;                      /* enum pt_keep, or-ed */
+    uint32_t checks;                    /* 1 << enum pt_found_check, or-ed: what the program looks for itself */
     bool preload;                       /* the runtime is loaded into a program that does not have it */
     const struct pt_channel_gate *gate; /* an order to hold the program to; NULL: none */
     struct pt_session_follower follower;
@@ -58,13 +59,14 @@ struct pt_session {
     struct pt_channel_reader *reader;
     struct pt_session_output output;
     struct pt_analysis *analysis;
-    int program_status;      /* as a shell has it */
-    pid_t process;           /* that was observed */
-    bool left;               /* the process still ran when its observation ended */
-    struct pt_late late;     /* variables that are placed while it runs */
-    bool *doubted;           /* of each finding: it is unknown for what the program did (doubt.h); owned */
-    bool nonsense;           /* the analysis refused an event; the rest is not looked at */
-    struct pt_buf unwritten; /* output files that could not be written to their end, and why; empty: none */
+    struct pt_founds *founds; /* of `checks` */
+    int program_status;       /* as a shell has it */
+    pid_t process;            /* that was observed */
+    bool left;                /* the process still ran when its observation ended */
+    struct pt_late late;      /* variables that are placed while it runs */
+    bool *doubted;            /* of each finding: it is unknown for what the program did (doubt.h); owned */
+    bool nonsense;            /* the analysis refused an event; the rest is not looked at */
+    struct pt_buf unwritten;  /* output files that could not be written to their end, and why; empty: none */
 };
 
 /* A session without properties, with these settings (which point into the environment), NULL: the environment's. */

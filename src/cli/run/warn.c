@@ -101,6 +101,7 @@ bool pt_session_reasons(const struct pt_session *session, const struct pt_result
                                    .unobserved = pt_channel_unobserved(session->reader),
                                    .unwritten = session->unwritten.len ? session->unwritten.text : NULL,
                                    .inputs = session->analyse.inputs,
+                                   .input_count = session->analyse.input_count,
                                    .result = result};
     bool open = pt_whole_reasons(&facts, reasons);
     pt_buf_release(&lost);

@@ -12,7 +12,7 @@
 
 enum { MAX_LISTED = 4 };
 
-/* Has this finding, of this input, the defect that a row is about? */
+/* Has this finding, of this input (NULL: of a built-in check), the defect that a row is about? */
 typedef bool (*defect)(const struct pt_whole_facts *facts, const struct pt_finding *finding,
                        const struct pt_analysis_input *input);
 
@@ -43,7 +43,7 @@ static bool is_unseen(const struct pt_whole_facts *facts, const struct pt_findin
                       const struct pt_analysis_input *input)
 {
     uint32_t var_count, event_count, unseen = 0;
-    if (!facts->started || facts->lost || !finding->unseen)
+    if (!facts->started || facts->lost || !finding->unseen || !input)
         return false;
     if (!input->monitor) /* at a thread that never ran: its threads found out, and the names of variables are certain */
         return finding->unseen[0] && strcmp(finding->kind, "mttl") == 0;
@@ -62,8 +62,8 @@ static bool is_unseen(const struct pt_whole_facts *facts, const struct pt_findin
 static bool is_cut_short(const struct pt_whole_facts *facts, const struct pt_finding *finding,
                          const struct pt_analysis_input *input)
 {
-    bool doubted = facts->doubted && facts->doubted[input - facts->inputs];
-    return finding->verdict == PT_VERDICT_UNKNOWN && !facts->lost && !doubted;
+    bool doubted = input && facts->doubted && facts->doubted[input - facts->inputs];
+    return finding->verdict == PT_VERDICT_UNKNOWN && facts->started && !facts->lost && !doubted;
 }
 
 static const char *not_observed(const struct pt_whole_facts *facts)
@@ -123,7 +123,7 @@ static void put_properties(const struct pt_whole_facts *facts, const struct reas
     pt_buf_init(&names);
     for (uint32_t i = 0; i < facts->result->count; i++) {
         const struct pt_finding *finding = facts->result->findings[i];
-        if (!reason->of_property(facts, finding, &facts->inputs[i]))
+        if (!reason->of_property(facts, finding, i < facts->input_count ? &facts->inputs[i] : NULL))
             continue;
         if (count < MAX_LISTED)
             pt_buf_printf(&names, "%s'%s'", count ? ", " : "", finding->property);

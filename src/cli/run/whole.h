@@ -17,7 +17,8 @@ struct pt_whole_facts {
     const char *late;                       /* a variable that was taken to be 0 before it was named */
     const bool *doubted;                    /* of each finding: unknown for one of these two; NULL: none */
     const char *unwritten;                  /* output files that were not written to their end, and why */
-    const struct pt_analysis_input *inputs; /* as many as there are findings, in their order */
+    const struct pt_analysis_input *inputs; /* of the first findings, in their order; */
+    uint32_t input_count;                   /* others are of built-in checks */
     const struct pt_result *result;
 };
 

@@ -339,6 +339,20 @@ void pt_emit_local(struct pt_thread *self, const struct pt_record_local *what, c
     publish(self);
 }
 
+void pt_emit_found(struct pt_thread *self, uint64_t key, uint64_t count, const char *report, uint32_t bytes)
+{
+    struct pt_record_found *record = place_or_lose(self, padded(sizeof *record + bytes), PT_RECORD_FOUND);
+    if (!record)
+        return;
+    record->key = key;
+    record->count = count;
+    record->thread = pt_thread_number(self);
+    record->bytes = bytes;
+    if (bytes)
+        memcpy(record->report, report, bytes);
+    publish(self);
+}
+
 void pt_emit_end(struct pt_thread *self)
 {
     pt_self_release(&self->shadow.clock, self->channel->emitted, 1);

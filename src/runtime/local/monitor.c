@@ -527,7 +527,6 @@ void pt_monitor_configure(struct pt_thread *self, const struct pt_config *config
     pt_sys_release(scratch, scratch_bytes);
     pt_monitor_on = true;
     pt_shadow_hooks.clock_changed = pt_monitor_clock_changed;
-    pt_suppressed_start(config);
     pt_monitor_introduce_named(self);
     pt_monitor_introduce(self, NULL);
 }

@@ -89,15 +89,6 @@ _Atomic uint32_t *pt_monitor_findings(uint32_t property);
 /* Some property has race_free or atomic_block. */
 bool pt_monitor_has_findings(void);
 
-/* suppressed.c: those that the observer has read, or else of PORTENT_OPTIONS' suppressions=FILE. */
-void pt_suppressed_start(const struct pt_config *config);
-bool pt_suppressed_any(void);
-/* Some name elements of arrays. */
-bool pt_suppressed_elements(void);
-/* Whether one of them is about a violation of the property (name and text) in this thread, at this object and place. */
-bool pt_suppressed_matches(const char *property, const char *text, const char *thread, const char *object,
-                           const char *place);
-
 /* local/report.c: the thread's present state violates a property that the last one did not, or it has no value there.
  * The first time in this process all about it is reported; `view` is what the thread saw, `what` the event, NULL in
  * state 0. */

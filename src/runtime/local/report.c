@@ -14,6 +14,7 @@
 #include "core/shape.h"
 #include "core/local_report.h"
 #include "runtime/channel/emit.h"
+#include "runtime/found/verdict.h"
 #include "runtime/local/monitor_impl.h"
 #include "runtime/local/report_impl.h"
 #include "runtime/local/violation.h"
@@ -21,11 +22,6 @@
 #include "runtime/shadow/watch.h"
 #include "runtime/sys/log.h"
 #include "runtime/sys/options.h"
-
-bool pt_report_is_observed(void)
-{
-    return pt_channel && pt_channel->ring_max > 0;
-}
 
 /* --- putting down --- */
 
@@ -110,7 +106,7 @@ static struct pt_value value_of(const struct pt_local_event *what, uint64_t at)
     uint64_t end = what->address + what->size;
     if (!what->size || what->value.kind != PT_VALUE_UNKNOWN)
         return what->value;
-    if (is_memory(what) && pt_report_is_observed() && at >= what->address && at < end) {
+    if (is_memory(what) && pt_verdict_is_observed() && at >= what->address && at < end) {
         uint64_t begin = pt_local_report_memory(at, what->address);
         end = end - at < PT_LOCAL_REPORT_NEAR ? end : at + PT_LOCAL_REPORT_NEAR;
         return pt_value_string((const char *)(uintptr_t)begin, (uint32_t)(end - begin));
@@ -404,7 +400,7 @@ static void pass_on(struct pt_thread *self, uint32_t property, const struct pt_m
                                      .report = report ? (uint32_t)report->len : 0,
                                      .from = self->shadow.states,
                                      .to = self->shadow.states};
-    if (!pt_report_is_observed()) {
+    if (!pt_verdict_is_observed()) {
         if (report)
             wait_to_print(self, report);
         return;
@@ -424,7 +420,7 @@ static bool come_to(uint32_t property, uint8_t fate, bool *ret_first)
 /* A program by itself prints no more than so many. */
 static bool is_enough(uint32_t property)
 {
-    return !pt_report_is_observed() && atomic_fetch_add(pt_monitor_findings(property), 1) >= PT_FINDINGS_MAX;
+    return !pt_verdict_is_observed() && atomic_fetch_add(pt_monitor_findings(property), 1) >= PT_FINDINGS_MAX;
 }
 
 /* `begins`: it was not violated in the state before; otherwise the state is reported by others. */
@@ -473,7 +469,7 @@ void pt_report_again(struct pt_thread *self, uint32_t property, const struct pt_
 void pt_report_states(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view, uint64_t from,
                       uint64_t to)
 {
-    if (!pt_report_is_observed() || atomic_load(pt_monitor_fate(property)) == HAS_FAILED)
+    if (!pt_verdict_is_observed() || atomic_load(pt_monitor_fate(property)) == HAS_FAILED)
         return;
     struct pt_record_local record = {.property = property, .result = PT_LOCAL_VIOLATED, .from = from, .to = to};
     emit(self, view, &record, "");
@@ -482,14 +478,14 @@ void pt_report_states(struct pt_thread *self, uint32_t property, const struct pt
 void pt_report_begun(struct pt_thread *self)
 {
     struct pt_record_local record = {.result = PT_LOCAL_BEGUN};
-    if (pt_report_is_observed())
+    if (pt_verdict_is_observed())
         emit(self, NULL, &record, "");
 }
 
 void pt_report_count(struct pt_thread *self)
 {
     struct pt_record_local record = {.result = PT_LOCAL_STATES, .from = self->shadow.states, .to = self->shadow.states};
-    if (pt_report_is_observed())
+    if (pt_verdict_is_observed())
         emit(self, NULL, &record, "");
 }
 

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "core/finding_key.h"
+#include "runtime/found/suppressed.h"
+#include "runtime/found/verdict.h"
 #include "runtime/local/report_impl.h"
 #include "runtime/sys/log.h"
 #include "runtime/sys/module.h"
@@ -66,7 +68,7 @@ static uint64_t mix(uint64_t value, uint64_t more)
 static uint64_t static_address(const struct pt_local_event *what)
 {
     bool memory = pt_kind_by(what->kind) == PT_BY_MEMORY;
-    if (!memory || !pt_report_is_observed() ||
+    if (!memory || !pt_verdict_is_observed() ||
         (what->site && strchr(what->site->variable, '[') && !pt_suppressed_elements()))
         return 0;
     for (uint32_t i = 0; i < module_count; i++)
@@ -124,7 +126,7 @@ static bool add(uint64_t number)
 static void take(struct search *s, uint64_t number, bool suppressed, uint32_t lookup, uint32_t slot)
 {
     s->found->suppressed &= suppressed;
-    if (suppressed && !pt_report_is_observed()) /* an observer suppresses it itself, and says so */
+    if (suppressed && !pt_verdict_is_observed()) /* an observer suppresses it itself, and says so */
         return;
     if (s->found->count < PT_FINDINGS_AT_STATE && add(mix(mix(number, s->property), suppressed) | 1))
         s->found->list[s->found->count++] = (struct pt_new_finding){lookup, slot};

@@ -29,7 +29,6 @@ static inline const char *pt_report_string(uint32_t offset)
 }
 
 /* --- local/report.c --- */
-bool pt_report_is_observed(void);
 /* What the event is about: by a thread's or a watched variable's name, a name the program gave, or else the source. */
 void pt_report_put_object(struct pt_line *line, const struct pt_local_event *what);
 void pt_report_put_place(struct pt_line *line, const struct pt_local_event *what);

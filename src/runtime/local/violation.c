@@ -1,5 +1,5 @@
 /*
- * Violations: the functions that the program wants called, and when it ends.
+ * Violations: the functions that the program wants called. How it ends then is in found/verdict.c.
  *
  * The functions are a list that only grows; a node is complete before the link to it is stored, so it is walked without
  * a lock. Guarantee: none is called inside the runtime, or while another runs in the same thread. Cost: nothing until a
@@ -8,15 +8,14 @@
 #include "runtime/local/violation.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 #pragma GCC visibility push(default)
 #include "portent.h"
 #pragma GCC visibility pop
 
+#include "runtime/found/verdict.h"
 #include "runtime/local/monitor.h"
 #include "runtime/sys/log.h"
-#include "runtime/sys/options.h"
 #include "runtime/sys/sys.h"
 
 struct node {
@@ -32,7 +31,6 @@ static struct {
     struct node *room;
     uint32_t left; /* nodes in `room` */
 } list = {.lock = PT_SPIN(PT_RANK_VIOLATION), .last = &list.first};
-static _Atomic uint64_t violations;
 
 enum { ROOM = 4096 / sizeof(struct node) };
 
@@ -69,12 +67,12 @@ void __portent_on_violation(portent_callback callback, void *context)
 
 static void halt(const char *property)
 {
-    struct pt_line line = {0};
-    pt_line_text(&line, "portent: property '");
-    pt_line_text(&line, property);
-    pt_line_text(&line, "' is violated; halt_on_error ends the program");
-    pt_line_write(&line);
-    pt_sys_exit((int)(pt_options.exitcode & 255));
+    struct pt_line what = {0};
+    pt_line_text(&what, "property '");
+    pt_line_text(&what, property);
+    pt_line_text(&what, "' is violated");
+    what.text[what.len] = 0;
+    pt_verdict_halt(what.text);
 }
 
 /* The functions may also leave by longjmp: the stack tells whether one is still under way. */
@@ -94,8 +92,7 @@ static void call_all(struct pt_thread *self, const char *property)
         node->callback(node->context, property);
     self->local->callback_frame = NULL;
     errno = error;
-    if (pt_options.halt_on_error)
-        halt(property);
+    halt(property);
 }
 
 void pt_violation_attend(struct pt_thread *self)
@@ -118,7 +115,7 @@ void pt_violation_attend(struct pt_thread *self)
 
 void pt_violation_notify(struct pt_thread *self, const char *property)
 {
-    atomic_fetch_add_explicit(&violations, 1, memory_order_relaxed);
+    pt_verdict_count();
     if (in_callback(self))
         return;
     if (!self->shadow.busy) {
@@ -137,18 +134,4 @@ void pt_violation_notify(struct pt_thread *self, const char *property)
 void pt_violation_forked(void)
 {
     pt_spin_reset(&list.lock);
-}
-
-void pt_violation_restart(void)
-{
-    atomic_store_explicit(&violations, 0, memory_order_relaxed);
-}
-
-void pt_violation_finish(void)
-{
-    bool observed = pt_channel && pt_channel->ring_max > 0; /* then the observer decides, who knows more */
-    if (observed || !atomic_load_explicit(&violations, memory_order_relaxed) || !pt_options.exitcode)
-        return;
-    fflush(NULL); /* not in anybody's hook: the program has come to its end, and its output must not be lost */
-    pt_sys_exit((int)(pt_options.exitcode & 255));
 }

@@ -16,11 +16,7 @@
 void pt_violation_notify(struct pt_thread *self, const char *property);
 /* Calls what was deferred (pt_thread_attend). */
 void pt_violation_attend(struct pt_thread *self);
-/* In the child of a fork: no other thread registers functions. And where it may be
- * observed for itself: it has violated nothing yet. */
+/* In the child of a fork: no other thread registers functions. */
 void pt_violation_forked(void);
-void pt_violation_restart(void);
-/* The program ends: if there were violations, with status `exitcode`, as ThreadSanitizer does. */
-void pt_violation_finish(void);
 
 #endif

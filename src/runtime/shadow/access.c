@@ -161,10 +161,8 @@ static bool is_untouched(uintptr_t address)
         pt_fast_end_passed(self, word, at, bytes, false, seen);                                                        \
         return value;                                                                                                  \
     }                                                                                                                  \
-    static inline type name(const void *address, int order, const struct pt_site *site)                                \
+    static inline type recorded_##name(const void *address, int order, const struct pt_site *site)                     \
     {                                                                                                                  \
-        if (!pt_is_active())                                                                                           \
-            return perform;                                                                                            \
         struct pt_shadow_self *self = pt_self;                                                                         \
         uintptr_t at = (uintptr_t)address;                                                                             \
         pt_shadow_word *word = self ? pt_fast_word(at, bytes) : NULL;                                                  \
@@ -221,11 +219,9 @@ static bool is_untouched(uintptr_t address)
         pt_fast_leave(pt_self);                                                                                        \
         return fast_##name(address, value, op, order, site);                                                           \
     }                                                                                                                  \
-    static inline type name(void *address, type value, int op, int order, const struct pt_site *site)                  \
+    static inline type recorded_##name(void *address, type value, int op, int order, const struct pt_site *site)       \
     {                                                                                                                  \
         (void)op, (void)order;                                                                                         \
-        if (!pt_is_active())                                                                                           \
-            return perform;                                                                                            \
         struct pt_shadow_self *self = pt_self;                                                                         \
         uintptr_t at = (uintptr_t)address;                                                                             \
         pt_shadow_word *word = self && !self->busy ? pt_fast_word(at, bytes) : NULL;                                   \
@@ -257,11 +253,9 @@ static bool is_untouched(uintptr_t address)
 /* Fast only where it is so both as a write and as a read: which one it is shows when the granule is locked. */
 #define DEFINE_EXCHANGE(bytes, type)                                                                                   \
     DEFINE_SLOW_EXCHANGE(bytes, type)                                                                                  \
-    static inline type cas##bytes(void *address, type expected, type desired, int success, int failure,                \
-                                  const struct pt_site *site)                                                          \
+    static inline type recorded_cas##bytes(void *address, type expected, type desired, int success, int failure,       \
+                                           const struct pt_site *site)                                                 \
     {                                                                                                                  \
-        if (!pt_is_active())                                                                                           \
-            return native_cas##bytes(address, expected, desired);                                                      \
         struct pt_shadow_self *self = pt_self;                                                                         \
         uintptr_t at = (uintptr_t)address;                                                                             \
         pt_shadow_word *word = self && !self->busy ? pt_fast_word(at, bytes) : NULL;                                   \
@@ -288,6 +282,122 @@ static bool is_untouched(uintptr_t address)
 #define ATOMIC_STORE(bytes)  (native_store##bytes(address, value, order), value)
 #define ATOMIC_UPDATE(bytes) native_rmw##bytes(address, value, op)
 
+/*
+ * Where races are looked for (runtime/race), around what is recorded: a plain store is looked at before it is made and
+ * a load after it, so that whoever reads a value finds who wrote it; an atomic operation is made while its race cells
+ * are locked, so that they say which one it has read from.
+ */
+static inline void race_plain(const void *address, unsigned size, unsigned kind, const struct pt_site *site)
+{
+    struct pt_shadow_self *self = pt_shadow_caller_at((uintptr_t)address, size, kind & PT_RACE_WRITE);
+    if (!self || self->busy || !self->race)
+        return;
+    pt_enter(self);
+    pt_race_plain(self->race, (uintptr_t)address, size, kind, site);
+    pt_leave(self);
+}
+
+/* NULL: nothing is locked. */
+static struct pt_shadow_self *race_begin(const void *address, size_t size)
+{
+    struct pt_shadow_self *self = pt_shadow_caller_at((uintptr_t)address, size, true);
+    if (!self || self->busy || self->racing || !self->race)
+        return NULL;
+    self->racing = true;
+    atomic_signal_fence(memory_order_seq_cst);
+    if (pt_race_atomic_begin(self->race, (uintptr_t)address, size))
+        return self;
+    pt_shadow_raced(self);
+    return NULL;
+}
+
+static void race_end(struct pt_shadow_self *self, const void *address, size_t size, unsigned kind, int order,
+                     const struct pt_site *site)
+{
+    if (!self)
+        return;
+    pt_enter(self);
+    pt_race_atomic_end(self->race, (uintptr_t)address, size, kind, pt_race_order(order), site);
+    pt_leave(self);
+    pt_shadow_raced(self);
+}
+
+#define RACING_LOAD(bytes, type)                                                                                       \
+    static COLD type racing_load##bytes(const void *address, int order, const struct pt_site *site)                    \
+    {                                                                                                                  \
+        type value = pt_is_recording() ? recorded_load##bytes(address, order, site) : LOAD(bytes);                     \
+        race_plain(address, bytes, PT_RACE_READ, site);                                                                \
+        return value;                                                                                                  \
+    }
+#define RACING_STORE(bytes, type)                                                                                      \
+    static COLD type racing_store##bytes(void *address, type value, int op, int order, const struct pt_site *site)     \
+    {                                                                                                                  \
+        race_plain(address, bytes, PT_RACE_WRITE, site);                                                               \
+        return pt_is_recording() ? recorded_store##bytes(address, value, op, order, site) : STORE(bytes);              \
+    }
+#define RACING_ATOMIC_LOAD(bytes, type)                                                                                \
+    static COLD type racing_atomic_load##bytes(const void *address, int order, const struct pt_site *site)             \
+    {                                                                                                                  \
+        struct pt_shadow_self *self = race_begin(address, bytes);                                                      \
+        type value =                                                                                                   \
+            pt_is_recording() ? recorded_atomic_load##bytes(address, order, site) : native_load##bytes(address);       \
+        race_end(self, address, bytes, PT_RACE_READ, order, site);                                                     \
+        return value;                                                                                                  \
+    }
+#define RACING_ATOMIC(name, bytes, type, kind, perform)                                                                \
+    static COLD type racing_##name(void *address, type value, int op, int order, const struct pt_site *site)           \
+    {                                                                                                                  \
+        struct pt_shadow_self *self = race_begin(address, bytes);                                                      \
+        type result = pt_is_recording() ? recorded_##name(address, value, op, order, site) : perform;                  \
+        race_end(self, address, bytes, kind, order, site);                                                             \
+        return result;                                                                                                 \
+    }
+#define RACING_EXCHANGE(bytes, type)                                                                                   \
+    static COLD type racing_cas##bytes(void *address, type expected, type desired, int success, int failure,           \
+                                       const struct pt_site *site)                                                     \
+    {                                                                                                                  \
+        struct pt_shadow_self *self = race_begin(address, bytes);                                                      \
+        type old = pt_is_recording() ? recorded_cas##bytes(address, expected, desired, success, failure, site)         \
+                                     : native_cas##bytes(address, expected, desired);                                  \
+        bool done = old == expected;                                                                                   \
+        race_end(self, address, bytes, done ? PT_RACE_READ | PT_RACE_WRITE : PT_RACE_READ, done ? success : failure,   \
+                 site);                                                                                                \
+        return old;                                                                                                    \
+    }
+
+/* What is done, by what there is to do. */
+#define BY_MODE(perform, name, arguments)                                                                              \
+    do {                                                                                                               \
+        unsigned mode = atomic_load_explicit(&pt_active, memory_order_relaxed);                                        \
+        if (__builtin_expect(mode == 0, 1))                                                                            \
+            return perform;                                                                                            \
+        if (mode & PT_ACTIVE_RACES)                                                                                    \
+            return racing_##name arguments;                                                                            \
+        return recorded_##name arguments;                                                                              \
+    } while (0)
+#define CHOOSE_READ(name, type, perform)                                                                               \
+    static inline type name(const void *address, int order, const struct pt_site *site)                                \
+    {                                                                                                                  \
+        BY_MODE(perform, name, (address, order, site));                                                                \
+    }
+#define CHOOSE_WRITE(name, type, perform)                                                                              \
+    static inline type name(void *address, type value, int op, int order, const struct pt_site *site)                  \
+    {                                                                                                                  \
+        BY_MODE(perform, name, (address, value, op, order, site));                                                     \
+    }
+#define CHOOSE(bytes, type)                                                                                            \
+    CHOOSE_READ(load##bytes, type, LOAD(bytes))                                                                        \
+    CHOOSE_READ(atomic_load##bytes, type, native_load##bytes(address))                                                 \
+    CHOOSE_WRITE(store##bytes, type, STORE(bytes))                                                                     \
+    CHOOSE_WRITE(atomic_store##bytes, type, ATOMIC_STORE(bytes))                                                       \
+    CHOOSE_WRITE(update##bytes, type, ATOMIC_UPDATE(bytes))                                                            \
+    static inline type cas##bytes(void *address, type expected, type desired, int success, int failure,                \
+                                  const struct pt_site *site)                                                          \
+    {                                                                                                                  \
+        BY_MODE(native_cas##bytes(address, expected, desired), cas##bytes,                                             \
+                (address, expected, desired, success, failure, site));                                                 \
+    }
+
 #define DEFINE_HOOKS(bytes, type)                                                                                      \
     DEFINE_READ(load##bytes, bytes, type, LOAD(bytes))                                                                 \
     DEFINE_READ(atomic_load##bytes, bytes, type, native_load##bytes(address))                                          \
@@ -295,6 +405,13 @@ static bool is_untouched(uintptr_t address)
     DEFINE_WRITE(atomic_store##bytes, bytes, type, PT_KIND_WRITE, true, ATOMIC_STORE(bytes))                           \
     DEFINE_WRITE(update##bytes, bytes, type, PT_KIND_UPDATE, true, ATOMIC_UPDATE(bytes))                               \
     DEFINE_EXCHANGE(bytes, type)                                                                                       \
+    RACING_LOAD(bytes, type)                                                                                           \
+    RACING_STORE(bytes, type)                                                                                          \
+    RACING_ATOMIC_LOAD(bytes, type)                                                                                    \
+    RACING_ATOMIC(atomic_store##bytes, bytes, type, PT_RACE_WRITE, ATOMIC_STORE(bytes))                                \
+    RACING_ATOMIC(update##bytes, bytes, type, PT_RACE_READ | PT_RACE_WRITE, ATOMIC_UPDATE(bytes))                      \
+    RACING_EXCHANGE(bytes, type)                                                                                       \
+    CHOOSE(bytes, type)                                                                                                \
     type __portent_load##bytes(const void *address, const struct pt_site *site)                                        \
     {                                                                                                                  \
         return load##bytes(address, PT_PLAIN, site);                                                                   \
@@ -330,5 +447,6 @@ DEFINE_HOOKS(16, pt_u128) /* never in one granule: always the slow path */
 void __portent_fence(int order, const struct pt_site *site)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    pt_slow_fence(order, site);
+    if (pt_is_active())
+        pt_slow_fence(order, site);
 }

@@ -19,14 +19,14 @@ enum { PIECE = 512 };
 
 static struct pt_shadow_self *recorder(const void *address, size_t size, bool write)
 {
-    if (!pt_is_active() || !size || !pt_address_ok((uintptr_t)address) || !pt_address_ok((uintptr_t)address + size))
+    if (!pt_is_recording() || !size || !pt_address_ok((uintptr_t)address) || !pt_address_ok((uintptr_t)address + size))
         return NULL;
     return pt_shadow_caller_at((uintptr_t)address, size, write);
 }
 
 static void count_lost(const void *address, size_t size)
 {
-    if (pt_is_active())
+    if (pt_is_recording())
         pt_slow_lost((uintptr_t)address, size);
 }
 
@@ -72,13 +72,13 @@ void __portent_begin_read(const void *address, size_t size, const struct pt_site
 
 void __portent_end_read(const void *address, size_t size, const struct pt_site *site)
 {
-    (void)size;
     end(address, PT_ATOMIC_READ, PT_PLAIN, site);
+    pt_shadow_race(address, size, PT_RACE_READ, site);
 }
 
 void __portent_begin_write(void *address, size_t size, const struct pt_site *site)
 {
-    (void)site;
+    pt_shadow_race(address, size, PT_RACE_WRITE, site);
     begin(address, size, true);
 }
 
@@ -90,14 +90,16 @@ void __portent_end_write(void *address, size_t size, const struct pt_site *site)
 
 void __portent_begin_atomic(void *address, size_t size, int effect, const struct pt_site *site)
 {
-    (void)site;
+    if (effect != PT_ATOMIC_READ)
+        pt_slow_race_atomic(address, size, PT_RACE_WRITE, __ATOMIC_RELEASE, site);
     begin(address, size, effect != PT_ATOMIC_READ);
 }
 
 void __portent_end_atomic(void *address, size_t size, int effect, int order, const struct pt_site *site)
 {
-    (void)size;
     end(address, effect, order, site);
+    if (effect != PT_ATOMIC_WRITE)
+        pt_slow_race_atomic(address, size, PT_RACE_READ, order, site);
 }
 
 static void read_piece(struct pt_shadow_self *self, void *buffer, const void *from, size_t size,
@@ -128,7 +130,7 @@ static void write_piece(struct pt_shadow_self *self, void *to, const void *buffe
     pt_leave(self);
 }
 
-void *__portent_memmove(void *to, const void *from, size_t size, const struct pt_site *site)
+static void *recorded_move(void *to, const void *from, size_t size, const struct pt_site *site)
 {
     struct pt_shadow_self *self = recorder(to, size, true);
     if (!self || self->busy || !pt_address_ok((uintptr_t)from)) {
@@ -146,6 +148,14 @@ void *__portent_memmove(void *to, const void *from, size_t size, const struct pt
     return to;
 }
 
+void *__portent_memmove(void *to, const void *from, size_t size, const struct pt_site *site)
+{
+    pt_shadow_race(to, size, PT_RACE_WRITE, site);
+    recorded_move(to, from, size, site);
+    pt_shadow_race(from, size, PT_RACE_READ, site);
+    return to;
+}
+
 void *__portent_memcpy(void *to, const void *from, size_t size, const struct pt_site *site)
 {
     return __portent_memmove(to, from, size, site);
@@ -153,6 +163,7 @@ void *__portent_memcpy(void *to, const void *from, size_t size, const struct pt_
 
 void *__portent_memset(void *to, int byte, size_t size, const struct pt_site *site)
 {
+    pt_shadow_race(to, size, PT_RACE_WRITE, site);
     struct pt_shadow_self *self = recorder(to, size, true);
     if (!self || self->busy) {
         count_lost(to, size);
@@ -197,6 +208,9 @@ char *__portent_string(char *to, const char *from, size_t limit, size_t room, in
     size_t zeros = op == PT_STRING_PAD ? limit - length : 1;
     if (room != SIZE_MAX && (zeros > room || length > room - zeros || skip > room - zeros - length))
         __chk_fail();
+    pt_shadow_race(to + skip, length + zeros, PT_RACE_WRITE, site);
     copy_and_fill(to + skip, from, length, zeros, site);
+    pt_shadow_race(from, length + (length < limit), PT_RACE_READ, site);
+    pt_shadow_race(to, skip, PT_RACE_READ, site);
     return to + skip + length;
 }

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "runtime/clock/self.h"
+#include "runtime/race/race.h"
 #include "runtime/shadow/hooks.h"
 #include "runtime/sys/runtime.h"
 
@@ -75,6 +76,8 @@ struct pt_shadow_self {
     _Atomic uint64_t *volatile locked_word; /* while `locked` is NULL: the granule of a fast access, for faults */
     uint64_t states;                        /* its events so far, as far as it is evaluated in them */
     struct pt_clock_self clock;
+    struct pt_race_self *race; /* NULL: races are not looked for */
+    volatile bool racing;      /* it makes an atomic operation, with race cells locked */
 
     struct pt_between between[1 << PT_BETWEEN_BITS];  /* by a hash of the word's clocks */
     struct pt_reading readings[1 << PT_READING_BITS]; /* by the low bits of the record */
@@ -120,6 +123,15 @@ static inline void pt_leave(struct pt_shadow_self *self)
 {
     atomic_signal_fence(memory_order_seq_cst);
     if (--self->busy == 0 && __builtin_expect(self->attention != 0, 0))
+        pt_shadow_hooks.attend(self);
+}
+
+/* The race cells of an atomic operation are unlocked: what was deferred meanwhile comes now. */
+static inline void pt_shadow_raced(struct pt_shadow_self *self)
+{
+    self->racing = false;
+    atomic_signal_fence(memory_order_seq_cst);
+    if (__builtin_expect(self->attention != 0, 0))
         pt_shadow_hooks.attend(self);
 }
 

@@ -447,7 +447,9 @@ void pt_slow_fence(int order, const struct pt_site *site)
     if (!self || self->busy)
         return;
     pt_enter(self);
-    if (!only_counts(self))
+    if (self->race && pt_is_racing())
+        pt_race_fence(self->race, pt_race_order(order));
+    if (pt_is_recording() && !only_counts(self))
         pt_shadow_hooks.fence(self, pt_slow_order(order), site);
     pt_leave(self);
 }
@@ -483,6 +485,38 @@ static bool sync_fast(struct pt_shadow_self *self, uintptr_t at, bool write, int
     return true;
 }
 
+void pt_slow_race(const void *address, size_t size, unsigned kind, const struct pt_site *site)
+{
+    struct pt_shadow_self *self = pt_shadow_caller_at((uintptr_t)address, size, kind & PT_RACE_WRITE);
+    if (!self || self->busy || !self->race)
+        return;
+    pt_enter(self);
+    pt_race_access(self->race, (uintptr_t)address, size, kind, site);
+    pt_leave(self);
+}
+
+void pt_slow_race_atomic(const void *address, size_t size, unsigned kind, int order, const struct pt_site *site)
+{
+    struct pt_shadow_self *self = pt_is_racing() ? pt_shadow_caller_at((uintptr_t)address, size, true) : NULL;
+    if (!self || self->busy || !self->race)
+        return;
+    pt_enter(self);
+    pt_race_atomic_alone(self->race, (uintptr_t)address, size, kind, pt_race_order(order), site);
+    pt_leave(self);
+}
+
+static void race_sync(struct pt_shadow_self *self, uintptr_t object, int kind, const struct pt_site *site)
+{
+    pt_enter(self);
+    if (kind < PT_KIND_COUNT)
+        pt_race_sync(self->race, object, (unsigned)kind, site);
+    else if (kind == PT_SYNC_QUIET_WRITE)
+        pt_race_take(self->race, object);
+    else
+        pt_race_publish(self->race, object);
+    pt_leave(self);
+}
+
 void pt_slow_sync(const void *object, int kind, const struct pt_site *site)
 {
     bool write = kind < PT_KIND_COUNT ? pt_op_writes(pt_kind_op((unsigned)kind)) : kind == PT_SYNC_QUIET_WRITE;
@@ -491,7 +525,11 @@ void pt_slow_sync(const void *object, int kind, const struct pt_site *site)
     if (__builtin_expect(pt_shadow_gated, 0))
         pt_shadow_hooks.locked(object, kind);
     struct pt_shadow_self *self = pt_shadow_caller_at((uintptr_t)object, 0, write);
-    if (!self || self->busy || sync_fast(self, (uintptr_t)object, write, kind, site))
+    if (!self || self->busy)
+        return;
+    if (self->race)
+        race_sync(self, (uintptr_t)object, kind, site);
+    if (!pt_is_recording() || sync_fast(self, (uintptr_t)object, write, kind, site))
         return;
     struct pt_locked_range range;
     pt_enter(self);

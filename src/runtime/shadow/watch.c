@@ -186,7 +186,7 @@ static void add(struct pt_shadow_self *self, uintptr_t address, uint32_t size, u
     pt_watched[object].name = name;
     pt_shadow_hooks.watch(self, object);
     mark(self, object);
-    atomic_store_explicit(&pt_active, true, memory_order_seq_cst);
+    pt_runtime_activate(PT_ACTIVE_RECORDS);
 }
 
 void pt_watch_add(struct pt_shadow_self *self, uintptr_t address, uint32_t size, uint32_t type, const char *name)

@@ -11,12 +11,18 @@
 
 #include "core/channel.h"
 
-/* There is something to record: hooks do more than the access. Off without an observer, and as long as nothing is
- * watched. */
-extern _Atomic bool pt_active;
+/* There is something to do in hooks beside the access. 0 without an observer, and as long as nothing is watched. */
+enum pt_activity {
+    PT_ACTIVE_RECORDS = 1, /* events for properties and recordings */
+    PT_ACTIVE_RACES = 2,   /* races are looked for, and there are several threads (runtime/race) */
+};
+extern _Atomic uint8_t pt_active;
 extern struct pt_channel *pt_channel; /* NULL: nobody observes */
 extern uint32_t pt_keeps;             /* enum pt_keep: what is recorded beside relevant events */
 
+/* Both are of enum pt_activity. */
+void pt_runtime_activate(unsigned what);
+void pt_runtime_deactivate(unsigned what);
 /* No more recording in this process, for this reason. Reported once. */
 void pt_runtime_stop(const char *why);
 /* The same where a table is full, or there is no memory. */
@@ -33,6 +39,14 @@ void pt_runtime_lost(void);
 static inline bool pt_is_active(void)
 {
     return __builtin_expect(atomic_load_explicit(&pt_active, memory_order_relaxed), 0);
+}
+static inline bool pt_is_recording(void)
+{
+    return atomic_load_explicit(&pt_active, memory_order_relaxed) & PT_ACTIVE_RECORDS;
+}
+static inline bool pt_is_racing(void)
+{
+    return atomic_load_explicit(&pt_active, memory_order_relaxed) & PT_ACTIVE_RACES;
 }
 
 /* What is to be watched and recorded. There is a channel. */

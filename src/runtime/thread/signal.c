@@ -128,6 +128,11 @@ static void run_fault_handler(struct pt_thread *thread, int signal, siginfo_t *i
     _Atomic uint64_t *word = locked ? NULL : self->locked_word;
     struct pt_reading *reading = locked ? NULL : self->reading;
     bool disturbed = self->disturbed || word || reading; /* before: the same access has faulted again */
+    bool racing = self->racing;
+    uint32_t race_cells = racing ? self->race->locked_count : 0;
+    if (racing)
+        pt_race_suspend(self->race);
+    self->racing = false;
     pt_slow_suspend(locked);
     if (reading)
         atomic_store_explicit(&reading->busy, 0, memory_order_release);
@@ -144,6 +149,9 @@ static void run_fault_handler(struct pt_thread *thread, int signal, siginfo_t *i
     call_handler(signal, info, context);
     pt_sys_swap_signal_mask(~faults); /* until the kernel takes the context's: what comes meanwhile is deferred then */
     self->busy = busy;
+    self->racing = racing;
+    if (racing)
+        pt_race_resume(self->race, race_cells);
     self->open_count = open;
     self->locked = locked;
     pt_slow_resume(self, locked);
@@ -156,7 +164,7 @@ static void run_fault_handler(struct pt_thread *thread, int signal, siginfo_t *i
 static void on_signal(int signal, siginfo_t *info, void *context)
 {
     struct pt_thread *self = pt_thread_now();
-    if (!self || !self->shadow.busy)
+    if (!self || (!self->shadow.busy && !self->shadow.racing))
         call_handler(signal, info, context);
     else if (is_fault(signal, info))
         run_fault_handler(self, signal, info, context);
@@ -167,6 +175,8 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 void pt_thread_attend(struct pt_shadow_self *self)
 {
     struct pt_thread *thread = pt_thread_of(self);
+    if (self->racing) /* when that is over */
+        return;
     if (self->attention & PT_ATTEND_SIGNAL) {
         self->attention &= ~(uint32_t)PT_ATTEND_SIGNAL; /* everything is blocked here */
         pt_sys_swap_signal_mask(thread->signal_mask);

@@ -332,6 +332,8 @@ static void forget_stack(struct pt_thread *self)
     void *low;
     size_t size;
     int error = errno;
+    if (self->shadow.race && pt_is_racing())
+        pt_race_forget(self->shadow.race, own - self->stack_size, own, NULL);
     if (!self->stack_size ||
         (!pt_runtime_records_full() && !pt_shadow_any(own - self->stack_size - SLACK, own + SLACK)))
         return;
@@ -391,6 +393,14 @@ void pt_thread_begin(struct pt_thread *self)
     else
         begin(self, false);
     pt_sys_swap_signal_mask(mask);
+}
+
+bool pt_thread_has_others(void)
+{
+    struct pt_thread *self = lock_threads();
+    bool others = threads.live > 1;
+    unlock_threads(self);
+    return others;
 }
 
 /* Whether others live; then there is one less. */

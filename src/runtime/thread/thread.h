@@ -142,6 +142,8 @@ void pt_thread_unclaim(struct pt_thread *thread);
 /* Every thread that has been created and has not ended. The caller does nothing that takes long: threads may wait for
  * it. */
 void pt_thread_each(void (*visit)(void *context, const struct pt_thread *thread), void *context);
+/* Whether there are others that have not ended. */
+bool pt_thread_has_others(void);
 /* Gives it a name of its own. */
 void pt_thread_label(struct pt_thread *thread, const char *name);
 /* The thread's last clock goes to self, and the thread is forgotten. */

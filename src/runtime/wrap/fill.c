@@ -54,6 +54,9 @@ void pt_fill_report(const struct pt_site *site, const void *memory, size_t size)
     int error = errno;
     if (end < from || !pt_address_ok(end))
         return;
+    pt_shadow_race(memory, size, PT_RACE_WRITE, site);
+    if (!pt_is_recording())
+        return;
     for (; from < end; from = to) {
         to = (from | (PAGE - 1)) + 1 < end ? (from | (PAGE - 1)) + 1 : end;
         if (is_watched(from, to))

@@ -29,6 +29,8 @@ bool pt_memory_forget(const void *memory, size_t size, bool keep)
     if (!self || !memory)
         return false;
     pt_thread_enter(self);
+    if (self->shadow.race && pt_is_racing())
+        pt_race_forget(self->shadow.race, (uintptr_t)memory, (uintptr_t)memory + size, NULL);
     self->shadow.gives_back = true;
     bool any = pt_shadow_clear(&self->shadow, (uintptr_t)memory, (uintptr_t)memory + size, keep);
     self->shadow.gives_back = false;
@@ -81,6 +83,7 @@ PT_WRAP(void, free, (void *memory))
 
 static void *moved(void *from, size_t old, void *to, bool known)
 {
+    pt_shadow_race(to, to && pt_heap_size(to) < old ? pt_heap_size(to) : old, PT_RACE_WRITE, NULL);
     if (known)
         pt_memory_written(to ? to : from, to && pt_heap_size(to) < old ? pt_heap_size(to) : old);
     return to;

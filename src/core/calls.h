@@ -1,0 +1,56 @@
+/*
+ * The calls that a thread is in, kept by instrumented code.
+ *
+ * Before a call that may reach instrumented code, the instrumentor (instrument/frames.c) has the caller store the
+ * call's site in frames[depth & (PT_CALLS - 1)] and then raise depth; after it, and where an exception lands, the
+ * caller puts back the depth that it found when it was entered. So whatever left a function without returning (an
+ * exception, a longjmp) is forgotten by the next function that goes on. A function that calls nothing costs nothing.
+ *
+ * The calls of a function of core/sync.def before which __portent_call says where it stands are not in here, unless it
+ * runs a function of the program (pthread_once): their site is at hand already. Those of malloc, free and the like are.
+ *
+ * Only the thread itself reads it. A stack deeper than PT_CALLS has lost its outermost calls.
+ */
+#ifndef PT_CORE_CALLS_H
+#define PT_CORE_CALLS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/site.h"
+
+enum { PT_CALLS = 256 }; /* a power of two */
+
+struct pt_calls {
+    uint32_t depth;
+    const struct pt_site *frames[PT_CALLS];
+};
+
+extern __thread struct pt_calls __portent_calls __attribute__((tls_model("initial-exec")));
+
+/* How many calls are known, and how many were lost at the outer end. */
+static inline uint32_t pt_calls_known(const struct pt_calls *calls)
+{
+    return calls->depth < PT_CALLS ? calls->depth : PT_CALLS;
+}
+
+static inline uint32_t pt_calls_lost(const struct pt_calls *calls)
+{
+    return calls->depth - pt_calls_known(calls);
+}
+
+/*
+ * The frame outside of `site`, which is an access, or what this returned last: where its function was inlined, or else
+ * the next call. *at is 0 at first. NULL: there is none, or none that is known.
+ */
+static inline const struct pt_site *pt_calls_outer(const struct pt_calls *calls, const struct pt_site *site,
+                                                   uint32_t *at)
+{
+    if (site && site->caller)
+        return site->caller;
+    if (*at >= pt_calls_known(calls))
+        return NULL;
+    return calls->frames[(calls->depth - 1 - (*at)++) & (PT_CALLS - 1)];
+}
+
+#endif

@@ -1,0 +1,86 @@
+/* What the files of this layer share. */
+#ifndef PT_RUNTIME_RACE_IMPL_H
+#define PT_RUNTIME_RACE_IMPL_H
+
+#include "runtime/race/race.h"
+#include "runtime/sys/spin.h"
+
+enum { PT_RACE_SHAPE_SEEN = 8, PT_RACE_CREDIT = 1 << 20, PT_RACE_CELL_BITS = 26 };
+
+struct pt_race_cell {
+    _Atomic int64_t refs;  /* of a shape */
+    _Atomic uint32_t left; /* of a shape: granules that left it without a remembered transition */
+    uint32_t stamp;        /* of a granule's own cell: changes with it, and never comes back */
+    uint32_t next_free;
+    uint8_t exact; /* of a shape: the entry whose clock the word knows, the only write of the last writer */
+    bool shape;
+    bool raced; /* of a granule's own cell */
+    struct pt_cell cell;
+};
+extern struct pt_race_cell *pt_race_cells;
+enum { PT_RACE_NO_ENTRY = 0xff };
+
+/* ---- memory.c ---- */
+
+bool pt_race_memory_start(void);
+void pt_race_memory_restart(void);
+struct pt_race_memory pt_race_memory_of(struct pt_race_pieces *pieces);
+/* What the thread has at hand goes to all. */
+void pt_race_memory_flush(struct pt_race_pieces *pieces);
+/* A cell that nothing is known of. Never 0. */
+uint32_t pt_race_cell_new(struct pt_race_self *self);
+void pt_race_cell_free(struct pt_race_self *self, uint32_t cell);
+
+/* ---- shadow.c ---- */
+
+bool pt_race_shadow_start(void);
+void pt_race_shadow_restart(void);
+/* The word of an address, made if need be and marked as used; NULL when there is no more memory. */
+pt_race_word *pt_race_word_of(uintptr_t address);
+void pt_race_note_synced(uintptr_t address);
+uint64_t pt_race_lock_word(pt_race_word *word);
+static inline void pt_race_unlock_word(pt_race_word *word, uint64_t made)
+{
+    atomic_store_explicit(word, made, memory_order_release);
+}
+
+/* ---- sync.c ---- */
+
+bool pt_race_sync_start(void);
+void pt_race_sync_restart(void);
+/* The objects in this memory end. */
+void pt_race_sync_forget(struct pt_race_self *self, uintptr_t from, uintptr_t to);
+/* The thread has learned or published something. */
+static inline void pt_race_changed(struct pt_race_self *self)
+{
+    self->version++;
+    self->region = self->hb.clock;
+}
+
+/* ---- note.c ---- */
+
+bool pt_race_note_start(void);
+void pt_race_note_restart(void);
+uint32_t pt_race_place_of(const struct pt_site *site);
+const struct pt_site *pt_race_site_at(uint32_t place);
+/* The calls that the thread is in now. 0: none. */
+uint32_t pt_race_stack_now(void);
+/* Its calls, innermost first, at most `room`; *ret_lost: there were others. */
+uint32_t pt_race_stack_read(uint32_t stack, const struct pt_site **out, uint32_t room, bool *ret_lost);
+uint32_t pt_race_locks_now(struct pt_race_self *self);
+uint32_t pt_race_locks_read(uint32_t set, struct pt_race_lock_held *out, uint32_t room);
+
+/* ---- report.c ---- */
+
+/* What the access that was just made, now with nothing locked, races with. */
+void pt_race_report(struct pt_race_self *self, uintptr_t granule, const struct pt_cell_access *access);
+bool pt_race_report_start(void);
+void pt_race_report_restart(void);
+/* Where a thread was created. */
+void pt_race_created(uint32_t thread, uint32_t place, uint32_t stack);
+
+/* ---- access.c ---- */
+
+void pt_race_cache_flush(struct pt_race_self *self);
+
+#endif

@@ -1,0 +1,169 @@
+/*
+ * What is kept of an access beside its clock, as small numbers: its place, the calls it was in, the locks it was made
+ * with. Equal ones have one number; nothing is ever freed.
+ *
+ * Guarantee: a number means the same for ever; where there is no more room it is 0 or UINT32_MAX, and the report says
+ * that the stack is lost. Cost: hashing what is noted, and a look-up without a lock; a lock for what is new.
+ */
+#include <string.h>
+
+#include "core/hash.h"
+#include "runtime/race/impl.h"
+#include "runtime/sys/sys.h"
+
+enum { PLACE_BITS = 20, BUCKET_BITS = 16, FRAMES = PT_FOUND_FRAMES, LOST = UINT8_MAX };
+#define ROOM ((size_t)1 << 30)
+
+/* Interned words: the sites of a stack, or addresses and sites of locks. */
+struct text {
+    uint64_t hash;
+    uint32_t next; /* in its bucket */
+    uint16_t count;
+    uint16_t lost; /* a stack: there were other calls */
+    uint64_t words[];
+};
+
+static const struct pt_site *_Atomic *places;
+static _Atomic uint32_t *buckets;
+static char *room;
+static struct {
+    struct pt_spin lock;
+    size_t used;
+} texts = {.lock = PT_SPIN(PT_RANK_SITE)};
+
+bool pt_race_note_start(void)
+{
+    places = pt_sys_reserve(sizeof *places << PLACE_BITS);
+    buckets = pt_sys_reserve(sizeof *buckets << BUCKET_BITS);
+    room = pt_sys_reserve(ROOM);
+    texts.used = 8; /* 0 is none */
+    return places && buckets && room;
+}
+
+void pt_race_note_restart(void)
+{
+    pt_sys_empty(places, sizeof *places << PLACE_BITS);
+    pt_sys_empty(buckets, sizeof *buckets << BUCKET_BITS);
+    pt_sys_empty(room, ROOM);
+    pt_spin_reset(&texts.lock);
+    texts.used = 8;
+}
+
+uint32_t pt_race_place_of(const struct pt_site *site)
+{
+    uint32_t at = (uint32_t)(((uintptr_t)site * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - PLACE_BITS));
+    for (uint32_t tries = 0; tries >> PLACE_BITS == 0; tries++, at = (at + 1) & ((1u << PLACE_BITS) - 1)) {
+        const struct pt_site *there = atomic_load_explicit(&places[at], memory_order_relaxed);
+        if (there == site || (!there && atomic_compare_exchange_strong(&places[at], &there, site)) || there == site)
+            return at;
+    }
+    pt_runtime_stop("the program has more places in its source than races can be told apart by");
+    return 0;
+}
+
+const struct pt_site *pt_race_site_at(uint32_t place)
+{
+    return atomic_load_explicit(&places[place], memory_order_relaxed);
+}
+
+static struct text *text_at(uint32_t id)
+{
+    return (struct text *)(void *)(room + (size_t)id * 8);
+}
+
+static uint32_t look_up(uint32_t first, const struct text *wanted)
+{
+    for (uint32_t id = first; id; id = text_at(id)->next) {
+        const struct text *text = text_at(id);
+        if (text->hash == wanted->hash && text->count == wanted->count && text->lost == wanted->lost &&
+            memcmp(text->words, wanted->words, wanted->count * sizeof *text->words) == 0)
+            return id;
+    }
+    return 0;
+}
+
+/* UINT32_MAX: there is no more room. */
+static uint32_t intern(struct text *text)
+{
+    uint64_t hash = text->count;
+    for (uint16_t i = 0; i < text->count; i++)
+        hash = pt_mix64(hash + text->words[i]);
+    text->hash = hash;
+    _Atomic uint32_t *bucket = &buckets[hash >> (64 - BUCKET_BITS)];
+    /* acquire: partner of the release below */
+    uint32_t id = look_up(atomic_load_explicit(bucket, memory_order_acquire), text);
+    if (id)
+        return id;
+    size_t bytes = sizeof *text + text->count * sizeof *text->words;
+    pt_spin_lock(&texts.lock);
+    uint32_t first = atomic_load_explicit(bucket, memory_order_relaxed);
+    id = look_up(first, text);
+    if (!id && ROOM - texts.used < bytes) {
+        id = UINT32_MAX;
+    } else if (!id) {
+        id = (uint32_t)(texts.used / 8);
+        texts.used += bytes;
+        text->next = first;
+        memcpy(text_at(id), text, bytes);
+        atomic_store_explicit(bucket, id, memory_order_release);
+    }
+    pt_spin_unlock(&texts.lock);
+    return id;
+}
+
+uint32_t pt_race_stack_now(void)
+{
+    struct {
+        struct text text;
+        uint64_t words[FRAMES];
+    } now;
+    const struct pt_calls *calls = &__portent_calls;
+    uint32_t depth = calls->depth, count = depth < FRAMES ? depth : FRAMES;
+    if (!depth)
+        return 0;
+    now.text = (struct text){.count = (uint16_t)count, .lost = depth > count};
+    for (uint32_t i = 0; i < count; i++)
+        now.words[i] = (uintptr_t)calls->frames[(depth - 1 - i) % PT_CALLS];
+    return intern(&now.text);
+}
+
+uint32_t pt_race_stack_read(uint32_t stack, const struct pt_site **out, uint32_t most, bool *ret_lost)
+{
+    *ret_lost = stack == UINT32_MAX;
+    if (!stack || *ret_lost)
+        return 0;
+    const struct text *text = text_at(stack);
+    uint32_t count = text->count < most ? text->count : most;
+    for (uint32_t i = 0; i < count; i++)
+        out[i] = (const struct pt_site *)(uintptr_t)text->words[i];
+    return count;
+}
+
+uint32_t pt_race_locks_now(struct pt_race_self *self)
+{
+    struct {
+        struct text text;
+        uint64_t words[2 * PT_RACE_LOCKS];
+    } now;
+    if (self->lock_set != UINT32_MAX)
+        return self->lock_set;
+    now.text = (struct text){.count = (uint16_t)(2 * self->lock_count)};
+    for (uint32_t i = 0; i < self->lock_count; i++) {
+        now.words[2 * i] = self->locks[i].address;
+        now.words[2 * i + 1] = (uintptr_t)self->locks[i].site;
+    }
+    self->lock_set = self->lock_count ? intern(&now.text) : 0;
+    return self->lock_set;
+}
+
+uint32_t pt_race_locks_read(uint32_t set, struct pt_race_lock_held *out, uint32_t most)
+{
+    if (!set || set == UINT32_MAX)
+        return 0;
+    const struct text *text = text_at(set);
+    uint32_t count = text->count / 2u < most ? text->count / 2u : most;
+    for (uint32_t i = 0; i < count; i++)
+        out[i] = (struct pt_race_lock_held){(uintptr_t)text->words[2 * i],
+                                            (const struct pt_site *)(uintptr_t)text->words[2 * i + 1]};
+    return count;
+}

@@ -1,0 +1,236 @@
+/*
+ * Races of the running program (contract section 10): happens-before as src/race has it, and for each granule of 8
+ * bytes what is known of its accesses, as a 64-bit word:
+ *
+ *     bits    what
+ *      0-31   the cell: what is known of the granule; 0: nothing
+ *     32-61   of a shape, how much later its last write was than the shape says; else a stamp that changes with the
+ * cell 62      the cell is this granule's own 63      locked: one thread works on it
+ *
+ * A cell is either one granule's own, changed in place under the granule's lock, or a *shape*: what is the same for
+ * many granules (an array that a loop has walked over), never changed, and counted by reference. What an access makes
+ * of a shape is another shape, or the same one; each thread remembers such transitions, as long as it learns nothing
+ * and publishes nothing (its *region*), so that nearly all accesses are one look-up and at most one compare-and-swap.
+ *
+ * All functions are for the calling thread's own `struct pt_race_self`, inside the runtime (shadow/self.h).
+ */
+#ifndef PT_RUNTIME_RACE_RACE_H
+#define PT_RUNTIME_RACE_RACE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/calls.h"
+#include "core/found.h"
+#include "core/site.h"
+#include "race/cell.h"
+#include "runtime/sys/runtime.h"
+
+#define PT_RACE_LOCKED    (UINT64_C(1) << 63)
+#define PT_RACE_OWN       (UINT64_C(1) << 62)
+#define PT_RACE_DELTA_MAX ((UINT64_C(1) << 30) - 1)
+enum {
+    PT_RACE_DELTA_AT = 32,
+    PT_RACE_LEAF_BITS = 21,
+    PT_RACE_ADDRESS_BITS = 47,
+    PT_RACE_CACHE_BITS = 9,
+    PT_RACE_PIECES = 65, /* sizes of pieces of memory, in units of 16 bytes */
+    PT_RACE_LOCKS = 64,  /* that are known to be held by a thread */
+    PT_RACE_MET = 256,   /* accesses that one access races with in one granule */
+};
+
+typedef _Atomic uint64_t pt_race_word;
+
+struct pt_race_leaf {
+    _Atomic uint64_t used[8];   /* one bit per 4 KiB of memory that has a word other than 0 ... */
+    _Atomic uint64_t synced[8]; /* ... or a synchronisation object */
+    struct pt_race_leaf *older;
+    _Alignas(64) pt_race_word words[1 << (PT_RACE_LEAF_BITS - 3)];
+};
+extern struct pt_race_leaf *_Atomic *pt_race_leaves;
+
+/* A transition that a thread has made in its present region: `from` by this access is `to`. */
+struct pt_race_entry {
+    uint64_t key;     /* site, bytes and kind */
+    uint64_t version; /* of the region */
+    uint64_t calls;   /* the innermost calls: shapes carry stacks */
+    uint64_t known;   /* up to which clock of its last write `from` may be of */
+    uint64_t base;    /* that write's clock where the word's delta is 0 */
+    uint64_t made;    /* the same of `to`; of a granule's own cell the word after the access */
+    uint32_t from, to;
+    uint32_t credit, moved; /* references to `to` at hand, those of `from` that are owed */
+};
+
+struct pt_race_lock_held {
+    uintptr_t address;
+    const struct pt_site *site; /* where it was locked, NULL: unknown */
+};
+
+/* Lists of free pieces, cells and the like: a thread's own, or what all share. */
+struct pt_race_pieces {
+    void *free[PT_RACE_PIECES];
+    uint32_t count[PT_RACE_PIECES];
+    uint32_t cells, cell_count; /* a list of free cells */
+};
+
+struct pt_race_self {
+    uint64_t version; /* of its region: grows whenever it learns or publishes something */
+    uint64_t region;  /* the clock at which that began */
+    struct pt_hb_thread hb;
+    struct pt_hb_thread before; /* in the middle of an access of several granules: what was known before it */
+    bool several;
+    struct pt_cell_env env;
+    struct pt_race_memory memory;
+    struct pt_race_pieces pieces;
+    uint32_t lock_set; /* the id of what it has locked; UINT32_MAX: to be looked up */
+    uint32_t lock_count;
+    struct pt_race_lock_held locks[PT_RACE_LOCKS];
+    uint32_t met_count; /* accesses with which the one that is being made races */
+    struct pt_cell_seen met[PT_RACE_MET];
+    pt_race_word *locked[4]; /* by an atomic operation, for faults in its middle */
+    uint32_t locked_count;
+    struct pt_race_self *next; /* in the list of free ones */
+    _Alignas(64) struct pt_race_entry cache[1 << PT_RACE_CACHE_BITS];
+};
+
+/* What the layers above do. Registered before the first thread is known. */
+struct pt_race_hooks {
+    /* Counts a race; true: it is the first of its key, and is to be reported. */
+    bool (*is_new)(uint64_t key);
+    void (*found)(const struct pt_found *found);
+    /* The name of a thread that has ever been, or "". */
+    const char *(*thread_name)(uint32_t thread);
+};
+extern struct pt_race_hooks pt_race_hooks;
+
+/* What an access is, beside PT_CELL_READS and so on: part of `kind`. */
+enum { PT_RACE_OP_AT = 4, PT_RACE_OP_ACCESS = 0, PT_RACE_OP_FREE = 1 };
+enum { PT_RACE_READ = PT_CELL_READS, PT_RACE_WRITE = PT_CELL_WRITES };
+
+/* False: there is no memory. Then nothing else may be called. */
+bool pt_race_start(void);
+/* In the child of a fork that begins anew. */
+void pt_race_restart(void);
+
+/* A thread, by the number that it alone ever has; NULL: there is no memory, or there are too many. */
+struct pt_race_self *pt_race_begin(uint32_t number, struct pt_race_self *parent, const struct pt_site *site);
+/* It makes no more accesses; who joins it may still ask for it. */
+void pt_race_end(struct pt_race_self *self);
+/* The child has ended. */
+void pt_race_join(struct pt_race_self *self, struct pt_race_self *child);
+/* Nobody will ask for it any more. */
+void pt_race_release(struct pt_race_self *self);
+
+/* An access of any size, plain. Before the store, after the load. */
+void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, unsigned kind,
+                    const struct pt_site *site);
+/* Around an atomic operation of up to 16 bytes; orders are enum pt_hb_order. */
+bool pt_race_atomic_begin(struct pt_race_self *self, uintptr_t address, size_t size);
+void pt_race_atomic_end(struct pt_race_self *self, uintptr_t address, size_t size, unsigned kind, unsigned order,
+                        const struct pt_site *site);
+/* The operation has faulted: its handler may run, and may never return. */
+void pt_race_suspend(struct pt_race_self *self);
+void pt_race_resume(struct pt_race_self *self, uint32_t count);
+/* An atomic operation whose middle is not ours: before it, what it publishes; after it, what it takes. */
+void pt_race_atomic_alone(struct pt_race_self *self, uintptr_t address, size_t size, unsigned kind, unsigned order,
+                          const struct pt_site *site);
+/* Memory ends: a write of all of it, and then nothing is known of it. */
+void pt_race_forget(struct pt_race_self *self, uintptr_t from, uintptr_t to, const struct pt_site *site);
+
+/* enum pt_event_kind of a synchronisation. */
+void pt_race_sync(struct pt_race_self *self, uintptr_t object, unsigned kind, const struct pt_site *site);
+/* What is in the object before all others: who ended, and who asks for that. */
+void pt_race_publish(struct pt_race_self *self, uintptr_t object);
+void pt_race_take(struct pt_race_self *self, uintptr_t object);
+void pt_race_fence(struct pt_race_self *self, unsigned order);
+/* The order that the compiler calls by this number. */
+unsigned pt_race_order(int order);
+
+static inline uint64_t pt_race_calls(void)
+{
+    const struct pt_calls *calls = &__portent_calls;
+    uint32_t depth = calls->depth;
+    uint64_t inner = (uint64_t)(uintptr_t)calls->frames[(depth - 1) % PT_CALLS],
+             outer = (uint64_t)(uintptr_t)calls->frames[(depth - 2) % PT_CALLS];
+    return inner ^ outer << 20 ^ (uint64_t)depth << 52;
+}
+
+static inline struct pt_race_leaf *pt_race_leaf_of(uintptr_t address)
+{
+    /* acquire: partner of the exchange that publishes a new leaf */
+    return atomic_load_explicit(&pt_race_leaves[address >> PT_RACE_LEAF_BITS], memory_order_acquire);
+}
+static inline unsigned pt_race_page_of(uintptr_t address)
+{
+    return (address & ((1u << PT_RACE_LEAF_BITS) - 1)) >> 12;
+}
+static inline bool pt_race_is_used(const struct pt_race_leaf *leaf, uintptr_t address)
+{
+    unsigned page = pt_race_page_of(address);
+    return atomic_load_explicit(&leaf->used[page >> 6], memory_order_relaxed) >> (page & 63) & 1;
+}
+
+static inline struct pt_race_entry *pt_race_entry_of(struct pt_race_self *self, uint64_t key, uint32_t from)
+{
+    uint64_t mixed = (key ^ (uint64_t)from << 29) * UINT64_C(0x9e3779b97f4a7c15);
+    return &self->cache[mixed >> (64 - PT_RACE_CACHE_BITS)];
+}
+static inline uint64_t pt_race_key(const struct pt_site *site, unsigned bytes, unsigned kind)
+{
+    return (uint64_t)(uintptr_t)site << 16 | bytes << 8 | kind;
+}
+
+/* A plain access within one granule, by a transition that the thread remembers. False: nothing has happened. The clock
+ * ticks after the whole of a write. */
+static inline bool pt_race_fast(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsigned kind,
+                                const struct pt_site *site)
+{
+    struct pt_race_leaf *leaf = pt_race_leaf_of(address);
+    if (!leaf)
+        return false;
+    pt_race_word *word = &leaf->words[(address & ((1u << PT_RACE_LEAF_BITS) - 1)) >> 3];
+    uint64_t seen = atomic_load_explicit(word, memory_order_relaxed), made, key = pt_race_key(site, bytes, kind);
+    uint32_t from = (uint32_t)seen;
+    struct pt_race_entry *entry = pt_race_entry_of(self, key, from);
+    if (entry->key != key || entry->from != from || entry->version != self->version)
+        return false;
+    if (!entry->to)
+        return seen == entry->made;
+    if (entry->base + (seen >> PT_RACE_DELTA_AT) > entry->known) /* or locked */
+        return false;
+    if (kind & PT_CELL_WRITES) {
+        uint64_t delta = self->hb.clock - entry->made;
+        made = delta << PT_RACE_DELTA_AT | entry->to;
+        if (delta > PT_RACE_DELTA_MAX)
+            return false;
+    } else if (entry->to == from) {
+        return true;
+    } else {
+        made = (seen & ~(uint64_t)UINT32_MAX) | entry->to;
+    }
+    if (entry->to != from &&
+        (entry->credit <= 1 || entry->calls != pt_race_calls() || (!from && !pt_race_is_used(leaf, address))))
+        return false;
+    if (!atomic_compare_exchange_strong_explicit(word, &seen, made, memory_order_acq_rel, memory_order_relaxed))
+        return false;
+    if (entry->to != from) {
+        entry->credit--;
+        entry->moved++;
+    }
+    return true;
+}
+
+/* The same of any plain access, which is made as a whole here. */
+static inline void pt_race_plain(struct pt_race_self *self, uintptr_t address, unsigned size, unsigned kind,
+                                 const struct pt_site *site)
+{
+    unsigned low = address & 7;
+    if (low + size <= 8 && pt_race_fast(self, address, ((1u << size) - 1) << low, kind, site))
+        self->hb.clock += kind >> 1 & 1; /* of a write */
+    else
+        pt_race_access(self, address, size, kind, site);
+}
+
+#endif

@@ -1,0 +1,168 @@
+/*
+ * Races as findings (core/found.h): one for each pair of places, whichever came second, with both sides as they were
+ * when it was seen first; all others are only counted.
+ *
+ * Guarantee: every race that was met is counted or reported, with nothing locked. Cost: a look-up for each that is met,
+ * and text for each that is new.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/channel.h"
+#include "core/finding_key.h"
+#include "core/hash.h"
+#include "runtime/race/impl.h"
+#include "runtime/sys/sys.h"
+
+enum { PAIR_BITS = 16, SIDES = 2, TEXT = 1024, THREAD_BITS = 20 };
+
+struct created {
+    uint32_t place, stack;
+};
+struct pair {
+    _Atomic uint64_t places; /* both, the lower one first, and 1 more; 0: free */
+    _Atomic uint64_t key;
+};
+static struct created *created; /* by the number of the thread */
+static struct pair *pairs;
+
+bool pt_race_report_start(void)
+{
+    created = pt_sys_reserve(sizeof *created << THREAD_BITS);
+    pairs = pt_sys_reserve(sizeof *pairs << PAIR_BITS);
+    return created && pairs;
+}
+
+void pt_race_report_restart(void)
+{
+    pt_sys_empty(created, sizeof *created << THREAD_BITS);
+    pt_sys_empty(pairs, sizeof *pairs << PAIR_BITS);
+}
+
+void pt_race_created(uint32_t thread, uint32_t place, uint32_t stack)
+{
+    if (thread >> THREAD_BITS == 0)
+        created[thread] = (struct created){place, stack};
+}
+
+/* file:line, as traces name places. */
+static void write_place(char *out, const struct pt_site *site)
+{
+    size_t len = strnlen(site->file, TEXT - 16);
+    memcpy(out, site->file, len);
+    snprintf(out + len, 16, ":%u", site->line);
+}
+
+static uint64_t make_key(const struct pt_site *one, const struct pt_site *other)
+{
+    char first[TEXT], second[TEXT];
+    write_place(first, one);
+    write_place(second, other);
+    return pt_finding_key_race((struct pt_finding_side){first, one->variable},
+                               (struct pt_finding_side){second, other->variable});
+}
+
+/* The key of a pair of places, made once. */
+static uint64_t key_of(uint32_t one, uint32_t other)
+{
+    uint64_t places = (one < other ? (uint64_t)one << 32 | other : (uint64_t)other << 32 | one) + 1;
+    uint32_t at = (uint32_t)(pt_mix64(places) >> (64 - PAIR_BITS));
+    struct pair *pair = NULL;
+    for (uint32_t tries = 0; tries < 64 && !pair; tries++, at = (at + 1) & ((1u << PAIR_BITS) - 1)) {
+        uint64_t there = atomic_load_explicit(&pairs[at].places, memory_order_relaxed);
+        if (there == places || (!there && atomic_compare_exchange_strong(&pairs[at].places, &there, places)) ||
+            there == places)
+            pair = &pairs[at];
+    }
+    uint64_t key = pair ? atomic_load_explicit(&pair->key, memory_order_relaxed) : 0;
+    if (!key) {
+        key = make_key(pt_race_site_at(one), pt_race_site_at(other));
+        if (pair)
+            atomic_store_explicit(&pair->key, key, memory_order_relaxed);
+    }
+    return key;
+}
+
+/* What a side of a report points to. */
+struct side {
+    const struct pt_site *stack[PT_FOUND_FRAMES + 1], *creation[PT_FOUND_FRAMES + 1];
+    struct pt_race_lock_held held[PT_FOUND_LOCKS];
+    struct pt_found_lock locks[PT_FOUND_LOCKS];
+};
+
+static uint32_t kind_of(const struct pt_cell_access *access)
+{
+    if (access->op == PT_RACE_OP_FREE)
+        return PT_KIND_FREED;
+    if (access->kind & PT_CELL_READS && access->kind & PT_CELL_WRITES)
+        return PT_KIND_UPDATE_AT;
+    return access->kind & PT_CELL_WRITES ? PT_KIND_WRITE_AT : PT_KIND_READ_AT;
+}
+
+static struct pt_found_side make_side(const struct pt_cell_access *access, uint32_t thread, uintptr_t granule,
+                                      struct side *out)
+{
+    const struct pt_site *site = pt_race_site_at(access->place);
+    unsigned first = (unsigned)__builtin_ctz(access->bytes | 0x100u);
+    struct pt_found_side side = {
+        .thread = thread + 1,
+        .thread_name = pt_race_hooks.thread_name(thread),
+        .kind = kind_of(access),
+        .flags = access->kind & PT_CELL_ATOMIC ? PT_FOUND_ATOMIC : 0,
+        .address = granule + first,
+        .size = (unsigned)__builtin_popcount(access->bytes),
+        .variable = site->variable,
+        .stack = {out->stack, 1, false},
+        .locks = out->locks,
+        .created = {out->creation, 0, false},
+    };
+    side.stack.count = pt_race_stack_read(access->note.stack, out->stack + 1, PT_FOUND_FRAMES, &side.stack.lost);
+    if (side.stack.count && out->stack[1] == site) /* a call, which is the access itself */
+        side.stack.sites++;
+    else
+        side.stack.count++;
+    out->stack[0] = site;
+    side.stack.lost = false; /* the innermost is known in any case */
+    side.lock_count = pt_race_locks_read(access->note.locks, out->held, PT_FOUND_LOCKS);
+    for (uint32_t i = 0; i < side.lock_count; i++)
+        out->locks[i] = (struct pt_found_lock){out->held[i].site ? out->held[i].site->variable : "",
+                                               out->held[i].address, out->held[i].site};
+    if (!thread || thread >> THREAD_BITS)
+        return side;
+    if (created[thread].place != UINT32_MAX && created[thread].place)
+        out->creation[side.created.count++] = pt_race_site_at(created[thread].place);
+    side.created.count += pt_race_stack_read(created[thread].stack, out->creation + side.created.count, PT_FOUND_FRAMES,
+                                             &side.created.lost);
+    return side;
+}
+
+static void report_one(struct pt_race_self *self, uintptr_t granule, const struct pt_cell_seen *earlier,
+                       const struct pt_cell_access *access)
+{
+    uint64_t key = key_of(earlier->access.place, access->place);
+    if (!pt_race_hooks.is_new(key))
+        return;
+    struct side out[SIDES];
+    struct pt_found_side sides[SIDES] = {make_side(&earlier->access, pt_epoch_thread(earlier->at), granule, &out[0]),
+                                         make_side(access, self->hb.id, granule, &out[1])};
+    unsigned common = earlier->access.bytes & access->bytes;
+    const char *name = sides[1].variable && *sides[1].variable ? sides[1].variable : sides[0].variable;
+    struct pt_found found = {.check = PT_FOUND_RACE,
+                             .how = PT_FOUND_OBSERVED,
+                             .key = key,
+                             .note = "",
+                             .object = name,
+                             .address = granule + (unsigned)__builtin_ctz(common | 0x100u),
+                             .size = (unsigned)__builtin_popcount(common),
+                             .sides = sides,
+                             .side_count = SIDES};
+    pt_race_hooks.found(&found);
+}
+
+void pt_race_report(struct pt_race_self *self, uintptr_t granule, const struct pt_cell_access *access)
+{
+    uint32_t count = self->met_count;
+    self->met_count = 0;
+    for (uint32_t i = 0; i < count; i++)
+        report_one(self, granule, &self->met[i], access);
+}

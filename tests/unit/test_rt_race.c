@@ -1,0 +1,293 @@
+/*
+ * The race engine of the runtime against race/cell.h, one cell for each granule: random runs of several threads, played
+ * by one. Whatever the engine reports, the cells report for the same access; and what they report it reports, unless
+ * the two threads have raced before (runtime/race/access.c says why).
+ */
+#include <stdio.h>
+
+#include "race_util.h"
+#include "runtime/race/race.h"
+#include "runtime/sys/runtime.h"
+
+enum { THREADS = 5, GRANULES = 24, PLACES = 12, OBJECTS = 3, RUNS = 1500, FOUND = 4096 };
+
+static struct pt_site sites[PLACES];
+static struct pt_race_self *t[THREADS];
+static struct pt_hb_thread ref[THREADS];
+static struct pt_cell cells[GRANULES];
+static struct pt_hb_lock ref_locks[OBJECTS];
+static struct pt_hb_sync ref_syncs[OBJECTS];
+static _Alignas(64) uint64_t memory[GRANULES];
+static _Alignas(64) char objects[2 * OBJECTS][8];
+static bool raced[THREADS][THREADS], held[OBJECTS];
+static uint64_t seed;
+static unsigned now_thread, told, missing;
+
+static unsigned below(unsigned n)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return (unsigned)((seed >> 11) % n);
+}
+
+/* What was reported of one access: thread, place of the earlier one. */
+struct pairs {
+    unsigned count;
+    struct {
+        uint64_t thread;
+        const struct pt_site *site;
+    } at[FOUND];
+};
+static struct pairs exact, engine;
+
+static void add(struct pairs *pairs, uint64_t thread, const struct pt_site *site)
+{
+    for (unsigned i = 0; i < pairs->count; i++)
+        if (pairs->at[i].thread == thread && pairs->at[i].site == site)
+            return;
+    assert_true(pairs->count < FOUND);
+    pairs->at[pairs->count].thread = thread;
+    pairs->at[pairs->count++].site = site;
+}
+
+static bool has(const struct pairs *pairs, uint64_t thread, const struct pt_site *site)
+{
+    for (unsigned i = 0; i < pairs->count; i++)
+        if (pairs->at[i].thread == thread && pairs->at[i].site == site)
+            return true;
+    return false;
+}
+
+static bool is_new(uint64_t key)
+{
+    assert_true(key != 0);
+    return true;
+}
+
+static void on_found(const struct pt_found *found)
+{
+    assert_int_equal(found->side_count, 2);
+    assert_int_equal(found->sides[1].thread, now_thread + 1);
+    add(&engine, found->sides[0].thread - 1, found->sides[0].stack.sites[0]);
+}
+
+static const char *name_of(uint32_t thread)
+{
+    (void)thread;
+    return "";
+}
+
+static void on_race(void *context, const struct pt_cell_seen *earlier)
+{
+    (void)context;
+    add(&exact, pt_epoch_thread(earlier->at), &sites[earlier->access.place]);
+}
+static const struct pt_cell_env env = {.memory = &test_memory, .race = on_race};
+
+static void compare(void)
+{
+    for (unsigned i = 0; i < engine.count; i++)
+        assert_true(has(&exact, engine.at[i].thread, engine.at[i].site));
+    for (unsigned i = 0; i < exact.count; i++) {
+        bool there = has(&engine, exact.at[i].thread, exact.at[i].site);
+        told += there;
+        missing += !there;
+        if (!there)
+            assert_true(raced[now_thread][exact.at[i].thread]);
+    }
+    for (unsigned i = 0; i < exact.count; i++)
+        raced[now_thread][exact.at[i].thread] = raced[exact.at[i].thread][now_thread] = true;
+    exact.count = engine.count = 0;
+}
+
+static unsigned bytes_in(uintptr_t granule, uintptr_t from, uintptr_t to)
+{
+    unsigned bytes = 0xff;
+    if (from > granule)
+        bytes &= 0xffu << (from - granule);
+    if (to < granule + 8)
+        bytes &= 0xffu >> (granule + 8 - to);
+    return bytes;
+}
+
+static void exactly(unsigned thread, uintptr_t from, size_t size, unsigned kind, unsigned order, unsigned place,
+                    bool ends)
+{
+    uintptr_t base = (uintptr_t)memory;
+    unsigned first = (unsigned)((from - base) / 8), end = (unsigned)((from + size - 1 - base) / 8) + 1;
+    bool covers[GRANULES];
+    struct pt_cell_access access = {.place = place, .kind = (uint8_t)kind, .order = (uint8_t)order, .op = ends};
+    for (int step = 0; step < 3; step++)
+        for (unsigned i = first; i < end; i++) {
+            access.bytes = (uint8_t)bytes_in(base + 8 * i, from, from + size);
+            if (step == 0)
+                pt_cell_acquire(&env, &cells[i], &ref[thread], &access);
+            else if (step == 1)
+                covers[i] = pt_cell_check(&env, &cells[i], &ref[thread], &access);
+            else if (!ends)
+                pt_cell_record(&env, &cells[i], &ref[thread], &access, covers[i]);
+            else
+                pt_cell_end(&test_memory, &cells[i]);
+        }
+    if (kind & PT_CELL_WRITES)
+        pt_hb_tick(&ref[thread]);
+}
+
+static void plain(unsigned thread)
+{
+    static const size_t sizes[] = {1, 2, 4, 8, 8, 8, 16, 40};
+    size_t size = sizes[below(8)];
+    unsigned kind = below(5) < 2 ? PT_CELL_WRITES : PT_CELL_READS, place = below(PLACES);
+    uintptr_t from = (uintptr_t)memory + (size < 8 ? below(8 * (GRANULES - 1)) & ~(unsigned)(size - 1)
+                                                   : 8 * below((unsigned)(GRANULES - size / 8)));
+    pt_race_plain(t[thread], from, (unsigned)size, kind, &sites[place]);
+    exactly(thread, from, size, kind, 0, place, false);
+}
+
+/* As a loop does it: one place, many granules, one after the other. */
+static void loop(unsigned thread)
+{
+    unsigned place = below(PLACES), first = below(GRANULES / 2), count = 3 + below(GRANULES / 2 - 2);
+    unsigned kind = below(2) ? PT_CELL_WRITES : PT_CELL_READS;
+    for (unsigned i = first; i < first + count; i++) {
+        pt_race_plain(t[thread], (uintptr_t)&memory[i], 8, kind, &sites[place]);
+        exactly(thread, (uintptr_t)&memory[i], 8, kind, 0, place, false);
+        compare();
+    }
+}
+
+static void atomic(unsigned thread)
+{
+    size_t size = below(4) ? 8 : 4;
+    static const uint8_t kinds[] = {PT_CELL_READS, PT_CELL_WRITES, PT_CELL_READS | PT_CELL_WRITES};
+    unsigned kind = kinds[below(3)], order = below(5), place = below(PLACES);
+    uintptr_t at = (uintptr_t)&memory[below(4)];
+    assert_true(pt_race_atomic_begin(t[thread], at, size));
+    if (below(8) == 0) { /* a fault in its middle */
+        uint32_t count = t[thread]->locked_count;
+        pt_race_suspend(t[thread]);
+        pt_race_resume(t[thread], count);
+    }
+    pt_race_atomic_end(t[thread], at, size, kind, order, &sites[place]);
+    exactly(thread, at, size, kind | PT_CELL_ATOMIC, order, place, false);
+}
+
+static void lock(unsigned thread)
+{
+    static unsigned owner[OBJECTS];
+    unsigned i = below(OBJECTS);
+    if (held[i] && owner[i] != thread)
+        return;
+    bool shared = false;
+    pt_race_sync(t[thread], (uintptr_t)objects[i], held[i] ? PT_KIND_REL : PT_KIND_ACQ, NULL);
+    if (held[i])
+        pt_hb_unlock(&test_memory, &ref[thread], &ref_locks[i], shared);
+    else
+        pt_hb_lock(&test_memory, &ref[thread], &ref_locks[i], shared);
+    owner[i] = thread;
+    held[i] = !held[i];
+}
+
+static void other(unsigned thread)
+{
+    unsigned i = below(OBJECTS);
+    uintptr_t at = (uintptr_t)objects[OBJECTS + i];
+    if (below(2)) {
+        pt_race_sync(t[thread], at, PT_KIND_NOTIFY, NULL);
+        pt_hb_release(&test_memory, &ref[thread], &ref_syncs[i]);
+    } else {
+        pt_race_sync(t[thread], at, PT_KIND_WAIT, NULL);
+        pt_hb_acquire(&test_memory, &ref[thread], &ref_syncs[i]);
+    }
+}
+
+static void step(unsigned syncs)
+{
+    unsigned thread = now_thread = below(THREADS), what = below(100);
+    if (what < syncs) {
+        unsigned order = below(5);
+        switch (below(4)) {
+        case 0:
+        case 1:
+            lock(thread);
+            break;
+        case 2:
+            other(thread);
+            break;
+        default:
+            pt_race_fence(t[thread], order);
+            pt_hb_fence(&test_memory, &ref[thread], (enum pt_hb_order)order);
+        }
+    } else if (what > 97) {
+        unsigned first = below(GRANULES - 4), count = 1 + below(4), place = below(PLACES);
+        pt_race_forget(t[thread], (uintptr_t)&memory[first], (uintptr_t)&memory[first + count], &sites[place]);
+        exactly(thread, (uintptr_t)&memory[first], 8 * count, PT_CELL_WRITES, 0, place, true);
+    } else if (what > 85) {
+        loop(thread);
+    } else if (what > 75) {
+        atomic(thread);
+    } else {
+        plain(thread);
+    }
+    compare();
+}
+
+static void clear(void)
+{
+    memset(raced, 0, sizeof raced);
+    memset(held, 0, sizeof held);
+    for (unsigned i = 0; i < THREADS; i++)
+        pt_hb_end(&test_memory, &ref[i]);
+    for (unsigned i = 0; i < GRANULES; i++)
+        pt_cell_end(&test_memory, &cells[i]);
+    for (unsigned i = 0; i < OBJECTS; i++) {
+        pt_hb_lock_clear(&test_memory, &ref_locks[i]);
+        pt_hb_sync_clear(&test_memory, &ref_syncs[i]);
+    }
+    for (unsigned i = 0; i < THREADS; i++)
+        pt_race_end(t[i]);
+    for (unsigned i = 0; i < THREADS; i++)
+        pt_race_release(t[i]);
+    pt_race_restart();
+    assert_int_equal(taken, 0);
+}
+
+static void test_random_runs(void **state)
+{
+    (void)state;
+    for (unsigned run = 0; run < RUNS; run++) {
+        seed = run * UINT64_C(0x9e3779b97f4a7c15) + 1;
+        for (unsigned i = 0; i < THREADS; i++) {
+            t[i] = pt_race_begin(i, i ? t[0] : NULL, &sites[0]);
+            assert_non_null(t[i]);
+            pt_hb_begin(&ref[i], i);
+            if (i)
+                pt_hb_fork(&test_memory, &ref[0], &ref[i]);
+        }
+        unsigned syncs = below(4) * 15;
+        for (unsigned i = 20 + below(200); i > 0; i--)
+            step(syncs);
+        clear();
+    }
+    print_message("%u races, %u of them missed after others of the same threads\n", told + missing, missing);
+    assert_true(told > 100 * RUNS / 10);
+    assert_true(missing < told / 10);
+}
+
+static int start(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < PLACES; i++)
+        sites[i] = (struct pt_site){"a.c", "f", "x", i + 1, 0};
+    for (unsigned i = 0; i < GRANULES; i++)
+        pt_cell_begin(&cells[i]);
+    pt_race_hooks = (struct pt_race_hooks){is_new, on_found, name_of};
+    return pt_race_start() ? 0 : -1;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_runs)};
+    return cmocka_run_group_tests(tests, start, NULL);
+}
