@@ -23,46 +23,40 @@ static const struct {
     {PT_CF_CALL_END, "portent_end "},
     {PT_CF_CALL_NOTHING,
      "__ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc __errno_location abs acos acosf acosh acoshf "
-     "acoshl acosl alarm asin asinf asinh asinhf asinhl asinl atan atan2 atan2f atan2l atanf atanh atanhf "
-     "atanhl atanl cbrt cbrtf cbrtl ceil ceilf ceill clock close cnd_destroy cnd_init copysign copysignf "
-     "copysignl cos cosf cosh coshf coshl cosl drand48 dup dup2 dup3 epoll_create epoll_create1 erf erfc "
-     "erfcf erfcl erff erfl eventfd exp exp2 exp2f exp2l expf expl expm1 expm1f expm1l fabs fabsf fabsl "
-     "fdatasync fdim fdimf fdiml floor floorf floorl fma fmaf fmal fmax fmaxf fmaxl fmin fminf fminl fmod "
-     "fmodf fmodl fsync ftruncate getchar getchar_unlocked getegid geteuid getgid getpagesize getpid "
-     "getppid gettid getuid hypot hypotf hypotl isalnum isalpha isatty isblank iscntrl isdigit isgraph "
-     "islower isprint ispunct isspace isupper isxdigit kill killpg labs ldexp ldexpf ldexpl listen llabs "
-     "llrint llrintf llrintl llround llroundf llroundl log log10 log10f log10l log1p log1pf log1pl log2 "
-     "log2f log2l logf logl lrand48 lrint lrintf lrintl lround lroundf lroundl lseek lseek64 mq_close "
-     "mq_unlink mrand48 msgget mtx_destroy mtx_init nearbyint nearbyintf nearbyintl pow powf powl "
-     "pthread_barrier_destroy pthread_barrier_init pthread_cond_destroy pthread_cond_init "
-     "pthread_equal pthread_getconcurrency pthread_key_delete pthread_kill pthread_mutex_consistent "
-     "pthread_mutex_consistent_np pthread_mutex_destroy pthread_mutex_getprioceiling pthread_mutex_init "
-     "pthread_rwlock_destroy pthread_rwlock_init pthread_self pthread_setaffinity_np "
-     "pthread_setattr_default_np pthread_setconcurrency pthread_setschedparam pthread_setschedprio "
-     "pthread_sigqueue pthread_spin_destroy pthread_spin_init pthread_testcancel pthread_yield putchar "
-     "putchar_unlocked raise rand random remainder remainderf remainderl rint rintf rintl round roundf "
-     "roundl scalbn scalbnf scalbnl sched_get_priority_max sched_get_priority_min sched_getcpu "
-     "sched_getscheduler sched_setaffinity sched_setparam sched_setscheduler sem_close sem_destroy "
-     "sem_init sem_unlink semget setns shutdown sigaddset sigdelset sigemptyset sigfillset sigismember "
-     "sin sinf sinh sinhf sinhl sinl socket sqrt sqrtf sqrtl srand srand48 srandom strerror sysconf tan "
-     "tanf tanh tanhf tanhl tanl tgkill thrd_current thrd_equal thrd_yield timerfd_create tolower toupper "
-     "trunc truncf truncl tss_delete umask unshare "},
+     "acoshl acosl asin asinf asinh asinhf asinhl asinl atan atan2 atan2f atan2l atanf atanh atanhf "
+     "atanhl atanl cbrt cbrtf cbrtl ceil ceilf ceill clock cnd_destroy cnd_init copysign copysignf "
+     "copysignl cos cosf cosh coshf coshl cosl drand48 epoll_create epoll_create1 erf erfc erfcf erfcl "
+     "erff erfl eventfd exp exp2 exp2f exp2l expf expl expm1 expm1f expm1l fabs fabsf fabsl fdatasync "
+     "fdim fdimf fdiml floor floorf floorl fma fmaf fmal fmax fmaxf fmaxl fmin fminf fminl fmod fmodf "
+     "fmodl fsync ftruncate getchar getchar_unlocked getegid geteuid getgid getpagesize getpid getppid "
+     "gettid getuid hypot hypotf hypotl isalnum isalpha isatty isblank iscntrl isdigit isgraph islower "
+     "isprint ispunct isspace isupper isxdigit labs ldexp ldexpf ldexpl listen llabs llrint llrintf "
+     "llrintl llround llroundf llroundl log log10 log10f log10l log1p log1pf log1pl log2 log2f log2l logf "
+     "logl lrand48 lrint lrintf lrintl lround lroundf lroundl lseek lseek64 mq_close mq_unlink mrand48 "
+     "msgget mtx_destroy mtx_init nearbyint nearbyintf nearbyintl pow powf powl pthread_barrier_destroy "
+     "pthread_barrier_init pthread_cond_destroy pthread_cond_init pthread_equal pthread_getconcurrency "
+     "pthread_key_delete pthread_mutex_consistent pthread_mutex_consistent_np pthread_mutex_destroy "
+     "pthread_mutex_getprioceiling pthread_mutex_init pthread_rwlock_destroy pthread_rwlock_init "
+     "pthread_self pthread_setaffinity_np pthread_setattr_default_np pthread_setconcurrency "
+     "pthread_setschedparam pthread_setschedprio pthread_spin_destroy pthread_spin_init "
+     "pthread_testcancel pthread_yield putchar putchar_unlocked raise rand random remainder remainderf "
+     "remainderl rint rintf rintl round roundf roundl scalbn scalbnf scalbnl sched_get_priority_max "
+     "sched_get_priority_min sched_getcpu sched_getscheduler sched_setaffinity sched_setparam "
+     "sched_setscheduler sem_close sem_destroy sem_init sem_unlink semget setns sigaddset sigdelset "
+     "sigemptyset sigfillset sigismember sin sinf sinh sinhf sinhl sinl socket sqrt sqrtf sqrtl srand "
+     "srand48 srandom strerror sysconf tan tanf tanh tanhf tanhl tanl thrd_current thrd_equal thrd_yield "
+     "timerfd_create tolower toupper trunc truncf truncl tss_delete umask unshare "},
     {PT_CF_CALL_READS,
-     "__dprintf_chk __fprintf_chk __printf_chk __vfprintf_chk __vprintf_chk access atof atoi atol bind "
-     "chdir chmod clearerr connect creat dprintf epoll_ctl fclose fdopen feof ferror fflush fgetc fileno "
-     "fopen fprintf fputc fputc_unlocked fputs fputs_unlocked fseek fseeko ftell ftello fwrite "
-     "fwrite_unlocked getc getenv memcmp mkdir open open64 openat perror printf putc putc_unlocked puts "
-     "pwrite pwrite64 remove rename rewind rmdir send sendmsg sendto setenv setsockopt strcasecmp strcmp "
-     "strcoll strcspn strlen strncasecmp strncmp strnlen strspn syslog system ungetc unlink unsetenv "
-     "vdprintf vfprintf vprintf warn warnx write writev "},
+     "__printf_chk __vprintf_chk access atof atoi atol bind chdir chmod clearerr creat fdopen feof ferror "
+     "fileno fopen fseek fseeko ftell ftello getenv memcmp mkdir open open64 openat perror printf puts "
+     "pwrite pwrite64 remove rename rewind rmdir setenv setsockopt strcasecmp strcmp strcoll strcspn "
+     "strlen strncasecmp strncmp strnlen strspn syslog system ungetc unlink unsetenv vprintf warn warnx "},
     {PT_CF_CALL_STOPS, "__assert __assert_fail __assert_perror_fail __chk_fail __stack_chk_fail abort err errx "
                        "exit quick_exit "},
-    {PT_CF_CALL_UNKNOWN,
-     "bsearch fcntl memchr memmem memrchr posix_memalign posix_spawn posix_spawnp "
-     "pthread_getaffinity_np pthread_getattr_default_np pthread_getattr_np "
-     "pthread_getcpuclockid pthread_getspecific pthread_setspecific rand_r sched_getaffinity "
-     "sched_getparam sched_rr_get_interval sem_open strcasestr strchr strchrnul strpbrk strrchr strstr "
-     "tss_get tss_set "},
+    {PT_CF_CALL_UNKNOWN, "bsearch memchr memmem memrchr posix_memalign posix_spawn posix_spawnp pthread_getaffinity_np "
+                         "pthread_getattr_default_np pthread_getattr_np pthread_getcpuclockid pthread_getspecific "
+                         "pthread_setspecific rand_r sched_getaffinity sched_getparam sched_rr_get_interval sem_open "
+                         "strcasestr strchr strchrnul strpbrk strrchr strstr tss_get tss_set "},
 };
 
 static const struct {

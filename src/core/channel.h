@@ -103,6 +103,7 @@ enum pt_record_type {
     PT_RECORD_FOREIGN, /* struct pt_record_event: a load saw something else than the last recorded store */
     PT_RECORD_LOCAL,   /* struct pt_record_local: what a thread found out about a decentralised property */
     PT_RECORD_FOUND,   /* struct pt_record_found: what a built-in check found */
+    PT_RECORD_OBJECT,  /* struct pt_record_object: what a synchronisation object of the kernel's is called */
 };
 
 /* Every record begins like this and is padded to 8 bytes. */
@@ -139,6 +140,12 @@ struct pt_record_module {
     struct pt_record head;
     uint64_t base, low, high; /* its load address, and the addresses it covers */
     char file[];              /* "" for the program itself */
+};
+
+struct pt_record_object {
+    struct pt_record head;
+    uint64_t address; /* that stands for it in events */
+    char name[];
 };
 
 struct pt_record_watch {

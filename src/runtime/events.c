@@ -240,6 +240,15 @@ static void on_opened(struct pt_thread *self)
     pt_embedded_opened();
 }
 
+/* --- objects --- */
+
+static void on_named_object(struct pt_thread *self, const void *object, const char *name)
+{
+    pt_thread_enter(self);
+    pt_emit_object(self, (uintptr_t)object, name);
+    pt_thread_leave(self);
+}
+
 void pt_events_register(void)
 {
     pt_race_hooks = (struct pt_race_hooks){on_race_met, on_race, race_thread_name};
@@ -278,5 +287,6 @@ void pt_events_register(void)
         .contended = pt_stream_contended,
         .blocks = pt_gate_note_wait,
         .opened = on_opened,
+        .named = on_named_object,
     };
 }

@@ -178,6 +178,8 @@ static void leave_parent(void)
         return;
     leave_channel();
     pt_signal_forked();
+    pt_descriptor_restart();
+    pt_timer_restart();
     pt_violation_forked();
     if (!channel || !mapped)
         return;

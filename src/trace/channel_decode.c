@@ -248,6 +248,21 @@ static bool take_module(struct pt_channel_reader *r)
     return true;
 }
 
+static bool take_object_name(struct pt_channel_reader *r)
+{
+    struct pt_record_object record;
+    const char *name = text_at(r, offsetof(struct pt_record_object, name));
+    if (!name || !*name)
+        return false;
+    memcpy(&record, r->record, sizeof record);
+    struct pt_buf clean;
+    pt_buf_init(&clean);
+    pt_name_clean(&clean, PT_SPACE_OTHER, name);
+    pt_places_name_object(r->places, record.address, clean.text);
+    pt_buf_release(&clean);
+    return true;
+}
+
 /* --- values --- */
 
 static bool take_watch(struct pt_channel_reader *r)
@@ -438,6 +453,8 @@ bool chan_take_record(struct pt_channel_reader *r, uint32_t ring)
         return take_local(r);
     case PT_RECORD_FOUND:
         return chan_take_found(r);
+    case PT_RECORD_OBJECT:
+        return take_object_name(r);
     default:
         return false;
     }

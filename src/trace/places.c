@@ -42,7 +42,8 @@ struct pt_places {
     uint64_t *page_list;
     uint32_t page_count;
     size_t page_cap;
-    struct pt_map64 lives; /* address: how many variables have begun there; other spaces with high bits set */
+    struct pt_map64 lives;     /* address: how many variables have begun there; other spaces with high bits set */
+    struct pt_map64 namesakes; /* name of an object that was given one: how many there were */
 };
 
 struct pt_places *pt_places_new(struct pt_names *names)
@@ -53,6 +54,7 @@ struct pt_places *pt_places_new(struct pt_names *names)
     pt_map64_init(&p->granules);
     pt_map64_init(&p->pages);
     pt_map64_init(&p->lives);
+    pt_map64_init(&p->namesakes);
     return p;
 }
 
@@ -69,6 +71,7 @@ void pt_places_free(struct pt_places *p)
     pt_map64_release(&p->granules);
     pt_map64_release(&p->pages);
     pt_map64_release(&p->lives);
+    pt_map64_release(&p->namesakes);
     free(p);
 }
 
@@ -324,6 +327,19 @@ uint32_t pt_places_object(struct pt_places *p, uint64_t address, enum pt_space s
                                                                        : begin_life(p, space, address);
     add(p, made);
     return made.name;
+}
+
+void pt_places_name_object(struct pt_places *p, uint64_t address, const char *name)
+{
+    char text[96];
+    struct pt_cell made = {.low = address, .size = 1, .space = PT_SPACE_OTHER};
+    if (find(p, address, PT_SPACE_OTHER) != PT_NONE)
+        return;
+    uint32_t plain = intern(p, PT_SPACE_OTHER, name), *count = pt_map64_at(&p->namesakes, plain);
+    *count = *count == PT_NONE ? 1 : *count + 1;
+    snprintf(text, sizeof text, "%.80s#%u", name, *count);
+    made.name = *count == 1 ? plain : intern(p, PT_SPACE_OTHER, text);
+    add(p, made);
 }
 
 struct pt_cell pt_places_look(struct pt_places *p, uint64_t address, enum pt_space space)

@@ -52,6 +52,9 @@ const char *pt_places_module(const struct pt_places *places, uint64_t base);
 struct pt_cell pt_places_cell(struct pt_places *places, uint64_t address, uint64_t end, bool block);
 /* The name of a lock (PT_SPACE_LOCK) or other object there. */
 uint32_t pt_places_object(struct pt_places *places, uint64_t address, enum pt_space space);
+/* The object of PT_SPACE_OTHER that begins its life there is called so, with `#2` and so on if others were before. One
+ * that has a name keeps it. */
+void pt_places_name_object(struct pt_places *places, uint64_t address, const char *name);
 /* The variable, lock or other object there, for somebody who only asks: no new life begins. Memory of which nothing is
  * known is one byte. */
 struct pt_cell pt_places_look(struct pt_places *places, uint64_t address, enum pt_space space);

@@ -321,6 +321,16 @@ void pt_emit_watch(struct pt_thread *self, uint32_t object, uint32_t type, uint3
     publish(self);
 }
 
+void pt_emit_object(struct pt_thread *self, uintptr_t address, const char *name)
+{
+    struct pt_record_object *record = place(self, padded(sizeof *record + strlen(name) + 1), PT_RECORD_OBJECT);
+    if (!record) /* it goes by its address, then */
+        return;
+    record->address = address;
+    memcpy(record->name, name, strlen(name) + 1);
+    publish(self);
+}
+
 void pt_emit_local(struct pt_thread *self, const struct pt_record_local *what, const char *thread, const char *report,
                    const struct pt_access *parts)
 {

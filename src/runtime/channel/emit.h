@@ -32,6 +32,8 @@ void pt_emit_value(struct pt_thread *self, enum pt_record_type type, uint32_t ob
                    const void *value, uint32_t bytes);
 void pt_emit_thread(struct pt_thread *self, const struct pt_thread *thread, uint64_t start, const char *name);
 void pt_emit_watch(struct pt_thread *self, uint32_t object, uint32_t type, uint32_t size, const char *name);
+/* What a synchronisation object is called that debug information knows nothing of. */
+void pt_emit_object(struct pt_thread *self, uintptr_t address, const char *name);
 /* What a thread found out about a decentralised property, with `what->report` bytes about it, and `what->parts`. */
 void pt_emit_local(struct pt_thread *self, const struct pt_record_local *what, const char *thread, const char *report,
                    const struct pt_access *parts);

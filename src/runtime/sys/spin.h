@@ -18,6 +18,7 @@
 /* From the outermost to the innermost. */
 enum pt_rank {
     PT_RANK_ANY, /* of none: the order is not asked for */
+    PT_RANK_DESCRIPTOR,
     PT_RANK_WATCH,
     PT_RANK_GRANULE,
     PT_RANK_MONITOR,

@@ -264,6 +264,23 @@ int pt_sys_lstat(const char *path, struct stat *ret_about)
     return (int)call(SYS_lstat, (long)path, (long)ret_about, 0, 0, 0, 0);
 }
 
+int pt_sys_fstat(int fd, struct stat *ret_about)
+{
+    return (int)call(SYS_fstat, fd, (long)ret_about, 0, 0, 0, 0);
+}
+
+void pt_sys_descriptor_text(int fd, char *out, size_t room)
+{
+    char path[40] = "/proc/self/fd/", digits[12];
+    size_t at = strlen(path), count = 0;
+    for (unsigned rest = (unsigned)fd; count == 0 || rest; rest /= 10)
+        digits[count++] = (char)('0' + rest % 10);
+    while (count)
+        path[at++] = digits[--count];
+    long len = call(SYS_readlink, (long)path, (long)out, (long)room - 1, 0, 0, 0);
+    out[failed(len) ? 0 : len] = 0;
+}
+
 int pt_sys_open(const char *path)
 {
     return (int)call(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0);
@@ -316,6 +333,19 @@ int pt_sys_listen(int fd, int backlog)
 int pt_sys_accept(int fd)
 {
     return (int)call(SYS_accept4, fd, 0, 0, SOCK_NONBLOCK | SOCK_CLOEXEC, 0, 0);
+}
+
+int pt_sys_socket_address(int fd, bool peer, void *out, uint32_t *len)
+{
+    return (int)call(peer ? SYS_getpeername : SYS_getsockname, fd, (long)out, (long)len, 0, 0, 0);
+}
+
+int pt_sys_socket_option(int fd, int option)
+{
+    int value = 0;
+    uint32_t size = sizeof value;
+    long error = call(SYS_getsockopt, fd, SOL_SOCKET, option, (long)&value, (long)&size, 0);
+    return failed(error) ? (int)error : value;
 }
 
 static void set_option(int fd, int level, int option)

@@ -59,6 +59,9 @@ struct pollfd;
 /* Whether both paths lead to one file. */
 bool pt_sys_same_file(const char *a, const char *b);
 int pt_sys_lstat(const char *path, struct stat *ret_about);
+int pt_sys_fstat(int fd, struct stat *ret_about);
+/* What /proc calls a descriptor; "" when that is not known. */
+void pt_sys_descriptor_text(int fd, char *out, size_t room);
 int pt_sys_open(const char *path);
 size_t pt_sys_read_at(int fd, void *out, size_t len, uint64_t offset); /* less than `len` at the end, or on error */
 int pt_sys_unlink(const char *path);
@@ -68,6 +71,9 @@ int pt_sys_connect(int fd, const void *address, size_t len);
 int pt_sys_bind(int fd, const void *address, size_t len);
 int pt_sys_listen(int fd, int backlog);
 int pt_sys_accept(int fd); /* not blocking, closed on exec */
+/* The address of a socket, or that of the one it is connected with. */
+int pt_sys_socket_address(int fd, bool peer, void *out, uint32_t *len);
+int pt_sys_socket_option(int fd, int option); /* a number of SOL_SOCKET */
 void pt_sys_reuse_address(int fd);
 void pt_sys_no_delay(int fd); /* of TCP; harmless for others */
 long pt_sys_send(int fd, const void *bytes, size_t len);

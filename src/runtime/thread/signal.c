@@ -13,6 +13,8 @@
  *
  * libc cancels a thread of asynchronous type by a signal of its own, which is deferred like any other.
  *
+ * Sending a signal, or setting its handler, comes before the handler, and before whoever waits for it (wrap/signal.c).
+ *
  * Guarantee: no handler of the program runs inside the runtime, none is lost, and none leaves a signal blocked. Cost:
  * nothing, until a signal comes; three system calls for one that is deferred.
  */
@@ -57,6 +59,36 @@ static uint64_t mask_of(const sigset_t *set)
     return mask;
 }
 
+/* --- on their way --- */
+
+enum { LANES = 64 }; /* for threads; lane 0 is the process's */
+
+static struct way {
+    uint64_t object; /* stands for it */
+    _Atomic bool used;
+} ways[SIGNALS][1 + LANES];
+
+const void *pt_signal_way(int signal, const pthread_t *thread, bool puts)
+{
+    if (signal < 1 || signal >= SIGNALS)
+        return NULL;
+    uint64_t lane = thread ? 1 + ((uint64_t)*thread * UINT64_C(0x9e3779b97f4a7c15) >> 32) % LANES : 0;
+    struct way *way = &ways[signal][lane];
+    if (puts)
+        atomic_store_explicit(&way->used, true, memory_order_relaxed);
+    return atomic_load_explicit(&way->used, memory_order_relaxed) ? &way->object : NULL;
+}
+
+/* Outside of the runtime. A fault is its thread's own doing. */
+static void take_signal(int signal)
+{
+    pthread_t self = pthread_self();
+    const void *objects[] = {pt_signal_way(signal, NULL, false), pt_signal_way(signal, &self, false)};
+    for (int i = 0; i < 2; i++)
+        if (objects[i])
+            pt_slow_sync(objects[i], PT_KIND_WAIT, NULL);
+}
+
 /* --- handlers --- */
 
 /* acquire: partner of the release in pt_signal_set_handler */
@@ -84,6 +116,8 @@ static void call_handler(int signal, siginfo_t *info, void *context)
     const struct sigaction *asked = asked_for(signal);
     if (asked->sa_flags & (int)SA_RESETHAND && is_used_up(signal, info))
         return;
+    if (pt_is_active() && !is_fault(signal, info))
+        take_signal(signal);
     if (asked->sa_flags & SA_SIGINFO)
         asked->sa_sigaction(signal, info, context);
     else

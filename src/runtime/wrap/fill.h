@@ -13,6 +13,7 @@
 
 #include "runtime/sys/runtime.h"
 #include "runtime/thread/call.h"
+#include "runtime/wrap/descriptor.h"
 #include "runtime/wrap/interpose.h"
 
 void pt_fill_report(const struct pt_site *site, const void *memory, size_t size);
@@ -43,5 +44,12 @@ void pt_fill_vector(const struct pt_site *site, const struct iovec *pieces, size
         report;                                                                                                        \
         return result;                                                                                                 \
     }
+
+/* The same where what is filled comes out of `from`, a descriptor, if `taken`. */
+#define PT_TAKING(returns, name, parameters, arguments, from, taken, report)                                           \
+    PT_FILLING(returns, name, parameters, arguments, if (taken) pt_descriptor_take(from, PT_EFFECT(name), site); report)
+/* And out of a stream: its end was found, too. */
+#define PT_TAKING_STREAM(returns, name, parameters, arguments, report)                                                 \
+    PT_FILLING(returns, name, parameters, arguments, pt_descriptor_take_stream(stream, PT_EFFECT(name), site); report)
 
 #endif

@@ -1,19 +1,23 @@
 /*
  * Functions that fill memory from files, and with what is known of them.
  *
- * Guarantee: what they return and how they end is the real functions'. Cost: that of fill.c.
+ * Guarantee: what they return and how they end is the real functions'. Cost: that of fill.c and, where something is
+ * read out of a descriptor, of descriptor.c.
  */
 #include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/random.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "runtime/wrap/fill.h"
+#include "runtime/wrap/signal.h"
 
 #undef fread_unlocked /* a macro for short reads */
 
@@ -24,9 +28,25 @@ static void returned(const struct pt_site *site, const void *buffer, ssize_t res
         pt_fill(site, buffer, (size_t)result);
 }
 
-PT_FILLING(ssize_t, read, (int fd, void *buffer, size_t size), (fd, buffer, size), returned(site, buffer, result))
-PT_FILLING(ssize_t, __read_chk, (int fd, void *buffer, size_t size, size_t room), (fd, buffer, size, room),
+/* A read of a signalfd returns signals, which were sent. */
+static void took(int fd, int kind, const void *buffer, ssize_t result, const struct pt_site *site)
+{
+    if (result < 0 || !pt_is_active())
+        return;
+    pt_descriptor_take(fd, kind, site);
+    const struct signalfd_siginfo *signals = buffer;
+    size_t count = pt_descriptor_is_of_signals(fd) ? (size_t)result / sizeof *signals : 0;
+    for (size_t i = 0; i < count; i++)
+        pt_signal_take((int)signals[i].ssi_signo, kind, site);
+}
+PT_FILLING(ssize_t, read, (int fd, void *buffer, size_t size), (fd, buffer, size),
+           took(fd, PT_EFFECT(read), buffer, result, site);
            returned(site, buffer, result))
+PT_FILLING(ssize_t, __read_chk, (int fd, void *buffer, size_t size, size_t room), (fd, buffer, size, room),
+           took(fd, PT_EFFECT(__read_chk), buffer, result, site);
+           returned(site, buffer, result))
+PT_TAKING(int, eventfd_read, (int fd, eventfd_t *value), (fd, value), fd, result == 0,
+          if (result == 0) pt_fill(site, value, sizeof *value))
 PT_FILLING(ssize_t, pread, (int fd, void *buffer, size_t size, off_t at), (fd, buffer, size, at),
            returned(site, buffer, result))
 PT_FILLING(ssize_t, pread64, (int fd, void *buffer, size_t size, off64_t at), (fd, buffer, size, at),
@@ -48,24 +68,25 @@ static void vector(const struct pt_site *site, const struct iovec *pieces, int c
         pt_fill_vector(site, pieces, (size_t)count, (size_t)result);
 }
 
-PT_FILLING(ssize_t, readv, (int fd, const struct iovec *pieces, int count), (fd, pieces, count),
-           vector(site, pieces, count, result))
+PT_TAKING(ssize_t, readv, (int fd, const struct iovec *pieces, int count), (fd, pieces, count), fd, result >= 0,
+          vector(site, pieces, count, result))
 PT_FILLING(ssize_t, preadv, (int fd, const struct iovec *pieces, int count, off_t at), (fd, pieces, count, at),
            vector(site, pieces, count, result))
 PT_FILLING(ssize_t, preadv64, (int fd, const struct iovec *pieces, int count, off64_t at), (fd, pieces, count, at),
            vector(site, pieces, count, result))
 
-PT_FILLING(size_t, fread, (void *buffer, size_t size, size_t count, FILE *stream), (buffer, size, count, stream),
-           pt_fill(site, buffer, result *size))
-PT_FILLING(size_t, fread_unlocked, (void *buffer, size_t size, size_t count, FILE *stream),
-           (buffer, size, count, stream), pt_fill(site, buffer, result *size))
-PT_FILLING(size_t, __fread_chk, (void *buffer, size_t room, size_t size, size_t count, FILE *stream),
-           (buffer, room, size, count, stream), pt_fill(site, buffer, result *size))
-PT_FILLING(char *, fgets, (char *buffer, int size, FILE *stream), (buffer, size, stream), pt_fill_text(site, result))
-PT_FILLING(char *, fgets_unlocked, (char *buffer, int size, FILE *stream), (buffer, size, stream),
-           pt_fill_text(site, result))
-PT_FILLING(char *, __fgets_chk, (char *buffer, size_t room, int size, FILE *stream), (buffer, room, size, stream),
-           pt_fill_text(site, result))
+PT_TAKING_STREAM(size_t, fread, (void *buffer, size_t size, size_t count, FILE *stream), (buffer, size, count, stream),
+                 pt_fill(site, buffer, result *size))
+PT_TAKING_STREAM(size_t, fread_unlocked, (void *buffer, size_t size, size_t count, FILE *stream),
+                 (buffer, size, count, stream), pt_fill(site, buffer, result *size))
+PT_TAKING_STREAM(size_t, __fread_chk, (void *buffer, size_t room, size_t size, size_t count, FILE *stream),
+                 (buffer, room, size, count, stream), pt_fill(site, buffer, result *size))
+PT_TAKING_STREAM(char *, fgets, (char *buffer, int size, FILE *stream), (buffer, size, stream),
+                 pt_fill_text(site, result))
+PT_TAKING_STREAM(char *, fgets_unlocked, (char *buffer, int size, FILE *stream), (buffer, size, stream),
+                 pt_fill_text(site, result))
+PT_TAKING_STREAM(char *, __fgets_chk, (char *buffer, size_t room, int size, FILE *stream), (buffer, room, size, stream),
+                 pt_fill_text(site, result))
 
 /* Pointer and size are written when the buffer is a new one. */
 #define LINE(name, parameters, arguments)                                                                              \
@@ -75,6 +96,7 @@ PT_FILLING(char *, __fgets_chk, (char *buffer, size_t room, int size, FILE *stre
         const char *line_before = line && pt_is_active() ? *line : NULL;                                               \
         size_t size_before = size && pt_is_active() ? *size : 0;                                                       \
         ssize_t result = PT_REAL(name) arguments;                                                                      \
+        pt_descriptor_take_stream(stream, PT_EFFECT(name), site);                                                      \
         if (result >= 0)                                                                                               \
             pt_fill(site, *line, (size_t)result + 1);                                                                  \
         if (line && pt_is_active() && *line != line_before)                                                            \
@@ -102,8 +124,10 @@ static void fixed(const struct pt_site *site, const void *memory, size_t size, i
 }
 
 PT_FILLING(int, getentropy, (void *buffer, size_t size), (buffer, size), fixed(site, buffer, size, result))
-PT_FILLING(int, pipe, (int ends[2]), (ends), fixed(site, ends, sizeof(int[2]), result))
-PT_FILLING(int, pipe2, (int ends[2], int flags), (ends, flags), fixed(site, ends, sizeof(int[2]), result))
+PT_FILLING(int, pipe, (int ends[2]), (ends), if (result == 0) pt_descriptor_piped(ends);
+           fixed(site, ends, sizeof(int[2]), result))
+PT_FILLING(int, pipe2, (int ends[2], int flags), (ends, flags), if (result == 0) pt_descriptor_piped(ends);
+           fixed(site, ends, sizeof(int[2]), result))
 PT_FILLING(int, stat, (const char *path, struct stat *to), (path, to), fixed(site, to, sizeof *to, result))
 PT_FILLING(int, lstat, (const char *path, struct stat *to), (path, to), fixed(site, to, sizeof *to, result))
 PT_FILLING(int, fstat, (int fd, struct stat *to), (fd, to), fixed(site, to, sizeof *to, result))

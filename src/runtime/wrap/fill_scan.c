@@ -27,18 +27,19 @@ NEWER(unsigned long long, __isoc23_strtoull, (const char *text, char **end, int 
 #endif
 
 /* The function with a list, and the one with arguments. */
-#define SCANS_LIST(name, parameters, arguments)                                                                        \
+#define SCANS_LIST(name, parameters, arguments, taken)                                                                 \
     PT_WRAP(int, name, parameters)                                                                                     \
     {                                                                                                                  \
         const struct pt_site *site = pt_call_take_fill();                                                              \
         va_list own;                                                                                                   \
         va_copy(own, list);                                                                                            \
         int result = PT_REAL(name) arguments;                                                                          \
+        taken;                                                                                                         \
         pt_scan_report(site, format, own, result);                                                                     \
         va_end(own);                                                                                                   \
         return result;                                                                                                 \
     }
-#define SCANS(name, by, parameters, arguments)                                                                         \
+#define SCANS(name, by, parameters, arguments, taken)                                                                  \
     PT_WRAP(int, name, parameters)                                                                                     \
     {                                                                                                                  \
         const struct pt_site *site = pt_call_take_fill();                                                              \
@@ -46,18 +47,22 @@ NEWER(unsigned long long, __isoc23_strtoull, (const char *text, char **end, int 
         va_start(list, format);                                                                                        \
         va_copy(own, list);                                                                                            \
         int result = PT_REAL(by) arguments;                                                                            \
+        taken;                                                                                                         \
         pt_scan_report(site, format, own, result);                                                                     \
         va_end(own);                                                                                                   \
         va_end(list);                                                                                                  \
         return result;                                                                                                 \
     }
+#define TAKEN(name) pt_descriptor_take_stream(stream, PT_EFFECT(name), site)
 #define SCAN_FAMILY(prefix)                                                                                            \
-    SCANS_LIST(prefix##vscanf, (const char *format, va_list list), (format, list))                                     \
-    SCANS_LIST(prefix##vfscanf, (FILE * stream, const char *format, va_list list), (stream, format, list))             \
-    SCANS_LIST(prefix##vsscanf, (const char *text, const char *format, va_list list), (text, format, list))            \
-    SCANS(prefix##scanf, prefix##vscanf, (const char *format, ...), (format, list))                                    \
-    SCANS(prefix##fscanf, prefix##vfscanf, (FILE * stream, const char *format, ...), (stream, format, list))           \
-    SCANS(prefix##sscanf, prefix##vsscanf, (const char *text, const char *format, ...), (text, format, list))
+    SCANS_LIST(prefix##vscanf, (const char *format, va_list list), (format, list), )                                   \
+    SCANS_LIST(prefix##vfscanf, (FILE * stream, const char *format, va_list list), (stream, format, list),             \
+               TAKEN(prefix##vfscanf))                                                                                 \
+    SCANS_LIST(prefix##vsscanf, (const char *text, const char *format, va_list list), (text, format, list), )          \
+    SCANS(prefix##scanf, prefix##vscanf, (const char *format, ...), (format, list), )                                  \
+    SCANS(prefix##fscanf, prefix##vfscanf, (FILE * stream, const char *format, ...), (stream, format, list),           \
+          TAKEN(prefix##fscanf))                                                                                       \
+    SCANS(prefix##sscanf, prefix##vsscanf, (const char *text, const char *format, ...), (text, format, list), )
 SCAN_FAMILY()
 SCAN_FAMILY(__isoc99_)
 SCAN_FAMILY(__isoc23_)

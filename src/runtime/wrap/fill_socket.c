@@ -1,7 +1,8 @@
 /*
  * Functions that fill memory from sockets, and with what happened to file descriptors.
  *
- * Guarantee: what they return and how they end is the real functions'. Cost: that of fill.c, for each piece.
+ * Guarantee: what they return and how they end is the real functions'. Cost: that of fill.c, for each piece, and of
+ * descriptor.c.
  */
 #include <arpa/inet.h>
 #include <poll.h>
@@ -39,10 +40,19 @@ static void sized(const struct pt_site *site, const void *memory, const socklen_
     pt_fill(site, length, sizeof *length);
 }
 
-PT_FILLING(ssize_t, recv, (int fd, void *buffer, size_t size, int flags), (fd, buffer, size, flags),
-           returned(site, buffer, result))
-PT_FILLING(ssize_t, __recv_chk, (int fd, void *buffer, size_t size, size_t room, int flags),
-           (fd, buffer, size, room, flags), returned(site, buffer, result))
+PT_TAKING(ssize_t, recv, (int fd, void *buffer, size_t size, int flags), (fd, buffer, size, flags), fd, result >= 0,
+          returned(site, buffer, result))
+PT_TAKING(ssize_t, __recv_chk, (int fd, void *buffer, size_t size, size_t room, int flags),
+          (fd, buffer, size, room, flags), fd, result >= 0, returned(site, buffer, result))
+
+/* A connection that somebody asked for. */
+static void accepted(int fd, int made, int kind, const struct pt_site *site)
+{
+    if (!pt_is_active())
+        return;
+    pt_descriptor_forget(made);
+    pt_descriptor_sync_listener(fd, kind, site);
+}
 
 /* `done` says whether `address` and `length` were filled. */
 #define ADDRESSED(returns, name, parameters, arguments, done, report)                                                  \
@@ -57,13 +67,18 @@ PT_FILLING(ssize_t, __recv_chk, (int fd, void *buffer, size_t size, size_t room,
         return result;                                                                                                 \
     }
 ADDRESSED(ssize_t, recvfrom, (int fd, void *buffer, size_t size, int flags, __SOCKADDR_ARG address, socklen_t *length),
-          (fd, buffer, size, flags, address, length), result >= 0, returned(site, buffer, result))
+          (fd, buffer, size, flags, address, length), result >= 0,
+          if (result >= 0) pt_descriptor_take(fd, PT_EFFECT(recvfrom), site);
+          returned(site, buffer, result))
 ADDRESSED(ssize_t, __recvfrom_chk,
           (int fd, void *buffer, size_t size, size_t room, int flags, __SOCKADDR_ARG address, socklen_t *length),
-          (fd, buffer, size, room, flags, address, length), result >= 0, returned(site, buffer, result))
-ADDRESSED(int, accept, (int fd, __SOCKADDR_ARG address, socklen_t *length), (fd, address, length), result >= 0, )
+          (fd, buffer, size, room, flags, address, length), result >= 0,
+          if (result >= 0) pt_descriptor_take(fd, PT_EFFECT(__recvfrom_chk), site);
+          returned(site, buffer, result))
+ADDRESSED(int, accept, (int fd, __SOCKADDR_ARG address, socklen_t *length), (fd, address, length), result >= 0,
+          if (result >= 0) accepted(fd, result, PT_EFFECT(accept), site))
 ADDRESSED(int, accept4, (int fd, __SOCKADDR_ARG address, socklen_t *length, int flags), (fd, address, length, flags),
-          result >= 0, )
+          result >= 0, if (result >= 0) accepted(fd, result, PT_EFFECT(accept4), site))
 ADDRESSED(int, getsockname, (int fd, __SOCKADDR_ARG address, socklen_t *length), (fd, address, length), result == 0, )
 ADDRESSED(int, getpeername, (int fd, __SOCKADDR_ARG address, socklen_t *length), (fd, address, length), result == 0, )
 
@@ -96,8 +111,10 @@ PT_WRAP(ssize_t, recvmsg, (int fd, struct msghdr *to, int flags))
     const struct pt_site *site = pt_call_take_fill();
     struct msghdr before = to && pt_is_active() ? *to : (struct msghdr){0};
     ssize_t result = PT_REAL(recvmsg)(fd, to, flags);
-    if (result >= 0)
+    if (result >= 0) {
+        pt_descriptor_take(fd, PT_EFFECT(recvmsg), site);
         message(site, &before, to, (size_t)result);
+    }
     return result;
 }
 
@@ -106,6 +123,8 @@ PT_WRAP(int, recvmmsg, (int fd, struct mmsghdr *list, unsigned count, int flags,
 {
     const struct pt_site *site = pt_call_take_fill();
     int result = PT_REAL(recvmmsg)(fd, list, count, flags, limit);
+    if (result > 0)
+        pt_descriptor_take(fd, PT_EFFECT(recvmmsg), site);
     for (int i = 0; i < result; i++) {
         message(site, &list[i].msg_hdr, &list[i].msg_hdr, list[i].msg_len);
         pt_fill(site, &list[i].msg_len, sizeof list[i].msg_len);
@@ -116,6 +135,7 @@ PT_WRAP(int, recvmmsg, (int fd, struct mmsghdr *list, unsigned count, int flags,
 }
 
 PT_FILLING(int, socketpair, (int domain, int type, int protocol, int ends[2]), (domain, type, protocol, ends),
+           if (result == 0) pt_descriptor_paired(ends);
            fixed(site, ends, sizeof(int[2]), result))
 
 /* Of each entry only what happened. */
@@ -154,10 +174,10 @@ static void waited(const struct pt_site *site, const struct epoll_event *events,
     if (result > 0)
         pt_fill(site, events, (size_t)result * sizeof *events);
 }
-PT_FILLING(int, epoll_wait, (int fd, struct epoll_event *events, int count, int timeout), (fd, events, count, timeout),
-           waited(site, events, result))
-PT_FILLING(int, epoll_pwait, (int fd, struct epoll_event *events, int count, int timeout, const sigset_t *mask),
-           (fd, events, count, timeout, mask), waited(site, events, result))
+PT_TAKING(int, epoll_wait, (int fd, struct epoll_event *events, int count, int timeout), (fd, events, count, timeout),
+          fd, result > 0, waited(site, events, result))
+PT_TAKING(int, epoll_pwait, (int fd, struct epoll_event *events, int count, int timeout, const sigset_t *mask),
+          (fd, events, count, timeout, mask), fd, result > 0, waited(site, events, result))
 
 PT_FILLING(const char *, inet_ntop, (int family, const void *address, char *buffer, socklen_t size),
            (family, address, buffer, size), pt_fill_text(site, result))

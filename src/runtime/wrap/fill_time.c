@@ -41,8 +41,6 @@ PT_FILLING(size_t, strftime, (char *to, size_t size, const char *format, const s
 
 PT_FILLING(int, getitimer, (__itimer_which_t which, struct itimerval *to), (which, to),
            fixed(site, to, sizeof *to, result == 0))
-PT_FILLING(int, setitimer, (__itimer_which_t which, const struct itimerval *from, struct itimerval *before),
-           (which, from, before), fixed(site, before, sizeof *before, result == 0))
 PT_FILLING(clock_t, times, (struct tms * to), (to), fixed(site, to, sizeof *to, true))
 PT_FILLING(int, uname, (struct utsname * to), (to), fixed(site, to, sizeof *to, result == 0))
 PT_FILLING(int, gethostname, (char *to, size_t size), (to, size), if (result == 0) pt_fill_text(site, to))

@@ -41,11 +41,6 @@ PT_FILLING(int, sigprocmask, (int how, const sigset_t *set, sigset_t *before), (
 PT_FILLING(int, pthread_sigmask, (int how, const sigset_t *set, sigset_t *before), (how, set, before),
            fixed(site, before, SET, result == 0))
 PT_FILLING(int, sigpending, (sigset_t * to), (to), fixed(site, to, SET, result == 0))
-PT_FILLING(int, sigwait, (const sigset_t *set, int *number), (set, number),
-           fixed(site, number, sizeof *number, result == 0))
-PT_FILLING(int, sigwaitinfo, (const sigset_t *set, siginfo_t *to), (set, to), fixed(site, to, sizeof *to, result > 0))
-PT_FILLING(int, sigtimedwait, (const sigset_t *set, siginfo_t *to, const struct timespec *limit), (set, to, limit),
-           fixed(site, to, sizeof *to, result > 0))
 
 PT_FILLING(int, sem_getvalue, (sem_t * semaphore, int *value), (semaphore, value),
            fixed(site, value, sizeof *value, result == 0))

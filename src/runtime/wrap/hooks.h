@@ -28,6 +28,8 @@ struct pt_wrap_hooks {
     void (*exits)(int status);
     /* A library was loaded; `self` is outside of the runtime. */
     void (*opened)(struct pt_thread *self);
+    /* A synchronisation object that is not a variable of the program is called so; `self` is outside of the runtime. */
+    void (*named)(struct pt_thread *self, const void *object, const char *name);
 };
 extern struct pt_wrap_hooks pt_wrap_hooks;
 
@@ -64,6 +66,14 @@ static inline void pt_wrap_sync(const void *object, int kind, const struct pt_si
     pt_wrap_synced(object, kind);
 }
 
+/* Before the first event of an object that debug information knows nothing of. */
+static inline void pt_wrap_name(const void *object, const char *name)
+{
+    struct pt_thread *self = pt_thread_now();
+    if (self && !self->shadow.busy)
+        pt_wrap_hooks.named(self, object, name);
+}
+
 /* What a thread does and what it waits for (an address, or the number of a thread; UINT64_MAX: unknown) is kept while
  * nobody is connected too, for the snapshot that a reader gets first. */
 static inline void pt_wrap_keep(struct pt_thread *self, enum pt_thread_activity activity, uint64_t object)
@@ -89,6 +99,9 @@ static inline void pt_wrap_blocks(const void *object, enum pt_gate_doing doing)
 
 /* For pt_sys_read_clock. */
 pt_sys_clock *pt_wrap_real_clock(void);
+/* In the child of a fork: what the wrappers keep of descriptors and timers (descriptor.c, timer.c). */
+void pt_descriptor_restart(void);
+void pt_timer_restart(void);
 /* A thread of the runtime's own, which nobody else sees. */
 bool pt_wrap_start_thread(void *(*start)(void *), const char *name);
 

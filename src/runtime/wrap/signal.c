@@ -1,12 +1,22 @@
-/* The functions by which programs set handlers of signals, and choose when they are cancelled. */
+/*
+ * The functions by which programs set handlers of signals, send and await them, and choose when they are cancelled.
+ *
+ * Guarantee: who sends a signal to this process, or sets its handler, comes before the handler, and before who waits
+ * for it; raise() needs no order, as its handler is in the same thread. Signals to one thread may be taken for those to
+ * another with the same number, as there are 64 objects for them. Cost: a load and a branch without an observer.
+ */
+#include "runtime/wrap/signal.h"
+
 #include <pthread.h>
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "runtime/sys/sys.h"
 #include "runtime/thread/signal.h"
 #include "runtime/thread/thread.h"
 #include "runtime/wrap/fill.h"
+#include "runtime/wrap/hooks.h"
 #include "runtime/wrap/interpose.h"
 
 #ifdef PT_RT_STATIC
@@ -18,9 +28,95 @@ int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
 int __real_pthread_mutex_unlock(pthread_mutex_t *mutex);
 #endif
 
+/* --- on their way --- */
+
+static void name_way(int signal, bool thread, const void *way)
+{
+    static _Atomic bool named[65][2];
+    char text[32] = "signal ";
+    size_t at = strlen(text);
+    if (!pt_call_wanted || !pt_thread_now() || atomic_exchange(&named[signal][thread], true))
+        return;
+    if (signal > 9)
+        text[at++] = (char)('0' + signal / 10);
+    text[at++] = (char)('0' + signal % 10);
+    strcpy(text + at, thread ? " to thread" : "");
+    pt_wrap_name(way, text);
+}
+
+static void sync_way(int signal, const pthread_t *thread, bool puts, int kind, const struct pt_site *site)
+{
+    const void *way = pt_is_active() ? pt_signal_way(signal, thread, puts) : NULL;
+    if (!way)
+        return;
+    name_way(signal, thread != NULL, way);
+    pt_wrap_sync(way, kind, site);
+}
+
+void pt_signal_put(int signal, int kind, const struct pt_site *site)
+{
+    sync_way(signal, NULL, true, kind, site);
+}
+
+void pt_signal_take(int signal, int kind, const struct pt_site *site)
+{
+    pthread_t self = pthread_self();
+    sync_way(signal, NULL, false, kind, site);
+    sync_way(signal, &self, false, kind, site);
+}
+
+/* To this process, or to a group that it may be in. */
+static void sends(pid_t process, int signal, int kind, const struct pt_site *site)
+{
+    if (pt_is_active() && (process <= 0 || (uint64_t)process == pt_sys_process()))
+        pt_signal_put(signal, kind, site);
+}
+
+#define SENDING(name, parameters, arguments, put)                                                                      \
+    PT_WRAP(int, name, parameters)                                                                                     \
+    {                                                                                                                  \
+        const struct pt_site *site = pt_call_take_fill();                                                              \
+        put;                                                                                                           \
+        return PT_REAL(name) arguments;                                                                                \
+    }
+SENDING(kill, (pid_t process, int signal), (process, signal), sends(process, signal, PT_EFFECT(kill), site))
+SENDING(killpg, (pid_t group, int signal), (group, signal), sends(0, signal, PT_EFFECT(killpg), site))
+SENDING(sigqueue, (pid_t process, int signal, const union sigval value), (process, signal, value),
+        sends(process, signal, PT_EFFECT(sigqueue), site))
+/* A thread by its number in the kernel: it is among those that take what goes to the process. */
+SENDING(tgkill, (pid_t process, pid_t thread, int signal), (process, thread, signal),
+        sends(process, signal, PT_EFFECT(tgkill), site))
+SENDING(pthread_kill, (pthread_t thread, int signal), (thread, signal),
+        sync_way(signal, &thread, true, PT_EFFECT(pthread_kill), site))
+SENDING(pthread_sigqueue, (pthread_t thread, int signal, const union sigval value), (thread, signal, value),
+        sync_way(signal, &thread, true, PT_EFFECT(pthread_sigqueue), site))
+
+/* --- awaited --- */
+
+PT_FILLING(
+    int, sigwait, (const sigset_t *set, int *number), (set, number), if (result == 0) {
+        pt_signal_take(*number, PT_EFFECT(sigwait), site);
+        pt_fill(site, number, sizeof *number);
+    })
+static void awaited(int signal, int kind, const siginfo_t *to, const struct pt_site *site)
+{
+    if (signal <= 0)
+        return;
+    pt_signal_take(signal, kind, site);
+    pt_fill(site, to, sizeof *to);
+}
+PT_FILLING(int, sigwaitinfo, (const sigset_t *set, siginfo_t *to), (set, to),
+           awaited(result, PT_EFFECT(sigwaitinfo), to, site))
+PT_FILLING(int, sigtimedwait, (const sigset_t *set, siginfo_t *to, const struct timespec *limit), (set, to, limit),
+           awaited(result, PT_EFFECT(sigtimedwait), to, site))
+
+/* --- handlers --- */
+
 PT_WRAP(int, sigaction, (int signal, const struct sigaction *action, struct sigaction *before))
 {
     const struct pt_site *site = pt_call_take_fill();
+    if (action)
+        pt_signal_put(signal, PT_EFFECT(sigaction), site);
     int result = pt_signal_set_handler(PT_REAL(sigaction), signal, action, before);
     if (result == 0)
         pt_fill(site, before, sizeof *before);
@@ -31,6 +127,7 @@ PT_WRAP(sighandler_t, signal, (int number, sighandler_t handler))
 {
     struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART}, before;
     sigemptyset(&action.sa_mask);
+    pt_signal_put(number, PT_EFFECT(signal), NULL);
     return pt_signal_set_handler(PT_REAL(sigaction), number, &action, &before) == 0 ? before.sa_handler : SIG_ERR;
 }
 

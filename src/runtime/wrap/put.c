@@ -1,0 +1,174 @@
+/*
+ * Functions that put something into a descriptor: they come before whoever takes it out. And those by which descriptors
+ * come and go: what ends a direction is put into it, too, since whoever finds the end knows of it.
+ *
+ * Guarantee: what they do and return is the real functions'; nothing is locked while they run, so they may block, be
+ * cancelled or be interrupted as ever, and be called in a handler. Cost: that of descriptor.c.
+ */
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "runtime/wrap/descriptor.h"
+#include "runtime/wrap/fill.h"
+#include "runtime/wrap/interpose.h"
+
+/* `before` with the `site` of the call, then the call. */
+#define PUTTING(returns, name, parameters, arguments, before)                                                          \
+    PT_WRAP(returns, name, parameters)                                                                                 \
+    {                                                                                                                  \
+        const struct pt_site *site = pt_call_take_fill();                                                              \
+        before;                                                                                                        \
+        return PT_REAL(name) arguments;                                                                                \
+    }
+#define PUT(name) pt_descriptor_put(fd, PT_EFFECT(name), site)
+
+PUTTING(ssize_t, write, (int fd, const void *buffer, size_t size), (fd, buffer, size), PUT(write))
+PUTTING(ssize_t, writev, (int fd, const struct iovec *pieces, int count), (fd, pieces, count), PUT(writev))
+PUTTING(ssize_t, vmsplice, (int fd, const struct iovec *pieces, size_t count, unsigned flags),
+        (fd, pieces, count, flags), PUT(vmsplice))
+PUTTING(int, eventfd_write, (int fd, eventfd_t value), (fd, value), PUT(eventfd_write))
+PUTTING(int, epoll_ctl, (int fd, int operation, int other, struct epoll_event *event), (fd, operation, other, event),
+        PUT(epoll_ctl))
+PUTTING(int, shutdown, (int fd, int how), (fd, how), PUT(shutdown))
+
+PT_WRAP(int, timerfd_settime, (int fd, int flags, const struct itimerspec *time, struct itimerspec *before))
+{
+    const struct pt_site *site = pt_call_take_fill();
+    PUT(timerfd_settime);
+    int result = PT_REAL(timerfd_settime)(fd, flags, time, before);
+    if (result == 0)
+        pt_fill(site, before, sizeof *before);
+    return result;
+}
+
+/* --- sockets --- */
+
+/* A datagram may have an address of its own. */
+static void sent(int fd, const struct sockaddr *address, socklen_t len, int kind, const struct pt_site *site)
+{
+    if (!pt_is_active())
+        return;
+    if (address && len)
+        pt_descriptor_sync_address(fd, address, len, false, kind, site);
+    pt_descriptor_put(fd, kind, site);
+}
+
+static void connects(int fd, const struct sockaddr *address, socklen_t len, int kind, const struct pt_site *site)
+{
+    if (!pt_is_active())
+        return;
+    pt_descriptor_sync_address(fd, address, len, true, kind, site);
+    pt_descriptor_forget(fd); /* what is known of it may be another thing now */
+}
+
+PUTTING(ssize_t, send, (int fd, const void *buffer, size_t size, int flags), (fd, buffer, size, flags), PUT(send))
+PUTTING(ssize_t, sendto,
+        (int fd, const void *buffer, size_t size, int flags, __CONST_SOCKADDR_ARG address, socklen_t len),
+        (fd, buffer, size, flags, address, len), sent(fd, address.__sockaddr__, len, PT_EFFECT(sendto), site))
+PUTTING(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags),
+        if (message) sent(fd, message->msg_name, message->msg_namelen, PT_EFFECT(sendmsg), site))
+PT_WRAP(int, sendmmsg, (int fd, struct mmsghdr *list, unsigned count, int flags))
+{
+    const struct pt_site *site = pt_call_take_fill();
+    for (unsigned i = 0; i < count && pt_is_active(); i++)
+        sent(fd, list[i].msg_hdr.msg_name, list[i].msg_hdr.msg_namelen, PT_EFFECT(sendmmsg), site);
+    int result = PT_REAL(sendmmsg)(fd, list, count, flags);
+    for (int i = 0; i < result; i++)
+        pt_fill(site, &list[i].msg_len, sizeof list[i].msg_len);
+    return result;
+}
+PUTTING(int, connect, (int fd, __CONST_SOCKADDR_ARG address, socklen_t len), (fd, address, len),
+        connects(fd, address.__sockaddr__, len, PT_EFFECT(connect), site))
+
+/* --- from one to the other --- */
+
+/* What was put into `in` comes out of `out`, perhaps before the call has returned. */
+static void moves(int in, int out, int kind, const struct pt_site *site)
+{
+    if (!pt_is_active())
+        return;
+    pt_descriptor_feed(in, out);
+    pt_descriptor_put(out, kind, site);
+}
+
+#define MOVING(name, parameters, arguments)                                                                            \
+    PT_WRAP(ssize_t, name, parameters)                                                                                 \
+    {                                                                                                                  \
+        const struct pt_site *site = pt_call_take_fill();                                                              \
+        moves(in, out, PT_EFFECT(name), site);                                                                         \
+        ssize_t result = PT_REAL(name) arguments;                                                                      \
+        if (result >= 0)                                                                                               \
+            pt_descriptor_take(in, PT_KIND_WAIT, site);                                                                \
+        return result;                                                                                                 \
+    }
+MOVING(sendfile, (int out, int in, off_t *at, size_t count), (out, in, at, count))
+MOVING(sendfile64, (int out, int in, off64_t *at, size_t count), (out, in, at, count))
+MOVING(splice, (int in, off64_t *in_at, int out, off64_t *out_at, size_t count, unsigned flags),
+       (in, in_at, out, out_at, count, flags))
+MOVING(tee, (int in, int out, size_t count, unsigned flags), (in, out, count, flags))
+
+/* --- descriptors come and go --- */
+
+/* Before it is another's. */
+static void closes(int fd, int kind, const struct pt_site *site)
+{
+    pt_descriptor_put(fd, kind, site);
+    pt_descriptor_forget(fd);
+}
+
+PUTTING(int, close, (int fd), (fd), closes(fd, PT_EFFECT(close), site))
+
+enum { MOST_CLOSED = 1 << 20 };
+static void close_all(unsigned first, unsigned last, int kind, const struct pt_site *site)
+{
+    last = last < MOST_CLOSED ? last : MOST_CLOSED;
+    for (unsigned fd = first; fd <= last && pt_is_active(); fd++)
+        if (pt_descriptor_is_known((int)fd))
+            closes((int)fd, kind, site);
+}
+PUTTING(int, close_range, (unsigned first, unsigned last, int flags), (first, last, flags),
+        if (!((unsigned)flags & CLOSE_RANGE_CLOEXEC)) close_all(first, last, PT_EFFECT(close_range), site))
+PUTTING(void, closefrom, (int first), (first),
+        close_all(first < 0 ? 0 : (unsigned)first, MOST_CLOSED, PT_EFFECT(closefrom), site))
+
+#define COPIED                                                                                                         \
+    if (result >= 0)                                                                                                   \
+    pt_descriptor_copy(fd, result)
+PT_FILLING(int, dup, (int fd), (fd), (void)site; COPIED)
+
+/* `to` is closed, if it was open. */
+#define REPLACING(name, parameters, arguments)                                                                         \
+    PT_WRAP(int, name, parameters)                                                                                     \
+    {                                                                                                                  \
+        const struct pt_site *site = pt_call_take_fill();                                                              \
+        if (fd != to && pt_is_active())                                                                                \
+            closes(to, PT_EFFECT(name), site);                                                                         \
+        int result = PT_REAL(name) arguments;                                                                          \
+        COPIED;                                                                                                        \
+        return result;                                                                                                 \
+    }
+REPLACING(dup2, (int fd, int to), (fd, to))
+REPLACING(dup3, (int fd, int to, int flags), (fd, to, flags))
+
+/* Whatever the command, its argument is a word. */
+#define CONTROLLING(name)                                                                                              \
+    PT_WRAP(int, name, (int fd, int command, ...))                                                                     \
+    {                                                                                                                  \
+        va_list list;                                                                                                  \
+        va_start(list, command);                                                                                       \
+        void *argument = va_arg(list, void *);                                                                         \
+        va_end(list);                                                                                                  \
+        int result = PT_REAL(name)(fd, command, argument);                                                             \
+        if (command == F_DUPFD || command == F_DUPFD_CLOEXEC)                                                          \
+            COPIED;                                                                                                    \
+        return result;                                                                                                 \
+    }
+CONTROLLING(fcntl)
+CONTROLLING(fcntl64)
