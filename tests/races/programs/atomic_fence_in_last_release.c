@@ -1,0 +1,31 @@
+/* A release counter whose last one makes an acquire fence, as reference counts do.
+ * race: none
+ * tsan: x w:A w:B, it does not know fences
+ */
+#include "races.h"
+
+static atomic_int left = 2;
+static int x;
+
+static void *one(void *unused)
+{
+    x = 1; /* A */
+    atomic_fetch_sub_explicit(&left, 1, memory_order_release);
+    pass(1);
+    return NULL;
+}
+
+static void *two(void *unused)
+{
+    await(1);
+    NEED(atomic_fetch_sub_explicit(&left, 1, memory_order_release) == 1);
+    atomic_thread_fence(memory_order_acquire);
+    x = 2; /* B */
+    return NULL;
+}
+
+int main(void)
+{
+    both(one, two);
+    return x != 2;
+}

@@ -1,0 +1,29 @@
+/* A release store that a relaxed load reads.
+ * race: x w:A w:B
+ */
+#include "races.h"
+
+static atomic_int flag;
+static int x;
+
+static void *one(void *unused)
+{
+    x = 1; /* A */
+    atomic_store_explicit(&flag, 1, memory_order_release);
+    pass(1);
+    return NULL;
+}
+
+static void *two(void *unused)
+{
+    await(1);
+    NEED(atomic_load_explicit(&flag, memory_order_relaxed));
+    x = 2; /* B */
+    return NULL;
+}
+
+int main(void)
+{
+    both(one, two);
+    return x != 2;
+}

@@ -1,0 +1,23 @@
+/* One mutex around all accesses.
+ * race: none
+ */
+#include "races.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int x;
+
+static void *one(void *unused)
+{
+    for (int i = 0; i < 10; i++) {
+        pthread_mutex_lock(&lock);
+        x++;
+        pthread_mutex_unlock(&lock);
+    }
+    return NULL;
+}
+
+int main(void)
+{
+    both(one, one);
+    return x != 20;
+}

@@ -1,0 +1,27 @@
+/* OpenMP: a reduction, a critical section, a barrier and a single.
+ * race: none
+ * tsan: false ones, it does not see the barriers of the OpenMP library
+ * flags: -fopenmp
+ */
+#include "races.h"
+
+int main(void)
+{
+    int *a = malloc(100 * sizeof *a);
+    long sum = 0;
+#pragma omp parallel for reduction(+ : sum) num_threads(3)
+    for (int i = 0; i < 100; i++) {
+        a[i] = i;
+        sum += a[i];
+    }
+#pragma omp parallel num_threads(3)
+    {
+#pragma omp critical
+        sum++;
+#pragma omp barrier
+#pragma omp single
+        sum++;
+    }
+    free(a);
+    return sum != 4950 + 4;
+}
