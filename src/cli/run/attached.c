@@ -175,7 +175,7 @@ static bool find_reasons(struct attached *a, const struct pt_result *result, str
 {
     bool *unseen = pt_xcalloc((size_t)result->count + 1, sizeof *unseen);
     bool open = pt_session_reasons(&a->session, result, unseen, reasons);
-    for (uint32_t i = 0, k = 0; k < result->count; i++) {
+    for (uint32_t i = 0, k = 0; k < a->session.analyse.input_count; i++) {
         if (a->process.judged[i])
             a->process.unseen[i] = unseen[k++];
     }

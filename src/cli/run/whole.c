@@ -135,6 +135,12 @@ static void put_reason(const struct pt_buf *names, uint32_t count, const char *w
                       words);
 }
 
+/* What the finding was made from; NULL: a built-in check, which comes after the properties. */
+static const struct pt_analysis_input *input_of(const struct pt_whole_facts *facts, uint32_t finding)
+{
+    return finding < facts->input_count ? &facts->inputs[finding] : NULL;
+}
+
 static void put_properties(const struct pt_whole_facts *facts, const struct reason *reason, struct pt_buf *buf)
 {
     uint32_t count = 0;
@@ -142,7 +148,7 @@ static void put_properties(const struct pt_whole_facts *facts, const struct reas
     pt_buf_init(&names);
     for (uint32_t i = 0; i < facts->result->count; i++) {
         const struct pt_finding *finding = facts->result->findings[i];
-        if (reason->of_property(facts, finding, i < facts->input_count ? &facts->inputs[i] : NULL))
+        if (reason->of_property(facts, finding, input_of(facts, i)))
             put_name(&names, &count, finding->property);
     }
     put_reason(&names, count, reason->words, buf);
@@ -153,7 +159,7 @@ static void put_properties(const struct pt_whole_facts *facts, const struct reas
 static void note_unseen(const struct pt_whole_facts *facts)
 {
     for (uint32_t i = 0; i < facts->result->count; i++)
-        facts->unseen[i] = is_unseen(facts, facts->result->findings[i], &facts->inputs[i]);
+        facts->unseen[i] = is_unseen(facts, facts->result->findings[i], input_of(facts, i));
 }
 
 bool pt_whole_reasons(const struct pt_whole_facts *facts, struct pt_buf *buf)
