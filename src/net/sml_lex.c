@@ -1,6 +1,6 @@
 /*
- * Splits SML into tokens (contract section 9): one pass, nothing is copied, linear in the text. Each token keeps its line
- * and column, and an error shows that line; a character that begins no token is one.
+ * Splits SML into tokens (contract section 9): one pass, nothing is copied, linear in the text. Each token keeps its
+ * line and column, and an error shows that line; a character that begins no token is one.
  */
 #include "net/sml_lex.h"
 

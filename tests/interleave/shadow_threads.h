@@ -96,6 +96,10 @@ void *pt_sys_reserve(size_t bytes)
     assert_true(blocks_used < BLOCKS);
     return blocks[blocks_used++];
 }
+void *pt_sys_reserve_table(size_t bytes)
+{
+    return pt_sys_reserve(bytes);
+}
 bool pt_sys_read_memory(void *to, const void *from, size_t bytes)
 {
     memcpy(to, from, bytes);
@@ -112,6 +116,10 @@ void pt_sys_empty(void *memory, size_t bytes)
 void pt_sys_release(void *memory, size_t bytes)
 {
     (void)memory, (void)bytes;
+}
+void pt_sys_release_table(void *table, size_t bytes)
+{
+    (void)table, (void)bytes;
 }
 void pt_spin_await(_Atomic uint32_t *word, uint32_t seen, unsigned *turn)
 {

@@ -42,7 +42,8 @@ static void rows_are_whole(void **state)
     (void)state;
     for (size_t i = 0; i < PT_SYNC_ID_COUNT; i++) {
         const struct pt_sync_row *row = &pt_sync_rows[i];
-        /* objects without memory of their own, memory that no argument points to, and threads by pointers of their library */
+        /* objects without memory of their own, memory that no argument points to, and threads by pointers of their
+         * library */
         bool elsewhere = row->wrapper == PT_SYNC_WRAPPER_OPENMP || row->kernel || row->effect == PT_KIND_FREED ||
                          row->effect == PT_KIND_FORK || row->effect == PT_KIND_JOIN;
         if (row->effect != PT_KIND_NONE && row->object == 0 && !elsewhere)

@@ -1,4 +1,5 @@
-/* All of it instrumented: whatever threads, handlers, sorting and ends of lives do to watched variables, nothing was written outside. */
+/* All of it instrumented: whatever threads, handlers, sorting and ends of lives do to watched variables, nothing was
+ * written outside. */
 #include <portent.h>
 #include <pthread.h>
 #include <signal.h>

@@ -1,4 +1,5 @@
-/* Two threads write x, one after the other, and only a lock of a library that is not instrumented orders them: glib_plain.c. */
+/* Two threads write x, one after the other, and only a lock of a library that is not instrumented orders them:
+ * glib_plain.c. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <mqueue.h>

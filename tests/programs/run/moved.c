@@ -1,4 +1,5 @@
-/* Memory that goes from one thread to another through the kernel; the thread `second` acts when `first` has passed its turn. */
+/* Memory that goes from one thread to another through the kernel; the thread `second` acts when `first` has passed its
+ * turn. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>
@@ -30,7 +31,9 @@ static int is(const char *name)
 /* The address in which the second thread's accesses are to fall. */
 static char *use_and_give(void)
 {
-    char *two = is("brk") || is("brk_to") ? sbrk(2 * SIZE) : is("shm") ? shmat(shmget(IPC_PRIVATE, 2 * SIZE, 0600), NULL, 0) : map(NULL, 2 * SIZE, 0);
+    char *two = is("brk") || is("brk_to") ? sbrk(2 * SIZE)
+                : is("shm")               ? shmat(shmget(IPC_PRIVATE, 2 * SIZE, 0600), NULL, 0)
+                                          : map(NULL, 2 * SIZE, 0);
     char *to = is("fixed") ? map(NULL, SIZE, 0) : NULL;
     two[AT] = 1;
     two[SIZE + AT] = 1;

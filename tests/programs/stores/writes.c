@@ -1,4 +1,5 @@
-/* Stores that an optimiser would delete, merge or move. `writes:` says what each function must be seen to write; main calls them in this order. */
+/* Stores that an optimiser would delete, merge or move. `writes:` says what each function must be seen to write; main
+ * calls them in this order. */
 #include <stdlib.h>
 #include <string.h>
 typedef int four __attribute__((vector_size(16)));
