@@ -22,6 +22,7 @@
 /* The details of a row. */
 #define OBJECT(n, pointee) .object = (n), .bytes = sizeof(pointee)
 #define KERNEL             .kernel = true
+#define CARRIED            .carried = true
 #define THREAD(n)          .object = (n)
 #define STD_THREAD(n)      .object = (n), .joins = true
 #define MEMORY(n)          .object = (n)

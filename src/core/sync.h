@@ -37,6 +37,7 @@ struct pt_sync_row {
     unsigned object; /* argument: a pointer to the object or memory, or a thread's handle */
     unsigned bytes;  /* of the object; 0: a thread, or memory */
     bool kernel;     /* the object is the kernel's */
+    bool carried;    /* likewise, and carries something from one thread to another */
     bool joins;      /* the object is a std::thread, which begins with its handle */
     bool waits;      /* for a condition, with a mutex: */
     unsigned mutex;  /* argument; 0: in a std::unique_lock */

@@ -39,7 +39,12 @@ static unsigned access_count;
 _Atomic uint8_t pt_active;
 struct pt_channel *pt_channel;
 uint32_t pt_keeps;
-/* Races are not looked for here: these are never called. */
+/* Nothing is paused, and races are not looked for here: these are never called. */
+bool pt_delay_on;
+void pt_delay_atomic_now(const void *address, int order)
+{
+    (void)address, (void)order;
+}
 struct pt_race_leaf *_Atomic *pt_race_leaves;
 __thread struct pt_calls __portent_calls;
 void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, unsigned kind,

@@ -30,6 +30,7 @@ HEAD = r"""
 #include <string.h>
 #include <strings.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -39,6 +40,7 @@ HEAD = r"""
 #include <sys/sysinfo.h>
 #include <sys/time.h>
 #include <sys/times.h>
+#include <sys/timerfd.h>
 #include <sys/uio.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -320,6 +322,11 @@ CASES = {
                       "X.msg_flags != 0"),
     "recvmmsg": (INT, "{ struct iovec v = {&X, 4}; struct mmsghdr m = {.msg_hdr = {.msg_iov = &v, .msg_iovlen = 1}}; recvmmsg(full_socket(), &m, 1, 0, 0); }",
                  TEN),
+    "sendmmsg": ("struct mmsghdr X", "{ int ends[2]; struct iovec v = {&ten, 4}; X.msg_hdr.msg_iov = &v; X.msg_hdr.msg_iovlen = 1; "
+                 "if (socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) == 0) sendmmsg(ends[0], &X, 1, 0); }", "X.msg_len == 4"),
+    "eventfd_read": (LONG, "eventfd_read(eventfd(10, 0), (eventfd_t *)&X);", TEN),
+    "timerfd_settime": ("struct itimerspec X", "{ struct itimerspec t = {{0}, {99, 0}}; int fd = timerfd_create(CLOCK_MONOTONIC, 0); "
+                        "timerfd_settime(fd, 0, &t, NULL); timerfd_settime(fd, 0, &t, &X); }", "X.it_value.tv_sec > 90"),
     "accept": ("struct sockaddr_in X", "{ socklen_t n = sizeof X; accept(called(), (struct sockaddr *)&X, &n); }", "X.sin_port != 0"),
     "accept4": ("struct sockaddr_in X", "{ socklen_t n = sizeof X; accept4(called(), (struct sockaddr *)&X, &n, 0); }", "X.sin_port != 0"),
     "getsockname": ("struct sockaddr_in X", "{ socklen_t n = sizeof X; getsockname(caller(), (struct sockaddr *)&X, &n); }", "X.sin_port != 0"),
@@ -394,6 +401,9 @@ CASES = {
     "wait4": (INT, "wait4(child(), &X, 0, NULL);", "X == 2560"),
     "wait4:usage": ("struct rusage X", "wait4(child(), NULL, 0, &X);", "X.ru_maxrss != 0"),
     "waitid": ("siginfo_t X", "waitid(P_PID, child(), &X, WEXITED);", "X.si_signo != 0"),
+    "timer_create": (LONG, "{ timer_t t; timer_create(CLOCK_MONOTONIC, NULL, &t); timer_create(CLOCK_MONOTONIC, NULL, (timer_t *)&X); }", "X != 0"),
+    "timer_settime": ("struct itimerspec X", "{ timer_t t; struct itimerspec s = {{0}, {99, 0}}; timer_create(CLOCK_MONOTONIC, NULL, &t); "
+                      "timer_settime(t, 0, &s, NULL); timer_settime(t, 0, &s, &X); }", "X.it_value.tv_sec > 90"),
     "sigprocmask": (LONG, "{ sigset_t s = raised(); int n; sigwait(&s, &n); } sigprocmask(SIG_BLOCK, NULL, (sigset_t *)&X);", "X == 512"),
     "pthread_sigmask": (LONG, "{ sigset_t s = raised(); int n; sigwait(&s, &n); } pthread_sigmask(SIG_BLOCK, NULL, (sigset_t *)&X);", "X == 512"),
     "sigpending": (LONG, "{ sigset_t s = raised(); int n; sigpending((sigset_t *)&X); sigwait(&s, &n); }", "X == 512"),

@@ -90,10 +90,10 @@ def not_handed():
 
 
 @test
-def writers():
-    """Two that write into one pipe do not know of each other."""
+def racing():
+    """Two that write into one pipe do not know of each other, nor do those who get different numbers of descriptors."""
     build("hand")
-    for way in ways("writers"):
+    for way in ways("racing"):
         true(f"{way}: the race is found", recorded(way)[0])
 
 

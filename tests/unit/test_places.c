@@ -159,11 +159,33 @@ static void lives(void **state)
     teardown(&f);
 }
 
+/* Objects that are given a name: the next one of that name has a number, and an object that is known already keeps what
+ * it has. */
+static void given_names(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup(&f);
+    const struct pt_strtab *names = &f.names.space[PT_SPACE_OTHER];
+    pt_places_name_object(f.places, 0x7000, "pipe 3");
+    pt_places_name_object(f.places, 0x7008, "pipe 3");
+    pt_places_name_object(f.places, 0x7010, "pipe 5");
+    assert_string_equal(pt_strtab_text(names, pt_places_object(f.places, 0x7000, PT_SPACE_OTHER)), "pipe 3");
+    assert_string_equal(pt_strtab_text(names, pt_places_object(f.places, 0x7008, PT_SPACE_OTHER)), "pipe 3#2");
+    assert_string_equal(pt_strtab_text(names, pt_places_object(f.places, 0x7010, PT_SPACE_OTHER)), "pipe 5");
+    pt_places_name_object(f.places, 0x7000, "socket 3");
+    assert_string_equal(pt_strtab_text(names, pt_places_object(f.places, 0x7000, PT_SPACE_OTHER)), "pipe 3");
+    pt_places_forget(f.places, 0x7000, 0x7008);
+    pt_places_name_object(f.places, 0x7000, "pipe 3");
+    assert_string_equal(pt_strtab_text(names, pt_places_object(f.places, 0x7000, PT_SPACE_OTHER)), "pipe 3#3");
+    teardown(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(globals), cmocka_unit_test(looking), cmocka_unit_test(padding),
-        cmocka_unit_test(cells),   cmocka_unit_test(many),    cmocka_unit_test(lives),
+        cmocka_unit_test(globals), cmocka_unit_test(looking), cmocka_unit_test(padding),     cmocka_unit_test(cells),
+        cmocka_unit_test(many),    cmocka_unit_test(lives),   cmocka_unit_test(given_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

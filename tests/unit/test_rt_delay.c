@@ -90,7 +90,7 @@ static void a_share_is_kept(void **state)
     (void)state;
     begin("delay=5% seed=7");
     assert_true(pt_delay_on);
-    struct spent spent = spend(1000000000, pt_delay_sync);
+    struct spent spent = spend(100000000, pt_delay_sync);
     uint64_t allowed = spent.lived / 20 + 2000000;
     assert_in_range(spent.paused, allowed * 9 / 10, allowed + allowed / 100);
 }
@@ -99,7 +99,7 @@ static void seconds_are_kept(void **state)
 {
     (void)state;
     begin("delay=0.005 seed=7");
-    struct spent spent = spend(1000000000, pt_delay_sync);
+    struct spent spent = spend(100000000, pt_delay_sync);
     assert_in_range(spent.paused, 4990000, 5005000);
 }
 

@@ -44,15 +44,17 @@ static void rows_are_whole(void **state)
         const struct pt_sync_row *row = &pt_sync_rows[i];
         /* objects without memory of their own, memory that no argument points to, and threads by pointers of their
          * library */
-        bool elsewhere = row->wrapper == PT_SYNC_WRAPPER_OPENMP || row->kernel || row->effect == PT_KIND_FREED ||
-                         row->effect == PT_KIND_FORK || row->effect == PT_KIND_JOIN;
+        bool elsewhere = row->wrapper == PT_SYNC_WRAPPER_OPENMP || row->kernel || row->carried ||
+                         row->effect == PT_KIND_FREED || row->effect == PT_KIND_FORK || row->effect == PT_KIND_JOIN;
         if (row->effect != PT_KIND_NONE && row->object == 0 && !elsewhere)
             fail_msg("%s has an effect, but no object", row->name);
         if (row->effect != PT_KIND_NONE && row->object != 0 && row->bytes == 0 && row->effect != PT_KIND_FORK &&
             row->effect != PT_KIND_JOIN && row->effect != PT_KIND_FREED)
             fail_msg("nobody knows the size of the object of %s", row->name);
-        if (row->waits != (row->effect == PT_KIND_WAIT))
+        if (row->waits != (row->effect == PT_KIND_WAIT && !row->carried))
             fail_msg("%s waits for a condition, or does it not?", row->name);
+        if (row->carried && row->effect != PT_KIND_NOTIFY && row->effect != PT_KIND_WAIT)
+            fail_msg("%s puts nothing in, and takes nothing out", row->name);
         if (pt_sync_may_fail(row) && row->failure == row->success)
             fail_msg("the results of %s do not tell failure from success", row->name);
         if (row->effect == PT_KIND_FORK && row->wrapper != PT_SYNC_WRAPPER_NONE && row->function == 0)

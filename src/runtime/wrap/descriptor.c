@@ -289,7 +289,7 @@ static void sync_queue(uint32_t number, int kind, const struct pt_site *site)
         queue->named = true;
         pt_wrap_name(&queue->object, queue->name);
     }
-    pt_wrap_sync(&queue->object, kind, site);
+    pt_wrap_sync_kernel(&queue->object, kind, site);
 }
 
 void pt_descriptor_sync(int fd, bool puts, int kind, const struct pt_site *site)
@@ -323,7 +323,8 @@ void pt_descriptor_sync_number(int fd, int kind, const struct pt_site *site)
         append_number(name, (unsigned)fd);
         pt_wrap_name((const void *)at, name);
     }
-    pt_wrap_sync((const void *)at, kind, site); /* its entry stands for it, as no code of the program touches that */
+    pt_wrap_sync_kernel((const void *)at, kind,
+                        site); /* its entry stands for it, as no code of the program touches that */
 }
 
 static void sync_identity(int fd, struct pt_identity identity, const char *sort, int kind, const struct pt_site *site)

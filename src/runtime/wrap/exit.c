@@ -25,7 +25,7 @@ static void run_ending(void *argument)
 {
     const struct ending *ending = argument;
     if (pt_is_active())
-        pt_wrap_sync(&object, PT_KIND_WAIT, NULL);
+        pt_wrap_sync_kernel(&object, PT_KIND_WAIT, NULL);
     ending->function(ending->argument);
 }
 
@@ -56,6 +56,6 @@ PT_WRAP(int, __cxa_atexit, (void (*function)(void *), void *argument, void *libr
     *ending = (struct ending){function, argument};
     if (pt_call_wanted)
         pt_wrap_name(&object, "exit");
-    pt_wrap_sync(&object, PT_EFFECT(__cxa_atexit), site);
+    pt_wrap_sync_kernel(&object, PT_EFFECT(__cxa_atexit), site);
     return PT_REAL(__cxa_atexit)(run_ending, ending, library);
 }

@@ -100,6 +100,16 @@ static inline void pt_wrap_sync(const void *object, int kind, const struct pt_si
     pt_wrap_sync_as(object, kind, site, false);
 }
 
+/* In the child of a fork that has nothing to record yet (fork.c): it is alone, and what it does with descriptors on its
+ * way to exec is of no interest. */
+extern bool pt_wrap_pending;
+/* The same for an object that the kernel has, or that stands for something of the kernel's. */
+static inline void pt_wrap_sync_kernel(const void *object, int kind, const struct pt_site *site)
+{
+    if (!pt_wrap_pending)
+        pt_wrap_sync(object, kind, site);
+}
+
 /* Before the first event of an object that debug information knows nothing of. */
 static inline void pt_wrap_name(const void *object, const char *name)
 {

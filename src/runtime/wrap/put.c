@@ -126,6 +126,11 @@ static void closes(int fd, int kind, const struct pt_site *site)
 
 PUTTING(int, close, (int fd), (fd), closes(fd, PT_EFFECT(close), site))
 
+#ifdef PT_RT_STATIC
+/* A C library of before 2.34 does not have them. */
+int __real_close_range(unsigned first, unsigned last, int flags) __attribute__((weak));
+void __real_closefrom(int first) __attribute__((weak));
+#endif
 enum { MOST_CLOSED = 1 << 20 };
 static void close_all(unsigned first, unsigned last, int kind, const struct pt_site *site)
 {

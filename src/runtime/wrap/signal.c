@@ -50,7 +50,7 @@ static void sync_way(int signal, const pthread_t *thread, bool puts, int kind, c
     if (!way)
         return;
     name_way(signal, thread != NULL, way);
-    pt_wrap_sync(way, kind, site);
+    pt_wrap_sync_kernel(way, kind, site);
 }
 
 void pt_signal_put(int signal, int kind, const struct pt_site *site)

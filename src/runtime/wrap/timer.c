@@ -64,7 +64,7 @@ static void run_call(union sigval value)
 {
     struct call *call = value.sival_ptr;
     if (pt_is_active())
-        pt_wrap_sync(&call->object, PT_KIND_WAIT, NULL);
+        pt_wrap_sync_kernel(&call->object, PT_KIND_WAIT, NULL);
     call->function(call->value);
 }
 
@@ -149,7 +149,7 @@ PT_WRAP(int, timer_settime, (timer_t timer, int flags, const struct itimerspec *
     if (set.call) {
         if (pt_call_wanted)
             pt_wrap_name(&set.call->object, "timer");
-        pt_wrap_sync(&set.call->object, PT_EFFECT(timer_settime), site);
+        pt_wrap_sync_kernel(&set.call->object, PT_EFFECT(timer_settime), site);
     }
     int result = PT_REAL(timer_settime)(timer, flags, time, before);
     if (result == 0)

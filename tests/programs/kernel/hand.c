@@ -1,9 +1,9 @@
 /*
  * Data is handed from one thread to another through the kernel, in one way of many: hand WAY [read]
  *
- * One thread writes `given` and puts something somewhere; the other takes it out there and writes `taken`. So `taken` is
- * never 1 while `given` is 0, and with `read`, where the second thread also looks at `given`, there is no race. The ways
- * under `unordered` are those in which nothing is handed over: there it may be, and is one.
+ * One thread writes `given` and puts something somewhere; the other takes it out there and writes `taken`. So `taken`
+ * is never 1 while `given` is 0, and with `read`, where the second thread also looks at `given`, there is no race. The
+ * ways under `unordered` are those in which nothing is handed over: there it may be, and is one.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -45,6 +45,10 @@ static void need(int condition)
 {
     if (!condition)
         abort();
+}
+
+static void nothing(void)
+{
 }
 
 static void have(void)
@@ -153,10 +157,12 @@ static void pass_end(void)
         struct cmsghdr head;
     } control;
     struct iovec piece = {&byte, 1};
-    struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    struct msghdr message = {
+        .msg_iov = &piece, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
     make_pair();
     need(socketpair(AF_UNIX, SOCK_STREAM, 0, b) == 0);
-    control.head = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+    control.head =
+        (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
     memcpy(CMSG_DATA(&control.head), &a[0], sizeof(int));
     need(sendmsg(b[0], &message, 0) == 1 && close(a[0]) == 0);
     need(recvmsg(b[1], &message, 0) == 1);
@@ -246,7 +252,8 @@ static void receive_from(void)
 static void send_many(void)
 {
     struct iovec piece = {&byte, 1};
-    struct mmsghdr message = {.msg_hdr = {.msg_iov = &piece, .msg_iovlen = 1, .msg_name = &inet, .msg_namelen = sizeof inet}};
+    struct mmsghdr message = {
+        .msg_hdr = {.msg_iov = &piece, .msg_iovlen = 1, .msg_name = &inet, .msg_namelen = sizeof inet}};
     need(sendmmsg(a[1], &message, 1, 0) == 1);
 }
 static void receive_many(void)
@@ -556,6 +563,40 @@ static void raise_it(void)
         need(raise(SIGUSR2) == 0);
 }
 
+/* --- what happens only afterwards: the flag, which is relaxed, orders nothing by itself --- */
+
+static atomic_int flag;
+
+static void raise_flag(void)
+{
+    atomic_store_explicit(&flag, 1, memory_order_relaxed);
+}
+static void await_flag(void)
+{
+    while (!atomic_load_explicit(&flag, memory_order_relaxed))
+        usleep(1000);
+}
+static void free_number(void)
+{
+    need(close(a[0]) == 0);
+    raise_flag();
+}
+static void get_number(void)
+{
+    await_flag();
+    need(dup(a[1]) == a[0]);
+}
+static void put_at_exit(void)
+{
+    need(atexit(have) == 0);
+    raise_flag();
+}
+static void exit_here(void)
+{
+    await_flag();
+    exit(0);
+}
+
 /* --- nothing is handed over --- */
 
 static void make_two_pipes(void)
@@ -570,9 +611,6 @@ static void take_other(void)
 static void make_empty_pipe(void)
 {
     need(pipe2(a, O_NONBLOCK) == 0);
-}
-static void nothing(void)
-{
 }
 static void find_nothing(void)
 {
@@ -603,6 +641,16 @@ static void put_too(void)
 {
     put_byte();
 }
+static void get_another(void)
+{
+    await_flag();
+    int made = dup(a[1]);
+    need(made >= 0 && made != a[1]);
+}
+static void only_raise_flag(void)
+{
+    raise_flag();
+}
 static void make_signal_of_another(void)
 {
     handle();
@@ -610,67 +658,81 @@ static void make_signal_of_another(void)
 }
 static void await_other(void)
 {
-    await_handler();
+    sigset_t first;
+    sigemptyset(&first);
+    sigaddset(&first, SIGUSR1);
+    while (!handled)
+        sigsuspend(&first);
 }
 
 static const struct way {
     const char *name;
     void (*make)(void), (*put)(void), (*take)(void);
-} ways[] = {
-    {"pipe", make_pipe, put_byte, take_byte},
-    {"pieces", make_pipe, put_pieces, take_pieces},
-    {"end", make_pipe, put_end, take_end},
-    {"copies", copy_ends, put_byte, take_byte},
-    {"fifo", make_fifo, put_byte, take_byte},
-    {"pair", make_pair, send_byte, receive_byte},
-    {"turned-pair", make_turned_pair, put_byte, take_byte},
-    {"messages", make_message_pair, send_message, receive_message},
-    {"shutdown", make_pair, shut, take_end},
-    {"passed", pass_end, send_byte, receive_byte},
-    {"tcp", connected_inet, send_byte, receive_byte},
-    {"turned-tcp", turned_inet, put_byte, take_byte},
-    {"tcp-end", connected_inet, put_end, take_end},
-    {"connect", listen_inet, connect_inet, accept_it},
-    {"unix", connected_unix, send_byte, receive_byte},
-    {"turned-unix", turned_unix, put_byte, take_byte},
-    {"connect-unix", listen_unix, connect_unix, accept_it},
-    {"udp", bind_udp, send_to, receive_from},
-    {"connected-udp", connect_udp, send_byte, receive_byte},
-    {"many", bind_udp, send_many, receive_many},
-    {"datagrams", bind_unix, send_to_unix, receive_byte},
-    {"eventfd", make_eventfd, put_count, take_count},
-    {"event", make_eventfd, put_event, take_event},
-    {"epoll", make_epoll, add_to_epoll, wait_in_epoll},
-    {"timerfd", make_timerfd, set_timerfd, take_count},
-    {"signalfd", make_signalfd, send_signal, read_signal},
-    {"text", make_streams, put_text, take_text},
-    {"bytes", make_streams, put_bytes, take_bytes},
-    {"number", make_streams, put_number, take_number},
-    {"character", make_streams, put_character, take_character},
-    {"line", make_streams, put_directly, take_line},
-    {"much", make_streams, put_much, take_text},
-    {"splice", make_chain, put_byte, take_moved},
-    {"tee", make_tee, put_byte, take_moved},
-    {"vmsplice", make_pipe, put_mapped, take_byte},
-    {"sendfile", make_file, send_file, take_byte},
-    {"kill", handle, send_signal, await_handler},
-    {"sigqueue", handle, queue_signal, await_handler},
-    {"pthread_kill", handle, signal_thread, await_handler},
-    {"pthread_sigqueue", handle, queue_thread, await_handler},
-    {"sigwait", block, send_signal, wait_for_signal},
-    {"sigwaitinfo", block, signal_thread, wait_for_about},
-    {"setitimer", handle, set_interval, await_handler},
-    {"ualarm", handle, set_alarm, await_handler},
-    {"timer", make_timer, set_timer, await_handler},
-    {"thread-timer", make_thread_timer, set_timer, await_expiry},
-    {"sigaction", ignore, set_handler, raise_it},
-}, unordered[] = {
-    {"other-pipe", make_two_pipes, put_byte, take_other},
-    {"empty-pipe", make_empty_pipe, nothing, find_nothing},
-    {"other-direction", make_full_pair, send_byte, take_own},
-    {"other-connection", make_two_connections, put_byte, take_byte},
-    {"other-signal", make_signal_of_another, send_signal, await_other},
-}, writers = {"two-writers", make_pipe, put_byte, put_too}; /* in the causal order of accesses they have one */
+} ways[] =
+    {
+        {"pipe", make_pipe, put_byte, take_byte},
+        {"pieces", make_pipe, put_pieces, take_pieces},
+        {"end", make_pipe, put_end, take_end},
+        {"copies", copy_ends, put_byte, take_byte},
+        {"fifo", make_fifo, put_byte, take_byte},
+        {"pair", make_pair, send_byte, receive_byte},
+        {"turned-pair", make_turned_pair, put_byte, take_byte},
+        {"messages", make_message_pair, send_message, receive_message},
+        {"shutdown", make_pair, shut, take_end},
+        {"passed", pass_end, send_byte, receive_byte},
+        {"tcp", connected_inet, send_byte, receive_byte},
+        {"turned-tcp", turned_inet, put_byte, take_byte},
+        {"tcp-end", connected_inet, put_end, take_end},
+        {"connect", listen_inet, connect_inet, accept_it},
+        {"unix", connected_unix, send_byte, receive_byte},
+        {"turned-unix", turned_unix, put_byte, take_byte},
+        {"connect-unix", listen_unix, connect_unix, accept_it},
+        {"udp", bind_udp, send_to, receive_from},
+        {"connected-udp", connect_udp, send_byte, receive_byte},
+        {"many", bind_udp, send_many, receive_many},
+        {"datagrams", bind_unix, send_to_unix, receive_byte},
+        {"eventfd", make_eventfd, put_count, take_count},
+        {"event", make_eventfd, put_event, take_event},
+        {"epoll", make_epoll, add_to_epoll, wait_in_epoll},
+        {"timerfd", make_timerfd, set_timerfd, take_count},
+        {"signalfd", make_signalfd, send_signal, read_signal},
+        {"text", make_streams, put_text, take_text},
+        {"bytes", make_streams, put_bytes, take_bytes},
+        {"number", make_streams, put_number, take_number},
+        {"character", make_streams, put_character, take_character},
+        {"line", make_streams, put_directly, take_line},
+        {"much", make_streams, put_much, take_text},
+        {"splice", make_chain, put_byte, take_moved},
+        {"tee", make_tee, put_byte, take_moved},
+        {"vmsplice", make_pipe, put_mapped, take_byte},
+        {"sendfile", make_file, send_file, take_byte},
+        {"kill", handle, send_signal, await_handler},
+        {"sigqueue", handle, queue_signal, await_handler},
+        {"pthread_kill", handle, signal_thread, await_handler},
+        {"pthread_sigqueue", handle, queue_thread, await_handler},
+        {"sigwait", block, send_signal, wait_for_signal},
+        {"sigwaitinfo", block, signal_thread, wait_for_about},
+        {"setitimer", handle, set_interval, await_handler},
+        {"ualarm", handle, set_alarm, await_handler},
+        {"timer", make_timer, set_timer, await_handler},
+        {"thread-timer", make_thread_timer, set_timer, await_expiry},
+        {"sigaction", ignore, set_handler, raise_it},
+        {"number", make_pipe, free_number, get_number},
+        {"atexit", nothing, put_at_exit, exit_here},
+},
+  unordered[] =
+      {
+          {"other-pipe", make_two_pipes, put_byte, take_other},
+          {"empty-pipe", make_empty_pipe, nothing, find_nothing},
+          {"other-direction", make_full_pair, send_byte, take_own},
+          {"other-connection", make_two_connections, put_byte, take_byte},
+          {"other-signal", make_signal_of_another, send_signal, await_other},
+},
+  racing[] = {
+      /* in the causal order of accesses they are ordered */
+      {"two-writers", make_pipe, put_byte, put_too},
+      {"other-number", make_pipe, only_raise_flag, get_another},
+};
 
 static const struct way *way;
 
@@ -695,7 +757,8 @@ static void choose(const char *name)
         way = strcmp(name, ways[i].name) == 0 ? &ways[i] : way;
     for (size_t i = 0; i < sizeof unordered / sizeof *unordered; i++)
         way = strcmp(name, unordered[i].name) == 0 ? &unordered[i] : way;
-    way = strcmp(name, writers.name) == 0 ? &writers : way;
+    for (size_t i = 0; i < sizeof racing / sizeof *racing; i++)
+        way = strcmp(name, racing[i].name) == 0 ? &racing[i] : way;
     need(way != NULL);
 }
 
@@ -711,7 +774,7 @@ int main(int count, char **words)
     if (count < 2) {
         list("ordered", ways, sizeof ways / sizeof *ways);
         list("unordered", unordered, sizeof unordered / sizeof *unordered);
-        list("writers", &writers, 1);
+        list("racing", racing, sizeof racing / sizeof *racing);
         return 0;
     }
     choose(words[1]);

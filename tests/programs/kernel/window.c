@@ -1,8 +1,8 @@
 /*
  * A check and an action in two sections of a lock: window ROUNDS
  *
- * Two threads take from a balance that is enough for one. Whoever comes first is done with both sections long before the
- * other is there, unless it is late for the second: then both take. Prints how often that was.
+ * Two threads take from a balance that is enough for one. Whoever comes first is done with both sections long before
+ * the other is there, unless it is late for the second: then both take. Prints how often that was.
  */
 #include <pthread.h>
 #include <stdio.h>
