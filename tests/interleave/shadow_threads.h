@@ -17,6 +17,7 @@
 #include "runtime/shadow/self.h"
 #include "runtime/shadow/shadow.h"
 #include "runtime/shadow/watch.h"
+#include "runtime/sys/delay.h"
 #include "runtime/sys/runtime.h"
 
 enum { THREADS = PT_EXPLORE_THREADS, BLOCK = 1 << 15, BLOCKS = 9, IDS = 500, ACCESSES = 8 };
