@@ -1,12 +1,13 @@
 /*
  * The DAME paper's two accounts: one thread adds them up while another moves money between them. The two executions
- * that the paper prints, as the argument says; an unseen pipe gives the turns, so the order is always the same and
- * nothing but the accounts orders the two threads for Portent.
+ * that the paper prints, as the argument says; pipes give the turns, by bare system calls, which are unseen. So the
+ * order is always the same, and nothing but the accounts orders the two threads for Portent.
  */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <portent.h>
@@ -22,14 +23,14 @@ static const char *order;
 static void await(int turn)
 {
     char byte;
-    if (turn > 0 && read(pipes[turn - 1][0], &byte, 1) != 1)
+    if (turn > 0 && syscall(SYS_read, pipes[turn - 1][0], &byte, 1) != 1)
         abort();
 }
 
 /* ... and ends it. */
 static void end(int turn)
 {
-    if (write(pipes[turn][1], "", 1) != 1)
+    if (syscall(SYS_write, pipes[turn][1], "", 1) != 1)
         abort();
 }
 

@@ -129,7 +129,7 @@ static void stop_pending(void)
     int error = errno;
     uint64_t mask = pt_sys_swap_signal_mask(~(uint64_t)0);
     bool survivor = pt_sys_thread() == pt_sys_process(); /* or one that libc has made for itself */
-    parent.pending = pt_wrap_pending = false;
+    parent.pending = false;
     struct pt_channel *channel = survivor ? pt_start_take_channel(pt_attach_request(), &mapped) : NULL;
     if (channel) {
         begin_anew(channel);
@@ -167,7 +167,7 @@ static void wait_for_event(bool active, uint32_t keeps, bool monitors)
     pt_keeps = keeps;
     pt_monitor_on = monitors;
     pt_verdict_restart();
-    parent.pending = pt_wrap_pending = true;
+    parent.pending = true;
     parent.accesses = 0;
     atomic_store_explicit(&pt_active, active ? PT_ACTIVE_RECORDS : 0, memory_order_relaxed);
 }

@@ -42,7 +42,7 @@ struct pt_channel *pt_channel;
 uint32_t pt_keeps;
 /* Nothing is paused, and races are not looked for here: these are never called. */
 bool pt_delay_on;
-void pt_delay_atomic_now(const void *address, int order)
+void pt_delay_atomic(const void *address, int order)
 {
     (void)address, (void)order;
 }

@@ -164,17 +164,18 @@ def check_suppressions(portent, folder):
 
 WORDS = """#include <portent.h>
 #include <pthread.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 int level, there[2], back[2]; /* pipes: they order the threads, and tell them nothing */
 pthread_mutex_t latch = PTHREAD_MUTEX_INITIALIZER;
 static void *meddle(void *unused)
 {
     char c;
-    if (read(there[0], &c, 1) != 1)
+    if (syscall(SYS_read, there[0], &c, 1) != 1)
         return unused;
     pthread_mutex_lock(&latch);
     pthread_mutex_unlock(&latch);
-    return write(back[1], "x", 1) == 1 ? unused : NULL;
+    return syscall(SYS_write, back[1], "x", 1) == 1 ? unused : NULL;
 }
 int main(void)
 {
@@ -186,7 +187,7 @@ int main(void)
     pthread_mutex_lock(&latch);
     level = 1;
     pthread_mutex_unlock(&latch);
-    if (write(there[1], "x", 1) != 1 || read(back[0], &c, 1) != 1)
+    if (syscall(SYS_write, there[1], "x", 1) != 1 || syscall(SYS_read, back[0], &c, 1) != 1)
         return 1;
     pthread_mutex_lock(&latch);
     pthread_mutex_unlock(&latch);
@@ -229,6 +230,7 @@ def check_words(portent, folder):
 BLOCKS = """#include <portent.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 volatile int level, other;
 int to_main[2], to_worker[2]; /* pipes: they order the threads, and tell them nothing */
@@ -248,8 +250,8 @@ static void touch(char what)
         other = other + 1;
     }
 }
-static void say(int *to) { if (write(to[1], "x", 1) != 1) abort(); }
-static void hear(int *from) { char c; if (read(from[0], &c, 1) != 1) abort(); }
+static void say(int *to) { if (syscall(SYS_write, to[1], "x", 1) != 1) abort(); }
+static void hear(int *from) { char c; if (syscall(SYS_read, from[0], &c, 1) != 1) abort(); }
 static void update(int *from, int *to)
 {
     portent_begin(how[3] == '2' ? "second" : "update");
@@ -332,6 +334,7 @@ RACE = """#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 struct { int a, b, c, d; } s, copy;
 atomic_int flag;
@@ -385,11 +388,12 @@ FAULT = """#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 _Alignas(4096) volatile int page[1024];
 int ends[2][2];
-static void await(int me) { char c; if (read(ends[me][0], &c, 1) != 1) abort(); }
-static void pass(int to) { if (write(ends[to][1], "", 1) != 1) abort(); }
+static void await(int me) { char c; if (syscall(SYS_read, ends[me][0], &c, 1) != 1) abort(); }
+static void pass(int to) { if (syscall(SYS_write, ends[to][1], "", 1) != 1) abort(); }
 static void on_fault(int s) { (void)s; mprotect((void *)page, 4096, PROT_READ | PROT_WRITE); pass(1); await(0); }
 static void *other(void *a) { await(1); page[0] = 7; pass(0); return a; }
 int main(void)
@@ -416,13 +420,14 @@ def check_fault(portent, folder):
 ENDINGS = """#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 volatile int x, y;
 int there[2];
 static void *worker(void *unused)
 {
     x = 1, x = 2, x = 3;
-    if (write(there[1], "x", 1) != 1)
+    if (syscall(SYS_write, there[1], "x", 1) != 1)
         abort();
     for (;;)
         pause();
@@ -434,7 +439,7 @@ int main(int argc, char **argv)
     pthread_t thread;
     char c;
     if (argc < 2 || (argc > 2 && pthread_create(&thread, NULL, never, NULL)) || pipe(there) ||
-        pthread_create(&thread, NULL, worker, NULL) || read(there[0], &c, 1) != 1)
+        pthread_create(&thread, NULL, worker, NULL) || syscall(SYS_read, there[0], &c, 1) != 1)
         return 1;
     y = 1;
     switch (*argv[1]) {
@@ -590,6 +595,7 @@ LIBRARY = ["int quiet, level, after;\nvoid *idle(void *a) { return a; }\nvoid *f
            "int after, quiet, level;\nvoid *fill(void *a) { level = *(int *)a; return a; }\nvoid *idle(void *a) { return a; }\n"]
 LINKED = """#include <pthread.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 extern int level;
 void *fill(void *), *idle(void *);
@@ -729,13 +735,14 @@ def check_handles(portent, folder):
 
 JOINED = """#include <pthread.h>
 #include <threads.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 long x;
 int there[2];
 static void *returns(void *unused) { x = 1; return unused; }
 static void *leaves(void *unused) { x = 1; pthread_exit(unused); }
 static void *is_cancelled(void *unused) { x = 1; for (;;) pause(); return unused; }
-static void *tells(void *unused) { x = 1; return write(there[1], "", 1) == 1 ? unused : there; }
+static void *tells(void *unused) { x = 1; return syscall(SYS_write, there[1], "", 1) == 1 ? unused : there; }
 static int ends(void *unused) { (void)unused; x = 1; return 0; }
 int main(int argc, char **argv)
 {
@@ -748,7 +755,7 @@ int main(int argc, char **argv)
     case 'r': pthread_create(&t, 0, returns, 0); break;
     case 'l': pthread_create(&t, 0, leaves, 0); break;
     case 'c': pthread_create(&t, 0, is_cancelled, 0); pthread_cancel(t); break;
-    case 't': pthread_create(&t, 0, tells, 0); if (read(there[0], &c, 1) != 1) return 1; break;
+    case 't': pthread_create(&t, 0, tells, 0); if (syscall(SYS_read, there[0], &c, 1) != 1) return 1; break;
     case 'e': thrd_create(&c11, ends, 0); thrd_join(c11, 0); break;
     }
     if (*argv[1] == 'r' || *argv[1] == 'l' || *argv[1] == 'c')
@@ -774,11 +781,12 @@ TROUBLES = """#include <portent.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 long a, b, """ + ", ".join(f"v{i}" for i in range(MANY)) + """;
 int there[2], back[2]; /* they order the threads, and tell them nothing */
-static void pass(int *to) { if (write(to[1], "", 1) != 1) abort(); }
-static void await(int *from) { char c; if (read(from[0], &c, 1) != 1) abort(); }
+static void pass(int *to) { if (syscall(SYS_write, to[1], "", 1) != 1) abort(); }
+static void await(int *from) { char c; if (syscall(SYS_read, from[0], &c, 1) != 1) abort(); }
 static void called(void *unused, const char *property) { (void)unused; printf("called for %s\\n", property); }
 static void *first(void *unused) { a = 1; pass(there); await(back); return unused; }
 static void *second(void *unused) { b = 1; pass(there); await(back); return unused; }
@@ -840,12 +848,13 @@ def check_troubles(portent, folder):
 
 APART = """#include <pthread.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 long a, b, x, v[2];
 int there[2], back[2]; /* they order the threads, and tell them nothing */
 static char which;
-static void pass(int *to) { if (write(to[1], "", 1) != 1) abort(); }
-static void await(int *from) { char c; if (read(from[0], &c, 1) != 1) abort(); }
+static void pass(int *to) { if (syscall(SYS_write, to[1], "", 1) != 1) abort(); }
+static void await(int *from) { char c; if (syscall(SYS_read, from[0], &c, 1) != 1) abort(); }
 static __attribute__((noinline)) void set(long *p) { *p = 1; }
 static void touch(int round)
 {
@@ -895,6 +904,7 @@ LAST = """#define _GNU_SOURCE
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 long x;
 static atomic_int handled, stop;
@@ -1099,6 +1109,7 @@ HANDING_OVER = """#include <portent.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 volatile int x0, x1, x2, plain[64];
@@ -1106,8 +1117,8 @@ _Alignas(4096) volatile int page[1024];
 volatile double d;
 pthread_t t[16];
 int ends[16][2]; /* of pipes, through which the threads hand over: nothing that a monitor knows of orders them */
-static void await(int me) { char c; if (read(ends[me][0], &c, 1) != 1) abort(); }
-static void pass(int to) { if (write(ends[to][1], "", 1) != 1) abort(); }
+static void await(int me) { char c; if (syscall(SYS_read, ends[me][0], &c, 1) != 1) abort(); }
+static void pass(int to) { if (syscall(SYS_write, ends[to][1], "", 1) != 1) abort(); }
 static void on_fault(int s) { (void)s; plain[1] = page[1] & 0; mprotect((void *)page, 4096, PROT_READ | PROT_WRITE); }
 __attribute__((unused)) static int is_guarded(void)
 {

@@ -25,6 +25,7 @@ SOURCE = r"""#define _GNU_SOURCE
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 int there[2], back[2]; /* pipes: they order the threads, and tell them nothing */
 int plain, elements[4], grid[3][4];
@@ -85,10 +86,10 @@ static void *worker(void *name)
     char c;
     if (name)
         pthread_setname_np(pthread_self(), name);
-    if (read(there[0], &c, 1) != 1)
+    if (syscall(SYS_read, there[0], &c, 1) != 1)
         abort();
     touch(1);
-    if (write(back[1], "x", 1) != 1)
+    if (syscall(SYS_write, back[1], "x", 1) != 1)
         abort();
     return NULL;
 }
@@ -117,7 +118,7 @@ int main(int argc, char **argv)
     start(worker, argc > 2 ? argv[2] : NULL, &thread);
     portent_begin("block");
     touch(0);
-    if (write(there[1], "x", 1) != 1 || read(back[0], &c, 1) != 1)
+    if (syscall(SYS_write, there[1], "x", 1) != 1 || syscall(SYS_read, back[0], &c, 1) != 1)
         return 1;
     touch(0);
     portent_end("block");
@@ -174,6 +175,7 @@ CPP_SOURCE = r"""#include <array>
 #include <map>
 #include <mutex>
 #include <thread>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <vector>
 namespace ns {
@@ -210,10 +212,10 @@ static void touch(char which, int me)
 template <class A, class B> void work(A which, B me)
 {
     char c;
-    if (read(there[0], &c, 1) != 1)
+    if (syscall(SYS_read, there[0], &c, 1) != 1)
         abort();
     touch(which, me);
-    if (write(back[1], "x", 1) != 1)
+    if (syscall(SYS_write, back[1], "x", 1) != 1)
         abort();
 }
 struct Callable { char which; void operator()() { work(which, 1); } };
@@ -233,7 +235,7 @@ int main(int, char **argv)
     default: thread = std::thread([which] { work(which, 1); });
     }
     touch(which, 0);
-    if (write(there[1], "x", 1) != 1 || read(back[0], &c, 1) != 1)
+    if (syscall(SYS_write, there[1], "x", 1) != 1 || syscall(SYS_read, back[0], &c, 1) != 1)
         return 1;
     touch(which, 0);
     thread.join();

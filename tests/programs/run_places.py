@@ -21,6 +21,7 @@ FOUND = 66
 # Threads take turns by a pipe, of which no monitor knows. WHICH mutex main locks is filled in; `// NAME` marks lines.
 C = r"""#include <pthread.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <portent.h>
 struct account { int sum; pthread_mutex_t lock; } *account;
@@ -33,7 +34,7 @@ static void *worker(void *arg)
     pthread_mutex_unlock(&global);
     pthread_mutex_lock(&account->lock); // worker locks on the heap
     pthread_mutex_unlock(&account->lock);
-    if (write(turn[1], "", 1) != 1)
+    if (syscall(SYS_write, turn[1], "", 1) != 1)
         abort();
     portent_internal("busy", 3);
     portent_internal("busy", 2); // worker ends
@@ -48,7 +49,7 @@ int main(void)
         abort();
     if (pthread_create(&thread, NULL, worker, NULL)) // main starts
         abort();
-    if (read(turn[0], &byte, 1) != 1)
+    if (syscall(SYS_read, turn[0], &byte, 1) != 1)
         abort();
     struct account *mine = account; // what is read from here on is main's own
     pthread_mutex_lock(&WHICH); // main locks
@@ -60,6 +61,7 @@ int main(void)
 CPP = r"""#include <cstdlib>
 #include <mutex>
 #include <thread>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <portent.h>
 struct account { int sum; std::mutex lock; } *account;
@@ -74,7 +76,7 @@ static void worker()
     {
         std::lock_guard<std::mutex> guard(account->lock); // worker locks on the heap
     }
-    if (write(turn[1], "", 1) != 1)
+    if (syscall(SYS_write, turn[1], "", 1) != 1)
         abort();
     portent_internal("busy", 3);
     portent_internal("busy", 2); // worker ends
@@ -86,7 +88,7 @@ int main()
     if (pipe(turn))
         abort();
     std::thread thread(worker); // main starts
-    if (read(turn[0], &byte, 1) != 1)
+    if (syscall(SYS_read, turn[0], &byte, 1) != 1)
         abort();
     struct account *mine = account; // what is read from here on is main's own
     WHICH.lock(); // main locks

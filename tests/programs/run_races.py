@@ -23,10 +23,11 @@ HEAD = r"""#define _GNU_SOURCE
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 static int pipes[2];
-static inline void go(void) { char c = 0; if (write(pipes[1], &c, 1) != 1) _exit(9); }
-static inline void await(void) { char c; if (read(pipes[0], &c, 1) != 1) _exit(9); }
+static inline void go(void) { char c = 0; if (syscall(SYS_write, pipes[1], &c, 1) != 1) _exit(9); }
+static inline void await(void) { char c; if (syscall(SYS_read, pipes[0], &c, 1) != 1) _exit(9); }
 static void *one(void *), *two(void *);
 static inline void both(void)
 {

@@ -399,6 +399,30 @@ static void race_end(struct pt_shadow_self *self, const void *address, size_t si
                 (address, expected, desired, success, failure, site));                                                 \
     }
 
+/* The same after a pause, perhaps: apart, so that the others need no frame for it. */
+#define DEFINE_LATE(bytes, type)                                                                                       \
+    static COLD type late_load##bytes(const void *address, int order, const struct pt_site *site)                      \
+    {                                                                                                                  \
+        pt_delay_atomic(address, order);                                                                               \
+        return atomic_load##bytes(address, order, site);                                                               \
+    }                                                                                                                  \
+    static COLD void late_store##bytes(void *address, type value, int order, const struct pt_site *site)               \
+    {                                                                                                                  \
+        pt_delay_atomic(address, order);                                                                               \
+        (void)atomic_store##bytes(address, value, 0, order, site);                                                     \
+    }                                                                                                                  \
+    static COLD type late_update##bytes(void *address, type operand, int op, int order, const struct pt_site *site)    \
+    {                                                                                                                  \
+        pt_delay_atomic(address, order);                                                                               \
+        return update##bytes(address, operand, op, order, site);                                                       \
+    }                                                                                                                  \
+    static COLD type late_cas##bytes(void *address, type expected, type desired, int success, int failure,             \
+                                     const struct pt_site *site)                                                       \
+    {                                                                                                                  \
+        pt_delay_atomic(address, success);                                                                             \
+        return cas##bytes(address, expected, desired, success, failure, site);                                         \
+    }
+
 #define DEFINE_HOOKS(bytes, type)                                                                                      \
     DEFINE_READ(load##bytes, bytes, type, LOAD(bytes))                                                                 \
     DEFINE_READ(atomic_load##bytes, bytes, type, native_load##bytes(address))                                          \
@@ -413,6 +437,7 @@ static void race_end(struct pt_shadow_self *self, const void *address, size_t si
     RACING_ATOMIC(update##bytes, bytes, type, PT_RACE_READ | PT_RACE_WRITE, ATOMIC_UPDATE(bytes))                      \
     RACING_EXCHANGE(bytes, type)                                                                                       \
     CHOOSE(bytes, type)                                                                                                \
+    DEFINE_LATE(bytes, type)                                                                                           \
     type __portent_load##bytes(const void *address, const struct pt_site *site)                                        \
     {                                                                                                                  \
         return load##bytes(address, PT_PLAIN, site);                                                                   \
@@ -423,23 +448,28 @@ static void race_end(struct pt_shadow_self *self, const void *address, size_t si
     }                                                                                                                  \
     type __portent_atomic_load##bytes(const void *address, int order, const struct pt_site *site)                      \
     {                                                                                                                  \
-        pt_delay_atomic(address, order);                                                                               \
+        if (__builtin_expect(pt_delay_on, 0))                                                                          \
+            return late_load##bytes(address, order, site);                                                             \
         return atomic_load##bytes(address, order, site);                                                               \
     }                                                                                                                  \
     void __portent_atomic_store##bytes(void *address, type value, int order, const struct pt_site *site)               \
     {                                                                                                                  \
-        pt_delay_atomic(address, order);                                                                               \
-        (void)atomic_store##bytes(address, value, 0, order, site);                                                     \
+        if (__builtin_expect(pt_delay_on, 0))                                                                          \
+            late_store##bytes(address, value, order, site);                                                            \
+        else                                                                                                           \
+            (void)atomic_store##bytes(address, value, 0, order, site);                                                 \
     }                                                                                                                  \
     type __portent_atomic_rmw##bytes(void *address, type operand, int op, int order, const struct pt_site *site)       \
     {                                                                                                                  \
-        pt_delay_atomic(address, order);                                                                               \
+        if (__builtin_expect(pt_delay_on, 0))                                                                          \
+            return late_update##bytes(address, operand, op, order, site);                                              \
         return update##bytes(address, operand, op, order, site);                                                       \
     }                                                                                                                  \
     type __portent_atomic_cas##bytes(void *address, type expected, type desired, int success, int failure,             \
                                      const struct pt_site *site)                                                       \
     {                                                                                                                  \
-        pt_delay_atomic(address, success);                                                                             \
+        if (__builtin_expect(pt_delay_on, 0))                                                                          \
+            return late_cas##bytes(address, expected, desired, success, failure, site);                                \
         return cas##bytes(address, expected, desired, success, failure, site);                                         \
     }
 

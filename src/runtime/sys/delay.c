@@ -127,7 +127,7 @@ void pt_delay_sync(void)
         pause_somewhat();
 }
 
-void pt_delay_atomic_now(const void *address, int order)
+void pt_delay_atomic(const void *address, int order)
 {
     if (order == __ATOMIC_RELAXED) {
         uint64_t turns = is_chosen(RELAXED_RATE) ? SPIN_TURNS / 2 + next_random() % (SPIN_TURNS / 2) : 0;

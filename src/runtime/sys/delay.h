@@ -20,12 +20,6 @@ void pt_delay_life(void);
 /* About to use a lock or another object of synchronisation. */
 void pt_delay_sync(void);
 /* About to access an atomic variable in this order, in the compiler's number. */
-void pt_delay_atomic_now(const void *address, int order);
-
-static inline void pt_delay_atomic(const void *address, int order)
-{
-    if (__builtin_expect(pt_delay_on, 0))
-        pt_delay_atomic_now(address, order);
-}
+void pt_delay_atomic(const void *address, int order);
 
 #endif

@@ -79,10 +79,13 @@ const void *pt_signal_way(int signal, const pthread_t *thread, bool puts)
     return atomic_load_explicit(&way->used, memory_order_relaxed) ? &way->object : NULL;
 }
 
-/* Outside of the runtime. A fault is its thread's own doing. */
+/* Outside of the runtime. A fault is its thread's own doing. In a thread that is not known, the child of a fork for
+ * instance, there is nobody who could know of the sender. */
 static void take_signal(int signal)
 {
     pthread_t self = pthread_self();
+    if (!pt_thread_now())
+        return;
     const void *objects[] = {pt_signal_way(signal, NULL, false), pt_signal_way(signal, &self, false)};
     for (int i = 0; i < 2; i++)
         if (objects[i])

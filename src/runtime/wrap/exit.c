@@ -6,6 +6,7 @@
  * are never freed.
  */
 #include <stdlib.h>
+#include <sys/single_threaded.h>
 
 #include "runtime/sys/sys.h"
 #include "runtime/wrap/hooks.h"
@@ -50,7 +51,8 @@ int __cxa_atexit(void (*function)(void *), void *argument, void *library);
 PT_WRAP(int, __cxa_atexit, (void (*function)(void *), void *argument, void *library))
 {
     const struct pt_site *site = pt_call_take_fill();
-    struct ending *ending = pt_is_active() ? new_ending() : NULL;
+    /* what the only thread has done comes before all others */
+    struct ending *ending = pt_is_active() && !__libc_single_threaded ? new_ending() : NULL;
     if (!ending)
         return PT_REAL(__cxa_atexit)(function, argument, library);
     *ending = (struct ending){function, argument};

@@ -100,13 +100,12 @@ static inline void pt_wrap_sync(const void *object, int kind, const struct pt_si
     pt_wrap_sync_as(object, kind, site, false);
 }
 
-/* In the child of a fork that has nothing to record yet (fork.c): it is alone, and what it does with descriptors on its
- * way to exec is of no interest. */
-extern bool pt_wrap_pending;
-/* The same for an object that the kernel has, or that stands for something of the kernel's. */
+/* The same for an object that the kernel has, or that stands for something of the kernel's. In a thread that is not
+ * known it makes no event, and does not make the thread known: one that is still beginning, or the child of a fork,
+ * which on its way to exec is of no interest (fork.c). */
 static inline void pt_wrap_sync_kernel(const void *object, int kind, const struct pt_site *site)
 {
-    if (!pt_wrap_pending)
+    if (pt_thread_now())
         pt_wrap_sync(object, kind, site);
 }
 

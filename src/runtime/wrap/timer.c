@@ -63,8 +63,8 @@ static void unlock(struct pt_thread *self)
 static void run_call(union sigval value)
 {
     struct call *call = value.sival_ptr;
-    if (pt_is_active())
-        pt_wrap_sync_kernel(&call->object, PT_KIND_WAIT, NULL);
+    if (pt_is_active()) /* this is the first that is seen of the thread */
+        pt_wrap_sync(&call->object, PT_KIND_WAIT, NULL);
     call->function(call->value);
 }
 

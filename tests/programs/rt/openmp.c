@@ -2,6 +2,7 @@
  * actual order certain. */
 #include <string.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <omp.h>
 
@@ -13,13 +14,13 @@ static int pipes[2];
 
 static void told(void)
 {
-    if (write(pipes[1], "", 1) != 1)
+    if (syscall(SYS_write, pipes[1], "", 1) != 1)
         abort();
 }
 static void heard(void)
 {
     char c;
-    if (read(pipes[0], &c, 1) != 1)
+    if (syscall(SYS_read, pipes[0], &c, 1) != 1)
         abort();
 }
 

@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <threads.h>
 #include <time.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "hooks.h"
@@ -45,13 +46,13 @@ static int ready;
 static void told(void)
 {
     char c = 0;
-    if (write(pipes[1], &c, 1) != 1)
+    if (syscall(SYS_write, pipes[1], &c, 1) != 1)
         abort();
 }
 static void heard(void)
 {
     char c;
-    if (read(pipes[0], &c, 1) != 1)
+    if (syscall(SYS_read, pipes[0], &c, 1) != 1)
         abort();
 }
 static void write_a(void)
