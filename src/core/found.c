@@ -31,10 +31,11 @@ static void put_frame(struct pt_local_report_writer *w, const struct pt_site *si
 
 static void put_stack(struct pt_local_report_writer *w, const struct pt_found_stack *stack, uint32_t most)
 {
-    static const struct pt_site more = {.file = "", .function = "...", .variable = ""};
+    static const struct pt_site more = {.file = "", .function = "...", .variable = ""},
+                                lost = {.file = "", .function = "[stack lost]", .variable = ""};
     uint32_t count = stack->count < most ? stack->count : most;
-    bool cut = count < stack->count;
-    if (stack->lost) {
+    bool cut = count < stack->count || stack->lost;
+    if (stack->lost && !count) {
         pt_local_report_put_number(w, PT_FOUND_LOST);
         return;
     }
@@ -42,7 +43,7 @@ static void put_stack(struct pt_local_report_writer *w, const struct pt_found_st
     for (uint32_t i = 0; i < count; i++)
         put_frame(w, stack->sites[i]);
     if (cut)
-        put_frame(w, &more);
+        put_frame(w, stack->lost ? &lost : &more);
 }
 
 static void put_side(struct pt_local_report_writer *w, const struct pt_found_side *side, uint32_t most)
