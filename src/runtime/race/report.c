@@ -132,6 +132,10 @@ static struct pt_found_side make_side(const struct pt_cell_access *access, uint3
         out->creation[side.created.count++] = pt_race_site_at(created[thread].place);
     side.created.count += pt_race_stack_read(created[thread].stack, out->creation + side.created.count, PT_FOUND_FRAMES,
                                              &side.created.lost);
+    if (side.created.count > 1 && out->creation[0] == out->creation[1]) { /* that call runs the thread's function */
+        side.created.sites++;
+        side.created.count--;
+    }
     return side;
 }
 
