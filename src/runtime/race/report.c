@@ -157,6 +157,11 @@ static void add_block(struct pt_found *found, struct origin *origin)
     found->block.stack.sites = origin->stack;
     found->block.stack.count =
         1 + pt_race_stack_read(origin->block.stack, origin->stack + 1, PT_FOUND_FRAMES, &found->block.stack.lost);
+    if (found->block.stack.count > 1 && origin->stack[0]->line == origin->stack[1]->line &&
+        strcmp(origin->stack[0]->function, origin->stack[1]->function) == 0) { /* the allocator's call is still there */
+        found->block.stack.sites++;
+        found->block.stack.count--;
+    }
 }
 
 static void report_one(struct pt_race_self *self, uintptr_t granule, const struct pt_cell_seen *earlier,
