@@ -128,7 +128,8 @@ def every_kind_of_access_calls_its_hook():
 def every_row_has_its_hooks():
     """What src/core/sync.def says of a call; and whatever the runtime records is announced, or else has no place."""
     hooks = {"CALL": ["call"], "COPY": [], "FILL": [], "STRING": ["string"], "FORMAT": ["begin_write", "end_write"],
-             "LIBRARY_STORE": ["begin_atomic", "end_atomic"], "LIBRARY_LOAD": ["atomic_load1"], "NONE": []}
+             "LIBRARY_STORE": ["begin_atomic", "end_atomic"], "LIBRARY_LOAD": ["atomic_load1"], "ALLOCATION": ["allocated"],
+             "NONE": []}
     rows = sync_rows.rows()
     silent = [row.name for row in rows if row.wrapper != "NONE" and row.effect not in ("NONE", "FREED") and row.hook != "CALL"
               and "KERNEL" not in row.details]
