@@ -54,6 +54,14 @@ static struct pt_found_stack stack_of(const struct pt_site *const *sites, uint32
     return (struct pt_found_stack){.sites = sites, .count = count, .lost = !count};
 }
 
+/* The first thread was not created by any. */
+static struct pt_found_stack creation_of(const struct pt_site *const *sites, uint64_t number)
+{
+    struct pt_found_stack stack = stack_of(sites, PT_CREATED_FRAMES);
+    stack.lost &= number != 1;
+    return stack;
+}
+
 /* By where it stands; what has no place, by its address. */
 static uint64_t key_of(const struct pt_site *site, uint64_t address)
 {
@@ -109,7 +117,7 @@ void pt_deadlock_predicted(struct pt_thread *self, struct pt_acquire *const *cyc
                                                   .stack = stack_of(nest->sites, PT_DEADLOCK_FRAMES),
                                                   .locks = nest->locks,
                                                   .lock_count = nest->lock_count,
-                                                  .created = stack_of(nest->who->created, PT_CREATED_FRAMES)};
+                                                  .created = creation_of(nest->who->created, nest->who->number)};
         found.key += key_of(site, cycle[i]->wants.lock);
     }
     send(self, report, count, &found);
@@ -159,7 +167,7 @@ static void describe(struct report *report, uint32_t i, struct pt_thread *thread
                                    .variable = wait->site && !mutex ? wait->site->variable : "",
                                    .stack = stack_of(d->waits_in, sizeof d->waits_in / sizeof *d->waits_in),
                                    .locks = report->locks[i],
-                                   .created = stack_of(d->created, PT_CREATED_FRAMES)};
+                                   .created = creation_of(d->created, pt_thread_number(thread) + 1)};
     if (wait->kind == PT_WAIT_END && wait->thread) {
         name_thread(report->names[i], wait->thread);
         side->variable = report->names[i];

@@ -195,7 +195,7 @@ static bool take_picture(struct pt_thread *self, bool ends, struct picture *pict
     for (struct pt_thread *thread = pt_deadlocks.waiting; still && thread; thread = thread->deadlock->next) {
         const struct pt_wait *wait = &thread->deadlock->wait;
         bool over = wait->kind == PT_WAIT_END && wait->thread &&
-                    (wait->thread == self || atomic_load(&wait->thread->state) == PT_THREAD_ENDED);
+                    ((ends && wait->thread == self) || atomic_load(&wait->thread->state) == PT_THREAD_ENDED);
         still = is_private(wait) && !over && (thread != self || will_wait(wait));
         picture->moves += thread->deadlock->waits_count;
         picture->wakes |=
@@ -229,7 +229,7 @@ void pt_deadlock_stuck(struct pt_thread *self, bool ends)
         }
         if (tasks == ASLEEP && is_same(self, ends, &picture)) {
             uint32_t count = picture.count < PT_FOUND_SIDES ? picture.count : PT_FOUND_SIDES;
-            pt_deadlock_observed(self, picture.threads, count, picture.wakes ? "lost wake-up" : "its owner has ended");
+            pt_deadlock_observed(self, picture.threads, count, picture.wakes ? "lost wake-up" : "abandoned lock");
             return;
         }
         pt_sys_sleep(TURN_NS);
