@@ -10,6 +10,7 @@ their own status is passed through. `turn` lets threads come one after the other
 import argparse
 import json
 import pathlib
+import subprocess
 import sys
 import time
 
@@ -429,10 +430,18 @@ def build(portent, source, name="p.c", *flags):
         raise Failure(done.stderr)
 
 
+def run_limited(*command, options):
+    """A program that does not end is a failure, and not for long."""
+    try:
+        return run(*command, options=options, timeout=60)
+    except subprocess.TimeoutExpired as late:
+        raise Failure("it did not end") from late
+
+
 def ask(portent, *options, settings=None):
     """Status, findings, and what was said."""
     begin = time.monotonic()
-    done = run(portent, "run", *options, "-r", "r.json", "--", "./p", options=settings)
+    done = run_limited(portent, "run", *options, "-r", "r.json", "--", "./p", options=settings)
     with open("r.json", encoding="utf-8") as file:
         properties = {p["name"]: p for p in json.load(file)["properties"]}
     true("there is an entry for deadlocks", "deadlocks" in properties)
