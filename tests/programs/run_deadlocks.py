@@ -531,6 +531,15 @@ def on_deadlock_end_and_wait(portent):
 
 
 @tests.test
+def suppressed(portent):
+    """Then the program is left as it is."""
+    build(portent, HEAD + MARKED)
+    suite.write("quiet.supp", "deadlock:one\n")
+    done, _, _ = ask(portent, "--deadlocks", "--suppressions", "quiet.supp")
+    same("left", (done.returncode, done.stdout), (5, "alive\n"))
+
+
+@tests.test
 def where_nothing_is_asked_for(portent):
     build(portent, HEAD + DEADLOCKED["two_locks"][0])
     done, _, _ = ask(portent)

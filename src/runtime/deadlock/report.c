@@ -87,7 +87,8 @@ static void name_object(struct report *report, uint32_t count)
     report->object[len] = 0;
 }
 
-static void send(struct pt_thread *self, struct report *report, uint32_t count, struct pt_found *found)
+/* False: it is suppressed. */
+static bool send(struct pt_thread *self, struct report *report, uint32_t count, struct pt_found *found)
 {
     name_object(report, count);
     found->check = PT_FOUND_DEADLOCK;
@@ -96,8 +97,7 @@ static void send(struct pt_thread *self, struct report *report, uint32_t count, 
     found->address = report->sides[0].address;
     found->sides = report->sides;
     found->side_count = count;
-    if (pt_found_is_new(self, found->key))
-        pt_found_report(self, found);
+    return !pt_found_is_new(self, found->key) || pt_found_report(self, found);
 }
 
 void pt_deadlock_predicted(struct pt_thread *self, struct pt_acquire *const *cycle, uint32_t count)
@@ -120,7 +120,7 @@ void pt_deadlock_predicted(struct pt_thread *self, struct pt_acquire *const *cyc
                                                   .created = creation_of(nest->who->created, nest->who->number)};
         found.key += key_of(site, cycle[i]->wants.lock);
     }
-    send(self, report, count, &found);
+    (void)send(self, report, count, &found);
     pt_pool_give(pt_thread_pool(self), report);
 }
 
@@ -197,10 +197,9 @@ void pt_deadlock_observed(struct pt_thread *self, struct pt_thread *const *threa
         describe(report, i, threads[i], !note[0]);
         found.key += key_of(threads[i]->deadlock->wait.site, (uintptr_t)threads[i]->deadlock->wait.object);
     }
-    if (report) {
-        send(self, report, count, &found);
+    bool counts = !report || send(self, report, count, &found);
+    if (report)
         pt_pool_give(pt_thread_pool(self), report);
-    }
-    if (!pt_span_is(pt_options.on_deadlock, "wait"))
+    if (counts && !pt_span_is(pt_options.on_deadlock, "wait"))
         end_program(self);
 }
