@@ -29,20 +29,45 @@ static void put_frame(struct pt_local_report_writer *w, const struct pt_site *si
     pt_local_report_put_number(w, site ? site->line : 0);
 }
 
+/* A site in an inlined function stands for the calls through which it was inlined, too. */
+static uint32_t count_frames(const struct pt_found_stack *stack, uint32_t most)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < stack->count && count <= most; i++)
+        for (const struct pt_site *site = stack->sites[i], *next; count <= most; site = next) {
+            count++;
+            next = site ? site->caller : NULL;
+            if (!next)
+                break;
+        }
+    return count;
+}
+
+static void put_frames(struct pt_local_report_writer *w, const struct pt_found_stack *stack, uint32_t count)
+{
+    for (uint32_t i = 0; count; i++) {
+        const struct pt_site *site = stack->sites[i];
+        do {
+            put_frame(w, site);
+            site = site ? site->caller : NULL;
+        } while (--count && site);
+    }
+}
+
 static void put_stack(struct pt_local_report_writer *w, const struct pt_found_stack *stack, uint32_t most)
 {
-    static const struct pt_site more = {.file = "", .function = "...", .variable = ""};
-    uint32_t count = stack->count < most ? stack->count : most;
-    bool cut = count < stack->count;
-    if (stack->lost) {
+    static const struct pt_site more = {.file = "", .function = "...", .variable = ""},
+                                lost = {.file = "", .function = "[stack lost]", .variable = ""};
+    uint32_t all = count_frames(stack, most), count = all < most ? all : most;
+    bool cut = count < all || stack->lost;
+    if (stack->lost && !count) {
         pt_local_report_put_number(w, PT_FOUND_LOST);
         return;
     }
     pt_local_report_put_number(w, count + cut);
-    for (uint32_t i = 0; i < count; i++)
-        put_frame(w, stack->sites[i]);
+    put_frames(w, stack, count);
     if (cut)
-        put_frame(w, &more);
+        put_frame(w, count < all ? &more : &lost);
 }
 
 static void put_side(struct pt_local_report_writer *w, const struct pt_found_side *side, uint32_t most)

@@ -41,7 +41,7 @@ enum {
 struct pt_found_stack {
     const struct pt_site *const *sites;
     uint32_t count;
-    bool lost;
+    bool lost; /* the outer ones are; without any, all of it */
 };
 
 struct pt_found_lock {

@@ -71,7 +71,9 @@ typedef unsigned __int128 pt_u128;
       (char *to, const char *from, size_t limit, size_t room, int op, const struct pt_site *site))                     \
     /* right before a call that synchronises, to say where it stands: the object as the function gets it (of a join,   \
        the thread's handle), and, where it waits on a condition, the site with the name of the mutex, or else NULL */  \
-    X(void, __portent_call, (const void *object, const struct pt_site *site, const struct pt_site *mutex))
+    X(void, __portent_call, (const void *object, const struct pt_site *site, const struct pt_site *mutex))             \
+    /* right behind a call that has allocated memory, or NULL; a size of 0: as much as the allocator says */           \
+    X(void, __portent_allocated, (const void *memory, size_t size, const struct pt_site *site))
 
 #define PT_DECLARE_HOOK(returns, name, parameters) returns name parameters;
 PT_HOOKS(PT_DECLARE_HOOK)

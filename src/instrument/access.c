@@ -313,6 +313,13 @@ static void find_library_call(struct pt_module *m, LLVMValueRef call, const stru
                        .inst = call, .kind = kind, .address = pt_operand(row->object), .size = PT_NONE, .row = row});
         return;
     }
+    if (kind == PT_ACCESS_ALLOCATION) { /* of one that is invoked, nobody is told */
+        if (LLVMGetInstructionOpcode(call) == LLVMCall && row->size <= LLVMGetNumArgOperands(call) &&
+            row->count <= LLVMGetNumArgOperands(call))
+            add_access(m, (struct pt_hooked_access){
+                              .inst = call, .kind = kind, .address = PT_NONE, .size = PT_NONE, .row = row});
+        return;
+    }
     if (!can_replace(call, row, kind))
         return;
     if (kind == PT_ACCESS_LIBRARY_STORE || kind == PT_ACCESS_LIBRARY_LOAD)

@@ -249,7 +249,7 @@ static bool is_quiet_function(LLVMValueRef function)
         return false;
     enum pt_access_kind kind;
     const struct pt_sync_row *row = pt_library_function(function, &kind);
-    if (row)
+    if (row && kind != PT_ACCESS_ALLOCATION) /* memory may come from a function of the program's own */
         return !calls_back(row);
     return has_prefix(name, "__atomic_") || has_prefix(name, "__sanitizer_cov") ||
            has_prefix(name, "__ubsan_handle_") ||

@@ -363,6 +363,22 @@ static void announce_call(struct pt_module *m, const struct pt_hooked_access *ac
     pt_call_hook(m, "__portent_call", LLVMVoidTypeInContext(m->context), arguments, 3);
 }
 
+/* Of a text it is not known before it is there how long it is. */
+static void tell_allocation(struct pt_module *m, const struct pt_hooked_access *access)
+{
+    const struct pt_sync_row *row = access->row;
+    LLVMValueRef call = access->inst, size = LLVMConstInt(m->i64, 0, false);
+    go_behind(m, call);
+    if (row->size)
+        size = LLVMBuildIntCast2(m->builder, LLVMGetOperand(call, pt_operand(row->size)), m->i64, false, "");
+    if (row->count)
+        size = LLVMBuildMul(
+            m->builder, size,
+            LLVMBuildIntCast2(m->builder, LLVMGetOperand(call, pt_operand(row->count)), m->i64, false, ""), "");
+    LLVMValueRef arguments[] = {as_bytes(m, call), size, access->site};
+    pt_call_hook(m, "__portent_allocated", LLVMVoidTypeInContext(m->context), arguments, 3);
+}
+
 void pt_replace_access(struct pt_module *m, const struct pt_hooked_access *access)
 {
     LLVMPositionBuilderBefore(m->builder, access->inst);
@@ -408,6 +424,9 @@ void pt_replace_access(struct pt_module *m, const struct pt_hooked_access *acces
         break;
     case PT_ACCESS_CALL:
         announce_call(m, access);
+        break;
+    case PT_ACCESS_ALLOCATION:
+        tell_allocation(m, access);
         break;
     }
 }

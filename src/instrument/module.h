@@ -29,6 +29,7 @@ enum pt_access_kind {
     PT_ACCESS_LIBRARY_LOAD,   /* a call that acquires it: __cxa_guard_acquire */
     PT_ACCESS_LIBRARY_ATOMIC, /* of libatomic */
     PT_ACCESS_CALL,           /* no access: a call that synchronises */
+    PT_ACCESS_ALLOCATION,     /* no access: a call that returns memory of its own */
 };
 
 struct pt_hooked_access {

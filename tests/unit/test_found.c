@@ -140,6 +140,30 @@ static void stacks_are_cut(void **state)
     assert_int_equal(pt_found_write(&found, bytes, 40), 0);
 }
 
+/* An inlined function's site brings its callers; outer calls that are lost are said to be. */
+static void inlined_and_lost(void **state)
+{
+    (void)state;
+    char bytes[PT_FOUND_BYTES];
+    struct pt_found_side sides[2];
+    struct pt_found found = race(sides);
+    struct pt_site inner = {"a.h", "get", "x", 3, 1}, outer = {"a.c", "use", "", 9, 1};
+    const struct pt_site *stack[] = {&inner, &call};
+    inner.caller = &outer;
+    sides[0].stack = (struct pt_found_stack){stack, 2, true};
+    found.block.size = 0;
+    struct pt_local_report_reader r = {bytes, pt_found_write(&found, bytes, sizeof bytes), false};
+    assert_true(pt_found_is_whole(bytes, r.left));
+    (void)pt_found_read_head(&r);
+    (void)pt_found_read_sides(&r);
+    (void)pt_found_read_side(&r);
+    assert_int_equal(pt_found_read_stack(&r), 4);
+    expect_frame(&r, "get", "a.h", 3);
+    expect_frame(&r, "use", "a.c", 9);
+    expect_frame(&r, "worker", "a.c", 30);
+    expect_frame(&r, "[stack lost]", "", 0);
+}
+
 /* Every cut, and every byte set to something else: never a read beyond the end (each copy ends where its memory does),
  * never an endless one. */
 static void damage(void **state)
@@ -172,6 +196,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_back),
         cmocka_unit_test(stacks_are_cut),
+        cmocka_unit_test(inlined_and_lost),
         cmocka_unit_test(damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,7 +61,7 @@ static struct pt_found race(uint64_t address)
                                       .address = address,
                                       .size = 8,
                                       .variable = "top",
-                                      .stack = {get_stack, 2, true}};
+                                      .stack = {get_stack, 0, true}};
     sides[1] = (struct pt_found_side){.thread = 3,
                                       .kind = PT_KIND_WRITE_AT,
                                       .address = address,

@@ -173,7 +173,7 @@ static void prints_a_use_after_free(void **state)
     found.block.stack = (struct pt_found_stack){made, 2, false};
     sides[1].kind = PT_KIND_FREED;
     sides[1].lock_count = 0;
-    sides[1].stack.lost = true;
+    sides[1].stack = (struct pt_found_stack){NULL, 0, true};
     assert_string_equal(printed(&found, "exitcode=9", &status),
                         "==================\n"
                         "WARNING: portent: use after free \n"

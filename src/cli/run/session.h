@@ -9,6 +9,7 @@
 #include "cli/common/output.h"
 #include "cli/run/late.h"
 #include "cli/run/resolve.h"
+#include "core/found.h"
 #include "core/settings.h"
 #include "trace/channel.h"
 #include "trace/debuginfo.h"

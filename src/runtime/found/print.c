@@ -120,7 +120,7 @@ static void put_stack(struct page *page, struct pt_local_report_reader r)
         put_number(page, i);
         put(page, " ");
         put(page, frame.function[0] ? frame.function : "<unknown>");
-        if (strcmp(frame.function, "...") != 0) {
+        if (frame.file[0] || !frame.function[0] || strchr("[.", frame.function[0]) == NULL) { /* or else no call */
             put(page, " ");
             put_place(page, &frame);
         }

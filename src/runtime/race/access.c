@@ -554,4 +554,5 @@ void pt_race_forget(struct pt_race_self *self, uintptr_t from, uintptr_t to, con
     }
     settle(self, &f);
     pt_race_sync_forget(self, from, to);
+    pt_race_freed(from);
 }

@@ -70,6 +70,18 @@ uint32_t pt_race_stack_read(uint32_t stack, const struct pt_site **out, uint32_t
 uint32_t pt_race_locks_now(struct pt_race_self *self);
 uint32_t pt_race_locks_read(uint32_t set, struct pt_race_lock_held *out, uint32_t room);
 
+/* ---- block.c ---- */
+
+struct pt_race_block {
+    uintptr_t start;
+    size_t size;
+    uint32_t thread, place, stack;
+};
+bool pt_race_block_start(void);
+void pt_race_block_restart(void);
+/* The block that this address lies in; false: nobody knows. */
+bool pt_race_block_at(uintptr_t address, struct pt_race_block *ret_block);
+
 /* ---- report.c ---- */
 
 /* What the access that was just made, now with nothing locked, races with. */

@@ -134,6 +134,7 @@ uint32_t pt_race_stack_read(uint32_t stack, const struct pt_site **out, uint32_t
         return 0;
     const struct text *text = text_at(stack);
     uint32_t count = text->count < most ? text->count : most;
+    *ret_lost = text->lost || count < text->count;
     for (uint32_t i = 0; i < count; i++)
         out[i] = (const struct pt_site *)(uintptr_t)text->words[i];
     return count;

@@ -139,6 +139,11 @@ void pt_race_atomic_alone(struct pt_race_self *self, uintptr_t address, size_t s
 /* Memory ends: a write of all of it, and then nothing is known of it. */
 void pt_race_forget(struct pt_race_self *self, uintptr_t from, uintptr_t to, const struct pt_site *site);
 
+/* Memory begins, allocated by the call at this site. Reports say of what is found in it where it comes from. */
+void pt_race_allocated(struct pt_race_self *self, uintptr_t start, size_t size, const struct pt_site *site);
+/* And it ends; pt_race_forget says it, too. */
+void pt_race_freed(uintptr_t start);
+
 /* enum pt_event_kind of a synchronisation. */
 void pt_race_sync(struct pt_race_self *self, uintptr_t object, unsigned kind, const struct pt_site *site);
 /* What is in the object before all others: who ended, and who asks for that. */

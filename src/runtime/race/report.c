@@ -122,7 +122,6 @@ static struct pt_found_side make_side(const struct pt_cell_access *access, uint3
     else
         side.stack.count++;
     out->stack[0] = site;
-    side.stack.lost = false; /* the innermost is known in any case */
     side.lock_count = pt_race_locks_read(access->note.locks, out->held, PT_FOUND_LOCKS);
     for (uint32_t i = 0; i < side.lock_count; i++)
         out->locks[i] = (struct pt_found_lock){out->held[i].site ? out->held[i].site->variable : "",
@@ -133,7 +132,36 @@ static struct pt_found_side make_side(const struct pt_cell_access *access, uint3
         out->creation[side.created.count++] = pt_race_site_at(created[thread].place);
     side.created.count += pt_race_stack_read(created[thread].stack, out->creation + side.created.count, PT_FOUND_FRAMES,
                                              &side.created.lost);
+    if (side.created.count > 1 && out->creation[0] == out->creation[1]) { /* that call runs the thread's function */
+        side.created.sites++;
+        side.created.count--;
+    }
     return side;
+}
+
+/* Where the heap block was allocated that it is about. */
+struct origin {
+    struct pt_race_block block;
+    const struct pt_site *stack[PT_FOUND_FRAMES + 1];
+};
+
+static void add_block(struct pt_found *found, struct origin *origin)
+{
+    if (!pt_race_block_at((uintptr_t)found->address, &origin->block))
+        return;
+    found->block.start = origin->block.start;
+    found->block.size = origin->block.size;
+    found->block.thread = origin->block.thread + 1;
+    found->block.thread_name = pt_race_hooks.thread_name(origin->block.thread);
+    origin->stack[0] = pt_race_site_at(origin->block.place);
+    found->block.stack.sites = origin->stack;
+    found->block.stack.count =
+        1 + pt_race_stack_read(origin->block.stack, origin->stack + 1, PT_FOUND_FRAMES, &found->block.stack.lost);
+    if (found->block.stack.count > 1 && origin->stack[0]->line == origin->stack[1]->line &&
+        strcmp(origin->stack[0]->function, origin->stack[1]->function) == 0) { /* the allocator's call is still there */
+        found->block.stack.sites++;
+        found->block.stack.count--;
+    }
 }
 
 static void report_one(struct pt_race_self *self, uintptr_t granule, const struct pt_cell_seen *earlier,
@@ -156,6 +184,8 @@ static void report_one(struct pt_race_self *self, uintptr_t granule, const struc
                              .size = (unsigned)__builtin_popcount(common),
                              .sides = sides,
                              .side_count = SIDES};
+    struct origin origin;
+    add_block(&found, &origin);
     pt_race_hooks.found(&found);
 }
 

@@ -11,6 +11,9 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
+#pragma GCC visibility push(default)
+#include "core/hooks.h"
+#pragma GCC visibility pop
 #include "runtime/shadow/shadow.h"
 #include "runtime/shadow/slow.h"
 #include "runtime/sys/heap.h"
@@ -72,11 +75,24 @@ static bool have_free(void)
 #define HAVE_FREE have_free()
 #endif
 
+void __portent_allocated(const void *memory, size_t size, const struct pt_site *site)
+{
+    struct pt_thread *self = pt_thread_now(); /* also before a second thread runs, when nothing can race yet */
+    if (!self || !self->shadow.race || self->shadow.busy || !memory)
+        return;
+    pt_thread_enter(self);
+    pt_race_allocated(self->shadow.race, (uintptr_t)memory, size ? size : pt_heap_size(memory), site);
+    pt_thread_leave(self);
+}
+
 PT_WRAP(void, free, (void *memory))
 {
     size_t size = pt_is_active() ? pt_heap_size(memory) : 0;
+    const struct pt_thread *self = pt_thread_now();
     if (size)
         pt_memory_forget(memory, size, false);
+    else if (self && self->shadow.race)
+        pt_race_freed((uintptr_t)memory);
     if (HAVE_FREE)
         PT_REAL(free)(memory);
 }

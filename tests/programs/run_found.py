@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""What built-in checks report of a running program: run_found.py PORTENT [TEST...]
+
+One program with races on the heap, on an array and on a global variable, under `portent run` and by itself: both sides with their stacks,
+also of inlined functions, locks and where they were locked, where the thread was created, the heap block with its size and allocation;
+the same through JSON and its reports; suppressions, baselines, halt_on_error, exitcode and log_path. The last line is
+`found: N passed, M failed`.
+"""
+import json
+import os
+import re
+import sys
+import tempfile
+
+import suite
+from suite import contains, in_folder, run, same, true, write
+
+SOURCE = r"""#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+struct stack { int *items; int top; };
+static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
+static int total, pipes[2][2];
+__attribute__((noinline)) static void push(struct stack *s, int value)
+{
+    s->items[3] = value;
+    s->top++;
+}
+static inline __attribute__((always_inline)) int peek(struct stack *s)
+{
+    return s->items[3];
+}
+__attribute__((noinline)) static int pop(struct stack *s)
+{
+    return peek(s) + s->top;
+}
+static void *worker(void *argument)
+{
+    pthread_mutex_lock(&guard);
+    push(argument, 1);
+    total++;
+    pthread_mutex_unlock(&guard);
+    return NULL;
+}
+int main(void)
+{
+    pthread_t thread;
+    struct stack *s = malloc(sizeof *s);
+    s->items = calloc(64, sizeof *s->items);
+    s->top = 0;
+    pthread_create(&thread, NULL, worker, s);
+    usleep(100000);
+    int seen = pop(s) + total;
+    pthread_join(thread, NULL);
+    return seen < 0;
+}
+"""
+LINES = {text: number for number, line in enumerate(SOURCE.splitlines(), 1) for text in [line.strip()]}
+STORE, LOAD = LINES["s->items[3] = value;"], LINES["return s->items[3];"]
+CALLED, POPPED = LINES["push(argument, 1);"], LINES["return peek(s) + s->top;"]
+LOCKED, MADE, SPAWNED = (LINES[text] for text in ("pthread_mutex_lock(&guard);", "s->items = calloc(64, sizeof *s->items);",
+                                                  "pthread_create(&thread, NULL, worker, s);"))
+USED = LINES["int seen = pop(s) + total;"]
+
+
+SUITE = suite.Suite("found")
+PORTENT = None
+
+
+def build(*flags):
+    write("stack.c", SOURCE)
+    made = run(PORTENT, "cc", *(flags or ("-O1",)), "stack.c", "-o", "stack", "-lpthread")
+    same("exit status of portent cc: " + made.stderr, made.returncode, 0)
+
+
+def observe(*options):
+    done = run(PORTENT, "run", "--races", "-r", "result.json", *options, "--", "./stack")
+    with open("result.json", encoding="utf-8") as file:
+        return done, json.load(file)
+
+
+def finding(result, name):
+    found = {finding["object"]: finding for finding in result["properties"][0]["findings"]}
+    true(f"{name} in {sorted(found)}", name in found)
+    return found[name]
+
+
+def check_json(result):
+    same("objects", sorted(finding["object"] for finding in result["properties"][0]["findings"]), ["s->items[3]", "s->top", "total"])
+    items = finding(result, "s->items[3]")
+    first, second = items["first"], items["second"]
+    same("how", items["how"], "observed")
+    same("first", (first["thread"], first["op"], first["loc"], first["size"]), ("worker", "w", f"stack.c:{STORE}", 4))
+    same("its calls", first["stack"], [f"push stack.c:{STORE}", f"worker stack.c:{CALLED}"])
+    same("its locks", (first["locks"], first["locked_at"]), (["guard"], [f"stack.c:{LOCKED}"]))
+    same("created", first["created"], [f"main stack.c:{SPAWNED}"])
+    same("second", (second["thread"], second["op"], second["loc"], second["locks"]), ("main", "r", f"stack.c:{LOAD}", []))
+    same("its calls", second["stack"], [f"peek stack.c:{LOAD}", f"pop stack.c:{POPPED}", f"main stack.c:{USED}"])
+    same("block", (items["block"]["value"], items["block"]["stack"], items["block"]["thread"]), (256, [f"main stack.c:{MADE}"], "main"))
+    same("no block", "block" in finding(result, "total"), False)
+
+
+@SUITE.test
+def json_of_both_sides():
+    for flags in ("-O0",), ("-O2",):
+        build(*flags)
+        done, result = observe()
+        same("status", done.returncode, 66)
+        check_json(result)
+
+
+@SUITE.test
+def text_and_reports():
+    build()
+    done, _ = observe()
+    contains(done.stderr, "Previous write of size 4 of s->items[3] at 0x", f"by thread worker, locks held: guard (locked at stack.c:{LOCKED}): "
+             f"#0 push stack.c:{STORE} #1 worker stack.c:{CALLED}",
+             f"of 256 bytes, allocated at stack.c:{MADE} by thread main: #0 main stack.c:{MADE}",
+             f"Thread worker was created at: #0 main stack.c:{SPAWNED}",
+             f"SUMMARY: portent: observed violation of 'races' on s->items[3] at stack.c:{LOAD} and stack.c:{STORE}",
+             "Check 'races' found 3 violations, reported above")
+    true("lines of at most 80 columns", all(len(line) <= 80 for line in done.stderr.splitlines() if not line.startswith("SUMMARY")))
+    again = run(PORTENT, "report", "result.json")
+    contains(again.stdout, f"#0 peek stack.c:{LOAD} #1 pop stack.c:{POPPED} #2 main stack.c:{USED}", "of 256 bytes, allocated")
+    sarif = json.loads(run(PORTENT, "report", "--sarif", "result.json").stdout)["runs"][0]["results"]
+    same("sarif results", len(sarif), 3)
+    same("stacks", max(len(entry["stacks"]) for entry in sarif), 4)
+    names = re.findall(r'<testcase[^>]* name="([^"]*)"', run(PORTENT, "report", "--junit", "result.json").stdout)
+    same("names of junit", (len(names), len(set(names))), (3, 3))
+    true("an excerpt", f'"stack.c:{STORE}": "    s->items[3] = value;"' in run(PORTENT, "report", "--html", "result.json").stdout)
+
+
+@SUITE.test
+def by_itself():
+    build()
+    done = run("./stack", options="races=1:exitcode=9")
+    same("status", done.returncode, 9)
+    contains(done.stderr, "WARNING: portent: data race (pid=", "Previous write of size 4 at 0x", "Read of size 4 at 0x",
+             f"by main thread: #0 peek stack.c:{LOAD} #1 pop stack.c:{POPPED} #2 main stack.c:{USED}",
+             "Location is heap block of size 256 at 0x", f"allocated by main thread: #0 main stack.c:{MADE}",
+             f", locked at stack.c:{LOCKED}", f"created at: #0 main stack.c:{SPAWNED}",
+             f"SUMMARY: portent: data race on total at stack.c:{USED} in main")
+    same("races", done.stderr.count("WARNING: portent: data race"), 3)
+    done = run("./stack", options="races=1:halt_on_error=1:exitcode=7")
+    same("status", done.returncode, 7)
+    same("races", done.stderr.count("WARNING: portent: data race"), 1)
+    done = run("./stack", options="races=1:log_path=log:exitcode=0")
+    same("status, and what is printed", (done.returncode, done.stderr), (0, ""))
+    logs = [name for name in os.listdir(".") if name.startswith("log.")]
+    same("logs", len(logs), 1)
+    done = run("./stack")
+    same("nothing asked for", (done.returncode, done.stderr), (0, ""))
+
+
+@SUITE.test
+def suppressed():
+    build()
+    for lines in ("race:^push$\nrace:^total$\n", "race:stack.c\n", "thread:^worker$\n", "race_top:stack.c\n", "called_from_lib:stack.c\n",
+                  "property:races\n", "race:^main$\n"):
+        write("file.supp", lines)
+        done, result = observe("--suppressions", "file.supp")
+        same(f"status with {lines}: {done.stderr}", done.returncode, 0)
+        true("marked", all("suppressed" in finding for finding in result["properties"][0]["findings"]))
+        if not lines.startswith("thread"):  # it has no names of threads
+            done = run("./stack", options="races=1:suppressions=file.supp:halt_on_error=1")
+            same(f"by itself, {lines}", (done.returncode, done.stderr), (0, ""))
+    write("file.supp", "race:^push$\nrace:nothing\n")
+    done, result = observe("--suppressions", "file.supp")
+    same("one is left", (done.returncode, sum("suppressed" in finding for finding in result["properties"][0]["findings"])), (66, 2))
+    contains(done.stderr, "Suppression race:nothing was not used")
+    observe()
+    done, _ = observe("--baseline", "result.json")
+    same("status with the baseline: " + done.stderr, done.returncode, 0)
+
+
+def main():
+    global PORTENT
+    PORTENT = os.path.abspath(sys.argv[1])
+    with tempfile.TemporaryDirectory() as folder:
+        suite.keep_pace(folder)
+        return SUITE.run(sys.argv[2:], in_folder)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
