@@ -23,9 +23,9 @@
 #include <semaphore.h>
 #include <string.h>
 
+#include "runtime/channel/gate.h"
 #include "runtime/deadlock/impl.h"
 #include "runtime/pool/pool.h"
-#include "runtime/shadow/shadow.h"
 #include "runtime/sys/sys.h"
 #include "runtime/thread/signal.h"
 
@@ -328,7 +328,7 @@ static bool is_certain(struct pt_thread *self, bool ends, struct picture *first,
 
 void pt_deadlock_stuck(struct pt_thread *self, bool ends)
 {
-    if (pt_sys_is_quiet() || pt_shadow_gated)
+    if (pt_sys_is_quiet() || pt_gate)
         return;
     struct picture *pictures = pt_pool_take(pt_thread_pool(self), 2 * sizeof *pictures); /* too large for a stack */
     if (!pictures)
