@@ -26,12 +26,12 @@ def contains(text, *parts):
             raise Failure(f"{part!r} is not in:\n{text}")
 
 
-def run(*command, options=None, cwd=None):
+def run(*command, options=None, cwd=None, timeout=300):
     """Runs it with these PORTENT_OPTIONS, or none, whatever the caller of the suite has set."""
     environment = {name: value for name, value in os.environ.items() if name != "PORTENT_OPTIONS"}
     if options is not None:
         environment["PORTENT_OPTIONS"] = options
-    return subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300, env=environment,
+    return subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout, env=environment,
                           check=False)
 
 

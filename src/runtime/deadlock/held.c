@@ -252,7 +252,7 @@ static void say_full(void)
 static void nest(struct pt_thread *self, struct pt_lock_use wants, uint32_t kind, const struct pt_site *site)
 {
     struct pt_deadlock_self *d = self->deadlock;
-    uint64_t key = pt_mix64(d->held_hash ^ pt_mix64(wants.lock << 1 | wants.shared)) | 1;
+    uint64_t key = pt_mix64(pt_mix64(d->held_hash) + (wants.lock << 1 | wants.shared)) | 1; /* a in b is not b in a */
     struct pt_held_known *known = &d->known[key / 2 % PT_HELD_KNOWN];
     struct reports reports;
     reports.count = 0;

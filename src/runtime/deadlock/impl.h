@@ -66,7 +66,7 @@ void pt_deadlock_unwait(struct pt_thread *self);
 /* Outside of the lock. A pattern, as the search has found it. */
 void pt_deadlock_predicted(struct pt_thread *self, struct pt_acquire *const *cycle, uint32_t count);
 /* These threads wait for each other, each for the next; or, with a note, for what nobody does any more. Does not return
- * unless on_deadlock=wait. */
+ * unless on_deadlock=wait, or it is suppressed. */
 void pt_deadlock_observed(struct pt_thread *self, struct pt_thread *const *threads, uint32_t count, const char *note);
 /* Every thread may be waiting: looks whether it is certain, and reports it. `self` is about to wait, or to end. */
 void pt_deadlock_stuck(struct pt_thread *self, bool ends);

@@ -54,6 +54,14 @@ static struct pt_found_stack stack_of(const struct pt_site *const *sites, uint32
     return (struct pt_found_stack){.sites = sites, .count = count, .lost = !count};
 }
 
+/* The first thread was not created by any. */
+static struct pt_found_stack creation_of(const struct pt_site *const *sites, uint64_t number)
+{
+    struct pt_found_stack stack = stack_of(sites, PT_CREATED_FRAMES);
+    stack.lost &= number != 1;
+    return stack;
+}
+
 /* By where it stands; what has no place, by its address. */
 static uint64_t key_of(const struct pt_site *site, uint64_t address)
 {
@@ -79,7 +87,8 @@ static void name_object(struct report *report, uint32_t count)
     report->object[len] = 0;
 }
 
-static void send(struct pt_thread *self, struct report *report, uint32_t count, struct pt_found *found)
+/* False: it is suppressed. */
+static bool send(struct pt_thread *self, struct report *report, uint32_t count, struct pt_found *found)
 {
     name_object(report, count);
     found->check = PT_FOUND_DEADLOCK;
@@ -88,8 +97,7 @@ static void send(struct pt_thread *self, struct report *report, uint32_t count, 
     found->address = report->sides[0].address;
     found->sides = report->sides;
     found->side_count = count;
-    if (pt_found_is_new(self, found->key))
-        pt_found_report(self, found);
+    return !pt_found_is_new(self, found->key) || pt_found_report(self, found);
 }
 
 void pt_deadlock_predicted(struct pt_thread *self, struct pt_acquire *const *cycle, uint32_t count)
@@ -109,10 +117,10 @@ void pt_deadlock_predicted(struct pt_thread *self, struct pt_acquire *const *cyc
                                                   .stack = stack_of(nest->sites, PT_DEADLOCK_FRAMES),
                                                   .locks = nest->locks,
                                                   .lock_count = nest->lock_count,
-                                                  .created = stack_of(nest->who->created, PT_CREATED_FRAMES)};
+                                                  .created = creation_of(nest->who->created, nest->who->number)};
         found.key += key_of(site, cycle[i]->wants.lock);
     }
-    send(self, report, count, &found);
+    (void)send(self, report, count, &found);
     pt_pool_give(pt_thread_pool(self), report);
 }
 
@@ -159,7 +167,7 @@ static void describe(struct report *report, uint32_t i, struct pt_thread *thread
                                    .variable = wait->site && !mutex ? wait->site->variable : "",
                                    .stack = stack_of(d->waits_in, sizeof d->waits_in / sizeof *d->waits_in),
                                    .locks = report->locks[i],
-                                   .created = stack_of(d->created, PT_CREATED_FRAMES)};
+                                   .created = creation_of(d->created, pt_thread_number(thread) + 1)};
     if (wait->kind == PT_WAIT_END && wait->thread) {
         name_thread(report->names[i], wait->thread);
         side->variable = report->names[i];
@@ -189,10 +197,9 @@ void pt_deadlock_observed(struct pt_thread *self, struct pt_thread *const *threa
         describe(report, i, threads[i], !note[0]);
         found.key += key_of(threads[i]->deadlock->wait.site, (uintptr_t)threads[i]->deadlock->wait.object);
     }
-    if (report) {
-        send(self, report, count, &found);
+    bool counts = !report || send(self, report, count, &found);
+    if (report)
         pt_pool_give(pt_thread_pool(self), report);
-    }
-    if (!pt_span_is(pt_options.on_deadlock, "wait"))
+    if (counts && !pt_span_is(pt_options.on_deadlock, "wait"))
         end_program(self);
 }

@@ -37,7 +37,7 @@ struct pt_deadlock_self {
     struct pt_deadlock_who *who;
     const struct pt_site *created[PT_CREATED_FRAMES]; /* innermost first, up to NULL */
 
-    bool waits;
+    bool waits, looks; /* it is among those that wait; it looks whether all do (stuck.c) */
     struct pt_wait wait;
     uint64_t waits_count;                /* how often it has waited, and stopped waiting */
     const struct pt_site *waits_in[64];  /* the calls it is in, innermost first, up to NULL */

@@ -8,40 +8,49 @@
  *   other processes;
  * - the kernel lists no other task of the process, whoever made it, but those that have ended;
  * - no signal has a handler, which could post a semaphore;
- * - each of the threads sleeps, by the kernel's own word. One that was signalled, posted or given its lock is awake
- *   from that moment on; one that is still on its way to sleep is awake, too. Then this thread looks again a little
- *   later, until the picture is certain or somebody has moved, and who moves looks for itself when it waits next;
- * - the thread that looks will indeed wait: its lock is taken, its semaphore is 0, it is not the last at its barrier.
+ * - each of the threads sleeps in a futex of what it waits for, by the kernel's own word. One that was signalled,
+ * posted or given its lock is awake from that moment on, or sleeps elsewhere: a condition's waiter on the mutex, for
+ *   instance. One that is still on its way to sleep, or that is looking as this one does, is not there yet;
+ * - the thread that looks will indeed wait: its lock is taken, its semaphore is 0, it is not the last at its barrier,
+ *   and nobody waits for the mutex that its waiting will release.
+ * While that is not so this thread looks again a little later, until it is, or somebody has moved; who moves looks for
+ * itself when it waits next.
  *
- * Guarantee: as above. Cost: nothing, unless all threads wait; then two system calls for each of them, and for each of
- * the 64 signals one.
+ * Guarantee: as above. Cost: nothing, unless all threads wait; then three system calls for each of them, and for each
+ * of the 64 signals one.
  */
-#include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <string.h>
 
+#include "runtime/channel/gate.h"
 #include "runtime/deadlock/impl.h"
-#include "runtime/shadow/shadow.h"
+#include "runtime/pool/pool.h"
 #include "runtime/sys/sys.h"
 #include "runtime/thread/signal.h"
 
 enum {
-    TURNS = 400,           /* how often it looks again, ... */
-    TURN_NS = 1000 * 1000, /* ... after so long */
+    TURNS = 1000,          /* how often it looks again, ... */
+    TURN_NS = 1000 * 1000, /* ... after so long, ... */
+    FIRST_NS = 20 * 1000,  /* ... at first sooner, ... */
+    QUICK_TURNS = 6,       /* ... and without asking the kernel: most have moved by then */
     STRANGER_TURNS = 20,   /* while there is a task that is not known, ... */
     STRANGERS = 8,         /* ... and so often at most, in the life of the process */
-    TASKS = 1024,          /* more are not looked at */
+    TASKS = 256,           /* more are not looked at */
     SIGNALS = 64,
 };
 
 /* What was seen of those that wait. */
 struct picture {
     uint64_t moves; /* changes when one of them has stopped waiting */
-    uint32_t count; /* all of them, without the one that looks */
-    uint32_t tids[TASKS];
-    bool wakes; /* one of them waits for something that a thread would have to do */
-    struct pt_thread *threads[PT_FOUND_SIDES];
+    uint32_t count;
+    bool looking; /* another one looks, too, and so does not sleep where it will */
+    bool wakes;   /* one of them waits for something that a thread would have to do */
+    struct {
+        struct pt_thread *thread;
+        uint32_t tid;
+        struct pt_wait wait;
+    } items[TASKS];
 };
 
 /* ---- objects ---- */
@@ -115,52 +124,94 @@ static bool is_handled(void)
     return false;
 }
 
-/* The letter of a task's state: S sleeps, R runs or is about to, Z and X have ended; 0: it cannot be read. */
-static char state_of(const char *tid)
+/* What a file of a task says; false: it cannot be read. */
+static bool read_task(const char *tid, const char *file, char *text, size_t room)
 {
-    char path[64] = "/proc/self/task/", text[128];
+    char path[64] = "/proc/self/task/";
     size_t at = strlen(path), len = strlen(tid);
     if (len > 20)
-        return 0;
+        return false;
     memcpy(path + at, tid, len);
-    memcpy(path + at + len, "/stat", sizeof "/stat");
+    memcpy(path + at + len, file, strlen(file) + 1);
     int fd = pt_sys_open(path);
     if (fd < 0)
-        return 0;
-    size_t got = pt_sys_read_at(fd, text, sizeof text - 1, 0);
+        return false;
+    size_t got = pt_sys_read_at(fd, text, room - 1, 0);
     pt_sys_close(fd);
-    while (got > 0 && text[got - 1] != ')')
-        got--;
-    return got ? text[got + 1] : 0; /* "1 (name) S ..."; a name has at most 15 bytes */
+    text[got] = 0;
+    return got;
 }
 
-static bool has_tid(const struct picture *picture, uint32_t tid)
+/* "1 (name) S ...": Z and X have ended. */
+static bool has_ended(const char *tid)
 {
-    for (uint32_t i = 0; i < picture->count; i++)
-        if (picture->tids[i] == tid)
-            return true;
-    return false;
+    char text[128];
+    if (!read_task(tid, "/stat", text, sizeof text))
+        return true; /* it is not there any more */
+    const char *name = strrchr(text, ')');
+    return name && (name[2] == 'Z' || name[2] == 'X');
 }
 
-enum tasks { ASLEEP, AWAKE, STRANGER };
-
-static enum tasks judge_task(const struct picture *picture, const char *name)
+/* The address of the futex that a task sleeps in: "202 0x5581 ..."; 0: it is awake, or sleeps otherwise. */
+static uintptr_t futex_of(const char *tid)
 {
-    uint32_t tid = 0;
+    char text[128];
+    uintptr_t address = 0;
+    if (!read_task(tid, "/syscall", text, sizeof text) || strncmp(text, "202 0x", 6) != 0)
+        return 0;
+    for (const char *digit = text + 6; *digit && *digit != ' '; digit++)
+        address = address * 16 + (uintptr_t)(*digit <= '9' ? *digit - '0' : *digit - 'a' + 10);
+    return address;
+}
+
+static bool is_in(uintptr_t address, const void *object, size_t bytes)
+{
+    return address - (uintptr_t)object < bytes;
+}
+
+enum tasks { ASLEEP, AWAKE, STRANGER, WOKEN };
+
+/* A condition's waiter that was signalled sleeps on the mutex. That is all one, unless the thread that looks is about
+ * to release it. */
+static enum tasks judge_sleep(const struct pt_wait *wait, uintptr_t futex, const struct pt_wait *own)
+{
+    switch (wait->kind) {
+    case PT_WAIT_MUTEX:
+        return is_in(futex, wait->object, sizeof(pthread_mutex_t)) ? ASLEEP : AWAKE;
+    case PT_WAIT_READ:
+    case PT_WAIT_WRITE:
+        return is_in(futex, wait->object, sizeof(pthread_rwlock_t)) ? ASLEEP : AWAKE;
+    case PT_WAIT_CONDITION:
+        if (is_in(futex, wait->mutex, sizeof(pthread_mutex_t)))
+            return own && own->mutex == wait->mutex ? WOKEN : ASLEEP;
+        return is_in(futex, wait->object, sizeof(pthread_cond_t)) ? ASLEEP : AWAKE;
+    case PT_WAIT_SEMAPHORE:
+        return is_in(futex, wait->object, sizeof(sem_t)) ? ASLEEP : AWAKE;
+    case PT_WAIT_BARRIER:
+        return is_in(futex, wait->object, sizeof(pthread_barrier_t)) ? ASLEEP : AWAKE;
+    case PT_WAIT_END: /* in what libc keeps of the other thread */
+        return is_in(futex, (const void *)wait->thread->handle, 4096) ? ASLEEP : AWAKE;
+    default:
+        return AWAKE;
+    }
+}
+
+static enum tasks judge_task(const struct picture *picture, const struct pt_wait *own, const char *name)
+{
+    uint32_t tid = 0, i = 0;
     for (const char *digit = name; *digit >= '0' && *digit <= '9'; digit++)
         tid = tid * 10 + (uint32_t)(*digit - '0');
     if (!tid || tid == pt_sys_thread() || pt_wrap_is_own_thread(tid))
         return ASLEEP;
-    char state = state_of(name);
-    if (state == 'Z' || state == 'X')
-        return ASLEEP;
-    if (!has_tid(picture, tid))
-        return STRANGER;
-    return state == 'S' ? ASLEEP : AWAKE;
+    while (i < picture->count && picture->items[i].tid != tid)
+        i++;
+    if (i == picture->count)
+        return has_ended(name) ? ASLEEP : STRANGER;
+    return judge_sleep(&picture->items[i].wait, futex_of(name), own);
 }
 
-/* All tasks of the process. */
-static enum tasks judge_tasks(const struct picture *picture)
+/* All tasks of the process. `own`: what the thread that looks is about to wait for; NULL: it ends. */
+static enum tasks judge_tasks(const struct picture *picture, const struct pt_wait *own)
 {
     struct entry {
         uint64_t number, offset;
@@ -174,7 +225,7 @@ static enum tasks judge_tasks(const struct picture *picture)
     long got = fd < 0 ? -1 : 1;
     while (got > 0 && (got = pt_sys_list(fd, entries, sizeof entries)) > 0) {
         for (long at = 0; at < got; at += ((struct entry *)(entries + at))->bytes) {
-            enum tasks judged = judge_task(picture, ((struct entry *)(entries + at))->name);
+            enum tasks judged = judge_task(picture, own, ((struct entry *)(entries + at))->name);
             worst = judged > worst ? judged : worst;
         }
     }
@@ -185,53 +236,107 @@ static enum tasks judge_tasks(const struct picture *picture)
 
 /* ---- all together ---- */
 
-/* False: somebody does not wait, or for what others may end. */
-static bool take_picture(struct pt_thread *self, bool ends, struct picture *picture)
+/* Does this wait end by itself, or by what others than our threads do? `self` looks, and is about to wait or to end. */
+static bool may_end(const struct pt_thread *self, bool ends, const struct pt_thread *thread)
 {
-    bool still = true;
-    *picture = (struct picture){0};
-    pt_deadlock_lock(self);
-    still = pt_deadlocks.waiting_count >= pt_thread_live() && pt_deadlocks.waiting_count < TASKS;
-    for (struct pt_thread *thread = pt_deadlocks.waiting; still && thread; thread = thread->deadlock->next) {
-        const struct pt_wait *wait = &thread->deadlock->wait;
-        bool over = wait->kind == PT_WAIT_END && wait->thread &&
-                    (wait->thread == self || atomic_load(&wait->thread->state) == PT_THREAD_ENDED);
-        still = is_private(wait) && !over && (thread != self || will_wait(wait));
-        picture->moves += thread->deadlock->waits_count;
-        picture->wakes |=
-            wait->kind == PT_WAIT_CONDITION || wait->kind == PT_WAIT_SEMAPHORE || wait->kind == PT_WAIT_BARRIER;
-        if (picture->count < PT_FOUND_SIDES)
-            picture->threads[picture->count] = thread;
-        picture->tids[picture->count++] = thread->tid;
-    }
-    pt_deadlock_unlock();
-    return still && (ends || self->deadlock->waits);
+    const struct pt_wait *wait = &thread->deadlock->wait, *own = &self->deadlock->wait;
+    if (!is_private(wait))
+        return true;
+    if (wait->kind == PT_WAIT_END &&
+        ((ends && wait->thread == self) || atomic_load(&wait->thread->state) == PT_THREAD_ENDED))
+        return true;
+    if (ends)
+        return false;
+    if (thread == self)
+        return !will_wait(wait);
+    return own->kind == PT_WAIT_CONDITION && wait->object == own->mutex;
 }
 
-/* Whether it is still as it was. */
-static bool is_same(struct pt_thread *self, bool ends, const struct picture *picture)
+/* False: somebody does not wait, or for what may end. */
+static bool take_picture(struct pt_thread *self, bool ends, struct picture *picture)
 {
-    struct picture now;
-    return take_picture(self, ends, &now) && now.moves == picture->moves && now.count == picture->count;
+    picture->moves = picture->count = 0;
+    picture->looking = picture->wakes = false;
+    pt_deadlock_lock(self);
+    bool still = pt_deadlocks.waiting_count >= pt_thread_live() && pt_deadlocks.waiting_count <= TASKS &&
+                 (ends || self->deadlock->waits);
+    for (struct pt_thread *thread = pt_deadlocks.waiting; still && thread; thread = thread->deadlock->next) {
+        const struct pt_deadlock_self *d = thread->deadlock;
+        still = !may_end(self, ends, thread);
+        picture->moves += d->waits_count;
+        picture->looking |= thread != self && d->looks;
+        picture->wakes |=
+            d->wait.kind == PT_WAIT_CONDITION || d->wait.kind == PT_WAIT_SEMAPHORE || d->wait.kind == PT_WAIT_BARRIER;
+        picture->items[picture->count].thread = thread;
+        picture->items[picture->count].tid = thread->tid;
+        picture->items[picture->count++].wait = d->wait;
+    }
+    pt_deadlock_unlock();
+    return still;
+}
+
+static void set_looks(struct pt_thread *self, bool looks)
+{
+    pt_deadlock_lock(self);
+    self->deadlock->looks = looks;
+    pt_deadlock_unlock();
+}
+
+static void report(struct pt_thread *self, const struct picture *picture)
+{
+    struct pt_thread *threads[PT_FOUND_SIDES];
+    uint32_t count = picture->count < PT_FOUND_SIDES ? picture->count : PT_FOUND_SIDES;
+    for (uint32_t i = 0; i < count; i++)
+        threads[i] = picture->items[i].thread;
+    pt_deadlock_observed(self, threads, count, picture->wakes ? "lost wake-up" : "abandoned lock");
+}
+
+/* Perhaps somebody sleeps on the mutex that the thread will release when it waits for its condition. */
+static bool may_wake(const struct pt_wait *own)
+{
+    return own && own->kind == PT_WAIT_CONDITION &&
+           __atomic_load_n(&((const pthread_mutex_t *)own->mutex)->__data.__lock, __ATOMIC_RELAXED) > 1;
+}
+
+static bool is_same(struct pt_thread *self, bool ends, const struct picture *first, struct picture *now)
+{
+    return take_picture(self, ends, now) && now->moves == first->moves && now->count == first->count;
+}
+
+/* Looks until it is certain: true; or until it is not so, or cannot be known. */
+static bool is_certain(struct pt_thread *self, bool ends, struct picture *first, struct picture *now)
+{
+    static _Atomic uint32_t strangers;
+    const struct pt_wait *own = ends ? NULL : &self->deadlock->wait;
+    bool same = take_picture(self, ends, first) && take_picture(self, ends, now);
+    for (uint32_t turn = 0; turn < TURNS && same; turn++) {
+        bool quick = turn < QUICK_TURNS && !may_wake(own);
+        enum tasks tasks = quick || now->looking ? AWAKE : judge_tasks(now, own);
+        if (tasks == ASLEEP)
+            return is_same(self, ends, first, now) && !now->looking && !is_handled();
+        if (tasks == WOKEN)
+            return false;
+        if (tasks == STRANGER && (turn >= STRANGER_TURNS || atomic_load(&strangers) >= STRANGERS)) {
+            atomic_fetch_add(&strangers, 1);
+            return false;
+        }
+        pt_sys_sleep(turn < QUICK_TURNS ? (uint64_t)FIRST_NS << turn : TURN_NS);
+        same = is_same(self, ends, first, now);
+    }
+    return false;
 }
 
 void pt_deadlock_stuck(struct pt_thread *self, bool ends)
 {
-    static _Atomic uint32_t strangers;
-    struct picture picture;
-    if (pt_sys_is_quiet() || pt_shadow_gated || !take_picture(self, ends, &picture) || is_handled())
+    if (pt_sys_is_quiet() || pt_gate)
         return;
-    for (uint32_t turn = 0; turn < TURNS && is_same(self, ends, &picture); turn++) {
-        enum tasks tasks = judge_tasks(&picture);
-        if (tasks == STRANGER && (turn == STRANGER_TURNS || atomic_load(&strangers) >= STRANGERS)) {
-            atomic_fetch_add(&strangers, 1);
-            return;
-        }
-        if (tasks == ASLEEP && is_same(self, ends, &picture)) {
-            uint32_t count = picture.count < PT_FOUND_SIDES ? picture.count : PT_FOUND_SIDES;
-            pt_deadlock_observed(self, picture.threads, count, picture.wakes ? "lost wake-up" : "its owner has ended");
-            return;
-        }
-        pt_sys_sleep(TURN_NS);
-    }
+    struct picture *pictures = pt_pool_take(pt_thread_pool(self), 2 * sizeof *pictures); /* too large for a stack */
+    if (!pictures)
+        return;
+    set_looks(self, true);
+    bool certain = is_certain(self, ends, &pictures[0], &pictures[1]);
+    set_looks(self, false);
+    if (certain)
+        report(self, &pictures[1]);
+    pt_pool_give(pt_thread_pool(self), pictures);
 }

@@ -63,7 +63,7 @@ static void halt(const struct pt_found *found)
     pt_verdict_halt(what[found->check]);
 }
 
-void pt_found_report(struct pt_thread *self, const struct pt_found *found)
+bool pt_found_report(struct pt_thread *self, const struct pt_found *found)
 {
     char *bytes = pt_pool_take(pt_thread_pool(self), PT_FOUND_BYTES);
     size_t len = bytes ? pt_found_write(found, bytes, PT_FOUND_BYTES) : 0;
@@ -76,9 +76,10 @@ void pt_found_report(struct pt_thread *self, const struct pt_found *found)
         pt_found_print(self, bytes, len);
     pt_pool_give(pt_thread_pool(self), bytes);
     if (suppressed)
-        return;
+        return false;
     pt_verdict_count();
     halt(found);
+    return true;
 }
 
 static void say_untold(uint64_t count)
