@@ -1,13 +1,14 @@
 /*
  * One module, from bitcode to bitcode.
  *
- * With optimisation on, locals are first promoted to registers (sroa) and what was computed or loaded before is used
- * again (early-cse): what is left are accesses of real memory, while everything that -O would later delete or merge is
- * still there to be seen. No store is lost on the way (stores.c). The C++ library's own wrappers of atomic operations
- * and of synchronisation, and the C library's of fortified functions, are inlined before, so that an access stands
- * where the program has it. Then, function by function, all accesses are found and named before the first is replaced
- * (a replaced load could no longer lend its name to what is read through it). Last, promises that the hooks would break
- * (readonly, nosync, ...) are taken back, or the optimiser would delete calls of functions with hooks in them.
+ * With optimisation on, the optimiser runs inside the rewriting (optimize.c), and most accesses are replaced after it.
+ * Where only clang knows how to run it (jobs.h), locals are first promoted to registers (sroa) and what was computed or
+ * loaded before is used again (early-cse): what is left are accesses of real memory, and clang optimises what has
+ * become of them. No store is lost on either way (stores.c). The C++ library's own wrappers of atomic operations and of
+ * synchronisation, and the C library's of fortified functions, are inlined before, so that an access stands where the
+ * program has it. Then, function by function, all accesses are found and named before the first is replaced (a replaced
+ * load could no longer lend its name to what is read through it). Last, promises that the hooks would break (readonly,
+ * nosync, ...) are taken back, or the optimiser would delete calls of functions with hooks in them.
  *
  * Not rewritten: functions the user opted out (see driver.c), naked functions, and ifunc resolvers, which run before
  * the program is relocated. Bodies that exist for inlining only (available_externally) are rewritten like all others:
