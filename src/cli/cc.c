@@ -1,4 +1,4 @@
-/* portent cc, portent c++: clang's command line, so they have no options of their own to parse. */
+/* portent cc, portent c++: clang's command line, so they have no options of their own to parse here. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -57,7 +57,7 @@ static const char *const usages[] = {"[CLANG'S ARGUMENTS]", NULL};
 static const char about[] =
     "Takes the place of the compiler: clang, with every access that other threads could see "
     "turned into a call of Portent's runtime. Adds -g, and finds <portent.h> and the runtime by "
-    "itself. All options are clang's, --help too.";
+    "itself. Options are clang's, --help too, but for --only-file, --skip-file and --skip-function.";
 
 const struct pt_command pt_command_cc = {
     .name = "cc",

@@ -5,9 +5,10 @@
  *
  * becomes a front half (-emit-llvm-bc -disable-llvm-passes FLAGS -o T.bc -x c IN), which gives all of the front end's
  * diagnostics and dependency files, and a back half (ACTION FLAGS -o OUT -x ir T.bc), which does all that the flags say
- * about optimisation and code. Between the two, the bitcode is rewritten. Emitting through LLVMTargetMachine instead
- * was rejected: it would have to repeat clang's translation of several hundred flags, and LTO, profiling and sanitizer
- * pipelines with it.
+ * about code. Between the two, the bitcode is rewritten, and optimised by the pipeline of its level; the back half does
+ * that only where flags add passes to it that LLVM's own pipeline does not have (pt_cc1_level). Emitting through
+ * LLVMTargetMachine instead was rejected: it would have to repeat clang's translation of several hundred flags, and
+ * LTO, profiling and sanitizer pipelines with it.
  */
 #include "instrument/jobs.h"
 

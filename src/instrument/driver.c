@@ -27,6 +27,7 @@ struct driver {
     bool cxx, verbose;
     struct pt_arena arena;
     struct pt_args lost; /* outputs of jobs that failed or did not run */
+    struct pt_choice choice;
     int status;
 };
 
@@ -54,12 +55,12 @@ static void clang_command(const struct driver *driver, struct pt_args *ret_comma
         pt_args_add(ret_command, "--driver-mode=g++");
 }
 
-static int become_clang(const struct driver *driver, int argc, char **argv)
+static int become_clang(const struct driver *driver, const struct pt_args *args)
 {
     struct pt_args command = {0};
     clang_command(driver, &command);
-    for (int i = 0; i < argc; i++)
-        pt_args_add(&command, argv[i]);
+    for (size_t i = 0; i < args->n; i++)
+        pt_args_add(&command, args->v[i]);
     fflush(NULL);
     execvp(command.v[0], (char *const *)command.v);
     fprintf(stderr, "portent: error: cannot run %s: %s\n", driver->clang, strerror(errno));
@@ -89,7 +90,7 @@ static char *read_whole(const char *path, size_t *ret_len)
 }
 
 /* An error in the plan is clang's to explain: the caller becomes clang. */
-static enum pt_status make_plan(struct driver *driver, int argc, char **argv, struct pt_plan *ret_plan,
+static enum pt_status make_plan(struct driver *driver, const struct pt_args *args, struct pt_plan *ret_plan,
                                 struct pt_err *err)
 {
     struct pt_args command = {0};
@@ -97,8 +98,8 @@ static enum pt_status make_plan(struct driver *driver, int argc, char **argv, st
     pt_args_add2(&command, "-###", "-g"); /* an explicit -g0 comes later and wins */
     if (isatty(STDERR_FILENO))
         pt_args_add(&command, "-fcolor-diagnostics");
-    for (int i = 0; i < argc; i++)
-        pt_args_add(&command, argv[i]);
+    for (size_t i = 0; i < args->n; i++)
+        pt_args_add(&command, args->v[i]);
     struct pt_process how = {.stdout_path = "/dev/null",
                              .stderr_path = pt_workdir_name(&driver->arena, ".plan"),
                              .no_input = true,
@@ -194,7 +195,8 @@ static const char *opt_outs(struct driver *driver, const struct pt_args *job, co
 
 static enum pt_status compile(struct driver *driver, const struct pt_args *job, int *ret_exit, struct pt_err *err)
 {
-    struct pt_rewrite rewrite = {.optimize = pt_cc1_optimizes(job), .level = pt_cc1_level(job)};
+    struct pt_rewrite rewrite = {
+        .optimize = pt_cc1_optimizes(job), .level = pt_cc1_level(job), .choice = &driver->choice};
     const char *source = pt_cc1_input(job);
     enum pt_status status = PT_OK;
     struct pt_args half = {0};
@@ -357,17 +359,19 @@ int pt_instrument_main(bool cxx, const char *runtime_dir, const char *include_di
 {
     struct driver driver = {
         .clang = pt_instrument_clang(), .runtime_dir = runtime_dir, .include_dir = include_dir, .cxx = cxx};
-    bool foreign = argc == 0 || strncmp(argv[0], "-cc1", 4) == 0;
-    for (int i = 0; i < argc; i++) {
-        foreign |= strcmp(argv[i], "-###") == 0;
-        driver.verbose |= strcmp(argv[i], "-v") == 0 || strcmp(argv[i], "--verbose") == 0;
-    }
-    if (foreign)
-        return become_clang(&driver, argc, argv);
     struct pt_err err = {0};
     struct pt_plan plan = {0};
+    struct pt_args args = {0};
     pt_arena_init(&driver.arena);
-    bool planned = pt_workdir_make(&err) == PT_OK && make_plan(&driver, argc, argv, &plan, &err) == PT_OK;
+    bool taken = pt_choice_take(&driver.choice, argc, argv, &driver.arena, &args, &err) == PT_OK;
+    bool foreign = args.n == 0 || strncmp(args.v[0], "-cc1", 4) == 0;
+    for (size_t i = 0; i < args.n; i++) {
+        foreign |= strcmp(args.v[i], "-###") == 0;
+        driver.verbose |= strcmp(args.v[i], "-v") == 0 || strcmp(args.v[i], "--verbose") == 0;
+    }
+    if (taken && foreign)
+        return become_clang(&driver, &args);
+    bool planned = taken && pt_workdir_make(&err) == PT_OK && make_plan(&driver, &args, &plan, &err) == PT_OK;
     bool clangs_own = planned && (plan.refused || plan.count == 0);
     if (!planned || (!clangs_own && refuse_sanitizers(&plan, &err) != PT_OK)) {
         complain(&err);
@@ -382,6 +386,9 @@ int pt_instrument_main(bool cxx, const char *runtime_dir, const char *include_di
     pt_workdir_remove();
     pt_plan_release(&plan);
     pt_args_release(&driver.lost);
+    pt_choice_release(&driver.choice);
+    int status = clangs_own ? become_clang(&driver, &args) : driver.status;
+    pt_args_release(&args);
     pt_arena_release(&driver.arena);
-    return clangs_own ? become_clang(&driver, argc, argv) : driver.status;
+    return status;
 }

@@ -72,6 +72,7 @@ struct pt_module {
     struct pt_map64 local_variables; /* values to indices of debug_variables */
     LLVMMetadataRef *debug_variables;
     size_t debug_variable_count, debug_variable_cap;
+    bool left_alone; /* but for what was inlined into it */
     bool has_locals; /* in memory: hooks may be given their address */
     struct pt_hooked_access *accesses;
     size_t access_count, access_cap;
@@ -151,7 +152,7 @@ void pt_name_object(struct pt_module *m, LLVMValueRef object, int64_t offset, ui
 
 /* sites.c: is this code of a library that stands where it is used? */
 bool pt_is_library_scope(LLVMMetadataRef scope);
-/* Is it from a function that is left alone, and was inlined? */
+/* Is it from a function that is left alone? It may have been inlined into one that is not, and the other way round. */
 bool pt_is_opted_out(struct pt_module *m, LLVMValueRef inst);
 /* A pointer to the constant struct pt_site of an instruction. */
 LLVMValueRef pt_site_of(struct pt_module *m, LLVMValueRef inst, const char *function, const char *variable);

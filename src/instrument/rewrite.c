@@ -1,13 +1,14 @@
 /*
  * One module, from bitcode to bitcode.
  *
- * With optimisation on, locals are first promoted to registers (sroa) and what was computed or loaded before is used
- * again (early-cse): what is left are accesses of real memory, while everything that -O would later delete or merge is
- * still there to be seen. No store is lost on the way (stores.c). The C++ library's own wrappers of atomic operations
- * and of synchronisation, and the C library's of fortified functions, are inlined before, so that an access stands
- * where the program has it. Then, function by function, all accesses are found and named before the first is replaced
- * (a replaced load could no longer lend its name to what is read through it). Last, promises that the hooks would break
- * (readonly, nosync, ...) are taken back, or the optimiser would delete calls of functions with hooks in them.
+ * With optimisation on, the optimiser runs inside the rewriting (optimize.c), and most accesses are replaced after it.
+ * Where only clang knows how to run it (jobs.h), locals are first promoted to registers (sroa) and what was computed or
+ * loaded before is used again (early-cse): what is left are accesses of real memory, and clang optimises what has
+ * become of them. No store is lost on either way (stores.c). The C++ library's own wrappers of atomic operations and of
+ * synchronisation, and the C library's of fortified functions, are inlined before, so that an access stands where the
+ * program has it. Then, function by function, all accesses are found and named before the first is replaced (a replaced
+ * load could no longer lend its name to what is read through it). Last, promises that the hooks would break (readonly,
+ * nosync, ...) are taken back, or the optimiser would delete calls of functions with hooks in them.
  *
  * Not rewritten: functions the user opted out (see driver.c), naked functions, and ifunc resolvers, which run before
  * the program is relocated. Bodies that exist for inlining only (available_externally) are rewritten like all others:
@@ -100,15 +101,49 @@ static void note_functions(struct pt_strtab *names, LLVMModuleRef module)
     }
 }
 
+static const char *text_of(struct pt_buf *buf, const char *text, size_t len)
+{
+    pt_buf_init(buf);
+    pt_buf_add(buf, text ? text : "", text ? len : 0);
+    return buf->text;
+}
+
+/* Has the command line said that a function is to be left alone? */
+static bool is_left_alone(struct pt_module *m, const struct pt_choice *choice, LLVMValueRef function)
+{
+    LLVMMetadataRef subprogram = LLVMGetSubprogram(function), file = NULL;
+    unsigned file_len = 0, folder_len = 0;
+    size_t unit_len, symbol_len;
+    const char *unit = LLVMGetSourceFileName(m->module, &unit_len), *symbol = LLVMGetValueName2(function, &symbol_len);
+    file = subprogram ? LLVMDIScopeGetFile(subprogram) : NULL;
+    const char *path = file ? LLVMDIFileGetFilename(file, &file_len) : unit;
+    const char *folder = file ? LLVMDIFileGetDirectory(file, &folder_len) : "";
+    struct pt_buf name, copies[4];
+    pt_buf_init(&name);
+    pt_name_function(m, function, &name);
+    struct pt_chosen chosen = {.name = name.text,
+                               .symbol = text_of(&copies[0], symbol, symbol_len),
+                               .file = text_of(&copies[1], path, file ? file_len : unit_len),
+                               .folder = text_of(&copies[2], folder, folder_len),
+                               .unit = text_of(&copies[3], unit, unit_len)};
+    bool alone = pt_choice_leaves_alone(choice, &chosen);
+    pt_buf_release(&name);
+    for (size_t i = 0; i < sizeof copies / sizeof *copies; i++)
+        pt_buf_release(&copies[i]);
+    return alone;
+}
+
 /* The names of the functions that are to be left alone. */
-static enum pt_status find_opt_outs(struct pt_module *m, const char *tsan_bitcode, struct pt_strtab *names,
+static enum pt_status find_opt_outs(struct pt_module *m, const struct pt_rewrite *how, struct pt_strtab *names,
                                     struct pt_err *err)
 {
+    const char *tsan_bitcode = how->tsan_bitcode;
     for (LLVMValueRef f = LLVMGetFirstFunction(m->module); f; f = LLVMGetNextFunction(f)) {
         size_t len;
         const char *name = LLVMGetValueName2(f, &len);
         if (pt_has_attribute(f, "naked") || pt_has_attribute(f, "disable_sanitizer_instrumentation") ||
-            has_string_attribute(f, "disable_sanitizer_instrumentation") || strncmp(name, "__portent_", 10) == 0)
+            has_string_attribute(f, "disable_sanitizer_instrumentation") || strncmp(name, "__portent_", 10) == 0 ||
+            (how->choice && !LLVMIsDeclaration(f) && is_left_alone(m, how->choice, f)))
             pt_strtab_intern(names, name, len);
     }
     for (LLVMValueRef i = LLVMGetFirstGlobalIFunc(m->module); i; i = LLVMGetNextGlobalIFunc(i)) {
@@ -182,7 +217,7 @@ void pt_rewrite_function(struct pt_module *m, LLVMValueRef function)
         if (access->kind == PT_ACCESS_CALL && access->row->waits)
             access->mutex_site = site_of(m, access, name.text, true);
     }
-    bool calls = m->phase != PT_PHASE_BEFORE && pt_add_frames(m, function, name.text);
+    bool calls = m->phase != PT_PHASE_BEFORE && !m->left_alone && pt_add_frames(m, function, name.text);
     pt_buf_release(&name);
     for (size_t i = 0; i < m->access_count; i++)
         pt_replace_access(m, &m->accesses[i]);
@@ -409,7 +444,10 @@ static enum pt_status rewrite_around(struct pt_module *m, const char *level, con
     keep_inline_bodies(m);
     enum pt_status status = pt_optimize(m, level, opt_outs, err);
     for (LLVMValueRef f = LLVMGetFirstFunction(m->module); f && status == PT_OK; f = LLVMGetNextFunction(f)) {
-        if (!pt_is_chosen(f))
+        LLVMMetadataRef subprogram = LLVMGetSubprogram(f);
+        m->left_alone = !pt_is_chosen(f);
+        if (m->left_alone && (LLVMIsDeclaration(f) || !subprogram ||
+                              pt_map64_get(&m->opted_out, (uint64_t)(uintptr_t)subprogram) == PT_NONE))
             continue;
         pt_rewrite_function(m, f);
         remove_attribute(f, "sanitize_thread");
@@ -421,7 +459,7 @@ static enum pt_status rewrite_module(struct pt_module *m, const struct pt_rewrit
 {
     struct pt_strtab opt_outs;
     pt_strtab_init(&opt_outs);
-    enum pt_status status = find_opt_outs(m, how->tsan_bitcode, &opt_outs, err);
+    enum pt_status status = find_opt_outs(m, how, &opt_outs, err);
     if (status == PT_OK)
         status = inline_wrappers(m, &opt_outs, err);
     if (status == PT_OK)

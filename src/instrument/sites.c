@@ -63,7 +63,9 @@ bool pt_is_opted_out(struct pt_module *m, LLVMValueRef inst)
         return false;
     LLVMMetadataRef location = LLVMInstructionGetDebugLoc(inst);
     LLVMMetadataRef scope = location ? pt_function_scope(m, LLVMDILocationGetScope(location)) : NULL;
-    return scope && pt_map64_get(&m->opted_out, (uint64_t)(uintptr_t)scope) != PT_NONE;
+    if (!scope)
+        return m->left_alone;
+    return pt_map64_get(&m->opted_out, (uint64_t)(uintptr_t)scope) != PT_NONE;
 }
 
 static LLVMValueRef site_at(struct pt_module *m, LLVMMetadataRef location, const char *function, const char *variable);

@@ -638,6 +638,43 @@ def stack_after_exceptions():
         check(lines == want, f"{flags}: {lines}")
 
 
+@test
+def chosen_files_and_functions():
+    os.mkdir("lib")
+    with open("lib/part.h", "w", encoding="utf-8") as file:
+        file.write("static inline __attribute__((always_inline)) int peek(int *p) { return p[1]; }\n")
+    with open("main.c", "w", encoding="utf-8") as file:
+        file.write('#include "lib/part.h"\nint g[4];\nint first(void) { return g[0]; }\nint second(void) { return g[2]; }\n'
+                   "int through(void) { return peek(g); }\nvoid third(void) { g[3] = first(); }\n")
+    with open("list", "w", encoding="utf-8") as file:
+        file.write("# comment\nfun:first\n[address]\nfun:second\n[memory|thread]\nsrc:*/lib/*\nsrc:lib/*\nfun:third=category\n")
+    with open("everything", "w", encoding="utf-8") as file:
+        file.write("[t*]\nmainfile:main.c\n")
+
+    def hooked(*flags):
+        """The functions with hooks, at both kinds of levels: with the optimiser in between and without."""
+        found = []
+        for level in ("-O0", "-O2"):
+            cc(level, *flags, "-S", "-emit-llvm", "main.c", "-o", "main.ll")
+            bodies = functions_of(open("main.ll", encoding="utf-8").read())
+            found.append({f for f, body in bodies.items() if f != "peek" and hooks_of(body)})
+        check(found[0] == found[1], f"{flags}: {found}")
+        return found[1]
+
+    everything = {"first", "second", "through", "third"}
+    for flags, want in (((), everything), (("--skip-function=first",), everything - {"first"}),
+                        (("--skip-function=fir*,second", "--skip-function=third"), {"through"}),
+                        (("--skip-file=part.h",), everything - {"through"}), (("--skip-file=main.c",), {"through"}),
+                        (("--skip-file=*/lib/*",), everything - {"through"}), (("--only-file=lib/*",), {"through"}),
+                        (("--only-file=main.c,x.c", "--skip-function=second"), {"first", "third"}),
+                        (("-fsanitize-ignorelist=list",), {"second", "third"}),
+                        (("-fsanitize-ignorelist=everything",), set())):
+        got = hooked(*flags)
+        check(got == want, f"{flags}: {sorted(got)} instead of {sorted(want)}")
+    status, _, err = run(PORTENT, "cc", "-fsanitize-ignorelist=missing", "-c", "main.c")
+    check(status == 1 and "missing" in err, f"{status} {err}")
+
+
 def main():
     global PORTENT, CLANG
     if len(sys.argv) < 2:
