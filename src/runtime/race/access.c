@@ -90,12 +90,12 @@ static void look(struct view *view, const struct pt_race_cell *shape, uint64_t d
 static bool is_repeated(const struct pt_race_self *self, const struct pt_cell *cell, uint64_t since,
                         const struct pt_cell_access *access)
 {
-    const struct pt_cell_seen *seen = pt_cell_find(cell, self->hb.id, access);
-    if (!seen || pt_epoch_clock(seen->at) < since)
+    const struct pt_cell_seen *seen = pt_cell_find(cell, self->hb.id, access, since);
+    if (!seen)
         return false;
     if (!(access->kind & PT_CELL_WRITES))
         return seen->fresh;
-    return cell->written_count == 1 && cell->written[0].bytes == access->bytes &&
+    return cell->written_count == 1 && !(access->bytes & ~cell->written[0].bytes) &&
            pt_epoch_thread(cell->written[0].stamp.at) == self->hb.id &&
            (seen->fresh || (pt_epoch_thread(cell->over) == self->hb.id && pt_epoch_clock(cell->over) >= since));
 }
@@ -172,7 +172,7 @@ static uint8_t exact_of(const struct pt_cell *cell)
         if (!(cell->seen[i].access.kind & PT_CELL_WRITES) ||
             pt_epoch_thread(cell->seen[i].at) != pt_epoch_thread(cell->written[0].stamp.at))
             continue;
-        if (exact != PT_RACE_NO_ENTRY)
+        if (exact != PT_RACE_NO_ENTRY || cell->seen[i].merged)
             return PT_RACE_NO_ENTRY;
         exact = (uint8_t)i;
     }
@@ -250,9 +250,11 @@ static uint64_t change_own(struct pt_race_self *self, uint32_t own, struct acces
     struct pt_race_cell *cell = &pt_race_cells[own];
     bool races = self->met_count > 0;
     fill_in(self, access);
-    pt_cell_record(&self->env, &cell->cell, &self->hb, &access->cell, covers);
-    cell->stamp++;
     cell->raced |= races;
+    self->env.merge_from = cell->raced ? 0 : self->region; /* where there was a race all are exact */
+    pt_cell_record(&self->env, &cell->cell, &self->hb, &access->cell, covers);
+    self->env.merge_from = self->region;
+    cell->stamp++;
     if (races && access->cell.kind & PT_CELL_READS)
         pt_race_changed(self); /* it has learned of the write */
     return word_made(own);
