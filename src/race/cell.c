@@ -192,6 +192,21 @@ static void grow(const struct pt_cell_env *env, struct pt_cell *cell)
     arrange(cell);
 }
 
+void pt_cell_thin(struct pt_cell *cell)
+{
+    uint32_t kept = 0;
+    if (cell->written_count != 1 || cell->written[0].stamp.at != cell->over)
+        return;
+    for (uint32_t i = 0; i < cell->count; i++) {
+        const struct pt_cell_seen *seen = &cell->seen[i];
+        bool is_over = pt_epoch_thread(seen->at) == pt_epoch_thread(cell->over) && seen->access.kind & PT_CELL_WRITES;
+        if (seen->fresh || is_over || seen->access.bytes & ~cell->written[0].bytes)
+            cell->seen[kept++] = *seen;
+    }
+    cell->count = kept;
+    arrange(cell);
+}
+
 static void clear_fresh(struct pt_cell *cell)
 {
     for (unsigned list = 0; list < LISTS; list++) {

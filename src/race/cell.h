@@ -90,6 +90,8 @@ void pt_cell_record(const struct pt_cell_env *env, struct pt_cell *cell, struct 
 /* The thread's access that agrees with this one, made at that clock or later, and of its bytes at least; NULL: none. */
 const struct pt_cell_seen *pt_cell_find(const struct pt_cell *cell, uint32_t thread,
                                         const struct pt_cell_access *access, uint64_t since);
+/* Drops what comes before `over` and has no bytes beside those: whoever races with it races with that write, too. */
+void pt_cell_thin(struct pt_cell *cell);
 /* A location that was part of a larger one begins with what is known of that. */
 void pt_cell_copy(const struct pt_race_memory *memory, struct pt_cell *to, const struct pt_cell *from);
 size_t pt_cell_bytes(const struct pt_cell *cell);

@@ -18,7 +18,7 @@
 
 #include "runtime/race/impl.h"
 
-enum { POPULAR = 3 };
+enum { POPULAR = 3, ENOUGH = 4 };
 
 static uint64_t word_made(uint32_t cell)
 {
@@ -85,19 +85,42 @@ static void look(struct view *view, const struct pt_race_cell *shape, uint64_t d
         view->cell.over = view->written.stamp.at;
 }
 
-/* Whether the access is there already, made at that clock or later, so that the granule says all of it; a write's clock
- * is then the word's. */
+/* Whether the thread's own entries say as much as the access would: it is among them, or there are several already, and
+ * who races with it races with them. Made at that clock or later; `over` is the thread's own if that is so, too. */
+static bool is_said(const struct pt_race_self *self, const struct pt_cell *cell, uint64_t since, bool over,
+                    const struct pt_cell_access *access)
+{
+    unsigned said = 0, count = 0, enough = ENOUGH;
+    for (uint32_t i = 0; i < cell->count; i++) {
+        const struct pt_cell_seen *seen = &cell->seen[i];
+        bool writes = seen->access.kind & PT_CELL_WRITES;
+        if (pt_epoch_thread(seen->at) != self->hb.id || pt_epoch_clock(seen->at) < since ||
+            (seen->access.kind ^ access->kind) & PT_CELL_ATOMIC || seen->access.op != access->op ||
+            !(seen->fresh || (over && writes)))
+            continue;
+        count++;
+        enough = seen->merged ? 1 : enough;
+        if (!writes && access->kind & PT_CELL_WRITES)
+            continue;
+        if (seen->access.place == access->place && seen->access.kind == access->kind &&
+            !(access->bytes & ~seen->access.bytes))
+            return true;
+        said |= seen->access.bytes;
+    }
+    return count >= enough && !(access->bytes & ~said);
+}
+
+/* The same, so that the granule says all of it; a write's clock is then the word's. */
 static bool is_repeated(const struct pt_race_self *self, const struct pt_cell *cell, uint64_t since,
                         const struct pt_cell_access *access)
 {
-    const struct pt_cell_seen *seen = pt_cell_find(cell, self->hb.id, access, since);
-    if (!seen)
+    bool over = pt_epoch_thread(cell->over) == self->hb.id && pt_epoch_clock(cell->over) >= since;
+    if (access->kind & PT_CELL_WRITES &&
+        (cell->written_count != 1 || access->bytes & ~cell->written[0].bytes ||
+         pt_epoch_thread(cell->written[0].stamp.at) != self->hb.id ||
+         pt_epoch_clock(cell->written[0].stamp.at) < since))
         return false;
-    if (!(access->kind & PT_CELL_WRITES))
-        return seen->fresh;
-    return cell->written_count == 1 && !(access->bytes & ~cell->written[0].bytes) &&
-           pt_epoch_thread(cell->written[0].stamp.at) == self->hb.id &&
-           (seen->fresh || (pt_epoch_thread(cell->over) == self->hb.id && pt_epoch_clock(cell->over) >= since));
+    return is_said(self, cell, since, over, access);
 }
 
 /* ---- transitions ---- */
@@ -189,6 +212,14 @@ static bool may_be_shape(const struct pt_cell *cell)
     return true;
 }
 
+/* With one reference. */
+static void become_shape(struct pt_race_cell *cell)
+{
+    cell->shape = true;
+    cell->exact = exact_of(&cell->cell);
+    atomic_store_explicit(&cell->refs, 1, memory_order_relaxed);
+}
+
 /* A shape of what the access makes of another, or of nothing; 0: it cannot be one. One reference is the caller's. */
 static uint32_t make_shape(struct pt_race_self *self, struct access *access, const struct pt_cell *from, bool covers)
 {
@@ -197,15 +228,45 @@ static uint32_t make_shape(struct pt_race_self *self, struct access *access, con
     if (from)
         pt_cell_copy(&self->memory, &made->cell, from);
     pt_cell_record(&self->env, &made->cell, &self->hb, &access->cell, covers);
+    if (made->cell.count > PT_RACE_SHAPE_SEEN)
+        pt_cell_thin(&made->cell);
     if (!may_be_shape(&made->cell)) {
         pt_race_cell_free(self, to);
         return 0;
     }
-    made->shape = true;
-    made->exact = exact_of(&made->cell);
+    become_shape(made);
     atomic_store_explicit(&made->left, 0, memory_order_relaxed);
-    atomic_store_explicit(&made->refs, 1, memory_order_relaxed);
     return to;
+}
+
+/* What one granule alone has becomes what the access makes of it, where it is or in a copy. Its word. */
+static uint64_t change_alone(struct pt_race_self *self, uint64_t seen, const struct view *view, struct access *access,
+                             bool covers)
+{
+    uint32_t from = (uint32_t)seen, to = from;
+    /* acquire: whoever had another reference has done with it; nobody can get one, since the granule is locked */
+    if (atomic_load_explicit(&pt_race_cells[from].refs, memory_order_acquire) != 1) {
+        to = pt_race_cell_new(self);
+        pt_cell_copy(&self->memory, &pt_race_cells[to].cell, &view->cell);
+        drop(self, from, 1);
+    }
+    struct pt_race_cell *cell = &pt_race_cells[to];
+    if (to == from) {
+        memcpy(cell->cell.seen, view->seen, cell->cell.count * sizeof *view->seen);
+        if (cell->cell.written_count)
+            cell->cell.written[0].stamp.at = view->written.stamp.at;
+        cell->cell.over = view->cell.over;
+    }
+    pt_cell_record(&self->env, &cell->cell, &self->hb, &access->cell, covers);
+    if (cell->cell.count > PT_RACE_SHAPE_SEEN)
+        pt_cell_thin(&cell->cell);
+    cell->shape = may_be_shape(&cell->cell);
+    if (cell->shape) {
+        become_shape(cell);
+        return to;
+    }
+    cell->stamp++;
+    return word_made(to);
 }
 
 /* Under the lock of a granule that nothing is known of. Its word. */
@@ -281,6 +342,8 @@ static uint64_t change_shape(struct pt_race_self *self, uint64_t seen, struct ac
         else
             atomic_fetch_add_explicit(&shape->left, 1, memory_order_relaxed);
     }
+    if (!to && !races)
+        return change_alone(self, seen, &view, access, covers);
     if (!to)
         return change_own(self, own_cell(self, seen), access, covers);
     remember(self, access, from, to);

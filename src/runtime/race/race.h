@@ -35,7 +35,7 @@ enum {
     PT_RACE_DELTA_AT = 32,
     PT_RACE_LEAF_BITS = 21,
     PT_RACE_ADDRESS_BITS = 47,
-    PT_RACE_CACHE_BITS = 9,
+    PT_RACE_CACHE_BITS = 10,
     PT_RACE_PIECES = 65, /* sizes of pieces of memory, in units of 16 bytes */
     PT_RACE_LOCKS = 64,  /* that are known to be held by a thread */
     PT_RACE_MET = 256,   /* accesses that one access races with in one granule */
