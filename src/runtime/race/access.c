@@ -239,36 +239,6 @@ static uint32_t make_shape(struct pt_race_self *self, struct access *access, con
     return to;
 }
 
-/* What one granule alone has becomes what the access makes of it, where it is or in a copy. Its word. */
-static uint64_t change_alone(struct pt_race_self *self, uint64_t seen, const struct view *view, struct access *access,
-                             bool covers)
-{
-    uint32_t from = (uint32_t)seen, to = from;
-    /* acquire: whoever had another reference has done with it; nobody can get one, since the granule is locked */
-    if (atomic_load_explicit(&pt_race_cells[from].refs, memory_order_acquire) != 1) {
-        to = pt_race_cell_new(self);
-        pt_cell_copy(&self->memory, &pt_race_cells[to].cell, &view->cell);
-        drop(self, from, 1);
-    }
-    struct pt_race_cell *cell = &pt_race_cells[to];
-    if (to == from) {
-        memcpy(cell->cell.seen, view->seen, cell->cell.count * sizeof *view->seen);
-        if (cell->cell.written_count)
-            cell->cell.written[0].stamp.at = view->written.stamp.at;
-        cell->cell.over = view->cell.over;
-    }
-    pt_cell_record(&self->env, &cell->cell, &self->hb, &access->cell, covers);
-    if (cell->cell.count > PT_RACE_SHAPE_SEEN)
-        pt_cell_thin(&cell->cell);
-    cell->shape = may_be_shape(&cell->cell);
-    if (cell->shape) {
-        become_shape(cell);
-        return to;
-    }
-    cell->stamp++;
-    return word_made(to);
-}
-
 /* Under the lock of a granule that nothing is known of. Its word. */
 static uint64_t begin_granule(struct pt_race_self *self, struct access *access)
 {
@@ -315,6 +285,8 @@ static uint64_t change_own(struct pt_race_self *self, uint32_t own, struct acces
     self->env.merge_from = cell->raced ? 0 : self->region; /* where there was a race all are exact */
     pt_cell_record(&self->env, &cell->cell, &self->hb, &access->cell, covers);
     self->env.merge_from = self->region;
+    if (cell->cell.count > PT_RACE_SHAPE_SEEN && !cell->raced)
+        pt_cell_thin(&cell->cell);
     cell->stamp++;
     if (races && access->cell.kind & PT_CELL_READS)
         pt_race_changed(self); /* it has learned of the write */
@@ -342,13 +314,35 @@ static uint64_t change_shape(struct pt_race_self *self, uint64_t seen, struct ac
         else
             atomic_fetch_add_explicit(&shape->left, 1, memory_order_relaxed);
     }
-    if (!to && !races)
-        return change_alone(self, seen, &view, access, covers);
     if (!to)
         return change_own(self, own_cell(self, seen), access, covers);
     remember(self, access, from, to);
     drop(self, from, 1);
     return (writes ? 0 : seen & ~(uint64_t)UINT32_MAX) | to;
+}
+
+/* Which bytes of a granule's own cell need no more reads of this thread to be recorded in this region. */
+static void note_said(struct pt_race_self *self, const struct pt_cell *cell, uint64_t made)
+{
+    struct pt_race_said *said = pt_race_said_of(self, made);
+    bool over = pt_epoch_thread(cell->over) == self->hb.id && pt_epoch_clock(cell->over) >= self->region;
+    *said = (struct pt_race_said){.word = made, .version = self->version};
+    for (unsigned byte = 1; byte <= 0x80; byte <<= 1) {
+        struct pt_cell_access any = {.kind = PT_CELL_READS, .bytes = (uint8_t)byte, .place = UINT32_MAX};
+        if (is_said(self, cell, self->region, over, &any))
+            said->bytes |= (uint8_t)byte;
+    }
+}
+
+/* A write that is there already: only the clock of the last write is another. */
+static uint64_t raise_write(const struct pt_race_self *self, uint32_t own)
+{
+    struct pt_cell *cell = &pt_race_cells[own].cell;
+    cell->written[0].stamp.at = pt_hb_now(&self->hb);
+    if (pt_epoch_thread(cell->over) == self->hb.id && pt_epoch_clock(cell->over) >= self->region)
+        cell->over = cell->written[0].stamp.at;
+    pt_race_cells[own].stamp++;
+    return word_made(own);
 }
 
 /* From which clock on an access counts as made again. Where there was a race all are exact. */
@@ -369,10 +363,14 @@ static uint64_t change(struct pt_race_self *self, uint64_t seen, struct access *
     bool covers = pt_cell_check(&self->env, &cell->cell, checker(self), &access->cell);
     uint64_t made = seen;
     bool reads = !(access->cell.kind & PT_CELL_WRITES);
+    if (!reads && !cell->raced && !self->met_count && is_repeated(self, &cell->cell, self->region, &access->cell))
+        return raise_write(self, from);
     if (self->met_count || !reads || !is_repeated(self, &cell->cell, since(self, cell), &access->cell))
         made = change_own(self, from, access, covers);
-    if (reads && !cell->raced)
+    if (reads && !cell->raced) {
         new_entry(self, access, from)->made = made;
+        note_said(self, &cell->cell, made);
+    }
     return made;
 }
 
@@ -411,6 +409,17 @@ static bool is_address(uintptr_t from, uintptr_t to)
     return from < to && !((to - 1) >> PT_RACE_ADDRESS_BITS);
 }
 
+static bool is_said_there(struct pt_race_self *self, uintptr_t granule, unsigned bytes)
+{
+    const struct pt_race_leaf *leaf = pt_race_leaf_of(granule);
+    if (!leaf)
+        return false;
+    uint64_t seen = atomic_load_explicit(&leaf->words[(granule & ((1u << PT_RACE_LEAF_BITS) - 1)) >> 3],
+                                         memory_order_relaxed);
+    const struct pt_race_said *said = pt_race_said_of(self, seen);
+    return said->word == seen && said->version == self->version && !(bytes & ~(unsigned)said->bytes);
+}
+
 void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, unsigned kind,
                     const struct pt_site *site)
 {
@@ -422,7 +431,8 @@ void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, u
     self->several = granule + 8 < to;
     for (; granule < to; granule += 8) {
         access.cell.bytes = bytes_in(granule, address, to);
-        if (!pt_race_fast(self, granule, access.cell.bytes, kind_of(&access), access.site))
+        if (!pt_race_fast(self, granule, access.cell.bytes, kind_of(&access), access.site) &&
+            !(kind == PT_RACE_READ && is_said_there(self, granule, access.cell.bytes)))
             touch(self, granule, &access);
     }
     if (kind & PT_CELL_WRITES)
