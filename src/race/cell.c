@@ -245,9 +245,9 @@ static uint32_t merge(const struct pt_cell_env *env, struct pt_cell *cell, uint3
     return widen(cell, at, access);
 }
 
-/* `covers`: it comes after everything that is here. */
-static void record(const struct pt_cell_env *env, struct pt_cell *cell, const struct pt_hb_thread *thread,
-                   const struct pt_cell_access *access, bool covers)
+/* `covers`: it comes after everything that is here. Returns the bytes of the accesses with which it has become one. */
+static unsigned record(const struct pt_cell_env *env, struct pt_cell *cell, const struct pt_hb_thread *thread,
+                       const struct pt_cell_access *access, bool covers)
 {
     uint32_t at = merge(env, cell, thread->id, access);
     bool merged = at != PT_CELL_END && (cell->seen[at].merged || cell->seen[at].access.bytes != access->bytes);
@@ -271,6 +271,7 @@ static void record(const struct pt_cell_env *env, struct pt_cell *cell, const st
     } else if (!seen->fresh) {
         set_fresh(cell, at);
     }
+    return merged ? seen->access.bytes : 0;
 }
 
 /* ---- races ---- */
@@ -367,8 +368,9 @@ static struct pt_hb_sync publish(const struct pt_cell_env *env, const struct pt_
     return published;
 }
 
+/* `with`: the bytes of what the access has become one with; what is read of them is after the last write. */
 static void write(const struct pt_cell_env *env, struct pt_cell *cell, const struct pt_hb_thread *thread,
-                  const struct pt_cell_access *access)
+                  const struct pt_cell_access *access, unsigned with)
 {
     const struct pt_race_memory *memory = env->memory;
     struct pt_hb_stamp now = pt_hb_moment(memory, thread);
@@ -379,8 +381,8 @@ static void write(const struct pt_cell_env *env, struct pt_cell *cell, const str
     unsigned kept = 0;
     for (unsigned i = 0; i < cell->written_count; i++) {
         pt_epoch at = cell->written[i].stamp.at;
-        if (env->merge_from && !mine.atomic && !cell->written[i].atomic && pt_epoch_thread(at) == thread->id &&
-            pt_epoch_clock(at) >= env->merge_from) /* what is read there is after the last of them */
+        if (!mine.atomic && !cell->written[i].atomic && pt_epoch_thread(at) == thread->id &&
+            pt_epoch_clock(at) >= env->merge_from && !(cell->written[i].bytes & ~with))
             mine.bytes |= cell->written[i].bytes;
         cell->written[i].bytes &= (uint8_t)~mine.bytes;
         if (cell->written[i].bytes)
@@ -406,9 +408,9 @@ void pt_cell_record(const struct pt_cell_env *env, struct pt_cell *cell, struct 
 {
     if (access->kind & PT_CELL_READS)
         follow_writes(env, cell, thread, access);
-    record(env, cell, thread, access, covers);
+    unsigned with = record(env, cell, thread, access, covers);
     if (access->kind & PT_CELL_WRITES)
-        write(env, cell, thread, access);
+        write(env, cell, thread, access, with);
 }
 
 void pt_cell_access(const struct pt_cell_env *env, struct pt_cell *cell, struct pt_hb_thread *thread,

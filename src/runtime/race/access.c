@@ -85,12 +85,13 @@ static void look(struct view *view, const struct pt_race_cell *shape, uint64_t d
         view->cell.over = view->written.stamp.at;
 }
 
-/* Whether the thread's own entries say as much as the access would: it is among them, or there are several already, and
- * who races with it races with them. Made at that clock or later; `over` is the thread's own if that is so, too. */
-static bool is_said(const struct pt_race_self *self, const struct pt_cell *cell, uint64_t since, bool over,
-                    const struct pt_cell_access *access)
+/* Of which bytes the thread's own entries say as much as the access would: it is among them, or there are several
+ * already, and who races with it races with them. Made at that clock or later; `over` is the thread's own if that is
+ * so, too. */
+static unsigned bytes_said(const struct pt_race_self *self, const struct pt_cell *cell, uint64_t since, bool over,
+                           const struct pt_cell_access *access)
 {
-    unsigned said = 0, count = 0, enough = ENOUGH;
+    unsigned same = 0, said = 0, count = 0, enough = ENOUGH;
     for (uint32_t i = 0; i < cell->count; i++) {
         const struct pt_cell_seen *seen = &cell->seen[i];
         bool writes = seen->access.kind & PT_CELL_WRITES;
@@ -102,12 +103,11 @@ static bool is_said(const struct pt_race_self *self, const struct pt_cell *cell,
         enough = seen->merged ? 1 : enough;
         if (!writes && access->kind & PT_CELL_WRITES)
             continue;
-        if (seen->access.place == access->place && seen->access.kind == access->kind &&
-            !(access->bytes & ~seen->access.bytes))
-            return true;
+        if (seen->access.place == access->place && seen->access.kind == access->kind)
+            same |= seen->access.bytes;
         said |= seen->access.bytes;
     }
-    return count >= enough && !(access->bytes & ~said);
+    return count >= enough ? said : same;
 }
 
 /* The same, so that the granule says all of it; a write's clock is then the word's. */
@@ -115,12 +115,11 @@ static bool is_repeated(const struct pt_race_self *self, const struct pt_cell *c
                         const struct pt_cell_access *access)
 {
     bool over = pt_epoch_thread(cell->over) == self->hb.id && pt_epoch_clock(cell->over) >= since;
-    if (access->kind & PT_CELL_WRITES &&
-        (cell->written_count != 1 || access->bytes & ~cell->written[0].bytes ||
-         pt_epoch_thread(cell->written[0].stamp.at) != self->hb.id ||
-         pt_epoch_clock(cell->written[0].stamp.at) < since))
+    if (access->kind & PT_CELL_WRITES && (cell->written_count != 1 || access->bytes & ~cell->written[0].bytes ||
+                                          pt_epoch_thread(cell->written[0].stamp.at) != self->hb.id ||
+                                          pt_epoch_clock(cell->written[0].stamp.at) < since))
         return false;
-    return is_said(self, cell, since, over, access);
+    return !(access->bytes & ~bytes_said(self, cell, since, over, access));
 }
 
 /* ---- transitions ---- */
@@ -326,12 +325,8 @@ static void note_said(struct pt_race_self *self, const struct pt_cell *cell, uin
 {
     struct pt_race_said *said = pt_race_said_of(self, made);
     bool over = pt_epoch_thread(cell->over) == self->hb.id && pt_epoch_clock(cell->over) >= self->region;
-    *said = (struct pt_race_said){.word = made, .version = self->version};
-    for (unsigned byte = 1; byte <= 0x80; byte <<= 1) {
-        struct pt_cell_access any = {.kind = PT_CELL_READS, .bytes = (uint8_t)byte, .place = UINT32_MAX};
-        if (is_said(self, cell, self->region, over, &any))
-            said->bytes |= (uint8_t)byte;
-    }
+    struct pt_cell_access any = {.kind = PT_CELL_READS, .place = UINT32_MAX};
+    *said = (struct pt_race_said){made, self->version, (uint8_t)bytes_said(self, cell, self->region, over, &any)};
 }
 
 /* A write that is there already: only the clock of the last write is another. */
@@ -414,8 +409,8 @@ static bool is_said_there(struct pt_race_self *self, uintptr_t granule, unsigned
     const struct pt_race_leaf *leaf = pt_race_leaf_of(granule);
     if (!leaf)
         return false;
-    uint64_t seen = atomic_load_explicit(&leaf->words[(granule & ((1u << PT_RACE_LEAF_BITS) - 1)) >> 3],
-                                         memory_order_relaxed);
+    uint64_t seen =
+        atomic_load_explicit(&leaf->words[(granule & ((1u << PT_RACE_LEAF_BITS) - 1)) >> 3], memory_order_relaxed);
     const struct pt_race_said *said = pt_race_said_of(self, seen);
     return said->word == seen && said->version == self->version && !(bytes & ~(unsigned)said->bytes);
 }
