@@ -107,11 +107,27 @@ static uint32_t find(const struct pt_cell *cell, uint32_t thread, const struct p
     return cell->index[slot];
 }
 
-const struct pt_cell_seen *pt_cell_find(const struct pt_cell *cell, uint32_t thread,
-                                        const struct pt_cell_access *access)
+static bool is_alike(const struct pt_cell_seen *seen, uint32_t thread, const struct pt_cell_access *access)
 {
-    uint32_t at = find(cell, thread, access);
-    return at == PT_CELL_END ? NULL : &cell->seen[at];
+    return pt_epoch_thread(seen->at) == thread && seen->access.place == access->place &&
+           seen->access.op == access->op && seen->access.kind == access->kind;
+}
+
+/* The same of whatever bytes, made since that clock. */
+static uint32_t find_since(const struct pt_cell *cell, uint32_t thread, const struct pt_cell_access *access,
+                           uint64_t since)
+{
+    for (uint32_t i = cell->count; i-- > 0 && cell->count <= PRUNE_FROM;)
+        if (pt_epoch_clock(cell->seen[i].at) >= since && is_alike(&cell->seen[i], thread, access))
+            return i;
+    return PT_CELL_END;
+}
+
+const struct pt_cell_seen *pt_cell_find(const struct pt_cell *cell, uint32_t thread,
+                                        const struct pt_cell_access *access, uint64_t since)
+{
+    uint32_t at = find_since(cell, thread, access, since);
+    return at == PT_CELL_END || access->bytes & ~cell->seen[at].access.bytes ? NULL : &cell->seen[at];
 }
 
 static void put_index(struct pt_cell *cell, uint32_t entry)
@@ -176,6 +192,21 @@ static void grow(const struct pt_cell_env *env, struct pt_cell *cell)
     arrange(cell);
 }
 
+void pt_cell_thin(struct pt_cell *cell)
+{
+    uint32_t kept = 0;
+    if (cell->written_count != 1 || cell->written[0].stamp.at != cell->over)
+        return;
+    for (uint32_t i = 0; i < cell->count; i++) {
+        const struct pt_cell_seen *seen = &cell->seen[i];
+        bool is_over = pt_epoch_thread(seen->at) == pt_epoch_thread(cell->over) && seen->access.kind & PT_CELL_WRITES;
+        if (seen->fresh || is_over || seen->access.bytes & ~cell->written[0].bytes)
+            cell->seen[kept++] = *seen;
+    }
+    cell->count = kept;
+    arrange(cell);
+}
+
 static void clear_fresh(struct pt_cell *cell)
 {
     for (unsigned list = 0; list < LISTS; list++) {
@@ -185,11 +216,43 @@ static void clear_fresh(struct pt_cell *cell)
     }
 }
 
-/* `covers`: it comes after everything that is here. */
-static void record(const struct pt_cell_env *env, struct pt_cell *cell, const struct pt_hb_thread *thread,
-                   const struct pt_cell_access *access, bool covers)
+/* An access becomes one with an entry; older ones of which it has all bytes say nothing more. */
+static uint32_t widen(struct pt_cell *cell, uint32_t at, const struct pt_cell_access *access)
 {
-    uint32_t at = find(cell, thread->id, access);
+    struct pt_cell_seen wider = cell->seen[at];
+    uint32_t kept = 0, mine = 0;
+    wider.access.bytes |= access->bytes;
+    wider.merged = true;
+    for (uint32_t i = 0; i < cell->count; i++) {
+        const struct pt_cell_seen *seen = &cell->seen[i];
+        if (i != at && is_alike(seen, pt_epoch_thread(wider.at), access) && !(seen->access.bytes & ~wider.access.bytes))
+            continue;
+        mine = i == at ? kept : mine;
+        cell->seen[kept++] = i == at ? wider : *seen;
+    }
+    cell->count = kept;
+    arrange(cell);
+    return mine;
+}
+
+/* The entry with which the access is one; its clock stays. PT_CELL_END: none. */
+static uint32_t merge(const struct pt_cell_env *env, struct pt_cell *cell, uint32_t thread,
+                      const struct pt_cell_access *access)
+{
+    uint32_t at = env->merge_from ? find_since(cell, thread, access, env->merge_from) : PT_CELL_END;
+    if (at == PT_CELL_END || !(access->bytes & ~cell->seen[at].access.bytes))
+        return at;
+    return widen(cell, at, access);
+}
+
+/* `covers`: it comes after everything that is here. Returns the bytes of the accesses with which it has become one. */
+static unsigned record(const struct pt_cell_env *env, struct pt_cell *cell, const struct pt_hb_thread *thread,
+                       const struct pt_cell_access *access, bool covers)
+{
+    uint32_t at = merge(env, cell, thread->id, access);
+    bool merged = at != PT_CELL_END && (cell->seen[at].merged || cell->seen[at].access.bytes != access->bytes);
+    if (at == PT_CELL_END)
+        at = find(cell, thread->id, access);
     if (at == PT_CELL_END) {
         grow(env, cell);
         at = cell->count++;
@@ -198,15 +261,17 @@ static void record(const struct pt_cell_env *env, struct pt_cell *cell, const st
             put_index(cell, at);
     }
     struct pt_cell_seen *seen = &cell->seen[at];
-    seen->at = pt_hb_now(thread);
+    if (!merged)
+        seen->at = pt_hb_now(thread);
     seen->access.note = access->note;
     seen->access.order = access->order;
     if (covers) {
         clear_fresh(cell);
-        cell->over = seen->at;
+        cell->over = pt_hb_now(thread);
     } else if (!seen->fresh) {
         set_fresh(cell, at);
     }
+    return merged ? seen->access.bytes : 0;
 }
 
 /* ---- races ---- */
@@ -303,8 +368,9 @@ static struct pt_hb_sync publish(const struct pt_cell_env *env, const struct pt_
     return published;
 }
 
+/* `with`: the bytes of what the access has become one with; what is read of them is after the last write. */
 static void write(const struct pt_cell_env *env, struct pt_cell *cell, const struct pt_hb_thread *thread,
-                  const struct pt_cell_access *access)
+                  const struct pt_cell_access *access, unsigned with)
 {
     const struct pt_race_memory *memory = env->memory;
     struct pt_hb_stamp now = pt_hb_moment(memory, thread);
@@ -314,7 +380,11 @@ static void write(const struct pt_cell_env *env, struct pt_cell *cell, const str
                                    .atomic = access->kind & PT_CELL_ATOMIC};
     unsigned kept = 0;
     for (unsigned i = 0; i < cell->written_count; i++) {
-        cell->written[i].bytes &= (uint8_t)~access->bytes;
+        pt_epoch at = cell->written[i].stamp.at;
+        if (!mine.atomic && !cell->written[i].atomic && pt_epoch_thread(at) == thread->id &&
+            pt_epoch_clock(at) >= env->merge_from && !(cell->written[i].bytes & ~with))
+            mine.bytes |= cell->written[i].bytes;
+        cell->written[i].bytes &= (uint8_t)~mine.bytes;
         if (cell->written[i].bytes)
             cell->written[kept++] = cell->written[i];
         else
@@ -338,9 +408,9 @@ void pt_cell_record(const struct pt_cell_env *env, struct pt_cell *cell, struct 
 {
     if (access->kind & PT_CELL_READS)
         follow_writes(env, cell, thread, access);
-    record(env, cell, thread, access, covers);
+    unsigned with = record(env, cell, thread, access, covers);
     if (access->kind & PT_CELL_WRITES)
-        write(env, cell, thread, access);
+        write(env, cell, thread, access, with);
 }
 
 void pt_cell_access(const struct pt_cell_env *env, struct pt_cell *cell, struct pt_hb_thread *thread,

@@ -35,6 +35,7 @@ struct pt_cell_seen {
     struct pt_cell_access access;
     uint32_t next; /* of the fresh ones of its kind */
     bool fresh;    /* it is not known to come before `over` */
+    bool merged;   /* of several accesses, of different bytes; `at` is the first one's */
 };
 
 /* Who wrote bytes last: what a read that races with it is ordered after (SHB), and what acquiring it gives. */
@@ -65,6 +66,10 @@ struct pt_cell_env {
      * grown, so it may take time. */
     bool (*is_past)(void *context, pt_epoch epoch);
     void *context;
+    /* Accesses of a thread at one place, of different bytes, become one if they were made since this clock, and no race
+     * between threads made others know of a moment in between. Their clock is then the first one's, and that of what is
+     * written the last one's: nothing is reported that is no race. 0: each is kept. */
+    uint64_t merge_from;
 };
 
 void pt_cell_begin(struct pt_cell *cell);
@@ -82,9 +87,11 @@ bool pt_cell_check(const struct pt_cell_env *env, const struct pt_cell *cell, co
                    const struct pt_cell_access *access);
 void pt_cell_record(const struct pt_cell_env *env, struct pt_cell *cell, struct pt_hb_thread *thread,
                     const struct pt_cell_access *access, bool covers);
-/* What is kept of that thread's accesses that agree with this one; NULL: nothing. */
+/* The thread's access that agrees with this one, made at that clock or later, and of its bytes at least; NULL: none. */
 const struct pt_cell_seen *pt_cell_find(const struct pt_cell *cell, uint32_t thread,
-                                        const struct pt_cell_access *access);
+                                        const struct pt_cell_access *access, uint64_t since);
+/* Drops what comes before `over` and has no bytes beside those: whoever races with it races with that write, too. */
+void pt_cell_thin(struct pt_cell *cell);
 /* A location that was part of a larger one begins with what is known of that. */
 void pt_cell_copy(const struct pt_race_memory *memory, struct pt_cell *to, const struct pt_cell *from);
 size_t pt_cell_bytes(const struct pt_cell *cell);

@@ -18,7 +18,7 @@
 
 #include "runtime/race/impl.h"
 
-enum { POPULAR = 3 };
+enum { POPULAR = 3, ENOUGH = 4 };
 
 static uint64_t word_made(uint32_t cell)
 {
@@ -85,19 +85,41 @@ static void look(struct view *view, const struct pt_race_cell *shape, uint64_t d
         view->cell.over = view->written.stamp.at;
 }
 
-/* Whether the access is there already, made at that clock or later, so that the granule says all of it; a write's clock
- * is then the word's. */
+/* Of which bytes the thread's own entries say as much as the access would: it is among them, or there are several
+ * already, and who races with it races with them. Made at that clock or later; `over` is the thread's own if that is
+ * so, too. */
+static unsigned bytes_said(const struct pt_race_self *self, const struct pt_cell *cell, uint64_t since, bool over,
+                           const struct pt_cell_access *access)
+{
+    unsigned same = 0, said = 0, count = 0, enough = ENOUGH;
+    for (uint32_t i = 0; i < cell->count; i++) {
+        const struct pt_cell_seen *seen = &cell->seen[i];
+        bool writes = seen->access.kind & PT_CELL_WRITES;
+        if (pt_epoch_thread(seen->at) != self->hb.id || pt_epoch_clock(seen->at) < since ||
+            (seen->access.kind ^ access->kind) & PT_CELL_ATOMIC || seen->access.op != access->op ||
+            !(seen->fresh || (over && writes)))
+            continue;
+        count++;
+        enough = seen->merged ? 1 : enough;
+        if (!writes && access->kind & PT_CELL_WRITES)
+            continue;
+        if (seen->access.place == access->place && seen->access.kind == access->kind)
+            same |= seen->access.bytes;
+        said |= seen->access.bytes;
+    }
+    return count >= enough ? said : same;
+}
+
+/* The same, so that the granule says all of it; a write's clock is then the word's. */
 static bool is_repeated(const struct pt_race_self *self, const struct pt_cell *cell, uint64_t since,
                         const struct pt_cell_access *access)
 {
-    const struct pt_cell_seen *seen = pt_cell_find(cell, self->hb.id, access);
-    if (!seen || pt_epoch_clock(seen->at) < since)
+    bool over = pt_epoch_thread(cell->over) == self->hb.id && pt_epoch_clock(cell->over) >= since;
+    if (access->kind & PT_CELL_WRITES && (cell->written_count != 1 || access->bytes & ~cell->written[0].bytes ||
+                                          pt_epoch_thread(cell->written[0].stamp.at) != self->hb.id ||
+                                          pt_epoch_clock(cell->written[0].stamp.at) < since))
         return false;
-    if (!(access->kind & PT_CELL_WRITES))
-        return seen->fresh;
-    return cell->written_count == 1 && cell->written[0].bytes == access->bytes &&
-           pt_epoch_thread(cell->written[0].stamp.at) == self->hb.id &&
-           (seen->fresh || (pt_epoch_thread(cell->over) == self->hb.id && pt_epoch_clock(cell->over) >= since));
+    return !(access->bytes & ~bytes_said(self, cell, since, over, access));
 }
 
 /* ---- transitions ---- */
@@ -172,7 +194,7 @@ static uint8_t exact_of(const struct pt_cell *cell)
         if (!(cell->seen[i].access.kind & PT_CELL_WRITES) ||
             pt_epoch_thread(cell->seen[i].at) != pt_epoch_thread(cell->written[0].stamp.at))
             continue;
-        if (exact != PT_RACE_NO_ENTRY)
+        if (exact != PT_RACE_NO_ENTRY || cell->seen[i].merged)
             return PT_RACE_NO_ENTRY;
         exact = (uint8_t)i;
     }
@@ -189,6 +211,14 @@ static bool may_be_shape(const struct pt_cell *cell)
     return true;
 }
 
+/* With one reference. */
+static void become_shape(struct pt_race_cell *cell)
+{
+    cell->shape = true;
+    cell->exact = exact_of(&cell->cell);
+    atomic_store_explicit(&cell->refs, 1, memory_order_relaxed);
+}
+
 /* A shape of what the access makes of another, or of nothing; 0: it cannot be one. One reference is the caller's. */
 static uint32_t make_shape(struct pt_race_self *self, struct access *access, const struct pt_cell *from, bool covers)
 {
@@ -197,14 +227,14 @@ static uint32_t make_shape(struct pt_race_self *self, struct access *access, con
     if (from)
         pt_cell_copy(&self->memory, &made->cell, from);
     pt_cell_record(&self->env, &made->cell, &self->hb, &access->cell, covers);
+    if (made->cell.count > PT_RACE_SHAPE_SEEN)
+        pt_cell_thin(&made->cell);
     if (!may_be_shape(&made->cell)) {
         pt_race_cell_free(self, to);
         return 0;
     }
-    made->shape = true;
-    made->exact = exact_of(&made->cell);
+    become_shape(made);
     atomic_store_explicit(&made->left, 0, memory_order_relaxed);
-    atomic_store_explicit(&made->refs, 1, memory_order_relaxed);
     return to;
 }
 
@@ -250,9 +280,13 @@ static uint64_t change_own(struct pt_race_self *self, uint32_t own, struct acces
     struct pt_race_cell *cell = &pt_race_cells[own];
     bool races = self->met_count > 0;
     fill_in(self, access);
-    pt_cell_record(&self->env, &cell->cell, &self->hb, &access->cell, covers);
-    cell->stamp++;
     cell->raced |= races;
+    self->env.merge_from = cell->raced ? 0 : self->region; /* where there was a race all are exact */
+    pt_cell_record(&self->env, &cell->cell, &self->hb, &access->cell, covers);
+    self->env.merge_from = self->region;
+    if (cell->cell.count > PT_RACE_SHAPE_SEEN && !cell->raced)
+        pt_cell_thin(&cell->cell);
+    cell->stamp++;
     if (races && access->cell.kind & PT_CELL_READS)
         pt_race_changed(self); /* it has learned of the write */
     return word_made(own);
@@ -286,6 +320,26 @@ static uint64_t change_shape(struct pt_race_self *self, uint64_t seen, struct ac
     return (writes ? 0 : seen & ~(uint64_t)UINT32_MAX) | to;
 }
 
+/* Which bytes of a granule's own cell need no more reads of this thread to be recorded in this region. */
+static void note_said(struct pt_race_self *self, const struct pt_cell *cell, uint64_t made)
+{
+    struct pt_race_said *said = pt_race_said_of(self, made);
+    bool over = pt_epoch_thread(cell->over) == self->hb.id && pt_epoch_clock(cell->over) >= self->region;
+    struct pt_cell_access any = {.kind = PT_CELL_READS, .place = UINT32_MAX};
+    *said = (struct pt_race_said){made, self->version, (uint8_t)bytes_said(self, cell, self->region, over, &any)};
+}
+
+/* A write that is there already: only the clock of the last write is another. */
+static uint64_t raise_write(const struct pt_race_self *self, uint32_t own)
+{
+    struct pt_cell *cell = &pt_race_cells[own].cell;
+    cell->written[0].stamp.at = pt_hb_now(&self->hb);
+    if (pt_epoch_thread(cell->over) == self->hb.id && pt_epoch_clock(cell->over) >= self->region)
+        cell->over = cell->written[0].stamp.at;
+    pt_race_cells[own].stamp++;
+    return word_made(own);
+}
+
 /* From which clock on an access counts as made again. Where there was a race all are exact. */
 static uint64_t since(const struct pt_race_self *self, const struct pt_race_cell *own)
 {
@@ -304,10 +358,14 @@ static uint64_t change(struct pt_race_self *self, uint64_t seen, struct access *
     bool covers = pt_cell_check(&self->env, &cell->cell, checker(self), &access->cell);
     uint64_t made = seen;
     bool reads = !(access->cell.kind & PT_CELL_WRITES);
+    if (!reads && !cell->raced && !self->met_count && is_repeated(self, &cell->cell, self->region, &access->cell))
+        return raise_write(self, from);
     if (self->met_count || !reads || !is_repeated(self, &cell->cell, since(self, cell), &access->cell))
         made = change_own(self, from, access, covers);
-    if (reads && !cell->raced)
+    if (reads && !cell->raced) {
         new_entry(self, access, from)->made = made;
+        note_said(self, &cell->cell, made);
+    }
     return made;
 }
 
@@ -346,6 +404,17 @@ static bool is_address(uintptr_t from, uintptr_t to)
     return from < to && !((to - 1) >> PT_RACE_ADDRESS_BITS);
 }
 
+static bool is_said_there(struct pt_race_self *self, uintptr_t granule, unsigned bytes)
+{
+    const struct pt_race_leaf *leaf = pt_race_leaf_of(granule);
+    if (!leaf)
+        return false;
+    uint64_t seen =
+        atomic_load_explicit(&leaf->words[(granule & ((1u << PT_RACE_LEAF_BITS) - 1)) >> 3], memory_order_relaxed);
+    const struct pt_race_said *said = pt_race_said_of(self, seen);
+    return said->word == seen && said->version == self->version && !(bytes & ~(unsigned)said->bytes);
+}
+
 void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, unsigned kind,
                     const struct pt_site *site)
 {
@@ -357,7 +426,8 @@ void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, u
     self->several = granule + 8 < to;
     for (; granule < to; granule += 8) {
         access.cell.bytes = bytes_in(granule, address, to);
-        if (!pt_race_fast(self, granule, access.cell.bytes, kind_of(&access), access.site))
+        if (!pt_race_fast(self, granule, access.cell.bytes, kind_of(&access), access.site) &&
+            !(kind == PT_RACE_READ && is_said_there(self, granule, access.cell.bytes)))
             touch(self, granule, &access);
     }
     if (kind & PT_CELL_WRITES)

@@ -54,7 +54,7 @@ void pt_race_sync_forget(struct pt_race_self *self, uintptr_t from, uintptr_t to
 static inline void pt_race_changed(struct pt_race_self *self)
 {
     self->version++;
-    self->region = self->hb.clock;
+    self->region = self->env.merge_from = self->hb.clock;
 }
 
 /* ---- note.c ---- */

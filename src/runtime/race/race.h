@@ -35,7 +35,8 @@ enum {
     PT_RACE_DELTA_AT = 32,
     PT_RACE_LEAF_BITS = 21,
     PT_RACE_ADDRESS_BITS = 47,
-    PT_RACE_CACHE_BITS = 9,
+    PT_RACE_CACHE_BITS = 10,
+    PT_RACE_SAID_BITS = 8,
     PT_RACE_PIECES = 65, /* sizes of pieces of memory, in units of 16 bytes */
     PT_RACE_LOCKS = 64,  /* that are known to be held by a thread */
     PT_RACE_MET = 256,   /* accesses that one access races with in one granule */
@@ -61,6 +62,12 @@ struct pt_race_entry {
     uint64_t made;    /* the same of `to`; of a granule's own cell the word after the access */
     uint32_t from, to;
     uint32_t credit, moved; /* references to `to` at hand, those of `from` that are owed */
+};
+
+/* Of which bytes of a granule's own cell, while its word is this, reads of the thread in its region say nothing new. */
+struct pt_race_said {
+    uint64_t word, version;
+    uint8_t bytes;
 };
 
 struct pt_race_lock_held {
@@ -92,6 +99,7 @@ struct pt_race_self {
     pt_race_word *locked[4]; /* by an atomic operation, for faults in its middle */
     uint32_t locked_count;
     struct pt_race_self *next; /* in the list of free ones */
+    struct pt_race_said said[1 << PT_RACE_SAID_BITS];
     _Alignas(64) struct pt_race_entry cache[1 << PT_RACE_CACHE_BITS];
 };
 
@@ -181,6 +189,10 @@ static inline struct pt_race_entry *pt_race_entry_of(struct pt_race_self *self, 
 {
     uint64_t mixed = (key ^ (uint64_t)from << 29) * UINT64_C(0x9e3779b97f4a7c15);
     return &self->cache[mixed >> (64 - PT_RACE_CACHE_BITS)];
+}
+static inline struct pt_race_said *pt_race_said_of(struct pt_race_self *self, uint64_t word)
+{
+    return &self->said[(uint32_t)word % (1u << PT_RACE_SAID_BITS)]; /* by the cell */
 }
 static inline uint64_t pt_race_key(const struct pt_site *site, unsigned bytes, unsigned kind)
 {

@@ -1,0 +1,26 @@
+// races: A-B
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+// Orders what happens, and nothing else: relaxed operations make no happens-before.
+static atomic_int turn;
+static void await(int n)
+{
+    while (atomic_load_explicit(&turn, memory_order_relaxed) < n)
+        ;
+}
+static void next(int n) { atomic_store_explicit(&turn, n, memory_order_relaxed); }
+
+int x;
+static void *first(void *p) { x = 1; next(1); return p; } //@A
+static void *second(void *p) { await(1); x = 2; return p; } //@B
+int main(void)
+{
+    pthread_t a, b;
+    pthread_create(&a, NULL, first, NULL);
+    pthread_create(&b, NULL, second, NULL);
+    pthread_join(a, NULL);
+    pthread_join(b, NULL);
+    return 0;
+}
