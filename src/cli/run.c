@@ -19,6 +19,7 @@
 #include "cli/run/warn.h"
 #include "cli/run/whole.h"
 #include "report/json.h"
+#include "core/found.h"
 #include "trace/format.h"
 
 enum { DEFAULT_EXIT = 66 };

@@ -148,12 +148,18 @@ static bool is_superfluous(void)
 #endif
 }
 
+/* Not under a schedule, whose waits would be for race cells, too. */
+static bool wants_races(void)
+{
+    bool asked = pt_options.races || pt_runtime_config()->checks >> PT_FOUND_RACE & 1;
+    return asked && !pt_channel->gate_offset;
+}
+
 void pt_start_recording(bool streams)
 {
     const struct pt_config *config = pt_runtime_config();
     pt_keeps = config->keep;
-    pt_races_wanted =
-        pt_options.races && !pt_channel->gate_offset; /* a schedule's waits would be for race cells, too */
+    pt_races_wanted = wants_races();
     struct pt_thread *self = pt_thread_self();        /* the first thread: number 0 */
     if (!self)
         return;
@@ -232,7 +238,7 @@ __attribute__((constructor(101))) static void start(void)
     pt_owner_start();
     pt_sys_read_clock = pt_wrap_real_clock();
     if (!pt_clock_start() || !pt_shadow_start() || !pt_watch_start() || !pt_thread_start(parts) ||
-        (pt_options.races && !pt_race_start())) {
+        (wants_races() && !pt_race_start())) {
         pt_runtime_give_up();
         pt_channel = NULL; /* and nobody is served, though the socket is there */
         return;

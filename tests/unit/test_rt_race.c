@@ -279,7 +279,7 @@ static int start(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < PLACES; i++)
-        sites[i] = (struct pt_site){"a.c", "f", "x", i + 1, 0};
+        sites[i] = (struct pt_site){"a.c", "f", "x", i + 1, 0, NULL};
     for (unsigned i = 0; i < GRANULES; i++)
         pt_cell_begin(&cells[i]);
     pt_race_hooks = (struct pt_race_hooks){is_new, on_found, name_of};

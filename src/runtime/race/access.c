@@ -324,7 +324,7 @@ static void touch(struct pt_race_self *self, uintptr_t granule, struct access *a
 
 static struct access make_access(unsigned kind, const struct pt_site *site)
 {
-    static const struct pt_site unknown = {"", "", "", 0, 0};
+    static const struct pt_site unknown = {"", "", "", 0, 0, NULL};
     if (!site && __portent_calls.depth) /* of free and the like it is the call itself */
         site = __portent_calls.frames[(__portent_calls.depth - 1) % PT_CALLS];
     return (struct access){.cell = {.kind = kind & 7, .op = (uint8_t)(kind >> PT_RACE_OP_AT), .order = PT_HB_RELAXED},
