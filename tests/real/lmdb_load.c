@@ -12,6 +12,7 @@ enum { READERS = 2, KEYS = 2000 };
 static MDB_env *env;
 static MDB_dbi table;
 static int rounds;
+int written; /* keys: what lmdb.prop speaks of */
 
 static void need(int status)
 {
@@ -33,6 +34,7 @@ static void *write_all(void *unused)
             MDB_val key = {(size_t)snprintf(name, sizeof name, "key%06u", next / 65536 % KEYS), name};
             MDB_val value = {(size_t)snprintf(text, sizeof text, "value %d of round %d", i, round), text};
             need(mdb_put(transaction, table, &key, &value, 0));
+            written++;
         }
         need(mdb_txn_commit(transaction));
     }
