@@ -130,13 +130,14 @@ class Case:
             self.add(thread, "join", f"T{child}", f"join({child});")
 
     def semaphore(self, thread):
+        """Both operations write the semaphore (contract, section 3: `sync`), so posts are ordered with each other as well."""
         name = self.rng.choice("cd")
         if self.posts[name] and self.rng.random() < 0.6:
             self.posts[name] -= 1
-            self.add(thread, "wait", name, f"sem_wait(&{name});")
+            self.add(thread, "sync", name, f"sem_wait(&{name});")
         else:
             self.posts[name] += 1
-            self.add(thread, "notify", name, f"sem_post(&{name});")
+            self.add(thread, "sync", name, f"sem_post(&{name});")
 
     def barrier(self, thread):
         """All that arrive do so before the first one goes on: the step ends before the call, and another one comes after it."""
