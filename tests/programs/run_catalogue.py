@@ -73,11 +73,22 @@ def base(variable):
     return "*" if not name or re.search(r"^0x[0-9a-f]+(#\d+)?$|^h\d+$|\?\?|\*|->", variable) else name
 
 
+def line_of(place):
+    """0 where there is none: the end of a thread."""
+    found = re.search(r":(\d+)$", place or "")
+    return int(found[1]) if found else 0
+
+
+def results(answer):
+    """One for each process."""
+    return [process["result"] for process in answer["processes"]] if "processes" in answer else [answer]
+
+
 def of_json(answer):
-    """The findings of a result, each with its own text."""
-    (races,) = [found for found in answer["properties"] if found["kind"] == "race"]
-    for finding in races["findings"]:
-        sides = sorted((int(re.search(r":(\d+)$", side["loc"] or ":0")[1]), side["op"]) for side in (finding["first"], finding["second"]))
+    """The findings of a result."""
+    checks = [found for part in results(answer) for found in part["properties"] if found["kind"] == "race"]
+    for finding in [finding for found in checks for finding in found["findings"]]:
+        sides = sorted((line_of(side["loc"]), side["op"]) for side in (finding["first"], finding["second"]))
         yield Race(base(finding["object"]), *sides)
 
 
