@@ -1,6 +1,7 @@
 /*
- * The turns of the programs that run_race_programs.py makes. Compiled by clang alone, and its futex calls are made by hand: nothing that
- * looks at a program's memory, atomic operations or calls can know that the steps come one after the other.
+ * The turns of the programs that run_race_programs.py makes. Compiled by clang alone, and its futex calls are made by
+ * hand: nothing that looks at a program's memory, atomic operations or calls can know that the steps come one after the
+ * other.
  */
 #define _GNU_SOURCE
 #include <linux/futex.h>

@@ -1,6 +1,6 @@
 /*
- * A load for lmdb, which has no program with threads of its own: lmdb_load FOLDER ROUNDS. One thread writes ROUNDS transactions of a
- * hundred keys, two read ranges meanwhile. Prints a checksum of what is there in the end.
+ * A load for lmdb, which has no program with threads of its own: lmdb_load FOLDER ROUNDS. One thread writes ROUNDS
+ * transactions of a hundred keys, two read ranges meanwhile. Prints a checksum of what is there in the end.
  */
 #include <lmdb.h>
 #include <pthread.h>

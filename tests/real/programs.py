@@ -21,7 +21,7 @@ class Failure(Exception):
     pass
 
 
-def run(command, cwd=None, timeout=900, env=None):
+def run(command, cwd=None, timeout=1800, env=None):
     return subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           errors="replace", timeout=timeout, env=env, check=False)
 
@@ -92,7 +92,8 @@ class Zstd(Program):
     package, properties, size = "libzstd", "zstd.prop", 8 << 20
 
     def make(self, target, cc, cxx):
-        must(["make", "-j2", "-C", "programs", "zstd", f"CC={' '.join(cc)}", "CFLAGS=-O2 -g", "HAVE_ZLIB=0", "HAVE_LZMA=0", "HAVE_LZ4=0", "BACKTRACE=0"],
+        must(["make", "-j2", "-C", "programs", "zstd", f"CC={' '.join(cc)}", "CFLAGS=-O2 -g", "HAVE_ZLIB=0", "HAVE_LZMA=0", "HAVE_LZ4=0", "BACKTRACE=0",
+              "ZSTD_LEGACY_SUPPORT=0"],
              target)
 
     def load(self, kind, before, start=subprocess.Popen):
