@@ -7,7 +7,8 @@
 #include <new>
 #include <thread>
 
-/* clang-format off: which line of a destructor writes the pointer is the compiler's choice */
+/* Which line of a destructor writes the pointer is the compiler's choice. */
+/* clang-format off */
 struct base {
     virtual int number() { return 1; }
     virtual __attribute__((noinline)) ~base() { pass(2); } /* B */
