@@ -1,6 +1,6 @@
-/* A read that saw a racing write is ordered after it: what the writer did before does not race with what the reader
- * does next. race: flag w:A r:B tsan: also x w:X w:Y, as happens-before alone leaves them unordered; but whoever sees
- * the flag sees x
+/* A read that saw a racing write is ordered after it: what the writer did before does not race with what comes next.
+ * race: flag w:A r:B
+ * tsan: may have x w:X w:Y as well, which happens-before alone leaves unordered; but whoever sees the flag sees x
  */
 #include "races.h"
 
