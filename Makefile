@@ -10,7 +10,7 @@ ASAN_RANDOM ?= 200
 export DESTDIR
 
 .DEFAULT_GOAL := all
-.PHONY: all deps demo check check-asan check-valgrind check-real check-browser check-sarif install lint bench fuzz clean help
+.PHONY: all deps demo check check-asan check-valgrind check-real check-browser check-sarif install lint bench bench-real fuzz clean help
 # Prerequisites run in the order they are written; Ninja does the parallel work.
 .NOTPARALLEL:
 
@@ -55,8 +55,9 @@ check-valgrind: deps all ## run the runtime's small programs under valgrind (apt
 	@python3 tests/programs/run_rt.py build --valgrind
 
 # Sources come from Debian into build/real; nothing of the system is touched but for the libraries both need (tools/deps).
-check-real: deps all ## build memcached and pbzip2, unmodified, and run them under load
-	@tests/real/fetch build/real memcached pbzip2
+REAL := lmdb libzstd leveldb memcached pbzip2 sqlite3
+check-real: deps all ## build real programs, unmodified, and run them under load, beside ThreadSanitizer
+	@tests/real/fetch build/real $(REAL)
 	@tools/deps real
 	@tests/real/check_real.py build/bin/portent build/real
 
@@ -81,6 +82,11 @@ lint: ## layout, static analysis, include direction
 bench: deps all ## build bench/ and measure
 	$(call compile,release,build,benches)
 	@if [ -x bench/run.sh ]; then bench/run.sh; fi
+
+bench-real: deps all ## measure real programs: plain, ThreadSanitizer, and Portent in several ways
+	@tests/real/fetch build/real $(REAL)
+	@tools/deps real
+	@bench/real.py
 
 fuzz: ## run each libFuzzer target for FUZZ_SECONDS (default 60)
 	@tools/deps build fuzz

@@ -1,6 +1,7 @@
 /*
- * What the programs of the catalogue share. await(N) returns once pass(N) was called: threads take turns where it matters
- * what is seen, and no tool that looks at memory, locks or atomic operations of the program can know of it (turns.c).
+ * What the programs of the catalogue share. await(N) returns once pass(N) was called: threads take turns where it
+ * matters what is seen, and no tool that looks at memory, locks or atomic operations of the program can know of it
+ * (turns.c).
  */
 #ifndef RACES_H
 #define RACES_H

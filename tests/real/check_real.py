@@ -1,145 +1,60 @@
 #!/usr/bin/env python3
-"""Real programs, unmodified: check_real.py PORTENT FOLDER
+"""Real programs, unmodified: check_real.py PORTENT FOLDER [NAME...] [--keep-builds]
 
-Builds memcached and pbzip2, whose sources tests/real/fetch has put into FOLDER, with clang and with `portent cc` / `portent c++`; runs
-both builds under the same load, the second one under `portent run` with properties over its own globals, and once more with
-race_free(*), which its threads check themselves; compares what they answer. The last line is `real: N passed, M failed`.
+Builds the programs of programs.py, whose sources tests/real/fetch has put into FOLDER, with clang, with clang's ThreadSanitizer and with
+`portent cc` / `portent c++`; runs them under the same load. What they answer must not differ from the plain build's. Under
+`portent run` with properties over the program's own globals there must be a verdict; under `--races`, each pair of places that
+ThreadSanitizer reports must be found too, in one of RUNS runs, since what happens is up to the schedule; the others are printed for
+people to look at. The last line is `real: N passed, M failed`.
 """
-import bz2
-import glob
-import hashlib
+import argparse
 import json
 import os
-import random
-import shutil
-import socket
+import re
 import subprocess
 import sys
-import threading
-import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-CLIENTS, REQUESTS = 4, 2000
-# Older C++ than clang 14 takes by itself: a macro right behind a string.
-PBZIP2_FLAG = " -Wno-reserved-user-defined-literal"
+import programs
+from programs import Failure
 
-
-class Failure(Exception):
-    pass
+RUNS = 3
+SIDE = re.compile(r"^  (?:Previous )?(?:atomic )?(?:read|write)\b.*:\n((?:    #.*\n)+)", re.M | re.I)
 
 
-def run(command, cwd=None, timeout=900, env=None):
-    return subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          errors="replace", timeout=timeout, env=env, check=False)
+def sanitizer_places(program):
+    """The pairs of places of ThreadSanitizer's reports, and what the program answered."""
+    log = os.path.join(program.folder, f"{program.name}.tsan")
+    for old in [name for name in os.listdir(program.folder) if name.startswith(f"{program.name}.tsan.")]:
+        os.remove(os.path.join(program.folder, old))
+    os.environ["TSAN_OPTIONS"] = f"detect_deadlocks=0:exitcode=0:log_path={log}"
+    answer = program.load("tsan", [])
+    pairs = set()
+    for name in os.listdir(program.folder):
+        if name.startswith(f"{program.name}.tsan."):
+            with open(os.path.join(program.folder, name), encoding="utf-8", errors="replace") as file:
+                for report in file.read().split("WARNING: ThreadSanitizer: ")[1:]:
+                    if report.startswith("data race"):
+                        pairs.add(pair_of(report))
+    return pairs, answer
 
 
-def must(command, cwd=None):
-    done = run(command, cwd)
-    if done.returncode != 0:
-        raise Failure(f"{' '.join(command)} (in {cwd})\n{done.stdout[-3000:]}")
+def pair_of(report):
+    """Of each side the innermost place in the program's own sources."""
+    places = []
+    for stack in SIDE.findall(report)[:2]:
+        own = [re.search(r"([\w.+-]+\.(?:c|cc|cpp|h)):(\d+)", frame) for frame in stack.splitlines() if "/real/" in frame]
+        places.append(f"{own[0][1]}:{own[0][2]}" if own else "?")
+    return tuple(sorted(places))
 
 
-def copy(folder, package, name):
-    (source,) = glob.glob(os.path.join(folder, package + "-[0-9]*/"))
-    target = os.path.join(folder, name)
-    shutil.rmtree(target, ignore_errors=True)
-    shutil.copytree(source, target)
-    return target, os.path.basename(source.rstrip("/"))
-
-
-def clang(portent, cxx):
-    """The clang that `portent cc` uses, so that both builds differ in nothing else."""
-    plan = run([portent, "c++" if cxx else "cc", "-v"]).stdout
-    for line in plan.splitlines():
-        if line.startswith("InstalledDir: "):
-            return os.path.join(line.split(": ", 1)[1], "clang++" if cxx else "clang")
-    return "clang++" if cxx else "clang"
-
-
-def build(folder, package, portent, cxx, how):
-    """Both builds of a package; returns their folders and the version."""
-    folders = []
-    for name, compiler in (("plain", clang(portent, cxx)), ("portent", f"{portent} {'c++' if cxx else 'cc'}")):
-        target, version = copy(folder, package, f"{package}-with-{name}")
-        how(target, compiler)
-        folders.append(target)
-    return folders[0], folders[1], version
-
-
-def build_memcached(target, compiler):
-    must(["./configure", f"CC={compiler}"], target)
-    must(["make", "-j2", "memcached"], target)
-
-
-def build_pbzip2(target, compiler):
-    must(["make", f"CXX={compiler}{PBZIP2_FLAG}"], target)
-
-
-# --- memcached ---
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def connect(port):
-    for _ in range(200):
-        try:
-            return socket.create_connection(("127.0.0.1", port), timeout=60)
-        except OSError:
-            time.sleep(0.05)
-    raise Failure(f"nobody answers on port {port}")
-
-
-def client(port, number, replies):
-    """A script that depends on nothing but the client's own keys; every reply is remembered."""
-    choose, digest = random.Random(number), hashlib.sha256()
-    with connect(port) as stream, stream.makefile("rb") as lines:
-        for step in range(REQUESTS):
-            key, kind = f"c{number}k{choose.randrange(500)}", choose.randrange(5)
-            if kind < 2:
-                value = f"{step}-" + "x" * choose.randrange(200)
-                stream.sendall(f"set {key} 0 0 {len(value)}\r\n{value}\r\n".encode())
-                ends = (b"STORED",)
-            elif kind == 2:
-                stream.sendall(f"delete {key}\r\n".encode())
-                ends = (b"DELETED", b"NOT_FOUND")
-            elif kind == 3:
-                stream.sendall(f"append {key} 0 0 1\r\na\r\n".encode())
-                ends = (b"STORED", b"NOT_STORED")
-            else:
-                stream.sendall(f"get {key}\r\n".encode())
-                ends = (b"END",)
-            while True:
-                line = lines.readline()
-                digest.update(line)
-                if not line or line.split()[0] in ends:
-                    break
-                if line.split()[0] in (b"ERROR", b"CLIENT_ERROR", b"SERVER_ERROR"):
-                    raise Failure(line.decode())
-    replies[number] = digest.hexdigest()
-
-
-def serve(command, port):
-    """Starts a server, lets the clients at it, stops it; returns the replies, the seconds, and what it said."""
-    server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    replies = {}
-    try:
-        connect(port).close()
-        begin = time.monotonic()
-        clients = [threading.Thread(target=client, args=(port, number, replies)) for number in range(CLIENTS)]
-        for thread in clients:
-            thread.start()
-        for thread in clients:
-            thread.join()
-        seconds = time.monotonic() - begin
-    finally:
-        server.terminate()
-        said, _ = server.communicate(timeout=120)
-    if len(replies) != CLIENTS:
-        raise Failure(f"a client was not served:\n{said[-2000:]}")
-    return replies, seconds, said
+def found_places(result):
+    """The same of our findings, with the objects."""
+    with open(result, encoding="utf-8") as file:
+        (races,) = [one for one in json.load(file)["properties"] if one["kind"] == "race"]
+    if races["verdict"] not in ("holds", "violated"):
+        raise Failure(f"no answer: {races.get('message', races['verdict'])}")
+    return {tuple(sorted(os.path.basename(side["loc"] or "?") for side in (finding["first"], finding["second"]))): finding["object"]
+            for finding in races.get("findings", [])}
 
 
 def verdicts(result):
@@ -154,84 +69,55 @@ def verdicts(result):
         raise Failure("no relevant event was observed")
 
 
-def races(result):
-    """What race_free(*) found: each race once. Whether they are harmful, people have to say."""
-    with open(result, encoding="utf-8") as file:
-        (found,) = json.load(file)["properties"]
-    if found["verdict"] not in ("holds", "violated"):
-        raise Failure(f"no answer: {found}")
-    print(f"  races: {found['verdict']}, {found['states']} states")
-    for first in [found["first"], *found.get("more", [])] if found["verdict"] == "violated" else []:
-        event = first["event"]
-        for known in first["knew"]:
-            other = known["event"]
-            print(f"    {event['op']}({event['object']}) by {event['thread']} ({event['loc']}) races with "
-                  f"{other['op']}({other['object']}) by {other['thread']} ({other['loc']})")
+def same(what, answer, expected):
+    if answer != expected:
+        raise Failure(f"{what}: the answers differ from the plain build's: {str(answer)[:200]}, {str(expected)[:200]}")
 
 
-def memcached(portent, folder):
-    plain, instrumented, version = build(folder, "memcached", portent, False, build_memcached)
-    options = ["-u", "nobody"] if os.getuid() == 0 else []
-    port, result = free_port(), os.path.join(folder, "memcached.json")
-    expected, plain_seconds, _ = serve([plain + "/memcached", "-l", "127.0.0.1", "-p", str(port), "-t", "4", *options], port)
-    for properties, tell in (("memcached.prop", verdicts), ("races.prop", races)):
-        port = free_port()
-        observed, seconds, _ = serve([portent, "run", "-r", result, "-s", os.path.join(HERE, properties), "--",
-                                      instrumented + "/memcached", "-l", "127.0.0.1", "-p", str(port), "-t", "4", *options], port)
-        print(f"{version}, {properties}: {CLIENTS} clients, {CLIENTS * REQUESTS} requests: plain {plain_seconds:.2f} s, observed "
-              f"{seconds:.2f} s ({seconds / plain_seconds:.1f}x)")
-        tell(result)
-        if observed != expected:
-            raise Failure("the replies differ from the plain build's")
-
-
-# --- pbzip2 ---
-
-def compress(command, source, target):
-    begin = time.monotonic()
-    with open(target, "wb") as out:
-        done = subprocess.run([*command, "-k", "-c", "-p4", "-b1", source], stdin=subprocess.DEVNULL, stdout=out,
-                              stderr=subprocess.PIPE, timeout=900, check=False)
-    return done.returncode, time.monotonic() - begin, done.stderr.decode(errors="replace")
-
-
-def pbzip2(portent, folder):
-    plain, instrumented, version = build(folder, "pbzip2", portent, True, build_pbzip2)
-    source, result = os.path.join(folder, "data"), os.path.join(folder, "pbzip2.json")
-    words = random.Random(1)
-    with open(source, "wb") as file:
-        for _ in range(8 << 10):
-            file.write(bytes(words.choice(b"abcdefgh \n") for _ in range(1024)))
-    status, plain_seconds, said = compress([plain + "/pbzip2"], source, source + ".plain.bz2")
-    if status != 0:
-        raise Failure(said)
-    for properties, tell in (("pbzip2.prop", verdicts), ("races.prop", races)):
-        status, seconds, said = compress([portent, "run", "--exit-code", "0", "-r", result, "-s", os.path.join(HERE, properties), "--",
-                                          instrumented + "/pbzip2"], source, source + ".bz2")
-        if status != 0:
-            raise Failure(said)
-        print(f"{version}, {properties}: 8 MiB, 4 threads: plain {plain_seconds:.2f} s, observed {seconds:.2f} s "
-              f"({seconds / plain_seconds:.1f}x)")
-        tell(result)
-        with open(source, "rb") as file, bz2.open(source + ".bz2") as archive:
-            if archive.read() != file.read():
-                raise Failure("the archive does not hold what was compressed")
-        with open(source + ".plain.bz2", "rb") as one, open(source + ".bz2", "rb") as other:
-            if one.read() != other.read():
-                raise Failure("the archive differs from the plain build's")
-    must([instrumented + "/pbzip2", "-t", source + ".plain.bz2"])
+def check(portent, program):
+    print(f"{program.version}:", flush=True)
+    result = os.path.join(program.folder, f"{program.name}.json")
+    observer = [portent, "run", "-q", "--exit-code", "0", "-r", result]
+    expected = program.load("plain", [])
+    properties = os.path.join(programs.HERE, program.properties)
+    same("with properties", program.load("portent", [*observer, "-s", properties, "--"]), expected)
+    verdicts(result)
+    theirs, answer = sanitizer_places(program)
+    same("with ThreadSanitizer", answer, expected)
+    ours = {}
+    for _ in range(RUNS):
+        same("with --races", program.load("portent", [*observer, "--races", "--"]), expected)
+        ours.update(found_places(result))
+    print(f"  races: {len(theirs)} pairs of places by ThreadSanitizer, {len(ours)} by Portent in {RUNS} runs")
+    for pair in sorted(set(ours) - theirs):
+        print(f"    Portent only: {pair[0]} and {pair[1]}, {ours[pair]}")
+    missing = sorted(theirs - set(ours))
+    if missing:
+        raise Failure(f"ThreadSanitizer alone reports {', '.join(' and '.join(pair) for pair in missing)}")
 
 
 def main():
-    portent, folder = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-    passed = failed = 0
-    for test in (memcached, pbzip2):
+    parser = argparse.ArgumentParser(description="Real programs, unmodified.")
+    parser.add_argument("portent")
+    parser.add_argument("folder")
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--keep-builds", action="store_true", help="do not build again what was built")
+    options = parser.parse_args()
+    portent, folder, passed, failed = os.path.abspath(options.portent), os.path.abspath(options.folder), 0, 0
+    with_compilers = programs.compilers(portent)
+    for kind in programs.ALL:
+        program = kind(folder)
+        if options.names and program.name not in options.names:
+            continue
         try:
-            test(portent, folder)
+            for build, (cc, cxx) in with_compilers.items():
+                if not options.keep_builds or not os.path.isdir(program.target(build)):
+                    program.build(build, cc, cxx)
+            check(portent, program)
             passed += 1
         except (Failure, OSError, ValueError, subprocess.SubprocessError) as failure:
             failed += 1
-            print(f"FAILED {test.__name__}: {failure}")
+            print(f"FAILED {program.name}: {failure}", flush=True)
     print(f"real: {passed} passed, {failed} failed")
     return 1 if failed else 0
 

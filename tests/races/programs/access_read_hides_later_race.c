@@ -1,6 +1,6 @@
-/* A read that saw a racing write is ordered after it: what the writer did before does not race with what the reader does next.
+/* A read that saw a racing write is ordered after it: what the writer did before does not race with what comes next.
  * race: flag w:A r:B
- * tsan: also x w:X w:Y, as happens-before alone leaves them unordered; but whoever sees the flag sees x
+ * tsan: may have x w:X w:Y as well, which happens-before alone leaves unordered; but whoever sees the flag sees x
  */
 #include "races.h"
 
@@ -8,7 +8,7 @@ static int x, flag;
 
 static void *one(void *unused)
 {
-    x = 1; /* X */
+    x = 1;    /* X */
     flag = 1; /* A */
     pass(1);
     return NULL;
@@ -18,7 +18,7 @@ static void *two(void *unused)
 {
     await(1);
     USE(flag); /* B */
-    x = 2; /* Y */
+    x = 2;     /* Y */
     return NULL;
 }
 

@@ -1,5 +1,6 @@
 /* strcpy writes what strlen reads.
  * race: text w:A r:B
+ * open: check run alone, what library functions only read is not seen
  */
 #include "races.h"
 

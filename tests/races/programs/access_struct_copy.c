@@ -1,5 +1,6 @@
 /* A struct is copied while another thread writes a member.
  * race: from w:A r:B
+ * open: alone, the source of a copy is called by the name of its target
  */
 #include "races.h"
 

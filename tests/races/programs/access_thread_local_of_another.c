@@ -1,4 +1,4 @@
-/* A pointer to another thread's variable.
+/* A pointer to another thread's variable. The thread ends only when that is over.
  * race: * w:A w:B
  * tsan: the write of the thread's start, which it makes up, instead of w:A; it reports one race of an access
  */
@@ -6,13 +6,14 @@
 
 static _Thread_local int mine;
 static int *_Atomic address;
+static sem_t over;
 
 static void *one(void *unused)
 {
     mine = 1; /* A */
     atomic_store_explicit(&address, &mine, memory_order_relaxed);
     pass(1);
-    await(2);
+    sem_wait(&over);
     return NULL;
 }
 
@@ -20,12 +21,13 @@ static void *two(void *unused)
 {
     await(1);
     *atomic_load_explicit(&address, memory_order_relaxed) = 2; /* B */
-    pass(2);
+    sem_post(&over);
     return NULL;
 }
 
 int main(void)
 {
+    sem_init(&over, 0, 0);
     both(one, two);
     return 0;
 }

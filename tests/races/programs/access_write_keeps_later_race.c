@@ -9,7 +9,7 @@ static int x, flag;
 
 static void *one(void *unused)
 {
-    x = 1; /* X */
+    x = 1;    /* X */
     flag = 1; /* A */
     pass(1);
     return NULL;
@@ -19,7 +19,7 @@ static void *two(void *unused)
 {
     await(1);
     flag = 2; /* B */
-    x = 2; /* Y */
+    x = 2;    /* Y */
     return NULL;
 }
 

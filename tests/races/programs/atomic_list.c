@@ -16,7 +16,8 @@ static void *push(void *unused)
         struct node *node = malloc(sizeof *node);
         node->value = i;
         node->next = atomic_load_explicit(&head, memory_order_relaxed);
-        while (!atomic_compare_exchange_weak_explicit(&head, &node->next, node, memory_order_release, memory_order_relaxed))
+        while (!atomic_compare_exchange_weak_explicit(&head, &node->next, node, memory_order_release,
+                                                      memory_order_relaxed))
             ;
     }
     return NULL;

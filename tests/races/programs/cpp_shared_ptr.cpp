@@ -7,7 +7,10 @@
 
 struct object {
     int numbers[3] = {};
-    ~object() { NEED(numbers[0] + numbers[1] + numbers[2] == 3); }
+    ~object()
+    {
+        NEED(numbers[0] + numbers[1] + numbers[2] == 3);
+    }
 };
 
 int main()

@@ -7,7 +7,9 @@
 
 struct made {
     int number;
-    made() : number(5) {}
+    made() : number(5)
+    {
+    }
 };
 
 static __attribute__((noinline)) made &get()

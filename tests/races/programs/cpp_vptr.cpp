@@ -7,6 +7,8 @@
 #include <new>
 #include <thread>
 
+/* Which line of a destructor writes the pointer is the compiler's choice. */
+/* clang-format off */
 struct base {
     virtual int number() { return 1; }
     virtual __attribute__((noinline)) ~base() { pass(2); } /* B */
@@ -15,6 +17,7 @@ struct derived : base {
     int number() override { return 2; }
     __attribute__((noinline)) ~derived() override { pass(1); } /* C */
 };
+/* clang-format on */
 
 alignas(8) static char object[16];
 static base *volatile pointer;

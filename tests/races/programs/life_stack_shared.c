@@ -1,9 +1,10 @@
-/* A local variable that another thread writes while its own one reads it.
+/* A local variable that another thread writes and its own one reads. Its thread ends only when that is over.
  * race: * w:A r:B
  */
 #include "races.h"
 
 static int *_Atomic address;
+static sem_t over;
 
 static void *one(void *unused)
 {
@@ -11,8 +12,7 @@ static void *one(void *unused)
     atomic_store_explicit(&address, (int *)&local, memory_order_release);
     await(1);
     USE(local); /* B */
-    pass(2);
-    await(3);
+    sem_wait(&over);
     return NULL;
 }
 
@@ -23,13 +23,13 @@ static void *two(void *unused)
         usleep(100);
     *p = 1; /* A */
     pass(1);
-    await(2);
-    pass(3);
+    sem_post(&over);
     return NULL;
 }
 
 int main(void)
 {
+    sem_init(&over, 0, 0);
     both(one, two);
     return 0;
 }

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""What Portent costs on real programs: bench/real.py [--portent P] [--folder F] [--rounds N] [NAME...]
+
+The programs of tests/real/programs.py, each plain, under clang's ThreadSanitizer, and built by `portent cc`: by itself with nothing to
+check, under `portent run` with a property over its own globals, under `portent run --races`, and by itself with
+PORTENT_OPTIONS=races=1. Rounds are interleaved. CPU time is user and system time of the whole process tree, the observer included, as
+the median of the rounds; memory is the peak of the program's own process, so of the last way for races. ThreadSanitizer runs without its
+deadlock detector.
+"""
+import argparse
+import math
+import os
+import statistics
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "tests", "real"))
+sys.dont_write_bytecode = True
+import programs  # noqa: E402
+
+WAYS = ("plain", "tsan", "nothing", "property", "races", "races alone")
+
+
+class Measured(subprocess.Popen):
+    """A process whose use of the processor and of memory is known when it has ended."""
+    samples = []
+
+    def _try_wait(self, flags):
+        try:
+            pid, status, usage = os.wait4(self.pid, flags)
+        except ChildProcessError:
+            return self.pid, 0
+        if pid == self.pid:
+            self.samples.append((usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024))
+        return pid, status
+
+
+def measure(program, way, portent):
+    """CPU seconds and MB of one run."""
+    observer = {"property": [portent, "run", "-q", "--lenient", "--exit-code", "0", "-s", os.path.join(programs.HERE, program.properties), "--"],
+                "races": [portent, "run", "-q", "--lenient", "--exit-code", "0", "--races", "--"]}.get(way, [])
+    os.environ["TSAN_OPTIONS"] = "detect_deadlocks=0:exitcode=0:report_bugs=1:log_path=/dev/null"
+    os.environ["PORTENT_OPTIONS"] = "races=1:exitcode=0:log_path=/dev/null" if way == "races alone" else ""
+    Measured.samples = []
+    program.load(way if way in ("plain", "tsan") else "portent", observer, Measured)
+    os.environ["PORTENT_OPTIONS"] = ""
+    return Measured.samples[-1]
+
+
+def geometric_mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values)) if values else float("nan")
+
+
+def show(title, figures, base, against):
+    """Ratios of each way to plain, and of ours to ThreadSanitizer's."""
+    print(f"\n{title}\n\n| program | plain | " + " | ".join(WAYS[1:]) + " | " + " | ".join(f"{way}/TSan" for way in against) + " |")
+    print("|---" * (len(WAYS) + 1 + len(against)) + "|")
+    for name, row in figures.items():
+        cells = [f"{row['plain']:{base}}", *(f"{row[way] / row['plain']:.2f}x" if way in row else "failed" for way in WAYS[1:])]
+        print(f"| {name} | " + " | ".join([*cells, *(f"{row[way] / row['tsan']:.2f}" if way in row else "" for way in against)]) + " |")
+    means = {way: geometric_mean([row[way] / row["plain"] for row in figures.values() if way in row]) for way in WAYS[1:]}
+    ratios = [geometric_mean([row[way] / row["tsan"] for row in figures.values() if way in row and "tsan" in row]) for way in against]
+    print("| geometric mean | | " + " | ".join([*(f"{means[way]:.2f}x" for way in WAYS[1:]), *(f"{ratio:.2f}" for ratio in ratios)]) + " |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description="What Portent costs on real programs.")
+    parser.add_argument("--portent", default=os.path.join(HERE, "..", "build", "bin", "portent"))
+    parser.add_argument("--folder", default=os.path.join(HERE, "..", "build", "real"))
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--keep-builds", action="store_true", help="do not build again what was built")
+    parser.add_argument("names", nargs="*")
+    options = parser.parse_args()
+    portent, folder = os.path.abspath(options.portent), os.path.abspath(options.folder)
+    chosen = [kind(folder) for kind in programs.ALL if not options.names or kind.__name__.lower() in options.names]
+    for program in chosen:
+        for kind, (cc, cxx) in programs.compilers(portent).items():
+            if not options.keep_builds or not os.path.isdir(program.target(kind)):
+                program.build(kind, cc, cxx)
+    samples = {program.name: {way: [] for way in WAYS} for program in chosen}
+    for turn in range(options.rounds):
+        for program in chosen:
+            for way in WAYS:
+                try:
+                    samples[program.name][way].append(measure(program, way, portent))
+                except (programs.Failure, subprocess.SubprocessError, OSError) as failure:
+                    print(f"real.py: {program.name}, {way}: {str(failure)[:300]}", file=sys.stderr)
+        print(f"real.py: round {turn + 1} of {options.rounds} done", file=sys.stderr)
+    for at, title, base, against in ((0, "CPU time, median (plain: seconds)", ".2f", ("nothing", "property", "races", "races alone")),
+                                     (1, "Peak memory, median (plain: MB)", ".0f", ("nothing", "races alone"))):
+        show(title, {name: {way: statistics.median(one[at] for one in taken) for way, taken in row.items() if taken}
+                     for name, row in samples.items()}, base, against)
+
+
+if __name__ == "__main__":
+    main()
