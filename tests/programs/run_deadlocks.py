@@ -567,6 +567,18 @@ def in_a_static_program(portent):
 
 
 @tests.test
+def in_a_forked_child(portent):
+    build(portent, HEAD + r"""
+static void *one(void *p) { LOCK(a); pthread_barrier_wait(&barrier); LOCK(b); return p; }
+static void *two(void *p) { LOCK(b); pthread_barrier_wait(&barrier); LOCK(a); return p; }
+int main(void) { pid_t child = fork(); if (!child) { both(); _exit(0); } int s; waitpid(child, &s, 0); return WEXITSTATUS(s) == 66 ? 0 : 9; }
+""")
+    done = run_limited(portent, "run", "--deadlocks", "--", "./p", options=None)
+    same("status", done.returncode, 66)
+    contains(done.stderr, "Deadlock on", "while it holds a")
+
+
+@tests.test
 def not_instrumented_but_preloaded(portent):
     suite.write("p.c", HEAD + DEADLOCKED["two_locks"][0])
     done = run("clang", "-O1", "-g", "-w", "-pthread", "p.c", "-o", "p")
