@@ -567,6 +567,32 @@ def in_a_static_program(portent):
 
 
 @tests.test
+def a_circle_that_is_too_long(portent):
+    """Then it is not said that there is none."""
+    build(portent, HEAD + r"""
+pthread_mutex_t m[40];
+static void *one(void *p) { long i = (long)p; await(i); LOCK(m[i]); LOCK(m[(i + 1) % 40]); UNLOCK(m[(i + 1) % 40]); UNLOCK(m[i]); turn++; return p; }
+static void *two(void *p) { return p; }
+int main(void) { pthread_t t[40]; for (long i = 0; i < 40; i++) { pthread_mutex_init(&m[i], 0); pthread_create(&t[i], 0, one, (void *)i); }
+  for (int i = 0; i < 40; i++) pthread_join(t[i], 0); return two(0) != 0; }
+""")
+    done, found, _ = ask(portent, "--deadlocks")
+    same("status", (done.returncode, found["verdict"]), (67, "unknown"))
+
+
+@tests.test
+def in_a_forked_child(portent):
+    build(portent, HEAD + r"""
+static void *one(void *p) { LOCK(a); pthread_barrier_wait(&barrier); LOCK(b); return p; }
+static void *two(void *p) { LOCK(b); pthread_barrier_wait(&barrier); LOCK(a); return p; }
+int main(void) { pid_t child = fork(); if (!child) { both(); _exit(0); } int s; waitpid(child, &s, 0); return WEXITSTATUS(s) == 66 ? 0 : 9; }
+""")
+    done = run_limited(portent, "run", "--deadlocks", "--", "./p", options=None)
+    same("status", done.returncode, 66)
+    contains(done.stderr, "Deadlock on", "while it holds a")
+
+
+@tests.test
 def not_instrumented_but_preloaded(portent):
     suite.write("p.c", HEAD + DEADLOCKED["two_locks"][0])
     done = run("clang", "-O1", "-g", "-w", "-pthread", "p.c", "-o", "p")

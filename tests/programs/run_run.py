@@ -258,7 +258,8 @@ def record_all_load():
     done = run(PORTENT, "run", "--record-all", "-o", "none.trace", "--", "./everything", "5")
     same(f"status ({done.stderr})", done.returncode, 0)
     done = run(PORTENT, "check", "--json", "none.trace")
-    (races,) = json.loads(done.stdout)["properties"]
+    races, deadlocks = json.loads(done.stdout)["properties"]
+    same("deadlocks", (deadlocks["name"], deadlocks["verdict"]), ("deadlocks", "holds"))
     same("what races, of all that it does: at most what it uses once without its lock", {found["object"] for found in races["findings"]} - {"total"}, set())
     same("without a file", run(PORTENT, "run", "--record-all", "--", "./everything").returncode, 2)
 

@@ -186,6 +186,7 @@ struct reports {
         uint32_t count;
     } items[REPORTS];
     uint32_t count;
+    bool gave_up; /* there may be others */
 };
 
 static void found(void *context, struct pt_acquire *const *cycle, uint32_t count)
@@ -235,15 +236,19 @@ static void look(struct pt_thread *self, struct pt_lock_use wants, uint32_t kind
     add_moment(a->note, &d->clock);
     const struct pt_patterns_search search = {
         .found = found, .may_meet = may_meet, .context = reports, .most = PT_FOUND_SIDES, .steps = STEPS};
-    (void)pt_patterns_search(&pt_deadlocks.patterns, a, &search);
+    reports->gave_up = !pt_patterns_search(&pt_deadlocks.patterns, a, &search);
 }
 
-static void say_full(void)
+/* Once; then the answer is not whole. */
+static void say_open(void)
 {
+    static _Atomic bool said;
     struct pt_line line = {0};
+    if (atomic_exchange(&said, true))
+        return;
     pt_line_text(&line,
-                 "portent: too many nests of locks: no more deadlocks are predicted, though those that happen are "
-                 "still seen");
+                 "portent: too many nests of locks: not all deadlocks are predicted, though those that happen are "
+                 "seen");
     pt_line_write(&line);
     pt_runtime_lost();
 }
@@ -256,6 +261,7 @@ static void nest(struct pt_thread *self, struct pt_lock_use wants, uint32_t kind
     struct pt_held_known *known = &d->known[key / 2 % PT_HELD_KNOWN];
     struct reports reports;
     reports.count = 0;
+    reports.gave_up = false;
     if (d->beyond || (known->nest == key && known->segment == d->segment))
         return;
     pt_deadlock_lock(self);
@@ -268,8 +274,8 @@ static void nest(struct pt_thread *self, struct pt_lock_use wants, uint32_t kind
     *known = (struct pt_held_known){key, d->segment};
     for (uint32_t i = 0; i < reports.count; i++)
         pt_deadlock_predicted(self, reports.items[i].cycle, reports.items[i].count);
-    if (is_full && !was_full)
-        say_full();
+    if ((is_full && !was_full) || (reports.gave_up && !reports.count))
+        say_open();
 }
 
 /* ---- the list ---- */
