@@ -135,6 +135,11 @@ bool pt_is_chosen(LLVMValueRef function);
 void pt_rewrite_function(struct pt_module *m, LLVMValueRef function);
 bool pt_has_attribute(LLVMValueRef function, const char *name);
 
+struct pt_place {
+    const char *file; /* `len` characters */
+    unsigned len, line, column;
+};
+
 /* names.c: the debug information of one function's locals, and the name of what an access touches. */
 void pt_find_locals(struct pt_module *m, LLVMValueRef function);
 void pt_name_access(struct pt_module *m, const struct pt_hooked_access *access, struct pt_buf *name);
@@ -146,6 +151,8 @@ LLVMMetadataRef pt_function_scope(struct pt_module *m, LLVMMetadataRef scope);
 bool pt_name_scope(struct pt_module *m, LLVMMetadataRef scope, struct pt_buf *name);
 /* Writes the names of all accesses of a function into their metadata; reads one back: false when there is none. */
 void pt_note_names(struct pt_module *m, LLVMValueRef function);
+/* The place that was noted with it; it stays as it is if there is none. */
+void pt_noted_place(struct pt_module *m, LLVMValueRef inst, struct pt_place *place);
 bool pt_noted_name(LLVMValueRef inst, unsigned kind, struct pt_buf *name);
 /* `size` bytes at `offset` of a global, or of a local of the function pt_find_locals saw last. */
 void pt_name_object(struct pt_module *m, LLVMValueRef object, int64_t offset, uint64_t size, struct pt_buf *name);

@@ -441,10 +441,21 @@ void pt_find_locals(struct pt_module *m, LLVMValueRef function)
         }
 }
 
+/* With its place, which the optimiser takes from what it moves out of a loop. */
 static void note(struct pt_module *m, LLVMValueRef inst, unsigned kind, const struct pt_buf *name)
 {
-    LLVMMetadataRef text = LLVMMDStringInContext2(m->context, name->text, name->len);
-    LLVMSetMetadata(inst, kind, LLVMMetadataAsValue(m->context, LLVMMDNodeInContext2(m->context, &text, 1)));
+    LLVMMetadataRef location = LLVMInstructionGetDebugLoc(inst);
+    LLVMMetadataRef file = location ? LLVMDIScopeGetFile(LLVMDILocationGetScope(location)) : NULL;
+    unsigned len = 0;
+    const char *path = file ? LLVMDIFileGetFilename(file, &len) : "";
+    struct pt_buf place;
+    pt_buf_init(&place);
+    pt_buf_printf(&place, "%u:%u:%.*s", location ? LLVMDILocationGetLine(location) : 0,
+                  location ? LLVMDILocationGetColumn(location) : 0, (int)len, path);
+    LLVMMetadataRef texts[] = {LLVMMDStringInContext2(m->context, name->text, name->len),
+                               LLVMMDStringInContext2(m->context, place.text, place.len)};
+    LLVMSetMetadata(inst, kind, LLVMMetadataAsValue(m->context, LLVMMDNodeInContext2(m->context, texts, 2)));
+    pt_buf_release(&place);
 }
 
 void pt_note_names(struct pt_module *m, LLVMValueRef function)
@@ -465,14 +476,33 @@ void pt_note_names(struct pt_module *m, LLVMValueRef function)
     pt_buf_release(&name);
 }
 
+static const char *noted_text(LLVMValueRef inst, unsigned kind, unsigned which, unsigned *ret_len)
+{
+    LLVMValueRef node = LLVMGetMetadata(inst, kind), texts[2] = {NULL, NULL};
+    if (!node || LLVMGetMDNodeNumOperands(node) != 2)
+        return NULL;
+    LLVMGetMDNodeOperands(node, texts);
+    return texts[which] ? LLVMGetMDString(texts[which], ret_len) : NULL;
+}
+
+void pt_noted_place(struct pt_module *m, LLVMValueRef inst, struct pt_place *place)
+{
+    unsigned len = 0, numbers[2] = {0, 0}, at = 0;
+    const char *text = noted_text(inst, m->kind_name, 1, &len);
+    if (!text)
+        return;
+    for (unsigned i = 0; i < 2; i++) {
+        for (; at < len && text[at] != ':'; at++)
+            numbers[i] = numbers[i] * 10 + (unsigned)(text[at] - '0');
+        at++;
+    }
+    *place = (struct pt_place){.file = text + at, .len = len - at, .line = numbers[0], .column = numbers[1]};
+}
+
 bool pt_noted_name(LLVMValueRef inst, unsigned kind, struct pt_buf *name)
 {
-    LLVMValueRef node = LLVMGetMetadata(inst, kind), text = NULL;
-    if (!node || LLVMGetMDNodeNumOperands(node) != 1)
-        return false;
-    LLVMGetMDNodeOperands(node, &text);
     unsigned len = 0;
-    const char *chars = text ? LLVMGetMDString(text, &len) : NULL;
+    const char *chars = noted_text(inst, kind, 0, &len);
     if (!chars)
         return false;
     name->len = 0;

@@ -68,37 +68,43 @@ bool pt_is_opted_out(struct pt_module *m, LLVMValueRef inst)
     return pt_map64_get(&m->opted_out, (uint64_t)(uintptr_t)scope) != PT_NONE;
 }
 
-static LLVMValueRef site_at(struct pt_module *m, LLVMMetadataRef location, const char *function, const char *variable);
+static LLVMValueRef site_at(struct pt_module *m, LLVMMetadataRef location, LLVMValueRef inst, const char *function,
+                            const char *variable);
 
 /* The site of the call that was inlined, a constant; null: none was. The place of the body in it is not the library's.
  */
 static LLVMValueRef caller_of(struct pt_module *m, LLVMMetadataRef location, const char *function)
 {
     LLVMMetadataRef outer = location ? LLVMDILocationGetInlinedAt(location) : NULL;
-    return outer ? site_at(m, without_library(outer), function, "") : LLVMConstNull(m->byte_pointer);
+    return outer ? site_at(m, without_library(outer), NULL, function, "") : LLVMConstNull(m->byte_pointer);
 }
 
 /* `function` is the one whose code this is; what was inlined into it has its own name. */
-static LLVMValueRef site_at(struct pt_module *m, LLVMMetadataRef location, const char *function, const char *variable)
+static LLVMValueRef site_at(struct pt_module *m, LLVMMetadataRef location, LLVMValueRef inst, const char *function,
+                            const char *variable)
 {
-    unsigned line = location ? LLVMDILocationGetLine(location) : 0;
-    unsigned column = location ? LLVMDILocationGetColumn(location) : 0, len = 0;
-    const char *file = location ? file_of(LLVMDILocationGetScope(location), &len) : NULL;
+    struct pt_place at = {.line = location ? LLVMDILocationGetLine(location) : 0,
+                          .column = location ? LLVMDILocationGetColumn(location) : 0};
+    at.file = location ? file_of(LLVMDILocationGetScope(location), &at.len) : NULL;
+    if (inst && at.line == 0)
+        pt_noted_place(m, inst, &at);
+    if (!at.file)
+        at.file = "";
     LLVMValueRef caller = caller_of(m, location, function);
     struct pt_buf inlined, key;
     pt_buf_init(&inlined);
     pt_buf_init(&key);
     if (!LLVMIsNull(caller) && pt_name_scope(m, LLVMDILocationGetScope(location), &inlined))
         function = inlined.text;
-    pt_buf_printf(&key, "%u:%u:%p:%.*s\n%s\n%s", line, column, (void *)caller, file ? (int)len : 0, file ? file : "",
-                  function, variable);
+    pt_buf_printf(&key, "%u:%u:%p:%.*s\n%s\n%s", at.line, at.column, (void *)caller, (int)at.len, at.file, function,
+                  variable);
     uint32_t known = m->sites.count, id = pt_strtab_intern(&m->sites, key.text, key.len);
     if (id == known) {
-        LLVMValueRef fields[] = {string_of(m, file ? file : "", file ? len : 0),
+        LLVMValueRef fields[] = {string_of(m, at.file, at.len),
                                  string_of(m, function, strlen(function)),
                                  string_of(m, variable, strlen(variable)),
-                                 LLVMConstInt(m->i32, line, false),
-                                 LLVMConstInt(m->i32, column, false),
+                                 LLVMConstInt(m->i32, at.line, false),
+                                 LLVMConstInt(m->i32, at.column, false),
                                  caller};
         LLVMValueRef value = LLVMConstStructInContext(m->context, fields, 6, false);
         PT_GROW(m->site_values, m->site_cap, id + 1);
@@ -111,5 +117,5 @@ static LLVMValueRef site_at(struct pt_module *m, LLVMMetadataRef location, const
 
 LLVMValueRef pt_site_of(struct pt_module *m, LLVMValueRef inst, const char *function, const char *variable)
 {
-    return site_at(m, without_library(LLVMInstructionGetDebugLoc(inst)), function, variable);
+    return site_at(m, without_library(LLVMInstructionGetDebugLoc(inst)), inst, function, variable);
 }

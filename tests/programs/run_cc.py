@@ -675,6 +675,42 @@ def chosen_files_and_functions():
     check(status == 1 and "missing" in err, f"{status} {err}")
 
 
+AFTER = """#include <stdatomic.h>
+struct { int level, other; } tank;
+static int never = 5, count;
+atomic_int flags;
+static void init(int *p, int n) { for (int i = 0; i < n; i++) p[i] = i * never; }
+int sum(void) { int a[16], s = 0; init(a, 16); for (int i = 0; i < 16; i++) s += a[i]; return s; }
+void fill(int c) { tank.level = 1; tank.level = tank.level; if (c) tank.other = 3; else tank.other = 4; }
+int look(int c) { return c ? tank.level : 0; }
+int loop(int n) { int s = 0; for (int i = 0; i < n; i++) s += i ^ tank.other; return s; }
+void nothing(void) { atomic_fetch_or(&flags, 0); }
+void bump(void) { count++; }
+"""
+
+
+@test
+def hooks_after_the_optimiser():
+    """Loads are those of the optimised program, writes those of the source; none is made up, and each has its line."""
+    with open("after.c", "w", encoding="utf-8") as file:
+        file.write(AFTER)
+    for level in ("-O1", "-O2", "-O3", "-Os", "-Oz"):
+        cc(level, "-S", "-emit-llvm", "after.c", "-o", "after.ll")
+        text = open("after.ll", encoding="utf-8").read()
+        got = {f: [name for name, _ in hooks_of(body)] for f, body in functions_of(text).items()}
+        want = {"fill": ["store4"] * 4, "look": ["load4"], "nothing": ["atomic_rmw4"], "bump": ["load4", "store4"]}
+        if level != "-O1":
+            want.update({"loop": ["load4"]})
+        if level in ("-O2", "-O3"):
+            want["sum"] = ["load4"]
+        for function, hooks in want.items():
+            check(got[function] == hooks, f"{level} {function}: {got[function]} instead of {hooks}")
+        check(" br " in "\n".join(functions_of(text)["look"]), f"{level}: a load that the program does not always do")
+        check("@never = internal" in text, f"{level}: a static that a property may name is gone")
+        check(not re.search(r"@\.portent\.site.*i32 0, i32 0,", text), f"{level}: an access without a line")
+        check(not re.search(r"@\.portent\.site.*= .*\{ i8\* getelementptr inbounds \(\[1 x i8\]", text), f"{level}: an access without a file")
+
+
 def main():
     global PORTENT, CLANG
     if len(sys.argv) < 2:
