@@ -160,7 +160,7 @@ void pt_start_recording(bool streams)
     const struct pt_config *config = pt_runtime_config();
     pt_keeps = config->keep;
     pt_races_wanted = wants_races();
-    struct pt_thread *self = pt_thread_self();        /* the first thread: number 0 */
+    struct pt_thread *self = pt_thread_self(); /* the first thread: number 0 */
     if (!self)
         return;
     pt_thread_enter(self);
