@@ -573,17 +573,18 @@ const struct pt_command pt_command_run = {
     .name = "run",
     .summary = "run a program and check all orders that its run allows",
     .usages = usages,
-    .about = "Starts PROGRAM, which was built with 'portent cc' or 'portent c++', receives the events its properties "
-             "name, and looks for violations in its run and in every other order of its events that the same causal "
-             "order allows. Violations are reported on standard error when they are found, everything else when the "
-             "program has ended. Without properties and checks it looks for data races and deadlocks. The program's "
-             "input, output, "
-             "status and signals are its own. PROGRAM may also be a shell, "
-             "a script or a test runner: what it starts is observed as well, each process with its own result.\n\n"
-             "Exit status: the program's own (128 plus the signal's number when one killed it), except 66 when a "
-             "violation was found, and 67 when the program ended with 0 and none was, but the answer is not whole, "
-             "with a line that says why; 2 bad usage or input, before the program starts; 126 or 127 when it cannot be "
-             "started.",
+    .about =
+        "Starts PROGRAM, which was built with 'portent cc' or 'portent c++', receives the events its properties "
+        "name, and looks for violations in its run and in every other order of its events that the same causal "
+        "order allows. Violations are reported on standard error when they are found, everything else when the "
+        "program has ended. The program's input, output, status and signals are its own. PROGRAM may also be a shell, "
+        "a script or a test runner: what it starts is observed as well, each process with its own result. "
+        "Where neither properties nor a recording are asked for, it looks for data races and deadlocks in the run "
+        "as it happens (--races, --deadlocks).\n\n"
+        "Exit status: the program's own (128 plus the signal's number when one killed it), except 66 when a "
+        "violation was found, and 67 when the program ended with 0 and none was, but the answer is not whole, "
+        "with a line that says why; 2 bad usage or input, before the program starts; 126 or 127 when it cannot be "
+        "started.",
     .options = options_table,
     .run = run_command,
 };
