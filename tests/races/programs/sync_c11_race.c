@@ -26,9 +26,8 @@ int main(void)
 {
     thrd_t a, b;
     mtx_init(&lock, mtx_plain);
+    NEED(thrd_create(&a, one, NULL) == thrd_success);
     NEED(thrd_create(&b, two, NULL) == thrd_success);
-    await(0);
-    thrd_create(&a, one, NULL);
     thrd_join(a, NULL);
     thrd_join(b, NULL);
     return x == 0;

@@ -23,7 +23,7 @@ static void *two(void *unused)
     while (!ready) {
         struct timespec end;
         clock_gettime(CLOCK_REALTIME, &end);
-        end.tv_nsec = (end.tv_nsec + 1000000) % 1000000000;
+        end.tv_nsec += end.tv_nsec < 999000000 ? 1000000 : 0;
         pthread_cond_timedwait(&changed, &lock, &end);
     }
     pthread_mutex_unlock(&lock);
