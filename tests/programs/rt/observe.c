@@ -249,14 +249,16 @@ static int make_channel(uint32_t watches, const char *const modules[], const uin
     struct pt_config *config = (void *)base;
     config->keep = kept;
     config->start_count = first_thread;
-    config->starts = 48;
-    ((struct pt_start *)(base + 48))->offset = PT_START_MAIN;
+    struct pt_start *start = (void *)(config + 1);
+    struct pt_watch *watch = (void *)(start + 1);
+    config->starts = sizeof *config;
+    start->offset = PT_START_MAIN;
     config->watch_count = watches;
-    config->watches = 64;
-    struct pt_watch *watch = (void *)(base + 64);
+    config->watches = sizeof *config + sizeof *start;
     config->event_count = names;
-    config->events = 64 + MAX * sizeof *watch;
-    uint32_t text = config->events + MAX * 4;
+    config->events = config->watches + MAX * sizeof *watch;
+    config->suppressions = config->events + MAX * 4; /* none: an empty string */
+    uint32_t text = config->suppressions + 1;
     for (uint32_t i = 0; i < watches; i++) {
         watch[i] = (struct pt_watch){.offset = offsets[i], .size = sizes[i], .type = PT_WATCH_UINT};
         if (modules[i]) {
