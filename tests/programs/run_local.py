@@ -208,8 +208,8 @@ def check_words(portent, folder):
     ids = set()
     for _ in range(2):
         told = reports(program.live()[1].stderr)
-        for name, text in (("block", r"First in acq\(latch\) by main \(\S*words\.c:27\)"),
-                           ("block", r"It was disturbed by acq\(latch\) by meddle \(\S*words\.c:11\), its event 2\."),
+        for name, text in (("block", r"First in acq\(latch\) by main \(\S*words\.c:28\)"),
+                           ("block", r"It was disturbed by acq\(latch\) by meddle \(\S*words\.c:12\), its event 2\."),
                            ("low", "@j level = 1, of main: from its event")):
             if not re.search(text, told[name]):
                 raise Failure(f"'{text}' is missing:\n{told[name]}")

@@ -422,7 +422,8 @@ int main(void)
         same("a part", [line for line in ends if "|b=" in line], ["main|w(ADDRESS)|b=3-3"])
         for form, other in (("a.ptb", trace), ("back.trace", pathlib.Path(folder) / "a.ptb")):
             same("convert", run(PORTENT, "convert", other, "-o", pathlib.Path(folder) / form).returncode, 0)
-        same("back again", (pathlib.Path(folder) / "back.trace").read_text(), trace.read_text())
+        recorded = [line for line in trace.read_text().splitlines() if not line.startswith("#!")]  # marks of a recording
+        same("back again", (pathlib.Path(folder) / "back.trace").read_text().splitlines(), recorded)
 
 
 @tests.test
