@@ -18,7 +18,7 @@
 
 #include "runtime/race/impl.h"
 
-enum { POPULAR = 3, ENOUGH = 4 };
+enum { POPULAR = 3, ENOUGH = 4, AHEAD = 4 };
 
 static uint64_t word_made(uint32_t cell)
 {
@@ -414,6 +414,31 @@ static bool is_address(uintptr_t from, uintptr_t to)
     return from < to && !((to - 1) >> PT_RACE_ADDRESS_BITS);
 }
 
+static void fetch_cell(const pt_race_word *word)
+{
+    const struct pt_race_cell *cell = &pt_race_cells[(uint32_t)atomic_load_explicit(word, memory_order_relaxed)];
+    __builtin_prefetch(cell);
+    __builtin_prefetch((const char *)(cell + 1) - 1);
+}
+
+/* Who walks over granules with cells of their own waits for memory twice in each, the cell and its entries. So they are
+ * fetched some steps ahead. */
+static void look_ahead(struct pt_race_self *self, const struct pt_race_leaf *leaf, const pt_race_word *word,
+                       uintptr_t granule)
+{
+    uint32_t steps = granule == self->ahead ? self->steps + 1 : 0;
+    self->ahead = granule + 8;
+    self->steps = steps;
+    if (!steps || word + AHEAD * 2 >= leaf->words + sizeof leaf->words / sizeof *leaf->words)
+        return;
+    __builtin_prefetch(word + AHEAD * 2);
+    for (unsigned i = steps == 1 ? 1 : AHEAD; i <= AHEAD; i++)
+        fetch_cell(word + i);
+    uint32_t near = (uint32_t)atomic_load_explicit(word + AHEAD / 2, memory_order_relaxed);
+    if (steps > AHEAD / 2)
+        __builtin_prefetch(__atomic_load_n(&pt_race_cells[near].cell.seen, __ATOMIC_RELAXED));
+}
+
 /* An access that is in the granule's own cell already, of an earlier region: made in place. False: nothing has
  * happened. */
 static bool raise_own(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsigned kind,
@@ -433,6 +458,7 @@ static bool raise_own(struct pt_race_self *self, uintptr_t address, unsigned byt
     struct pt_cell_access access = {.place = pt_race_place_of(site), .kind = (uint8_t)kind, .bytes = (uint8_t)bytes};
     struct pt_cell_seen *raised = NULL;
     uint64_t made = seen;
+    look_ahead(self, leaf, word, address & ~(uintptr_t)7);
     bool done = !cell->raced && pt_cell_raise(&self->memory, &cell->cell, &self->hb, &access, self->region, &raised);
     if (raised)
         raised->access.note = (struct pt_cell_note){.stack = pt_race_stack_now(), .locks = pt_race_locks_now(self)};

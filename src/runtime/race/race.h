@@ -100,6 +100,8 @@ struct pt_race_self {
     struct pt_cell_seen met[PT_RACE_MET];
     pt_race_word *locked[4]; /* by an atomic operation, for faults in its middle */
     uint32_t locked_count;
+    uintptr_t ahead; /* the granule after the last one with its own cell; how many were next to each other */
+    uint32_t steps;
     struct pt_race_self *next; /* in the list of free ones */
     struct pt_race_said said[1 << PT_RACE_SAID_BITS];
     _Alignas(64) struct pt_race_entry cache[1 << PT_RACE_CACHE_BITS];
