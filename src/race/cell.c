@@ -413,6 +413,59 @@ void pt_cell_record(const struct pt_cell_env *env, struct pt_cell *cell, struct 
         write(env, cell, thread, access, with);
 }
 
+/* ---- the same access again ---- */
+
+static bool knows_all(const struct pt_cell *cell, uint32_t list, const struct pt_hb_thread *thread)
+{
+    for (uint32_t i = cell->fresh[list]; i != PT_CELL_END; i = cell->seen[i].next)
+        if (!pt_hb_knows(thread, cell->seen[i].at))
+            return false;
+    return true;
+}
+
+/* The last write becomes the thread's now. False: it was not one plain write of these bytes. */
+static bool raise_written(const struct pt_race_memory *memory, struct pt_cell *cell, const struct pt_hb_thread *thread,
+                          uint8_t bytes)
+{
+    struct pt_cell_written *written = cell->written;
+    if (cell->written_count != 1 || written->bytes != bytes || written->atomic)
+        return false;
+    if (written->stamp.past != thread->past) {
+        pt_vec_drop(memory, written->stamp.past);
+        written->stamp.past = pt_vec_ref(memory, thread->past);
+    }
+    written->stamp.at = pt_hb_now(thread);
+    return true;
+}
+
+bool pt_cell_raise(const struct pt_race_memory *memory, struct pt_cell *cell, const struct pt_hb_thread *thread,
+                   const struct pt_cell_access *access, uint64_t since, struct pt_cell_seen **ret_raised)
+{
+    bool writes = access->kind & PT_CELL_WRITES;
+    *ret_raised = NULL;
+    if (cell->index || !pt_hb_knows(thread, cell->over))
+        return false;
+    uint32_t at = find(cell, thread->id, access);
+    if (at == PT_CELL_END || !knows_all(cell, IS_WRITES, thread) || !knows_all(cell, IS_WRITES | IS_ATOMIC, thread))
+        return false;
+    struct pt_cell_seen *seen = &cell->seen[at];
+    if (!writes) {
+        if (seen->fresh && pt_epoch_clock(seen->at) >= since)
+            return true;
+        if (!seen->fresh)
+            set_fresh(cell, at);
+    } else {
+        if (!knows_all(cell, 0, thread) || !knows_all(cell, IS_ATOMIC, thread) ||
+            !raise_written(memory, cell, thread, access->bytes))
+            return false;
+        clear_fresh(cell);
+        cell->over = pt_hb_now(thread);
+    }
+    seen->at = pt_hb_now(thread);
+    *ret_raised = seen;
+    return true;
+}
+
 void pt_cell_access(const struct pt_cell_env *env, struct pt_cell *cell, struct pt_hb_thread *thread,
                     const struct pt_cell_access *access)
 {

@@ -87,6 +87,11 @@ bool pt_cell_check(const struct pt_cell_env *env, const struct pt_cell *cell, co
                    const struct pt_cell_access *access);
 void pt_cell_record(const struct pt_cell_env *env, struct pt_cell *cell, struct pt_hb_thread *thread,
                     const struct pt_cell_access *access, bool covers);
+/* A plain access which agrees with one of the thread's that is there and comes after all that it
+ * could race with: that entry becomes this access. A read that is there since that clock stays as it is. False: nothing
+ * has changed, and the calls above do it. *ret_raised: the entry, whose note is to be set; NULL: it has stayed. */
+bool pt_cell_raise(const struct pt_race_memory *memory, struct pt_cell *cell, const struct pt_hb_thread *thread,
+                   const struct pt_cell_access *access, uint64_t since, struct pt_cell_seen **ret_raised);
 /* The thread's access that agrees with this one, made at that clock or later, and of its bytes at least; NULL: none. */
 const struct pt_cell_seen *pt_cell_find(const struct pt_cell *cell, uint32_t thread,
                                         const struct pt_cell_access *access, uint64_t since);

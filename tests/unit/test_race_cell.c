@@ -148,6 +148,85 @@ static void test_copy(void **state)
     assert_int_equal(touch(50, R, 0xff, 1000), 30);
 }
 
+/* Two worlds with the same random accesses and hand-overs of a lock: in the second one an access that may be raised is.
+ * All races are the same, with the same clocks. */
+enum { WORLDS = 2, THREADS = 3, STEPS = 4000 };
+
+static unsigned races_of(bool raise, struct pt_cell *of, struct pt_hb_thread *thread,
+                         const struct pt_cell_access *access, unsigned *raised_count)
+{
+    struct pt_cell_seen *raised = NULL;
+    found_count = 0;
+    if (!raise || !pt_cell_raise(&test_memory, of, thread, access, UINT64_MAX, &raised)) {
+        pt_cell_access(&env, of, thread, access);
+    } else {
+        assert_non_null(raised);
+        raised->access.note = access->note;
+        if (access->kind & W)
+            pt_hb_tick(thread);
+        ++*raised_count;
+    }
+    return found_count;
+}
+
+static uint64_t sum_found(void)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < found_count; i++)
+        sum += found[i].at * 31 + found[i].access.note.event;
+    return sum;
+}
+
+static void step(struct pt_hb_thread (*threads)[THREADS], struct pt_cell *cells, struct pt_hb_lock *locks, uint32_t die,
+                 unsigned *raised_count)
+{
+    static const uint8_t bytes[] = {0xff, 0xff, 0xff, 0xf0};
+    struct pt_cell_access access = {
+        .place = die >> 4 & 1, .kind = die >> 6 & 3 ? R : W, .bytes = bytes[die >> 8 & 3], .note = {.event = die}};
+    unsigned count[WORLDS], id = die % THREADS;
+    uint64_t sums[WORLDS];
+    for (unsigned w = 0; w < WORLDS; w++) {
+        if (die >> 12 & 15)
+            pt_hb_lock(&test_memory, &threads[w][id], &locks[w], false);
+        count[w] = races_of(w, &cells[w], &threads[w][id], &access, raised_count);
+        sums[w] = sum_found();
+        if (die >> 12 & 15)
+            pt_hb_unlock(&test_memory, &threads[w][id], &locks[w], false);
+    }
+    assert_int_equal(count[0], count[1]);
+    assert_int_equal(sums[0], sums[1]);
+}
+
+static void test_raise(void **state)
+{
+    (void)state;
+    struct pt_hb_thread threads[WORLDS][THREADS];
+    struct pt_cell cells[WORLDS];
+    struct pt_hb_lock locks[WORLDS] = {0};
+    unsigned raised_count = 0;
+    uint32_t die = 1;
+    for (unsigned w = 0; w < WORLDS; w++) {
+        pt_cell_begin(&cells[w]);
+        for (uint32_t i = 0; i < THREADS; i++)
+            pt_hb_begin(&threads[w][i], i);
+    }
+    for (unsigned i = 0; i < STEPS; i++) {
+        if (i % 50 == 0) { /* few entries: they are raised as long as there is no index */
+            pt_cell_end(&test_memory, &cells[0]);
+            pt_cell_end(&test_memory, &cells[1]);
+        }
+        die = die * 1664525 + 1013904223;
+        step(threads, cells, locks, die >> 8, &raised_count);
+    }
+    assert_true(raised_count > STEPS / 50);
+    for (unsigned w = 0; w < WORLDS; w++) {
+        pt_cell_end(&test_memory, &cells[w]);
+        pt_hb_lock_clear(&test_memory, &locks[w]);
+        for (uint32_t i = 0; i < THREADS; i++)
+            pt_hb_end(&test_memory, &threads[w][i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -158,6 +237,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_ranges, begin, end),
         cmocka_unit_test_setup_teardown(test_pruning, begin, end),
         cmocka_unit_test_setup_teardown(test_copy, begin, end),
+        cmocka_unit_test_setup_teardown(test_raise, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

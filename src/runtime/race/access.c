@@ -12,13 +12,15 @@
  * race at that granule, and a write raises what the word says. A shape that few granules have is not worth a
  * transition: they get cells of their own.
  *
- * Cost: fast, some 20 instructions and, unless it is a repeated read, one compare-and-swap; else that of race/cell.c.
+ * Cost: fast, some 20 instructions and, unless it is a repeated read, one compare-and-swap. An access that a granule's
+ * own cell has of an earlier region: a lock, a look at few entries, and two cache misses, which are fetched ahead where
+ * granules are walked over. Else that of race/cell.c.
  */
 #include <string.h>
 
 #include "runtime/race/impl.h"
 
-enum { POPULAR = 3, ENOUGH = 4 };
+enum { POPULAR = 3, ENOUGH = 4, AHEAD = 4 };
 
 static uint64_t word_made(uint32_t cell)
 {
@@ -43,7 +45,7 @@ static void forget_entry(struct pt_race_self *self, struct pt_race_entry *entry)
 {
     uint32_t from = entry->from, to = entry->to, moved = entry->moved, credit = entry->credit;
     entry->key = 0;
-    if (!to) /* of a granule's own cell, or none */
+    if (!to)
         return;
     if (from)
         drop(self, from, 1 + (int64_t)moved);
@@ -320,13 +322,24 @@ static uint64_t change_shape(struct pt_race_self *self, uint64_t seen, struct ac
     return (writes ? 0 : seen & ~(uint64_t)UINT32_MAX) | to;
 }
 
+static void note_key(struct pt_race_self *self, uint64_t made, uint64_t key)
+{
+    struct pt_race_said *said = pt_race_said_of(self, made);
+    if (said->word == made && said->version == self->version)
+        said->keys[1] = said->keys[0];
+    else
+        *said = (struct pt_race_said){.word = made, .version = self->version};
+    said->keys[0] = key;
+}
+
 /* Which bytes of a granule's own cell need no more reads of this thread to be recorded in this region. */
-static void note_said(struct pt_race_self *self, const struct pt_cell *cell, uint64_t made)
+static void note_said(struct pt_race_self *self, const struct pt_cell *cell, uint64_t made, uint64_t key)
 {
     struct pt_race_said *said = pt_race_said_of(self, made);
     bool over = pt_epoch_thread(cell->over) == self->hb.id && pt_epoch_clock(cell->over) >= self->region;
     struct pt_cell_access any = {.kind = PT_CELL_READS, .place = UINT32_MAX};
-    *said = (struct pt_race_said){made, self->version, (uint8_t)bytes_said(self, cell, self->region, over, &any)};
+    note_key(self, made, key);
+    said->bytes = (uint8_t)bytes_said(self, cell, self->region, over, &any);
 }
 
 /* A write that is there already: only the clock of the last write is another. */
@@ -363,8 +376,7 @@ static uint64_t change(struct pt_race_self *self, uint64_t seen, struct access *
     if (self->met_count || !reads || !is_repeated(self, &cell->cell, since(self, cell), &access->cell))
         made = change_own(self, from, access, covers);
     if (reads && !cell->raced) {
-        new_entry(self, access, from)->made = made;
-        note_said(self, &cell->cell, made);
+        note_said(self, &cell->cell, made, pt_race_key(access->site, access->cell.bytes, kind_of(access)));
     }
     return made;
 }
@@ -404,15 +416,63 @@ static bool is_address(uintptr_t from, uintptr_t to)
     return from < to && !((to - 1) >> PT_RACE_ADDRESS_BITS);
 }
 
-static bool is_said_there(struct pt_race_self *self, uintptr_t granule, unsigned bytes)
+static void fetch_cell(const pt_race_word *word)
 {
-    const struct pt_race_leaf *leaf = pt_race_leaf_of(granule);
-    if (!leaf)
+    const struct pt_race_cell *cell = &pt_race_cells[(uint32_t)atomic_load_explicit(word, memory_order_relaxed)];
+    __builtin_prefetch(cell);
+    __builtin_prefetch((const char *)(cell + 1) - 1);
+}
+
+/* Who walks over granules with cells of their own waits for memory twice in each, the cell and its entries. So they are
+ * fetched some steps ahead. */
+static void look_ahead(struct pt_race_self *self, const struct pt_race_leaf *leaf, const pt_race_word *word,
+                       uintptr_t granule)
+{
+    uint32_t steps = granule == self->ahead ? self->steps + 1 : 0;
+    self->ahead = granule + 8;
+    self->steps = steps;
+    if (!steps || word + AHEAD * 2 >= leaf->words + sizeof leaf->words / sizeof *leaf->words)
+        return;
+    __builtin_prefetch(word + AHEAD * 2);
+    for (unsigned i = steps == 1 ? 1 : AHEAD; i <= AHEAD; i++)
+        fetch_cell(word + i);
+    uint32_t near = (uint32_t)atomic_load_explicit(word + AHEAD / 2, memory_order_relaxed);
+    if (steps > AHEAD / 2)
+        __builtin_prefetch(__atomic_load_n(&pt_race_cells[near].cell.seen, __ATOMIC_RELAXED));
+}
+
+/* An access that is in the granule's own cell already, of an earlier region: made in place. False: nothing has
+ * happened. */
+static bool raise_own(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsigned kind,
+                      const struct pt_site *site)
+{
+    struct pt_race_leaf *leaf = pt_race_leaf_of(address);
+    if (!leaf || kind >> PT_RACE_OP_AT)
         return false;
-    uint64_t seen =
-        atomic_load_explicit(&leaf->words[(granule & ((1u << PT_RACE_LEAF_BITS) - 1)) >> 3], memory_order_relaxed);
-    const struct pt_race_said *said = pt_race_said_of(self, seen);
-    return said->word == seen && said->version == self->version && !(bytes & ~(unsigned)said->bytes);
+    pt_race_word *word = &leaf->words[(address & ((1u << PT_RACE_LEAF_BITS) - 1)) >> 3];
+    uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
+    /* acquire: partner of the release that unlocked it last */
+    if ((seen & (PT_RACE_OWN | PT_RACE_LOCKED)) != PT_RACE_OWN ||
+        !atomic_compare_exchange_strong_explicit(word, &seen, seen | PT_RACE_LOCKED, memory_order_acquire,
+                                                 memory_order_relaxed))
+        return false;
+    struct pt_race_cell *cell = &pt_race_cells[(uint32_t)seen];
+    struct pt_cell_access access = {.place = pt_race_place_of(site), .kind = (uint8_t)kind, .bytes = (uint8_t)bytes};
+    struct pt_cell_seen *raised = NULL;
+    uint64_t made = seen;
+    look_ahead(self, leaf, word, address & ~(uintptr_t)7);
+    bool done = !cell->raced && pt_cell_raise(&self->memory, &cell->cell, &self->hb, &access, self->region, &raised);
+    if (raised)
+        raised->access.note = (struct pt_cell_note){.stack = pt_race_stack_now(), .locks = pt_race_locks_now(self)};
+    if (done && kind & PT_CELL_WRITES) {
+        cell->stamp++;
+        made = word_made((uint32_t)seen);
+    }
+    /* What others remember of the word holds after a read, too: it is left as it was. */
+    pt_race_unlock_word(word, made);
+    if (done && !(kind & PT_CELL_WRITES))
+        note_key(self, made, pt_race_key(site, bytes, kind));
+    return done;
 }
 
 void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, unsigned kind,
@@ -426,8 +486,8 @@ void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, u
     self->several = granule + 8 < to;
     for (; granule < to; granule += 8) {
         access.cell.bytes = bytes_in(granule, address, to);
-        if (!pt_race_fast(self, granule, access.cell.bytes, kind_of(&access), access.site) &&
-            !(kind == PT_RACE_READ && is_said_there(self, granule, access.cell.bytes)))
+        if (!pt_race_fast(self, granule, access.cell.bytes, kind, access.site) &&
+            (self->several || !raise_own(self, granule, access.cell.bytes, kind, access.site)))
             touch(self, granule, &access);
     }
     if (kind & PT_CELL_WRITES)

@@ -11,7 +11,7 @@
 #include "runtime/race/impl.h"
 #include "runtime/sys/sys.h"
 
-enum { PLACE_BITS = 20, BUCKET_BITS = 16, FRAMES = PT_FOUND_FRAMES, LOST = UINT8_MAX };
+enum { PLACE_BITS = 20, BUCKET_BITS = 20, FRAMES = PT_FOUND_FRAMES, LOST = UINT8_MAX };
 #define ROOM ((size_t)1 << 30)
 
 /* Interned words: the sites of a stack, or addresses and sites of locks. */

@@ -59,14 +59,16 @@ struct pt_race_entry {
     uint64_t calls;   /* the innermost calls: shapes carry stacks */
     uint64_t known;   /* up to which clock of its last write `from` may be of */
     uint64_t base;    /* that write's clock where the word's delta is 0 */
-    uint64_t made;    /* the same of `to`; of a granule's own cell the word after the access */
+    uint64_t made;    /* the same of `to` */
     uint32_t from, to;
     uint32_t credit, moved; /* references to `to` at hand, those of `from` that are owed */
 };
 
-/* Of which bytes of a granule's own cell, while its word is this, reads of the thread in its region say nothing new. */
+/* Which reads of a granule's own cell, while its word is this, say nothing new in the thread's region: these two, and
+ * all of these bytes. */
 struct pt_race_said {
     uint64_t word, version;
+    uint64_t keys[2];
     uint8_t bytes;
 };
 
@@ -98,6 +100,8 @@ struct pt_race_self {
     struct pt_cell_seen met[PT_RACE_MET];
     pt_race_word *locked[4]; /* by an atomic operation, for faults in its middle */
     uint32_t locked_count;
+    uintptr_t ahead; /* the granule after the last one with its own cell; how many were next to each other */
+    uint32_t steps;
     struct pt_race_self *next; /* in the list of free ones */
     struct pt_race_said said[1 << PT_RACE_SAID_BITS];
     _Alignas(64) struct pt_race_entry cache[1 << PT_RACE_CACHE_BITS];
@@ -199,6 +203,13 @@ static inline uint64_t pt_race_key(const struct pt_site *site, unsigned bytes, u
     return (uint64_t)(uintptr_t)site << 16 | bytes << 8 | kind;
 }
 
+static inline bool pt_race_is_said(struct pt_race_self *self, uint64_t word, uint64_t key, unsigned bytes)
+{
+    const struct pt_race_said *said = pt_race_said_of(self, word);
+    return said->word == word && said->version == self->version &&
+           (said->keys[0] == key || said->keys[1] == key || !(bytes & ~(unsigned)said->bytes));
+}
+
 /* A plain access within one granule, by a transition that the thread remembers. False: nothing has happened. The clock
  * ticks after the whole of a write. */
 static inline bool pt_race_fast(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsigned kind,
@@ -210,11 +221,11 @@ static inline bool pt_race_fast(struct pt_race_self *self, uintptr_t address, un
     pt_race_word *word = &leaf->words[(address & ((1u << PT_RACE_LEAF_BITS) - 1)) >> 3];
     uint64_t seen = atomic_load_explicit(word, memory_order_relaxed), made, key = pt_race_key(site, bytes, kind);
     uint32_t from = (uint32_t)seen;
+    if (seen & PT_RACE_OWN)
+        return !(kind & PT_CELL_WRITES) && pt_race_is_said(self, seen, key, bytes);
     struct pt_race_entry *entry = pt_race_entry_of(self, key, from);
     if (entry->key != key || entry->from != from || entry->version != self->version)
         return false;
-    if (!entry->to)
-        return seen == entry->made;
     if (entry->base + (seen >> PT_RACE_DELTA_AT) > entry->known) /* or locked */
         return false;
     if (kind & PT_CELL_WRITES) {
