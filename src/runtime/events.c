@@ -22,8 +22,6 @@
 #include "runtime/stream/stream.h"
 #include "runtime/sys/delay.h"
 
-bool pt_races_wanted;
-
 /* --- accesses --- */
 
 static void on_watch(struct pt_shadow_self *self, uint32_t object)
