@@ -124,6 +124,8 @@ void pt_race_restart(void);
 
 /* A thread, by the number that it alone ever has; NULL: there is no memory, or there are too many. */
 struct pt_race_self *pt_race_begin(uint32_t number, struct pt_race_self *parent, const struct pt_site *site);
+/* From here on threads may begin that no thread is seen to start: none is ever alone again. */
+void pt_race_expect_threads(void);
 /* It makes no more accesses; who joins it may still ask for it. */
 void pt_race_end(struct pt_race_self *self);
 /* The child has ended. */
