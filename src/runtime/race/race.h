@@ -148,6 +148,10 @@ void pt_race_atomic_alone(struct pt_race_self *self, uintptr_t address, size_t s
                           const struct pt_site *site);
 /* Memory ends: a write of all of it, and then nothing is known of it. */
 void pt_race_forget(struct pt_race_self *self, uintptr_t from, uintptr_t to, const struct pt_site *site);
+/* The same in two steps, where nobody can get the memory in between: the write, with which later accesses may race; and
+ * the end of what is known. */
+void pt_race_free(struct pt_race_self *self, uintptr_t from, uintptr_t to, const struct pt_site *site);
+void pt_race_discard(struct pt_race_self *self, uintptr_t from, uintptr_t to);
 
 /* Memory begins, allocated by the call at this site. Reports say of what is found in it where it comes from. */
 void pt_race_allocated(struct pt_race_self *self, uintptr_t start, size_t size, const struct pt_site *site);
