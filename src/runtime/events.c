@@ -22,8 +22,6 @@
 #include "runtime/stream/stream.h"
 #include "runtime/sys/delay.h"
 
-bool pt_races_wanted;
-
 /* --- accesses --- */
 
 static void on_watch(struct pt_shadow_self *self, uint32_t object)
@@ -121,12 +119,13 @@ static const char *race_thread_name(uint32_t thread)
     return "";
 }
 
-/* Of a thread that was made behind our back nobody knows what comes before it: what it does is not judged. */
+/* Of a thread that was made behind our back nobody knows what comes before it, unless it says so itself: what it does
+ * is not judged. */
 static void meet_races(struct pt_thread *self, bool foreign)
 {
     if (!pt_races_wanted || self->shadow.race)
         return;
-    if (foreign && pt_thread_number(self)) {
+    if (foreign && pt_thread_number(self) && !self->ordered) {
         pt_runtime_lost();
         return;
     }

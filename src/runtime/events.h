@@ -2,12 +2,7 @@
 #ifndef PT_RUNTIME_EVENTS_H
 #define PT_RUNTIME_EVENTS_H
 
-#include <stdbool.h>
-
 /* Before the first thread is known. */
 void pt_events_register(void);
-
-/* Races are looked for. Set before the first thread is known. */
-extern bool pt_races_wanted;
 
 #endif

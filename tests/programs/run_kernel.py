@@ -75,6 +75,21 @@ def handed_in_recordings():
 
 
 @test
+def handed_to_the_race_engine():
+    """The same while it runs. Descriptors and timers are made while main is alone; the threads of a timer are nobody's."""
+    build("hand")
+    wrong = {}
+    for way in ways("ordered"):
+        clean()
+        observed = run(PORTENT, "run", "-q", "--races", "--", "./hand", way, "read")
+        clean()
+        alone = run("./hand", way, "read", options="races=1")
+        if (observed.returncode, alone.returncode) != (0, 0):
+            wrong[way] = observed.returncode, alone.returncode
+    same("ways with a false race, or without an answer", wrong, {})
+
+
+@test
 def handed_in_static_programs():
     build("hand", "-static")
     same("ways with a false prediction", [way for way in ways("ordered") if predicted(way) != 0], [])

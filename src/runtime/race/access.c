@@ -20,7 +20,7 @@
 
 #include "runtime/race/impl.h"
 
-enum { POPULAR = 3, ENOUGH = 4, AHEAD = 4 };
+enum { POPULAR = 3, ENOUGH = 4, AHEAD = 4, FREES = PT_RACE_WRITE | PT_RACE_OP_FREE << PT_RACE_OP_AT };
 
 static uint64_t word_made(uint32_t cell)
 {
@@ -611,6 +611,7 @@ void pt_race_atomic_alone(struct pt_race_self *self, uintptr_t address, size_t s
 /* What was found of the last granule, since neighbours are mostly alike. */
 struct forgetting {
     struct access access;
+    bool is_access;  /* or else it was one before */
     uint32_t shape;  /* that races with nothing ... */
     uint64_t known;  /* ... if its last write is no later */
     int64_t dropped; /* references to it */
@@ -628,15 +629,18 @@ static uint64_t end_granule(struct pt_race_self *self, uint64_t seen, struct for
 {
     uint32_t from = (uint32_t)seen;
     const struct pt_race_cell *cell = &pt_race_cells[from];
-    if (cell->shape && from == f->shape && whole && base_of(&cell->cell) + delta_of(seen) <= f->known) {
+    if (cell->shape && from == f->shape && whole &&
+        (!f->is_access || base_of(&cell->cell) + delta_of(seen) <= f->known)) {
         f->dropped++;
         return 0;
     }
-    struct view view;
-    if (cell->shape)
-        look(&view, cell, delta_of(seen));
-    f->access.cell.place = pt_race_place_of(f->access.site);
-    pt_cell_check(&self->env, cell->shape ? &view.cell : &cell->cell, &self->hb, &f->access.cell);
+    if (f->is_access) {
+        struct view view;
+        if (cell->shape)
+            look(&view, cell, delta_of(seen));
+        f->access.cell.place = pt_race_place_of(f->access.site);
+        pt_cell_check(&self->env, cell->shape ? &view.cell : &cell->cell, &self->hb, &f->access.cell);
+    }
     if (self->met_count)
         fill_in(self, &f->access);
     if (!whole)
@@ -668,11 +672,11 @@ static void end_page(struct pt_race_self *self, struct pt_race_leaf *leaf, uintp
     }
 }
 
-void pt_race_forget(struct pt_race_self *self, uintptr_t from, uintptr_t to, const struct pt_site *site)
+static void forget(struct pt_race_self *self, uintptr_t from, uintptr_t to, bool is_access, const struct pt_site *site)
 {
     if (!is_address(from, to))
         return;
-    struct forgetting f = {.access = make_access(PT_RACE_WRITE | PT_RACE_OP_FREE << PT_RACE_OP_AT, site)};
+    struct forgetting f = {.access = make_access(FREES, site), .is_access = is_access};
     for (uintptr_t page = from & ~(uintptr_t)4095; page < to; page += 4096) {
         struct pt_race_leaf *leaf = pt_race_leaf_of(page);
         if (!leaf) {
@@ -685,4 +689,19 @@ void pt_race_forget(struct pt_race_self *self, uintptr_t from, uintptr_t to, con
     settle(self, &f);
     pt_race_sync_forget(self, from, to);
     pt_race_freed(from);
+}
+
+void pt_race_forget(struct pt_race_self *self, uintptr_t from, uintptr_t to, const struct pt_site *site)
+{
+    forget(self, from, to, true, site);
+}
+
+void pt_race_free(struct pt_race_self *self, uintptr_t from, uintptr_t to, const struct pt_site *site)
+{
+    pt_race_access(self, from, to - from, FREES, site);
+}
+
+void pt_race_discard(struct pt_race_self *self, uintptr_t from, uintptr_t to)
+{
+    forget(self, from, to, false, NULL);
 }

@@ -128,6 +128,8 @@ void pt_race_restart(void);
 
 /* A thread, by the number that it alone ever has; NULL: there is no memory, or there are too many. */
 struct pt_race_self *pt_race_begin(uint32_t number, struct pt_race_self *parent, const struct pt_site *site);
+/* From here on threads may begin that no thread is seen to start: none is ever alone again. */
+void pt_race_expect_threads(void);
 /* It makes no more accesses; who joins it may still ask for it. */
 void pt_race_end(struct pt_race_self *self);
 /* The child has ended. */
@@ -150,6 +152,10 @@ void pt_race_atomic_alone(struct pt_race_self *self, uintptr_t address, size_t s
                           const struct pt_site *site);
 /* Memory ends: a write of all of it, and then nothing is known of it. */
 void pt_race_forget(struct pt_race_self *self, uintptr_t from, uintptr_t to, const struct pt_site *site);
+/* The same in two steps, where nobody can get the memory in between: the write, with which later accesses may race; and
+ * the end of what is known. */
+void pt_race_free(struct pt_race_self *self, uintptr_t from, uintptr_t to, const struct pt_site *site);
+void pt_race_discard(struct pt_race_self *self, uintptr_t from, uintptr_t to);
 
 /* Memory begins, allocated by the call at this site. Reports say of what is found in it where it comes from. */
 void pt_race_allocated(struct pt_race_self *self, uintptr_t start, size_t size, const struct pt_site *site);

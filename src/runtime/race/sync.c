@@ -100,6 +100,11 @@ static void count_thread(bool first)
         pt_runtime_activate(PT_ACTIVE_RACES);
 }
 
+void pt_race_expect_threads(void)
+{
+    count_thread(false);
+}
+
 struct pt_race_self *pt_race_begin(uint32_t number, struct pt_race_self *parent, const struct pt_site *site)
 {
     struct pt_race_self *self = number < PT_HB_THREADS ? take_self() : NULL;

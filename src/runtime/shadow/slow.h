@@ -68,8 +68,13 @@ static inline void pt_shadow_race(const void *address, size_t size, unsigned kin
 /* The same of an atomic operation that is not made in between: before it what it writes, after it what it reads. */
 void pt_slow_race_atomic(const void *address, size_t size, unsigned kind, int order, const struct pt_site *site);
 /* acq, rel, wait, notify, sync write their object; racq, rrel read it (contract 3). Its clock is in the shadow of its
- * first bytes, which no instrumented code touches, so that it ends with its memory. */
-void pt_slow_sync(const void *object, int kind, const struct pt_site *site);
+ * first bytes, which no instrumented code touches, so that it ends with its memory. `order`: the kind that it is for
+ * races, which may order less. */
+void pt_slow_sync_as(const void *object, int kind, int order, const struct pt_site *site);
+static inline void pt_slow_sync(const void *object, int kind, const struct pt_site *site)
+{
+    pt_slow_sync_as(object, kind, kind, site);
+}
 /* The thread is about to take this lock: its shadow will be wanted, and that of what lies behind it, which is often
  * what the lock protects. */
 static inline void pt_slow_expect(const void *object)

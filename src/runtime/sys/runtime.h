@@ -19,6 +19,7 @@ enum pt_activity {
 extern _Atomic uint8_t pt_active;
 extern struct pt_channel *pt_channel; /* NULL: nobody observes */
 extern uint32_t pt_keeps;             /* enum pt_keep: what is recorded beside relevant events */
+extern bool pt_races_wanted;          /* races are looked for; set before the first thread is known */
 
 /* Both are of enum pt_activity. */
 void pt_runtime_activate(unsigned what);
@@ -38,6 +39,12 @@ void pt_runtime_lost(void);
 static inline bool pt_is_active(void)
 {
     return __builtin_expect(atomic_load_explicit(&pt_active, memory_order_relaxed), 0);
+}
+/* Nothing may have to be done now, but what things are must be kept for when it has: a descriptor that is made while
+ * one thread is alone is used when there are several. */
+static inline bool pt_is_watching(void)
+{
+    return pt_is_active() || __builtin_expect(pt_races_wanted, 0);
 }
 static inline bool pt_is_recording(void)
 {

@@ -273,7 +273,7 @@ static void begin(struct pt_thread *self, bool foreign)
     pt_thread_leave(self);
 }
 
-struct pt_shadow_self *pt_thread_introduce(void)
+static struct pt_shadow_self *introduce(bool ordered)
 {
     if (pt_self || ended || !pt_channel)
         return pt_self;
@@ -283,12 +283,23 @@ struct pt_shadow_self *pt_thread_introduce(void)
     uint64_t mask = pt_sys_swap_signal_mask(~(uint64_t)0);
     struct pt_thread *self = pt_thread_new(NULL);
     if (self) {
-        atomic_store(&self->releases, 1); /* nobody has created it */
+        atomic_store(&self->releases, ordered ? 2 : 1); /* nobody has created it, and nobody may join an ordered one */
+        self->ordered = ordered;
         begin(self, true);
     }
     ended = self == NULL;
     pt_sys_swap_signal_mask(mask);
     return self ? &self->shadow : NULL;
+}
+
+struct pt_shadow_self *pt_thread_introduce(void)
+{
+    return introduce(false);
+}
+
+void pt_thread_introduce_ordered(void)
+{
+    introduce(true);
 }
 
 struct pt_shadow_self *pt_thread_introduce_at(uintptr_t address, size_t size, bool write)

@@ -65,6 +65,7 @@ struct pt_thread {
     uint32_t ordinal;  /* ... of the so many-th thread of that name; 0: no decentralised property wants to know */
     char label[16];    /* set with pthread_setname_np, or "" */
     size_t stack_size; /* at most */
+    bool ordered;      /* nobody was seen to start it, but what it takes first says what comes before it */
     int destructor_rounds;
     struct pt_thread *next; /* in its bucket, or in the free list */
 
@@ -124,6 +125,8 @@ static inline uint32_t pt_thread_number(const struct pt_thread *thread)
  * and violations (signal.c). */
 struct pt_shadow_self *pt_thread_introduce(void);
 struct pt_shadow_self *pt_thread_introduce_at(uintptr_t address, size_t size, bool write);
+/* The same in a thread that knows what comes before it, and takes that from an object at once. Nobody joins it. */
+void pt_thread_introduce_ordered(void);
 void pt_thread_attend(struct pt_shadow_self *self);
 
 /* A child of the caller, not yet running; NULL when there is no more room. */

@@ -365,7 +365,7 @@ bool pt_descriptor_is_known(int fd)
 void pt_descriptor_forget(int fd)
 {
     struct hold hold;
-    if (!pt_is_active() || (fd >= STANDARD && !pt_descriptor_is_known(fd)) || !lock(&hold))
+    if (!pt_is_watching() || (fd >= STANDARD && !pt_descriptor_is_known(fd)) || !lock(&hold))
         return;
     if (!is_elsewhere(&hold))
         set_entry(fd, 0);
@@ -375,7 +375,7 @@ void pt_descriptor_forget(int fd)
 void pt_descriptor_copy(int from, int to)
 {
     struct hold hold;
-    if (!pt_is_active() || from == to || !lock(&hold))
+    if (!pt_is_watching() || from == to || !lock(&hold))
         return;
     if (!is_elsewhere(&hold))
         set_entry(to, learn(&hold, from));
@@ -405,7 +405,7 @@ void pt_descriptor_piped(const int ends[2])
     struct pt_described d;
     char text[PT_SORT_MAX];
     are_new(ends);
-    if (!pt_is_active() || !lock(&hold))
+    if (!pt_is_watching() || !lock(&hold))
         return;
     if (!is_elsewhere(&hold)) {
         set_entry(ends[0], 0);
@@ -422,7 +422,7 @@ void pt_descriptor_paired(const int ends[2])
 {
     struct hold hold;
     are_new(ends);
-    if (!pt_is_active() || !lock(&hold))
+    if (!pt_is_watching() || !lock(&hold))
         return;
     if (!is_elsewhere(&hold)) {
         uint32_t queues[2];

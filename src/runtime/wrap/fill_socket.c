@@ -48,9 +48,9 @@ PT_TAKING(ssize_t, __recv_chk, (int fd, void *buffer, size_t size, size_t room, 
 /* A connection that somebody asked for. */
 static void accepted(int fd, int made, int kind, const struct pt_site *site)
 {
+    pt_descriptor_forget(made);
     if (!pt_is_active())
         return;
-    pt_descriptor_forget(made);
     pt_descriptor_sync_number(made, kind, site);
     pt_descriptor_sync_listener(fd, kind, site);
 }

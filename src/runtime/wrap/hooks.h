@@ -86,14 +86,18 @@ static inline void pt_wrap_synced(const void *object, int kind)
 }
 
 /* Something has happened to a synchronisation object: the event for clocks, for deadlocks, and for whoever listens to
- * the stream. `waits`: a thread that does this waits as long as it takes. */
-static inline void pt_wrap_sync_as(const void *object, int kind, const struct pt_site *site, bool waits)
+ * the stream. `order`: the kind that it is for races. `waits`: a thread that does this waits as long as it takes. */
+static inline void pt_wrap_sync_order(const void *object, int kind, int order, const struct pt_site *site, bool waits)
 {
     if (pt_is_active()) /* or else not even a call */
-        pt_slow_sync(object, kind, site);
+        pt_slow_sync_as(object, kind, order, site);
     if (__builtin_expect(pt_wrap_looks, 0))
         pt_wrap_hooks.locked(object, kind, site, waits);
     pt_wrap_synced(object, kind);
+}
+static inline void pt_wrap_sync_as(const void *object, int kind, const struct pt_site *site, bool waits)
+{
+    pt_wrap_sync_order(object, kind, kind, site, waits);
 }
 static inline void pt_wrap_sync(const void *object, int kind, const struct pt_site *site)
 {

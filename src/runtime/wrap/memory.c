@@ -3,8 +3,11 @@
  * giving back is of interest, so malloc and its kin are left alone. realloc moves contents: a read of the old object
  * and a write of the new one. Memory that comes from the kernel is in mapping.c.
  *
- * Guarantee: what was known of memory is forgotten before anybody else can get it. Cost: linear in the pages of it that
- * have shadow; a load and a branch without an observer.
+ * While races are looked for, free keeps small blocks for a while, so that their use by other threads is found.
+ *
+ * Guarantee: what was known of memory is forgotten before anybody else can get it. At most 1 MiB is kept so, and a
+ * block that is freed twice ends the program later than it would, if at all. Cost: linear in the pages of it that
+ * have shadow; for what is kept, linear in its bytes, twice; a load and a branch without an observer.
  */
 #include "runtime/wrap/memory.h"
 
@@ -26,13 +29,15 @@ struct pt_thread *pt_memory_recorder(void)
     return self && !self->shadow.busy ? self : NULL;
 }
 
-bool pt_memory_forget(const void *memory, size_t size, bool keep)
+static bool forget(const void *memory, size_t size, bool keep, bool deferred)
 {
     struct pt_thread *self = pt_memory_recorder();
     if (!self || !memory)
         return false;
     pt_thread_enter(self);
-    if (self->shadow.race && pt_is_racing())
+    if (deferred)
+        pt_race_free(self->shadow.race, (uintptr_t)memory, (uintptr_t)memory + size, NULL);
+    else if (self->shadow.race && pt_is_racing())
         pt_race_forget(self->shadow.race, (uintptr_t)memory, (uintptr_t)memory + size, NULL);
     self->shadow.gives_back = true;
     bool any = pt_shadow_clear(&self->shadow, (uintptr_t)memory, (uintptr_t)memory + size, keep);
@@ -41,6 +46,39 @@ bool pt_memory_forget(const void *memory, size_t size, bool keep)
         pt_thread_hooks.freed(self, (uintptr_t)memory, (uintptr_t)memory + size);
     pt_thread_leave(self);
     return any;
+}
+
+bool pt_memory_forget(const void *memory, size_t size, bool keep)
+{
+    return forget(memory, size, keep, false);
+}
+
+/* While races are looked for, a block of at most DEFERRED_BYTES is really freed only when DEFERRED others have been:
+ * until then nobody can get its memory, and who uses it races with the free. */
+enum { DEFERRED = 256, DEFERRED_BYTES = 1 << 12 };
+static struct {
+    _Atomic uint32_t next;
+    void *_Atomic blocks[DEFERRED];
+} deferred;
+
+/* What is to be freed instead, or NULL. */
+static void *end_block(void *memory, size_t size)
+{
+    struct pt_thread *self = pt_memory_recorder();
+    if (!self || !self->shadow.race || !pt_is_racing() || size > DEFERRED_BYTES) {
+        forget(memory, size, false, false);
+        return memory;
+    }
+    forget(memory, size, false, true);
+    uint32_t at = atomic_fetch_add_explicit(&deferred.next, 1, memory_order_relaxed) % DEFERRED;
+    /* acq_rel: who frees it does so after all that was done with it here */
+    void *oldest = atomic_exchange_explicit(&deferred.blocks[at], memory, memory_order_acq_rel);
+    if (oldest) {
+        pt_thread_enter(self);
+        pt_race_discard(self->shadow.race, (uintptr_t)oldest, (uintptr_t)oldest + pt_heap_size(oldest));
+        pt_thread_leave(self);
+    }
+    return oldest;
 }
 
 void pt_memory_written(const void *memory, size_t size)
@@ -90,7 +128,7 @@ PT_WRAP(void, free, (void *memory))
     size_t size = pt_is_active() ? pt_heap_size(memory) : 0;
     const struct pt_thread *self = pt_thread_now();
     if (size)
-        pt_memory_forget(memory, size, false);
+        memory = end_block(memory, size);
     else if (self && self->shadow.race)
         pt_race_freed((uintptr_t)memory);
     if (HAVE_FREE)

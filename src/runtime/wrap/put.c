@@ -62,9 +62,8 @@ static void sent(int fd, const struct sockaddr *address, socklen_t len, int kind
 
 static void connects(int fd, const struct sockaddr *address, socklen_t len, int kind, const struct pt_site *site)
 {
-    if (!pt_is_active())
-        return;
-    pt_descriptor_sync_address(fd, address, len, true, kind, site);
+    if (pt_is_active())
+        pt_descriptor_sync_address(fd, address, len, true, kind, site);
     pt_descriptor_forget(fd); /* what is known of it may be another thing now */
 }
 
@@ -135,7 +134,7 @@ enum { MOST_CLOSED = 1 << 20 };
 static void close_all(unsigned first, unsigned last, int kind, const struct pt_site *site)
 {
     last = last < MOST_CLOSED ? last : MOST_CLOSED;
-    for (unsigned fd = first; fd <= last && pt_is_active(); fd++)
+    for (unsigned fd = first; fd <= last && pt_is_watching(); fd++)
         if (pt_descriptor_is_known((int)fd))
             closes((int)fd, kind, site);
 }
@@ -146,7 +145,7 @@ PUTTING(void, closefrom, (int first), (first),
 
 static void copied(int fd, int made, const struct pt_site *site)
 {
-    if (made < 0 || !pt_is_active())
+    if (made < 0)
         return;
     pt_descriptor_sync_number(made, PT_KIND_WAIT, site);
     pt_descriptor_copy(fd, made);
@@ -159,7 +158,7 @@ PT_FILLING(int, dup, (int fd), (fd), copied(fd, result, site))
     PT_WRAP(int, name, parameters)                                                                                     \
     {                                                                                                                  \
         const struct pt_site *site = pt_call_take_fill();                                                              \
-        if (fd != to && pt_is_active())                                                                                \
+        if (fd != to)                                                                                                  \
             closes(to, PT_EFFECT(name), site);                                                                         \
         int result = PT_REAL(name) arguments;                                                                          \
         copied(fd, result, site);                                                                                      \

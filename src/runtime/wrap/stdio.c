@@ -98,7 +98,7 @@ READING(getc_unlocked)
 /* What is left in the buffer is written, and the descriptor closed. */
 static void closes(FILE *stream, int kind, const struct pt_site *site)
 {
-    int error = errno, fd = pt_is_active() && stream ? fileno_unlocked(stream) : -1;
+    int error = errno, fd = pt_is_watching() && stream ? fileno_unlocked(stream) : -1;
     errno = error;
     if (fd < 0)
         return;

@@ -22,6 +22,11 @@
 #include "runtime/wrap/hooks.h"
 #include "runtime/wrap/interpose.h"
 
+/* Of what these three macros make, only semaphores have `sync`: who posts comes before who takes, and nothing else is
+ * ordered by them (contract 10). */
+#define TAKES(name) (PT_EFFECT(name) == PT_KIND_SYNC ? PT_KIND_WAIT : PT_EFFECT(name))
+#define GIVES(name) (PT_EFFECT(name) == PT_KIND_SYNC ? PT_KIND_NOTIFY : PT_EFFECT(name))
+
 /* Something that has happened to the object once the call succeeded. */
 #define AFTER(name, parameters, arguments, object, succeeded)                                                          \
     PT_WRAP(int, name, parameters)                                                                                     \
@@ -29,7 +34,7 @@
         const struct pt_site *site = pt_call_take(object);                                                             \
         int result = PT_REAL(name) arguments;                                                                          \
         if (succeeded)                                                                                                 \
-            pt_wrap_sync(object, PT_EFFECT(name), site);                                                               \
+            pt_wrap_sync_order(object, PT_EFFECT(name), TAKES(name), site, false);                                     \
         return result;                                                                                                 \
     }
 /* Of these only semaphores let a thread be cancelled while it waits. */
@@ -65,14 +70,14 @@ static void stop_blocking(void *context)
             pt_wrap_active(PT_STATE_RUNNING, 0);                                                                       \
         pt_wrap_blocks(NULL, PT_GATE_RUNS);                                                                            \
         if (succeeded)                                                                                                 \
-            pt_wrap_sync_as((const void *)object, PT_EFFECT(name), site, wait != PT_WAIT_NONE);                        \
+            pt_wrap_sync_order((const void *)object, PT_EFFECT(name), TAKES(name), site, wait != PT_WAIT_NONE);        \
         return result;                                                                                                 \
     }
 /* Something others may see as soon as the call is under way. */
 #define BEFORE(name, type)                                                                                             \
     PT_WRAP(int, name, (type * object))                                                                                \
     {                                                                                                                  \
-        pt_wrap_sync(object, PT_EFFECT(name), pt_call_take(object));                                                   \
+        pt_wrap_sync_order(object, PT_EFFECT(name), GIVES(name), pt_call_take(object), false);                         \
         return PT_REAL(name)(object);                                                                                  \
     }
 /* A wait that is cancelled has taken the mutex again when the program's cleanup handlers run. */

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/race/race.h"
 #include "runtime/sys/sys.h"
 #include "runtime/wrap/fill.h"
 #include "runtime/wrap/hooks.h"
@@ -44,7 +45,7 @@ static struct {
 /* No handler runs meanwhile. NULL: the table is not for the caller. */
 static struct pt_thread *lock(void)
 {
-    struct pt_thread *self = pt_is_active() ? pt_thread_self() : NULL;
+    struct pt_thread *self = pt_is_watching() ? pt_thread_self() : NULL;
     if (!self || self->shadow.busy)
         return NULL;
     pt_thread_enter(self);
@@ -63,8 +64,10 @@ static void unlock(struct pt_thread *self)
 static void run_call(union sigval value)
 {
     struct call *call = value.sival_ptr;
-    if (pt_is_active()) /* this is the first that is seen of the thread */
+    if (pt_is_active()) { /* this is the first that is seen of the thread */
+        pt_thread_introduce_ordered();
         pt_wrap_sync(&call->object, PT_KIND_WAIT, NULL);
+    }
     call->function(call->value);
 }
 
@@ -125,15 +128,17 @@ PT_WRAP(int, timer_create, (clockid_t clock, struct sigevent *how, timer_t *time
 {
     const struct pt_site *site = pt_call_take_fill();
     bool threads = how && how->sigev_notify == SIGEV_THREAD;
-    struct call *call = threads && pt_is_active() ? call_of(how->sigev_notify_function, how->sigev_value) : NULL;
+    struct call *call = threads && pt_is_watching() ? call_of(how->sigev_notify_function, how->sigev_value) : NULL;
     struct sigevent ours = how ? *how : (struct sigevent){0};
     if (call) {
         ours.sigev_notify_function = run_call;
         ours.sigev_value.sival_ptr = call;
     }
     int result = PT_REAL(timer_create)(clock, call ? &ours : how, timer);
-    if (result == 0 && pt_is_active()) {
+    if (result == 0 && pt_is_watching()) {
         bool signals = !how || how->sigev_notify == SIGEV_SIGNAL || how->sigev_notify == SIGEV_THREAD_ID;
+        if (call && pt_races_wanted)
+            pt_race_expect_threads(); /* nobody will see them start */
         note(*timer, !signals ? 0 : how ? how->sigev_signo : SIGALRM, call);
         pt_fill(site, timer, sizeof *timer);
     }
@@ -159,7 +164,7 @@ PT_WRAP(int, timer_settime, (timer_t timer, int flags, const struct itimerspec *
 
 PT_WRAP(int, timer_delete, (timer_t timer))
 {
-    if (pt_is_active())
+    if (pt_is_watching())
         look_up(timer, true);
     return PT_REAL(timer_delete)(timer);
 }

@@ -1,6 +1,5 @@
 /* A pair of sockets, there and back.
  * race: none
- * open: run alone, the order of a pair of sockets is not taken up
  */
 #include "races.h"
 #include <sys/socket.h>

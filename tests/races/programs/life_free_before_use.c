@@ -1,6 +1,6 @@
 /* A block is used after another thread has freed it.
  * race: * free:A r:B
- * open: check run alone, an access after the free that races with it is not found
+ * open: check, recordings have no ends of blocks and mappings
  */
 #include "races.h"
 
