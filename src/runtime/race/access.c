@@ -20,7 +20,7 @@
 
 #include "runtime/race/impl.h"
 
-enum { POPULAR = 3, ENOUGH = 4, AHEAD = 4, FREES = PT_RACE_WRITE | PT_RACE_OP_FREE << PT_RACE_OP_AT };
+enum { POPULAR = 3, ENOUGH = 16, AHEAD = 4, FREES = PT_RACE_WRITE | PT_RACE_OP_FREE << PT_RACE_OP_AT };
 
 static uint64_t word_made(uint32_t cell)
 {
