@@ -41,7 +41,7 @@ enum pt_setting_type { PT_SETTING_FLAG, PT_SETTING_NUMBER, PT_SETTING_TEXT };
     X(on_deadlock, TEXT, "end", "end wait", "end the program when it is deadlocked, or leave it as it is")             \
     X(color, TEXT, "auto", "auto always never", "colours in reports")                                                  \
     X(events, TEXT, "", "", "listen at unix:PATH or tcp:127.0.0.1:PORT and send events to whoever connects")           \
-    X(delay, TEXT, "", "", "pause before synchronisation: at most this share of a thread's time (5%), or seconds")       \
+    X(delay, TEXT, "", "", "pause before synchronisation: at most this share of a thread's time (5%), or seconds")     \
     X(seed, NUMBER, "0", "", "what delay= chooses its pauses by, to choose the same again")                            \
     X(events_any, FLAG, "0", "", "events= may name an address that other machines can reach")
 

@@ -1,4 +1,4 @@
-// races: 
+// races:
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -10,7 +10,10 @@ static void await(int n)
     while (atomic_load_explicit(&turn, memory_order_relaxed) < n)
         ;
 }
-static void next(int n) { atomic_store_explicit(&turn, n, memory_order_relaxed); }
+static void next(int n)
+{
+    atomic_store_explicit(&turn, n, memory_order_relaxed);
+}
 
 static int x, ready;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -10,9 +10,14 @@ static void await(int n)
     while (atomic_load_explicit(&turn, memory_order_relaxed) < n)
         ;
 }
-static void next(int n) { atomic_store_explicit(&turn, n, memory_order_relaxed); }
+static void next(int n)
+{
+    atomic_store_explicit(&turn, n, memory_order_relaxed);
+}
 
-volatile struct { int x, y; } s;
+volatile struct {
+    int x, y;
+} s;
 static void *first(void *p)
 {
     s.x = 1; //@A

@@ -10,13 +10,16 @@ static void await(int n)
     while (atomic_load_explicit(&turn, memory_order_relaxed) < n)
         ;
 }
-static void next(int n) { atomic_store_explicit(&turn, n, memory_order_relaxed); }
+static void next(int n)
+{
+    atomic_store_explicit(&turn, n, memory_order_relaxed);
+}
 
 static int x;
 static atomic_int ready;
 static void *first(void *p)
 {
-    x = 1; //@A
+    x = 1;                                                  //@A
     atomic_store_explicit(&ready, 1, memory_order_relaxed); // the fence comes too late
     atomic_thread_fence(memory_order_release);
     return p;

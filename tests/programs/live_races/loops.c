@@ -10,7 +10,10 @@ static void await(int n)
     while (atomic_load_explicit(&turn, memory_order_relaxed) < n)
         ;
 }
-static void next(int n) { atomic_store_explicit(&turn, n, memory_order_relaxed); }
+static void next(int n)
+{
+    atomic_store_explicit(&turn, n, memory_order_relaxed);
+}
 
 enum { N = 5000 };
 static volatile long shared[N], guarded[N];

@@ -10,11 +10,24 @@ static void await(int n)
     while (atomic_load_explicit(&turn, memory_order_relaxed) < n)
         ;
 }
-static void next(int n) { atomic_store_explicit(&turn, n, memory_order_relaxed); }
+static void next(int n)
+{
+    atomic_store_explicit(&turn, n, memory_order_relaxed);
+}
 
 int x;
-static void *first(void *p) { x = 1; next(1); return p; } //@A
-static void *second(void *p) { await(1); x = 2; return p; } //@B
+static void *first(void *p)
+{
+    x = 1; //@A
+    next(1);
+    return p;
+}
+static void *second(void *p)
+{
+    await(1);
+    x = 2; //@B
+    return p;
+}
 int main(void)
 {
     pthread_t a, b;

@@ -10,7 +10,10 @@ static void await(int n)
     while (atomic_load_explicit(&turn, memory_order_relaxed) < n)
         ;
 }
-static void next(int n) { atomic_store_explicit(&turn, n, memory_order_relaxed); }
+static void next(int n)
+{
+    atomic_store_explicit(&turn, n, memory_order_relaxed);
+}
 
 volatile int x, y;
 static void *first(void *p)
@@ -24,7 +27,7 @@ static void *second(void *p)
 {
     await(1);
     (void)y; //@C
-    x = 2; //@D
+    x = 2;   //@D
     return p;
 }
 int main(void)
