@@ -59,7 +59,7 @@ def variants(portent, into, name, arguments):
         "plain": [binary["plain"], *arguments],
         "tsan": [binary["tsan"], *arguments],
         "property": [portent, "run", "-q", "-s", HERE / f"{name}.prop", "--", binary["portent"], *arguments],
-        "nothing": [portent, "run", "-q", "--", binary["portent"], *arguments],
+        "races": [portent, "run", "-q", "--races", "--", binary["portent"], *arguments],
         "alone": [binary["portent"], *arguments],
     }
 
@@ -108,16 +108,16 @@ def geometric_mean(values):
 
 def table(title, samples, figure):
     """Ratios to plain, and Portent's to TSan's."""
-    others = ["tsan", "property", "nothing", "alone"]
+    others = ["tsan", "property", "races", "alone"]
     ratios = {n: {v: figure(s[v]) / figure(s["plain"]) for v in others} for n, s in samples.items()}
     ratios["geometric mean"] = {v: geometric_mean(r[v] for r in ratios.values()) for v in others}
     print(f"\n{title}\n")
-    print("| program | plain | TSan | property | no property | no observer | property/TSan | no property/TSan |")
+    print("| program | plain | TSan | property | races | nothing to check | property/TSan | races/TSan |")
     print("|---|---|---|---|---|---|---|---|")
     for name, ratio in ratios.items():
         base = f"{figure(samples[name]['plain']):.2f}" if name in samples else ""
         cells = [f"{ratio[v]:.2f}x" for v in others]
-        against = [f"{ratio[v] / ratio['tsan']:.2f}" for v in ("property", "nothing")]
+        against = [f"{ratio[v] / ratio['tsan']:.2f}" for v in ("property", "races")]
         print("| " + " | ".join([name, base, *cells, *against]) + " |")
 
 
