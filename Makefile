@@ -50,7 +50,8 @@ check-asan: deps ## run every test with AddressSanitizer and UBSan
 	@# The runtime lives in other people's processes and is never sanitized: its own suites run in 'check' alone, and so do those
 	@# that look at what programs do and find by themselves.
 	@tools/run-tests build-asan --random $(ASAN_RANDOM) --skip rt --skip wire --skip behaviour --skip stores --skip catalogue --skip race-programs --skip live-races \
-	    --skip deadlocks-run --skip names --skip local --skip fills --skip recorded-races --skip kernel
+	    --skip deadlocks-run --skip names --skip local --skip fills --skip recorded-races --skip kernel \
+	    --skip confirm --skip watched
 
 check-valgrind: deps all ## run the runtime's small programs under valgrind (apt-get install valgrind)
 	@python3 tests/programs/run_rt.py build --valgrind
