@@ -23,40 +23,25 @@ struct page {
     struct pt_local_report_reader block;
     struct side sides[PT_FOUND_SIDES];
     uint32_t side_count;
-    size_t len;
+    struct pt_page out;
     char text[2 * PT_FOUND_BYTES];
 };
 
 static void put(struct page *page, const char *text)
 {
-    for (; *text && page->len < sizeof page->text; text++)
-        page->text[page->len++] = (unsigned char)*text < 0x20 && *text != '\n' ? '?' : *text;
+    pt_page_text(&page->out, text);
 }
 
 static void put_number(struct page *page, uint64_t number)
 {
-    struct pt_line line = {0};
-    pt_line_number(&line, number);
-    line.text[line.len] = 0;
-    put(page, line.text);
+    pt_page_number(&page->out, number);
 }
 
 /* The letter there begins a sentence. */
 static void capitalise(struct page *page, size_t at)
 {
-    if (at < page->len && page->text[at] >= 'a' && page->text[at] <= 'z')
+    if (at < page->out.len && page->text[at] >= 'a' && page->text[at] <= 'z')
         page->text[at] = (char)(page->text[at] - 'a' + 'A');
-}
-
-static void put_hex(struct page *page, uint64_t number)
-{
-    char digits[17] = {0};
-    unsigned at = 16;
-    do
-        digits[--at] = "0123456789abcdef"[number & 15];
-    while (number >>= 4);
-    put(page, "0x");
-    put(page, digits + at);
 }
 
 /* --- reading --- */
@@ -158,14 +143,14 @@ static const char *access_word(const struct pt_found_side *side)
 static void put_access(struct page *page, const struct side *side, bool earlier)
 {
     put(page, "  ");
-    size_t at = page->len;
+    size_t at = page->out.len;
     put(page, earlier ? "previous " : "");
     put(page, access_word(&side->about));
     capitalise(page, at);
     put(page, " of size ");
     put_number(page, side->about.size);
     put(page, " at ");
-    put_hex(page, side->about.address);
+    pt_page_hex(&page->out, side->about.address);
     put(page, " by ");
     put_thread(page, side->about.thread, side->about.thread_name);
     put(page, ":\n");
@@ -184,14 +169,14 @@ static void put_location(struct page *page)
         put(page, "' of size ");
         put_number(page, head->size);
         put(page, " at ");
-        put_hex(page, head->address);
+        pt_page_hex(&page->out, head->address);
         put(page, "\n\n");
         return;
     }
     put(page, "  Location is heap block of size ");
     put_number(page, head->block_size);
     put(page, " at ");
-    put_hex(page, head->block_start);
+    pt_page_hex(&page->out, head->block_start);
     if (head->block_thread) {
         put(page, " allocated by ");
         put_thread(page, head->block_thread, head->block_thread_name);
@@ -221,7 +206,7 @@ static void put_locks(struct page *page, const struct side *side, const char *be
             put(page, lock.name);
             put(page, " (");
         }
-        put_hex(page, lock.address);
+        pt_page_hex(&page->out, lock.address);
         put(page, lock.name[0] ? ")" : "");
         if (at.file[0]) {
             put(page, ", locked at ");
@@ -247,7 +232,7 @@ static void put_created(struct page *page)
         if (side->about.thread == 1 || pt_found_read_stack(&r) == 0 || !is_first_of_thread(page, i))
             continue;
         put(page, "  ");
-        size_t at = page->len;
+        size_t at = page->out.len;
         put_thread(page, side->about.thread, side->about.thread_name);
         capitalise(page, at);
         put(page, " created at:\n");
@@ -272,7 +257,7 @@ static void put_name(struct page *page, const char *name, uint64_t address)
 {
     put(page, name);
     put(page, name[0] ? " (" : "");
-    put_hex(page, address);
+    pt_page_hex(&page->out, address);
     put(page, name[0] ? ")" : "");
 }
 
@@ -281,7 +266,7 @@ static void put_cycle(struct page *page)
     for (uint32_t i = 0; i < page->side_count; i++) {
         const struct side *side = &page->sides[i];
         put(page, "  ");
-        size_t at = page->len;
+        size_t at = page->out.len;
         put_thread(page, side->about.thread, side->about.thread_name);
         capitalise(page, at);
         put(page, page->head.how == PT_FOUND_PREDICTED ? " locks " : " waits for ");
@@ -339,9 +324,9 @@ void pt_found_print(struct pt_thread *self, const char *bytes, size_t len)
     struct page *page = pt_pool_take(pt_thread_pool(self), sizeof *page);
     if (!page)
         return;
-    page->len = 0;
+    page->out = (struct pt_page){page->text, sizeof page->text, 0};
     read_all(page, (struct pt_local_report_reader){bytes, len, false});
     compose(page);
-    pt_log_write(page->text, page->len);
+    pt_log_write(page->text, page->out.len);
     pt_pool_give(pt_thread_pool(self), page);
 }

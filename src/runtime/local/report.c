@@ -25,18 +25,6 @@
 
 /* --- putting down --- */
 
-static void put_hex(struct pt_line *line, uint64_t number)
-{
-    char digits[17];
-    unsigned at = 16;
-    digits[16] = 0;
-    do
-        digits[--at] = "0123456789abcdef"[number & 15];
-    while (number >>= 4);
-    pt_line_text(line, "0x");
-    pt_line_text(line, digits + at);
-}
-
 static bool is_of_thread(const struct pt_local_event *what)
 {
     return pt_kind_by(what->kind) == PT_BY_THREAD;
@@ -59,7 +47,7 @@ void pt_report_put_object(struct pt_line *line, const struct pt_local_event *wha
     } else if (what->site && what->site->variable[0]) {
         pt_line_text(line, what->site->variable);
     } else {
-        put_hex(line, what->address);
+        pt_line_hex(line, what->address);
     }
     line->text[line->len] = 0;
 }

@@ -11,22 +11,18 @@
 #include "runtime/sys/log.h"
 
 struct page {
-    size_t len;
+    struct pt_page out;
     char text[3 * PT_LOCAL_REPORT_BYTES];
 };
 
 static void put(struct page *page, const char *text)
 {
-    for (; *text && page->len < sizeof page->text; text++)
-        page->text[page->len++] = (unsigned char)*text < 0x20 && *text != '\n' ? '?' : *text;
+    pt_page_text(&page->out, text);
 }
 
 static void put_number(struct page *page, uint64_t number)
 {
-    struct pt_line line = {0};
-    pt_line_number(&line, number);
-    line.text[line.len] = 0;
-    put(page, line.text);
+    pt_page_number(&page->out, number);
 }
 
 /* Up to six digits after the point. */
@@ -217,12 +213,12 @@ void pt_report_print(struct pt_thread *self)
         struct page *page = pt_pool_take(pt_thread_pool(self), sizeof *page);
         self->local->unprinted = report->next;
         if (page) {
-            page->len = 0;
+            page->out = (struct pt_page){page->text, sizeof page->text, 0};
             if (report->result == PT_LOCAL_FAILED)
                 compose_failure(page, report);
             else
                 compose_violation(page, report);
-            pt_log_write(page->text, page->len);
+            pt_log_write(page->text, page->out.len);
         }
         pt_pool_give(pt_thread_pool(self), page);
         pt_pool_give(pt_thread_pool(self), report);

@@ -27,6 +27,39 @@ void pt_line_number(struct pt_line *line, uint64_t number)
     pt_line_span(line, (struct pt_span){digits + at, sizeof digits - at});
 }
 
+void pt_line_hex(struct pt_line *line, uint64_t number)
+{
+    char digits[16];
+    size_t at = sizeof digits;
+    do
+        digits[--at] = "0123456789abcdef"[number & 15];
+    while (number >>= 4);
+    pt_line_text(line, "0x");
+    pt_line_span(line, (struct pt_span){digits + at, sizeof digits - at});
+}
+
+void pt_page_text(struct pt_page *page, const char *text)
+{
+    for (; *text && page->len < page->room; text++)
+        page->text[page->len++] = (unsigned char)*text < 0x20 && *text != '\n' ? '?' : *text;
+}
+
+void pt_page_number(struct pt_page *page, uint64_t number)
+{
+    struct pt_line line = {0};
+    pt_line_number(&line, number);
+    line.text[line.len] = 0;
+    pt_page_text(page, line.text);
+}
+
+void pt_page_hex(struct pt_page *page, uint64_t number)
+{
+    struct pt_line line = {0};
+    pt_line_hex(&line, number);
+    line.text[line.len] = 0;
+    pt_page_text(page, line.text);
+}
+
 /* The descriptor for messages; one that is to be closed is put into *ret_own as well. */
 static int open_log(int *ret_own)
 {
