@@ -91,7 +91,7 @@ void pt_race_report_restart(void);
 /* Where a thread was created. */
 void pt_race_created(uint32_t thread, uint32_t place, uint32_t stack);
 
-/* ---- access.c ---- */
+/* ---- granule.c ---- */
 
 void pt_race_cache_flush(struct pt_race_self *self);
 

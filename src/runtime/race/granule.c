@@ -1,0 +1,378 @@
+/*
+ * What an access makes of one granule. The fast path (pt_race_fast) is a transition that the thread remembers; all else
+ * comes here, under the granule's lock, and asks race/cell.h.
+ *
+ * Guarantee: what is reported is a race by race/cell.c's definition, always. What race/cell.c reports is reported, too,
+ * where cells are granules' own. A shape has of each access the clock of the first granule on which it was made in its
+ * region, which is a lower bound for the others; only the last write's is exact, in the word. So a pair can be missed
+ * only if the second thread has learned, by a read that raced, of a moment in the middle of the region in which the
+ * first one made its access: then these two threads have a race that is reported.
+ *
+ * What a thread repeats in one region is recorded once: a read that is there already is not raised, unless there was a
+ * race at that granule, and a write raises what the word says. A shape that few granules have is not worth a
+ * transition: they get cells of their own.
+ *
+ * Cost: fast, some 20 instructions and, unless it is a repeated read, one compare-and-swap. An access that a granule's
+ * own cell has of an earlier region: a lock, a look at few entries, and two cache misses, which are fetched ahead where
+ * granules are walked over. Else that of race/cell.c.
+ */
+#include "runtime/race/granule.h"
+
+#include <string.h>
+
+enum { POPULAR = 3, ENOUGH = 16 };
+
+/* ---- references to shapes ---- */
+
+void pt_race_drop(struct pt_race_self *self, uint32_t cell, int64_t count)
+{
+    /* acq_rel: who frees it has seen all that others did with it */
+    if (atomic_fetch_sub_explicit(&pt_race_cells[cell].refs, count, memory_order_acq_rel) == count)
+        pt_race_cell_free(self, cell);
+}
+
+static void forget_entry(struct pt_race_self *self, struct pt_race_entry *entry)
+{
+    uint32_t from = entry->from, to = entry->to, moved = entry->moved, credit = entry->credit;
+    entry->key = 0;
+    if (!to)
+        return;
+    if (from)
+        pt_race_drop(self, from, 1 + (int64_t)moved);
+    if (to != from)
+        pt_race_drop(self, to, credit);
+    entry->to = entry->from = 0;
+}
+
+void pt_race_cache_flush(struct pt_race_self *self)
+{
+    for (unsigned i = 0; i < 1u << PT_RACE_CACHE_BITS; i++) {
+        forget_entry(self, &self->cache[i]);
+        self->cache[i] = (struct pt_race_entry){0};
+    }
+}
+
+/* ---- what a shape says of one granule ---- */
+
+void pt_race_look(struct pt_race_view *view, const struct pt_race_cell *shape, uint64_t delta)
+{
+    view->cell = shape->cell;
+    memcpy(view->seen, shape->cell.seen, shape->cell.count * sizeof *view->seen);
+    view->cell.seen = view->seen;
+    if (!shape->cell.written_count)
+        return;
+    view->written = shape->cell.written[0];
+    view->cell.written = &view->written;
+    pt_epoch base = view->written.stamp.at;
+    view->written.stamp.at += delta;
+    if (shape->exact != PT_RACE_NO_ENTRY)
+        view->seen[shape->exact].at = view->written.stamp.at;
+    if (view->cell.over == base)
+        view->cell.over = view->written.stamp.at;
+}
+
+/* Of which bytes the thread's own entries say as much as the access would: it is among them, or there are several
+ * already, and who races with it races with them. Made at that clock or later; `over` is the thread's own if that is
+ * so, too. */
+static unsigned bytes_said(const struct pt_race_self *self, const struct pt_cell *cell, uint64_t since, bool over,
+                           const struct pt_cell_access *access)
+{
+    unsigned same = 0, said = 0, count = 0, enough = ENOUGH;
+    for (uint32_t i = 0; i < cell->count; i++) {
+        const struct pt_cell_seen *seen = &cell->seen[i];
+        bool writes = seen->access.kind & PT_CELL_WRITES;
+        if (pt_epoch_thread(seen->at) != self->hb.id || pt_epoch_clock(seen->at) < since ||
+            (seen->access.kind ^ access->kind) & PT_CELL_ATOMIC || seen->access.op != access->op ||
+            !(seen->fresh || (over && writes)))
+            continue;
+        count++;
+        enough = seen->merged ? 1 : enough;
+        if (!writes && access->kind & PT_CELL_WRITES)
+            continue;
+        if (seen->access.place == access->place && seen->access.kind == access->kind)
+            same |= seen->access.bytes;
+        said |= seen->access.bytes;
+    }
+    return count >= enough ? said : same;
+}
+
+/* The same, so that the granule says all of it; a write's clock is then the word's. */
+bool pt_race_is_repeated(const struct pt_race_self *self, const struct pt_cell *cell, uint64_t since,
+                         const struct pt_cell_access *access)
+{
+    bool over = pt_epoch_thread(cell->over) == self->hb.id && pt_epoch_clock(cell->over) >= since;
+    if (access->kind & PT_CELL_WRITES && (cell->written_count != 1 || access->bytes & ~cell->written[0].bytes ||
+                                          pt_epoch_thread(cell->written[0].stamp.at) != self->hb.id ||
+                                          pt_epoch_clock(cell->written[0].stamp.at) < since))
+        return false;
+    return !(access->bytes & ~bytes_said(self, cell, since, over, access));
+}
+
+/* ---- transitions ---- */
+
+void pt_race_fill_in(struct pt_race_self *self, struct pt_race_step *access)
+{
+    if (access->noted)
+        return;
+    access->noted = true;
+    access->cell.place = pt_race_place_of(access->site);
+    access->cell.note = (struct pt_cell_note){.stack = pt_race_stack_now(), .locks = pt_race_locks_now(self)};
+}
+
+static unsigned kind_of(const struct pt_race_step *access)
+{
+    return access->cell.kind | (unsigned)access->cell.op << PT_RACE_OP_AT;
+}
+
+static struct pt_race_entry *new_entry(struct pt_race_self *self, const struct pt_race_step *access, uint32_t from)
+{
+    uint64_t key = pt_race_key(access->site, access->cell.bytes, kind_of(access));
+    struct pt_race_entry *entry = pt_race_entry_of(self, key, from);
+    forget_entry(self, entry);
+    *entry = (struct pt_race_entry){
+        .key = key, .version = self->version, .calls = pt_race_calls(), .from = from, .known = PT_RACE_DELTA_MAX};
+    return entry;
+}
+
+/* Up to which clock of the shape's writer the thread knows it. */
+uint64_t pt_race_known_of(const struct pt_race_self *self, const struct pt_cell *cell)
+{
+    if (!cell->written_count)
+        return PT_RACE_DELTA_MAX;
+    uint32_t writer = pt_epoch_thread(cell->written[0].stamp.at);
+    uint64_t base = pt_epoch_clock(cell->written[0].stamp.at), most = base + PT_RACE_DELTA_MAX;
+    uint64_t known = writer == self->hb.id ? most : pt_vec_at(self->hb.past, writer);
+    return known < most ? known : most;
+}
+
+static void remember(struct pt_race_self *self, const struct pt_race_step *access, uint32_t from, uint32_t to)
+{
+    struct pt_race_entry *entry = new_entry(self, access, from);
+    entry->to = to;
+    entry->made = pt_race_base_of(&pt_race_cells[to].cell);
+    if (from) {
+        entry->base = pt_race_base_of(&pt_race_cells[from].cell);
+        entry->known = pt_race_known_of(self, &pt_race_cells[from].cell);
+        atomic_fetch_add_explicit(&pt_race_cells[from].refs, 1, memory_order_relaxed);
+    }
+    if (to != from) {
+        entry->credit = PT_RACE_CREDIT;
+        atomic_fetch_add_explicit(&pt_race_cells[to].refs, PT_RACE_CREDIT, memory_order_relaxed);
+    }
+}
+
+/* The only write entry of the last writer, whose clock is that of the last write. */
+static uint8_t exact_of(const struct pt_cell *cell)
+{
+    uint8_t exact = PT_RACE_NO_ENTRY;
+    for (uint32_t i = 0; cell->written_count && i < cell->count; i++) {
+        if (!(cell->seen[i].access.kind & PT_CELL_WRITES) ||
+            pt_epoch_thread(cell->seen[i].at) != pt_epoch_thread(cell->written[0].stamp.at))
+            continue;
+        if (exact != PT_RACE_NO_ENTRY || cell->seen[i].merged)
+            return PT_RACE_NO_ENTRY;
+        exact = (uint8_t)i;
+    }
+    return exact;
+}
+
+static bool may_be_shape(const struct pt_cell *cell)
+{
+    if (cell->count > PT_RACE_SHAPE_SEEN || cell->written_count > 1 || cell->index)
+        return false;
+    for (uint32_t i = 0; i < cell->count; i++)
+        if (cell->seen[i].access.kind & PT_CELL_ATOMIC)
+            return false;
+    return true;
+}
+
+/* With one reference. */
+static void become_shape(struct pt_race_cell *cell)
+{
+    cell->shape = true;
+    cell->exact = exact_of(&cell->cell);
+    atomic_store_explicit(&cell->refs, 1, memory_order_relaxed);
+}
+
+/* A shape of what the access makes of another, or of nothing; 0: it cannot be one. One reference is the caller's. */
+static uint32_t make_shape(struct pt_race_self *self, struct pt_race_step *access, const struct pt_cell *from,
+                           bool covers)
+{
+    uint32_t to = pt_race_cell_new(self);
+    struct pt_race_cell *made = &pt_race_cells[to];
+    if (from)
+        pt_cell_copy(&self->memory, &made->cell, from);
+    pt_cell_record(&self->env, &made->cell, &self->hb, &access->cell, covers);
+    if (made->cell.count > PT_RACE_SHAPE_SEEN)
+        pt_cell_thin(&made->cell);
+    if (!may_be_shape(&made->cell)) {
+        pt_race_cell_free(self, to);
+        return 0;
+    }
+    become_shape(made);
+    atomic_store_explicit(&made->left, 0, memory_order_relaxed);
+    return to;
+}
+
+/* Under the lock of a granule that nothing is known of. Its word. */
+static uint64_t begin_granule(struct pt_race_self *self, struct pt_race_step *access)
+{
+    pt_race_fill_in(self, access);
+    uint32_t to = make_shape(self, access, NULL, access->cell.kind & PT_CELL_WRITES);
+    remember(self, access, 0, to);
+    return to;
+}
+
+/* Makes a granule's own cell of what its word says; the word's reference is dropped. */
+uint32_t pt_race_own_cell(struct pt_race_self *self, uint64_t seen)
+{
+    uint32_t from = (uint32_t)seen;
+    if (from && !pt_race_cells[from].shape)
+        return from;
+    uint32_t own = pt_race_cell_new(self);
+    if (from) {
+        struct pt_race_view view;
+        pt_race_look(&view, &pt_race_cells[from], pt_race_delta_of(seen));
+        pt_cell_copy(&self->memory, &pt_race_cells[own].cell, &view.cell);
+        pt_race_drop(self, from, 1);
+    }
+    return own;
+}
+
+static const struct pt_hb_thread *checker(struct pt_race_self *self)
+{
+    if (!self->several)
+        return &self->hb;
+    if (!self->before.clock) { /* nothing was learned in the middle of this access yet */
+        self->before = self->hb;
+        pt_vec_ref(&self->memory, self->before.past);
+    }
+    return &self->before;
+}
+
+/* Records in a granule's own cell. */
+uint64_t pt_race_change_own(struct pt_race_self *self, uint32_t own, struct pt_race_step *access, bool covers)
+{
+    struct pt_race_cell *cell = &pt_race_cells[own];
+    bool races = self->met_count > 0;
+    pt_race_fill_in(self, access);
+    cell->raced |= races;
+    self->env.merge_from = cell->raced ? 0 : self->region; /* where there was a race all are exact */
+    pt_cell_record(&self->env, &cell->cell, &self->hb, &access->cell, covers);
+    self->env.merge_from = self->region;
+    if (cell->cell.count > PT_RACE_SHAPE_SEEN && !cell->raced)
+        pt_cell_thin(&cell->cell);
+    cell->stamp++;
+    if (races && access->cell.kind & PT_CELL_READS)
+        pt_race_changed(self); /* it has learned of the write */
+    return pt_race_word_made(own);
+}
+
+static uint64_t change_shape(struct pt_race_self *self, uint64_t seen, struct pt_race_step *access)
+{
+    uint32_t from = (uint32_t)seen, to = 0;
+    struct pt_race_cell *shape = &pt_race_cells[from];
+    struct pt_race_view view;
+    pt_race_look(&view, shape, pt_race_delta_of(seen));
+    pt_race_fill_in(self, access);
+    bool covers = pt_cell_check(&self->env, &view.cell, checker(self), &access->cell);
+    bool writes = access->cell.kind & PT_CELL_WRITES, races = self->met_count > 0;
+    uint64_t last = pt_race_base_of(&view.cell);
+    if (!races && last <= pt_race_known_of(self, &shape->cell)) {
+        uint64_t delta = writes ? self->hb.clock - pt_race_base_of(&shape->cell) : pt_race_delta_of(seen);
+        if (pt_race_is_repeated(self, &view.cell, self->region, &access->cell) && delta <= PT_RACE_DELTA_MAX) {
+            remember(self, access, from, from);
+            return delta << PT_RACE_DELTA_AT | from;
+        }
+        if (atomic_load_explicit(&shape->left, memory_order_relaxed) >= POPULAR)
+            to = make_shape(self, access, &shape->cell, covers);
+        else
+            atomic_fetch_add_explicit(&shape->left, 1, memory_order_relaxed);
+    }
+    if (!to)
+        return pt_race_change_own(self, pt_race_own_cell(self, seen), access, covers);
+    remember(self, access, from, to);
+    pt_race_drop(self, from, 1);
+    return (writes ? 0 : seen & ~(uint64_t)UINT32_MAX) | to;
+}
+
+void pt_race_note_key(struct pt_race_self *self, uint64_t made, uint64_t key)
+{
+    struct pt_race_said *said = pt_race_said_of(self, made);
+    if (said->word == made && said->version == self->version)
+        said->keys[1] = said->keys[0];
+    else
+        *said = (struct pt_race_said){.word = made, .version = self->version};
+    said->keys[0] = key;
+}
+
+/* Which bytes of a granule's own cell need no more reads of this thread to be recorded in this region. */
+static void note_said(struct pt_race_self *self, const struct pt_cell *cell, uint64_t made, uint64_t key)
+{
+    struct pt_race_said *said = pt_race_said_of(self, made);
+    bool over = pt_epoch_thread(cell->over) == self->hb.id && pt_epoch_clock(cell->over) >= self->region;
+    struct pt_cell_access any = {.kind = PT_CELL_READS, .place = UINT32_MAX};
+    pt_race_note_key(self, made, key);
+    said->bytes = (uint8_t)bytes_said(self, cell, self->region, over, &any);
+}
+
+/* A write that is there already: only the clock of the last write is another. */
+static uint64_t raise_write(const struct pt_race_self *self, uint32_t own)
+{
+    struct pt_cell *cell = &pt_race_cells[own].cell;
+    cell->written[0].stamp.at = pt_hb_now(&self->hb);
+    if (pt_epoch_thread(cell->over) == self->hb.id && pt_epoch_clock(cell->over) >= self->region)
+        cell->over = cell->written[0].stamp.at;
+    pt_race_cells[own].stamp++;
+    return pt_race_word_made(own);
+}
+
+/* From which clock on an access counts as made again. Where there was a race all are exact. */
+uint64_t pt_race_since(const struct pt_race_self *self, const struct pt_race_cell *own)
+{
+    return own->raced ? self->hb.clock : self->region;
+}
+
+static uint64_t change(struct pt_race_self *self, uint64_t seen, struct pt_race_step *access)
+{
+    uint32_t from = (uint32_t)seen;
+    if (!from)
+        return begin_granule(self, access);
+    struct pt_race_cell *cell = &pt_race_cells[from];
+    if (cell->shape)
+        return change_shape(self, seen, access);
+    access->cell.place = pt_race_place_of(access->site);
+    bool covers = pt_cell_check(&self->env, &cell->cell, checker(self), &access->cell);
+    uint64_t made = seen;
+    bool reads = !(access->cell.kind & PT_CELL_WRITES);
+    if (!reads && !cell->raced && !self->met_count &&
+        pt_race_is_repeated(self, &cell->cell, self->region, &access->cell))
+        return raise_write(self, from);
+    if (self->met_count || !reads || !pt_race_is_repeated(self, &cell->cell, pt_race_since(self, cell), &access->cell))
+        made = pt_race_change_own(self, from, access, covers);
+    if (reads && !cell->raced) {
+        note_said(self, &cell->cell, made, pt_race_key(access->site, access->cell.bytes, kind_of(access)));
+    }
+    return made;
+}
+
+void pt_race_touch(struct pt_race_self *self, uintptr_t granule, struct pt_race_step *access)
+{
+    pt_race_word *word = pt_race_word_of(granule);
+    if (!word)
+        return;
+    uint64_t seen = pt_race_lock_word(word);
+    pt_race_unlock_word(word, change(self, seen, access));
+    if (self->met_count)
+        pt_race_report(self, granule, &access->cell);
+}
+
+struct pt_race_step pt_race_step_of(unsigned kind, const struct pt_site *site)
+{
+    static const struct pt_site unknown = {"", "", "", 0, 0, NULL};
+    if (!site && __portent_calls.depth) /* of free and the like it is the call itself */
+        site = __portent_calls.frames[(__portent_calls.depth - 1) % PT_CALLS];
+    return (struct pt_race_step){
+        .cell = {.kind = kind & 7, .op = (uint8_t)(kind >> PT_RACE_OP_AT), .order = PT_HB_RELAXED},
+        .site = site ? site : &unknown};
+}

@@ -1,0 +1,76 @@
+/* What an access makes of one granule: what the files about accesses share. */
+#ifndef PT_RUNTIME_RACE_GRANULE_H
+#define PT_RUNTIME_RACE_GRANULE_H
+
+#include "runtime/race/impl.h"
+
+/* An access on its way through the granules it touches. */
+struct pt_race_step {
+    struct pt_cell_access cell;
+    const struct pt_site *site;
+    bool noted; /* place and note are filled in */
+};
+
+/* What a shape says of one granule. */
+struct pt_race_view {
+    struct pt_cell cell;
+    struct pt_cell_seen seen[PT_RACE_SHAPE_SEEN];
+    struct pt_cell_written written;
+};
+
+/* The word of a granule with a cell of its own. */
+static inline uint64_t pt_race_word_made(uint32_t cell)
+{
+    return PT_RACE_OWN | (pt_race_cells[cell].stamp & PT_RACE_DELTA_MAX) << PT_RACE_DELTA_AT | cell;
+}
+
+static inline uint64_t pt_race_delta_of(uint64_t word)
+{
+    return word >> PT_RACE_DELTA_AT & PT_RACE_DELTA_MAX;
+}
+
+/* The clock of a shape's last write where the word's delta is 0. */
+static inline uint64_t pt_race_base_of(const struct pt_cell *cell)
+{
+    return cell->written_count ? pt_epoch_clock(cell->written[0].stamp.at) : 0;
+}
+
+/* Of the bytes from `from` to `to`, those in the granule. */
+static inline uint8_t pt_race_bytes_in(uintptr_t granule, uintptr_t from, uintptr_t to)
+{
+    unsigned bytes = PT_CELL_WHOLE;
+    if (from > granule)
+        bytes &= 0xffu << (from - granule);
+    if (to < granule + 8)
+        bytes &= 0xffu >> (granule + 8 - to);
+    return (uint8_t)bytes;
+}
+
+static inline bool pt_race_is_address(uintptr_t from, uintptr_t to)
+{
+    return from < to && !((to - 1) >> PT_RACE_ADDRESS_BITS);
+}
+
+struct pt_race_step pt_race_step_of(unsigned kind, const struct pt_site *site);
+/* Its place, stack and locks, once. */
+void pt_race_fill_in(struct pt_race_self *self, struct pt_race_step *access);
+/* References to a shape that are no more. */
+void pt_race_drop(struct pt_race_self *self, uint32_t cell, int64_t count);
+void pt_race_look(struct pt_race_view *view, const struct pt_race_cell *shape, uint64_t delta);
+/* Up to which clock of the shape's writer the thread knows it. */
+uint64_t pt_race_known_of(const struct pt_race_self *self, const struct pt_cell *cell);
+/* Whether the granule says all of the access already; a write's clock is then the word's. */
+bool pt_race_is_repeated(const struct pt_race_self *self, const struct pt_cell *cell, uint64_t since,
+                         const struct pt_cell_access *access);
+/* From which clock on an access counts as made again. Where there was a race all are exact. */
+uint64_t pt_race_since(const struct pt_race_self *self, const struct pt_race_cell *own);
+/* Makes a granule's own cell of what its word says; the word's reference is dropped. */
+uint32_t pt_race_own_cell(struct pt_race_self *self, uint64_t seen);
+/* Records in a granule's own cell. */
+uint64_t pt_race_change_own(struct pt_race_self *self, uint32_t own, struct pt_race_step *access, bool covers);
+/* The thread remembers the word that such an access has left. */
+void pt_race_note_key(struct pt_race_self *self, uint64_t made, uint64_t key);
+/* Makes the access at one granule, under its lock, and reports what it races with. */
+void pt_race_touch(struct pt_race_self *self, uintptr_t granule, struct pt_race_step *access);
+
+#endif
