@@ -9,15 +9,17 @@
  * - the kernel lists no other task of the process, whoever made it, but those that have ended;
  * - no signal has a handler, which could post a semaphore;
  * - each of the threads sleeps in a futex of what it waits for, by the kernel's own word. One that was signalled,
- * posted or given its lock is awake from that moment on, or sleeps elsewhere: a condition's waiter on the mutex, for
+ *   posted or given its lock is awake from that moment on, or sleeps elsewhere: a condition's waiter on the mutex, for
  *   instance. One that is still on its way to sleep, or that is looking as this one does, is not there yet;
+ * - they do so all at one moment: every task is looked at twice, one round after the other, and has slept from the
+ *   first time to the second, since the kernel has not counted another sleep of it;
  * - the thread that looks will indeed wait: its lock is taken, its semaphore is 0, it is not the last at its barrier,
  *   and nobody waits for the mutex that its waiting will release.
  * While that is not so this thread looks again a little later, until it is, or somebody has moved; who moves looks for
  * itself when it waits next.
  *
- * Guarantee: as above. Cost: nothing, unless all threads wait; then three system calls for each of them, and for each
- * of the 64 signals one.
+ * Guarantee: as above. Cost: nothing, unless all threads wait; then some twenty system calls for each of them, and
+ * for each of the 64 signals one.
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -46,10 +48,11 @@ struct picture {
     uint32_t count;
     bool looking; /* another one looks, too, and so does not sleep where it will */
     bool wakes;   /* one of them waits for something that a thread would have to do */
-    struct {
+    struct picture_item {
         struct pt_thread *thread;
         uint32_t tid;
         struct pt_wait wait;
+        uint64_t sleeps; /* how often it has gone to sleep, when it was last looked at */
     } items[TASKS];
 };
 
@@ -142,14 +145,34 @@ static bool read_task(const char *tid, const char *file, char *text, size_t room
     return got;
 }
 
-/* "1 (name) S ...": Z and X have ended. */
+/* What the kernel counts as status of a task. The letter is R from the moment something has woken it: unlike what
+ * `syscall` says, which is still the futex when another processor has not taken it up yet. */
+struct status {
+    char letter;
+    uint64_t sleeps;
+};
+
+static bool read_status(const char *tid, struct status *status)
+{
+    static const char state[] = "\nState:\t", sleeps[] = "\nvoluntary_ctxt_switches:\t";
+    char text[4096];
+    if (!read_task(tid, "/status", text, sizeof text))
+        return false;
+    const char *at = strstr(text, state), *digit = strstr(text, sleeps);
+    *status = (struct status){.letter = '?'};
+    if (!at || !digit)
+        return true; /* a user of hundreds of groups: cut off, and not known */
+    status->letter = at[sizeof state - 1];
+    for (digit += sizeof sleeps - 1; *digit >= '0' && *digit <= '9'; digit++)
+        status->sleeps = status->sleeps * 10 + (uint64_t)(*digit - '0');
+    return true;
+}
+
+/* Z and X have ended, and what is not there any more. */
 static bool has_ended(const char *tid)
 {
-    char text[128];
-    if (!read_task(tid, "/stat", text, sizeof text))
-        return true; /* it is not there any more */
-    const char *name = strrchr(text, ')');
-    return name && (name[2] == 'Z' || name[2] == 'X');
+    struct status status;
+    return !read_status(tid, &status) || status.letter == 'Z' || status.letter == 'X';
 }
 
 /* The address of the futex that a task sleeps in: "202 0x5581 ..."; 0: it is awake, or sleeps otherwise. */
@@ -196,7 +219,21 @@ static enum tasks judge_sleep(const struct pt_wait *wait, uintptr_t futex, const
     }
 }
 
-static enum tasks judge_task(const struct picture *picture, const struct pt_wait *own, const char *name)
+/* `again`: it must have slept since it was looked at last. Its status is read on both sides of its futex: a task that
+ * has been awake, and is about to sleep again without having been counted, is waited for by the file of the latter. */
+static enum tasks judge_known(struct picture_item *item, const struct pt_wait *own, const char *tid, bool again)
+{
+    struct status before, after;
+    if (!read_status(tid, &before) || before.letter != 'S' || (again && before.sleeps != item->sleeps))
+        return AWAKE;
+    uintptr_t futex = futex_of(tid);
+    if (!read_status(tid, &after) || after.letter != 'S' || after.sleeps != before.sleeps)
+        return AWAKE;
+    item->sleeps = before.sleeps;
+    return judge_sleep(&item->wait, futex, own);
+}
+
+static enum tasks judge_task(struct picture *picture, const struct pt_wait *own, const char *name, bool again)
 {
     uint32_t tid = 0, i = 0;
     for (const char *digit = name; *digit >= '0' && *digit <= '9'; digit++)
@@ -207,11 +244,11 @@ static enum tasks judge_task(const struct picture *picture, const struct pt_wait
         i++;
     if (i == picture->count)
         return has_ended(name) ? ASLEEP : STRANGER;
-    return judge_sleep(&picture->items[i].wait, futex_of(name), own);
+    return judge_known(&picture->items[i], own, name, again);
 }
 
 /* All tasks of the process. `own`: what the thread that looks is about to wait for; NULL: it ends. */
-static enum tasks judge_tasks(const struct picture *picture, const struct pt_wait *own)
+static enum tasks look_round(struct picture *picture, const struct pt_wait *own, bool again)
 {
     struct entry {
         uint64_t number, offset;
@@ -225,13 +262,19 @@ static enum tasks judge_tasks(const struct picture *picture, const struct pt_wai
     long got = fd < 0 ? -1 : 1;
     while (got > 0 && (got = pt_sys_list(fd, entries, sizeof entries)) > 0) {
         for (long at = 0; at < got; at += ((struct entry *)(entries + at))->bytes) {
-            enum tasks judged = judge_task(picture, own, ((struct entry *)(entries + at))->name);
+            enum tasks judged = judge_task(picture, own, ((struct entry *)(entries + at))->name, again);
             worst = judged > worst ? judged : worst;
         }
     }
     if (fd >= 0)
         pt_sys_close(fd);
     return got < 0 ? STRANGER : worst;
+}
+
+static enum tasks judge_tasks(struct picture *picture, const struct pt_wait *own)
+{
+    enum tasks tasks = look_round(picture, own, false);
+    return tasks == ASLEEP ? look_round(picture, own, true) : tasks;
 }
 
 /* ---- all together ---- */
