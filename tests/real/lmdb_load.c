@@ -1,6 +1,7 @@
 /*
  * A load for lmdb, which has no program with threads of its own: lmdb_load FOLDER ROUNDS. One thread writes ROUNDS
- * transactions of a hundred keys, two read ranges meanwhile. Prints a checksum of what is there in the end.
+ * transactions of a hundred keys; meanwhile two lines of threads, one after the other, read ranges: many threads, so that
+ * slots in the table of readers are taken and given back all the time. Prints a checksum of what is there in the end.
  */
 #include <lmdb.h>
 #include <pthread.h>
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { READERS = 2, KEYS = 2000 };
+enum { READERS = 2, KEYS = 2000, TURN = 5 };
 static MDB_env *env;
 static MDB_dbi table;
 static int rounds;
@@ -60,16 +61,26 @@ static unsigned long sum(int limit)
 static void *read_some(void *unused)
 {
     unsigned long all = 0;
-    for (int round = 0; round < rounds; round++)
+    for (int round = 0; round < TURN; round++)
         all += sum(200);
-    *(unsigned long *)unused = all;
+    *(unsigned long *)unused += all;
+    return unused;
+}
+
+static void *line_of_readers(void *unused)
+{
+    for (int round = 0; round < rounds; round += TURN) {
+        pthread_t reader;
+        pthread_create(&reader, NULL, read_some, unused);
+        pthread_join(reader, NULL);
+    }
     return unused;
 }
 
 int main(int count, char **arguments)
 {
     pthread_t writer, readers[READERS];
-    unsigned long sums[READERS];
+    unsigned long sums[READERS] = {0};
     MDB_txn *transaction;
     rounds = count > 2 ? atoi(arguments[2]) : 100;
     need(mdb_env_create(&env));
@@ -80,7 +91,7 @@ int main(int count, char **arguments)
     need(mdb_txn_commit(transaction));
     pthread_create(&writer, NULL, write_all, NULL);
     for (int i = 0; i < READERS; i++)
-        pthread_create(&readers[i], NULL, read_some, &sums[i]);
+        pthread_create(&readers[i], NULL, line_of_readers, &sums[i]);
     pthread_join(writer, NULL);
     for (int i = 0; i < READERS; i++)
         pthread_join(readers[i], NULL);
