@@ -311,7 +311,7 @@ static enum pt_status clock_error(const struct pt_knowledge *k, const struct pt_
 static enum pt_status take_clock(struct pt_knowledge *k, uint32_t slot, const struct pt_event *event, bool *ret_counted,
                                  struct pt_err *err)
 {
-    uint64_t own = 0;
+    uint64_t own = k->options->counted_before;
     k->given = true;
     for (uint32_t i = 0; i < event->clock_len; i++) {
         uint64_t count = event->clock[i].count;

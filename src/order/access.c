@@ -153,7 +153,7 @@ static enum pt_status check_given_clock(struct access_order *order, const struct
                                         uint64_t *ret_own, struct pt_err *err)
 {
     uint32_t i = event->thread;
-    uint64_t own = 0;
+    uint64_t own = order->head.counted_before; /* a clock that does not name it says that it has had none */
     order->clocked++;
     thread_at(order, i);
     for (uint32_t k = 0; k < event->clock_len; k++) {
