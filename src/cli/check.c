@@ -212,6 +212,7 @@ static void start(struct check *check, struct engines *engines)
     const struct pt_analysis_options *options = &check->analyse.engine;
     const struct pt_check_options of_checks = {.trace = options->trace,
                                                .by_default = check->by_default,
+                                               .counted_before = options->counted_before,
                                                .memory_limit = options->memory_limit,
                                                .now = options->now};
     const struct pt_check_kind *kinds[OPT_COUNT];

@@ -26,7 +26,7 @@
 
 #define PT_CHANNEL_MAGIC "PTCHAN1"
 #define PT_CHANNEL_ENV   "PORTENT_CHANNEL"
-enum { PT_CHANNEL_VERSION = 14 };
+enum { PT_CHANNEL_VERSION = 15 };
 
 /*
  * A process that the program starts or forks, at whatever remove, has no such descriptor. PORTENT_RENDEZVOUS=NAME in
@@ -216,8 +216,10 @@ struct pt_record_event {
     uint32_t value_bytes; /* of the value that follows the clock */
     uint32_t clock_count;
     struct pt_clock_pair {
-        uint32_t thread, count;
-    } clock[]; /* then value_bytes bytes: the variable's memory after the write */
+        uint32_t thread;
+        uint64_t count;
+    } __attribute__((packed, aligned(4))) clock[]; /* without padding: clocks are most of what is written. Then
+                                                      value_bytes bytes: the variable's memory after the write */
 };
 
 enum pt_watch_type { PT_WATCH_INT, PT_WATCH_UINT, PT_WATCH_FLOAT, PT_WATCH_BOOL, PT_WATCH_CHARS /* a string */ };

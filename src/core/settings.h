@@ -25,7 +25,8 @@ struct pt_span {
 enum pt_setting_type { PT_SETTING_FLAG, PT_SETTING_NUMBER, PT_SETTING_TEXT };
 
 /* X(name, type, default, words, help): `words` are the values a text may have, "" for any. Flags take 0 and 1, no and
- * yes, false and true. */
+ * yes, false and true. Without help it is for tests, and not listed: `counted_before` relevant events of each thread
+ * are taken to have been, so that its first one has the next number in clocks. */
 #define PT_SETTINGS(X)                                                                                                 \
     X(help, FLAG, "0", "", "list these options on standard error")                                                     \
     X(halt_on_error, FLAG, "0", "", "end the program at the first violation")                                          \
@@ -43,7 +44,8 @@ enum pt_setting_type { PT_SETTING_FLAG, PT_SETTING_NUMBER, PT_SETTING_TEXT };
     X(events, TEXT, "", "", "listen at unix:PATH or tcp:127.0.0.1:PORT and send events to whoever connects")           \
     X(delay, TEXT, "", "", "pause before synchronisation: at most this share of a thread's time (5%), or seconds")     \
     X(seed, NUMBER, "0", "", "what delay= chooses its pauses by, to choose the same again")                            \
-    X(events_any, FLAG, "0", "", "events= may name an address that other machines can reach")
+    X(events_any, FLAG, "0", "", "events= may name an address that other machines can reach")                          \
+    X(counted_before, NUMBER, "0", "", "")
 
 #define PT_SETTING_FIELD_FLAG                               bool
 #define PT_SETTING_FIELD_NUMBER                             int64_t

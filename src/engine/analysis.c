@@ -29,7 +29,8 @@ struct id_map {
     size_t cap;
 };
 
-struct watched { /* one property */
+struct watched {             /* one property */
+    uint64_t counted_before; /* see struct pt_analysis_options */
     struct pt_monitor *monitor;
     struct pt_finding *finding;
     struct pt_lattice *lattice; /* NULL: nothing to explore */
@@ -207,6 +208,7 @@ struct pt_analysis *pt_analysis_new(struct pt_names *names, const struct pt_anal
     if (!a->options.order)
         a->options.order = &pt_order_access;
     a->order = pt_order_new(a->options.order, options->trace, names);
+    a->order->counted_before = options->counted_before;
     a->no_clock = pt_clock_new(0, &a->own_clocks);
     a->count = count;
     a->ordering = count == 0; /* clocks of a trace are checked even if nobody asks for them */
@@ -215,6 +217,7 @@ struct pt_analysis *pt_analysis_new(struct pt_names *names, const struct pt_anal
     for (uint32_t i = 0; i < count; i++) {
         struct watched *w = &a->watched[i];
         w->monitor = inputs[i].monitor;
+        w->counted_before = options->counted_before;
         w->finding = a->findings[i] = pt_finding_new();
         describe(w->finding, &inputs[i], &a->options);
         if (!w->monitor)
@@ -271,6 +274,8 @@ static struct pt_rank *own_of(struct watched *w, uint32_t thread)
         size_t old = w->own_cap;
         PT_GROW(w->own, w->own_cap, (size_t)thread + 1);
         memset(w->own + old, 0, (w->own_cap - old) * sizeof *w->own);
+        for (size_t i = old; i < w->own_cap; i++)
+            pt_rank_begin(&w->own[i], w->counted_before);
     }
     return &w->own[thread];
 }
@@ -282,7 +287,7 @@ static struct pt_clock *project(struct watched *w, struct pt_clock *clock)
         return pt_clock_ref(clock);
     struct pt_clock *own = pt_clock_new(clock->len, clock->pool);
     for (uint32_t t = 0; t < clock->len; t++)
-        own->counts[t] = clock->counts[t] ? (uint32_t)pt_rank_count(own_of(w, t), clock->counts[t]) : 0;
+        own->counts[t] = clock->counts[t] ? pt_rank_count(own_of(w, t), clock->counts[t]) : 0;
     return own;
 }
 

@@ -19,6 +19,8 @@ struct pt_analysis_options {
     uint64_t window, lookahead;        /* at least 1, or PT_ALL */
     bool exhaustive;                   /* go on after a violation, so that the figures are exact */
     unsigned jobs;                     /* at least 1 */
+    uint64_t counted_before;           /* relevant events of each thread that the trace leaves out: its first one is
+                                          the next, in clocks c= too. 0, but in tests */
     uint64_t memory_limit;             /* bytes for all properties and their clocks together; 0: none */
     uint64_t *memory_used;             /* bytes of all at present: pt_analysis_new sets it */
     const char *trace;                 /* its name, for places in messages */

@@ -36,6 +36,7 @@ static void *begin(const struct pt_names *names, const struct pt_check_options *
     b->names = names;
     b->options = *options;
     b->order = pt_order_new(&pt_order_access, options->trace, names);
+    b->order->counted_before = options->counted_before;
     b->empty = pt_clock_new(0, &b->pool);
     b->started = options->now ? options->now() : 0;
     pt_map64_init(&b->site_ids);
@@ -102,8 +103,10 @@ static struct block_thread *thread_at(struct pt_blocks *b, uint32_t id)
         size_t old = b->thread_cap;
         PT_GROW(b->threads, b->thread_cap, (size_t)id + 1);
         memset(b->threads + old, 0, (b->thread_cap - old) * sizeof *b->threads);
-        for (size_t i = old; i < b->thread_cap; i++)
+        for (size_t i = old; i < b->thread_cap; i++) {
             b->threads[i].clock = pt_clock_ref(b->empty);
+            b->threads[i].counted = b->options.counted_before;
+        }
         b->bytes += (b->thread_cap - old) * sizeof *b->threads;
     }
     return &b->threads[id];
@@ -134,7 +137,7 @@ static void learn(struct pt_blocks *b, const struct block_source *from, const st
     struct block_thread *self = &b->threads[at->thread];
     if (!from->clock || from->step.thread == at->thread)
         return;
-    uint32_t known = pt_clock_get(from->clock, at->thread);
+    uint64_t known = pt_clock_get(from->clock, at->thread);
     for (; self->settled < self->open_count && self->open[self->settled].begin <= known; self->settled++) {
         const struct block_occurrence *occurrence = &self->open[self->settled];
         if (!occurrence->closed && b->blocks[occurrence->block].finding.violated++ == 0)
@@ -285,11 +288,9 @@ static uint32_t block_of(struct pt_blocks *b, uint32_t site, const struct block_
     return *id;
 }
 
-static enum pt_status on_begin(struct pt_blocks *b, const struct block_step *at, struct pt_err *err)
+static void on_begin(struct pt_blocks *b, const struct block_step *at)
 {
     struct block_thread *self = &b->threads[at->thread];
-    if (self->begins == UINT32_MAX)
-        return pt_err_at(err, PT_ELIMIT, b->options.trace, at->line, 0, "more than 4294967295 blocks in one thread");
     pt_clock_tick(&self->clock, at->thread);
     size_t old = self->open_cap;
     uint32_t site = site_of(b, at);
@@ -305,7 +306,6 @@ static enum pt_status on_begin(struct pt_blocks *b, const struct block_step *at,
     block->finding.occurrences++;
     block->open++;
     b->wanted += !block->finding.events;
-    return PT_OK;
 }
 
 /* Closes the latest open block of that name in the thread. Blocks may overlap: then it is in the midst of others. */
@@ -344,7 +344,7 @@ static enum pt_status follow(struct pt_blocks *b, const struct pt_event *event, 
         follow_access_rule(b, at);
     if (status == PT_OK && event->op == PT_OP_BEGIN) {
         b->uncounted |= b->given && !counted;
-        status = on_begin(b, at, err);
+        on_begin(b, at);
     } else if (status == PT_OK && event->op == PT_OP_END) {
         on_end(b, at);
     }

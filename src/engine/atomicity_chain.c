@@ -64,7 +64,7 @@ void pt_blocks_remember(struct pt_blocks *b, const struct block_source *from, co
 }
 
 /* The lesson from which a thread learned of the n-th begin of another one; NULL: it never did. */
-static const struct block_lesson *first_lesson(const struct block_lessons *l, uint32_t other, uint32_t n)
+static const struct block_lesson *first_lesson(const struct block_lessons *l, uint32_t other, uint64_t n)
 {
     uint32_t low = 0, high = l->count;
     while (low < high) {

@@ -34,7 +34,7 @@ struct block_lessons { /* of one thread, in order; what they taught grows */
 };
 
 struct block_occurrence {
-    uint32_t begin; /* among the begins of its thread, from 1 */
+    uint64_t begin; /* among the begins of its thread, from 1 */
     uint32_t block, site;
     uint32_t below; /* the open occurrence of its site before it, PT_NONE: none */
     bool closed;    /* while a later one is open */
@@ -48,7 +48,7 @@ struct block_version { /* c= traces: the first event of a thread that was counte
 
 struct block_thread {
     struct pt_clock *clock; /* per thread, how many of its begins precede */
-    uint32_t begins;
+    uint64_t begins;
     struct block_occurrence *open; /* from the outermost to the innermost; the last one is not closed */
     uint32_t open_count;
     uint32_t settled; /* the first of them that is not violated: what violates one violates those around it */

@@ -11,10 +11,11 @@
 #include "trace/event.h"
 
 struct pt_check_options {
-    const char *trace;     /* its name, for places in messages */
-    bool by_default;       /* nobody asked for it: no finding where the trace does not have what the check needs */
-    uint64_t memory_limit; /* bytes, for each check; 0: none */
-    uint64_t (*now)(void); /* nanoseconds, for `seconds`; may be NULL */
+    const char *trace;       /* its name, for places in messages */
+    bool by_default;         /* nobody asked for it: no finding where the trace does not have what the check needs */
+    uint64_t counted_before; /* as in struct pt_analysis_options */
+    uint64_t memory_limit;   /* bytes, for each check; 0: none */
+    uint64_t (*now)(void);   /* nanoseconds, for `seconds`; may be NULL */
 };
 
 /* What a check found out: one of the two, which belongs to the check. */

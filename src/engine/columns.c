@@ -11,13 +11,21 @@
 
 #include "engine/lattice_impl.h"
 
-struct lat_event *lat_event_at(const struct lat_column *column, uint32_t index)
+struct lat_event *lat_event_at(const struct lat_column *column, uint64_t index)
 {
     return &column->events[column->head + (index - column->freed - 1)];
 }
 
 /* What a forgotten event leaves behind is its value, for the states in which it was the last write. */
-void lat_free_events(struct pt_lattice *l, struct lat_column *column, uint32_t upto)
+uint64_t *lat_counts_at_start(const struct pt_lattice *l, uint32_t columns)
+{
+    uint64_t *counts = pt_xmalloc(((size_t)columns + 1) * sizeof *counts);
+    for (uint32_t c = 0; c < columns; c++)
+        counts[c] = l->options->counted_before;
+    return counts;
+}
+
+void lat_free_events(struct pt_lattice *l, struct lat_column *column, uint64_t upto)
 {
     while (column->freed < upto) {
         struct lat_event *e = &column->events[column->head++];
@@ -30,7 +38,7 @@ void lat_free_events(struct pt_lattice *l, struct lat_column *column, uint32_t u
         free(e->last);
         column->freed++;
     }
-    uint32_t alive = column->arrived - column->freed;
+    uint32_t alive = (uint32_t)(column->arrived - column->freed);
     if (column->head > 64 && column->head > alive) {
         memmove(column->events, column->events + column->head, alive * sizeof *column->events);
         column->head = 0;
@@ -92,7 +100,7 @@ static struct lat_layout *layout_new(struct pt_lattice *l)
         pending_columns += l->columns[c].arrived > l->columns[c].low;
     for (uint32_t c = 0; c < l->column_count; c++) {
         struct lat_column *column = &l->columns[c];
-        uint32_t pending = column->arrived - column->low;
+        uint32_t pending = (uint32_t)(column->arrived - column->low);
         column->field = PT_NONE;
         if (!pending)
             continue;
@@ -128,7 +136,8 @@ static struct lat_layout *layout_new(struct pt_lattice *l)
 /* Enters the next event of a field: what it needs, packed. */
 static void field_fill(struct pt_lattice *l, struct lat_layout *layout, struct lat_field *field)
 {
-    uint32_t index = field->base + field->filled + 1, words = layout->words;
+    uint64_t index = field->base + field->filled + 1;
+    uint32_t words = layout->words;
     const struct lat_event *e = lat_event_at(&l->columns[field->column], index);
     struct pt_cut_event event = lat_cut_event(l, field->column, index);
     if ((field->filled & (field->filled - 1)) == 0) { /* 0 and powers of two: room for twice as many */
@@ -145,9 +154,9 @@ static void field_fill(struct pt_lattice *l, struct lat_layout *layout, struct l
     memset(need, 0, words * sizeof *need);
     for (uint32_t f = 0; f < layout->field_count; f++) {
         const struct lat_field *other = &layout->fields[f];
-        uint32_t count = pt_relation_needs(&l->relation, &event, other->column);
+        uint64_t count = pt_relation_needs(&l->relation, &event, other->column);
         if (count > other->base)
-            need[other->word] |= (uint64_t)(count - other->base) << other->shift;
+            need[other->word] |= (count - other->base) << other->shift;
     }
     uint32_t k = field->filled++;
     atomic_init(&field->lacked[k], 0);
@@ -164,7 +173,7 @@ static void set_limits(struct pt_lattice *l)
 {
     for (uint32_t f = 0; f < l->layout->field_count; f++) {
         struct lat_field *field = &l->layout->fields[f];
-        field->limit = l->columns[field->column].in_q - field->base;
+        field->limit = (uint32_t)(l->columns[field->column].in_q - field->base);
     }
 }
 
@@ -238,7 +247,8 @@ static bool append_field(struct pt_lattice *l, uint32_t c)
 {
     struct lat_layout *layout = l->layout;
     struct lat_column *column = &l->columns[c];
-    if (!layout || c + 1 != l->column_count || column->arrived != 1 || layout->field_count < MANY_FIELDS)
+    uint64_t before = l->options->counted_before;
+    if (!layout || c + 1 != l->column_count || column->arrived != before + 1 || layout->field_count < MANY_FIELDS)
         return false;
     uint32_t bits = field_bits(l, 1, layout->field_count + 1);
     bool next_word = layout->last_used + bits + 1 > 64;
@@ -246,7 +256,7 @@ static bool append_field(struct pt_lattice *l, uint32_t c)
         return false;
     layout->last_word += next_word;
     layout->last_used = next_word ? 0 : layout->last_used;
-    struct lat_field field = {.column = c, .word = layout->last_word, .shift = layout->last_used};
+    struct lat_field field = {.column = c, .base = before, .word = layout->last_word, .shift = layout->last_used};
     field.mask = ((uint64_t)1 << bits) - 1;
     layout->last_used += bits + 1;
     layout->guard[field.word] |= (field.mask + 1) << field.shift;
@@ -254,7 +264,7 @@ static bool append_field(struct pt_lattice *l, uint32_t c)
     layout->fields = pt_xrealloc(layout->fields, (layout->field_count + 1) * sizeof field);
     layout->fields[layout->field_count++] = field;
     field_fill(l, layout, &layout->fields[column->field]);
-    layout->fields[column->field].limit = column->in_q;
+    layout->fields[column->field].limit = (uint32_t)(column->in_q - before);
     return true;
 }
 
@@ -270,29 +280,29 @@ void lat_layout_add(struct pt_lattice *l, uint32_t column)
         field_fill(l, l->layout, &l->layout->fields[f]);
 }
 
-void lat_counts(const struct pt_lattice *l, const struct lat_layout *layout, const uint64_t *key, uint32_t *counts)
+void lat_counts(const struct pt_lattice *l, const struct lat_layout *layout, const uint64_t *key, uint64_t *counts)
 {
     for (uint32_t c = 0; c < l->column_count; c++)
-        counts[c] = c < layout->column_count ? layout->settled[c] : 0;
+        counts[c] = c < layout->column_count ? layout->settled[c] : l->options->counted_before;
     for (uint32_t f = 0; f < layout->field_count; f++)
         counts[layout->fields[f].column] = layout->fields[f].base + lat_field_count_in(&layout->fields[f], key);
 }
 
-bool lat_key(const struct pt_lattice *l, const struct lat_layout *layout, const uint32_t *counts, uint64_t *key)
+bool lat_key(const struct pt_lattice *l, const struct lat_layout *layout, const uint64_t *counts, uint64_t *key)
 {
     memset(key, 0, layout->words * sizeof *key);
     uint32_t fields = 0;
     for (uint32_t f = 0; f < layout->field_count; f++) {
         const struct lat_field *field = &layout->fields[f];
-        uint32_t count = counts[field->column];
+        uint64_t count = counts[field->column];
         if (count < field->base || count - field->base > field->mask)
             return false;
-        key[field->word] |= (uint64_t)(count - field->base) << field->shift;
+        key[field->word] |= (count - field->base) << field->shift;
     }
     for (uint32_t c = 0; c < l->column_count; c++) {
         if (fields < layout->field_count && layout->fields[fields].column == c)
             fields++; /* fields stand in the order of their columns */
-        else if (counts[c] != (c < layout->column_count ? layout->settled[c] : 0))
+        else if (counts[c] != (c < layout->column_count ? layout->settled[c] : l->options->counted_before))
             return false;
     }
     return true;
@@ -302,7 +312,7 @@ bool lat_key(const struct pt_lattice *l, const struct lat_layout *layout, const 
  * Writes of one variable are totally ordered, and a cut contains what its events need: the last write in a cut is the
  * one with the greatest number. Forgotten events are in every cut, so any remembered write in the cut comes after them.
  */
-void lat_values_of(const struct pt_lattice *l, const uint32_t *counts, const uint32_t *vars, uint32_t count,
+void lat_values_of(const struct pt_lattice *l, const uint64_t *counts, const uint32_t *vars, uint32_t count,
                    struct pt_value *values)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -311,7 +321,7 @@ void lat_values_of(const struct pt_lattice *l, const uint32_t *counts, const uin
         values[v] = best ? l->freed_values[v] : l->initial[v];
         for (uint32_t c = 0; c < l->column_count; c++) {
             const struct lat_column *column = &l->columns[c];
-            uint32_t k = counts[c];
+            uint64_t k = counts[c];
             if (k > column->freed && l->is_joint[v])
                 k = lat_event_at(column, k)->last[v];
             while (k > column->freed && lat_event_at(column, k)->var != v)

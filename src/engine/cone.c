@@ -235,11 +235,13 @@ void lat_cone_advance(struct pt_lattice *l)
 
 void lat_cone_late_event(struct pt_lattice *l, const struct pt_cut_event *event)
 {
-    uint32_t known = l->last_level.column_count, *counts = l->workers[0].counts;
+    uint32_t known = l->last_level.column_count;
+    uint64_t *counts = l->workers[0].counts;
     if (!l->by_needs)
         l->finding->complete = false;
     for (uint32_t i = 0; l->finding->complete && i < l->last_level.count; i++) {
-        memset(counts, 0, l->column_count * sizeof *counts); /* threads that came since have no event there */
+        for (uint32_t c = known; c < l->column_count; c++)
+            counts[c] = l->options->counted_before; /* threads that came since have no event there */
         if (known)
             memcpy(counts, l->last_level.counts + (size_t)i * known, known * sizeof *counts);
         if (pt_relation_enabled(&l->relation, counts, event))
@@ -253,12 +255,12 @@ void lat_cone_stop(struct pt_lattice *l)
         return;
     l->last_level.column_count = l->column_count;
     l->last_level.count = l->previous.count;
-    l->last_level.counts = pt_xmalloc(((size_t)l->previous.count * l->column_count + 1) * sizeof(uint32_t));
+    l->last_level.counts = pt_xmalloc(((size_t)l->previous.count * l->column_count + 1) * sizeof(uint64_t));
     for (uint32_t i = 0; i < l->previous.count; i++)
         lat_counts(l, l->layout, l->previous.keys + (size_t)i * l->layout->words,
                    l->last_level.counts + (size_t)i * l->column_count);
     for (uint32_t c = 0; c < l->column_count; c++) /* arrived, but not in Q when the level was closed */
-        for (uint32_t k = l->columns[c].in_q + 1; k <= l->columns[c].arrived; k++) {
+        for (uint64_t k = l->columns[c].in_q + 1; k <= l->columns[c].arrived; k++) {
             struct pt_cut_event event = lat_cut_event(l, c, k);
             lat_cone_late_event(l, &event);
         }

@@ -38,7 +38,7 @@ void lat_detail_clocks(struct pt_lattice *l, const struct lat_chosen *actual)
     finding->threads = threads;
     finding->thread_count = columns;
     for (uint32_t i = 0; i < finding->actual_count; i++) {
-        uint32_t *clock = pt_arena_alloc(&finding->arena, columns * sizeof *clock);
+        uint64_t *clock = pt_arena_alloc(&finding->arena, columns * sizeof *clock);
         struct pt_cut_event event = lat_cut_event(l, actual[i].column, actual[i].index);
         for (uint32_t c = 0; c < columns; c++)
             clock[c] = c == event.column ? event.index : pt_relation_needs(&l->relation, &event, c);
@@ -119,7 +119,7 @@ struct drawing {
     const struct pt_lattice *l;
     struct lat_chosen *by_number;
     uint32_t columns;
-    uint32_t *counts;
+    uint64_t *counts;
     bool *kept;
     uint32_t count;
     uint32_t *first;
@@ -129,12 +129,12 @@ struct drawing {
     size_t edge_cap;
 };
 
-static uint32_t *cut_at(const struct drawing *d, uint32_t i)
+static uint64_t *cut_at(const struct drawing *d, uint32_t i)
 {
     return d->counts + (size_t)i * d->columns;
 }
 
-static bool is_enabled(const struct drawing *d, const uint32_t *cut, uint32_t column)
+static bool is_enabled(const struct drawing *d, const uint64_t *cut, uint32_t column)
 {
     const struct pt_lattice *l = d->l;
     if (cut[column] >= l->columns[column].arrived)
@@ -144,7 +144,7 @@ static bool is_enabled(const struct drawing *d, const uint32_t *cut, uint32_t co
 }
 
 /* The index of a cut among the last level's, PT_NONE when it is not there. */
-static uint32_t find_cut(const struct drawing *d, uint32_t from, const uint32_t *cut)
+static uint32_t find_cut(const struct drawing *d, uint32_t from, const uint64_t *cut)
 {
     for (uint32_t i = from; i < d->count; i++)
         if (memcmp(cut_at(d, i), cut, d->columns * sizeof *cut) == 0)
@@ -156,7 +156,7 @@ static uint32_t find_cut(const struct drawing *d, uint32_t from, const uint32_t 
 static bool draw_level(struct drawing *d)
 {
     uint32_t from = d->first[d->level_count - 1], to = d->count, edges = d->edge_count;
-    uint32_t *cut = pt_xmalloc(d->columns * sizeof *cut);
+    uint64_t *cut = pt_xmalloc(d->columns * sizeof *cut);
     bool fits = true;
     for (uint32_t i = from; i < to; i++) {
         for (uint32_t c = 0; c < d->columns && fits; c++) {
@@ -188,7 +188,7 @@ static bool draw_level(struct drawing *d)
 
 /* The contract's order: event numbers, largest first, compared lexicographically. The first number in which two cuts
  * of one level differ is the largest that only one of them has; the cut that has it comes last. */
-static bool comes_before(const struct drawing *d, const uint32_t *a, const uint32_t *b)
+static bool comes_before(const struct drawing *d, const uint64_t *a, const uint64_t *b)
 {
     uint64_t only_a = 0, only_b = 0;
     for (uint32_t c = 0; c < d->columns; c++) {
@@ -250,11 +250,11 @@ static void choose_kept(struct drawing *d, uint32_t level)
 }
 
 /* The cuts that a run passes, as far as they are drawn: from `start`, a cut of `level`, by one event of each column. */
-static uint32_t *path(const struct drawing *d, const uint32_t *start, uint64_t level, const uint32_t *columns,
+static uint32_t *path(const struct drawing *d, const uint64_t *start, uint64_t level, const uint32_t *columns,
                       uint64_t step_count, uint32_t *ret_count)
 {
     uint32_t *list = pt_arena_alloc(&d->l->finding->arena, (d->level_count + 1) * sizeof *list), count = 0;
-    uint32_t *cut = pt_xmalloc(d->columns * sizeof *cut);
+    uint64_t *cut = pt_xmalloc(d->columns * sizeof *cut);
     memcpy(cut, start, d->columns * sizeof *cut);
     for (uint64_t i = 0; level + i < d->level_count; i++) {
         list[count++] = find_cut(d, d->first[level + i], cut);
@@ -267,31 +267,30 @@ static uint32_t *path(const struct drawing *d, const uint32_t *start, uint64_t l
     return list;
 }
 
-static void draw_paths(const struct drawing *d, const uint32_t *start, struct pt_view *view)
+static void draw_paths(const struct drawing *d, const uint64_t *start, struct pt_view *view)
 {
     const struct pt_finding *finding = d->l->finding;
     uint64_t steps = d->l->pushed;
     uint32_t *columns =
         pt_xcalloc((steps > finding->witness_count ? steps : finding->witness_count) + 1, sizeof *columns);
-    uint32_t *empty = pt_xcalloc(d->columns + 1, sizeof *empty);
     for (uint64_t i = 0; i < steps; i++)
         columns[i] = d->by_number[i + 1].column;
-    view->observed = path(d, empty, 0, columns, steps, &view->observed_count);
+    view->observed = path(d, cut_at(d, 0), 0, columns, steps, &view->observed_count);
     for (uint32_t i = 0; i < finding->witness_count; i++)
         columns[i] = finding->witness[i].thread_index;
     view->violating = path(d, start, finding->witness_from, columns, finding->witness_count, &view->violating_count);
     free(columns);
-    free(empty);
 }
 
-static struct pt_view *keep_drawing(const struct drawing *d, const uint32_t *start)
+static struct pt_view *keep_drawing(const struct drawing *d, const uint64_t *start)
 {
     struct pt_finding *finding = d->l->finding;
     struct pt_arena *arena = &finding->arena;
     struct pt_view *view = pt_arena_alloc(arena, sizeof *view);
     view->cut_count = d->count;
     view->counts = pt_arena_alloc(arena, ((size_t)d->count * d->columns + 1) * sizeof *view->counts);
-    memcpy(view->counts, d->counts, (size_t)d->count * d->columns * sizeof *view->counts);
+    for (size_t i = 0; i < (size_t)d->count * d->columns; i++)
+        view->counts[i] = (uint32_t)(d->counts[i] - d->l->options->counted_before); /* at most PT_VIEW_MAX */
     view->levels = pt_arena_alloc(arena, d->count * sizeof *view->levels);
     view->kept = pt_arena_alloc(arena, d->count * sizeof *view->kept);
     memcpy(view->kept, d->kept, d->count * sizeof *view->kept);
@@ -311,9 +310,11 @@ static void drawing_init(struct drawing *d, const struct pt_lattice *l)
     *d = (struct drawing){.l = l, .columns = l->column_count, .count = 1, .level_count = 1};
     d->by_number = pt_xcalloc(l->pushed + 1, sizeof *d->by_number);
     for (uint32_t c = 0; c < l->column_count; c++)
-        for (uint32_t k = 1; k <= l->columns[c].arrived; k++)
+        for (uint64_t k = l->options->counted_before + 1; k <= l->columns[c].arrived; k++)
             d->by_number[lat_event_at(&l->columns[c], k)->number] = (struct lat_chosen){c, k};
     d->counts = pt_xcalloc((size_t)PT_VIEW_MAX * d->columns + 1, sizeof *d->counts);
+    for (uint32_t c = 0; c < l->column_count; c++)
+        d->counts[c] = l->options->counted_before;
     d->kept = pt_xcalloc(PT_VIEW_MAX, sizeof *d->kept);
     d->first = pt_xcalloc(PT_VIEW_MAX + 2, sizeof *d->first);
     d->first[1] = 1;
@@ -329,13 +330,13 @@ static void drawing_release(struct drawing *d)
     free(d->edges);
 }
 
-void lat_detail_view(struct pt_lattice *l, const uint32_t *start)
+void lat_detail_view(struct pt_lattice *l, const uint64_t *start)
 {
     /* A lattice has more states than events: with more of them than this, even its lower levels hardly fit. */
     if (!l->finding->threads || l->level >= PT_VIEW_MAX || l->pushed > MAX_EVENTS || l->column_count > MAX_VIEW_THREADS)
         return;
     for (uint32_t c = 0; c < l->column_count; c++)
-        if (l->columns[c].freed)
+        if (l->columns[c].freed > l->options->counted_before)
             return;
     struct drawing d;
     uint64_t top = l->full ? l->pushed : l->level; /* bounded: later levels would need events still to come */

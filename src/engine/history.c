@@ -74,8 +74,8 @@ static size_t pinned_bytes(const struct pt_lattice *l)
         return 0;
     for (uint32_t f = 0; f < layout->field_count; f++) {
         const struct lat_column *column = &l->columns[layout->fields[f].column];
-        for (uint32_t k = column->low + 1; k <= column->common; k++)
-            bytes += sizeof(struct lat_event) + lat_event_at(column, k)->clock->len * sizeof(uint32_t);
+        for (uint64_t k = column->low + 1; k <= column->common; k++)
+            bytes += sizeof(struct lat_event) + lat_event_at(column, k)->clock->len * sizeof(uint64_t);
         cap += layout->fields[f].filled;
     }
     if (layout->refs == 1)
@@ -109,7 +109,7 @@ void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, ui
     }
     if (l->layout) {
         for (uint32_t f = 0; f < l->layout->field_count; f++)
-            past.common[f] = l->columns[l->layout->fields[f].column].common;
+            past.common[f] = (uint32_t)(l->columns[l->layout->fields[f].column].common - l->layout->fields[f].base);
         past.bytes = l->layout->field_count * sizeof *past.common + pinned_bytes(l);
         past.fields = fields;
         l->layout->refs++;
@@ -129,9 +129,11 @@ static void drop_oldest(struct pt_lattice *l)
         return;
     const struct lat_past_level *oldest = &h->levels[h->head];
     for (uint32_t f = 0; f < oldest->fields; f++) {
-        struct lat_column *column = &l->columns[oldest->layout->fields[f].column];
+        const struct lat_field *field = &oldest->layout->fields[f];
+        struct lat_column *column = &l->columns[field->column];
+        uint64_t common = field->base + oldest->common[f];
         /* Not past `low`: when only the current level is left, a new layout still begins there. */
-        lat_free_events(l, column, oldest->common[f] < column->low ? oldest->common[f] : column->low);
+        lat_free_events(l, column, common < column->low ? common : column->low);
     }
 }
 

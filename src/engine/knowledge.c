@@ -311,7 +311,7 @@ static enum pt_status clock_error(const struct pt_knowledge *k, const struct pt_
 static enum pt_status take_clock(struct pt_knowledge *k, uint32_t slot, const struct pt_event *event, bool *ret_counted,
                                  struct pt_err *err)
 {
-    uint64_t own = 0;
+    uint64_t own = k->options->counted_before;
     k->given = true;
     for (uint32_t i = 0; i < event->clock_len; i++) {
         uint64_t count = event->clock[i].count;
@@ -319,14 +319,16 @@ static enum pt_status take_clock(struct pt_knowledge *k, uint32_t slot, const st
             own = count;
             continue;
         }
-        if (count == 0)
+        if (count <= k->options->counted_before)
             continue;
+        count -= k->options->counted_before;
         const struct know_thread *other = &k->threads[slot_of(k, event->clock[i].thread)];
         if (count > other->history_count)
-            return clock_error(k, event, event->clock[i].thread, count, "more than have happened so far", err);
+            return clock_error(k, event, event->clock[i].thread, event->clock[i].count,
+                               "more than have happened so far", err);
         pt_vector_absorb(&k->threads[slot].know, other->history[count - 1]);
     }
-    uint64_t before = k->threads[slot].history_count;
+    uint64_t before = k->options->counted_before + k->threads[slot].history_count;
     if (own != before && own != before + 1)
         return clock_error(k, event, event->thread, own, "which does not follow its thread's count so far", err);
     *ret_counted = own > before;

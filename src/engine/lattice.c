@@ -360,7 +360,8 @@ static struct lat_column *column_of(struct pt_lattice *l, uint32_t thread)
         memset(l->column_of_thread + old, 0xff, (l->column_of_thread_cap - old) * sizeof *l->column_of_thread);
     }
     if (l->column_of_thread[thread] == PT_NONE) {
-        struct lat_column column = {.thread = thread, .field = PT_NONE};
+        uint64_t before = l->options->counted_before;
+        struct lat_column column = {thread, before, before, before, before, before, .field = PT_NONE};
         l->column_of_thread[thread] = l->column_count;
         PT_PUSH(l->columns, l->column_count, l->column_cap, column);
         pt_relation_thread(&l->relation, thread);
@@ -385,9 +386,9 @@ static enum pt_status check_writes(struct pt_lattice *l, const struct pt_cut_eve
     return PT_OK;
 }
 
-static uint32_t *last_writes(const struct pt_lattice *l, const struct lat_column *column, uint32_t var)
+static uint64_t *last_writes(const struct pt_lattice *l, const struct lat_column *column, uint32_t var)
 {
-    uint32_t *last = pt_xcalloc(l->var_count, sizeof *last);
+    uint64_t *last = pt_xcalloc(l->var_count, sizeof *last);
     if (column->arrived > column->freed)
         memcpy(last, lat_event_at(column, column->arrived)->last, l->var_count * sizeof *last);
     if (var != PT_NONE)
@@ -412,7 +413,7 @@ static void store(struct pt_lattice *l, const struct pt_cut_event *cut_event, co
     e.joint = var != PT_NONE && l->is_joint[var];
     if (l->joint_count)
         e.last = last_writes(l, column, var);
-    uint32_t len = column->head + (column->arrived - column->freed);
+    uint32_t len = column->head + (uint32_t)(column->arrived - column->freed);
     PT_PUSH(column->events, len, column->cap, e);
     column->arrived++;
     l->event_bytes += sizeof e;
@@ -470,6 +471,8 @@ enum pt_status pt_lattice_push(struct pt_lattice *l, const struct pt_event *even
     if (!l->module && var != PT_NONE && !(l->observed_over && l->stopped))
         effect = pt_monitor_effect(l->monitor, var, event->value);
     observe(l, l->observed_over ? 0 : observed_letter(l, var, event->value, effect, user_event), event);
+    if (column->arrived - column->freed == UINT32_MAX)
+        pt_lattice_give_up(l, "4294967295 relevant events of one thread were in memory, and no more can be");
     if (l->stopped) {
         column->arrived++;
         column->freed++;
@@ -499,7 +502,7 @@ static void split_level_zero(struct pt_lattice *l)
 {
     if (!l->layout->field_count)
         return;
-    uint64_t events = l->columns[l->layout->fields[l->layout->split].column].arrived;
+    uint64_t events = l->columns[l->layout->fields[l->layout->split].column].arrived - l->options->counted_before;
     uint32_t parts = 1;
     while (parts < LAT_MAX_PARTS && parts < events + 1)
         parts *= 2;

@@ -18,18 +18,19 @@ struct lat_event {
     bool joint;               /* it writes a variable that some atom reads together with others */
     struct pt_value value;
     struct pt_clock *clock;
-    uint32_t *last; /* where variables are joint: per variable, the last event of this thread up to here that writes it,
+    uint64_t *last; /* where variables are joint: per variable, the last event of this thread up to here that writes it,
                        or 0 */
 };
 
-/* A thread's relevant events. Event k (from 1) is events[k - freed - 1]. */
+/* A thread's relevant events. Event k is events[k - freed - 1]; the first has k = 1, or one more than the options'
+ * `counted_before`. No more than UINT32_MAX are there at a time. */
 struct lat_column {
     uint32_t thread;
-    uint32_t arrived; /* how many there are so far */
-    uint32_t freed;   /* how many of them are forgotten */
-    uint32_t common;  /* how many are in every cut of the current level ... */
-    uint32_t low;     /* ... and of the level before it */
-    uint32_t in_q;    /* how many have a number up to q_end */
+    uint64_t arrived; /* how many there are so far */
+    uint64_t freed;   /* how many of them are forgotten */
+    uint64_t common;  /* how many are in every cut of the current level ... */
+    uint64_t low;     /* ... and of the level before it */
+    uint64_t in_q;    /* how many have a number up to q_end */
     uint32_t field;   /* in the layout, or PT_NONE */
     struct lat_event *events;
     size_t cap;
@@ -38,11 +39,12 @@ struct lat_column {
 
 /*
  * How cuts are packed into words (order/packed.h): one field per thread with pending events, holding its count above
- * `base`, and one guard bit above each field.
+ * `base`, and one guard bit above each field. What is above `base` is in memory, so it is counted in 32 bits however
+ * many events the thread has had.
  */
 struct lat_field {
     uint32_t column;
-    uint32_t base;
+    uint64_t base;
     uint32_t word, shift;
     uint64_t mask;                 /* of the count, unshifted; also its greatest value */
     uint32_t limit;                /* events above base that may be taken now (in Q) */
@@ -60,7 +62,7 @@ struct lat_layout {
     uint32_t field_count;
     struct lat_field *fields;
     uint64_t *guard;   /* per word */
-    uint32_t *settled; /* per column when it was made: events of a column without a field, all in every cut */
+    uint64_t *settled; /* per column when it was made: events of a column without a field, all in every cut */
     uint32_t column_count;
     uint32_t last_word, last_used; /* where a further field goes, if there are words left */
     uint32_t split;                /* the field by whose count levels are split into parts */
@@ -102,7 +104,7 @@ struct lat_past_level {
     pt_letter *letters;
     pt_set *sets;
     uint32_t count;
-    uint32_t *common;   /* per field of the layout: how many events of its column are in every cut */
+    uint32_t *common;   /* per field of the layout: how many events above its base are in every cut */
     uint32_t fields;    /* so many; the layout may have got more since */
     pt_mstate observed; /* the monitor state of the actual run here */
     size_t bytes;
@@ -129,14 +131,15 @@ struct lat_worker {
     _Alignas(LAT_CACHE_LINE) struct pt_worker_cache cache;
     struct lat_table table;
     struct pt_value *values;
-    uint32_t *counts;
+    uint64_t *counts;
     uint64_t *key; /* scratch, `words` */
 };
 
 /* The words of ranks.c. */
 enum { LAT_RANK_RING = 1024 };
 struct lat_ranked {
-    uint32_t column, index;
+    uint32_t column;
+    uint64_t index;
 };
 struct lat_ranks {
     uint64_t base;  /* every event up to this number is in all cuts */
@@ -209,7 +212,7 @@ struct pt_lattice {
     struct lat_ranks ranks;
     struct lat_history history;
     struct {              /* bounded, stopped at a violation: the last expanded level, to go on judging completeness */
-        uint32_t *counts; /* column_count each */
+        uint64_t *counts; /* column_count each */
         uint32_t count, column_count;
     } last_level;
 
@@ -235,14 +238,16 @@ struct pt_lattice {
 };
 
 /* columns.c */
-struct lat_event *lat_event_at(const struct lat_column *column, uint32_t index);
+struct lat_event *lat_event_at(const struct lat_column *column, uint64_t index);
 /* The same, for the relation to judge. */
-static inline struct pt_cut_event lat_cut_event(const struct pt_lattice *l, uint32_t column, uint32_t index)
+static inline struct pt_cut_event lat_cut_event(const struct pt_lattice *l, uint32_t column, uint64_t index)
 {
     const struct lat_event *e = lat_event_at(&l->columns[column], index);
     return (struct pt_cut_event){column, index, e->clock, e->object, (uint8_t)e->op};
 }
-void lat_free_events(struct pt_lattice *l, struct lat_column *column, uint32_t upto);
+void lat_free_events(struct pt_lattice *l, struct lat_column *column, uint64_t upto);
+/* Absolute counts of `columns` columns before the first event; the caller frees them. */
+uint64_t *lat_counts_at_start(const struct pt_lattice *l, uint32_t columns);
 void lat_layout_build(struct pt_lattice *l);                /* and repacks all levels */
 void lat_layout_add(struct pt_lattice *l, uint32_t column); /* its newest event, or a new layout if it does not fit */
 void lat_layout_unref(struct lat_layout *layout);
@@ -251,15 +256,15 @@ static inline uint32_t lat_field_count_in(const struct lat_field *f, const uint6
     return (uint32_t)(key[f->word] >> f->shift & f->mask);
 }
 /* The values of the listed variables in a cut given by absolute counts per column; and of all. */
-void lat_values_of(const struct pt_lattice *l, const uint32_t *counts, const uint32_t *vars, uint32_t count,
+void lat_values_of(const struct pt_lattice *l, const uint64_t *counts, const uint32_t *vars, uint32_t count,
                    struct pt_value *values);
-static inline void lat_values(const struct pt_lattice *l, const uint32_t *counts, struct pt_value *values)
+static inline void lat_values(const struct pt_lattice *l, const uint64_t *counts, struct pt_value *values)
 {
     lat_values_of(l, counts, l->all_vars, l->var_count, values);
 }
 /* The absolute counts of a cut, and the key of absolute counts; false when no cut of that layout has them. */
-void lat_counts(const struct pt_lattice *l, const struct lat_layout *layout, const uint64_t *key, uint32_t *counts);
-bool lat_key(const struct pt_lattice *l, const struct lat_layout *layout, const uint32_t *counts, uint64_t *key);
+void lat_counts(const struct pt_lattice *l, const struct lat_layout *layout, const uint64_t *key, uint64_t *counts);
+bool lat_key(const struct pt_lattice *l, const struct lat_layout *layout, const uint64_t *counts, uint64_t *key);
 
 /* expand.c */
 /* A module's letter: all values, and the event. And the letter after a write of a joint variable. */
@@ -314,7 +319,7 @@ void lat_cone_late_event(struct pt_lattice *l, const struct pt_cut_event *event)
 
 /* ranks.c: bounded windows that drop cuts */
 /* Event `index` of the column came into Q with number q_end. */
-void lat_ranks_note(struct pt_lattice *l, uint32_t column, uint32_t index);
+void lat_ranks_note(struct pt_lattice *l, uint32_t column, uint64_t index);
 /* Makes the next level and keeps W of it; false: it cannot be done here. */
 bool lat_ranks_expand(struct pt_lattice *l);
 void lat_ranks_release(struct pt_lattice *l);
@@ -336,9 +341,10 @@ void lat_past_level_fill(struct pt_lattice *l, const struct lat_level *level, ui
                          struct lat_past_level *ret);
 void lat_past_level_release(struct pt_lattice *l, struct lat_past_level *past);
 
-/* A step of a run: a column's event, from 1. */
+/* A step of a run: a column's event. */
 struct lat_chosen {
-    uint32_t column, index;
+    uint32_t column;
+    uint64_t index;
 };
 
 /* detail.c: what only people want to know about a violation. `actual` are the finding's actual steps. */
@@ -346,7 +352,7 @@ void lat_detail_clocks(struct pt_lattice *l, const struct lat_chosen *actual);
 /* The letters of the witness's states; both runs are from the very start. */
 void lat_detail_truths(struct pt_lattice *l, const pt_letter *letters, const struct lat_chosen *actual);
 /* After the others. The witness starts from the cut `start`. */
-void lat_detail_view(struct pt_lattice *l, const uint32_t *start);
+void lat_detail_view(struct pt_lattice *l, const uint64_t *start);
 
 /* witness.c */
 void lat_violation(struct pt_lattice *l, const uint64_t *bad_key, pt_letter bad_letter);

@@ -34,7 +34,7 @@ void lat_ranks_release(struct pt_lattice *l)
     l->ranks = (struct lat_ranks){0};
 }
 
-void lat_ranks_note(struct pt_lattice *l, uint32_t column, uint32_t index)
+void lat_ranks_note(struct pt_lattice *l, uint32_t column, uint64_t index)
 {
     l->ranks.ring[l->q_end % LAT_RANK_RING] = (struct lat_ranked){column, index};
 }
@@ -91,7 +91,7 @@ static bool begin(struct pt_lattice *l)
     r->base = l->q_end;
     for (uint32_t f = 0; f < l->layout->field_count; f++) {
         const struct lat_field *field = &l->layout->fields[f];
-        uint32_t common = l->columns[field->column].common - field->base;
+        uint32_t common = (uint32_t)(l->columns[field->column].common - field->base);
         if (common < field->limit && field->number[common] <= r->base)
             r->base = field->number[common] - 1;
     }

@@ -20,7 +20,7 @@ enum { FULL_WITNESS = 1000 }; /* bounded windows: longer ones begin at a state o
 
 struct walk {
     struct pt_lattice *l;
-    uint32_t *counts; /* of the cut we are at */
+    uint64_t *counts; /* of the cut we are at */
     pt_letter letter; /* of that cut */
     pt_mstate *goal;
     uint32_t goal_count;
@@ -66,11 +66,11 @@ static void level_from_past(struct walk *w, const struct lat_past_level *past, s
     }
 }
 
-static void set_limits(struct pt_lattice *l, const uint32_t *counts)
+static void set_limits(struct pt_lattice *l, const uint64_t *counts)
 {
     for (uint32_t f = 0; f < l->layout->field_count; f++) {
         struct lat_field *field = &l->layout->fields[f];
-        field->limit = (counts ? counts[field->column] : l->columns[field->column].in_q) - field->base;
+        field->limit = (uint32_t)((counts ? counts[field->column] : l->columns[field->column].in_q) - field->base);
     }
 }
 
@@ -164,9 +164,10 @@ static pt_mstate *serving(struct walk *w, pt_set set, pt_letter letter, uint32_t
 static bool back_over(struct walk *w, const struct lat_past_level *past, uint32_t column)
 {
     struct pt_lattice *l = w->l;
-    uint32_t index = w->counts[column], words = past->layout ? past->layout->words : 1;
+    uint64_t index = w->counts[column];
+    uint32_t words = past->layout ? past->layout->words : 1;
     PT_GROW(w->key, w->key_cap, words);
-    if (!index || index <= l->columns[column].freed)
+    if (index <= l->columns[column].freed)
         return false;
     const struct lat_event *e = lat_event_at(&l->columns[column], index);
     pt_letter letter = step_letter(w, e);
@@ -207,7 +208,7 @@ static bool back_one_level(struct walk *w, const struct lat_past_level *past)
         uint32_t latest = PT_NONE;
         uint64_t number = 0;
         for (uint32_t c = 0; c < l->column_count; c++) {
-            if (!w->counts[c] || w->counts[c] <= l->columns[c].freed)
+            if (w->counts[c] <= l->columns[c].freed)
                 continue;
             uint64_t n = lat_event_at(&l->columns[c], w->counts[c])->number;
             if (n < below && n > number) {
@@ -250,7 +251,7 @@ static bool walk_back(struct walk *w, bool may_anchor)
 
 /* ---- the finding ---- */
 
-static struct pt_step step_of(struct pt_lattice *l, uint32_t column, uint32_t index)
+static struct pt_step step_of(struct pt_lattice *l, uint32_t column, uint64_t index)
 {
     struct pt_arena *arena = &l->finding->arena;
     const struct lat_event *e = lat_event_at(&l->columns[column], index);
@@ -295,7 +296,7 @@ static struct lat_chosen *actual_run(struct pt_lattice *l, uint64_t from, uint64
 {
     struct lat_chosen *list = pt_xcalloc(upto - from, sizeof *list);
     for (uint32_t c = 0; c < l->column_count; c++)
-        for (uint32_t k = l->columns[c].freed + 1; k <= l->columns[c].arrived; k++) {
+        for (uint64_t k = l->columns[c].freed + 1; k <= l->columns[c].arrived; k++) {
             uint64_t number = lat_event_at(&l->columns[c], k)->number;
             if (number > from && number <= upto)
                 list[number - from - 1] = (struct lat_chosen){c, k};
@@ -304,13 +305,13 @@ static struct lat_chosen *actual_run(struct pt_lattice *l, uint64_t from, uint64
 }
 
 /* For each step and each thread it overtakes: the first event of that thread it overtakes, and why it may. */
-static void fill_moves(struct pt_lattice *l, const uint32_t *start, const struct lat_chosen *run, uint32_t count,
+static void fill_moves(struct pt_lattice *l, const uint64_t *start, const struct lat_chosen *run, uint32_t count,
                        uint64_t from)
 {
     struct pt_finding *finding = l->finding;
     struct pt_move *moves = NULL;
     size_t cap = 0;
-    uint32_t *have = pt_xmalloc((l->column_count + 1) * sizeof *have);
+    uint64_t *have = pt_xmalloc((l->column_count + 1) * sizeof *have);
     memcpy(have, start, l->column_count * sizeof *have);
     for (uint32_t i = 0; i < count; i++) {
         uint64_t number = lat_event_at(&l->columns[run[i].column], run[i].index)->number;
@@ -337,9 +338,9 @@ static void fill_moves(struct pt_lattice *l, const uint32_t *start, const struct
 }
 
 /* Is the run legal by the order? `have` are the counts it starts from. */
-static bool replay_order(struct pt_lattice *l, const uint32_t *have, const struct lat_chosen *run, uint32_t count)
+static bool replay_order(struct pt_lattice *l, const uint64_t *have, const struct lat_chosen *run, uint32_t count)
 {
-    uint32_t *counts = pt_xmalloc((l->column_count + 1) * sizeof *counts);
+    uint64_t *counts = pt_xmalloc((l->column_count + 1) * sizeof *counts);
     struct pt_cut_event *events = pt_xmalloc(((size_t)count + 1) * sizeof *events);
     memcpy(counts, have, l->column_count * sizeof *counts);
     for (uint32_t i = 0; i < count; i++)
@@ -373,7 +374,7 @@ static bool replay_monitor(struct pt_lattice *l, pt_mstate state, bool from_star
 }
 
 /* `actual`: the events of the actual run after the first `from`, up to the latest of `run`. */
-static void fill_run(struct pt_lattice *l, const uint32_t *start, const struct lat_chosen *run, uint32_t count,
+static void fill_run(struct pt_lattice *l, const uint64_t *start, const struct lat_chosen *run, uint32_t count,
                      uint64_t from, const struct lat_chosen *actual, uint32_t actual_count)
 {
     struct pt_finding *finding = l->finding;
@@ -397,7 +398,7 @@ static void fill_run(struct pt_lattice *l, const uint32_t *start, const struct l
 }
 
 /* The finding's runs, from the start cut and the steps of the witness; `letters` of its count + 1 states. */
-static void fill_finding(struct pt_lattice *l, const uint32_t *start, const struct lat_chosen *run, uint32_t count,
+static void fill_finding(struct pt_lattice *l, const uint64_t *start, const struct lat_chosen *run, uint32_t count,
                          uint64_t from, const pt_letter *letters)
 {
     uint64_t upto = from;
@@ -418,13 +419,13 @@ static void fill_finding(struct pt_lattice *l, const uint32_t *start, const stru
 }
 
 /* Per variable: does an event of the cut write it? */
-static bool *written_before(const struct pt_lattice *l, const uint32_t *counts)
+static bool *written_before(const struct pt_lattice *l, const uint64_t *counts)
 {
     bool *written = pt_xcalloc(l->var_count, sizeof *written);
     for (uint32_t v = 0; v < l->var_count; v++)
         written[v] = l->freed_numbers[v] > 0;
     for (uint32_t c = 0; c < l->column_count; c++)
-        for (uint32_t k = l->columns[c].freed + 1; k <= counts[c]; k++)
+        for (uint64_t k = l->columns[c].freed + 1; k <= counts[c]; k++)
             if (lat_event_at(&l->columns[c], k)->var != PT_NONE)
                 written[lat_event_at(&l->columns[c], k)->var] = true;
     return written;
@@ -478,7 +479,7 @@ static void walk_release(struct walk *w)
 static struct walk walk_from(struct pt_lattice *l, const uint64_t *key, pt_letter letter)
 {
     struct walk w = {.l = l, .letter = letter, .goal_is_bad = true, .level = l->level, .column = PT_NONE};
-    w.counts = pt_xcalloc(l->column_count + 1, sizeof *w.counts);
+    w.counts = lat_counts_at_start(l, l->column_count);
     if (l->layout)
         lat_counts(l, l->layout, key, w.counts);
     return w;
@@ -514,9 +515,9 @@ void lat_observed_violation(struct pt_lattice *l)
     finding->verdict = PT_VERDICT_VIOLATED;
     finding->witness_lost = true;
     for (uint32_t c = 0; c < l->column_count; c++)
-        if (l->columns[c].freed)
+        if (l->columns[c].freed > l->options->counted_before)
             return;
-    w.counts = pt_xcalloc(l->column_count + 1, sizeof *w.counts);
+    w.counts = lat_counts_at_start(l, l->column_count);
     struct lat_chosen *actual = actual_run(l, 0, l->observed_bad);
     for (uint64_t k = l->observed_bad; k-- > 0;)
         PT_PUSH(w.steps, w.step_count, w.step_cap, actual[k]);
@@ -526,7 +527,7 @@ void lat_observed_violation(struct pt_lattice *l)
 }
 
 /* The event that made the state, in words that do not depend on the trace's file or form. */
-static const char *place_of(struct pt_lattice *l, uint32_t column, uint32_t index)
+static const char *place_of(struct pt_lattice *l, uint32_t column, uint64_t index)
 {
     struct pt_buf buf;
     struct pt_step step = step_of(l, column, index);
@@ -545,7 +546,7 @@ static const char *place_of(struct pt_lattice *l, uint32_t column, uint32_t inde
 void lat_evaluation_error(struct pt_lattice *l, const uint64_t *key)
 {
     struct pt_finding *finding = l->finding;
-    uint32_t *counts = pt_xcalloc(l->column_count + 1, sizeof *counts);
+    uint64_t *counts = lat_counts_at_start(l, l->column_count);
     struct pt_value *values = pt_xmalloc((l->var_count + 1) * sizeof *values);
     struct pt_err err;
     uint32_t latest = PT_NONE; /* the column of the cut's last event */

@@ -29,7 +29,7 @@ struct pt_step {
     uint64_t line;         /* of the trace */
     uint32_t thread_index; /* into the finding's threads, where it lists them */
     uint32_t var;          /* the variable it writes, an index into `initial`; PT_NONE: none */
-    const uint32_t *clock; /* per thread of the finding: how many of its relevant events precede or equal this one, so
+    const uint64_t *clock; /* per thread of the finding: how many of its relevant events precede or equal this one, so
                               that its own thread's entry is its place there; NULL where threads are not listed */
 };
 

@@ -95,8 +95,10 @@ static void more_threads(struct access_order *order, uint32_t id)
     size_t old = order->thread_cap;
     PT_GROW(order->threads, order->thread_cap, (size_t)id + 1);
     memset(order->threads + old, 0, (order->thread_cap - old) * sizeof *order->threads);
-    for (size_t i = old; i < order->thread_cap; i++)
+    for (size_t i = old; i < order->thread_cap; i++) {
         order->threads[i].clock = pt_clock_ref(order->empty);
+        pt_rank_begin(&order->threads[i].counted, order->head.counted_before);
+    }
 }
 
 static inline struct order_thread *thread_at(struct access_order *order, uint32_t id)
@@ -151,7 +153,7 @@ static enum pt_status check_given_clock(struct access_order *order, const struct
                                         uint64_t *ret_own, struct pt_err *err)
 {
     uint32_t i = event->thread;
-    uint64_t own = 0;
+    uint64_t own = order->head.counted_before; /* a clock that does not name it says that it has had none */
     order->clocked++;
     thread_at(order, i);
     for (uint32_t k = 0; k < event->clock_len; k++) {
@@ -183,13 +185,13 @@ static enum pt_status check_given_clock(struct access_order *order, const struct
 static enum pt_status too_many(const struct access_order *order, const struct pt_event *event, struct pt_err *err)
 {
     return pt_err_at(err, PT_ELIMIT, order->label, event->line, 0,
-                     "more than 4294967295 relevant events in one thread");
+                     "more than %" PRIu64 " relevant events in one thread", PT_COUNT_MAX);
 }
 
 /* A count of the trace's, in ours. */
-static uint32_t translate(const struct access_order *order, uint32_t thread, uint64_t count)
+static uint64_t translate(const struct access_order *order, uint32_t thread, uint64_t count)
 {
-    return (uint32_t)(order->translates ? pt_rank_count(&order->threads[thread].counted, count) : count);
+    return order->translates ? pt_rank_count(&order->threads[thread].counted, count) : count;
 }
 
 /* What a thread knows, in our numbering. */
@@ -219,9 +221,9 @@ static enum pt_status take_given_clock(struct access_order *order, const struct 
     enum pt_status status = check_given_clock(order, event, relevant, &own, err);
     if (status != PT_OK)
         return status;
-    struct pt_rank *counted = &order->threads[event->thread].counted;
-    if (relevant && counted->total == UINT32_MAX)
+    if (own > PT_COUNT_MAX)
         return too_many(order, event, err);
+    struct pt_rank *counted = &order->threads[event->thread].counted;
     if (own > counted->len) {
         pt_rank_append(counted, relevant);
         order->translates |= !relevant;
@@ -262,9 +264,12 @@ static enum pt_status compute_clock(struct access_order *order, const struct pt_
         thread_at(order, event->object); /* may move the array: before `self` is taken */
     struct order_thread *self = thread_at(order, event->thread);
     if (relevant) {
-        if (pt_clock_get(self->clock, event->thread) == UINT32_MAX)
+        uint64_t before = pt_clock_get(self->clock, event->thread), *count;
+        if (before == PT_COUNT_MAX || (!before && order->head.counted_before == PT_COUNT_MAX))
             return too_many(order, event, err);
         pt_clock_tick(&self->clock, event->thread);
+        count = &self->clock->counts[event->thread]; /* nobody shares it yet */
+        *count += before ? 0 : order->head.counted_before;
         order->computed = true;
     }
     follow_access_rule(order, self, event);
@@ -324,7 +329,7 @@ static enum pt_link depends(const struct pt_act *a, const struct pt_act *b)
 }
 
 /* Proposition 1 of the paper, event by event. */
-static uint32_t replay(const struct pt_relation *r, uint32_t *have, const struct pt_cut_event *run, uint32_t count)
+static uint32_t replay(const struct pt_relation *r, uint64_t *have, const struct pt_cut_event *run, uint32_t count)
 {
     for (uint32_t k = 0; k < count; k++) {
         uint32_t self = run[k].column;

@@ -14,7 +14,7 @@
 
 static size_t clock_size(uint32_t len)
 {
-    return sizeof(struct pt_clock) + len * sizeof(uint32_t);
+    return sizeof(struct pt_clock) + len * sizeof(uint64_t);
 }
 
 static uint32_t clock_class(uint32_t len)
@@ -82,19 +82,21 @@ void pt_clock_pool_release(struct pt_clock_pool *pool)
 
 enum { LEFT_MORE = 1, RIGHT_MORE = 2 };
 
-/* Where each clock knows more than the other, in one pass without early exits, so that it is a vector loop. */
+/* Where each clock knows more than the other, in one pass without early exits, so that it is a vector loop: as counts
+ * are at most PT_COUNT_MAX, the top bit of a difference tells which is less. */
 static unsigned clock_relation(const struct pt_clock *a, const struct pt_clock *b)
 {
-    uint32_t n = a->len < b->len ? a->len : b->len, left = 0, right = 0;
+    uint32_t n = a->len < b->len ? a->len : b->len;
+    uint64_t left = 0, right = 0, left_rest = 0, right_rest = 0;
     for (uint32_t j = 0; j < n; j++) {
-        left |= a->counts[j] > b->counts[j];
-        right |= b->counts[j] > a->counts[j];
+        left |= b->counts[j] - a->counts[j];
+        right |= a->counts[j] - b->counts[j];
     }
     for (uint32_t j = n; j < a->len; j++)
-        left |= a->counts[j] != 0;
+        left_rest |= a->counts[j];
     for (uint32_t j = n; j < b->len; j++)
-        right |= b->counts[j] != 0;
-    return (left ? LEFT_MORE : 0) | (right ? RIGHT_MORE : 0);
+        right_rest |= b->counts[j];
+    return (left > PT_COUNT_MAX || left_rest ? LEFT_MORE : 0) | (right > PT_COUNT_MAX || right_rest ? RIGHT_MORE : 0);
 }
 
 static struct pt_clock *clock_max(const struct pt_clock *a, const struct pt_clock *b)

@@ -1,6 +1,7 @@
 /*
  * Vector clocks: for each thread, how many of its counted events precede or equal something. What an event needs of a
  * cut is said by one of them (order.h). Immutable once shared, so that everybody who knows the same has the same one.
+ * Counts are at most PT_COUNT_MAX: whoever counts sees to that.
  */
 #ifndef PT_ORDER_CLOCK_H
 #define PT_ORDER_CLOCK_H
@@ -12,6 +13,9 @@
 /* Where clocks come from and go to: short ones are kept for reuse, so that a steady stream of events allocates nothing.
  */
 enum { PT_CLOCK_CLASSES = 16 };
+/* So that the difference of two counts is a signed number of 64 bits, and results can have them. */
+#define PT_COUNT_MAX ((uint64_t)INT64_MAX)
+
 struct pt_clock_pool {
     size_t bytes;                             /* of the clocks that are alive */
     struct pt_clock *spare[PT_CLOCK_CLASSES]; /* by length, in steps of 4 counts */
@@ -26,9 +30,9 @@ struct pt_clock {
     };
     uint32_t refs;
     uint32_t len;
-    uint32_t counts[];
+    uint64_t counts[];
 };
-static inline uint32_t pt_clock_get(const struct pt_clock *clock, uint32_t thread)
+static inline uint64_t pt_clock_get(const struct pt_clock *clock, uint32_t thread)
 {
     return thread < clock->len ? clock->counts[thread] : 0;
 }

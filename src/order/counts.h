@@ -9,14 +9,14 @@
 #include <stdint.h>
 
 /* Is the thread's index-th event, from 1, among those that precede or equal the event of these counts? */
-static inline bool pt_counts_include(const uint32_t *counts, uint32_t thread, uint32_t index)
+static inline bool pt_counts_include(const uint64_t *counts, uint32_t thread, uint64_t index)
 {
     return counts[thread] >= index;
 }
 
 /* The thread's latest event that precedes one of these counts, but not the event `before` it in its own thread (NULL:
  * it is the first); 0: there is none. */
-static inline uint32_t pt_counts_news(const uint32_t *counts, const uint32_t *before, uint32_t thread)
+static inline uint64_t pt_counts_news(const uint64_t *counts, const uint64_t *before, uint32_t thread)
 {
     return counts[thread] > (before ? before[thread] : 0) ? counts[thread] : 0;
 }

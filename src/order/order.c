@@ -35,7 +35,7 @@ void pt_relation_thread(struct pt_relation *r, uint32_t thread)
     PT_PUSH(r->threads, r->thread_count, r->thread_cap, thread);
 }
 
-bool pt_relation_enabled(const struct pt_relation *r, const uint32_t *counts, const struct pt_cut_event *e)
+bool pt_relation_enabled(const struct pt_relation *r, const uint64_t *counts, const struct pt_cut_event *e)
 {
     if (counts[e->column] != e->index - 1)
         return false;

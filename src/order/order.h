@@ -34,7 +34,7 @@ enum pt_link {
 /* An event of an exploration: the index-th, from 1, of those that cuts count in its thread. */
 struct pt_cut_event {
     uint32_t column; /* its thread, by its number in the relation */
-    uint32_t index;
+    uint64_t index;
     const struct pt_clock *needs; /* by threads of the trace; of the event's own thread: `index` */
     uint32_t object;
     uint8_t op;
@@ -58,7 +58,7 @@ struct pt_order_kind {
 
     /* How many of the events, one after the other from the cut `have`, make a legal run. Advances `have` past them.
      * By code of its own: it judges what a search found with the help of the members below and of packed.h. */
-    uint32_t (*replay)(const struct pt_relation *relation, uint32_t *have, const struct pt_cut_event *run,
+    uint32_t (*replay)(const struct pt_relation *relation, uint64_t *have, const struct pt_cut_event *run,
                        uint32_t count);
 
     /* Orders in which a cut that contains what an event needs may still not enable it, as events exclude each other;
@@ -66,7 +66,7 @@ struct pt_order_kind {
      * several workers at a time; `rules` gets every event of the exploration, in trace order. */
     void *(*rules_new)(void);
     void (*rules_add)(void *rules, const struct pt_cut_event *event);
-    bool (*allows)(const void *rules, const uint32_t *counts, const struct pt_cut_event *event);
+    bool (*allows)(const void *rules, const uint64_t *counts, const struct pt_cut_event *event);
     void (*rules_free)(void *rules);
 };
 
@@ -78,6 +78,7 @@ const struct pt_order_kind *pt_order_find(const char *name);
 
 struct pt_order { /* the head of each kind's own struct */
     const struct pt_order_kind *kind;
+    uint64_t counted_before; /* of each thread; may be set before the first event: counts begin after it */
 };
 
 /* `label` names the trace in errors. */
@@ -136,20 +137,20 @@ static inline bool pt_relation_by_needs(const struct pt_relation *relation)
 }
 
 /* How many events of a column every cut contains that enables the event. */
-static inline uint32_t pt_relation_needs(const struct pt_relation *relation, const struct pt_cut_event *event,
+static inline uint64_t pt_relation_needs(const struct pt_relation *relation, const struct pt_cut_event *event,
                                          uint32_t column)
 {
     return column == event->column ? event->index - 1 : pt_clock_get(event->needs, relation->threads[column]);
 }
 
 /* May the event be the next one after a cut, given by counts per column? */
-bool pt_relation_enabled(const struct pt_relation *relation, const uint32_t *counts, const struct pt_cut_event *event);
+bool pt_relation_enabled(const struct pt_relation *relation, const uint64_t *counts, const struct pt_cut_event *event);
 
 /* Of two events in the order of the recorded run. */
 struct pt_reason {
     enum pt_link link; /* what orders them directly */
-    uint32_t needs;    /* the later one needs so many events of the earlier one's thread, ... */
-    uint32_t index;    /* ... of which the earlier one is this */
+    uint64_t needs;    /* the later one needs so many events of the earlier one's thread, ... */
+    uint64_t index;    /* ... of which the earlier one is this */
 };
 struct pt_reason pt_relation_reason(const struct pt_relation *relation, const struct pt_cut_event *earlier,
                                     const struct pt_cut_event *later);
@@ -165,7 +166,7 @@ static inline bool pt_reason_ordered(struct pt_reason reason)
 }
 
 /* See `replay` above. Engines show no witness that does not pass it to its end. */
-static inline uint32_t pt_relation_replay(const struct pt_relation *relation, uint32_t *have,
+static inline uint32_t pt_relation_replay(const struct pt_relation *relation, uint64_t *have,
                                           const struct pt_cut_event *run, uint32_t count)
 {
     return relation->kind->replay(relation, have, run, count);

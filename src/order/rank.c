@@ -13,10 +13,19 @@ void pt_rank_release(struct pt_rank *rank)
     *rank = (struct pt_rank){0};
 }
 
+void pt_rank_begin(struct pt_rank *rank, uint64_t set)
+{
+    rank->len = rank->total = rank->leading = set;
+}
+
 void pt_rank_append(struct pt_rank *rank, bool bit)
 {
-    uint64_t word = rank->len / 64;
-    if (rank->len % 64 == 0) {
+    if (bit && rank->len == rank->leading) {
+        pt_rank_begin(rank, rank->len + 1);
+        return;
+    }
+    uint64_t at = rank->len - rank->leading, word = at / 64;
+    if (at % 64 == 0) {
         PT_GROW(rank->words, rank->word_cap, word + 1);
         rank->words[word] = 0;
         if (word % GROUP == 0) {
@@ -24,7 +33,7 @@ void pt_rank_append(struct pt_rank *rank, bool bit)
             rank->ones[word / GROUP] = rank->total;
         }
     }
-    rank->words[word] |= (uint64_t)bit << (rank->len % 64);
+    rank->words[word] |= (uint64_t)bit << (at % 64);
     rank->len++;
     rank->total += bit;
 }
@@ -33,6 +42,9 @@ uint64_t pt_rank_count(const struct pt_rank *rank, uint64_t k)
 {
     if (k >= rank->len)
         return rank->total;
+    if (k <= rank->leading)
+        return k;
+    k -= rank->leading;
     uint64_t word = k / 64, n = rank->ones[word / GROUP];
     for (uint64_t i = word / GROUP * GROUP; i < word; i++)
         n += (uint64_t)__builtin_popcountll(rank->words[i]);

@@ -27,6 +27,14 @@ static void put_numbers(struct pt_json *json, const char *key, const uint32_t *n
     pt_json_close(json, ']');
 }
 
+static void put_counts(struct pt_json *json, const char *key, const uint64_t *counts, uint32_t count)
+{
+    pt_json_open(json, key, '[');
+    for (uint32_t i = 0; i < count; i++)
+        pt_json_uint(json, NULL, counts[i]);
+    pt_json_close(json, ']');
+}
+
 static void put_variables(struct pt_json *json, const struct pt_finding *finding)
 {
     pt_json_open(json, "variables", '[');
@@ -87,7 +95,7 @@ static void put_actual(struct pt_json *json, const struct pt_finding *finding)
         pt_json_uint(json, "number", step->number);
         if (step->var != PT_NONE)
             pt_json_uint(json, "var", step->var);
-        put_numbers(json, "clock", step->clock, finding->thread_count);
+        put_counts(json, "clock", step->clock, finding->thread_count);
         pt_json_close(json, '}');
     }
     pt_json_close(json, ']');

@@ -76,7 +76,7 @@ static void put_flow(const struct run *run, const char *phase, uint32_t i)
 
 /* Where each event stands in the run: a thread's events follow each other in it without gaps. */
 struct places {
-    uint32_t *first;             /* per thread: its first event's number in the thread, 0: it has none here */
+    uint64_t *first;             /* per thread: its first event's number in the thread, 0: it has none here */
     uint32_t *start;             /* per thread: where its events begin in `at` */
     uint32_t *at;                /* steps */
     const struct pt_step **last; /* per thread: its latest event so far */
@@ -112,9 +112,9 @@ static void places_release(struct places *places)
 }
 
 /* The step that is a thread's event of that number; PT_NONE when it lies before this run. */
-static uint32_t step_of(const struct places *places, uint32_t thread, uint32_t number)
+static uint32_t step_of(const struct places *places, uint32_t thread, uint64_t number)
 {
-    uint32_t count = places->start[thread + 1] - places->start[thread], first = places->first[thread];
+    uint64_t count = places->start[thread + 1] - places->start[thread], first = places->first[thread];
     return count && number >= first && number - first < count ? places->at[places->start[thread] + number - first]
                                                               : PT_NONE;
 }
@@ -127,7 +127,7 @@ static void put_arrows(const struct run *run)
     for (uint32_t i = 0; i < run->count; i++) {
         const struct pt_step *step = &run->steps[i], *before = places.last[step->thread_index];
         for (uint32_t t = 0; t < run->finding->thread_count; t++) {
-            uint32_t news = pt_counts_news(step->clock, before ? before->clock : NULL, t);
+            uint64_t news = pt_counts_news(step->clock, before ? before->clock : NULL, t);
             if (t == step->thread_index || !news)
                 continue;
             uint32_t cause = step_of(&places, t, news);

@@ -88,9 +88,9 @@ static void read_event(struct reading *r, const struct pt_json_node *item, struc
         step->var = rd_index(r, var, "\"var\"", finding->value_count);
     if (pt_json_count(clock) != finding->thread_count)
         rd_fail(r, "a clock has not one number per thread");
-    uint32_t *counts = pt_arena_alloc(r->arena, (finding->thread_count + 1) * sizeof *counts);
+    uint64_t *counts = pt_arena_alloc(r->arena, (finding->thread_count + 1) * sizeof *counts);
     for (uint32_t i = 0; i < finding->thread_count && !r->failed; i++)
-        counts[i] = rd_index(r, pt_json_at(clock, i), "a clock", UINT32_MAX);
+        counts[i] = rd_count(r, pt_json_at(clock, i), "a clock");
     step->clock = counts;
 }
 
@@ -136,7 +136,7 @@ static void read_actual(struct reading *r, const struct pt_json_node *detail, st
     finding->actual = actual;
     finding->actual_count = (uint32_t)size;
     for (uint32_t i = 0; i < finding->witness_count && !r->failed; i++) {
-        uint64_t number = rd_index(r, pt_json_at(witness, i), "the witness", UINT32_MAX);
+        uint64_t number = rd_count(r, pt_json_at(witness, i), "the witness");
         const struct pt_step *step = by_number(r, finding, number);
         if (step)
             finding->witness[i] = *step;

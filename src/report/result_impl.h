@@ -32,7 +32,9 @@ const struct pt_json_node *rd_array(struct reading *r, const struct pt_json_node
 const struct pt_json_node *rd_object(struct reading *r, const struct pt_json_node *object, const char *where,
                                      const char *key);
 /* The same for an element; one that is no number below `limit` is a failure and 0. */
-uint32_t rd_index(struct reading *r, const struct pt_json_node *value, const char *where, uint64_t limit);
+uint32_t rd_index(struct reading *r, const struct pt_json_node *value, const char *where, uint32_t limit);
+/* The same for a number that counts events, however many there are. */
+uint64_t rd_count(struct reading *r, const struct pt_json_node *value, const char *where);
 struct pt_value rd_value(struct reading *r, const struct pt_json_node *value);
 char *rd_text(struct reading *r, const struct pt_json_node *value, const char *where);
 

@@ -114,14 +114,24 @@ const struct pt_json_node *rd_object(struct reading *r, const struct pt_json_nod
     return value;
 }
 
-uint32_t rd_index(struct reading *r, const struct pt_json_node *value, const char *where, uint64_t limit)
+static uint64_t rd_below(struct reading *r, const struct pt_json_node *value, const char *where, uint64_t limit)
 {
     int64_t number = pt_json_is(value, PT_VALUE_INT) ? value->value.i : -1;
     if (number < 0 || (uint64_t)number >= limit) {
         rd_fail(r, "a number of %s is out of range", where);
         return 0;
     }
-    return (uint32_t)number;
+    return (uint64_t)number;
+}
+
+uint32_t rd_index(struct reading *r, const struct pt_json_node *value, const char *where, uint32_t limit)
+{
+    return (uint32_t)rd_below(r, value, where, limit);
+}
+
+uint64_t rd_count(struct reading *r, const struct pt_json_node *value, const char *where)
+{
+    return rd_below(r, value, where, UINT64_MAX);
 }
 
 struct pt_value rd_value(struct reading *r, const struct pt_json_node *node)

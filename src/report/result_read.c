@@ -137,7 +137,7 @@ static void read_locals(struct reading *r, const struct pt_json_node *object, st
         local->thread = thread ? thread : rd_string(r, entry, "\"at\"", "thread");
         local->states = pt_arena_alloc(r->arena, (pt_json_count(states) + 1) * sizeof *local->states);
         for (size_t k = 0; k < pt_json_count(states); k++)
-            local->states[local->state_count++] = rd_index(r, pt_json_at(states, k), "\"at\"", UINT32_MAX);
+            local->states[local->state_count++] = rd_count(r, pt_json_at(states, k), "\"at\"");
     }
 }
 

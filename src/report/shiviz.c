@@ -26,7 +26,7 @@ static void put_host(struct pt_buf *buf, const char *name)
 }
 
 static void put_event(struct pt_buf *buf, const struct pt_finding *finding, const struct pt_step *step,
-                      const uint32_t *base)
+                      const uint64_t *base)
 {
     put_host(buf, step->thread);
     pt_buf_puts(buf, " {");
@@ -36,7 +36,7 @@ static void put_event(struct pt_buf *buf, const struct pt_finding *finding, cons
             continue;
         pt_buf_puts(buf, before ? ", \"" : "\"");
         put_host(buf, finding->threads[t]);
-        pt_buf_printf(buf, "\": %" PRIu32, step->clock[t] - base[t]);
+        pt_buf_printf(buf, "\": %" PRIu64, step->clock[t] - base[t]);
         before = true;
     }
     char *words = pt_words_step(step);
@@ -49,7 +49,7 @@ static void put_event(struct pt_buf *buf, const struct pt_finding *finding, cons
 static void put_run(struct pt_buf *buf, const struct pt_finding *finding, const char *name, const struct pt_step *steps,
                     uint32_t count)
 {
-    uint32_t *base = pt_xmalloc((finding->thread_count + 1) * sizeof *base);
+    uint64_t *base = pt_xmalloc((finding->thread_count + 1) * sizeof *base);
     memset(base, 0xff, finding->thread_count * sizeof *base);
     for (uint32_t i = 0; i < finding->actual_count; i++) { /* what lies before both runs */
         const struct pt_step *step = &finding->actual[i];

@@ -156,6 +156,7 @@ static enum pt_status map_file(struct pt_channel_reader *r, struct pt_err *err)
 static void init_reader(struct pt_channel_reader *r, const struct pt_channel_setup *setup)
 {
     r->expected = 1;
+    r->counted_before = setup->counted_before;
     r->rings = pt_xcalloc(r->ring_max, sizeof *r->rings);
     r->heap = pt_xcalloc(r->ring_max, sizeof *r->heap);
     r->record = pt_xmalloc(r->ring_bytes);

@@ -76,8 +76,9 @@ struct pt_channel_setup {
     const struct pt_channel_gate *gate; /* NULL: none */
     uint32_t checks;                    /* of struct pt_config */
     enum pt_on_full on_full;
-    uint64_t ring_bytes; /* of each thread, a power of two of at least 4096 */
-    uint32_t ring_max;   /* threads at a time */
+    uint64_t ring_bytes;     /* of each thread, a power of two of at least 4096 */
+    uint32_t ring_max;       /* threads at a time */
+    uint64_t counted_before; /* where each thread's count begins, in the program and here; 0, but in tests */
 };
 
 struct pt_channel_reader;

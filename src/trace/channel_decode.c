@@ -45,7 +45,9 @@ static struct thread *thread_at(struct pt_channel_reader *r, uint32_t number)
     uint32_t *index = &r->thread_of[number];
     if (*index == PT_NONE) {
         *index = r->thread_count;
-        PT_PUSH(r->threads, r->thread_count, r->thread_cap, ((struct thread){.number = number, .name = PT_NONE}));
+        struct thread thread = {
+            .number = number, .name = PT_NONE, .count = r->counted_before, .yielded = r->counted_before};
+        PT_PUSH(r->threads, r->thread_count, r->thread_cap, thread);
     }
     return &r->threads[*index];
 }
@@ -484,7 +486,7 @@ static void add_entry(struct pt_channel_reader *r, uint32_t *count, struct pt_cl
     uint32_t index = index_of(r, pair.thread);
     struct thread *thread = index == PT_NONE ? NULL : &r->threads[index];
     /* A thread of which no event has arrived is not known to anybody here. */
-    uint64_t known = thread && thread->yielded ? translate(thread, pair.count) : 0;
+    uint64_t known = thread && thread->yielded > r->counted_before ? translate(thread, pair.count) : 0;
     if (!known)
         return;
     if (thread->in_clock != r->clocks) {

@@ -139,6 +139,7 @@ struct pt_channel_reader {
     struct pt_event *inits; /* initial values to hand out */
     uint32_t init_count, init_next;
     size_t init_cap;
+    uint64_t counted_before;
     struct pt_clock_entry *clock;
     size_t clock_cap;
     uint64_t clocks;      /* records with clocks so far */

@@ -16,12 +16,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from oracle import atomicity  # noqa: E402
-from oracle.trace import Trace  # noqa: E402
+from oracle.trace import HIGH, Trace, high  # noqa: E402
 
 
-def run(portent, text):
+def run(portent, text, env=None):
     """The tool's answer and exit status."""
-    done = subprocess.run([portent, "check", "--atomicity", "--json", "-"], input=text, capture_output=True, text=True,
+    done = subprocess.run([portent, "check", "--atomicity", "--json", "-"], input=text, env=env, capture_output=True, text=True,
                           timeout=300, check=False)
     if not done.stdout:
         raise ValueError(done.stderr)
@@ -55,8 +55,9 @@ def case(portent, seed, tally):
     answer = atomicity.expected(trace, atomicity.violated)
     tally["blocks"] += len(answer[0])
     tally["violated"] += sum(1 for b in answer[0] if b[4])
-    for form, content in (("plain", text), ("clocked", atomicity.all_counted(text))):
-        result, status = run(portent, content)
+    counted = atomicity.all_counted(text)
+    for form, content, env in (("plain", text, None), ("clocked", counted, None), ("high", high(counted), HIGH)):
+        result, status = run(portent, content, env)
         complaint = compare(result, status, answer, True)
         for block in result["blocks"]:
             if block["witness"]:
@@ -68,10 +69,11 @@ def case(portent, seed, tally):
     tally["by clocks"] += sum(1 for b in answer[0] if b[4])
     if not content:
         return
-    result, status = run(portent, content)
-    complaint = compare(result, status, answer, False)
-    if complaint:
-        yield "recorded", complaint, content
+    for form, content, env in (("recorded", content, None), ("recorded, high", high(content), HIGH)):
+        result, status = run(portent, content, env)
+        complaint = compare(result, status, answer, False)
+        if complaint:
+            yield form, complaint, content
 
 
 def main():

@@ -17,15 +17,15 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from oracle import mttl, mttl_generate  # noqa: E402
-from oracle.trace import Trace  # noqa: E402
+from oracle.trace import HIGH, Trace, high  # noqa: E402
 
 PROPERTIES = 6
 TROUBLES = ("races", "blocks")
 
 
-def run(portent, folder, trace):
+def run(portent, folder, trace, env=None):
     """The tool's findings by property."""
-    done = subprocess.run([portent, "check", "--json", "-s", "case.prop", trace], cwd=folder, capture_output=True, text=True,
+    done = subprocess.run([portent, "check", "--json", "-s", "case.prop", trace], cwd=folder, env=env, capture_output=True, text=True,
                           timeout=300, check=False)
     if not done.stdout:
         return None, done.stderr
@@ -102,11 +102,12 @@ def case(portent, seed, folder):
     computation = mttl.Computation(Trace(text))
     answers = {name: mttl.expected(computation, at, None if at else "i", body) for name, at, body in properties}
     complaints = []
-    for name, content in (("plain.trace", text), ("clocked.trace", mttl_generate.clocked(text))):
+    clocked = mttl_generate.clocked(text)
+    for name, content, env in (("plain.trace", text, None), ("clocked.trace", clocked, None), ("high.trace", high(clocked), HIGH)):
         (folder / name).write_text(content)
         if not any(line[0] not in "-#" for line in content.splitlines()):
             continue
-        findings, status = run(portent, folder, name)
+        findings, status = run(portent, folder, name, env)
         if findings is None:
             return [f"{name}: {status}"]
         for prop, at, _ in properties:

@@ -4,6 +4,7 @@ The order is a set of pairs closed under transitivity: no clocks, no per-variabl
 a few dozen lines.
 """
 
+import os
 import re
 
 _LINE = re.compile(r"^(\w+)(?:\((.*?)\))?(?:=(.*))?$", re.S)
@@ -79,6 +80,19 @@ class Trace:
             if field.startswith("c="):
                 clock = {t: int(n) for t, n in (entry.rsplit(":", 1) for entry in field[2:].split(","))}
         self.events.append(Event(len(self.events), thread, name, obj, value, loc, clock))
+
+
+# Relevant events that each thread has had before its first one, for traces whose counts are to pass 2^32.
+BEFORE = 2**32 - 5
+HIGH = {**os.environ, "PORTENT_OPTIONS": f"counted_before={BEFORE}"}
+
+
+def high(text):
+    """The same trace with clocks as they are when each thread has had BEFORE counted events; the tool is told in HIGH."""
+    def raised(clock):
+        return re.sub(r":(\d+)(?=,|$)", lambda m: f":{int(m.group(1)) + BEFORE}", clock)
+    lines = (line.split("|") for line in text.splitlines(keepends=False))
+    return "".join("|".join(raised(f) if f.startswith("c=") else f for f in fields) + "\n" for fields in lines)
 
 
 def parse_value(text):

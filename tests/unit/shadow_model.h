@@ -21,8 +21,11 @@
 
 enum { MODEL_THREADS = 5, MODEL_BYTES = 96 };
 
+/* Relevant events of a thread before its first one here: counts pass 2^32 on the way. */
+#define MODEL_BEFORE ((UINT64_C(1) << 32) - 100)
+
 struct vector {
-    uint32_t count[MODEL_THREADS];
+    uint64_t count[MODEL_THREADS];
 };
 
 static struct {
@@ -72,7 +75,8 @@ static inline void model_check(unsigned thread)
 static inline void model_tick(unsigned thread)
 {
     pt_shadow_tick(model_play(thread));
-    model_threads[thread].clock.count[thread]++;
+    uint64_t *count = &model_threads[thread].clock.count[thread];
+    *count = *count ? *count + 1 : MODEL_BEFORE + 1;
 }
 
 static inline void model_read(unsigned thread, unsigned from, unsigned size)
@@ -108,6 +112,7 @@ static inline int model_start(void **state)
         return -1;
     for (unsigned i = 0; i < MODEL_THREADS; i++) {
         model_threads[i].self.clock.slot = model_threads[i].self.clock.number = i;
+        model_threads[i].self.clock.events = MODEL_BEFORE;
         pt_shadow_refresh(&model_threads[i].self);
     }
     atomic_store(&pt_active, true);

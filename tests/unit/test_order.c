@@ -159,13 +159,33 @@ static void test_rank(void **state)
     free(ones);
 }
 
+/* Set bits in front of all others are only counted, however many there are. */
+static void test_rank_after_very_many(void **state)
+{
+    (void)state;
+    struct pt_rank rank = {0};
+    uint64_t many = (UINT64_C(1) << 32) - 3, ones = many;
+    pt_rank_begin(&rank, many);
+    for (uint64_t i = 0; i < 1000; i++) {
+        bool bit = i < 300 || i % 3 == 0;
+        pt_rank_append(&rank, bit);
+        ones += bit;
+        assert_int_equal(pt_rank_count(&rank, many + i + 1), ones);
+        assert_int_equal(rank.word_cap > 0, i >= 301);
+    }
+    assert_int_equal(pt_rank_count(&rank, 7), 7);
+    assert_int_equal(pt_rank_count(&rank, many), many);
+    assert_int_equal(pt_rank_count(&rank, many + 300), many + 300);
+    assert_int_equal(pt_rank_count(&rank, many + 303), many + 301);
+    pt_rank_release(&rank);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_clocks_are_the_relation),
-        cmocka_unit_test(test_given_clocks_are_translated),
-        cmocka_unit_test(test_given_clocks_that_contradict),
-        cmocka_unit_test(test_rank),
+        cmocka_unit_test(test_clocks_are_the_relation),      cmocka_unit_test(test_given_clocks_are_translated),
+        cmocka_unit_test(test_given_clocks_that_contradict), cmocka_unit_test(test_rank),
+        cmocka_unit_test(test_rank_after_very_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

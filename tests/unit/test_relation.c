@@ -114,13 +114,13 @@ static void check_needs_and_reasons(const struct placed *p)
     }
 }
 
-static bool in_cut(const struct placed *p, const uint32_t *counts, uint32_t e)
+static bool in_cut(const struct placed *p, const uint64_t *counts, uint32_t e)
 {
     return counts[p->events[e].column] >= p->events[e].index;
 }
 
 /* Program order is among what precedes, so this is also "the next one of its thread". */
-static bool enabled_by_definition(const struct placed *p, const uint32_t *counts, uint32_t e)
+static bool enabled_by_definition(const struct placed *p, const uint64_t *counts, uint32_t e)
 {
     bool enabled = !in_cut(p, counts, e);
     for (uint32_t d = 0; d < e; d++)
@@ -132,7 +132,7 @@ static bool enabled_by_definition(const struct placed *p, const uint32_t *counts
 static void check_enabled(const struct placed *p, uint64_t *seed, uint32_t *seen)
 {
     for (uint32_t n = 0; n < 20; n++) {
-        uint32_t counts[COMP_MAX];
+        uint64_t counts[COMP_MAX];
         for (uint32_t c = 0; c < p->relation.thread_count; c++)
             counts[c] = below(seed, 5);
         for (uint32_t e = 0; e < p->count; e++) {
@@ -148,7 +148,8 @@ static void check_replay(const struct placed *p, uint64_t *seed, uint32_t *seen)
 {
     for (uint32_t n = 0; n < 20; n++) {
         struct pt_cut_event run[COMP_MAX];
-        uint32_t counts[COMP_MAX] = {0}, have[COMP_MAX] = {0}, len = 0, legal = 0;
+        uint64_t counts[COMP_MAX] = {0}, have[COMP_MAX] = {0};
+        uint32_t len = 0, legal = 0;
         bool good = true;
         while (p->count && len < p->count + 2) {
             uint32_t e = below(seed, p->count);
@@ -306,7 +307,7 @@ static void rules_add(void *context, const struct pt_cut_event *e)
 }
 
 /* From the back: whether a later event of the trace is in the cut, and who has done what to the lock last. */
-static bool allows(const void *context, const uint32_t *counts, const struct pt_cut_event *e)
+static bool allows(const void *context, const uint64_t *counts, const struct pt_cut_event *e)
 {
     const struct kept_rules *rules = context;
     bool later = true, lock_known[16] = {false};
@@ -330,7 +331,7 @@ static bool allows(const void *context, const uint32_t *counts, const struct pt_
 }
 
 /* Forwards, by a state of its own: the number of each variable's latest write, and who has the lock. */
-static uint32_t kept_replay(const struct pt_relation *r, uint32_t *have, const struct pt_cut_event *run, uint32_t count)
+static uint32_t kept_replay(const struct pt_relation *r, uint64_t *have, const struct pt_cut_event *run, uint32_t count)
 {
     const struct kept_rules *rules = r->rules;
     uint32_t latest[COMP_MAX] = {0}, holder = PT_NONE;

@@ -12,8 +12,11 @@
 
 enum { PLACES = 5, VARS = 24, NUMBERS = 64, STEPS = 60000 };
 
+/* Relevant events of a thread before its first one here: counts pass 2^32 on the way. */
+#define BEFORE ((UINT64_C(1) << 32) - 20)
+
 struct vector {
-    uint32_t count[NUMBERS]; /* by the thread's number */
+    uint64_t count[NUMBERS]; /* by the thread's number */
 };
 
 /* A thread and a variable, each beside what they should be. */
@@ -66,6 +69,7 @@ static void begin(unsigned at)
     memset(&threads[at], 0, sizeof threads[at]);
     threads[at].self.slot = at;
     threads[at].self.number = next_number++;
+    threads[at].self.events = BEFORE;
 }
 
 static void end(unsigned at)
@@ -83,7 +87,8 @@ static void tick(unsigned at)
     pt_clock_id next = pt_clock_next_tick(self, ++self->events);
     assert_true(next);
     pt_self_replace(self, next);
-    threads[at].clock.count[self->number]++;
+    uint64_t *count = &threads[at].clock.count[self->number];
+    *count = *count ? *count + 1 : BEFORE + 1;
     check(self->id, &threads[at].clock);
 }
 

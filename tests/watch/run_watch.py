@@ -45,10 +45,12 @@ class Watch:
     def command(self, address, *options):
         return [self.portent, "watch", *self.properties, *options, address]
 
-    def __call__(self, stream, *options, tcp=None, expect=0, serve=None):
+    def __call__(self, stream, *options, tcp=None, expect=0, serve=None, settings=None):
         data = stream.take() if stream else b""
         with Program(self.folder, serve or (lambda connection: connection.sendall(data)), tcp) as program:
-            done = subprocess.run(self.command(program.address, *options), capture_output=True, text=True, timeout=PATIENCE, check=False)
+            environment = {**os.environ, **({"PORTENT_OPTIONS": settings} if settings else {})}
+            done = subprocess.run(self.command(program.address, *options), capture_output=True, text=True, timeout=PATIENCE, env=environment,
+                                  check=False)
         done.stdout = re.sub(r"\n +", " ", done.stdout)  # paragraphs are wrapped
         for path in pathlib.Path(self.folder).glob("*.sock"):
             path.unlink()
@@ -215,6 +217,21 @@ def other_kinds(portent, folder):
     assert "events were lost" in watch(stream, expect=3).stdout
     done = Watch(portent, folder, "property p at main: level < 5;\n")(Stream().bye(1), expect=2)
     assert "p.prop:1:10: error: property 'p' cannot be watched" in done.stderr, done.stderr
+
+
+def beyond_32_bits(portent, folder):
+    """Events whose numbers, and threads whose counts of relevant events, pass 2^32 on the way."""
+    watch = Watch(portent, folder, ALTERNATE + "property low: level < 5;\nproperty less: level < 9;\n")
+    said = []
+    for before, settings in ((0, None), (2**32 - 3, f"counted_before={2**32 - 3}")):
+        stream = Stream(number=before + 1)
+        for i in range(1, 7):
+            stream.event(i * MS, ("main", "worker")[i % 2], "w", "level", i, f"a.c:{i}")
+        done = watch(correct(stream).bye(9 * MS), "--json", expect=1, settings=settings)
+        said.append([[tuple(p.get(key) for key in ("name", "verdict", "how", "witness", "event", "relevant")) for p in result["properties"]]
+                     for result in map(json.loads, done.stdout.splitlines())])
+    assert [p[1] for p in said[0][-1]] == ["holds", "violated", "holds"], said[0]
+    assert said[0] == said[1], said
 
 
 def bad_streams(portent, folder):
@@ -502,7 +519,7 @@ def hanging_clients(portent, folder):
 
 
 TESTS = [browser_view, hanging_clients, live_view, live_view_resizes, dead_at_the_second_write, log_as_in_the_figures, holds_until_the_end, late_in_silence, late_by_our_own_clock,
-         gap_and_known_again, cut_off, recorded, recorded_letter_by_letter, other_kinds, bad_streams, waits_and_is_interrupted, exit_on_verdict,
+         gap_and_known_again, cut_off, recorded, recorded_letter_by_letter, other_kinds, beyond_32_bits, bad_streams, waits_and_is_interrupted, exit_on_verdict,
          without_properties]
 
 

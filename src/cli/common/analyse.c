@@ -12,14 +12,24 @@
 #include "cli/common/diag.h"
 #include "cli/common/file.h"
 #include "cli/common/progress.h"
+#include "core/settings.h"
 #include "logic/monitor/monitor.h"
 #include "portent-monitor.h"
 
+static void ignore(void *context, enum pt_setting_problem problem, struct pt_span name, struct pt_span pair)
+{
+    (void)context, (void)problem, (void)name,
+        (void)pair; /* commands that go by the options say what is wrong in them */
+}
+
 void pt_analyse_init(struct pt_analyse *a, uint64_t window, uint64_t lookahead, const char *trace)
 {
+    struct pt_settings settings;
+    pt_settings_read(&settings, getenv(PT_OPTIONS_ENV), ignore, NULL);
     *a = (struct pt_analyse){.automaton_limit = 100000};
     a->engine = (struct pt_analysis_options){
         .window = window, .lookahead = lookahead, .jobs = 1, .trace = trace, .now = pt_progress_now};
+    a->engine.counted_before = (uint64_t)settings.counted_before;
     a->props = pt_properties_new();
     pt_triage_init(&a->triage);
 }

@@ -66,7 +66,8 @@ static uint32_t needs_of(const struct pt_finding *finding, uint32_t at)
     return 0;
 }
 
-/* Events that each thread had before the witness begins; nothing is known of threads that have none after it. */
+/* Events that each thread had before the witness begins, no more than all threads had (pt_replay_refusal bounds that);
+ * nothing is known of threads that have none after it. */
 static void count_before(struct pt_schedule *s, const struct pt_finding *finding)
 {
     for (uint32_t r = 0; r < s->role_count; r++)
@@ -74,7 +75,7 @@ static void count_before(struct pt_schedule *s, const struct pt_finding *finding
     for (uint32_t i = finding->actual_count; i-- > 0 && finding->witness_from;) {
         const struct pt_step *step = &finding->actual[i];
         if (step->clock)
-            s->before[pt_schedule_role(s, step->thread)] = step->clock[step->thread_index] - 1;
+            s->before[pt_schedule_role(s, step->thread)] = (uint32_t)(step->clock[step->thread_index] - 1);
     }
 }
 

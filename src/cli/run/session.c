@@ -217,7 +217,8 @@ enum pt_status pt_session_open(struct pt_session *session, struct pt_err *err)
                                      .checks = session->checks,
                                      .on_full = session->on_full,
                                      .ring_bytes = RING_BYTES,
-                                     .ring_max = RING_MAX};
+                                     .ring_max = RING_MAX,
+                                     .counted_before = session->analyse.engine.counted_before};
     enum pt_status status = pt_channel_create(&setup, &session->names, &session->reader, err);
     pt_buf_release(&suppressions);
     pt_buf_release(&options);

@@ -34,7 +34,8 @@ static void warn(struct problems *problems)
     (void)pt_err_set(&warning, PT_OK, "%s: %s", PT_OPTIONS_ENV, problems->list.text);
     pt_suggest_init(&problems->suggest, problems->name, strlen(problems->name));
     for (unsigned i = 0; i < PT_SETTING_COUNT; i++)
-        pt_suggest_offer(&problems->suggest, pt_setting_rows[i].name);
+        if (pt_setting_rows[i].help[0])
+            pt_suggest_offer(&problems->suggest, pt_setting_rows[i].name);
     if (problems->name[0] && problems->suggest.best)
         pt_err_hint(&warning, "did you mean '%s'?", problems->suggest.best);
     else
@@ -47,6 +48,8 @@ static void list_options(void)
     fprintf(stderr, "options of %s, and what they are by themselves:\n", PT_OPTIONS_ENV);
     for (unsigned i = 0; i < PT_SETTING_COUNT; i++) {
         const struct pt_setting *row = &pt_setting_rows[i];
+        if (!row->help[0])
+            continue;
         char pair[64];
         snprintf(pair, sizeof pair, "%s=%s", row->name, row->standard);
         fprintf(stderr, "  %-22s  %s%s%s\n", pair, row->help, row->words[0] ? ": " : "", row->words);

@@ -49,7 +49,8 @@ void pt_clock_restart(void)
     memset(common.rooms, 0, sizeof common.rooms);
 }
 
-static struct pt_clock_pair *carve_pairs(uint32_t size_class)
+/* Aligned for a struct room. */
+static void *carve_pairs(uint32_t size_class)
 {
     size_t bytes = sizeof(struct pt_clock_pair) * (2u << size_class);
     if (bytes > CHUNK / 2)
@@ -200,9 +201,10 @@ static bool enlarge(pt_clock_id id, uint32_t size_class)
     if (room)
         common.rooms[size_class] = room->next;
     else if (size_class < PT_CLOCK_CLASSES)
-        room = (void *)carve_pairs(size_class);
+        room = carve_pairs(size_class);
     if (room) {
-        struct room *outgrown = (void *)clock->pairs;
+        void *pairs = clock->pairs;
+        struct room *outgrown = pairs;
         outgrown->next = common.rooms[clock->size_class];
         common.rooms[clock->size_class] = outgrown;
         clock->pairs = (void *)room;
@@ -273,7 +275,7 @@ pt_clock_id pt_clock_next_join(struct pt_clock_self *self, pt_clock_id b)
     return b;
 }
 
-pt_clock_id pt_clock_next_tick(struct pt_clock_self *self, uint32_t count)
+pt_clock_id pt_clock_next_tick(struct pt_clock_self *self, uint64_t count)
 {
     const struct pt_clock_snapshot *x = &pt_clocks[self->id];
     uint32_t pairs = self->id ? x->count : 0, at = 0;

@@ -82,7 +82,7 @@ pt_clock_id pt_clock_join(struct pt_clock_self *self, pt_clock_id a, pt_clock_id
 /* The next clock of the calling thread, with a reference for the caller. max(V_i, b), where b is not <= V_i: */
 pt_clock_id pt_clock_next_join(struct pt_clock_self *self, pt_clock_id b);
 /* V_i with the thread's component set to `count`: */
-pt_clock_id pt_clock_next_tick(struct pt_clock_self *self, uint32_t count);
+pt_clock_id pt_clock_next_tick(struct pt_clock_self *self, uint64_t count);
 /* V_i with other knowledge, references to which it takes over: */
 pt_clock_id pt_clock_next_knows(struct pt_clock_self *self, struct pt_knows knows);
 /* V_i with another fact of the thread about itself, which the caller fills: an entry of this cap and size. Where it can

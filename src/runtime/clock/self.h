@@ -35,8 +35,8 @@ struct pt_clock_self {
     int64_t credit;   /* references to `id` that this thread owns; one is its own, the others are to give away */
     uint64_t changes; /* of the clock so far */
 
+    uint64_t events;                              /* its relevant events so far */
     uint32_t slot;                                /* its place among threads; another's after its end */
-    uint32_t events;                              /* its relevant events so far */
     struct pt_passed passed[1 << PT_PASSED_BITS]; /* by the low bits of the number */
     struct pt_seen seen[1 << PT_SEEN_BITS];       /* by the low bits of the owner */
     struct pt_clock_ring ring;

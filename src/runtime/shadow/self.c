@@ -5,8 +5,6 @@
 
 __thread struct pt_shadow_self *pt_self __attribute__((tls_model("initial-exec")));
 
-uint32_t pt_shadow_count_max = UINT32_MAX;
-
 void pt_shadow_settle(struct pt_shadow_self *self)
 {
     bool counts = !self->slow || (self->quiet && !self->full);
@@ -54,10 +52,6 @@ void pt_shadow_take(struct pt_shadow_self *self, pt_clock_id id)
 
 void pt_shadow_tick(struct pt_shadow_self *self)
 {
-    if (__builtin_expect(self->clock.events == pt_shadow_count_max, 0)) { /* a count that begins again would be a lie */
-        pt_runtime_stop("a thread has had 4294967295 relevant events, and clocks count no further");
-        return;
-    }
     pt_clock_id next = pt_clock_next_tick(&self->clock, ++self->clock.events);
     if (next)
         pt_shadow_set_clock(self, next);

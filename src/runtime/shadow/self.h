@@ -139,7 +139,6 @@ static inline void pt_shadow_raced(struct pt_shadow_self *self)
 void pt_shadow_take(struct pt_shadow_self *self, pt_clock_id id);
 /* The next relevant event of this thread: V_i[i]++. */
 void pt_shadow_tick(struct pt_shadow_self *self);
-extern uint32_t pt_shadow_count_max; /* relevant events that a thread can have: UINT32_MAX, but in tests */
 /* V_i <- a clock that is no earlier, to which the caller gives its reference. */
 void pt_shadow_set_clock(struct pt_shadow_self *self, pt_clock_id owned);
 /* The same for the thread's next clock where it differs only in what the thread says of itself (knowledge.h); the

@@ -26,6 +26,8 @@ static void list_options(void)
 {
     for (unsigned i = 0; i < PT_SETTING_COUNT; i++) {
         const struct pt_setting *row = &pt_setting_rows[i];
+        if (!row->help[0])
+            continue;
         struct pt_line line = {0};
         pt_line_text(&line, "  ");
         pt_line_text(&line, row->name);

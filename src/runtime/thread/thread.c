@@ -21,6 +21,7 @@
 #include "runtime/shadow/readers.h"
 #include "runtime/shadow/shadow.h"
 #include "runtime/shadow/slow.h"
+#include "runtime/sys/options.h"
 #include "runtime/sys/runtime.h"
 #include "runtime/sys/sys.h"
 #include "runtime/thread/signal.h"
@@ -219,6 +220,7 @@ struct pt_thread *pt_thread_new(struct pt_thread *parent)
         return NULL;
     }
     thread->shadow.clock.number = atomic_fetch_add_explicit(&next_number, 1, memory_order_relaxed);
+    thread->shadow.clock.events = (uint64_t)pt_options.counted_before;
     if (parent) {
         thread->parent = pt_thread_number(parent);
         /* fork before the child's first event: it starts with the parent's clock */
