@@ -654,7 +654,9 @@ bool chan_take_event(struct pt_channel_reader *r, uint32_t ring, struct pt_event
     self->before = self->lines + self->owed;
     self->owed = 0;
     self->lines = self->before + (simple ? 1 : own_lines(r, self));
-    if (record.kind != PT_KIND_FREED)
+    if (pt_kind_by(record.kind) == PT_BY_EXTENT) /* no state of who evaluates properties */
+        self->shifted |= self->lines != self->before;
+    else
         chan_count_state(r, self);
     ret_event->op = PT_OP_COUNT;
     if (simple)

@@ -196,9 +196,9 @@ static bool is_annotation(enum pt_event_kind kind)
 static uint16_t marks_of(const struct pt_thread *self, enum pt_event_kind kind, bool counted)
 {
     const struct pt_locked_range *range = self->shadow.locked;
-    bool access = pt_op_may_be_partial(pt_kind_op(kind));
+    bool ordered = pt_op_may_be_ordered(pt_kind_op(kind));
     unsigned marks = counted ? PT_COUNTED : 0;
-    if (access && range && !range->sync)
+    if (ordered && range && (!range->sync || range->sync == (uint16_t)kind))
         marks |= (unsigned)range->order << PT_MARK_ORDER | (range->stores ? PT_MARK_STORE : 0);
     return (uint16_t)marks;
 }
