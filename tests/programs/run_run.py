@@ -244,8 +244,9 @@ def record_all():
         raise Failure("hardly any read has a value")
     if any(field.startswith("c=") for fields in events("all.trace") for field in fields[3:]):
         raise Failure("a line has a clock")
-    marked = {tuple(fields[1].split("=")[:1] + fields[3:]) for fields in events("all.trace") if fields[3:]}
-    same("lines with an order, or of a part of something with a name", {line for line in marked if not line[0].startswith(("r(0x", "w(0x"))},
+    marked = {tuple(fields[1].split("=")[:1] + [f for f in fields[3:] if f[:2] != "s="]) for fields in events("all.trace")}
+    same("lines with an order, or of a part of something with a name",
+         {line for line in marked if line[1:] and not line[0].startswith(("r(0x", "w(0x"))},
          {("r(hits)", "m=seq_cst"), ("u(hits)", "m=seq_cst"), ("w(both)", "b=0-3"), ("w(both)", "b=4-7"),
           *((f"{op}(accounts[{i}].open)", "b=0-0") for op in "rw" for i in (0, 1)),
           *((f"sync({name})", f"m={order}") for name in ("start", "done") for order in ("release", "acquire"))})
