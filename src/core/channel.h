@@ -105,6 +105,7 @@ enum pt_record_type {
     PT_RECORD_FOREIGN, /* struct pt_record_event: a load saw something else than the last recorded store */
     PT_RECORD_LOCAL,   /* struct pt_record_local: what a thread found out about a decentralised property */
     PT_RECORD_FOUND,   /* struct pt_record_found: what a built-in check found */
+    PT_RECORD_STACK,   /* struct pt_record_stack: calls, before an event names them in this ring */
     PT_RECORD_OBJECT,  /* struct pt_record_object: what a synchronisation object of the kernel's is called */
 };
 
@@ -128,7 +129,17 @@ struct pt_record_site {
     struct pt_record head;
     uint32_t site; /* number, from 1 */
     uint32_t line, column;
-    char texts[]; /* file, function, variable, each NUL-terminated */
+    uint32_t caller; /* the site where its function was inlined, 0: nowhere */
+    char texts[];    /* file, function, variable, each NUL-terminated */
+};
+
+/* The calls that a thread is in, innermost first; the outermost may be missing. */
+enum { PT_STACK_CALLS = 64 };
+struct pt_record_stack {
+    struct pt_record head;
+    uint64_t hash; /* of the sites: what events call it by */
+    uint32_t count;
+    uint32_t sites[]; /* that this ring knows */
 };
 
 /* A text the program gave: what a block, a thread's own variable, or a user event is called. */
@@ -196,9 +207,10 @@ struct pt_record_found {
 };
 
 /* Of an event: it is relevant, and the thread's count in its clock includes it; it is an atomic store, which comes as
- * an update but reads nothing; it touches a part of a watched variable, and a struct pt_part follows the value. From
- * bit PT_MARK_ORDER on: enum pt_memory_order of an atomic access or a fence. */
-enum { PT_COUNTED = 1, PT_MARK_STORE = 2, PT_MARK_PART = 4, PT_MARK_ORDER = 8 };
+ * an update but reads nothing; it touches a part of a watched variable, and a struct pt_part follows the value; the
+ * thread is in calls, and their hash (struct pt_record_stack) follows last. From bit PT_MARK_ORDER on: enum
+ * pt_memory_order of an atomic access or a fence. */
+enum { PT_COUNTED = 1, PT_MARK_STORE = 2, PT_MARK_PART = 4, PT_MARK_STACK = 16, PT_MARK_ORDER = 8 };
 
 struct pt_part {
     uint32_t from, to; /* bytes of the variable, without `to` */

@@ -65,6 +65,7 @@ enum pt_object_by {
     PT_BY_WATCH,   /* object: number of a watched variable; the value is its memory after the event */
     PT_BY_MEMORY,  /* memory that is not watched; the value is struct pt_access, then what was read or written */
     PT_BY_ADDRESS, /* the value is the struct pt_access of a synchronisation object */
+    PT_BY_EXTENT,  /* the value is the struct pt_access of memory that begins or ends */
     PT_BY_THREAD,  /* object: number of a thread */
     PT_BY_INDEX,   /* object: index into the configuration's user events */
     PT_BY_NAME,    /* object: number of PT_RECORD_NAME; the value, if the operation has one, is an int64_t */
@@ -78,6 +79,7 @@ enum pt_object_by {
 #define PT_CHANNEL_NONE(id)
 #define PT_CHANNEL_ACCESS(id) PT_KIND(id, id, WATCH) PT_KIND(id##_AT, id, MEMORY)
 #define PT_CHANNEL_OBJECT(id) PT_KIND(id, id, ADDRESS)
+#define PT_CHANNEL_HEAP(id)   PT_KIND(id, id, EXTENT)
 #define PT_CHANNEL_THREAD(id) PT_KIND(id, id, THREAD)
 #define PT_CHANNEL_NAMED(id)  PT_KIND(id, id, NAME)
 #define PT_CHANNEL_USER(id)   PT_KIND(USER, id, INDEX) PT_KIND(OTHER_USER, id, NAME)
@@ -90,7 +92,7 @@ enum pt_event_kind {
 #define PT_OP(id, word, space, access, value, thread, mttl, channel, ...) PT_CHANNEL_##channel(id)
 #include "core/ops.def"
 #undef PT_KIND
-    PT_KIND_FREED, /* no event: this memory, given as in PT_BY_MEMORY, is other variables from here on */
+    PT_KIND_FREED, /* no event: this memory, given as in PT_BY_EXTENT, is other variables from here on */
     PT_KIND_COUNT
 };
 
@@ -180,10 +182,11 @@ static inline bool pt_op_may_be_partial(enum pt_op op)
     return pt_op_accesses(op) && pt_op_space(op) == PT_SPACE_VAR;
 }
 
-/* May carry an order: an access of a variable, which is atomic then, and a fence, which must. */
+/* May carry an order: an access of a variable, which is atomic then; a fence, which must; and `sync`, of which it says
+ * whether others learn from it (release), or it learns from others (acquire). Without one it is both. */
 static inline bool pt_op_may_be_ordered(enum pt_op op)
 {
-    return op == PT_OP_FENCE || pt_op_may_be_partial(op);
+    return op == PT_OP_FENCE || op == PT_OP_SYNC || pt_op_may_be_partial(op);
 }
 
 /* Takes or releases a lock, for itself or shared with other readers. */

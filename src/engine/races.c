@@ -220,11 +220,15 @@ static void on_other(struct races *r, struct races_thread *t, const struct pt_ev
 {
     ROOM(r, others, other_cap, event->object);
     struct pt_hb_sync *sync = &r->others[event->object];
-    if (event->op != PT_OP_NOTIFY)
+    bool gives = event->op == PT_OP_NOTIFY || event->order == PT_MEMORY_RELEASE;
+    bool takes = event->op == PT_OP_WAIT || event->order == PT_MEMORY_ACQUIRE;
+    if (event->order == PT_MEMORY_RELAXED)
+        return;
+    if (!gives)
         pt_hb_acquire(&r->memory, &t->hb, sync);
-    if (event->op == PT_OP_SYNC)
+    if (!gives && !takes)
         pt_hb_sync_clear(&r->memory, sync); /* what it had is in what is put in now */
-    if (event->op != PT_OP_WAIT)
+    if (!takes)
         pt_hb_release(&r->memory, &t->hb, sync);
 }
 

@@ -314,6 +314,7 @@ void pt_events_register(void)
         .named = on_named,
         .joined = on_joined,
         .freed = pt_full_freed,
+        .allocated = pt_full_allocated,
         .ending = on_ending,
         .ended = on_ended,
         .released = on_released,

@@ -207,11 +207,13 @@ static bool find_channel(bool *ret_streams)
     return pt_channel;
 }
 
-/* Threads that are not joined may still do what races, as ThreadSanitizer lets them. */
+/* Threads that are not joined may still do what races, as ThreadSanitizer lets them; also where races are looked for in
+ * what is recorded. */
 static void await_threads(void)
 {
     const uint64_t slice = 1000 * 1000;
-    if (!pt_races_wanted || !pt_thread_now() || pt_options.atexit_sleep_ms <= 0)
+    bool wanted = pt_races_wanted || (pt_is_recording() && pt_runtime_records_memory());
+    if (!wanted || !pt_thread_now() || pt_options.atexit_sleep_ms <= 0)
         return;
     for (int64_t left = pt_options.atexit_sleep_ms; left > 0 && pt_thread_has_others(); left--)
         pt_sys_sleep(slice);

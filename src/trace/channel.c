@@ -177,6 +177,7 @@ static void init_reader(struct pt_channel_reader *r, const struct pt_channel_set
     pt_map64_init(&r->sites);
     pt_map64_init(&r->text_of);
     pt_map64_init(&r->lock_of);
+    chan_init_stacks(r);
     r->in_full = setup->keep & PT_KEEP_ALL;
     r->clockless = setup->keep & PT_KEEP_ALL && !(setup->keep & PT_KEEP_CLOCKS);
     r->places = pt_places_new(r->names);
@@ -286,6 +287,7 @@ void chan_free(struct pt_channel_reader *r)
         pt_map64_release(&r->sites);
         pt_map64_release(&r->text_of);
         chan_release_locks(r);
+        chan_release_stacks(r);
         pt_strtab_release(&r->texts);
         pt_strtab_release(&r->thread_functions);
     }

@@ -211,8 +211,12 @@ static bool take_site(struct pt_channel_reader *r, uint32_t ring)
     pt_name_clean(&loc, PT_SPACE_LOC, *file ? file : "-");
     if (*file && record.line)
         pt_buf_printf(&loc, ":%u", record.line);
-    *pt_map64_at(&r->sites, (uint64_t)ring << 32 | record.site) = intern(r, PT_SPACE_LOC, loc.text);
+    uint32_t id = intern(r, PT_SPACE_LOC, loc.text);
+    *pt_map64_at(&r->sites, (uint64_t)ring << 32 | record.site) = id;
     pt_buf_release(&loc);
+    const char *function = text_at(r, offsetof(struct pt_record_site, texts) + strlen(file) + 1);
+    if (function && r->clockless)
+        chan_take_frame(r, ring, &record, function, id);
     return true;
 }
 
@@ -455,6 +459,8 @@ bool chan_take_record(struct pt_channel_reader *r, uint32_t ring)
         return take_local(r);
     case PT_RECORD_FOUND:
         return chan_take_found(r);
+    case PT_RECORD_STACK:
+        return chan_take_stack(r, ring);
     case PT_RECORD_OBJECT:
         return take_object_name(r);
     default:
@@ -616,12 +622,29 @@ static uint32_t own_lines(const struct pt_channel_reader *r, const struct thread
 /* The order of an atomic access or a fence; a store comes as an update. */
 static bool take_order(const struct pt_record_event *record, struct pt_event *event)
 {
-    unsigned order = record->marks >> PT_MARK_ORDER;
+    unsigned order = (unsigned)record->marks >> PT_MARK_ORDER;
     if (order >= PT_MEMORY_COUNT || (order && !pt_op_may_be_ordered(event->op)) || (!order && event->op == PT_OP_FENCE))
         return false;
     event->order = (uint8_t)order;
     if (record->marks & PT_MARK_STORE && event->op == PT_OP_UPDATE)
         event->op = PT_OP_WRITE;
+    return true;
+}
+
+/* The hash that stands behind the value, which is shorter then. */
+static bool take_stack(struct pt_channel_reader *r, uint32_t ring, struct pt_record_event *record, size_t value,
+                       struct pt_event *event)
+{
+    uint64_t hash = 0;
+    bool calls = record->marks & PT_MARK_STACK;
+    if (calls && record->value_bytes < sizeof hash)
+        return false;
+    if (calls) {
+        record->value_bytes -= (uint32_t)sizeof hash;
+        memcpy(&hash, r->record + value + record->value_bytes, sizeof hash);
+    }
+    if (r->clockless && record->kind != PT_KIND_FREED)
+        event->stack = chan_stack_of(r, ring, record->site, hash);
     return true;
 }
 
@@ -634,6 +657,8 @@ bool chan_take_event(struct pt_channel_reader *r, uint32_t ring, struct pt_event
         return false;
     struct pt_event event = {.op = (uint8_t)pt_kind_op(record.kind), .loc = loc_of(r, ring, record.site)};
     bool simple = is_simple(record.kind);
+    if (!take_stack(r, ring, &record, at, &event))
+        return false;
     if (simple && !take_object(r, &record, r->record + at, &event))
         return false;
     if (!take_clock(r, &record, &clock_len))
@@ -656,10 +681,14 @@ bool chan_take_event(struct pt_channel_reader *r, uint32_t ring, struct pt_event
     self->before = self->lines + self->owed;
     self->owed = 0;
     self->lines = self->before + (simple ? 1 : own_lines(r, self));
-    if (record.kind != PT_KIND_FREED)
+    if (pt_kind_by(record.kind) == PT_BY_EXTENT) /* no state of who evaluates properties */
+        self->shifted |= self->lines != self->before;
+    else
         chan_count_state(r, self);
     ret_event->op = PT_OP_COUNT;
-    if (simple)
+    if (simple && r->queue_count) /* behind the line of its stack */
+        PT_PUSH(r->queue, r->queue_count, r->queue_cap, event);
+    else if (simple)
         *ret_event = event;
     return true;
 }

@@ -131,6 +131,34 @@ static void take_memory(struct pt_channel_reader *r, struct thread *self, struct
     }
 }
 
+struct ending {
+    struct pt_channel_reader *reader;
+    struct pt_event event;
+};
+
+static void queue_free(void *context, uint32_t name)
+{
+    struct ending *ending = context;
+    ending->event.object = name;
+    queue(ending->reader, ending->event);
+}
+
+/* Memory that begins or ends, or of which it is to be forgotten what it was. */
+static void take_extent(struct pt_channel_reader *r, unsigned kind, struct pt_access access, struct pt_event event)
+{
+    uint64_t end = access.address + access.size;
+    struct ending ending = {r, event};
+    if (kind == PT_KIND_FREED) {
+        pt_places_forget(r->places, access.address, end);
+    } else if (kind == PT_KIND_FREE) {
+        pt_places_end(r->places, access.address, end, queue_free, &ending);
+    } else {
+        event.object = pt_places_begin_block(r->places, access.address, access.size);
+        event.value = pt_value_int((int64_t)access.size);
+        queue(r, event);
+    }
+}
+
 /* A struct pt_access, then memory. */
 static bool take_access(struct pt_channel_reader *r, struct thread *self, const struct pt_record_event *record,
                         const unsigned char *value, struct pt_event event)
@@ -141,8 +169,8 @@ static bool take_access(struct pt_channel_reader *r, struct thread *self, const 
     memcpy(&access, value, sizeof access);
     if (!access.size || access.address + access.size < access.address)
         return false;
-    if (record->kind == PT_KIND_FREED) {
-        pt_places_forget(r->places, access.address, access.address + access.size);
+    if (pt_kind_by(record->kind) == PT_BY_EXTENT) {
+        take_extent(r, record->kind, access, event);
         return true;
     }
     if (pt_kind_by(record->kind) == PT_BY_MEMORY) {

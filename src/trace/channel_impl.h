@@ -73,6 +73,12 @@ struct held_lock {
     size_t cap;
 };
 
+/* Where a call or an access stands, for stacks. */
+struct frame {
+    uint32_t function, loc; /* ids in texts, and in PT_SPACE_LOC */
+    uint32_t caller;        /* frame of what it was inlined into; PT_NONE: of nothing */
+};
+
 struct pt_channel_reader {
     struct pt_source source; /* first */
     int fd;
@@ -114,8 +120,19 @@ struct pt_channel_reader {
     size_t dynamic_cap;
     struct pt_map64 text_of; /* numbers of PT_RECORD_NAME: id in texts */
     struct pt_strtab texts;
-    struct pt_map64 sites; /* ring << 32 | site: id in PT_SPACE_LOC */
-    uint32_t *thread_of;   /* by number: index into threads, PT_NONE: it is not known */
+    struct pt_map64 sites;    /* ring << 32 | site: id in PT_SPACE_LOC */
+    struct pt_map64 frame_of; /* the same: index into frames */
+    struct frame *frames;
+    uint32_t frame_count;
+    size_t frame_cap;
+    struct pt_map64 calls_of; /* hashes of stacks: where in calls they begin, with their length */
+    uint32_t *calls;          /* frames */
+    uint32_t call_count;
+    size_t call_cap;
+    struct pt_map64 stack_of;      /* hash of calls and a site: id in PT_SPACE_STACK plus 1 */
+    struct pt_map64 stack_of_text; /* ids in PT_SPACE_STRING: the same */
+    uint32_t stack_count;
+    uint32_t *thread_of; /* by number: index into threads, PT_NONE: it is not known */
     size_t thread_of_cap;
     struct thread *threads;
     uint32_t thread_count;
@@ -168,6 +185,16 @@ bool chan_take_event(struct pt_channel_reader *r, uint32_t ring, struct pt_event
 bool chan_take_full(struct pt_channel_reader *r, struct thread *self, const struct pt_record_event *record,
                     const unsigned char *value, struct pt_event event);
 void chan_release_locks(struct pt_channel_reader *r);
+/* Stacks of events (channel_stack.c): a site and calls become known, from reader->record. False when they make no
+ * sense. */
+void chan_take_frame(struct pt_channel_reader *r, uint32_t ring, const struct pt_record_site *site,
+                     const char *function, uint32_t loc);
+bool chan_take_stack(struct pt_channel_reader *r, uint32_t ring);
+/* The stack of an event at a site, in calls of this hash (0: in none), as its field `stack`; 0: it has none. A new one
+ * puts the line that defines it into the queue. */
+uint32_t chan_stack_of(struct pt_channel_reader *r, uint32_t ring, uint32_t site, uint64_t hash);
+void chan_init_stacks(struct pt_channel_reader *r);
+void chan_release_stacks(struct pt_channel_reader *r);
 /* A thread that an event was about. */
 struct thread *chan_thread(struct pt_channel_reader *r, uint32_t number);
 /* The name of a thread that is forked or joined; false when it cannot be. */

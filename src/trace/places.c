@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "trace/blocks.h"
 
 enum { LARGEST_CELL = 64, PAGE_BITS = 12 };
 
@@ -42,7 +43,8 @@ struct pt_places {
     uint64_t *page_list;
     uint32_t page_count;
     size_t page_cap;
-    struct pt_map64 lives;     /* address: how many variables have begun there; other spaces with high bits set */
+    struct pt_map64 lives; /* address: how many variables have begun there; other spaces with high bits set */
+    struct pt_blocks blocks;
     struct pt_map64 namesakes; /* name of an object that was given one: how many there were */
 };
 
@@ -55,6 +57,7 @@ struct pt_places *pt_places_new(struct pt_names *names)
     pt_map64_init(&p->pages);
     pt_map64_init(&p->lives);
     pt_map64_init(&p->namesakes);
+    pt_blocks_init(&p->blocks);
     return p;
 }
 
@@ -72,6 +75,7 @@ void pt_places_free(struct pt_places *p)
     pt_map64_release(&p->pages);
     pt_map64_release(&p->lives);
     pt_map64_release(&p->namesakes);
+    pt_blocks_release(&p->blocks);
     free(p);
 }
 
@@ -172,7 +176,10 @@ static void drop(struct pt_places *p, uint32_t cell)
     p->free_cell = cell;
 }
 
-static void forget_page(struct pt_places *p, uint64_t page, uint64_t low, uint64_t high)
+typedef void visit_cell(struct pt_places *p, uint32_t cell, void *context);
+
+static void visit_page(struct pt_places *p, uint64_t page, uint64_t low, uint64_t high, visit_cell *visit,
+                       void *context)
 {
     uint64_t first = page << (PAGE_BITS - 3), last = first + (1 << (PAGE_BITS - 3)) - 1;
     first = first < low >> 3 ? low >> 3 : first;
@@ -181,13 +188,14 @@ static void forget_page(struct pt_places *p, uint64_t page, uint64_t low, uint64
         for (uint32_t link = pt_map64_get(&p->granules, granule); link != PT_NONE;) {
             uint32_t cell = p->links[link].cell, next = p->links[link].next;
             if (p->cells[cell].low < high && p->cells[cell].low + p->cells[cell].size > low)
-                drop(p, cell);
+                visit(p, cell, context);
             link = next;
         }
     }
 }
 
-void pt_places_forget(struct pt_places *p, uint64_t low, uint64_t high)
+/* All cells of which something lies in [low, high); one of several granules may come once for each. */
+static void visit_cells(struct pt_places *p, uint64_t low, uint64_t high, visit_cell *visit, void *context)
 {
     if (low >= high)
         return;
@@ -195,12 +203,24 @@ void pt_places_forget(struct pt_places *p, uint64_t low, uint64_t high)
     if (last - first >= p->page_count) {
         for (uint32_t i = 0; i < p->page_count; i++)
             if (p->page_list[i] >= first && p->page_list[i] <= last)
-                forget_page(p, p->page_list[i], low, high);
+                visit_page(p, p->page_list[i], low, high, visit, context);
         return;
     }
     for (uint64_t page = first; page <= last; page++)
         if (pt_map64_get(&p->pages, page) != PT_NONE)
-            forget_page(p, page, low, high);
+            visit_page(p, page, low, high, visit, context);
+}
+
+static void drop_cell(struct pt_places *p, uint32_t cell, void *context)
+{
+    (void)context;
+    drop(p, cell);
+}
+
+void pt_places_forget(struct pt_places *p, uint64_t low, uint64_t high)
+{
+    visit_cells(p, low, high, drop_cell, NULL);
+    pt_blocks_remove(&p->blocks, low, high);
 }
 
 /* --- names --- */
@@ -278,6 +298,14 @@ static bool is_padding(const struct pt_places *p, uint64_t address, const struct
     return true;
 }
 
+/* What begins at an offset of something that has a name. */
+static uint32_t name_part(struct pt_places *p, enum pt_space space, const char *name, uint64_t offset)
+{
+    char text[512];
+    snprintf(text, sizeof text, "%.480s+%" PRIu64, name, offset);
+    return intern(p, space, text);
+}
+
 static uint32_t make_cell(struct pt_places *p, uint64_t address, uint64_t end, bool block)
 {
     struct pt_placed placed;
@@ -297,13 +325,13 @@ static uint32_t make_cell(struct pt_places *p, uint64_t address, uint64_t end, b
         return add(p, cell);
     }
     cell.size = room(p, address, padding && padding_end < end ? padding_end : end, block);
-    if (known) { /* padding, a large union, or something like it: by pieces */
-        char text[512];
-        snprintf(text, sizeof text, "%s+%" PRIu64, name, address - low);
-        cell.name = intern(p, PT_SPACE_VAR, text);
-    } else {
+    const struct pt_block *inside = known ? NULL : pt_blocks_first(&p->blocks, address, address + 1);
+    if (known) /* padding, a large union, or something like it: by pieces */
+        cell.name = name_part(p, PT_SPACE_VAR, name, address - low);
+    else if (inside)
+        cell.name = name_part(p, PT_SPACE_VAR, pt_name(p->names, PT_SPACE_HEAP, inside->name), address - inside->low);
+    else
         cell.name = begin_life(p, PT_SPACE_VAR, address);
-    }
     return add(p, cell);
 }
 
@@ -315,6 +343,51 @@ struct pt_cell pt_places_cell(struct pt_places *p, uint64_t address, uint64_t en
     return p->cells[cell];
 }
 
+/* --- blocks --- */
+
+uint32_t pt_places_begin_block(struct pt_places *p, uint64_t low, uint64_t size)
+{
+    pt_places_forget(p, low, low + size);
+    /* A variable there would have this name, so no other has. */
+    uint32_t name = intern(p, PT_SPACE_HEAP, pt_name(p->names, PT_SPACE_VAR, begin_life(p, PT_SPACE_VAR, low)));
+    pt_blocks_add(&p->blocks, (struct pt_block){low, size, name});
+    return name;
+}
+
+struct ending {
+    uint64_t low, high;
+    uint32_t last; /* cell that was met */
+    void (*ends)(void *context, uint32_t name);
+    void *context;
+};
+
+static bool is_inside(const struct pt_block *block, const struct ending *ending)
+{
+    return block && block->low >= ending->low && block->low + block->size <= ending->high;
+}
+
+static void end_variable(struct pt_places *p, uint32_t cell, void *context)
+{
+    struct ending *ending = context;
+    struct pt_cell found = p->cells[cell];
+    if (found.space != PT_SPACE_VAR || cell == ending->last ||
+        is_inside(pt_blocks_first(&p->blocks, found.low, found.low + 1), ending))
+        return;
+    ending->last = cell;
+    ending->ends(ending->context, intern(p, PT_SPACE_HEAP, pt_name(p->names, PT_SPACE_VAR, found.name)));
+}
+
+void pt_places_end(struct pt_places *p, uint64_t low, uint64_t high, void (*ends)(void *context, uint32_t name),
+                   void *context)
+{
+    struct ending ending = {low, high, PT_NONE, ends, context};
+    const struct pt_block *block = pt_blocks_first(&p->blocks, low, high);
+    for (; block; block = pt_blocks_first(&p->blocks, block->low + block->size, high))
+        if (is_inside(block, &ending))
+            ends(context, block->name);
+    visit_cells(p, low, high, end_variable, &ending);
+}
+
 uint32_t pt_places_object(struct pt_places *p, uint64_t address, enum pt_space space)
 {
     struct pt_placed placed;
@@ -323,8 +396,12 @@ uint32_t pt_places_object(struct pt_places *p, uint64_t address, enum pt_space s
     if (cell != PT_NONE)
         return p->cells[cell].name;
     struct pt_cell made = {.low = address, .size = 1, .space = (uint8_t)space};
-    made.name = ask(p, address, true, &placed, &low) && low == address ? intern(p, space, placed.name)
-                                                                       : begin_life(p, space, address);
+    if (!ask(p, address, true, &placed, &low))
+        made.name = begin_life(p, space, address);
+    else if (low == address)
+        made.name = intern(p, space, placed.name);
+    else
+        made.name = name_part(p, space, placed.name, address - low);
     add(p, made);
     return made.name;
 }
@@ -349,7 +426,7 @@ struct pt_cell pt_places_look(struct pt_places *p, uint64_t address, enum pt_spa
     uint32_t cell = find(p, address, space);
     if (cell != PT_NONE)
         return p->cells[cell];
-    if (ask(p, address, space != PT_SPACE_VAR, &placed, &low) && (space == PT_SPACE_VAR || low == address)) {
+    if (ask(p, address, space != PT_SPACE_VAR, &placed, &low)) {
         if (space == PT_SPACE_VAR)
             return pt_places_cell(p, address, address + 1, false);
         (void)pt_places_object(p, address, space);

@@ -7,10 +7,11 @@
  * its own, `tank+12`. Other memory is cut
  * as it is first accessed, copies and fills in aligned 8 bytes; a later access of part of a cell counts as one of the
  * cell, which orders more than the program does, never less. Memory that is given back loses its cells: what comes to
- * stand there next has new ones, with new names.
+ * stand there next has new ones, with new names. In a block of memory whose beginning was recorded they are called
+ * after it.
  *
  * Names: `tank.level`, `grid[2][1]`; elements of less than 8 bytes in large arrays by eighths: see place_cell;
- * elsewhere `0x7f3a10`, then `0x7f3a10#2` for the next life.
+ * elsewhere `0x7f3a10`, then `0x7f3a10#2` for the next life; in a block that is called so, `0x7f3a10#2+8`.
  */
 #ifndef PT_TRACE_PLACES_H
 #define PT_TRACE_PLACES_H
@@ -59,5 +60,11 @@ void pt_places_name_object(struct pt_places *places, uint64_t address, const cha
  * known is one byte. */
 struct pt_cell pt_places_look(struct pt_places *places, uint64_t address, enum pt_space space);
 void pt_places_forget(struct pt_places *places, uint64_t low, uint64_t high);
+/* A block of memory begins: its name in PT_SPACE_HEAP. What was known of the memory is forgotten. */
+uint32_t pt_places_begin_block(struct pt_places *places, uint64_t low, uint64_t size);
+/* Memory ends: calls for each block that lies in it, and for each variable there that is in no such block, with its
+ * name in PT_SPACE_HEAP. All of them are known until they are forgotten. */
+void pt_places_end(struct pt_places *places, uint64_t low, uint64_t high, void (*ends)(void *context, uint32_t name),
+                   void *context);
 
 #endif

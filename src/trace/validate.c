@@ -266,6 +266,16 @@ static enum pt_status check_lost(struct pt_validator *v, const struct pt_event *
     return PT_OK;
 }
 
+/* Everything else that a program does with its blocks can be: their use after their end, a second end, an end whose
+ * beginning nobody saw. */
+static enum pt_status check_alloc(const struct pt_validator *v, const struct pt_event *event, struct pt_err *err)
+{
+    bool unknown = event->value.kind == PT_VALUE_UNKNOWN;
+    if (unknown || (event->value.kind == PT_VALUE_INT && event->value.i >= 0))
+        return PT_OK;
+    return pt_err_at(err, PT_EINPUT, v->label, event->line, 1, "the value of 'alloc' must be a number of bytes");
+}
+
 /* The line that defines a stack. */
 static uint64_t *stack_at(struct pt_validator *v, uint32_t id)
 {
@@ -320,6 +330,8 @@ enum pt_status pt_validator_check(struct pt_validator *v, const struct pt_event 
         return check_fork(v, event, err);
     case PT_OP_JOIN:
         return check_join(v, event, err);
+    case PT_OP_ALLOC:
+        return check_alloc(v, event, err);
     default:
         return PT_OK;
     }

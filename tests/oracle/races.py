@@ -92,17 +92,26 @@ def atomic_edges(run):
                     yield a, b
 
 
+def gives(op, order):
+    """Others learn from it: a sync has both directions, unless its order says otherwise."""
+    return op == "notify" or op == "sync" and order not in ("acquire", "relaxed")
+
+
+def takes(op, order):
+    return op == "wait" or op == "sync" and order not in ("release", "relaxed")
+
+
 def edges(run):
     events = run.events
-    for j, (thread, op, name, *_) in enumerate(events):
+    for j, (thread, op, name, _, order, _) in enumerate(events):
         for i in range(j):
-            t, o, n, *_ = events[i]
+            t, o, n, _, before, _ = events[i]
             if t == thread:
                 yield i, j
             elif o == "fork" and n == thread or op == "join" and (t == name or (o == "fork" and n == name)):
                 yield i, j
             elif n == name and ((o, op) in (("rel", "acq"), ("rel", "racq"), ("rrel", "acq")) or
-                                (o in ("notify", "sync") and op in ("wait", "sync"))):
+                                (gives(o, before) and takes(op, order))):
                 yield i, j
     yield from atomic_edges(run)
 

@@ -130,7 +130,8 @@ class Maker:
         elif kind == "thread":
             self.thread_op(thread)
         elif kind == "other":
-            self.add(thread, rng.choice(["wait", "notify", "sync"]), rng.choice("cd"))
+            op = rng.choice(["wait", "notify", "sync"])
+            self.add(thread, op, rng.choice("cd"), rng.choice([None, None, *ORDERS]) if op == "sync" else None)
         elif kind == "fence":
             self.add(thread, "fence", "", rng.choice(ORDERS))
         else:

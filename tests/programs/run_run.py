@@ -233,16 +233,23 @@ def record_all():
                 "w(accounts[1].balance)": 60}
     same("how many of each", {name: count.get(name, 0) for name in expected}, expected)
     same("as many taken as given back", count["acq(accounts[0].lock)"], count["rel(accounts[0].lock)"])
-    if not any(re.fullmatch(r"w\(0x[0-9a-f]+#\d+\)", word) for word in count):
-        raise Failure("memory that was given back and taken again is no new variable")
+    begun = sorted(word[6:-1] for word in count if word.startswith("alloc("))
+    ended = {word[5:-1] for word in count if word.startswith("free(")}
+    if not begun or len(set(begun)) != len(begun) or any(count[f"alloc({name})"] != 1 for name in begun):
+        raise Failure(f"no blocks, or several of one name: {begun}")
+    same("blocks that do not end", [name for name in begun if name not in ended], [])
+    if not any(word.startswith(f"w({name}+") for word in count for name in begun):
+        raise Failure("no write of a block's memory")
     if exact("all.trace") < 500:
         raise Failure("hardly any read has a value")
     if any(field.startswith("c=") for fields in events("all.trace") for field in fields[3:]):
         raise Failure("a line has a clock")
-    marked = {tuple(fields[1].split("=")[:1] + fields[3:]) for fields in events("all.trace") if fields[3:]}
-    same("lines with an order, or of a part of something with a name", {line for line in marked if not line[0].startswith(("r(0x", "w(0x"))},
+    marked = {tuple(fields[1].split("=")[:1] + [f for f in fields[3:] if f[:2] != "s="]) for fields in events("all.trace")}
+    same("lines with an order, or of a part of something with a name",
+         {line for line in marked if line[1:] and not line[0].startswith(("r(0x", "w(0x"))},
          {("r(hits)", "m=seq_cst"), ("u(hits)", "m=seq_cst"), ("w(both)", "b=0-3"), ("w(both)", "b=4-7"),
-          *((f"{op}(accounts[{i}].open)", "b=0-0") for op in "rw" for i in (0, 1))})
+          *((f"{op}(accounts[{i}].open)", "b=0-0") for op in "rw" for i in (0, 1)),
+          *((f"sync({name})", f"m={order}") for name in ("start", "done") for order in ("release", "acquire"))})
 
 
 @test

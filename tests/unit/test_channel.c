@@ -388,14 +388,14 @@ static void ignore_local(void *context, const struct pt_channel_local *local)
     (void)context, (void)local;
 }
 
-static int setup_in_full(void **state)
+static int setup_keeping(void **state, uint32_t keep)
 {
     struct fixture *f = calloc(1, sizeof *f);
     struct pt_err err;
     pt_names_init(&f->names);
     struct pt_channel_setup how = {.vars = vars,
                                    .var_count = sizeof vars / sizeof *vars,
-                                   .keep = PT_KEEP_ALL | PT_KEEP_CLOCKS,
+                                   .keep = keep,
                                    .ring_bytes = RING_BYTES,
                                    .ring_max = RINGS};
     assert_int_equal(pt_channel_create(&how, &f->names, &f->reader, &err), PT_OK);
@@ -404,6 +404,130 @@ static int setup_in_full(void **state)
     f->now = SECOND;
     *state = f;
     return 0;
+}
+
+static int setup_in_full(void **state)
+{
+    return setup_keeping(state, PT_KEEP_ALL | PT_KEEP_CLOCKS);
+}
+
+static int setup_clockless(void **state)
+{
+    return setup_keeping(state, PT_KEEP_ALL);
+}
+
+static void put_extent(struct fixture *f, uint64_t number, uint32_t kind, uint64_t low, uint64_t size)
+{
+    struct pt_access memory = {low, size};
+    struct written w = {.type = PT_RECORD_EVENT, .number = number, .kind = kind};
+    w.value = &memory;
+    w.value_bytes = sizeof memory;
+    put_event(f, 0, w);
+}
+
+static void put_read(struct fixture *f, uint64_t number, uint64_t address)
+{
+    struct {
+        struct pt_access access;
+        uint32_t memory;
+    } four = {{address, 4}, 5};
+    struct written w = {.type = PT_RECORD_EVENT, .number = number, .kind = PT_KIND_READ_AT};
+    w.value = &four;
+    w.value_bytes = sizeof four.access + sizeof four.memory;
+    put_event(f, 0, w);
+}
+
+/* Variables of a block are called after it until it is forgotten, which is later than its end. */
+static void blocks_of_memory(void **state)
+{
+    struct fixture *f = *state;
+    open_ring(f, 0);
+    put_thread(f, 0, 0, 0, "");
+    put_extent(f, 1, PT_KIND_ALLOC, 0x9000, 64);
+    put_read(f, 2, 0x9008);
+    put_read(f, 3, 0x9100);
+    put_extent(f, 4, PT_KIND_FREE, 0x9000, 72);
+    put_read(f, 5, 0x9008);
+    put_extent(f, 6, PT_KIND_FREED, 0x9000, 72);
+    put_read(f, 7, 0x9008);
+    put_extent(f, 8, PT_KIND_FREE, 0x9000, 0x200); /* that nobody saw begin */
+    put_extent(f, 9, PT_KIND_ALLOC, 0x9000, 8);
+    expect(f, "main|alloc(0x9000)=64|-");
+    expect(f, "main|r(0x9000+8)=5|-");
+    expect(f, "main|r(0x9100)=5|-");
+    expect(f, "main|free(0x9000)|-");
+    expect(f, "main|r(0x9000+8)=5|-");
+    expect(f, "main|r(0x9008)=5|-");
+    expect(f, "main|free(0x9008)|-");
+    expect(f, "main|free(0x9100)|-");
+    expect(f, "main|alloc(0x9000#2)=8|-");
+}
+
+static void put_frame(struct fixture *f, uint32_t site, uint32_t line, uint32_t caller, const char *function)
+{
+    char bytes[128] = {0};
+    struct pt_record_site record = {{0, PT_RECORD_SITE}, site, line, 1, caller};
+    memcpy(bytes, &record, sizeof record);
+    strcpy(bytes + offsetof(struct pt_record_site, texts), "a.c");
+    strcpy(bytes + offsetof(struct pt_record_site, texts) + 4, function);
+    put(f, 0, bytes, (uint32_t)(offsetof(struct pt_record_site, texts) + 4 + strlen(function) + 2));
+}
+
+static void put_calls(struct fixture *f, uint64_t hash, uint32_t count, const uint32_t *sites)
+{
+    char bytes[128] = {0};
+    struct pt_record_stack record = {{0, PT_RECORD_STACK}, hash, count};
+    memcpy(bytes, &record, sizeof record);
+    memcpy(bytes + offsetof(struct pt_record_stack, sites), sites, count * sizeof *sites);
+    put(f, 0, bytes, (uint32_t)(offsetof(struct pt_record_stack, sites) + count * sizeof *sites));
+}
+
+/* A write of x at a site, in calls of this hash. */
+static void put_stacked(struct fixture *f, uint64_t number, uint32_t site, uint64_t hash)
+{
+    char bytes[128] = {0};
+    int32_t value = 7;
+    struct pt_record_event record = {.head = {0, PT_RECORD_EVENT},
+                                     .number = number,
+                                     .kind = PT_KIND_WRITE,
+                                     .marks = hash ? PT_MARK_STACK : 0,
+                                     .site = site,
+                                     .value_bytes = (uint32_t)(sizeof value + (hash ? sizeof hash : 0))};
+    memcpy(bytes, &record, sizeof record);
+    memcpy(bytes + sizeof record, &value, sizeof value);
+    memcpy(bytes + sizeof record + sizeof value, &hash, sizeof hash);
+    put(f, 0, bytes, (uint32_t)sizeof record + record.value_bytes);
+    f->map->next_number = number + 1;
+}
+
+/* A line for each stack before the first event that has it, and one for all that read the same. */
+static void stacks_of_events(void **state)
+{
+    struct fixture *f = *state;
+    static const uint32_t calls[] = {3, 4}, same[] = {2, 3};
+    open_ring(f, 0);
+    put_thread(f, 0, 0, 0, "");
+    put_frame(f, 2, 20, 0, "outer");
+    put_frame(f, 1, 10, 2, "inlined|x");
+    put_frame(f, 3, 30, 0, "");
+    put_frame(f, 4, 40, 0, "main");
+    put_calls(f, 99, 2, calls);
+    put_calls(f, 98, 2, same);
+    put_stacked(f, 1, 1, 99);
+    put_stacked(f, 2, 1, 99);
+    put_stacked(f, 3, 2, 98); /* the innermost call is the event itself */
+    put_stacked(f, 4, 4, 0);
+    put_stacked(f, 5, 4, 97); /* calls that were lost */
+    put_stacked(f, 6, 0, 0);
+    expect(f, "-|stack(1)=inlined_x a.c:10 < outer a.c:20 < <unknown> a.c:30 < main a.c:40|-");
+    expect(f, "main|w(x)=7|a.c:10|s=1");
+    expect(f, "main|w(x)=7|a.c:10|s=1");
+    expect(f, "-|stack(2)=outer a.c:20 < <unknown> a.c:30|-");
+    expect(f, "main|w(x)=7|a.c:20|s=2");
+    expect(f, "-|stack(3)=main a.c:40|-");
+    expect(f, "main|w(x)=7|a.c:40|s=3");
+    expect(f, "main|w(x)=7|a.c:40|s=3");
+    expect(f, "main|w(x)=7|-");
 }
 
 /* A thread counts events, a trace lines: 24 bytes without a name are one event and three lines. */
@@ -700,6 +824,9 @@ int main(void)
         TEST(abandoning),
         TEST(names_as_counted),
         cmocka_unit_test_setup_teardown(states_as_the_trace_counts, setup_in_full, teardown),
+        cmocka_unit_test_setup_teardown(blocks_of_memory, setup_clockless, teardown),
+        cmocka_unit_test_setup_teardown(stacks_of_events, setup_clockless, teardown),
+        cmocka_unit_test_setup_teardown(any_bytes, setup_clockless, teardown),
         cmocka_unit_test(names_a_trace_cannot_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "trace/blocks.h"
 #include "trace/places.h"
 
 struct fixture {
@@ -85,7 +86,7 @@ static void looking(void **state)
     setup(&f);
     expect_seen(&f, 0x5012, PT_SPACE_VAR, "x", 4);
     expect_seen(&f, 0x5010, PT_SPACE_LOCK, "x", 1);
-    expect_seen(&f, 0x5012, PT_SPACE_LOCK, "0x5012", 1);
+    expect_seen(&f, 0x5012, PT_SPACE_LOCK, "x+2", 1);
     for (int life = 1; life < 3; life++) {
         const char *last = "0x9000", *now = life > 1 ? "0x9000#2" : last;
         expect_seen(&f, 0x9000, PT_SPACE_VAR, last, 1);
@@ -181,11 +182,95 @@ static void given_names(void **state)
     teardown(&f);
 }
 
+static void note_end(void *context, uint32_t name)
+{
+    struct {
+        struct fixture *f;
+        char text[256];
+    } *seen = context;
+    strcat(strcat(seen->text, pt_name(&seen->f->names, PT_SPACE_HEAP, name)), " ");
+}
+
+static void expect_ends(struct fixture *f, uint64_t low, uint64_t high, const char *names)
+{
+    struct {
+        struct fixture *f;
+        char text[256];
+    } seen = {.f = f};
+    pt_places_end(f->places, low, high, note_end, &seen);
+    assert_string_equal(seen.text, names);
+}
+
+static void expect_block(struct fixture *f, uint64_t low, uint64_t size, const char *name)
+{
+    assert_string_equal(pt_name(&f->names, PT_SPACE_HEAP, pt_places_begin_block(f->places, low, size)), name);
+}
+
+/* What lies in a block is called after it, until the block is forgotten; the end of memory is that of all in it. */
+static void blocks(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup(&f);
+    expect(&f, 0x9008, 0x9010, false, "0x9008", 0x9008, 8); /* before it was known */
+    expect_block(&f, 0x9000, 24, "0x9000");
+    expect(&f, 0x9008, 0x9010, false, "0x9000+8", 0x9008, 8);
+    expect(&f, 0x9000, 0x9004, false, "0x9000+0", 0x9000, 4);
+    expect(&f, 0x9018, 0x901c, false, "0x9018", 0x9018, 4); /* behind it */
+    expect_ends(&f, 0x9000, 0x9020, "0x9000 0x9018 ");
+    expect_ends(&f, 0x9000, 0x9008, "0x9000+0 "); /* a part of it */
+    expect(&f, 0x9010, 0x9014, false, "0x9000+16", 0x9010, 4);
+    pt_places_forget(f.places, 0x9000, 0x9020);
+    expect_ends(&f, 0x9000, 0x9020, "");
+    expect(&f, 0x9008, 0x9010, false, "0x9008#2", 0x9008, 8);
+    expect_block(&f, 0x9000, 16, "0x9000#2");
+    expect(&f, 0x9008, 0x9010, false, "0x9000#2+8", 0x9008, 8);
+    expect_block(&f, 0x9008, 16, "0x9008#3"); /* the end of the other was not seen */
+    expect(&f, 0x9000, 0x9004, false, "0x9000#3", 0x9000, 4);
+    teardown(&f);
+}
+
+/* Against a list of all of them. */
+static void many_blocks(void **state)
+{
+    enum { ROOM = 64, STEPS = 20000 };
+    (void)state;
+    struct pt_blocks table;
+    uint32_t there[ROOM] = {0}, next = 1; /* which block has each address */
+    uint64_t random = 7;
+    pt_blocks_init(&table);
+    for (unsigned i = 0; i < STEPS; i++) {
+        random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+        uint64_t low = random >> 33 & (ROOM - 1), size = 1 + (random >> 40 & 7), high = low + size;
+        high = high > ROOM ? ROOM : high;
+        const struct pt_block *first = pt_blocks_first(&table, low, high);
+        uint64_t at = low;
+        while (at < high && !there[at])
+            at++;
+        assert_int_equal(first ? first->name : 0, at < high ? there[at] : 0);
+        if (random >> 50 & 1) {
+            pt_blocks_remove(&table, low, high);
+            for (uint64_t j = low; j < high; j++)
+                for (uint32_t k = 0, gone = there[j]; k < ROOM; k++)
+                    there[k] = there[k] == gone ? 0 : there[k];
+        } else if (!first) {
+            pt_blocks_add(&table, (struct pt_block){low, high - low, next});
+            for (uint64_t j = low; j < high; j++)
+                there[j] = next;
+            next++;
+        }
+    }
+    assert_true(next > STEPS / 100);
+    assert_true(table.count <= ROOM);
+    pt_blocks_release(&table);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(globals), cmocka_unit_test(looking), cmocka_unit_test(padding),     cmocka_unit_test(cells),
-        cmocka_unit_test(many),    cmocka_unit_test(lives),   cmocka_unit_test(given_names),
+        cmocka_unit_test(globals),     cmocka_unit_test(looking), cmocka_unit_test(padding),
+        cmocka_unit_test(cells),       cmocka_unit_test(many),    cmocka_unit_test(lives),
+        cmocka_unit_test(given_names), cmocka_unit_test(blocks),  cmocka_unit_test(many_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,8 @@
 
 #include <string.h>
 
+#include "core/calls.h"
+#include "core/hash.h"
 #include "runtime/channel/name.h"
 #include "runtime/channel/owner.h"
 #include "runtime/channel/self.h"
@@ -90,6 +92,7 @@ static uint32_t known_site(struct pt_thread *self, const struct pt_site *site)
         return self->channel->sites[slot].number;
     size_t file = strlen(site->file) + 1, function = strlen(site->function) + 1, variable = strlen(site->variable) + 1;
     uint32_t bytes = padded(sizeof(struct pt_record_site) + file + function + variable);
+    uint32_t caller = pt_runtime_records_memory() ? known_site(self, site->caller) : 0;
     uint32_t number = site_number(site);
     struct pt_record_site *record = number ? place(self, bytes, PT_RECORD_SITE) : NULL;
     if (!record)
@@ -97,6 +100,7 @@ static uint32_t known_site(struct pt_thread *self, const struct pt_site *site)
     record->site = number;
     record->line = site->line;
     record->column = site->column;
+    record->caller = caller;
     memcpy(record->texts, site->file, file);
     memcpy(record->texts + file, site->function, function);
     memcpy(record->texts + file + function, site->variable, variable);
@@ -104,6 +108,38 @@ static uint32_t known_site(struct pt_thread *self, const struct pt_site *site)
     self->channel->sites[slot].number = number;
     publish(self);
     return number;
+}
+
+static uint64_t hash_calls(const struct pt_calls *calls, uint32_t count)
+{
+    uint64_t hash = count;
+    for (uint32_t i = 1; i <= count; i++)
+        hash = pt_mix64(hash + (uintptr_t)calls->frames[(calls->depth - i) % PT_CALLS]);
+    return hash ? hash : 1;
+}
+
+/* The hash of the calls that the thread is in, which this ring knows; 0: there are none, or no room for them. */
+static uint64_t known_stack(struct pt_thread *self)
+{
+    const struct pt_calls *calls = &__portent_calls;
+    uint32_t count = calls->depth < PT_STACK_CALLS ? calls->depth : PT_STACK_CALLS;
+    uint32_t numbers[PT_STACK_CALLS];
+    if (!count)
+        return 0;
+    uint64_t hash = hash_calls(calls, count);
+    if (self->channel->stacks[hash % PT_STACK_CACHE] == hash)
+        return hash;
+    for (uint32_t i = 0; i < count; i++)
+        numbers[i] = known_site(self, calls->frames[(calls->depth - 1 - i) % PT_CALLS]);
+    struct pt_record_stack *record = place(self, padded(sizeof *record + count * sizeof *numbers), PT_RECORD_STACK);
+    if (!record)
+        return 0;
+    record->hash = hash;
+    record->count = count;
+    memcpy(record->sites, numbers, count * sizeof *numbers);
+    self->channel->stacks[hash % PT_STACK_CACHE] = hash;
+    publish(self);
+    return hash;
 }
 
 uint32_t pt_emit_name(struct pt_thread *self, const char *text)
@@ -161,14 +197,17 @@ static struct pt_record_event *place_event(struct pt_thread *self, enum pt_recor
     bool is_long = clock && clock->count > LONG_CLOCK && !pt_runtime_records_full();
     const struct pt_clock_snapshot *earlier = is_long ? &pt_clocks[self->channel->emitted] : NULL;
     uint32_t pairs = is_long ? news(clock, earlier, NULL) : clock ? clock->count : 0;
-    uint32_t total = padded(sizeof(struct pt_record_event) + pairs * sizeof(struct pt_clock_pair) + bytes);
+    uint64_t stack = type == PT_RECORD_EVENT && pt_runtime_records_memory() ? known_stack(self) : 0;
+    uint32_t after = stack ? (uint32_t)sizeof stack : 0;
+    uint32_t total = padded(sizeof(struct pt_record_event) + pairs * sizeof(struct pt_clock_pair) + bytes + after);
     struct pt_record_event *record = place_or_lose(self, total, type);
     if (!record)
         return NULL;
     record->number = 0;
+    record->marks = stack ? PT_MARK_STACK : 0;
     record->thread = pt_thread_number(self);
     record->site = site;
-    record->value_bytes = bytes;
+    record->value_bytes = bytes + after;
     record->clock_count = pairs;
     if (is_long)
         news(clock, earlier, record->clock);
@@ -178,6 +217,7 @@ static struct pt_record_event *place_event(struct pt_thread *self, enum pt_recor
         remember_clock(self);
     if (value)
         memcpy(record->clock + pairs, value, bytes);
+    memcpy((char *)(record->clock + pairs) + bytes, &stack, after);
     return record;
 }
 
@@ -196,9 +236,9 @@ static bool is_annotation(enum pt_event_kind kind)
 static uint16_t marks_of(const struct pt_thread *self, enum pt_event_kind kind, bool counted)
 {
     const struct pt_locked_range *range = self->shadow.locked;
-    bool access = pt_op_may_be_partial(pt_kind_op(kind));
+    bool ordered = pt_op_may_be_ordered(pt_kind_op(kind));
     unsigned marks = counted ? PT_COUNTED : 0;
-    if (access && range && !range->sync)
+    if (ordered && range && (!range->sync || range->sync == (uint16_t)kind))
         marks |= (unsigned)range->order << PT_MARK_ORDER | (range->stores ? PT_MARK_STORE : 0);
     return (uint16_t)marks;
 }
@@ -211,7 +251,7 @@ void pt_emit_event(struct pt_thread *self, enum pt_event_kind kind, uint32_t obj
     if (!record)
         return;
     record->kind = (uint16_t)kind;
-    record->marks = marks_of(self, kind, counted);
+    record->marks |= marks_of(self, kind, counted);
     record->object = object;
     record->number = atomic_fetch_add_explicit(&pt_channel->next_number, 1, memory_order_relaxed);
     publish(self);
@@ -229,7 +269,7 @@ void pt_emit_part(struct pt_thread *self, enum pt_event_kind kind, uint32_t obje
     memcpy(at, value, bytes);
     memcpy(at + bytes, &part, sizeof part);
     record->kind = (uint16_t)kind;
-    record->marks = marks_of(self, kind, counted) | PT_MARK_PART;
+    record->marks |= marks_of(self, kind, counted) | PT_MARK_PART;
     record->object = object;
     record->number = atomic_fetch_add_explicit(&pt_channel->next_number, 1, memory_order_relaxed);
     publish(self);
@@ -242,7 +282,7 @@ void pt_emit_fence(struct pt_thread *self, uint8_t order, const struct pt_site *
     if (!record)
         return;
     record->kind = PT_KIND_FENCE;
-    record->marks = (uint16_t)((unsigned)order << PT_MARK_ORDER | (counted ? PT_COUNTED : 0));
+    record->marks |= (uint16_t)((unsigned)order << PT_MARK_ORDER | (counted ? PT_COUNTED : 0));
     record->object = 0;
     record->number = atomic_fetch_add_explicit(&pt_channel->next_number, 1, memory_order_relaxed);
     publish(self);
@@ -260,7 +300,7 @@ void pt_emit_access(struct pt_thread *self, enum pt_event_kind kind, const struc
     memcpy(value, &access, sizeof access);
     memcpy(value + sizeof access, (const void *)(uintptr_t)access.address, bytes);
     record->kind = (uint16_t)kind;
-    record->marks = marks_of(self, kind, counted);
+    record->marks |= marks_of(self, kind, counted);
     record->object = 0;
     record->number = atomic_fetch_add_explicit(&pt_channel->next_number, 1, memory_order_relaxed);
     publish(self);
@@ -274,7 +314,6 @@ void pt_emit_value(struct pt_thread *self, enum pt_record_type type, uint32_t ob
     if (!record)
         return;
     record->kind = PT_KIND_WRITE;
-    record->marks = 0;
     record->object = object;
     publish(self);
 }

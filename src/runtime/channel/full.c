@@ -1,5 +1,13 @@
+/*
+ * What is recorded of threads in full (full.h), as records: which of them are, and of each event its kind, object and
+ * memory.
+ *
+ * Guarantee: an event is counted in clocks where these are the order; what only races are looked for by, the beginning
+ * and end of memory, is recorded where they are not. Cost: a record for each event, with up to MOST_MEMORY bytes.
+ */
 #include "runtime/channel/full.h"
 
+#include "core/calls.h"
 #include "runtime/channel/emit.h"
 #include "runtime/sys/module.h"
 
@@ -72,10 +80,28 @@ void pt_full_thread(struct pt_thread *self, enum pt_event_kind kind, const struc
     pt_emit_event(self, kind, other, site, "", 0, counted);
 }
 
-void pt_full_freed(struct pt_thread *self, uintptr_t from, uintptr_t to)
+/* Of free and the like it is the call itself. */
+static const struct pt_site *innermost_call(void)
 {
-    if (from < to)
-        pt_emit_access(self, PT_KIND_FREED, NULL, (struct pt_access){from, to - from}, 0, false);
+    const struct pt_calls *calls = &__portent_calls;
+    return calls->depth ? calls->frames[(calls->depth - 1) % PT_CALLS] : NULL;
+}
+
+void pt_full_freed(struct pt_thread *self, uintptr_t from, uintptr_t to, unsigned ends)
+{
+    if (from >= to)
+        return;
+    struct pt_access memory = {from, to - from};
+    if (ends & PT_MEMORY_WRITTEN && pt_runtime_records_memory())
+        pt_emit_access(self, PT_KIND_FREE, innermost_call(), memory, 0, false);
+    if (ends & PT_MEMORY_FORGOTTEN)
+        pt_emit_access(self, PT_KIND_FREED, NULL, memory, 0, false);
+}
+
+void pt_full_allocated(struct pt_thread *self, uintptr_t from, size_t size, const struct pt_site *site)
+{
+    if (size)
+        pt_emit_access(self, PT_KIND_ALLOC, site, (struct pt_access){from, size}, 0, false);
 }
 
 static void report(void *context, const char *file, uint64_t base, uint64_t low, uint64_t high)

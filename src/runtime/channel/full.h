@@ -23,8 +23,9 @@ void pt_full_fence(struct pt_thread *self, uint8_t order, const struct pt_site *
 /* An operation on a synchronisation object. */
 void pt_full_sync(struct pt_thread *self, enum pt_event_kind kind, const struct pt_site *site, uintptr_t address);
 void pt_full_thread(struct pt_thread *self, enum pt_event_kind kind, const struct pt_site *site, uint32_t other);
-/* The variables in [from, to) end, by whatever thread. */
-void pt_full_freed(struct pt_thread *self, uintptr_t from, uintptr_t to);
+/* The variables in [from, to) end, by whatever thread: enum pt_memory_end, or-ed. */
+void pt_full_freed(struct pt_thread *self, uintptr_t from, uintptr_t to, unsigned ends);
+void pt_full_allocated(struct pt_thread *self, uintptr_t from, size_t size, const struct pt_site *site);
 /* Where modules lie: before main, and after each dlopen. */
 void pt_full_modules(struct pt_thread *self);
 

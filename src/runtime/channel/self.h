@@ -8,7 +8,7 @@
 #include "runtime/channel/ring.h"
 #include "runtime/clock/clock.h"
 
-enum { PT_SITE_CACHE = 256, PT_NAME_CACHE = 32, PT_BLOCK_MAX = 64 };
+enum { PT_SITE_CACHE = 256, PT_NAME_CACHE = 32, PT_STACK_CACHE = 64, PT_BLOCK_MAX = 64 };
 
 struct pt_channel_self {
     struct pt_ring_writer writer;
@@ -17,9 +17,10 @@ struct pt_channel_self {
     struct {
         const struct pt_site *site;
         uint32_t number;
-    } sites[PT_SITE_CACHE];        /* that were lately described in this ring, by a hash */
-    uint32_t names[PT_NAME_CACHE]; /* names that were, by number */
-    uint32_t blocks[PT_BLOCK_MAX]; /* atomic blocks it is in, by name, innermost last (api.c) */
+    } sites[PT_SITE_CACHE];          /* that were lately described in this ring, by a hash */
+    uint64_t stacks[PT_STACK_CACHE]; /* calls that were, by a hash */
+    uint32_t names[PT_NAME_CACHE];   /* names that were, by number */
+    uint32_t blocks[PT_BLOCK_MAX];   /* atomic blocks it is in, by name, innermost last (api.c) */
     uint32_t block_count;
     uint32_t gate_next;   /* its next entry in the gate's schedule, as far as was looked (gate.c) ... */
     uint64_t gate_waited; /* ... and how long, in nanoseconds, it has waited for the causes of that one */

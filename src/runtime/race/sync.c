@@ -5,9 +5,8 @@
  * As long as one thread alone is there, or has outlived all others that it has joined, nothing can race: all it does
  * comes before whatever it starts later. So accesses are looked at only while there are others (PT_ACTIVE_RACES).
  *
- * Guarantee: exact, as race/hb.h is, except for a barrier at which a thread arrives again before another has left it:
- * that one is then ordered after the second arrival, too. Cost: a lock that threads with other objects seldom want, and
- * what race/hb.h costs.
+ * Guarantee: exact, as race/hb.h is; what a barrier's phases are is wrap/barrier.c's business. Cost: a lock that
+ * threads with other objects seldom want, and what race/hb.h costs.
  */
 #include <string.h>
 

@@ -418,7 +418,7 @@ void pt_slow_end_write(struct pt_shadow_self *self, struct pt_locked_range *rang
     if (!range->watched && !range->sync && write_alike(self, range))
         return;
     /* Properties have one word for what is atomic and writes; the record says that nothing was read. */
-    if (self->slow && range->order && kind == PT_KIND_WRITE) {
+    if (self->slow && range->order && !range->sync && kind == PT_KIND_WRITE) {
         range->stores = true;
         kind = PT_KIND_UPDATE;
     }
@@ -535,6 +535,8 @@ void pt_slow_sync_as(const void *object, int kind, int order, const struct pt_si
     pt_enter(self);
     if (pt_slow_begin(self, (uintptr_t)object, 4, write, &range)) {
         range.sync = (uint16_t)kind;
+        if (order != kind)
+            range.order = order == PT_KIND_WAIT ? PT_MEMORY_ACQUIRE : PT_MEMORY_RELEASE;
         if (write)
             pt_slow_end_write(self, &range, PT_KIND_WRITE, site);
         else

@@ -61,6 +61,13 @@ static inline const struct pt_config *pt_runtime_config(void)
     return (const void *)((const char *)pt_channel + pt_channel->config_offset);
 }
 
+/* Is all recorded that races are looked for by: where memory begins and ends, what functions of the library fill? Not
+ * where clocks are the order; there a thread that evaluates properties has the same events as one that does not. */
+static inline bool pt_runtime_records_memory(void)
+{
+    return (pt_keeps & (PT_KEEP_ALL | PT_KEEP_CLOCKS)) == PT_KEEP_ALL;
+}
+
 /* Are there threads of which every event is recorded? */
 static inline bool pt_runtime_records_full(void)
 {

@@ -12,6 +12,9 @@
 
 struct pt_thread;
 
+/* Written as a whole: who uses it races with that. And: what comes to stand there next has new names. */
+enum pt_memory_end { PT_MEMORY_WRITTEN = 1, PT_MEMORY_FORGOTTEN = 2 };
+
 struct pt_thread_hooks {
     /* A thread is about to be known, before its first event: how it is recorded (`shadow.full`) is decided here.
      * `foreign`: it was made behind our back. */
@@ -25,8 +28,11 @@ struct pt_thread_hooks {
     void (*named)(struct pt_thread *self, struct pt_thread *thread, const char *name);
     /* It has ended, and its clock was taken. */
     void (*joined)(struct pt_thread *self, struct pt_thread *thread, const struct pt_site *site);
-    /* The variables in [from, to) end, by whatever thread. Only while threads are recorded in full. */
-    void (*freed)(struct pt_thread *self, uintptr_t from, uintptr_t to);
+    /* The variables in [from, to) end, by whatever thread: enum pt_memory_end, or-ed. Only while threads are recorded
+     * in full. */
+    void (*freed)(struct pt_thread *self, uintptr_t from, uintptr_t to, unsigned ends);
+    /* Memory that nobody else has begins; only while that is recorded. */
+    void (*allocated)(struct pt_thread *self, uintptr_t from, size_t size, const struct pt_site *site);
     /* Its last event is made: what it finds is reported, its signals are handled after this. */
     void (*ending)(struct pt_thread *self);
     /* Nothing more happens in it; signals are blocked. */

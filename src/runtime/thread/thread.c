@@ -368,7 +368,7 @@ static void forget_stack(struct pt_thread *self)
         if (pthread_attr_getstack(&attributes, &low, &size) == 0) {
             pt_shadow_clear(&self->shadow, (uintptr_t)low, (uintptr_t)low + size, false);
             if (pt_runtime_records_full())
-                pt_thread_hooks.freed(self, (uintptr_t)low, (uintptr_t)low + size);
+                pt_thread_hooks.freed(self, (uintptr_t)low, (uintptr_t)low + size, PT_MEMORY_FORGOTTEN);
         }
         pthread_attr_destroy(&attributes);
     }
@@ -440,11 +440,14 @@ static bool leaves_others(void)
  * thread is not cancelled in the middle. That by which libc changes the identity of all threads may come. */
 static void end(struct pt_thread *self)
 {
+    uintptr_t own = (uintptr_t)pthread_self();
     if (!leaves_others())
         return;
     pt_sys_swap_signal_mask(~PT_SIGNAL_BIT(PT_SIGNAL_IDENTITY));
     pt_slow_sync(ended_threads, PT_SYNC_QUIET_READ, NULL);
     pt_thread_enter(self);
+    if (pt_runtime_records_memory() && self->stack_size) /* before its last event */
+        pt_thread_hooks.freed(self, own - self->stack_size, own, PT_MEMORY_WRITTEN);
     pt_thread_hooks.ending(self);
     pt_thread_leave(self); /* its last violations are reported */
     pt_thread_enter(self);

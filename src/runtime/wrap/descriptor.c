@@ -129,7 +129,7 @@ static void clear(const struct hold *hold, uint32_t number)
         return;
     pt_shadow_clear(&hold->self->shadow, at, at + 8, false);
     if (pt_runtime_records_full())
-        pt_thread_hooks.freed(hold->self, at, at + 8);
+        pt_thread_hooks.freed(hold->self, at, at + 8, PT_MEMORY_FORGOTTEN);
     table.queues[number].named = false;
 }
 

@@ -1,7 +1,7 @@
 /*
- * Reports what a function has filled where a watched variable lies: it gets its new value. Other memory is not
- * reported, in recordings of everything neither: what a thread evaluates and what is recorded of it have the same
- * events.
+ * Reports what a function has filled where a watched variable lies: it gets its new value. Other memory is reported
+ * only in recordings of everything, and not of a thread that evaluates properties: it has the same events whether it is
+ * recorded or not.
  *
  * Guarantee: a fill of a watched variable is one step with its event, except for threads that look at the variable
  * while the function runs; they find a value that nobody has reported, and say so (shadow/watch.h). Cost: a load and a
@@ -16,6 +16,13 @@
 #include "runtime/shadow/watch.h"
 
 enum { PAGE = 4096 };
+
+/* Is all that is filled recorded? Not of a thread that evaluates properties, see above. */
+static bool records_all(void)
+{
+    const struct pt_shadow_self *self = pt_runtime_records_memory() ? pt_shadow_caller() : NULL;
+    return self && self->full && !self->steps;
+}
 
 /* Whether a watched variable lies near. Within one page. */
 static bool is_watched(uintptr_t from, uintptr_t to)
@@ -57,9 +64,10 @@ void pt_fill_report(const struct pt_site *site, const void *memory, size_t size)
     pt_shadow_race(memory, size, PT_RACE_WRITE, site);
     if (!pt_is_recording())
         return;
+    bool all = records_all();
     for (; from < end; from = to) {
         to = (from | (PAGE - 1)) + 1 < end ? (from | (PAGE - 1)) + 1 : end;
-        if (is_watched(from, to))
+        if (all || is_watched(from, to))
             report_page(from, to, site);
     }
     errno = error;

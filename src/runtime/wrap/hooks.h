@@ -86,13 +86,24 @@ static inline void pt_wrap_synced(const void *object, int kind)
 }
 
 /* Something has happened to a synchronisation object: the event for clocks, for deadlocks, and for whoever listens to
- * the stream. `order`: the kind that it is for races. `waits`: a thread that does this waits as long as it takes. */
+ * the stream. `order`: the kind that it is for races, and in recordings of everything. `waits`: a thread that does this
+ * waits as long as it takes. */
 static inline void pt_wrap_sync_order(const void *object, int kind, int order, const struct pt_site *site, bool waits)
 {
     if (pt_is_active()) /* or else not even a call */
         pt_slow_sync_as(object, kind, order, site);
     if (__builtin_expect(pt_wrap_looks, 0))
         pt_wrap_hooks.locked(object, kind, site, waits);
+    pt_wrap_synced(object, kind);
+}
+/* The same of an object that has parts: clocks are those of the part. */
+static inline void pt_wrap_sync_at(const void *object, const void *part, int kind, int order,
+                                   const struct pt_site *site)
+{
+    if (pt_is_active())
+        pt_slow_sync_as(part, kind, order, site);
+    if (__builtin_expect(pt_wrap_looks, 0))
+        pt_wrap_hooks.locked(object, kind, site, false);
     pt_wrap_synced(object, kind);
 }
 static inline void pt_wrap_sync_as(const void *object, int kind, const struct pt_site *site, bool waits)

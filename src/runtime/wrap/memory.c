@@ -3,7 +3,8 @@
  * giving back is of interest, so malloc and its kin are left alone. realloc moves contents: a read of the old object
  * and a write of the new one. Memory that comes from the kernel is in mapping.c.
  *
- * While races are looked for, free keeps small blocks for a while, so that their use by other threads is found.
+ * While races are looked for, or all is recorded by which they are, free keeps small blocks for a while, so that their
+ * use by other threads is found.
  *
  * Guarantee: what was known of memory is forgotten before anybody else can get it. At most 1 MiB is kept so, and a
  * block that is freed twice ends the program later than it would, if at all. Cost: linear in the pages of it that
@@ -29,21 +30,27 @@ struct pt_thread *pt_memory_recorder(void)
     return self && !self->shadow.busy ? self : NULL;
 }
 
+static void say_freed(struct pt_thread *self, const void *memory, size_t size, unsigned ends)
+{
+    if (pt_runtime_records_full())
+        pt_thread_hooks.freed(self, (uintptr_t)memory, (uintptr_t)memory + size, ends);
+}
+
 static bool forget(const void *memory, size_t size, bool keep, bool deferred)
 {
     struct pt_thread *self = pt_memory_recorder();
     if (!self || !memory)
         return false;
     pt_thread_enter(self);
-    if (deferred)
+    bool races = self->shadow.race && pt_is_racing();
+    if (races && deferred)
         pt_race_free(self->shadow.race, (uintptr_t)memory, (uintptr_t)memory + size, NULL);
-    else if (self->shadow.race && pt_is_racing())
+    else if (races)
         pt_race_forget(self->shadow.race, (uintptr_t)memory, (uintptr_t)memory + size, NULL);
     self->shadow.gives_back = true;
     bool any = pt_shadow_clear(&self->shadow, (uintptr_t)memory, (uintptr_t)memory + size, keep);
     self->shadow.gives_back = false;
-    if (pt_runtime_records_full())
-        pt_thread_hooks.freed(self, (uintptr_t)memory, (uintptr_t)memory + size);
+    say_freed(self, memory, size, deferred ? PT_MEMORY_WRITTEN : PT_MEMORY_WRITTEN | PT_MEMORY_FORGOTTEN);
     pt_thread_leave(self);
     return any;
 }
@@ -53,8 +60,8 @@ bool pt_memory_forget(const void *memory, size_t size, bool keep)
     return forget(memory, size, keep, false);
 }
 
-/* While races are looked for, a block of at most DEFERRED_BYTES is really freed only when DEFERRED others have been:
- * until then nobody can get its memory, and who uses it races with the free. */
+/* While races are looked for, or will be in what is recorded, a block of at most DEFERRED_BYTES is really freed only
+ * when DEFERRED others have been: until then nobody can get its memory, and who uses it races with the free. */
 enum { DEFERRED = 256, DEFERRED_BYTES = 1 << 12 };
 static struct {
     _Atomic uint32_t next;
@@ -65,7 +72,8 @@ static struct {
 static void *end_block(void *memory, size_t size)
 {
     struct pt_thread *self = pt_memory_recorder();
-    if (!self || !self->shadow.race || !pt_is_racing() || size > DEFERRED_BYTES) {
+    bool races = self && self->shadow.race && pt_is_racing();
+    if (!self || (!races && !pt_runtime_records_memory()) || size > DEFERRED_BYTES) {
         forget(memory, size, false, false);
         return memory;
     }
@@ -74,8 +82,11 @@ static void *end_block(void *memory, size_t size)
     /* acq_rel: who frees it does so after all that was done with it here */
     void *oldest = atomic_exchange_explicit(&deferred.blocks[at], memory, memory_order_acq_rel);
     if (oldest) {
+        size_t bytes = pt_heap_size(oldest);
         pt_thread_enter(self);
-        pt_race_discard(self->shadow.race, (uintptr_t)oldest, (uintptr_t)oldest + pt_heap_size(oldest));
+        if (races)
+            pt_race_discard(self->shadow.race, (uintptr_t)oldest, (uintptr_t)oldest + bytes);
+        say_freed(self, oldest, bytes, PT_MEMORY_FORGOTTEN);
         pt_thread_leave(self);
     }
     return oldest;
@@ -116,10 +127,15 @@ static bool have_free(void)
 void __portent_allocated(const void *memory, size_t size, const struct pt_site *site)
 {
     struct pt_thread *self = pt_thread_now(); /* also before a second thread runs, when nothing can race yet */
-    if (!self || !self->shadow.race || self->shadow.busy || !memory)
+    bool recorded = self && pt_runtime_records_memory() && pt_is_recording();
+    if (!self || !(self->shadow.race || recorded) || self->shadow.busy || !memory)
         return;
+    size_t bytes = size ? size : pt_heap_size(memory);
     pt_thread_enter(self);
-    pt_race_allocated(self->shadow.race, (uintptr_t)memory, size ? size : pt_heap_size(memory), site);
+    if (self->shadow.race)
+        pt_race_allocated(self->shadow.race, (uintptr_t)memory, bytes, site);
+    if (recorded)
+        pt_thread_hooks.allocated(self, (uintptr_t)memory, bytes, site);
     pt_thread_leave(self);
 }
 

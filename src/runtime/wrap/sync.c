@@ -158,21 +158,6 @@ WAITED(pthread_cond_clockwait, (pthread_cond_t * condition, pthread_mutex_t *mut
 BEFORE(pthread_cond_signal, pthread_cond_t)
 BEFORE(pthread_cond_broadcast, pthread_cond_t)
 
-PT_WRAP(int, pthread_barrier_wait, (pthread_barrier_t * barrier))
-{
-    const struct pt_site *site = pt_call_take(barrier);
-    pt_wrap_sync(barrier, PT_EFFECT(pthread_barrier_wait), site);
-    pt_wrap_active(PT_STATE_BARRIER, (uintptr_t)barrier);
-    pt_wrap_blocks(barrier, PT_GATE_WAITS_OTHER);
-    pt_wrap_waits(PT_WAIT_BARRIER, barrier, NULL, site);
-    int result = PT_REAL(pthread_barrier_wait)(barrier);
-    pt_wrap_waited(PT_WAIT_BARRIER);
-    pt_wrap_blocks(NULL, PT_GATE_RUNS);
-    pt_wrap_active(PT_STATE_RUNNING, 0);
-    pt_wrap_sync(barrier, PT_EFFECT(pthread_barrier_wait), site);
-    return result;
-}
-
 AFTER(sem_trywait, (sem_t * semaphore), (semaphore), semaphore, result == 0)
 SEMAPHORE(sem_wait, (sem_t * semaphore), (semaphore), PT_WAIT_SEMAPHORE)
 SEMAPHORE(sem_timedwait, (sem_t * semaphore, TIME), (semaphore, limit), PT_WAIT_NONE)

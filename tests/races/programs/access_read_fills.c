@@ -1,6 +1,5 @@
 /* read(2) writes a buffer that another thread reads.
  * race: buffer w:A r:B
- * open: check, recordings have no event for it
  */
 #include "races.h"
 

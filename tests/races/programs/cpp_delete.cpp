@@ -1,6 +1,5 @@
 /* An object is deleted while another thread may still use it.
  * race: * r:A free:B
- * open: check, recordings have no ends of blocks and mappings
  */
 #include "races.h"
 #include <thread>

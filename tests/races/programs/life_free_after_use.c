@@ -1,6 +1,5 @@
 /* A block is freed while another thread may still use it: here it has done so before.
  * race: * r:A free:B
- * open: check, recordings have no ends of blocks and mappings
  */
 #include "races.h"
 

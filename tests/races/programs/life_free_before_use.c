@@ -1,6 +1,5 @@
 /* A block is used after another thread has freed it.
  * race: * free:A r:B
- * open: check, recordings have no ends of blocks and mappings
  */
 #include "races.h"
 

@@ -1,7 +1,6 @@
 /* A mapping ends while another thread may still use it.
  * race: * w:A free:B
  * tsan: nothing, it forgets the mapping
- * open: check, recordings have no ends of blocks and mappings
  */
 #include "races.h"
 #include <sys/mman.h>

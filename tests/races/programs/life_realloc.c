@@ -1,6 +1,5 @@
 /* realloc ends the old block.
  * race: * w:A free:B
- * open: check, recordings have no ends of blocks and mappings
  */
 #include "races.h"
 

@@ -1,7 +1,6 @@
 /* The end of a thread ends its stack, whoever still uses it: here that was before.
  * race: * w:A free:none
  * tsan: nothing, it forgets the stack
- * without: check
  */
 #include "races.h"
 

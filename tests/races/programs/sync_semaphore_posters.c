@@ -1,6 +1,5 @@
 /* Who posts to a semaphore does not come after who has posted before.
  * race: x w:A w:B
- * open: check, in a recording every use of a semaphore comes after those before it
  */
 #include "races.h"
 

@@ -1,6 +1,5 @@
 /* A thread that is not joined writes once more while the program ends: that is waited for, up to a second.
  * race: x r:A w:B
- * open: check, a recording ends with main
  */
 #include "races.h"
 
