@@ -16,7 +16,6 @@ struct lat_event *lat_event_at(const struct lat_column *column, uint64_t index)
     return &column->events[column->head + (index - column->freed - 1)];
 }
 
-/* What a forgotten event leaves behind is its value, for the states in which it was the last write. */
 uint64_t *lat_counts_at_start(const struct pt_lattice *l, uint32_t columns)
 {
     uint64_t *counts = pt_xmalloc(((size_t)columns + 1) * sizeof *counts);
@@ -25,6 +24,7 @@ uint64_t *lat_counts_at_start(const struct pt_lattice *l, uint32_t columns)
     return counts;
 }
 
+/* What a forgotten event leaves behind is its value, for the states in which it was the last write. */
 void lat_free_events(struct pt_lattice *l, struct lat_column *column, uint64_t upto)
 {
     while (column->freed < upto) {

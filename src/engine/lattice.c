@@ -413,7 +413,7 @@ static void store(struct pt_lattice *l, const struct pt_cut_event *cut_event, co
     e.joint = var != PT_NONE && l->is_joint[var];
     if (l->joint_count)
         e.last = last_writes(l, column, var);
-    uint32_t len = column->head + (uint32_t)(column->arrived - column->freed);
+    size_t len = column->head + (column->arrived - column->freed);
     PT_PUSH(column->events, len, column->cap, e);
     column->arrived++;
     l->event_bytes += sizeof e;

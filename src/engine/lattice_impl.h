@@ -34,7 +34,7 @@ struct lat_column {
     uint32_t field;   /* in the layout, or PT_NONE */
     struct lat_event *events;
     size_t cap;
-    uint32_t head; /* events[0 .. head) are dead: freeing is amortised */
+    size_t head; /* events[0 .. head) are dead: freeing is amortised */
 };
 
 /*

@@ -265,7 +265,7 @@ static enum pt_status compute_clock(struct access_order *order, const struct pt_
     struct order_thread *self = thread_at(order, event->thread);
     if (relevant) {
         uint64_t before = pt_clock_get(self->clock, event->thread), *count;
-        if (before == PT_COUNT_MAX || (!before && order->head.counted_before == PT_COUNT_MAX))
+        if (before == PT_COUNT_MAX || (!before && order->head.counted_before >= PT_COUNT_MAX))
             return too_many(order, event, err);
         pt_clock_tick(&self->clock, event->thread);
         count = &self->clock->counts[event->thread]; /* nobody shares it yet */

@@ -10,12 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where clocks come from and go to: short ones are kept for reuse, so that a steady stream of events allocates nothing.
- */
-enum { PT_CLOCK_CLASSES = 16 };
 /* So that the difference of two counts is a signed number of 64 bits, and results can have them. */
 #define PT_COUNT_MAX ((uint64_t)INT64_MAX)
 
+/* Where clocks come from and go to: short ones are kept for reuse, so that a steady stream of events allocates nothing.
+ */
+enum { PT_CLOCK_CLASSES = 16 };
 struct pt_clock_pool {
     size_t bytes;                             /* of the clocks that are alive */
     struct pt_clock *spare[PT_CLOCK_CLASSES]; /* by length, in steps of 4 counts */
