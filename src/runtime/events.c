@@ -112,13 +112,6 @@ static void on_race(const struct pt_found *found)
     pt_found_report(pt_thread_now(), found);
 }
 
-/* An observer knows the names by the numbers. */
-static const char *race_thread_name(uint32_t thread)
-{
-    (void)thread;
-    return "";
-}
-
 /* Of a thread that was made behind our back nobody knows what comes before it, unless it says so itself: what it does
  * is not judged. */
 static void meet_races(struct pt_thread *self, bool foreign)
@@ -213,6 +206,8 @@ static void on_not_forked(struct pt_thread *self, struct pt_thread *child)
 static void on_named(struct pt_thread *self, struct pt_thread *thread, const char *name)
 {
     pt_emit_thread(self, thread, thread->runs, name);
+    if (pt_races_wanted && !pt_channel->ring_max) /* an observer knows the names by the numbers */
+        pt_race_named(pt_thread_number(thread), name);
     if (pt_monitor_on)
         pt_monitor_rename(self, thread, name);
     pt_stream_renamed(self, thread);
@@ -289,7 +284,7 @@ static void on_named_object(struct pt_thread *self, const void *object, const ch
 
 void pt_events_register(void)
 {
-    pt_race_hooks = (struct pt_race_hooks){on_race_met, on_race, race_thread_name};
+    pt_race_hooks = (struct pt_race_hooks){on_race_met, on_race};
     pt_shadow_hooks = (struct pt_shadow_hooks){
         .introduce = pt_thread_introduce,
         .introduce_at = pt_thread_introduce_at,

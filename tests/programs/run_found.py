@@ -153,6 +153,27 @@ def by_itself():
 
 
 @SUITE.test
+def named_by_itself():
+    """A name that the program gives to a thread is in the report, also when the thread has ended."""
+    write("named.c", """#define _GNU_SOURCE
+#include <pthread.h>
+static int x;
+static void *one(void *p) { pthread_setname_np(pthread_self(), "alpha"); x = 1; return p; }
+static void *two(void *p) { x = 2; return p; }
+int main(void)
+{
+    pthread_t threads[2];
+    pthread_create(&threads[0], NULL, one, NULL);
+    pthread_create(&threads[1], NULL, two, NULL);
+    return pthread_join(threads[0], NULL) + pthread_join(threads[1], NULL);
+}
+""")
+    made = run(PORTENT, "cc", "-O1", "named.c", "-o", "named", "-lpthread")
+    same("exit status of portent cc: " + made.stderr, made.returncode, 0)
+    contains(run("./named", options="races=1").stderr, "by thread T2 (alpha):", "by thread T3:")
+
+
+@SUITE.test
 def suppressed():
     build()
     for lines in ("race:^push$\nrace:^total$\n", "race:stack.c\n", "thread:^worker$\n", "race_top:stack.c\n", "called_from_lib:stack.c\n",

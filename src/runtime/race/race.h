@@ -112,10 +112,10 @@ struct pt_race_hooks {
     /* Counts a race; true: it is the first of its key, and is to be reported. */
     bool (*is_new)(uint64_t key);
     void (*found)(const struct pt_found *found);
-    /* The name of a thread that has ever been, or "". */
-    const char *(*thread_name)(uint32_t thread);
 };
 extern struct pt_race_hooks pt_race_hooks;
+/* What a thread is called, for reports; of others it is "". */
+void pt_race_named(uint32_t thread, const char *name);
 
 /* What an access is, beside PT_CELL_READS and so on: part of `kind`. */
 enum { PT_RACE_OP_AT = 4, PT_RACE_OP_ACCESS = 0, PT_RACE_OP_FREE = 1 };

@@ -16,8 +16,10 @@
 
 enum { PAIR_BITS = 16, SIDES = 2, TEXT = 1024, THREAD_BITS = 20 };
 
+enum { NAME = 16 }; /* bytes, as the kernel has it, with the end */
 struct created {
     uint32_t place, stack;
+    _Atomic uint64_t name[NAME / 8]; /* of a thread that has one, and where nobody else knows it */
 };
 struct pair {
     _Atomic uint64_t places; /* both, the lower one first, and 1 more; 0: free */
@@ -43,6 +45,21 @@ void pt_race_created(uint32_t thread, uint32_t place, uint32_t stack)
 {
     if (thread >> THREAD_BITS == 0)
         created[thread] = (struct created){place, stack};
+}
+
+void pt_race_named(uint32_t thread, const char *name)
+{
+    uint64_t words[NAME / 8] = {0};
+    strncpy((char *)words, name, NAME - 1);
+    for (unsigned i = 0; i < NAME / 8 && thread >> THREAD_BITS == 0; i++)
+        atomic_store_explicit(&created[thread].name[i], words[i], memory_order_relaxed);
+}
+
+static const char *name_of(uint32_t thread, uint64_t *room)
+{
+    for (unsigned i = 0; i < NAME / 8; i++)
+        room[i] = thread >> THREAD_BITS ? 0 : atomic_load_explicit(&created[thread].name[i], memory_order_relaxed);
+    return (const char *)room;
 }
 
 /* file:line, as traces name places. */
@@ -85,6 +102,7 @@ static uint64_t key_of(uint32_t one, uint32_t other)
 
 /* What a side of a report points to. */
 struct side {
+    uint64_t name[NAME / 8];
     const struct pt_site *stack[PT_FOUND_FRAMES + 1], *creation[PT_FOUND_FRAMES + 1];
     struct pt_race_lock_held held[PT_FOUND_LOCKS];
     struct pt_found_lock locks[PT_FOUND_LOCKS];
@@ -106,7 +124,7 @@ static struct pt_found_side make_side(const struct pt_cell_access *access, uint3
     unsigned first = (unsigned)__builtin_ctz(access->bytes | 0x100u);
     struct pt_found_side side = {
         .thread = thread + 1,
-        .thread_name = pt_race_hooks.thread_name(thread),
+        .thread_name = name_of(thread, out->name),
         .kind = kind_of(access),
         .flags = access->kind & PT_CELL_ATOMIC ? PT_FOUND_ATOMIC : 0,
         .address = granule + first,
@@ -142,6 +160,7 @@ static struct pt_found_side make_side(const struct pt_cell_access *access, uint3
 /* Where the heap block was allocated that it is about. */
 struct origin {
     struct pt_race_block block;
+    uint64_t name[NAME / 8];
     const struct pt_site *stack[PT_FOUND_FRAMES + 1];
 };
 
@@ -152,7 +171,7 @@ static void add_block(struct pt_found *found, struct origin *origin)
     found->block.start = origin->block.start;
     found->block.size = origin->block.size;
     found->block.thread = origin->block.thread + 1;
-    found->block.thread_name = pt_race_hooks.thread_name(origin->block.thread);
+    found->block.thread_name = name_of(origin->block.thread, origin->name);
     origin->stack[0] = pt_race_site_at(origin->block.place);
     found->block.stack.sites = origin->stack;
     found->block.stack.count =

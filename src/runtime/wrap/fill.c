@@ -14,14 +14,16 @@
 #include "runtime/shadow/shadow.h"
 #include "runtime/shadow/slow.h"
 #include "runtime/shadow/watch.h"
+#include "runtime/thread/thread.h"
 
 enum { PAGE = 4096 };
 
-/* Is all that is filled recorded? Not of a thread that evaluates properties, see above. */
+/* Is all that is filled recorded? Not of a thread that evaluates properties, see above, nor of one that is still
+ * beginning. */
 static bool records_all(void)
 {
-    const struct pt_shadow_self *self = pt_runtime_records_memory() ? pt_shadow_caller() : NULL;
-    return self && self->full && !self->steps;
+    const struct pt_thread *self = pt_runtime_records_memory() ? pt_thread_now() : NULL;
+    return self && self->shadow.full && !self->shadow.steps;
 }
 
 /* Whether a watched variable lies near. Within one page. */
