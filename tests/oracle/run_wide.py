@@ -165,11 +165,33 @@ class Case:
         while len(self.expected) < properties:
             self.expected.append(self.draw(f"p{len(self.expected)}"))
 
+    def pattern(self):
+        """(kind, body): some of the trace's writes and user events never come in this order."""
+        rng = self.rng
+        unknown = {e.obj for e in self.trace.events if e.op in ("w", "u") and e.value is trace.UNKNOWN}
+        chosen = [e for e in self.trace.events if e.op == "event" or (e.op in ("w", "u") and e.obj not in unknown)]
+        if not chosen:
+            return generate.body(rng)
+        atoms = [("event", e.obj) if e.op == "event" else ("cmp", "==", ("var", e.obj), ("num", e.value))
+                 for e in rng.sample(chosen, min(len(chosen), rng.choice((2, 2, 3))))]
+        if rng.random() < 0.3:
+            anything = ("star", ("letter", ("true",)))
+            body = anything
+            for atom in atoms:
+                body = ("cat", ("cat", body, ("letter", atom)), anything)
+            return "ere", body
+        body = atoms[0]
+        for atom in atoms[1:]:
+            body = ("and", atom, ("once", ("prev", body)) if rng.random() < 0.5 else ("hist", ("not", body)))
+        if rng.random() < 0.3:
+            return "ltl", ("not", ("ev", body))
+        return "ltl", ("not", body)
+
     def draw(self, name):
         """Several properties are tried; those on which the orders differ are best."""
         best, best_rate = None, -1
-        for _ in range(24):
-            kind, body = generate.body(self.rng)
+        for attempt in range(6):
+            kind, body = generate.body(self.rng) if attempt % 3 == 0 else self.pattern()
             try:
                 prop = check.Property(name, kind, body)
                 found = {order: wide.Wide(prop, self.trace, order) for order in wide.ORDERS}
