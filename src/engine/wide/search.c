@@ -106,6 +106,14 @@ static uint32_t heap_pop(struct wide_level *level)
     return first;
 }
 
+static bool is_same(const uint64_t *a, const uint64_t *b, uint32_t words)
+{
+    uint64_t differs = 0;
+    for (uint32_t k = 0; k < words; k++)
+        differs |= a[k] ^ b[k];
+    return !differs;
+}
+
 /* The state of the key, a new one if there is none. */
 static uint32_t level_state(struct wide_level *level, const uint64_t *key, uint32_t words, uint64_t total,
                             pt_letter letter)
@@ -114,7 +122,7 @@ static uint32_t level_state(struct wide_level *level, const uint64_t *key, uint3
         level_rehash(level, words);
     uint32_t at = (uint32_t)hash_key(key, words) & level->mask;
     for (; level->slots[at]; at = (at + 1) & level->mask)
-        if (memcmp(level->keys + (size_t)(level->slots[at] - 1) * words, key, words * sizeof *key) == 0)
+        if (is_same(level->keys + (size_t)(level->slots[at] - 1) * words, key, words))
             return level->slots[at] - 1;
     if (level->count == level->cap)
         level_grow(level, words);
@@ -189,7 +197,8 @@ static void expand(struct wide_search *s, uint32_t level, uint32_t state)
     const struct wide_problem *p = s->p;
     bool ends = true;
     wide_state_unpack(&s->state, wide_level_at(s, level)->keys + (size_t)state * p->words);
-    for (uint32_t c = 0; c < p->column_count; c++) {
+    for (uint32_t i = 0; i < p->active_count; i++) {
+        uint32_t c = p->active[i];
         if (s->state.counts[c] >= p->columns[c].count || !wide_enabled(&s->state, c))
             continue;
         ends = false;
@@ -254,9 +263,10 @@ static void begin(struct wide_search *s)
 {
     const struct wide_problem *p = s->p;
     uint64_t *empty = pt_xcalloc(p->words, sizeof *empty);
-    for (uint32_t v = 0; v < p->var_count && p->order == PT_POSSIBLE_VALUES; v++)
-        if (p->vars[v].tracked)
-            empty[p->vars[v].word] |= (uint64_t)p->vars[v].first << p->vars[v].shift;
+    for (uint32_t i = 0; i < p->classed_count; i++) {
+        const struct wide_object *var = &p->vars[p->classed[i]];
+        empty[var->word] |= (uint64_t)var->first << var->shift;
+    }
     open_level(s, 0);
     wide_state_unpack(&s->state, empty);
     wide_saturate(&s->state);

@@ -134,6 +134,12 @@ struct wide_problem {
     struct pt_monitor *monitor;
     struct wide_column *columns; /* by thread of the trace */
     uint32_t column_count;
+    uint32_t *active; /* the columns that have events */
+    uint32_t active_count;
+    size_t active_cap;
+    uint32_t *classed; /* the variables whose class is part of a state */
+    uint32_t classed_count;
+    size_t classed_cap;
     struct wide_object *vars, *locks;
     uint32_t var_count, lock_count;
     struct wide_need *pairs; /* of `later` and `earlier` */
