@@ -398,8 +398,10 @@ static enum pt_wide_end explore(struct wide_search *s)
         count_level(s, k);
         if (!whole && violation != PT_NONE)
             s->figures->cut = NULL; /* the figures are not exact then, the violation is */
-        else if (!whole)
+        else if (!whole) {
+            count_open_runs(s, k);
             return PT_WIDE_CUT;
+        }
         if (!whole || !wide_level_at(s, k + 1)->count)
             break;
     }
