@@ -83,7 +83,8 @@ class Runner:
 
     def check(self, args, source, stdin=None, env=None):
         """(JSON object or None, complaints) of one `check --json`."""
-        status, out, err = self.call("check", "--json", *args, "-s", "case.prop", source, stdin=stdin, env=env)
+        status, out, err = self.call("check", "--json", "--order", "access", *args, "-s", "case.prop", source, stdin=stdin,
+                                     env=env)
         try:
             got = json.loads(out)
         except ValueError:

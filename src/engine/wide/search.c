@@ -1,0 +1,470 @@
+/*
+ * The search in a wider order, level by level: level k has the states after k relevant events. Within a level the
+ * states with fewer events come first, so that each is expanded once, when all that leads to it is known: a relevant
+ * event leads to the next level, any other choice to a state of the level that has more events.
+ *
+ * Guarantee: the first level with a violation is that of a shortest one. The same input gives the same states in the
+ * same order; only where a deadline ends it does the search depend on the machine. Cost: see wide.h; one look-up per
+ * step between states, and the logarithm of the level's width per state.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/memory.h"
+#include "engine/wide/wide_impl.h"
+
+/* How many states are expanded between two looks at the clock and at the memory. */
+enum { STRIDE = 64 };
+
+/* ---- levels ---- */
+
+static void level_release(struct wide_level *level)
+{
+    free(level->keys);
+    free(level->nodes);
+    free(level->slots);
+    free(level->order);
+    free(level->list);
+    *level = (struct wide_level){0};
+}
+
+/* Empty, with its memory kept. */
+static void level_clear(struct wide_level *level)
+{
+    level->count = level->order_count = level->edge_count = 0;
+    level->lowest = UINT64_MAX;
+    level->highest = 0;
+    if (level->slots)
+        memset(level->slots, 0, ((size_t)level->mask + 1) * sizeof *level->slots);
+}
+
+static size_t level_bytes(const struct wide_level *level, uint32_t words)
+{
+    size_t state = words * sizeof *level->keys + sizeof *level->nodes;
+    return level->cap * state + (level->slots ? ((size_t)level->mask + 1) * sizeof *level->slots : 0) +
+           level->order_cap * sizeof *level->order + level->edge_cap * sizeof *level->list;
+}
+
+static void level_grow(struct wide_level *level, uint32_t words)
+{
+    uint32_t cap = level->cap ? 2 * level->cap : 64;
+    level->keys = pt_xrealloc(level->keys, (size_t)cap * words * sizeof *level->keys);
+    level->nodes = pt_xrealloc(level->nodes, cap * sizeof *level->nodes);
+    level->cap = cap;
+}
+
+static uint64_t hash_key(const uint64_t *key, uint32_t words)
+{
+    uint64_t hash = 0;
+    for (uint32_t k = 0; k < words; k++)
+        hash = pt_mix64(hash ^ key[k]);
+    return hash;
+}
+
+static void level_rehash(struct wide_level *level, uint32_t words)
+{
+    uint32_t size = level->slots ? 2 * (level->mask + 1) : 128;
+    free(level->slots);
+    level->slots = pt_xcalloc(size, sizeof *level->slots);
+    level->mask = size - 1;
+    for (uint32_t i = 0; i < level->count; i++) {
+        uint32_t at = (uint32_t)hash_key(level->keys + (size_t)i * words, words) & level->mask;
+        while (level->slots[at])
+            at = (at + 1) & level->mask;
+        level->slots[at] = i + 1;
+    }
+}
+
+/* A state of so many events waits to be expanded. */
+static void wait(struct wide_level *level, uint32_t *waiting, uint32_t state, uint64_t total)
+{
+    level->nodes[state].waits = waiting[total];
+    waiting[total] = state + 1;
+    level->lowest = total < level->lowest ? total : level->lowest;
+    level->highest = total > level->highest ? total : level->highest;
+}
+
+/* One with the fewest events; PT_NONE: none waits. Those that come later have more than the one that was given last. */
+static uint32_t next_waiting(struct wide_level *level, uint32_t *waiting)
+{
+    for (; level->lowest <= level->highest; level->lowest++) {
+        uint32_t first = waiting[level->lowest];
+        if (!first)
+            continue;
+        waiting[level->lowest] = level->nodes[first - 1].waits;
+        return first - 1;
+    }
+    return PT_NONE;
+}
+
+static bool is_same(const uint64_t *a, const uint64_t *b, uint32_t words)
+{
+    uint64_t differs = 0;
+    for (uint32_t k = 0; k < words; k++)
+        differs |= a[k] ^ b[k];
+    return !differs;
+}
+
+/* The state of the key, of so many events; a new one if there is none. */
+static struct wide_node *level_state(struct wide_search *s, uint32_t number, const uint64_t *key, uint64_t total,
+                                     pt_letter letter)
+{
+    struct wide_level *level = wide_level_at(s, number);
+    uint32_t words = s->p->words;
+    if (!level->slots || level->count > level->mask / 2)
+        level_rehash(level, words);
+    uint32_t at = (uint32_t)hash_key(key, words) & level->mask;
+    for (; level->slots[at]; at = (at + 1) & level->mask)
+        if (is_same(level->keys + (size_t)(level->slots[at] - 1) * words, key, words))
+            return &level->nodes[level->slots[at] - 1];
+    if (level->count == level->cap)
+        level_grow(level, words);
+    uint32_t state = level->count++;
+    level->slots[at] = state + 1;
+    memcpy(level->keys + (size_t)state * words, key, words * sizeof *key);
+    level->nodes[state] = (struct wide_node){.letter = letter, .set = PT_SET_EMPTY};
+    wait(level, s->waiting[number & 1], state, total);
+    return &level->nodes[state];
+}
+
+static uint64_t add_runs(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+/* ---- steps ---- */
+
+pt_letter wide_letter(struct wide_search *s, pt_letter before, uint32_t column, pt_letter *ret_read)
+{
+    const struct wide_problem *p = s->p;
+    const struct wide_event *e = wide_next(p, column, s->state.counts[column] - 1);
+    bool module = p->module, joint = module || (e->var != PT_NONE && p->is_joint[e->var]);
+    pt_letter letter = before;
+    if (joint)
+        wide_values(&s->state, s->values);
+    if (e->var != PT_NONE)
+        letter = module  ? pt_monitor_letter(p->monitor, s->values, PT_NONE)
+                 : joint ? pt_monitor_apply_joint(p->monitor, before, e->effect, s->values)
+                         : pt_sets_apply(&s->sets, &s->cache, before, e->effect);
+    *ret_read = letter;
+    if (e->user_event != PT_NONE)
+        *ret_read = module ? pt_monitor_letter(p->monitor, s->values, e->user_event)
+                           : pt_sets_event(&s->sets, &s->cache, letter, e->user_event);
+    return letter;
+}
+
+/* The key of s->state, which some events lead to from a state of the key `from`. */
+static void make_key(struct wide_search *s, const uint64_t *from)
+{
+    const struct wide_problem *p = s->p;
+    const struct wide_state *state = &s->state;
+    if (p->classed_count) {
+        wide_state_pack(state, s->key);
+        return;
+    }
+    memcpy(s->key, from, p->words * sizeof *from);
+    for (uint32_t i = 0; i < state->taken_count; i++) {
+        const struct wide_column *column = &p->columns[state->taken[i].column];
+        s->key[column->word] += (uint64_t)1 << column->shift; /* fields are wide enough for all events */
+    }
+}
+
+/* A step of a column from a state of level `from_level` has been taken in s->state: its target learns of it. */
+static void arrive(struct wide_search *s, uint32_t from_level, uint32_t from, uint32_t column)
+{
+    const struct wide_problem *p = s->p;
+    const struct wide_node node = wide_level_at(s, from_level)->nodes[from];
+    bool visible = wide_next(p, column, s->state.counts[column] - 1)->visible;
+    pt_letter letter = node.letter, read;
+    pt_set set = node.set & ~PT_SET_FLAGS;
+    if (visible) {
+        letter = wide_letter(s, letter, column, &read);
+        set = pt_sets_step(&s->sets, &s->cache, set, read);
+    }
+    wide_saturate(&s->state);
+    make_key(s, wide_level_at(s, from_level)->keys + (size_t)from * p->words);
+    struct wide_node *target = level_state(s, from_level + visible, s->key, s->state.total, letter);
+    target->set = pt_sets_union(&s->sets, &s->cache, target->set, set);
+    target->runs = add_runs(target->runs, node.runs);
+    if (s->keep) {
+        struct wide_level *level = wide_level_at(s, from_level + visible);
+        struct wide_edge edge = {from, column, target->edges, visible};
+        PT_PUSH(level->list, level->edge_count, level->edge_cap, edge);
+        target->edges = level->edge_count;
+    }
+}
+
+static void expand(struct wide_search *s, uint32_t level, uint32_t state)
+{
+    const struct wide_problem *p = s->p;
+    bool ends = true;
+    wide_state_unpack(&s->state, wide_level_at(s, level)->keys + (size_t)state * p->words);
+    for (uint32_t i = 0; i < p->active_count; i++) {
+        uint32_t c = p->active[i];
+        if (s->state.counts[c] >= p->columns[c].count || !wide_enabled(&s->state, c))
+            continue;
+        ends = false;
+        wide_take(&s->state, c);
+        arrive(s, level, state, c);
+        wide_undo(&s->state, 0);
+    }
+    if (ends)
+        s->figures->runs = add_runs(s->figures->runs, wide_level_at(s, level)->nodes[state].runs);
+}
+
+/* ---- limits ---- */
+
+static size_t bytes_in_use(const struct wide_search *s)
+{
+    size_t bytes = s->p->bytes + pt_sets_bytes(&s->sets);
+    uint32_t levels = s->keep ? s->level_count : 2;
+    for (uint32_t i = 0; i < levels; i++)
+        bytes += level_bytes(&s->levels[i], s->p->words);
+    return bytes;
+}
+
+static bool is_over_memory(struct wide_search *s)
+{
+    uint64_t bytes = bytes_in_use(s);
+    if (bytes > s->figures->peak_bytes)
+        s->figures->peak_bytes = bytes;
+    uint64_t allowed = pt_memory_share(s->options, &s->announced, bytes);
+    return s->options->memory_limit && bytes > allowed;
+}
+
+/* True: the search is to end, and figures->cut says why. */
+static bool is_cut(struct wide_search *s)
+{
+    const struct pt_analysis_options *o = s->options;
+    if (s->ticks++ % STRIDE)
+        return false;
+    if (is_over_memory(s))
+        s->figures->cut = "the memory limit was reached";
+    else if (o->interrupted && o->interrupted(o->context))
+        s->figures->cut = "interrupted";
+    else if (s->deadline && !s->keep && o->now() >= s->deadline)
+        s->figures->cut = "the time of --effort is over";
+    return s->figures->cut != NULL;
+}
+
+/* ---- the drive ---- */
+
+static void open_level(struct wide_search *s, uint32_t level)
+{
+    if (!s->keep) {
+        level_clear(wide_level_at(s, level));
+    } else {
+        PT_GROW(s->levels, s->level_cap, (size_t)level + 1);
+        s->levels[level] = (struct wide_level){0};
+        level_clear(&s->levels[level]);
+    }
+    s->level_count = level + 1;
+}
+
+/* Level 0: what can happen before the first relevant event. */
+static void begin(struct wide_search *s)
+{
+    const struct wide_problem *p = s->p;
+    uint64_t *empty = pt_xcalloc(p->words, sizeof *empty);
+    for (uint32_t i = 0; i < p->classed_count; i++) {
+        const struct wide_object *var = &p->vars[p->classed[i]];
+        empty[var->word] |= (uint64_t)var->first << var->shift;
+    }
+    open_level(s, 0);
+    wide_state_unpack(&s->state, empty);
+    wide_saturate(&s->state);
+    wide_state_pack(&s->state, empty);
+    pt_letter letter = pt_monitor_letter(p->monitor, p->initial, PT_NONE);
+    struct wide_node *node = level_state(s, 0, empty, s->state.total, letter);
+    node->set = pt_sets_step_slow(&s->sets, pt_sets_single(&s->sets, pt_monitor_start(p->monitor)), letter);
+    node->runs = 1;
+    free(empty);
+}
+
+static pt_set flags_of(const struct wide_level *level)
+{
+    pt_set flags = 0;
+    for (uint32_t i = 0; i < level->count; i++)
+        flags |= level->nodes[i].set;
+    return flags & PT_SET_FLAGS;
+}
+
+static void count_level(struct wide_search *s, uint32_t number)
+{
+    const struct wide_level *level = wide_level_at(s, number);
+    if (!level->count)
+        return;
+    s->figures->levels = number + 1;
+    s->figures->states += level->count;
+    if (level->count > s->figures->width)
+        s->figures->width = level->count;
+}
+
+/* The runs of a search that stops here are those that lead to its last states. */
+static void count_open_runs(struct wide_search *s, uint32_t number)
+{
+    const struct wide_level *level = wide_level_at(s, number);
+    for (uint32_t i = 0; i < level->count; i++)
+        s->figures->runs = add_runs(s->figures->runs, level->nodes[i].runs);
+}
+
+/* Expands a level; the next one is open. False: the search was cut off. */
+static bool expand_level(struct wide_search *s, uint32_t number)
+{
+    for (;;) {
+        struct wide_level *level = wide_level_at(s, number);
+        uint32_t state = next_waiting(level, s->waiting[number & 1]);
+        if (state == PT_NONE)
+            return true;
+        if (is_cut(s))
+            return false;
+        if (s->keep)
+            PT_PUSH(level->order, level->order_count, level->order_cap, state);
+        expand(s, number, state);
+    }
+}
+
+/* The state whose evaluation fails, for the message. */
+static void report_error(struct wide_search *s, uint32_t number)
+{
+    const struct wide_level *level = wide_level_at(s, number);
+    uint32_t state = 0, latest = PT_NONE;
+    while (!(level->nodes[state].set & PT_SET_ERROR))
+        state++;
+    wide_state_unpack(&s->state, level->keys + (size_t)state * s->p->words);
+    for (uint32_t c = 0; c < s->p->column_count; c++)
+        for (uint32_t k = s->state.counts[c]; k > 0; k--) {
+            const struct wide_event *e = wide_next(s->p, c, k - 1);
+            if (e->visible) {
+                latest = latest == PT_NONE || e->place > latest ? e->place : latest;
+                break;
+            }
+        }
+    wide_values(&s->state, s->values);
+    wide_report_error(s, s->values, latest);
+}
+
+/* Nobody waits. */
+static void reset_waiting(struct wide_search *s)
+{
+    uint64_t most = 0;
+    for (uint32_t c = 0; c < s->p->column_count; c++)
+        most += s->p->columns[c].count;
+    for (uint32_t i = 0; i < 2; i++) {
+        free(s->waiting[i]);
+        s->waiting[i] = pt_xcalloc(most + 1, sizeof *s->waiting[i]);
+    }
+}
+
+void wide_search_again(struct wide_search *s, uint32_t level)
+{
+    reset_waiting(s);
+    for (uint32_t i = 0; i < 2; i++)
+        level_release(&s->levels[i]);
+    free(s->levels);
+    s->levels = NULL;
+    s->level_cap = 0;
+    s->keep = true;
+    begin(s);
+    for (uint32_t k = 0; k < level; k++) {
+        open_level(s, k + 1);
+        if (!expand_level(s, k))
+            return;
+    }
+}
+
+static enum pt_wide_end finish_violation(struct wide_search *s, uint32_t level)
+{
+    struct pt_wide_figures figures = *s->figures;
+    wide_search_again(s, level);
+    figures.cut = s->figures->cut;
+    figures.peak_bytes = s->figures->peak_bytes;
+    *s->figures = figures;
+    if (figures.cut) {
+        s->figures->cut = "a violation was found, but its run does not fit into the memory limit";
+        return PT_WIDE_CUT;
+    }
+    if (wide_witness(s, level))
+        return PT_WIDE_VIOLATED;
+    s->finding->verdict = PT_VERDICT_ERROR;
+    s->finding->message = "internal error: the predicted run did not pass its replay; please report this";
+    return PT_WIDE_ERROR;
+}
+
+static enum pt_wide_end explore(struct wide_search *s)
+{
+    uint32_t violation = PT_NONE;
+    reset_waiting(s);
+    begin(s);
+    for (uint32_t k = 0;; k++) {
+        pt_set flags = violation == PT_NONE ? flags_of(wide_level_at(s, k)) : 0;
+        if (flags & PT_SET_BAD)
+            violation = k;
+        if (violation != PT_NONE && !s->options->exhaustive) {
+            count_level(s, k);
+            count_open_runs(s, k);
+            break;
+        }
+        if (flags & PT_SET_ERROR) {
+            count_level(s, k);
+            report_error(s, k);
+            return PT_WIDE_ERROR;
+        }
+        open_level(s, k + 1);
+        bool whole = expand_level(s, k);
+        count_level(s, k);
+        if (!whole && violation != PT_NONE)
+            s->figures->cut = NULL; /* the figures are not exact then, the violation is */
+        else if (!whole) {
+            count_open_runs(s, k);
+            return PT_WIDE_CUT;
+        }
+        if (!whole || !wide_level_at(s, k + 1)->count)
+            break;
+    }
+    return violation == PT_NONE ? PT_WIDE_HOLDS : finish_violation(s, violation);
+}
+
+static void search_release(struct wide_search *s)
+{
+    uint32_t levels = s->keep ? s->level_count : 2;
+    for (uint32_t i = 0; i < levels; i++)
+        level_release(&s->levels[i]);
+    free(s->levels);
+    free(s->waiting[0]);
+    free(s->waiting[1]);
+    (void)pt_memory_share(s->options, &s->announced, 0);
+    wide_state_release(&s->state);
+    pt_worker_cache_release(&s->cache);
+    pt_sets_release(&s->sets);
+    free(s->values);
+    free(s->key);
+}
+
+enum pt_wide_end pt_wide_explore(struct pt_wide_log *log, enum pt_possible order, struct pt_monitor *monitor,
+                                 const struct pt_wide_names *names, const struct pt_analysis_options *options,
+                                 uint64_t deadline, struct pt_finding *finding, struct pt_wide_figures *ret_figures)
+{
+    struct wide_problem problem;
+    wide_problem_init(&problem, log, order, monitor, names);
+    *ret_figures = (struct pt_wide_figures){.relevant = problem.relevant_count};
+    struct wide_search s = {
+        .p = &problem, .options = options, .finding = finding, .figures = ret_figures, .deadline = deadline};
+    s.levels = pt_xcalloc(2, sizeof *s.levels);
+    s.values = pt_xcalloc((size_t)problem.monitor_var_count + 1, sizeof *s.values);
+    s.key = pt_xcalloc(problem.words, sizeof *s.key);
+    pt_sets_init(&s.sets, monitor);
+    pt_worker_cache_init(&s.cache);
+    wide_state_init(&s.state, &problem);
+    enum pt_wide_end end = PT_WIDE_CUT;
+    if (problem.ambiguous)
+        ret_figures->cut = "the trace has two names for one variable of the property";
+    else
+        end = explore(&s);
+    ret_figures->runs_overflow = ret_figures->runs == UINT64_MAX;
+    search_release(&s);
+    wide_problem_release(&problem);
+    return end;
+}
