@@ -1,0 +1,37 @@
+/*
+ * The events of a run that its order depends on, packed: a few bytes each, since all of a run are kept until its end.
+ * They are read back from the first one on, as often as somebody likes.
+ */
+#ifndef PT_PREDICT_LOG_H
+#define PT_PREDICT_LOG_H
+
+#include "trace/event.h"
+
+struct pt_log_event {
+    uint64_t event; /* its number in the trace, from 1 */
+    uint32_t thread, object, loc, stack;
+    uint8_t op;
+    bool partial; /* it touches some bytes of its variable only */
+};
+
+struct pt_log_chunk;
+struct pt_log {
+    struct pt_log_chunk *first, *last;
+    struct pt_log_event before; /* the latest one */
+    uint64_t count;
+    size_t bytes;
+};
+
+void pt_log_release(struct pt_log *log);
+void pt_log_add(struct pt_log *log, const struct pt_event *event, uint64_t number);
+
+struct pt_log_reader {
+    const struct pt_log_chunk *chunk;
+    const uint8_t *at;
+    struct pt_log_event event; /* the latest one that was read */
+};
+void pt_log_start(struct pt_log_reader *reader, const struct pt_log *log);
+/* The next event in `reader->event`; false: there is none. */
+bool pt_log_next(struct pt_log_reader *reader);
+
+#endif
