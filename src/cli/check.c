@@ -50,7 +50,7 @@ static const struct pt_option options_table[] = {
     [OPT_LOOKAHEAD] = {"lookahead", 0, "L", NULL,
                        "look at most L events ahead, or 'all' (default: all; 256 on standard input)"},
     [OPT_ORDER] =
-        {"order", 0, "ORDER", PT_ORDER_NAMES,
+        {"order", 0, "ORDER", "access sync values auto",
          "the causal order: access (default), where accesses to a variable of which one writes stay in order"},
     [OPT_EXHAUSTIVE] = PT_OPTION_EXHAUSTIVE,
     [OPT_JOBS] = PT_OPTION_JOBS,
@@ -80,6 +80,7 @@ struct check {
     bool chosen[OPT_COUNT]; /* of checks_table */
     bool by_default;        /* nobody asked for anything: the checks that a run gets then */
     bool no_progress;
+    enum pt_check_order order;
     struct pt_names names;
 };
 
@@ -101,7 +102,9 @@ static bool set_option(struct check *check, uint32_t index, const char *argument
     case OPT_QUIET:
         return check->output.quiet = true;
     case OPT_ORDER: /* the parser has checked the name */
-        check->analyse.engine.order = pt_order_find(argument);
+        check->order = strcmp(argument, "access") == 0 ? PT_CHECK_ACCESS
+                       : strcmp(argument, "sync") == 0 ? PT_CHECK_SYNC
+                                                       : PT_CHECK_VALUES;
         return true;
     default: /* the engine's; files are loaded afterwards */
         return true;
@@ -211,6 +214,7 @@ static void start(struct check *check, struct engines *engines)
 {
     const struct pt_analysis_options *options = &check->analyse.engine;
     const struct pt_check_options of_checks = {.trace = options->trace,
+                                               .order = check->order,
                                                .by_default = check->by_default,
                                                .memory_limit = options->memory_limit,
                                                .now = options->now};

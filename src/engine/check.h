@@ -10,8 +10,13 @@
 #include "finding/finding.h"
 #include "trace/event.h"
 
+/* The widest order (contract section 3) in which is looked for more than the recorded run has: each has those before.
+ */
+enum pt_check_order { PT_CHECK_ACCESS, PT_CHECK_SYNC, PT_CHECK_VALUES };
+
 struct pt_check_options {
-    const char *trace;     /* its name, for places in messages */
+    const char *trace; /* its name, for places in messages */
+    enum pt_check_order order;
     bool by_default;       /* nobody asked for it: no finding where the trace does not have what the check needs */
     uint64_t memory_limit; /* bytes, for each check; 0: none */
     uint64_t (*now)(void); /* nanoseconds, for `seconds`; may be NULL */

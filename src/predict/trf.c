@@ -157,9 +157,9 @@ static struct pt_trf_var *var_at(struct pt_trf *trf, uint32_t id)
 
 void pt_trf_before_access(struct pt_trf *trf, const struct pt_event *event)
 {
-    const struct pt_trf_var *var = var_at(trf, event->object);
-    if (var->block && var->block <= trf->block_cap)
-        learn_and_close(trf, pt_trf_thread(trf, event->thread), &trf->blocks[var->block - 1].made);
+    uint32_t block = event->op == PT_OP_FREE ? event->object + 1 : var_at(trf, event->object)->block;
+    if (block && block <= trf->block_cap)
+        learn_and_close(trf, pt_trf_thread(trf, event->thread), &trf->blocks[block - 1].made);
 }
 
 static void on_access(struct pt_trf *trf, struct pt_trf_thread *t, const struct pt_event *event)

@@ -110,8 +110,8 @@ struct pt_trf_thread *pt_trf_thread(struct pt_trf *trf, uint32_t id);
 
 struct pt_trf_lock *pt_trf_lock(struct pt_trf *trf, uint32_t id);
 
-/* What an access needs beside what its thread's next event needs anyway, its own read apart: that the block of memory
- * was allocated. To be said before somebody looks at what it needs. */
+/* What an access or a free needs beside what its thread's next event needs anyway, its own read apart: that the block
+ * of memory was allocated. To be said before somebody looks at what it needs. */
 void pt_trf_before_access(struct pt_trf *trf, const struct pt_event *event);
 /* Follows an event that counts. Before it, its number in its thread is the thread's clock, and all that it needs, but
  * for what it reads, the thread's past and what came before it there. */
