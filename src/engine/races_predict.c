@@ -12,28 +12,7 @@
 
 #include "core/finding_key.h"
 #include "engine/predict.h"
-#include "engine/races.h"
-
-struct races_predict {
-    struct pt_trf trf;
-    struct pt_log log;
-    struct pt_syncp syncp;
-    /* The first race of each pair of places. */
-    struct predicted {
-        uint64_t key; /* core/finding_key.h */
-        uint32_t var;
-        uint32_t first, second; /* their threads */
-        uint64_t first_number, second_number;
-        uint32_t first_locks, second_locks; /* sets of syncp */
-        uint64_t count;
-        uint64_t *set; /* the run, of `threads` threads */
-        uint32_t threads;
-    } * found;
-    uint32_t count;
-    size_t cap;
-    struct pt_map64 index; /* by key */
-    uint32_t witness_count;
-};
+#include "engine/races_predict.h"
 
 /* What a variable is called in a finding's key: blocks have numbers as they come, which say nothing. */
 static const char *key_name(const struct races *r, uint32_t var)
@@ -41,36 +20,46 @@ static const char *key_name(const struct races *r, uint32_t var)
     return var < r->var_cap && r->vars[var].heap ? "0x" : pt_name(r->names, PT_SPACE_VAR, var);
 }
 
-static void found(void *context, const struct pt_syncp_race *race)
+uint64_t pt_races_predicted_key(const struct races *r, const struct pt_syncp_race *race)
+{
+    const char *name = key_name(r, race->first->var);
+    return pt_finding_key_race((struct pt_finding_side){pt_name(r->names, PT_SPACE_LOC, race->first->loc), name},
+                               (struct pt_finding_side){pt_name(r->names, PT_SPACE_LOC, race->second->loc), name});
+}
+
+void pt_races_predicted_add(struct races_predict *p, uint64_t key, const struct pt_syncp_race *race)
+{
+    uint32_t threads = p->trf.thread_count;
+    struct races_predicted new = {.key = key,
+                                  .var = race->first->var,
+                                  .first = race->first->thread,
+                                  .second = race->second->thread,
+                                  .first_number = race->first_number,
+                                  .second_number = race->second_number,
+                                  .first_locks = race->first->locks,
+                                  .second_locks = race->second->locks,
+                                  .count = 1,
+                                  .set = pt_xcalloc((size_t)threads + 1, sizeof *new.set),
+                                  .threads = threads};
+    memcpy(new.set, race->set, threads * sizeof *new.set);
+    PT_PUSH(p->found, p->count, p->cap, new);
+}
+
+static bool found(void *context, const struct pt_syncp_race *race)
 {
     struct races *r = context;
     struct races_predict *p = r->predict;
-    const char *name = key_name(r, race->first->var);
-    uint64_t key =
-        pt_finding_key_race((struct pt_finding_side){pt_name(r->names, PT_SPACE_LOC, race->first->loc), name},
-                            (struct pt_finding_side){pt_name(r->names, PT_SPACE_LOC, race->second->loc), name});
+    uint64_t key = pt_races_predicted_key(r, race);
     uint32_t *index = pt_map64_at(&p->index, key);
     if (*index != PT_NONE) {
         p->found[*index].count++;
-        return;
+        return true;
     }
     if (p->count > PT_CHECK_FINDINGS_MAX)
-        return;
+        return true;
     *index = p->count;
-    uint32_t threads = p->trf.thread_count;
-    struct predicted new = {.key = key,
-                            .var = race->first->var,
-                            .first = race->first->thread,
-                            .second = race->second->thread,
-                            .first_number = race->first_number,
-                            .second_number = race->second_number,
-                            .first_locks = race->first->locks,
-                            .second_locks = race->second->locks,
-                            .count = 1,
-                            .set = pt_xmalloc((threads + 1) * sizeof *new.set),
-                            .threads = threads};
-    memcpy(new.set, race->set, threads * sizeof *new.set);
-    PT_PUSH(p->found, p->count, p->cap, new);
+    pt_races_predicted_add(p, key, race);
+    return true;
 }
 
 struct races_predict *pt_races_predict_begin(struct races *r)
@@ -138,7 +127,7 @@ static struct pt_side make_side(const struct races *r, struct pt_finding *f, con
 }
 
 /* Whether the run ends where the two accesses are next. */
-static bool is_race(const struct pt_replay *replay, const struct predicted *race)
+static bool is_race(const struct pt_replay *replay, const struct races_predicted *race)
 {
     const struct pt_log_event *one = pt_replay_next(replay, race->first), *other = pt_replay_next(replay, race->second);
     return one && other && replay->taken[race->first] + 1 == race->first_number &&
@@ -146,13 +135,14 @@ static bool is_race(const struct pt_replay *replay, const struct predicted *race
            (pt_op_writes(one->op) || one->op == PT_OP_FREE || pt_op_writes(other->op) || other->op == PT_OP_FREE);
 }
 
-static void report(struct races *r, const struct predicted *race, const struct pt_replay *replay)
+static void report(struct races *r, const struct races_predicted *race, const struct pt_replay *replay,
+                   const char *order)
 {
     struct races_predict *p = r->predict;
     struct pt_finding *f = pt_races_add(r, PT_HOW_PREDICTED);
     if (!f)
         return;
-    f->order = "sync";
+    f->order = order;
     f->object = pt_name(r->names, PT_SPACE_VAR, race->var);
     f->count = race->count;
     f->sides = pt_arena_alloc(&f->arena, 2 * sizeof *f->sides);
@@ -168,24 +158,34 @@ static void report(struct races *r, const struct predicted *race, const struct p
     p->witness_count += !f->witness_lost;
 }
 
+bool pt_races_predicted_report(struct races *r, const struct races_predicted *race, const uint64_t *first,
+                               const uint64_t *upto, const char *order)
+{
+    struct races_predict *p = r->predict;
+    struct pt_replay replay;
+    const struct pt_replay_run run = {first, upto, p->trf.thread_count};
+    bool possible = pt_replay_play(&replay, &p->log, &run) && is_race(&replay, race);
+    if (possible)
+        report(r, race, &replay, order);
+    pt_replay_end(&replay);
+    return possible;
+}
+
 void pt_races_predict_finish(struct races *r)
 {
     struct races_predict *p = r->predict;
     for (uint32_t i = 0; i < p->count; i++) {
-        struct predicted *race = &p->found[i];
+        struct races_predicted *race = &p->found[i];
         if (pt_map64_get(&r->pairs, race->key) != PT_NONE)
             continue;
-        struct pt_replay replay;
         race->set = pt_xrealloc(race->set, (p->trf.thread_count + 1) * sizeof *race->set);
         for (; race->threads < p->trf.thread_count; race->threads++)
             race->set[race->threads] = 0;
-        const struct pt_replay_run run = {race->set, race->set, p->trf.thread_count};
-        if (pt_replay_play(&replay, &p->log, &run) && is_race(&replay, race))
-            report(r, race, &replay);
-        else
+        if (!pt_races_predicted_report(r, race, race->set, race->set, "sync"))
             r->unknown = "a race's witness could not be replayed, which is a mistake of Portent's own";
-        pt_replay_end(&replay);
     }
     if (p->syncp.late && !r->unknown)
         r->unknown = "a thread that nobody forked begins after accesses were forgotten that it may race with";
+    if (r->options.order >= PT_CHECK_VALUES)
+        pt_races_reverse(r);
 }

@@ -9,11 +9,11 @@
 
 enum {
     CHUNK = 64 * 1024,
-    EVENT_MAX = 64, /* bytes: the first one and five numbers */
+    EVENT_MAX = 80, /* bytes: the first one and seven numbers */
     OP = 0x1f,
     SAME_THREAD = 0x20,
     NEXT = 0x40, /* its number is the next */
-    EXTRA = 0x80 /* it has a stack or is partial */
+    EXTRA = 0x80 /* it has a stack, is atomic, or of some bytes only */
 };
 _Static_assert((int)PT_OP_COUNT <= (int)OP, "an operation has five bits");
 
@@ -79,9 +79,11 @@ void pt_log_add(struct pt_log *log, const struct pt_event *event, uint64_t numbe
         at = put(at, number - log->before.event);
     at = put(at, event->object);
     at = put(at, event->loc);
-    if (event->stack || event->to) {
+    if (event->stack || event->to || event->order) {
         head |= EXTRA;
-        at = put(at, (uint64_t)event->stack << 1 | (event->to != 0));
+        at = put(at, (uint64_t)event->stack << 2 | (event->order ? 2u : 0) | (event->to ? 1u : 0));
+        if (event->to)
+            at = put(put(at, event->from), event->to);
     }
     *start = (uint8_t)head;
     log->last->used += (size_t)(at - start);
@@ -105,7 +107,7 @@ bool pt_log_next(struct pt_log_reader *reader)
         return false;
     struct pt_log_event *event = &reader->event;
     unsigned head = *reader->at++;
-    uint64_t thread = event->thread, gap = 1, object, loc, extra = 0;
+    uint64_t thread = event->thread, gap = 1, object, loc, extra = 0, from = 0, to = 0;
     if (!(head & SAME_THREAD))
         reader->at = get(reader->at, &thread);
     if (!(head & NEXT))
@@ -114,12 +116,28 @@ bool pt_log_next(struct pt_log_reader *reader)
     reader->at = get(reader->at, &loc);
     if (head & EXTRA)
         reader->at = get(reader->at, &extra);
+    if (extra & 1)
+        reader->at = get(get(reader->at, &from), &to);
     *event = (struct pt_log_event){.event = event->event + gap,
                                    .thread = (uint32_t)thread,
                                    .object = (uint32_t)object,
                                    .loc = (uint32_t)loc,
-                                   .stack = (uint32_t)(extra >> 1),
+                                   .stack = (uint32_t)(extra >> 2),
+                                   .from = (uint16_t)from,
+                                   .to = (uint16_t)to,
                                    .op = head & OP,
-                                   .partial = extra & 1};
+                                   .atomic = extra & 2};
     return true;
+}
+
+struct pt_event pt_log_as_event(const struct pt_log_event *event)
+{
+    return (struct pt_event){.op = event->op,
+                             .order = event->atomic ? PT_MEMORY_SEQ_CST : PT_MEMORY_NONE,
+                             .from = event->from,
+                             .to = event->to,
+                             .thread = event->thread,
+                             .object = event->object,
+                             .loc = event->loc,
+                             .stack = event->stack};
 }

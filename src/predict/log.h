@@ -10,8 +10,9 @@
 struct pt_log_event {
     uint64_t event; /* its number in the trace, from 1 */
     uint32_t thread, object, loc, stack;
+    uint16_t from, to; /* of an access: the bytes of its variable that it touches; to is 0: all of it */
     uint8_t op;
-    bool partial; /* it touches some bytes of its variable only */
+    bool atomic;
 };
 
 struct pt_log_chunk;
@@ -33,5 +34,7 @@ struct pt_log_reader {
 void pt_log_start(struct pt_log_reader *reader, const struct pt_log *log);
 /* The next event in `reader->event`; false: there is none. */
 bool pt_log_next(struct pt_log_reader *reader);
+/* As a trace has it, but for its time, its value and the order of an atomic access, which is taken for seq_cst. */
+struct pt_event pt_log_as_event(const struct pt_log_event *event);
 
 #endif

@@ -77,7 +77,7 @@ static bool play(struct pt_replay *r, const struct pt_log_event *event)
 
 static uint64_t written(uint64_t before, const struct pt_log_event *event)
 {
-    return event->partial ? pt_mix64(before + pt_mix64(event->event)) : event->event;
+    return event->to ? pt_mix64(before + pt_mix64(event->event)) : event->event;
 }
 
 /* What the recorded run has after this event, and ours if it was taken. */

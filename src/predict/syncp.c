@@ -26,8 +26,7 @@
 
 enum { PRUNE_LEAST = 1 << 16 }; /* accesses that are kept */
 
-void pt_syncp_begin(struct pt_syncp *syncp, struct pt_trf *trf,
-                    void (*found)(void *context, const struct pt_syncp_race *race), void *context)
+void pt_syncp_begin(struct pt_syncp *syncp, struct pt_trf *trf, pt_syncp_found *found, void *context)
 {
     *syncp = (struct pt_syncp){.trf = trf, .found = found, .context = context, .prune_at = PRUNE_LEAST};
     pt_map64_init(&syncp->index);
@@ -225,13 +224,15 @@ static void ask(struct pt_syncp *s, struct pt_syncp_group *g, const struct pt_sy
     for (uint32_t i = find_after(h, *tried > known ? *tried : known); i < h->count;) {
         const struct pt_syncp_access *then = &h->accesses[i];
         pt_trf_include(set, h->thread, then->number - 1, then->past);
-        if (!pt_trf_close(s->trf, set))
+        if (!s->trf->plain && !pt_trf_close(s->trf, set))
             break;
         if (set[h->thread] < then->number) {
             struct pt_syncp_race race = {h, g, then->number, now->number, set};
-            *tried = UINT64_MAX;
-            s->found(s->context, &race);
-            return;
+            if (s->found(s->context, &race)) {
+                *tried = UINT64_MAX;
+                return;
+            }
+            i++; /* only where sets are not closed */
         }
         while (i < h->count && h->accesses[i].number <= set[h->thread])
             i++;

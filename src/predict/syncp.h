@@ -48,9 +48,12 @@ struct pt_syncp_race {
     const uint64_t *set;
 };
 
+/* Returns whether no more of these two groups are wanted. */
+typedef bool pt_syncp_found(void *context, const struct pt_syncp_race *race);
+
 struct pt_syncp {
     struct pt_trf *trf;
-    void (*found)(void *context, const struct pt_syncp_race *race);
+    pt_syncp_found *found;
     void *context;
     struct pt_syncp_var *vars;
     size_t var_cap;
@@ -82,8 +85,9 @@ struct pt_syncp {
     bool pruned, late; /* some were forgotten; and then a thread began that nobody forked, and may race with those */
 };
 
-void pt_syncp_begin(struct pt_syncp *syncp, struct pt_trf *trf,
-                    void (*found)(void *context, const struct pt_syncp_race *race), void *context);
+/* Where `trf` is plain, what is found is each pair of accesses that may race and of which none needs the other: then
+ * `set` is what they need, not closed. */
+void pt_syncp_begin(struct pt_syncp *syncp, struct pt_trf *trf, pt_syncp_found *found, void *context);
 void pt_syncp_end(struct pt_syncp *syncp);
 size_t pt_syncp_bytes(const struct pt_syncp *syncp);
 

@@ -91,6 +91,9 @@ struct pt_trf_lock *pt_trf_lock(struct pt_trf *trf, uint32_t id)
 static void close_past(struct pt_trf *trf, struct pt_trf_thread *t, uint64_t number)
 {
     uint64_t *set = trf->scratch;
+    t->region++;
+    if (trf->plain)
+        return;
     memset(set, 0, trf->thread_count * sizeof *set);
     pt_trf_include(set, t->hb.id, number, t->hb.past);
     (void)pt_trf_close(trf,
@@ -98,7 +101,6 @@ static void close_past(struct pt_trf *trf, struct pt_trf_thread *t, uint64_t num
     for (uint32_t i = 0; i < trf->thread_count; i++)
         if (i != t->hb.id && set[i] > pt_vec_at(t->hb.past, i))
             pt_vec_raise(trf->memory, &t->hb.past, i, set[i]);
-    t->region++;
 }
 
 /* The thread's next event needs all that an object carries. Returns whether that is news. */

@@ -88,6 +88,7 @@ struct pt_trf {
     } * blocks;
     size_t block_cap;
     uint64_t acquisitions;
+    bool plain;        /* needs are not closed */
     uint64_t *scratch; /* a set, for each thread */
     size_t scratch_cap;
     size_t section_bytes;
