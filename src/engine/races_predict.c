@@ -66,6 +66,7 @@ struct races_predict *pt_races_predict_begin(struct races *r)
 {
     struct races_predict *p = pt_xcalloc(1, sizeof *p);
     pt_trf_begin(&p->trf, r->names, &r->memory);
+    p->trf.forgets = true;
     pt_syncp_begin(&p->syncp, &p->trf, found, r);
     pt_map64_init(&p->index);
     return p;
@@ -94,6 +95,8 @@ size_t pt_races_predict_bytes(const struct races_predict *p)
 void pt_races_predict_event(struct races *r, const struct pt_event *event)
 {
     struct races_predict *p = r->predict;
+    if (event->op == PT_OP_STATE && strcmp(pt_name(r->names, PT_SPACE_STATE, event->object), "ended") == 0)
+        pt_trf_thread(&p->trf, event->thread)->ended = true;
     if (!pt_trf_counts(event->op))
         return;
     pt_syncp_event(&p->syncp, event);

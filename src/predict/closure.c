@@ -42,6 +42,21 @@ uint32_t pt_trf_section_at(const struct pt_trf_thread *t, uint64_t upto)
     return kept ? t->first + kept : 0;
 }
 
+bool pt_trf_is_open(const struct pt_trf *trf, uint32_t thread, uint64_t upto)
+{
+    const struct pt_trf_thread *t = &trf->threads[thread];
+    uint32_t index = upto ? pt_trf_section_at(t, upto) : 0;
+    uint64_t began = index ? pt_trf_section(t, index - 1)->acquired : 0;
+    for (uint32_t left = index ? pt_trf_section(t, index - 1)->held + 1 : 0; left && index > t->first;) {
+        const struct pt_trf_section *section = pt_trf_section(t, index - 1);
+        index = section->outer;
+        left -= !section->released || section->released >= began;
+        if (!section->released || section->released > upto)
+            return true;
+    }
+    return false;
+}
+
 /* Whether a section of the same lock, which may not overlap with this one, is younger and has begun in the set. */
 static bool has_younger(const struct pt_trf *trf, const uint64_t *set, uint32_t thread, const struct pt_trf_section *s)
 {

@@ -24,7 +24,10 @@
 
 #include "core/hash.h"
 
-enum { PRUNE_LEAST = 1 << 16 }; /* accesses that are kept */
+enum {
+    PRUNE_LEAST = 1 << 16, /* accesses that are kept */
+    SLOTS_SCANNED = 32,    /* of a variable: later ones are found by the index */
+};
 
 void pt_syncp_begin(struct pt_syncp *syncp, struct pt_trf *trf, pt_syncp_found *found, void *context)
 {
@@ -45,6 +48,7 @@ void pt_syncp_end(struct pt_syncp *syncp)
     free(syncp->groups);
     free(syncp->threads);
     free(syncp->blocks);
+    free(syncp->alone);
     free(syncp->set);
     free(syncp->both);
     pt_map64_release(&syncp->index);
@@ -70,6 +74,17 @@ size_t pt_syncp_bytes(const struct pt_syncp *syncp)
 
 /* ---- locks ---- */
 
+static uint32_t intern_locks(struct pt_syncp *s, const struct pt_trf_thread *t)
+{
+    uint32_t count = t->held_count, *list = pt_xmalloc(count * sizeof *list);
+    for (uint32_t i = 0; i < count; i++)
+        list[i] = t->held[i].lock << 1 | t->held[i].shared;
+    count = pt_sort_distinct(list, count);
+    uint32_t id = pt_strtab_intern(&s->lock_sets, (const char *)list, count * sizeof *list);
+    free(list);
+    return id;
+}
+
 /* The set of locks that the thread has; PT_NONE: none. */
 static uint32_t lock_set(struct pt_syncp *s, const struct pt_trf_thread *t)
 {
@@ -77,16 +92,16 @@ static uint32_t lock_set(struct pt_syncp *s, const struct pt_trf_thread *t)
     struct pt_syncp_thread *known = &s->threads[t->hb.id];
     if (known->known && known->region == t->region)
         return known->locks;
-    uint32_t ids[16], count = t->held_count, *list = count > 16 ? pt_xmalloc(count * sizeof *list) : ids;
-    for (uint32_t i = 0; i < count; i++)
-        list[i] = t->held[i].lock << 1 | t->held[i].shared;
-    count = pt_sort_distinct(list, count);
-    *known = (struct pt_syncp_thread){
-        .region = t->region,
-        .locks = count ? pt_strtab_intern(&s->lock_sets, (const char *)list, count * sizeof *list) : PT_NONE,
-        .known = true};
-    if (list != ids)
-        free(list);
+    *known = (struct pt_syncp_thread){.region = t->region, .locks = PT_NONE, .known = true};
+    if (t->held_count == 1) {
+        uint32_t id = t->held[0].lock << 1 | t->held[0].shared;
+        ROOM(s, alone, alone_cap, id);
+        if (!s->alone[id])
+            s->alone[id] = pt_strtab_intern(&s->lock_sets, (const char *)&id, sizeof id) + 1;
+        known->locks = s->alone[id] - 1;
+    } else if (t->held_count) {
+        known->locks = intern_locks(s, t);
+    }
     return known->locks;
 }
 
@@ -131,24 +146,51 @@ static struct pt_syncp_group describe(const struct pt_event *event, uint32_t var
                                    .atomic = !memory && (event->order || event->op == PT_OP_UPDATE)};
 }
 
+static uint64_t mark_of(const struct pt_syncp_group *like, uint32_t life)
+{
+    uint64_t key = pt_mix64((uint64_t)like->var << 32 | like->loc);
+    key = pt_mix64(key + ((uint64_t)like->thread << 32 | like->locks));
+    return pt_mix64(key + ((uint64_t)life << 48 ^ (uint64_t)like->from << 32 ^ (uint64_t)like->to << 16 ^
+                           (uint64_t)like->atomic << 8 ^ like->op));
+}
+
+/* The group of that description, PT_NONE: there is none. The first ones of a variable are looked through. */
+static uint32_t find_group(struct pt_syncp *s, const struct pt_syncp_var *var, const struct pt_syncp_group *like,
+                           uint64_t mark)
+{
+    for (uint32_t i = 0; i < var->count && i < SLOTS_SCANNED; i++)
+        if (var->slots[i].mark == (uint32_t)mark && is_same(&s->groups[var->slots[i].group], like))
+            return var->slots[i].group;
+    if (var->count <= SLOTS_SCANNED)
+        return PT_NONE;
+    uint32_t index;
+    while ((index = pt_map64_get(&s->index, mark)) != PT_NONE && !is_same(&s->groups[index], like))
+        mark++;
+    return index;
+}
+
+static void add_to_index(struct pt_syncp *s, uint32_t group, uint64_t mark)
+{
+    uint32_t *index;
+    while (*(index = pt_map64_at(&s->index, mark)) != PT_NONE)
+        mark++;
+    *index = group;
+}
+
 /* The group of that description; a new one gets a slot of its variable. */
 static struct pt_syncp_group *group_of(struct pt_syncp *s, const struct pt_syncp_group *like)
 {
     struct pt_syncp_var *var = &s->vars[like->var];
-    uint64_t key = pt_mix64((uint64_t)like->var << 32 | like->loc);
-    key = pt_mix64(key + ((uint64_t)like->thread << 32 | like->locks));
-    key = pt_mix64(key + ((uint64_t)var->life << 48 ^ (uint64_t)like->from << 32 ^ (uint64_t)like->to << 16 ^
-                          (uint64_t)like->atomic << 8 ^ like->op));
-    uint32_t *index;
-    while (*(index = pt_map64_at(&s->index, key)) != PT_NONE && !is_same(&s->groups[*index], like))
-        key++;
-    if (*index != PT_NONE)
-        return &s->groups[*index];
-    *index = s->group_count;
+    uint64_t mark = mark_of(like, var->life);
+    uint32_t index = find_group(s, var, like, mark);
+    if (index != PT_NONE)
+        return &s->groups[index];
     struct pt_syncp_group group = *like;
     group.slot = var->count;
-    struct pt_syncp_slot slot = {0, like->thread, s->group_count};
+    struct pt_syncp_slot slot = {0, like->thread, s->group_count, (uint32_t)mark};
     var->shared |= var->count && var->slots[0].thread != like->thread;
+    if (var->count >= SLOTS_SCANNED)
+        add_to_index(s, s->group_count, mark);
     size_t cap = var->cap;
     PT_PUSH(var->slots, var->count, var->cap, slot);
     s->bytes += (var->cap - cap) * sizeof slot;
@@ -185,8 +227,11 @@ static void make_tried(struct pt_syncp *s, struct pt_syncp_group *g, const struc
     size_t cap = g->tried_cap;
     PT_GROW(g->tried, g->tried_cap, var->count);
     s->bytes += (g->tried_cap - cap) * sizeof *g->tried;
-    for (; g->tried_count < var->count; g->tried_count++)
-        g->tried[g->tried_count] = may_race(s, g, &s->groups[var->slots[g->tried_count].group]) ? 0 : UINT64_MAX;
+    for (; g->tried_count < var->count; g->tried_count++) {
+        bool may = may_race(s, g, &s->groups[var->slots[g->tried_count].group]);
+        g->tried[g->tried_count] = may ? 0 : UINT64_MAX;
+        g->open += may;
+    }
 }
 
 /* The first access of a group after that number; its index, or `count`. */
@@ -230,6 +275,7 @@ static void ask(struct pt_syncp *s, struct pt_syncp_group *g, const struct pt_sy
             struct pt_syncp_race race = {h, g, then->number, now->number, set};
             if (s->found(s->context, &race)) {
                 *tried = UINT64_MAX;
+                g->open--;
                 return;
             }
             i++; /* only where sets are not closed */
@@ -246,7 +292,7 @@ static void ask_all(struct pt_syncp *s, struct pt_syncp_group *g, const struct p
     const struct pt_syncp_var *var = &s->vars[g->var];
     if (g->tried_count < var->count)
         make_tried(s, g, var);
-    for (uint32_t i = 0; i < var->count; i++) {
+    for (uint32_t i = 0; i < var->count && g->open; i++) {
         const struct pt_syncp_slot *slot = &var->slots[i];
         if (slot->last > g->tried[i] && slot->last > pt_vec_at(now->past, slot->thread))
             ask(s, g, &s->groups[slot->group], now);
@@ -320,24 +366,10 @@ static void on_alloc(struct pt_syncp *s, const struct pt_event *event)
 
 /* ---- what no later access races with ---- */
 
-/* Of each thread, up to where all threads that can still act need it. */
-static void known_to_all(struct pt_syncp *s, uint64_t *known)
-{
-    const struct pt_trf *trf = s->trf;
-    for (uint32_t u = 0; u < trf->thread_count; u++) {
-        known[u] = trf->threads[u].hb.clock - (trf->threads[u].begun ? 1 : 0);
-        for (uint32_t t = 0; t < trf->thread_count; t++) {
-            const struct pt_trf_thread *other = &trf->threads[t];
-            if (t != u && other->begun && !other->ended && pt_vec_at(other->hb.past, u) < known[u])
-                known[u] = pt_vec_at(other->hb.past, u);
-        }
-    }
-}
-
 static void prune(struct pt_syncp *s)
 {
     uint64_t *known = s->both;
-    known_to_all(s, known);
+    pt_trf_known(s->trf, known);
     for (uint32_t i = 0; i < s->group_count; i++) {
         struct pt_syncp_group *g = &s->groups[i];
         uint32_t drop = 0;
@@ -360,7 +392,7 @@ void pt_syncp_event(struct pt_syncp *s, const struct pt_event *event)
 {
     bool access = pt_op_space(event->op) == PT_SPACE_VAR;
     bool begun = event->thread < s->trf->thread_cap && s->trf->threads[event->thread].begun;
-    s->late |= s->pruned && !begun;
+    s->late |= (s->pruned || s->trf->pruned) && !begun;
     if (!access && event->op != PT_OP_ALLOC && event->op != PT_OP_FREE)
         return;
     const struct pt_trf_thread *t = pt_trf_thread(s->trf, event->thread);

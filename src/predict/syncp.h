@@ -26,12 +26,14 @@ struct pt_syncp_group {
                         UINT64_MAX: none does, or one was found */
     size_t tried_cap;
     uint32_t tried_count;
+    uint32_t open; /* how many of them are less than that */
 };
 
 struct pt_syncp_var {
     struct pt_syncp_slot {
         uint64_t last; /* access of the group, its number */
         uint32_t thread, group;
+        uint32_t mark; /* of the group's description */
     } * slots;
     uint32_t count;
     size_t cap;
@@ -57,11 +59,13 @@ struct pt_syncp {
     void *context;
     struct pt_syncp_var *vars;
     size_t var_cap;
-    struct pt_map64 index; /* of groups */
+    struct pt_map64 index; /* of groups that are not among the first of their variable */
     struct pt_syncp_group *groups;
     uint32_t group_count;
     size_t group_cap;
     struct pt_strtab lock_sets; /* a set is its locks' ids, twice plus 1 if shared, ascending */
+    uint32_t *alone;            /* by a lock's id as in those: the set of it alone, plus 1 */
+    size_t alone_cap;
     struct pt_syncp_thread {
         uint64_t region;
         uint32_t locks;

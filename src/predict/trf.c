@@ -20,9 +20,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { PRUNE_LEAST = 4096 }; /* sections */
+
 void pt_trf_begin(struct pt_trf *trf, const struct pt_names *names, const struct pt_race_memory *memory)
 {
-    *trf = (struct pt_trf){.names = names, .memory = memory};
+    *trf = (struct pt_trf){.names = names, .memory = memory, .prune_at = PRUNE_LEAST};
     pt_map64_init(&trf->use_index);
 }
 
@@ -101,6 +103,9 @@ static void close_past(struct pt_trf *trf, struct pt_trf_thread *t, uint64_t num
     for (uint32_t i = 0; i < trf->thread_count; i++)
         if (i != t->hb.id && set[i] > pt_vec_at(t->hb.past, i))
             pt_vec_raise(trf->memory, &t->hb.past, i, set[i]);
+    t->open = false;
+    for (uint32_t i = 0; i < trf->thread_count && !t->open; i++)
+        t->open = i != t->hb.id && pt_trf_is_open(trf, i, set[i]);
 }
 
 /* The thread's next event needs all that an object carries. Returns whether that is news. */
@@ -262,6 +267,7 @@ static void on_acquire(struct pt_trf *trf, struct pt_trf_thread *t, const struct
     uint32_t index = t->count, kept = t->count++ - t->first;
     size_t cap = t->section_cap;
     PT_PUSH(t->sections, kept, t->section_cap, section);
+    trf->kept++;
     trf->section_bytes += (t->section_cap - cap) * sizeof section;
     cap = use->cap;
     PT_PUSH(use->sections, use->count, use->cap, index);
@@ -269,7 +275,7 @@ static void on_acquire(struct pt_trf *trf, struct pt_trf_thread *t, const struct
     struct pt_trf_held now = {event->object, index, 1, shared};
     PT_PUSH(t->held, t->held_count, t->held_cap, now);
     t->region++;
-    if (lock->contested && t->hb.past)
+    if (lock->contested && t->open)
         close_past(trf, t, t->hb.clock);
 }
 
@@ -286,6 +292,48 @@ static void on_release(struct pt_trf *trf, struct pt_trf_thread *t, const struct
     size_t after = (size_t)(t->held + --t->held_count - held);
     memmove(held, held + 1, after * sizeof *held);
     t->region++;
+}
+
+/* ---- what nobody will ask about ---- */
+
+void pt_trf_known(const struct pt_trf *trf, uint64_t *known)
+{
+    for (uint32_t u = 0; u < trf->thread_count; u++) {
+        known[u] = trf->threads[u].begun ? trf->threads[u].hb.clock - 1 : 0;
+        for (uint32_t t = 0; t < trf->thread_count; t++) {
+            const struct pt_trf_thread *other = &trf->threads[t];
+            if (t != u && other->begun && !other->ended && pt_vec_at(other->hb.past, u) < known[u])
+                known[u] = pt_vec_at(other->hb.past, u);
+        }
+    }
+}
+
+/* Forgets a thread's first sections; a set that contains what some thread's next event needs contains their ends. */
+static void prune_thread(struct pt_trf *trf, struct pt_trf_thread *t, uint64_t known)
+{
+    uint32_t kept = t->count - t->first, drop = 0;
+    while (drop < kept && t->sections[drop].released && t->sections[drop].released <= known)
+        pt_vec_drop(trf->memory, t->sections[drop++].past);
+    memmove(t->sections, t->sections + drop, (kept - drop) * sizeof *t->sections);
+    t->first += drop;
+    trf->kept -= drop;
+    trf->pruned |= drop > 0;
+}
+
+static void prune(struct pt_trf *trf)
+{
+    pt_trf_known(trf, trf->scratch);
+    for (uint32_t i = 0; i < trf->thread_count; i++)
+        prune_thread(trf, &trf->threads[i], trf->scratch[i]);
+    for (uint32_t i = 0; i < trf->use_count; i++) {
+        struct pt_trf_use *use = &trf->uses[i];
+        uint32_t drop = 0;
+        while (drop < use->count && use->sections[drop] < trf->threads[use->thread].first)
+            drop++;
+        memmove(use->sections, use->sections + drop, (use->count - drop) * sizeof *use->sections);
+        use->count -= drop;
+    }
+    trf->prune_at = trf->kept * 2 > PRUNE_LEAST ? trf->kept * 2 : PRUNE_LEAST;
 }
 
 void pt_trf_event(struct pt_trf *trf, const struct pt_event *event)
@@ -320,4 +368,6 @@ void pt_trf_event(struct pt_trf *trf, const struct pt_event *event)
         break;
     }
     pt_hb_tick(&trf->threads[event->thread].hb);
+    if (trf->forgets && trf->kept >= trf->prune_at)
+        prune(trf);
 }

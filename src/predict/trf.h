@@ -54,6 +54,7 @@ struct pt_trf_thread {
     struct pt_hb_thread
         hb; /* its clock is the number of its next event that counts; its past what that needs, closed */
     bool begun, ended;
+    bool open;       /* a section of another thread is open in its past */
     uint64_t region; /* grows whenever its past or the locks that it has change */
     struct pt_trf_held *held;
     uint32_t held_count;
@@ -88,8 +89,11 @@ struct pt_trf {
     } * blocks;
     size_t block_cap;
     uint64_t acquisitions;
-    bool plain;        /* needs are not closed */
-    uint64_t *scratch; /* a set, for each thread */
+    bool plain;   /* needs are not closed */
+    bool forgets; /* sections that have ended for every thread's next event: it is asked about later ones only */
+    bool pruned;  /* some were */
+    uint64_t kept, prune_at; /* sections */
+    uint64_t *scratch;       /* a set, for each thread */
     size_t scratch_cap;
     size_t section_bytes;
 };
@@ -133,9 +137,15 @@ static inline void pt_trf_include(uint64_t *set, uint32_t thread, uint64_t numbe
     }
 }
 
+/* Of each thread, up to where all threads that can still act need it. */
+void pt_trf_known(const struct pt_trf *trf, uint64_t *known);
+
 /* The least closed set that contains this one, which contains what its events need; of `thread_count` threads. False:
  * a section that would have to end does not. */
 bool pt_trf_close(const struct pt_trf *trf, uint64_t *set);
+
+/* Whether a section is open at the end of a part of a thread. */
+bool pt_trf_is_open(const struct pt_trf *trf, uint32_t thread, uint64_t upto);
 
 /* The section of the thread that began last among its first `upto` events; 0: none, otherwise its index plus 1. Its
  * `outer`s are the others that may be open there. */
