@@ -15,7 +15,6 @@
 #include "cli/common/interrupt.h"
 #include "engine/analysis.h"
 #include "engine/check.h"
-#include "order/order.h"
 #include "trace/source.h"
 #include "trace/validate.h"
 
@@ -27,6 +26,8 @@ enum {
     OPT_WINDOW,
     OPT_LOOKAHEAD,
     OPT_ORDER,
+    OPT_EFFORT,
+    OPT_NEAR,
     OPT_EXHAUSTIVE,
     OPT_JOBS,
     OPT_MEMORY_LIMIT,
@@ -49,9 +50,14 @@ static const struct pt_option options_table[] = {
                     "keep at most W states per level, or 'all' (default: all; 64 on standard input)"},
     [OPT_LOOKAHEAD] = {"lookahead", 0, "L", NULL,
                        "look at most L events ahead, or 'all' (default: all; 256 on standard input)"},
-    [OPT_ORDER] =
-        {"order", 0, "ORDER", "access sync values auto",
-         "the causal order: access (default), where accesses to a variable of which one writes stay in order"},
+    [OPT_ORDER] = {"order", 0, "ORDER", PT_ORDERS_NAMES,
+                   "which runs of the recorded events are explored: access, sync, values, or auto (default), which is "
+                   "one after the other"},
+    [OPT_EFFORT] = {"effort", 0, "TIME", NULL,
+                    "how long to look in sync and in values, per property and order, or 'all' (default: 2s)"},
+    [OPT_NEAR] = {"near", 0, "N", NULL,
+                  "predict races in runs alone that are the recorded one up to some N events before the race, or 'all' "
+                  "(default), which takes memory for every event"},
     [OPT_EXHAUSTIVE] = PT_OPTION_EXHAUSTIVE,
     [OPT_JOBS] = PT_OPTION_JOBS,
     [OPT_MEMORY_LIMIT] = PT_OPTION_MEMORY_LIMIT,
@@ -66,6 +72,8 @@ static const struct pt_option options_table[] = {
     [OPT_COUNT] = {0},
 };
 
+#define DEFAULT_EFFORT ((uint64_t)2000000000) /* nanoseconds */
+
 /* The built-in checks that options choose; NULL: the option chooses none. */
 static const struct pt_check_kind *const checks_table[OPT_COUNT] = {
 #define PT_CHECK(name, help) [OPT_CHECK_##name] = &pt_check_##name,
@@ -79,8 +87,9 @@ struct check {
     struct pt_output_options output;
     bool chosen[OPT_COUNT]; /* of checks_table */
     bool by_default;        /* nobody asked for anything: the checks that a run gets then */
+    bool bounded;           /* --window or --lookahead was given */
     bool no_progress;
-    enum pt_check_order order;
+    uint64_t near; /* events; PT_ALL */
     struct pt_names names;
 };
 
@@ -102,13 +111,37 @@ static bool set_option(struct check *check, uint32_t index, const char *argument
     case OPT_QUIET:
         return check->output.quiet = true;
     case OPT_ORDER: /* the parser has checked the name */
-        check->order = strcmp(argument, "access") == 0 ? PT_CHECK_ACCESS
-                       : strcmp(argument, "sync") == 0 ? PT_CHECK_SYNC
-                                                       : PT_CHECK_VALUES;
+        return pt_orders_find(argument, &check->analyse.engine.orders);
+    case OPT_EFFORT:
+        return pt_parse_time("effort", argument, &check->analyse.engine.effort);
+    case OPT_NEAR:
+        return pt_parse_bound("near", argument, &check->near);
+    case OPT_WINDOW:
+    case OPT_LOOKAHEAD:
+        check->bounded = true;
         return true;
     default: /* the engine's; files are loaded afterwards */
         return true;
     }
+}
+
+/* Windows are of the order `access`. What is bounded, or analysed as it arrives, gets that order unless another one was
+ * asked for. */
+static bool settle_orders(struct check *check)
+{
+    struct pt_analysis_options *engine = &check->analyse.engine;
+    bool all = engine->window == PT_ALL && engine->lookahead == PT_ALL;
+    if (engine->orders == PT_ORDERS_AUTO && !all)
+        engine->orders = PT_ORDERS_ACCESS;
+    if (engine->orders == PT_ORDERS_ACCESS || engine->orders == PT_ORDERS_AUTO)
+        return true;
+    if (check->bounded && !all) {
+        pt_diag_usage("check", "--window and --lookahead bound the order access alone; sync and values are bounded by "
+                               "--effort");
+        return false;
+    }
+    engine->window = engine->lookahead = PT_ALL;
+    return true;
 }
 
 static bool is_property_file(const char *path)
@@ -146,12 +179,17 @@ static bool set_options(struct check *check, const struct pt_parsed *parsed)
     check->output.triage = &check->analyse.triage;
     check->output.style = pt_analyse_style(STDOUT_FILENO, "auto");
     check->by_default = true;
+    check->near = PT_ALL;
+    check->analyse.engine.orders = PT_ORDERS_AUTO;
+    check->analyse.engine.effort = DEFAULT_EFFORT;
     for (uint32_t i = 0; i < parsed->option_count; i++) {
         uint32_t index = parsed->options[i].index;
         if (!set_option(check, index, parsed->options[i].argument))
             return false;
         check->by_default &= index != OPT_PROPERTIES && index != OPT_MONITOR && !checks_table[index];
     }
+    if (!settle_orders(check))
+        return false;
     if (check->by_default)
         check->chosen[OPT_CHECK_races] = check->chosen[OPT_CHECK_deadlocks] = true;
     return true;
@@ -213,8 +251,14 @@ static enum pt_status feed(struct check *check, const struct engines *engines, s
 static void start(struct check *check, struct engines *engines)
 {
     const struct pt_analysis_options *options = &check->analyse.engine;
+    static const enum pt_check_order orders[] = {[PT_ORDERS_ACCESS] = PT_CHECK_ACCESS,
+                                                 [PT_ORDERS_SYNC] = PT_CHECK_SYNC,
+                                                 [PT_ORDERS_VALUES] = PT_CHECK_VALUES,
+                                                 [PT_ORDERS_AUTO] = PT_CHECK_VALUES};
     const struct pt_check_options of_checks = {.trace = options->trace,
-                                               .order = check->order,
+                                               .order = orders[options->orders],
+                                               .automatic = options->orders == PT_ORDERS_AUTO,
+                                               .near = check->near,
                                                .by_default = check->by_default,
                                                .memory_limit = options->memory_limit,
                                                .now = options->now};

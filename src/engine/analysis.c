@@ -20,6 +20,7 @@
 #include "engine/lattice.h"
 #include "engine/memory.h"
 #include "engine/timed.h"
+#include "engine/wide/wide.h"
 #include "order/access.h"
 #include "order/rank.h"
 
@@ -34,6 +35,7 @@ struct watched { /* one property */
     struct pt_finding *finding;
     struct pt_lattice *lattice; /* NULL: nothing to explore */
     struct pt_timed *timed;     /* of a `within` property, which has no lattice */
+    bool wide;                  /* it is explored in wider orders, after its lattice if it has one */
     struct id_map vars, events;
     bool all_relevant;   /* every event relevant to some property is relevant to this one */
     struct pt_rank *own; /* otherwise: per thread, which of its counted events are this property's */
@@ -46,6 +48,8 @@ struct pt_analysis {
     uint64_t memory_used;     /* by all properties and their clocks: see the options */
     uint64_t order_announced; /* bytes of the clocks in it */
     struct pt_order *order;
+    struct pt_wide_log *log; /* for wider orders; NULL: nobody asks for them */
+    uint64_t log_announced;
     struct watched *watched;
     struct pt_knowledge *knowledge; /* of all decentralised properties; NULL: there are none ... */
     struct pt_locals *locals;       /* ... or the program itself evaluates them */
@@ -60,6 +64,20 @@ struct pt_analysis {
     struct pt_clock *no_clock;
     struct pt_clock_pool own_clocks;
 };
+
+bool pt_orders_find(const char *name, enum pt_orders *ret_orders)
+{
+    static const char *const names[] = {[PT_ORDERS_ACCESS] = "access",
+                                        [PT_ORDERS_SYNC] = "sync",
+                                        [PT_ORDERS_VALUES] = "values",
+                                        [PT_ORDERS_AUTO] = "auto"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], name) == 0) {
+            *ret_orders = (enum pt_orders)i;
+            return true;
+        }
+    return false;
+}
 
 static uint32_t map_get(const struct id_map *map, uint32_t id)
 {
@@ -174,7 +192,7 @@ static void describe(struct pt_finding *f, const struct pt_analysis_input *input
     f->verdict = input->monitor || is_decentralised(input) ? PT_VERDICT_HOLDS : input->verdict;
     f->message = copy(f, input->monitor ? NULL : input->message);
     f->monitorable = input->monitor ? pt_monitor_monitorable(input->monitor) : true;
-    f->order = options->order->name;
+    f->order = options->order->name; /* of wider orders: explore_wide */
     f->window = options->window;
     f->lookahead = options->lookahead;
 }
@@ -222,8 +240,11 @@ struct pt_analysis *pt_analysis_new(struct pt_names *names, const struct pt_anal
         map_names(a, w);
         if (inputs[i].property && inputs[i].property->within)
             w->timed = pt_timed_new(w->monitor, names, &a->options, w->finding);
-        else
+        else if (a->options.orders == PT_ORDERS_ACCESS || a->options.orders == PT_ORDERS_AUTO)
             w->lattice = pt_lattice_new(w->monitor, names, &a->options, w->finding);
+        w->wide = !w->timed && a->options.orders != PT_ORDERS_ACCESS;
+        if (w->wide && !a->log)
+            a->log = pt_wide_log_new(names);
         a->ordering = a->ordering || w->lattice;
         a->any_timed = a->any_timed || w->timed;
     }
@@ -252,6 +273,7 @@ void pt_analysis_free(struct pt_analysis *a)
     }
     pt_knowledge_free(a->knowledge);
     pt_locals_free(a->locals);
+    pt_wide_log_free(a->log);
     free(a->watched);
     free(a->findings);
     free(a->vars.to);
@@ -363,6 +385,21 @@ static void judge_ordering(struct pt_analysis *a)
     a->ordering = needed;
 }
 
+/* Wider orders need the whole trace. Those that nobody asked for by name may not cost more than LOG_MOST events. */
+static void log_event(struct pt_analysis *a, const struct pt_event *event)
+{
+    enum { LOG_MOST = 1 << 20, STRIDE = 1024 };
+    pt_wide_log_event(a->log, event);
+    uint64_t count = pt_wide_log_count(a->log);
+    if (a->options.orders == PT_ORDERS_AUTO && count > LOG_MOST)
+        pt_wide_log_refuse(a->log, "the trace has more than 1048576 events: ask for them with --order");
+    if (count % STRIDE)
+        return;
+    uint64_t bytes = pt_wide_log_bytes(a->log);
+    if (pt_memory_share(&a->options, &a->log_announced, bytes) < bytes && a->options.memory_limit)
+        pt_wide_log_refuse(a->log, "the memory limit was reached while the trace was read");
+}
+
 enum pt_status pt_analysis_event(struct pt_analysis *a, const struct pt_event *event, struct pt_err *err)
 {
     bool relevant = take_note(a, event);
@@ -375,6 +412,8 @@ enum pt_status pt_analysis_event(struct pt_analysis *a, const struct pt_event *e
     }
     if (event->op == PT_OP_LOST) /* its time is the gap's beginning, which is judged; the next stamp ends the gap */
         pt_analysis_gap(a, event->value.kind == PT_VALUE_INT && event->value.i > 0 ? (uint64_t)event->value.i : 1);
+    if (a->log)
+        log_event(a, event);
     struct pt_clock *clock = a->no_clock;
     enum pt_status status = PT_OK;
     if (a->ordering)
@@ -415,15 +454,92 @@ static void list_unseen(const struct pt_analysis *a, const struct watched *w)
     w->finding->unseen = unseen;
 }
 
+static void describe_search(struct pt_finding *f, const char *order, const struct pt_wide_figures *figures)
+{
+    f->order = order;
+    f->relevant = figures->relevant;
+    f->levels = figures->levels;
+    f->states = figures->states;
+    f->width = figures->width;
+    f->runs = figures->runs;
+    f->runs_overflow = figures->runs_overflow;
+}
+
+/* Explores one wider order. True: the property is settled. `asked`: this order and no other was asked for. */
+static bool explore_wide(struct pt_analysis *a, struct watched *w, enum pt_possible order, bool asked)
+{
+    struct pt_finding *f = w->finding;
+    const char *name = order == PT_POSSIBLE_SYNC ? "sync" : "values";
+    struct pt_wide_names names = {w->vars.to, w->events.to, w->vars.cap, w->events.cap};
+    struct pt_wide_figures figures;
+    uint64_t since = a->options.now ? a->options.now() : 0;
+    uint64_t deadline = a->options.now && a->options.effort ? since + a->options.effort : 0;
+    enum pt_wide_end end = pt_wide_explore(a->log, order, w->monitor, &names, &a->options, deadline, f, &figures);
+    if (a->options.now)
+        f->seconds += (double)(a->options.now() - since) / 1e9;
+    if (figures.peak_bytes > f->peak_bytes)
+        f->peak_bytes = figures.peak_bytes;
+    if (asked || end != PT_WIDE_CUT)
+        describe_search(f, name, &figures);
+    if (end == PT_WIDE_CUT && asked) {
+        f->verdict = PT_VERDICT_UNKNOWN;
+        f->message = figures.cut;
+        f->complete = false;
+    } else if (end == PT_WIDE_CUT) {
+        f->wider = figures.cut;
+    } else if (end == PT_WIDE_HOLDS) {
+        f->wider = NULL;
+    }
+    if (end == PT_WIDE_VIOLATED && a->options.found)
+        a->options.found(a->options.context, f);
+    return asked || end == PT_WIDE_VIOLATED || end == PT_WIDE_ERROR;
+}
+
+/* One order, asked for by name; it has no lattice. */
+static void explore_asked(struct pt_analysis *a, struct watched *w, const char *lost)
+{
+    struct pt_finding *f = w->finding;
+    enum pt_possible order = a->options.orders == PT_ORDERS_SYNC ? PT_POSSIBLE_SYNC : PT_POSSIBLE_VALUES;
+    f->complete = true;
+    f->order = order == PT_POSSIBLE_SYNC ? "sync" : "values";
+    if (pt_wide_log_refuses(a->log)) {
+        f->verdict = PT_VERDICT_UNKNOWN;
+        f->message = pt_wide_log_refuses(a->log);
+        f->complete = false;
+        return;
+    }
+    (void)explore_wide(a, w, order, true);
+    if (lost && f->verdict == PT_VERDICT_HOLDS) {
+        f->verdict = PT_VERDICT_UNKNOWN;
+        f->message = copy(f, lost);
+    }
+    f->complete = f->complete && !lost;
+}
+
+/* The lattice has explored `access` to its end and found nothing: the wider ones follow. */
+static void explore_wider(struct pt_analysis *a, struct watched *w)
+{
+    struct pt_finding *f = w->finding;
+    if (f->verdict != PT_VERDICT_HOLDS || !f->complete || !f->monitorable)
+        return;
+    f->wider = pt_wide_log_refuses(a->log);
+    if (!f->wider && !explore_wide(a, w, PT_POSSIBLE_SYNC, false))
+        (void)explore_wide(a, w, PT_POSSIBLE_VALUES, false);
+}
+
 void pt_analysis_finish(struct pt_analysis *a, const char *lost)
 {
     for (uint32_t i = 0; i < a->count; i++) {
         struct watched *w = &a->watched[i];
         if (w->lattice)
             pt_lattice_finish(w->lattice, lost);
+        if (w->wide && !w->lattice)
+            explore_asked(a, w, lost);
+        else if (w->wide)
+            explore_wider(a, w);
         if (w->timed)
             pt_timed_finish(w->timed, lost);
-        if (w->lattice || w->timed)
+        if (w->lattice || w->timed || w->wide)
             list_unseen(a, w);
     }
     if (a->knowledge)
@@ -448,6 +564,8 @@ void pt_analysis_gap(struct pt_analysis *a, uint64_t lost)
     }
     if (a->knowledge)
         pt_knowledge_gap(a->knowledge);
+    if (a->log)
+        pt_wide_log_refuse(a->log, "events were lost");
 }
 
 struct pt_within *pt_analysis_within(struct pt_analysis *a, uint32_t index)

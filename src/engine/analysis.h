@@ -14,15 +14,23 @@
 #include "order/order.h"
 #include "trace/event.h"
 
+/* Which orders are explored (contract section 3). AUTO: access, then sync and values as far as `effort` goes. */
+enum pt_orders { PT_ORDERS_ACCESS, PT_ORDERS_SYNC, PT_ORDERS_VALUES, PT_ORDERS_AUTO };
+#define PT_ORDERS_NAMES "access sync values auto"
+/* False: there is none of that name. */
+bool pt_orders_find(const char *name, enum pt_orders *ret_orders);
+
 struct pt_analysis_options {
-    const struct pt_order_kind *order; /* the causal order that is explored; NULL: access */
-    uint64_t window, lookahead;        /* at least 1, or PT_ALL */
-    bool exhaustive;                   /* go on after a violation, so that the figures are exact */
-    unsigned jobs;                     /* at least 1 */
-    uint64_t memory_limit;             /* bytes for all properties and their clocks together; 0: none */
-    uint64_t *memory_used;             /* bytes of all at present: pt_analysis_new sets it */
-    const char *trace;                 /* its name, for places in messages */
-    uint64_t (*now)(void);             /* nanoseconds, for `seconds`; may be NULL */
+    const struct pt_order_kind *order; /* the causal order that the lattice explores; NULL: access */
+    enum pt_orders orders;
+    uint64_t effort;            /* nanoseconds per property and wider order, by `now`; 0: no end */
+    uint64_t window, lookahead; /* at least 1, or PT_ALL */
+    bool exhaustive;            /* go on after a violation, so that the figures are exact */
+    unsigned jobs;              /* at least 1 */
+    uint64_t memory_limit;      /* bytes for all properties and their clocks together; 0: none */
+    uint64_t *memory_used;      /* bytes of all at present: pt_analysis_new sets it */
+    const char *trace;          /* its name, for places in messages */
+    uint64_t (*now)(void);      /* nanoseconds, for `seconds`; may be NULL */
     /* Called now and then during long work; may be NULL. */
     void (*progress)(void *context, const char *property, uint64_t level, uint64_t states);
     /* Whether people have decided about a finding before; NULL: about none. */

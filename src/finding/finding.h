@@ -126,7 +126,8 @@ struct pt_finding {
     const char *message_place; /* the event at which an evaluation failed, in words, or NULL */
 
     /* What was explored. */
-    const char *order; /* "access" */
+    const char *order; /* "access"; of a violation the one it was found in, otherwise the widest that was explored */
+    const char *wider; /* why wider ones were not, or not to their end; NULL: nobody asked, or they were */
     uint64_t relevant, levels, states, width;
     uint64_t runs; /* UINT64_MAX with runs_overflow: more than 64 bits hold */
     bool runs_overflow;

@@ -1,21 +1,8 @@
 #include "order/order.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
-#include "order/access.h"
-
-/* One row per order: a new one is its file, a row here and its name in PT_ORDER_NAMES. */
-static const struct pt_order_kind *const kinds[] = {&pt_order_access};
-
-const struct pt_order_kind *pt_order_find(const char *name)
-{
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        if (strcmp(kinds[i]->name, name) == 0)
-            return kinds[i];
-    return NULL;
-}
 
 void pt_relation_init(struct pt_relation *r, const struct pt_order_kind *kind)
 {

@@ -44,7 +44,7 @@ struct pt_order;
 struct pt_relation;
 
 struct pt_order_kind {
-    const char *name; /* as --order and the JSON have it */
+    const char *name; /* as the JSON has it */
 
     /* `earlier` comes before `later` in the recorded run: what keeps them so, if both are in a run? */
     enum pt_link (*depends)(const struct pt_act *earlier, const struct pt_act *later);
@@ -69,10 +69,6 @@ struct pt_order_kind {
     bool (*allows)(const void *rules, const uint32_t *counts, const struct pt_cut_event *event);
     void (*rules_free)(void *rules);
 };
-
-/* The names of all kinds, as a command line's option lists them; and the kind of a name, NULL: there is none. */
-#define PT_ORDER_NAMES "access"
-const struct pt_order_kind *pt_order_find(const char *name);
 
 /* --- a pass over a trace --- */
 

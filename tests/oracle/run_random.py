@@ -82,7 +82,7 @@ class Runner:
 
     def check(self, args, source, stdin=None):
         """(JSON object or None, complaints) of one `check --json`."""
-        status, out, err = self.call("check", "--json", *args, "-s", "case.prop", source, stdin=stdin)
+        status, out, err = self.call("check", "--json", "--order", "access", *args, "-s", "case.prop", source, stdin=stdin)
         try:
             got = json.loads(out)
         except ValueError:

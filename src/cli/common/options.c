@@ -264,3 +264,25 @@ bool pt_parse_size(const char *name, const char *text, uint64_t *ret_bytes)
     *ret_bytes = number << shift;
     return true;
 }
+
+bool pt_parse_time(const char *name, const char *text, uint64_t *ret_ns)
+{
+    static const struct {
+        const char *unit;
+        uint64_t ns;
+    } units[] = {{"ms", 1000000}, {"s", 1000000000}, {"", 1000000000}, {"m", 60000000000}};
+    uint64_t number = 0;
+    const char *rest;
+    if (strcmp(text, "all") == 0) {
+        *ret_ns = 0;
+        return true;
+    }
+    bool ok = digits(text, &number, &rest) && number >= 1;
+    for (size_t i = 0; ok && i < sizeof units / sizeof *units; i++)
+        if (strcmp(rest, units[i].unit) == 0 && number <= INT64_MAX / units[i].ns) {
+            *ret_ns = number * units[i].ns;
+            return true;
+        }
+    pt_diag_usage(NULL, "--%s takes a time such as 500ms, 10s or 2m, or 'all'; not '%s'", name, text);
+    return false;
+}

@@ -51,5 +51,6 @@ void pt_options_help(const struct pt_command *command, struct pt_buf *buf);
 bool pt_parse_count(const char *name, const char *text, uint64_t max, uint64_t *ret_count); /* 1..max */
 bool pt_parse_bound(const char *name, const char *text, uint64_t *ret_bound);               /* 1.. or all: PT_ALL */
 bool pt_parse_size(const char *name, const char *text, uint64_t *ret_bytes);                /* 1.., K, M, G */
+bool pt_parse_time(const char *name, const char *text, uint64_t *ret_ns);                   /* 1.., ms, s, m; all: 0 */
 
 #endif

@@ -1,0 +1,218 @@
+/*
+ * A trace, kept whole, and what the recorded run says about its events: which write a read saw, where a lock is
+ * released that was taken, who was forked and joined where. Every search in a wider order begins with these.
+ *
+ * Guarantee: nothing here depends on a property or an order. Cost: some 40 bytes per event while the trace is read, and
+ * one pass with about 20 more when the first search begins; constant expected time per event.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/wide/wide_impl.h"
+
+struct pt_wide_log *pt_wide_log_new(const struct pt_names *names)
+{
+    struct pt_wide_log *log = pt_xcalloc(1, sizeof *log);
+    log->names = names;
+    pt_strtab_init(&log->value_ids);
+    pt_strtab_intern(&log->value_ids, "", 0); /* 0: unknown */
+    return log;
+}
+
+static void forget(struct pt_wide_log *log)
+{
+    for (uint32_t t = 0; t < log->thread_count; t++)
+        free(log->threads[t].places);
+    free(log->threads);
+    free(log->events);
+    free(log->lines);
+    free(log->locs);
+    free(log->initial);
+    free(log->initial_given);
+    free(log->index);
+    free(log->writer);
+    free(log->link);
+    free(log->inner);
+    free(log->values);
+    pt_strtab_release(&log->value_ids);
+}
+
+void pt_wide_log_free(struct pt_wide_log *log)
+{
+    if (!log)
+        return;
+    if (!log->refuses)
+        forget(log);
+    free(log);
+}
+
+void pt_wide_log_refuse(struct pt_wide_log *log, const char *why)
+{
+    if (log->refuses)
+        return;
+    forget(log);
+    *log = (struct pt_wide_log){.names = log->names, .refuses = why};
+}
+
+const char *pt_wide_log_refuses(const struct pt_wide_log *log)
+{
+    return log->refuses;
+}
+
+uint64_t pt_wide_log_count(const struct pt_wide_log *log)
+{
+    return log->count;
+}
+
+size_t pt_wide_log_bytes(const struct pt_wide_log *log)
+{
+    size_t linked = 4 * sizeof(uint32_t) + sizeof(bool) + sizeof(uint32_t); /* and the places of the threads */
+    return log->event_cap * sizeof *log->events + log->line_cap * sizeof *log->lines +
+           log->loc_cap * sizeof *log->locs + log->count * linked;
+}
+
+static void take_initial(struct pt_wide_log *log, const struct pt_event *event)
+{
+    size_t old = log->initial_cap, old_given = log->given_cap;
+    PT_GROW(log->initial, log->initial_cap, (size_t)event->object + 1);
+    PT_GROW(log->initial_given, log->given_cap, (size_t)event->object + 1);
+    for (size_t i = old; i < log->initial_cap; i++)
+        log->initial[i] = pt_value_int(0);
+    memset(log->initial_given + old_given, 0, (log->given_cap - old_given) * sizeof *log->initial_given);
+    log->initial[event->object] = event->value;
+    log->initial_given[event->object] = true;
+    if (event->object >= log->var_count)
+        log->var_count = event->object + 1;
+}
+
+void pt_wide_log_event(struct pt_wide_log *log, const struct pt_event *event)
+{
+    if (log->refuses)
+        return;
+    if (event->clock) {
+        pt_wide_log_refuse(log, "the trace has relevant events alone (c=), and wider orders need all accesses and lock "
+                                "operations: record with --record-all");
+        return;
+    }
+    if (event->op == PT_OP_LOST) {
+        pt_wide_log_refuse(log, "events were lost");
+        return;
+    }
+    if (event->op == PT_OP_INIT)
+        take_initial(log, event);
+    if (event->thread == PT_NONE)
+        return;
+    if (log->count == PT_NONE - 1) {
+        pt_wide_log_refuse(log, "the trace has more than 4294967294 events");
+        return;
+    }
+    PT_GROW(log->events, log->event_cap, log->count + 1);
+    PT_GROW(log->lines, log->line_cap, log->count + 1);
+    PT_GROW(log->locs, log->loc_cap, log->count + 1);
+    log->events[log->count] = pt_recorded(event);
+    log->lines[log->count] = event->line;
+    log->locs[log->count++] = event->loc;
+}
+
+uint32_t wide_value_id(struct pt_wide_log *log, struct pt_value value)
+{
+    char bytes[1 + sizeof value.u];
+    if (value.kind == PT_VALUE_UNKNOWN)
+        return 0;
+    if (value.kind == PT_VALUE_STRING) {
+        char *text = pt_xmalloc((size_t)value.len + 1);
+        text[0] = 's';
+        memcpy(text + 1, value.s, value.len);
+        uint32_t id = pt_strtab_intern(&log->value_ids, text, (size_t)value.len + 1);
+        free(text);
+        return id;
+    }
+    bytes[0] = (char)value.kind;
+    memcpy(bytes + 1, &value.u, sizeof value.u);
+    return pt_strtab_intern(&log->value_ids, bytes, sizeof bytes);
+}
+
+static struct wide_thread *thread_at(struct pt_wide_log *log, uint32_t id)
+{
+    if (id >= log->thread_count) {
+        size_t old = log->thread_cap;
+        PT_GROW(log->threads, log->thread_cap, (size_t)id + 1);
+        memset(log->threads + old, 0, (log->thread_cap - old) * sizeof *log->threads);
+        log->thread_count = id + 1;
+    }
+    return &log->threads[id];
+}
+
+/* Per thread and lock: how deep it has it, and where that began. */
+struct holds {
+    struct pt_map64 depth, place;
+};
+
+static void link_lock(struct pt_wide_log *log, struct holds *holds, uint32_t place)
+{
+    const struct pt_recorded *e = &log->events[place];
+    uint64_t key = (uint64_t)e->thread << 32 | e->object;
+    uint32_t *depth = pt_map64_at(&holds->depth, key);
+    if (*depth == PT_NONE)
+        *depth = 0;
+    if (pt_op_locks(e->op)) {
+        log->inner[place] = *depth > 0;
+        if ((*depth)++ == 0)
+            *pt_map64_at(&holds->place, key) = place;
+    } else if (*depth > 0) {
+        log->inner[place] = --*depth > 0;
+        if (!log->inner[place])
+            log->link[pt_map64_get(&holds->place, key)] = place + 1;
+    } else {
+        log->inner[place] = true; /* of a lock it does not have: nothing happens */
+    }
+}
+
+void wide_log_link(struct pt_wide_log *log)
+{
+    size_t count = log->count + 1;
+    struct holds exclusive, shared;
+    struct pt_map64 last[2]; /* write of a variable, operation on another object */
+    if (log->linked)
+        return;
+    log->linked = true;
+    log->index = pt_xcalloc(count, sizeof *log->index);
+    log->writer = pt_xcalloc(count, sizeof *log->writer);
+    log->link = pt_xcalloc(count, sizeof *log->link);
+    log->inner = pt_xcalloc(count, sizeof *log->inner);
+    log->values = pt_xcalloc(count, sizeof *log->values);
+    pt_map64_init(&exclusive.depth);
+    pt_map64_init(&exclusive.place);
+    pt_map64_init(&shared.depth);
+    pt_map64_init(&shared.place);
+    pt_map64_init(&last[0]);
+    pt_map64_init(&last[1]);
+    for (uint32_t i = 0; i < log->count; i++) {
+        const struct pt_recorded *e = &log->events[i];
+        struct wide_thread *thread = thread_at(log, e->thread);
+        PT_PUSH(thread->places, thread->count, thread->cap, i);
+        log->index[i] = thread->count;
+        enum pt_space space = pt_op_space(e->op);
+        if (e->op == PT_OP_FORK)
+            thread_at(log, e->object)->fork = i + 1;
+        else if (e->op == PT_OP_JOIN)
+            thread_at(log, e->object)->join = i + 1;
+        else if (space == PT_SPACE_LOCK && pt_op_accesses(e->op))
+            link_lock(log, pt_op_is_shared(e->op) ? &shared : &exclusive, i);
+        else if ((space == PT_SPACE_VAR || space == PT_SPACE_OTHER) && pt_op_accesses(e->op)) {
+            uint32_t *before = pt_map64_at(&last[space == PT_SPACE_OTHER], e->object);
+            *(space == PT_SPACE_VAR ? &log->writer[i] : &log->link[i]) = *before == PT_NONE ? 0 : *before + 1;
+            if (pt_op_writes(e->op))
+                *before = i;
+            if (space == PT_SPACE_VAR && e->object >= log->var_count)
+                log->var_count = e->object + 1;
+            log->values[i] = e->partial ? 0 : wide_value_id(log, e->value);
+        }
+    }
+    pt_map64_release(&exclusive.depth);
+    pt_map64_release(&exclusive.place);
+    pt_map64_release(&shared.depth);
+    pt_map64_release(&shared.place);
+    pt_map64_release(&last[0]);
+    pt_map64_release(&last[1]);
+}

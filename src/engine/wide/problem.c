@@ -1,0 +1,625 @@
+/*
+ * From a trace to the events that can change a property's answer.
+ *
+ * How far threads matter. Of each thread a beginning is kept that holds its relevant events and, again and again until
+ * nothing is added: the write that a kept read saw, in values every write of the value it returned; the fork of a kept
+ * thread, the end of a joined one, the operations on an object before a kept one; the release of a lock that is taken
+ * in the beginning, or the join that frees it. What comes after can be cut off any possible run: no event that is left
+ * needs it, and no lock is taken that would have been released.
+ *
+ * What is left out of a beginning. Accesses of a variable that one thread alone accesses there, or that nobody writes,
+ * and in values of one that nobody reads; operations on a lock of one thread, and those of a thread that has the lock
+ * already; whatever touches nothing (begin, state, ...). None of them waits for anything and nothing waits for them, so
+ * they may happen just before the next event of their thread. They are put back into a witness before it is judged.
+ *
+ * Cost: linear in the trace, and for sync in the number of threads that share an object, per event.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/wide/wide_impl.h"
+
+/* While a problem is made. */
+struct making {
+    struct wide_problem *p;
+    struct pt_wide_log *log;
+    uint32_t *limit, *done;  /* per thread: events that are kept, and those that were looked at */
+    bool *visible;           /* per event */
+    struct pt_map64 wanted;  /* values: a variable and a value that a read has returned */
+    struct pt_map64 written; /* ... and the last write of that variable and value; `before` links them */
+    uint32_t *before;
+    uint32_t *kept;          /* per event: its number in its column, from 1; 0: it is left out */
+    struct pt_map64 classes; /* variable and value to class */
+    bool *target;            /* per event: a write that some read is tied to */
+};
+
+static uint32_t initial_id(struct pt_wide_log *log, uint32_t var)
+{
+    return wide_value_id(log, var < log->initial_cap ? log->initial[var] : pt_value_int(0));
+}
+
+/* May the read see any write of the value it returned? */
+static bool is_free(struct pt_wide_log *log, uint32_t place)
+{
+    const struct pt_recorded *e = &log->events[place];
+    if (e->op != PT_OP_READ || e->partial || !log->values[place])
+        return false;
+    uint32_t writer = log->writer[place];
+    return log->values[place] == (writer ? log->values[writer - 1] : initial_id(log, e->object));
+}
+
+/* Does it see what others have written? A write of a part keeps the rest. */
+static bool reads(const struct pt_recorded *e)
+{
+    return pt_op_space(e->op) == PT_SPACE_VAR && (pt_op_reads(e->op) || (pt_op_writes(e->op) && e->partial));
+}
+
+static bool is_access(const struct pt_recorded *e)
+{
+    return pt_op_space(e->op) == PT_SPACE_VAR && pt_op_accesses(e->op);
+}
+
+/* ---- how far threads matter ---- */
+
+static void extend(struct making *m, uint32_t place_plus_1)
+{
+    if (!place_plus_1)
+        return;
+    uint32_t place = place_plus_1 - 1, thread = m->log->events[place].thread;
+    if (m->limit[thread] < m->log->index[place])
+        m->limit[thread] = m->log->index[place];
+}
+
+static uint64_t pair_key(uint32_t var, uint32_t value)
+{
+    return (uint64_t)var << 32 | value;
+}
+
+/* Every write of that value of the variable. */
+static void extend_writes(struct making *m, uint32_t var, uint32_t value)
+{
+    uint32_t *known = pt_map64_at(&m->wanted, pair_key(var, value));
+    if (*known != PT_NONE)
+        return;
+    *known = 1;
+    uint32_t last = pt_map64_get(&m->written, pair_key(var, value));
+    for (uint32_t place = last == PT_NONE ? 0 : last + 1; place; place = m->before[place - 1])
+        extend(m, place);
+}
+
+static void extend_for(struct making *m, uint32_t place)
+{
+    const struct pt_wide_log *log = m->log;
+    const struct pt_recorded *e = &log->events[place];
+    const struct wide_thread *self = &log->threads[e->thread];
+    extend(m, self->fork);
+    if (e->op == PT_OP_JOIN) {
+        const struct wide_thread *child = &log->threads[e->object];
+        m->limit[e->object] = child->count;
+        extend(m, child->fork);
+    } else if (pt_op_space(e->op) == PT_SPACE_OTHER) {
+        extend(m, log->link[place]);
+    } else if (pt_op_locks(e->op) && !log->inner[place]) {
+        extend(m, log->link[place] ? log->link[place] : self->join);
+    } else if (reads(e)) {
+        if (m->p->order == PT_POSSIBLE_VALUES && is_free(m->log, place))
+            extend_writes(m, e->object, log->values[place]);
+        else
+            extend(m, log->writer[place]);
+    }
+}
+
+/* For extend_writes: the writes of each variable and value, the last one first. */
+static void chain_writes(struct making *m)
+{
+    const struct pt_wide_log *log = m->log;
+    m->before = pt_xcalloc(log->count + 1, sizeof *m->before);
+    for (uint32_t i = 0; i < log->count; i++)
+        if (pt_op_writes_var(log->events[i].op) && log->values[i]) {
+            uint32_t *last = pt_map64_at(&m->written, pair_key(log->events[i].object, log->values[i]));
+            m->before[i] = *last == PT_NONE ? 0 : *last + 1;
+            *last = i;
+        }
+}
+
+static void find_limits(struct making *m)
+{
+    const struct pt_wide_log *log = m->log;
+    if (m->p->order == PT_POSSIBLE_VALUES)
+        chain_writes(m);
+    for (uint32_t k = 0; k < m->p->relevant_count; k++)
+        extend(m, m->p->relevant[k] + 1);
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t t = 0; t < log->thread_count; t++)
+            while (m->done[t] < m->limit[t]) {
+                more = true;
+                extend_for(m, log->threads[t].places[m->done[t]++]);
+            }
+    }
+}
+
+static bool within(const struct making *m, uint32_t place)
+{
+    return m->log->index[place] <= m->limit[m->log->events[place].thread];
+}
+
+/* ---- what is left of them ---- */
+
+static struct wide_user *user_of(struct wide_object *object, uint32_t thread)
+{
+    for (uint32_t i = 0; i < object->user_count; i++)
+        if (object->users[i].thread == thread)
+            return &object->users[i];
+    struct wide_user user = {.thread = thread};
+    PT_PUSH(object->users, object->user_count, object->user_cap, user);
+    return &object->users[object->user_count - 1];
+}
+
+/* Who uses what. */
+static void find_users(struct making *m)
+{
+    struct wide_problem *p = m->p;
+    const struct pt_wide_log *log = m->log;
+    p->var_count = log->var_count;
+    p->vars = pt_xcalloc((size_t)p->var_count + 1, sizeof *p->vars);
+    p->lock_count = log->names->space[PT_SPACE_LOCK].count;
+    p->locks = pt_xcalloc((size_t)p->lock_count + 1, sizeof *p->locks);
+    for (uint32_t v = 0; v < p->var_count; v++)
+        p->vars[v].var = PT_NONE;
+    for (uint32_t i = 0; i < log->count; i++) {
+        const struct pt_recorded *e = &log->events[i];
+        if (!within(m, i))
+            continue;
+        if (is_access(e)) {
+            (void)user_of(&p->vars[e->object], e->thread);
+            p->vars[e->object].writes += pt_op_writes(e->op);
+            p->vars[e->object].reads += reads(e);
+        } else if (pt_op_space(e->op) == PT_SPACE_LOCK && pt_op_accesses(e->op)) {
+            (void)user_of(&p->locks[e->object], e->thread);
+        }
+    }
+}
+
+/* Can the order of its accesses matter at all? */
+static bool is_constrained(const struct wide_problem *p, const struct wide_object *var)
+{
+    return var->user_count > 1 && var->writes > 0 && (p->order == PT_POSSIBLE_SYNC || var->reads > 0);
+}
+
+static bool is_kept(const struct making *m, uint32_t place)
+{
+    const struct pt_wide_log *log = m->log;
+    const struct pt_recorded *e = &log->events[place];
+    const struct wide_thread *self = &log->threads[e->thread];
+    if (m->visible[place] || pt_op_is_of_thread(e->op) ||
+        (pt_op_space(e->op) == PT_SPACE_OTHER && pt_op_accesses(e->op)))
+        return true;
+    if (self->join && log->index[place] == self->count)
+        return true; /* its end, for which somebody may wait */
+    if (is_access(e))
+        return m->p->vars[e->object].tracked;
+    return pt_op_space(e->op) == PT_SPACE_LOCK && pt_op_accesses(e->op) && !log->inner[place] &&
+           m->p->locks[e->object].user_count > 1;
+}
+
+/* ---- variables in values ---- */
+
+static uint32_t new_class(struct wide_object *var, uint32_t value, uint32_t writer)
+{
+    PT_GROW(var->writer, var->writer_cap, (size_t)var->class_count + 1);
+    var->writer[var->class_count] = writer;
+    PT_PUSH(var->value, var->class_count, var->value_cap, value);
+    return var->class_count - 1;
+}
+
+/* Writes of one value are the same to all readers, unless one is tied to this very write. */
+static uint32_t class_of(struct making *m, uint32_t var, uint32_t value, uint32_t writer, bool alone)
+{
+    if (alone)
+        return new_class(&m->p->vars[var], value, writer);
+    uint32_t *class = pt_map64_at(&m->classes, pair_key(var, value));
+    if (*class == PT_NONE)
+        *class = new_class(&m->p->vars[var], value, writer);
+    return *class;
+}
+
+static void find_targets(struct making *m)
+{
+    const struct pt_wide_log *log = m->log;
+    m->target = pt_xcalloc(log->count + 1, sizeof *m->target);
+    bool *first = pt_xcalloc((size_t)m->p->var_count + 1, sizeof *first); /* a read is tied to the beginning */
+    for (uint32_t i = 0; i < log->count; i++) {
+        if (!m->kept[i] || !reads(&log->events[i]) || is_free(m->log, i))
+            continue;
+        if (log->writer[i])
+            m->target[log->writer[i] - 1] = true;
+        else
+            first[log->events[i].object] = true;
+    }
+    for (uint32_t v = 0; v < m->p->var_count; v++)
+        if (m->p->vars[v].tracked)
+            m->p->vars[v].first = class_of(m, v, initial_id(m->log, v), 0, first[v]);
+    free(first);
+}
+
+/* ---- the events ---- */
+
+static void need(struct making *m, struct wide_event *e, uint32_t place_plus_1)
+{
+    if (!place_plus_1)
+        return;
+    uint32_t place = place_plus_1 - 1;
+    e->need[e->need_count++] = (struct wide_need){m->log->events[place].thread, m->kept[place]};
+}
+
+static void describe_access(struct making *m, struct wide_event *e, const struct pt_recorded *r)
+{
+    struct wide_problem *p = m->p;
+    struct pt_wide_log *log = m->log;
+    struct wide_object *var = &p->vars[r->object];
+    struct wide_user *user = user_of(var, r->thread);
+    uint32_t at = m->kept[e->place], writer = log->writer[e->place];
+    if (!var->tracked)
+        return;
+    e->object = r->object;
+    e->kind = !pt_op_writes(r->op) ? WIDE_READ : reads(r) ? WIDE_UPDATE : WIDE_WRITE;
+    user->last = at;
+    if (e->kind != WIDE_WRITE)
+        user->last_read = at;
+    if (p->order == PT_POSSIBLE_SYNC) {
+        if (e->kind != WIDE_WRITE)
+            need(m, e, writer);
+        return;
+    }
+    e->tied = e->kind != WIDE_WRITE && !is_free(log, e->place);
+    if (e->kind != WIDE_WRITE)
+        e->wants = !e->tied ? log->values[e->place] : writer ? PT_NONE : var->first;
+    if (e->tied && writer) {
+        const struct pt_recorded *w = &log->events[writer - 1];
+        e->wants = p->columns[w->thread].events[m->kept[writer - 1] - 1].class;
+    }
+    if (e->kind != WIDE_READ)
+        e->class = class_of(m, r->object, log->values[e->place], e->place + 1, m->target[e->place]);
+}
+
+/* The list without one lock. */
+static uint32_t without(struct wide_problem *p, uint32_t list, uint32_t lock, bool shared)
+{
+    if (!list)
+        return 0;
+    struct wide_held held = p->helds[list - 1];
+    if (held.lock == lock && held.shared == shared)
+        return held.next;
+    held.next = without(p, held.next, lock, shared);
+    PT_PUSH(p->helds, p->held_count, p->held_cap, held);
+    return p->held_count;
+}
+
+static void describe_lock(struct making *m, struct wide_event *e, const struct pt_recorded *r)
+{
+    struct wide_problem *p = m->p;
+    bool shared = pt_op_is_shared(r->op);
+    e->object = r->object;
+    if (!pt_op_locks(r->op)) {
+        e->kind = shared ? WIDE_RREL : WIDE_REL;
+        e->held = without(p, e->held, r->object, shared);
+        return;
+    }
+    e->kind = shared ? WIDE_RACQ : WIDE_ACQ;
+    user_of(&p->locks[r->object], r->thread)->last = m->kept[e->place];
+    for (uint32_t at = e->held; at; at = p->helds[at - 1].next)
+        e->self_shared |= p->helds[at - 1].lock == r->object && p->helds[at - 1].shared;
+    struct wide_held held = {r->object, e->held, shared};
+    PT_PUSH(p->helds, p->held_count, p->held_cap, held);
+    e->held = p->held_count;
+}
+
+static void describe_join(struct making *m, struct wide_event *e, const struct pt_recorded *r)
+{
+    const struct wide_thread *child = &m->log->threads[r->object];
+    e->kind = WIDE_JOIN;
+    e->object = r->object;
+    need(m, e, child->count ? child->places[child->count - 1] + 1 : child->fork);
+    m->p->columns[r->object].join = (struct wide_need){r->thread, m->kept[e->place]};
+}
+
+static void describe_visible(struct making *m, struct wide_event *e, uint32_t k)
+{
+    struct wide_problem *p = m->p;
+    uint32_t thread = m->log->events[e->place].thread;
+    e->visible = true;
+    e->var = p->relevant_var[k];
+    e->user_event = p->relevant_event[k];
+    if (e->var != PT_NONE && !p->module)
+        e->effect = pt_monitor_effect(p->monitor, e->var, m->log->events[e->place].value);
+    if (e->var != PT_NONE && p->order == PT_POSSIBLE_SYNC) {
+        struct wide_writes *writes = &p->writes[(size_t)e->var * p->column_count + thread];
+        PT_PUSH(writes->at, writes->count, writes->cap, m->kept[e->place]);
+    }
+}
+
+static void make_columns(struct making *m)
+{
+    struct wide_problem *p = m->p;
+    const struct pt_wide_log *log = m->log;
+    m->kept = pt_xcalloc(log->count + 1, sizeof *m->kept);
+    for (uint32_t i = 0; i < log->count; i++)
+        if (within(m, i) && is_kept(m, i))
+            m->kept[i] = ++p->columns[log->events[i].thread].count;
+    if (p->order == PT_POSSIBLE_VALUES)
+        find_targets(m);
+    for (uint32_t c = 0; c < p->column_count; c++) {
+        struct wide_column *column = &p->columns[c];
+        column->thread = c;
+        column->events = pt_xcalloc((size_t)column->count + 1, sizeof *column->events);
+        p->bytes += column->count * sizeof *column->events;
+    }
+    uint32_t k = 0;
+    for (uint32_t i = 0; i < log->count; i++) {
+        const struct pt_recorded *r = &log->events[i];
+        if (!m->kept[i])
+            continue;
+        struct wide_column *column = &p->columns[r->thread];
+        struct wide_event *e = &column->events[m->kept[i] - 1];
+        *e = (struct wide_event){
+            .place = i, .object = PT_NONE, .var = PT_NONE, .user_event = PT_NONE, .effect = PT_NONE};
+        e->held = m->kept[i] > 1 ? e[-1].held : 0;
+        if (m->kept[i] == 1)
+            need(m, e, log->threads[r->thread].fork);
+        if (is_access(r))
+            describe_access(m, e, r);
+        else if (pt_op_space(r->op) == PT_SPACE_LOCK && pt_op_accesses(r->op) && !log->inner[i] &&
+                 p->locks[r->object].user_count > 1)
+            describe_lock(m, e, r);
+        else if (r->op == PT_OP_JOIN)
+            describe_join(m, e, r);
+        else if (pt_op_space(r->op) == PT_SPACE_OTHER)
+            need(m, e, log->link[i]);
+        if (m->visible[i])
+            describe_visible(m, e, k++);
+    }
+}
+
+/* ---- what conflicts, in sync ---- */
+
+static struct wide_object *object_of(struct wide_problem *p, const struct wide_event *e)
+{
+    switch (e->kind) {
+    case WIDE_READ:
+    case WIDE_WRITE:
+    case WIDE_UPDATE:
+        return &p->vars[e->object];
+    case WIDE_ACQ:
+    case WIDE_REL:
+    case WIDE_RACQ:
+    case WIDE_RREL:
+        return &p->locks[e->object];
+    default:
+        return NULL;
+    }
+}
+
+static bool is_strong(const struct wide_event *e)
+{
+    return e->kind == WIDE_WRITE || e->kind == WIDE_UPDATE || e->kind == WIDE_ACQ || e->kind == WIDE_REL;
+}
+
+/* One event in a pass over all of them, forwards or backwards: the nearest event of each other thread that conflicts.
+ * `any` and `strong` have it per user of each object. */
+static void pair_event(struct wide_problem *p, struct wide_event *e, uint32_t thread, uint32_t number, uint32_t *any,
+                       uint32_t *strong, bool wanted, uint32_t *ret_first, uint32_t *ret_count)
+{
+    const struct wide_object *object = object_of(p, e);
+    *ret_first = p->pair_count;
+    for (uint32_t u = 0; u < object->user_count; u++) {
+        uint32_t at = object->first_user + u;
+        if (object->users[u].thread == thread) {
+            any[at] = number;
+            if (is_strong(e))
+                strong[at] = number;
+        } else if (wanted && (is_strong(e) ? any : strong)[at]) {
+            struct wide_need pair = {object->users[u].thread, (is_strong(e) ? any : strong)[at]};
+            PT_PUSH(p->pairs, p->pair_count, p->pair_cap, pair);
+        }
+    }
+    *ret_count = p->pair_count - *ret_first;
+}
+
+static void pair_all(struct making *m)
+{
+    struct wide_problem *p = m->p;
+    const struct pt_wide_log *log = m->log;
+    uint32_t users = 0;
+    for (uint32_t v = 0; v < p->var_count + p->lock_count; v++) {
+        struct wide_object *o = v < p->var_count ? &p->vars[v] : &p->locks[v - p->var_count];
+        o->first_user = users;
+        users += o->user_count;
+    }
+    uint32_t *any = pt_xcalloc((size_t)users + 1, sizeof *any), *strong = pt_xcalloc((size_t)users + 1, sizeof *strong);
+    for (uint32_t i = 0; i < log->count; i++) {
+        uint32_t thread = log->events[i].thread;
+        struct wide_event *e = m->kept[i] ? wide_next(p, thread, m->kept[i] - 1) : NULL;
+        if (!e || !object_of(p, e))
+            continue;
+        struct wide_user *user = user_of(object_of(p, e), thread);
+        PT_PUSH(user->at, user->count, user->cap, m->kept[i]);
+        pair_event(p, e, thread, m->kept[i], any, strong,
+                   !e->visible && e->kind != WIDE_READ && e->kind != WIDE_REL && e->kind != WIDE_RREL, &e->earlier,
+                   &e->earlier_count);
+    }
+    memset(any, 0, users * sizeof *any);
+    memset(strong, 0, users * sizeof *strong);
+    for (uint32_t i = (uint32_t)log->count; i-- > 0;) {
+        uint32_t thread = log->events[i].thread;
+        struct wide_event *e = m->kept[i] ? wide_next(p, thread, m->kept[i] - 1) : NULL;
+        if (e && object_of(p, e))
+            pair_event(p, e, thread, m->kept[i], any, strong, e->kind != WIDE_REL && e->kind != WIDE_RREL, &e->later,
+                       &e->later_count);
+    }
+    free(any);
+    free(strong);
+    p->bytes += p->pair_cap * sizeof *p->pairs;
+}
+
+/* ---- packing ---- */
+
+static void place_field(struct wide_problem *p, uint32_t *used, uint64_t greatest, uint32_t *ret_word,
+                        uint32_t *ret_shift, uint64_t *ret_mask)
+{
+    uint32_t bits = greatest ? 64 - (uint32_t)__builtin_clzll(greatest) : 0;
+    if (*used + bits > 64) {
+        p->words++;
+        *used = 0;
+    }
+    *ret_word = p->words - 1;
+    *ret_shift = *used & 63; /* a field of no bits may stand behind the last one */
+    *ret_mask = bits ? ((uint64_t)1 << bits) - 1 : 0;
+    *used += bits;
+}
+
+static void make_layout(struct wide_problem *p)
+{
+    uint32_t used = 0;
+    p->words = 1;
+    for (uint32_t c = 0; c < p->column_count; c++) {
+        struct wide_column *column = &p->columns[c];
+        place_field(p, &used, column->count, &column->word, &column->shift, &column->mask);
+    }
+    for (uint32_t v = 0; v < p->var_count && p->order == PT_POSSIBLE_VALUES; v++) {
+        struct wide_object *var = &p->vars[v];
+        if (var->tracked)
+            place_field(p, &used, var->class_count - 1, &var->word, &var->shift, &var->mask);
+    }
+}
+
+/* ---- the property ---- */
+
+static void take_monitor(struct wide_problem *p, const struct pt_wide_names *names)
+{
+    const struct pt_wide_log *log = p->log;
+    pt_monitor_vars(p->monitor, &p->monitor_var_count);
+    const uint32_t *joint = pt_monitor_joint_vars(p->monitor, &p->joint_count);
+    p->module = pt_monitor_is_module(p->monitor);
+    size_t count = (size_t)p->monitor_var_count + 1;
+    p->is_joint = pt_xcalloc(count, sizeof *p->is_joint);
+    p->initial = pt_xcalloc(count, sizeof *p->initial);
+    p->initial_given = pt_xcalloc(count, sizeof *p->initial_given);
+    p->object_of_var = memset(pt_xmalloc(count * sizeof *p->object_of_var), 0xff, count * sizeof *p->object_of_var);
+    if (p->order == PT_POSSIBLE_SYNC)
+        p->writes = pt_xcalloc(count * (p->column_count + 1), sizeof *p->writes);
+    for (uint32_t i = 0; i < p->joint_count; i++)
+        p->is_joint[joint[i]] = true;
+    for (uint32_t v = 0; v < p->monitor_var_count; v++)
+        p->initial[v] = pt_value_int(0);
+    for (size_t v = 0; v < names->var_count && v < log->initial_cap; v++)
+        if (names->vars[v] != PT_NONE && log->initial_given[v]) {
+            p->initial[names->vars[v]] = log->initial[v];
+            p->initial_given[names->vars[v]] = true;
+        }
+}
+
+static void find_relevant(struct making *m, const struct pt_wide_names *names)
+{
+    struct wide_problem *p = m->p;
+    for (uint32_t i = 0; i < m->log->count; i++) {
+        const struct pt_recorded *e = &m->log->events[i];
+        uint32_t var = PT_NONE, event = PT_NONE;
+        if (pt_op_writes_var(e->op) && e->object < names->var_count)
+            var = names->vars[e->object];
+        else if (e->op == PT_OP_EVENT && e->object < names->event_count)
+            event = names->events[e->object];
+        if (var == PT_NONE && event == PT_NONE)
+            continue;
+        m->visible[i] = true;
+        PT_GROW(p->relevant_var, p->relevant_var_cap, (size_t)p->relevant_count + 1);
+        PT_GROW(p->relevant_event, p->relevant_event_cap, (size_t)p->relevant_count + 1);
+        p->relevant_var[p->relevant_count] = var;
+        p->relevant_event[p->relevant_count] = event;
+        PT_PUSH(p->relevant, p->relevant_count, p->relevant_cap, i);
+    }
+}
+
+/* Whose state a search has to know. */
+static void choose_tracked(struct making *m, const struct pt_wide_names *names)
+{
+    struct wide_problem *p = m->p;
+    for (uint32_t v = 0; v < p->var_count; v++) {
+        struct wide_object *var = &p->vars[v];
+        if (v < names->var_count)
+            var->var = names->vars[v];
+        bool shown = var->var != PT_NONE && var->writes > 0;
+        var->tracked = is_constrained(p, var) || (shown && p->order == PT_POSSIBLE_VALUES);
+        if (!shown)
+            continue;
+        p->ambiguous |= p->object_of_var[var->var] != PT_NONE;
+        p->object_of_var[var->var] = v;
+    }
+}
+
+void wide_problem_init(struct wide_problem *p, struct pt_wide_log *log, enum pt_possible order,
+                       struct pt_monitor *monitor, const struct pt_wide_names *names)
+{
+    wide_log_link(log);
+    *p = (struct wide_problem){.log = log, .order = order, .monitor = monitor, .column_count = log->thread_count};
+    struct making m = {.p = p, .log = log};
+    m.limit = pt_xcalloc((size_t)log->thread_count + 1, sizeof *m.limit);
+    m.done = pt_xcalloc((size_t)log->thread_count + 1, sizeof *m.done);
+    m.visible = pt_xcalloc(log->count + 1, sizeof *m.visible);
+    pt_map64_init(&m.wanted);
+    pt_map64_init(&m.written);
+    pt_map64_init(&m.classes);
+    p->columns = pt_xcalloc((size_t)p->column_count + 1, sizeof *p->columns);
+    take_monitor(p, names);
+    find_relevant(&m, names);
+    find_limits(&m);
+    find_users(&m);
+    choose_tracked(&m, names);
+    make_columns(&m);
+    if (order == PT_POSSIBLE_SYNC)
+        pair_all(&m);
+    make_layout(p);
+    p->bytes += p->held_cap * sizeof *p->helds + p->relevant_cap * 3 * sizeof *p->relevant;
+    pt_map64_release(&m.wanted);
+    pt_map64_release(&m.written);
+    pt_map64_release(&m.classes);
+    free(m.limit);
+    free(m.done);
+    free(m.visible);
+    free(m.before);
+    free(m.kept);
+    free(m.target);
+}
+
+static void release_objects(struct wide_object *objects, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t u = 0; u < objects[i].user_count; u++)
+            free(objects[i].users[u].at);
+        free(objects[i].users);
+        free(objects[i].value);
+        free(objects[i].writer);
+    }
+    free(objects);
+}
+
+void wide_problem_release(struct wide_problem *p)
+{
+    for (uint32_t c = 0; c < p->column_count; c++)
+        free(p->columns[c].events);
+    free(p->columns);
+    release_objects(p->vars, p->var_count);
+    release_objects(p->locks, p->lock_count);
+    for (size_t i = 0; p->writes && i < (size_t)p->monitor_var_count * p->column_count; i++)
+        free(p->writes[i].at);
+    free(p->writes);
+    free(p->object_of_var);
+    free(p->pairs);
+    free(p->helds);
+    free(p->initial);
+    free(p->initial_given);
+    free(p->is_joint);
+    free(p->relevant);
+    free(p->relevant_var);
+    free(p->relevant_event);
+}

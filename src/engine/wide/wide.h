@@ -1,0 +1,62 @@
+/*
+ * Properties in the orders `sync` and `values` (contract section 3, "Wider orders"): every possible run of a recorded
+ * trace, with a monitor on each.
+ *
+ * Guarantee. Sound: a violation is reported only with a run that the judge of order/possible.h has accepted event by
+ * event, and whose last state the monitor calls bad when it is played from the values alone. Complete, when the search
+ * comes to its end: every sequence of relevant events that some possible run has is read by the monitor; steps.c states
+ * why the events that are left out or taken at once change none of them. The witness is a shortest one, and among
+ * those it has the fewest context switches.
+ *
+ * Cost: time proportional to the steps between states; a state is a cut of the events that matter (sync), with the last
+ * writes that a read still to come may see (values). Memory: two levels of states; a violation's search is done once
+ * more with all levels kept. All of this ends at the deadline and at the memory limit.
+ */
+#ifndef PT_ENGINE_WIDE_WIDE_H
+#define PT_ENGINE_WIDE_WIDE_H
+
+#include "engine/analysis.h"
+#include "order/possible.h"
+
+/* All events of a trace, for any number of searches. */
+struct pt_wide_log;
+struct pt_wide_log *pt_wide_log_new(const struct pt_names *names);
+void pt_wide_log_free(struct pt_wide_log *log); /* NULL is fine */
+void pt_wide_log_event(struct pt_wide_log *log, const struct pt_event *event);
+size_t pt_wide_log_bytes(const struct pt_wide_log *log);
+uint64_t pt_wide_log_count(const struct pt_wide_log *log);
+/* Forgets everything: no search will be possible, for this reason (a text that outlives the log). */
+void pt_wide_log_refuse(struct pt_wide_log *log, const char *why);
+/* NULL: searches are possible. */
+const char *pt_wide_log_refuses(const struct pt_wide_log *log);
+
+/* What a property calls relevant: names of the trace to numbers of its monitor, PT_NONE for others. */
+struct pt_wide_names {
+    const uint32_t *vars, *events;
+    size_t var_count, event_count;
+};
+
+enum pt_wide_end {
+    PT_WIDE_HOLDS,    /* no possible run violates the property, and all were explored */
+    PT_WIDE_VIOLATED, /* the finding has the witness */
+    PT_WIDE_ERROR,    /* the finding has the message */
+    PT_WIDE_CUT,      /* the search was cut off; nothing was found so far */
+};
+
+/* What was explored, as a finding has it. */
+struct pt_wide_figures {
+    uint64_t relevant, levels, states, width, runs;
+    bool runs_overflow;
+    uint64_t peak_bytes;
+    const char *cut; /* why the search was cut off; NULL: it was not */
+};
+
+/*
+ * Explores an order, PT_POSSIBLE_SYNC or PT_POSSIBLE_VALUES, for one property, until `deadline` (by options->now; 0:
+ * none). Of the finding only what the end says is written: verdict, how, message, order, witness and what goes with it.
+ */
+enum pt_wide_end pt_wide_explore(struct pt_wide_log *log, enum pt_possible order, struct pt_monitor *monitor,
+                                 const struct pt_wide_names *names, const struct pt_analysis_options *options,
+                                 uint64_t deadline, struct pt_finding *finding, struct pt_wide_figures *ret_figures);
+
+#endif

@@ -1,0 +1,308 @@
+#!/usr/bin/env python3
+"""Properties in the orders access, sync, values and auto: the tool against all possible runs (wide.py).
+
+    run_wide.py PORTENT [--cases N] [--seed S] [--only I]
+
+Case i of seed S is made from "S/i" alone. Per order the verdict, the witness (a shortest violating run, with the fewest context
+switches) and how; the orders contain each other; auto is the first of the three that does not hold. Besides, the litmus traces of
+the project's notes on prediction, as properties. The last line is `wide: N passed, M failed`; a failing case's files stay.
+"""
+
+import argparse
+import json
+import random
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from oracle import check, generate, ltl, trace, wide  # noqa: E402
+
+
+class Maker:
+    """A random run of two to four threads, whose reads mostly return what was written."""
+
+    def __init__(self, rng):
+        self.rng = rng
+        self.variables = rng.choice((("x", "y"), ("x", "y", "z"), ("x", "h"), ("x", "y", "h")))
+        self.weights = rng.choice(((8, 8, 2, 8, 3, 2, 2), (6, 10, 0, 4, 0, 0, 1), (8, 4, 1, 12, 6, 1, 1), (10, 6, 4, 2, 0, 2, 2)))
+        self.few = rng.random() < 0.5  # few values, so that different writes leave the same
+        self.lines, self.relevant = [], 0
+        self.value = {}
+        self.alive, self.unborn, self.forked = ["T1", "T2"], [], []
+        for k in range(3, rng.choice((2, 3, 3, 4)) + 1):
+            (self.unborn if rng.random() < 0.4 else self.alive).append(f"T{k}")
+        self.holds = []  # (thread, lock, exclusively)
+
+    def text(self):
+        rng = self.rng
+        for v in self.variables:
+            if rng.random() < 0.3:
+                self.value[v] = rng.randint(0, 2)
+                self.lines.append(f"-|init({v})={self.value[v]}|-")
+        for _ in range(rng.randint(5, 16)):
+            self.step()
+        return "".join(line + "\n" for line in self.lines)
+
+    def emit(self, thread, op):
+        self.lines.append(f"{thread}|{op}|r.c:{len(self.lines) + 1}")
+
+    def draw(self):
+        return self.rng.randint(0, 1 if self.few else 3)
+
+    def step(self):
+        rng = self.rng
+        thread = rng.choice(self.alive)
+        kind = rng.choices(("w", "r", "u", "lock", "rlock", "thread", "other"), self.weights)[0]
+        v = rng.choice(self.variables)
+        if kind in ("w", "u") and v != "h":
+            self.relevant += 1
+            if self.relevant > 6:
+                kind = "r"
+        if kind in ("w", "u"):
+            self.value[v] = None if rng.random() < 0.05 and v == "h" else self.draw()
+            self.emit(thread, f"{kind}({v})" + ("" if self.value[v] is None else f"={self.value[v]}"))
+        elif kind == "r":
+            now = self.value.get(v, 0)
+            shown = rng.random()
+            self.emit(thread, f"r({v})" + ("" if now is None or shown < 0.15 else f"={now if shown < 0.95 else self.draw()}"))
+        elif kind == "lock":
+            self.lock(thread, rng.choice("mn"), True)
+        elif kind == "rlock":
+            self.lock(thread, rng.choice("mn"), False)
+        elif kind == "thread":
+            self.thread(thread)
+        elif rng.random() < 0.4 and self.relevant < 6:
+            self.relevant += 1
+            self.emit(thread, f"event({rng.choice(generate.EVENTS)})")
+        else:
+            self.emit(thread, rng.choice(("wait(c)", "notify(c)", "sync(b)", "begin(t)")))
+
+    def lock(self, thread, lock, exclusively):
+        mine = (thread, lock, exclusively)
+        if mine in self.holds and self.rng.random() < 0.85:
+            self.holds.remove(mine)
+            self.emit(thread, f"{'rel' if exclusively else 'rrel'}({lock})")
+        elif all(t == thread or (l != lock) or not (x or exclusively) for t, l, x in self.holds):
+            self.holds.append(mine)
+            self.emit(thread, f"{'acq' if exclusively else 'racq'}({lock})")
+
+    def thread(self, thread):
+        ended = [t for t in self.forked if t in self.alive and t != thread and len(self.alive) > 1]
+        if self.unborn and self.rng.random() < 0.6:
+            child = self.unborn.pop()
+            self.emit(thread, f"fork({child})")
+            self.alive.append(child)
+            self.forked.append(child)
+        elif ended:
+            child = self.rng.choice(ended)
+            self.alive.remove(child)
+            self.holds = [h for h in self.holds if h[0] != child]
+            self.emit(thread, f"join({child})")
+
+
+def litmus(text):
+    """A trace from the notation of the notes; a write has its number as value, a read that of the write it saw."""
+    lines, last = [], {}
+    for number, word in enumerate(text.split(), 1):
+        thread, op = word.split(":")
+        op, name = op.rstrip(")").split("(")
+        if op in ("fork", "join"):
+            name = f"T{name}"
+        value = ""
+        if op == "w":
+            last[name] = number
+        if op in ("w", "r"):
+            value = f"={last.get(name, 0)}"
+        lines.append(f"T{thread}|{op}({name}){value}|r.c:{number}\n")
+    return "".join(lines)
+
+
+R14 = "1:acq(l) 1:acq(m) 1:w(q) 1:rel(m) 1:r(z) 1:rel(l) 2:acq(m) 2:w(q) 2:acq(l) 2:rel(l) 2:rel(m) 2:w(z)"
+# (id, trace, property, the orders in which it is violated). A pair "a before b" is asked as order properties of written values.
+LITMUS = [
+    ("R1", "1:w(x) 2:w(x)", "x != 2 || once x == 1", ("sync", "values")),
+    ("R1b", "1:w(x) 2:w(x)", "!(x == 1 && once x == 2)", ("values",)),
+    ("R2", "1:w(x) 1:w(y) 2:r(y) 2:w(x)", "x != 4 || once x == 1", ()),
+    ("R3", "1:w(x) 1:acq(l) 1:rel(l) 2:acq(l) 2:rel(l) 2:w(x)", "x != 6 || once x == 1", ("sync", "values")),
+    ("R3b", "1:w(x) 1:acq(l) 1:rel(l) 2:acq(l) 2:rel(l) 2:w(x)", "!(x == 1 && once x == 6)", ("values",)),
+    ("R4", "1:w(x) 1:acq(l) 1:w(y) 1:rel(l) 2:acq(l) 2:w(y) 2:rel(l) 2:w(x)", "x != 8 || once x == 1", ("sync", "values")),
+    ("R4b", "1:w(x) 1:acq(l) 1:w(y) 1:rel(l) 2:acq(l) 2:r(y) 2:rel(l) 2:w(x)", "x != 8 || once x == 1", ()),
+    ("R5", "1:acq(l) 1:w(x) 1:rel(l) 2:acq(l) 2:rel(l) 2:w(x)", "x != 6 || once x == 2", ("sync", "values")),
+    ("R5b", "1:acq(l) 1:w(x) 1:rel(l) 2:acq(l) 2:rel(l) 2:w(x)", "!(x == 2 && once x == 6)", ("values",)),
+    ("R7", "1:acq(l) 1:w(x) 1:rel(l) 2:acq(l) 2:w(x) 2:rel(l)", "x != 5 || once x == 2", ("sync", "values")),
+    ("R8", "1:w(x) 1:w(f) 2:r(f) 2:r(x) 2:w(z)", "z == 0 || (x != 0 && f != 0)", ()),
+    ("R9", "m:w(x) m:fork(c) c:w(x) c:w(y) m:w(y) m:join(c) m:w(x)", "x != 7 || once x == 3", ()),
+    ("R9b", "m:w(x) m:fork(c) c:w(x) c:w(y) m:w(y) m:join(c) m:w(x)", "y != 5 || once y == 4", ("sync", "values")),
+    ("R10", "m:fork(c) m:acq(l) m:w(x) m:rel(l) c:acq(l) c:rel(l) c:r(x) c:w(z)", "z == 0 || x != 0", ()),
+    ("R11", "1:w(x) 1:acq(l) 1:rel(l) 2:acq(l) 2:acq(m) 2:rel(m) 2:rel(l) 3:acq(m) 3:rel(m) 3:w(x)", "x != 10 || once x == 1",
+     ("sync", "values")),
+    ("R12", "1:acq(l) 1:w(x) 1:rel(l) 2:acq(l) 2:r(x) 2:rel(l) 3:w(x)", "x != 7 || once x == 2", ("sync", "values")),
+    ("R13", "1:acq(l) 1:acq(m) 1:rel(m) 1:r(z) 1:w(a) 1:rel(l) 2:acq(m) 2:acq(l) 2:rel(l) 2:rel(m) 2:w(z)", "z == 0 || a != 0",
+     ("sync", "values")),
+    ("R13b", "1:acq(l) 1:acq(m) 1:rel(m) 1:r(z) 1:w(a) 1:rel(l) 2:acq(m) 2:acq(l) 2:rel(l) 2:w(b) 2:rel(m) 2:w(z)",
+     "!(a != 0 && b != 0 && z == 0 && start(a != 0))", ("values",)),
+    ("R14", R14, "q != 8 || once q == 3", ("sync", "values")),  # drop thread 1's section
+    ("R14b", R14, "!(q == 3 && once q == 8)", ("values",)),     # with both kept
+    ("D3", "1:acq(a) 1:acq(b) 1:w(x) 1:rel(b) 1:rel(a) 2:r(x) 2:acq(b) 2:acq(a) 2:w(y) 2:rel(a) 2:rel(b)", "y == 0 || x != 0", ()),
+    ("D5", "m:fork(1) 1:acq(a) 1:w(x) 1:rel(a) m:join(1) m:acq(a) m:w(y) m:rel(a)", "y == 0 || x != 0", ()),
+    # What only values has: another write of the same value; in sync the read keeps its write.
+    ("V1", "1:w(f) 2:w(g)", "g == 0 || f != 0", ("access", "sync", "values")),
+]
+VALUES_ONLY = ("-|init(f)=0|-\nT1|w(x)=1|r.c:1\nT1|w(f)=1|r.c:2\nT2|w(f)=1|r.c:3\nT3|r(f)=1|r.c:4\nT3|w(z)=1|r.c:5\n",
+               "property p: z == 0 || once (f == 1 && x == 1) || x == 0 && f == 0;\n")
+
+
+class Case:
+    """One trace and some properties that tell much about it."""
+
+    def __init__(self, seed, properties=3):
+        self.rng = rng = random.Random(seed)
+        self.text = Maker(rng).text()
+        self.trace = trace.Trace(self.text)
+        self.expected = []
+        while len(self.expected) < properties:
+            self.expected.append(self.draw(f"p{len(self.expected)}"))
+
+    def pattern(self):
+        """(kind, body): some of the trace's writes and user events never come in this order."""
+        rng = self.rng
+        unknown = {e.obj for e in self.trace.events if e.op in ("w", "u") and e.value is trace.UNKNOWN}
+        chosen = [e for e in self.trace.events if e.op == "event" or (e.op in ("w", "u") and e.obj not in unknown)]
+        if not chosen:
+            return generate.body(rng)
+        atoms = [("event", e.obj) if e.op == "event" else ("cmp", "==", ("var", e.obj), ("num", e.value))
+                 for e in rng.sample(chosen, min(len(chosen), rng.choice((2, 2, 3))))]
+        if rng.random() < 0.3:
+            anything = ("star", ("letter", ("true",)))
+            body = anything
+            for atom in atoms:
+                body = ("cat", ("cat", body, ("letter", atom)), anything)
+            return "ere", body
+        body = atoms[0]
+        for atom in atoms[1:]:
+            body = ("and", atom, ("once", ("prev", body)) if rng.random() < 0.5 else ("hist", ("not", body)))
+        if rng.random() < 0.3:
+            return "ltl", ("not", ("ev", body))
+        return "ltl", ("not", body)
+
+    def draw(self, name):
+        """Several properties are tried; those on which the orders differ are best."""
+        best, best_rate = None, -1
+        for attempt in range(6):
+            kind, body = generate.body(self.rng) if attempt % 3 == 0 else self.pattern()
+            try:
+                prop = check.Property(name, kind, body)
+                found = {order: wide.Wide(prop, self.trace, order) for order in wide.ORDERS}
+            except ltl.Limit:
+                continue
+            levels = [found[order].violation_level for order in wide.ORDERS]
+            rate = (levels[2] or 0) / 10 + 4 * (levels[0] != levels[2]) + 4 * (levels[1] != levels[2]) + (levels[0] is None)
+            if rate > best_rate:
+                best, best_rate = found, rate
+        return best if best else self.draw(name)
+
+
+def contained(found):
+    """Complaints where a wider order knows less than one it contains."""
+    wrong = []
+    for narrow, broad in zip(wide.ORDERS, wide.ORDERS[1:]):
+        a, b = found[narrow].violation_level, found[broad].violation_level
+        if a is not None and found[broad].error_level is None and (b is None or b > a):
+            wrong.append(f"the oracle itself: {narrow} at {a}, {broad} at {b}")
+    return wrong
+
+
+def ask(portent, folder, *args):
+    """The properties of one `check --json`, by name, and the exit status."""
+    done = subprocess.run([portent, "check", "--json", "--effort", "all", *args, "-s", "case.prop", "case.trace"], cwd=folder,
+                          capture_output=True, text=True, timeout=300, check=False)
+    try:
+        return json.loads(done.stdout)["properties"], done.returncode
+    except ValueError as cause:
+        raise SystemExit(f"{folder}: {args}: no JSON (exit {done.returncode}): {done.stderr}") from cause
+
+
+def auto(found):
+    """The order that auto ends with."""
+    for order in wide.ORDERS:
+        if found[order].verdicts() != {"holds"}:
+            return order
+    return "values"
+
+
+def run(portent, folder, case):
+    """All complaints about one case."""
+    (folder / "case.trace").write_text(case.text)
+    props = [found["access"].prop for found in case.expected]
+    (folder / "case.prop").write_text(generate.prop_text([(p.name, p.kind, p.body) for p in props]))
+    wrong = [w for found in case.expected for w in contained(found)]
+    for order in wide.ORDERS:
+        got, status = ask(portent, folder, "--order", order)
+        if status != check.exit_status(got):
+            wrong.append(f"{order}: exit {status}")
+        for found, entry in zip(case.expected, got):
+            wrong += [f"{order}: {w}" for w in found[order].compare_wide(entry, order)]
+    got, _ = ask(portent, folder)
+    for found, entry in zip(case.expected, got):
+        if found["access"].prop.monitorable() is not False:
+            wrong += [f"auto: {w}" for w in found[auto(found)].compare_wide(entry, auto(found))]
+    return wrong
+
+
+def run_litmus(portent, folder, name, text, prop, violated):
+    """Complaints about one litmus trace: in which orders the property is violated."""
+    (folder / "case.trace").write_text(text)
+    (folder / "case.prop").write_text(prop)
+    wrong = []
+    for order in wide.ORDERS:
+        got, _ = ask(portent, folder, "--order", order)
+        if (got[0]["verdict"] == "violated") != (order in violated):
+            wrong.append(f"{name}: {order}: {got[0]['verdict']}")
+    got, _ = ask(portent, folder)
+    want = next((order for order in wide.ORDERS if order in violated), "values")
+    if got[0]["order"] != want:
+        wrong.append(f"{name}: auto: {got[0]['order']}, not {want}")
+    return wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("portent", type=Path)
+    parser.add_argument("--cases", type=int, default=300)
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--only", type=int)
+    args = parser.parse_args()
+    portent, passed, failed = str(args.portent.resolve()), 0, 0
+    found = dict.fromkeys(wide.ORDERS, 0)
+    for name, text, prop, violated in LITMUS if args.only is None else []:
+        folder = Path(tempfile.mkdtemp(prefix=f"portent-wide-{name}-"))
+        wrong = run_litmus(portent, folder, name, litmus(text), f"property p: {prop};\n", violated)
+        passed, failed = passed + (not wrong), failed + bool(wrong)
+        print("".join(f"{w} ({folder})\n" for w in wrong), end="")
+    for i in range(args.cases) if args.only is None else [args.only]:
+        case = Case(f"{args.seed}/{i}")
+        folder = Path(tempfile.mkdtemp(prefix=f"portent-wide-{args.seed}-{i}-"))
+        wrong = run(portent, folder, case)
+        for expected in case.expected:
+            first = next((o for o in wide.ORDERS if expected[o].violation_level is not None), None)
+            if first:
+                found[first] += 1
+        passed, failed = passed + (not wrong), failed + bool(wrong)
+        if wrong:
+            print(f"case {i} of seed {args.seed}, files in {folder}")
+            print("".join(f"  {w}\n" for w in wrong[:8]), end="")
+        else:
+            for path in folder.iterdir():
+                path.unlink()
+            folder.rmdir()
+    if args.only is None and args.cases >= 200 and not all(found.values()):
+        print(f"some order never made a difference: {found}")
+        failed += 1
+    print(f"violations first seen in {found}")
+    print(f"wide: {passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+sys.exit(main())

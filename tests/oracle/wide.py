@@ -1,0 +1,198 @@
+"""Possible runs in the orders access, sync and values, by the definitions of the contract (section 3, "Wider orders").
+
+Nothing clever: a run is a list of event numbers, a state is the set of events that have happened and, per variable, who
+wrote it last. All states are visited, and for each all sequences of relevant events that lead to it. Exponential, and
+meant for traces of a dozen or two lines.
+
+What the contract leaves open is closed as the judge of the tool documents it: readers of a lock are not ordered with each
+other; a read that did not return what its writer left is tied to that writer; a joined thread has no lock.
+"""
+
+from .check import Expected, _same
+from .trace import UNKNOWN
+
+ORDERS = ("access", "sync", "values")
+
+
+def kind_of(value):
+    """Values are the same if their types are too."""
+    return type(value), value
+
+
+class Runs:
+    """The events of a trace, and which of them may come next."""
+
+    def __init__(self, trace, order):
+        self.trace, self.order, self.events = trace, order, trace.events
+        self.writer = {}  # of an access of a variable: the last write of it before, None: the beginning
+        for e in self.events:
+            if e.op in ("r", "w", "u"):
+                earlier = [f.number for f in self.events[:e.number] if f.op in ("w", "u") and f.obj == e.obj]
+                self.writer[e.number] = earlier[-1] if earlier else None
+
+    def left_by(self, variable, write):
+        """The value of a variable after a write, or at the beginning."""
+        return self.trace.init.get(variable, 0) if write is None else self.events[write].value
+
+    def is_free(self, e):
+        """Whether a read may see any write of its value."""
+        left = self.left_by(e.obj, self.writer[e.number])
+        return (self.order == "values" and e.op == "r" and e.value is not UNKNOWN and left is not UNKNOWN
+                and kind_of(e.value) == kind_of(left))
+
+    def reads_rightly(self, e, last):
+        """Whether a read returns now what it returned then."""
+        if e.op == "w":
+            return True
+        now = last.get(e.obj)
+        if not self.is_free(e):
+            return now == self.writer[e.number]
+        left = self.left_by(e.obj, now)
+        return left is not UNKNOWN and kind_of(left) == kind_of(e.value)
+
+    def holders(self, happened, lock):
+        """(thread, exclusively) of each hold of a lock; a joined thread has none."""
+        joined = {self.events[i].obj for i in happened if self.events[i].op == "join"}
+        depth = {}
+        for i in sorted(happened):
+            e = self.events[i]
+            if e.obj == lock and e.op in ("acq", "racq", "rel", "rrel"):
+                key = (e.thread, e.op in ("acq", "rel"))
+                depth[key] = depth.get(key, 0) + (1 if e.op in ("acq", "racq") else -1)
+        return [key for key, count in depth.items() if count > 0 and key[0] not in joined]
+
+    def conflict(self, e, f):
+        """Whether two events conflict: accesses of a variable of which one writes, operations on a lock of which one is
+        exclusive, operations on another object."""
+        def what(g):
+            if g.op in ("r", "w", "u"):
+                return "var", g.op != "r"
+            if g.op in ("acq", "rel", "racq", "rrel"):
+                return "lock", g.op in ("acq", "rel")
+            return ("other", True) if g.op in ("wait", "notify", "sync") else None
+        a, b = what(e), what(f)
+        return bool(a and b and a[0] == b[0] and e.obj == f.obj and (a[1] or b[1]))
+
+    def enabled(self, happened, last, e):
+        """Whether the event may come next."""
+        if e.number in happened:
+            return False
+        before = self.events[:e.number]
+        if any(f.thread == e.thread and f.number not in happened for f in before):
+            return False
+        if any(f.op == "fork" and f.obj == e.thread and f.number not in happened for f in before):
+            return False
+        if e.op == "join" and any((f.thread == e.obj or (f.op == "fork" and f.obj == e.obj)) and f.number not in happened
+                                  for f in before):
+            return False
+        if e.op in ("wait", "notify", "sync") and any(self.conflict(f, e) and f.number not in happened for f in before):
+            return False
+        if e.op in ("acq", "racq") and any(thread != e.thread and (exclusive or e.op == "acq")
+                                           for thread, exclusive in self.holders(happened, e.obj)):
+            return False
+        if e.op in ("r", "u") and not self.reads_rightly(e, dict(last)):
+            return False
+        if self.order != "values" and any(self.conflict(e, self.events[i]) for i in happened if i > e.number):
+            return False
+        return self.order != "access" or self.trace.before[e.number] <= happened
+
+    def after(self, state, e):
+        """The state that an event makes."""
+        happened, last = state
+        if e.op in ("w", "u"):
+            last = tuple(sorted({**dict(last), e.obj: e.number}.items()))
+        return happened | {e.number}, last
+
+    START = (frozenset(), ())
+
+    def steps(self, state):
+        """(event, next state) for all that may come next."""
+        for e in self.events:
+            if self.enabled(*state, e):
+                yield e, self.after(state, e)
+
+
+class Wide(Expected):
+    """All that the contract determines about one property on one trace in one order, the figures aside."""
+
+    def __init__(self, prop, trace, order):
+        self.order = order
+        self.possible = Runs(trace, order)
+        self.bad_runs = set()
+        super().__init__(prop, trace, 1, 1)
+
+    def _explore(self):
+        """Level by level; a level is all states after so many relevant events, with the runs of those that lead there."""
+        number = {e.number: k for k, e in enumerate(self.events, 1)}
+        front = {Runs.START: {()}}
+        level, judged = 0, {}
+        while front:
+            alive = {run for runs in front.values() for run in runs}
+            for run in alive - set(judged):
+                word = self.word(run)
+                judged[run] = "error" if self.fails(word[-1]) else "bad" if self.prop.monitor.bad(word) else "good"
+            if any(judged[run] == "error" for run in alive):
+                self.error_level = level if self.error_level is None else self.error_level
+            self.bad_runs = {run for run in alive if judged[run] == "bad"}
+            if self.bad_runs:
+                self.violation_level = level
+                return
+            after = {}
+            front = {state: {run for run in runs if judged[run] == "good"} for state, runs in front.items()}
+            queue = [(state, set(runs)) for state, runs in front.items() if runs]
+            known = {state: set() for state in front}
+            while queue:
+                state, runs = queue.pop()
+                runs -= known.setdefault(state, set())
+                if not runs:
+                    continue
+                known[state] |= runs
+                for e, target in self.possible.steps(state):
+                    if e.number in number:
+                        after.setdefault(target, set()).update(run + (number[e.number],) for run in runs)
+                    else:
+                        queue.append((target, set(runs)))
+            front = after
+            level += 1
+
+    def _late_errors(self, after):
+        """Not looked for."""
+
+    def switches(self):
+        """The fewest context switches of a shortest violating run."""
+        def count(run):
+            threads = [self.events[n - 1].thread for n in run]
+            return sum(a != b for a, b in zip(threads, threads[1:]))
+        return min(map(count, self.bad_runs))
+
+    def compare_wide(self, got, order):
+        """Complaints about the tool's object of this property, which is about this order."""
+        wrong = []
+
+        def want(key, value):
+            if got.get(key) != value:
+                wrong.append(f"{self.prop.name}: {key} is {got.get(key)!r}, expected {value!r}")
+
+        verdict, allowed = got.get("verdict"), self.verdicts()
+        if self.prop.monitorable() is False and allowed == {"holds"}:
+            allowed = {"holds", "unknown"}
+        if verdict not in allowed:
+            return [f"{self.prop.name}: verdict is {verdict!r}, expected one of {sorted(allowed)}"]
+        want("order", order)
+        if verdict != "violated":
+            return wrong
+        want("how", "observed" if self.observed else "predicted")
+        want("complete", True)
+        run = []
+        for entry in got["witness"]:
+            found = [k for k, e in enumerate(self.events, 1) if k not in run and _same(entry, e)]
+            if not found:
+                return wrong + [f"{self.prop.name}: {entry} is no relevant event still to come"]
+            run.append(found[0])
+        if tuple(run) not in self.bad_runs:
+            wrong.append(f"{self.prop.name}: {run} is none of the {len(self.bad_runs)} shortest violating runs")
+        threads = [self.events[n - 1].thread for n in run]
+        switched = sum(a != b for a, b in zip(threads, threads[1:]))
+        if self.order != "access" and switched != self.switches():
+            wrong.append(f"{self.prop.name}: {switched} context switches, {self.switches()} are enough")
+        return wrong
