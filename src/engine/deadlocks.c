@@ -5,9 +5,10 @@
  *
  * What an event needs, and the closure: predict/trf.h.
  *
- * Guarantee: a deadlock is reported if and only if there is a run that takes a part of each thread's events from the
- * beginning, in which all reads see what they saw, the sections of each lock that are taken keep their order, and after
- * which every thread of the pattern is next to take a lock that the next one has; and each is shown only after
+ * Guarantee: one of the order `sync` is reported if and only if there is a run that takes a part of each thread's
+ * events from the beginning, in which all reads see what they saw, the sections of each lock that are taken keep their
+ * order, and after which every thread of the pattern is next to take a lock that the next one has. In `values` patterns
+ * that are left are tried with the sections of locks in another order (deadlocks_reverse.c). Each is shown only after
  * predict/replay.c has played that run. Not judged, and said to be unknown: what comes after events that are missing,
  * traces of relevant events alone (c=), more patterns than are looked at. A trylock that succeeded is a lock in a
  * trace, and is taken for one that would have waited.
@@ -228,6 +229,16 @@ static void find_observed(struct deadlocks *d)
     free(path);
 }
 
+static void find_predicted(struct deadlocks *d)
+{
+    for (uint32_t i = 0; i < d->cycle_count; i++) {
+        struct deadlocks_cycle *cycle = &d->cycles[i];
+        cycle->possible = pt_deadlocks_close(d, cycle);
+        if (cycle->possible && !pt_deadlocks_predicted(d, cycle, "sync", d->ideal, d->ideal))
+            d->unknown = "a deadlock's witness could not be replayed, which is a mistake of Portent's own";
+    }
+}
+
 static struct pt_check_found finish(void *check, const char *lost)
 {
     struct deadlocks *d = check;
@@ -239,9 +250,10 @@ static struct pt_check_found finish(void *check, const char *lost)
     d->ideal = pt_xcalloc((size_t)d->trf.thread_count + 1, sizeof *d->ideal);
     if (!d->lacking)
         find_observed(d);
-    for (uint32_t i = 0; i < d->cycle_count; i++)
-        if (pt_deadlocks_close(d, &d->cycles[i]))
-            pt_deadlocks_predicted(d, &d->cycles[i]);
+    if (d->options.order >= PT_CHECK_SYNC)
+        find_predicted(d);
+    if (d->options.order >= PT_CHECK_VALUES && d->cycle_count)
+        pt_deadlocks_reverse(d);
     const char *unknown = d->unknown ? d->unknown : lost;
     f->complete = !unknown;
     if (unknown)

@@ -1,5 +1,6 @@
 /* The built-in check `deadlocks` from the inside, split between its files: deadlocks.c follows the run,
- * deadlocks_closure.c decides about a pattern, deadlocks_replay.c plays a witness, deadlocks_report.c makes findings.
+ * deadlocks_closure.c decides about a pattern, deadlocks_reverse.c tries what that leaves open, deadlocks_replay.c
+ * plays a witness, deadlocks_report.c makes findings.
  */
 #ifndef PT_ENGINE_DEADLOCKS_H
 #define PT_ENGINE_DEADLOCKS_H
@@ -9,6 +10,7 @@
 #include "engine/check.h"
 #include "engine/races.h"
 #include "predict/replay.h"
+#include "predict/slices.h"
 #include "predict/trf.h"
 #include "trace/event.h"
 
@@ -21,9 +23,10 @@ struct deadlocks_thread {
 
 /* One time that a thread took the lock of an acquire. */
 struct deadlocks_instance {
-    uint64_t number;     /* in its thread */
-    uint64_t event;      /* of the trace */
-    struct pt_vec *past; /* what it needs of others */
+    uint64_t number;      /* in its thread */
+    uint64_t event;       /* of the trace */
+    struct pt_vec *past;  /* what it needs of others, closed */
+    struct pt_vec *plain; /* and without what locks add, where that was asked for */
     uint32_t loc, stack;
 };
 struct deadlocks_node {
@@ -52,6 +55,7 @@ struct deadlocks {
     struct deadlocks_cycle {
         struct pt_acquire **members; /* each waits for the next */
         uint32_t count;
+        bool possible; /* it is a deadlock */
     } * cycles;
     uint32_t cycle_count;
     size_t cycle_cap;
@@ -75,8 +79,12 @@ bool pt_deadlocks_close(struct deadlocks *d, const struct deadlocks_cycle *cycle
  * nothing with the closure. */
 bool pt_deadlocks_replay(const struct deadlocks *d, const struct deadlocks_cycle *cycle, const uint64_t *first,
                          const uint64_t *upto);
-/* The pattern is a deadlock, at the instances of the cursors. */
-void pt_deadlocks_predicted(struct deadlocks *d, const struct deadlocks_cycle *cycle);
+/* The pattern is a deadlock, at the instances of the cursors, in that order and after that run (struct pt_replay_run).
+ * False: it is not, by the replay. */
+bool pt_deadlocks_predicted(struct deadlocks *d, const struct deadlocks_cycle *cycle, const char *order,
+                            const uint64_t *first, const uint64_t *upto);
+/* Patterns that no run with the same order of locks gets to. */
+void pt_deadlocks_reverse(struct deadlocks *d);
 /* These threads are blocked at the end of the recorded run, each by the next. */
 void pt_deadlocks_observed(struct deadlocks *d, const uint32_t *threads, uint32_t count);
 

@@ -98,14 +98,15 @@ static bool is_known(struct deadlocks *d, const struct side *sides, uint32_t cou
 }
 
 /* A new one; NULL: there are too many. */
-static struct pt_finding *add(struct deadlocks *d, const struct side *sides, uint32_t count, enum pt_how how)
+static struct pt_finding *add(struct deadlocks *d, const struct side *sides, uint32_t count, enum pt_how how,
+                              const char *order)
 {
     struct pt_finding *f = add_finding(d);
     *pt_map64_at(&d->known, key_of(sides, count, how)) = !f ? UNTOLD : f == d->finding ? 0 : d->finding->more_count;
     if (!f)
         return NULL;
     f->how = how;
-    f->order = how == PT_HOW_OBSERVED ? "access" : "sync";
+    f->order = order;
     f->count = 1;
     f->object = name_locks(d, f, sides, count);
     f->sides = pt_arena_alloc(&f->arena, count * sizeof *f->sides);
@@ -157,12 +158,13 @@ static uint32_t find_first(const struct deadlocks_cycle *cycle)
     return first;
 }
 
-void pt_deadlocks_predicted(struct deadlocks *d, const struct deadlocks_cycle *cycle)
+bool pt_deadlocks_predicted(struct deadlocks *d, const struct deadlocks_cycle *cycle, const char *order,
+                            const uint64_t *first, const uint64_t *upto)
 {
     struct side *sides = pt_xcalloc(cycle->count, sizeof *sides);
-    uint32_t first = find_first(cycle);
+    uint32_t start = find_first(cycle);
     for (uint32_t i = 0; i < cycle->count; i++) {
-        const struct pt_acquire *a = cycle->members[(first + i) % cycle->count];
+        const struct pt_acquire *a = cycle->members[(start + i) % cycle->count];
         const struct deadlocks_node *node = a->note;
         const struct deadlocks_instance *instance = &node->instances[node->cursor];
         sides[i] = (struct side){.thread = a->thread,
@@ -174,15 +176,14 @@ void pt_deadlocks_predicted(struct deadlocks *d, const struct deadlocks_cycle *c
                                  .held = list_held(a),
                                  .held_count = a->held_count};
     }
-    if (!is_known(d, sides, cycle->count, PT_HOW_PREDICTED)) {
-        bool possible = pt_deadlocks_replay(d, cycle, d->ideal, d->ideal);
-        if (!possible)
-            d->unknown = "a deadlock's witness could not be replayed, which is a mistake of Portent's own";
-        struct pt_finding *f = possible ? add(d, sides, cycle->count, PT_HOW_PREDICTED) : NULL;
+    bool possible = pt_deadlocks_replay(d, cycle, first, upto);
+    if (possible && !is_known(d, sides, cycle->count, PT_HOW_PREDICTED)) {
+        struct pt_finding *f = add(d, sides, cycle->count, PT_HOW_PREDICTED, order);
         if (f)
-            add_witness(d, f, d->ideal, d->ideal);
+            add_witness(d, f, first, upto);
     }
     release_sides(sides, cycle->count);
+    return possible;
 }
 
 void pt_deadlocks_observed(struct deadlocks *d, const uint32_t *threads, uint32_t count)
@@ -203,6 +204,6 @@ void pt_deadlocks_observed(struct deadlocks *d, const uint32_t *threads, uint32_
                                  .held_count = t->held_count};
     }
     if (!is_known(d, sides, count, PT_HOW_OBSERVED))
-        add(d, sides, count, PT_HOW_OBSERVED);
+        add(d, sides, count, PT_HOW_OBSERVED, "access");
     release_sides(sides, count);
 }

@@ -431,6 +431,11 @@ static void watch_memory(struct races *r)
         r->peak = bytes;
     if (!r->options.memory_limit || bytes <= r->options.memory_limit)
         return;
+    if (r->predict && r->options.automatic) { /* the recorded run itself takes little */
+        pt_races_predict_free(r->predict);
+        r->predict = NULL;
+        return;
+    }
     r->unknown = "the memory limit was reached";
     r->stopped = true;
     release_run(r);

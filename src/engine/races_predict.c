@@ -65,10 +65,13 @@ static bool found(void *context, const struct pt_syncp_race *race)
 struct races_predict *pt_races_predict_begin(struct races *r)
 {
     struct races_predict *p = pt_xcalloc(1, sizeof *p);
-    pt_trf_begin(&p->trf, r->names, &r->memory);
+    p->memory = pt_races_memory(&p->pool);
+    pt_trf_begin(&p->trf, r->names, &p->memory);
     p->trf.forgets = true;
     pt_syncp_begin(&p->syncp, &p->trf, found, r);
     pt_map64_init(&p->index);
+    if (r->options.near && r->options.near != PT_ALL)
+        p->step = r->options.near / 2 + 1;
     return p;
 }
 
@@ -83,13 +86,23 @@ void pt_races_predict_free(struct races_predict *p)
     pt_trf_end(&p->trf);
     pt_log_release(&p->log);
     pt_map64_release(&p->index);
+    pt_races_memory_release(&p->pool);
     free(p);
 }
 
 size_t pt_races_predict_bytes(const struct races_predict *p)
 {
-    return p->log.bytes + pt_trf_bytes(&p->trf) + pt_syncp_bytes(&p->syncp) +
+    return p->pool.bytes + p->log.bytes + pt_trf_bytes(&p->trf) + pt_syncp_bytes(&p->syncp) +
            p->count * (sizeof *p->found + p->trf.thread_count * sizeof *p->found->set);
+}
+
+static void take_step(struct races_predict *p)
+{
+    if (p->steps[0])
+        pt_trf_raise(&p->trf, p->steps[0]);
+    p->steps[0] = p->steps[1];
+    p->steps[1] = pt_trf_now(&p->trf);
+    p->syncp.prune_at = 0;
 }
 
 void pt_races_predict_event(struct races *r, const struct pt_event *event)
@@ -99,6 +112,8 @@ void pt_races_predict_event(struct races *r, const struct pt_event *event)
         pt_trf_thread(&p->trf, event->thread)->ended = true;
     if (!pt_trf_counts(event->op))
         return;
+    if (p->step && ++p->counted % p->step == 0)
+        take_step(p);
     pt_syncp_event(&p->syncp, event);
     pt_log_add(&p->log, event, r->events);
     pt_trf_event(&p->trf, event);

@@ -19,6 +19,8 @@ struct races_predicted {
 };
 
 struct races_predict {
+    struct races_pool pool; /* its own, so that it can be given back */
+    struct pt_race_memory memory;
     struct pt_trf trf;
     struct pt_log log;
     struct pt_syncp syncp;
@@ -27,6 +29,9 @@ struct races_predict {
     size_t cap;
     struct pt_map64 index; /* by key */
     uint32_t witness_count;
+    /* --near: after every so many events all before two such steps are taken to be needed by all. */
+    uint64_t step, counted;
+    struct pt_vec *steps[2]; /* the run at the two latest steps */
 };
 
 uint64_t pt_races_predicted_key(const struct races *r, const struct pt_syncp_race *race);

@@ -72,6 +72,7 @@ struct pt_trf_thread *pt_trf_thread(struct pt_trf *trf, uint32_t id)
     if (!t->begun) {
         pt_hb_begin(&t->hb, id);
         t->begun = true;
+        t->hb.past = pt_vec_ref(trf->memory, trf->floor);
         trf->thread_count = id >= trf->thread_count ? id + 1 : trf->thread_count;
         ROOM(trf, scratch, scratch_cap, trf->thread_count + PT_VEC_CHUNK);
     }
@@ -334,6 +335,30 @@ static void prune(struct pt_trf *trf)
         use->count -= drop;
     }
     trf->prune_at = trf->kept * 2 > PRUNE_LEAST ? trf->kept * 2 : PRUNE_LEAST;
+}
+
+struct pt_vec *pt_trf_now(struct pt_trf *trf)
+{
+    struct pt_vec *now = NULL;
+    for (uint32_t i = 0; i < trf->thread_count; i++)
+        if (trf->threads[i].begun)
+            pt_vec_raise(trf->memory, &now, i, trf->threads[i].hb.clock - 1);
+    return now;
+}
+
+void pt_trf_raise(struct pt_trf *trf, struct pt_vec *floor)
+{
+    for (uint32_t i = 0; i < trf->thread_count; i++) {
+        struct pt_trf_thread *t = &trf->threads[i];
+        if (!t->begun || pt_vec_is_within(floor, t->hb.past, i))
+            continue;
+        pt_vec_join(trf->memory, &t->hb.past, floor);
+        close_past(trf, t, t->hb.clock - 1);
+    }
+    pt_vec_drop(trf->memory, trf->floor);
+    trf->floor = floor;
+    if (trf->forgets)
+        prune(trf);
 }
 
 void pt_trf_event(struct pt_trf *trf, const struct pt_event *event)

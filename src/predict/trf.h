@@ -88,6 +88,7 @@ struct pt_trf {
         struct pt_hb_sync made, freed; /* its latest alloc and free */
     } * blocks;
     size_t block_cap;
+    struct pt_vec *floor; /* what every thread's next event is said to need */
     uint64_t acquisitions;
     bool plain;   /* needs are not closed */
     bool forgets; /* sections that have ended for every thread's next event: it is asked about later ones only */
@@ -112,6 +113,12 @@ static inline bool pt_trf_counts(enum pt_op op)
 
 /* A thread that has acted or was forked. */
 struct pt_trf_thread *pt_trf_thread(struct pt_trf *trf, uint32_t id);
+
+/* All events so far, as counts of each thread. */
+struct pt_vec *pt_trf_now(struct pt_trf *trf);
+/* From here on every event needs those, what others need besides or not: only runs count that have them all, and these
+ * are forgotten. The reference becomes ours. */
+void pt_trf_raise(struct pt_trf *trf, struct pt_vec *floor);
 
 struct pt_trf_lock *pt_trf_lock(struct pt_trf *trf, uint32_t id);
 
