@@ -434,6 +434,7 @@ static void watch_memory(struct races *r)
     if (r->predict && r->options.automatic) { /* the recorded run itself takes little */
         pt_races_predict_free(r->predict);
         r->predict = NULL;
+        watch_memory(r);
         return;
     }
     r->unknown = "the memory limit was reached";
