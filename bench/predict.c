@@ -1,6 +1,6 @@
 /*
- * What the built-in checks cost on a trace, beside plain reading of it: events per second of processor time, the ratio to
- * reading in the same run, and the memory that each has taken. Each check reads the file by itself.
+ * What the built-in checks cost on a trace, beside plain reading of it: events per second of processor time, the ratio
+ * to reading in the same run, and the memory that each has taken. Each check reads the file by itself.
  *
  *   predict FILE [CHECK]...     CHECK: races, sync, values, deadlocks, serializable; without any: all
  */
@@ -21,6 +21,7 @@ static const struct row {
     {"sync", &pt_check_races, PT_CHECK_SYNC},
     {"values", &pt_check_races, PT_CHECK_VALUES},
     {"deadlocks", &pt_check_deadlocks, PT_CHECK_VALUES},
+    {"serializable", &pt_check_serializable, PT_CHECK_ACCESS},
 };
 
 static double cpu_time(void)

@@ -70,7 +70,8 @@ struct races_predict *pt_races_predict_begin(struct races *r)
     p->trf.forgets = true;
     pt_syncp_begin(&p->syncp, &p->trf, found, r);
     pt_map64_init(&p->index);
-    if (r->options.near && r->options.near != PT_ALL)
+    p->trf.bounded = r->options.near && r->options.near != PT_ALL;
+    if (p->trf.bounded)
         p->step = r->options.near / 2 + 1;
     return p;
 }

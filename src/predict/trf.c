@@ -300,7 +300,7 @@ static void on_release(struct pt_trf *trf, struct pt_trf_thread *t, const struct
 void pt_trf_known(const struct pt_trf *trf, uint64_t *known)
 {
     for (uint32_t u = 0; u < trf->thread_count; u++) {
-        known[u] = trf->threads[u].begun ? trf->threads[u].hb.clock - 1 : 0;
+        known[u] = trf->bounded ? pt_vec_at(trf->floor, u) : trf->threads[u].begun ? trf->threads[u].hb.clock - 1 : 0;
         for (uint32_t t = 0; t < trf->thread_count; t++) {
             const struct pt_trf_thread *other = &trf->threads[t];
             if (t != u && other->begun && !other->ended && pt_vec_at(other->hb.past, u) < known[u])

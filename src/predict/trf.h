@@ -89,6 +89,7 @@ struct pt_trf {
     } * blocks;
     size_t block_cap;
     struct pt_vec *floor; /* what every thread's next event is said to need */
+    bool bounded;         /* only what that has is forgotten */
     uint64_t acquisitions;
     bool plain;   /* needs are not closed */
     bool forgets; /* sections that have ended for every thread's next event: it is asked about later ones only */
@@ -144,7 +145,7 @@ static inline void pt_trf_include(uint64_t *set, uint32_t thread, uint64_t numbe
     }
 }
 
-/* Of each thread, up to where all threads that can still act need it. */
+/* Of each thread, up to where all threads that can still act need it; `bounded`: for certain, whoever begins. */
 void pt_trf_known(const struct pt_trf *trf, uint64_t *known);
 
 /* The least closed set that contains this one, which contains what its events need; of `thread_count` threads. False:
