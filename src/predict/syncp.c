@@ -26,12 +26,14 @@
 
 enum {
     PRUNE_LEAST = 1 << 16, /* accesses that are kept */
-    SLOTS_SCANNED = 32,    /* of a variable: later ones are found by the index */
+    LATELY = 1 << 15,
+    SLOTS_SCANNED = 32, /* of a variable: later ones are found by the index */
 };
 
 void pt_syncp_begin(struct pt_syncp *syncp, struct pt_trf *trf, pt_syncp_found *found, void *context)
 {
     *syncp = (struct pt_syncp){.trf = trf, .found = found, .context = context, .prune_at = PRUNE_LEAST};
+    syncp->lately = pt_xcalloc(LATELY, sizeof *syncp->lately);
     pt_map64_init(&syncp->index);
     pt_strtab_init(&syncp->lock_sets);
 }
@@ -46,6 +48,7 @@ void pt_syncp_end(struct pt_syncp *syncp)
     }
     free(syncp->vars);
     free(syncp->groups);
+    free(syncp->lately);
     free(syncp->threads);
     free(syncp->blocks);
     free(syncp->alone);
@@ -127,16 +130,18 @@ static bool have_common(const struct pt_syncp *s, uint32_t one, uint32_t other)
 
 static bool is_same(const struct pt_syncp_group *a, const struct pt_syncp_group *b)
 {
-    return a->var == b->var && a->thread == b->thread && a->loc == b->loc && a->locks == b->locks &&
-           a->from == b->from && a->to == b->to && a->op == b->op && a->atomic == b->atomic;
+    return a->var == b->var && a->life == b->life && a->thread == b->thread && a->loc == b->loc &&
+           a->locks == b->locks && a->from == b->from && a->to == b->to && a->op == b->op && a->atomic == b->atomic;
 }
 
-static struct pt_syncp_group describe(const struct pt_event *event, uint32_t var, uint32_t locks)
+static struct pt_syncp_group describe(const struct pt_syncp *s, const struct pt_event *event, uint32_t var,
+                                      uint32_t locks)
 {
     bool memory = event->op == PT_OP_FREE;
     return (struct pt_syncp_group){.var = var,
                                    .thread = event->thread,
                                    .loc = event->loc,
+                                   .life = s->vars[var].life,
                                    .locks = locks,
                                    .from = event->from,
                                    .to = event->to,
@@ -146,11 +151,11 @@ static struct pt_syncp_group describe(const struct pt_event *event, uint32_t var
                                    .atomic = !memory && (event->order || event->op == PT_OP_UPDATE)};
 }
 
-static uint64_t mark_of(const struct pt_syncp_group *like, uint32_t life)
+static uint64_t mark_of(const struct pt_syncp_group *like)
 {
     uint64_t key = pt_mix64((uint64_t)like->var << 32 | like->loc);
     key = pt_mix64(key + ((uint64_t)like->thread << 32 | like->locks));
-    return pt_mix64(key + ((uint64_t)life << 48 ^ (uint64_t)like->from << 32 ^ (uint64_t)like->to << 16 ^
+    return pt_mix64(key + ((uint64_t)like->life << 48 ^ (uint64_t)like->from << 32 ^ (uint64_t)like->to << 16 ^
                            (uint64_t)like->atomic << 8 ^ like->op));
 }
 
@@ -181,8 +186,12 @@ static void add_to_index(struct pt_syncp *s, uint32_t group, uint64_t mark)
 static struct pt_syncp_group *group_of(struct pt_syncp *s, const struct pt_syncp_group *like)
 {
     struct pt_syncp_var *var = &s->vars[like->var];
-    uint64_t mark = mark_of(like, var->life);
+    uint64_t mark = mark_of(like);
+    uint32_t *lately = &s->lately[mark % LATELY];
+    if (*lately && is_same(&s->groups[*lately - 1], like))
+        return &s->groups[*lately - 1];
     uint32_t index = find_group(s, var, like, mark);
+    *lately = (index == PT_NONE ? s->group_count : index) + 1;
     if (index != PT_NONE)
         return &s->groups[index];
     struct pt_syncp_group group = *like;
@@ -304,7 +313,7 @@ static void access_var(struct pt_syncp *s, const struct pt_trf_thread *t, const 
 {
     struct pt_syncp_var *var = &s->vars[id];
     struct pt_syncp_access now = {t->hb.clock, t->hb.past};
-    struct pt_syncp_group like = describe(event, id, locks);
+    struct pt_syncp_group like = describe(s, event, id, locks);
     struct pt_syncp_group *g = var->recent ? &s->groups[var->recent - 1] : NULL;
     if (!g || g->region != t->region || !is_same(g, &like)) {
         g = group_of(s, &like);
@@ -330,7 +339,7 @@ static void begin_var(struct pt_syncp *s, uint32_t id)
     var->next = block->vars;
     block->vars = id + 1;
     if (block->freed) {
-        struct pt_syncp_group like = describe(&block->free, id, block->locks);
+        struct pt_syncp_group like = describe(s, &block->free, id, block->locks);
         keep(s, group_of(s, &like), block->region, block->access);
     }
 }

@@ -10,6 +10,7 @@
 /* The accesses of a variable by one thread at one place, with the same locks. */
 struct pt_syncp_group {
     uint32_t var, thread, loc;
+    uint32_t life;     /* of the variable */
     uint32_t locks;    /* a set of `lock_sets`; PT_NONE: none */
     uint16_t from, to; /* the bytes it touches; to is 0: all */
     uint8_t op;
@@ -60,6 +61,7 @@ struct pt_syncp {
     struct pt_syncp_var *vars;
     size_t var_cap;
     struct pt_map64 index; /* of groups that are not among the first of their variable */
+    uint32_t *lately;      /* groups that were used not long ago, plus 1, by their descriptions */
     struct pt_syncp_group *groups;
     uint32_t group_count;
     size_t group_cap;
