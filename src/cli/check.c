@@ -27,6 +27,7 @@ enum {
     OPT_LOOKAHEAD,
     OPT_ORDER,
     OPT_EFFORT,
+    OPT_NEAR,
     OPT_EXHAUSTIVE,
     OPT_JOBS,
     OPT_MEMORY_LIMIT,
@@ -54,6 +55,9 @@ static const struct pt_option options_table[] = {
                    "one after the other"},
     [OPT_EFFORT] = {"effort", 0, "TIME", NULL,
                     "how long to look in sync and in values, per property and order, or 'all' (default: 2s)"},
+    [OPT_NEAR] = {"near", 0, "N", NULL,
+                  "predict races in runs alone that are the recorded one up to some N events before the race, or 'all' "
+                  "(default), which takes memory for every event"},
     [OPT_EXHAUSTIVE] = PT_OPTION_EXHAUSTIVE,
     [OPT_JOBS] = PT_OPTION_JOBS,
     [OPT_MEMORY_LIMIT] = PT_OPTION_MEMORY_LIMIT,
@@ -85,6 +89,7 @@ struct check {
     bool by_default;        /* nobody asked for anything: the checks that a run gets then */
     bool bounded;           /* --window or --lookahead was given */
     bool no_progress;
+    uint64_t near; /* events; PT_ALL */
     struct pt_names names;
 };
 
@@ -109,6 +114,8 @@ static bool set_option(struct check *check, uint32_t index, const char *argument
         return pt_orders_find(argument, &check->analyse.engine.orders);
     case OPT_EFFORT:
         return pt_parse_time("effort", argument, &check->analyse.engine.effort);
+    case OPT_NEAR:
+        return pt_parse_bound("near", argument, &check->near);
     case OPT_WINDOW:
     case OPT_LOOKAHEAD:
         check->bounded = true;
@@ -172,6 +179,7 @@ static bool set_options(struct check *check, const struct pt_parsed *parsed)
     check->output.triage = &check->analyse.triage;
     check->output.style = pt_analyse_style(STDOUT_FILENO, "auto");
     check->by_default = true;
+    check->near = PT_ALL;
     check->analyse.engine.orders = PT_ORDERS_AUTO;
     check->analyse.engine.effort = DEFAULT_EFFORT;
     for (uint32_t i = 0; i < parsed->option_count; i++) {
@@ -243,7 +251,14 @@ static enum pt_status feed(struct check *check, const struct engines *engines, s
 static void start(struct check *check, struct engines *engines)
 {
     const struct pt_analysis_options *options = &check->analyse.engine;
+    static const enum pt_check_order orders[] = {[PT_ORDERS_ACCESS] = PT_CHECK_ACCESS,
+                                                 [PT_ORDERS_SYNC] = PT_CHECK_SYNC,
+                                                 [PT_ORDERS_VALUES] = PT_CHECK_VALUES,
+                                                 [PT_ORDERS_AUTO] = PT_CHECK_VALUES};
     const struct pt_check_options of_checks = {.trace = options->trace,
+                                               .order = orders[options->orders],
+                                               .automatic = options->orders == PT_ORDERS_AUTO,
+                                               .near = check->near,
                                                .by_default = check->by_default,
                                                .counted_before = options->counted_before,
                                                .memory_limit = options->memory_limit,

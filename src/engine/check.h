@@ -10,9 +10,16 @@
 #include "finding/finding.h"
 #include "trace/event.h"
 
+/* The widest order (contract section 3) in which is looked for more than the recorded run has: each has those before.
+ */
+enum pt_check_order { PT_CHECK_ACCESS, PT_CHECK_SYNC, PT_CHECK_VALUES };
+
 struct pt_check_options {
-    const char *trace;       /* its name, for places in messages */
-    bool by_default;         /* nobody asked for it: no finding where the trace does not have what the check needs */
+    const char *trace; /* its name, for places in messages */
+    enum pt_check_order order;
+    bool automatic;  /* the wider orders only as far as memory goes, which is no reason to know less of the run */
+    uint64_t near;   /* events before a race from which on a run may differ from the recorded one; 0, PT_ALL: all */
+    bool by_default; /* nobody asked for it: no finding where the trace does not have what the check needs */
     uint64_t counted_before; /* as in struct pt_analysis_options */
     uint64_t memory_limit;   /* bytes, for each check; 0: none */
     uint64_t (*now)(void);   /* nanoseconds, for `seconds`; may be NULL */

@@ -1,5 +1,6 @@
 /* The built-in check `deadlocks` from the inside, split between its files: deadlocks.c follows the run,
- * deadlocks_closure.c decides about a pattern, deadlocks_replay.c plays a witness, deadlocks_report.c makes findings.
+ * deadlocks_closure.c decides about a pattern, deadlocks_reverse.c tries what that leaves open, deadlocks_replay.c
+ * plays a witness, deadlocks_report.c makes findings.
  */
 #ifndef PT_ENGINE_DEADLOCKS_H
 #define PT_ENGINE_DEADLOCKS_H
@@ -8,62 +9,24 @@
 #include "deadlock/patterns.h"
 #include "engine/check.h"
 #include "engine/races.h"
-#include "race/hb.h"
+#include "predict/replay.h"
+#include "predict/slices.h"
+#include "predict/trf.h"
 #include "trace/event.h"
 
-/* An event that the order of a run depends on, the next of its thread; as small as it can be, since all are kept. */
-struct deadlocks_event {
-    uint32_t thread, object, loc;
-    uint8_t op;
-};
-
-/* From taking a lock to releasing it, of recursive ones the outermost. */
-struct deadlocks_section {
-    uint64_t acquired;        /* its number in its thread, from 1 */
-    uint64_t number;          /* among all acquisitions of the run */
-    struct pt_hb_stamp until; /* its release and what that needs; at 0: it is not released */
-};
-
-/* The sections of one thread and one lock, of one kind. */
-struct deadlocks_use {
-    uint32_t thread, lock;
-    bool shared;
-    uint32_t next; /* of the same lock; PT_NONE: the last */
-    struct deadlocks_section *sections;
-    uint32_t count;
-    size_t cap;
-    uint32_t cursor; /* of the closure: sections before it are in the set */
-};
-
-struct deadlocks_lock {
-    uint32_t uses;                  /* the first of them; PT_NONE: none yet */
-    bool contested;                 /* several threads use it */
-    uint32_t writer, writer_events; /* who has it for itself now; PT_NONE: nobody */
-};
-
-struct deadlocks_held {
-    uint32_t lock, use, depth;
-    bool shared;
-};
-
+/* That a thread is blocked now, by its latest event. */
 struct deadlocks_thread {
-    struct pt_hb_thread hb; /* its clock is the number of its next event that counts; its past what that needs */
-    bool begun;
-    struct deadlocks_held *held;
-    uint32_t held_count;
-    size_t held_cap;
-    /* That it is blocked now, by its latest event. */
-    uint32_t blocked_on; /* a lock; PT_NONE: it is not */
-    uint32_t blocked_loc, blocked_stack;
-    uint64_t blocked_at;
+    uint32_t on; /* a lock plus 1; 0: it is not */
+    uint32_t loc, stack;
+    uint64_t at;
 };
 
 /* One time that a thread took the lock of an acquire. */
 struct deadlocks_instance {
-    uint64_t number;     /* in its thread */
-    uint64_t event;      /* of the trace */
-    uint64_t position;   /* in `kept` */
-    struct pt_vec *past; /* what it needs of others */
+    uint64_t number;      /* in its thread */
+    uint64_t event;       /* of the trace */
+    struct pt_vec *past;  /* what it needs of others, closed */
+    struct pt_vec *plain; /* and without what locks add, where that was asked for */
     uint32_t loc, stack;
 };
 struct deadlocks_node {
@@ -80,34 +43,23 @@ struct deadlocks {
     struct races_pool pool;
     uint64_t started;
 
-    struct deadlocks_thread *threads;
-    size_t thread_cap;
-    uint32_t thread_count;
-    struct deadlocks_lock *locks;
-    size_t lock_cap;
-    struct pt_map64 use_index; /* by lock, thread and kind */
-    struct deadlocks_use *uses;
-    uint32_t use_count;
-    size_t use_cap;
-    struct pt_hb_sync *vars; /* the latest write of each */
-    size_t var_cap;
-    struct pt_hb_sync *others;
-    size_t other_cap;
+    struct pt_trf trf;
+    struct pt_log log;
+    struct deadlocks_thread *blocked;
+    size_t blocked_cap;
     struct pt_value *stacks; /* texts */
     size_t stack_cap;
 
-    uint64_t events, acquisitions;
-    struct deadlocks_event *kept;
-    uint64_t kept_count;
-    size_t kept_cap;
+    uint64_t events;
     struct pt_patterns patterns;
     struct deadlocks_cycle {
         struct pt_acquire **members; /* each waits for the next */
         uint32_t count;
+        bool possible; /* it is a deadlock */
     } * cycles;
     uint32_t cycle_count;
     size_t cycle_cap;
-    size_t node_bytes, section_bytes;
+    size_t node_bytes;
 
     uint64_t *ideal;     /* of the closure: how many events of each thread are in the set */
     const char *unknown; /* why the answer is not whole; NULL */
@@ -123,11 +75,16 @@ struct deadlocks {
 /* Whether a run of the same events, each lock's sections in their order, gets to a state in which all threads of the
  * pattern are next to block: then the cursors are at the instances, and `ideal` is that state. */
 bool pt_deadlocks_close(struct deadlocks *d, const struct deadlocks_cycle *cycle);
-/* Whether the run that takes so many events of each thread, as the recorded one has them, is a possible one and ends
- * with each of the cycle blocked by the next. Shares nothing with the closure. */
-bool pt_deadlocks_replay(const struct deadlocks *d, const struct deadlocks_cycle *cycle, const uint64_t *upto);
-/* The pattern is a deadlock, at the instances of the cursors. */
-void pt_deadlocks_predicted(struct deadlocks *d, const struct deadlocks_cycle *cycle);
+/* Whether the run (struct pt_replay_run) is a possible one and ends with each of the cycle blocked by the next. Shares
+ * nothing with the closure. */
+bool pt_deadlocks_replay(const struct deadlocks *d, const struct deadlocks_cycle *cycle, const uint64_t *first,
+                         const uint64_t *upto);
+/* The pattern is a deadlock, at the instances of the cursors, in that order and after that run (struct pt_replay_run).
+ * False: it is not, by the replay. */
+bool pt_deadlocks_predicted(struct deadlocks *d, const struct deadlocks_cycle *cycle, const char *order,
+                            const uint64_t *first, const uint64_t *upto);
+/* Patterns that no run with the same order of locks gets to. */
+void pt_deadlocks_reverse(struct deadlocks *d);
 /* These threads are blocked at the end of the recorded run, each by the next. */
 void pt_deadlocks_observed(struct deadlocks *d, const uint32_t *threads, uint32_t count);
 

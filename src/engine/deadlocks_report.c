@@ -8,11 +8,10 @@
 #include "core/finding_key.h"
 #include "core/hash.h"
 #include "engine/deadlocks.h"
+#include "engine/predict.h"
 
 enum {
     UNTOLD = PT_CHECK_FINDINGS_MAX + 1,
-    WITNESS_MAX = 20000, /* steps: a longer one is replayed, too, and not shown */
-    WITNESSES_MAX = 100, /* findings that have one */
 };
 
 /* What is known of one thread of a cycle. */
@@ -99,14 +98,15 @@ static bool is_known(struct deadlocks *d, const struct side *sides, uint32_t cou
 }
 
 /* A new one; NULL: there are too many. */
-static struct pt_finding *add(struct deadlocks *d, const struct side *sides, uint32_t count, enum pt_how how)
+static struct pt_finding *add(struct deadlocks *d, const struct side *sides, uint32_t count, enum pt_how how,
+                              const char *order)
 {
     struct pt_finding *f = add_finding(d);
     *pt_map64_at(&d->known, key_of(sides, count, how)) = !f ? UNTOLD : f == d->finding ? 0 : d->finding->more_count;
     if (!f)
         return NULL;
     f->how = how;
-    f->order = how == PT_HOW_OBSERVED ? "access" : "sync";
+    f->order = order;
     f->count = 1;
     f->object = name_locks(d, f, sides, count);
     f->sides = pt_arena_alloc(&f->arena, count * sizeof *f->sides);
@@ -116,30 +116,15 @@ static struct pt_finding *add(struct deadlocks *d, const struct side *sides, uin
     return f;
 }
 
-/* The recorded events that lead there, in their order. */
-static void add_witness(struct deadlocks *d, struct pt_finding *f, const uint64_t *upto)
+/* The events that lead there. */
+static void add_witness(struct deadlocks *d, struct pt_finding *f, const uint64_t *first, const uint64_t *upto)
 {
-    uint64_t total = 0, *seen = pt_xcalloc((size_t)d->thread_count + 1, sizeof *seen);
-    for (uint32_t i = 0; i < d->thread_count; i++)
-        total += upto[i];
-    f->witness_lost = total > WITNESS_MAX || d->witness_count == WITNESSES_MAX;
-    if (!f->witness_lost) {
-        d->witness_count++;
-        f->witness = pt_arena_alloc(&f->arena, (total + 1) * sizeof *f->witness);
-    }
-    for (uint64_t i = 0; !f->witness_lost && i < d->kept_count; i++) {
-        const struct deadlocks_event *event = &d->kept[i];
-        if (++seen[event->thread] > upto[event->thread])
-            continue;
-        struct pt_step *step = &f->witness[f->witness_count++];
-        *step = (struct pt_step){.thread = pt_name(d->names, PT_SPACE_THREAD, event->thread),
-                                 .op = pt_op_word(event->op),
-                                 .object = pt_name(d->names, pt_op_space(event->op), event->object),
-                                 .loc = pt_name(d->names, PT_SPACE_LOC, event->loc),
-                                 .number = f->witness_count,
-                                 .var = PT_NONE};
-    }
-    free(seen);
+    const struct pt_replay_run run = {first, upto, d->trf.thread_count};
+    if (d->witness_count == PT_WITNESSES_MAX)
+        f->witness_lost = true;
+    else
+        pt_predict_witness(f, d->names, &d->log, &run);
+    d->witness_count += !f->witness_lost;
 }
 
 static struct pt_lock_use *list_held(const struct pt_acquire *a)
@@ -173,12 +158,13 @@ static uint32_t find_first(const struct deadlocks_cycle *cycle)
     return first;
 }
 
-void pt_deadlocks_predicted(struct deadlocks *d, const struct deadlocks_cycle *cycle)
+bool pt_deadlocks_predicted(struct deadlocks *d, const struct deadlocks_cycle *cycle, const char *order,
+                            const uint64_t *first, const uint64_t *upto)
 {
     struct side *sides = pt_xcalloc(cycle->count, sizeof *sides);
-    uint32_t first = find_first(cycle);
+    uint32_t start = find_first(cycle);
     for (uint32_t i = 0; i < cycle->count; i++) {
-        const struct pt_acquire *a = cycle->members[(first + i) % cycle->count];
+        const struct pt_acquire *a = cycle->members[(start + i) % cycle->count];
         const struct deadlocks_node *node = a->note;
         const struct deadlocks_instance *instance = &node->instances[node->cursor];
         sides[i] = (struct side){.thread = a->thread,
@@ -190,34 +176,34 @@ void pt_deadlocks_predicted(struct deadlocks *d, const struct deadlocks_cycle *c
                                  .held = list_held(a),
                                  .held_count = a->held_count};
     }
-    if (!is_known(d, sides, cycle->count, PT_HOW_PREDICTED)) {
-        bool possible = pt_deadlocks_replay(d, cycle, d->ideal);
-        if (!possible)
-            d->unknown = "a deadlock's witness could not be replayed, which is a mistake of Portent's own";
-        struct pt_finding *f = possible ? add(d, sides, cycle->count, PT_HOW_PREDICTED) : NULL;
+    bool possible = pt_deadlocks_replay(d, cycle, first, upto);
+    if (possible && !is_known(d, sides, cycle->count, PT_HOW_PREDICTED)) {
+        struct pt_finding *f = add(d, sides, cycle->count, PT_HOW_PREDICTED, order);
         if (f)
-            add_witness(d, f, d->ideal);
+            add_witness(d, f, first, upto);
     }
     release_sides(sides, cycle->count);
+    return possible;
 }
 
 void pt_deadlocks_observed(struct deadlocks *d, const uint32_t *threads, uint32_t count)
 {
     struct side *sides = pt_xcalloc(count, sizeof *sides);
     for (uint32_t i = 0; i < count; i++) {
-        const struct deadlocks_thread *t = &d->threads[threads[i]];
+        const struct pt_trf_thread *t = &d->trf.threads[threads[i]];
+        const struct deadlocks_thread *blocked = &d->blocked[threads[i]];
         struct pt_lock_use *held = pt_xmalloc((t->held_count + 1) * sizeof *held);
         for (uint32_t k = 0; k < t->held_count; k++)
             held[k] = (struct pt_lock_use){t->held[k].lock, t->held[k].shared};
         sides[i] = (struct side){.thread = threads[i],
-                                 .lock = t->blocked_on,
-                                 .loc = t->blocked_loc,
-                                 .stack = t->blocked_stack,
-                                 .event = t->blocked_at,
+                                 .lock = blocked->on - 1,
+                                 .loc = blocked->loc,
+                                 .stack = blocked->stack,
+                                 .event = blocked->at,
                                  .held = held,
                                  .held_count = t->held_count};
     }
     if (!is_known(d, sides, count, PT_HOW_OBSERVED))
-        add(d, sides, count, PT_HOW_OBSERVED);
+        add(d, sides, count, PT_HOW_OBSERVED, "access");
     release_sides(sides, count);
 }

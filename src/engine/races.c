@@ -66,6 +66,8 @@ static void *begin(const struct pt_names *names, const struct pt_check_options *
     r->finding->text = "";
     r->finding->order = "access";
     r->finding->builtin = r->finding->monitorable = r->finding->complete = true;
+    if (options->order > PT_CHECK_ACCESS)
+        r->predict = pt_races_predict_begin(r);
     return r;
 }
 
@@ -95,6 +97,8 @@ static void release_run(struct races *r)
     r->vars = NULL;
     r->blocks = NULL;
     r->thread_cap = r->lock_cap = r->other_cap = r->var_cap = r->block_cap = 0;
+    pt_races_predict_free(r->predict);
+    r->predict = NULL;
     pt_races_memory_release(&r->pool);
 }
 
@@ -425,10 +429,18 @@ static void watch_memory(struct races *r)
     size_t bytes = r->pool.bytes + r->part_bytes + r->var_cap * sizeof *r->vars + r->thread_cap * sizeof *r->threads +
                    r->lock_cap * sizeof *r->locks + r->other_cap * sizeof *r->others +
                    r->block_cap * sizeof *r->blocks + pt_map64_bytes(&r->met) + pt_map64_bytes(&r->pairs);
+    if (r->predict)
+        bytes += pt_races_predict_bytes(r->predict);
     if (bytes > r->peak)
         r->peak = bytes;
     if (!r->options.memory_limit || bytes <= r->options.memory_limit)
         return;
+    if (r->predict && r->options.automatic) { /* the recorded run itself takes little */
+        pt_races_predict_free(r->predict);
+        r->predict = NULL;
+        watch_memory(r);
+        return;
+    }
     r->unknown = "the memory limit was reached";
     r->stopped = true;
     release_run(r);
@@ -459,6 +471,8 @@ static enum pt_status take(void *check, const struct pt_event *event, struct pt_
         return pt_err_at(err, PT_ELIMIT, r->options.trace, event->line, 0, "more than %u threads", PT_HB_THREADS);
     r->event = event;
     follow(r, event);
+    if (r->predict)
+        pt_races_predict_event(r, event);
     if (r->events % WATCH_EVERY == 0)
         watch_memory(r);
     return PT_OK;
@@ -471,6 +485,8 @@ static struct pt_check_found finish(void *check, const char *lost)
     if (r->lacking && r->options.by_default && f->verdict != PT_VERDICT_VIOLATED)
         return (struct pt_check_found){0};
     watch_memory(r);
+    if (r->predict)
+        pt_races_predict_finish(r);
     const char *unknown = r->unknown ? r->unknown : lost;
     f->complete = !unknown;
     if (unknown)

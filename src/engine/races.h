@@ -1,10 +1,11 @@
 /* The built-in check `races` from the inside, split between its files: races.c follows the run, races_report.c makes
- * findings of what it meets. */
+ * findings of what it meets, races_predict.c adds what other runs would meet. */
 #ifndef PT_ENGINE_RACES_H
 #define PT_ENGINE_RACES_H
 
 #include "base/table.h"
 #include "engine/check.h"
+#include "predict/syncp.h"
 #include "race/cell.h"
 #include "trace/event.h"
 
@@ -92,6 +93,7 @@ struct races {
     bool pruned;
     size_t peak;
 
+    struct races_predict *predict; /* NULL: only the recorded run is looked at */
     struct pt_finding *finding;
     struct pt_map64 met, pairs; /* indices of findings: by variable and places, and by core/finding_key.h */
 };
@@ -112,6 +114,22 @@ void pt_races_memory_release(struct races_pool *pool);
 
 /* The event that is being looked at races with this one. */
 void pt_races_found(void *context, const struct pt_cell_seen *earlier);
+
+/* Room for one more finding; NULL: there are so many that it is only counted. */
+struct pt_finding *pt_races_add(struct races *r, enum pt_how how);
+/* An access as a side of a finding. */
+struct pt_side pt_races_side(const struct races *r, struct pt_finding *f, const struct pt_cell_access *access,
+                             uint32_t thread, const char *object);
+/* Where the block was allocated that the finding is about; NULL: not known. */
+void pt_races_tell_block(struct races *r, struct pt_finding *f, const struct races_block *block);
+
+/* Races that other runs of the same events have (races_predict.c). */
+struct races_predict *pt_races_predict_begin(struct races *r);
+void pt_races_predict_event(struct races *r, const struct pt_event *event);
+size_t pt_races_predict_bytes(const struct races_predict *predict);
+/* Those that the recorded run does not have become findings, each after its run was played. */
+void pt_races_predict_finish(struct races *r);
+void pt_races_predict_free(struct races_predict *predict);
 
 /* The calls of a stack's text, `f a.c:3 < main a.c:9`, innermost first; the finding's. */
 const char *const *pt_races_stack(struct pt_finding *f, struct pt_value text);

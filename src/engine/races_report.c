@@ -54,8 +54,8 @@ static const char *const *list_created(const struct races *r, struct pt_finding 
     return calls;
 }
 
-static struct pt_side make_side(const struct races *r, struct pt_finding *f, const struct pt_cell_access *access,
-                                uint32_t thread, const char *object)
+struct pt_side pt_races_side(const struct races *r, struct pt_finding *f, const struct pt_cell_access *access,
+                             uint32_t thread, const char *object)
 {
     struct pt_side side = {.step = {.thread = pt_name(r->names, PT_SPACE_THREAD, thread),
                                     .op = pt_op_word(access->op),
@@ -69,27 +69,29 @@ static struct pt_side make_side(const struct races *r, struct pt_finding *f, con
     return side;
 }
 
-/* Where the block was allocated that the present event is about. */
-static void add_block(struct races *r, struct pt_finding *f)
+void pt_races_tell_block(struct races *r, struct pt_finding *f, const struct races_block *block)
 {
-    const struct pt_strtab *heap = &r->names->space[PT_SPACE_HEAP];
-    uint32_t id = r->event_var != PT_NONE ? PT_NONE
-                                          : pt_strtab_find(&r->block_names, pt_strtab_text(heap, r->event->object),
-                                                           pt_strtab_len(heap, r->event->object));
-    const struct races_block *block =
-        r->event_var != PT_NONE ? pt_races_block_of(r, r->event_var, &(bool){0}) : &r->blocks[id];
     if (!block || !block->made_at)
         return;
     const struct pt_event *made = &block->made;
     struct pt_cell_access access = {
         .place = made->loc, .op = made->op, .note = {block->made_at, made->stack, block->made_locks}};
     f->block = pt_arena_alloc(&f->arena, sizeof *f->block);
-    *f->block = make_side(r, f, &access, made->thread, pt_name(r->names, PT_SPACE_HEAP, made->object));
+    *f->block = pt_races_side(r, f, &access, made->thread, pt_name(r->names, PT_SPACE_HEAP, made->object));
     f->block->step.value = made->value;
 }
 
-/* NULL: there are so many that it is only counted. */
-static struct pt_finding *add_finding(struct races *r)
+/* The block that the present event is about. */
+static const struct races_block *present_block(struct races *r)
+{
+    if (r->event_var != PT_NONE)
+        return pt_races_block_of(r, r->event_var, &(bool){0});
+    const struct pt_strtab *heap = &r->names->space[PT_SPACE_HEAP];
+    return &r->blocks[pt_strtab_find(&r->block_names, pt_strtab_text(heap, r->event->object),
+                                     pt_strtab_len(heap, r->event->object))];
+}
+
+struct pt_finding *pt_races_add(struct races *r, enum pt_how how)
 {
     struct pt_finding *f = r->finding;
     if (f->more_count == PT_CHECK_FINDINGS_MAX) {
@@ -97,9 +99,9 @@ static struct pt_finding *add_finding(struct races *r)
         return NULL;
     }
     if (f->verdict == PT_VERDICT_VIOLATED)
-        return pt_finding_add(f);
+        f = pt_finding_add(f);
     f->verdict = PT_VERDICT_VIOLATED;
-    f->how = PT_HOW_OBSERVED;
+    f->how = how;
     return f;
 }
 
@@ -114,17 +116,17 @@ static uint32_t find_or_add(struct races *r, const struct pt_cell_seen *earlier,
     uint32_t *index = pt_map64_at(&r->pairs, pt_finding_key_race(one, other));
     if (*index != PT_NONE)
         return *index;
-    struct pt_finding *f = add_finding(r);
+    struct pt_finding *f = pt_races_add(r, PT_HOW_OBSERVED);
     if (!f)
         return *index = UNTOLD;
     *index = f == r->finding ? 0 : r->finding->more_count;
     f->object = object;
     f->sides = pt_arena_alloc(&f->arena, 2 * sizeof *f->sides);
-    f->sides[0] = make_side(r, f, &earlier->access, pt_epoch_thread(earlier->at), object);
-    f->sides[1] = make_side(r, f, now, r->event->thread, object);
+    f->sides[0] = pt_races_side(r, f, &earlier->access, pt_epoch_thread(earlier->at), object);
+    f->sides[1] = pt_races_side(r, f, now, r->event->thread, object);
     f->side_count = 2;
     if (r->event_in_heap)
-        add_block(r, f);
+        pt_races_tell_block(r, f, present_block(r));
     return *index;
 }
 

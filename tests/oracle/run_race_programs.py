@@ -209,7 +209,7 @@ def by_check(portent, folder):
     done = run(portent, "run", "--record-all", "-o", "a.ptb", "--", "./a", cwd=folder)
     if done.returncode:
         raise Failure(f"status {done.returncode} of recording it: {done.stderr}")
-    done = run(portent, "check", "--races", "--json", "a.ptb", cwd=folder)
+    done = run(portent, "check", "--races", "--order", "access", "--json", "a.ptb", cwd=folder)
     if done.returncode not in (0, 1):
         raise Failure(f"status {done.returncode} of check: {done.stderr}")
     return set(of_json(json.loads(done.stdout)))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`portent check --races` on random traces against the definition (races.py), and on the litmus traces.
+"""`portent check --races --order access` on random traces against the definition (races.py), and on the litmus traces.
 
     run_races.py PORTENT [--cases N] [--seed S] [--only I]
 
@@ -148,7 +148,7 @@ class Maker:
 def ask(portent, folder, text, *options):
     path = folder / "t.trace"
     path.write_text(text)
-    done = subprocess.run([portent, "check", *options, "--json", path], capture_output=True, text=True, check=False)
+    done = subprocess.run([portent, "check", "--order", "access", *options, "--json", path], capture_output=True, text=True, check=False)
     if done.returncode not in (0, 1, 3):
         raise SystemExit(f"{path}: status {done.returncode}\n{done.stderr}")
     return done.returncode, json.loads(done.stdout)

@@ -1,0 +1,93 @@
+/*
+ * What the built-in checks cost on a trace, beside plain reading of it: events per second of processor time, the ratio
+ * to reading in the same run, and the memory that each has taken. Each check reads the file by itself.
+ *
+ *   predict FILE [CHECK]...     CHECK: races, sync, values, deadlocks, serializable; without any: all
+ */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "engine/check.h"
+#include "trace/source.h"
+
+static const struct row {
+    const char *name;
+    const struct pt_check_kind *kind; /* NULL: it is only read */
+    enum pt_check_order order;
+} rows[] = {
+    {"read", NULL, PT_CHECK_ACCESS},
+    {"races", &pt_check_races, PT_CHECK_ACCESS},
+    {"sync", &pt_check_races, PT_CHECK_SYNC},
+    {"values", &pt_check_races, PT_CHECK_VALUES},
+    {"deadlocks", &pt_check_deadlocks, PT_CHECK_VALUES},
+    {"serializable", &pt_check_serializable, PT_CHECK_ACCESS},
+};
+
+static double cpu_time(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+    return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+/* Seconds of processor time; below 0: it went wrong. */
+static double measure(const char *file, const struct row *row, double reading)
+{
+    struct pt_names names;
+    struct pt_source *source;
+    struct pt_err err;
+    struct pt_event event;
+    uint64_t events = 0, sum = 0;
+    pt_names_init(&names);
+    if (pt_source_open(file, &names, &source, &err) != PT_OK) {
+        fprintf(stderr, "%s: %s\n", file, err.message);
+        return -1;
+    }
+    const struct pt_check_options options = {.trace = file, .order = row->order};
+    void *check = row->kind ? row->kind->begin(&names, &options) : NULL;
+    double start = cpu_time();
+    enum pt_read read;
+    enum pt_status status = PT_OK;
+    while (status == PT_OK && (read = pt_source_next(source, &event, &err)) == PT_READ_EVENT) {
+        events++;
+        sum += event.op + event.thread + event.object + event.loc;
+        if (check)
+            status = row->kind->event(check, &event, &err);
+    }
+    struct pt_check_found found = check ? row->kind->finish(check, NULL) : (struct pt_check_found){0};
+    double seconds = cpu_time() - start;
+    printf("%-13s %6.2f million events/s, %6.2f s, %5.1f times reading", row->name, (double)events / seconds / 1e6,
+           seconds, reading > 0 ? seconds / reading : 1.0);
+    const struct pt_finding *f = found.finding;
+    if (f)
+        printf(", %7.1f MB, %u found", (double)f->peak_bytes / 1e6,
+               f->verdict == PT_VERDICT_VIOLATED ? f->more_count + 1 : 0);
+    printf(" (%llu events, checksum %llx)\n", (unsigned long long)events, (unsigned long long)sum);
+    if (check)
+        row->kind->free(check);
+    pt_source_free(source);
+    pt_names_release(&names);
+    return status == PT_OK && read == PT_READ_END ? seconds : -1;
+}
+
+static bool is_wanted(const char *name, int argc, char **argv)
+{
+    for (int i = 2; i < argc; i++)
+        if (strcmp(argv[i], name) == 0)
+            return true;
+    return argc == 2;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        fprintf(stderr, "usage: predict FILE [CHECK]...\n");
+        return 2;
+    }
+    double reading = measure(argv[1], &rows[0], 0);
+    for (size_t i = 1; reading > 0 && i < sizeof rows / sizeof *rows; i++)
+        if (is_wanted(rows[i].name, argc, argv) && measure(argv[1], &rows[i], reading) < 0)
+            return 1;
+    return reading > 0 ? 0 : 1;
+}

@@ -1,0 +1,41 @@
+/* Witnesses of predictions, made from the packed events of the run. */
+#include "engine/predict.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void add_part(struct pt_finding *f, const struct pt_names *names, const struct pt_log *log, uint64_t *seen,
+                     const uint64_t *from, const uint64_t *upto)
+{
+    struct pt_log_reader reader;
+    for (pt_log_start(&reader, log); pt_log_next(&reader);) {
+        const struct pt_log_event *event = &reader.event;
+        uint64_t number = ++seen[event->thread];
+        if (number > upto[event->thread] || (from && number <= from[event->thread]))
+            continue;
+        struct pt_step *step = &f->witness[f->witness_count++];
+        *step = (struct pt_step){.thread = pt_name(names, PT_SPACE_THREAD, event->thread),
+                                 .op = pt_op_word(event->op),
+                                 .object = pt_name(names, pt_op_space(event->op), event->object),
+                                 .loc = pt_name(names, PT_SPACE_LOC, event->loc),
+                                 .number = f->witness_count,
+                                 .var = PT_NONE};
+    }
+}
+
+void pt_predict_witness(struct pt_finding *f, const struct pt_names *names, const struct pt_log *log,
+                        const struct pt_replay_run *run)
+{
+    uint64_t total = 0, *seen = pt_xcalloc((size_t)run->threads + 1, sizeof *seen);
+    for (uint32_t i = 0; i < run->threads; i++)
+        total += run->upto[i];
+    f->witness_lost = total > PT_WITNESS_MAX;
+    if (!f->witness_lost) {
+        f->witness = pt_arena_alloc(&f->arena, (total + 1) * sizeof *f->witness);
+        add_part(f, names, log, seen, NULL, run->first);
+        memset(seen, 0, run->threads * sizeof *seen);
+        if (f->witness_count < total)
+            add_part(f, names, log, seen, run->first, run->upto);
+    }
+    free(seen);
+}

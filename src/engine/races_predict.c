@@ -1,0 +1,210 @@
+/*
+ * Races that the recorded run does not have, but another run of the same events has (contract section 10): all of the
+ * order `sync`, found by predict/syncp.h as the trace is read. Pairs of places that the recorded run has a race at are
+ * left to that; of the others each becomes a finding with the run that leads there as its witness.
+ *
+ * Guarantee: a race is reported only after predict/replay.c has played its run, at the end of which both accesses must
+ * be next. Cost: that of predict/trf.c and predict/syncp.c for each event, a few bytes for each (predict/log.c), and
+ * two passes over those for each finding.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/finding_key.h"
+#include "engine/predict.h"
+#include "engine/races_predict.h"
+
+/* What a variable is called in a finding's key: blocks have numbers as they come, which say nothing. */
+static const char *key_name(const struct races *r, uint32_t var)
+{
+    return var < r->var_cap && r->vars[var].heap ? "0x" : pt_name(r->names, PT_SPACE_VAR, var);
+}
+
+uint64_t pt_races_predicted_key(const struct races *r, const struct pt_syncp_race *race)
+{
+    const char *name = key_name(r, race->first->var);
+    return pt_finding_key_race((struct pt_finding_side){pt_name(r->names, PT_SPACE_LOC, race->first->loc), name},
+                               (struct pt_finding_side){pt_name(r->names, PT_SPACE_LOC, race->second->loc), name});
+}
+
+void pt_races_predicted_add(struct races_predict *p, uint64_t key, const struct pt_syncp_race *race)
+{
+    uint32_t threads = p->trf.thread_count;
+    struct races_predicted new = {.key = key,
+                                  .var = race->first->var,
+                                  .first = race->first->thread,
+                                  .second = race->second->thread,
+                                  .first_number = race->first_number,
+                                  .second_number = race->second_number,
+                                  .first_locks = race->first->locks,
+                                  .second_locks = race->second->locks,
+                                  .count = 1,
+                                  .set = pt_xcalloc((size_t)threads + 1, sizeof *new.set),
+                                  .threads = threads};
+    memcpy(new.set, race->set, threads * sizeof *new.set);
+    PT_PUSH(p->found, p->count, p->cap, new);
+}
+
+static bool found(void *context, const struct pt_syncp_race *race)
+{
+    struct races *r = context;
+    struct races_predict *p = r->predict;
+    uint64_t key = pt_races_predicted_key(r, race);
+    uint32_t *index = pt_map64_at(&p->index, key);
+    if (*index != PT_NONE) {
+        p->found[*index].count++;
+        return true;
+    }
+    if (p->count > PT_CHECK_FINDINGS_MAX)
+        return true;
+    *index = p->count;
+    pt_races_predicted_add(p, key, race);
+    return true;
+}
+
+struct races_predict *pt_races_predict_begin(struct races *r)
+{
+    struct races_predict *p = pt_xcalloc(1, sizeof *p);
+    p->memory = pt_races_memory(&p->pool);
+    pt_trf_begin(&p->trf, r->names, &p->memory);
+    p->trf.forgets = true;
+    pt_syncp_begin(&p->syncp, &p->trf, found, r);
+    pt_map64_init(&p->index);
+    p->trf.bounded = r->options.near && r->options.near != PT_ALL;
+    if (p->trf.bounded)
+        p->step = r->options.near / 2 + 1;
+    return p;
+}
+
+void pt_races_predict_free(struct races_predict *p)
+{
+    if (!p)
+        return;
+    for (uint32_t i = 0; i < p->count; i++)
+        free(p->found[i].set);
+    free(p->found);
+    pt_syncp_end(&p->syncp);
+    pt_trf_end(&p->trf);
+    pt_log_release(&p->log);
+    pt_map64_release(&p->index);
+    pt_races_memory_release(&p->pool);
+    free(p);
+}
+
+size_t pt_races_predict_bytes(const struct races_predict *p)
+{
+    return p->pool.bytes + p->log.bytes + pt_trf_bytes(&p->trf) + pt_syncp_bytes(&p->syncp) +
+           p->count * (sizeof *p->found + p->trf.thread_count * sizeof *p->found->set);
+}
+
+static void take_step(struct races_predict *p)
+{
+    if (p->steps[0])
+        pt_trf_raise(&p->trf, p->steps[0]);
+    p->steps[0] = p->steps[1];
+    p->steps[1] = pt_trf_now(&p->trf);
+    p->syncp.prune_at = 0;
+}
+
+void pt_races_predict_event(struct races *r, const struct pt_event *event)
+{
+    struct races_predict *p = r->predict;
+    if (event->op == PT_OP_STATE && strcmp(pt_name(r->names, PT_SPACE_STATE, event->object), "ended") == 0)
+        pt_trf_thread(&p->trf, event->thread)->ended = true;
+    if (!pt_trf_counts(event->op))
+        return;
+    if (p->step && ++p->counted % p->step == 0)
+        take_step(p);
+    pt_syncp_event(&p->syncp, event);
+    pt_log_add(&p->log, event, r->events);
+    pt_trf_event(&p->trf, event);
+}
+
+/* ---- findings ---- */
+
+static const char *const *list_locks(const struct races *r, struct pt_finding *f, uint32_t set)
+{
+    const struct pt_strtab *sets = &r->predict->syncp.lock_sets;
+    uint32_t count = set == PT_NONE ? 0 : pt_strtab_len(sets, set) / (uint32_t)sizeof(uint32_t);
+    const char **names = pt_arena_alloc(&f->arena, (count + 1) * sizeof *names);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t id;
+        memcpy(&id, pt_strtab_text(sets, set) + i * sizeof id, sizeof id);
+        names[i] = pt_name(r->names, PT_SPACE_LOCK, id >> 1);
+    }
+    return names;
+}
+
+static struct pt_side make_side(const struct races *r, struct pt_finding *f, const struct pt_log_event *event,
+                                uint32_t locks)
+{
+    struct pt_cell_access access = {
+        .place = event->loc, .op = event->op, .note = {event->event, event->stack, PT_NONE}};
+    struct pt_side side = pt_races_side(r, f, &access, event->thread, f->object);
+    side.locks = list_locks(r, f, locks);
+    return side;
+}
+
+/* Whether the run ends where the two accesses are next. */
+static bool is_race(const struct pt_replay *replay, const struct races_predicted *race)
+{
+    const struct pt_log_event *one = pt_replay_next(replay, race->first), *other = pt_replay_next(replay, race->second);
+    return one && other && replay->taken[race->first] + 1 == race->first_number &&
+           replay->taken[race->second] + 1 == race->second_number && one->thread != other->thread &&
+           (pt_op_writes(one->op) || one->op == PT_OP_FREE || pt_op_writes(other->op) || other->op == PT_OP_FREE);
+}
+
+static void report(struct races *r, const struct races_predicted *race, const struct pt_replay *replay,
+                   const char *order)
+{
+    struct races_predict *p = r->predict;
+    struct pt_finding *f = pt_races_add(r, PT_HOW_PREDICTED);
+    if (!f)
+        return;
+    f->order = order;
+    f->object = pt_name(r->names, PT_SPACE_VAR, race->var);
+    f->count = race->count;
+    f->sides = pt_arena_alloc(&f->arena, 2 * sizeof *f->sides);
+    f->sides[0] = make_side(r, f, pt_replay_next(replay, race->first), race->first_locks);
+    f->sides[1] = make_side(r, f, pt_replay_next(replay, race->second), race->second_locks);
+    f->side_count = 2;
+    if (race->var < r->var_cap && r->vars[race->var].heap)
+        pt_races_tell_block(r, f, pt_races_block_of(r, race->var, &(bool){0}));
+    if (p->witness_count == PT_WITNESSES_MAX)
+        f->witness_lost = true;
+    else
+        pt_predict_witness(f, r->names, &p->log, &replay->run);
+    p->witness_count += !f->witness_lost;
+}
+
+bool pt_races_predicted_report(struct races *r, const struct races_predicted *race, const uint64_t *first,
+                               const uint64_t *upto, const char *order)
+{
+    struct races_predict *p = r->predict;
+    struct pt_replay replay;
+    const struct pt_replay_run run = {first, upto, p->trf.thread_count};
+    bool possible = pt_replay_play(&replay, &p->log, &run) && is_race(&replay, race);
+    if (possible)
+        report(r, race, &replay, order);
+    pt_replay_end(&replay);
+    return possible;
+}
+
+void pt_races_predict_finish(struct races *r)
+{
+    struct races_predict *p = r->predict;
+    for (uint32_t i = 0; i < p->count; i++) {
+        struct races_predicted *race = &p->found[i];
+        if (pt_map64_get(&r->pairs, race->key) != PT_NONE)
+            continue;
+        race->set = pt_xrealloc(race->set, (p->trf.thread_count + 1) * sizeof *race->set);
+        for (; race->threads < p->trf.thread_count; race->threads++)
+            race->set[race->threads] = 0;
+        if (!pt_races_predicted_report(r, race, race->set, race->set, "sync"))
+            r->unknown = "a race's witness could not be replayed, which is a mistake of Portent's own";
+    }
+    if (p->syncp.late && !r->unknown)
+        r->unknown = "a thread that nobody forked begins after accesses were forgotten that it may race with";
+    if (r->options.order >= PT_CHECK_VALUES)
+        pt_races_reverse(r);
+}

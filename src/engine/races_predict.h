@@ -1,0 +1,46 @@
+/* Races of other runs from the inside, split between its files: races_predict.c has those of the order `sync` and makes
+ * findings, races_reverse.c those that need another order of locks. */
+#ifndef PT_ENGINE_RACES_PREDICT_H
+#define PT_ENGINE_RACES_PREDICT_H
+
+#include "engine/races.h"
+#include "predict/slices.h"
+
+/* A race, or what may be one. */
+struct races_predicted {
+    uint64_t key; /* core/finding_key.h */
+    uint32_t var;
+    uint32_t first, second; /* their threads */
+    uint64_t first_number, second_number;
+    uint32_t first_locks, second_locks; /* sets of syncp */
+    uint64_t count;
+    uint64_t *set; /* the run, or what both need; of `threads` threads */
+    uint32_t threads;
+};
+
+struct races_predict {
+    struct races_pool pool; /* its own, so that it can be given back */
+    struct pt_race_memory memory;
+    struct pt_trf trf;
+    struct pt_log log;
+    struct pt_syncp syncp;
+    struct races_predicted *found; /* the first race of each pair of places */
+    uint32_t count;
+    size_t cap;
+    struct pt_map64 index; /* by key */
+    uint32_t witness_count;
+    /* --near: after every so many events all before two such steps are taken to be needed by all. */
+    uint64_t step, counted;
+    struct pt_vec *steps[2]; /* the run at the two latest steps */
+};
+
+uint64_t pt_races_predicted_key(const struct races *r, const struct pt_syncp_race *race);
+void pt_races_predicted_add(struct races_predict *p, uint64_t key, const struct pt_syncp_race *race);
+/* A finding of it, if the run (struct pt_replay_run) is a possible one and leads there. */
+bool pt_races_predicted_report(struct races *r, const struct races_predicted *race, const uint64_t *first,
+                               const uint64_t *upto, const char *order);
+
+/* Those that neither the recorded run nor `sync` has. */
+void pt_races_reverse(struct races *r);
+
+#endif

@@ -1,0 +1,97 @@
+/*
+ * Races that a run has in which sections of locks come in another order (contract section 3, `values`): of the pairs of
+ * places without a race so far, those of which no access needs the other are tried by the two-slice witness
+ * (predict/slices.h).
+ *
+ * Guarantee: none is reported whose run predict/replay.c has not played. That there is none is not said: the finding's
+ * `order` stays what was looked through to its end. Cost: the recorded events are followed once more, without closing,
+ * and then a few passes over them for each pair that is tried, EFFORT events in all.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/races_predict.h"
+
+enum {
+    TRIES = 4,          /* of a pair of places */
+    CANDIDATES = 10000, /* in all */
+};
+#define EFFORT (UINT64_C(1) << 28) /* events that are looked at */
+
+struct reverse {
+    struct races *r;
+    struct races_predict candidates; /* its `found`; and `index`: how many there are of a pair of places */
+};
+
+static bool keep_candidate(void *context, const struct pt_syncp_race *race)
+{
+    struct reverse *reverse = context;
+    struct races *r = reverse->r;
+    struct races_predict *c = &reverse->candidates;
+    uint64_t key = pt_races_predicted_key(r, race);
+    if (pt_map64_get(&r->pairs, key) != PT_NONE || pt_map64_get(&r->predict->index, key) != PT_NONE ||
+        c->count == CANDIDATES)
+        return true;
+    uint32_t *tries = pt_map64_at(&c->index, key);
+    *tries = *tries == PT_NONE ? 1 : *tries + 1;
+    if (*tries <= TRIES)
+        pt_races_predicted_add(c, key, race);
+    return *tries >= TRIES;
+}
+
+/* Follows the run once more, for what events need without what locks add. */
+static void collect(struct reverse *reverse)
+{
+    struct races_predict *c = &reverse->candidates;
+    struct pt_log_reader reader;
+    for (pt_log_start(&reader, &reverse->r->predict->log); pt_log_next(&reader);) {
+        struct pt_event event = pt_log_as_event(&reader.event);
+        pt_syncp_event(&c->syncp, &event);
+        pt_trf_event(&c->trf, &event);
+    }
+}
+
+/* Both ways that the witness can be made. The locks of the two passes have the same numbers. */
+static bool try(struct races *r, const struct races_predict *c, const struct races_predicted *race, uint64_t *effort)
+{
+    uint32_t threads = c->trf.thread_count;
+    uint64_t *first = pt_xcalloc((size_t)threads + 1, sizeof *first), *upto = pt_xmalloc((threads + 1) * sizeof *upto);
+    const struct pt_slices_target targets[] = {{race->first, race->first_number}, {race->second, race->second_number}};
+    bool found = false;
+    for (int pull = 0; pull < 2 && !found && *effort; pull++) {
+        memset(upto, 0, (threads + 1) * sizeof *upto);
+        memcpy(upto, race->set, race->threads * sizeof *upto);
+        found = pt_slices_find(&c->trf, &r->predict->log, targets, 2, pull, first, upto, effort) &&
+                pt_races_predicted_report(r, race, first, upto, "values");
+    }
+    free(first);
+    free(upto);
+    return found;
+}
+
+static void try_all(struct reverse *reverse)
+{
+    struct races_predict *known = reverse->r->predict, *c = &reverse->candidates;
+    uint64_t effort = EFFORT;
+    for (uint32_t i = 0; i < c->count && effort; i++)
+        if (pt_map64_get(&known->index, c->found[i].key) == PT_NONE && try(reverse->r, c, &c->found[i], &effort))
+            *pt_map64_at(&known->index, c->found[i].key) = 0;
+}
+
+void pt_races_reverse(struct races *r)
+{
+    struct reverse reverse = {.r = r};
+    struct races_predict *c = &reverse.candidates;
+    pt_trf_begin(&c->trf, r->names, &r->predict->memory);
+    c->trf.plain = true;
+    pt_syncp_begin(&c->syncp, &c->trf, keep_candidate, &reverse);
+    pt_map64_init(&c->index);
+    collect(&reverse);
+    try_all(&reverse);
+    for (uint32_t i = 0; i < c->count; i++)
+        free(c->found[i].set);
+    free(c->found);
+    pt_syncp_end(&c->syncp);
+    pt_trf_end(&c->trf);
+    pt_map64_release(&c->index);
+}

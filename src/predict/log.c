@@ -1,0 +1,143 @@
+/*
+ * Events packed into chunks of bytes: the operation with what it has in common with the event before it, then numbers
+ * of seven bits per byte. Guarantee: what is read is what was added, in its order. Cost: four to six bytes an event
+ * where names are few thousands; constant time for each.
+ */
+#include "predict/log.h"
+
+#include <stdlib.h>
+
+enum {
+    CHUNK = 64 * 1024,
+    EVENT_MAX = 80, /* bytes: the first one and seven numbers */
+    OP = 0x1f,
+    SAME_THREAD = 0x20,
+    NEXT = 0x40, /* its number is the next */
+    EXTRA = 0x80 /* it has a stack, is atomic, or of some bytes only */
+};
+_Static_assert((int)PT_OP_COUNT <= (int)OP, "an operation has five bits");
+
+struct pt_log_chunk {
+    struct pt_log_chunk *next;
+    size_t used;
+    uint8_t bytes[CHUNK];
+};
+
+void pt_log_release(struct pt_log *log)
+{
+    for (struct pt_log_chunk *chunk = log->first, *next; chunk; chunk = next) {
+        next = chunk->next;
+        free(chunk);
+    }
+    *log = (struct pt_log){0};
+}
+
+static uint8_t *put(uint8_t *at, uint64_t number)
+{
+    for (; number >= 0x80; number >>= 7)
+        *at++ = (uint8_t)(number | 0x80);
+    *at++ = (uint8_t)number;
+    return at;
+}
+
+static const uint8_t *get(const uint8_t *at, uint64_t *number)
+{
+    uint64_t value = *at & 0x7f;
+    for (unsigned shift = 7; *at++ & 0x80; shift += 7)
+        value |= (uint64_t)(*at & 0x7f) << shift;
+    *number = value;
+    return at;
+}
+
+static uint8_t *room(struct pt_log *log)
+{
+    if (!log->last || log->last->used > CHUNK - EVENT_MAX) {
+        struct pt_log_chunk *chunk = pt_xmalloc(sizeof *chunk);
+        chunk->next = NULL;
+        chunk->used = 0;
+        if (log->last)
+            log->last->next = chunk;
+        else
+            log->first = chunk;
+        log->last = chunk;
+        log->bytes += sizeof *chunk;
+    }
+    return log->last->bytes + log->last->used;
+}
+
+void pt_log_add(struct pt_log *log, const struct pt_event *event, uint64_t number)
+{
+    uint8_t *start = room(log), *at = start + 1;
+    unsigned head = event->op;
+    if (log->count && event->thread == log->before.thread)
+        head |= SAME_THREAD;
+    else
+        at = put(at, event->thread);
+    if (number == log->before.event + 1)
+        head |= NEXT;
+    else
+        at = put(at, number - log->before.event);
+    at = put(at, event->object);
+    at = put(at, event->loc);
+    if (event->stack || event->to || event->order) {
+        head |= EXTRA;
+        at = put(at, (uint64_t)event->stack << 2 | (event->order ? 2u : 0) | (event->to ? 1u : 0));
+        if (event->to)
+            at = put(put(at, event->from), event->to);
+    }
+    *start = (uint8_t)head;
+    log->last->used += (size_t)(at - start);
+    log->before.thread = event->thread;
+    log->before.event = number;
+    log->count++;
+}
+
+void pt_log_start(struct pt_log_reader *reader, const struct pt_log *log)
+{
+    *reader = (struct pt_log_reader){.chunk = log->first, .at = log->first ? log->first->bytes : NULL};
+}
+
+bool pt_log_next(struct pt_log_reader *reader)
+{
+    if (reader->chunk && reader->at == reader->chunk->bytes + reader->chunk->used) {
+        reader->chunk = reader->chunk->next;
+        reader->at = reader->chunk ? reader->chunk->bytes : NULL;
+    }
+    if (!reader->chunk)
+        return false;
+    struct pt_log_event *event = &reader->event;
+    unsigned head = *reader->at++;
+    uint64_t thread = event->thread, gap = 1, object, loc, extra = 0, from = 0, to = 0;
+    if (!(head & SAME_THREAD))
+        reader->at = get(reader->at, &thread);
+    if (!(head & NEXT))
+        reader->at = get(reader->at, &gap);
+    reader->at = get(reader->at, &object);
+    reader->at = get(reader->at, &loc);
+    if (head & EXTRA)
+        reader->at = get(reader->at, &extra);
+    if (extra & 1)
+        reader->at = get(get(reader->at, &from), &to);
+    *event = (struct pt_log_event){.event = event->event + gap,
+                                   .thread = (uint32_t)thread,
+                                   .object = (uint32_t)object,
+                                   .loc = (uint32_t)loc,
+                                   .stack = (uint32_t)(extra >> 2),
+                                   .from = (uint16_t)from,
+                                   .to = (uint16_t)to,
+                                   .op = head & OP,
+                                   .atomic = extra & 2};
+    return true;
+}
+
+struct pt_event pt_log_as_event(const struct pt_log_event *event)
+{
+    return (struct pt_event){.op = event->op,
+                             .order = event->atomic ? PT_MEMORY_SEQ_CST : PT_MEMORY_NONE,
+                             .from = event->from,
+                             .to = event->to,
+                             .thread = event->thread,
+                             .object = event->object,
+                             .loc = event->loc,
+                             .stack = event->stack};
+}

@@ -1,0 +1,40 @@
+/*
+ * The events of a run that its order depends on, packed: a few bytes each, since all of a run are kept until its end.
+ * They are read back from the first one on, as often as somebody likes.
+ */
+#ifndef PT_PREDICT_LOG_H
+#define PT_PREDICT_LOG_H
+
+#include "trace/event.h"
+
+struct pt_log_event {
+    uint64_t event; /* its number in the trace, from 1 */
+    uint32_t thread, object, loc, stack;
+    uint16_t from, to; /* of an access: the bytes of its variable that it touches; to is 0: all of it */
+    uint8_t op;
+    bool atomic;
+};
+
+struct pt_log_chunk;
+struct pt_log {
+    struct pt_log_chunk *first, *last;
+    struct pt_log_event before; /* the latest one */
+    uint64_t count;
+    size_t bytes;
+};
+
+void pt_log_release(struct pt_log *log);
+void pt_log_add(struct pt_log *log, const struct pt_event *event, uint64_t number);
+
+struct pt_log_reader {
+    const struct pt_log_chunk *chunk;
+    const uint8_t *at;
+    struct pt_log_event event; /* the latest one that was read */
+};
+void pt_log_start(struct pt_log_reader *reader, const struct pt_log *log);
+/* The next event in `reader->event`; false: there is none. */
+bool pt_log_next(struct pt_log_reader *reader);
+/* As a trace has it, but for its time, its value and the order of an atomic access, which is taken for seq_cst. */
+struct pt_event pt_log_as_event(const struct pt_log_event *event);
+
+#endif

@@ -1,0 +1,424 @@
+/*
+ * Sync-preserving races in one pass. For each variable the accesses are kept in groups that a report does not tell
+ * apart: one thread, one place, the same locks. Each access asks every other group of its variable whether one of its
+ * accesses races with it: those that its thread needs anyway do not, and of the others the need of both is closed. An
+ * access that is in its closure is out for this asking group for good, since what later accesses of it need contains
+ * what this one needs; so are all before it. When a race is found the two groups are done with each other.
+ *
+ * Of accesses of one group between which the thread neither learned anything nor took or released a lock only the last
+ * is kept: what they need differs in events of the thread itself that need nothing else, so whoever races with an
+ * earlier one races with the last; whoever came in between has been asked already.
+ *
+ * Two groups that have a lock in common, not both as readers, have no race: the sections would have to be open both.
+ *
+ * Guarantee: each pair of groups that has a sync-preserving race is found, once, at the first later access for which
+ * there is one, and no other. Cost: for each access one comparison for each group of its variable, and a closure for
+ * each pair of a kept access and an asking group that needs alone do not decide. Memory: 16 bytes for each kept access,
+ * 8 for each pair of groups of one variable. What all threads need already is forgotten now and then: no later access
+ * races with that, but one of a thread that nobody forked; `late` says that there is such a thread.
+ */
+#include "predict/syncp.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/hash.h"
+
+enum {
+    PRUNE_LEAST = 1 << 16, /* accesses that are kept */
+    LATELY = 1 << 15,
+    SLOTS_SCANNED = 32, /* of a variable: later ones are found by the index */
+};
+
+void pt_syncp_begin(struct pt_syncp *syncp, struct pt_trf *trf, pt_syncp_found *found, void *context)
+{
+    *syncp = (struct pt_syncp){.trf = trf, .found = found, .context = context, .prune_at = PRUNE_LEAST};
+    syncp->lately = pt_xcalloc(LATELY, sizeof *syncp->lately);
+    pt_map64_init(&syncp->index);
+    pt_strtab_init(&syncp->lock_sets);
+}
+
+void pt_syncp_end(struct pt_syncp *syncp)
+{
+    for (size_t i = 0; i < syncp->var_cap; i++)
+        free(syncp->vars[i].slots);
+    for (uint32_t i = 0; i < syncp->group_count; i++) {
+        free(syncp->groups[i].accesses);
+        free(syncp->groups[i].tried);
+    }
+    free(syncp->vars);
+    free(syncp->groups);
+    free(syncp->lately);
+    free(syncp->threads);
+    free(syncp->blocks);
+    free(syncp->alone);
+    free(syncp->set);
+    free(syncp->both);
+    pt_map64_release(&syncp->index);
+    pt_strtab_release(&syncp->lock_sets);
+}
+
+size_t pt_syncp_bytes(const struct pt_syncp *syncp)
+{
+    return syncp->bytes + syncp->var_cap * sizeof *syncp->vars + syncp->group_cap * sizeof *syncp->groups +
+           syncp->thread_cap * sizeof *syncp->threads + syncp->block_cap * sizeof *syncp->blocks +
+           pt_map64_bytes(&syncp->index) + pt_strtab_bytes(&syncp->lock_sets);
+}
+
+/* Room for an id, zeroed. */
+#define ROOM(s, items, cap, id)                                                                                        \
+    do {                                                                                                               \
+        size_t room_old = (s)->cap;                                                                                    \
+        if ((id) >= room_old) {                                                                                        \
+            PT_GROW((s)->items, (s)->cap, (size_t)(id) + 1);                                                           \
+            memset((s)->items + room_old, 0, ((s)->cap - room_old) * sizeof *(s)->items);                              \
+        }                                                                                                              \
+    } while (0)
+
+/* ---- locks ---- */
+
+static uint32_t intern_locks(struct pt_syncp *s, const struct pt_trf_thread *t)
+{
+    uint32_t count = t->held_count, *list = pt_xmalloc(count * sizeof *list);
+    for (uint32_t i = 0; i < count; i++)
+        list[i] = t->held[i].lock << 1 | t->held[i].shared;
+    count = pt_sort_distinct(list, count);
+    uint32_t id = pt_strtab_intern(&s->lock_sets, (const char *)list, count * sizeof *list);
+    free(list);
+    return id;
+}
+
+/* The set of locks that the thread has; PT_NONE: none. */
+static uint32_t lock_set(struct pt_syncp *s, const struct pt_trf_thread *t)
+{
+    ROOM(s, threads, thread_cap, t->hb.id);
+    struct pt_syncp_thread *known = &s->threads[t->hb.id];
+    if (known->known && known->region == t->region)
+        return known->locks;
+    *known = (struct pt_syncp_thread){.region = t->region, .locks = PT_NONE, .known = true};
+    if (t->held_count == 1) {
+        uint32_t id = t->held[0].lock << 1 | t->held[0].shared;
+        ROOM(s, alone, alone_cap, id);
+        if (!s->alone[id])
+            s->alone[id] = pt_strtab_intern(&s->lock_sets, (const char *)&id, sizeof id) + 1;
+        known->locks = s->alone[id] - 1;
+    } else if (t->held_count) {
+        known->locks = intern_locks(s, t);
+    }
+    return known->locks;
+}
+
+/* Whether both have one lock, and one of them has it alone. */
+static bool have_common(const struct pt_syncp *s, uint32_t one, uint32_t other)
+{
+    if (one == PT_NONE || other == PT_NONE)
+        return false;
+    const char *a = pt_strtab_text(&s->lock_sets, one), *b = pt_strtab_text(&s->lock_sets, other);
+    uint32_t a_end = pt_strtab_len(&s->lock_sets, one), b_end = pt_strtab_len(&s->lock_sets, other);
+    for (uint32_t i = 0; i < a_end; i += sizeof(uint32_t))
+        for (uint32_t k = 0; k < b_end; k += sizeof(uint32_t)) {
+            uint32_t x, y;
+            memcpy(&x, a + i, sizeof x);
+            memcpy(&y, b + k, sizeof y);
+            if (x >> 1 == y >> 1 && !(x & y & 1))
+                return true;
+        }
+    return false;
+}
+
+/* ---- groups ---- */
+
+static bool is_same(const struct pt_syncp_group *a, const struct pt_syncp_group *b)
+{
+    return a->var == b->var && a->life == b->life && a->thread == b->thread && a->loc == b->loc &&
+           a->locks == b->locks && a->from == b->from && a->to == b->to && a->op == b->op && a->atomic == b->atomic;
+}
+
+static struct pt_syncp_group describe(const struct pt_syncp *s, const struct pt_event *event, uint32_t var,
+                                      uint32_t locks)
+{
+    bool memory = event->op == PT_OP_FREE;
+    return (struct pt_syncp_group){.var = var,
+                                   .thread = event->thread,
+                                   .loc = event->loc,
+                                   .life = s->vars[var].life,
+                                   .locks = locks,
+                                   .from = event->from,
+                                   .to = event->to,
+                                   .op = event->op,
+                                   .reads = !memory && pt_op_reads(event->op),
+                                   .writes = memory || pt_op_writes(event->op),
+                                   .atomic = !memory && (event->order || event->op == PT_OP_UPDATE)};
+}
+
+static uint64_t mark_of(const struct pt_syncp_group *like)
+{
+    uint64_t key = pt_mix64((uint64_t)like->var << 32 | like->loc);
+    key = pt_mix64(key + ((uint64_t)like->thread << 32 | like->locks));
+    return pt_mix64(key + ((uint64_t)like->life << 48 ^ (uint64_t)like->from << 32 ^ (uint64_t)like->to << 16 ^
+                           (uint64_t)like->atomic << 8 ^ like->op));
+}
+
+/* The group of that description, PT_NONE: there is none. The first ones of a variable are looked through. */
+static uint32_t find_group(struct pt_syncp *s, const struct pt_syncp_var *var, const struct pt_syncp_group *like,
+                           uint64_t mark)
+{
+    for (uint32_t i = 0; i < var->count && i < SLOTS_SCANNED; i++)
+        if (var->slots[i].mark == (uint32_t)mark && is_same(&s->groups[var->slots[i].group], like))
+            return var->slots[i].group;
+    if (var->count <= SLOTS_SCANNED)
+        return PT_NONE;
+    uint32_t index;
+    while ((index = pt_map64_get(&s->index, mark)) != PT_NONE && !is_same(&s->groups[index], like))
+        mark++;
+    return index;
+}
+
+static void add_to_index(struct pt_syncp *s, uint32_t group, uint64_t mark)
+{
+    uint32_t *index;
+    while (*(index = pt_map64_at(&s->index, mark)) != PT_NONE)
+        mark++;
+    *index = group;
+}
+
+/* The group of that description; a new one gets a slot of its variable. */
+static struct pt_syncp_group *group_of(struct pt_syncp *s, const struct pt_syncp_group *like)
+{
+    struct pt_syncp_var *var = &s->vars[like->var];
+    uint64_t mark = mark_of(like);
+    uint32_t *lately = &s->lately[mark % LATELY];
+    if (*lately && is_same(&s->groups[*lately - 1], like))
+        return &s->groups[*lately - 1];
+    uint32_t index = find_group(s, var, like, mark);
+    *lately = (index == PT_NONE ? s->group_count : index) + 1;
+    if (index != PT_NONE)
+        return &s->groups[index];
+    struct pt_syncp_group group = *like;
+    group.slot = var->count;
+    struct pt_syncp_slot slot = {0, like->thread, s->group_count, (uint32_t)mark};
+    var->shared |= var->count && var->slots[0].thread != like->thread;
+    if (var->count >= SLOTS_SCANNED)
+        add_to_index(s, s->group_count, mark);
+    size_t cap = var->cap;
+    PT_PUSH(var->slots, var->count, var->cap, slot);
+    s->bytes += (var->cap - cap) * sizeof slot;
+    PT_PUSH(s->groups, s->group_count, s->group_cap, group);
+    return &s->groups[s->group_count - 1];
+}
+
+static void keep(struct pt_syncp *s, struct pt_syncp_group *g, uint64_t region, struct pt_syncp_access access)
+{
+    s->vars[g->var].slots[g->slot].last = access.number;
+    if (g->count && g->region == region) {
+        g->accesses[g->count - 1].number = access.number;
+        return;
+    }
+    g->region = region;
+    size_t cap = g->cap;
+    access.past = pt_vec_ref(s->trf->memory, access.past);
+    PT_PUSH(g->accesses, g->count, g->cap, access);
+    s->bytes += (g->cap - cap) * sizeof access;
+    s->accesses++;
+}
+
+/* ---- asking ---- */
+
+static bool may_race(const struct pt_syncp *s, const struct pt_syncp_group *a, const struct pt_syncp_group *b)
+{
+    bool overlap = !a->to || !b->to || (a->from < b->to && b->from < a->to);
+    return a->thread != b->thread && (a->writes || b->writes) && !(a->atomic && b->atomic) && overlap &&
+           !have_common(s, a->locks, b->locks);
+}
+
+static void make_tried(struct pt_syncp *s, struct pt_syncp_group *g, const struct pt_syncp_var *var)
+{
+    size_t cap = g->tried_cap;
+    PT_GROW(g->tried, g->tried_cap, var->count);
+    s->bytes += (g->tried_cap - cap) * sizeof *g->tried;
+    for (; g->tried_count < var->count; g->tried_count++) {
+        bool may = may_race(s, g, &s->groups[var->slots[g->tried_count].group]);
+        g->tried[g->tried_count] = may ? 0 : UINT64_MAX;
+        g->open += may;
+    }
+}
+
+/* The first access of a group after that number; its index, or `count`. */
+static uint32_t find_after(const struct pt_syncp_group *h, uint64_t number)
+{
+    uint32_t low = 0, high = h->count, step = 1;
+    while (low < high) {
+        uint32_t at = high - low > step ? high - step : low;
+        if (h->accesses[at].number <= number) {
+            low = at + 1;
+            break;
+        }
+        high = at;
+        step *= 2;
+    }
+    while (low < high) {
+        uint32_t at = low + (high - low) / 2;
+        if (h->accesses[at].number <= number)
+            low = at + 1;
+        else
+            high = at;
+    }
+    return low;
+}
+
+/* Whether an access of `h` races with the present one, of `g`; which is told. */
+static void ask(struct pt_syncp *s, struct pt_syncp_group *g, const struct pt_syncp_group *h,
+                const struct pt_syncp_access *now)
+{
+    uint64_t *tried = &g->tried[h->slot], *set = s->set;
+    uint64_t known = pt_vec_at(now->past, h->thread);
+    uint32_t threads = s->trf->thread_count;
+    memset(set, 0, threads * sizeof *set);
+    pt_trf_include(set, g->thread, now->number - 1, now->past);
+    for (uint32_t i = find_after(h, *tried > known ? *tried : known); i < h->count;) {
+        const struct pt_syncp_access *then = &h->accesses[i];
+        pt_trf_include(set, h->thread, then->number - 1, then->past);
+        if (!s->trf->plain && !pt_trf_close(s->trf, set))
+            break;
+        if (set[h->thread] < then->number) {
+            struct pt_syncp_race race = {h, g, then->number, now->number, set};
+            if (s->found(s->context, &race)) {
+                *tried = UINT64_MAX;
+                g->open--;
+                return;
+            }
+            i++; /* only where sets are not closed */
+        }
+        while (i < h->count && h->accesses[i].number <= set[h->thread])
+            i++;
+    }
+    uint64_t last = h->count ? h->accesses[h->count - 1].number : 0;
+    *tried = *tried > last ? *tried : last;
+}
+
+static void ask_all(struct pt_syncp *s, struct pt_syncp_group *g, const struct pt_syncp_access *now)
+{
+    const struct pt_syncp_var *var = &s->vars[g->var];
+    if (g->tried_count < var->count)
+        make_tried(s, g, var);
+    for (uint32_t i = 0; i < var->count && g->open; i++) {
+        const struct pt_syncp_slot *slot = &var->slots[i];
+        if (slot->last > g->tried[i] && slot->last > pt_vec_at(now->past, slot->thread))
+            ask(s, g, &s->groups[slot->group], now);
+    }
+}
+
+static void access_var(struct pt_syncp *s, const struct pt_trf_thread *t, const struct pt_event *event, uint32_t id,
+                       uint32_t locks)
+{
+    struct pt_syncp_var *var = &s->vars[id];
+    struct pt_syncp_access now = {t->hb.clock, t->hb.past};
+    struct pt_syncp_group like = describe(s, event, id, locks);
+    struct pt_syncp_group *g = var->recent ? &s->groups[var->recent - 1] : NULL;
+    if (!g || g->region != t->region || !is_same(g, &like)) {
+        g = group_of(s, &like);
+        if (var->shared)
+            ask_all(s, g, &now);
+        var->recent = (uint32_t)(g - s->groups) + 1;
+    }
+    keep(s, g, t->region, now);
+}
+
+/* ---- memory ---- */
+
+/* A variable that was not touched before; in a block that was freed already it has that one's free. */
+static void begin_var(struct pt_syncp *s, uint32_t id)
+{
+    struct pt_syncp_var *var = &s->vars[id];
+    uint32_t of = s->trf->vars[id].block;
+    var->begun = true;
+    if (!of)
+        return;
+    ROOM(s, blocks, block_cap, of);
+    struct pt_syncp_block *block = &s->blocks[of];
+    var->next = block->vars;
+    block->vars = id + 1;
+    if (block->freed) {
+        struct pt_syncp_group like = describe(s, &block->free, id, block->locks);
+        keep(s, group_of(s, &like), block->region, block->access);
+    }
+}
+
+static void on_free(struct pt_syncp *s, const struct pt_trf_thread *t, const struct pt_event *event)
+{
+    uint32_t locks = lock_set(s, t);
+    ROOM(s, blocks, block_cap, event->object + 1);
+    struct pt_syncp_block *block = &s->blocks[event->object + 1];
+    for (uint32_t var = block->vars; var; var = s->vars[var - 1].next)
+        access_var(s, t, event, var - 1, locks);
+    pt_vec_drop(s->trf->memory, block->access.past);
+    block->freed = true;
+    block->free = *event;
+    block->locks = locks;
+    block->region = t->region;
+    block->access = (struct pt_syncp_access){t->hb.clock, pt_vec_ref(s->trf->memory, t->hb.past)};
+}
+
+/* The block's variables are new ones. */
+static void on_alloc(struct pt_syncp *s, const struct pt_event *event)
+{
+    ROOM(s, blocks, block_cap, event->object + 1);
+    struct pt_syncp_block *block = &s->blocks[event->object + 1];
+    block->freed = false;
+    for (uint32_t at = block->vars; at; at = s->vars[at - 1].next) {
+        struct pt_syncp_var *var = &s->vars[at - 1];
+        var->count = var->recent = 0;
+        var->shared = false;
+        var->life++;
+    }
+}
+
+/* ---- what no later access races with ---- */
+
+static void prune(struct pt_syncp *s)
+{
+    uint64_t *known = s->both;
+    pt_trf_known(s->trf, known);
+    for (uint32_t i = 0; i < s->group_count; i++) {
+        struct pt_syncp_group *g = &s->groups[i];
+        uint32_t drop = 0;
+        while (drop + 1 < g->count && g->accesses[drop].number <= known[g->thread])
+            pt_vec_drop(s->trf->memory, g->accesses[drop++].past);
+        memmove(g->accesses, g->accesses + drop, (g->count - drop) * sizeof *g->accesses);
+        g->count -= drop;
+        s->accesses -= drop;
+        s->pruned |= drop > 0;
+        if (drop && g->count < g->cap / 4 && g->cap > 16) {
+            s->bytes -= (g->cap - g->cap / 2) * sizeof *g->accesses;
+            g->cap /= 2;
+            g->accesses = pt_xrealloc(g->accesses, g->cap * sizeof *g->accesses);
+        }
+    }
+    s->prune_at = s->accesses * 2 > PRUNE_LEAST ? s->accesses * 2 : PRUNE_LEAST;
+}
+
+void pt_syncp_event(struct pt_syncp *s, const struct pt_event *event)
+{
+    bool access = pt_op_space(event->op) == PT_SPACE_VAR;
+    bool begun = event->thread < s->trf->thread_cap && s->trf->threads[event->thread].begun;
+    s->late |= (s->pruned || s->trf->pruned) && !begun && !s->trf->bounded;
+    if (!access && event->op != PT_OP_ALLOC && event->op != PT_OP_FREE)
+        return;
+    const struct pt_trf_thread *t = pt_trf_thread(s->trf, event->thread);
+    ROOM(s, set, set_cap, s->trf->thread_count + PT_VEC_CHUNK);
+    ROOM(s, both, both_cap, s->trf->thread_count + PT_VEC_CHUNK);
+    if (event->op == PT_OP_ALLOC)
+        on_alloc(s, event);
+    else
+        pt_trf_before_access(s->trf, event);
+    if (event->op == PT_OP_FREE)
+        on_free(s, t, event);
+    if (!access)
+        return;
+    ROOM(s, vars, var_cap, event->object);
+    if (!s->vars[event->object].begun)
+        begin_var(s, event->object);
+    access_var(s, t, event, event->object, lock_set(s, t));
+    if (s->accesses >= s->prune_at)
+        prune(s);
+}

@@ -1,0 +1,398 @@
+/*
+ * Follows a run: clocks that say what each event needs, closed at every step, and the sections of each lock.
+ *
+ * What a thread needs is kept closed because a union of closed sets is nearly closed: only sections that are open in
+ * one of them may have to end, and those are the few that some thread has at the last of its events that are in the
+ * set. Closing what is needed changes no answer: a set that contains the need of an event contains its closure, once it
+ * is closed itself. A release never has to come in before it was recorded, since a section has to end only where a
+ * younger one has begun.
+ *
+ * Memory blocks: an access, and a free, need the alloc of their block; an alloc needs the free before it.
+ *
+ * Guarantee: exact for the order `sync`, with two remarks. A read of a part of a variable (b=) needs all writes of
+ * parts since the last write of all of it, though it may have seen one of them only. Of readers' sections one must end
+ * only if a writer's younger one has begun. Cost: constant time for an event from which nobody learns anything new;
+ * otherwise a join of vectors and a closure (closure.c). Memory: 48 bytes for each section, and a vector for each event
+ * at which a thread learned something and which is still spoken of.
+ */
+#include "predict/trf.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PRUNE_LEAST = 4096 }; /* sections */
+
+void pt_trf_begin(struct pt_trf *trf, const struct pt_names *names, const struct pt_race_memory *memory)
+{
+    *trf = (struct pt_trf){.names = names, .memory = memory, .prune_at = PRUNE_LEAST};
+    pt_map64_init(&trf->use_index);
+}
+
+void pt_trf_end(struct pt_trf *trf)
+{
+    for (size_t i = 0; i < trf->thread_cap; i++) {
+        free(trf->threads[i].held);
+        free(trf->threads[i].sections);
+    }
+    for (uint32_t i = 0; i < trf->use_count; i++)
+        free(trf->uses[i].sections);
+    free(trf->threads);
+    free(trf->locks);
+    free(trf->uses);
+    free(trf->vars);
+    free(trf->others);
+    free(trf->blocks);
+    free(trf->scratch);
+    pt_map64_release(&trf->use_index);
+    pt_trf_begin(trf, trf->names, trf->memory);
+}
+
+size_t pt_trf_bytes(const struct pt_trf *trf)
+{
+    return trf->section_bytes + trf->thread_cap * sizeof *trf->threads + trf->lock_cap * sizeof *trf->locks +
+           trf->use_cap * sizeof *trf->uses + trf->var_cap * sizeof *trf->vars + trf->other_cap * sizeof *trf->others +
+           trf->block_cap * sizeof *trf->blocks + trf->scratch_cap * sizeof *trf->scratch +
+           pt_map64_bytes(&trf->use_index);
+}
+
+/* Room for an id, zeroed. */
+#define ROOM(trf, items, cap, id)                                                                                      \
+    do {                                                                                                               \
+        size_t room_old = (trf)->cap;                                                                                  \
+        if ((id) >= room_old) {                                                                                        \
+            PT_GROW((trf)->items, (trf)->cap, (size_t)(id) + 1);                                                       \
+            memset((trf)->items + room_old, 0, ((trf)->cap - room_old) * sizeof *(trf)->items);                        \
+        }                                                                                                              \
+    } while (0)
+
+struct pt_trf_thread *pt_trf_thread(struct pt_trf *trf, uint32_t id)
+{
+    ROOM(trf, threads, thread_cap, id);
+    struct pt_trf_thread *t = &trf->threads[id];
+    if (!t->begun) {
+        pt_hb_begin(&t->hb, id);
+        t->begun = true;
+        t->hb.past = pt_vec_ref(trf->memory, trf->floor);
+        trf->thread_count = id >= trf->thread_count ? id + 1 : trf->thread_count;
+        ROOM(trf, scratch, scratch_cap, trf->thread_count + PT_VEC_CHUNK);
+    }
+    return t;
+}
+
+struct pt_trf_lock *pt_trf_lock(struct pt_trf *trf, uint32_t id)
+{
+    size_t old = trf->lock_cap;
+    ROOM(trf, locks, lock_cap, id);
+    for (size_t i = old; i < trf->lock_cap; i++)
+        trf->locks[i].uses = trf->locks[i].writer = PT_NONE;
+    return &trf->locks[id];
+}
+
+/* ---- what threads learn ---- */
+
+/* Closes what the thread's next event needs, if `number` of its own events count in. */
+static void close_past(struct pt_trf *trf, struct pt_trf_thread *t, uint64_t number)
+{
+    uint64_t *set = trf->scratch;
+    t->region++;
+    if (trf->plain)
+        return;
+    memset(set, 0, trf->thread_count * sizeof *set);
+    pt_trf_include(set, t->hb.id, number, t->hb.past);
+    (void)pt_trf_close(trf,
+                       set); /* where it cannot be, nothing that builds on it is possible, and close says so again */
+    for (uint32_t i = 0; i < trf->thread_count; i++)
+        if (i != t->hb.id && set[i] > pt_vec_at(t->hb.past, i))
+            pt_vec_raise(trf->memory, &t->hb.past, i, set[i]);
+    t->open = false;
+    for (uint32_t i = 0; i < trf->thread_count && !t->open; i++)
+        t->open = i != t->hb.id && pt_trf_is_open(trf, i, set[i]);
+}
+
+/* The thread's next event needs all that an object carries. Returns whether that is news. */
+static bool learn(struct pt_trf *trf, struct pt_trf_thread *t, const struct pt_hb_sync *from)
+{
+    bool last = from->last.at && !pt_hb_knows(&t->hb, from->last.at);
+    bool rest = from->rest && !pt_vec_is_within(from->rest, t->hb.past, t->hb.id);
+    if (last || rest)
+        pt_hb_acquire(trf->memory, &t->hb, from);
+    return last || rest;
+}
+
+static void learn_and_close(struct pt_trf *trf, struct pt_trf_thread *t, const struct pt_hb_sync *from)
+{
+    if (learn(trf, t, from))
+        close_past(trf, t, t->hb.clock - 1);
+}
+
+/* From here on it stands for all up to the thread's present event; `alone`: and for nothing else. */
+static void publish(struct pt_trf *trf, struct pt_trf_thread *t, struct pt_hb_sync *what, bool alone)
+{
+    if (alone && !what->rest && what->last.past == t->hb.past && what->last.at) {
+        what->last.at = pt_hb_now(&t->hb); /* the same vector */
+        return;
+    }
+    if (alone)
+        pt_hb_sync_clear(trf->memory, what);
+    pt_hb_add(trf->memory, what, pt_hb_moment(trf->memory, &t->hb));
+}
+
+/* ---- memory ---- */
+
+/* The block of a variable NAME or NAME+OFFSET, plus 1; 0: nobody has spoken of one. */
+static uint32_t find_block(const struct pt_trf *trf, uint32_t var)
+{
+    const struct pt_strtab *names = &trf->names->space[PT_SPACE_VAR], *blocks = &trf->names->space[PT_SPACE_HEAP];
+    const char *name = pt_strtab_text(names, var);
+    size_t len = pt_strtab_len(names, var), at = len;
+    while (at > 0 && name[at - 1] >= '0' && name[at - 1] <= '9')
+        at--;
+    bool offset = at > 1 && at < len && name[at - 1] == '+';
+    uint32_t id = blocks->count ? pt_strtab_find(blocks, name, offset ? at - 1 : len) : PT_NONE;
+    return id == PT_NONE ? 0 : id + 1;
+}
+
+static struct pt_trf_var *var_at(struct pt_trf *trf, uint32_t id)
+{
+    ROOM(trf, vars, var_cap, id);
+    struct pt_trf_var *var = &trf->vars[id];
+    if (!var->begun) {
+        var->begun = true;
+        var->block = find_block(trf, id);
+    }
+    return var;
+}
+
+void pt_trf_before_access(struct pt_trf *trf, const struct pt_event *event)
+{
+    uint32_t block = event->op == PT_OP_FREE ? event->object + 1 : var_at(trf, event->object)->block;
+    if (block && block <= trf->block_cap)
+        learn_and_close(trf, pt_trf_thread(trf, event->thread), &trf->blocks[block - 1].made);
+}
+
+static void on_access(struct pt_trf *trf, struct pt_trf_thread *t, const struct pt_event *event)
+{
+    struct pt_trf_var *var = var_at(trf, event->object);
+    if (var->block)
+        pt_trf_before_access(trf, event);
+    if (pt_op_reads(event->op))
+        learn_and_close(trf, t, &var->written);
+    if (pt_op_writes(event->op))
+        publish(trf, t, &var->written, !event->to);
+}
+
+static void on_memory(struct pt_trf *trf, struct pt_trf_thread *t, const struct pt_event *event)
+{
+    ROOM(trf, blocks, block_cap, event->object);
+    struct pt_trf_block *block = &trf->blocks[event->object];
+    bool made = event->op == PT_OP_ALLOC;
+    learn_and_close(trf, t, made ? &block->freed : &block->made);
+    publish(trf, t, made ? &block->made : &block->freed, true);
+}
+
+/* ---- other objects and threads ---- */
+
+static void on_other(struct pt_trf *trf, struct pt_trf_thread *t, const struct pt_event *event)
+{
+    ROOM(trf, others, other_cap, event->object);
+    learn_and_close(trf, t, &trf->others[event->object]);
+    publish(trf, t, &trf->others[event->object], true);
+}
+
+static void on_fork(struct pt_trf *trf, const struct pt_event *event)
+{
+    pt_trf_thread(trf, event->object); /* may move them */
+    struct pt_trf_thread *child = &trf->threads[event->object];
+    struct pt_hb_stamp now = pt_hb_moment(trf->memory, &trf->threads[event->thread].hb);
+    pt_hb_learn(trf->memory, &child->hb, &now);
+    pt_hb_stamp_drop(trf->memory, &now);
+    close_past(trf, child, child->hb.clock - 1);
+}
+
+static void on_join(struct pt_trf *trf, const struct pt_event *event)
+{
+    pt_trf_thread(trf, event->object);
+    struct pt_trf_thread *child = &trf->threads[event->object], *t = &trf->threads[event->thread];
+    if (child->hb.past)
+        pt_vec_join(trf->memory, &t->hb.past, child->hb.past);
+    if (child->hb.clock > 1)
+        pt_vec_raise(trf->memory, &t->hb.past, child->hb.id, child->hb.clock - 1);
+    child->ended = true;
+    close_past(trf, t, t->hb.clock - 1);
+}
+
+/* ---- locks ---- */
+
+static struct pt_trf_use *use_of(struct pt_trf *trf, uint32_t lock, uint32_t thread, bool shared)
+{
+    uint64_t key = (uint64_t)lock << 32 | (uint64_t)thread << 1 | shared;
+    uint32_t *index = pt_map64_at(&trf->use_index, key);
+    if (*index != PT_NONE)
+        return &trf->uses[*index];
+    *index = trf->use_count;
+    struct pt_trf_lock *of = &trf->locks[lock];
+    struct pt_trf_use use = {.thread = thread, .lock = lock, .shared = shared, .next = of->uses};
+    of->contested |= of->uses != PT_NONE && trf->uses[of->uses].thread != thread;
+    of->uses = trf->use_count;
+    PT_PUSH(trf->uses, trf->use_count, trf->use_cap, use);
+    return &trf->uses[trf->use_count - 1];
+}
+
+static struct pt_trf_held *find_held(struct pt_trf_thread *t, uint32_t lock)
+{
+    uint32_t i = t->held_count;
+    while (i > 0 && t->held[i - 1].lock != lock)
+        i--;
+    return i ? &t->held[i - 1] : NULL;
+}
+
+static void on_acquire(struct pt_trf *trf, struct pt_trf_thread *t, const struct pt_event *event)
+{
+    struct pt_trf_lock *lock = pt_trf_lock(trf, event->object);
+    struct pt_trf_held *held = find_held(t, event->object);
+    bool shared = pt_op_is_shared(event->op);
+    if (held) {
+        held->depth++;
+        return;
+    }
+    if (!shared)
+        lock->writer = event->thread;
+    struct pt_trf_use *use = use_of(trf, event->object, event->thread, shared);
+    struct pt_trf_section section = {.acquired = t->hb.clock,
+                                     .number = ++trf->acquisitions,
+                                     .lock = event->object,
+                                     .outer = t->held_count ? t->held[t->held_count - 1].section + 1 : 0,
+                                     .held = t->held_count,
+                                     .shared = shared};
+    lock->latest = section.number;
+    uint32_t index = t->count, kept = t->count++ - t->first;
+    size_t cap = t->section_cap;
+    PT_PUSH(t->sections, kept, t->section_cap, section);
+    trf->kept++;
+    trf->section_bytes += (t->section_cap - cap) * sizeof section;
+    cap = use->cap;
+    PT_PUSH(use->sections, use->count, use->cap, index);
+    trf->section_bytes += (use->cap - cap) * sizeof index;
+    struct pt_trf_held now = {event->object, index, 1, shared};
+    PT_PUSH(t->held, t->held_count, t->held_cap, now);
+    t->region++;
+    if (lock->contested && t->open)
+        close_past(trf, t, t->hb.clock);
+}
+
+static void on_release(struct pt_trf *trf, struct pt_trf_thread *t, const struct pt_event *event)
+{
+    struct pt_trf_held *held = find_held(t, event->object);
+    if (!held || --held->depth)
+        return;
+    struct pt_trf_section *section = pt_trf_section(t, held->section);
+    section->released = t->hb.clock;
+    section->past = pt_vec_ref(trf->memory, t->hb.past);
+    if (!held->shared)
+        trf->locks[event->object].writer = PT_NONE;
+    size_t after = (size_t)(t->held + --t->held_count - held);
+    memmove(held, held + 1, after * sizeof *held);
+    t->region++;
+}
+
+/* ---- what nobody will ask about ---- */
+
+void pt_trf_known(const struct pt_trf *trf, uint64_t *known)
+{
+    for (uint32_t u = 0; u < trf->thread_count; u++) {
+        known[u] = trf->bounded ? pt_vec_at(trf->floor, u) : trf->threads[u].begun ? trf->threads[u].hb.clock - 1 : 0;
+        for (uint32_t t = 0; t < trf->thread_count; t++) {
+            const struct pt_trf_thread *other = &trf->threads[t];
+            if (t != u && other->begun && !other->ended && pt_vec_at(other->hb.past, u) < known[u])
+                known[u] = pt_vec_at(other->hb.past, u);
+        }
+    }
+}
+
+/* Forgets a thread's first sections; a set that contains what some thread's next event needs contains their ends. */
+static void prune_thread(struct pt_trf *trf, struct pt_trf_thread *t, uint64_t known)
+{
+    uint32_t kept = t->count - t->first, drop = 0;
+    while (drop < kept && t->sections[drop].released && t->sections[drop].released <= known)
+        pt_vec_drop(trf->memory, t->sections[drop++].past);
+    memmove(t->sections, t->sections + drop, (kept - drop) * sizeof *t->sections);
+    t->first += drop;
+    trf->kept -= drop;
+    trf->pruned |= drop > 0;
+}
+
+static void prune(struct pt_trf *trf)
+{
+    pt_trf_known(trf, trf->scratch);
+    for (uint32_t i = 0; i < trf->thread_count; i++)
+        prune_thread(trf, &trf->threads[i], trf->scratch[i]);
+    for (uint32_t i = 0; i < trf->use_count; i++) {
+        struct pt_trf_use *use = &trf->uses[i];
+        uint32_t drop = 0;
+        while (drop < use->count && use->sections[drop] < trf->threads[use->thread].first)
+            drop++;
+        memmove(use->sections, use->sections + drop, (use->count - drop) * sizeof *use->sections);
+        use->count -= drop;
+    }
+    trf->prune_at = trf->kept * 2 > PRUNE_LEAST ? trf->kept * 2 : PRUNE_LEAST;
+}
+
+struct pt_vec *pt_trf_now(struct pt_trf *trf)
+{
+    struct pt_vec *now = NULL;
+    for (uint32_t i = 0; i < trf->thread_count; i++)
+        if (trf->threads[i].begun)
+            pt_vec_raise(trf->memory, &now, i, trf->threads[i].hb.clock - 1);
+    return now;
+}
+
+void pt_trf_raise(struct pt_trf *trf, struct pt_vec *floor)
+{
+    for (uint32_t i = 0; i < trf->thread_count; i++) {
+        struct pt_trf_thread *t = &trf->threads[i];
+        if (!t->begun || pt_vec_is_within(floor, t->hb.past, i))
+            continue;
+        pt_vec_join(trf->memory, &t->hb.past, floor);
+        close_past(trf, t, t->hb.clock - 1);
+    }
+    pt_vec_drop(trf->memory, trf->floor);
+    trf->floor = floor;
+    if (trf->forgets)
+        prune(trf);
+}
+
+void pt_trf_event(struct pt_trf *trf, const struct pt_event *event)
+{
+    struct pt_trf_thread *t = pt_trf_thread(trf, event->thread);
+    switch (event->op) {
+    case PT_OP_READ:
+    case PT_OP_WRITE:
+    case PT_OP_UPDATE:
+        on_access(trf, t, event);
+        break;
+    case PT_OP_ACQ:
+    case PT_OP_RACQ:
+        on_acquire(trf, t, event);
+        break;
+    case PT_OP_REL:
+    case PT_OP_RREL:
+        on_release(trf, t, event);
+        break;
+    case PT_OP_FORK:
+        on_fork(trf, event);
+        break;
+    case PT_OP_JOIN:
+        on_join(trf, event);
+        break;
+    case PT_OP_ALLOC:
+    case PT_OP_FREE:
+        on_memory(trf, t, event);
+        break;
+    default: /* wait, notify, sync */
+        on_other(trf, t, event);
+        break;
+    }
+    pt_hb_tick(&trf->threads[event->thread].hb);
+    if (trf->forgets && trf->kept >= trf->prune_at)
+        prune(trf);
+}

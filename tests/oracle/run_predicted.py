@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""`portent check --races --order sync|values` on random traces against all possible runs (possible.py), and on the litmus traces.
+
+    run_predicted.py PORTENT [--cases N] [--seed S] [--only I]
+
+Case i of seed S is made from "S/i" alone. The races of order sync are exactly those of all runs of that order, less those of the recorded
+run, which races.py knows; in values there are those of sync and more, each of them a race of a run in which reads see the writes they saw.
+Every witness is played. The last line is `predicted: N passed, M failed`; a failing trace is printed.
+"""
+import argparse
+import json
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import possible  # noqa: E402  (beside this file)
+import races  # noqa: E402
+import random_runs  # noqa: E402
+
+# (id, trace, pairs of order sync, pairs that need a reversal of locks): event numbers from 1, observed ones included
+LITMUS = [
+    ("R1", "1:w(x) 2:w(x)", {(1, 2)}, set()),
+    ("R2", "1:w(x) 1:w(y) 2:r(y) 2:w(x)", {(2, 3)}, set()),
+    ("R3", "1:w(x) 1:acq(l) 1:rel(l) 2:acq(l) 2:rel(l) 2:w(x)", {(1, 6)}, set()),
+    ("R4", "1:w(x) 1:acq(l) 1:w(y) 1:rel(l) 2:acq(l) 2:w(y) 2:rel(l) 2:w(x)", {(1, 8)}, set()),
+    ("R4b", "1:w(x) 1:acq(l) 1:w(y) 1:rel(l) 2:acq(l) 2:r(y) 2:rel(l) 2:w(x)", set(), set()),
+    ("R5", "1:acq(l) 1:w(x) 1:rel(l) 2:acq(l) 2:rel(l) 2:w(x)", set(), {(2, 6)}),
+    ("R6", "1:acq(l) 1:w(x) 1:w(y) 1:rel(l) 2:acq(l) 2:w(y) 2:rel(l) 2:w(x)", set(), {(2, 8)}),
+    ("R7", "1:acq(l) 1:w(x) 1:rel(l) 2:acq(l) 2:w(x) 2:rel(l)", set(), set()),
+    ("R8", "1:w(x) 1:w(f) 2:r(f) 2:r(x)", {(2, 3)}, set()),
+    ("R9", "m:w(x) m:fork(c) c:w(x) c:w(y) m:w(y) m:join(c) m:w(x)", {(4, 5)}, set()),
+    ("R10", "m:fork(c) m:acq(l) m:w(x) m:rel(l) c:acq(l) c:rel(l) c:r(x)", set(), {(3, 7)}),
+    ("R11", "1:w(x) 1:acq(l) 1:rel(l) 2:acq(l) 2:acq(m) 2:rel(m) 2:rel(l) 3:acq(m) 3:rel(m) 3:w(x)", {(1, 10)}, set()),
+    ("R12", "1:acq(l) 1:w(x) 1:rel(l) 2:acq(l) 2:r(x) 2:rel(l) 3:w(x)", {(2, 7), (5, 7)}, set()),
+    ("R13", "1:acq(l) 1:acq(m) 1:rel(m) 1:r(z) 1:rel(l) 2:acq(m) 2:acq(l) 2:rel(l) 2:rel(m) 2:w(z)", set(), {(4, 10)}),
+    ("R14", "1:acq(l) 1:acq(m) 1:w(q) 1:rel(m) 1:r(z) 1:rel(l) 2:acq(m) 2:w(q) 2:acq(l) 2:rel(l) 2:rel(m) 2:w(z)", set(), {(5, 12)}),
+]
+
+
+def ask(portent, path, order):
+    done = subprocess.run([portent, "check", "--races", "--order", order, "--json", path], capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 1):
+        raise SystemExit(f"{path.read_text()}status {done.returncode}\n{done.stdout}{done.stderr}")
+    finding = json.loads(done.stdout)["properties"][0]
+    if (finding["verdict"] == "violated") != (done.returncode == 1):
+        raise SystemExit(f"{path.read_text()}status {done.returncode}, verdict {finding['verdict']}")
+    return finding["findings"]
+
+
+def pair_of(events, finding):
+    """The events of a finding; a text: what is wrong with it."""
+    sides = [finding["first"], finding["second"]]
+    for side in sides:
+        i = side["event"] - 1
+        if (side["thread"], side["op"], finding["object"], side["loc"]) != (*events[i][:3], f"a.c:{i + 1}"):
+            return f"event {i + 1} is not described truly: {side}"
+    return tuple(sorted(side["event"] - 1 for side in sides))
+
+
+def judge_witness(run, pair, finding):
+    order = finding["order"]
+    witness = [(s["thread"], s["op"], s["object"]) for s in finding["witness"]]
+    state = run.plays(witness, "sync" if order == "sync" else "rf")
+    if state is None:
+        return f"no possible run of {order}: {witness}"
+    if pair not in run.next_races(state[0]):
+        return f"{pair} are not next after {witness}"
+    return None
+
+
+def judge(run, observed, expected, findings, allowed):
+    """What is wrong, in words; None: nothing. Returns the pairs as well."""
+    reported = {}
+    for finding in findings:
+        pair = pair_of(run.events, finding)
+        if isinstance(pair, str):
+            return pair, reported
+        if pair in reported:
+            return f"{pair} is reported twice", reported
+        reported[pair] = finding["order"]
+        if (pair in observed) != (finding["how"] == "observed") or (finding["how"] == "observed") != (finding["order"] == "access"):
+            return f"{pair} is {finding['how']} in {finding['order']}", reported
+        wrong = judge_witness(run, pair, finding) if finding["how"] == "predicted" else None
+        if wrong:
+            return wrong, reported
+    predicted = {pair for pair, order in reported.items() if order == "sync"}
+    if predicted != expected - observed:
+        return f"in sync {sorted(predicted)}, expected {sorted(expected - observed)}", reported
+    others = {pair for pair, order in reported.items() if order == "values"}
+    if not others <= allowed - expected:
+        return f"in values {sorted(others)}, possible are {sorted(allowed - expected)}", reported
+    return None, reported
+
+
+class Tally:
+    def __init__(self, portent, folder):
+        self.portent, self.path = portent.resolve(), folder / "t.trace"
+        self.passed = self.failed = self.sync = self.values = self.beyond = 0
+
+    def case(self, name, events, litmus=None):
+        self.path.write_text(random_runs.to_text(events))
+        run = possible.Recorded(events)
+        observed = {tuple(pair) for pair in races.races([(t, o, n, f"a.c:{i}", m, None) for i, (t, o, n, m, _) in enumerate(events)])[0]}
+        expected, allowed = run.races("sync"), run.races("rf")
+        wrong, _ = judge(run, observed, expected, ask(self.portent, self.path, "sync"), set())
+        if not wrong:
+            wrong, reported = judge(run, observed, expected, ask(self.portent, self.path, "values"), allowed)
+            found = {pair for pair, order in reported.items() if order == "values"}
+            self.values += len(found)
+            self.beyond += len(allowed - expected - observed)
+        self.sync += len(expected - observed)
+        if not wrong and litmus and ({(i - 1, j - 1) for i, j in litmus[0]}, {(i - 1, j - 1) for i, j in litmus[1]}) != (expected | observed, found):
+            wrong = f"sync {expected}, values {found}"
+        self.passed, self.failed = self.passed + (not wrong), self.failed + bool(wrong)
+        if wrong:
+            print(f"{name}: {wrong}\n{self.path.read_text()}")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("portent", type=pathlib.Path)
+    parser.add_argument("--cases", type=int, default=400)
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--only", type=int)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        tally = Tally(args.portent, pathlib.Path(folder))
+        for name, text, sync, values in LITMUS if args.only is None else []:
+            tally.case(name, random_runs.parse_litmus(text), (sync, values))
+        for i in range(args.cases) if args.only is None else [args.only]:
+            tally.case(f"case {i}", random_runs.Maker(random.Random(f"{args.seed}/{i}")).run())
+    print(f"{tally.sync} races of order sync, {tally.values} of {tally.beyond} beyond it")
+    if args.only is None and args.cases >= 200 and (not tally.sync or tally.values * 10 < tally.beyond * 9):
+        print("fewer than nine in ten of the races that reverse locks were found, or there were none")
+        tally.failed += 1
+    print(f"predicted: {tally.passed} passed, {tally.failed} failed")
+    return 1 if tally.failed else 0
+
+
+sys.exit(main())
