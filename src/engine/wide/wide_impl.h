@@ -174,7 +174,7 @@ static inline struct wide_event *wide_next(const struct wide_problem *p, uint32_
     return &p->columns[column].events[count];
 }
 
-/* --- steps.c: one state, and what can happen in it --- */
+/* --- take.h, steps.c: one state, and what can happen in it --- */
 
 struct wide_taken {
     uint32_t column;
@@ -197,11 +197,6 @@ void wide_state_release(struct wide_state *state);
 void wide_state_pack(const struct wide_state *state, uint64_t *key);
 /* From the beginning, or from any other state. */
 void wide_state_unpack(struct wide_state *state, const uint64_t *key);
-/* May the column's next event happen? There is one. */
-bool wide_enabled(const struct wide_state *state, uint32_t column);
-void wide_take(struct wide_state *state, uint32_t column);
-/* Back to the state in which so many had been taken. */
-void wide_undo(struct wide_state *state, uint32_t taken);
 /* Takes all invisible events that take no possibility away. */
 void wide_saturate(struct wide_state *state);
 /* The values of the monitor's variables. */
@@ -217,7 +212,8 @@ struct wide_edge {
 };
 
 struct wide_node {
-    uint64_t runs; /* that lead here, saturating */
+    uint64_t first; /* word of its key: what is compared and what is changed lie together */
+    uint64_t runs;  /* that lead here, saturating */
     pt_letter letter;
     pt_set set;
     uint32_t waits; /* the next of those with as many events that wait to be expanded, plus 1 */
