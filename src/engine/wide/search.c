@@ -243,6 +243,8 @@ static bool is_cut(struct wide_search *s)
     const struct pt_analysis_options *o = s->options;
     if (s->ticks++ % STRIDE)
         return false;
+    if (o->progress && s->ticks % (STRIDE * STRIDE) == 1)
+        o->progress(o->context, s->finding->property, s->figures->levels, s->figures->states);
     if (is_over_memory(s))
         s->figures->cut = "the memory limit was reached";
     else if (o->interrupted && o->interrupted(o->context))

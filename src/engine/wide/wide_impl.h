@@ -169,6 +169,11 @@ struct wide_problem {
 void wide_problem_init(struct wide_problem *problem, struct pt_wide_log *log, enum pt_possible order,
                        struct pt_monitor *monitor, const struct pt_wide_names *names);
 void wide_problem_release(struct wide_problem *problem);
+/* Of those that use an object, this thread; a new one if it is not among them. */
+struct wide_user *wide_user_of(struct wide_object *object, uint32_t thread);
+/* layout.c; `kept`: per event of the recording its number in its column, from 1, 0 where it is left out. */
+void wide_pairs_make(struct wide_problem *problem, const uint32_t *kept);
+void wide_layout_make(struct wide_problem *problem);
 static inline struct wide_event *wide_next(const struct wide_problem *p, uint32_t column, uint32_t count)
 {
     return &p->columns[column].events[count];
