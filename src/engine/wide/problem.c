@@ -351,7 +351,6 @@ static void make_columns(struct making *m)
         find_targets(m);
     for (uint32_t c = 0; c < p->column_count; c++) {
         struct wide_column *column = &p->columns[c];
-        column->thread = c;
         column->events = pt_xcalloc((size_t)column->count + 1, sizeof *column->events);
         p->bytes += column->count * sizeof *column->events;
     }

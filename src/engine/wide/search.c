@@ -363,7 +363,8 @@ static void reset_waiting(struct wide_search *s)
     }
 }
 
-void wide_search_again(struct wide_search *s, uint32_t level)
+/* The search for a violation of that level again, with all levels kept. */
+static void search_again(struct wide_search *s, uint32_t level)
 {
     reset_waiting(s);
     for (uint32_t i = 0; i < 2; i++)
@@ -383,7 +384,7 @@ void wide_search_again(struct wide_search *s, uint32_t level)
 static enum pt_wide_end finish_violation(struct wide_search *s, uint32_t level)
 {
     struct pt_wide_figures figures = *s->figures;
-    wide_search_again(s, level);
+    search_again(s, level);
     figures.cut = s->figures->cut;
     figures.peak_bytes = s->figures->peak_bytes;
     *s->figures = figures;

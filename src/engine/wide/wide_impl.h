@@ -122,7 +122,6 @@ struct wide_column {
     struct wide_event *events; /* event k, from 1, is events[k - 1] */
     uint32_t count;
     size_t cap;
-    uint32_t thread;       /* of the trace */
     struct wide_need join; /* the event that joins it; count 0: none */
     uint32_t word, shift;
     uint64_t mask;
@@ -266,8 +265,6 @@ static inline struct wide_level *wide_level_at(const struct wide_search *s, uint
 /* The letter after the event that was taken last, by a column, from a state with this letter. *ret_read: the one that
  * the monitor reads, which tells a user event. */
 pt_letter wide_letter(struct wide_search *search, pt_letter before, uint32_t column, pt_letter *ret_read);
-/* The search for a violation of that level again, with all levels kept. */
-void wide_search_again(struct wide_search *search, uint32_t level);
 
 /* --- witness.c, report.c --- */
 
