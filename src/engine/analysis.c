@@ -400,9 +400,15 @@ static void log_event(struct pt_analysis *a, const struct pt_event *event)
         pt_wide_log_refuse(a->log, "the trace has more than 1048576 events: ask for them with --order");
     if (count % STRIDE)
         return;
-    uint64_t bytes = pt_wide_log_bytes(a->log);
-    if (pt_memory_share(&a->options, &a->log_announced, bytes) < bytes && a->options.memory_limit)
-        pt_wide_log_refuse(a->log, "the memory limit was reached while the trace was read");
+    /* Beside a lattice, which comes first, it gets a quarter of the memory. */
+    uint64_t bytes = pt_wide_log_bytes(a->log), limit = a->options.memory_limit;
+    uint64_t left = pt_memory_share(&a->options, &a->log_announced, bytes);
+    if (a->options.orders == PT_ORDERS_AUTO && left > limit / 4)
+        left = limit / 4;
+    if (!limit || bytes <= left)
+        return;
+    pt_wide_log_refuse(a->log, "the memory limit was reached while the trace was read");
+    (void)pt_memory_share(&a->options, &a->log_announced, 0);
 }
 
 enum pt_status pt_analysis_event(struct pt_analysis *a, const struct pt_event *event, struct pt_err *err)

@@ -168,11 +168,57 @@ static void link_lock(struct pt_wide_log *log, struct holds *holds, uint32_t pla
     }
 }
 
+/* While a trace is linked. */
+struct linking {
+    struct holds exclusive, shared;
+    struct pt_map64 writes, others; /* the last write of a variable, the last operation on another object */
+};
+
+static void link_object(struct pt_wide_log *log, struct linking *l, uint32_t place)
+{
+    const struct pt_recorded *e = &log->events[place];
+    switch (pt_op_space(e->op)) {
+    case PT_SPACE_LOCK:
+        link_lock(log, pt_op_is_shared(e->op) ? &l->shared : &l->exclusive, place);
+        break;
+    case PT_SPACE_VAR: {
+        uint32_t *last = pt_map64_at(&l->writes, e->object);
+        log->writer[place] = *last == PT_NONE ? 0 : *last + 1;
+        if (pt_op_writes(e->op))
+            *last = place;
+        if (e->object >= log->var_count)
+            log->var_count = e->object + 1;
+        log->values[place] = e->partial ? 0 : wide_value_id(log, e->value);
+        break;
+    }
+    default: {
+        uint32_t *last = pt_map64_at(&l->others, e->object);
+        log->link[place] = *last == PT_NONE ? 0 : *last + 1;
+        *last = place;
+    }
+    }
+}
+
+static void link_event(struct pt_wide_log *log, struct linking *l, uint32_t place)
+{
+    const struct pt_recorded *e = &log->events[place];
+    struct wide_thread *thread = thread_at(log, e->thread);
+    PT_PUSH(thread->places, thread->count, thread->cap, place);
+    log->index[place] = thread->count;
+    if (e->op == PT_OP_FORK)
+        thread_at(log, e->object)->fork = place + 1;
+    else if (e->op == PT_OP_JOIN)
+        thread_at(log, e->object)->join = place + 1;
+    else if (pt_op_accesses(e->op))
+        link_object(log, l, place);
+}
+
 void wide_log_link(struct pt_wide_log *log)
 {
     size_t count = log->count + 1;
-    struct holds exclusive, shared;
-    struct pt_map64 last[2]; /* write of a variable, operation on another object */
+    struct linking l;
+    struct pt_map64 *maps[] = {&l.exclusive.depth, &l.exclusive.place, &l.shared.depth,
+                               &l.shared.place,    &l.writes,          &l.others};
     if (log->linked)
         return;
     log->linked = true;
@@ -181,38 +227,10 @@ void wide_log_link(struct pt_wide_log *log)
     log->link = pt_xcalloc(count, sizeof *log->link);
     log->inner = pt_xcalloc(count, sizeof *log->inner);
     log->values = pt_xcalloc(count, sizeof *log->values);
-    pt_map64_init(&exclusive.depth);
-    pt_map64_init(&exclusive.place);
-    pt_map64_init(&shared.depth);
-    pt_map64_init(&shared.place);
-    pt_map64_init(&last[0]);
-    pt_map64_init(&last[1]);
-    for (uint32_t i = 0; i < log->count; i++) {
-        const struct pt_recorded *e = &log->events[i];
-        struct wide_thread *thread = thread_at(log, e->thread);
-        PT_PUSH(thread->places, thread->count, thread->cap, i);
-        log->index[i] = thread->count;
-        enum pt_space space = pt_op_space(e->op);
-        if (e->op == PT_OP_FORK)
-            thread_at(log, e->object)->fork = i + 1;
-        else if (e->op == PT_OP_JOIN)
-            thread_at(log, e->object)->join = i + 1;
-        else if (space == PT_SPACE_LOCK && pt_op_accesses(e->op))
-            link_lock(log, pt_op_is_shared(e->op) ? &shared : &exclusive, i);
-        else if ((space == PT_SPACE_VAR || space == PT_SPACE_OTHER) && pt_op_accesses(e->op)) {
-            uint32_t *before = pt_map64_at(&last[space == PT_SPACE_OTHER], e->object);
-            *(space == PT_SPACE_VAR ? &log->writer[i] : &log->link[i]) = *before == PT_NONE ? 0 : *before + 1;
-            if (pt_op_writes(e->op))
-                *before = i;
-            if (space == PT_SPACE_VAR && e->object >= log->var_count)
-                log->var_count = e->object + 1;
-            log->values[i] = e->partial ? 0 : wide_value_id(log, e->value);
-        }
-    }
-    pt_map64_release(&exclusive.depth);
-    pt_map64_release(&exclusive.place);
-    pt_map64_release(&shared.depth);
-    pt_map64_release(&shared.place);
-    pt_map64_release(&last[0]);
-    pt_map64_release(&last[1]);
+    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
+        pt_map64_init(maps[i]);
+    for (uint32_t i = 0; i < log->count; i++)
+        link_event(log, &l, i);
+    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
+        pt_map64_release(maps[i]);
 }

@@ -146,7 +146,7 @@ static bool within(const struct making *m, uint32_t place)
 
 /* ---- what is left of them ---- */
 
-static struct wide_user *user_of(struct wide_object *object, uint32_t thread)
+struct wide_user *wide_user_of(struct wide_object *object, uint32_t thread)
 {
     for (uint32_t i = 0; i < object->user_count; i++)
         if (object->users[i].thread == thread)
@@ -172,11 +172,11 @@ static void find_users(struct making *m)
         if (!within(m, i))
             continue;
         if (is_access(e)) {
-            (void)user_of(&p->vars[e->object], e->thread);
+            (void)wide_user_of(&p->vars[e->object], e->thread);
             p->vars[e->object].writes += pt_op_writes(e->op);
             p->vars[e->object].reads += reads(e);
         } else if (pt_op_space(e->op) == PT_SPACE_LOCK && pt_op_accesses(e->op)) {
-            (void)user_of(&p->locks[e->object], e->thread);
+            (void)wide_user_of(&p->locks[e->object], e->thread);
         }
     }
 }
@@ -258,7 +258,7 @@ static void describe_access(struct making *m, struct wide_event *e, const struct
     struct wide_problem *p = m->p;
     struct pt_wide_log *log = m->log;
     struct wide_object *var = &p->vars[r->object];
-    struct wide_user *user = user_of(var, r->thread);
+    struct wide_user *user = wide_user_of(var, r->thread);
     uint32_t at = m->kept[e->place], writer = log->writer[e->place];
     if (!var->tracked)
         return;
@@ -307,7 +307,7 @@ static void describe_lock(struct making *m, struct wide_event *e, const struct p
         return;
     }
     e->kind = shared ? WIDE_RACQ : WIDE_ACQ;
-    user_of(&p->locks[r->object], r->thread)->last = m->kept[e->place];
+    wide_user_of(&p->locks[r->object], r->thread)->last = m->kept[e->place];
     for (uint32_t at = e->held; at; at = p->helds[at - 1].next)
         e->self_shared |= p->helds[at - 1].lock == r->object && p->helds[at - 1].shared;
     struct wide_held held = {r->object, e->held, shared};
@@ -351,7 +351,6 @@ static void make_columns(struct making *m)
         find_targets(m);
     for (uint32_t c = 0; c < p->column_count; c++) {
         struct wide_column *column = &p->columns[c];
-        column->thread = c;
         column->events = pt_xcalloc((size_t)column->count + 1, sizeof *column->events);
         p->bytes += column->count * sizeof *column->events;
     }
@@ -378,123 +377,6 @@ static void make_columns(struct making *m)
             need(m, e, log->link[i]);
         if (m->visible[i])
             describe_visible(m, e, k++);
-    }
-}
-
-/* ---- what conflicts, in sync ---- */
-
-static struct wide_object *object_of(struct wide_problem *p, const struct wide_event *e)
-{
-    switch (e->kind) {
-    case WIDE_READ:
-    case WIDE_WRITE:
-    case WIDE_UPDATE:
-        return &p->vars[e->object];
-    case WIDE_ACQ:
-    case WIDE_REL:
-    case WIDE_RACQ:
-    case WIDE_RREL:
-        return &p->locks[e->object];
-    default:
-        return NULL;
-    }
-}
-
-static bool is_strong(const struct wide_event *e)
-{
-    return e->kind == WIDE_WRITE || e->kind == WIDE_UPDATE || e->kind == WIDE_ACQ || e->kind == WIDE_REL;
-}
-
-/* One event in a pass over all of them, forwards or backwards: the nearest event of each other thread that conflicts.
- * `any` and `strong` have it per user of each object. */
-static void pair_event(struct wide_problem *p, struct wide_event *e, uint32_t thread, uint32_t number, uint32_t *any,
-                       uint32_t *strong, bool wanted, uint32_t *ret_first, uint32_t *ret_count)
-{
-    const struct wide_object *object = object_of(p, e);
-    *ret_first = p->pair_count;
-    for (uint32_t u = 0; u < object->user_count; u++) {
-        uint32_t at = object->first_user + u;
-        if (object->users[u].thread == thread) {
-            any[at] = number;
-            if (is_strong(e))
-                strong[at] = number;
-        } else if (wanted && (is_strong(e) ? any : strong)[at]) {
-            struct wide_need pair = {object->users[u].thread, (is_strong(e) ? any : strong)[at]};
-            PT_PUSH(p->pairs, p->pair_count, p->pair_cap, pair);
-        }
-    }
-    *ret_count = p->pair_count - *ret_first;
-}
-
-static void pair_all(struct making *m)
-{
-    struct wide_problem *p = m->p;
-    const struct pt_wide_log *log = m->log;
-    uint32_t users = 0;
-    for (uint32_t v = 0; v < p->var_count + p->lock_count; v++) {
-        struct wide_object *o = v < p->var_count ? &p->vars[v] : &p->locks[v - p->var_count];
-        o->first_user = users;
-        users += o->user_count;
-    }
-    uint32_t *any = pt_xcalloc((size_t)users + 1, sizeof *any), *strong = pt_xcalloc((size_t)users + 1, sizeof *strong);
-    for (uint32_t i = 0; i < log->count; i++) {
-        uint32_t thread = log->events[i].thread;
-        struct wide_event *e = m->kept[i] ? wide_next(p, thread, m->kept[i] - 1) : NULL;
-        if (!e || !object_of(p, e))
-            continue;
-        struct wide_user *user = user_of(object_of(p, e), thread);
-        PT_PUSH(user->at, user->count, user->cap, m->kept[i]);
-        pair_event(p, e, thread, m->kept[i], any, strong,
-                   !e->visible && e->kind != WIDE_READ && e->kind != WIDE_REL && e->kind != WIDE_RREL, &e->earlier,
-                   &e->earlier_count);
-    }
-    memset(any, 0, users * sizeof *any);
-    memset(strong, 0, users * sizeof *strong);
-    for (uint32_t i = (uint32_t)log->count; i-- > 0;) {
-        uint32_t thread = log->events[i].thread;
-        struct wide_event *e = m->kept[i] ? wide_next(p, thread, m->kept[i] - 1) : NULL;
-        if (e && object_of(p, e))
-            pair_event(p, e, thread, m->kept[i], any, strong, e->kind != WIDE_REL && e->kind != WIDE_RREL, &e->later,
-                       &e->later_count);
-    }
-    free(any);
-    free(strong);
-    p->bytes += p->pair_cap * sizeof *p->pairs;
-}
-
-/* ---- packing ---- */
-
-static void place_field(struct wide_problem *p, uint32_t *used, uint64_t greatest, uint32_t *ret_word,
-                        uint32_t *ret_shift, uint64_t *ret_mask)
-{
-    uint32_t bits = greatest ? 64 - (uint32_t)__builtin_clzll(greatest) : 0;
-    if (*used + bits > 64) {
-        p->words++;
-        *used = 0;
-    }
-    *ret_word = p->words - 1;
-    *ret_shift = *used & 63; /* a field of no bits may stand behind the last one */
-    *ret_mask = bits ? ((uint64_t)1 << bits) - 1 : 0;
-    *used += bits;
-}
-
-static void make_layout(struct wide_problem *p)
-{
-    uint32_t used = 0;
-    p->words = 1;
-    for (uint32_t c = 0; c < p->column_count; c++) {
-        struct wide_column *column = &p->columns[c];
-        if (!column->count)
-            continue;
-        place_field(p, &used, column->count, &column->word, &column->shift, &column->mask);
-        PT_PUSH(p->active, p->active_count, p->active_cap, c);
-    }
-    for (uint32_t v = 0; v < p->var_count && p->order == PT_POSSIBLE_VALUES; v++) {
-        struct wide_object *var = &p->vars[v];
-        if (!var->tracked)
-            continue;
-        place_field(p, &used, var->class_count - 1, &var->word, &var->shift, &var->mask);
-        PT_PUSH(p->classed, p->classed_count, p->classed_cap, v);
     }
 }
 
@@ -582,8 +464,8 @@ void wide_problem_init(struct wide_problem *p, struct pt_wide_log *log, enum pt_
     choose_tracked(&m, names);
     make_columns(&m);
     if (order == PT_POSSIBLE_SYNC)
-        pair_all(&m);
-    make_layout(p);
+        wide_pairs_make(p, m.kept);
+    wide_layout_make(p);
     p->bytes += p->held_cap * sizeof *p->helds + p->relevant_cap * 3 * sizeof *p->relevant;
     pt_map64_release(&m.wanted);
     pt_map64_release(&m.written);

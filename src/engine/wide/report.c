@@ -198,8 +198,10 @@ static void fill_clocks(struct wide_search *s)
             row[f->actual[k].thread_index]++;
         follow(&c, place);
         if (relevant) {
-            uint32_t *clock = pt_arena_alloc(&f->arena, c.width * sizeof *clock);
-            f->actual[k++].clock = memcpy(clock, row, c.width * sizeof *clock);
+            __typeof__(f->actual->clock[0] + 0) *clock = pt_arena_alloc(&f->arena, c.width * sizeof *clock);
+            for (uint32_t i = 0; i < c.width; i++)
+                clock[i] = row[i];
+            f->actual[k++].clock = clock;
         }
     }
     for (uint32_t v = 0; v < p->log->var_count; v++)

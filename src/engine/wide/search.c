@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "engine/memory.h"
-#include "engine/wide/wide_impl.h"
+#include "engine/wide/take.h"
 
 /* How many states are expanded between two looks at the clock and at the memory. */
 enum { STRIDE = 64 };
@@ -98,11 +98,14 @@ static uint32_t next_waiting(struct wide_level *level, uint32_t *waiting)
     return PT_NONE;
 }
 
-static bool is_same(const uint64_t *a, const uint64_t *b, uint32_t words)
+static bool is_same(const struct wide_level *level, uint32_t state, const uint64_t *key, uint32_t words)
 {
+    if (level->nodes[state].first != key[0])
+        return false;
+    const uint64_t *known = level->keys + (size_t)state * words;
     uint64_t differs = 0;
-    for (uint32_t k = 0; k < words; k++)
-        differs |= a[k] ^ b[k];
+    for (uint32_t k = 1; k < words; k++)
+        differs |= known[k] ^ key[k];
     return !differs;
 }
 
@@ -116,14 +119,14 @@ static struct wide_node *level_state(struct wide_search *s, uint32_t number, con
         level_rehash(level, words);
     uint32_t at = (uint32_t)hash_key(key, words) & level->mask;
     for (; level->slots[at]; at = (at + 1) & level->mask)
-        if (is_same(level->keys + (size_t)(level->slots[at] - 1) * words, key, words))
+        if (is_same(level, level->slots[at] - 1, key, words))
             return &level->nodes[level->slots[at] - 1];
     if (level->count == level->cap)
         level_grow(level, words);
     uint32_t state = level->count++;
     level->slots[at] = state + 1;
     memcpy(level->keys + (size_t)state * words, key, words * sizeof *key);
-    level->nodes[state] = (struct wide_node){.letter = letter, .set = PT_SET_EMPTY};
+    level->nodes[state] = (struct wide_node){.first = key[0], .letter = letter, .set = PT_SET_EMPTY};
     wait(level, s->waiting[number & 1], state, total);
     return &level->nodes[state];
 }
@@ -240,6 +243,8 @@ static bool is_cut(struct wide_search *s)
     const struct pt_analysis_options *o = s->options;
     if (s->ticks++ % STRIDE)
         return false;
+    if (o->progress && s->ticks % (STRIDE * STRIDE) == 1)
+        o->progress(o->context, s->finding->property, s->figures->levels, s->figures->states);
     if (is_over_memory(s))
         s->figures->cut = "the memory limit was reached";
     else if (o->interrupted && o->interrupted(o->context))
@@ -358,7 +363,8 @@ static void reset_waiting(struct wide_search *s)
     }
 }
 
-void wide_search_again(struct wide_search *s, uint32_t level)
+/* The search for a violation of that level again, with all levels kept. */
+static void search_again(struct wide_search *s, uint32_t level)
 {
     reset_waiting(s);
     for (uint32_t i = 0; i < 2; i++)
@@ -378,7 +384,7 @@ void wide_search_again(struct wide_search *s, uint32_t level)
 static enum pt_wide_end finish_violation(struct wide_search *s, uint32_t level)
 {
     struct pt_wide_figures figures = *s->figures;
-    wide_search_again(s, level);
+    search_again(s, level);
     figures.cut = s->figures->cut;
     figures.peak_bytes = s->figures->peak_bytes;
     *s->figures = figures;

@@ -27,7 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/wide/wide_impl.h"
+#include "engine/wide/take.h"
 
 void wide_state_init(struct wide_state *s, const struct wide_problem *p)
 {
@@ -47,21 +47,6 @@ void wide_state_release(struct wide_state *s)
     free(s->owner);
     free(s->readers);
     free(s->taken);
-}
-
-/* The column's locks are marked as had, or as free. */
-static void mark_held(struct wide_state *s, uint32_t column, bool has)
-{
-    const struct wide_problem *p = s->p;
-    if (!s->counts[column])
-        return;
-    for (uint32_t at = wide_next(p, column, s->counts[column] - 1)->held; at; at = p->helds[at - 1].next) {
-        const struct wide_held *held = &p->helds[at - 1];
-        if (held->shared)
-            s->readers[held->lock] += has ? 1 : UINT32_MAX;
-        else
-            s->owner[held->lock] = has ? column + 1 : 0;
-    }
 }
 
 /* A thread that was joined has no locks any more. */
@@ -100,7 +85,7 @@ static void mark_all(struct wide_state *s, bool has)
     const struct wide_problem *p = s->p;
     for (uint32_t i = 0; i < p->active_count && p->held_count; i++)
         if (!is_joined(s, p->active[i]))
-            mark_held(s, p->active[i], has);
+            wide_mark_held(s, p->active[i], has);
 }
 
 void wide_state_unpack(struct wide_state *s, const uint64_t *key)
@@ -119,107 +104,6 @@ void wide_state_unpack(struct wide_state *s, const uint64_t *key)
     for (uint32_t i = 0; i < p->classed_count; i++) {
         const struct wide_object *var = &p->vars[p->classed[i]];
         s->classes[p->classed[i]] = (uint32_t)(key[var->word] >> var->shift & var->mask);
-    }
-}
-
-/* Sync: nothing that is recorded later and conflicts has happened. */
-static bool is_overtaken(const struct wide_state *s, const struct wide_event *e)
-{
-    const struct wide_need *pairs = s->p->pairs + e->later;
-    for (uint32_t i = 0; i < e->later_count; i++)
-        if (s->counts[pairs[i].thread] >= pairs[i].count)
-            return true;
-    return false;
-}
-
-bool wide_enabled(const struct wide_state *s, uint32_t column)
-{
-    const struct wide_problem *p = s->p;
-    const struct wide_event *e = wide_next(p, column, s->counts[column]);
-    for (uint32_t i = 0; i < e->need_count; i++)
-        if (s->counts[e->need[i].thread] < e->need[i].count)
-            return false;
-    switch (e->kind) {
-    case WIDE_READ:
-    case WIDE_WRITE:
-    case WIDE_UPDATE:
-        if (p->order == PT_POSSIBLE_SYNC)
-            return !is_overtaken(s, e);
-        if (e->kind == WIDE_WRITE)
-            return true;
-        return e->wants == (e->tied ? s->classes[e->object] : p->vars[e->object].value[s->classes[e->object]]);
-    case WIDE_ACQ:
-        return (!s->owner[e->object] || s->owner[e->object] == column + 1) && s->readers[e->object] == e->self_shared &&
-               !is_overtaken(s, e);
-    case WIDE_RACQ:
-        return (!s->owner[e->object] || s->owner[e->object] == column + 1) && !is_overtaken(s, e);
-    default:
-        return true;
-    }
-}
-
-void wide_take(struct wide_state *s, uint32_t column)
-{
-    const struct wide_event *e = wide_next(s->p, column, s->counts[column]);
-    struct wide_taken taken = {.column = column};
-    s->counts[column]++;
-    s->total++;
-    switch (e->kind) {
-    case WIDE_WRITE:
-    case WIDE_UPDATE:
-        taken.class = s->classes[e->object];
-        s->classes[e->object] = e->class;
-        break;
-    case WIDE_ACQ:
-        s->owner[e->object] = column + 1;
-        break;
-    case WIDE_REL:
-        s->owner[e->object] = 0;
-        break;
-    case WIDE_RACQ:
-        s->readers[e->object]++;
-        break;
-    case WIDE_RREL:
-        s->readers[e->object]--;
-        break;
-    case WIDE_JOIN:
-        mark_held(s, e->object, false);
-        break;
-    default:
-        break;
-    }
-    PT_PUSH(s->taken, s->taken_count, s->taken_cap, taken);
-}
-
-void wide_undo(struct wide_state *s, uint32_t upto)
-{
-    while (s->taken_count > upto) {
-        struct wide_taken taken = s->taken[--s->taken_count];
-        const struct wide_event *e = wide_next(s->p, taken.column, --s->counts[taken.column]);
-        s->total--;
-        switch (e->kind) {
-        case WIDE_WRITE:
-        case WIDE_UPDATE:
-            s->classes[e->object] = taken.class;
-            break;
-        case WIDE_ACQ:
-            s->owner[e->object] = 0;
-            break;
-        case WIDE_REL:
-            s->owner[e->object] = taken.column + 1;
-            break;
-        case WIDE_RACQ:
-            s->readers[e->object]--;
-            break;
-        case WIDE_RREL:
-            s->readers[e->object]++;
-            break;
-        case WIDE_JOIN:
-            mark_held(s, e->object, true);
-            break;
-        default:
-            break;
-        }
     }
 }
 
@@ -248,7 +132,7 @@ static bool excludes_nothing(const struct wide_state *s, const struct wide_event
     const struct wide_need *pairs = s->p->pairs + e->earlier;
     for (uint32_t i = 0; i < e->earlier_count; i++) {
         uint32_t have = s->counts[pairs[i].thread];
-        if (have < pairs[i].count && !is_overtaken(s, first_after(s, object, pairs[i].thread, have)))
+        if (have < pairs[i].count && !wide_overtaken(s, first_after(s, object, pairs[i].thread, have)))
             return false;
     }
     return true;

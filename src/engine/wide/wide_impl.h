@@ -122,7 +122,6 @@ struct wide_column {
     struct wide_event *events; /* event k, from 1, is events[k - 1] */
     uint32_t count;
     size_t cap;
-    uint32_t thread;       /* of the trace */
     struct wide_need join; /* the event that joins it; count 0: none */
     uint32_t word, shift;
     uint64_t mask;
@@ -169,12 +168,17 @@ struct wide_problem {
 void wide_problem_init(struct wide_problem *problem, struct pt_wide_log *log, enum pt_possible order,
                        struct pt_monitor *monitor, const struct pt_wide_names *names);
 void wide_problem_release(struct wide_problem *problem);
+/* Of those that use an object, this thread; a new one if it is not among them. */
+struct wide_user *wide_user_of(struct wide_object *object, uint32_t thread);
+/* layout.c; `kept`: per event of the recording its number in its column, from 1, 0 where it is left out. */
+void wide_pairs_make(struct wide_problem *problem, const uint32_t *kept);
+void wide_layout_make(struct wide_problem *problem);
 static inline struct wide_event *wide_next(const struct wide_problem *p, uint32_t column, uint32_t count)
 {
     return &p->columns[column].events[count];
 }
 
-/* --- steps.c: one state, and what can happen in it --- */
+/* --- take.h, steps.c: one state, and what can happen in it --- */
 
 struct wide_taken {
     uint32_t column;
@@ -197,11 +201,6 @@ void wide_state_release(struct wide_state *state);
 void wide_state_pack(const struct wide_state *state, uint64_t *key);
 /* From the beginning, or from any other state. */
 void wide_state_unpack(struct wide_state *state, const uint64_t *key);
-/* May the column's next event happen? There is one. */
-bool wide_enabled(const struct wide_state *state, uint32_t column);
-void wide_take(struct wide_state *state, uint32_t column);
-/* Back to the state in which so many had been taken. */
-void wide_undo(struct wide_state *state, uint32_t taken);
 /* Takes all invisible events that take no possibility away. */
 void wide_saturate(struct wide_state *state);
 /* The values of the monitor's variables. */
@@ -217,7 +216,8 @@ struct wide_edge {
 };
 
 struct wide_node {
-    uint64_t runs; /* that lead here, saturating */
+    uint64_t first; /* word of its key: what is compared and what is changed lie together */
+    uint64_t runs;  /* that lead here, saturating */
     pt_letter letter;
     pt_set set;
     uint32_t waits; /* the next of those with as many events that wait to be expanded, plus 1 */
@@ -265,8 +265,6 @@ static inline struct wide_level *wide_level_at(const struct wide_search *s, uint
 /* The letter after the event that was taken last, by a column, from a state with this letter. *ret_read: the one that
  * the monitor reads, which tells a user event. */
 pt_letter wide_letter(struct wide_search *search, pt_letter before, uint32_t column, pt_letter *ret_read);
-/* The search for a violation of that level again, with all levels kept. */
-void wide_search_again(struct wide_search *search, uint32_t level);
 
 /* --- witness.c, report.c --- */
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/wide/wide_impl.h"
+#include "engine/wide/take.h"
 
 /* A way to reach a state. */
 struct way {

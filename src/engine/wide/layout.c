@@ -1,0 +1,125 @@
+/*
+ * What a search looks up in its loop, made once per problem: in sync, for each event the nearest conflicting events of
+ * the other threads; and where counts and classes lie in a packed state.
+ *
+ * Guarantee: two states of a problem are the same iff their words are. Cost: one pass forwards and one backwards over
+ * the recording, and per event the threads that share its object.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/wide/wide_impl.h"
+
+static struct wide_object *object_of(struct wide_problem *p, const struct wide_event *e)
+{
+    switch (e->kind) {
+    case WIDE_READ:
+    case WIDE_WRITE:
+    case WIDE_UPDATE:
+        return &p->vars[e->object];
+    case WIDE_ACQ:
+    case WIDE_REL:
+    case WIDE_RACQ:
+    case WIDE_RREL:
+        return &p->locks[e->object];
+    default:
+        return NULL;
+    }
+}
+
+static bool is_strong(const struct wide_event *e)
+{
+    return e->kind == WIDE_WRITE || e->kind == WIDE_UPDATE || e->kind == WIDE_ACQ || e->kind == WIDE_REL;
+}
+
+/* One event in a pass over all of them, forwards or backwards: the nearest event of each other thread that conflicts.
+ * `any` and `strong` have it per user of each object. */
+static void pair_event(struct wide_problem *p, struct wide_event *e, uint32_t thread, uint32_t number, uint32_t *any,
+                       uint32_t *strong, bool wanted, uint32_t *ret_first, uint32_t *ret_count)
+{
+    const struct wide_object *object = object_of(p, e);
+    *ret_first = p->pair_count;
+    for (uint32_t u = 0; u < object->user_count; u++) {
+        uint32_t at = object->first_user + u;
+        if (object->users[u].thread == thread) {
+            any[at] = number;
+            if (is_strong(e))
+                strong[at] = number;
+        } else if (wanted && (is_strong(e) ? any : strong)[at]) {
+            struct wide_need pair = {object->users[u].thread, (is_strong(e) ? any : strong)[at]};
+            PT_PUSH(p->pairs, p->pair_count, p->pair_cap, pair);
+        }
+    }
+    *ret_count = p->pair_count - *ret_first;
+}
+
+void wide_pairs_make(struct wide_problem *p, const uint32_t *kept)
+{
+    const struct pt_wide_log *log = p->log;
+    uint32_t users = 0;
+    for (uint32_t v = 0; v < p->var_count + p->lock_count; v++) {
+        struct wide_object *o = v < p->var_count ? &p->vars[v] : &p->locks[v - p->var_count];
+        o->first_user = users;
+        users += o->user_count;
+    }
+    uint32_t *any = pt_xcalloc((size_t)users + 1, sizeof *any), *strong = pt_xcalloc((size_t)users + 1, sizeof *strong);
+    for (uint32_t i = 0; i < log->count; i++) {
+        uint32_t thread = log->events[i].thread;
+        struct wide_event *e = kept[i] ? wide_next(p, thread, kept[i] - 1) : NULL;
+        if (!e || !object_of(p, e))
+            continue;
+        struct wide_user *user = wide_user_of(object_of(p, e), thread);
+        PT_PUSH(user->at, user->count, user->cap, kept[i]);
+        pair_event(p, e, thread, kept[i], any, strong,
+                   !e->visible && e->kind != WIDE_READ && e->kind != WIDE_REL && e->kind != WIDE_RREL, &e->earlier,
+                   &e->earlier_count);
+    }
+    memset(any, 0, users * sizeof *any);
+    memset(strong, 0, users * sizeof *strong);
+    for (uint32_t i = (uint32_t)log->count; i-- > 0;) {
+        uint32_t thread = log->events[i].thread;
+        struct wide_event *e = kept[i] ? wide_next(p, thread, kept[i] - 1) : NULL;
+        if (e && object_of(p, e))
+            pair_event(p, e, thread, kept[i], any, strong, e->kind != WIDE_REL && e->kind != WIDE_RREL, &e->later,
+                       &e->later_count);
+    }
+    free(any);
+    free(strong);
+    p->bytes += p->pair_cap * sizeof *p->pairs;
+}
+
+/* ---- packing ---- */
+
+static void place_field(struct wide_problem *p, uint32_t *used, uint64_t greatest, uint32_t *ret_word,
+                        uint32_t *ret_shift, uint64_t *ret_mask)
+{
+    uint32_t bits = greatest ? 64 - (uint32_t)__builtin_clzll(greatest) : 0;
+    if (*used + bits > 64) {
+        p->words++;
+        *used = 0;
+    }
+    *ret_word = p->words - 1;
+    *ret_shift = *used & 63; /* a field of no bits may stand behind the last one */
+    *ret_mask = bits ? ((uint64_t)1 << bits) - 1 : 0;
+    *used += bits;
+}
+
+void wide_layout_make(struct wide_problem *p)
+{
+    uint32_t used = 0;
+    p->words = 1;
+    for (uint32_t c = 0; c < p->column_count; c++) {
+        struct wide_column *column = &p->columns[c];
+        if (!column->count)
+            continue;
+        place_field(p, &used, column->count, &column->word, &column->shift, &column->mask);
+        PT_PUSH(p->active, p->active_count, p->active_cap, c);
+    }
+    for (uint32_t v = 0; v < p->var_count && p->order == PT_POSSIBLE_VALUES; v++) {
+        struct wide_object *var = &p->vars[v];
+        if (!var->tracked)
+            continue;
+        place_field(p, &used, var->class_count - 1, &var->word, &var->shift, &var->mask);
+        PT_PUSH(p->classed, p->classed_count, p->classed_cap, v);
+    }
+}
