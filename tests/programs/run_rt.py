@@ -249,6 +249,7 @@ class Tests:
         listed = run_with("help=1")
         for name in ("help", "halt_on_error", "exitcode", "log_path", "verbosity", "color"):
             assert "\n  %s=" % name in "\n" + listed, listed
+        assert "counted_before" not in listed, listed  # for tests
         path = os.path.join(self.folder, "log")
         assert run_with("verbosity=1:log_path=" + path) == ""
         (log,) = [name for name in os.listdir(self.folder) if name.startswith("log.")]
