@@ -415,7 +415,7 @@ int main(void)
     with tempfile.TemporaryDirectory() as folder:
         _, _, trace = record(pathlib.Path(folder), "orders", source, "-O1")
         lines = [line for line in trace.read_text().split("\n") if line.startswith("main|")]
-        ends = [re.sub(r"0x[0-9a-f]+(#\d+)?", "ADDRESS", re.sub(r"\|[^|]*orders\.c:\d+", "", line)) for line in lines]
+        ends = [re.sub(r"0x[0-9a-f]+(#\d+)?(\+\d+)?", "ADDRESS", re.sub(r"\|[^|]*orders\.c:\d+|\|s=\d+", "", line)) for line in lines]
         atomic = [line for line in ends if "(f)" in line or "fence" in line]
         same("atomic events", atomic, ["main|w(f)=1|m=release", "main|u(f)=2|m=acq_rel", "main|r(f)=2|m=acquire", "main|fence|m=acquire",
                                        "main|r(f)=2|m=relaxed"])
