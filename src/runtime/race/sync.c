@@ -97,7 +97,7 @@ static void count_thread(bool first)
     threads.others += !first;
     pt_spin_unlock(&threads.lock);
     if (!first)
-        pt_runtime_activate(PT_ACTIVE_RACES);
+        pt_runtime_activate(PT_ACTIVE_RACES | (pt_race_chooses ? PT_ACTIVE_CHOOSES : 0));
 }
 
 void pt_race_expect_threads(void)
@@ -148,7 +148,7 @@ void pt_race_join(struct pt_race_self *self, struct pt_race_self *child)
     pt_spin_unlock(&threads.lock);
     if (!alone)
         return;
-    pt_runtime_deactivate(PT_ACTIVE_RACES);
+    pt_runtime_deactivate(PT_ACTIVE_RACES | PT_ACTIVE_CHOOSES);
     atomic_store_explicit(&threads.past_threads, atomic_load(&next_number), memory_order_relaxed);
     atomic_store_explicit(&threads.past_alone, pt_hb_now(&self->hb), memory_order_release);
     pt_hb_tick(&self->hb);
@@ -307,6 +307,7 @@ unsigned pt_race_order(int order)
 
 bool pt_race_start(void)
 {
+    pt_race_choose_start();
     return pt_race_memory_start() && pt_race_shadow_start() && pt_race_sync_start() && pt_race_note_start() &&
            pt_race_report_start() && pt_race_block_start();
 }
