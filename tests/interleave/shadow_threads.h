@@ -54,6 +54,7 @@ void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, u
     (void)self, (void)address, (void)size, (void)kind, (void)site;
 }
 bool pt_race_chooses;
+__thread struct pt_race_choices *pt_race_choices;
 
 bool pt_race_choose(struct pt_race_self *self, const struct pt_site *site)
 {

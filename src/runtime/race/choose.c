@@ -26,6 +26,8 @@ enum {
 };
 
 bool pt_race_chooses;
+static struct pt_race_choices none = {.entries = {{.site = NULL}}}; /* of a thread that has not asked yet */
+__thread struct pt_race_choices *pt_race_choices = &none;
 static uint32_t rate; /* one access in so many, in the long run; 0: all of them */
 
 void pt_race_choose_start(void)
@@ -162,6 +164,7 @@ bool pt_race_choose(struct pt_race_self *self, const struct pt_site *site)
             return false;
         self->choices = made;
     }
+    pt_race_choices = self->choices;
     struct pt_race_choice *choice = entry_of(self->choices, site);
     if (!choice->site) {
         bool out = is_out(site);

@@ -158,6 +158,7 @@ void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, u
 /* Whether a plain access at this place is left out, by a list or by sampling. Asked once for each, while
  * pt_race_chooses: first the thread's table, which nearly always knows (below), then this. */
 extern bool pt_race_chooses;
+extern __thread struct pt_race_choices *pt_race_choices __attribute__((tls_model("initial-exec"))); /* the caller's */
 bool pt_race_choose(struct pt_race_self *self, const struct pt_site *site);
 /* Around an atomic operation of up to 16 bytes; orders are enum pt_hb_order. */
 bool pt_race_atomic_begin(struct pt_race_self *self, uintptr_t address, size_t size);
@@ -193,6 +194,16 @@ unsigned pt_race_order(int order);
 static inline size_t pt_race_choice_at(const struct pt_race_choices *choices, const struct pt_site *site)
 {
     return (uintptr_t)site >> 3 & choices->mask; /* sites lie next to each other, and are an odd number of words long */
+}
+/* Where nearly all that is left out is: an access of which it is known already. False: nothing has happened. */
+static inline bool pt_race_skips(const struct pt_site *site)
+{
+    struct pt_race_choices *choices = pt_race_choices;
+    struct pt_race_choice *choice = &choices->entries[pt_race_choice_at(choices, site)];
+    if (choice->site != site || !choice->skip)
+        return false;
+    choice->skip--;
+    return true;
 }
 enum pt_race_chosen { PT_RACE_LOOKS, PT_RACE_LEAVES_OUT, PT_RACE_ASKS };
 static inline enum pt_race_chosen pt_race_chosen(struct pt_race_self *self, const struct pt_site *site)

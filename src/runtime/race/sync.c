@@ -158,7 +158,9 @@ void pt_race_release(struct pt_race_self *self)
 {
     pt_hb_end(&self->memory, &self->hb);
     pt_race_memory_flush(&self->pieces);
+    struct pt_race_choices *choices = self->choices;       /* the next thread goes on with it */
     memset(self, 0, offsetof(struct pt_race_self, cache)); /* pt_race_end has emptied that */
+    self->choices = choices;
     pt_spin_lock(&threads.lock);
     self->next = threads.free;
     threads.free = self;

@@ -389,15 +389,18 @@ static void race_end(struct pt_shadow_self *self, const void *address, size_t si
         if (__builtin_expect(mode == 0, 1))                                                                            \
             return perform;                                                                                            \
         if (mode & PT_ACTIVE_RACES) {                                                                                  \
-            plain(name, arguments);                                                                                    \
+            plain(perform, name, arguments);                                                                           \
             return racing_##name arguments;                                                                            \
         }                                                                                                              \
         return recorded_##name arguments;                                                                              \
     } while (0)
-#define ATOMIC(name, arguments)
-#define PLAIN(name, arguments)                                                                                         \
-    if (__builtin_expect(mode & PT_ACTIVE_CHOOSES, 0))                                                                 \
-    return chosen_##name arguments
+#define ATOMIC(perform, name, arguments)
+#define PLAIN(perform, name, arguments)                                                                                \
+    if (__builtin_expect(mode & PT_ACTIVE_CHOOSES, 0)) {                                                               \
+        if (!(mode & PT_ACTIVE_RECORDS) && pt_race_skips(site))                                                        \
+            return perform;                                                                                            \
+        return chosen_##name arguments;                                                                                \
+    }
 #define CHOOSE_READ(plain, name, type, perform)                                                                        \
     static inline type name(const void *address, int order, const struct pt_site *site)                                \
     {                                                                                                                  \
