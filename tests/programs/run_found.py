@@ -195,6 +195,19 @@ def chosen():
     same("quotes of both kinds", done.returncode, 2)
 
 
+@SUITE.test
+def history():
+    """Without room for stacks the accesses still have their own places, and say that the rest is lost."""
+    build()
+    done = run("./stack", options="races=1:history_size=0")
+    contains(done.stderr, f"#0 push stack.c:{STORE} #1 [stack lost]", f"#1 pop stack.c:{POPPED} #2 [stack lost]", f", locked at stack.c:{LOCKED}")
+    same("races", done.stderr.count("WARNING: portent: data race"), 3)
+    same("with room", run("./stack", options="races=1:history_size=1").stderr.count("[stack lost]"), 0)
+    done = run(PORTENT, "run", "--races", "-r", "result.json", "--", "./stack", options="history_size=0")
+    contains(done.stderr, f"#0 push stack.c:{STORE} #1 [stack lost]")
+    contains(run(PORTENT, "run", "--races", "--", "./stack", options="history_size=2000").stderr, "history_size is not from 0 to 1024")
+
+
 HOT = r"""#include <pthread.h>
 #include <stdlib.h>
 enum { TURNS = 200000 };
