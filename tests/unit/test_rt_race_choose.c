@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "race_util.h"
-#include "runtime/race/impl.h"
+#include "runtime/race/choose.h"
 #include "runtime/sys/options.h"
 
 enum { PLACES = 20000, BURST = 16 };

@@ -12,9 +12,10 @@
  * threads that have a race which was left out may be ordered by that (SHB). What was left out is in no report, and
  * whoever answers for the run says so. Cost: three loads and a decrement for an access that is left out.
  */
+#include "runtime/race/choose.h"
+
 #include "core/glob.h"
 #include "core/hash.h"
-#include "runtime/race/impl.h"
 #include "runtime/sys/options.h"
 #include "runtime/sys/sys.h"
 

@@ -91,11 +91,6 @@ void pt_race_report_restart(void);
 /* Where a thread was created. */
 void pt_race_created(uint32_t thread, uint32_t place, uint32_t stack);
 
-/* ---- choose.c ---- */
-
-/* What the options say, before the first thread. */
-void pt_race_choose_start(void);
-
 /* ---- granule.c ---- */
 
 void pt_race_cache_flush(struct pt_race_self *self);

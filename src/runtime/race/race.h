@@ -72,20 +72,6 @@ struct pt_race_said {
     uint8_t bytes;
 };
 
-/* What a thread does with its accesses at one place (choose.c). */
-struct pt_race_choice {
-    const struct pt_site *site;
-    uint32_t skip; /* so many are left out now ... */
-    uint16_t left; /* ... then so many looked at */
-    uint8_t stage; /* of sampling: how many bursts and gaps there were, as long as gaps grow */
-    bool out;      /* all are left out */
-};
-struct pt_race_choices {
-    uint32_t mask, count;
-    uint64_t chance;
-    struct pt_race_choice entries[]; /* by place */
-};
-
 struct pt_race_lock_held {
     uintptr_t address;
     const struct pt_site *site; /* where it was locked, NULL: unknown */
@@ -101,7 +87,7 @@ struct pt_race_pieces {
 struct pt_race_self {
     uint64_t version;                /* of its region: grows whenever it learns or publishes something */
     uint64_t region;                 /* the clock at which that began */
-    struct pt_race_choices *choices; /* NULL: none yet */
+    struct pt_race_choices *choices; /* choose.h; NULL: none yet */
     struct pt_hb_thread hb;
     struct pt_hb_thread before; /* in the middle of an access of several granules: what was known before it */
     bool several;
@@ -155,11 +141,6 @@ void pt_race_release(struct pt_race_self *self);
 /* An access of any size, plain. Before the store, after the load. */
 void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, unsigned kind,
                     const struct pt_site *site);
-/* Whether a plain access at this place is left out, by a list or by sampling. Asked once for each, while
- * pt_race_chooses: first the thread's table, which nearly always knows (below), then this. */
-extern bool pt_race_chooses;
-extern __thread struct pt_race_choices *pt_race_choices __attribute__((tls_model("initial-exec"))); /* the caller's */
-bool pt_race_choose(struct pt_race_self *self, const struct pt_site *site);
 /* Around an atomic operation of up to 16 bytes; orders are enum pt_hb_order. */
 bool pt_race_atomic_begin(struct pt_race_self *self, uintptr_t address, size_t size);
 void pt_race_atomic_end(struct pt_race_self *self, uintptr_t address, size_t size, unsigned kind, unsigned order,
@@ -190,37 +171,6 @@ void pt_race_take(struct pt_race_self *self, uintptr_t object);
 void pt_race_fence(struct pt_race_self *self, unsigned order);
 /* The order that the compiler calls by this number. */
 unsigned pt_race_order(int order);
-
-static inline size_t pt_race_choice_at(const struct pt_race_choices *choices, const struct pt_site *site)
-{
-    return (uintptr_t)site >> 3 & choices->mask; /* sites lie next to each other, and are an odd number of words long */
-}
-/* Where nearly all that is left out is: an access of which it is known already. False: nothing has happened. */
-static inline bool pt_race_skips(const struct pt_site *site)
-{
-    struct pt_race_choices *choices = pt_race_choices;
-    struct pt_race_choice *choice = &choices->entries[pt_race_choice_at(choices, site)];
-    if (choice->site != site || !choice->skip)
-        return false;
-    choice->skip--;
-    return true;
-}
-enum pt_race_chosen { PT_RACE_LOOKS, PT_RACE_LEAVES_OUT, PT_RACE_ASKS };
-static inline enum pt_race_chosen pt_race_chosen(struct pt_race_self *self, const struct pt_site *site)
-{
-    struct pt_race_choices *choices = self->choices;
-    struct pt_race_choice *choice = choices ? &choices->entries[pt_race_choice_at(choices, site)] : NULL;
-    if (!choice || choice->site != site)
-        return PT_RACE_ASKS;
-    if (__builtin_expect(choice->skip, 1)) {
-        choice->skip--;
-        return PT_RACE_LEAVES_OUT;
-    }
-    if (!choice->left)
-        return PT_RACE_ASKS;
-    choice->left--;
-    return PT_RACE_LOOKS;
-}
 
 static inline uint64_t pt_race_calls(void)
 {

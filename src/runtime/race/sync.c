@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/channel.h"
+#include "runtime/race/choose.h"
 #include "runtime/race/impl.h"
 #include "runtime/sys/sys.h"
 

@@ -12,6 +12,7 @@
 
 #include "core/channel.h"
 #include "core/site.h"
+#include "runtime/race/choose.h"
 #include "runtime/shadow/self.h"
 #include "runtime/shadow/shadow.h"
 
