@@ -50,6 +50,10 @@ enum {
     OPT_TIMEOUT,
     OPT_DELAY,
     OPT_SEED,
+    OPT_SAMPLE,
+    OPT_SKIP_FILE,
+    OPT_ONLY_FILE,
+    OPT_SKIP_FUNCTION,
     OPT_MODULE,
     OPT_COLOR,
     OPT_QUIET,
@@ -97,6 +101,14 @@ static const struct pt_option options_table[] = {
                    "of each thread's time, or so many seconds (default: " PT_DELAY_STANDARD ")",
                    .optional = true},
     [OPT_SEED] = {"seed", 0, "N", NULL, "what --delay chooses its pauses by, to choose the same again"},
+    [OPT_SAMPLE] = {"sample", 0, "N", NULL,
+                    "look for races at one access in N of places that run often, and at all of those that seldom do: "
+                    "for services that run long (default: " PT_SAMPLE_STANDARD ")",
+                    .optional = true},
+    [OPT_SKIP_FILE] = {"skip-file", 0, "PATTERNS", NULL,
+                       "look for no races in what comes from these files: patterns with commas; may be repeated"},
+    [OPT_ONLY_FILE] = {"only-file", 0, "PATTERNS", NULL, "look for races only in what comes from these files"},
+    [OPT_SKIP_FUNCTION] = {"skip-function", 0, "PATTERNS", NULL, "look for no races in these functions"},
     [OPT_MODULE] = {"module", 0, "FILE.so", NULL,
                     "look for names in this library too, which the program opens later; may be repeated"},
     [OPT_COLOR] = PT_OPTION_COLOR,
@@ -111,7 +123,8 @@ struct run {
     int found_exit;
     char *own_trace; /* trace_path with the program's number; NULL: it is trace_path */
     bool confirm, lenient;
-    uint64_t patience; /* nanoseconds, when confirming */
+    uint64_t patience;         /* nanoseconds, when confirming */
+    struct pt_buf patterns[3]; /* of --skip-file, --only-file and --skip-function */
 };
 
 /* --- what is asked for --- */
@@ -163,6 +176,40 @@ static bool set_seed(const char *argument)
     return true;
 }
 
+static bool set_sample(struct run *run, const char *argument)
+{
+    const char *number = argument ? argument : PT_SAMPLE_STANDARD;
+    uint64_t sample;
+    if (!pt_parse_count("sample", number, PT_SAMPLE_MAX, &sample))
+        return false;
+    run->session.settings.sample = (int64_t)sample;
+    add_setting("sample", number);
+    return true;
+}
+
+/* Each use adds to the list; the environment's does not count then. */
+static bool add_patterns(struct run *run, uint32_t index, const char *argument)
+{
+    static const char *const names[] = {"skip_file", "only_file", "skip_function"};
+    struct pt_span *const lists[] = {&run->session.settings.skip_file, &run->session.settings.only_file,
+                                     &run->session.settings.skip_function};
+    uint32_t which = index - OPT_SKIP_FILE;
+    struct pt_buf *patterns = &run->patterns[which];
+    struct pt_buf quoted;
+    pt_buf_printf(patterns, "%s%s", patterns->len ? "," : "", argument);
+    if (strchr(patterns->text, '\'') && strchr(patterns->text, '"')) {
+        pt_diag_usage("run", "--%s: patterns may have quotes of one kind, not both", options_table[index].name);
+        return false;
+    }
+    *lists[which] = (struct pt_span){patterns->text, patterns->len};
+    const char *quote = strchr(patterns->text, '\'') ? "\"" : "'";
+    pt_buf_init(&quoted);
+    pt_buf_printf(&quoted, "%s%s%s", quote, patterns->text, quote);
+    add_setting(names[which], quoted.text);
+    pt_buf_release(&quoted);
+    return true;
+}
+
 static bool set_option(struct run *run, uint32_t index, const char *argument, uint32_t *module_count)
 {
     bool taken;
@@ -211,6 +258,12 @@ static bool set_option(struct run *run, uint32_t index, const char *argument, ui
         return set_delay(argument);
     case OPT_SEED:
         return set_seed(argument);
+    case OPT_SAMPLE:
+        return set_sample(run, argument);
+    case OPT_SKIP_FILE:
+    case OPT_ONLY_FILE:
+    case OPT_SKIP_FUNCTION:
+        return add_patterns(run, index, argument);
     case OPT_MODULE:
         run->session.modules[(*module_count)++] = argument;
         break;
@@ -562,6 +615,8 @@ static int run_command(const struct pt_parsed *parsed)
     if (run.result_file)
         fclose(run.result_file);
     free(run.own_trace);
+    for (size_t i = 0; i < sizeof run.patterns / sizeof *run.patterns; i++)
+        pt_buf_release(&run.patterns[i]);
     pt_session_release(&run.session);
     return exit_status;
 }

@@ -14,7 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PT_OPTIONS_ENV "PORTENT_OPTIONS"
+#define PT_OPTIONS_ENV     "PORTENT_OPTIONS"
+#define PT_SAMPLE_STANDARD "1000" /* of sample=, where nothing is said */
+enum { PT_SAMPLE_MAX = 1000000 };
 
 /* A part of the text that was parsed, not NUL-terminated. */
 struct pt_span {
@@ -38,6 +40,12 @@ enum pt_setting_type { PT_SETTING_FLAG, PT_SETTING_NUMBER, PT_SETTING_TEXT };
     X(properties, TEXT, "", "", "check the decentralised properties of this file, made by 'portent compile'")          \
     X(races, FLAG, "0", "", "look for data races")                                                                     \
     X(atexit_sleep_ms, NUMBER, "1000", "", "at exit, let threads that still run go on so long while races are sought") \
+    X(history_size, NUMBER, "1024", "",                                                                                \
+      "MiB for the calls that earlier accesses were in, 1024 at most; then stacks are lost")                           \
+    X(sample, NUMBER, "0", "", "look for races at one access in so many of places that run often; 0: at each")         \
+    X(skip_file, TEXT, "", "", "look for no races in what comes from these files: patterns with commas")               \
+    X(only_file, TEXT, "", "", "look for races only in what comes from these files")                                   \
+    X(skip_function, TEXT, "", "", "look for no races in these functions")                                             \
     X(deadlocks, FLAG, "0", "", "look for deadlocks")                                                                  \
     X(on_deadlock, TEXT, "end", "end wait", "end the program when it is deadlocked, or leave it as it is")             \
     X(color, TEXT, "auto", "auto always never", "colours in reports")                                                  \

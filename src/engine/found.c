@@ -43,6 +43,8 @@ struct pt_founds {
     size_t waiting_cap;
     uint64_t untold;
     uint64_t started;
+    const char *left_out; /* why not all accesses are looked at; NULL: all are */
+    bool left_out_asked;
     struct pt_finding **findings; /* the result's and ours */
 };
 
@@ -418,6 +420,12 @@ static void sum_counts(struct pt_founds *f)
             f->entries[i].finding->count += f->entries[i].count;
 }
 
+void pt_founds_leave_out(struct pt_founds *f, const char *why, bool asked)
+{
+    f->left_out = why;
+    f->left_out_asked = asked;
+}
+
 void pt_founds_finish(struct pt_founds *f, const char *lost, struct pt_result *result)
 {
     take_waiting(f, true);
@@ -430,11 +438,14 @@ void pt_founds_finish(struct pt_founds *f, const char *lost, struct pt_result *r
         struct pt_finding *finding = f->of[check];
         if (!finding)
             continue;
-        finding->complete = !lost;
+        const char *left_out = check == PT_FOUND_DEADLOCK ? NULL : f->left_out, *open = lost;
+        if (!open && !f->left_out_asked)
+            open = left_out;
+        finding->complete = !open;
         finding->seconds = f->options->now ? (double)(f->options->now() - f->started) / 1e9 : 0;
-        if (lost && finding->verdict == PT_VERDICT_HOLDS) {
-            finding->verdict = PT_VERDICT_UNKNOWN;
-            finding->message = copy(finding, lost);
+        if (finding->verdict == PT_VERDICT_HOLDS && (open || left_out)) {
+            finding->verdict = open ? PT_VERDICT_UNKNOWN : PT_VERDICT_HOLDS;
+            finding->message = copy(finding, open ? open : left_out);
         }
         if (finding->verdict == PT_VERDICT_VIOLATED) { /* it is not known which check's they were */
             finding->untold += f->untold;

@@ -26,6 +26,10 @@ struct pt_founds *pt_founds_new(uint32_t checks, const struct pt_found_names *na
 void pt_founds_free(struct pt_founds *founds);
 /* A report, or (without bytes) how often by now. Bytes that are not whole are ignored. */
 void pt_founds_take(struct pt_founds *founds, uint64_t key, uint64_t count, const char *report, size_t bytes);
+/* Not all accesses are looked at, for this reason, which lives as long as `founds`; deadlocks are no matter of it.
+ * `asked`: nobody wants to know of the others, so a check that finds nothing still holds, and says what it did not look
+ * at; otherwise it is unknown. */
+void pt_founds_leave_out(struct pt_founds *founds, const char *why, bool asked);
 /* The run has ended; `lost`: something of it is missing. Adds what was found to the result, whose findings are then a
  * list of ours; valid until this is freed. A check that found nothing holds, in the observed run, unless that was lost.
  */

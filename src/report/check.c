@@ -20,7 +20,9 @@
 
 void pt_check_holds(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf)
 {
-    pt_words_paragraph(buf, style, 0, 2, "Check '%s': nothing was found in the observed run.", finding->property);
+    const char *left_out = finding->message;
+    pt_words_paragraph(buf, style, 0, 2, "Check '%s': nothing was found in the observed run%s%s.", finding->property,
+                       left_out ? "; " : "", left_out ? left_out : "");
 }
 
 bool pt_check_is_of(const struct pt_finding *finding, const char *kind)

@@ -53,6 +53,15 @@ void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, u
 {
     (void)self, (void)address, (void)size, (void)kind, (void)site;
 }
+bool pt_race_chooses;
+__thread struct pt_race_choices *pt_race_choices;
+
+bool pt_race_choose(struct pt_race_self *self, const struct pt_site *site)
+{
+    (void)self, (void)site;
+    return false;
+}
+
 bool pt_race_atomic_begin(struct pt_race_self *self, uintptr_t address, size_t size)
 {
     (void)self, (void)address, (void)size;

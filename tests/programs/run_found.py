@@ -194,6 +194,101 @@ def suppressed():
     same("status with the baseline: " + done.stderr, done.returncode, 0)
 
 
+@SUITE.test
+def chosen():
+    """Files and functions that are left out while the program runs: by name, by pattern, several, and what the answer says of it."""
+    build()
+    everything = {"s->items[3]", "s->top", "total"}
+    for options, left in ((("--skip-file=other.c",), everything), (("--skip-file=stac?.c",), set()), (("--only-file=stack.c",), everything),
+                          (("--only-file=other.c",), set()), (("--skip-function=push",), {"total"}),
+                          (("--skip-function=worker", "--skip-function=pee*,x"), {"s->top"}),
+                          (("--skip-function=worker,peek",), {"s->top"})):
+        done, result = observe(*options)
+        same(f"{options}: {done.stderr}", {finding["object"] for finding in result["properties"][0].get("findings", [])}, left)
+        same(f"{options}: status", done.returncode, 66 if left else 0)
+        if not left:
+            contains(done.stderr, "nothing was found in the observed run; what skip-file, only-file or skip-function leave out was not looked at")
+            same("verdict", (result["properties"][0]["verdict"], "skip-file" in result["properties"][0]["message"]), ("holds", True))
+    for options, left in (("skip_file=x.c,stack.*", 0), ("skip_function='wor*'", 2), ("only_file=stack.c", 3)):
+        done = run("./stack", options="races=1:" + options)
+        same(f"by itself, {options}: {done.stderr}", done.stderr.count("WARNING: portent: data race"), left)
+    done = run(PORTENT, "run", "--races", "--skip-file=it's,\"a\"", "--", "./stack")
+    same("quotes of both kinds", done.returncode, 2)
+
+
+@SUITE.test
+def history():
+    """Without room for stacks the accesses still have their own places, and say that the rest is lost."""
+    build()
+    done = run("./stack", options="races=1:history_size=0")
+    contains(done.stderr, f"#0 push stack.c:{STORE} #1 [stack lost]", f"#1 pop stack.c:{POPPED} #2 [stack lost]", f", locked at stack.c:{LOCKED}")
+    same("races", done.stderr.count("WARNING: portent: data race"), 3)
+    same("with room", run("./stack", options="races=1:history_size=1").stderr.count("[stack lost]"), 0)
+    done = run(PORTENT, "run", "--races", "-r", "result.json", "--", "./stack", options="history_size=0")
+    contains(done.stderr, f"#0 push stack.c:{STORE} #1 [stack lost]")
+    contains(run(PORTENT, "run", "--races", "--", "./stack", options="history_size=2000").stderr, "history_size is not from 0 to 1024")
+
+
+HOT = r"""#include <pthread.h>
+#include <stdlib.h>
+enum { TURNS = 200000 };
+static int own[2][8], shared, rare;
+static void *worker(void *argument)
+{
+    int *mine = own[argument != NULL], last = atoi(getenv("LAST"));
+    for (int i = 0; i < TURNS; i++) {
+        int *place = i == last ? &shared : &mine[i % 8];
+        *place = i;
+        if (getenv("RARE") && i == last)
+            rare++;
+    }
+    return NULL;
+}
+int main(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, worker, own);
+    worker(NULL);
+    pthread_join(thread, NULL);
+    return 0;
+}
+"""
+
+
+@SUITE.test
+def sampled():
+    """A place that runs often shows a race at its beginning, and hardly one later; what runs seldom is always looked at."""
+    write("hot.c", HOT)
+    made = run(PORTENT, "cc", "-O1", "hot.c", "-o", "hot", "-lpthread")
+    same("exit status of portent cc: " + made.stderr, made.returncode, 0)
+
+    def races(last, rare, *options):
+        variables = {"LAST": str(last), **({"RARE": "1"} if rare else {})}
+        done = run("env", *(f"{name}={value}" for name, value in variables.items()), PORTENT, "run", "--races", "-r", "result.json", *options,
+                   "--", "./hot")
+        with open("result.json", encoding="utf-8") as file:
+            check = json.load(file)["properties"][0]
+        return done, check, {finding["object"] for finding in check.get("findings", [])}
+
+    for last, rare, options, found in ((100000, False, (), {"shared"}), (100000, False, ("--sample=1",), {"shared"}),
+                                       (3, False, ("--sample",), {"shared"}), (100000, True, ("--sample",), {"rare"}),
+                                       (100000, False, ("--sample",), set()), (100000, False, ("--sample=5000",), set())):
+        done, check, objects = races(last, rare, *options)
+        same(f"{last} {options}: {done.stderr}", objects, found)
+        same(f"{last} {options}: status", done.returncode, 66 if found else 67)
+        same("complete", check["complete"], options in ((), ("--sample=1",)))
+        if not found:
+            number = options[0].partition("=")[2] or "1000"
+            words = f"of places that run often about one access in {number} was looked at"
+            same("verdict", (check["verdict"], words in check["message"]), ("unknown", True))
+            contains(done.stderr, "the answer is not whole: " + words)
+            same("lenient", races(last, rare, *options, "--lenient")[0].returncode, 0)
+    done = run("env", "LAST=3", "PORTENT_OPTIONS=races=1:sample=100", "./hot")
+    same("by itself", (done.returncode, done.stderr.count("WARNING: portent: data race")), (66, 1))
+    for wrong in "0", "x", "2000000":
+        same(f"--sample={wrong}", run(PORTENT, "run", f"--sample={wrong}", "--", "./hot").returncode, 2)
+
+
 def main():
     global PORTENT
     PORTENT = os.path.abspath(sys.argv[1])

@@ -215,6 +215,40 @@ static void nothing_found(void **state)
     pt_founds_free(founds);
 }
 
+/* Races and lifetimes are a matter of accesses, deadlocks are not. */
+static void not_all_looked_at(void **state)
+{
+    (void)state;
+    const uint32_t checks = 1 << PT_FOUND_RACE | 1 << PT_FOUND_DEADLOCK | 1 << PT_FOUND_LIFETIME;
+    for (int asked = 0; asked <= 1; asked++) {
+        struct pt_founds *founds = begin(checks);
+        struct pt_result result = {.trace = "prog"};
+        pt_founds_leave_out(founds, "half was looked at", asked);
+        pt_founds_finish(founds, NULL, &result);
+        assert_int_equal(result.count, 3);
+        for (unsigned i = 0; i < 3; i++) {
+            const struct pt_finding *f = result.findings[i];
+            bool concerned = i != PT_FOUND_DEADLOCK;
+            assert_int_equal(f->verdict, concerned && !asked ? PT_VERDICT_UNKNOWN : PT_VERDICT_HOLDS);
+            assert_int_equal(f->complete, !concerned || asked);
+            if (concerned)
+                assert_string_equal(f->message, "half was looked at");
+            else
+                assert_null(f->message);
+        }
+        pt_founds_free(founds);
+    }
+    struct pt_founds *founds = begin(checks);
+    struct pt_result result = {.trace = "prog"};
+    struct pt_found found = race(0x5000);
+    take(founds, &found, 1);
+    pt_founds_leave_out(founds, "half was looked at", false);
+    pt_founds_finish(founds, NULL, &result);
+    assert_int_equal(result.findings[PT_FOUND_RACE]->verdict, PT_VERDICT_VIOLATED);
+    assert_false(result.findings[PT_FOUND_RACE]->complete);
+    pt_founds_free(founds);
+}
+
 /* A thread whose name may still change is waited for, until the next record or the end. */
 static void waits_for_names(void **state)
 {
@@ -400,9 +434,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(of_global_memory), cmocka_unit_test(same_and_different),
-        cmocka_unit_test(nothing_found),    cmocka_unit_test(waits_for_names),
-        cmocka_unit_test(as_text),          cmocka_unit_test(cycles),
-        cmocka_unit_test(suppressions),
+        cmocka_unit_test(nothing_found),    cmocka_unit_test(not_all_looked_at),
+        cmocka_unit_test(waits_for_names),  cmocka_unit_test(as_text),
+        cmocka_unit_test(cycles),           cmocka_unit_test(suppressions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,6 +59,12 @@ static void each_reason_is_given(void **state)
     begin(&run, 1);
     run.facts.unwritten = "t.trace: no space";
     expect(&run, "t.trace: no space");
+    begin(&run, 1);
+    run.facts.sampled = "half was looked at";
+    expect(&run, "half was looked at");
+    run.facts.input_count = 0; /* the finding is a built-in check's: its reason is given */
+    run.findings[0].verdict = PT_VERDICT_UNKNOWN;
+    expect(&run, "half was looked at");
     begin(&run, 0);
     run.facts.started = false;
     run.facts.lost = "events were lost"; /* of what? */

@@ -438,17 +438,21 @@ void pt_session_close_trace(struct pt_session *session)
 
 void pt_session_finish(struct pt_session *session, struct pt_result *ret_result)
 {
-    struct pt_buf lost;
+    struct pt_buf lost, left_out;
     pt_buf_init(&lost);
+    pt_buf_init(&left_out);
     bool incomplete = pt_session_losses(session, &lost);
     session->output.output.trace_ended = true;
     pt_session_warn(session, &lost);
     pt_analysis_finish(session->analysis, incomplete ? lost.text : NULL);
     ret_result->findings = pt_analysis_findings(session->analysis, &ret_result->count);
     pt_doubt_apply(session, ret_result);
-    bool observed = pt_channel_started(session->reader);
+    bool observed = pt_channel_started(session->reader), asked;
+    if (pt_session_left_out(session, &asked, &left_out))
+        pt_founds_leave_out(session->founds, left_out.text, asked);
     pt_founds_finish(session->founds, !observed ? "nothing was observed" : incomplete ? lost.text : NULL, ret_result);
     pt_analysis_counts(session->analysis, &ret_result->events, &ret_result->threads);
+    pt_buf_release(&left_out);
     pt_buf_release(&lost);
 }
 

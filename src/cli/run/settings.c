@@ -66,6 +66,10 @@ void pt_settings_load(struct pt_settings *settings)
     struct pt_delay_budget budget;
     if (settings->delay.len && !pt_delay_parse(settings->delay, &budget))
         pt_buf_printf(&problems.list, "%sdelay is no share of the time and no seconds", problems.list.len ? ", " : "");
+    if (settings->history_size < 0 || settings->history_size > 1024)
+        pt_buf_printf(&problems.list, "%shistory_size is not from 0 to 1024", problems.list.len ? ", " : "");
+    if (settings->sample < 0 || settings->sample > PT_SAMPLE_MAX)
+        pt_buf_printf(&problems.list, "%ssample is not from 0 to %d", problems.list.len ? ", " : "", PT_SAMPLE_MAX);
     if (problems.list.len && settings->verbosity >= 0)
         warn(&problems);
     if (settings->help)

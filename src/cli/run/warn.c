@@ -27,6 +27,19 @@ bool pt_session_losses(const struct pt_session *session, struct pt_buf *buf)
     return buf->len > 0;
 }
 
+bool pt_session_left_out(const struct pt_session *session, bool *ret_asked, struct pt_buf *buf)
+{
+    const struct pt_settings *s = &session->settings;
+    *ret_asked = s->sample < 2;
+    if (!*ret_asked)
+        pt_buf_printf(buf, "of places that run often about one access in %" PRId64 " was looked at (sample)",
+                      s->sample);
+    if (s->skip_file.len || s->only_file.len || s->skip_function.len)
+        pt_buf_printf(buf, "%swhat skip-file, only-file or skip-function leave out was not looked at",
+                      buf->len ? ", and " : "");
+    return buf->len > 0;
+}
+
 static void warn_about_run(const struct pt_session *session, const struct pt_buf *lost)
 {
     struct pt_err warning;
@@ -92,10 +105,15 @@ void pt_session_warn(const struct pt_session *session, const struct pt_buf *lost
 bool pt_session_reasons(const struct pt_session *session, const struct pt_result *result, bool *ret_unseen,
                         struct pt_buf *reasons)
 {
-    struct pt_buf lost;
+    struct pt_buf lost, left_out;
+    bool asked;
     pt_buf_init(&lost);
+    pt_buf_init(&left_out);
+    bool sampled =
+        session->checks & ~(1u << PT_FOUND_DEADLOCK) && pt_session_left_out(session, &asked, &left_out) && !asked;
     struct pt_whole_facts facts = {.started = pt_channel_started(session->reader),
                                    .lost = pt_session_losses(session, &lost) ? lost.text : NULL,
+                                   .sampled = sampled ? left_out.text : NULL,
                                    .foreign = pt_doubt_foreign(session),
                                    .late = pt_doubt_late(session),
                                    .doubted = session->doubted,
@@ -106,6 +124,7 @@ bool pt_session_reasons(const struct pt_session *session, const struct pt_result
                                    .result = result,
                                    .unseen = ret_unseen};
     bool open = pt_whole_reasons(&facts, reasons);
+    pt_buf_release(&left_out);
     pt_buf_release(&lost);
     return open;
 }

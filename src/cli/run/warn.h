@@ -8,6 +8,9 @@
 void pt_session_complain(const struct pt_session *session, const struct pt_err *warning);
 /* Why the answer is incomplete; false: it is not. */
 bool pt_session_losses(const struct pt_session *session, struct pt_buf *buf);
+/* Why not all accesses were looked at by what the program checks itself; false: all were. `ret_asked`: only because
+ * somebody does not want to know of the others. */
+bool pt_session_left_out(const struct pt_session *session, bool *ret_asked, struct pt_buf *buf);
 /* Why the answer of a finished run is not whole (whole.h); false: it is. `ret_unseen` is NULL, or for one of several
  * processes a place for each finding (struct pt_whole_facts). */
 bool pt_session_reasons(const struct pt_session *session, const struct pt_result *result, bool *ret_unseen,

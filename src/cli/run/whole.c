@@ -59,11 +59,11 @@ static bool is_unseen(const struct pt_whole_facts *facts, const struct pt_findin
     return unseen && unseen == event_count && !var_count;
 }
 
-/* Events that are lost make verdicts unknown too, and are reported as such. */
+/* Events that are lost and accesses that are left out make verdicts unknown too, and are reported as such. */
 static bool is_cut_short(const struct pt_whole_facts *facts, const struct pt_finding *finding,
                          const struct pt_analysis_input *input)
 {
-    bool doubted = input && facts->doubted && facts->doubted[input - facts->inputs];
+    bool doubted = input ? facts->doubted && facts->doubted[input - facts->inputs] : facts->sampled != NULL;
     return finding->verdict == PT_VERDICT_UNKNOWN && facts->started && !facts->lost && !doubted;
 }
 
@@ -75,6 +75,11 @@ static const char *not_observed(const struct pt_whole_facts *facts)
 static const char *lost(const struct pt_whole_facts *facts)
 {
     return facts->started ? facts->lost : NULL;
+}
+
+static const char *sampled(const struct pt_whole_facts *facts)
+{
+    return facts->sampled;
 }
 
 static const char *foreign(const struct pt_whole_facts *facts)
@@ -109,6 +114,7 @@ static const struct reason {
 } reasons[] = {
     {not_observed, NULL, ""},
     {lost, NULL, ""},
+    {sampled, NULL, ""},
     {NULL, is_error, "could not be evaluated"},
     {NULL, is_unseen, unseen_words},
     {NULL, is_not_monitorable, "can never be violated"},

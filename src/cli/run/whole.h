@@ -13,6 +13,7 @@ enum { PT_EXIT_NOT_WHOLE = 67 };
 struct pt_whole_facts {
     bool started;                           /* the runtime has answered: something could be observed */
     const char *lost;                       /* why events are missing */
+    const char *sampled;                    /* why not all accesses were looked at, though nobody asked for less */
     const char *foreign;                    /* a variable that code which is not instrumented wrote */
     uint32_t unobserved;                    /* forked processes that were not */
     const char *late;                       /* a variable that was taken to be 0 before it was named */

@@ -2,13 +2,15 @@
  * What is kept of an access beside its clock, as small numbers: its place, the calls it was in, the locks it was made
  * with. Equal ones have one number; nothing is ever freed.
  *
- * Guarantee: a number means the same for ever; where there is no more room it is 0 or UINT32_MAX, and the report says
- * that the stack is lost. Cost: hashing what is noted, and a look-up without a lock; a lock for what is new.
+ * Guarantee: a number means the same for ever; where there is no more room, or where stacks have the MiB that
+ * history_size gives them, it is UINT32_MAX, and the report says that the stack is lost. Cost: hashing what is noted,
+ * and a look-up without a lock; a lock for what is new.
  */
 #include <string.h>
 
 #include "core/hash.h"
 #include "runtime/race/impl.h"
+#include "runtime/sys/options.h"
 #include "runtime/sys/sys.h"
 
 enum { PLACE_BITS = 20, BUCKET_BITS = 20, FRAMES = PT_FOUND_FRAMES, LOST = UINT8_MAX };
@@ -29,14 +31,22 @@ static char *room;
 static struct {
     struct pt_spin lock;
     size_t used;
+    size_t stacks; /* bytes that stacks may still have */
 } texts = {.lock = PT_SPIN(PT_RANK_SITE)};
+
+static void reset_texts(void)
+{
+    int64_t most = (int64_t)(ROOM >> 20), wanted = pt_options.history_size;
+    texts.used = 8; /* 0 is none */
+    texts.stacks = wanted <= 0 ? 0 : (size_t)(wanted < most ? wanted : most) << 20;
+}
 
 bool pt_race_note_start(void)
 {
     places = pt_sys_reserve(sizeof *places << PLACE_BITS);
     buckets = pt_sys_reserve(sizeof *buckets << BUCKET_BITS);
     room = pt_sys_reserve(ROOM);
-    texts.used = 8; /* 0 is none */
+    reset_texts();
     return places && buckets && room;
 }
 
@@ -46,7 +56,7 @@ void pt_race_note_restart(void)
     pt_sys_empty(buckets, sizeof *buckets << BUCKET_BITS);
     pt_sys_empty(room, ROOM);
     pt_spin_reset(&texts.lock);
-    texts.used = 8;
+    reset_texts();
 }
 
 uint32_t pt_race_place_of(const struct pt_site *site)
@@ -82,8 +92,8 @@ static uint32_t look_up(uint32_t first, const struct text *wanted)
     return 0;
 }
 
-/* UINT32_MAX: there is no more room. */
-static uint32_t intern(struct text *text)
+/* Takes from `allowance` what is new, unless that is NULL. UINT32_MAX: there is no more room. */
+static uint32_t intern(struct text *text, size_t *allowance)
 {
     uint64_t hash = text->count;
     for (uint16_t i = 0; i < text->count; i++)
@@ -98,9 +108,11 @@ static uint32_t intern(struct text *text)
     pt_spin_lock(&texts.lock);
     uint32_t first = atomic_load_explicit(bucket, memory_order_relaxed);
     id = look_up(first, text);
-    if (!id && ROOM - texts.used < bytes) {
+    if (!id && (ROOM - texts.used < bytes || (allowance && *allowance < bytes))) {
         id = UINT32_MAX;
     } else if (!id) {
+        if (allowance)
+            *allowance -= bytes;
         id = (uint32_t)(texts.used / 8);
         texts.used += bytes;
         text->next = first;
@@ -124,7 +136,7 @@ uint32_t pt_race_stack_now(void)
     now.text = (struct text){.count = (uint16_t)count, .lost = depth > count};
     for (uint32_t i = 0; i < count; i++)
         now.words[i] = (uintptr_t)calls->frames[(depth - 1 - i) % PT_CALLS];
-    return intern(&now.text);
+    return intern(&now.text, &texts.stacks);
 }
 
 uint32_t pt_race_stack_read(uint32_t stack, const struct pt_site **out, uint32_t most, bool *ret_lost)
@@ -153,7 +165,7 @@ uint32_t pt_race_locks_now(struct pt_race_self *self)
         now.words[2 * i] = self->locks[i].address;
         now.words[2 * i + 1] = (uintptr_t)self->locks[i].site;
     }
-    self->lock_set = self->lock_count ? intern(&now.text) : 0;
+    self->lock_set = self->lock_count ? intern(&now.text, NULL) : 0;
     return self->lock_set;
 }
 

@@ -85,8 +85,9 @@ struct pt_race_pieces {
 };
 
 struct pt_race_self {
-    uint64_t version; /* of its region: grows whenever it learns or publishes something */
-    uint64_t region;  /* the clock at which that began */
+    uint64_t version;                /* of its region: grows whenever it learns or publishes something */
+    uint64_t region;                 /* the clock at which that began */
+    struct pt_race_choices *choices; /* choose.h; NULL: none yet */
     struct pt_hb_thread hb;
     struct pt_hb_thread before; /* in the middle of an access of several granules: what was known before it */
     bool several;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/channel.h"
+#include "runtime/race/choose.h"
 #include "runtime/race/impl.h"
 #include "runtime/sys/sys.h"
 
@@ -96,7 +97,7 @@ static void count_thread(bool first)
     threads.others += !first;
     pt_spin_unlock(&threads.lock);
     if (!first)
-        pt_runtime_activate(PT_ACTIVE_RACES);
+        pt_runtime_activate(PT_ACTIVE_RACES | (pt_race_chooses ? PT_ACTIVE_CHOOSES : 0));
 }
 
 void pt_race_expect_threads(void)
@@ -147,7 +148,7 @@ void pt_race_join(struct pt_race_self *self, struct pt_race_self *child)
     pt_spin_unlock(&threads.lock);
     if (!alone)
         return;
-    pt_runtime_deactivate(PT_ACTIVE_RACES);
+    pt_runtime_deactivate(PT_ACTIVE_RACES | PT_ACTIVE_CHOOSES);
     atomic_store_explicit(&threads.past_threads, atomic_load(&next_number), memory_order_relaxed);
     atomic_store_explicit(&threads.past_alone, pt_hb_now(&self->hb), memory_order_release);
     pt_hb_tick(&self->hb);
@@ -157,7 +158,9 @@ void pt_race_release(struct pt_race_self *self)
 {
     pt_hb_end(&self->memory, &self->hb);
     pt_race_memory_flush(&self->pieces);
+    struct pt_race_choices *choices = self->choices;       /* the next thread goes on with it */
     memset(self, 0, offsetof(struct pt_race_self, cache)); /* pt_race_end has emptied that */
+    self->choices = choices;
     pt_spin_lock(&threads.lock);
     self->next = threads.free;
     threads.free = self;
@@ -306,6 +309,7 @@ unsigned pt_race_order(int order)
 
 bool pt_race_start(void)
 {
+    pt_race_choose_start();
     return pt_race_memory_start() && pt_race_shadow_start() && pt_race_sync_start() && pt_race_note_start() &&
            pt_race_report_start() && pt_race_block_start();
 }

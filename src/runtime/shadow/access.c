@@ -366,36 +366,61 @@ static void race_end(struct pt_shadow_self *self, const void *address, size_t si
         return old;                                                                                                    \
     }
 
+/* A plain access of which the race engine looks at some. */
+#define CHOSEN_LOAD(bytes, type)                                                                                       \
+    static COLD type chosen_load##bytes(const void *address, int order, const struct pt_site *site)                    \
+    {                                                                                                                  \
+        if (!pt_shadow_leaves_out(site))                                                                               \
+            return racing_load##bytes(address, order, site);                                                           \
+        return pt_is_recording() ? recorded_load##bytes(address, order, site) : LOAD(bytes);                           \
+    }
+#define CHOSEN_STORE(bytes, type)                                                                                      \
+    static COLD type chosen_store##bytes(void *address, type value, int op, int order, const struct pt_site *site)     \
+    {                                                                                                                  \
+        if (!pt_shadow_leaves_out(site))                                                                               \
+            return racing_store##bytes(address, value, op, order, site);                                               \
+        return pt_is_recording() ? recorded_store##bytes(address, value, op, order, site) : STORE(bytes);              \
+    }
+
 /* What is done, by what there is to do. */
-#define BY_MODE(perform, name, arguments)                                                                              \
+#define BY_MODE(perform, plain, name, arguments)                                                                       \
     do {                                                                                                               \
         unsigned mode = atomic_load_explicit(&pt_active, memory_order_relaxed);                                        \
         if (__builtin_expect(mode == 0, 1))                                                                            \
             return perform;                                                                                            \
-        if (mode & PT_ACTIVE_RACES)                                                                                    \
+        if (mode & PT_ACTIVE_RACES) {                                                                                  \
+            plain(perform, name, arguments);                                                                           \
             return racing_##name arguments;                                                                            \
+        }                                                                                                              \
         return recorded_##name arguments;                                                                              \
     } while (0)
-#define CHOOSE_READ(name, type, perform)                                                                               \
+#define ATOMIC(perform, name, arguments)
+#define PLAIN(perform, name, arguments)                                                                                \
+    if (__builtin_expect(mode & PT_ACTIVE_CHOOSES, 0)) {                                                               \
+        if (!(mode & PT_ACTIVE_RECORDS) && pt_race_skips(site))                                                        \
+            return perform;                                                                                            \
+        return chosen_##name arguments;                                                                                \
+    }
+#define CHOOSE_READ(plain, name, type, perform)                                                                        \
     static inline type name(const void *address, int order, const struct pt_site *site)                                \
     {                                                                                                                  \
-        BY_MODE(perform, name, (address, order, site));                                                                \
+        BY_MODE(perform, plain, name, (address, order, site));                                                         \
     }
-#define CHOOSE_WRITE(name, type, perform)                                                                              \
+#define CHOOSE_WRITE(plain, name, type, perform)                                                                       \
     static inline type name(void *address, type value, int op, int order, const struct pt_site *site)                  \
     {                                                                                                                  \
-        BY_MODE(perform, name, (address, value, op, order, site));                                                     \
+        BY_MODE(perform, plain, name, (address, value, op, order, site));                                              \
     }
 #define CHOOSE(bytes, type)                                                                                            \
-    CHOOSE_READ(load##bytes, type, LOAD(bytes))                                                                        \
-    CHOOSE_READ(atomic_load##bytes, type, native_load##bytes(address))                                                 \
-    CHOOSE_WRITE(store##bytes, type, STORE(bytes))                                                                     \
-    CHOOSE_WRITE(atomic_store##bytes, type, ATOMIC_STORE(bytes))                                                       \
-    CHOOSE_WRITE(update##bytes, type, ATOMIC_UPDATE(bytes))                                                            \
+    CHOOSE_READ(PLAIN, load##bytes, type, LOAD(bytes))                                                                 \
+    CHOOSE_READ(ATOMIC, atomic_load##bytes, type, native_load##bytes(address))                                         \
+    CHOOSE_WRITE(PLAIN, store##bytes, type, STORE(bytes))                                                              \
+    CHOOSE_WRITE(ATOMIC, atomic_store##bytes, type, ATOMIC_STORE(bytes))                                               \
+    CHOOSE_WRITE(ATOMIC, update##bytes, type, ATOMIC_UPDATE(bytes))                                                    \
     static inline type cas##bytes(void *address, type expected, type desired, int success, int failure,                \
                                   const struct pt_site *site)                                                          \
     {                                                                                                                  \
-        BY_MODE(native_cas##bytes(address, expected, desired), cas##bytes,                                             \
+        BY_MODE(native_cas##bytes(address, expected, desired), ATOMIC, cas##bytes,                                     \
                 (address, expected, desired, success, failure, site));                                                 \
     }
 
@@ -436,6 +461,8 @@ static void race_end(struct pt_shadow_self *self, const void *address, size_t si
     RACING_ATOMIC(atomic_store##bytes, bytes, type, PT_RACE_WRITE, ATOMIC_STORE(bytes))                                \
     RACING_ATOMIC(update##bytes, bytes, type, PT_RACE_READ | PT_RACE_WRITE, ATOMIC_UPDATE(bytes))                      \
     RACING_EXCHANGE(bytes, type)                                                                                       \
+    CHOSEN_LOAD(bytes, type)                                                                                           \
+    CHOSEN_STORE(bytes, type)                                                                                          \
     CHOOSE(bytes, type)                                                                                                \
     DEFINE_LATE(bytes, type)                                                                                           \
     type __portent_load##bytes(const void *address, const struct pt_site *site)                                        \

@@ -485,10 +485,21 @@ static bool sync_fast(struct pt_shadow_self *self, uintptr_t at, bool write, int
     return true;
 }
 
+bool pt_slow_leaves_out(const struct pt_site *site)
+{
+    struct pt_shadow_self *self = pt_self;
+    if (self->busy) /* a handler that came by a way of its own: nobody looks at what it does */
+        return false;
+    pt_enter(self);
+    bool out = pt_race_choose(self->race, site);
+    pt_leave(self);
+    return out;
+}
+
 void pt_slow_race(const void *address, size_t size, unsigned kind, const struct pt_site *site)
 {
     struct pt_shadow_self *self = pt_shadow_caller_at((uintptr_t)address, size, kind & PT_RACE_WRITE);
-    if (!self || self->busy || !self->race)
+    if (!self || self->busy || !self->race || (pt_race_chooses && pt_shadow_leaves_out(site)))
         return;
     pt_enter(self);
     pt_race_access(self->race, (uintptr_t)address, size, kind, site);

@@ -12,6 +12,7 @@
 
 #include "core/channel.h"
 #include "core/site.h"
+#include "runtime/race/choose.h"
 #include "runtime/shadow/self.h"
 #include "runtime/shadow/shadow.h"
 
@@ -58,6 +59,15 @@ void pt_slow_fence(int order, const struct pt_site *site);
 /* A fault of the program in the middle of an access: its handler may run, and may never return (signal.c). */
 void pt_slow_suspend(struct pt_locked_range *range);
 void pt_slow_resume(struct pt_shadow_self *self, struct pt_locked_range *range);
+/* Whether the race engine leaves out a plain access of the calling thread at this place, while PT_ACTIVE_CHOOSES.
+ * Asked once for each. */
+bool pt_slow_leaves_out(const struct pt_site *site);
+static inline bool pt_shadow_leaves_out(const struct pt_site *site)
+{
+    struct pt_race_self *race = pt_self ? pt_self->race : NULL;
+    enum pt_race_chosen chosen = race ? pt_race_chosen(race, site) : PT_RACE_LOOKS; /* who it is shows later */
+    return chosen == PT_RACE_ASKS ? pt_slow_leaves_out(site) : chosen == PT_RACE_LEAVES_OUT;
+}
 /* Where races are looked for: an access of any size by the calling thread, before the store or after the load. */
 void pt_slow_race(const void *address, size_t size, unsigned kind, const struct pt_site *site);
 static inline void pt_shadow_race(const void *address, size_t size, unsigned kind, const struct pt_site *site)

@@ -15,6 +15,7 @@
 enum pt_activity {
     PT_ACTIVE_RECORDS = 1, /* events for properties and recordings */
     PT_ACTIVE_RACES = 2,   /* races are looked for, and there are several threads (runtime/race) */
+    PT_ACTIVE_CHOOSES = 4, /* beside it: not of all accesses (runtime/race/choose.c) */
 };
 extern _Atomic uint8_t pt_active;
 extern struct pt_channel *pt_channel; /* NULL: nobody observes */
