@@ -89,9 +89,8 @@ static void add_block(struct races *r, struct pt_finding *f)
 }
 
 /* NULL: there are so many that it is only counted. */
-static struct pt_finding *add_finding(struct races *r)
+static struct pt_finding *add_finding(struct pt_finding *f)
 {
-    struct pt_finding *f = r->finding;
     if (f->more_count == PT_CHECK_FINDINGS_MAX) {
         f->untold++;
         return NULL;
@@ -104,20 +103,20 @@ static struct pt_finding *add_finding(struct races *r)
 }
 
 /* The finding of a pair of places that was not met on this variable before: its index, or UNTOLD. */
-static uint32_t find_or_add(struct races *r, const struct pt_cell_seen *earlier, const struct pt_cell_access *now,
-                            const char *object)
+static uint32_t find_or_add(struct races *r, struct races_asker *asker, const struct pt_cell_seen *earlier,
+                            const struct pt_cell_access *now, const char *object)
 {
     /* Blocks have numbers as they come, which say nothing about the program. */
     const char *name = r->event_in_heap ? "0x" : object;
     struct pt_finding_side one = {pt_name(r->names, PT_SPACE_LOC, earlier->access.place), name},
                            other = {pt_name(r->names, PT_SPACE_LOC, now->place), name};
-    uint32_t *index = pt_map64_at(&r->pairs, pt_finding_key_race(one, other));
+    uint32_t *index = pt_map64_at(&asker->pairs, pt_finding_key_race(one, other));
     if (*index != PT_NONE)
         return *index;
-    struct pt_finding *f = add_finding(r);
+    struct pt_finding *f = add_finding(asker->finding);
     if (!f)
         return *index = UNTOLD;
-    *index = f == r->finding ? 0 : r->finding->more_count;
+    *index = f == asker->finding ? 0 : asker->finding->more_count;
     f->object = object;
     f->sides = pt_arena_alloc(&f->arena, 2 * sizeof *f->sides);
     f->sides[0] = make_side(r, f, &earlier->access, pt_epoch_thread(earlier->at), object);
@@ -138,22 +137,31 @@ static bool is_repeated(struct races *r, uint64_t event)
     return false;
 }
 
+static void report(struct races *r, struct races_asker *asker, const struct pt_cell_seen *earlier, const char *object)
+{
+    const struct pt_event *event = r->event;
+    uint64_t key = pt_mix64((uint64_t)earlier->access.place << 32 | event->loc) +
+                   (uint64_t)r->event_var * UINT64_C(0x9e3779b97f4a7c15);
+    uint32_t *known = pt_map64_at(&asker->met, key);
+    struct pt_cell_access now = {
+        .place = event->loc, .op = event->op, .note = {r->events, event->stack, r->event_locks}};
+    if (*known == PT_NONE)
+        *known = find_or_add(r, asker, earlier, &now, object);
+    if (*known != UNTOLD)
+        (*known ? asker->finding->more[*known - 1] : asker->finding)->count++;
+}
+
 void pt_races_found(void *context, const struct pt_cell_seen *earlier)
 {
     struct races *r = context;
     if (r->in_parts && is_repeated(r, earlier->access.note.event))
         return;
-    const struct pt_event *event = r->event;
-    struct pt_cell_access now = {
-        .place = event->loc, .op = event->op, .note = {r->events, event->stack, r->event_locks}};
     uint32_t var = r->event_var;
     const char *object =
-        var == PT_NONE ? pt_name(r->names, PT_SPACE_HEAP, event->object) : pt_name(r->names, PT_SPACE_VAR, var);
-    uint64_t key =
-        pt_mix64((uint64_t)earlier->access.place << 32 | event->loc) + (uint64_t)var * UINT64_C(0x9e3779b97f4a7c15);
-    uint32_t *known = pt_map64_at(&r->met, key);
-    if (*known == PT_NONE)
-        *known = find_or_add(r, earlier, &now, object);
-    if (*known != UNTOLD)
-        (*known ? r->finding->more[*known - 1] : r->finding)->count++;
+        var == PT_NONE ? pt_name(r->names, PT_SPACE_HEAP, r->event->object) : pt_name(r->names, PT_SPACE_VAR, var);
+    const char *one = pt_name(r->names, PT_SPACE_THREAD, pt_epoch_thread(earlier->at)),
+               *other = pt_name(r->names, PT_SPACE_THREAD, r->event->thread);
+    for (uint32_t i = 0; i < r->asker_count; i++)
+        if (!r->askers[i].wants || r->askers[i].wants(r->askers[i].context, object, one, other))
+            report(r, &r->askers[i], earlier, object);
 }

@@ -20,7 +20,8 @@
 
 void pt_check_holds(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf)
 {
-    pt_words_paragraph(buf, style, 0, 2, "Check '%s': nothing was found in the observed run.", finding->property);
+    pt_words_paragraph(buf, style, 0, 2, "%s '%s': nothing was found in the observed run.", pt_finding_sort(finding),
+                       finding->property);
 }
 
 bool pt_check_is_of(const struct pt_finding *finding, const char *kind)

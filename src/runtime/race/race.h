@@ -107,11 +107,16 @@ struct pt_race_self {
     _Alignas(64) struct pt_race_entry cache[1 << PT_RACE_CACHE_BITS];
 };
 
+#define PT_RACE_CHECK (UINT64_C(1) << 63)
+
 /* What the layers above do. Registered before the first thread is known. */
 struct pt_race_hooks {
+    /* Who asks for a race on these bytes of a granule, of these threads: PT_RACE_CHECK and a bit for each race_free
+     * property; 0: nobody. */
+    uint64_t (*asked)(uintptr_t granule, unsigned bytes, uint32_t one, uint32_t other);
     /* Counts a race; true: it is the first of its key, and is to be reported. */
     bool (*is_new)(uint64_t key);
-    void (*found)(const struct pt_found *found);
+    void (*found)(const struct pt_found *found, uint64_t asked);
     /* The name of a thread that has ever been, or "". */
     const char *(*thread_name)(uint32_t thread);
 };

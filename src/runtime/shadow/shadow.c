@@ -15,7 +15,6 @@ enum { RUN = 8 };
 
 struct pt_shadow_leaf *_Atomic *pt_leaves;
 struct pt_fine *pt_fines;
-bool pt_shadow_counts_lives;
 static struct pt_shadow_leaf *_Atomic newest; /* of all leaves */
 
 static struct {
@@ -135,8 +134,6 @@ static bool clear_page(struct pt_shadow_self *self, struct pt_shadow_leaf *leaf,
         uint64_t seen = pt_granule_lock(word);
         if (keep)
             pt_granule_before_read(self, seen, bytes);
-        if (pt_shadow_counts_lives)
-            leaf->lives[(granule & ((1u << PT_LEAF_BITS) - 1)) >> 3]++;
         pt_granule_unlock(word, pt_granule_forget(self, granule, seen, bytes));
         any = true;
     }
