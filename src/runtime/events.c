@@ -109,13 +109,6 @@ static bool on_race_met(uint64_t key)
     return pt_found_is_new(pt_thread_now(), key);
 }
 
-/* An observer knows the names by the numbers. */
-static const char *race_thread_name(uint32_t thread)
-{
-    (void)thread;
-    return "";
-}
-
 /* Of a thread that was made behind our back nobody knows what comes before it, unless it says so itself: what it does
  * is not judged. */
 static void meet_races(struct pt_thread *self, bool foreign)
@@ -292,8 +285,8 @@ static void on_named_object(struct pt_thread *self, const void *object, const ch
 
 void pt_events_register(void)
 {
-    pt_race_hooks =
-        (struct pt_race_hooks){pt_race_properties_asked, on_race_met, pt_race_properties_found, race_thread_name};
+    pt_race_hooks = (struct pt_race_hooks){pt_race_properties_asked, pt_race_properties_apart, on_race_met,
+                                           pt_race_properties_found, pt_race_properties_thread_name};
     pt_shadow_hooks = (struct pt_shadow_hooks){
         .introduce = pt_thread_introduce,
         .introduce_at = pt_thread_introduce_at,

@@ -71,6 +71,12 @@ static uint64_t asked(uintptr_t granule, unsigned bytes, uint32_t one, uint32_t 
     return PT_RACE_CHECK;
 }
 
+static uint64_t apart(uintptr_t address, bool element, uint32_t one, uint32_t other)
+{
+    assert_true(address && !element && one != other);
+    return 0;
+}
+
 static void on_found(const struct pt_found *found, uint64_t asked_for)
 {
     assert_true(asked_for == PT_RACE_CHECK);
@@ -289,7 +295,7 @@ static int start(void **state)
         sites[i] = (struct pt_site){"a.c", "f", "x", i + 1, 0, NULL};
     for (unsigned i = 0; i < GRANULES; i++)
         pt_cell_begin(&cells[i]);
-    pt_race_hooks = (struct pt_race_hooks){asked, is_new, on_found, name_of};
+    pt_race_hooks = (struct pt_race_hooks){asked, apart, is_new, on_found, name_of};
     return pt_race_start() ? 0 : -1;
 }
 

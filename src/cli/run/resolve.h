@@ -45,6 +45,8 @@ enum pt_status pt_resolve_text(struct pt_debuginfo *info, const char *function, 
                                struct pt_err *err) PT_WARN_UNUSED;
 enum pt_status pt_resolve_locals(const struct pt_analyse *analyse, struct pt_debuginfo *info,
                                  struct pt_resolved *resolved, struct pt_err *err) PT_WARN_UNUSED;
+/* The functions that threads may be named after, once. */
+void pt_resolve_functions(struct pt_resolved *resolved, struct pt_debuginfo *info);
 /* May a thread of the program be called so? */
 enum pt_status pt_resolve_thread(struct pt_resolved *resolved, struct pt_debuginfo *info, const char *name,
                                  struct pt_err *err) PT_WARN_UNUSED;

@@ -33,6 +33,12 @@ static void keep_function(void *context, const char *module, uint64_t offset, co
             ((struct pt_channel_name){module, offset, name}));
 }
 
+void pt_resolve_functions(struct pt_resolved *resolved, struct pt_debuginfo *info)
+{
+    if (!resolved->function_count)
+        pt_debuginfo_functions(info, keep_function, resolved);
+}
+
 /* main; a start function, of which `worker#2` is the second thread; a name given with pthread_setname_np. */
 static enum pt_status check_thread(const struct pt_resolved *resolved, struct pt_debuginfo *info, const char *name,
                                    struct pt_err *err)
@@ -63,8 +69,7 @@ static enum pt_status check_thread(const struct pt_resolved *resolved, struct pt
 enum pt_status pt_resolve_thread(struct pt_resolved *resolved, struct pt_debuginfo *info, const char *name,
                                  struct pt_err *err)
 {
-    if (!resolved->function_count)
-        pt_debuginfo_functions(info, keep_function, resolved);
+    pt_resolve_functions(resolved, info);
     return check_thread(resolved, info, name, err);
 }
 
@@ -126,8 +131,7 @@ enum pt_status pt_resolve_locals(const struct pt_analyse *analyse, struct pt_deb
             properties[count++] = property;
     }
     if (count) {
-        if (!resolved->function_count)
-            pt_debuginfo_functions(info, keep_function, resolved);
+        pt_resolve_functions(resolved, info);
         status = pt_mttl_compile(properties, count, &resolved->block, err);
         if (status != PT_OK)
             resolved->block = NULL;

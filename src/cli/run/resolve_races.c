@@ -65,8 +65,10 @@ enum pt_status pt_resolve_races(const struct pt_analyse *analyse, struct pt_debu
     enum pt_status status = PT_OK;
     for (uint32_t i = 0; i < analyse->input_count && status == PT_OK; i++) {
         const struct pt_property *property = analyse->inputs[i].property;
-        if (property && property->kind == PT_KIND_RACE)
-            status = resolve_property(resolved, info, property, err);
+        if (!property || property->kind != PT_KIND_RACE)
+            continue;
+        pt_resolve_functions(resolved, info); /* suppressions name threads */
+        status = resolve_property(resolved, info, property, err);
     }
     return status;
 }

@@ -61,6 +61,11 @@ bool pt_suppressed_any(void)
     return lines != NULL;
 }
 
+bool pt_suppressed_elements(void)
+{
+    return lines && memchr(lines, '[', bytes);
+}
+
 static bool is_about(const struct pt_suppress_rule *rule, const char *property, const char *text,
                      const char *const *names)
 {

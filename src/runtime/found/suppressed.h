@@ -11,6 +11,8 @@
 /* Called once, before the first thread that may find something. */
 void pt_suppressed_start(const struct pt_config *config);
 bool pt_suppressed_any(void);
+/* Some name elements of arrays. */
+bool pt_suppressed_elements(void);
 /* Whether one of them is about a violation of the property (name and text) in this thread, at this object and place. */
 bool pt_suppressed_matches(const char *property, const char *text, const char *thread, const char *object,
                            const char *place);

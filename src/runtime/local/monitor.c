@@ -161,7 +161,7 @@ void pt_monitor_close(struct pt_thread *self, uint32_t property)
     bool now = monitor->verdicts[property].kind == PT_MTTL_VIOLATED;
     uint64_t last = now ? self->shadow.states : self->shadow.states - 1;
     if (since && !self->shadow.full && last >= since)
-        pt_report_states(self, property, NULL, since, last);
+        pt_report_states(self, property, since, last);
     monitor->since[property] = 0;
 }
 
@@ -224,7 +224,7 @@ static void take_event(struct pt_thread *self, const struct pt_local_event *what
     }
     for (uint32_t p = 0; self->shadow.full && monitor->broken && p < pt_monitor_block->properties.count; p++)
         if (monitor->since[p])
-            pt_report_states(self, p, NULL, self->shadow.states, self->shadow.states);
+            pt_report_states(self, p, self->shadow.states, self->shadow.states);
 }
 
 void pt_monitor_watched(struct pt_thread *self, uint32_t object, enum pt_event_kind kind, const struct pt_site *site)

@@ -93,9 +93,8 @@ void pt_report_onset(struct pt_thread *self, uint32_t property, const struct pt_
 /* The present state violates it as the last one did: reported where that shows another finding, or all is recorded. */
 void pt_report_again(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
                      const struct pt_local_event *what);
-/* Further states in which it is violated; `view` only of a state that may be several lines of a recording. */
-void pt_report_states(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view, uint64_t from,
-                      uint64_t to);
+/* Further states in which it is violated. */
+void pt_report_states(struct pt_thread *self, uint32_t property, uint64_t from, uint64_t to);
 /* That there is more to come, and at the end how many states the thread has had. */
 void pt_report_begun(struct pt_thread *self);
 void pt_report_count(struct pt_thread *self);

@@ -13,6 +13,8 @@
 #include <string.h>
 
 #include "core/channel.h"
+#include "core/hash.h"
+#include "runtime/channel/name.h"
 #include "runtime/found/found.h"
 #include "runtime/found/suppressed.h"
 #include "runtime/found/verdict.h"
@@ -26,7 +28,8 @@
 #include "runtime/sys/sys.h"
 
 enum { THREAD_BITS = 20 };
-_Static_assert(PT_RACE_PROPERTIES < 63 && PT_RACE_PROPERTIES <= PT_FOUND_PROPERTIES, "a bit for each, and the check's");
+_Static_assert(PT_RACE_PROPERTIES < 63 && PT_RACE_PROPERTIES <= (int)PT_FOUND_PROPERTIES,
+               "a bit for each, and one more");
 
 /* Where a variable of a place of the configuration lies. */
 struct place {
@@ -38,8 +41,11 @@ static struct {
     const char *config;
     const struct pt_race_property *items;
     const struct pt_race_place *places;
-    struct place *at;            /* by place */
-    _Atomic uint64_t *of_thread; /* by its number, the properties that name it */
+    struct place *at; /* by place */
+    struct known {
+        _Atomic uint64_t named; /* properties that name it */
+        const char *_Atomic name;
+    } * threads; /* by number; NULL: there are no properties */
     uint32_t count, place_count;
     uint64_t everywhere, anybody; /* bits of properties: about all memory, about all threads */
     uint64_t suppressed;          /* by their names */
@@ -78,72 +84,68 @@ void pt_race_properties_watched(uint32_t object)
             atomic_store_explicit(&races.at[i].object, object + 1, memory_order_relaxed);
 }
 
-/* `worker#2` is the second thread of worker. */
-static bool is_called(const struct pt_thread *thread, const char *name)
+/* `worker#2` is the second thread of worker. The text lives for ever. */
+static const char *name_of(const struct pt_thread *thread)
 {
-    struct pt_line ordinal = {0};
-    size_t length = strlen(thread->named);
-    if (thread->ordinal > 1) {
-        pt_line_text(&ordinal, "#");
-        pt_line_number(&ordinal, thread->ordinal);
-    }
-    return strncmp(name, thread->named, length) == 0 && strlen(name) == length + ordinal.len &&
-           memcmp(name + length, ordinal.text, ordinal.len) == 0;
-}
-
-static void note_thread(const struct pt_thread *thread, uint32_t property)
-{
-    uint32_t number = pt_thread_number(thread);
-    if (number >> THREAD_BITS == 0)
-        atomic_fetch_or_explicit(&races.of_thread[number], bit(property), memory_order_relaxed);
-}
-
-void pt_race_properties_thread(struct pt_thread *thread)
-{
-    if (!races.of_thread)
-        return;
-    pt_monitor_name_thread(thread);
-    for (uint32_t i = 0; i < races.count; i++)
-        if (races.items[i].thread && is_called(thread, text(races.items[i].thread)))
-            note_thread(thread, i);
+    struct pt_line name = {0};
+    if (thread->ordinal <= 1)
+        return thread->named;
+    pt_line_text(&name, thread->named);
+    pt_line_text(&name, "#");
+    pt_line_number(&name, thread->ordinal);
+    name.text[name.len] = 0;
+    return pt_name_text(pt_name_number(name.text));
 }
 
 void pt_race_properties_named(const struct pt_thread *thread, const char *name)
 {
-    for (uint32_t i = 0; races.of_thread && i < races.count; i++)
+    uint32_t number = pt_thread_number(thread);
+    for (uint32_t i = 0; races.threads && !(number >> THREAD_BITS) && i < races.count; i++)
         if (races.items[i].thread && strcmp(text(races.items[i].thread), name) == 0)
-            note_thread(thread, i);
+            atomic_fetch_or_explicit(&races.threads[number].named, bit(i), memory_order_relaxed);
+}
+
+void pt_race_properties_thread(struct pt_thread *thread)
+{
+    uint32_t number = pt_thread_number(thread);
+    if (!races.threads || number >> THREAD_BITS)
+        return;
+    pt_monitor_name_thread(thread);
+    const char *name = name_of(thread);
+    /* release: the text is there for whoever finds it */
+    atomic_store_explicit(&races.threads[number].name, name, memory_order_release);
+    pt_race_properties_named(thread, name);
+}
+
+const char *pt_race_properties_thread_name(uint32_t thread)
+{
+    const char *name = races.threads && !(thread >> THREAD_BITS)
+                           ? atomic_load_explicit(&races.threads[thread].name, memory_order_acquire)
+                           : NULL;
+    return name ? name : "";
 }
 
 /* ---- the beginning ---- */
 
-static bool start_threads(struct pt_thread *self, const struct pt_config *config)
-{
-    races.of_thread = pt_sys_reserve(sizeof *races.of_thread << THREAD_BITS);
-    if (!races.of_thread || !pt_monitor_names_start(config))
-        return false;
-    pt_race_properties_thread(self);
-    return true;
-}
-
 void pt_race_properties_configure(struct pt_thread *self, const struct pt_config *config, bool check)
 {
-    if (races.of_thread) /* its parent's, in a child that begins anew */
-        pt_sys_release((void *)races.of_thread, sizeof *races.of_thread << THREAD_BITS);
+    if (races.threads) /* its parent's, in a child that begins anew */
+        pt_sys_release((void *)races.threads, sizeof *races.threads << THREAD_BITS);
     memset((void *)&races, 0, sizeof races);
     races.check = check;
     races.config = (const char *)config;
     races.items = (const void *)(races.config + config->race_properties);
     races.places = (const void *)(races.config + config->race_places);
-    bool threads = false;
     for (uint32_t i = 0; i < config->race_property_count; i++) {
         races.everywhere |= races.items[i].everywhere ? bit(i) : 0;
         races.anybody |= races.items[i].thread ? 0 : bit(i);
         races.suppressed |= pt_suppressed_property(text(races.items[i].name)) ? bit(i) : 0;
-        threads |= races.items[i].thread;
     }
+    if (!config->race_property_count)
+        return;
     races.at = pt_sys_reserve((config->race_place_count + 1) * sizeof *races.at);
-    if (!races.at || (threads && !start_threads(self, config))) {
+    races.threads = pt_sys_reserve(sizeof *races.threads << THREAD_BITS);
+    if (!races.at || !races.threads || !pt_monitor_names_start(config)) {
         pt_runtime_give_up();
         return;
     }
@@ -181,12 +183,23 @@ uint64_t pt_race_properties_asked(uintptr_t granule, unsigned bytes, uint32_t on
     for (uint32_t i = 0; i < races.place_count; i++)
         if (!(about & bit(races.places[i].property)) && has_byte(i, granule, bytes))
             about |= bit(races.places[i].property);
-    if (races.of_thread && one >> THREAD_BITS == 0)
-        threads |= atomic_load_explicit(&races.of_thread[one], memory_order_relaxed);
-    if (races.of_thread && other >> THREAD_BITS == 0)
-        threads |= atomic_load_explicit(&races.of_thread[other], memory_order_relaxed);
+    if (one >> THREAD_BITS == 0)
+        threads |= atomic_load_explicit(&races.threads[one].named, memory_order_relaxed);
+    if (other >> THREAD_BITS == 0)
+        threads |= atomic_load_explicit(&races.threads[other].named, memory_order_relaxed);
     about &= threads;
     return check | (pt_verdict_is_observed() ? about : about & ~races.suppressed);
+}
+
+/* A suppression may be about one variable behind a pointer, one element, one thread at the same places: then these are
+ * told apart, as far as memory has a name that an observer or a property can give it. */
+uint64_t pt_race_properties_apart(uintptr_t address, bool element, uint32_t one, uint32_t other)
+{
+    if (!pt_suppressed_any())
+        return 0;
+    uint64_t apart = pt_mix64((uint64_t)(one < other ? one : other) << 32 | (one < other ? other : one));
+    bool named = (!element || pt_suppressed_elements()) && pt_module_covers(address, 1);
+    return pt_mix64(named ? apart ^ address : apart);
 }
 
 /* The program's functions are called first; halt_on_error ends it after them. */

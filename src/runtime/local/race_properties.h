@@ -23,6 +23,8 @@ void pt_race_properties_watched(uint32_t object);
 
 /* For pt_race_hooks. */
 uint64_t pt_race_properties_asked(uintptr_t granule, unsigned bytes, uint32_t one, uint32_t other);
+uint64_t pt_race_properties_apart(uintptr_t address, bool element, uint32_t one, uint32_t other);
+const char *pt_race_properties_thread_name(uint32_t thread);
 void pt_race_properties_found(const struct pt_found *found, uint64_t asked);
 
 #endif

@@ -291,8 +291,7 @@ static struct pt_unprinted *put_down(struct pt_thread *self, uint32_t property, 
 }
 
 /* `report`: what was put down, NULL: nothing more than that it is so. */
-static void pass_on(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
-                    enum pt_local_result result, struct pt_unprinted *report)
+static void pass_on(struct pt_thread *self, uint32_t property, enum pt_local_result result, struct pt_unprinted *report)
 {
     struct pt_record_local record = {.property = property,
                                      .result = result,
@@ -335,10 +334,10 @@ static void report_violation(struct pt_thread *self, uint32_t property, const st
         enum pt_local_result result = first ? PT_LOCAL_VIOLATED : PT_LOCAL_MORE;
         stated |= first;
         if (first || !is_enough(property))
-            pass_on(self, property, view, result, put_down(self, property, view, what, result, found.list[i]));
+            pass_on(self, property, result, put_down(self, property, view, what, result, found.list[i]));
     }
     if (!stated)
-        pass_on(self, property, view, PT_LOCAL_VIOLATED, NULL);
+        pass_on(self, property, PT_LOCAL_VIOLATED, NULL);
     if (!found.suppressed && (begins || found.count))
         pt_violation_notify(self, pt_report_string(pt_report_property(property)->name));
 }
@@ -350,7 +349,7 @@ void pt_report_onset(struct pt_thread *self, uint32_t property, const struct pt_
     bool first;
     if (self->local->monitor->verdicts[property].kind == PT_MTTL_FAILED) {
         if (come_to(property, HAS_FAILED, &first) && first)
-            pass_on(self, property, view, PT_LOCAL_FAILED, put_down(self, property, view, what, PT_LOCAL_FAILED, none));
+            pass_on(self, property, PT_LOCAL_FAILED, put_down(self, property, view, what, PT_LOCAL_FAILED, none));
     } else if (atomic_load(pt_monitor_fate(property)) != HAS_FAILED) {
         report_violation(self, property, view, what, true);
     }
@@ -360,13 +359,12 @@ void pt_report_again(struct pt_thread *self, uint32_t property, const struct pt_
                      const struct pt_local_event *what)
 {
     if (self->shadow.full)
-        pt_report_states(self, property, view, self->shadow.states, self->shadow.states);
+        pt_report_states(self, property, self->shadow.states, self->shadow.states);
     if (atomic_load(pt_monitor_fate(property)) != HAS_FAILED && pt_monitor_has_findings())
         report_violation(self, property, view, what, false);
 }
 
-void pt_report_states(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view, uint64_t from,
-                      uint64_t to)
+void pt_report_states(struct pt_thread *self, uint32_t property, uint64_t from, uint64_t to)
 {
     if (!pt_verdict_is_observed() || atomic_load(pt_monitor_fate(property)) == HAS_FAILED)
         return;

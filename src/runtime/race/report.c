@@ -172,8 +172,10 @@ static void report_one(struct pt_race_self *self, uintptr_t granule, const struc
     if (!asked)
         return;
     uint64_t key = key_of(earlier->access.place, access->place), properties = asked & ~PT_RACE_CHECK;
-    if (properties) /* a pair may race on other memory first, for which others ask */
-        key = pt_mix64(key ^ properties) | 1;
+    uint64_t apart = pt_race_hooks.apart(granule, strchr(pt_race_site_at(access->place)->variable, '['),
+                                         pt_epoch_thread(earlier->at), self->hb.id);
+    if (properties || apart) /* a pair may race on other memory first, for which others ask */
+        key = pt_mix64(key ^ properties ^ apart) | 1;
     if (!pt_race_hooks.is_new(key))
         return;
     struct side out[SIDES];

@@ -121,8 +121,7 @@ static unsigned bytes_between(uintptr_t granule, uintptr_t from, uintptr_t to)
     return bytes;
 }
 
-static bool clear_page(struct pt_shadow_self *self, struct pt_shadow_leaf *leaf, uintptr_t page, uintptr_t from,
-                       uintptr_t to, bool keep)
+static bool clear_page(struct pt_shadow_self *self, uintptr_t page, uintptr_t from, uintptr_t to, bool keep)
 {
     bool any = false;
     uintptr_t granule = page > from ? page : from & ~(uintptr_t)7, end = page + 4096 < to ? page + 4096 : to;
@@ -166,7 +165,7 @@ bool pt_shadow_clear(struct pt_shadow_self *self, uintptr_t from, uintptr_t to, 
         }
         unsigned index = (page & ((1u << PT_LEAF_BITS) - 1)) >> 12;
         if (atomic_load_explicit(&leaf->used[index >> 6], memory_order_relaxed) >> (index & 63) & 1)
-            any |= clear_page(self, leaf, page, from, to, keep);
+            any |= clear_page(self, page, from, to, keep);
     }
     return any;
 }
