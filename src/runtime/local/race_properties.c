@@ -192,13 +192,13 @@ uint64_t pt_race_properties_asked(uintptr_t granule, unsigned bytes, uint32_t on
 }
 
 /* A suppression may be about one variable behind a pointer, one element, one thread at the same places: then these are
- * told apart, as far as memory has a name that an observer or a property can give it. */
+ * told apart, as far as memory has a name, which an observer knows. */
 uint64_t pt_race_properties_apart(uintptr_t address, bool element, uint32_t one, uint32_t other)
 {
     if (!pt_suppressed_any())
         return 0;
     uint64_t apart = pt_mix64((uint64_t)(one < other ? one : other) << 32 | (one < other ? other : one));
-    bool named = (!element || pt_suppressed_elements()) && pt_module_covers(address, 1);
+    bool named = pt_verdict_is_observed() && (!element || pt_suppressed_elements()) && pt_module_covers(address, 1);
     return pt_mix64(named ? apart ^ address : apart);
 }
 
