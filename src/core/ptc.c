@@ -1,3 +1,9 @@
+/*
+ * Files of `portent compile`, checked before they are used.
+ *
+ * Guarantee: whatever the bytes, nothing outside them is read, and a configuration that passes can be used without
+ * further checks. Cost: one pass over its tables, and one over its bytes for their hash.
+ */
 #include "core/ptc.h"
 
 #include <string.h>
