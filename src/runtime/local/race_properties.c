@@ -127,11 +127,15 @@ const char *pt_race_properties_thread_name(uint32_t thread)
 
 /* ---- the beginning ---- */
 
-void pt_race_properties_configure(struct pt_thread *self, const struct pt_config *config, bool check)
+void pt_race_properties_restart(void)
 {
-    if (races.threads) /* its parent's, in a child that begins anew */
+    if (races.threads)
         pt_sys_release((void *)races.threads, sizeof *races.threads << THREAD_BITS);
     memset((void *)&races, 0, sizeof races);
+}
+
+void pt_race_properties_configure(struct pt_thread *self, const struct pt_config *config, bool check)
+{
     races.check = check;
     races.config = (const char *)config;
     races.items = (const void *)(races.config + config->race_properties);

@@ -11,6 +11,8 @@
 /* The properties of the configuration, before the first other thread is known. `check`: races are asked for by
  * themselves, too. */
 void pt_race_properties_configure(struct pt_thread *self, const struct pt_config *config, bool check);
+/* In a child that begins anew, before that: there are no properties. */
+void pt_race_properties_restart(void);
 /* A module was loaded: variables in it have a place now. */
 void pt_race_properties_resolve(void);
 /* From here on no property is checked. */
