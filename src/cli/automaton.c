@@ -239,6 +239,9 @@ static enum pt_status show(const struct request *request, struct pt_properties *
     if (property->kind == PT_KIND_MTTL)
         return pt_err_at(err, PT_EUSAGE, property->file ? property->file : "", property->line, property->column,
                          "a decentralised property (at ...) has no automaton over global states");
+    if (property->kind == PT_KIND_RACE)
+        return pt_err_at(err, PT_EUSAGE, property->file ? property->file : "", property->line, property->column,
+                         "race_free is about pairs of accesses, and has no automaton over global states");
     status = write_form(request, property, buf, err);
     if (status == PT_OK) {
         note_every_state(property);

@@ -61,7 +61,7 @@ static enum pt_status check_kinds(const struct pt_analyse *analyse, struct pt_er
 {
     for (uint32_t i = 0; i < analyse->input_count; i++) {
         const struct pt_property *property = analyse->inputs[i].property;
-        if (!property || property->kind != PT_KIND_MTTL)
+        if (!property || (property->kind != PT_KIND_MTTL && property->kind != PT_KIND_RACE))
             return pt_err_at(err, PT_EINPUT, property ? property->file : "", property ? property->line : 0,
                              property ? property->column : 0,
                              "property '%s' is not decentralised ('at THREAD:'), so the program's threads cannot check "
@@ -102,14 +102,21 @@ static void add_library(const struct compile *c, struct libraries *libraries, co
 }
 
 /* Is it the start function of a thread that a property names, `worker` of `worker#2`? */
-static bool is_named(const struct pt_mttl *block, const char *function)
+static bool is_thread_of(const char *name, const char *function)
 {
     size_t len = strlen(function);
-    for (uint32_t i = 0; i < block->threads.count; i++) {
-        const char *name = pt_mttl_string(block, pt_mttl_at(block, threads, struct pt_mttl_name, i)->target);
-        if (strncmp(name, function, len) == 0 && (name[len] == '\0' || name[len] == '#'))
+    return strncmp(name, function, len) == 0 && (name[len] == '\0' || name[len] == '#');
+}
+
+static bool is_named(const struct pt_resolved *resolved, const char *function)
+{
+    const struct pt_mttl *block = resolved->block;
+    for (uint32_t i = 0; block && i < block->threads.count; i++)
+        if (is_thread_of(pt_mttl_string(block, pt_mttl_at(block, threads, struct pt_mttl_name, i)->target), function))
             return true;
-    }
+    for (uint32_t i = 0; i < resolved->race_count; i++)
+        if (resolved->races[i].thread && is_thread_of(resolved->races[i].thread, function))
+            return true;
     return false;
 }
 
@@ -119,10 +126,13 @@ static void list_libraries(const struct compile *c, struct libraries *libraries)
     for (uint32_t i = 0; i < c->resolved.var_count; i++)
         if (c->resolved.vars[i].module)
             add_library(c, libraries, c->resolved.vars[i].module, true);
+    for (uint32_t i = 0; i < c->resolved.race_place_count; i++)
+        if (c->resolved.race_places[i].module)
+            add_library(c, libraries, c->resolved.race_places[i].module, true);
     for (uint32_t i = 0; i < c->resolved.function_count; i++) {
         const struct pt_channel_name *function = &c->resolved.functions[i];
         if (function->module)
-            add_library(c, libraries, function->module, is_named(c->resolved.block, function->name));
+            add_library(c, libraries, function->module, is_named(&c->resolved, function->name));
     }
 }
 
@@ -136,7 +146,11 @@ static enum pt_status write_file(const struct compile *c, struct pt_err *err)
                                      .functions = c->resolved.functions,
                                      .function_count = c->resolved.function_count,
                                      .libraries = libraries.items,
-                                     .library_count = libraries.count};
+                                     .library_count = libraries.count,
+                                     .races = c->resolved.races,
+                                     .race_count = c->resolved.race_count,
+                                     .race_places = c->resolved.race_places,
+                                     .race_place_count = c->resolved.race_place_count};
     struct pt_ptc head = {.magic = PT_PTC_MAGIC, .version = PT_PTC_VERSION};
     struct pt_buf config;
     pt_buf_init(&config);

@@ -171,7 +171,6 @@ struct pt_record_watch {
 
 /* States of a thread in which a decentralised property is violated; in a ring of a thread that is recorded in full it
  * comes right after the event that made the last one. */
-enum { PT_LOCAL_PARTS = 32 };
 enum pt_local_result {
     PT_LOCAL_VIOLATED,
     PT_LOCAL_MORE, /* a state that was reported before shows another finding */
@@ -186,10 +185,8 @@ struct pt_record_local {
     uint32_t result; /* enum pt_local_result */
     uint32_t report; /* bytes of it */
     uint64_t from, to;
-    uint32_t parts; /* of an access of several variables: about those in so many parts of the memory; 0: about all */
-    uint32_t unused;
-    char texts[]; /* the parts, struct pt_access; the thread's name, NUL-terminated; in the first record of a property
-                     all about it (core/local_report.h) */
+    char texts[]; /* the thread's name, NUL-terminated; in the first record of a property all about it
+                     (core/local_report.h) */
 };
 
 struct pt_access {
@@ -287,6 +284,22 @@ struct pt_library {
     unsigned char id[PT_ID_MAX];
 };
 
+/* A race_free property, and what it names: the program reports the races on that memory under the property's number. */
+enum { PT_RACE_PROPERTIES = 62 };
+struct pt_race_property {
+    uint32_t name;       /* offsets of texts: what it is called, ... */
+    uint32_t thread;     /* ... and the thread of which one side of a race must be; 0: any */
+    uint32_t everywhere; /* on all memory */
+    uint32_t unused;
+};
+struct pt_race_place {
+    uint64_t offset; /* as in struct pt_watch */
+    uint32_t module;
+    uint32_t name;
+    uint32_t size;     /* bytes; 0: portent_watch will name it */
+    uint32_t property; /* that names it */
+};
+
 struct pt_config {
     uint32_t watch_count, watches; /* struct pt_watch[watch_count] at offset watches */
     uint32_t event_count, events;  /* uint32_t[event_count]: offsets of the names of relevant user events */
@@ -299,6 +312,8 @@ struct pt_config {
     uint32_t suppressions;              /* the lines of all suppression files, a string; "": of the options' file */
     uint32_t library_count, libraries;  /* struct pt_library[library_count] */
     uint32_t checks; /* 1 << enum pt_found_check (core/found.h), or-ed: what the program is to look for itself */
+    uint32_t race_property_count, race_properties; /* struct pt_race_property[], at most PT_RACE_PROPERTIES */
+    uint32_t race_place_count, race_places;        /* struct pt_race_place[], 8-aligned */
 };
 
 #endif

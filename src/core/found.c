@@ -100,6 +100,11 @@ static void put_found(struct pt_local_report_writer *w, const struct pt_found *f
     put_text(w, found->object);
     pt_local_report_put_number(w, found->address);
     pt_local_report_put_number(w, found->size);
+    pt_local_report_put_number(w, found->property_count);
+    for (uint32_t i = 0; i < found->property_count; i++) {
+        pt_local_report_put_number(w, found->properties[i].number);
+        put_text(w, found->properties[i].name);
+    }
     pt_local_report_put_number(w, found->block.size);
     if (found->block.size) {
         pt_local_report_put_number(w, found->block.start);
@@ -133,6 +138,13 @@ static uint64_t number_below(struct pt_local_report_reader *r, uint64_t end)
     return 0;
 }
 
+struct pt_found_property pt_found_read_property(struct pt_local_report_reader *r)
+{
+    struct pt_found_property property = {.number = pt_local_report_number(r)};
+    property.name = pt_local_report_text(r);
+    return property;
+}
+
 struct pt_found_head pt_found_read_head(struct pt_local_report_reader *r)
 {
     struct pt_found_head head = {.check = (enum pt_found_check)number_below(r, PT_FOUND_CHECKS),
@@ -143,6 +155,10 @@ struct pt_found_head pt_found_read_head(struct pt_local_report_reader *r)
     head.object = pt_local_report_text(r);
     head.address = pt_local_report_number(r);
     head.size = pt_local_report_number(r);
+    head.property_count = (uint32_t)number_below(r, PT_FOUND_PROPERTIES + 1);
+    head.properties = *r;
+    for (uint32_t i = 0; i < head.property_count; i++)
+        (void)pt_found_read_property(r);
     head.block_size = pt_local_report_number(r);
     if (!head.block_size)
         return head;

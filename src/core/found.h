@@ -4,6 +4,7 @@
  * of 8 bytes or a text that ends with a NUL, in this order:
  *
  *   number check, number how, number key, text note, text object, number address, number size
+ *   number of properties that forbid it (race_free), then each: its number, text its name
  *   number size of the heap block, 0: none; if there is one: number start, number thread, text thread, stack
  *   number of sides, then each: number thread, text thread, number kind, number flags, number address, number size,
  *       text variable, stack, number of locks, then each: text name, number address, frame; stack of its creation
@@ -34,6 +35,13 @@ enum {
     PT_FOUND_LOCKS = 32
 }; /* ... and locks that a thread holds */
 #define PT_FOUND_LOST UINT64_MAX
+
+/* A property that forbids it; numbers count the race_free properties of the configuration. */
+enum { PT_FOUND_PROPERTIES = 64 };
+struct pt_found_property {
+    uint64_t number;
+    const char *name;
+};
 
 /* ---- writing ---- */
 
@@ -71,6 +79,8 @@ struct pt_found {
     const char *note; /* "" or what it is more exactly: "double free", "lost wake-up" */
     const char *object;
     uint64_t address, size;
+    const struct pt_found_property *properties;
+    uint32_t property_count;
     struct {
         uint64_t size, start; /* size 0: no heap block */
         uint64_t thread;      /* that allocated it, 0: not known */
@@ -101,12 +111,15 @@ struct pt_found_head {
     uint64_t key;
     const char *note, *object;
     uint64_t address, size;
+    uint32_t property_count;
+    struct pt_local_report_reader properties; /* from where they can be read, by pt_found_read_property */
     uint64_t block_size, block_start, block_thread;
     const char *block_thread_name;
 };
 
 /* The head, up to the stack of the block's allocation, which follows if block_size is not 0. */
 struct pt_found_head pt_found_read_head(struct pt_local_report_reader *r);
+struct pt_found_property pt_found_read_property(struct pt_local_report_reader *r);
 /* Frames that follow; PT_FOUND_LOST: none, the stack is lost. */
 uint64_t pt_found_read_stack(struct pt_local_report_reader *r);
 struct pt_found_frame pt_found_read_frame(struct pt_local_report_reader *r);

@@ -14,8 +14,6 @@
 
 static struct pt_value eval_export(struct run *r, const struct pt_mttl_unit *unit)
 {
-    if (unit->kind == PT_MTTL_ACCESS)
-        return pt_mttl_shown_access(&r->view->event);
     if (unit->kind == PT_MTTL_VALUE)
         return pt_mttl_eval_atom(r, unit->a);
     enum truth truth = pt_mttl_eval_program(r, unit->a);
@@ -120,9 +118,6 @@ static unsigned step_unit(struct run *r, uint32_t u, const struct pt_mttl_needs 
         return PT_MTTL_STABLE | step_copied(r, u, needs);
     case PT_MTTL_HOW_HANDED:
         return PT_MTTL_STABLE | step_handed(r, u, needs);
-    case PT_MTTL_HOW_SHOWN:
-        return PT_MTTL_STABLE |
-               put(r, u, pt_mttl_cells_at(needs->to, r->thread->cap), pt_mttl_shown_access(&r->view->event));
     case PT_MTTL_HOW_PAST:
         return pt_mttl_step_past(r, pt_mttl_unit_at(r->m, u)) ? PT_MTTL_STABLE : 0;
     default:
@@ -202,36 +197,11 @@ static bool is_broken(const struct pt_mttl *m, const struct pt_mttl_verdict *ver
     return false;
 }
 
-/*
- * The short step of race_free(*), of which nearly every access is one: nothing has changed but the event, and events
- * matter only as accesses (mttl_plan.c). The access is compared and shown; all else is as the last step left it. False:
- * it is not so, or something is broken, and nothing has been done.
- */
-static bool step_access(const struct pt_mttl *m, const struct pt_mttl_view *view, struct pt_mttl_thread *thread,
-                        struct pt_mttl_entry *next, const struct pt_mttl_verdict *verdicts, unsigned *ret_flags)
-{
-    const struct pt_mttl_plan *plan = view->initial->plan;
-    const struct pt_mttl_event *event = &view->event;
-    const struct pt_mttl_entry *shown = view->self < view->known_count ? view->known[view->self] : NULL;
-    if (view->changed || !plan->only_races || !thread->started || thread->whole || thread->moved || !shown ||
-        shown->cap != thread->cap || event->shown_count > 1 || event->name != PT_MTTL_NONE || is_broken(m, verdicts) ||
-        !pt_mttl_races_with_none(view, plan->access))
-        return false;
-    uint64_t cell = pt_mttl_cells_at(plan->access, thread->cap);
-    struct pt_value value = pt_mttl_shown_access(event);
-    thread->marked = pt_mttl_is_marked(m, event);
-    next->cells[cell] = value;
-    *ret_flags = PT_MTTL_STABLE | (same_value(shown->cells[cell], value) ? 0 : PT_MTTL_EXPORTED);
-    return true;
-}
-
 unsigned pt_mttl_step(const struct pt_mttl *m, const struct pt_mttl_view *view, struct pt_mttl_thread *thread,
                       struct pt_mttl_entry *next, struct pt_mttl_verdict *verdicts)
 {
     struct run r;
     unsigned flags;
-    if (step_access(m, view, thread, next, verdicts, &flags))
-        return flags;
     pt_mttl_begin(&r, m, view, thread, next);
     flags = step_units(&r);
     for (uint32_t p = 0; p < m->properties.count; p++) {

@@ -56,8 +56,6 @@
  * it sees has changed (no entry became non-NULL either), and neither the last *stepped* event nor this one is marked
  * (see struct pt_mttl_event), then this step would give the same verdicts, export nothing and leave the memory as it
  * is. The caller then only counts the state; if the last verdict was a violation, the skipped state is one too.
- * The same holds where the last stepped event and this one are marked only by PT_MTTL_RACES and have the same spans, or
- * both none, and show the same: of an event without a name the step sees nothing else.
  * (`previously`, `start` and `end` are why one quiet step may not be enough: the first one after a change still moves
  * their bits and so is not stable.)
  *
@@ -80,7 +78,7 @@
 
 #define PT_MTTL_MAGIC "PTMTTL1"
 enum {
-    PT_MTTL_VERSION = 1,
+    PT_MTTL_VERSION = 2,
     PT_MTTL_PARAMS = 3,    /* thread variables that one unit may take from outside */
     PT_MTTL_ENV = 12,      /* thread variables in one unit: params and quantifiers */
     PT_MTTL_OPERANDS = 64, /* of one comparison */
@@ -125,7 +123,6 @@ struct pt_mttl {
 };
 
 enum pt_mttl_flag {
-    PT_MTTL_RACES = 1,   /* race_free(*): every access is marked, `spans` and `shown` are needed */
     PT_MTTL_THREADS = 2, /* quantifies over threads, or has units of any thread: every thread has to be given a slot */
 };
 
@@ -138,7 +135,7 @@ struct pt_mttl_name {
 
 enum pt_mttl_use {
     PT_MTTL_USE_VALUE = 1,  /* its value matters: it needs a pair in the knowledge */
-    PT_MTTL_USE_ACCESS = 2, /* read(x), write(x) or race_free(x) ask for its accesses */
+    PT_MTTL_USE_ACCESS = 2, /* read(x) or write(x) ask for its accesses */
 };
 
 struct pt_mttl_property {
@@ -154,7 +151,6 @@ enum pt_mttl_kind {
 #include "core/operators.def"
     PT_MTTL_FORMULA, /* export: program a, a truth value */
     PT_MTTL_VALUE,   /* export: a is an atom, whose value it is */
-    PT_MTTL_ACCESS,  /* export: the thread's present access, for race_free(*) */
     PT_MTTL_PROPERTY /* program a must be true */
 };
 
@@ -180,16 +176,13 @@ struct pt_mttl_op {
 };
 
 enum pt_mttl_opcode {
-    PT_MTTL_OP_END,     /* the accumulator is the program's value */
-    PT_MTTL_OP_CONST,   /* arg: 0 or 1 */
-    PT_MTTL_OP_ATOM,    /* arg: atom, of a truth value */
-    PT_MTTL_OP_LOOKUP,  /* arg: lookup of a past operator or of an exported formula */
-    PT_MTTL_OP_EVENT,   /* arg: user event */
-    PT_MTTL_OP_READ,    /* arg: variable; read or update */
-    PT_MTTL_OP_WRITE,   /* arg: variable; write or update */
-    PT_MTTL_OP_PLAIN_R, /* arg: variable; a read that is not atomic */
-    PT_MTTL_OP_PLAIN_W, /* arg: variable; a write that is not atomic */
-    PT_MTTL_OP_NO_RACE, /* arg: lookup of another thread's PT_MTTL_ACCESS: this access does not race with it */
+    PT_MTTL_OP_END,    /* the accumulator is the program's value */
+    PT_MTTL_OP_CONST,  /* arg: 0 or 1 */
+    PT_MTTL_OP_ATOM,   /* arg: atom, of a truth value */
+    PT_MTTL_OP_LOOKUP, /* arg: lookup of a past operator or of an exported formula */
+    PT_MTTL_OP_EVENT,  /* arg: user event */
+    PT_MTTL_OP_READ,   /* arg: variable; read or update */
+    PT_MTTL_OP_WRITE,  /* arg: variable; write or update */
     PT_MTTL_OP_NOT,
     PT_MTTL_OP_IF_TRUE,  /* arg: where to go on when the accumulator is true */
     PT_MTTL_OP_IF_FALSE, /* arg: where to go on when it is false */
@@ -217,9 +210,8 @@ struct pt_mttl_lookup {
     uint32_t text;                 /* string: "@j(busy > 0)" */
 };
 
-/* Texts of the lookups that race_free and atomic_block stand for; all others begin with '@'. A report says them of the
- * thread that broke the property: it "races with" the other's event. */
-#define PT_MTTL_TEXT_RACES     "races with"
+/* The text of the lookup that atomic_block stands for; all others begin with '@'. A report says it of the thread that
+ * broke the property: it "was disturbed by" the other's event. */
 #define PT_MTTL_TEXT_DISTURBED "was disturbed by"
 
 struct pt_mttl_atom {
@@ -259,35 +251,15 @@ static inline const char *pt_mttl_string(const struct pt_mttl *m, uint32_t offse
 
 /* --- evaluating --- */
 
-/*
- * The event is *marked* if name != PT_MTTL_NONE, or if the block has PT_MTTL_RACES and it is a READ or WRITE that is
- * not atomic, of any variable. Only marked events need a step for their own sake.
- */
+/* The event is *marked* if name != PT_MTTL_NONE. Only marked events need a step for their own sake. */
 struct pt_mttl_event {
     uint32_t what; /* enum pt_mttl_what */
     uint32_t name; /* PT_MTTL_NONE: not one that the block mentions, or a variable without PT_MTTL_USE_ACCESS */
-    bool atomic;   /* an atomic access: exempt from race_free */
-    /* With PT_MTTL_RACES, for every READ and WRITE that is not atomic: what it accesses, mentioned or not, and what
-     * others are to hear of it, which may be more: an access of several variables that is several events. In the
-     * caller's memory, for the step. */
-    const struct pt_mttl_span *spans, *shown;
-    uint32_t span_count, shown_count;
 };
 
-enum pt_mttl_access { PT_MTTL_WROTE = 1, PT_MTTL_READ_OWN /* read, by a thread that has written it before */ };
-
-/* Part of an access, in whatever the caller counts: bytes of memory, or variables. Reads of what the thread has never
- * written are none: the paper's formula does not ask for them. */
-struct pt_mttl_span {
-    uint64_t from;
-    uint32_t size;   /* not 0, less than 2^30 */
-    uint32_t access; /* enum pt_mttl_access */
-};
-
-static inline bool pt_mttl_is_marked(const struct pt_mttl *m, const struct pt_mttl_event *event)
+static inline bool pt_mttl_is_marked(const struct pt_mttl_event *event)
 {
-    return event->name != PT_MTTL_NONE || (m->flags & PT_MTTL_RACES && !event->atomic &&
-                                           (event->what == PT_MTTL_READ || event->what == PT_MTTL_WRITE));
+    return event->name != PT_MTTL_NONE;
 }
 
 /* What one thread exports: cells laid out by unit and by tuple of slots < cap. */
@@ -404,37 +376,20 @@ typedef void (*pt_mttl_seen)(void *context, uint32_t lookup, uint32_t slot, cons
 void pt_mttl_explain(const struct pt_mttl *m, const struct pt_mttl_view *view, struct pt_mttl_thread *thread,
                      struct pt_mttl_entry *next, uint32_t property, pt_mttl_seen seen, void *context);
 
-/* What a thread exports by its PT_MTTL_ACCESS (mttl_races.c). */
-struct pt_value pt_mttl_shown_access(const struct pt_mttl_event *event);
-/* What is known of another's; false: nothing. */
-bool pt_mttl_access_of(const struct pt_mttl *m, const struct pt_mttl_view *view, uint32_t slot,
-                       struct pt_value *ret_shown);
-/* The thread whose entry this is has been joined: nothing races with its last access any more. False: nothing did
- * before, and the entry is unchanged. Only what race_free looks up changes; @t(...) is about the thread's last state.
- */
-bool pt_mttl_end_accesses(const struct pt_mttl *m, struct pt_mttl_entry *entry);
-uint32_t pt_mttl_span_count(struct pt_value shown);
-struct pt_mttl_span pt_mttl_span_at(struct pt_value shown, uint32_t index);
-/* Whether the event races with it, and in which parts, one by one: *at is 0 before the first. */
-bool pt_mttl_races(const struct pt_mttl_event *event, struct pt_value theirs);
-bool pt_mttl_next_race(const struct pt_mttl_event *event, struct pt_value theirs, uint32_t *at,
-                       struct pt_mttl_span *ret_both);
-
 /* After a step, of a value that pt_mttl_explain reports: the atomic block of the thread that whoever has this value has
  * disturbed, since he knows of the execution that the thread is in; NULL: none, or the lookup asks for something else.
  */
 const char *pt_mttl_disturbed(const struct pt_mttl *m, struct pt_mttl_thread *thread, uint32_t lookup,
                               struct pt_value value);
-/* Whether the lookup is one that race_free or atomic_block stands for. */
+/* Whether the lookup is one that atomic_block stands for. */
 static inline bool pt_mttl_is_for_finding(const struct pt_mttl *m, uint32_t lookup)
 {
     const char *text = pt_mttl_string(m, pt_mttl_at(m, lookups, struct pt_mttl_lookup, lookup)->text);
     return text[0] && text[0] != '@'; /* a past operator has none */
 }
-/* Of what these ask, only what decided is shown: the accesses that race, and who has disturbed a block. Of others, all.
- */
-bool pt_mttl_is_worth_reporting(const struct pt_mttl *m, const struct pt_mttl_view *view, struct pt_mttl_thread *thread,
-                                uint32_t lookup, struct pt_value value);
+/* Of what these ask, only what decided is shown: who has disturbed a block. Of others, all. */
+bool pt_mttl_is_worth_reporting(const struct pt_mttl *m, struct pt_mttl_thread *thread, uint32_t lookup,
+                                struct pt_value value);
 
 /* Whether the value of a variable plays a part in a property. `marks`: one byte per unit of the block, for its use. */
 bool pt_mttl_mentions(const struct pt_mttl *m, uint32_t property, uint32_t var, uint8_t *marks);

@@ -16,7 +16,7 @@ static inline bool pt_mttl_is_past(uint32_t kind)
 
 static inline bool pt_mttl_is_export(uint32_t kind)
 {
-    return kind == PT_MTTL_FORMULA || kind == PT_MTTL_VALUE || kind == PT_MTTL_ACCESS;
+    return kind == PT_MTTL_FORMULA || kind == PT_MTTL_VALUE;
 }
 
 static inline bool pt_mttl_is_binary(uint32_t kind)
@@ -94,7 +94,6 @@ enum pt_mttl_how {
     PT_MTTL_HOW_PAST,   /* a past operator */
     PT_MTTL_HOW_COPIED, /* `x`: the value of a variable */
     PT_MTTL_HOW_HANDED, /* `@i x`: what each thread exports in a unit */
-    PT_MTTL_HOW_SHOWN,  /* the present access */
 };
 
 /* When a unit has to be evaluated: transitively, through all that it looks up in its own thread. And how it is. */
@@ -129,14 +128,13 @@ struct pt_mttl_way {
 /*
  * More special ops of the plan's programs, which take the same places and args. EXISTS_COMPARE and FORALL_COMPARE are
  * for quantifiers around nothing but a COMPARE of which operand b is a lookup and a is none, as in `exists j != i: busy
- * == @j busy`; FORALL_NO_RACE is for one around a NO_RACE with its variable, which is what race_free(*) comes to.
+ * == @j busy`.
  */
 enum {
     PT_MTTL_OP_COMPARE = PT_MTTL_OP_COUNT, /* an ATOM of form COMPARE */
     PT_MTTL_OP_IMPLIES,                    /* NOT before IF_TRUE: both */
     PT_MTTL_OP_EXISTS_COMPARE,
     PT_MTTL_OP_FORALL_COMPARE,
-    PT_MTTL_OP_FORALL_NO_RACE,
 };
 
 struct pt_mttl_plan {
@@ -147,16 +145,11 @@ struct pt_mttl_plan {
     struct pt_value *constants;  /* the block's, then an integer 0 */
     uint32_t *kept;      /* units but for properties, by who keeps them, in order; PT_MTTL_NONE ends each list */
     uint32_t *kept_from; /* by named thread where its list begins; then that of any thread */
-    bool only_races;     /* events matter only as accesses that race (race_free(*) at each thread), and ... */
-    struct pt_mttl_cells access; /* ... are shown here */
 };
 
 size_t pt_mttl_plan_size(const struct pt_mttl *m);
 /* Makes the plan in pt_mttl_plan_size(m) bytes. */
 const struct pt_mttl_plan *pt_mttl_plan_make(const struct pt_mttl *m, void *memory);
-
-/* Whether no other thread that is known shows, in these cells, an access that races with the present one. */
-bool pt_mttl_races_with_none(const struct pt_mttl_view *view, struct pt_mttl_cells cells);
 
 static inline struct pt_mttl_block_state *pt_mttl_block_states(struct pt_mttl_thread *thread)
 {

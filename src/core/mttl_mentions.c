@@ -25,7 +25,7 @@ static bool program_mentions(const struct pt_mttl *m, uint32_t from, uint32_t va
             return found;
         if (op->op == PT_MTTL_OP_ATOM)
             found |= atom_mentions(m, op->arg, var, marks);
-        else if (op->op == PT_MTTL_OP_LOOKUP || op->op == PT_MTTL_OP_NO_RACE)
+        else if (op->op == PT_MTTL_OP_LOOKUP)
             marks[pt_mttl_at(m, lookups, struct pt_mttl_lookup, op->arg)->unit] = 1;
     }
 }
@@ -38,7 +38,7 @@ bool pt_mttl_mentions(const struct pt_mttl *m, uint32_t property, uint32_t var, 
         marks[u] = u == top;
     for (uint32_t u = top + 1; u-- > 0 && !found;) {
         const struct pt_mttl_unit *unit = pt_mttl_at(m, units, struct pt_mttl_unit, u);
-        if (!marks[u] || unit->kind == PT_MTTL_ACCESS)
+        if (!marks[u])
             continue;
         if (unit->kind == PT_MTTL_VALUE) {
             found = atom_mentions(m, unit->a, var, marks);
@@ -83,15 +83,10 @@ const char *pt_mttl_disturbed(const struct pt_mttl *m, struct pt_mttl_thread *th
     return pt_mttl_string(m, pt_mttl_at(m, blocks, struct pt_mttl_name, block)->name);
 }
 
-bool pt_mttl_is_worth_reporting(const struct pt_mttl *m, const struct pt_mttl_view *view, struct pt_mttl_thread *thread,
-                                uint32_t lookup, struct pt_value value)
+bool pt_mttl_is_worth_reporting(const struct pt_mttl *m, struct pt_mttl_thread *thread, uint32_t lookup,
+                                struct pt_value value)
 {
-    const struct pt_mttl_lookup *l = pt_mttl_at(m, lookups, struct pt_mttl_lookup, lookup);
     if (!pt_mttl_is_for_finding(m, lookup))
         return true;
-    if (pt_mttl_at(m, units, struct pt_mttl_unit, l->unit)->kind == PT_MTTL_ACCESS)
-        return pt_mttl_races(&view->event, value);
-    if (value.kind == PT_VALUE_BOOL)
-        return value.i != 0;
     return pt_mttl_disturbed(m, thread, lookup, value) != NULL;
 }

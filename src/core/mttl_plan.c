@@ -61,18 +61,12 @@ static void need_program(struct planner *p, uint32_t from)
         case PT_MTTL_OP_ATOM:
             need_atom(p, op->arg);
             break;
-        case PT_MTTL_OP_NO_RACE:
-            p->needs->also |= PT_MTTL_ALSO_EVENT;
-            need_lookup(p, op->arg);
-            break;
         case PT_MTTL_OP_LOOKUP:
             need_lookup(p, op->arg);
             break;
         case PT_MTTL_OP_EVENT:
         case PT_MTTL_OP_READ:
         case PT_MTTL_OP_WRITE:
-        case PT_MTTL_OP_PLAIN_R:
-        case PT_MTTL_OP_PLAIN_W:
             p->needs->also |= PT_MTTL_ALSO_EVENT;
             break;
         case PT_MTTL_OP_EXISTS: /* over the threads known */
@@ -102,10 +96,6 @@ static struct pt_mttl_cells cells_of(const struct pt_mttl_unit *unit)
  */
 static void plan_export(const struct pt_mttl *m, const struct pt_mttl_unit *unit, struct pt_mttl_needs *needs)
 {
-    if (unit->kind == PT_MTTL_ACCESS && unit->params == 0 && is_simple(unit)) {
-        needs->how = PT_MTTL_HOW_SHOWN;
-        needs->to = cells_of(unit);
-    }
     if (unit->kind != PT_MTTL_VALUE || !is_simple(unit))
         return;
     const struct pt_mttl_atom *atom = pt_mttl_at(m, atoms, struct pt_mttl_atom, unit->a);
@@ -133,9 +123,7 @@ static void plan_unit(struct planner *p, uint32_t u)
     p->needs = &p->plan->needs[u];
     *p->needs = (struct pt_mttl_needs){.also = PT_MTTL_ALSO_WHOLE, .how = PT_MTTL_HOW_ANY};
     plan_export(p->m, unit, p->needs);
-    if (unit->kind == PT_MTTL_ACCESS) {
-        p->needs->also |= PT_MTTL_ALSO_EVENT;
-    } else if (unit->kind == PT_MTTL_VALUE) {
+    if (unit->kind == PT_MTTL_VALUE) {
         need_atom(p, unit->a);
     } else {
         need_program(p, unit->a);
@@ -244,13 +232,6 @@ static bool is_comparison(const struct pt_mttl_plan *plan, const struct pt_mttl_
     return op->op == PT_MTTL_OP_ATOM && plan->forms[op->arg].kind == PT_MTTL_FORM_COMPARE;
 }
 
-/* Whether a NO_RACE asks the loop's thread, any but the one that evaluates, and its export is simply found. */
-static bool asks_each(const struct pt_mttl_plan *plan, const struct pt_mttl_op *op, const struct pt_mttl_loop *loop)
-{
-    return op->op == PT_MTTL_OP_NO_RACE && loop->except == PT_MTTL_SELF && plan->ways[op->arg].params == 0 &&
-           plan->ways[op->arg].thread == PT_MTTL_ENV0 + loop->variable;
-}
-
 static void plan_program(const struct pt_mttl *m, struct pt_mttl_plan *plan, uint32_t from)
 {
     for (uint32_t i = from;; i++) {
@@ -268,8 +249,6 @@ static void plan_program(const struct pt_mttl *m, struct pt_mttl_plan *plan, uin
         const struct pt_mttl_loop *loop = pt_mttl_at(m, loops, struct pt_mttl_loop, op->arg);
         if (loop->to == i + 2 && is_comparison(plan, op + 1) && compares_exports(plan, op[1].arg))
             plan->ops[i].op = exists ? PT_MTTL_OP_EXISTS_COMPARE : PT_MTTL_OP_FORALL_COMPARE;
-        if (loop->to == i + 2 && !exists && asks_each(plan, op + 1, loop))
-            plan->ops[i].op = PT_MTTL_OP_FORALL_NO_RACE;
     }
 }
 
@@ -278,41 +257,12 @@ static void plan_programs(const struct pt_mttl *m, struct pt_mttl_plan *plan)
 {
     for (uint32_t u = 0; u < m->units.count; u++) {
         const struct pt_mttl_unit *unit = pt_mttl_unit_at(m, u);
-        if (unit->kind == PT_MTTL_VALUE || unit->kind == PT_MTTL_ACCESS)
+        if (unit->kind == PT_MTTL_VALUE)
             continue;
         plan_program(m, plan, unit->a);
         if (pt_mttl_is_binary(unit->kind))
             plan_program(m, plan, unit->b);
     }
-}
-
-/* --- races --- */
-
-/* Whether a unit's program is the paper's race_free(*) at each thread: no other thread shows an access that races. */
-static bool is_race_free(const struct pt_mttl_plan *plan, const struct pt_mttl_unit *unit)
-{
-    const struct pt_mttl_op *ops = &plan->ops[unit->a];
-    return unit->kind == PT_MTTL_PROPERTY && unit->self == PT_MTTL_ANY && ops[0].op == PT_MTTL_OP_FORALL_NO_RACE &&
-           ops[3].op == PT_MTTL_OP_END;
-}
-
-/* One unit shows accesses, and properties compare them with those that others show; else nothing looks at events. */
-static void plan_races(const struct pt_mttl *m, struct pt_mttl_plan *plan)
-{
-    uint32_t shown = 0;
-    plan->only_races = true;
-    for (uint32_t u = 0; u < m->units.count; u++) {
-        const struct pt_mttl_unit *unit = pt_mttl_unit_at(m, u);
-        if (!(plan->needs[u].also & PT_MTTL_ALSO_EVENT))
-            continue;
-        if (plan->needs[u].how == PT_MTTL_HOW_SHOWN && unit->self == PT_MTTL_ANY) {
-            shown++;
-            plan->access = plan->needs[u].to;
-        } else if (!is_race_free(plan, unit)) {
-            plan->only_races = false;
-        }
-    }
-    plan->only_races &= shown == 1;
 }
 
 /* --- who keeps what --- */
@@ -376,7 +326,6 @@ const struct pt_mttl_plan *pt_mttl_plan_make(const struct pt_mttl *m, void *memo
     for (uint32_t i = 0; i < m->lookups.count; i++)
         plan->ways[i] = plan_lookup(m, pt_mttl_at(m, lookups, struct pt_mttl_lookup, i));
     plan_programs(m, plan);
-    plan_races(m, plan);
     plan_keepers(m, plan);
     return plan;
 }

@@ -185,16 +185,7 @@ static bool is_access(const struct run *r, uint32_t op, uint32_t var)
     const struct pt_mttl_event *event = &r->view->event;
     if (event->name != var)
         return false;
-    switch (op) {
-    case PT_MTTL_OP_READ:
-        return event->what == PT_MTTL_READ || event->what == PT_MTTL_UPDATE;
-    case PT_MTTL_OP_WRITE:
-        return event->what == PT_MTTL_WRITE || event->what == PT_MTTL_UPDATE;
-    case PT_MTTL_OP_PLAIN_R:
-        return event->what == PT_MTTL_READ && !event->atomic;
-    default:
-        return event->what == PT_MTTL_WRITE && !event->atomic;
-    }
+    return event->what == PT_MTTL_UPDATE || event->what == (op == PT_MTTL_OP_READ ? PT_MTTL_READ : PT_MTTL_WRITE);
 }
 
 /* All threads known have smaller slots. */
@@ -213,13 +204,6 @@ static uint32_t next_known(const struct run *r, const struct pt_mttl_loop *loop,
     return PT_MTTL_NONE;
 }
 
-static bool no_race(struct run *r, uint32_t lookup)
-{
-    if (r->seen)
-        note_lookup(r, lookup);
-    return !pt_mttl_races(&r->view->event, *look_up(r, lookup));
-}
-
 /* What one op without operands says: an atom, a past operator's or an exported formula's value, an access. */
 static enum truth eval_leaf(struct run *r, const struct pt_mttl_op *op)
 {
@@ -232,8 +216,6 @@ static enum truth eval_leaf(struct run *r, const struct pt_mttl_op *op)
         return test_lookup(r, op->arg);
     case PT_MTTL_OP_EVENT:
         return r->view->event.what == PT_MTTL_USER && r->view->event.name == op->arg ? YES : NO;
-    case PT_MTTL_OP_NO_RACE:
-        return no_race(r, op->arg) ? YES : NO;
     default:
         return is_access(r, op->op, op->arg) ? YES : NO;
     }
@@ -291,12 +273,12 @@ static enum truth compare_each(struct run *r, const struct pt_mttl_op *op, bool 
     return exists ? NO : YES;
 }
 
-/* Whether the loop is one that race_free or atomic_block stands for. */
+/* Whether the loop is one that atomic_block stands for. */
 static SELDOM bool is_for_finding(const struct run *r, const struct pt_mttl_op *from, const struct pt_mttl_op *to)
 {
     bool any = false;
     for (const struct pt_mttl_op *op = from; op < to; op++) {
-        any |= op->op == PT_MTTL_OP_NO_RACE || (op->op == PT_MTTL_OP_LOOKUP && pt_mttl_is_for_finding(r->m, op->arg));
+        any |= op->op == PT_MTTL_OP_LOOKUP && pt_mttl_is_for_finding(r->m, op->arg);
         if (op->op != PT_MTTL_OP_ATOM)
             continue;
         const struct pt_mttl_atom *atom = pt_mttl_at(r->m, atoms, struct pt_mttl_atom, op->arg);
@@ -385,10 +367,6 @@ enum truth pt_mttl_eval_program(struct run *r, uint32_t from)
         case PT_MTTL_OP_EXISTS_COMPARE:
         case PT_MTTL_OP_FORALL_COMPARE:
             acc = compare_each(r, op, op->op == PT_MTTL_OP_EXISTS_COMPARE);
-            op += 3;
-            break;
-        case PT_MTTL_OP_FORALL_NO_RACE:
-            acc = pt_mttl_races_with_none(r->view, r->plan->ways[op[1].arg].cells) ? YES : NO;
             op += 3;
             break;
         case PT_MTTL_OP_NEXT:

@@ -43,7 +43,7 @@ static inline void pt_mttl_begin(struct run *r, const struct pt_mttl *m, const s
                                  struct pt_mttl_thread *thread, struct pt_mttl_entry *next)
 {
     const struct pt_mttl_entry *shown = view->self < view->known_count ? view->known[view->self] : NULL;
-    bool marked = pt_mttl_is_marked(m, &view->event), whole = thread->whole || view->changed == PT_MTTL_ALL;
+    bool marked = pt_mttl_is_marked(&view->event), whole = thread->whole || view->changed == PT_MTTL_ALL;
     *r = (struct run){.m = m,
                       .plan = view->initial->plan,
                       .ops = view->initial->plan->ops,

@@ -173,7 +173,7 @@ static bool lookup_is_good(const struct pt_mttl *m, const struct pt_mttl_op *op,
     if (op->arg >= m->lookups.count || !is_earlier(m, op->arg, u))
         return false;
     uint32_t kind = pt_mttl_unit_at(m, pt_mttl_at(m, lookups, struct pt_mttl_lookup, op->arg)->unit)->kind;
-    return op->op == PT_MTTL_OP_NO_RACE ? kind == PT_MTTL_ACCESS : pt_mttl_is_past(kind) || kind == PT_MTTL_FORMULA;
+    return pt_mttl_is_past(kind) || kind == PT_MTTL_FORMULA;
 }
 
 /* No loop around it counts with the same variable: each round of a loop then ends, and so do they all. */
@@ -223,14 +223,11 @@ static bool op_is_good(struct check *c, const struct pt_mttl_op *op, uint32_t po
     case PT_MTTL_OP_ATOM:
         return atom_is_earlier(m, op->arg, u);
     case PT_MTTL_OP_LOOKUP:
-    case PT_MTTL_OP_NO_RACE:
         return lookup_is_good(m, op, u);
     case PT_MTTL_OP_EVENT:
         return op->arg < m->events.count;
     case PT_MTTL_OP_READ:
     case PT_MTTL_OP_WRITE:
-    case PT_MTTL_OP_PLAIN_R:
-    case PT_MTTL_OP_PLAIN_W:
         return op->arg < m->vars.count;
     case PT_MTTL_OP_IF_TRUE:
     case PT_MTTL_OP_IF_FALSE:
@@ -284,8 +281,6 @@ static bool program_is_good(struct check *c, uint32_t from, uint32_t u)
 
 static bool body_is_good(struct check *c, const struct pt_mttl_unit *unit, uint32_t u)
 {
-    if (unit->kind == PT_MTTL_ACCESS)
-        return true;
     if (unit->kind == PT_MTTL_VALUE)
         return atom_is_earlier(c->m, unit->a, u);
     return program_is_good(c, unit->a, u) && (!pt_mttl_is_binary(unit->kind) || program_is_good(c, unit->b, u));

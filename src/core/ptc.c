@@ -1,3 +1,9 @@
+/*
+ * Files of `portent compile`, checked before they are used.
+ *
+ * Guarantee: whatever the bytes, nothing outside them is read, and a configuration that passes can be used without
+ * further checks. Cost: one pass over its tables, and one over its bytes for their hash.
+ */
 #include "core/ptc.h"
 
 #include <string.h>
@@ -37,6 +43,24 @@ static bool libraries_fit(const struct pt_config *config, size_t bytes)
     return true;
 }
 
+static bool races_fit(const struct pt_config *config, size_t bytes)
+{
+    const struct pt_race_property *properties = (const void *)((const char *)config + config->race_properties);
+    const struct pt_race_place *places = (const void *)((const char *)config + config->race_places);
+    if (config->race_property_count > PT_RACE_PROPERTIES ||
+        !table_fits(bytes, config->race_properties, config->race_property_count, sizeof *properties, 4) ||
+        !table_fits(bytes, config->race_places, config->race_place_count, sizeof *places, 8))
+        return false;
+    for (uint32_t i = 0; i < config->race_property_count; i++)
+        if (!text_fits(bytes, properties[i].name) || !text_fits(bytes, properties[i].thread))
+            return false;
+    for (uint32_t i = 0; i < config->race_place_count; i++)
+        if (!text_fits(bytes, places[i].module) || !text_fits(bytes, places[i].name) ||
+            places[i].property >= config->race_property_count)
+            return false;
+    return true;
+}
+
 bool pt_config_is_sound(const struct pt_config *config, size_t bytes)
 {
     if (bytes < sizeof *config || ((const char *)config)[bytes - 1] != 0 ||
@@ -63,7 +87,8 @@ bool pt_config_is_sound(const struct pt_config *config, size_t bytes)
     for (uint32_t i = 0; i < config->function_count; i++)
         if (!text_fits(bytes, functions[i].module) || !text_fits(bytes, functions[i].name))
             return false;
-    return libraries_fit(config, bytes) && watches_fit(config, bytes, config->mttl_bytes ? block->vars.count : 0);
+    return libraries_fit(config, bytes) && races_fit(config, bytes) &&
+           watches_fit(config, bytes, config->mttl_bytes ? block->vars.count : 0);
 }
 
 const char *pt_ptc_problem(const void *bytes, size_t len)
@@ -77,7 +102,7 @@ const char *pt_ptc_problem(const void *bytes, size_t len)
         return "it is not complete";
     const struct pt_config *config = (const void *)(head + 1);
     if (pt_fnv(PT_FNV_NOTHING, config, head->config_bytes) != head->hash ||
-        !pt_config_is_sound(config, head->config_bytes) || !config->mttl_bytes)
+        !pt_config_is_sound(config, head->config_bytes) || !(config->mttl_bytes || config->race_property_count))
         return "it is damaged";
     return NULL;
 }

@@ -20,7 +20,7 @@
 #include "core/channel.h"
 
 #define PT_PTC_MAGIC "PTPROP1"
-enum { PT_PTC_VERSION = 3 };
+enum { PT_PTC_VERSION = 4 };
 
 struct pt_ptc {
     char magic[8];

@@ -19,6 +19,7 @@
 #include "engine/local.h"
 #include "engine/lattice.h"
 #include "engine/memory.h"
+#include "engine/race_properties.h"
 #include "engine/timed.h"
 #include "engine/wide/wide.h"
 #include "order/access.h"
@@ -54,6 +55,7 @@ struct pt_analysis {
     struct watched *watched;
     struct pt_knowledge *knowledge; /* of all decentralised properties; NULL: there are none ... */
     struct pt_locals *locals;       /* ... or the program itself evaluates them */
+    struct pt_race_properties *races;
     struct pt_finding **findings;
     uint32_t count;
     struct id_map vars, events; /* relevant to some property: 0 */
@@ -165,6 +167,8 @@ static const char *kind_word(const struct pt_property *property)
         return "hoa";
     case PT_KIND_MONITOR:
         return "monitor";
+    case PT_KIND_RACE:
+        return "race";
     case PT_KIND_MTTL:
         break;
     }
@@ -181,6 +185,11 @@ static bool is_decentralised(const struct pt_analysis_input *input)
     return input->property && input->property->kind == PT_KIND_MTTL && !input->message;
 }
 
+static bool is_about_races(const struct pt_analysis_input *input)
+{
+    return input->property && input->property->kind == PT_KIND_RACE;
+}
+
 static void describe(struct pt_finding *f, const struct pt_analysis_input *input,
                      const struct pt_analysis_options *options)
 {
@@ -190,7 +199,9 @@ static void describe(struct pt_finding *f, const struct pt_analysis_input *input
     f->text = copy(f, p ? p->text : "");
     f->file = p ? copy(f, p->file) : NULL;
     f->line = p ? p->line : 0;
-    f->verdict = input->monitor || is_decentralised(input) ? PT_VERDICT_HOLDS : input->verdict;
+    bool judged = input->monitor || is_decentralised(input) || is_about_races(input);
+    f->verdict = judged ? PT_VERDICT_HOLDS : input->verdict;
+    f->builtin = f->complete = is_about_races(input);
     f->message = copy(f, input->monitor ? NULL : input->message);
     f->monitorable = input->monitor ? pt_monitor_monitorable(input->monitor) : true;
     f->order = options->order->name; /* of wider orders: explore_wide */
@@ -212,6 +223,22 @@ static void watch_threads(struct pt_analysis *a, const struct pt_analysis_input 
         a->locals = pt_locals_new(a->options.block, properties, findings, a->names, &a->options);
     else if (count)
         a->knowledge = pt_knowledge_new(properties, findings, count, a->names, &a->options);
+    free(properties);
+    free(findings);
+}
+
+static void watch_races(struct pt_analysis *a, const struct pt_analysis_input *inputs)
+{
+    const struct pt_property **properties = pt_xcalloc(a->count, sizeof *properties);
+    struct pt_finding **findings = pt_xcalloc(a->count, sizeof *findings);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < a->count; i++)
+        if (is_about_races(&inputs[i])) {
+            findings[count] = a->findings[i];
+            properties[count++] = inputs[i].property;
+        }
+    if (count && !a->options.races_reported)
+        a->races = pt_race_properties_new(properties, findings, count, a->names, &a->options);
     free(properties);
     free(findings);
 }
@@ -256,6 +283,7 @@ struct pt_analysis *pt_analysis_new(struct pt_names *names, const struct pt_anal
         w->all_relevant = covers(&w->vars, &a->vars) && covers(&w->events, &a->events);
     }
     watch_threads(a, inputs);
+    watch_races(a, inputs);
     return a;
 }
 
@@ -277,6 +305,7 @@ void pt_analysis_free(struct pt_analysis *a)
     pt_knowledge_free(a->knowledge);
     pt_locals_free(a->locals);
     pt_wide_log_free(a->log);
+    pt_race_properties_free(a->races);
     free(a->watched);
     free(a->findings);
     free(a->vars.to);
@@ -436,6 +465,8 @@ enum pt_status pt_analysis_event(struct pt_analysis *a, const struct pt_event *e
         judge_ordering(a);
     if (status == PT_OK && a->knowledge)
         status = pt_knowledge_event(a->knowledge, event, err);
+    if (status == PT_OK && a->races)
+        status = pt_race_properties_event(a->races, event, err);
     return status;
 }
 
@@ -557,6 +588,8 @@ void pt_analysis_finish(struct pt_analysis *a, const char *lost)
         pt_knowledge_finish(a->knowledge, lost);
     if (a->locals)
         pt_locals_finish(a->locals, lost);
+    if (a->races)
+        pt_race_properties_finish(a->races, lost);
 }
 
 void pt_analysis_reported(struct pt_analysis *a, const struct pt_thread_report *report)
@@ -577,6 +610,8 @@ void pt_analysis_gap(struct pt_analysis *a, uint64_t lost)
         pt_knowledge_gap(a->knowledge);
     if (a->log)
         pt_wide_log_refuse(a->log, "events were lost");
+    if (a->races)
+        pt_race_properties_gap(a->races);
 }
 
 struct pt_within *pt_analysis_within(struct pt_analysis *a, uint32_t index)

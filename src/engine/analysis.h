@@ -49,6 +49,8 @@ struct pt_analysis_options {
     /* Decentralised properties are evaluated by the program itself, by this block, in the order of the inputs: what it
      * reports comes through pt_analysis_reported. NULL: they are evaluated here, on the events. */
     const struct pt_mttl *block;
+    /* race_free properties, too: their findings are left alone here (engine/found.h). */
+    bool races_reported;
 };
 
 /* What a thread of the program found out about such a property. */
@@ -95,7 +97,7 @@ struct pt_within;
 struct pt_within *pt_analysis_within(struct pt_analysis *analysis, uint32_t index);
 /* The trace has ended; `lost`: events are missing, so that what would hold is unknown. */
 void pt_analysis_finish(struct pt_analysis *analysis, const char *lost);
-/* Valid until the analysis is freed; final after finish. */
+/* Valid until the analysis is freed; final after finish. In the order of the inputs. */
 struct pt_finding **pt_analysis_findings(struct pt_analysis *analysis, uint32_t *ret_count);
 void pt_analysis_counts(const struct pt_analysis *analysis, uint64_t *ret_events, uint64_t *ret_threads);
 #endif

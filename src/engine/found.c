@@ -31,13 +31,21 @@ struct pt_founds {
     struct pt_found_names names;
     const struct pt_analysis_options *options;
     struct pt_finding *of[PT_FOUND_CHECKS]; /* NULL: nobody asked, and nothing was found */
-    struct pt_map64 by_key;                 /* index into entries */
+    struct pt_finding **properties;
+    uint32_t property_count;
+    struct pt_map64 by_key; /* index into entries */
     struct entry {
-        struct pt_finding *finding; /* NULL: only counted so far, or one too many */
         uint64_t count;
+        bool reported;
     } * entries;
     uint32_t entry_count;
     size_t entry_cap;
+    struct link { /* what an entry counts for */
+        uint32_t entry;
+        struct pt_finding *finding;
+    } * links;
+    uint32_t link_count;
+    size_t link_cap;
     struct waiting *waiting;
     uint32_t waiting_count;
     size_t waiting_cap;
@@ -66,11 +74,15 @@ static struct pt_finding *make_check(struct pt_founds *f, enum pt_found_check ch
     return finding;
 }
 
-struct pt_founds *pt_founds_new(uint32_t checks, const struct pt_found_names *names,
-                                const struct pt_analysis_options *options)
+struct pt_founds *pt_founds_new(uint32_t checks, struct pt_finding *const *properties, uint32_t property_count,
+                                const struct pt_found_names *names, const struct pt_analysis_options *options)
 {
     struct pt_founds *f = pt_xcalloc(1, sizeof *f);
     f->checks = checks;
+    f->properties = pt_xcalloc((size_t)property_count + 1, sizeof(struct pt_finding *));
+    f->property_count = property_count;
+    for (uint32_t i = 0; i < property_count; i++)
+        f->properties[i] = properties[i];
     f->names = *names;
     f->options = options;
     f->started = options->now ? options->now() : 0;
@@ -91,6 +103,8 @@ void pt_founds_free(struct pt_founds *f)
         free(f->waiting[i].bytes);
     free(f->waiting);
     free(f->entries);
+    free(f->links);
+    free(f->properties);
     free(f->findings);
     pt_map64_release(&f->by_key);
     free(f);
@@ -316,6 +330,12 @@ static struct entry *entry_of(struct pt_founds *f, uint64_t key)
     return &f->entries[*index];
 }
 
+static void count_for(struct pt_founds *f, const struct entry *entry, struct pt_finding *finding)
+{
+    struct link link = {(uint32_t)(entry - f->entries), finding};
+    PT_PUSH(f->links, f->link_count, f->link_cap, link);
+}
+
 /* Another key's finding that is the same under these names; NULL: none. */
 static struct pt_finding *same_as(const struct pt_finding *check, const struct pt_finding *finding)
 {
@@ -329,15 +349,11 @@ static struct pt_finding *same_as(const struct pt_finding *check, const struct p
     return NULL;
 }
 
-static void add(struct pt_founds *f, uint64_t key, uint64_t count, const char *bytes, size_t len)
+/* To the check or the property whose finding, or first finding, this is. */
+static void add_to(struct pt_founds *f, struct pt_finding *first, const struct entry *entry, const char *bytes,
+                   size_t len)
 {
-    struct pt_local_report_reader r = {bytes, len, false};
-    enum pt_found_check check = pt_found_read_head(&r).check;
-    struct pt_finding *first = f->of[check] ? f->of[check] : make_check(f, check), *finding = first, *same;
-    struct entry *entry = entry_of(f, key);
-    entry->count = count > entry->count ? count : entry->count;
-    if (entry->finding)
-        return;
+    struct pt_finding *finding = first, *same;
     if (first->verdict == PT_VERDICT_VIOLATED) {
         if (first->more_count == PT_CHECK_FINDINGS_MAX) {
             first->untold++;
@@ -348,14 +364,29 @@ static void add(struct pt_founds *f, uint64_t key, uint64_t count, const char *b
     finding->verdict = PT_VERDICT_VIOLATED;
     fill(f, finding, bytes, len);
     same = same_as(first, finding);
-    if (same) {
+    if (same)
         pt_finding_drop(first);
-        entry->finding = same;
-        return;
-    }
-    entry->finding = finding; /* how often, is known at the end */
-    if (f->options->found)
+    count_for(f, entry, same ? same : finding); /* how often, is known at the end */
+    if (!same && f->options->found)
         f->options->found(f->options->context, finding);
+}
+
+static void add(struct pt_founds *f, uint64_t key, uint64_t count, const char *bytes, size_t len)
+{
+    struct pt_local_report_reader r = {bytes, len, false};
+    struct pt_found_head head = pt_found_read_head(&r);
+    struct entry *entry = entry_of(f, key);
+    entry->count = count > entry->count ? count : entry->count;
+    if (entry->reported)
+        return;
+    entry->reported = true;
+    for (uint32_t i = 0; i < head.property_count; i++) {
+        uint64_t number = pt_found_read_property(&head.properties).number;
+        if (number < f->property_count)
+            add_to(f, f->properties[number], entry, bytes, len);
+    }
+    if (!head.property_count || f->checks >> head.check & 1)
+        add_to(f, f->of[head.check] ? f->of[head.check] : make_check(f, head.check), entry, bytes, len);
 }
 
 /* Whether all its threads have final names. */
@@ -412,12 +443,33 @@ void pt_founds_take(struct pt_founds *f, uint64_t key, uint64_t count, const cha
 
 static void sum_counts(struct pt_founds *f)
 {
-    for (uint32_t i = 0; i < f->entry_count; i++)
-        if (f->entries[i].finding)
-            f->entries[i].finding->count = 0;
-    for (uint32_t i = 0; i < f->entry_count; i++)
-        if (f->entries[i].finding)
-            f->entries[i].finding->count += f->entries[i].count;
+    for (uint32_t i = 0; i < f->link_count; i++)
+        f->links[i].finding->count = 0;
+    for (uint32_t i = 0; i < f->link_count; i++)
+        f->links[i].finding->count += f->entries[f->links[i].entry].count;
+}
+
+/* `lost`: why it is not known whether there was more; `left_out`: what was not looked at; NULL: nothing. */
+static void settle(struct pt_founds *f, struct pt_finding *finding, const char *lost, const char *left_out)
+{
+    const char *open = lost || f->left_out_asked ? lost : left_out;
+    if (!open && f->untold && finding->verdict == PT_VERDICT_HOLDS)
+        open = "so much was found that some of it was not reported";
+    finding->complete = !open;
+    finding->seconds = f->options->now ? (double)(f->options->now() - f->started) / 1e9 : 0;
+    if (finding->verdict == PT_VERDICT_HOLDS && (open || left_out)) {
+        finding->verdict = open ? PT_VERDICT_UNKNOWN : PT_VERDICT_HOLDS;
+        finding->message = copy(finding, open ? open : left_out);
+    }
+}
+
+/* It is not known whose they were: the first's. */
+static void note_untold(struct pt_founds *f, struct pt_finding *finding)
+{
+    if (finding && finding->verdict == PT_VERDICT_VIOLATED) {
+        finding->untold += f->untold;
+        f->untold = 0;
+    }
 }
 
 void pt_founds_leave_out(struct pt_founds *f, const char *why, bool asked)
@@ -434,23 +486,15 @@ void pt_founds_finish(struct pt_founds *f, const char *lost, struct pt_result *r
     if (result->count)
         memcpy(f->findings, result->findings, result->count * sizeof(struct pt_finding *));
     result->findings = f->findings;
-    for (unsigned check = 0; check < PT_FOUND_CHECKS; check++) {
-        struct pt_finding *finding = f->of[check];
-        if (!finding)
-            continue;
-        const char *left_out = check == PT_FOUND_DEADLOCK ? NULL : f->left_out, *open = lost;
-        if (!open && !f->left_out_asked)
-            open = left_out;
-        finding->complete = !open;
-        finding->seconds = f->options->now ? (double)(f->options->now() - f->started) / 1e9 : 0;
-        if (finding->verdict == PT_VERDICT_HOLDS && (open || left_out)) {
-            finding->verdict = open ? PT_VERDICT_UNKNOWN : PT_VERDICT_HOLDS;
-            finding->message = copy(finding, open ? open : left_out);
+    for (uint32_t i = 0; i < f->property_count; i++)
+        settle(f, f->properties[i], lost, f->left_out);
+    for (unsigned check = 0; check < PT_FOUND_CHECKS; check++)
+        if (f->of[check]) {
+            settle(f, f->of[check], lost, check == PT_FOUND_DEADLOCK ? NULL : f->left_out);
+            result->findings[result->count++] = f->of[check];
         }
-        if (finding->verdict == PT_VERDICT_VIOLATED) { /* it is not known which check's they were */
-            finding->untold += f->untold;
-            f->untold = 0;
-        }
-        result->findings[result->count++] = finding;
-    }
+    for (uint32_t i = 0; i < f->property_count; i++)
+        note_untold(f, f->properties[i]);
+    for (unsigned check = 0; check < PT_FOUND_CHECKS; check++)
+        note_untold(f, f->of[check]);
 }

@@ -20,9 +20,11 @@ struct pt_found_names {
 
 struct pt_founds;
 
-/* `checks`: 1 << enum pt_found_check, or-ed. The options' callbacks are called for each finding as it comes. */
-struct pt_founds *pt_founds_new(uint32_t checks, const struct pt_found_names *names,
-                                const struct pt_analysis_options *options);
+/* `checks`: 1 << enum pt_found_check, or-ed. `properties`: the findings of the race_free properties, by their numbers
+ * in the program's configuration; those are the caller's, and get what is reported for them. The options' callbacks are
+ * called for each finding as it comes. */
+struct pt_founds *pt_founds_new(uint32_t checks, struct pt_finding *const *properties, uint32_t property_count,
+                                const struct pt_found_names *names, const struct pt_analysis_options *options);
 void pt_founds_free(struct pt_founds *founds);
 /* A report, or (without bytes) how often by now. Bytes that are not whole are ignored. */
 void pt_founds_take(struct pt_founds *founds, uint64_t key, uint64_t count, const char *report, size_t bytes);

@@ -266,23 +266,6 @@ static void take_in(struct pt_knowledge *k, struct know_thread *self, const stru
     }
 }
 
-/*
- * Nothing can race with a thread that has been joined. A recording of a program says that it ended (state(ended) is its
- * last event), a trace from elsewhere need not: there its last access would remain the last thing known of it.
- */
-static void end_joined(struct pt_knowledge *k, struct know_thread *self, uint32_t child)
-{
-    const struct know_shown *last = pt_vector_get(self->know, child);
-    if (!last)
-        return;
-    struct know_shown *ended = pt_shown_new(&last->entry, pt_mttl_entry_size(k->block, last->entry.cap), &k->bytes);
-    ended->event = last->event;
-    ended->entry.version++;
-    if (pt_mttl_end_accesses(k->block, &ended->entry))
-        pt_vector_show(&self->know, ended, k->block->vars.count, &k->bytes);
-    pt_shown_unref(ended);
-}
-
 static void give_out(struct pt_knowledge *k, const struct know_thread *self, const struct pt_event *event)
 {
     enum pt_role role = pt_access_role(event->op);
@@ -372,7 +355,7 @@ static void take_local(struct pt_knowledge *k, struct know_thread *t, const stru
     t->touched = true;
 }
 
-static struct pt_mttl_event translate(struct pt_knowledge *k, uint32_t slot, const struct pt_event *event)
+static struct pt_mttl_event translate(struct pt_knowledge *k, const struct pt_event *event)
 {
     /* An atomic store is for these properties what an update is: a running program takes it for one, too. */
     bool stores = event->op == PT_OP_WRITE && event->order != PT_MEMORY_NONE;
@@ -384,9 +367,6 @@ static struct pt_mttl_event translate(struct pt_knowledge *k, uint32_t slot, con
         e.name = var_of(k, event->object);
         if (e.name != PT_NONE && !(pt_mttl_at(k->block, vars, struct pt_mttl_name, e.name)->uses & PT_MTTL_USE_ACCESS))
             e.name = PT_MTTL_NONE;
-        e.atomic = e.what == PT_MTTL_UPDATE;
-        if (k->block->flags & PT_MTTL_RACES && !e.atomic)
-            pt_knowledge_spans(k, slot, event, &e);
         break;
     case PT_MTTL_USER:
         e.name =
@@ -425,8 +405,8 @@ static void evaluate(struct pt_knowledge *k, uint32_t slot, const struct pt_even
     t->states++;
     if (!t->keeps)
         return;
-    struct pt_mttl_event e = translate(k, slot, event);
-    bool marked = pt_mttl_is_marked(k->block, &e);
+    struct pt_mttl_event e = translate(k, event);
+    bool marked = pt_mttl_is_marked(&e);
     if (t->stable && !t->touched && !marked && t->know == t->stepped) {
         struct pt_mttl_view view = {.self = slot, .event = e};
         note_verdicts(k, t, &view);
@@ -434,6 +414,18 @@ static void evaluate(struct pt_knowledge *k, uint32_t slot, const struct pt_even
     }
     step(k, t, e);
     t->touched = marked; /* this event is no longer the present one in the next state */
+}
+
+/* A recording has one line for each variable of an access of several (memset, a struct that is assigned), with one
+ * clock: lines of a thread with the same operation, place and count of its events. */
+static void note_line(struct know_group *group, const struct pt_event *event, bool counted)
+{
+    bool access = event->op == PT_OP_READ || event->op == PT_OP_WRITE,
+         goes_on = group->open && event->clock && !counted && event->op == group->op && event->loc == group->loc;
+    group->lines = goes_on ? group->lines + 1 : 0;
+    group->open = event->clock && access && (counted || goes_on);
+    group->op = event->op;
+    group->loc = event->loc;
 }
 
 static void measure(struct pt_knowledge *k)
@@ -471,17 +463,13 @@ enum pt_status pt_knowledge_event(struct pt_knowledge *k, const struct pt_event 
     pt_vector_set(&k->threads[slot].before, NULL);
     if (s != PT_OK || k->given_up)
         return s;
-    if (pt_access_role(event->op) == PT_ROLE_JOINS)
-        end_joined(k, &k->threads[slot], slot_of(k, event->object));
     if (event->op == PT_OP_INTERNAL)
         take_local(k, &k->threads[slot], event);
-    bool continues = pt_knowledge_continues(&k->threads[slot], event, counted);
+    note_line(&k->threads[slot].group, event, counted);
     learn(k, slot, event);
     evaluate(k, slot, event);
     self = &k->threads[slot];
-    if (continues && k->block->flags & PT_MTTL_RACES) {
-        pt_vector_set(&self->history[self->history_count - 1], self->know);
-    } else if (counted) {
+    if (counted) {
         PT_PUSH(self->history, self->history_count, self->history_cap, pt_vector_ref(self->know));
         k->bytes += sizeof *self->history;
     } else if (!k->given) {
@@ -569,9 +557,7 @@ struct pt_knowledge *pt_knowledge_new(const struct pt_property *const *propertie
     k->values = pt_xcalloc(vars, sizeof *k->values);
     k->next_size = pt_mttl_entry_size(block, 0);
     k->next = pt_xcalloc(1, k->next_size);
-    pt_map64_init(&k->wrote);
     pt_map64_init(&k->violations);
-    pt_strtab_init(&k->accesses);
     k->started = options->now ? options->now() : 0;
     for (uint32_t slot = 0; slot < block->threads.count; slot++)
         (void)new_slot(k);
@@ -591,7 +577,6 @@ static void thread_release(struct know_thread *t)
     free(t->memory);
     free(t->locals);
     free(t->verdicts);
-    free(t->group.spans);
 }
 
 void pt_knowledge_free(struct pt_knowledge *k)
@@ -618,8 +603,6 @@ void pt_knowledge_free(struct pt_knowledge *k)
                      k->block_of, k->next,        k->values,  k->known,         k->block};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
-    pt_map64_release(&k->wrote);
     pt_map64_release(&k->violations);
-    pt_strtab_release(&k->accesses);
     free(k);
 }

@@ -51,17 +51,14 @@ struct know_local {
     struct pt_value value;
 };
 
-/* A thread, by slot. */
-/* The lines of a thread's latest access so far (knowledge_races.c). */
+/* The lines of a thread's latest access so far: a recording has one for each variable of an access of several. */
 struct know_group {
     bool open;      /* the next line may go on with it */
     uint64_t lines; /* behind its first one */
     uint32_t op, loc;
-    struct pt_mttl_span *spans;
-    uint32_t count;
-    size_t cap;
 };
 
+/* A thread, by slot. */
 struct know_thread {
     uint32_t id;                       /* in the trace; PT_NONE: named by a property and not seen */
     bool met;                          /* its state 0 has been evaluated */
@@ -122,10 +119,7 @@ struct pt_knowledge {
     size_t slot_of_cap, var_of_cap, local_of_cap, event_of_cap, block_of_cap;
     struct know_object *objects[PT_SPACE_COUNT];
     size_t object_cap[PT_SPACE_COUNT];
-    struct pt_map64 wrote;      /* race_free(*): (slot, variable) */
     struct pt_map64 violations; /* those reported (core/finding_key.h), by number and property */
-    struct pt_strtab accesses;  /* those of several variables: spans, as bytes */
-    struct pt_mttl_span span;   /* the present event's */
     struct pt_mttl_entry *next;
     size_t next_size;
     struct pt_value *values; /* of the stepping thread */
@@ -137,15 +131,6 @@ struct pt_knowledge {
     uint64_t announced; /* bytes in what all properties use ... */
     uint64_t allowed;   /* ... and what the others leave of the limit */
 };
-
-/* --- knowledge_races.c --- */
-/* Whether the event is a further line of the thread's latest access; notes what the next one would have to match. */
-bool pt_knowledge_continues(struct know_thread *t, const struct pt_event *event, bool counted);
-/* What a read or write that is not atomic accesses. */
-void pt_knowledge_spans(struct pt_knowledge *k, uint32_t slot, const struct pt_event *event, struct pt_mttl_event *e);
-/* Of an access that races and that was several lines, the event of the last: the line that races, and its state. */
-void pt_knowledge_pick(const struct pt_mttl_event *mine, struct pt_value shown, struct pt_event *event,
-                       uint64_t *state);
 
 /* --- knowledge_report.c --- */
 void pt_knowledge_violated(struct pt_knowledge *k, uint32_t property, const struct pt_mttl_view *view,

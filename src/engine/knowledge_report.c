@@ -64,18 +64,6 @@ struct account {
     size_t cap;
 };
 
-/* The event that made what is known of another thread so, and the state it made. */
-static struct pt_event event_behind(const struct account *t, const char *text, const struct pt_mttl_entry *entry,
-                                    struct pt_value value, uint64_t *ret_state)
-{
-    const struct know_shown *shown = (const void *)((const char *)entry - offsetof(struct know_shown, entry));
-    struct pt_event event = shown->event;
-    *ret_state = entry->state;
-    if (text[0] != '@' && value.kind != PT_VALUE_BOOL)
-        pt_knowledge_pick(&t->view->event, value, &event, ret_state);
-    return event;
-}
-
 static void report_known(void *context, uint32_t lookup, uint32_t slot, const struct pt_mttl_entry *entry,
                          struct pt_value value)
 {
@@ -86,7 +74,7 @@ static void report_known(void *context, uint32_t lookup, uint32_t slot, const st
     for (uint32_t i = 0; i < t->count; i++)
         if (strcmp(t->items[i].text, text) == 0 && strcmp(t->items[i].thread, thread) == 0)
             return;
-    if (!pt_mttl_is_worth_reporting(m, t->view, t->memory, lookup, value) || t->count == PT_LOCAL_REPORT_KNOWN ||
+    if (!pt_mttl_is_worth_reporting(m, t->memory, lookup, value) || t->count == PT_LOCAL_REPORT_KNOWN ||
         (pt_mttl_is_for_finding(m, lookup) && (t->violation->lookup != lookup || t->violation->slot != slot)))
         return;
     struct pt_known known = {
@@ -102,8 +90,9 @@ static void report_known(void *context, uint32_t lookup, uint32_t slot, const st
         if (t->k->event)
             known.from = make_step(t->k, t->finding, t->k->event);
     } else if (entry && entry->version > 0) {
-        struct pt_event event = event_behind(t, text, entry, value, &known.state);
-        known.from = make_step(t->k, t->finding, &event);
+        const struct know_shown *shown = (const void *)((const char *)entry - offsetof(struct know_shown, entry));
+        known.state = entry->state;
+        known.from = make_step(t->k, t->finding, &shown->event);
     }
     PT_PUSH(t->items, t->count, t->cap, known);
 }
@@ -143,12 +132,6 @@ static void report_first(struct pt_knowledge *k, uint32_t property, const struct
 
 /* --- violations --- */
 
-static struct pt_finding_side side_of(const struct pt_knowledge *k, const struct pt_event *event)
-{
-    return (struct pt_finding_side){pt_name(k->names, PT_SPACE_LOC, event->loc),
-                                    pt_name(k->names, pt_op_space(event->op), event->object)};
-}
-
 /* What a state shows. */
 struct violations {
     struct account account;
@@ -161,25 +144,17 @@ static void note_finding(void *context, uint32_t lookup, uint32_t slot, const st
 {
     struct violations *t = context;
     const struct pt_knowledge *k = t->account.k;
-    const struct pt_mttl_lookup *l = pt_mttl_at(k->block, lookups, struct pt_mttl_lookup, lookup);
-    const char *text = pt_mttl_string(k->block, l->text);
     if (!pt_mttl_is_for_finding(k->block, lookup) || slot == t->account.view->self || !k->event || !entry ||
         !entry->version || t->count == PT_FINDINGS_AT_STATE ||
-        !pt_mttl_is_worth_reporting(k->block, t->account.view, t->account.memory, lookup, value))
+        !pt_mttl_is_worth_reporting(k->block, t->account.memory, lookup, value))
         return;
     struct violation violation = {.lookup = lookup, .slot = slot};
     const char *block = pt_mttl_disturbed(k->block, t->account.memory, lookup, value);
-    if (block) {
-        violation.number = pt_finding_key_block(block, thread_name(k, t->account.view->self), thread_name(k, slot));
-    } else {
-        uint64_t state;
-        struct pt_event event = event_behind(&t->account, text, entry, value, &state);
-        violation.number = pt_finding_key_race(side_of(k, k->event), side_of(k, &event));
-    }
+    violation.number = pt_finding_key_block(block, thread_name(k, t->account.view->self), thread_name(k, slot));
     t->list[t->count++] = violation;
 }
 
-/* An access of several variables is one violation, that of the first line that races. */
+/* An access of several variables is one violation, that of its first line. */
 static bool is_same_access(struct know_judged *j, uint32_t slot, const struct know_thread *thread)
 {
     uint64_t access = thread->states - thread->group.lines;

@@ -189,12 +189,11 @@ static void take_values(const struct local_judged *j, struct pt_finding *f, stru
     }
 }
 
-/* Of another thread. False when it does not race on the very variable that the violating state's line is about: an
- * access of several (`parts`) is reported with all who race on any. */
-static bool take_known(struct pt_finding *f, struct pt_local_report_reader *r, const struct pt_thread_report *report,
-                       bool parts, struct pt_known *ret_known)
+/* Of another thread. */
+static struct pt_known take_known(struct pt_finding *f, struct pt_local_report_reader *r,
+                                  const struct pt_thread_report *report)
 {
-    struct pt_local_report_step step = {0};
+    struct pt_local_report_step step;
     struct pt_known known = {.text = copy(f, pt_local_report_text(r))};
     known.thread = copy_clean(f, PT_SPACE_THREAD, pt_local_report_text(r));
     known.heard = pt_local_report_number(r) != 0;
@@ -206,9 +205,7 @@ static bool take_known(struct pt_finding *f, struct pt_local_report_reader *r, c
         if (report->state)
             known.state = report->state(report->context, known.thread, known.state, &step);
     }
-    *ret_known = known;
-    return !parts || !step.at || strcmp(known.text, PT_MTTL_TEXT_RACES) != 0 ||
-           strcmp(known.from.object, f->first.event.object) == 0;
+    return known;
 }
 
 static void take_first(const struct local_judged *j, struct pt_finding *f, const struct pt_thread_report *report)
@@ -225,8 +222,8 @@ static void take_first(const struct local_judged *j, struct pt_finding *f, const
     uint32_t count = take_count(&r);
     f->first.knew = pt_arena_alloc(&f->arena, (count + 1) * sizeof *f->first.knew);
     for (uint32_t i = 0; i < count && !r.bad; i++) {
-        struct pt_known known;
-        if (take_known(f, &r, report, step.at != 0, &known) && !r.bad)
+        struct pt_known known = take_known(f, &r, report);
+        if (!r.bad)
             f->first.knew[f->first.knew_count++] = known;
     }
 }

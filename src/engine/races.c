@@ -48,7 +48,7 @@ static bool is_past(void *context, pt_epoch epoch)
     return past;
 }
 
-static void *begin(const struct pt_names *names, const struct pt_check_options *options)
+struct races *pt_races_new(const struct pt_names *names, const struct pt_check_options *options)
 {
     struct races *r = pt_xcalloc(1, sizeof *r);
     r->names = names;
@@ -58,16 +58,28 @@ static void *begin(const struct pt_names *names, const struct pt_check_options *
     r->env = (struct pt_cell_env){&r->memory, pt_races_found, is_past, r};
     pt_strtab_init(&r->block_names);
     pt_strtab_init(&r->lock_sets);
-    pt_map64_init(&r->met);
-    pt_map64_init(&r->pairs);
-    r->finding = pt_finding_new();
-    r->finding->property = "races";
-    r->finding->kind = "race";
-    r->finding->text = "";
-    r->finding->order = "access";
-    r->finding->builtin = r->finding->monitorable = r->finding->complete = true;
     if (options->order > PT_CHECK_ACCESS)
         r->predict = pt_races_predict_begin(r);
+    return r;
+}
+
+void pt_races_ask(struct races *r, struct races_asker asker)
+{
+    pt_map64_init(&asker.met);
+    pt_map64_init(&asker.pairs);
+    PT_PUSH(r->askers, r->asker_count, r->asker_cap, asker);
+}
+
+static void *begin(const struct pt_names *names, const struct pt_check_options *options)
+{
+    struct races *r = pt_races_new(names, options);
+    r->own = pt_finding_new();
+    r->own->property = "races";
+    r->own->kind = "race";
+    r->own->text = "";
+    r->own->order = "access";
+    r->own->builtin = r->own->monitorable = r->own->complete = true;
+    pt_races_ask(r, (struct races_asker){.finding = r->own});
     return r;
 }
 
@@ -102,18 +114,27 @@ static void release_run(struct races *r)
     pt_races_memory_release(&r->pool);
 }
 
-static void release(void *check)
+void pt_races_free(struct races *r)
 {
-    struct races *r = check;
+    if (!r)
+        return;
     release_run(r);
     free(r->stacks);
     free(r->met_events);
     pt_strtab_release(&r->block_names);
     pt_strtab_release(&r->lock_sets);
-    pt_map64_release(&r->met);
-    pt_map64_release(&r->pairs);
-    pt_finding_free(r->finding);
+    for (uint32_t i = 0; i < r->asker_count; i++) {
+        pt_map64_release(&r->askers[i].met);
+        pt_map64_release(&r->askers[i].pairs);
+    }
+    free(r->askers);
+    pt_finding_free(r->own);
     free(r);
+}
+
+static void release(void *check)
+{
+    pt_races_free(check);
 }
 
 /* Room for an id, zeroed. */
@@ -427,8 +448,9 @@ static void follow(struct races *r, const struct pt_event *event)
 static void watch_memory(struct races *r)
 {
     size_t bytes = r->pool.bytes + r->part_bytes + r->var_cap * sizeof *r->vars + r->thread_cap * sizeof *r->threads +
-                   r->lock_cap * sizeof *r->locks + r->other_cap * sizeof *r->others +
-                   r->block_cap * sizeof *r->blocks + pt_map64_bytes(&r->met) + pt_map64_bytes(&r->pairs);
+                   r->lock_cap * sizeof *r->locks + r->other_cap * sizeof *r->others + r->block_cap * sizeof *r->blocks;
+    for (uint32_t i = 0; i < r->asker_count; i++)
+        bytes += pt_map64_bytes(&r->askers[i].met) + pt_map64_bytes(&r->askers[i].pairs);
     if (r->predict)
         bytes += pt_races_predict_bytes(r->predict);
     if (bytes > r->peak)
@@ -446,17 +468,22 @@ static void watch_memory(struct races *r)
     release_run(r);
 }
 
-static enum pt_status take(void *check, const struct pt_event *event, struct pt_err *err)
+void pt_races_gap(struct races *r)
 {
-    struct races *r = check;
+    if (r->stopped)
+        return;
+    r->stopped = true;
+    r->unknown = "events are missing, and what comes after them cannot be judged";
+}
+
+enum pt_status pt_races_event(struct races *r, const struct pt_event *event, struct pt_err *err)
+{
     if (event->op == PT_OP_STACK) {
         ROOM(r, stacks, stack_cap, event->object);
         r->stacks[event->object] = event->value;
     }
-    if (event->op == PT_OP_LOST && !r->stopped) {
-        r->stopped = true;
-        r->unknown = "events are missing, and what comes after them cannot be judged";
-    }
+    if (event->op == PT_OP_LOST)
+        pt_races_gap(r);
     if (event->thread == PT_NONE)
         return PT_OK;
     r->events++;
@@ -478,16 +505,8 @@ static enum pt_status take(void *check, const struct pt_event *event, struct pt_
     return PT_OK;
 }
 
-static struct pt_check_found finish(void *check, const char *lost)
+static void settle(const struct races *r, struct pt_finding *f, const char *unknown)
 {
-    struct races *r = check;
-    struct pt_finding *f = r->finding;
-    if (r->lacking && r->options.by_default && f->verdict != PT_VERDICT_VIOLATED)
-        return (struct pt_check_found){0};
-    watch_memory(r);
-    if (r->predict)
-        pt_races_predict_finish(r);
-    const char *unknown = r->unknown ? r->unknown : lost;
     f->complete = !unknown;
     if (unknown)
         f->message = pt_arena_strndup(&f->arena, unknown, strlen(unknown));
@@ -495,7 +514,29 @@ static struct pt_check_found finish(void *check, const char *lost)
         f->verdict = PT_VERDICT_UNKNOWN;
     f->peak_bytes = r->peak;
     f->seconds = r->options.now ? (double)(r->options.now() - r->started) / 1e9 : 0;
-    return (struct pt_check_found){.finding = f};
+}
+
+void pt_races_finish(struct races *r, const char *lost)
+{
+    watch_memory(r);
+    if (r->predict)
+        pt_races_predict_finish(r);
+    for (uint32_t i = 0; i < r->asker_count; i++)
+        settle(r, r->askers[i].finding, r->unknown ? r->unknown : lost);
+}
+
+static enum pt_status take(void *check, const struct pt_event *event, struct pt_err *err)
+{
+    return pt_races_event(check, event, err);
+}
+
+static struct pt_check_found finish(void *check, const char *lost)
+{
+    struct races *r = check;
+    if (r->lacking && r->options.by_default && r->own->verdict != PT_VERDICT_VIOLATED)
+        return (struct pt_check_found){0};
+    pt_races_finish(r, lost);
+    return (struct pt_check_found){.finding = r->own};
 }
 
 const struct pt_check_kind pt_check_races = {

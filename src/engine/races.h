@@ -1,5 +1,6 @@
-/* The built-in check `races` from the inside, split between its files: races.c follows the run, races_report.c makes
- * findings of what it meets, races_predict.c adds what other runs would meet. */
+/* Races of a recorded run from the inside, split between its files: races.c follows the run, races_report.c makes
+ * findings of what it meets, for those that asked: the built-in check, and race_free properties (race_properties.c);
+ * races_predict.c adds what other runs would meet. */
 #ifndef PT_ENGINE_RACES_H
 #define PT_ENGINE_RACES_H
 
@@ -48,6 +49,15 @@ struct races_block {
     struct pt_cell whole; /* of its frees: parts that appear later begin with it */
 };
 
+/* Who asks for races, and what was found for them. */
+struct races_asker {
+    struct pt_finding *finding;
+    /* Only those on such variables, of such a thread; NULL: all. */
+    bool (*wants)(void *context, const char *object, const char *one, const char *other);
+    void *context;
+    struct pt_map64 met, pairs; /* indices of findings: by variable and places, and by core/finding_key.h */
+};
+
 struct races {
     const struct pt_names *names;
     struct pt_check_options options;
@@ -94,9 +104,22 @@ struct races {
     size_t peak;
 
     struct races_predict *predict; /* NULL: only the recorded run is looked at */
-    struct pt_finding *finding;
-    struct pt_map64 met, pairs; /* indices of findings: by variable and places, and by core/finding_key.h */
+    struct pt_finding *own;        /* of the built-in check; NULL: it was not asked for */
+    struct races_asker *askers;
+    uint32_t asker_count;
+    size_t asker_cap;
 };
+
+/* Races of one pass over a trace, for nobody at first. */
+struct races *pt_races_new(const struct pt_names *names, const struct pt_check_options *options);
+void pt_races_free(struct races *r);
+/* The finding becomes violated as soon as there is one. */
+void pt_races_ask(struct races *r, struct races_asker asker);
+enum pt_status pt_races_event(struct races *r, const struct pt_event *event, struct pt_err *err) PT_WARN_UNUSED;
+/* Events are missing here: what comes after them is not judged. */
+void pt_races_gap(struct races *r);
+/* The trace has ended; `lost` as in check.h. The findings say what is not known. */
+void pt_races_finish(struct races *r, const char *lost);
 
 /* The block that a variable is part of by its name; NULL: none that anybody has spoken of. *ret_offset: it is named
  * NAME+OFFSET. */
@@ -116,7 +139,10 @@ void pt_races_memory_release(struct races_pool *pool);
 void pt_races_found(void *context, const struct pt_cell_seen *earlier);
 
 /* Room for one more finding; NULL: there are so many that it is only counted. */
-struct pt_finding *pt_races_add(struct races *r, enum pt_how how);
+struct pt_finding *pt_races_add(struct pt_finding *f, enum pt_how how);
+/* It asks for a race of these threads, and the recorded run has none at that pair of places. */
+bool pt_races_is_asked(const struct races *r, const struct races_asker *asker, uint64_t key, const char *object,
+                       uint32_t one, uint32_t other);
 /* An access as a side of a finding. */
 struct pt_side pt_races_side(const struct races *r, struct pt_finding *f, const struct pt_cell_access *access,
                              uint32_t thread, const char *object);

@@ -154,11 +154,11 @@ static bool is_race(const struct pt_replay *replay, const struct races_predicted
            (pt_op_writes(one->op) || one->op == PT_OP_FREE || pt_op_writes(other->op) || other->op == PT_OP_FREE);
 }
 
-static void report(struct races *r, const struct races_predicted *race, const struct pt_replay *replay,
-                   const char *order)
+static void report(struct races *r, struct pt_finding *whose, const struct races_predicted *race,
+                   const struct pt_replay *replay, const char *order)
 {
     struct races_predict *p = r->predict;
-    struct pt_finding *f = pt_races_add(r, PT_HOW_PREDICTED);
+    struct pt_finding *f = pt_races_add(whose, PT_HOW_PREDICTED);
     if (!f)
         return;
     f->order = order;
@@ -177,6 +177,20 @@ static void report(struct races *r, const struct races_predicted *race, const st
     p->witness_count += !f->witness_lost;
 }
 
+static bool is_asked(const struct races *r, const struct races_asker *asker, const struct races_predicted *race)
+{
+    return pt_races_is_asked(r, asker, race->key, pt_name(r->names, PT_SPACE_VAR, race->var), race->first,
+                             race->second);
+}
+
+bool pt_races_predicted_is_asked(const struct races *r, const struct races_predicted *race)
+{
+    for (uint32_t i = 0; i < r->asker_count; i++)
+        if (is_asked(r, &r->askers[i], race))
+            return true;
+    return false;
+}
+
 bool pt_races_predicted_report(struct races *r, const struct races_predicted *race, const uint64_t *first,
                                const uint64_t *upto, const char *order)
 {
@@ -184,8 +198,9 @@ bool pt_races_predicted_report(struct races *r, const struct races_predicted *ra
     struct pt_replay replay;
     const struct pt_replay_run run = {first, upto, p->trf.thread_count};
     bool possible = pt_replay_play(&replay, &p->log, &run) && is_race(&replay, race);
-    if (possible)
-        report(r, race, &replay, order);
+    for (uint32_t i = 0; i < r->asker_count && possible; i++)
+        if (is_asked(r, &r->askers[i], race))
+            report(r, r->askers[i].finding, race, &replay, order);
     pt_replay_end(&replay);
     return possible;
 }
@@ -195,7 +210,7 @@ void pt_races_predict_finish(struct races *r)
     struct races_predict *p = r->predict;
     for (uint32_t i = 0; i < p->count; i++) {
         struct races_predicted *race = &p->found[i];
-        if (pt_map64_get(&r->pairs, race->key) != PT_NONE)
+        if (!pt_races_predicted_is_asked(r, race))
             continue;
         race->set = pt_xrealloc(race->set, (p->trf.thread_count + 1) * sizeof *race->set);
         for (; race->threads < p->trf.thread_count; race->threads++)

@@ -35,6 +35,8 @@ struct races_predict {
 };
 
 uint64_t pt_races_predicted_key(const struct races *r, const struct pt_syncp_race *race);
+/* Somebody asks for it, and has no race of the recorded run at that pair of places. */
+bool pt_races_predicted_is_asked(const struct races *r, const struct races_predicted *race);
 void pt_races_predicted_add(struct races_predict *p, uint64_t key, const struct pt_syncp_race *race);
 /* A finding of it, if the run (struct pt_replay_run) is a possible one and leads there. */
 bool pt_races_predicted_report(struct races *r, const struct races_predicted *race, const uint64_t *first,

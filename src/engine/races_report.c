@@ -91,9 +91,8 @@ static const struct races_block *present_block(struct races *r)
                                      pt_strtab_len(heap, r->event->object))];
 }
 
-struct pt_finding *pt_races_add(struct races *r, enum pt_how how)
+struct pt_finding *pt_races_add(struct pt_finding *f, enum pt_how how)
 {
-    struct pt_finding *f = r->finding;
     if (f->more_count == PT_CHECK_FINDINGS_MAX) {
         f->untold++;
         return NULL;
@@ -106,20 +105,20 @@ struct pt_finding *pt_races_add(struct races *r, enum pt_how how)
 }
 
 /* The finding of a pair of places that was not met on this variable before: its index, or UNTOLD. */
-static uint32_t find_or_add(struct races *r, const struct pt_cell_seen *earlier, const struct pt_cell_access *now,
-                            const char *object)
+static uint32_t find_or_add(struct races *r, struct races_asker *asker, const struct pt_cell_seen *earlier,
+                            const struct pt_cell_access *now, const char *object)
 {
     /* Blocks have numbers as they come, which say nothing about the program. */
     const char *name = r->event_in_heap ? "0x" : object;
     struct pt_finding_side one = {pt_name(r->names, PT_SPACE_LOC, earlier->access.place), name},
                            other = {pt_name(r->names, PT_SPACE_LOC, now->place), name};
-    uint32_t *index = pt_map64_at(&r->pairs, pt_finding_key_race(one, other));
+    uint32_t *index = pt_map64_at(&asker->pairs, pt_finding_key_race(one, other));
     if (*index != PT_NONE)
         return *index;
-    struct pt_finding *f = pt_races_add(r, PT_HOW_OBSERVED);
+    struct pt_finding *f = pt_races_add(asker->finding, PT_HOW_OBSERVED);
     if (!f)
         return *index = UNTOLD;
-    *index = f == r->finding ? 0 : r->finding->more_count;
+    *index = f == asker->finding ? 0 : asker->finding->more_count;
     f->object = object;
     f->sides = pt_arena_alloc(&f->arena, 2 * sizeof *f->sides);
     f->sides[0] = pt_races_side(r, f, &earlier->access, pt_epoch_thread(earlier->at), object);
@@ -140,22 +139,42 @@ static bool is_repeated(struct races *r, uint64_t event)
     return false;
 }
 
+static void report(struct races *r, struct races_asker *asker, const struct pt_cell_seen *earlier, const char *object)
+{
+    const struct pt_event *event = r->event;
+    uint64_t key = pt_mix64((uint64_t)earlier->access.place << 32 | event->loc) +
+                   (uint64_t)r->event_var * UINT64_C(0x9e3779b97f4a7c15);
+    uint32_t *known = pt_map64_at(&asker->met, key);
+    struct pt_cell_access now = {
+        .place = event->loc, .op = event->op, .note = {r->events, event->stack, r->event_locks}};
+    if (*known == PT_NONE)
+        *known = find_or_add(r, asker, earlier, &now, object);
+    if (*known != UNTOLD)
+        (*known ? asker->finding->more[*known - 1] : asker->finding)->count++;
+}
+
+static bool wants(const struct races *r, const struct races_asker *asker, const char *object, uint32_t one,
+                  uint32_t other)
+{
+    return !asker->wants || asker->wants(asker->context, object, pt_name(r->names, PT_SPACE_THREAD, one),
+                                         pt_name(r->names, PT_SPACE_THREAD, other));
+}
+
+bool pt_races_is_asked(const struct races *r, const struct races_asker *asker, uint64_t key, const char *object,
+                       uint32_t one, uint32_t other)
+{
+    return wants(r, asker, object, one, other) && pt_map64_get(&asker->pairs, key) == PT_NONE;
+}
+
 void pt_races_found(void *context, const struct pt_cell_seen *earlier)
 {
     struct races *r = context;
     if (r->in_parts && is_repeated(r, earlier->access.note.event))
         return;
-    const struct pt_event *event = r->event;
-    struct pt_cell_access now = {
-        .place = event->loc, .op = event->op, .note = {r->events, event->stack, r->event_locks}};
     uint32_t var = r->event_var;
     const char *object =
-        var == PT_NONE ? pt_name(r->names, PT_SPACE_HEAP, event->object) : pt_name(r->names, PT_SPACE_VAR, var);
-    uint64_t key =
-        pt_mix64((uint64_t)earlier->access.place << 32 | event->loc) + (uint64_t)var * UINT64_C(0x9e3779b97f4a7c15);
-    uint32_t *known = pt_map64_at(&r->met, key);
-    if (*known == PT_NONE)
-        *known = find_or_add(r, earlier, &now, object);
-    if (*known != UNTOLD)
-        (*known ? r->finding->more[*known - 1] : r->finding)->count++;
+        var == PT_NONE ? pt_name(r->names, PT_SPACE_HEAP, r->event->object) : pt_name(r->names, PT_SPACE_VAR, var);
+    for (uint32_t i = 0; i < r->asker_count; i++)
+        if (wants(r, &r->askers[i], object, pt_epoch_thread(earlier->at), r->event->thread))
+            report(r, &r->askers[i], earlier, object);
 }

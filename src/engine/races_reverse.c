@@ -29,7 +29,9 @@ static bool keep_candidate(void *context, const struct pt_syncp_race *race)
     struct races *r = reverse->r;
     struct races_predict *c = &reverse->candidates;
     uint64_t key = pt_races_predicted_key(r, race);
-    if (pt_map64_get(&r->pairs, key) != PT_NONE || pt_map64_get(&r->predict->index, key) != PT_NONE ||
+    struct races_predicted candidate = {
+        .key = key, .var = race->first->var, .first = race->first->thread, .second = race->second->thread};
+    if (!pt_races_predicted_is_asked(r, &candidate) || pt_map64_get(&r->predict->index, key) != PT_NONE ||
         c->count == CANDIDATES)
         return true;
     uint32_t *tries = pt_map64_at(&c->index, key);

@@ -172,8 +172,8 @@ struct pt_finding {
         struct pt_known *knew; /* what the thread knew of others */
         uint32_t knew_count;
     } first;
-    /* Of a built-in check (engine/check.h). Each of its violations has these, `how`, `order` and perhaps a witness of
-     * its own; what was explored is not described. */
+    /* Of a built-in check (engine/check.h), or of a race_free property, which has a file. Each of its violations has
+     * these, `how`, `order` and perhaps a witness of its own; what was explored is not described. */
     bool builtin;
     const char *object;    /* what it is about: a variable, a lock */
     uint64_t count;        /* how often it was seen */
@@ -228,6 +228,12 @@ static inline bool pt_finding_is_suppressed(const struct pt_finding *finding)
 bool pt_finding_counts(const struct pt_finding *finding);
 
 /* Zeroed, with a live arena. */
+/* What it is: "Check", or "Property". */
+static inline const char *pt_finding_sort(const struct pt_finding *finding)
+{
+    return finding->builtin && !finding->file ? "Check" : "Property";
+}
+
 struct pt_finding *pt_finding_new(void);
 void pt_finding_free(struct pt_finding *finding);
 /* Another violation of a violated property, among its `more`; its `first` or `sides` are to be filled. Callers keep to

@@ -138,7 +138,6 @@ struct pt_finding_id pt_finding_id(const struct pt_finding *finding)
 /* 0: it is none that core/finding_key.h distinguishes. */
 static uint64_t finding_of(const struct pt_finding *finding)
 {
-    const struct pt_finding_first *first = &finding->first;
     if (finding->side_count > 2) { /* a cycle, which begins anywhere */
         uint64_t sum = 0;
         for (uint32_t i = 0; i < finding->side_count; i++) {
@@ -151,12 +150,6 @@ static uint64_t finding_of(const struct pt_finding *finding)
         const struct pt_step *one = &finding->sides[0].step, *other = &finding->sides[finding->side_count - 1].step;
         return pt_finding_key_race((struct pt_finding_side){one->loc, one->object},
                                    (struct pt_finding_side){other->loc, other->object});
-    }
-    for (uint32_t i = 0; i < first->knew_count; i++) {
-        const struct pt_known *known = &first->knew[i];
-        if (strcmp(known->text, PT_MTTL_TEXT_RACES) == 0 && first->state > 0 && known->state > 0)
-            return pt_finding_key_race((struct pt_finding_side){first->event.loc, first->event.object},
-                                       (struct pt_finding_side){known->from.loc, known->from.object});
     }
     return 0;
 }

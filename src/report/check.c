@@ -21,8 +21,8 @@
 void pt_check_holds(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf)
 {
     const char *left_out = finding->message;
-    pt_words_paragraph(buf, style, 0, 2, "Check '%s': nothing was found in the observed run%s%s.", finding->property,
-                       left_out ? "; " : "", left_out ? left_out : "");
+    pt_words_paragraph(buf, style, 0, 2, "%s '%s': nothing was found in the observed run%s%s.",
+                       pt_finding_sort(finding), finding->property, left_out ? "; " : "", left_out ? left_out : "");
 }
 
 bool pt_check_is_of(const struct pt_finding *finding, const char *kind)

@@ -34,7 +34,7 @@ char *pt_local_place(const struct pt_finding *finding)
     return pt_buf_take(&buf);
 }
 
-/* race_free and atomic_block: what they stand for has found the other side. */
+/* atomic_block: what it stands for has found the other side. */
 static bool is_other_side(const struct pt_known *known)
 {
     return known->text[0] != '@' && known->state > 0;
@@ -83,8 +83,7 @@ static void put_where(const struct pt_finding *finding, const struct pt_style *s
 {
     struct pt_buf text;
     if (finding->untold)
-        pt_words_paragraph(buf, style, 2, 4, "%" PRIu64 " more races or disturbed blocks are not listed.",
-                           finding->untold);
+        pt_words_paragraph(buf, style, 2, 4, "%" PRIu64 " more disturbed blocks are not listed.", finding->untold);
     pt_buf_init(&text);
     for (uint32_t i = 0; i < finding->local_count && i < MAX_THREADS; i++) {
         pt_buf_puts(&text, i ? "; " : "");

@@ -195,7 +195,7 @@ static char *finding_words(const struct pt_finding *finding)
             pt_buf_printf(&buf, " Found in %" PRIu32 " results.", finding->times);
         return pt_buf_take(&buf);
     }
-    pt_buf_printf(&buf, "%s '%s' %s.", finding->builtin ? "Check" : "Property", finding->property,
+    pt_buf_printf(&buf, "%s '%s' %s.", pt_finding_sort(finding), finding->property,
                   finding->how == PT_HOW_OBSERVED    ? "is violated by the observed run"
                   : finding->how == PT_HOW_PREDICTED ? "can be violated: the run passed, but the same events may also "
                                                        "happen in an order that breaks it"
@@ -466,8 +466,8 @@ static void put_property_rule(struct pt_json *json, const struct pt_finding *fin
     pt_buf_init(&id);
     pt_buf_init(&brief);
     pt_buf_printf(&id, "property/%s", finding->property);
-    pt_buf_printf(&brief, finding->builtin ? "Built-in check '%s' (%s)" : "Property '%s' (%s)", finding->property,
-                  finding->kind);
+    pt_buf_printf(&brief, finding->builtin && !finding->file ? "Built-in check '%s' (%s)" : "Property '%s' (%s)",
+                  finding->property, finding->kind);
     put_rule(json, id.text, brief.text, finding->text && finding->text[0] ? finding->text : brief.text);
     pt_buf_release(&id);
     pt_buf_release(&brief);
@@ -517,7 +517,7 @@ static void put_invocation(struct sarif *s, const struct pt_loaded *loaded, uint
             continue;
         struct pt_buf text;
         pt_buf_init(&text);
-        pt_buf_printf(&text, "%s '%s' %s: %s.", finding->builtin ? "Check" : "Property", finding->property,
+        pt_buf_printf(&text, "%s '%s' %s: %s.", pt_finding_sort(finding), finding->property,
                       error ? "cannot be evaluated" : "is unknown",
                       finding->message ? finding->message : "no reason given");
         put_notification(json, error ? "error" : "warning", text.text);

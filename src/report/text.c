@@ -46,8 +46,8 @@ static void put_no_answer(const struct pt_finding *finding, const struct pt_styl
     const char *place = finding->message_place;
     pt_buf_puts(buf, pt_style_color(style, PT_COLOR_BOLD));
     pt_buf_puts(buf, pt_style_color(style, error ? PT_COLOR_RED : PT_COLOR_YELLOW));
-    pt_words_paragraph(buf, style, 0, 2, "%s '%s' %s: %s%s%s%s.", finding->builtin ? "Check" : "Property",
-                       finding->property, error ? "cannot be evaluated" : "is unknown",
+    pt_words_paragraph(buf, style, 0, 2, "%s '%s' %s: %s%s%s%s.", pt_finding_sort(finding), finding->property,
+                       error ? "cannot be evaluated" : "is unknown",
                        finding->message ? finding->message : "no reason given", place ? " (" : "", place ? place : "",
                        place ? ")" : "");
     pt_buf_puts(buf, pt_style_color(style, PT_COLOR_RESET));

@@ -14,8 +14,9 @@
 #include "runtime/channel/resolve.h"
 #include "runtime/deadlock/deadlock.h"
 #include "runtime/local/embedded.h"
-#include "runtime/local/monitor.h"
 #include "runtime/found/found.h"
+#include "runtime/local/monitor.h"
+#include "runtime/local/race_properties.h"
 #include "runtime/local/violation.h"
 #include "runtime/race/race.h"
 #include "runtime/shadow/watch.h"
@@ -28,6 +29,7 @@ static void on_watch(struct pt_shadow_self *self, uint32_t object)
 {
     struct pt_watched *watched = &pt_watched[object];
     watched->local = pt_monitor_on ? pt_monitor_variable(watched->name) : 0;
+    pt_race_properties_watched(object);
     pt_emit_watch(pt_thread_of(self), object, watched->type, watched->size, watched->name);
 }
 
@@ -107,11 +109,6 @@ static bool on_race_met(uint64_t key)
     return pt_found_is_new(pt_thread_now(), key);
 }
 
-static void on_race(const struct pt_found *found)
-{
-    pt_found_report(pt_thread_now(), found);
-}
-
 /* Of a thread that was made behind our back nobody knows what comes before it, unless it says so itself: what it does
  * is not judged. */
 static void meet_races(struct pt_thread *self, bool foreign)
@@ -157,6 +154,8 @@ static void on_meet(struct pt_thread *self, bool foreign)
     meet_races(self, foreign);
     if (foreign && pt_monitor_on)
         pt_monitor_name_thread(self);
+    if (foreign)
+        pt_race_properties_thread(self);
     self->shadow.full = pt_full_wanted(self);
     if (pt_delay_on)
         pt_delay_thread(pt_thread_number(self));
@@ -182,6 +181,7 @@ static void on_forked(struct pt_thread *self, struct pt_thread *child, const str
         child->shadow.race = pt_race_begin(pt_thread_number(child), self->shadow.race, site);
     if (pt_monitor_on)
         pt_monitor_name_thread(child);
+    pt_race_properties_thread(child);
     pt_emit_thread(self, child, child->runs, "");
     if (pt_wrap_looks)
         pt_deadlock_forked(self, child, site);
@@ -210,6 +210,7 @@ static void on_named(struct pt_thread *self, struct pt_thread *thread, const cha
         pt_race_named(pt_thread_number(thread), name);
     if (pt_monitor_on)
         pt_monitor_rename(self, thread, name);
+    pt_race_properties_named(thread, name);
     pt_stream_renamed(self, thread);
 }
 
@@ -265,9 +266,11 @@ static void on_released(struct pt_thread *self, struct pt_thread *thread)
 static void on_opened(struct pt_thread *self)
 {
     pt_thread_enter(self);
-    if (pt_runtime_records_full() || ((pt_monitor_block || pt_runtime_config()->checks) && pt_channel->ring_max))
+    if (pt_runtime_records_full() ||
+        ((pt_monitor_block || pt_races_wanted || pt_runtime_config()->checks) && pt_channel->ring_max))
         pt_full_modules(self);
     pt_resolve_watched(self, pt_embedded_is_other);
+    pt_race_properties_resolve();
     pt_stream_modules();
     pt_thread_leave(self);
     pt_embedded_opened();
@@ -284,14 +287,14 @@ static void on_named_object(struct pt_thread *self, const void *object, const ch
 
 void pt_events_register(void)
 {
-    pt_race_hooks = (struct pt_race_hooks){on_race_met, on_race};
+    pt_race_hooks = (struct pt_race_hooks){pt_race_properties_asked, pt_race_properties_apart, on_race_met,
+                                           pt_race_properties_found};
     pt_shadow_hooks = (struct pt_shadow_hooks){
         .introduce = pt_thread_introduce,
         .introduce_at = pt_thread_introduce_at,
         .attend = pt_thread_attend,
         .before_access = on_before_access,
         .locked = on_locked,
-        .expect = pt_monitor_expect,
         .watch = on_watch,
         .initial = on_initial,
         .written = on_written,

@@ -30,6 +30,7 @@
 #include "runtime/found/found.h"
 #include "runtime/found/verdict.h"
 #include "runtime/local/monitor.h"
+#include "runtime/local/race_properties.h"
 #include "runtime/local/violation.h"
 #include "runtime/pool/pool.h"
 #include "runtime/race/race.h"
@@ -103,6 +104,7 @@ static bool empty_tables(void)
     pt_emit_restart();
     pt_found_restart();
     pt_monitor_restart();
+    pt_race_properties_restart();
     pt_thread_restart();
     return pt_watch_restart();
 }

@@ -30,6 +30,7 @@
 #include "runtime/found/verdict.h"
 #include "runtime/local/embedded.h"
 #include "runtime/local/monitor.h"
+#include "runtime/local/race_properties.h"
 #include "runtime/race/race.h"
 #include "runtime/shadow/shadow.h"
 #include "runtime/shadow/watch.h"
@@ -150,11 +151,15 @@ static bool is_superfluous(void)
 #endif
 }
 
+static bool is_check_asked(void)
+{
+    return pt_options.races || pt_runtime_config()->checks >> PT_FOUND_RACE & 1;
+}
+
 /* Not under a schedule, whose waits would be for race cells, too. */
 static bool wants_races(void)
 {
-    bool asked = pt_options.races || pt_runtime_config()->checks >> PT_FOUND_RACE & 1;
-    return asked && !pt_channel->gate_offset;
+    return (is_check_asked() || pt_runtime_config()->race_property_count) && !pt_channel->gate_offset;
 }
 
 void pt_start_recording(bool streams)
@@ -168,11 +173,13 @@ void pt_start_recording(bool streams)
         return;
     pt_thread_enter(self);
     pt_gate_start();
-    if (pt_runtime_records_full() || pt_gate || ((config->mttl_bytes || config->checks) && pt_channel->ring_max))
+    if (pt_runtime_records_full() || pt_gate ||
+        ((config->mttl_bytes || config->checks || pt_races_wanted) && pt_channel->ring_max))
         pt_full_modules(self); /* the gate's locks have names, and what is found */
     pt_resolve_watched(self, pt_embedded_is_other);
     pt_suppressed_start(config);
     pt_monitor_configure(self, config);
+    pt_race_properties_configure(self, config, is_check_asked());
     pt_watch_inherit(&self->shadow);
     pt_call_wanted = pt_runtime_records_full() || pt_monitor_on || pt_races_wanted || pt_wrap_looks;
     if (streams)

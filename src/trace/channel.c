@@ -76,6 +76,38 @@ static void name_libraries(const struct pt_channel_setup *setup, struct pt_buf *
     }
 }
 
+static void put_races(const struct pt_channel_setup *setup, struct pt_buf *buf, struct pt_config *config)
+{
+    const struct pt_race_property none = {0};
+    const struct pt_race_place nowhere = {0};
+    config->race_properties = (uint32_t)buf->len;
+    for (uint32_t i = 0; i < setup->race_count; i++)
+        pt_buf_add(buf, (const char *)&none, sizeof none);
+    config->race_places = (uint32_t)buf->len;
+    for (uint32_t i = 0; i < setup->race_place_count; i++)
+        pt_buf_add(buf, (const char *)&nowhere, sizeof nowhere);
+}
+
+static void fill_races(const struct pt_channel_setup *setup, struct pt_buf *buf, const struct pt_config *config)
+{
+    for (uint32_t i = 0; i < setup->race_count; i++) {
+        const struct pt_channel_race *race = &setup->races[i];
+        struct pt_race_property property = {.name = put_string(buf, race->name),
+                                            .thread = race->thread ? put_string(buf, race->thread) : 0,
+                                            .everywhere = race->everywhere};
+        memcpy(buf->text + config->race_properties + i * sizeof property, &property, sizeof property);
+    }
+    for (uint32_t i = 0; i < setup->race_place_count; i++) {
+        const struct pt_channel_race_place *from = &setup->race_places[i];
+        struct pt_race_place place = {.offset = from->offset,
+                                      .module = from->module ? put_string(buf, from->module) : 0,
+                                      .name = put_string(buf, from->name),
+                                      .size = from->size,
+                                      .property = from->property};
+        memcpy(buf->text + config->race_places + i * sizeof place, &place, sizeof place);
+    }
+}
+
 /* The tables stand first, with room for what is only known once the strings behind them are placed. */
 void pt_channel_configure(const struct pt_channel_setup *setup, struct pt_buf *buf)
 {
@@ -85,7 +117,9 @@ void pt_channel_configure(const struct pt_channel_setup *setup, struct pt_buf *b
                                .start_count = setup->start_count,
                                .function_count = setup->function_count,
                                .library_count = setup->library_count,
-                               .checks = setup->checks};
+                               .checks = setup->checks,
+                               .race_property_count = setup->race_count,
+                               .race_place_count = setup->race_place_count};
     struct pt_start *starts = pt_xcalloc((size_t)setup->start_count + 1, sizeof *starts);
     struct pt_watch *watches = pt_xcalloc((size_t)setup->var_count + 1, sizeof *watches);
     uint32_t *events = pt_xcalloc((size_t)setup->event_count + 1, sizeof *events);
@@ -99,6 +133,7 @@ void pt_channel_configure(const struct pt_channel_setup *setup, struct pt_buf *b
     config.functions = (uint32_t)buf->len;
     pt_buf_add(buf, (const char *)functions, setup->function_count * sizeof *functions);
     put_libraries(setup, buf, &config);
+    put_races(setup, buf, &config);
     config.mttl = (uint32_t)buf->len;
     config.mttl_bytes = setup->block ? setup->block->bytes : 0;
     if (setup->block)
@@ -124,6 +159,7 @@ void pt_channel_configure(const struct pt_channel_setup *setup, struct pt_buf *b
                                       setup->starts[i].module ? put_string(buf, setup->starts[i].module) : 0, 0};
     place_functions(setup, buf, functions);
     name_libraries(setup, buf, config.libraries);
+    fill_races(setup, buf, &config);
     config.options = put_string(buf, setup->options ? setup->options : "");
     config.suppressions = put_string(buf, setup->suppressions ? setup->suppressions : "");
     memcpy(buf->text, &config, sizeof config);
@@ -279,7 +315,6 @@ void chan_free(struct pt_channel_reader *r)
     for (uint32_t i = 0; i < r->thread_count; i++) {
         free(r->threads[i].own_name);
         free(r->threads[i].uneven);
-        free(r->threads[i].pieces);
         free(r->threads[i].gaps);
     }
     if (r->map) {

@@ -28,6 +28,20 @@ struct pt_channel_var {
     uint32_t local; /* 1 + its number in the block of decentralised properties; 0: none */
 };
 
+/* A race_free property; and a variable that one names. */
+struct pt_channel_race {
+    const char *name;
+    const char *thread; /* NULL: any */
+    bool everywhere;
+};
+struct pt_channel_race_place {
+    const char *name;
+    const char *module; /* NULL: the program itself */
+    uint64_t offset;
+    uint32_t size; /* 0: the program will name it */
+    uint32_t property;
+};
+
 /* A function that threads may be named after. */
 struct pt_channel_name {
     const char *module; /* NULL: the program itself; functions of one module stand together, by offset */
@@ -75,6 +89,10 @@ struct pt_channel_setup {
     uint32_t library_count;
     const struct pt_channel_gate *gate; /* NULL: none */
     uint32_t checks;                    /* of struct pt_config */
+    const struct pt_channel_race *races;
+    uint32_t race_count;
+    const struct pt_channel_race_place *race_places;
+    uint32_t race_place_count;
     enum pt_on_full on_full;
     uint64_t ring_bytes;     /* of each thread, a power of two of at least 4096 */
     uint32_t ring_max;       /* threads at a time */

@@ -366,54 +366,26 @@ static bool take_foreign(struct pt_channel_reader *r, uint32_t ring)
     return true;
 }
 
-/* Is the i-th line of the thread's latest record in one of the parts? */
-static bool is_in_parts(const struct thread *thread, uint64_t i, const struct pt_access *parts, uint32_t count)
-{
-    bool in = count == 0 || i >= thread->piece_count;
-    for (uint32_t k = 0; k < count && !in; k++)
-        in = thread->pieces[i].address < parts[k].address + parts[k].size &&
-             parts[k].address < thread->pieces[i].address + thread->pieces[i].size;
-    return in;
-}
-
 /* States are the thread's events as it counts them. The trace may have more: an access of several variables is several
  * lines. Where every event is recorded the record stands right behind the state's own, so the lines can be counted. */
-static void report_lines(struct pt_channel_reader *r, const struct thread *thread, struct pt_channel_local *local,
-                         const struct pt_access *parts, uint32_t count)
+static void report_lines(struct pt_channel_reader *r, const struct thread *thread, struct pt_channel_local *local)
 {
-    uint64_t lines = thread->lines - thread->before;
-    if (lines == 0) {
-        local->from = local->to = thread->lines;
-        r->local(r->local_context, local);
-    }
-    for (uint64_t i = 0; i < lines; i++) {
-        if (!is_in_parts(thread, i, parts, count))
-            continue;
-        local->from = thread->before + 1 + i;
-        while (i + 1 < lines && is_in_parts(thread, i + 1, parts, count))
-            i++;
-        local->to = thread->before + 1 + i;
-        r->local(r->local_context, local);
-        if (local->result == PT_LOCAL_MORE)
-            return; /* others report the states */
-        local->report_bytes = 0;
-    }
+    local->from = thread->lines == thread->before ? thread->lines : thread->before + 1;
+    local->to = thread->lines;
+    r->local(r->local_context, local);
 }
 
 static bool take_local(struct pt_channel_reader *r)
 {
     struct pt_record_local record;
-    struct pt_access parts[PT_LOCAL_PARTS];
     const size_t texts = offsetof(struct pt_record_local, texts);
     if (((const struct pt_record *)(const void *)r->record)->bytes < sizeof record)
         return false;
     memcpy(&record, r->record, sizeof record);
-    size_t at = texts + record.parts * sizeof *parts;
-    const char *name = record.parts <= PT_LOCAL_PARTS ? text_at(r, at) : NULL;
+    const char *name = text_at(r, texts);
     if (!name)
         return false;
-    memcpy(parts, r->record + texts, record.parts * sizeof *parts);
-    size_t report = at + strlen(name) + 1;
+    size_t report = texts + strlen(name) + 1;
     if (record.report > record.head.bytes - report || record.result > PT_LOCAL_STATES || record.from > record.to)
         return false;
     struct thread *thread = r->in_full && known_thread(r, record.thread) ? thread_at(r, record.thread) : NULL;
@@ -431,7 +403,7 @@ static bool take_local(struct pt_channel_reader *r)
                                      .report = (const char *)r->record + report,
                                      .report_bytes = record.report};
     if (r->local && lines && record.result < PT_LOCAL_BEGUN)
-        report_lines(r, thread, &local, parts, record.parts);
+        report_lines(r, thread, &local);
     else if (r->local)
         r->local(r->local_context, &local);
     pt_buf_release(&clean);
@@ -672,7 +644,6 @@ bool chan_take_event(struct pt_channel_reader *r, uint32_t ring, struct pt_event
     /* For races, which are looked for where all is recorded; a fence is nothing without it. */
     if ((r->clockless || event.op == PT_OP_FENCE) && !take_order(&record, &event))
         return false;
-    self->piece_count = 0;
     if (!simple && !chan_take_full(r, self, &record, r->record + at, event))
         return false;
     self = thread_at(r, record.thread); /* naming the other one may have moved them */

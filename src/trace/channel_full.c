@@ -109,8 +109,8 @@ void chan_release_locks(struct pt_channel_reader *r)
     pt_map64_release(&r->lock_of);
 }
 
-static void take_memory(struct pt_channel_reader *r, struct thread *self, struct pt_event event,
-                        struct pt_access access, const unsigned char *memory, uint64_t bytes)
+static void take_memory(struct pt_channel_reader *r, struct pt_event event, struct pt_access access,
+                        const unsigned char *memory, uint64_t bytes)
 {
     enum { LARGEST_SCALAR = 16 };
     uint64_t end = access.address + access.size;
@@ -126,7 +126,6 @@ static void take_memory(struct pt_channel_reader *r, struct thread *self, struct
         if (r->clockless)
             pt_event_set_bytes(&event, at - cell.low, stop - cell.low, cell.size);
         queue(r, event);
-        PT_PUSH(self->pieces, self->piece_count, self->piece_cap, ((struct pt_access){cell.low, cell.size}));
         at = cell.low + cell.size;
     }
 }
@@ -176,7 +175,7 @@ static bool take_access(struct pt_channel_reader *r, struct thread *self, const 
     if (pt_kind_by(record->kind) == PT_BY_MEMORY) {
         if (access.size > LARGEST_ACCESS)
             return false;
-        take_memory(r, self, event, access, value + sizeof access, record->value_bytes - sizeof access);
+        take_memory(r, event, access, value + sizeof access, record->value_bytes - sizeof access);
         return true;
     }
     event.object = pt_places_object(r->places, access.address, pt_op_space(event.op));

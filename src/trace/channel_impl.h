@@ -51,12 +51,8 @@ struct thread {
     uint32_t uneven_count;
     size_t uneven_cap;
     uint32_t ordinal; /* as the program counts; 0: it does not */
-    struct pt_access
-        *pieces; /* the memory of each of the latest record's, where it was an access of several variables */
-    uint32_t piece_count;
-    size_t piece_cap;
-    bool seen;      /* the trace knows of it: its fork, or an event */
-    bool announced; /* whoever holds the threads to an order knows its name */
+    bool seen;        /* the trace knows of it: its fork, or an event */
+    bool announced;   /* whoever holds the threads to an order knows its name */
     struct gap *gaps;
     uint32_t gap_count;
     size_t gap_cap;

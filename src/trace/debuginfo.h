@@ -40,6 +40,10 @@ struct pt_variable {
 enum pt_status pt_debuginfo_find(struct pt_debuginfo *info, const char *file, const char *path,
                                  struct pt_variable *ret_variable, struct pt_err *err) PT_WARN_UNUSED;
 
+/* The same of what need not have a value: of an array or a structure all its bytes. */
+enum pt_status pt_debuginfo_find_extent(struct pt_debuginfo *info, const char *file, const char *path,
+                                        struct pt_variable *ret_variable, struct pt_err *err) PT_WARN_UNUSED;
+
 /* Is there a variable that the path begins with? */
 bool pt_debuginfo_knows(struct pt_debuginfo *info, const char *path);
 

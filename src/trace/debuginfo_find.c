@@ -127,8 +127,11 @@ static bool find_copy(struct pt_elf *program, const struct pt_dwarf_var *var, ui
     return false;
 }
 
+typedef enum pt_status (*follow_path)(const struct pt_dwarf_index *index, Dwarf_Die *variable, const char *name,
+                                      const char *path, struct pt_variable *ret_variable, struct pt_err *err);
+
 static enum pt_status resolve(struct pt_debuginfo *info, const struct match *match, const char *path, size_t head,
-                              struct pt_variable *ret_variable, struct pt_err *err)
+                              follow_path follow, struct pt_variable *ret_variable, struct pt_err *err)
 {
     Dwarf_Die die = match->var->die;
     struct pt_variable variable = {0};
@@ -136,7 +139,7 @@ static enum pt_status resolve(struct pt_debuginfo *info, const struct match *mat
         return pt_err_set(err, PT_EINPUT, "'%s' is thread-local: each thread has its own", path);
     if (match->var->place == PT_PLACE_NONE)
         return pt_err_set(err, PT_EINPUT, "'%s' has no place in memory: the compiler has optimised it away", path);
-    enum pt_status status = pt_dwarf_path(pt_module_index(match->module), &die, path, path + head, &variable, err);
+    enum pt_status status = follow(pt_module_index(match->module), &die, path, path + head, &variable, err);
     if (status != PT_OK)
         return status;
     uint64_t address = match->address;
@@ -147,8 +150,8 @@ static enum pt_status resolve(struct pt_debuginfo *info, const struct match *mat
     return PT_OK;
 }
 
-enum pt_status pt_debuginfo_find(struct pt_debuginfo *info, const char *file, const char *path,
-                                 struct pt_variable *ret_variable, struct pt_err *err)
+static enum pt_status find(struct pt_debuginfo *info, const char *file, const char *path, follow_path follow,
+                           struct pt_variable *ret_variable, struct pt_err *err)
 {
     struct matches matches = {0};
     size_t head = strcspn(path, ".[");
@@ -157,7 +160,7 @@ enum pt_status pt_debuginfo_find(struct pt_debuginfo *info, const char *file, co
     if (matches.count > 1)
         status = ambiguous(info, &matches, path, err);
     else if (matches.count == 1)
-        status = resolve(info, &matches.items[0], path, head, ret_variable, err);
+        status = resolve(info, &matches.items[0], path, head, follow, ret_variable, err);
     else if (!info->modules[0].dwarf)
         status = pt_err_set(err, PT_EINPUT,
                             "the program has no variable '%s': '%s' has no debug information (build it with -g)", path,
@@ -167,6 +170,18 @@ enum pt_status pt_debuginfo_find(struct pt_debuginfo *info, const char *file, co
             pt_err_set(err, PT_EINPUT, "the program has no variable '%s%s%s'", file ? file : "", file ? ":" : "", path);
     free(matches.items);
     return status;
+}
+
+enum pt_status pt_debuginfo_find(struct pt_debuginfo *info, const char *file, const char *path,
+                                 struct pt_variable *ret_variable, struct pt_err *err)
+{
+    return find(info, file, path, pt_dwarf_path, ret_variable, err);
+}
+
+enum pt_status pt_debuginfo_find_extent(struct pt_debuginfo *info, const char *file, const char *path,
+                                        struct pt_variable *ret_variable, struct pt_err *err)
+{
+    return find(info, file, path, pt_dwarf_extent, ret_variable, err);
 }
 
 bool pt_debuginfo_knows(struct pt_debuginfo *info, const char *path)

@@ -462,6 +462,36 @@ enum pt_status pt_dwarf_path(const struct pt_dwarf_index *index, Dwarf_Die *vari
     return status == PT_OK ? finish(&f, ret_variable) : status;
 }
 
+enum pt_status pt_dwarf_extent(const struct pt_dwarf_index *index, Dwarf_Die *variable, const char *name,
+                               const char *path, struct pt_variable *ret_variable, struct pt_err *err)
+{
+    struct follow f = {.index = index, .name = name, .err = err};
+    const char *rest;
+    Dwarf_Die element;
+    Dwarf_Word own = 0;
+    uint64_t size = 0;
+    set_type(&f, variable);
+    enum pt_status status = follow_path(&f, path, &rest);
+    if (status != PT_OK)
+        return status;
+    bool array = f.dimension_count > f.indexed;
+    if (array ? element_type(&f, &element, &size) : f.has_type && dwarf_aggregate_size(&f.type, &own) == 0)
+        size += own;
+    for (uint32_t d = f.indexed; array && d < f.dimension_count; d++)
+        if (__builtin_mul_overflow(size, f.dimensions[d], &size))
+            size = 0;
+    if (f.bit_size)
+        size = (f.bit_offset + f.bit_size + 7) / 8;
+    if (!size || size > UINT32_MAX)
+        return pt_err_set(err, PT_EINPUT, "'%s' is of unknown or too large a size", name);
+    *ret_variable = (struct pt_variable){.offset = f.offset,
+                                         .size = (uint32_t)size,
+                                         .type = PT_WATCH_CHARS,
+                                         .bit_offset = f.bit_offset,
+                                         .bit_size = f.bit_size};
+    return PT_OK;
+}
+
 void pt_dwarf_path_near(const struct pt_dwarf_index *index, Dwarf_Die *variable, const char *name, const char *path,
                         pt_debuginfo_visit visit, void *context)
 {

@@ -13,6 +13,9 @@
  */
 enum pt_status pt_dwarf_path(const struct pt_dwarf_index *index, Dwarf_Die *variable, const char *name,
                              const char *path, struct pt_variable *ret_variable, struct pt_err *err) PT_WARN_UNUSED;
+/* The same of what need not have a value: of an array or a structure all its bytes. */
+enum pt_status pt_dwarf_extent(const struct pt_dwarf_index *index, Dwarf_Die *variable, const char *name,
+                               const char *path, struct pt_variable *ret_variable, struct pt_err *err) PT_WARN_UNUSED;
 
 /*
  * Offers names for a path that leads nowhere: what has been resolved of it, followed by each member there is at that

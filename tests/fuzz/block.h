@@ -35,7 +35,6 @@ static inline void block_ignore(void *context, uint32_t lookup, uint32_t slot, c
 /* A few states of a nameless thread, which hears of itself and of one other. */
 static inline void block_evaluate(const struct pt_mttl *m)
 {
-    static const struct pt_mttl_span spans[] = {{3, 2, PT_MTTL_WROTE}, {4, 1, PT_MTTL_READ_OWN}, {9, 8, PT_MTTL_WROTE}};
     uint32_t self = m->threads.count, used = self + 2, cap = pt_mttl_least_cap(m, used + 1);
     struct pt_value *values = pt_xcalloc(m->vars.count + 1, sizeof *values);
     const struct pt_mttl_entry **known = pt_xcalloc(used, sizeof *known);
@@ -53,12 +52,7 @@ static inline void block_evaluate(const struct pt_mttl *m)
         .self = self, .values = values, .known = known, .used = used, .initial = initial, .changed = PT_MTTL_ALL};
     for (uint32_t k = 0; k < 8; k++) {
         struct pt_mttl_entry *next = entries[k % 2];
-        view.event = (struct pt_mttl_event){.what = k,
-                                            .name = k % 2 ? 0 : PT_MTTL_NONE,
-                                            .spans = spans,
-                                            .shown = spans + k % 2,
-                                            .span_count = k % 3,
-                                            .shown_count = k % 3};
+        view.event = (struct pt_mttl_event){.what = k, .name = k % 2 ? 0 : PT_MTTL_NONE};
         unsigned flags = pt_mttl_step(m, &view, thread, next, verdicts);
         for (uint32_t p = 0; p < m->properties.count; p++)
             pt_mttl_explain(m, &view, thread, next, p, block_ignore, NULL);

@@ -4,13 +4,13 @@ A state of thread t is (t, k): k events of t have happened, and with the k-th al
 nothing known. There are no knowledge vectors here, no versions, no bits: every operator looks at all states it speaks of.
 
 Formulas: tuples as in formula.py, and ("read", x) ("write", x) ("know", t, f) ("exists", j, except or None, f) ("forall", ...)
-("race", x or "*") ("block", name); expressions also ("know", t, e). A thread is a name; bound names are looked up first.
+("block", name); expressions also ("know", t, e). A thread is a name; bound names are looked up first.
 """
 
 from .formula import EvalError, _fit
 from .trace import UNKNOWN
 
-PLAIN = {"plain_r": ("r",), "plain_w": ("w",), "read": ("r", "u"), "write": ("w", "u")}
+ACCESSES = {"read": ("r", "u"), "write": ("w", "u")}
 EXPRESSIONS = {"num", "bool", "var", "neg", "+", "-", "*", "/", "%", "count"}
 FAIL = "fail"    # no value: division by zero, ...
 EITHER = "either"  # a quantifier meets a failure and a decision: which comes first is left open
@@ -45,10 +45,6 @@ class Computation:
         """The threads known."""
         past = self.down(t, k)
         return {t} | {e.thread for e in past} | {e.obj for e in past if e.op == "fork"}
-
-    def joined(self, t, k, other):
-        """Whether the end of another thread is known by its join."""
-        return any(e.op == "join" and e.obj == other for e in self.down(t, k))
 
     def variable(self, t, k, name):
         """A variable as the thread sees it."""
@@ -114,20 +110,16 @@ class Computation:
             return self._atom(f, t, k, env)
         if kind == "event":
             return event is not None and event.op == "event" and event.obj == f[1]
-        if kind in PLAIN:
-            return event is not None and event.op in PLAIN[kind] and event.obj == f[1]
+        if kind in ACCESSES:
+            return event is not None and event.op in ACCESSES[kind] and event.obj == f[1]
         if kind == "know":
             return self.truth(f[2], *self.latest(t, k, env.get(f[1], f[1])), env)
         if kind == "not":
             return _not(self.truth(f[1], t, k, env))
-        if kind == "at_large":
-            return not self.joined(t, k, env[f[1]])
         if kind in ("and", "or", "imp", "iff"):
             return self._binary(kind, f, t, k, env)
         if kind in ("exists", "forall"):
             return self._quantifier(kind, f, t, k, env)
-        if kind == "race":
-            return self._race(f[1], t, k, env)
         if kind == "block":
             count, here = ("count", f[1]), {**env, "<this>": t}
             return self.truth(("imp", ("cmp", ">", count, ("num", 0)), ("not", ("exists", "<other>", "<this>", (
@@ -163,20 +155,6 @@ class Computation:
         if EITHER in values or (FAIL in values and decided in values):
             return EITHER
         return FAIL if FAIL in values else decided if decided in values else not decided
-
-    def _race(self, name, t, k, env):
-        """The paper's formula for one variable, or for all of them, among threads that have not been joined."""
-        names = {e.obj for e in self.trace.events if e.op in ("r", "w", "u")} if name == "*" else {name}
-        result = True
-        for x in names:
-            wrote = ("plain_w", x)
-            own = ("and", ("plain_r", x), ("once", wrote))
-            f = ("forall", "<other>", "<this>", ("imp", ("at_large", "<other>"), ("and", ("and", (
-                "imp", own, ("not", ("know", "<other>", wrote))), (
-                    "imp", wrote, ("not", ("know", "<other>", own)))), (
-                        "imp", wrote, ("not", ("know", "<other>", wrote))))))
-            result = result and self.truth(f, t, k, {**env, "<this>": t})
-        return result
 
     def _past(self, kind, f, t, k, env):
         def at(n, g):
@@ -230,36 +208,13 @@ def _since(a, b):
 
 
 def sides(computation, t, k):
-    """What the state shows by race_free(*) and by atomic_block(b): for each, a set of each trouble's two sides. An access that only
-    does again what its thread did just before is not news: the first of them may stand for it, so these sets may have several."""
-    races, blocks = [], []
-    event, count = computation.event(t, k), computation.execution(t, k, "b")
+    """What the state shows by atomic_block(b): a set of the two threads of each trouble."""
+    blocks, count = set(), computation.execution(t, k, "b")
     for j in computation.known(t, k) - {t}:
-        _, n = computation.latest(t, k, j)
-        if races_with(computation, (t, k), (j, n)) and not computation.joined(t, k, j):
-            latest, either = computation.event(j, n), set()
-            while n and (computation.event(j, n).op, computation.event(j, n).obj) == (latest.op, latest.obj):
-                either.add(frozenset({(event.loc, event.obj), (computation.event(j, n).loc, event.obj)}))
-                n -= 1
-            races.append(either)
         known = computation.latest(*computation.latest(t, k, j), t)
         if count and computation.execution(*known, "b") == count:
-            blocks.append({frozenset({t, j})})
-    return races, blocks
-
-
-def races_with(computation, state, other):
-    """Two accesses of one variable that are not atomic: a write, and a write or a read in a thread that has written before."""
-    one, two = computation.event(*state), computation.event(*other)
-    if not one or not two or one.obj != two.obj:
-        return False
-
-    def wrote(t, k):
-        return any(e.op == "w" and e.obj == one.obj for e in computation.events[t][:k])
-
-    plain = one.op in ("r", "w") and two.op in ("r", "w")
-    return plain and "w" in (one.op, two.op) and all(
-        computation.event(*s).op == "w" or wrote(*s) for s in (state, other))
+            blocks.add(frozenset({t, j}))
+    return blocks
 
 
 def timeline(trace, named):

@@ -110,7 +110,7 @@ class Formulas:
         if shape < 0.15:
             return ("event", rng.choice(("go", "stop")))
         if shape < 0.2:
-            return rng.choice((("race", "x"), ("race", "*"), ("race", "q"), ("block", "b"), ("true",)))
+            return rng.choice((("block", "b"), ("true",)))
         if shape < 0.25:
             return ("bare", self.expression(depth, bound))
         return ("cmp", rng.choice(("==", "!=", "<", "<=", ">", ">=")), self.expression(depth, bound),
@@ -160,8 +160,6 @@ def show(f):
         return f"({show_value(f[1])})"
     if kind in ("read", "write", "event"):
         return f"{kind}({f[1]})"
-    if kind == "race":
-        return f"race_free({f[1]})"
     if kind == "block":
         return f"atomic_block({f[1]})"
     if kind == "know":

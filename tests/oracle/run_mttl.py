@@ -4,7 +4,7 @@
     run_mttl.py PORTENT [--cases N] [--seed S] [--only I]
 
 Case i of seed S is made from "S/i" alone. Each has one trace, checked plain and with c= on every line, and several properties, checked
-together. Two more are race_free(*) and atomic_block(b), of which each trouble has to be told. The last line is `mttl: N passed, M failed`; the files of a failing case stay in a folder whose path is printed.
+together. One more is atomic_block(b), of which each trouble has to be told. The last line is `mttl: N passed, M failed`; the files of a failing case stay in a folder whose path is printed.
 """
 
 import argparse
@@ -20,7 +20,6 @@ from oracle import mttl, mttl_generate  # noqa: E402
 from oracle.trace import HIGH, Trace, high  # noqa: E402
 
 PROPERTIES = 6
-TROUBLES = ("races", "blocks")
 
 
 def run(portent, folder, trace, env=None):
@@ -58,32 +57,31 @@ def compare(finding, at, answer):
 
 
 def told(finding):
-    """The findings of a property: (thread, state, event, what it knew of the other side)."""
+    """The findings of a property: (thread, state, what it knew of the other side)."""
     for first in [finding["first"], *finding.get("more", [])]:
-        yield first["thread"], first["state"], first.get("event"), [known for known in first["knew"] if known["text"][0] != "@"]
+        yield first["thread"], first["state"], [known for known in first["knew"] if known["text"][0] != "@"]
 
 
-def compare_troubles(finding, which, computation):
+def compare_troubles(finding, computation):
     """Each trouble that is told is there by the definition, and new; each that a state shows is told."""
     if finding["verdict"] != "violated":
         return None
     seen = set()
-    for thread, state, event, knew in told(finding):
-        there = mttl.sides(computation, thread, state)[which]
+    for thread, state, knew in told(finding):
+        there = mttl.sides(computation, thread, state)
         new = set()
         for known in knew:
-            by = [(e["loc"], e["object"]) for e in (event, known["event"])] if which == 0 else [thread, known["thread"]]
+            by = [thread, known["thread"]]
             new.add(frozenset(by))
-            if not any(frozenset(by) in either for either in there):
+            if frozenset(by) not in there:
                 return f"{thread} {state} is said to have {by}, and has {there}"
         if len(knew) != 1 or not new - seen:
             return f"{thread} {state} tells nothing new"
         seen |= new
     for thread, found in states(finding, None).items():
         for state in found:
-            for either in mttl.sides(computation, thread, state)[which]:
-                if not either & seen:
-                    return f"{thread} {state} has {either}, which is not told"
+            for both in mttl.sides(computation, thread, state) - seen:
+                return f"{thread} {state} has {both}, which is not told"
     return None
 
 
@@ -96,7 +94,7 @@ def case(portent, seed, folder):
         at = rng.choice(mttl_generate.THREADS[:4]) if rng.random() < 0.4 else None
         formulas = mttl_generate.Formulas(rng)
         properties.append((f"p{k}", at, formulas.formula(rng.randint(1, 5), () if at else ("i",))))
-    properties += [("races", None, ("race", "*")), ("blocks", None, ("block", "b"))]
+    properties.append(("blocks", None, ("block", "b")))
     (folder / "case.prop").write_text("".join(
         f"property {name} at {at or 'each i'}: {mttl_generate.show(body)};\n" for name, at, body in properties))
     computation = mttl.Computation(Trace(text))
@@ -112,8 +110,8 @@ def case(portent, seed, folder):
             return [f"{name}: {status}"]
         for prop, at, _ in properties:
             wrong = compare(findings[prop], at, answers[prop])
-            if not wrong and prop in TROUBLES:
-                wrong = compare_troubles(findings[prop], TROUBLES.index(prop), computation)
+            if not wrong and prop == "blocks":
+                wrong = compare_troubles(findings[prop], computation)
             if wrong:
                 complaints.append(f"{name}: {prop}: {wrong}")
     return complaints, [a[0] if a else "open" for a in answers.values()]

@@ -6,6 +6,7 @@ operations of every order, fences, mutexes, read-write locks, semaphores, barrie
 each operation a thread waits for its turn, by means that no tool sees (race_steps.c), so the program's order of operations is known
 exactly, and races.py computes the racing pairs from it by definition. Each operation has a line of its own, hence the pairs of lines that
 are found must be exactly these: by `check` on a full recording, by `run --races`, and by the program alone (PORTENT_OPTIONS=races=1).
+So must those of the property race_free(*), in the same three ways, and those of race_free(x) && race_free(y) && ... be the pairs on these.
 Many cases are one source; case i of seed S is made from "S/i" alone. The last line is `race-programs: N passed, M failed`; what is
 counted is a case, seen in one way. What fails is printed as the trace of the case.
 """
@@ -185,6 +186,10 @@ class Batch:
         self.text = "\n".join([*lines, "return 0; }", ""])
         self.expected = {case.number: self.judge(case.events) for case in self.cases}
 
+    def written(self, kind):
+        """The variables of this kind that are there: of one that nobody writes the compiler makes a constant."""
+        return sorted({name for case in self.cases for _, op, name, *_ in case.events if op in "wu" and name.startswith(kind)})
+
     def judge(self, events):
         found, made = races.races([tuple(event) for event in events])
         return {self.pair(made.events[i], made.events[j]) for i, j in found}
@@ -195,8 +200,8 @@ class Batch:
         return (one[2], *sorted((int(e[3].split(":")[1]), e[1]) for e in (one, other)))
 
 
-def of_json(answer):
-    (check,) = [found for found in answer["properties"] if found["kind"] == "race"]
+def of_json(answer, name="races"):
+    (check,) = [found for found in answer["properties"] if found["name"] == name]
     for finding in check["findings"]:
         sides = sorted((int(side["loc"].rpartition(":")[2]), side["op"]) for side in (finding["first"], finding["second"]))
         yield (re.split(r"[.\[]", finding["object"])[0], *sides)
@@ -222,19 +227,63 @@ def by_run(portent, folder):
 KINDS = {"read": "r", "write": "w", "update": "u", "atomic read": "r", "atomic write": "w", "atomic update": "u"}
 
 
-def by_itself(_, folder):
-    done = run("./a", options="races=1", cwd=folder)
+def alone(options, folder):
+    """The races that the program prints, each with the properties that it violates."""
+    done = run("./a", options=options, cwd=folder)
     if done.returncode not in (0, 66):
         raise Failure(f"status {done.returncode}: {done.stderr[-2000:]}")
-    found = set()
     for report in done.stderr.split("WARNING:")[1:]:
         sides = re.findall(r"^  (?:previous )?((?:atomic )?(?:read|write|update)) of .*\n    #0 .*a\.c:(\d+)", report, re.M | re.I)
         (name,) = re.findall(r"Location is '(\w+)", report)
-        found.add((name, *sorted((int(line), KINDS[kind.lower()]) for kind, line in sides)))
-    return found
+        yield (name, *sorted((int(line), KINDS[kind.lower()]) for kind, line in sides)), re.findall(r"violates property '(\w+)'", report)
 
 
-WAYS = {"check": by_check, "run": by_run, "alone": by_itself}
+def by_itself(_, folder):
+    return {race for race, _ in alone("races=1", folder)}
+
+
+def of_properties(found):
+    """What race_free(*) has; the others must have the part of it that is about what they name."""
+    for kind in "xyef":
+        part = {race for race in found["all"] if race[0].startswith(kind)}
+        if found[kind] != part:
+            raise Failure(f"race_free of all {kind}: missing {sorted(part - found[kind])}, extra {sorted(found[kind] - part)}")
+    return found["all"]
+
+
+def by_property(portent, folder):
+    done = run(portent, "run", "-q", "-s", "a.prop", "-r", "a.json", "--", "./a", cwd=folder)
+    if done.returncode not in (0, 66):
+        raise Failure(f"status {done.returncode} of run: {done.stderr}")
+    answer = json.loads((folder / "a.json").read_text())
+    return of_properties({name: set(of_json(answer, name)) for name in ("all", *"xyef")})
+
+
+def by_checked_property(portent, folder):
+    done = run(portent, "run", "-q", "-s", "a.prop", "-o", "a.ptb", "--", "./a", cwd=folder)
+    if done.returncode not in (0, 66):
+        raise Failure(f"status {done.returncode} of run: {done.stderr}")
+    done = run(portent, "check", "-s", "a.prop", "--json", "a.ptb", cwd=folder)
+    if done.returncode not in (0, 1):
+        raise Failure(f"status {done.returncode} of check: {done.stderr}")
+    answer = json.loads(done.stdout)
+    return of_properties({name: set(of_json(answer, name)) for name in ("all", *"xyef")})
+
+
+def by_embedded_property(portent, folder):
+    done = run(portent, "compile", "-s", "a.prop", "-o", "a.ptc", "./a", cwd=folder)
+    if done.returncode:
+        raise Failure(f"status {done.returncode} of compile: {done.stderr}")
+    found = {name: set() for name in ("all", *"xyef")}
+    for race, names in alone("properties=a.ptc", folder):
+        for name in names:
+            found[name].add(race)
+    return of_properties(found)
+
+
+WAYS = {"check": by_check, "run": by_run, "alone": by_itself, "property": by_property, "checked-property": by_checked_property,
+        "embedded-property": by_embedded_property}
+RECORDED = ("check", "checked-property")
 
 
 def compare(portent, batch, ways, level, steps):
@@ -243,6 +292,8 @@ def compare(portent, batch, ways, level, steps):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "a.c").write_text(batch.text)
+        (folder / "a.prop").write_text("property all: race_free(*);\n" + "".join(
+            f"property {kind} at each i: {' && '.join(f'race_free({name})' for name in batch.written(kind))};\n" for kind in "xyef"))
         built = run(portent, "cc", level, "-g", "-w", "-pthread", "a.c", steps, "-o", "a", cwd=folder)
         if built.returncode:
             raise Failure(built.stderr)

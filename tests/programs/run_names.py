@@ -289,6 +289,9 @@ def comparable(finding):
     """Without what only one of them can know: the other side's values, the source's word for an address, names the trace lacks. Which
     trouble is told after which depends on whose word the observer reads first."""
     finding = {key: value for key, value in finding.items() if key not in ("seconds", "peak_bytes", "unseen")}
+    if finding["kind"] == "race":  # a recording has no stacks, and calls memory without a name by its address alone
+        return finding["name"], finding["verdict"], sorted({tuple(sorted((race[side]["thread"], race[side]["op"], race[side]["loc"])
+                                                                         for side in ("first", "second"))) for race in finding["findings"]})
     for told in ([finding["first"]] if "first" in finding else []) + finding.get("more", []):
         steps = [told.get("event")] + [known.get("event") for known in told["knew"]]
         for step in filter(None, steps):
@@ -304,6 +307,15 @@ def names_of(finding, name):
     """The violating event's object, and the other sides'."""
     first = finding["first"]
     return {first["event"]["object"]} | {known["event"]["object"] for known in first["knew"] if known["text"] == name and known["state"]}
+
+
+def is_raced_on(what, finding, expected):
+    """Among the races is one on that, by its name; memory without one is called by the source's words, or by its address."""
+    objects = [race["object"] for race in finding["findings"]]
+    if expected == "0x":
+        same(f"{what}: {objects}", bool(objects) and all(re.search(r"^0x|->|\*|\[", name) for name in objects), True)
+    elif expected not in objects and not (expected is None and not objects):
+        raise Failure(f"{what}: {objects}, expected {expected}")
 
 
 def is_called(what, finding, text, expected):
@@ -327,19 +339,19 @@ def make_c(portent, folder):
 def check_things(portent, folder):
     """Each kind of thing in a race and in a disturbed block: its exact name on both sides; the id is that of a run that is not recorded."""
     program = make_c(portent, folder)
-    properties = program.properties(RACES + BLOCK)
     for which, (race, disturbed) in THINGS.items():
+        found = program.both(program.properties(RACES), which)
+        is_raced_on(f"{which}: race", found["races"], race)
+        properties = program.properties(BLOCK)  # a recording for races has no clocks, and each line of a copy is an event there
         found = program.both(properties, which)
-        is_called(f"{which}: race", found["races"], "races with", race)
         is_called(f"{which}: block", found["block"], "was disturbed by", disturbed)
         live = {p["name"]: p for p in program.run(properties, which)["properties"]}
         same(f"{which}: ids", {name: p.get("id") for name, p in live.items()}, {name: p.get("id") for name, p in found.items()})
-        is_called(f"{which}: race, not recorded", live["races"], "races with", race)
 
 
 def check_properties(portent, folder):
     program = make_c(portent, folder)
-    for texts in ((RACES,), (BLOCK,), (MIXED,), (MIXED, RACES + BLOCK), (NEXT,), ALIASES):
+    for texts in ((RACES,), (BLOCK,), (MIXED,), (MIXED, RACES), (NEXT,), ALIASES):
         properties = program.properties(*texts)
         for which in "pegstimMcnlNCxwEI" if len(texts) > 1 else "pgmcnCwEI":
             program.both(properties, which)
@@ -360,7 +372,7 @@ def check_cpp(portent, folder):
     for which, thing in CPP_THINGS.items():
         found = program.both(properties, which)
         if thing or found["races"]["verdict"] == "violated":
-            is_called(which, found["races"], "races with", thing)
+            is_raced_on(which, found["races"], thing)
     # A comma cannot stand in a trace's clocks; who names the thread by its function is understood there too.
     properties = program.properties('property t at "work<char, int>": ns::deep == 0;\n')
     found = program.both(properties, "dt")["t"]
@@ -371,7 +383,7 @@ def check_baselines(portent, folder):
     """What was found by one is known to the other; so is what was set aside."""
     program = make_c(portent, folder)
     properties, old = program.properties(RACES), program.path + "-old.json"
-    for which in ("e", "g", "n", "m"):
+    for which in ("e", "g", "m"):
         program.both(properties, which)
         trace = program.path + ".trace"
         expect(0, program.check(properties, "--baseline", program.path + ".json"))
@@ -383,10 +395,9 @@ def check_baselines(portent, folder):
     program.both(properties, "e")
     expect(0, program.check(properties, "--suppressions", lines))
     expect(0, run(portent, "run", *properties, "--suppressions", lines, "--", program.path, "e"))
-    # An address says little: run, which knows what the source says there, says that too.
+    # An address says little: run, which knows what the source says there, says that.
     done = expect(FOUND, run(portent, "run", *properties, "--", program.path, "n"))
-    if not re.search(r"First in w\(0x[0-9a-f]+\)=1 by worker \(\S*names\.c:\d+:\s+node->value\)", done.stderr):
-        raise Failure(f"the source's word is missing:\n{done.stderr}")
+    suite.contains(done.stderr, "Data race on node->value")
 
 
 def main():

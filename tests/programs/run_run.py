@@ -347,7 +347,7 @@ def moved():
         for kind in ("race", "stays"):
             done = run(PORTENT, "run", "-s", "r.prop", "--", "./moved", kind)
             same(f"{kind} {link}: {done.stderr}", (done.returncode, done.stdout), (66, "used\n"))
-            contains(done.stderr, "races with w(0x")
+            contains(done.stderr, "Data race on ")
 
 
 @test

@@ -296,7 +296,7 @@ def suppressions(folder):
     race = {"trace": "T1|w(counter)=1|a.c:1\nT2|w(counter)=2|a.c:2\n", "prop": "property p at each i: race_free(*);\n"}
     found = folder.result(**race, options=("--suppressions", "s"), status=0)
     other = folder.result(trace=race["trace"].replace("counter", "other"), prop=race["prop"], options=("--suppressions", "s"), status=1)
-    assert found["properties"][0]["id"] != other["properties"][0]["id"]
+    assert found["properties"][0]["findings"][0]["id"] != other["properties"][0]["findings"][0]["id"]
     folder.write("x.trace", WATER)
     folder.write("s", "property:valv\n")
     folder.result(prop=prop, options=("--suppressions", "s"), status=1)

@@ -63,7 +63,7 @@ KINDS = {
     "ere": ("property p: never [true]* [w > 26 && v <= 40];", "predicted violation of 'p' at w(w)=27 by T2 (water.c:20)"),
     "hoa": ('property p: hoa "p.hoa" { a = w > 26; b = v > 40; };', "predicted violation of 'p' at w(w)=27 by T2 (water.c:20)"),
     "mttl": ("property p at T1: v > 45 -> @T2(w) >= 27;", "observed violation of 'p' at w(v)=50 by T1 (water.c:8), its event 2"),
-    "race": ("property p at each i: race_free(z);", "observed violation of 'p' at w(z)=3 by T2 (water.c:21), its event 3"),
+    "race": ("property p at each i: race_free(z);", "observed violation of 'p' on z at water.c:21 and "),
     "block": ("property p at each i: atomic_block(transfer);", "observed violation of 'p' at w(z)=51 by T1 (water.c:11), its event 5"),
     "late": ("property p within 1ms: always eventually event(go);", "late violation of 'p' at 2 ms, after event 1"),
     "dead": ("property p within 3ms: always w < 27;", "dead violation of 'p' at event 6, w(w)=27 by T2 (water.c:20)"),

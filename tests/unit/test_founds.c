@@ -114,7 +114,7 @@ static struct pt_founds *begin(uint32_t checks)
 {
     told = 0;
     settled = true;
-    return pt_founds_new(checks, &names, &options);
+    return pt_founds_new(checks, NULL, 0, &names, &options);
 }
 
 static void take(struct pt_founds *founds, const struct pt_found *found, uint64_t key)

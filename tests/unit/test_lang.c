@@ -222,7 +222,12 @@ static const struct {
     {"property p: @t x > 3;", 1, 13, "'@' may stand only in an 'at' property", ""},
     {"property p: exists j: a;", 1, 13, "'exists' may stand only", ""},
     {"property p: read(x);", 1, 13, "'read' may stand only", ""},
-    {"property p: race_free(*);", 1, 13, "'race_free' may stand only", ""},
+    {"property p: race_free(*) && x > 3;", 1, 13, "'race_free' is about two accesses, not about a state",
+     "stands alone"},
+    {"let r = race_free(x); property p at each i: !r;", 1, 46, "'r' is about two accesses", "of its own"},
+    {"property p at each i: forall j: @j(race_free(x));", 1, 36, "'race_free' is about two accesses", "between"},
+    {"property p within 3ms: race_free(x);", 1, 24, "'race_free' may not stand in a 'within' property", ""},
+    {"property p: never [race_free(x)];", 1, 20, "'race_free' may not stand in a letter", ""},
     {"property p: atomic_block(b);", 1, 13, "'atomic_block' may stand only", ""},
     {"let k = @t x; property p: k;", 1, 27, "'k' contains an operator that may stand only in an 'at'", ""},
     {"property p at t: always x;", 1, 18, "'always' is a future operator and may not stand in an 'at' property", ""},
@@ -453,6 +458,26 @@ static void test_contract_example(void **state)
     pt_properties_free(props);
 }
 
+static void test_races(void **state)
+{
+    (void)state;
+    struct pt_properties *props = load("var lvl = a.c:tank.level; thread ctl = worker#2; let r = race_free(lvl);\n"
+                                       "property a at each i: race_free(x) && r;\n"
+                                       "property b: always (race_free(*) && (r && race_free(x)));\n"
+                                       "property c at ctl: race_free(x);");
+    const struct pt_property *p = props->items;
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(p[i].kind, PT_KIND_RACE);
+    assert_int_equal(p[0].var_count, 2);
+    assert_string_equal(p[0].vars[1].target, "a.c:tank.level");
+    assert_false(p[0].races_everywhere);
+    assert_null(p[0].races_at);
+    assert_true(p[1].races_everywhere);
+    assert_int_equal(p[1].var_count, 2);
+    assert_string_equal(p[2].races_at, "worker#2");
+    pt_properties_free(props);
+}
+
 static void test_local_trees(void **state)
 {
     (void)state;
@@ -460,7 +485,7 @@ static void test_local_trees(void **state)
         load("thread ctl = worker#2; thread q = \"my thread\";\n"
              "property a at ctl: v > 0 -> @main(w + 1) >= 20 && @q y && @ctl z;\n"
              "property b at each i: busy > 0 -> !(exists j != i: busy == @j @i busy || event(e)) && u;\n"
-             "property c at T1: race_free(*) && race_free(x) && atomic_block(t) && (read(y) || write(z));\n"
+             "property c at T1: event(a) && write(x) && atomic_block(t) && (read(y) || write(z));\n"
              "property d at \"T 1\": forall j: once @j(start(x) since y);\n"
              "property e at each: @t x + 1 > 2;");
     const struct pt_property *p = props->items;
@@ -744,6 +769,7 @@ int main(void)
         cmocka_unit_test(test_atoms),
         cmocka_unit_test(test_atom_limit),
         cmocka_unit_test(test_contract_example),
+        cmocka_unit_test(test_races),
         cmocka_unit_test(test_local_trees),
         cmocka_unit_test(test_within),
         cmocka_unit_test(test_ere_precedence),

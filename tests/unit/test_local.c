@@ -29,7 +29,7 @@ static void found(void *context, const struct pt_finding *finding)
 
 static struct pt_mttl *block_of(struct pt_properties *props)
 {
-    static const char text[] = "property p at each i: race_free(x);";
+    static const char text[] = "property p at each i: atomic_block(b);";
     struct pt_err err;
     struct pt_mttl *block;
     assert_int_equal(pt_properties_add(props, "p.prop", text, sizeof text - 1, NULL, NULL, &err), PT_OK);
@@ -142,8 +142,8 @@ static void things_get_their_names(void **state)
         pt_local_report_put_step(&w, &step);
         pt_local_report_put_number(&w, 0);
         pt_local_report_put_number(&w, 2);
-        for (uint64_t k = 0; k < 2; k++) { /* the second one races on another variable of the access */
-            pt_local_report_put_text(&w, PT_MTTL_TEXT_RACES);
+        for (uint64_t k = 0; k < 2; k++) {
+            pt_local_report_put_text(&w, PT_MTTL_TEXT_DISTURBED);
             pt_local_report_put_text(&w, "work<int, char>");
             pt_local_report_put_number(&w, 1);
             pt_local_report_put_value(&w, (struct pt_value){0});
@@ -170,7 +170,7 @@ static void things_get_their_names(void **state)
         assert_int_equal(finding->first.event.source != NULL, cases[i].source != NULL);
         if (cases[i].source)
             assert_string_equal(finding->first.event.source, cases[i].source);
-        assert_int_equal(finding->first.knew_count, cases[i].at ? 1 : 2);
+        assert_int_equal(finding->first.knew_count, 2);
         assert_string_equal(finding->first.knew[0].from.object, cases[i].expected);
         assert_string_equal(finding->first.knew[0].thread, "work<int_ char>");
         assert_int_equal(finding->first.knew[0].state, 13);

@@ -65,11 +65,11 @@ static void put_expression(struct maker *k, uint32_t depth)
 
 static void put_leaf(struct maker *k)
 {
-    static const char *const leaves[] = {"event(go)",    "event(stop)",  "read(x)",         "write(y)",        "true",
-                                         "race_free(x)", "race_free(*)", "atomic_block(b)", "atomic_block(c)", "(x)"};
+    static const char *const leaves[] = {"event(go)", "event(stop)",     "read(x)",         "write(y)",
+                                         "true",      "atomic_block(b)", "atomic_block(c)", "(x)"};
     static const char *const relations[] = {"==", "!=", "<", "<=", ">", ">="};
     if (below(k->random, 4) == 0) {
-        pt_buf_puts(&k->text, leaves[below(k->random, 10)]);
+        pt_buf_puts(&k->text, leaves[below(k->random, 8)]);
         return;
     }
     pt_buf_puts(&k->text, "(");
@@ -136,10 +136,7 @@ static struct pt_mttl *random_block(uint64_t *random)
             bool each = below(random, 3) > 0;
             pt_buf_printf(&k.text, "property p%u at %s: ", p, each ? "each j0" : below(random, 2) ? "T1" : "T2");
             k.bound = each;
-            if (each && below(random, 6) == 0) /* by itself, for its short step */
-                pt_buf_puts(&k.text, "race_free(*)");
-            else
-                put_formula(&k, 1 + below(random, 5));
+            put_formula(&k, 1 + below(random, 5));
             pt_buf_puts(&k.text, ";\n");
         }
         block = compile(k.text.text);
@@ -286,18 +283,11 @@ static struct pt_mttl_event random_event(const struct world *w)
 {
     static const uint32_t whats[] = {PT_MTTL_READ, PT_MTTL_WRITE, PT_MTTL_UPDATE,
                                      PT_MTTL_USER, PT_MTTL_ENTER, PT_MTTL_LEAVE};
-    static const struct pt_mttl_span spans[] = {
-        {0, 1, PT_MTTL_WROTE}, {1, 1, PT_MTTL_WROTE}, {0, 1, PT_MTTL_READ_OWN}, {1, 1, PT_MTTL_READ_OWN}};
     struct pt_mttl_event event = {.what = whats[below(w->random, 6)]};
     uint32_t names = event.what == PT_MTTL_USER    ? w->m->events.count
                      : event.what >= PT_MTTL_ENTER ? w->m->blocks.count
                                                    : w->m->vars.count;
     event.name = names && below(w->random, 4) ? below(w->random, names) : PT_MTTL_NONE;
-    event.atomic = event.what == PT_MTTL_UPDATE || below(w->random, 8) == 0;
-    if (event.what == PT_MTTL_WRITE || event.what == PT_MTTL_READ) {
-        event.spans = event.shown = &spans[event.what == PT_MTTL_WRITE ? 0 : 2];
-        event.span_count = event.shown_count = event.atomic ? 0 : below(w->random, 3);
-    }
     return event;
 }
 
@@ -425,7 +415,6 @@ static void test_only_what_is_needed(void **state)
         {"!event(go)", MARKED | AFTER_MARKED},
         {"!read(y)", MARKED | AFTER_MARKED},
         {"atomic_block(b)", MARKED | AFTER_MARKED | HEARD},
-        {"race_free(*)", MARKED | AFTER_MARKED | HEARD},
         {"once x >= 0", VAR_X | MOVED},
         {"previously previously y >= 0", VAR_Y | MOVED},
         {"once @T2(once x >= 0)", HEARD | MOVED},

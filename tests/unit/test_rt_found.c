@@ -109,7 +109,7 @@ static const char *printed(const struct pt_found *found, const char *opts, int *
     if (child == 0) {
         options(set);
         if (pt_found_is_new(&self, found->key))
-            pt_found_report(&self, found);
+            pt_found_report(&self, found, true);
         pt_verdict_finish();
         _exit(0);
     }
@@ -293,7 +293,7 @@ static void counts(void **state)
     sent_count = 0;
     for (uint32_t i = 0; i < 100; i++)
         if (pt_found_is_new(&self, 77))
-            pt_found_report(&self, &found);
+            pt_found_report(&self, &found, true);
     assert_int_equal(sent_count, 7);
     assert_true(sent[0].bytes > 100 && sent[0].key == 77 && sent[0].count == 1);
     assert_true(sent[6].bytes == 0 && sent[6].key == 77 && sent[6].count == 64);

@@ -65,8 +65,21 @@ static bool is_new(uint64_t key)
     return true;
 }
 
-static void on_found(const struct pt_found *found)
+static uint64_t asked(uintptr_t granule, unsigned bytes, uint32_t one, uint32_t other)
 {
+    assert_true(granule && bytes && bytes < 256 && one != other);
+    return PT_RACE_CHECK;
+}
+
+static uint64_t apart(uintptr_t address, bool element, uint32_t one, uint32_t other)
+{
+    assert_true(address && !element && one != other);
+    return 0;
+}
+
+static void on_found(const struct pt_found *found, uint64_t asked_for)
+{
+    assert_true(asked_for == PT_RACE_CHECK);
     assert_int_equal(found->side_count, 2);
     assert_int_equal(found->sides[1].thread, now_thread + 1);
     add(&engine, found->sides[0].thread - 1, found->sides[0].stack.sites[0]);
@@ -282,7 +295,7 @@ static int start(void **state)
         sites[i] = (struct pt_site){"a.c", "f", "x", i + 1, 0, NULL};
     for (unsigned i = 0; i < GRANULES; i++)
         pt_cell_begin(&cells[i]);
-    pt_race_hooks = (struct pt_race_hooks){is_new, on_found, name_of};
+    pt_race_hooks = (struct pt_race_hooks){asked, apart, is_new, on_found, name_of};
     return pt_race_start() ? 0 : -1;
 }
 

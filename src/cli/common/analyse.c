@@ -86,8 +86,8 @@ static void add_input(struct pt_analyse *a, struct pt_analysis_input input)
 static enum pt_status add_property(struct pt_analyse *a, const struct pt_property *property, struct pt_err *err)
 {
     struct pt_analysis_input input = {.property = property, .verdict = PT_VERDICT_ERROR};
-    if (property->kind == PT_KIND_MTTL) {
-        input.verdict = PT_VERDICT_HOLDS; /* the engine compiles it */
+    if (property->kind == PT_KIND_MTTL || property->kind == PT_KIND_RACE) {
+        input.verdict = PT_VERDICT_HOLDS; /* the engine has all it needs */
     } else {
         enum pt_status status = pt_monitor_new(property, a->automaton_limit, &input.monitor, err);
         if (status == PT_ELIMIT)

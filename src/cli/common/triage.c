@@ -160,9 +160,9 @@ static void put_suppressed(const struct pt_finding *finding, bool one_of_many, c
     const struct pt_step *breaks = one_of_many ? pt_finding_breaks(finding) : NULL;
     char *words = breaks ? pt_words_step(breaks) : NULL;
     if (pt_finding_is_suppressed(finding))
-        pt_words_paragraph(buf, style, 0, 2, "%s '%s' is violated%s%s, which %s%s.",
-                           finding->builtin ? "Check" : "Property", finding->property, words ? " at " : "",
-                           words ? words : "", finding->suppressed ? finding->suppressed : "the baseline",
+        pt_words_paragraph(buf, style, 0, 2, "%s '%s' is violated%s%s, which %s%s.", pt_finding_sort(finding),
+                           finding->property, words ? " at " : "", words ? words : "",
+                           finding->suppressed ? finding->suppressed : "the baseline",
                            finding->suppressed ? " suppresses" : " knows");
     free(words);
 }

@@ -28,10 +28,11 @@ static bool local_names(const struct pt_property *property, const char *variable
 
 bool pt_doubt_names(const struct pt_analysis_input *input, const char *variable)
 {
-    if (!input->monitor)
+    bool races = input->property && input->property->kind == PT_KIND_RACE;
+    if (!input->monitor && !races)
         return input->property && input->property->kind == PT_KIND_MTTL && local_names(input->property, variable);
-    uint32_t count;
-    const struct pt_varref *vars = pt_monitor_vars(input->monitor, &count);
+    uint32_t count = races ? input->property->var_count : 0;
+    const struct pt_varref *vars = races ? input->property->vars : pt_monitor_vars(input->monitor, &count);
     for (uint32_t v = 0; v < count; v++) {
         if (strcmp(vars[v].target, variable) == 0)
             return true;

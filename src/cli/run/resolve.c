@@ -208,7 +208,7 @@ bool pt_resolve_needed(const struct pt_analyse *analyse)
             pt_monitor_events(analyse->inputs[i].monitor, &events);
         }
         const struct pt_property *property = analyse->inputs[i].property;
-        if (vars || events || (property && property->kind == PT_KIND_MTTL))
+        if (vars || events || (property && (property->kind == PT_KIND_MTTL || property->kind == PT_KIND_RACE)))
             return true;
     }
     return false;
@@ -251,6 +251,8 @@ enum pt_status pt_resolve(const struct pt_analyse *analyse, struct pt_debuginfo 
         }
     }
     enum pt_status status = pt_resolve_locals(analyse, info, &resolved, err);
+    if (status == PT_OK)
+        status = pt_resolve_races(analyse, info, &resolved, err);
     if (status != PT_OK) {
         pt_resolved_release(&resolved);
         return status;
@@ -265,5 +267,7 @@ void pt_resolved_release(struct pt_resolved *resolved)
     free(resolved->events);
     free(resolved->block);
     free(resolved->functions);
+    free(resolved->races);
+    free(resolved->race_places);
     *resolved = (struct pt_resolved){0};
 }

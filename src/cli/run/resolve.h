@@ -19,6 +19,13 @@ struct pt_resolved {
     struct pt_channel_name *functions;
     uint32_t function_count;
     size_t function_cap;
+    /* race_free properties, in the order of the inputs, and what they name. */
+    struct pt_channel_race *races;
+    uint32_t race_count;
+    size_t race_cap;
+    struct pt_channel_race_place *race_places;
+    uint32_t race_place_count;
+    size_t race_place_cap;
 };
 
 /*
@@ -38,6 +45,17 @@ enum pt_status pt_resolve_text(struct pt_debuginfo *info, const char *function, 
                                struct pt_err *err) PT_WARN_UNUSED;
 enum pt_status pt_resolve_locals(const struct pt_analyse *analyse, struct pt_debuginfo *info,
                                  struct pt_resolved *resolved, struct pt_err *err) PT_WARN_UNUSED;
+/* The functions that threads may be named after, once. */
+void pt_resolve_functions(struct pt_resolved *resolved, struct pt_debuginfo *info);
+/* May a thread of the program be called so? */
+enum pt_status pt_resolve_thread(struct pt_resolved *resolved, struct pt_debuginfo *info, const char *name,
+                                 struct pt_err *err) PT_WARN_UNUSED;
+/* An error without a place gets the property's. */
+enum pt_status pt_resolve_at_property(enum pt_status status, const struct pt_property *property,
+                                      struct pt_err *err) PT_WARN_UNUSED;
+/* The part in resolve_races.c. */
+enum pt_status pt_resolve_races(const struct pt_analyse *analyse, struct pt_debuginfo *info,
+                                struct pt_resolved *resolved, struct pt_err *err) PT_WARN_UNUSED;
 /* Do the monitors name anything at all? */
 bool pt_resolve_needed(const struct pt_analyse *analyse);
 

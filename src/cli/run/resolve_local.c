@@ -16,7 +16,7 @@ static const char *string(const struct pt_mttl *m, uint32_t offset)
     return pt_mttl_string(m, offset);
 }
 
-static enum pt_status at_property(enum pt_status status, const struct pt_property *property, struct pt_err *err)
+enum pt_status pt_resolve_at_property(enum pt_status status, const struct pt_property *property, struct pt_err *err)
 {
     if (status != PT_OK && !err->line) {
         snprintf(err->file, sizeof err->file, "%s", property->file);
@@ -31,6 +31,12 @@ static void keep_function(void *context, const char *module, uint64_t offset, co
     struct pt_resolved *resolved = context;
     PT_PUSH(resolved->functions, resolved->function_count, resolved->function_cap,
             ((struct pt_channel_name){module, offset, name}));
+}
+
+void pt_resolve_functions(struct pt_resolved *resolved, struct pt_debuginfo *info)
+{
+    if (!resolved->function_count)
+        pt_debuginfo_functions(info, keep_function, resolved);
 }
 
 /* main; a start function, of which `worker#2` is the second thread; a name given with pthread_setname_np. */
@@ -60,6 +66,13 @@ static enum pt_status check_thread(const struct pt_resolved *resolved, struct pt
     return status;
 }
 
+enum pt_status pt_resolve_thread(struct pt_resolved *resolved, struct pt_debuginfo *info, const char *name,
+                                 struct pt_err *err)
+{
+    pt_resolve_functions(resolved, info);
+    return check_thread(resolved, info, name, err);
+}
+
 /* Names of watched variables have to live as long as the block of all properties. */
 static const struct pt_mttl_name *find_variable(const struct pt_mttl *m, const char *target)
 {
@@ -75,7 +88,7 @@ static enum pt_status resolve_property(struct pt_resolved *resolved, struct pt_d
     struct pt_mttl *own;
     enum pt_status status = pt_mttl_compile(&property, 1, &own, err);
     if (status != PT_OK)
-        return at_property(status, property, err);
+        return pt_resolve_at_property(status, property, err);
     for (uint32_t i = 0; i < own->vars.count && status == PT_OK; i++) {
         const struct pt_mttl_name *name = pt_mttl_at(own, vars, struct pt_mttl_name, i);
         const char *target = string(resolved->block, find_variable(resolved->block, string(own, name->target))->target);
@@ -92,7 +105,7 @@ static enum pt_status resolve_property(struct pt_resolved *resolved, struct pt_d
         status =
             check_thread(resolved, info, string(own, pt_mttl_at(own, threads, struct pt_mttl_name, i)->target), err);
     free(own);
-    return at_property(status, property, err);
+    return pt_resolve_at_property(status, property, err);
 }
 
 static void number_variables(struct pt_resolved *resolved)
@@ -118,7 +131,7 @@ enum pt_status pt_resolve_locals(const struct pt_analyse *analyse, struct pt_deb
             properties[count++] = property;
     }
     if (count) {
-        pt_debuginfo_functions(info, keep_function, resolved);
+        pt_resolve_functions(resolved, info);
         status = pt_mttl_compile(properties, count, &resolved->block, err);
         if (status != PT_OK)
             resolved->block = NULL;

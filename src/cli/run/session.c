@@ -83,6 +83,9 @@ enum pt_status pt_session_preload(struct pt_session *session, struct pt_err *err
     if (session->resolved.var_count)
         return pt_err_set(err, PT_EUSAGE, "'%s' is a variable, and --preload sees no memory accesses",
                           session->resolved.vars[0].name);
+    if (session->resolved.race_count)
+        return pt_err_set(err, PT_EUSAGE, "property '%s' is about races, and --preload sees no memory accesses",
+                          session->resolved.races[0].name);
     char *runtime = pt_prefix_shared_runtime();
     if (!runtime)
         return pt_err_set(err, PT_EIO, "cannot find libportent-rt.so beside the program");
@@ -126,6 +129,8 @@ static bool place_name(void *context, const char *file, uint64_t offset, bool wh
 static uint32_t what_to_keep(const struct pt_session *session)
 {
     bool all = session->resolved.block && session->writer && !(session->keep & PT_KEEP_ALL);
+    if (session->resolved.race_count && session->writer) /* races are in the accesses and locks themselves */
+        return session->keep | PT_KEEP_ALL;
     return session->keep | (all ? PT_KEEP_ALL | PT_KEEP_CLOCKS : 0);
 }
 
@@ -215,6 +220,10 @@ enum pt_status pt_session_open(struct pt_session *session, struct pt_err *err)
                                      .function_count = session->resolved.function_count,
                                      .gate = session->gate,
                                      .checks = session->checks,
+                                     .races = session->resolved.races,
+                                     .race_count = session->resolved.race_count,
+                                     .race_places = session->resolved.race_places,
+                                     .race_place_count = session->resolved.race_place_count,
                                      .on_full = session->on_full,
                                      .ring_bytes = RING_BYTES,
                                      .ring_max = RING_MAX,
@@ -362,6 +371,23 @@ static void introduce(const struct pt_session *session, pid_t process)
     }
 }
 
+/* What the program finds of them goes into the findings that the analysis has for race_free properties. */
+static struct pt_founds *make_founds(struct pt_session *session)
+{
+    struct pt_found_names names = {found_object, found_thread, session};
+    uint32_t count, of_races = 0;
+    struct pt_finding **findings = pt_analysis_findings(session->analysis, &count),
+                      **races = pt_xcalloc((size_t)count + 1, sizeof *races);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct pt_property *property = session->analyse.inputs[i].property;
+        if (property && property->kind == PT_KIND_RACE)
+            races[of_races++] = findings[i];
+    }
+    struct pt_founds *founds = pt_founds_new(session->checks, races, of_races, &names, &session->analyse.engine);
+    free(races);
+    return founds;
+}
+
 static void begin(struct pt_session *session, pid_t process)
 {
     pt_settings_open_log(&session->settings, process);
@@ -369,10 +395,10 @@ static void begin(struct pt_session *session, pid_t process)
     if (session->settings.verbosity > 0)
         introduce(session, process);
     session->analyse.engine.block = session->resolved.block;
+    session->analyse.engine.races_reported = true;
     session->analysis = pt_analysis_new(&session->names, session->analyse.inputs, session->analyse.input_count,
                                         &session->analyse.engine);
-    struct pt_found_names names = {found_object, found_thread, session};
-    session->founds = pt_founds_new(session->checks, &names, &session->analyse.engine);
+    session->founds = make_founds(session);
     pt_late_init(&session->late, &session->analyse);
 }
 
@@ -436,6 +462,30 @@ void pt_session_close_trace(struct pt_session *session)
     pt_buf_release(&lost);
 }
 
+static bool had_thread(struct pt_session *session, const char *name)
+{
+    const char *there;
+    for (uint32_t number = 0; (there = pt_channel_thread_name(session->reader, number, true)); number++)
+        if (strcmp(there, name) == 0)
+            return true;
+    return false;
+}
+
+/* A race_free property at a thread that never ran. */
+static void list_unseen(struct pt_session *session, const struct pt_result *result)
+{
+    for (uint32_t i = 0; i < result->count && i < session->analyse.input_count; i++) {
+        const struct pt_property *property = session->analyse.inputs[i].property;
+        if (!property || !property->races_at || had_thread(session, property->races_at))
+            continue;
+        struct pt_finding *finding = result->findings[i];
+        const char **unseen = pt_arena_alloc(&finding->arena, 2 * sizeof *unseen);
+        unseen[0] = pt_arena_strndup(&finding->arena, property->races_at, strlen(property->races_at));
+        unseen[1] = NULL;
+        finding->unseen = unseen;
+    }
+}
+
 void pt_session_finish(struct pt_session *session, struct pt_result *ret_result)
 {
     struct pt_buf lost, left_out;
@@ -447,6 +497,7 @@ void pt_session_finish(struct pt_session *session, struct pt_result *ret_result)
     pt_analysis_finish(session->analysis, incomplete ? lost.text : NULL);
     ret_result->findings = pt_analysis_findings(session->analysis, &ret_result->count);
     pt_doubt_apply(session, ret_result);
+    list_unseen(session, ret_result);
     bool observed = pt_channel_started(session->reader), asked;
     if (pt_session_left_out(session, &asked, &left_out))
         pt_founds_leave_out(session->founds, left_out.text, asked);

@@ -66,6 +66,7 @@ struct pt_ast {
     uint8_t kind;
     uint8_t type;                        /* set by pt_ast_check, as the three below */
     bool has_future, has_past, has_mttl; /* somewhere below, references included */
+    bool has_races, only_races;          /* the same of race_free(...); nothing else but conjunctions of it */
     uint32_t height;
     struct pt_place place; /* of its first token; of the operator, for binary ones */
     struct pt_ast *a, *b;
@@ -122,7 +123,7 @@ _Static_assert(PT_AST_GE - PT_AST_NEG == PT_CODE_GE - PT_CODE_NEG, "expression o
 /* Where a formula stands decides which operators it may use. */
 struct pt_check {
     const struct pt_prop_source *source;
-    bool no_future, no_past, no_mttl;
+    bool no_future, no_past, no_mttl, no_races;
     const char *place; /* "an 'at' property", for messages */
     struct pt_err *err;
 };
@@ -132,5 +133,8 @@ struct pt_check {
  */
 enum pt_status pt_ast_check(const struct pt_check *check, struct pt_ast *node) PT_WARN_UNUSED;
 enum pt_status pt_ast_check_formula(const struct pt_check *check, struct pt_ast *node) PT_WARN_UNUSED;
+/* The same of the formula of a property, in which race_free(...) stands alone or with others of its kind: *ret_races:
+ * it does. */
+enum pt_status pt_ast_check_races(const struct pt_check *check, struct pt_ast *node, bool *ret_races) PT_WARN_UNUSED;
 
 #endif

@@ -329,6 +329,7 @@ void pt_lower_names(struct pt_builder *b, const struct pt_ast *node)
     }
     if (node->var)
         (void)var_id(b, node->var);
+    b->property->races_everywhere |= node->kind == PT_AST_RACE_FREE && !node->var;
     if (node->kind == PT_AST_EVENT)
         (void)pt_strtab_intern(&b->event_ids, node->text, strlen(node->text));
     if (node->a)

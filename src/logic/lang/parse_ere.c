@@ -24,7 +24,7 @@ static enum pt_status parse_or(struct ere_parser *e, pt_ere *ret);
 static enum pt_status parse_letter(struct ere_parser *e, pt_ere *ret)
 {
     struct pt_parser *p = e->p;
-    struct pt_check check = {&p->source, true, true, true, "a letter of a regular expression", p->err};
+    struct pt_check check = {&p->source, true, true, true, true, "a letter of a regular expression", p->err};
     struct pt_ast *node = NULL;
     pt_formula formula = PT_NONE;
     p->pos++;

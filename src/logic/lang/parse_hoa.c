@@ -45,7 +45,7 @@ static enum pt_status parse_binding(struct pt_builder *b)
 {
     struct pt_parser *p = b->parser;
     struct pt_property *property = b->property;
-    struct pt_check check = {&p->source, true, false, true, "the meaning of an automaton's proposition", p->err};
+    struct pt_check check = {&p->source, true, false, true, true, "the meaning of an automaton's proposition", p->err};
     const struct pt_token *token = pt_parser_token(p);
     struct pt_ast *node = NULL;
     uint32_t i = 0;

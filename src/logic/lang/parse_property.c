@@ -84,15 +84,26 @@ static enum pt_status parse_at(struct pt_parser *p, struct pt_ast **ret_at)
 
 /* --- bodies --- */
 
+/* race_free(x) && race_free(y), at one thread, at each or without `at`, which is the same. */
+static void make_races(struct pt_builder *b, const struct pt_ast *at, const struct pt_ast *node)
+{
+    pt_lower_names(b, node);
+    b->property->kind = PT_KIND_RACE;
+    b->property->races_at = at && at->kind == PT_AST_AT ? at->thread.target : NULL;
+}
+
 static enum pt_status parse_local(struct pt_builder *b, struct pt_ast *at)
 {
     struct pt_parser *p = b->parser;
     struct pt_check check = {.source = &p->source, .no_future = true, .place = "an 'at' property", .err = p->err};
     struct pt_ast *node = NULL;
+    bool races = false;
     enum pt_status s = pt_parse_formula(p, &node);
     if (s == PT_OK)
-        s = pt_ast_check_formula(&check, node);
-    if (s != PT_OK)
+        s = pt_ast_check_races(&check, node, &races);
+    if (s == PT_OK && races)
+        make_races(b, at, node);
+    if (s != PT_OK || races)
         return s;
     at->a = node;
     at->height = node->height + 1;
@@ -108,13 +119,22 @@ static enum pt_status parse_local(struct pt_builder *b, struct pt_ast *at)
 static enum pt_status parse_global(struct pt_builder *b)
 {
     struct pt_parser *p = b->parser;
-    struct pt_check check = {.source = &p->source, .no_mttl = true, .err = p->err};
+    struct pt_check check = {.source = &p->source,
+                             .no_mttl = true,
+                             .no_races = b->property->within,
+                             .place = "a 'within' property",
+                             .err = p->err};
     struct pt_ast *node = NULL;
+    bool races = false;
     enum pt_status s = pt_parse_formula(p, &node);
     if (s == PT_OK)
-        s = pt_ast_check_formula(&check, node);
+        s = pt_ast_check_races(&check, node, &races);
+    if (s == PT_OK && races)
+        make_races(b, NULL, node);
+    if (s != PT_OK || races)
+        return s;
     b->property->kind = PT_KIND_LTL;
-    return s == PT_OK ? pt_lower_formula(b, node, &b->property->formula) : s;
+    return pt_lower_formula(b, node, &b->property->formula);
 }
 
 static enum pt_status parse_body(struct pt_builder *b, struct pt_ast *at)

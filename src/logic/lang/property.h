@@ -17,6 +17,7 @@ enum pt_kind {
     PT_KIND_HOA,
     PT_KIND_MONITOR, /* a user's own module; never made by the parser */
     PT_KIND_MTTL,    /* `at T:`, `at each V:` */
+    PT_KIND_RACE,    /* race_free(...), with and without `at` */
 };
 
 /* A program variable a property names. Without a declaration all three names are the same. */
@@ -51,7 +52,7 @@ struct pt_property {
     bool within_events; /* D counts events, not nanoseconds */
     uint64_t within_bound;
 
-    /* All kinds but mttl: formulas below stand in this pool, over these atoms. */
+    /* All kinds but mttl and race: formulas below stand in this pool, over these atoms. */
     struct pt_fpool pool;
     struct pt_atom *atoms;
     uint32_t atom_count;    /* at most PT_MAX_ATOMS; more is an error of the parser */
@@ -71,6 +72,11 @@ struct pt_property {
     pt_formula *bindings;           /* proposition i stands for the propositional formula bindings[i] */
 
     const struct pt_ast *ast; /* the whole property, for mttl */
+
+    /* race: no races on its `vars`, or on anything; of one thread with any other, by what its name stands for, or NULL:
+     * of all. */
+    bool races_everywhere;
+    const char *races_at;
 };
 
 struct pt_properties {

@@ -38,7 +38,23 @@ static bool is_past(const struct pt_ast *node)
 
 static bool is_mttl(const struct pt_ast *node)
 {
-    return node->kind >= PT_AST_READ && node->kind <= PT_AST_FORALL;
+    return node->kind >= PT_AST_READ && node->kind <= PT_AST_FORALL && node->kind != PT_AST_RACE_FREE;
+}
+
+/* Of what has been checked below. */
+static bool is_only_races(const struct pt_ast *node)
+{
+    switch (node->kind) {
+    case PT_AST_RACE_FREE:
+        return true;
+    case PT_AST_AND:
+        return node->a->only_races && node->b->only_races;
+    case PT_AST_LET:
+    case PT_AST_ALWAYS:
+        return node->a->only_races;
+    default:
+        return false;
+    }
 }
 
 /* Whether the node may stand here: by itself, or, for a let, by what it stands for. */
@@ -48,7 +64,10 @@ static enum pt_status check_place(const struct pt_check *check, const struct pt_
     bool future = let ? node->a->has_future : is_future(node);
     bool before = let ? node->a->has_past : is_past(node);
     bool mttl = let ? node->a->has_mttl : is_mttl(node);
+    bool races = let ? node->a->has_races : node->kind == PT_AST_RACE_FREE;
     const char *contains = let ? " contains a" : " is a";
+    if (races && check->no_races)
+        return fail(check, node, "'%s' may not stand in %s", let ? node->text : "race_free", check->place);
     if (mttl && check->no_mttl)
         return let ? fail(check, node, "'%s' contains an operator that may stand only in an 'at' property", node->text)
                    : fail(check, node, "'%s' may stand only in an 'at' property", name_of(node));
@@ -135,13 +154,16 @@ static enum pt_status visit(const struct pt_check *check, const struct pt_ast *p
     node->has_future = is_future(node);
     node->has_past = is_past(node);
     node->has_mttl = is_mttl(node);
+    node->has_races = node->kind == PT_AST_RACE_FREE;
     for (int i = 0; i < 2 && operands[i]; i++) {
         if (node->kind != PT_AST_LET && (s = visit(check, is_past(node) ? node : past, operands[i])) != PT_OK)
             return s;
         node->has_future |= operands[i]->has_future;
         node->has_past |= operands[i]->has_past;
         node->has_mttl |= operands[i]->has_mttl;
+        node->has_races |= operands[i]->has_races;
     }
+    node->only_races = is_only_races(node);
     node->type = (uint8_t)type_of(node);
     return check_operands(check, node);
 }
@@ -155,4 +177,19 @@ enum pt_status pt_ast_check_formula(const struct pt_check *check, struct pt_ast 
 {
     enum pt_status s = pt_ast_check(check, node);
     return s == PT_OK ? need_formula(check, node) : s;
+}
+
+enum pt_status pt_ast_check_races(const struct pt_check *check, struct pt_ast *node, bool *ret_races)
+{
+    enum pt_status s = pt_ast_check_formula(check, node);
+    *ret_races = s == PT_OK && node->only_races;
+    if (s != PT_OK || *ret_races || !node->has_races)
+        return s;
+    while (node->kind != PT_AST_RACE_FREE && node->kind != PT_AST_LET)
+        node = node->a->has_races ? node->a : node->b;
+    s = fail(check, node, "'%s' is about two accesses, not about a state, and may not be part of another formula",
+             node->kind == PT_AST_LET ? node->text : "race_free");
+    pt_err_hint(check->err, "it stands alone, or with other race_free(...) between '&&'; the rest can be a property of "
+                            "its own");
+    return s;
 }

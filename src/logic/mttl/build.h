@@ -90,7 +90,6 @@ struct pt_mttl_compiler {
     uint32_t symbol_count;
     size_t symbol_cap;
     uint32_t work;
-    bool plain; /* inside race_free: read(x) and write(x) leave atomic accesses out */
     struct pt_err *err;
 };
 

@@ -10,9 +10,8 @@
  * Units that say the same are one: a unit's key is its text, the name of self, and the names of its params, in its
  * file.
  *
- * race_free(x) and atomic_block(NAME) are the formulas of the DAME paper, section 3, made as trees and compiled; the
- * paper's conjunction over all j is `forall j != i` here. race_free(*) cannot name the variables: one export of the
- * present access serves all of them.
+ * atomic_block(NAME) is the formula of the DAME paper, section 3, made as a tree and compiled; the paper's conjunction
+ * over all j is `forall j != i` here. race_free is no such formula: properties with it do not come here.
  *
  * Cost: linear in the property with its lets expanded, which is bounded (MAX_WORK).
  */
@@ -287,34 +286,6 @@ static enum pt_status compile_for_others(struct pt_mttl_compiler *c, const struc
     return s;
 }
 
-/*
- * forall other != this: (read(x) && once write(x) -> !@other write(x)) && (write(x) -> !@other(read(x) && once
- * write(x)))
- * && (write(x) -> !@other write(x))
- */
-static enum pt_status compile_race_free(struct pt_mttl_compiler *c, const struct pt_ast *node)
-{
-    struct pt_ast r = tree(node, PT_AST_READ, NULL, NULL), w = tree(node, PT_AST_WRITE, NULL, NULL);
-    r.var = w.var = node->var;
-    struct pt_ast once = tree(node, PT_AST_ONCE, &w, NULL), own = tree(node, PT_AST_AND, &r, &once);
-    struct pt_ast they_wrote = about(node, PT_AST_KNOWN, "other", &w);
-    struct pt_ast they_own = about(node, PT_AST_KNOWN, "other", &own);
-    they_wrote.text = they_own.text = PT_MTTL_TEXT_RACES;
-    struct pt_ast not_wrote = tree(node, PT_AST_NOT, &they_wrote, NULL);
-    struct pt_ast not_own = tree(node, PT_AST_NOT, &they_own, NULL);
-    struct pt_ast first = tree(node, PT_AST_IMPLIES, &own, &not_wrote);
-    struct pt_ast second = tree(node, PT_AST_IMPLIES, &w, &not_own);
-    struct pt_ast third = tree(node, PT_AST_IMPLIES, &w, &not_wrote);
-    struct pt_ast both = tree(node, PT_AST_AND, &first, &second), all = tree(node, PT_AST_AND, &both, &third);
-    struct pt_ast forall = about(node, PT_AST_FORALL, "this", &all);
-    forall.text = "other";
-    bool plain = c->plain;
-    c->plain = true;
-    enum pt_status s = compile_for_others(c, &forall);
-    c->plain = plain;
-    return s;
-}
-
 /* atomic_block(B) > 0 -> !(exists other != this: atomic_block(B) == @other @this atomic_block(B)), B read as a value */
 static enum pt_status compile_atomic_block(struct pt_mttl_compiler *c, const struct pt_ast *node)
 {
@@ -333,24 +304,6 @@ static enum pt_status compile_atomic_block(struct pt_mttl_compiler *c, const str
     return compile_for_others(c, &all);
 }
 
-/* race_free(*): forall other != self: my access does not race with the access of other's last known state. */
-static enum pt_status compile_race_free_all(struct pt_mttl_compiler *c, const struct pt_ast *node)
-{
-    struct pt_mttl_draft d;
-    uint32_t lookup = 0, symbol = pt_mttl_new_symbol(c, "other");
-    struct pt_ast access = tree(node, PT_AST_LET, NULL, NULL), known = about(node, PT_AST_KNOWN, "other", &access);
-    access.text = "access"; /* stands for what the language has no word for */
-    known.text = PT_MTTL_TEXT_RACES;
-    c->t.flags |= PT_MTTL_RACES | PT_MTTL_THREADS;
-    pt_mttl_begin_loop(c, false, symbol, PT_MTTL_SELF);
-    pt_mttl_open_draft(c, &d, symbol, "other");
-    enum pt_status s = pt_mttl_close_unit(c, PT_MTTL_ACCESS, &access, 0, 0, symbol, &known, &lookup);
-    if (s == PT_OK)
-        pt_mttl_emit(c, PT_MTTL_OP_NO_RACE, lookup);
-    pt_mttl_end_loop(c);
-    return s;
-}
-
 /* --- */
 
 static enum pt_status compile_leaf(struct pt_mttl_compiler *c, const struct pt_ast *node)
@@ -365,9 +318,7 @@ static enum pt_status compile_leaf(struct pt_mttl_compiler *c, const struct pt_a
         return PT_OK;
     case PT_AST_READ:
     case PT_AST_WRITE:
-        pt_mttl_emit(c,
-                     c->plain ? (read ? PT_MTTL_OP_PLAIN_R : PT_MTTL_OP_PLAIN_W)
-                              : (read ? PT_MTTL_OP_READ : PT_MTTL_OP_WRITE),
+        pt_mttl_emit(c, read ? PT_MTTL_OP_READ : PT_MTTL_OP_WRITE,
                      pt_mttl_add_var(&c->t, node->var, PT_MTTL_USE_ACCESS));
         return PT_OK;
     default:
@@ -397,8 +348,6 @@ static enum pt_status compile_formula(struct pt_mttl_compiler *c, const struct p
         return compile_quantifier(c, node);
     case PT_AST_KNOWN:
         return compile_known(c, node);
-    case PT_AST_RACE_FREE:
-        return node->var ? compile_race_free(c, node) : compile_race_free_all(c, node);
     case PT_AST_ATOMIC_BLOCK:
         return compile_atomic_block(c, node);
     default:

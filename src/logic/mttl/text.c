@@ -45,7 +45,6 @@ static bool put_primary(const struct pt_ast *node, struct pt_buf *buf)
     case PT_AST_EVENT:
     case PT_AST_READ:
     case PT_AST_WRITE:
-    case PT_AST_RACE_FREE:
     case PT_AST_ATOMIC_BLOCK:
         put_call(node, buf);
         return true;

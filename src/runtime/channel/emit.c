@@ -370,11 +370,10 @@ void pt_emit_object(struct pt_thread *self, uintptr_t address, const char *name)
     publish(self);
 }
 
-void pt_emit_local(struct pt_thread *self, const struct pt_record_local *what, const char *thread, const char *report,
-                   const struct pt_access *parts)
+void pt_emit_local(struct pt_thread *self, const struct pt_record_local *what, const char *thread, const char *report)
 {
-    size_t name = strlen(thread) + 1, before = what->parts * sizeof *parts;
-    uint32_t bytes = padded(sizeof *what + before + name + what->report);
+    size_t name = strlen(thread) + 1;
+    uint32_t bytes = padded(sizeof *what + name + what->report);
     struct pt_record_local *record = place_or_lose(self, bytes, PT_RECORD_LOCAL);
     if (!record)
         return;
@@ -382,9 +381,8 @@ void pt_emit_local(struct pt_thread *self, const struct pt_record_local *what, c
     *record = *what;
     record->head = head;
     record->thread = pt_thread_number(self);
-    memcpy(record->texts, parts, before);
-    memcpy(record->texts + before, thread, name);
-    memcpy(record->texts + before + name, report, what->report);
+    memcpy(record->texts, thread, name);
+    memcpy(record->texts + name, report, what->report);
     publish(self);
 }
 

@@ -34,9 +34,8 @@ void pt_emit_thread(struct pt_thread *self, const struct pt_thread *thread, uint
 void pt_emit_watch(struct pt_thread *self, uint32_t object, uint32_t type, uint32_t size, const char *name);
 /* What a synchronisation object is called that debug information knows nothing of. */
 void pt_emit_object(struct pt_thread *self, uintptr_t address, const char *name);
-/* What a thread found out about a decentralised property, with `what->report` bytes about it, and `what->parts`. */
-void pt_emit_local(struct pt_thread *self, const struct pt_record_local *what, const char *thread, const char *report,
-                   const struct pt_access *parts);
+/* What a thread found out about a decentralised property, with `what->report` bytes about it. */
+void pt_emit_local(struct pt_thread *self, const struct pt_record_local *what, const char *thread, const char *report);
 /* What a built-in check found (struct pt_record_found); without bytes: how often by now. */
 void pt_emit_found(struct pt_thread *self, uint64_t key, uint64_t count, const char *report, uint32_t bytes);
 /* The thread ends: its ring is the observer's. */

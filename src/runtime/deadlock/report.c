@@ -97,7 +97,7 @@ static bool send(struct pt_thread *self, struct report *report, uint32_t count, 
     found->address = report->sides[0].address;
     found->sides = report->sides;
     found->side_count = count;
-    return !pt_found_is_new(self, found->key) || pt_found_report(self, found);
+    return !pt_found_is_new(self, found->key) || pt_found_report(self, found, true);
 }
 
 void pt_deadlock_predicted(struct pt_thread *self, struct pt_acquire *const *cycle, uint32_t count)

@@ -55,7 +55,7 @@ bool pt_found_is_new(struct pt_thread *self, uint64_t key)
     return count == 1;
 }
 
-static void halt(const struct pt_found *found)
+static void halt_for(const struct pt_found *found)
 {
     static const char *const what[] = {[PT_FOUND_RACE] = "a data race was found",
                                        [PT_FOUND_DEADLOCK] = "a deadlock was found",
@@ -63,7 +63,7 @@ static void halt(const struct pt_found *found)
     pt_verdict_halt(what[found->check]);
 }
 
-bool pt_found_report(struct pt_thread *self, const struct pt_found *found)
+bool pt_found_report(struct pt_thread *self, const struct pt_found *found, bool halt)
 {
     char *bytes = pt_pool_take(pt_thread_pool(self), PT_FOUND_BYTES);
     size_t len = bytes ? pt_found_write(found, bytes, PT_FOUND_BYTES) : 0;
@@ -78,7 +78,8 @@ bool pt_found_report(struct pt_thread *self, const struct pt_found *found)
     if (suppressed)
         return false;
     pt_verdict_count();
-    halt(found);
+    if (halt)
+        halt_for(found);
     return true;
 }
 

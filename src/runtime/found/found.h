@@ -5,7 +5,7 @@
  * A check asks first whether its finding is new, because to describe one costs more than to count it:
  *
  *     if (pt_found_is_new(self, key))
- *         pt_found_report(self, &(struct pt_found){.check = PT_FOUND_RACE, .key = key, ...});
+ *         pt_found_report(self, &(struct pt_found){.check = PT_FOUND_RACE, .key = key, ...}, true);
  *
  * The caller is inside the runtime, and may have a granule or a cell locked.
  */
@@ -18,9 +18,9 @@
 /* Counts a finding; true: nobody has reported one with this key, and the caller is to do so. Never 0. Beyond
  * PT_FOUND_KINDS different ones none is new, and that is said. */
 bool pt_found_is_new(struct pt_thread *self, uint64_t key);
-/* Reports it. It counts for the exit status, and with halt_on_error this does not return, unless it is suppressed:
- * false. */
-bool pt_found_report(struct pt_thread *self, const struct pt_found *found);
+/* Reports it. It counts for the exit status, unless it is suppressed: false. `halt`: with halt_on_error this does not
+ * return then. */
+bool pt_found_report(struct pt_thread *self, const struct pt_found *found, bool halt);
 
 /* The thread is the last, or the process ends: how often each was found goes to the observer. */
 void pt_found_finish(struct pt_thread *self);

@@ -241,6 +241,16 @@ static void put_created(struct page *page)
     }
 }
 
+static void put_properties(struct page *page)
+{
+    struct pt_local_report_reader r = page->head.properties;
+    for (uint32_t i = 0; i < page->head.property_count; i++) {
+        put(page, "  It violates property '");
+        put(page, pt_found_read_property(&r).name);
+        put(page, "'.\n");
+    }
+}
+
 /* Two accesses that must not come together. */
 static void put_accesses(struct page *page)
 {
@@ -310,6 +320,7 @@ static void compose(struct page *page)
     put(page, " (pid=");
     put_number(page, pt_sys_process());
     put(page, ")\n");
+    put_properties(page);
     if (page->head.check == PT_FOUND_DEADLOCK)
         put_cycle(page);
     else

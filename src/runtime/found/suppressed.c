@@ -153,7 +153,7 @@ static bool found_matches(const struct pt_suppress_rule *rule, struct pt_local_r
                  [PT_FOUND_LIFETIME] = {"lifetime", "lifetimes"}};
     struct pt_found_head head = pt_found_read_head(&r);
     unsigned by = pt_suppress_asks(rule, words[head.check].kind);
-    if (pt_suppress_names(rule, words[head.check].check))
+    if (!head.property_count && pt_suppress_names(rule, words[head.check].check))
         return true;
     bool matches = (by & PT_SUPPRESS_BY_OBJECT) && head.object[0] && pt_suppress_matches(rule, head.object);
     if (head.block_size) /* where memory was allocated says nothing of who races on it */
@@ -161,6 +161,15 @@ static bool found_matches(const struct pt_suppress_rule *rule, struct pt_local_r
     for (uint32_t left = pt_found_read_sides(&r); left; left--)
         matches |= side_matches(rule, by, &r);
     return matches;
+}
+
+bool pt_suppressed_property(const char *name)
+{
+    struct pt_suppress_rule rule;
+    for (size_t at = 0; next_rule(&at, &rule);)
+        if (pt_suppress_names(&rule, name))
+            return true;
+    return false;
 }
 
 bool pt_suppressed_found(const char *found, size_t len)

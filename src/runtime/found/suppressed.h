@@ -16,6 +16,8 @@ bool pt_suppressed_elements(void);
 /* Whether one of them is about a violation of the property (name and text) in this thread, at this object and place. */
 bool pt_suppressed_matches(const char *property, const char *text, const char *thread, const char *object,
                            const char *place);
+/* Whether one is about all findings of a property of this name. */
+bool pt_suppressed_property(const char *name);
 /* Whether one is about what a built-in check found (core/found.h, bytes that are whole). */
 bool pt_suppressed_found(const char *bytes, size_t len);
 

@@ -12,6 +12,7 @@
 
 #include "core/ptc.h"
 #include "runtime/local/monitor.h"
+#include "runtime/local/race_properties.h"
 #include "runtime/sys/log.h"
 #include "runtime/sys/module.h"
 #include "runtime/sys/options.h"
@@ -134,6 +135,7 @@ void pt_embedded_opened(void)
     if (!other || atomic_flag_test_and_set(&said))
         return;
     pt_report_stop();
+    pt_race_properties_stop();
     refuse_library(other, " from here on: ");
 }
 

@@ -3,8 +3,7 @@
  * is new, as a fact that goes into the clock; and the clock is given out by whoever called.
  *
  * Cost of an event that is no news (the knowledge, the thread's own variables and the last truth values are as they
- * were, and so is what race_free(*) sees of the access): one comparison. Otherwise one step of the evaluator, and
- * one new fact and clock if it exports something new.
+ * were): one comparison. Otherwise one step of the evaluator, and one new fact and clock if it exports something new.
  */
 #include "runtime/local/monitor.h"
 
@@ -162,7 +161,7 @@ void pt_monitor_close(struct pt_thread *self, uint32_t property)
     bool now = monitor->verdicts[property].kind == PT_MTTL_VIOLATED;
     uint64_t last = now ? self->shadow.states : self->shadow.states - 1;
     if (since && !self->shadow.full && last >= since)
-        pt_report_states(self, property, NULL, since, last);
+        pt_report_states(self, property, since, last);
     monitor->since[property] = 0;
 }
 
@@ -187,8 +186,7 @@ static void step(struct pt_thread *self, const struct pt_local_event *what)
  * pt_monitor_clock_changed. */
 static void settle(struct pt_thread *self, const struct pt_local_monitor *monitor)
 {
-    self->shadow.quiet =
-        monitor->stable && !monitor->touched && !monitor->heard && !(pt_monitor_block->flags & PT_MTTL_RACES);
+    self->shadow.quiet = monitor->stable && !monitor->touched && !monitor->heard;
     pt_shadow_settle(&self->shadow);
 }
 
@@ -198,8 +196,6 @@ static struct pt_mttl_event *new_event(struct pt_local_monitor *monitor, uint32_
     struct pt_mttl_event *event = &monitor->view.event;
     event->what = what;
     event->name = name;
-    event->atomic = false;
-    event->span_count = event->shown_count = 0;
     return event;
 }
 
@@ -207,33 +203,20 @@ static struct pt_mttl_event *new_event(struct pt_local_monitor *monitor, uint32_
 static bool is_like_last(const struct pt_local_monitor *monitor)
 {
     const struct pt_mttl_event *event = &monitor->view.event;
-    const struct pt_mttl_span *last = &monitor->last, *now = event->spans;
-    if (event->name != PT_MTTL_NONE || monitor->touched)
-        return false;
-    if (event->span_count == 0)
-        return last->size == 0;
-    return event->span_count == 1 && now->from == last->from && now->size == last->size && now->access == last->access;
+    return event->name == PT_MTTL_NONE && !monitor->touched;
 }
 
 static void note_event(struct pt_local_monitor *monitor)
 {
     const struct pt_mttl_event *event = &monitor->view.event;
-    monitor->touched = event->name != PT_MTTL_NONE || event->span_count > 1;
-    monitor->last.size = 0;
-    if (event->span_count == 1) {
-        monitor->last.from = event->spans->from;
-        monitor->last.size = event->spans->size;
-        monitor->last.access = event->spans->access;
-    }
+    monitor->touched = event->name != PT_MTTL_NONE;
 }
 
 static void take_event(struct pt_thread *self, const struct pt_local_event *what)
 {
     struct pt_local_monitor *monitor = self->local->monitor;
     self->shadow.states++;
-    /* a race in a state that may be several lines of a recording is reported with what the step sees */
-    if (!monitor->stable || monitor->heard || !is_like_last(monitor) ||
-        (monitor->broken && monitor->view.event.span_count)) {
+    if (!monitor->stable || monitor->heard || !is_like_last(monitor)) {
         step(self, what);
         note_event(monitor);
         settle(self, monitor);
@@ -241,7 +224,7 @@ static void take_event(struct pt_thread *self, const struct pt_local_event *what
     }
     for (uint32_t p = 0; self->shadow.full && monitor->broken && p < pt_monitor_block->properties.count; p++)
         if (monitor->since[p])
-            pt_report_states(self, p, NULL, self->shadow.states, self->shadow.states);
+            pt_report_states(self, p, self->shadow.states, self->shadow.states);
 }
 
 void pt_monitor_watched(struct pt_thread *self, uint32_t object, enum pt_event_kind kind, const struct pt_site *site)
@@ -259,16 +242,9 @@ void pt_monitor_watched(struct pt_thread *self, uint32_t object, enum pt_event_k
 void pt_monitor_access(struct pt_thread *self, const struct pt_local_event *what)
 {
     enum pt_op op = pt_kind_op(what->kind);
-    bool update = op == PT_OP_UPDATE;
     uint32_t local = what->object == PT_NO_OBJECT ? 0 : pt_watched[what->object].local;
     uint32_t name = local && pt_monitor_var(local - 1)->uses & PT_MTTL_USE_ACCESS ? local - 1 : PT_MTTL_NONE;
-    struct pt_mttl_event *event = new_event(self->local->monitor, pt_op_mttl(op), name);
-    struct pt_mttl_span spans[PT_MONITOR_SPANS];
-    event->atomic = update;
-    if (pt_monitor_block->flags & PT_MTTL_RACES && !update) {
-        event->spans = event->shown = spans;
-        event->span_count = event->shown_count = pt_monitor_spans(self, what, pt_op_writes(op), spans);
-    }
+    new_event(self->local->monitor, pt_op_mttl(op), name);
     take_event(self, what);
 }
 
@@ -453,7 +429,6 @@ void pt_monitor_unmake(struct pt_thread *self, struct pt_local_monitor *monitor)
     pt_pool_give(pt_thread_pool(self), monitor->memory);
     pt_pool_give(pt_thread_pool(self), monitor->next);
     pt_pool_give(pt_thread_pool(self), monitor->known);
-    pt_monitor_forget_written(self, monitor);
     pt_pool_give(pt_thread_pool(self), monitor);
 }
 
@@ -494,13 +469,11 @@ static void read_initial(struct pt_thread *self)
 
 void pt_monitor_restart(void)
 {
-    if (pt_monitor_block) {
-        pt_monitor_slots_restart();
+    pt_monitor_slots_restart();
+    if (pt_monitor_block)
         pt_report_restart();
-    }
     pt_monitor_on = has_findings = false;
     pt_monitor_block = NULL;
-    pt_shadow_counts_lives = false;
 }
 
 void pt_monitor_configure(struct pt_thread *self, const struct pt_config *config)
@@ -515,13 +488,11 @@ void pt_monitor_configure(struct pt_thread *self, const struct pt_config *config
     fates = pt_sys_reserve(m->properties.count + 1);
     findings = pt_sys_reserve((m->properties.count + 1) * sizeof *findings);
     find_findings(m);
-    pt_report_start();
     if (!scratch || !state0 || !initial_values || !fates || !findings || !pt_monitor_slots_start(m, config)) {
         pt_runtime_give_up();
         return;
     }
     pt_monitor_block = m;
-    pt_shadow_counts_lives = m->flags & PT_MTTL_RACES;
     read_initial(self);
     pt_mttl_initial_fill(m, initial_values, scratch, state0);
     pt_sys_release(scratch, scratch_bytes);

@@ -25,7 +25,6 @@ struct pt_local_monitor {
     bool stable;              /* the last step would repeat itself ... */
     bool touched;             /* ... unless its event had a name, or a local variable has changed, ... */
     bool heard;               /* ... or something else that it knows, ... */
-    struct pt_mttl_span last; /* ... or this is not all that its event accessed; of size 0: nothing */
     bool broken;              /* some property is violated in the present state */
     struct pt_mttl_view view; /* what the next step will see; kept, because little of it changes from step to step */
     struct pt_mttl_thread *memory;
@@ -41,7 +40,6 @@ struct pt_local_monitor {
     uint64_t *since;                  /* 1 + the first of the present run of violating states; 0: not violated */
     struct pt_value *values;          /* the view's */
     struct pt_value *locals;          /* unknown: not set */
-    struct pt_wrote *wrote;           /* race_free(*): what it has written (local/races.c) */
 };
 
 extern bool pt_monitor_on; /* there are such properties; set before main */
@@ -66,8 +64,6 @@ void pt_monitor_rename(struct pt_thread *self, struct pt_thread *thread, const c
 
 /* A watched variable's write by any thread: its value is news. Before the event itself. */
 void pt_monitor_written(struct pt_thread *self, uint32_t object);
-/* For pt_shadow_hooks: an access of this address is to come. */
-void pt_monitor_expect(const struct pt_shadow_self *self, uintptr_t address);
 /* One event of a thread that `steps`: an access of a watched variable, as it is now in memory, ... */
 void pt_monitor_watched(struct pt_thread *self, uint32_t object, enum pt_event_kind kind, const struct pt_site *site);
 /* ... and others. */
@@ -86,7 +82,7 @@ const char *pt_monitor_slot_name(uint32_t slot);
 /* What a property has come to in this process, and how many more findings were reported (local/report.c). */
 _Atomic uint8_t *pt_monitor_fate(uint32_t property);
 _Atomic uint32_t *pt_monitor_findings(uint32_t property);
-/* Some property has race_free or atomic_block. */
+/* Some property has atomic_block. */
 bool pt_monitor_has_findings(void);
 
 /* local/report.c: the thread's present state violates a property that the last one did not, or it has no value there.
@@ -97,9 +93,8 @@ void pt_report_onset(struct pt_thread *self, uint32_t property, const struct pt_
 /* The present state violates it as the last one did: reported where that shows another finding, or all is recorded. */
 void pt_report_again(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
                      const struct pt_local_event *what);
-/* Further states in which it is violated; `view` only of a state that may be several lines of a recording. */
-void pt_report_states(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view, uint64_t from,
-                      uint64_t to);
+/* Further states in which it is violated. */
+void pt_report_states(struct pt_thread *self, uint32_t property, uint64_t from, uint64_t to);
 /* That there is more to come, and at the end how many states the thread has had. */
 void pt_report_begun(struct pt_thread *self);
 void pt_report_count(struct pt_thread *self);

@@ -1,5 +1,5 @@
 /* Between monitor.c, which evaluates, local/facts.c, which makes facts of it, local/slots.c, which knows the
- * threads, and local/races.c. */
+ * threads. */
 #ifndef PT_RUNTIME_LOCAL_MONITOR_IMPL_H
 #define PT_RUNTIME_LOCAL_MONITOR_IMPL_H
 
@@ -34,18 +34,13 @@ struct pt_local_monitor *pt_monitor_make(struct pt_thread *actor, uint32_t slot)
 void pt_monitor_starts(struct pt_thread *actor, struct pt_local_monitor *monitor);
 void pt_monitor_unmake(struct pt_thread *self, struct pt_local_monitor *monitor);
 
+/* The functions that threads are named after; once for all who want names. */
+bool pt_monitor_names_start(const struct pt_config *config);
 bool pt_monitor_slots_start(const struct pt_mttl *block, const struct pt_config *config);
 void pt_monitor_slots_restart(void);
 /* Slots handed out so far. */
 uint32_t pt_monitor_used(void);
 /* State 0 of the threads that the properties name, whether they will start or not. */
 void pt_monitor_introduce_named(struct pt_thread *self);
-
-/* race_free(*): the bytes of a write, which are noted, or those of a read that the thread has written before. What is
- * in more parts than this is left out. */
-enum { PT_MONITOR_SPANS = 32, PT_MONITOR_LIFE_AT = 48 };
-uint32_t pt_monitor_spans(struct pt_thread *self, const struct pt_local_event *what, bool write,
-                          struct pt_mttl_span *ret_spans);
-void pt_monitor_forget_written(struct pt_thread *self, struct pt_local_monitor *monitor);
 
 #endif

@@ -106,23 +106,15 @@ static struct pt_value value_of(const struct pt_local_event *what, uint64_t at)
     return pt_shape_value(&shape, (const void *)w->address);
 }
 
-/* Which part of an access it is about; 0: its first byte. */
-struct part {
-    uint64_t at, last;
-};
-
-static void put_local_event(struct pt_local_report_writer *w, const struct pt_local_event *what, struct part part)
+static void put_local_event(struct pt_local_report_writer *w, const struct pt_local_event *what)
 {
     struct pt_line object = {0}, place = {0};
     struct pt_local_report_step step = {.kind = PT_KIND_COUNT, .object = object.text, .place = place.text};
     if (what) {
         bool placed = is_memory(what) || is_lock_or_such(what);
-        uint64_t at = part.at ? part.at : what->address;
         step.kind = what->kind;
-        step.at = placed ? at : 0;
-        step.from = placed ? what->address : 0;
-        step.last = !placed ? 0 : part.last ? part.last : at;
-        step.value = value_of(what, at);
+        step.at = step.from = step.last = placed ? what->address : 0;
+        step.value = value_of(what, what->address);
         pt_report_put_object(&object, what);
         pt_report_put_place(&place, what);
     }
@@ -135,7 +127,6 @@ struct explanation {
     struct pt_mttl_thread *memory;
     const struct pt_local_event *what; /* the thread's present event, and */
     struct pt_new_finding finding;     /* which one of those that the state shows, */
-    struct part part;                  /* what it is about, and */
     uint64_t state;                    /* the state it makes */
     struct {
         uint32_t lookup, slot;
@@ -143,54 +134,11 @@ struct explanation {
     uint32_t count;
 };
 
-static bool is_access(const struct pt_mttl_lookup *l)
-{
-    return pt_mttl_at(pt_monitor_block, units, struct pt_mttl_unit, l->unit)->kind == PT_MTTL_ACCESS;
-}
-
 /* What is reported of a value that is none of the language: the name of the block that was disturbed. */
 static struct pt_value reported_value(const struct explanation *t, uint32_t lookup, struct pt_value value)
 {
     const char *block = pt_mttl_disturbed(pt_monitor_block, t->memory, lookup, value);
     return block ? pt_value_string(block, (uint32_t)strlen(block)) : (struct pt_value){0};
-}
-
-static uint64_t address_in(const struct pt_mttl_span *span)
-{
-    return span->from & ((UINT64_C(1) << PT_MONITOR_LIFE_AT) - 1);
-}
-
-/* The lowest byte by which what others have shown races with the present event; 0: none. */
-static uint64_t lowest_race(const struct pt_mttl_event *event, struct pt_value shown)
-{
-    struct pt_mttl_span both;
-    uint64_t lowest = 0;
-    for (uint32_t at = 0; pt_mttl_next_race(event, shown, &at, &both);)
-        if (!lowest || address_in(&both) < lowest)
-            lowest = address_in(&both);
-    return lowest;
-}
-
-/*
- * A recording has a line for each variable of an access, and says of another thread's the line that races, or else the
- * last that was news to anybody. With race_free(*) that is the last one that it shows, otherwise the first.
- */
-static struct part part_of(const struct explanation *t, uint32_t lookup, uint32_t slot, struct pt_value value,
-                           const struct pt_local_event *from)
-{
-    const struct pt_mttl_lookup *l = pt_mttl_at(pt_monitor_block, lookups, struct pt_mttl_lookup, lookup);
-    struct pt_value shown;
-    struct part part = {0};
-    if (!is_memory(from) || !pt_mttl_access_of(pt_monitor_block, t->view, slot, &shown) || !pt_mttl_span_count(shown))
-        return part;
-    struct pt_mttl_span last = pt_mttl_span_at(shown, pt_mttl_span_count(shown) - 1);
-    part.at = part.last = address_in(&last) + last.size - 1;
-    if (is_access(l)) {
-        part.at = lowest_race(&t->view->event, value);
-        if (from->kind != PT_KIND_READ_AT) /* of a read not every line is shown */
-            part.last = part.at;
-    }
-    return part;
 }
 
 static void note_seen(void *context, uint32_t lookup, uint32_t slot, const struct pt_mttl_entry *entry,
@@ -205,10 +153,9 @@ static void note_seen(void *context, uint32_t lookup, uint32_t slot, const struc
     bool finding = pt_mttl_is_for_finding(pt_monitor_block, lookup),
          other = finding && (t->finding.lookup != lookup || t->finding.slot != slot);
     if (other || t->count == PT_LOCAL_REPORT_KNOWN || t->w->full ||
-        !pt_mttl_is_worth_reporting(pt_monitor_block, t->view, t->memory, lookup, value))
+        !pt_mttl_is_worth_reporting(pt_monitor_block, t->memory, lookup, value))
         return;
     size_t before = t->w->len;
-    struct pt_value asked = value;
     if (finding)
         value = reported_value(t, lookup, value);
     bool self = slot == t->view->self; /* @i of oneself is the present */
@@ -219,11 +166,11 @@ static void note_seen(void *context, uint32_t lookup, uint32_t slot, const struc
     pt_local_report_put_value(t->w, value);
     pt_local_report_put_number(t->w, state);
     if (state && self) {
-        put_local_event(t->w, t->what, t->part);
+        put_local_event(t->w, t->what);
     } else if (state) {
         const struct pt_fact *fact = (const void *)((const char *)entry - offsetof(struct pt_fact, entry));
         struct pt_local_event from = pt_report_event(&fact->from);
-        put_local_event(t->w, &from, part_of(t, lookup, slot, asked, &from));
+        put_local_event(t->w, &from);
     }
     if (t->w->full) { /* as if it had not been begun */
         t->w->len = before;
@@ -255,33 +202,6 @@ static void put_values(struct pt_thread *self, struct pt_local_report_writer *w,
     }
 }
 
-static void note_race(void *context, uint32_t lookup, uint32_t slot, const struct pt_mttl_entry *entry,
-                      struct pt_value value)
-{
-    struct explanation *t = context;
-    (void)slot, (void)entry;
-    if (is_access(pt_mttl_at(pt_monitor_block, lookups, struct pt_mttl_lookup, lookup)) &&
-        pt_mttl_races(&t->view->event, value))
-        t->count++;
-}
-
-/* A recording has a line for each variable of an access. If the property is violated by a race, which ones race? */
-static uint32_t find_parts(struct pt_thread *self, const struct pt_mttl_view *view, uint32_t property,
-                           struct pt_access *parts)
-{
-    struct explanation explanation = {.view = view};
-    struct pt_value value;
-    struct pt_mttl_span both;
-    uint32_t count = 0;
-    pt_mttl_explain(pt_monitor_block, view, self->local->monitor->memory, self->local->monitor->next, property,
-                    note_race, &explanation);
-    for (uint32_t slot = 0; explanation.count && slot < view->known_count; slot++)
-        for (uint32_t at = 0; count < PT_LOCAL_PARTS && pt_mttl_access_of(pt_monitor_block, view, slot, &value) &&
-                              pt_mttl_next_race(&view->event, value, &at, &both);)
-            parts[count++] = (struct pt_access){address_in(&both), both.size};
-    return count;
-}
-
 static void put_violation(struct pt_thread *self, struct pt_local_report_writer *w, uint32_t property,
                           const struct pt_mttl_view *view, const struct pt_local_event *what,
                           struct pt_new_finding finding)
@@ -292,12 +212,7 @@ static void put_violation(struct pt_thread *self, struct pt_local_report_writer 
                                       .what = what,
                                       .finding = finding,
                                       .state = self->shadow.states};
-    struct pt_access parts[PT_LOCAL_PARTS];
-    uint32_t count = what && is_memory(what) ? find_parts(self, view, property, parts) : 0;
-    for (uint32_t i = 0; i < count; i++)
-        if (!explanation.part.at || parts[i].address < explanation.part.at)
-            explanation.part.at = parts[i].address;
-    put_local_event(w, what, explanation.part);
+    put_local_event(w, what);
     put_values(self, w, property, view->values);
     size_t at = w->len;
     pt_local_report_put_number(w, 0);
@@ -351,13 +266,9 @@ static void wait_to_print(struct pt_thread *self, struct pt_unprinted *report)
     self->shadow.attention |= PT_ATTEND_VIOLATION;
 }
 
-static void emit(struct pt_thread *self, const struct pt_mttl_view *view, struct pt_record_local *record,
-                 const char *report)
+static void emit(struct pt_thread *self, const struct pt_record_local *record, const char *report)
 {
-    struct pt_access parts[PT_LOCAL_PARTS];
-    if (self->shadow.full && view && view->event.span_count && record->result <= PT_LOCAL_MORE)
-        record->parts = find_parts(self, view, record->property, parts);
-    pt_emit_local(self, record, pt_monitor_slot_name(self->local->monitor->slot), report, parts);
+    pt_emit_local(self, record, pt_monitor_slot_name(self->local->monitor->slot), report);
 }
 
 /* A failure, or a violation with both sides; NULL without memory. */
@@ -380,8 +291,7 @@ static struct pt_unprinted *put_down(struct pt_thread *self, uint32_t property, 
 }
 
 /* `report`: what was put down, NULL: nothing more than that it is so. */
-static void pass_on(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view,
-                    enum pt_local_result result, struct pt_unprinted *report)
+static void pass_on(struct pt_thread *self, uint32_t property, enum pt_local_result result, struct pt_unprinted *report)
 {
     struct pt_record_local record = {.property = property,
                                      .result = result,
@@ -393,7 +303,7 @@ static void pass_on(struct pt_thread *self, uint32_t property, const struct pt_m
             wait_to_print(self, report);
         return;
     }
-    emit(self, view, &record, report ? report->bytes : "");
+    emit(self, &record, report ? report->bytes : "");
     pt_pool_give(pt_thread_pool(self), report);
 }
 
@@ -424,10 +334,10 @@ static void report_violation(struct pt_thread *self, uint32_t property, const st
         enum pt_local_result result = first ? PT_LOCAL_VIOLATED : PT_LOCAL_MORE;
         stated |= first;
         if (first || !is_enough(property))
-            pass_on(self, property, view, result, put_down(self, property, view, what, result, found.list[i]));
+            pass_on(self, property, result, put_down(self, property, view, what, result, found.list[i]));
     }
     if (!stated)
-        pass_on(self, property, view, PT_LOCAL_VIOLATED, NULL);
+        pass_on(self, property, PT_LOCAL_VIOLATED, NULL);
     if (!found.suppressed && (begins || found.count))
         pt_violation_notify(self, pt_report_string(pt_report_property(property)->name));
 }
@@ -439,7 +349,7 @@ void pt_report_onset(struct pt_thread *self, uint32_t property, const struct pt_
     bool first;
     if (self->local->monitor->verdicts[property].kind == PT_MTTL_FAILED) {
         if (come_to(property, HAS_FAILED, &first) && first)
-            pass_on(self, property, view, PT_LOCAL_FAILED, put_down(self, property, view, what, PT_LOCAL_FAILED, none));
+            pass_on(self, property, PT_LOCAL_FAILED, put_down(self, property, view, what, PT_LOCAL_FAILED, none));
     } else if (atomic_load(pt_monitor_fate(property)) != HAS_FAILED) {
         report_violation(self, property, view, what, true);
     }
@@ -449,32 +359,31 @@ void pt_report_again(struct pt_thread *self, uint32_t property, const struct pt_
                      const struct pt_local_event *what)
 {
     if (self->shadow.full)
-        pt_report_states(self, property, view, self->shadow.states, self->shadow.states);
+        pt_report_states(self, property, self->shadow.states, self->shadow.states);
     if (atomic_load(pt_monitor_fate(property)) != HAS_FAILED && pt_monitor_has_findings())
         report_violation(self, property, view, what, false);
 }
 
-void pt_report_states(struct pt_thread *self, uint32_t property, const struct pt_mttl_view *view, uint64_t from,
-                      uint64_t to)
+void pt_report_states(struct pt_thread *self, uint32_t property, uint64_t from, uint64_t to)
 {
     if (!pt_verdict_is_observed() || atomic_load(pt_monitor_fate(property)) == HAS_FAILED)
         return;
     struct pt_record_local record = {.property = property, .result = PT_LOCAL_VIOLATED, .from = from, .to = to};
-    emit(self, view, &record, "");
+    emit(self, &record, "");
 }
 
 void pt_report_begun(struct pt_thread *self)
 {
     struct pt_record_local record = {.result = PT_LOCAL_BEGUN};
     if (pt_verdict_is_observed())
-        emit(self, NULL, &record, "");
+        emit(self, &record, "");
 }
 
 void pt_report_count(struct pt_thread *self)
 {
     struct pt_record_local record = {.result = PT_LOCAL_STATES, .from = self->shadow.states, .to = self->shadow.states};
     if (pt_verdict_is_observed())
-        emit(self, NULL, &record, "");
+        emit(self, &record, "");
 }
 
 void pt_report_stop(void)

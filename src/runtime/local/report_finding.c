@@ -1,11 +1,8 @@
 /*
  * Which violations are reported: those that show a finding (core/finding_key.h) which no state of the process has shown
  * before. Keys of findings are kept in a table without locks; a full one takes no more. In front of it stands a
- * table of what was lately looked at, by pointers, so that a race in a loop costs a comparison and no text.
- *
- * Where memory that no property names lies in the program itself or in its libraries, an observer knows which variable
- * it is, and the source, which may go through a pointer, does not: there the address counts too, and the observer
- * sifts. Elements of an array, which are one, are distinguished only where a suppression does.
+ * table of what was lately looked at, by pointers, so that a block that is disturbed in a loop costs a comparison and
+ * no text.
  */
 #include <string.h>
 
@@ -14,14 +11,9 @@
 #include "runtime/found/verdict.h"
 #include "runtime/local/report_impl.h"
 #include "runtime/sys/log.h"
-#include "runtime/sys/module.h"
 
-enum { REPORTED = 1 << 13, LATELY = 1 << 9, PROBES = 64, MODULES = 64 };
+enum { REPORTED = 1 << 13, LATELY = 1 << 9, PROBES = 64 };
 static _Atomic uint64_t reported[REPORTED], lately[LATELY];
-static struct {
-    uint64_t low, high;
-} modules[MODULES];
-static uint32_t module_count;
 
 /* A side of what was found, in words. */
 struct side {
@@ -37,44 +29,16 @@ struct search {
     bool any;
 };
 
-static void note_module(void *context, const char *file, uint64_t base, uint64_t low, uint64_t high)
-{
-    (void)context, (void)file, (void)base;
-    if (module_count == MODULES)
-        return;
-    modules[module_count].low = low;
-    modules[module_count++].high = high;
-}
-
-void pt_report_start(void)
-{
-    pt_module_each(note_module, NULL);
-}
-
 void pt_report_restart(void)
 {
     memset((void *)reported, 0, sizeof reported);
     memset((void *)lately, 0, sizeof lately);
-    module_count = 0;
 }
 
 static uint64_t mix(uint64_t value, uint64_t more)
 {
     value = (value ^ more) * UINT64_C(0x9e3779b97f4a7c15);
     return value ^ value >> 29;
-}
-
-/* 0: an observer cannot say more than the source does, or nobody observes. */
-static uint64_t static_address(const struct pt_local_event *what)
-{
-    bool memory = pt_kind_by(what->kind) == PT_BY_MEMORY;
-    if (!memory || !pt_verdict_is_observed() ||
-        (what->site && strchr(what->site->variable, '[') && !pt_suppressed_elements()))
-        return 0;
-    for (uint32_t i = 0; i < module_count; i++)
-        if (what->address >= modules[i].low && what->address < modules[i].high)
-            return what->address;
-    return 0;
 }
 
 static void put_side(struct side *side, const struct pt_local_event *what)
@@ -103,11 +67,10 @@ static bool is_suppressed(const struct search *s, const struct side *own, const 
     struct side named = {.object.len = 0};
     if (!pt_suppressed_any())
         return false;
-    if (block)
-        pt_line_text(&named.object, block);
+    pt_line_text(&named.object, block);
     named.object.text[named.object.len] = 0;
     return matches(s, pt_monitor_slot_name(s->view->self), own) || matches(s, pt_monitor_slot_name(slot), other) ||
-           (block && matches(s, "", &named));
+           matches(s, "", &named);
 }
 
 /* False: it was there, or there is no room. */
@@ -136,9 +99,7 @@ static void take(struct search *s, uint64_t number, bool suppressed, uint32_t lo
 static uint64_t pointers_of(const struct search *s, const struct pt_local_event *from, const char *block, uint32_t slot)
 {
     uint64_t key = mix(mix(mix(s->property + 1, (uintptr_t)s->what->site), s->what->object), (uintptr_t)from->site);
-    key = mix(mix(mix(key, from->object), (uintptr_t)block), static_address(s->what));
-    if (block || pt_suppressed_any())
-        key = mix(mix(key, slot), s->view->self);
+    key = mix(mix(mix(mix(key, from->object), (uintptr_t)block), slot), s->view->self);
     return (key | 2) & ~UINT64_C(1);
 }
 
@@ -148,7 +109,7 @@ static void note_finding(void *context, uint32_t lookup, uint32_t slot, const st
     struct search *s = context;
     struct pt_mttl_thread *memory = s->self->local->monitor->memory;
     if (!pt_mttl_is_for_finding(pt_monitor_block, lookup) || slot == s->view->self || !entry || !entry->version ||
-        !pt_mttl_is_worth_reporting(pt_monitor_block, s->view, memory, lookup, value))
+        !pt_mttl_is_worth_reporting(pt_monitor_block, memory, lookup, value))
         return;
     const char *block = pt_mttl_disturbed(pt_monitor_block, memory, lookup, value);
     struct pt_local_event from = other_side(entry);
@@ -164,11 +125,8 @@ static void note_finding(void *context, uint32_t lookup, uint32_t slot, const st
     put_side(&own, s->what);
     put_side(&other, &from);
     bool suppressed = is_suppressed(s, &own, &other, slot, block);
-    uint64_t number = block
-                          ? pt_finding_key_block(block, pt_monitor_slot_name(s->view->self), pt_monitor_slot_name(slot))
-                          : pt_finding_key_race((struct pt_finding_side){own.place.text, own.object.text},
-                                                (struct pt_finding_side){other.place.text, other.object.text});
-    take(s, block ? number : mix(number, static_address(s->what)), suppressed, lookup, slot);
+    uint64_t number = pt_finding_key_block(block, pt_monitor_slot_name(s->view->self), pt_monitor_slot_name(slot));
+    take(s, number, suppressed, lookup, slot);
     atomic_store_explicit(place, pointers | suppressed, memory_order_relaxed);
 }
 

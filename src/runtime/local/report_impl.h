@@ -43,7 +43,6 @@ struct pt_new_findings {
     uint32_t count;
     bool suppressed; /* all that the state shows is */
 };
-void pt_report_start(void);
 /* In a child that begins anew: nothing was found yet. */
 void pt_report_restart(void);
 /* What the present state shows, and notes it; `what` is NULL in state 0. */

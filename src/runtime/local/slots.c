@@ -56,21 +56,13 @@ void pt_monitor_slots_restart(void)
     threads.uses = NULL;
 }
 
-bool pt_monitor_slots_start(const struct pt_mttl *block, const struct pt_config *config)
+bool pt_monitor_names_start(const struct pt_config *config)
 {
     const struct pt_function *functions = (const void *)((const char *)config + config->functions);
-    uint32_t named = block->threads.count;
+    if (threads.uses)
+        return true;
     threads.texts = (const char *)config;
-    threads.slots = pt_sys_reserve(sizeof *threads.slots << SLOT_BITS);
     threads.uses = pt_sys_reserve(sizeof *threads.uses << NAME_BITS);
-    if (!threads.slots || !threads.uses)
-        return false;
-    threads.others = pt_mttl_steps(block, named) || pt_mttl_tracks(block, named);
-    for (uint32_t i = 0; i < named; i++) {
-        const struct pt_mttl_name *name = pt_mttl_at(block, threads, struct pt_mttl_name, i);
-        threads.slots[i] = (struct slot){.name = pt_mttl_string(block, name->target)};
-    }
-    atomic_store(&threads.used, named);
     for (uint32_t i = 0; i < config->function_count; i++) {
         struct group *last = threads.group_count ? &threads.groups[threads.group_count - 1] : NULL;
         if (!last || last->functions[0].module != functions[i].module) {
@@ -81,6 +73,21 @@ bool pt_monitor_slots_start(const struct pt_mttl *block, const struct pt_config 
         }
         last->count++;
     }
+    return threads.uses;
+}
+
+bool pt_monitor_slots_start(const struct pt_mttl *block, const struct pt_config *config)
+{
+    uint32_t named = block->threads.count;
+    threads.slots = pt_sys_reserve(sizeof *threads.slots << SLOT_BITS);
+    if (!threads.slots || !pt_monitor_names_start(config))
+        return false;
+    threads.others = pt_mttl_steps(block, named) || pt_mttl_tracks(block, named);
+    for (uint32_t i = 0; i < named; i++) {
+        const struct pt_mttl_name *name = pt_mttl_at(block, threads, struct pt_mttl_name, i);
+        threads.slots[i] = (struct slot){.name = pt_mttl_string(block, name->target)};
+    }
+    atomic_store(&threads.used, named);
     return true;
 }
 

@@ -108,11 +108,18 @@ struct pt_race_self {
     _Alignas(64) struct pt_race_entry cache[1 << PT_RACE_CACHE_BITS];
 };
 
+#define PT_RACE_CHECK (UINT64_C(1) << 63)
+
 /* What the layers above do. Registered before the first thread is known. */
 struct pt_race_hooks {
+    /* Who asks for a race on these bytes of a granule, of these threads: PT_RACE_CHECK and a bit for each race_free
+     * property; 0: nobody. */
+    uint64_t (*asked)(uintptr_t granule, unsigned bytes, uint32_t one, uint32_t other);
+    /* What tells races at the same places apart; 0: nothing does. `element`: of an array. */
+    uint64_t (*apart)(uintptr_t address, bool element, uint32_t one, uint32_t other);
     /* Counts a race; true: it is the first of its key, and is to be reported. */
     bool (*is_new)(uint64_t key);
-    void (*found)(const struct pt_found *found);
+    void (*found)(const struct pt_found *found, uint64_t asked);
 };
 extern struct pt_race_hooks pt_race_hooks;
 /* What a thread is called, for reports; of others it is "". */

@@ -1,6 +1,6 @@
 /*
- * Races as findings (core/found.h): one for each pair of places, whichever came second, with both sides as they were
- * when it was seen first; all others are only counted.
+ * Races as findings (core/found.h): one for each pair of places, whichever came second, and for each set of properties
+ * that ask for it, with both sides as they were when it was seen first; all others are only counted.
  *
  * Guarantee: every race that was met is counted or reported, with nothing locked. Cost: a look-up for each that is met,
  * and text for each that is new.
@@ -186,13 +186,20 @@ static void add_block(struct pt_found *found, struct origin *origin)
 static void report_one(struct pt_race_self *self, uintptr_t granule, const struct pt_cell_seen *earlier,
                        const struct pt_cell_access *access)
 {
-    uint64_t key = key_of(earlier->access.place, access->place);
+    unsigned common = earlier->access.bytes & access->bytes;
+    uint64_t asked = pt_race_hooks.asked(granule, common, pt_epoch_thread(earlier->at), self->hb.id);
+    if (!asked)
+        return;
+    uint64_t key = key_of(earlier->access.place, access->place), properties = asked & ~PT_RACE_CHECK;
+    uint64_t apart = pt_race_hooks.apart(granule, strchr(pt_race_site_at(access->place)->variable, '['),
+                                         pt_epoch_thread(earlier->at), self->hb.id);
+    if (properties || apart) /* a pair may race on other memory first, for which others ask */
+        key = pt_mix64(key ^ properties ^ apart) | 1;
     if (!pt_race_hooks.is_new(key))
         return;
     struct side out[SIDES];
     struct pt_found_side sides[SIDES] = {make_side(&earlier->access, pt_epoch_thread(earlier->at), granule, &out[0]),
                                          make_side(access, self->hb.id, granule, &out[1])};
-    unsigned common = earlier->access.bytes & access->bytes;
     const char *name = sides[1].variable && *sides[1].variable ? sides[1].variable : sides[0].variable;
     struct pt_found found = {.check = PT_FOUND_RACE,
                              .how = PT_FOUND_OBSERVED,
@@ -205,7 +212,7 @@ static void report_one(struct pt_race_self *self, uintptr_t granule, const struc
                              .side_count = SIDES};
     struct origin origin;
     add_block(&found, &origin);
-    pt_race_hooks.found(&found);
+    pt_race_hooks.found(&found, asked);
 }
 
 void pt_race_report(struct pt_race_self *self, uintptr_t granule, const struct pt_cell_access *access)

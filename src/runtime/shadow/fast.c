@@ -5,7 +5,6 @@ bool pt_fast_begin_evaluated(struct pt_shadow_self *self, pt_shadow_word *word, 
 {
     if (!pt_fast_teaches_nothing(self, seen, pt_bytes_at(address, size), write))
         return false;
-    pt_shadow_hooks.expect(self, address);
     if (pt_fast_lock_passed(self, word, seen))
         return true;
     pt_fast_leave(self);

@@ -8,7 +8,7 @@
  *   known write   A = W = V_i already: locked, written, unlocked.
  *   passed        A is an older clock, which the thread has passed (clock/self.h), and the access covers all bytes in
  * use. W <= A, so the access takes no clock; locked, looked at again if the thread had no reference to A, accessed, and
- * unlocked with V_i in place. evaluated     the same by a thread whose monitor looks at every event (race_free(*)): the
+ * unlocked with V_i in place. evaluated     the same by a thread whose monitor looks at every event: the
  * hook is called between the access and the end, and may make a new V_i of it.
  *
  * Whoever has locked a granule is alone with it, so the access and its clocks are one step for all others. In a fault

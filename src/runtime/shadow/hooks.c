@@ -22,10 +22,6 @@ static void locked(const void *object, int kind)
 {
     (void)object, (void)kind;
 }
-static void expect(const struct pt_shadow_self *self, uintptr_t address)
-{
-    (void)self, (void)address;
-}
 static void about(struct pt_shadow_self *self, uint32_t object)
 {
     (void)self, (void)object;
@@ -57,7 +53,6 @@ struct pt_shadow_hooks pt_shadow_hooks = {
     .attend = attend,
     .before_access = before_access,
     .locked = locked,
-    .expect = expect,
     .watch = about,
     .initial = about,
     .written = written,

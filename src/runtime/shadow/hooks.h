@@ -34,8 +34,6 @@ struct pt_shadow_hooks {
     void (*locked)(const void *object, int kind);
     /* The thread's clock was `before`, to which it still has a reference. NULL: clocks carry no knowledge. */
     void (*clock_changed)(struct pt_shadow_self *self, pt_clock_id before);
-    /* An access of this address by a slow thread is to come: brings near what will be looked up of it. */
-    void (*expect)(const struct pt_shadow_self *self, uintptr_t address);
 
     /* Watched variables (watch.h), by number. One is watched from here on, by the program's own wish, ... */
     void (*watch)(struct pt_shadow_self *self, uint32_t object);

@@ -15,7 +15,6 @@ enum { RUN = 8 };
 
 struct pt_shadow_leaf *_Atomic *pt_leaves;
 struct pt_fine *pt_fines;
-bool pt_shadow_counts_lives;
 static struct pt_shadow_leaf *_Atomic newest; /* of all leaves */
 
 static struct {
@@ -122,8 +121,7 @@ static unsigned bytes_between(uintptr_t granule, uintptr_t from, uintptr_t to)
     return bytes;
 }
 
-static bool clear_page(struct pt_shadow_self *self, struct pt_shadow_leaf *leaf, uintptr_t page, uintptr_t from,
-                       uintptr_t to, bool keep)
+static bool clear_page(struct pt_shadow_self *self, uintptr_t page, uintptr_t from, uintptr_t to, bool keep)
 {
     bool any = false;
     uintptr_t granule = page > from ? page : from & ~(uintptr_t)7, end = page + 4096 < to ? page + 4096 : to;
@@ -135,8 +133,6 @@ static bool clear_page(struct pt_shadow_self *self, struct pt_shadow_leaf *leaf,
         uint64_t seen = pt_granule_lock(word);
         if (keep)
             pt_granule_before_read(self, seen, bytes);
-        if (pt_shadow_counts_lives)
-            leaf->lives[(granule & ((1u << PT_LEAF_BITS) - 1)) >> 3]++;
         pt_granule_unlock(word, pt_granule_forget(self, granule, seen, bytes));
         any = true;
     }
@@ -169,7 +165,7 @@ bool pt_shadow_clear(struct pt_shadow_self *self, uintptr_t from, uintptr_t to, 
         }
         unsigned index = (page & ((1u << PT_LEAF_BITS) - 1)) >> 12;
         if (atomic_load_explicit(&leaf->used[index >> 6], memory_order_relaxed) >> (index & 63) & 1)
-            any |= clear_page(self, leaf, page, from, to, keep);
+            any |= clear_page(self, page, from, to, keep);
     }
     return any;
 }

@@ -51,7 +51,6 @@ struct pt_shadow_leaf {
         used[8]; /* one bit per 4 KiB of program memory that has a word other than 0; pages are cleared by it */
     struct pt_shadow_leaf *older; /* the one that was made before */
     _Alignas(64) pt_shadow_word words[1 << (PT_LEAF_BITS - 3)];
-    uint8_t lives[1 << (PT_LEAF_BITS - 3)]; /* how often what is known of the granule has ended; the locker's */
 };
 
 struct pt_fine {
@@ -64,7 +63,6 @@ struct pt_fine {
 
 extern struct pt_shadow_leaf *_Atomic *pt_leaves;
 extern struct pt_fine *pt_fines;
-extern bool pt_shadow_counts_lives; /* set before main */
 
 bool pt_shadow_start(void);
 /* In a child that begins anew: every word is 0. Linear in the leaves. */
@@ -120,13 +118,6 @@ static inline pt_shadow_word *pt_shadow_word_of(uintptr_t address)
         return word;
     struct pt_shadow_leaf *leaf = pt_shadow_make_leaf(address);
     return leaf ? &leaf->words[(address & ((1u << PT_LEAF_BITS) - 1)) >> 3] : NULL;
-}
-
-/* Which of the variables that have been there one after the other a locked granule belongs to; modulo 256. */
-static inline unsigned pt_shadow_life(uintptr_t address)
-{
-    const struct pt_shadow_leaf *leaf = atomic_load_explicit(&pt_leaves[address >> PT_LEAF_BITS], memory_order_acquire);
-    return leaf ? leaf->lives[(address & ((1u << PT_LEAF_BITS) - 1)) >> 3] : 0;
 }
 
 /* Locks a granule; the word as it was. */

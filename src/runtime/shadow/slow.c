@@ -62,13 +62,12 @@ static bool wide_enough(struct pt_locked_range *range, uintptr_t granule, uintpt
 
 /* What an evaluated access will look at when the granule is locked: asked for before, because locking it waits for all
  * that went before. */
-static void expect(struct pt_shadow_self *self, uintptr_t address)
+static void expect(uintptr_t address)
 {
     pt_shadow_word *word = pt_shadow_peek(address);
     uint64_t seen = word ? atomic_load_explicit(word, memory_order_relaxed) : 0;
     if (!(seen & PT_SHADOW_FINE))
         __builtin_prefetch((const void *)&pt_clock_homes[pt_shadow_access(seen)]);
-    pt_shadow_hooks.expect(self, address);
 }
 
 bool pt_slow_begin(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write,
@@ -83,7 +82,7 @@ bool pt_slow_begin(struct pt_shadow_self *self, uintptr_t address, size_t size, 
     if (self->crowded && !self->locked)
         pt_readers_make_room(self);
     if (self->slow)
-        expect(self, address);
+        expect(address);
     for (;;) {
         bool wide = true;
         uintptr_t low = range->low, high = range->high;

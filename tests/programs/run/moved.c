@@ -69,6 +69,7 @@ static char *use_and_give(void)
 
 static void *first(void *unused)
 {
+    await(3); /* what the runtime keeps of the other thread must not take the place that is given back */
     pass(1, use_and_give());
     await(2);
     return unused;
@@ -76,6 +77,7 @@ static void *first(void *unused)
 
 static void *second(void *unused)
 {
+    pass(3, NULL);
     char *at = await(1);
     if (is("brk") || is("brk_to"))
         at = (char *)sbrk(2 * SIZE) + SIZE;
