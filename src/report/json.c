@@ -220,6 +220,8 @@ static void put_explored(struct pt_json *json, const struct pt_finding *finding)
     snprintf(runs, sizeof runs, "%s%" PRIu64, finding->runs_overflow ? ">" : "",
              finding->runs_overflow ? UINT64_MAX : finding->runs);
     pt_json_string(json, "runs", runs);
+    if (finding->wider)
+        pt_json_string(json, "wider", finding->wider);
 }
 
 static void put_finding(struct pt_json *json, const struct pt_finding *finding)

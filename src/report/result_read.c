@@ -189,6 +189,7 @@ static void read_figures(struct reading *r, const struct pt_json_node *object, s
 {
     const struct pt_json_node *seconds = pt_json_get(object, "seconds");
     finding->order = rd_string_or(r, object, "a property", "order", "access");
+    finding->wider = rd_string_or(r, object, "a property", "wider", NULL);
     finding->relevant = rd_uint_or(r, object, "a property", "relevant", INT64_MAX, 0);
     finding->levels = rd_uint_or(r, object, "a property", "levels", INT64_MAX, 0);
     finding->states = rd_uint_or(r, object, "a property", "states", INT64_MAX, 0);

@@ -25,10 +25,8 @@ static void put_holds(const struct pt_finding *finding, const struct pt_style *s
         return;
     }
     if (finding->complete)
-        pt_words_paragraph(buf, style, 0, 2,
-                           "Property '%s' holds in every order of these events that keeps conflicting accesses and "
-                           "lock operations as recorded.",
-                           finding->property);
+        pt_words_paragraph(buf, style, 0, 2, "Property '%s' holds in %s.", finding->property,
+                           pt_words_order_runs(finding));
     else
         pt_words_paragraph(buf, style, 0, 2,
                            "Property '%s' holds in your run and in all others that were explored. Orders beyond the "
@@ -37,6 +35,9 @@ static void put_holds(const struct pt_finding *finding, const struct pt_style *s
     char *explored = pt_words_explored(finding);
     pt_words_paragraph(buf, style, 2, 4, "Explored: %s.", explored);
     free(explored);
+    if (finding->wider)
+        pt_words_paragraph(buf, style, 2, 4, "Wider orders than %s were not explored to the end: %s.", finding->order,
+                           finding->wider);
 }
 
 static void put_no_answer(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf)

@@ -32,6 +32,16 @@ static void put_reset(struct pt_buf *buf, const struct pt_style *style)
     pt_buf_puts(buf, pt_style_color(style, PT_COLOR_RESET));
 }
 
+/* What another run has to keep, where that is less than the recorded order. */
+static const char *order_words(const struct pt_finding *finding)
+{
+    if (finding->order && strcmp(finding->order, "sync") == 0)
+        return ": some threads go less far, and all reads see the writes they saw (order sync)";
+    if (finding->order && strcmp(finding->order, "values") == 0)
+        return ", while all reads return the values they returned (order values)";
+    return "";
+}
+
 static void put_sentence(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf)
 {
     put_bold(buf, style, PT_COLOR_RED);
@@ -39,8 +49,8 @@ static void put_sentence(const struct pt_finding *finding, const struct pt_style
         pt_words_paragraph(
             buf, style, 0, 0,
             "Property '%s' can be violated (predicted). Your run passed, but the same events may also happen "
-            "in an order that breaks it.",
-            finding->property);
+            "in an order that breaks it%s.",
+            finding->property, order_words(finding));
     else if (finding->witness_lost)
         pt_words_paragraph(buf, style, 0, 0, "Property '%s' is violated (observed): your run itself breaks it.",
                            finding->property);

@@ -112,6 +112,17 @@ static void put_bound(struct pt_buf *buf, const char *name, uint64_t bound)
         pt_buf_printf(buf, "%s %" PRIu64, name, bound);
 }
 
+const char *pt_words_order_runs(const struct pt_finding *finding)
+{
+    if (finding->order && strcmp(finding->order, "sync") == 0)
+        return "every run of these events, whole or not, in which reads see the writes they saw and conflicting "
+               "accesses "
+               "and lock operations keep their order (sync)";
+    if (finding->order && strcmp(finding->order, "values") == 0)
+        return "every run of these events, whole or not, in which reads return the values they returned (values)";
+    return "every order of these events that keeps conflicting accesses and lock operations as recorded";
+}
+
 char *pt_words_explored(const struct pt_finding *finding)
 {
     struct pt_buf buf;
@@ -123,6 +134,8 @@ char *pt_words_explored(const struct pt_finding *finding)
     else
         pt_buf_printf(&buf, "%" PRIu64 " run%s", finding->runs, pt_words_plural(finding->runs));
     pt_buf_printf(&buf, " over %" PRIu64 " relevant event%s", finding->relevant, pt_words_plural(finding->relevant));
+    if (finding->order && strcmp(finding->order, "access") != 0)
+        pt_buf_printf(&buf, " in order %s", finding->order);
     if (finding->window != PT_ALL || finding->lookahead != PT_ALL) {
         put_bound(&buf, " (window", finding->window);
         put_bound(&buf, ", lookahead", finding->lookahead);

@@ -484,12 +484,17 @@ static void make_layout(struct wide_problem *p)
     p->words = 1;
     for (uint32_t c = 0; c < p->column_count; c++) {
         struct wide_column *column = &p->columns[c];
+        if (!column->count)
+            continue;
         place_field(p, &used, column->count, &column->word, &column->shift, &column->mask);
+        PT_PUSH(p->active, p->active_count, p->active_cap, c);
     }
     for (uint32_t v = 0; v < p->var_count && p->order == PT_POSSIBLE_VALUES; v++) {
         struct wide_object *var = &p->vars[v];
-        if (var->tracked)
-            place_field(p, &used, var->class_count - 1, &var->word, &var->shift, &var->mask);
+        if (!var->tracked)
+            continue;
+        place_field(p, &used, var->class_count - 1, &var->word, &var->shift, &var->mask);
+        PT_PUSH(p->classed, p->classed_count, p->classed_cap, v);
     }
 }
 
@@ -608,6 +613,8 @@ void wide_problem_release(struct wide_problem *p)
     for (uint32_t c = 0; c < p->column_count; c++)
         free(p->columns[c].events);
     free(p->columns);
+    free(p->active);
+    free(p->classed);
     release_objects(p->vars, p->var_count);
     release_objects(p->locks, p->lock_count);
     for (size_t i = 0; p->writes && i < (size_t)p->monitor_var_count * p->column_count; i++)

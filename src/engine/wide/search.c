@@ -22,13 +22,8 @@ enum { STRIDE = 64 };
 static void level_release(struct wide_level *level)
 {
     free(level->keys);
-    free(level->letters);
-    free(level->sets);
-    free(level->runs);
-    free(level->totals);
-    free(level->edges);
+    free(level->nodes);
     free(level->slots);
-    free(level->heap);
     free(level->order);
     free(level->list);
     *level = (struct wide_level){0};
@@ -37,27 +32,25 @@ static void level_release(struct wide_level *level)
 /* Empty, with its memory kept. */
 static void level_clear(struct wide_level *level)
 {
-    level->count = level->heap_count = level->order_count = level->edge_count = 0;
+    level->count = level->order_count = level->edge_count = 0;
+    level->lowest = UINT64_MAX;
+    level->highest = 0;
     if (level->slots)
         memset(level->slots, 0, ((size_t)level->mask + 1) * sizeof *level->slots);
 }
 
 static size_t level_bytes(const struct wide_level *level, uint32_t words)
 {
-    size_t state = words * sizeof(uint64_t) + 2 * sizeof(uint32_t) + 2 * sizeof(uint64_t) + sizeof(uint32_t);
+    size_t state = words * sizeof *level->keys + sizeof *level->nodes;
     return level->cap * state + (level->slots ? ((size_t)level->mask + 1) * sizeof *level->slots : 0) +
-           (level->heap_cap + level->order_cap) * sizeof(uint32_t) + level->edge_cap * sizeof *level->list;
+           level->order_cap * sizeof *level->order + level->edge_cap * sizeof *level->list;
 }
 
 static void level_grow(struct wide_level *level, uint32_t words)
 {
     uint32_t cap = level->cap ? 2 * level->cap : 64;
     level->keys = pt_xrealloc(level->keys, (size_t)cap * words * sizeof *level->keys);
-    level->letters = pt_xrealloc(level->letters, cap * sizeof *level->letters);
-    level->sets = pt_xrealloc(level->sets, cap * sizeof *level->sets);
-    level->runs = pt_xrealloc(level->runs, cap * sizeof *level->runs);
-    level->totals = pt_xrealloc(level->totals, cap * sizeof *level->totals);
-    level->edges = pt_xrealloc(level->edges, cap * sizeof *level->edges);
+    level->nodes = pt_xrealloc(level->nodes, cap * sizeof *level->nodes);
     level->cap = cap;
 }
 
@@ -83,51 +76,56 @@ static void level_rehash(struct wide_level *level, uint32_t words)
     }
 }
 
-static void heap_push(struct wide_level *level, uint32_t state)
+/* A state of so many events waits to be expanded. */
+static void wait(struct wide_level *level, uint32_t *waiting, uint32_t state, uint64_t total)
 {
-    uint32_t at = level->heap_count;
-    PT_PUSH(level->heap, level->heap_count, level->heap_cap, state);
-    for (; at && level->totals[level->heap[(at - 1) / 2]] > level->totals[state]; at = (at - 1) / 2)
-        level->heap[at] = level->heap[(at - 1) / 2];
-    level->heap[at] = state;
+    level->nodes[state].waits = waiting[total];
+    waiting[total] = state + 1;
+    level->lowest = total < level->lowest ? total : level->lowest;
+    level->highest = total > level->highest ? total : level->highest;
 }
 
-static uint32_t heap_pop(struct wide_level *level)
+/* One with the fewest events; PT_NONE: none waits. Those that come later have more than the one that was given last. */
+static uint32_t next_waiting(struct wide_level *level, uint32_t *waiting)
 {
-    uint32_t first = level->heap[0], last = level->heap[--level->heap_count], at = 0;
-    for (uint32_t child; (child = 2 * at + 1) < level->heap_count; at = child) {
-        if (child + 1 < level->heap_count && level->totals[level->heap[child + 1]] < level->totals[level->heap[child]])
-            child++;
-        if (level->totals[level->heap[child]] >= level->totals[last])
-            break;
-        level->heap[at] = level->heap[child];
+    for (; level->lowest <= level->highest; level->lowest++) {
+        uint32_t first = waiting[level->lowest];
+        if (!first)
+            continue;
+        waiting[level->lowest] = level->nodes[first - 1].waits;
+        return first - 1;
     }
-    level->heap[at] = last;
-    return first;
+    return PT_NONE;
 }
 
-/* The state of the key, a new one if there is none. */
-static uint32_t level_state(struct wide_level *level, const uint64_t *key, uint32_t words, uint64_t total,
-                            pt_letter letter)
+static bool is_same(const uint64_t *a, const uint64_t *b, uint32_t words)
 {
+    uint64_t differs = 0;
+    for (uint32_t k = 0; k < words; k++)
+        differs |= a[k] ^ b[k];
+    return !differs;
+}
+
+/* The state of the key, of so many events; a new one if there is none. */
+static struct wide_node *level_state(struct wide_search *s, uint32_t number, const uint64_t *key, uint64_t total,
+                                     pt_letter letter)
+{
+    struct wide_level *level = wide_level_at(s, number);
+    uint32_t words = s->p->words;
     if (!level->slots || level->count > level->mask / 2)
         level_rehash(level, words);
     uint32_t at = (uint32_t)hash_key(key, words) & level->mask;
     for (; level->slots[at]; at = (at + 1) & level->mask)
-        if (memcmp(level->keys + (size_t)(level->slots[at] - 1) * words, key, words * sizeof *key) == 0)
-            return level->slots[at] - 1;
+        if (is_same(level->keys + (size_t)(level->slots[at] - 1) * words, key, words))
+            return &level->nodes[level->slots[at] - 1];
     if (level->count == level->cap)
         level_grow(level, words);
     uint32_t state = level->count++;
     level->slots[at] = state + 1;
     memcpy(level->keys + (size_t)state * words, key, words * sizeof *key);
-    level->letters[state] = letter;
-    level->sets[state] = PT_SET_EMPTY;
-    level->runs[state] = 0;
-    level->totals[state] = total;
-    level->edges[state] = 0;
-    heap_push(level, state);
-    return state;
+    level->nodes[state] = (struct wide_node){.letter = letter, .set = PT_SET_EMPTY};
+    wait(level, s->waiting[number & 1], state, total);
+    return &level->nodes[state];
 }
 
 static uint64_t add_runs(uint64_t a, uint64_t b)
@@ -157,30 +155,44 @@ pt_letter wide_letter(struct wide_search *s, pt_letter before, uint32_t column, 
     return letter;
 }
 
+/* The key of s->state, which some events lead to from a state of the key `from`. */
+static void make_key(struct wide_search *s, const uint64_t *from)
+{
+    const struct wide_problem *p = s->p;
+    const struct wide_state *state = &s->state;
+    if (p->classed_count) {
+        wide_state_pack(state, s->key);
+        return;
+    }
+    memcpy(s->key, from, p->words * sizeof *from);
+    for (uint32_t i = 0; i < state->taken_count; i++) {
+        const struct wide_column *column = &p->columns[state->taken[i].column];
+        s->key[column->word] += (uint64_t)1 << column->shift; /* fields are wide enough for all events */
+    }
+}
+
 /* A step of a column from a state of level `from_level` has been taken in s->state: its target learns of it. */
 static void arrive(struct wide_search *s, uint32_t from_level, uint32_t from, uint32_t column)
 {
     const struct wide_problem *p = s->p;
-    const struct wide_level *source = wide_level_at(s, from_level);
-    const struct wide_event *e = wide_next(p, column, s->state.counts[column] - 1);
-    pt_letter letter = source->letters[from], read;
-    pt_set set = source->sets[from] & ~PT_SET_FLAGS;
-    uint64_t runs = source->runs[from];
-    bool visible = e->visible;
+    const struct wide_node node = wide_level_at(s, from_level)->nodes[from];
+    bool visible = wide_next(p, column, s->state.counts[column] - 1)->visible;
+    pt_letter letter = node.letter, read;
+    pt_set set = node.set & ~PT_SET_FLAGS;
     if (visible) {
         letter = wide_letter(s, letter, column, &read);
         set = pt_sets_step(&s->sets, &s->cache, set, read);
     }
     wide_saturate(&s->state);
-    wide_state_pack(&s->state, s->key);
-    struct wide_level *target = wide_level_at(s, from_level + visible);
-    uint32_t state = level_state(target, s->key, p->words, s->state.total, letter);
-    target->sets[state] = pt_sets_union(&s->sets, &s->cache, target->sets[state], set);
-    target->runs[state] = add_runs(target->runs[state], runs);
+    make_key(s, wide_level_at(s, from_level)->keys + (size_t)from * p->words);
+    struct wide_node *target = level_state(s, from_level + visible, s->key, s->state.total, letter);
+    target->set = pt_sets_union(&s->sets, &s->cache, target->set, set);
+    target->runs = add_runs(target->runs, node.runs);
     if (s->keep) {
-        struct wide_edge edge = {from, column, target->edges[state], visible};
-        PT_PUSH(target->list, target->edge_count, target->edge_cap, edge);
-        target->edges[state] = target->edge_count;
+        struct wide_level *level = wide_level_at(s, from_level + visible);
+        struct wide_edge edge = {from, column, target->edges, visible};
+        PT_PUSH(level->list, level->edge_count, level->edge_cap, edge);
+        target->edges = level->edge_count;
     }
 }
 
@@ -189,7 +201,8 @@ static void expand(struct wide_search *s, uint32_t level, uint32_t state)
     const struct wide_problem *p = s->p;
     bool ends = true;
     wide_state_unpack(&s->state, wide_level_at(s, level)->keys + (size_t)state * p->words);
-    for (uint32_t c = 0; c < p->column_count; c++) {
+    for (uint32_t i = 0; i < p->active_count; i++) {
+        uint32_t c = p->active[i];
         if (s->state.counts[c] >= p->columns[c].count || !wide_enabled(&s->state, c))
             continue;
         ends = false;
@@ -198,7 +211,7 @@ static void expand(struct wide_search *s, uint32_t level, uint32_t state)
         wide_undo(&s->state, 0);
     }
     if (ends)
-        s->figures->runs = add_runs(s->figures->runs, wide_level_at(s, level)->runs[state]);
+        s->figures->runs = add_runs(s->figures->runs, wide_level_at(s, level)->nodes[state].runs);
 }
 
 /* ---- limits ---- */
@@ -245,6 +258,7 @@ static void open_level(struct wide_search *s, uint32_t level)
     } else {
         PT_GROW(s->levels, s->level_cap, (size_t)level + 1);
         s->levels[level] = (struct wide_level){0};
+        level_clear(&s->levels[level]);
     }
     s->level_count = level + 1;
 }
@@ -254,18 +268,18 @@ static void begin(struct wide_search *s)
 {
     const struct wide_problem *p = s->p;
     uint64_t *empty = pt_xcalloc(p->words, sizeof *empty);
-    for (uint32_t v = 0; v < p->var_count && p->order == PT_POSSIBLE_VALUES; v++)
-        if (p->vars[v].tracked)
-            empty[p->vars[v].word] |= (uint64_t)p->vars[v].first << p->vars[v].shift;
+    for (uint32_t i = 0; i < p->classed_count; i++) {
+        const struct wide_object *var = &p->vars[p->classed[i]];
+        empty[var->word] |= (uint64_t)var->first << var->shift;
+    }
     open_level(s, 0);
     wide_state_unpack(&s->state, empty);
     wide_saturate(&s->state);
     wide_state_pack(&s->state, empty);
     pt_letter letter = pt_monitor_letter(p->monitor, p->initial, PT_NONE);
-    struct wide_level *level = wide_level_at(s, 0);
-    uint32_t state = level_state(level, empty, p->words, s->state.total, letter);
-    level->sets[state] = pt_sets_step_slow(&s->sets, pt_sets_single(&s->sets, pt_monitor_start(p->monitor)), letter);
-    level->runs[state] = 1;
+    struct wide_node *node = level_state(s, 0, empty, s->state.total, letter);
+    node->set = pt_sets_step_slow(&s->sets, pt_sets_single(&s->sets, pt_monitor_start(p->monitor)), letter);
+    node->runs = 1;
     free(empty);
 }
 
@@ -273,7 +287,7 @@ static pt_set flags_of(const struct wide_level *level)
 {
     pt_set flags = 0;
     for (uint32_t i = 0; i < level->count; i++)
-        flags |= level->sets[i];
+        flags |= level->nodes[i].set;
     return flags & PT_SET_FLAGS;
 }
 
@@ -293,22 +307,23 @@ static void count_open_runs(struct wide_search *s, uint32_t number)
 {
     const struct wide_level *level = wide_level_at(s, number);
     for (uint32_t i = 0; i < level->count; i++)
-        s->figures->runs = add_runs(s->figures->runs, level->runs[i]);
+        s->figures->runs = add_runs(s->figures->runs, level->nodes[i].runs);
 }
 
 /* Expands a level; the next one is open. False: the search was cut off. */
 static bool expand_level(struct wide_search *s, uint32_t number)
 {
-    while (wide_level_at(s, number)->heap_count) {
+    for (;;) {
+        struct wide_level *level = wide_level_at(s, number);
+        uint32_t state = next_waiting(level, s->waiting[number & 1]);
+        if (state == PT_NONE)
+            return true;
         if (is_cut(s))
             return false;
-        struct wide_level *level = wide_level_at(s, number);
-        uint32_t state = heap_pop(level);
         if (s->keep)
             PT_PUSH(level->order, level->order_count, level->order_cap, state);
         expand(s, number, state);
     }
-    return true;
 }
 
 /* The state whose evaluation fails, for the message. */
@@ -316,7 +331,7 @@ static void report_error(struct wide_search *s, uint32_t number)
 {
     const struct wide_level *level = wide_level_at(s, number);
     uint32_t state = 0, latest = PT_NONE;
-    while (!(level->sets[state] & PT_SET_ERROR))
+    while (!(level->nodes[state].set & PT_SET_ERROR))
         state++;
     wide_state_unpack(&s->state, level->keys + (size_t)state * s->p->words);
     for (uint32_t c = 0; c < s->p->column_count; c++)
@@ -331,8 +346,21 @@ static void report_error(struct wide_search *s, uint32_t number)
     wide_report_error(s, s->values, latest);
 }
 
+/* Nobody waits. */
+static void reset_waiting(struct wide_search *s)
+{
+    uint64_t most = 0;
+    for (uint32_t c = 0; c < s->p->column_count; c++)
+        most += s->p->columns[c].count;
+    for (uint32_t i = 0; i < 2; i++) {
+        free(s->waiting[i]);
+        s->waiting[i] = pt_xcalloc(most + 1, sizeof *s->waiting[i]);
+    }
+}
+
 void wide_search_again(struct wide_search *s, uint32_t level)
 {
+    reset_waiting(s);
     for (uint32_t i = 0; i < 2; i++)
         level_release(&s->levels[i]);
     free(s->levels);
@@ -368,6 +396,7 @@ static enum pt_wide_end finish_violation(struct wide_search *s, uint32_t level)
 static enum pt_wide_end explore(struct wide_search *s)
 {
     uint32_t violation = PT_NONE;
+    reset_waiting(s);
     begin(s);
     for (uint32_t k = 0;; k++) {
         pt_set flags = violation == PT_NONE ? flags_of(wide_level_at(s, k)) : 0;
@@ -388,8 +417,10 @@ static enum pt_wide_end explore(struct wide_search *s)
         count_level(s, k);
         if (!whole && violation != PT_NONE)
             s->figures->cut = NULL; /* the figures are not exact then, the violation is */
-        else if (!whole)
+        else if (!whole) {
+            count_open_runs(s, k);
             return PT_WIDE_CUT;
+        }
         if (!whole || !wide_level_at(s, k + 1)->count)
             break;
     }
@@ -402,6 +433,8 @@ static void search_release(struct wide_search *s)
     for (uint32_t i = 0; i < levels; i++)
         level_release(&s->levels[i]);
     free(s->levels);
+    free(s->waiting[0]);
+    free(s->waiting[1]);
     (void)pt_memory_share(s->options, &s->announced, 0);
     wide_state_release(&s->state);
     pt_worker_cache_release(&s->cache);

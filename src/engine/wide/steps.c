@@ -83,33 +83,43 @@ void wide_state_pack(const struct wide_state *s, uint64_t *key)
 {
     const struct wide_problem *p = s->p;
     memset(key, 0, p->words * sizeof *key);
-    for (uint32_t c = 0; c < p->column_count; c++)
-        key[p->columns[c].word] |= (uint64_t)s->counts[c] << p->columns[c].shift;
-    for (uint32_t v = 0; v < p->var_count && p->order == PT_POSSIBLE_VALUES; v++) {
-        const struct wide_object *var = &p->vars[v];
-        if (var->tracked && (var->var != PT_NONE || is_read_again(s, var)))
-            key[var->word] |= (uint64_t)s->classes[v] << var->shift;
+    for (uint32_t i = 0; i < p->active_count; i++) {
+        const struct wide_column *column = &p->columns[p->active[i]];
+        key[column->word] |= (uint64_t)s->counts[p->active[i]] << column->shift;
     }
+    for (uint32_t i = 0; i < p->classed_count; i++) {
+        const struct wide_object *var = &p->vars[p->classed[i]];
+        if (var->var != PT_NONE || is_read_again(s, var))
+            key[var->word] |= (uint64_t)s->classes[p->classed[i]] << var->shift;
+    }
+}
+
+/* The locks of all threads, which are a function of the counts. */
+static void mark_all(struct wide_state *s, bool has)
+{
+    const struct wide_problem *p = s->p;
+    for (uint32_t i = 0; i < p->active_count && p->held_count; i++)
+        if (!is_joined(s, p->active[i]))
+            mark_held(s, p->active[i], has);
 }
 
 void wide_state_unpack(struct wide_state *s, const uint64_t *key)
 {
     const struct wide_problem *p = s->p;
-    for (uint32_t c = 0; c < p->column_count; c++)
-        if (!is_joined(s, c))
-            mark_held(s, c, false);
+    mark_all(s, false);
     s->total = 0;
     s->taken_count = 0;
-    for (uint32_t c = 0; c < p->column_count; c++) {
-        s->counts[c] = (uint32_t)(key[p->columns[c].word] >> p->columns[c].shift & p->columns[c].mask);
-        s->total += s->counts[c];
+    for (uint32_t i = 0; i < p->active_count; i++) {
+        const struct wide_column *column = &p->columns[p->active[i]];
+        uint32_t count = (uint32_t)(key[column->word] >> column->shift & column->mask);
+        s->counts[p->active[i]] = count;
+        s->total += count;
     }
-    for (uint32_t c = 0; c < p->column_count; c++)
-        if (!is_joined(s, c))
-            mark_held(s, c, true);
-    for (uint32_t v = 0; v < p->var_count && p->order == PT_POSSIBLE_VALUES; v++)
-        if (p->vars[v].tracked)
-            s->classes[v] = (uint32_t)(key[p->vars[v].word] >> p->vars[v].shift & p->vars[v].mask);
+    mark_all(s, true);
+    for (uint32_t i = 0; i < p->classed_count; i++) {
+        const struct wide_object *var = &p->vars[p->classed[i]];
+        s->classes[p->classed[i]] = (uint32_t)(key[var->word] >> var->shift & var->mask);
+    }
 }
 
 /* Sync: nothing that is recorded later and conflicts has happened. */
@@ -340,8 +350,8 @@ void wide_saturate(struct wide_state *s)
     bool moved = true;
     while (moved) {
         moved = false;
-        for (uint32_t c = 0; c < s->p->column_count; c++)
-            moved |= advance(s, c);
+        for (uint32_t i = 0; i < s->p->active_count; i++)
+            moved |= advance(s, s->p->active[i]);
     }
 }
 

@@ -134,6 +134,12 @@ struct wide_problem {
     struct pt_monitor *monitor;
     struct wide_column *columns; /* by thread of the trace */
     uint32_t column_count;
+    uint32_t *active; /* the columns that have events */
+    uint32_t active_count;
+    size_t active_cap;
+    uint32_t *classed; /* the variables whose class is part of a state */
+    uint32_t classed_count;
+    size_t classed_cap;
     struct wide_object *vars, *locks;
     uint32_t var_count, lock_count;
     struct wide_need *pairs; /* of `later` and `earlier` */
@@ -210,19 +216,22 @@ struct wide_edge {
     bool visible;
 };
 
+struct wide_node {
+    uint64_t runs; /* that lead here, saturating */
+    pt_letter letter;
+    pt_set set;
+    uint32_t waits; /* the next of those with as many events that wait to be expanded, plus 1 */
+    uint32_t edges; /* its first edge plus 1, where levels are kept */
+};
+
 struct wide_level {
     uint64_t *keys;
-    pt_letter *letters;
-    pt_set *sets;
-    uint64_t *runs, *totals;
-    uint32_t *edges; /* of each state: its first edge plus 1, where levels are kept */
+    struct wide_node *nodes;
     uint32_t count, cap;
     uint32_t *slots; /* number of a state plus 1 */
     uint32_t mask;
-    uint32_t *heap; /* states that wait to be expanded, those with fewer events first */
-    uint32_t heap_count;
-    size_t heap_cap;
-    uint32_t *order; /* the states as they were expanded, where levels are kept */
+    uint64_t lowest, highest; /* the fewest and the most events of a state that waits */
+    uint32_t *order;          /* the states as they were expanded, where levels are kept */
     uint32_t order_count;
     size_t order_cap;
     struct wide_edge *list;
@@ -242,7 +251,8 @@ struct wide_search {
     uint32_t level_count;      /* from the beginning */
     size_t level_cap;
     bool keep;
-    uint64_t deadline, limit;
+    uint32_t *waiting[2]; /* of even and odd levels: per number of events, the first state that waits, plus 1 */
+    uint64_t deadline;
     uint64_t announced;
     uint32_t ticks;
     struct pt_value *values;

@@ -40,10 +40,7 @@ struct finder {
 
 static void mark(struct finder *f, uint32_t level, uint32_t state)
 {
-    struct ways *ways = &f->ways[level][state];
-    if (ways->wanted)
-        return;
-    ways->wanted = true;
+    f->ways[level][state].wanted = true;
 }
 
 /* The states that lead to the violation: levels are walked down, and each level's states from the last expanded. */
@@ -52,7 +49,7 @@ static void mark_wanted(struct finder *f)
     struct wide_search *s = f->s;
     const struct wide_level *last = wide_level_at(s, f->level);
     for (uint32_t i = 0; i < last->count; i++)
-        for (uint32_t e = last->sets[i] & PT_SET_BAD ? last->edges[i] : 0; e; e = last->list[e - 1].next)
+        for (uint32_t e = last->nodes[i].set & PT_SET_BAD ? last->nodes[i].edges : 0; e; e = last->list[e - 1].next)
             mark(f, f->level - 1, last->list[e - 1].from);
     for (uint32_t k = f->level; k-- > 0;) {
         const struct wide_level *level = wide_level_at(s, k);
@@ -60,7 +57,7 @@ static void mark_wanted(struct finder *f)
             uint32_t state = level->order[i];
             if (!f->ways[k][state].wanted)
                 continue;
-            for (uint32_t e = level->edges[state]; e; e = level->list[e - 1].next)
+            for (uint32_t e = level->nodes[state].edges; e; e = level->list[e - 1].next)
                 mark(f, k - level->list[e - 1].visible, level->list[e - 1].from);
         }
     }
@@ -86,7 +83,7 @@ static pt_letter letter_of(struct wide_search *s, uint32_t level, uint32_t from,
     pt_letter read;
     wide_state_unpack(&s->state, source->keys + (size_t)from * s->p->words);
     wide_take(&s->state, column);
-    (void)wide_letter(s, source->letters[from], column, &read);
+    (void)wide_letter(s, source->nodes[from].letter, column, &read);
     return read;
 }
 
@@ -124,19 +121,19 @@ static struct way find_best(struct finder *f)
     struct wide_search *s = f->s;
     struct way first = {.column = PT_NONE, .from = PT_NONE}, best = {.column = PT_NONE};
     const struct wide_level *level = wide_level_at(s, 0);
-    first.state = pt_monitor_step(s->p->monitor, pt_monitor_start(s->p->monitor), level->letters[0]);
+    first.state = pt_monitor_step(s->p->monitor, pt_monitor_start(s->p->monitor), level->nodes[0].letter);
     add_way(&f->ways[0][0], first);
     for (uint32_t k = 0; k < f->level; k++) {
         level = wide_level_at(s, k);
         for (uint32_t i = 0; i < level->order_count; i++) {
             uint32_t state = level->order[i];
-            for (uint32_t e = f->ways[k][state].wanted ? level->edges[state] : 0; e; e = level->list[e - 1].next)
+            for (uint32_t e = f->ways[k][state].wanted ? level->nodes[state].edges : 0; e; e = level->list[e - 1].next)
                 follow_edge(f, k, &level->list[e - 1], &f->ways[k][state], NULL);
         }
     }
     level = wide_level_at(s, f->level);
     for (uint32_t i = 0; i < level->count; i++)
-        for (uint32_t e = level->sets[i] & PT_SET_BAD ? level->edges[i] : 0; e; e = level->list[e - 1].next)
+        for (uint32_t e = level->nodes[i].set & PT_SET_BAD ? level->nodes[i].edges : 0; e; e = level->list[e - 1].next)
             if (level->list[e - 1].visible)
                 follow_edge(f, f->level, &level->list[e - 1], NULL, &best);
     return best;

@@ -41,7 +41,7 @@ function findingHead(property, model) {
     property.confirmed && el("p", { class: "note" }, "Confirmed: another run of the program was made to take this order, and broke it."),
     property.confirmed === false && el("p", { class: "note" }, `Not reproduced by another run of the program${property.not_reproduced ? `: ${property.not_reproduced}` : ""}.`),
     property.text && el("div", { class: "formula" }, property.text),
-    el("dl", { class: "facts" }, fact("at", property.file ? `${property.file}:${property.line}` : null), fact("explored", property.levels && model ? exploredWords(property) : null),
+    el("dl", { class: "facts" }, fact("at", property.file ? `${property.file}:${property.line}` : null), fact("explored", property.levels && model ? exploredWords(property) : null), fact("order", property.order && property.order !== "access" ? property.order : null),
       property.complete ? null : fact("note", property.kind === "mttl" ? property.message || "the rest of the run is missing" : "orders beyond the window were left out"), fact("local states", atWords(property)),
       fact("time", property.time === undefined || property.time === null ? null : `${property.time} ns`), fact("id", property.id)));
 }

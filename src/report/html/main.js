@@ -7,7 +7,12 @@ function holdsWords(property) {
   if (property.findings) return "nothing was found in the observed run";
   if (property.kind === "mttl" && !property.complete) return "in what is known of your run";
   if (property.kind === "within" || property.kind === "mttl") return "in your run";
-  return property.complete ? "in every order that keeps conflicting accesses and lock operations as recorded" : "in all orders that were explored";
+  if (!property.complete) return "in all orders that were explored";
+  const runs = {
+    sync: "in every run in which reads see the writes they saw and what conflicts keeps its order (sync)",
+    values: "in every run in which reads return the values they returned (values)",
+  }[property.order] || "in every order that keeps conflicting accesses and lock operations as recorded";
+  return property.wider ? `${runs}; wider orders were not explored to the end: ${property.wider}` : runs;
 }
 
 function blockEntry(block) {
