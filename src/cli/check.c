@@ -251,12 +251,8 @@ static enum pt_status feed(struct check *check, const struct engines *engines, s
 static void start(struct check *check, struct engines *engines)
 {
     const struct pt_analysis_options *options = &check->analyse.engine;
-    static const enum pt_check_order orders[] = {[PT_ORDERS_ACCESS] = PT_CHECK_ACCESS,
-                                                 [PT_ORDERS_SYNC] = PT_CHECK_SYNC,
-                                                 [PT_ORDERS_VALUES] = PT_CHECK_VALUES,
-                                                 [PT_ORDERS_AUTO] = PT_CHECK_VALUES};
     const struct pt_check_options of_checks = {.trace = options->trace,
-                                               .order = orders[options->orders],
+                                               .order = pt_orders_widest(options->orders),
                                                .automatic = options->orders == PT_ORDERS_AUTO,
                                                .near = check->near,
                                                .by_default = check->by_default,

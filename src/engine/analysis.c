@@ -68,6 +68,11 @@ struct pt_analysis {
     struct pt_clock_pool own_clocks;
 };
 
+enum pt_check_order pt_orders_widest(enum pt_orders orders)
+{
+    return orders == PT_ORDERS_ACCESS ? PT_CHECK_ACCESS : orders == PT_ORDERS_SYNC ? PT_CHECK_SYNC : PT_CHECK_VALUES;
+}
+
 bool pt_orders_find(const char *name, enum pt_orders *ret_orders)
 {
     static const char *const names[] = {[PT_ORDERS_ACCESS] = "access",

@@ -9,6 +9,7 @@
 #include "core/channel.h"
 #include "core/mttl.h"
 #include "core/local_report.h"
+#include "engine/check.h"
 #include "finding/finding.h"
 #include "logic/monitor/monitor.h"
 #include "order/order.h"
@@ -19,6 +20,8 @@ enum pt_orders { PT_ORDERS_ACCESS, PT_ORDERS_SYNC, PT_ORDERS_VALUES, PT_ORDERS_A
 #define PT_ORDERS_NAMES "access sync values auto"
 /* False: there is none of that name. */
 bool pt_orders_find(const char *name, enum pt_orders *ret_orders);
+/* For checks. */
+enum pt_check_order pt_orders_widest(enum pt_orders orders);
 
 struct pt_analysis_options {
     const struct pt_order_kind *order; /* the causal order that the lattice explores; NULL: access */

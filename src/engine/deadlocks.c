@@ -46,6 +46,16 @@ static void *begin(const struct pt_names *names, const struct pt_check_options *
     return d;
 }
 
+static void release_node(struct deadlocks *d, struct deadlocks_node *node)
+{
+    for (uint64_t i = 0; i < node->count; i++) {
+        pt_vec_drop(&d->memory, node->instances[i].past);
+        pt_vec_drop(&d->memory, node->instances[i].plain);
+    }
+    free(node->instances);
+    free(node);
+}
+
 /* Everything but the findings; what lies in the pool goes with it. */
 static void release_run(struct deadlocks *d)
 {
@@ -53,8 +63,7 @@ static void release_run(struct deadlocks *d)
         free(d->cycles[i].members);
     for (uint32_t i = 0; i < d->patterns.buckets; i++)
         for (struct pt_acquire *a = d->patterns.known[i]; a; a = a->bucket) {
-            free(((struct deadlocks_node *)a->note)->instances);
-            free(a->note);
+            release_node(d, a->note);
         }
     pt_patterns_end(&d->patterns); /* large pieces are not the pool's */
     pt_trf_end(&d->trf);

@@ -134,11 +134,6 @@ static void list_unseen(struct judged *j)
 
 /* ---- */
 
-static enum pt_check_order widest(enum pt_orders orders)
-{
-    return orders == PT_ORDERS_ACCESS ? PT_CHECK_ACCESS : orders == PT_ORDERS_SYNC ? PT_CHECK_SYNC : PT_CHECK_VALUES;
-}
-
 struct pt_race_properties *pt_race_properties_new(const struct pt_property *const *properties,
                                                   struct pt_finding *const *findings, uint32_t count,
                                                   const struct pt_names *names,
@@ -146,7 +141,7 @@ struct pt_race_properties *pt_race_properties_new(const struct pt_property *cons
 {
     struct pt_race_properties *p = pt_xcalloc(1, sizeof *p);
     struct pt_check_options of_races = {.trace = options->trace,
-                                        .order = widest(options->orders),
+                                        .order = pt_orders_widest(options->orders),
                                         .automatic = options->orders == PT_ORDERS_AUTO,
                                         .memory_limit = options->memory_limit,
                                         .now = options->now};

@@ -84,6 +84,8 @@ void pt_races_predict_free(struct races_predict *p)
         free(p->found[i].set);
     free(p->found);
     pt_syncp_end(&p->syncp);
+    pt_vec_drop(&p->memory, p->steps[0]);
+    pt_vec_drop(&p->memory, p->steps[1]);
     pt_trf_end(&p->trf);
     pt_log_release(&p->log);
     pt_map64_release(&p->index);

@@ -42,7 +42,11 @@ void pt_syncp_end(struct pt_syncp *syncp)
 {
     for (size_t i = 0; i < syncp->var_cap; i++)
         free(syncp->vars[i].slots);
+    for (size_t i = 0; i < syncp->block_cap; i++)
+        pt_vec_drop(syncp->trf->memory, syncp->blocks[i].access.past);
     for (uint32_t i = 0; i < syncp->group_count; i++) {
+        for (uint32_t k = 0; k < syncp->groups[i].count; k++)
+            pt_vec_drop(syncp->trf->memory, syncp->groups[i].accesses[k].past);
         free(syncp->groups[i].accesses);
         free(syncp->groups[i].tried);
     }

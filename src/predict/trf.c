@@ -28,15 +28,33 @@ void pt_trf_begin(struct pt_trf *trf, const struct pt_names *names, const struct
     pt_map64_init(&trf->use_index);
 }
 
-void pt_trf_end(struct pt_trf *trf)
+static void end_threads(struct pt_trf *trf)
 {
     for (size_t i = 0; i < trf->thread_cap; i++) {
-        free(trf->threads[i].held);
-        free(trf->threads[i].sections);
+        struct pt_trf_thread *t = &trf->threads[i];
+        for (uint32_t k = 0; k < t->count - t->first; k++)
+            pt_vec_drop(trf->memory, t->sections[k].past);
+        pt_hb_end(trf->memory, &t->hb);
+        free(t->held);
+        free(t->sections);
     }
+    free(trf->threads);
+}
+
+void pt_trf_end(struct pt_trf *trf)
+{
+    end_threads(trf);
     for (uint32_t i = 0; i < trf->use_count; i++)
         free(trf->uses[i].sections);
-    free(trf->threads);
+    for (size_t i = 0; i < trf->var_cap; i++)
+        pt_hb_sync_clear(trf->memory, &trf->vars[i].written);
+    for (size_t i = 0; i < trf->other_cap; i++)
+        pt_hb_sync_clear(trf->memory, &trf->others[i]);
+    for (size_t i = 0; i < trf->block_cap; i++) {
+        pt_hb_sync_clear(trf->memory, &trf->blocks[i].made);
+        pt_hb_sync_clear(trf->memory, &trf->blocks[i].freed);
+    }
+    pt_vec_drop(trf->memory, trf->floor);
     free(trf->locks);
     free(trf->uses);
     free(trf->vars);
@@ -44,7 +62,7 @@ void pt_trf_end(struct pt_trf *trf)
     free(trf->blocks);
     free(trf->scratch);
     pt_map64_release(&trf->use_index);
-    pt_trf_begin(trf, trf->names, trf->memory);
+    *trf = (struct pt_trf){.names = trf->names, .memory = trf->memory};
 }
 
 size_t pt_trf_bytes(const struct pt_trf *trf)

@@ -102,7 +102,7 @@ struct pt_trf {
 
 /* Both outlive it. */
 void pt_trf_begin(struct pt_trf *trf, const struct pt_names *names, const struct pt_race_memory *memory);
-/* All but what lies in the pool of `memory`, which the caller gives back as a whole, is freed. */
+/* May be called again. */
 void pt_trf_end(struct pt_trf *trf);
 size_t pt_trf_bytes(const struct pt_trf *trf);
 

@@ -232,6 +232,12 @@ static void put_others(const struct pt_finding *finding, const struct pt_style *
     pt_buf_puts(buf, "\n");
     for (uint32_t i = 0; i < finding->side_count; i++)
         put_side(&finding->sides[i], i ? "Second:" : finding->side_count > 1 ? "First:" : "At", style, buf);
+    if (finding->witness_count)
+        pt_words_paragraph(buf, style, 2, 4, "The events that show it, one after the other:");
+    for (uint32_t i = 0; i < finding->witness_count; i++) {
+        const struct pt_step *step = &finding->witness[i];
+        pt_words_paragraph(buf, style, 4, 6, "%s(%s) by %s (%s)", step->op, step->object, step->thread, step->loc);
+    }
 }
 
 void pt_check_violated(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf)

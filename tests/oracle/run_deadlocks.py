@@ -4,7 +4,8 @@
     run_deadlocks.py PORTENT [--cases N] [--seed S] [--only I]
 
 Case i of seed S is made from "S/i" alone. In the order sync exact equality of the sets of deadlocks; in values there are those and more, which
-other runs get to in which reads see the writes they saw. Each is a real one at the events it names, and its witness is played. The last line is `deadlocks: N passed, M failed`; a failing trace is printed.
+other runs get to in which reads see the writes they saw. Each is a real one at the events it names, and its
+witness is played. The last line is `deadlocks: N passed, M failed`; a failing trace is printed.
 """
 import argparse
 import json

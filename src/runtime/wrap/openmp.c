@@ -44,20 +44,24 @@ struct region {
     _Alignas(8) char begun[8], done[8];
 };
 
-/* As a lock that members take as readers, so that they are not ordered with each other: the master has had it before
- * they begin, and has it again when they are done. */
-static void meet(const void *object, bool master)
+/* Carried from who notifies to who waits. No lock: another order of a lock's sections is a possible run, and members
+ * that begin before their region is none. */
+static void tell(const void *object)
 {
-    pt_slow_sync(object, master ? PT_KIND_ACQ : PT_KIND_RACQ, NULL);
-    pt_slow_sync(object, master ? PT_KIND_REL : PT_KIND_RREL, NULL);
+    pt_slow_sync(object, PT_KIND_NOTIFY, NULL);
+}
+
+static void hear(const void *object)
+{
+    pt_slow_sync(object, PT_KIND_WAIT, NULL);
 }
 
 static void run_gomp(void *context)
 {
     struct region *region = context;
-    meet(region->begun, false);
+    hear(region->begun);
     region->body(region->arguments[0]);
-    meet(region->done, false);
+    tell(region->done);
 }
 
 static void run_kmpc(int32_t *global, int32_t *bound, ...)
@@ -67,20 +71,20 @@ static void run_kmpc(int32_t *global, int32_t *bound, ...)
     struct region *region = va_arg(list, struct region *);
     va_end(list);
     void **a = region->arguments;
-    meet(region->begun, false);
+    hear(region->begun);
     /* The caller removes arguments, so a body may be given more than it takes. */
     region->kmpc(global, bound, a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12], a[13],
                  a[14], a[15], a[16], a[17], a[18], a[19], a[20], a[21], a[22], a[23], a[24], a[25], a[26], a[27],
                  a[28], a[29], a[30], a[31]);
-    meet(region->done, false);
+    tell(region->done);
 }
 
 PT_WRAP(void, GOMP_parallel, (void (*body)(void *), void *data, unsigned threads, unsigned flags))
 {
     struct region region = {.body = body, .arguments = {data}};
-    meet(region.begun, true);
+    tell(region.begun);
     PT_REAL(GOMP_parallel)(run_gomp, &region, threads, flags);
-    meet(region.done, true);
+    hear(region.done);
 }
 
 PT_WRAP(void, __kmpc_fork_call, (void *place, int32_t count, kmpc_body *body, ...))
@@ -93,9 +97,9 @@ PT_WRAP(void, __kmpc_fork_call, (void *place, int32_t count, kmpc_body *body, ..
     for (int32_t i = 0; i < count; i++)
         region.arguments[i] = va_arg(list, void *);
     va_end(list);
-    meet(region.begun, true);
+    tell(region.begun);
     PT_REAL(__kmpc_fork_call)(place, 1, run_kmpc, &region);
-    meet(region.done, true);
+    hear(region.done);
 }
 
 #define BARRIER(name, parameters, arguments)                                                                           \
