@@ -37,6 +37,9 @@ enum pt_setting_type { PT_SETTING_FLAG, PT_SETTING_NUMBER, PT_SETTING_TEXT };
     X(properties, TEXT, "", "", "check the decentralised properties of this file, made by 'portent compile'")          \
     X(races, FLAG, "0", "", "look for data races")                                                                     \
     X(atexit_sleep_ms, NUMBER, "1000", "", "at exit, let threads that still run go on so long while races are sought") \
+    X(lifetimes, FLAG, "0", "", "look for uses of memory after its end, and blocks that are freed twice")              \
+    X(lifetimes_quarantine_mb, NUMBER, "64", "",                                                                       \
+      "lifetimes: keep freed blocks until so many MiB of others were freed")                                           \
     X(deadlocks, FLAG, "0", "", "look for deadlocks")                                                                  \
     X(on_deadlock, TEXT, "end", "end wait", "end the program when it is deadlocked, or leave it as it is")             \
     X(color, TEXT, "auto", "auto always never", "colours in reports")                                                  \

@@ -58,11 +58,13 @@ void pt_slow_fence(int order, const struct pt_site *site);
 /* A fault of the program in the middle of an access: its handler may run, and may never return (signal.c). */
 void pt_slow_suspend(struct pt_locked_range *range);
 void pt_slow_resume(struct pt_shadow_self *self, struct pt_locked_range *range);
-/* Where races are looked for: an access of any size by the calling thread, before the store or after the load. */
+/* Where races or lifetimes are looked for: an access of any size by the calling thread, before the store or after the
+ * load. */
 void pt_slow_race(const void *address, size_t size, unsigned kind, const struct pt_site *site);
 static inline void pt_shadow_race(const void *address, size_t size, unsigned kind, const struct pt_site *site)
 {
-    if (__builtin_expect(pt_is_racing(), 0) && size)
+    enum { LOOKS = PT_ACTIVE_RACES | PT_ACTIVE_LIVES };
+    if (__builtin_expect(atomic_load_explicit(&pt_active, memory_order_relaxed) & LOOKS, 0) && size)
         pt_slow_race(address, size, kind, site);
 }
 /* The same of an atomic operation that is not made in between: before it what it writes, after it what it reads. */
