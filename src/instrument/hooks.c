@@ -341,6 +341,22 @@ static void acquire_after(struct pt_module *m, const struct pt_hooked_access *ac
     call_sized(m, "__portent_atomic_load", access->bytes, LLVMInt8TypeInContext(m->context), arguments, 3);
 }
 
+/* How much it was is found out behind it. */
+static void read_behind(struct pt_module *m, const struct pt_hooked_access *access)
+{
+    LLVMValueRef call = access->inst, other = LLVMConstNull(m->byte_pointer), size = LLVMConstAllOnes(m->i64);
+    go_behind(m, call);
+    if (access->other != PT_NONE)
+        other = LLVMGetOperand(call, access->other);
+    if (LLVMGetTypeKind(LLVMTypeOf(other)) == LLVMIntegerTypeKind)
+        other = LLVMBuildIntToPtr(m->builder, other, m->byte_pointer, "");
+    if (access->size != PT_NONE)
+        size = LLVMBuildIntCast2(m->builder, LLVMGetOperand(call, access->size), m->i64, false, "");
+    LLVMValueRef arguments[] = {address_of(m, access), as_bytes(m, other), size, int_constant(m, (int)access->bytes),
+                                access->site};
+    pt_call_hook(m, "__portent_read", LLVMVoidTypeInContext(m->context), arguments, 5);
+}
+
 /* A std::thread's handle is read before it is joined; it is 0 when there is nothing to join. */
 static LLVMValueRef object_of(struct pt_module *m, const struct pt_hooked_access *access)
 {
@@ -423,6 +439,9 @@ void pt_replace_access(struct pt_module *m, const struct pt_hooked_access *acces
         break;
     case PT_ACCESS_LIBRARY_ATOMIC:
         pt_bracket_libatomic(m, access, size_of(m, access));
+        break;
+    case PT_ACCESS_LIBRARY_READ:
+        read_behind(m, access);
         break;
     case PT_ACCESS_CALL:
         announce_call(m, access);

@@ -67,6 +67,8 @@ static inline void pt_shadow_race(const void *address, size_t size, unsigned kin
     if (__builtin_expect(atomic_load_explicit(&pt_active, memory_order_relaxed) & LOOKS, 0) && size)
         pt_slow_race(address, size, kind, site);
 }
+/* What a function of the library has read, or is about to: for races, for lifetimes, and for who is recorded in full. */
+void pt_slow_read(const void *address, size_t size, const struct pt_site *site);
 /* The same of an atomic operation that is not made in between: before it what it writes, after it what it reads. */
 void pt_slow_race_atomic(const void *address, size_t size, unsigned kind, int order, const struct pt_site *site);
 /* acq, rel, wait, notify, sync write their object; racq, rrel read it (contract 3). Its clock is in the shadow of its
