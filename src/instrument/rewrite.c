@@ -191,13 +191,14 @@ static void take_back_promises(LLVMValueRef function)
     }
 }
 
-/* The name that was noted before the optimiser ran is the better one. */
+/* The name that was noted before the optimiser ran is the better one, where the call has one memory to name. */
 static LLVMValueRef site_of(struct pt_module *m, const struct pt_hooked_access *access, const char *function,
                             bool mutex)
 {
     struct pt_buf variable;
     pt_buf_init(&variable);
-    if (!pt_noted_name(access->inst, mutex ? m->kind_mutex_name : m->kind_name, &variable))
+    if (access->kind == PT_ACCESS_LIBRARY_READ ||
+        !pt_noted_name(access->inst, mutex ? m->kind_mutex_name : m->kind_name, &variable))
         (mutex ? pt_name_mutex : pt_name_access)(m, access, &variable);
     LLVMValueRef site = pt_site_of(m, access->inst, function, variable.text);
     pt_buf_release(&variable);

@@ -237,7 +237,7 @@ static void *move_life(struct pt_thread *self, void *memory, size_t size)
     if (!stays)
         memcpy(to, memory, least);
     if (found == PT_LIFE_AGAIN)
-        return to;
+        return moved(memory, old, to, false);
     if (!stays)
         make_room(self, old);
     bool known = stays ? pt_memory_forget(memory, old, true) : retire(self, memory, old, true);
