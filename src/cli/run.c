@@ -260,6 +260,12 @@ static bool set_options(struct run *run, const struct pt_parsed *parsed)
         run->session.checks |= 1u << PT_FOUND_LIFETIME;
     if (run->session.settings.deadlocks)
         run->session.checks |= 1u << PT_FOUND_DEADLOCK;
+    if (run->session.preload && run->session.checks & (1u << PT_FOUND_RACE | 1u << PT_FOUND_LIFETIME)) {
+        pt_diag_usage("run",
+                      "--races and --lifetimes need a program that was built with 'portent cc': with --preload no "
+                      "memory accesses are observed");
+        return false;
+    }
     run->session.descends = !run->session.preload;
     run->session.analyse.engine.trace = run->trace_path ? run->trace_path : parsed->operands[0];
     return true;
