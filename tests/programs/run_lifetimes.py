@@ -128,6 +128,76 @@ def one(portent, program, level, ways, folder, turns):
     return wrong
 
 
+# ---- what is asked for ----
+
+def build(portent, folder, turns, name):
+    program = Program(os.path.join(HERE, "programs", name + ".c"))
+    binary = os.path.join(folder, name + "-asked")
+    run_catalogue.compile_one([portent, "cc"], program, "-O1", binary, turns)
+    return binary
+
+
+def kept_bytes(portent, folder, turns):
+    """What is not kept is not found; what is larger than all that is kept goes back at once."""
+    late, large = build(portent, folder, turns, "use_late"), build(portent, folder, turns, "use_own_write")
+    for options, found in (("lifetimes=1", 1), ("lifetimes=1:lifetimes_quarantine_mb=0", 0)):
+        done = run(late, options=options)
+        same(f"findings with {options} ({done.stderr})", len(list(of_text(done.stderr))), found)
+        same(f"status with {options}", done.returncode, 66 if found else 0)
+    same("status of the other", run(large, options="lifetimes=1:lifetimes_quarantine_mb=0").returncode, 0)
+
+
+def suppressed(portent, folder, turns):
+    binary, file = build(portent, folder, turns, "double_threads"), os.path.join(folder, "suppressions")
+    for line, hides in (("lifetime:one", True), ("lifetime:two", True), ("race_top:two", True), ("lifetime:three", False), ("deadlock:one", False)):
+        with open(file, "w", encoding="utf-8") as out:
+            out.write(line + "\n")
+        done = run(binary, options=f"lifetimes=1:suppressions={file}")
+        same(f"status alone with {line} ({done.stderr})", done.returncode, 0 if hides else 66)
+        same(f"printed with {line}", "double free" in done.stderr, not hides)
+        done = run(portent, "run", "--lifetimes", "--suppressions", file, "--", binary)
+        same(f"status of run with {line} ({done.stderr})", done.returncode, 0 if hides else 66)
+
+
+def halted(portent, folder, turns):
+    binary = build(portent, folder, turns, "double_realloc")
+    done = run(binary, options="lifetimes=1:halt_on_error=1:exitcode=40")
+    same(f"status ({done.stderr})", done.returncode, 40)
+    same("findings", len(list(of_text(done.stderr))), 1)
+
+
+def races_alone(portent, folder, turns):
+    """Without --lifetimes a free is a write; with both, each check says what it finds."""
+    binary, result = build(portent, folder, turns, "use_unordered_before"), os.path.join(folder, "result.json")
+    for checks, kinds in ((["--races"], ["race"]), (["--lifetimes"], ["lifetime"]), (["--races", "--lifetimes"], ["race", "lifetime"])):
+        done = run(portent, "run", *checks, "-r", result, "--", binary)
+        same(f"status with {checks} ({done.stderr})", done.returncode, 66)
+        with open(result, encoding="utf-8") as file:
+            properties = json.load(file)["properties"]
+        same(f"checks with {checks}", [(p["kind"], len(p["findings"])) for p in properties], [(kind, 1) for kind in kinds])
+
+
+def beside_properties(portent, folder, turns):
+    binary, result = build(portent, folder, turns, "use_own_read"), os.path.join(folder, "result.json")
+    properties = os.path.join(folder, "a.prop")
+    with open(properties, "w", encoding="utf-8") as out:
+        out.write("event go;\nproperty never: not go;\n")
+    done = run(portent, "run", "--lifetimes", "-s", properties, "-r", result, "--", binary)
+    with open(result, encoding="utf-8") as file:
+        found = {p["kind"]: p["verdict"] for p in json.load(file)["properties"]}
+    same(f"verdicts ({done.stderr})", found.get("lifetime"), "violated")
+    same("properties", len(found), 2)
+
+
+def preloaded(portent, _folder, _turns):
+    """Without accesses nobody can say that nothing was found."""
+    done = run(portent, "run", "--preload", "--lifetimes", "--", "/bin/true")
+    same("status", done.returncode, 2)
+
+
+ASKED = (kept_bytes, suppressed, halted, races_alone, beside_properties, preloaded)
+
+
 def main():
     parser = argparse.ArgumentParser(description="Lifetimes of small programs, exactly.")
     parser.add_argument("portent")
@@ -151,6 +221,13 @@ def main():
                 passed, failed = passed + (what is None), failed + (what is not None)
                 if what is not None:
                     print(f"FAILED {program.name} {level}, {way}: {what}", flush=True)
+        for test in () if options.names else ASKED:
+            try:
+                test(portent, folder, turns)
+                passed += 1
+            except Exception as failure:
+                failed += 1
+                print(f"FAILED {test.__name__}: {type(failure).__name__} {failure}", flush=True)
     print(f"{len(programs)} programs, {sum(not program.lives for program in programs)} of them free of errors")
     print(f"lifetimes: {passed} passed, {failed} failed")
     return 1 if failed or not passed else 0
