@@ -76,13 +76,17 @@ typedef unsigned __int128 pt_u128;
     X(void, __portent_begin_atomic, (void *address, size_t size, int effect, const struct pt_site *site))              \
     X(void, __portent_end_atomic, (void *address, size_t size, int effect, int order, const struct pt_site *site))     \
     X(void, __portent_fence, (int order, const struct pt_site *site))                                                  \
-    X(void *, __portent_memcpy, (void *to, const void *from, size_t size, const struct pt_site *site))                 \
-    X(void *, __portent_memmove, (void *to, const void *from, size_t size, const struct pt_site *site))                \
+    /* `source`: the same place, with the name of what is copied */                                                    \
+    X(void *, __portent_memcpy,                                                                                        \
+      (void *to, const void *from, size_t size, const struct pt_site *site, const struct pt_site *source))             \
+    X(void *, __portent_memmove,                                                                                       \
+      (void *to, const void *from, size_t size, const struct pt_site *site, const struct pt_site *source))             \
     X(void *, __portent_memset, (void *to, int byte, size_t size, const struct pt_site *site))                         \
     /* at most `limit` bytes of `from`; `room` bytes are there, or else the program ends as by _FORTIFY_SOURCE.        \
        Returns the end of what was copied. */                                                                          \
     X(char *, __portent_string,                                                                                        \
-      (char *to, const char *from, size_t limit, size_t room, int op, const struct pt_site *site))                     \
+      (char *to, const char *from, size_t limit, size_t room, int op, const struct pt_site *site,                      \
+       const struct pt_site *source))                                                                                  \
     /* right behind a call that has read memory, `op` of enum pt_read_op: `other` is what that speaks of, a byte being \
        its number */                                                                                                   \
     X(void, __portent_read, (const void *address, const void *other, size_t size, int op, const struct pt_site *site)) \

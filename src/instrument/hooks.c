@@ -283,8 +283,8 @@ static void replace_block(struct pt_module *m, const struct pt_hooked_access *ac
     const char *name = !copies ? "__portent_memset" : row->moves ? "__portent_memmove" : "__portent_memcpy";
     LLVMValueRef arguments[] = {as_bytes(m, to),
                                 copies ? as_bytes(m, second) : LLVMBuildIntCast2(m->builder, second, m->i32, false, ""),
-                                size_of(m, access), access->site};
-    pt_call_hook(m, name, m->byte_pointer, arguments, 4);
+                                size_of(m, access), access->site, access->other_site};
+    pt_call_hook(m, name, m->byte_pointer, arguments, copies ? 5 : 4);
     bool has_result = LLVMGetTypeKind(LLVMTypeOf(call)) == LLVMPointerTypeKind;
     replace(call, has_result ? to : NULL);
 }
@@ -301,8 +301,9 @@ static void replace_string(struct pt_module *m, const struct pt_hooked_access *a
                                 LLVMBuildIntCast2(m->builder, limit, m->i64, false, ""),
                                 LLVMBuildIntCast2(m->builder, room, m->i64, false, ""),
                                 int_constant(m, row->string),
-                                access->site};
-    LLVMValueRef end = pt_call_hook(m, "__portent_string", m->byte_pointer, arguments, 6);
+                                access->site,
+                                access->other_site};
+    LLVMValueRef end = pt_call_hook(m, "__portent_string", m->byte_pointer, arguments, 7);
     replace(call, row->returns_end ? end : to);
 }
 
@@ -377,7 +378,7 @@ static void announce_call(struct pt_module *m, const struct pt_hooked_access *ac
     if (access->row->buffer)
         pt_keep_function(m, access->inst);
     LLVMValueRef arguments[] = {object_of(m, access), access->site,
-                                access->mutex_site ? access->mutex_site : LLVMConstNull(m->byte_pointer)};
+                                access->other_site ? access->other_site : LLVMConstNull(m->byte_pointer)};
     pt_call_hook(m, "__portent_call", LLVMVoidTypeInContext(m->context), arguments, 3);
 }
 

@@ -51,7 +51,7 @@ struct pt_hooked_access {
     unsigned bytes;                /* where the size is not an operand; of LIBRARY_READ enum pt_read_op */
     unsigned other;                /* of LIBRARY_READ: what it is compared with, or looks for */
     const struct pt_sync_row *row; /* of library functions: COPY, FILL, STRING, FORMAT, CALL */
-    LLVMValueRef site, mutex_site; /* the latter of waits alone */
+    LLVMValueRef site, other_site; /* the latter of a wait's mutex, and of the source of a copy */
 };
 
 struct pt_module {

@@ -148,17 +148,19 @@ static void *recorded_move(void *to, const void *from, size_t size, const struct
     return to;
 }
 
-void *__portent_memmove(void *to, const void *from, size_t size, const struct pt_site *site)
+void *__portent_memmove(void *to, const void *from, size_t size, const struct pt_site *site,
+                        const struct pt_site *source)
 {
     pt_shadow_race(to, size, PT_RACE_WRITE, site);
     recorded_move(to, from, size, site);
-    pt_shadow_race(from, size, PT_RACE_READ, site);
+    pt_shadow_race(from, size, PT_RACE_READ, source);
     return to;
 }
 
-void *__portent_memcpy(void *to, const void *from, size_t size, const struct pt_site *site)
+void *__portent_memcpy(void *to, const void *from, size_t size, const struct pt_site *site,
+                       const struct pt_site *source)
 {
-    return __portent_memmove(to, from, size, site);
+    return __portent_memmove(to, from, size, site, source);
 }
 
 void *__portent_memset(void *to, int byte, size_t size, const struct pt_site *site)
@@ -293,7 +295,8 @@ void __portent_read(const void *address, const void *other, size_t size, int op,
 
 _Noreturn void __chk_fail(void); /* glibc's end of programs that overrun a buffer of known size */
 
-char *__portent_string(char *to, const char *from, size_t limit, size_t room, int op, const struct pt_site *site)
+char *__portent_string(char *to, const char *from, size_t limit, size_t room, int op, const struct pt_site *site,
+                       const struct pt_site *source)
 {
     size_t length = strnlen(from, limit), skip = op == PT_STRING_APPEND ? strlen(to) : 0;
     size_t zeros = op == PT_STRING_PAD ? limit - length : 1;
@@ -301,7 +304,7 @@ char *__portent_string(char *to, const char *from, size_t limit, size_t room, in
         __chk_fail();
     pt_shadow_race(to + skip, length + zeros, PT_RACE_WRITE, site);
     copy_and_fill(to + skip, from, length, zeros, site);
-    pt_shadow_race(from, length + (length < limit), PT_RACE_READ, site);
+    pt_shadow_race(from, length + (length < limit), PT_RACE_READ, source);
     pt_shadow_race(to, skip, PT_RACE_READ, site);
     return to + skip + length;
 }
