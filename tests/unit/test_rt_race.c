@@ -283,6 +283,7 @@ static int start(void **state)
     for (unsigned i = 0; i < GRANULES; i++)
         pt_cell_begin(&cells[i]);
     pt_race_hooks = (struct pt_race_hooks){is_new, on_found, name_of};
+    pt_race_looks.races = true;
     return pt_race_start() ? 0 : -1;
 }
 
