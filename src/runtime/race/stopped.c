@@ -134,13 +134,6 @@ void pt_life_unmapped(struct pt_race_self *self, uintptr_t from, uintptr_t to)
     pt_spin_unlock(&stopped.lock);
 }
 
-/* Whether the kernel has nothing there. */
-static bool is_empty(uintptr_t address)
-{
-    char byte;
-    return !pt_sys_is_quiet() && !pt_sys_read_memory(&byte, (const void *)address, 1);
-}
-
 bool pt_life_stopped_at(uintptr_t address, struct pt_life_end *ret_end)
 {
     bool found = false;
@@ -155,7 +148,7 @@ bool pt_life_stopped_at(uintptr_t address, struct pt_life_end *ret_end)
         if (!overlaps(mapping, address, address + 1))
             continue;
         *ret_end = *mapping;
-        found = is_empty(address);
+        found = pt_sys_is_unmapped(address);
         if (!found)
             drop(mapping);
     }
