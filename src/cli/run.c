@@ -31,6 +31,7 @@ enum {
     OPT_TRACE,
     OPT_MONITOR,
     OPT_RACES,
+    OPT_LIFETIMES,
     OPT_WINDOW,
     OPT_LOOKAHEAD,
     OPT_EXHAUSTIVE,
@@ -79,6 +80,10 @@ static const struct pt_option options_table[] = {
     [OPT_MONITOR] = PT_OPTION_MONITOR,
     [OPT_RACES] = {"races", 0, NULL, NULL,
                    "look for data races in the run as it happens; done anyway without properties and -o"},
+    [OPT_LIFETIMES] =
+        {"lifetimes", 0, NULL, NULL,
+         "look for uses of memory after its end, also those that another order of the same events has, and "
+         "for blocks that are freed twice"},
     [OPT_WINDOW] = {"window", 0, "W", NULL, "keep at most W states per level, or 'all' (default: 64)"},
     [OPT_LOOKAHEAD] = {"lookahead", 0, "L", NULL, "look at most L events ahead, or 'all' (default: 256)"},
     [OPT_EXHAUSTIVE] = PT_OPTION_EXHAUSTIVE,
@@ -235,6 +240,9 @@ static bool set_option(struct run *run, uint32_t index, const char *argument, ui
     case OPT_RACES:
         run->session.checks |= 1u << PT_FOUND_RACE;
         break;
+    case OPT_LIFETIMES:
+        run->session.checks |= 1u << PT_FOUND_LIFETIME;
+        break;
     case OPT_PRELOAD:
         run->session.preload = true;
         break;
@@ -301,8 +309,16 @@ static bool set_options(struct run *run, const struct pt_parsed *parsed)
         run->session.keep |= PT_KEEP_ALL; /* relevant events alone would be user events without an order */
     if (run->session.settings.races)
         run->session.checks |= 1u << PT_FOUND_RACE;
+    if (run->session.settings.lifetimes)
+        run->session.checks |= 1u << PT_FOUND_LIFETIME;
     if (run->session.settings.deadlocks)
         run->session.checks |= 1u << PT_FOUND_DEADLOCK;
+    if (run->session.preload && run->session.checks & (1u << PT_FOUND_RACE | 1u << PT_FOUND_LIFETIME)) {
+        pt_diag_usage("run",
+                      "--races and --lifetimes need a program that was built with 'portent cc': with --preload no "
+                      "memory accesses are observed");
+        return false;
+    }
     run->session.descends = !run->session.preload;
     run->session.analyse.engine.trace = run->trace_path ? run->trace_path : parsed->operands[0];
     return true;

@@ -36,6 +36,20 @@ enum pt_atomic_effect { PT_ATOMIC_READ, PT_ATOMIC_WRITE, PT_ATOMIC_UPDATE };
 /* The string functions of the library: strcpy and stpcpy, strncpy and stpncpy, strcat and strncat. */
 enum pt_string_op { PT_STRING_COPY, PT_STRING_PAD, PT_STRING_APPEND };
 
+/* How much of a memory a library function has read that writes none. `size` is the most of it. */
+enum pt_read_op {
+    PT_READ_SIZED,        /* all */
+    PT_READ_TEXT,         /* a text with its end */
+    PT_READ_COMPARE,      /* up to the first byte that differs from another memory's, ... */
+    PT_READ_COMPARE_TEXT, /* ... or text's, ... */
+    PT_READ_COMPARE_CASE, /* ... whatever the case of its letters */
+    PT_READ_FIND,         /* up to the first such byte */
+    PT_READ_FIND_TEXT,    /* or the end of the text */
+    PT_READ_WHILE,        /* up to the first character that is not in another text, or that is */
+    PT_READ_UNTIL,
+    PT_READ_SEARCH, /* up to the end of the first such text in it */
+};
+
 typedef unsigned __int128 pt_u128;
 
 #define PT_HOOKS_OF_SIZE(X, bytes, type)                                                                               \
@@ -62,13 +76,20 @@ typedef unsigned __int128 pt_u128;
     X(void, __portent_begin_atomic, (void *address, size_t size, int effect, const struct pt_site *site))              \
     X(void, __portent_end_atomic, (void *address, size_t size, int effect, int order, const struct pt_site *site))     \
     X(void, __portent_fence, (int order, const struct pt_site *site))                                                  \
-    X(void *, __portent_memcpy, (void *to, const void *from, size_t size, const struct pt_site *site))                 \
-    X(void *, __portent_memmove, (void *to, const void *from, size_t size, const struct pt_site *site))                \
+    /* `source`: the same place, with the name of what is copied */                                                    \
+    X(void *, __portent_memcpy,                                                                                        \
+      (void *to, const void *from, size_t size, const struct pt_site *site, const struct pt_site *source))             \
+    X(void *, __portent_memmove,                                                                                       \
+      (void *to, const void *from, size_t size, const struct pt_site *site, const struct pt_site *source))             \
     X(void *, __portent_memset, (void *to, int byte, size_t size, const struct pt_site *site))                         \
     /* at most `limit` bytes of `from`; `room` bytes are there, or else the program ends as by _FORTIFY_SOURCE.        \
        Returns the end of what was copied. */                                                                          \
     X(char *, __portent_string,                                                                                        \
-      (char *to, const char *from, size_t limit, size_t room, int op, const struct pt_site *site))                     \
+      (char *to, const char *from, size_t limit, size_t room, int op, const struct pt_site *site,                      \
+       const struct pt_site *source))                                                                                  \
+    /* right behind a call that has read memory, `op` of enum pt_read_op: `other` is what that speaks of, a byte being \
+       its number */                                                                                                   \
+    X(void, __portent_read, (const void *address, const void *other, size_t size, int op, const struct pt_site *site)) \
     /* right before a call that synchronises, to say where it stands: the object as the function gets it (of a join,   \
        the thread's handle), and, where it waits on a condition, the site with the name of the mutex, or else NULL */  \
     X(void, __portent_call, (const void *object, const struct pt_site *site, const struct pt_site *mutex))             \

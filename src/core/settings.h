@@ -46,6 +46,9 @@ enum pt_setting_type { PT_SETTING_FLAG, PT_SETTING_NUMBER, PT_SETTING_TEXT };
     X(skip_file, TEXT, "", "", "look for no races in what comes from these files: patterns with commas")               \
     X(only_file, TEXT, "", "", "look for races only in what comes from these files")                                   \
     X(skip_function, TEXT, "", "", "look for no races in these functions")                                             \
+    X(lifetimes, FLAG, "0", "", "look for uses of memory after its end, and blocks that are freed twice")              \
+    X(lifetimes_quarantine_mb, NUMBER, "64", "",                                                                       \
+      "lifetimes: keep freed blocks until so many MiB of others were freed")                                           \
     X(deadlocks, FLAG, "0", "", "look for deadlocks")                                                                  \
     X(on_deadlock, TEXT, "end", "end wait", "end the program when it is deadlocked, or leave it as it is")             \
     X(color, TEXT, "auto", "auto always never", "colours in reports")                                                  \

@@ -437,7 +437,10 @@ static void find_call(struct pt_module *m, LLVMValueRef call)
         return;
     enum pt_access_kind kind;
     const struct pt_sync_row *row = pt_library_function(callee, &kind);
-    struct pt_hooked_access access;
+    struct pt_hooked_access access, reads[2];
+    for (unsigned left = pt_find_reads(call, reads); left > 0; left--)
+        if (!is_constant(pt_base_of(m, LLVMGetOperand(call, reads[left - 1].address), NULL)))
+            add_if_shared(m, reads[left - 1]);
     if (row)
         find_library_call(m, call, row, kind);
     else if (pt_find_libatomic(call, &access))

@@ -283,8 +283,8 @@ static void replace_block(struct pt_module *m, const struct pt_hooked_access *ac
     const char *name = !copies ? "__portent_memset" : row->moves ? "__portent_memmove" : "__portent_memcpy";
     LLVMValueRef arguments[] = {as_bytes(m, to),
                                 copies ? as_bytes(m, second) : LLVMBuildIntCast2(m->builder, second, m->i32, false, ""),
-                                size_of(m, access), access->site};
-    pt_call_hook(m, name, m->byte_pointer, arguments, 4);
+                                size_of(m, access), access->site, access->other_site};
+    pt_call_hook(m, name, m->byte_pointer, arguments, copies ? 5 : 4);
     bool has_result = LLVMGetTypeKind(LLVMTypeOf(call)) == LLVMPointerTypeKind;
     replace(call, has_result ? to : NULL);
 }
@@ -301,8 +301,9 @@ static void replace_string(struct pt_module *m, const struct pt_hooked_access *a
                                 LLVMBuildIntCast2(m->builder, limit, m->i64, false, ""),
                                 LLVMBuildIntCast2(m->builder, room, m->i64, false, ""),
                                 int_constant(m, row->string),
-                                access->site};
-    LLVMValueRef end = pt_call_hook(m, "__portent_string", m->byte_pointer, arguments, 6);
+                                access->site,
+                                access->other_site};
+    LLVMValueRef end = pt_call_hook(m, "__portent_string", m->byte_pointer, arguments, 7);
     replace(call, row->returns_end ? end : to);
 }
 
@@ -341,6 +342,22 @@ static void acquire_after(struct pt_module *m, const struct pt_hooked_access *ac
     call_sized(m, "__portent_atomic_load", access->bytes, LLVMInt8TypeInContext(m->context), arguments, 3);
 }
 
+/* How much it was is found out behind it. */
+static void read_behind(struct pt_module *m, const struct pt_hooked_access *access)
+{
+    LLVMValueRef call = access->inst, other = LLVMConstNull(m->byte_pointer), size = LLVMConstAllOnes(m->i64);
+    go_behind(m, call);
+    if (access->other != PT_NONE)
+        other = LLVMGetOperand(call, access->other);
+    if (LLVMGetTypeKind(LLVMTypeOf(other)) == LLVMIntegerTypeKind)
+        other = LLVMBuildIntToPtr(m->builder, other, m->byte_pointer, "");
+    if (access->size != PT_NONE)
+        size = LLVMBuildIntCast2(m->builder, LLVMGetOperand(call, access->size), m->i64, false, "");
+    LLVMValueRef arguments[] = {address_of(m, access), as_bytes(m, other), size, int_constant(m, (int)access->bytes),
+                                access->site};
+    pt_call_hook(m, "__portent_read", LLVMVoidTypeInContext(m->context), arguments, 5);
+}
+
 /* A std::thread's handle is read before it is joined; it is 0 when there is nothing to join. */
 static LLVMValueRef object_of(struct pt_module *m, const struct pt_hooked_access *access)
 {
@@ -361,7 +378,7 @@ static void announce_call(struct pt_module *m, const struct pt_hooked_access *ac
     if (access->row->buffer)
         pt_keep_function(m, access->inst);
     LLVMValueRef arguments[] = {object_of(m, access), access->site,
-                                access->mutex_site ? access->mutex_site : LLVMConstNull(m->byte_pointer)};
+                                access->other_site ? access->other_site : LLVMConstNull(m->byte_pointer)};
     pt_call_hook(m, "__portent_call", LLVMVoidTypeInContext(m->context), arguments, 3);
 }
 
@@ -423,6 +440,9 @@ void pt_replace_access(struct pt_module *m, const struct pt_hooked_access *acces
         break;
     case PT_ACCESS_LIBRARY_ATOMIC:
         pt_bracket_libatomic(m, access, size_of(m, access));
+        break;
+    case PT_ACCESS_LIBRARY_READ:
+        read_behind(m, access);
         break;
     case PT_ACCESS_CALL:
         announce_call(m, access);

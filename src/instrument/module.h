@@ -29,6 +29,7 @@ enum pt_access_kind {
     PT_ACCESS_LIBRARY_STORE,  /* a call that releases its pointer's object, atomically: __cxa_guard_release */
     PT_ACCESS_LIBRARY_LOAD,   /* a call that acquires it: __cxa_guard_acquire */
     PT_ACCESS_LIBRARY_ATOMIC, /* of libatomic */
+    PT_ACCESS_LIBRARY_READ,   /* strlen and others that only read */
     PT_ACCESS_CALL,           /* no access: a call that synchronises */
     PT_ACCESS_ALLOCATION,     /* no access: a call that returns memory of its own */
 };
@@ -47,9 +48,10 @@ struct pt_hooked_access {
      * operand. */
     unsigned address;              /* of what is written, or else read */
     unsigned size;                 /* in bytes, of integer type */
-    unsigned bytes;                /* where the size is not an operand */
+    unsigned bytes;                /* where the size is not an operand; of LIBRARY_READ enum pt_read_op */
+    unsigned other;                /* of LIBRARY_READ: what it is compared with, or looks for */
     const struct pt_sync_row *row; /* of library functions: COPY, FILL, STRING, FORMAT, CALL */
-    LLVMValueRef site, mutex_site; /* the latter of waits alone */
+    LLVMValueRef site, other_site; /* the latter of a wait's mutex, and of the source of a copy */
 };
 
 struct pt_module {
@@ -112,6 +114,8 @@ LLVMValueRef pt_base_of(struct pt_module *m, LLVMValueRef pointer, struct pt_way
 bool pt_may_be_shared(struct pt_module *m, LLVMValueRef address);
 
 /* libatomic.c: the access of a call of libatomic; false: it is none. */
+/* reads.c: what a call of a library function reads that writes no memory; how many accesses that are. */
+unsigned pt_find_reads(LLVMValueRef call, struct pt_hooked_access ret_accesses[2]);
 bool pt_find_libatomic(LLVMValueRef call, struct pt_hooked_access *ret_access);
 /* Makes such calls access no other shared memory than their object. Before the accesses of the function are found. */
 void pt_separate_libatomic(struct pt_module *m, LLVMValueRef function);

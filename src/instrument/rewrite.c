@@ -191,14 +191,27 @@ static void take_back_promises(LLVMValueRef function)
     }
 }
 
-/* The name that was noted before the optimiser ran is the better one. */
+/* The name that was noted before the optimiser ran is the better one, where the call has one memory to name. */
 static LLVMValueRef site_of(struct pt_module *m, const struct pt_hooked_access *access, const char *function,
                             bool mutex)
 {
     struct pt_buf variable;
     pt_buf_init(&variable);
-    if (!pt_noted_name(access->inst, mutex ? m->kind_mutex_name : m->kind_name, &variable))
+    if (access->kind == PT_ACCESS_LIBRARY_READ ||
+        !pt_noted_name(access->inst, mutex ? m->kind_mutex_name : m->kind_name, &variable))
         (mutex ? pt_name_mutex : pt_name_access)(m, access, &variable);
+    LLVMValueRef site = pt_site_of(m, access->inst, function, variable.text);
+    pt_buf_release(&variable);
+    return site;
+}
+
+static LLVMValueRef site_of_source(struct pt_module *m, const struct pt_hooked_access *access, const char *function)
+{
+    struct pt_hooked_access source = *access;
+    struct pt_buf variable;
+    source.address = pt_operand(access->row->source);
+    pt_buf_init(&variable);
+    pt_name_access(m, &source, &variable);
     LLVMValueRef site = pt_site_of(m, access->inst, function, variable.text);
     pt_buf_release(&variable);
     return site;
@@ -215,7 +228,9 @@ void pt_rewrite_function(struct pt_module *m, LLVMValueRef function)
         struct pt_hooked_access *access = &m->accesses[i];
         access->site = site_of(m, access, name.text, false);
         if (access->kind == PT_ACCESS_CALL && access->row->waits)
-            access->mutex_site = site_of(m, access, name.text, true);
+            access->other_site = site_of(m, access, name.text, true);
+        else if (access->kind == PT_ACCESS_COPY || access->kind == PT_ACCESS_STRING)
+            access->other_site = site_of_source(m, access, name.text);
     }
     bool calls = m->phase != PT_PHASE_BEFORE && !m->left_alone && pt_add_frames(m, function, name.text);
     pt_buf_release(&name);

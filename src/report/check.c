@@ -170,13 +170,21 @@ static void put_created(const struct pt_finding *finding, const struct pt_style 
     }
 }
 
+/* Between the title and what it is about. "Use of a stopped stack" has its `of` already. */
+static const char *headline_word(const struct pt_finding *finding)
+{
+    if (!pt_check_is_of(finding, "lifetime"))
+        return " on";
+    return strncmp(pt_check_title(finding), "use of", 6) == 0 ? ":" : " of";
+}
+
 /* "Data race on x, in another order of these events (seen 3 times)." How often is not known while the program runs. */
 static void put_headline(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf)
 {
     struct pt_buf line;
     pt_buf_init(&line);
     put_capital(&line, pt_check_title(finding));
-    pt_buf_printf(&line, " %s %s%s", pt_check_is_of(finding, "lifetime") ? "of" : "on", finding->object,
+    pt_buf_printf(&line, "%s %s%s", headline_word(finding), finding->object,
                   finding->how == PT_HOW_PREDICTED ? ", in another order of these events" : "");
     if (finding->count)
         pt_buf_printf(&line, " (seen %" PRIu64 " time%s)", finding->count, pt_words_plural(finding->count));

@@ -18,10 +18,12 @@
 #include "runtime/local/monitor.h"
 #include "runtime/local/race_properties.h"
 #include "runtime/local/violation.h"
-#include "runtime/race/race.h"
+#include "runtime/race/life.h"
 #include "runtime/shadow/watch.h"
 #include "runtime/stream/stream.h"
 #include "runtime/sys/delay.h"
+
+extern void *__libc_stack_end; /* glibc's: where the first thread's stack begins */
 
 /* --- accesses --- */
 
@@ -122,6 +124,24 @@ static void meet_races(struct pt_thread *self, bool foreign)
     self->shadow.race = pt_race_begin(pt_thread_number(self), NULL, NULL);
 }
 
+/* --- lifetimes --- */
+
+/* Of the first thread no more than what the kernel leaves free for it at first. */
+static void meet_stack(struct pt_thread *self)
+{
+    enum { FIRST_STACK = 8 << 20 };
+    uintptr_t high = (uintptr_t)(self->stack_size ? (void *)pthread_self() : __libc_stack_end);
+    if (!pt_race_looks.lives || !self->shadow.race)
+        return;
+    if (!self->stack_size && pt_thread_number(self)) {
+        pt_life_forget_stacks();
+        return;
+    }
+    uintptr_t low = self->stack_size ? pt_thread_stack_low(self) : high - FIRST_STACK;
+    pt_life_stack_begins(low, high);
+    pt_life_own_stack(self->shadow.race, low, high);
+}
+
 /* --- while threads are gated: they follow a schedule, or are paused --- */
 
 static void on_before_access(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write)
@@ -152,6 +172,7 @@ static void on_blocks(const void *object, enum pt_gate_doing doing)
 static void on_meet(struct pt_thread *self, bool foreign)
 {
     meet_races(self, foreign);
+    meet_stack(self);
     if (foreign && pt_monitor_on)
         pt_monitor_name_thread(self);
     if (foreign)
@@ -255,6 +276,8 @@ static void on_released(struct pt_thread *self, struct pt_thread *thread)
 {
     if (pt_wrap_looks)
         pt_deadlock_released(self, thread);
+    if (pt_race_looks.lives)
+        pt_life_stack_released(pt_thread_number(thread));
     if (thread->shadow.race)
         pt_race_release(thread->shadow.race);
     thread->shadow.race = NULL;

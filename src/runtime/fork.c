@@ -33,7 +33,7 @@
 #include "runtime/local/race_properties.h"
 #include "runtime/local/violation.h"
 #include "runtime/pool/pool.h"
-#include "runtime/race/race.h"
+#include "runtime/race/life.h"
 #include "runtime/shadow/shadow.h"
 #include "runtime/shadow/slow.h"
 #include "runtime/shadow/watch.h"
@@ -99,6 +99,8 @@ static bool empty_tables(void)
     pt_pool_restart();
     if (pt_races_wanted)
         pt_race_restart();
+    if (pt_race_looks.lives)
+        pt_life_restart();
     pt_clock_restart();
     pt_shadow_restart();
     pt_emit_restart();

@@ -31,7 +31,7 @@
 #include "runtime/local/embedded.h"
 #include "runtime/local/monitor.h"
 #include "runtime/local/race_properties.h"
-#include "runtime/race/race.h"
+#include "runtime/race/life.h"
 #include "runtime/shadow/shadow.h"
 #include "runtime/shadow/watch.h"
 #include "runtime/stream/stream.h"
@@ -157,9 +157,21 @@ static bool is_check_asked(void)
 }
 
 /* Not under a schedule, whose waits would be for race cells, too. */
-static bool wants_races(void)
+static struct pt_race_looks wants_races(void)
 {
-    return (is_check_asked() || pt_runtime_config()->race_property_count) && !pt_channel->gate_offset;
+    const struct pt_config *config = pt_runtime_config();
+    bool possible = !pt_channel->gate_offset;
+    return (struct pt_race_looks){.races = possible && (is_check_asked() || config->race_property_count),
+                                  .lives =
+                                      possible && (pt_options.lifetimes || config->checks >> PT_FOUND_LIFETIME & 1)};
+}
+
+/* Lifetimes need happens-before, too. */
+static bool start_races(void)
+{
+    struct pt_race_looks looks = wants_races();
+    int64_t kept = pt_options.lifetimes_quarantine_mb > 0 ? pt_options.lifetimes_quarantine_mb : 0;
+    return (!(looks.races || looks.lives) || pt_race_start()) && (!looks.lives || pt_life_start((uint64_t)kept << 20));
 }
 
 void pt_start_recording(bool streams)
@@ -167,7 +179,8 @@ void pt_start_recording(bool streams)
     const struct pt_config *config = pt_runtime_config();
     pt_keeps = config->keep;
     pt_deadlock_start();
-    pt_races_wanted = wants_races();
+    pt_race_looks = wants_races();
+    pt_races_wanted = pt_race_looks.races || pt_race_looks.lives;
     struct pt_thread *self = pt_thread_self(); /* the first thread: number 0 */
     if (!self)
         return;
@@ -186,6 +199,8 @@ void pt_start_recording(bool streams)
         pt_stream_start();
     if (config->watch_count || config->event_count || pt_runtime_records_full() || pt_monitor_on)
         pt_runtime_activate(PT_ACTIVE_RECORDS);
+    if (pt_race_looks.lives)
+        pt_runtime_activate(PT_ACTIVE_LIVES);
     pt_thread_leave(self);
 }
 
@@ -206,7 +221,7 @@ static bool find_channel(bool *ret_streams)
     if (!pt_channel && pt_options.properties.len)
         pt_channel = pt_embedded_open(&bytes);
     *ret_streams = pt_stream_listen();
-    if (!pt_channel && (*ret_streams || pt_options.races || pt_options.deadlocks)) {
+    if (!pt_channel && (*ret_streams || pt_options.races || pt_options.lifetimes || pt_options.deadlocks)) {
         pt_channel = pt_start_stand_in();
         bytes = 0;
     }
@@ -252,8 +267,7 @@ __attribute__((constructor(101))) static void start(void)
     pt_owner_start();
     pt_sys_read_clock = pt_wrap_real_clock();
     pt_delay_start();
-    if (!pt_clock_start() || !pt_shadow_start() || !pt_watch_start() || !pt_thread_start(parts) ||
-        (wants_races() && !pt_race_start())) {
+    if (!pt_clock_start() || !pt_shadow_start() || !pt_watch_start() || !pt_thread_start(parts) || !start_races()) {
         pt_runtime_give_up();
         pt_channel = NULL; /* and nobody is served, though the socket is there */
         return;

@@ -13,6 +13,7 @@
 
 #include "core/hooks.h"
 #include "expect.h"
+#include "runtime/race/life.h"
 #include "runtime/shadow/readers.h"
 #include "runtime/shadow/self.h"
 #include "runtime/shadow/shadow.h"
@@ -47,6 +48,7 @@ void pt_delay_atomic(const void *address, int order)
     (void)address, (void)order;
 }
 struct pt_race_leaf *_Atomic *pt_race_leaves;
+struct pt_life_leaf *_Atomic *pt_life_leaves;
 __thread struct pt_calls __portent_calls;
 void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, unsigned kind,
                     const struct pt_site *site)
@@ -62,6 +64,11 @@ bool pt_race_choose(struct pt_race_self *self, const struct pt_site *site)
     return false;
 }
 
+void pt_life_use(struct pt_race_self *self, uintptr_t address, size_t size, unsigned kind, const struct pt_site *site,
+                 uintptr_t frame)
+{
+    (void)self, (void)address, (void)size, (void)kind, (void)site, (void)frame;
+}
 bool pt_race_atomic_begin(struct pt_race_self *self, uintptr_t address, size_t size)
 {
     (void)self, (void)address, (void)size;

@@ -104,7 +104,7 @@ static void fill(unsigned thread, unsigned at, unsigned size, unsigned char byte
 
 static void copy(unsigned thread, unsigned to, unsigned from, unsigned size)
 {
-    __portent_memmove(model_memory + to, model_memory + from, size, NULL);
+    __portent_memmove(model_memory + to, model_memory + from, size, NULL, NULL);
     memmove(expected + to, expected + from, size);
     model_read(thread, from, size);
     model_write(thread, to, size);

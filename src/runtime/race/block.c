@@ -99,6 +99,14 @@ static bool take(const struct entry *entry, uintptr_t start, struct pt_race_bloc
     return true;
 }
 
+bool pt_race_block_of(uintptr_t start, struct pt_race_block *ret_block)
+{
+    for (uint32_t i = 0; i < PROBES && atomic_load_explicit(&any, memory_order_relaxed); i++)
+        if (take(entry_at(start, i), start, ret_block))
+            return true;
+    return false;
+}
+
 bool pt_race_block_at(uintptr_t address, struct pt_race_block *ret_block)
 {
     uintptr_t lowest = address > FAR ? address - FAR : STEP;

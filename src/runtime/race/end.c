@@ -6,7 +6,10 @@
  */
 #include "runtime/race/granule.h"
 
-enum { FREES = PT_RACE_WRITE | PT_RACE_OP_FREE << PT_RACE_OP_AT };
+enum {
+    FREES = PT_RACE_WRITE | PT_RACE_OP_FREE << PT_RACE_OP_AT,
+    STACK = PT_RACE_WRITE | PT_RACE_OP_STACK << PT_RACE_OP_AT
+};
 
 /* What was found of the last granule, since neighbours are mostly alike. */
 struct forgetting {
@@ -72,11 +75,12 @@ static void end_page(struct pt_race_self *self, struct pt_race_leaf *leaf, uintp
     }
 }
 
-static void forget(struct pt_race_self *self, uintptr_t from, uintptr_t to, bool is_access, const struct pt_site *site)
+static void forget(struct pt_race_self *self, uintptr_t from, uintptr_t to, bool is_access, unsigned kind,
+                   const struct pt_site *site)
 {
     if (!pt_race_is_address(from, to))
         return;
-    struct forgetting f = {.access = pt_race_step_of(FREES, site), .is_access = is_access};
+    struct forgetting f = {.access = pt_race_step_of(kind, site), .is_access = is_access};
     for (uintptr_t page = from & ~(uintptr_t)4095; page < to; page += 4096) {
         struct pt_race_leaf *leaf = pt_race_leaf_of(page);
         if (!leaf) {
@@ -93,7 +97,12 @@ static void forget(struct pt_race_self *self, uintptr_t from, uintptr_t to, bool
 
 void pt_race_forget(struct pt_race_self *self, uintptr_t from, uintptr_t to, const struct pt_site *site)
 {
-    forget(self, from, to, true, site);
+    forget(self, from, to, true, FREES, site);
+}
+
+void pt_race_forget_stack(struct pt_race_self *self, uintptr_t from, uintptr_t to)
+{
+    forget(self, from, to, true, STACK, NULL);
 }
 
 void pt_race_free(struct pt_race_self *self, uintptr_t from, uintptr_t to, const struct pt_site *site)
@@ -103,5 +112,5 @@ void pt_race_free(struct pt_race_self *self, uintptr_t from, uintptr_t to, const
 
 void pt_race_discard(struct pt_race_self *self, uintptr_t from, uintptr_t to)
 {
-    forget(self, from, to, false, NULL);
+    forget(self, from, to, false, FREES, NULL);
 }

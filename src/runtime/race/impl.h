@@ -81,6 +81,8 @@ bool pt_race_block_start(void);
 void pt_race_block_restart(void);
 /* The block that this address lies in; false: nobody knows. */
 bool pt_race_block_at(uintptr_t address, struct pt_race_block *ret_block);
+/* The one that begins there. */
+bool pt_race_block_of(uintptr_t start, struct pt_race_block *ret_block);
 
 /* ---- report.c ---- */
 
@@ -90,6 +92,25 @@ bool pt_race_report_start(void);
 void pt_race_report_restart(void);
 /* Where a thread was created. */
 void pt_race_created(uint32_t thread, uint32_t place, uint32_t stack);
+/* What a side of a report points to. */
+enum { PT_RACE_NAME = 16 }; /* bytes, as the kernel has it, with the end */
+struct pt_race_side {
+    uint64_t name[PT_RACE_NAME / 8];
+    const struct pt_site *stack[PT_FOUND_FRAMES + 1], *creation[PT_FOUND_FRAMES + 1];
+    struct pt_race_lock_held held[PT_FOUND_LOCKS];
+    struct pt_found_lock locks[PT_FOUND_LOCKS];
+};
+struct pt_found_side pt_race_make_side(const struct pt_cell_access *access, uint32_t thread, uintptr_t granule,
+                                       struct pt_race_side *out);
+/* Where a heap block was allocated, for a report. */
+struct pt_race_origin {
+    struct pt_race_block block;
+    uint64_t name[PT_RACE_NAME / 8];
+    const struct pt_site *stack[PT_FOUND_FRAMES + 1];
+};
+void pt_race_add_block(struct pt_found *found, struct pt_race_origin *origin);
+/* The key of a pair of places, made once. */
+uint64_t pt_race_pair_key(uint32_t one, uint32_t other);
 
 /* ---- granule.c ---- */
 

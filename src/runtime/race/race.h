@@ -103,7 +103,8 @@ struct pt_race_self {
     uint32_t locked_count;
     uintptr_t ahead; /* the granule after the last one with its own cell; how many were next to each other */
     uint32_t steps;
-    struct pt_race_self *next; /* in the list of free ones */
+    uintptr_t stack_low, stack_high; /* its stack, where lifetimes are looked at (life.h) */
+    struct pt_race_self *next;       /* in the list of free ones */
     struct pt_race_said said[1 << PT_RACE_SAID_BITS];
     _Alignas(64) struct pt_race_entry cache[1 << PT_RACE_CACHE_BITS];
 };
@@ -125,8 +126,14 @@ extern struct pt_race_hooks pt_race_hooks;
 /* What a thread is called, for reports; of others it is "". */
 void pt_race_named(uint32_t thread, const char *name);
 
+/* What of all that is found is wanted. Set before the first thread is known. */
+struct pt_race_looks {
+    bool races, lives;
+};
+extern struct pt_race_looks pt_race_looks;
+
 /* What an access is, beside PT_CELL_READS and so on: part of `kind`. */
-enum { PT_RACE_OP_AT = 4, PT_RACE_OP_ACCESS = 0, PT_RACE_OP_FREE = 1 };
+enum { PT_RACE_OP_AT = 4, PT_RACE_OP_ACCESS = 0, PT_RACE_OP_FREE = 1, PT_RACE_OP_STACK = 2 };
 enum { PT_RACE_READ = PT_CELL_READS, PT_RACE_WRITE = PT_CELL_WRITES };
 
 /* False: there is no memory. Then nothing else may be called. */
@@ -158,8 +165,9 @@ void pt_race_resume(struct pt_race_self *self, uint32_t count);
 /* An atomic operation whose middle is not ours: before it, what it publishes; after it, what it takes. */
 void pt_race_atomic_alone(struct pt_race_self *self, uintptr_t address, size_t size, unsigned kind, unsigned order,
                           const struct pt_site *site);
-/* Memory ends: a write of all of it, and then nothing is known of it. */
+/* Memory ends: a write of all of it, and then nothing is known of it. The same of a thread's stack. */
 void pt_race_forget(struct pt_race_self *self, uintptr_t from, uintptr_t to, const struct pt_site *site);
+void pt_race_forget_stack(struct pt_race_self *self, uintptr_t from, uintptr_t to);
 /* The same in two steps, where nobody can get the memory in between: the write, with which later accesses may race; and
  * the end of what is known. */
 void pt_race_free(struct pt_race_self *self, uintptr_t from, uintptr_t to, const struct pt_site *site);

@@ -11,15 +11,14 @@
 #include "core/channel.h"
 #include "core/finding_key.h"
 #include "core/hash.h"
-#include "runtime/race/impl.h"
+#include "runtime/race/life_impl.h"
 #include "runtime/sys/sys.h"
 
 enum { PAIR_BITS = 16, SIDES = 2, TEXT = 1024, THREAD_BITS = 20 };
 
-enum { NAME = 16 }; /* bytes, as the kernel has it, with the end */
 struct created {
     uint32_t place, stack;
-    _Atomic uint64_t name[NAME / 8]; /* of a thread that has one, and where nobody else knows it */
+    _Atomic uint64_t name[PT_RACE_NAME / 8]; /* of a thread that has one, and where nobody else knows it */
 };
 struct pair {
     _Atomic uint64_t places; /* both, the lower one first, and 1 more; 0: free */
@@ -49,15 +48,15 @@ void pt_race_created(uint32_t thread, uint32_t place, uint32_t stack)
 
 void pt_race_named(uint32_t thread, const char *name)
 {
-    uint64_t words[NAME / 8] = {0};
-    strncpy((char *)words, name, NAME - 1);
-    for (unsigned i = 0; i < NAME / 8 && thread >> THREAD_BITS == 0; i++)
+    uint64_t words[PT_RACE_NAME / 8] = {0};
+    strncpy((char *)words, name, PT_RACE_NAME - 1);
+    for (unsigned i = 0; i < PT_RACE_NAME / 8 && thread >> THREAD_BITS == 0; i++)
         atomic_store_explicit(&created[thread].name[i], words[i], memory_order_relaxed);
 }
 
 static const char *name_of(uint32_t thread, uint64_t *room)
 {
-    for (unsigned i = 0; i < NAME / 8; i++)
+    for (unsigned i = 0; i < PT_RACE_NAME / 8; i++)
         room[i] = thread >> THREAD_BITS ? 0 : atomic_load_explicit(&created[thread].name[i], memory_order_relaxed);
     return (const char *)room;
 }
@@ -79,8 +78,7 @@ static uint64_t make_key(const struct pt_site *one, const struct pt_site *other)
                                (struct pt_finding_side){second, other->variable});
 }
 
-/* The key of a pair of places, made once. */
-static uint64_t key_of(uint32_t one, uint32_t other)
+uint64_t pt_race_pair_key(uint32_t one, uint32_t other)
 {
     uint64_t places = (one < other ? (uint64_t)one << 32 | other : (uint64_t)other << 32 | one) + 1;
     uint32_t at = (uint32_t)(pt_mix64(places) >> (64 - PAIR_BITS));
@@ -100,25 +98,17 @@ static uint64_t key_of(uint32_t one, uint32_t other)
     return key;
 }
 
-/* What a side of a report points to. */
-struct side {
-    uint64_t name[NAME / 8];
-    const struct pt_site *stack[PT_FOUND_FRAMES + 1], *creation[PT_FOUND_FRAMES + 1];
-    struct pt_race_lock_held held[PT_FOUND_LOCKS];
-    struct pt_found_lock locks[PT_FOUND_LOCKS];
-};
-
 static uint32_t kind_of(const struct pt_cell_access *access)
 {
-    if (access->op == PT_RACE_OP_FREE)
+    if (access->op != PT_RACE_OP_ACCESS)
         return PT_KIND_FREED;
     if (access->kind & PT_CELL_READS && access->kind & PT_CELL_WRITES)
         return PT_KIND_UPDATE_AT;
     return access->kind & PT_CELL_WRITES ? PT_KIND_WRITE_AT : PT_KIND_READ_AT;
 }
 
-static struct pt_found_side make_side(const struct pt_cell_access *access, uint32_t thread, uintptr_t granule,
-                                      struct side *out)
+struct pt_found_side pt_race_make_side(const struct pt_cell_access *access, uint32_t thread, uintptr_t granule,
+                                       struct pt_race_side *out)
 {
     const struct pt_site *site = pt_race_site_at(access->place);
     unsigned first = (unsigned)__builtin_ctz(access->bytes | 0x100u);
@@ -157,17 +147,8 @@ static struct pt_found_side make_side(const struct pt_cell_access *access, uint3
     return side;
 }
 
-/* Where the heap block was allocated that it is about. */
-struct origin {
-    struct pt_race_block block;
-    uint64_t name[NAME / 8];
-    const struct pt_site *stack[PT_FOUND_FRAMES + 1];
-};
-
-static void add_block(struct pt_found *found, struct origin *origin)
+void pt_race_add_block(struct pt_found *found, struct pt_race_origin *origin)
 {
-    if (!pt_race_block_at((uintptr_t)found->address, &origin->block))
-        return;
     found->block.start = origin->block.start;
     found->block.size = origin->block.size;
     found->block.thread = origin->block.thread + 1;
@@ -183,36 +164,75 @@ static void add_block(struct pt_found *found, struct origin *origin)
     }
 }
 
-static void report_one(struct pt_race_self *self, uintptr_t granule, const struct pt_cell_seen *earlier,
-                       const struct pt_cell_access *access)
+/* What a report of two accesses is about, beside that. */
+struct about {
+    enum pt_found_check check;
+    enum pt_found_how how;
+    uint64_t key;
+    const char *note;
+    uint64_t asked; /* by whom, as pt_race_hooks says */
+};
+
+static void report_as(const struct about *about, const struct pt_race_self *self, uintptr_t granule,
+                      const struct pt_cell_seen *earlier, const struct pt_cell_access *access)
 {
+    if (!pt_race_hooks.is_new(about->key))
+        return;
+    struct pt_race_side out[SIDES];
+    struct pt_found_side sides[SIDES];
+    sides[0] = pt_race_make_side(&earlier->access, pt_epoch_thread(earlier->at), granule, &out[0]);
+    sides[1] = pt_race_make_side(access, self->hb.id, granule, &out[1]);
     unsigned common = earlier->access.bytes & access->bytes;
-    uint64_t asked = pt_race_hooks.asked(granule, common, pt_epoch_thread(earlier->at), self->hb.id);
-    if (!asked)
-        return;
-    uint64_t key = key_of(earlier->access.place, access->place), properties = asked & ~PT_RACE_CHECK;
-    uint64_t apart = pt_race_hooks.apart(granule, strchr(pt_race_site_at(access->place)->variable, '['),
-                                         pt_epoch_thread(earlier->at), self->hb.id);
-    if (properties || apart) /* a pair may race on other memory first, for which others ask */
-        key = pt_mix64(key ^ properties ^ apart) | 1;
-    if (!pt_race_hooks.is_new(key))
-        return;
-    struct side out[SIDES];
-    struct pt_found_side sides[SIDES] = {make_side(&earlier->access, pt_epoch_thread(earlier->at), granule, &out[0]),
-                                         make_side(access, self->hb.id, granule, &out[1])};
     const char *name = sides[1].variable && *sides[1].variable ? sides[1].variable : sides[0].variable;
-    struct pt_found found = {.check = PT_FOUND_RACE,
-                             .how = PT_FOUND_OBSERVED,
-                             .key = key,
-                             .note = "",
+    struct pt_found found = {.check = about->check,
+                             .how = about->how,
+                             .key = about->key,
+                             .note = about->note,
                              .object = name,
                              .address = granule + (unsigned)__builtin_ctz(common | 0x100u),
                              .size = (unsigned)__builtin_popcount(common),
                              .sides = sides,
                              .side_count = SIDES};
-    struct origin origin;
-    add_block(&found, &origin);
-    pt_race_hooks.found(&found, asked);
+    struct pt_race_origin origin;
+    if (pt_race_block_at((uintptr_t)found.address, &origin.block))
+        pt_race_add_block(&found, &origin);
+    pt_race_hooks.found(&found, about->asked);
+}
+
+/* A use that comes before the end of its memory and need not: races say so where the end comes second. What was used
+ * after its end is found by its mark (life.c). */
+static void report_life(const struct pt_race_self *self, uintptr_t granule, const struct pt_cell_seen *earlier,
+                        const struct pt_cell_access *access, uint64_t key)
+{
+    bool stack = access->op == PT_RACE_OP_STACK;
+    if (!pt_race_looks.lives || access->op == PT_RACE_OP_ACCESS || earlier->access.op != PT_RACE_OP_ACCESS)
+        return;
+    struct about about = {PT_FOUND_LIFETIME, PT_FOUND_PREDICTED, pt_life_key(key, PT_FOUND_PREDICTED),
+                          stack ? PT_LIFE_USE_OF_STACK : PT_LIFE_USE_AFTER_FREE, PT_RACE_CHECK};
+    report_as(&about, self, granule, earlier, access);
+}
+
+static void report_race(const struct pt_race_self *self, uintptr_t granule, const struct pt_cell_seen *earlier,
+                        const struct pt_cell_access *access, uint64_t key)
+{
+    uint32_t other = pt_epoch_thread(earlier->at);
+    uint64_t asked = pt_race_hooks.asked(granule, earlier->access.bytes & access->bytes, other, self->hb.id);
+    if (!asked)
+        return;
+    bool element = strchr(pt_race_site_at(access->place)->variable, '[');
+    uint64_t properties = asked & ~PT_RACE_CHECK, apart = pt_race_hooks.apart(granule, element, other, self->hb.id);
+    if (properties || apart) /* a pair may race on other memory first, for which others ask */
+        key = pt_mix64(key ^ properties ^ apart) | 1;
+    report_as(&(struct about){PT_FOUND_RACE, PT_FOUND_OBSERVED, key, "", asked}, self, granule, earlier, access);
+}
+
+static void report_one(struct pt_race_self *self, uintptr_t granule, const struct pt_cell_seen *earlier,
+                       const struct pt_cell_access *access)
+{
+    uint64_t key = pt_race_pair_key(earlier->access.place, access->place);
+    report_life(self, granule, earlier, access, key);
+    if (pt_race_looks.races)
+        report_race(self, granule, earlier, access, key);
 }
 
 void pt_race_report(struct pt_race_self *self, uintptr_t granule, const struct pt_cell_access *access)

@@ -40,6 +40,7 @@ static struct {
 static _Atomic uint32_t next_number;
 
 struct pt_race_hooks pt_race_hooks;
+struct pt_race_looks pt_race_looks;
 
 static void reset_shards(void)
 {

@@ -12,6 +12,7 @@
 #include "core/hooks.h"
 #pragma GCC visibility pop
 
+#include "runtime/race/life.h"
 #include "runtime/shadow/fast.h"
 #include "runtime/shadow/native.h"
 #include "runtime/shadow/slow.h"
@@ -381,6 +382,36 @@ static void race_end(struct pt_shadow_self *self, const void *address, size_t si
             return racing_store##bytes(address, value, op, order, site);                                               \
         return pt_is_recording() ? recorded_store##bytes(address, value, op, order, site) : STORE(bytes);              \
     }
+/* Where lifetimes are looked at, whether the memory is there comes first of all. */
+static void look_at_life(const void *address, size_t size, unsigned kind, const struct pt_site *site, const void *frame)
+{
+    struct pt_shadow_self *self = pt_shadow_caller_at((uintptr_t)address, size, kind & PT_RACE_WRITE);
+    if (!self || self->busy || !self->race)
+        return;
+    pt_enter(self);
+    pt_life_access(self->race, (uintptr_t)address, size, kind, site, (uintptr_t)frame);
+    pt_leave(self);
+}
+#define RACING_ALL(name)  racing_##name
+#define RACING_SOME(name) (pt_race_chooses ? chosen_##name : racing_##name)
+#define LIVING(name, race, bytes, type, kind, parameters, arguments, perform)                                          \
+    static COLD type living_##name parameters                                                                          \
+    {                                                                                                                  \
+        look_at_life(address, bytes, kind, site, __builtin_frame_address(0));                                          \
+        if (pt_is_racing())                                                                                            \
+            return race(name) arguments;                                                                               \
+        return pt_is_recording() ? recorded_##name arguments : perform;                                                \
+    }
+#define LIVING_READ(name, race, bytes, type, kind, perform)                                                            \
+    LIVING(name, race, bytes, type, kind, (const void *address, int order, const struct pt_site *site),                \
+           (address, order, site), perform)
+#define LIVING_WRITE(name, race, bytes, type, kind, perform)                                                           \
+    LIVING(name, race, bytes, type, kind, (void *address, type value, int op, int order, const struct pt_site *site),  \
+           (address, value, op, order, site), perform)
+#define LIVING_EXCHANGE(bytes, type)                                                                                   \
+    LIVING(cas##bytes, RACING_ALL, bytes, type, PT_CELL_ATOMIC | PT_RACE_READ | PT_RACE_WRITE,                         \
+           (void *address, type expected, type desired, int success, int failure, const struct pt_site *site),         \
+           (address, expected, desired, success, failure, site), native_cas##bytes(address, expected, desired))
 
 /* What is done, by what there is to do. */
 #define BY_MODE(perform, plain, name, arguments)                                                                       \
@@ -388,6 +419,8 @@ static void race_end(struct pt_shadow_self *self, const void *address, size_t si
         unsigned mode = atomic_load_explicit(&pt_active, memory_order_relaxed);                                        \
         if (__builtin_expect(mode == 0, 1))                                                                            \
             return perform;                                                                                            \
+        if (__builtin_expect(mode & PT_ACTIVE_LIVES, 0))                                                               \
+            return living_##name arguments;                                                                            \
         if (mode & PT_ACTIVE_RACES) {                                                                                  \
             plain(perform, name, arguments);                                                                           \
             return racing_##name arguments;                                                                            \
@@ -463,6 +496,14 @@ static void race_end(struct pt_shadow_self *self, const void *address, size_t si
     RACING_EXCHANGE(bytes, type)                                                                                       \
     CHOSEN_LOAD(bytes, type)                                                                                           \
     CHOSEN_STORE(bytes, type)                                                                                          \
+    LIVING_READ(load##bytes, RACING_SOME, bytes, type, PT_RACE_READ, LOAD(bytes))                                      \
+    LIVING_READ(atomic_load##bytes, RACING_ALL, bytes, type, PT_CELL_ATOMIC | PT_RACE_READ,                            \
+                native_load##bytes(address))                                                                           \
+    LIVING_WRITE(store##bytes, RACING_SOME, bytes, type, PT_RACE_WRITE, STORE(bytes))                                  \
+    LIVING_WRITE(atomic_store##bytes, RACING_ALL, bytes, type, PT_CELL_ATOMIC | PT_RACE_WRITE, ATOMIC_STORE(bytes))    \
+    LIVING_WRITE(update##bytes, RACING_ALL, bytes, type, PT_CELL_ATOMIC | PT_RACE_READ | PT_RACE_WRITE,                \
+                 ATOMIC_UPDATE(bytes))                                                                                 \
+    LIVING_EXCHANGE(bytes, type)                                                                                       \
     CHOOSE(bytes, type)                                                                                                \
     DEFINE_LATE(bytes, type)                                                                                           \
     type __portent_load##bytes(const void *address, const struct pt_site *site)                                        \

@@ -148,17 +148,19 @@ static void *recorded_move(void *to, const void *from, size_t size, const struct
     return to;
 }
 
-void *__portent_memmove(void *to, const void *from, size_t size, const struct pt_site *site)
+void *__portent_memmove(void *to, const void *from, size_t size, const struct pt_site *site,
+                        const struct pt_site *source)
 {
     pt_shadow_race(to, size, PT_RACE_WRITE, site);
     recorded_move(to, from, size, site);
-    pt_shadow_race(from, size, PT_RACE_READ, site);
+    pt_shadow_race(from, size, PT_RACE_READ, source);
     return to;
 }
 
-void *__portent_memcpy(void *to, const void *from, size_t size, const struct pt_site *site)
+void *__portent_memcpy(void *to, const void *from, size_t size, const struct pt_site *site,
+                       const struct pt_site *source)
 {
-    return __portent_memmove(to, from, size, site);
+    return __portent_memmove(to, from, size, site, source);
 }
 
 void *__portent_memset(void *to, int byte, size_t size, const struct pt_site *site)
@@ -200,9 +202,101 @@ static void copy_and_fill(char *to, const char *from, size_t length, size_t zero
     }
 }
 
+/* ---- functions that only read ---- */
+
+/* In pieces, as copies are. Nothing of it is the program's own property: only recordings have it. */
+static void record_read(const void *from, size_t size, const struct pt_site *site)
+{
+    struct pt_shadow_self *self = recorder(from, size, false);
+    struct pt_locked_range range;
+    if (!self || self->busy || !self->full)
+        return;
+    for (size_t done = 0, piece; done < size; done += piece) {
+        uintptr_t at = (uintptr_t)from + done;
+        piece = size - done < PIECE ? size - done : PIECE;
+        pt_shadow_before(self, at, piece, false);
+        pt_enter(self);
+        if (pt_slow_begin(self, at, piece, false, &range))
+            pt_slow_end_read(self, &range, site);
+        pt_leave(self);
+    }
+}
+
+void pt_slow_read(const void *address, size_t size, const struct pt_site *site)
+{
+    record_read(address, size, site);
+    pt_shadow_race(address, size, PT_RACE_READ, site);
+}
+
+static unsigned char lower(unsigned char byte)
+{
+    return byte >= 'A' && byte <= 'Z' ? (unsigned char)(byte - 'A' + 'a') : byte;
+}
+
+static size_t compared(const unsigned char *one, const unsigned char *other, size_t most, int op)
+{
+    for (size_t i = 0; i < most; i++) {
+        bool same = op == PT_READ_COMPARE_CASE ? lower(one[i]) == lower(other[i]) : one[i] == other[i];
+        if (!same || (op != PT_READ_COMPARE && !one[i]))
+            return i + 1;
+    }
+    return most;
+}
+
+static size_t found(const unsigned char *in, unsigned char byte, size_t most, int op)
+{
+    for (size_t i = 0; i < most; i++)
+        if (in[i] == byte || (op == PT_READ_FIND_TEXT && !in[i]))
+            return i + 1;
+    return most;
+}
+
+static size_t searched(const char *in, const char *text)
+{
+    const char *at = strstr(in, text);
+    return at ? (size_t)(at - in) + strlen(text) : strlen(in) + 1;
+}
+
+static size_t read_of(const void *address, const void *other, size_t size, int op)
+{
+    size_t length;
+    switch (op) {
+    case PT_READ_TEXT:
+        length = strnlen(address, size);
+        return length + (length < size);
+    case PT_READ_COMPARE:
+    case PT_READ_COMPARE_TEXT:
+    case PT_READ_COMPARE_CASE:
+        return compared(address, other, size, op);
+    case PT_READ_FIND:
+    case PT_READ_FIND_TEXT:
+        return found(address, (unsigned char)(uintptr_t)other, size, op);
+    case PT_READ_WHILE:
+        return strspn(address, other) + 1;
+    case PT_READ_UNTIL:
+        return strcspn(address, other) + 1;
+    case PT_READ_SEARCH:
+        return searched(address, other);
+    default:
+        return size;
+    }
+}
+
+/* What others write meanwhile may be another length; it is one that the function could have read. */
+void __portent_read(const void *address, const void *other, size_t size, int op, const struct pt_site *site)
+{
+    enum { LOOKS = PT_ACTIVE_RACES | PT_ACTIVE_LIVES };
+    unsigned mode = atomic_load_explicit(&pt_active, memory_order_relaxed);
+    if (__builtin_expect(mode == 0, 1))
+        return;
+    if ((mode & LOOKS || pt_runtime_records_full()) && address)
+        pt_slow_read(address, read_of(address, other, size, op), site);
+}
+
 _Noreturn void __chk_fail(void); /* glibc's end of programs that overrun a buffer of known size */
 
-char *__portent_string(char *to, const char *from, size_t limit, size_t room, int op, const struct pt_site *site)
+char *__portent_string(char *to, const char *from, size_t limit, size_t room, int op, const struct pt_site *site,
+                       const struct pt_site *source)
 {
     size_t length = strnlen(from, limit), skip = op == PT_STRING_APPEND ? strlen(to) : 0;
     size_t zeros = op == PT_STRING_PAD ? limit - length : 1;
@@ -210,7 +304,7 @@ char *__portent_string(char *to, const char *from, size_t limit, size_t room, in
         __chk_fail();
     pt_shadow_race(to + skip, length + zeros, PT_RACE_WRITE, site);
     copy_and_fill(to + skip, from, length, zeros, site);
-    pt_shadow_race(from, length + (length < limit), PT_RACE_READ, site);
+    pt_shadow_race(from, length + (length < limit), PT_RACE_READ, source);
     pt_shadow_race(to, skip, PT_RACE_READ, site);
     return to + skip + length;
 }

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "runtime/race/life.h"
 #include "runtime/shadow/fast.h"
 #include "runtime/shadow/shadow.h"
 #include "runtime/shadow/watch.h"
@@ -501,17 +502,25 @@ void pt_slow_race(const void *address, size_t size, unsigned kind, const struct 
     if (!self || self->busy || !self->race || (pt_race_chooses && pt_shadow_leaves_out(site)))
         return;
     pt_enter(self);
-    pt_race_access(self->race, (uintptr_t)address, size, kind, site);
+    if (pt_is_living())
+        pt_life_access(self->race, (uintptr_t)address, size, kind, site, (uintptr_t)__builtin_frame_address(0));
+    if (pt_is_racing())
+        pt_race_access(self->race, (uintptr_t)address, size, kind, site);
     pt_leave(self);
 }
 
 void pt_slow_race_atomic(const void *address, size_t size, unsigned kind, int order, const struct pt_site *site)
 {
-    struct pt_shadow_self *self = pt_is_racing() ? pt_shadow_caller_at((uintptr_t)address, size, true) : NULL;
+    bool looks = pt_is_racing() || pt_is_living();
+    struct pt_shadow_self *self = looks ? pt_shadow_caller_at((uintptr_t)address, size, true) : NULL;
     if (!self || self->busy || !self->race)
         return;
     pt_enter(self);
-    pt_race_atomic_alone(self->race, (uintptr_t)address, size, kind, pt_race_order(order), site);
+    if (pt_is_living())
+        pt_life_access(self->race, (uintptr_t)address, size, kind | PT_CELL_ATOMIC, site,
+                       (uintptr_t)__builtin_frame_address(0));
+    if (pt_is_racing())
+        pt_race_atomic_alone(self->race, (uintptr_t)address, size, kind, pt_race_order(order), site);
     pt_leave(self);
 }
 
@@ -527,6 +536,21 @@ static void race_sync(struct pt_shadow_self *self, uintptr_t object, int kind, c
     pt_leave(self);
 }
 
+/* Locks, while the thread has them. A condition, a barrier or a semaphore may be gone by right when a thread that
+ * waited for it comes back. */
+static bool is_of_lock(int kind)
+{
+    return kind == PT_KIND_ACQ || kind == PT_KIND_REL || kind == PT_KIND_RACQ || kind == PT_KIND_RREL;
+}
+
+static void look_at_lock(struct pt_shadow_self *self, uintptr_t object, const struct pt_site *site)
+{
+    pt_enter(self);
+    pt_life_access(self->race, object, 1, PT_RACE_READ | PT_RACE_WRITE | PT_CELL_ATOMIC, site,
+                   (uintptr_t)__builtin_frame_address(0));
+    pt_leave(self);
+}
+
 void pt_slow_sync_as(const void *object, int kind, int order, const struct pt_site *site)
 {
     bool write = kind < PT_KIND_COUNT ? pt_op_writes(pt_kind_op((unsigned)kind)) : kind == PT_SYNC_QUIET_WRITE;
@@ -537,6 +561,8 @@ void pt_slow_sync_as(const void *object, int kind, int order, const struct pt_si
     struct pt_shadow_self *self = pt_shadow_caller_at((uintptr_t)object, 0, write);
     if (!self || self->busy)
         return;
+    if (pt_is_living() && self->race && is_of_lock(kind))
+        look_at_lock(self, (uintptr_t)object, site);
     if (self->race)
         race_sync(self, (uintptr_t)object, order, site);
     if (!pt_is_recording() || sync_fast(self, (uintptr_t)object, write, kind, site))

@@ -68,13 +68,17 @@ static inline bool pt_shadow_leaves_out(const struct pt_site *site)
     enum pt_race_chosen chosen = race ? pt_race_chosen(race, site) : PT_RACE_LOOKS; /* who it is shows later */
     return chosen == PT_RACE_ASKS ? pt_slow_leaves_out(site) : chosen == PT_RACE_LEAVES_OUT;
 }
-/* Where races are looked for: an access of any size by the calling thread, before the store or after the load. */
+/* Where races or lifetimes are looked for: an access of any size by the calling thread, before the store or after the
+ * load. */
 void pt_slow_race(const void *address, size_t size, unsigned kind, const struct pt_site *site);
 static inline void pt_shadow_race(const void *address, size_t size, unsigned kind, const struct pt_site *site)
 {
-    if (__builtin_expect(pt_is_racing(), 0) && size)
+    enum { LOOKS = PT_ACTIVE_RACES | PT_ACTIVE_LIVES };
+    if (__builtin_expect(atomic_load_explicit(&pt_active, memory_order_relaxed) & LOOKS, 0) && size)
         pt_slow_race(address, size, kind, site);
 }
+/* What a function of the library has read, or is about to: for races, for lifetimes, and for who is recorded in full. */
+void pt_slow_read(const void *address, size_t size, const struct pt_site *site);
 /* The same of an atomic operation that is not made in between: before it what it writes, after it what it reads. */
 void pt_slow_race_atomic(const void *address, size_t size, unsigned kind, int order, const struct pt_site *site);
 /* acq, rel, wait, notify, sync write their object; racq, rrel read it (contract 3). Its clock is in the shadow of its

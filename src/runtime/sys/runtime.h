@@ -16,11 +16,12 @@ enum pt_activity {
     PT_ACTIVE_RECORDS = 1, /* events for properties and recordings */
     PT_ACTIVE_RACES = 2,   /* races are looked for, and there are several threads (runtime/race) */
     PT_ACTIVE_CHOOSES = 4, /* beside it: not of all accesses (runtime/race/choose.c) */
+    PT_ACTIVE_LIVES = 8,   /* lifetimes are looked at (runtime/race/life.h) */
 };
 extern _Atomic uint8_t pt_active;
 extern struct pt_channel *pt_channel; /* NULL: nobody observes */
 extern uint32_t pt_keeps;             /* enum pt_keep: what is recorded beside relevant events */
-extern bool pt_races_wanted;          /* races are looked for; set before the first thread is known */
+extern bool pt_races_wanted;          /* races or lifetimes are looked for; set before the first thread is known */
 
 /* Both are of enum pt_activity. */
 void pt_runtime_activate(unsigned what);
@@ -54,6 +55,10 @@ static inline bool pt_is_recording(void)
 static inline bool pt_is_racing(void)
 {
     return atomic_load_explicit(&pt_active, memory_order_relaxed) & PT_ACTIVE_RACES;
+}
+static inline bool pt_is_living(void)
+{
+    return __builtin_expect(atomic_load_explicit(&pt_active, memory_order_relaxed) & PT_ACTIVE_LIVES, 0);
 }
 
 /* What is to be watched and recorded. There is a channel. */

@@ -149,6 +149,12 @@ bool pt_sys_read_memory(void *to, const void *from, size_t bytes)
     return call(SYS_process_vm_readv, pt_sys_process(), (long)&here, 1, (long)&there, 1, 0) == (long)bytes;
 }
 
+bool pt_sys_is_unmapped(uintptr_t address)
+{
+    unsigned char page;
+    return call(SYS_mincore, (long)(address & ~(uintptr_t)(PAGE - 1)), 1, (long)&page, 0, 0, 0) == -ENOMEM;
+}
+
 void pt_sys_release(void *memory, size_t bytes)
 {
     call(SYS_munmap, (long)memory, (long)bytes, 0, 0, 0, 0);

@@ -18,6 +18,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "runtime/race/life.h"
 #include "runtime/shadow/readers.h"
 #include "runtime/shadow/shadow.h"
 #include "runtime/shadow/slow.h"
@@ -342,6 +343,12 @@ static void release(struct pt_thread *self, struct pt_thread *thread)
     free_slot(thread);
 }
 
+uintptr_t pt_thread_stack_low(const struct pt_thread *self)
+{
+    enum { RECORD = 4096 };
+    return (uintptr_t)pthread_self() - self->stack_size + RECORD;
+}
+
 /*
  * Its stack is other variables for the next thread that gets it. Where exactly it lies is asked only if there is
  * something to forget: the answer comes from malloc's memory, of which glibc gives each thread that asks for some an
@@ -356,7 +363,9 @@ static void forget_stack(struct pt_thread *self)
     size_t size;
     int error = errno;
     if (self->shadow.race && pt_is_racing())
-        pt_race_forget(self->shadow.race, own - self->stack_size, own, NULL);
+        pt_race_forget_stack(self->shadow.race, own - self->stack_size, own);
+    if (self->shadow.race && pt_is_living() && self->stack_size && !self->stack_given)
+        pt_life_stack_ends(self->shadow.race, pt_thread_stack_low(self), own);
     if (!self->stack_size ||
         (!pt_runtime_records_full() && !pt_shadow_any(own - self->stack_size - SLACK, own + SLACK)))
         return;

@@ -65,6 +65,7 @@ struct pt_thread {
     uint32_t ordinal;  /* ... of the so many-th thread of that name; 0: no decentralised property wants to know */
     char label[16];    /* set with pthread_setname_np, or "" */
     size_t stack_size; /* at most */
+    bool stack_given;  /* it is memory of the program's own */
     bool ordered;      /* nobody was seen to start it, but what it takes first says what comes before it */
     int destructor_rounds;
     struct pt_thread *next; /* in its bucket, or in the free list */
@@ -116,6 +117,9 @@ static inline struct pt_pool_cache *pt_thread_pool(struct pt_thread *self)
 {
     return &self->shadow.clock.pool;
 }
+/* The lower end of the calling thread's stack, if its size is known; no lower than it is: its record, of less than a
+ * page, is a part of it, and lies at the upper end. */
+uintptr_t pt_thread_stack_low(const struct pt_thread *self);
 static inline uint32_t pt_thread_number(const struct pt_thread *thread)
 {
     return thread->shadow.clock.number;

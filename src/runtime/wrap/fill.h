@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
+#include "runtime/shadow/slow.h"
 #include "runtime/sys/runtime.h"
 #include "runtime/thread/call.h"
 #include "runtime/wrap/descriptor.h"
@@ -30,6 +31,24 @@ static inline void pt_fill_text(const struct pt_site *site, const char *text)
 {
     if (__builtin_expect(pt_is_active(), 0) && text)
         pt_fill_report(site, text, strlen(text) + 1);
+}
+
+/* `size` bytes of `memory` are about to be read by the function. Nobody is told what a library has read in its own
+ * calls: it orders its threads by what cannot be seen. */
+static inline void pt_read(const struct pt_site *site, const void *memory, size_t size)
+{
+    if (__builtin_expect(pt_is_active(), 0) && site && memory && size)
+        pt_slow_read(memory, size, site);
+}
+static inline void pt_read_text(const struct pt_site *site, const char *text)
+{
+    if (__builtin_expect(pt_is_active(), 0) && site && text)
+        pt_slow_read(text, strlen(text) + 1, site);
+}
+static inline void pt_read_vector(const struct pt_site *site, const struct iovec *pieces, size_t count)
+{
+    for (size_t i = 0; i < count && site && pt_is_active(); i++)
+        pt_read(site, pieces[i].iov_base, pieces[i].iov_len);
 }
 
 /* The first `size` bytes of the pieces. */

@@ -14,6 +14,7 @@
 #include <sys/shm.h>
 #include <unistd.h>
 
+#include "runtime/race/life.h"
 #include "runtime/shadow/shadow.h"
 #include "runtime/sys/runtime.h"
 #include "runtime/sys/sys.h"
@@ -26,10 +27,24 @@ enum { PAGE = 4096 };
 void *__real_mremap(void *old, size_t old_size, size_t size, int flags, ...);
 #endif
 
+/* Whoever uses it from here on is found. */
+static void unmapped(const void *memory, size_t size)
+{
+    struct pt_thread *self = pt_is_living() ? pt_memory_recorder() : NULL;
+    if (!self || !self->shadow.race)
+        return;
+    pt_thread_enter(self);
+    pt_life_unmapped(self->shadow.race, (uintptr_t)memory, (uintptr_t)memory + size);
+    pt_thread_leave(self);
+}
+
 PT_WRAP(int, munmap, (void *memory, size_t size))
 {
     pt_memory_forget(memory, size, false);
-    return PT_REAL(munmap)(memory, size);
+    int result = PT_REAL(munmap)(memory, size);
+    if (result == 0)
+        unmapped(memory, size);
+    return result;
 }
 
 PT_WRAP(void *, mmap, (void *address, size_t size, int protection, int flags, int fd, off_t offset))

@@ -4,20 +4,23 @@
  * and a write of the new one. Memory that comes from the kernel is in mapping.c.
  *
  * While races are looked for, or all is recorded by which they are, free keeps small blocks for a while, so that their
- * use by other threads is found.
+ * use by other threads is found. While lifetimes are looked at it keeps blocks of all sizes (race/kept.c), and realloc
+ * moves them.
  *
- * Guarantee: what was known of memory is forgotten before anybody else can get it. At most 1 MiB is kept so, and a
- * block that is freed twice ends the program later than it would, if at all. Cost: linear in the pages of it that
+ * Guarantee: what was known of memory is forgotten before anybody else can get it. For races at most 1 MiB is kept, and
+ * a block that is freed twice ends the program later than it would, if at all. Cost: linear in the pages of it that
  * have shadow; for what is kept, linear in its bytes, twice; a load and a branch without an observer.
  */
 #include "runtime/wrap/memory.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <string.h>
 
 #pragma GCC visibility push(default)
 #include "core/hooks.h"
 #pragma GCC visibility pop
+#include "runtime/race/life.h"
 #include "runtime/shadow/shadow.h"
 #include "runtime/shadow/slow.h"
 #include "runtime/sys/heap.h"
@@ -139,8 +142,85 @@ void __portent_allocated(const void *memory, size_t size, const struct pt_site *
     pt_thread_leave(self);
 }
 
+/* ---- while lifetimes are looked at ---- */
+
+#ifdef PT_RT_STATIC
+void __real_free(void *memory);
+void *__real_realloc(void *memory, size_t size);
+#endif
+
+static enum pt_life_free look_at(struct pt_thread *self, const void *memory)
+{
+    pt_thread_enter(self);
+    enum pt_life_free found = pt_life_free(self->shadow.race, (uintptr_t)memory, (uintptr_t)__builtin_frame_address(0));
+    pt_thread_leave(self);
+    return found;
+}
+
+/* The block has ended: whoever wants to know of it does, and it is kept, and others are given back for it. */
+static bool retire(struct pt_thread *self, void *memory, size_t size, bool keep)
+{
+    bool small = pt_race_looks.races && pt_is_racing() && size <= DEFERRED_BYTES;
+    pt_thread_enter(self);
+    enum pt_life_keep kept = pt_life_keep(self->shadow.race, (uintptr_t)memory, size);
+    pt_thread_leave(self);
+    if (kept == PT_LIFE_KEPT_ALREADY) {
+        look_at(self, memory);
+        return false;
+    }
+    bool any = forget(memory, size, keep, small && kept == PT_LIFE_KEPT);
+    if (kept == PT_LIFE_NOT_KEPT)
+        PT_REAL(free)(memory);
+    return any;
+}
+
+static void make_room(struct pt_thread *self, size_t size)
+{
+    for (;;) {
+        pt_thread_enter(self);
+        uintptr_t oldest = pt_life_give_back(self->shadow.race, size);
+        if (oldest && pt_is_racing())
+            pt_race_discard(self->shadow.race, oldest, oldest + pt_heap_size((void *)oldest));
+        pt_thread_leave(self);
+        if (!oldest)
+            return;
+        PT_REAL(free)((void *)oldest);
+    }
+}
+
+/* Who may look at lifetimes now; NULL: nobody. */
+static struct pt_thread *keeper(void)
+{
+    struct pt_thread *self = pt_is_living() ? pt_memory_recorder() : NULL;
+    return self && self->shadow.race ? self : NULL;
+}
+
+static void end_life(struct pt_thread *self, void *memory)
+{
+    enum pt_life_free found = look_at(self, memory);
+    size_t size = found == PT_LIFE_GOOD ? pt_heap_size(memory) : 0;
+    if (found == PT_LIFE_AGAIN)
+        return;
+    if (size) {
+        make_room(self, size);
+        retire(self, memory, size, false);
+        return;
+    }
+    pt_race_freed((uintptr_t)memory);
+    PT_REAL(free)(memory);
+}
+
 PT_WRAP(void, free, (void *memory))
 {
+    if (pt_is_living() && memory && HAVE_FREE) {
+        struct pt_thread *self = keeper();
+        if (self) {
+            end_life(self, memory);
+            return;
+        }
+        if (!pt_thread_now()) /* the thread is not known any more, or not yet */
+            pt_life_drop((uintptr_t)memory);
+    }
     size_t size = pt_is_active() ? pt_heap_size(memory) : 0;
     const struct pt_thread *self = pt_thread_now();
     if (size)
@@ -159,8 +239,32 @@ static void *moved(void *from, size_t old, void *to, bool known)
     return to;
 }
 
+/* A block that grows, or shrinks to less than half, moves, so that who uses the old one is found. */
+static void *move_life(struct pt_thread *self, void *memory, size_t size)
+{
+    enum pt_life_free found = look_at(self, memory);
+    if (found == PT_LIFE_WRONG)
+        return PT_REAL(realloc)(memory, size);
+    size_t old = pt_heap_size(memory), least = old < size ? old : size;
+    bool stays = found == PT_LIFE_GOOD && size <= old && size > old / 2;
+    void *to = stays ? memory : malloc(size);
+    if (!to)
+        return NULL;
+    if (!stays)
+        memcpy(to, memory, least);
+    if (found == PT_LIFE_AGAIN)
+        return moved(memory, old, to, false);
+    if (!stays)
+        make_room(self, old);
+    bool known = stays ? pt_memory_forget(memory, old, true) : retire(self, memory, old, true);
+    return moved(memory, old, to, known);
+}
+
 PT_WRAP(void *, realloc, (void *memory, size_t size))
 {
+    struct pt_thread *self = memory && size ? keeper() : NULL;
+    if (self && pt_heap_size(memory))
+        return move_life(self, memory, size);
     size_t old = pt_is_active() ? pt_heap_size(memory) : 0;
     bool known = old && pt_memory_forget(memory, old, true);
     void *to = PT_REAL(realloc)(memory, size);
@@ -169,6 +273,10 @@ PT_WRAP(void *, realloc, (void *memory, size_t size))
 
 PT_WRAP(void *, reallocarray, (void *memory, size_t count, size_t size))
 {
+    size_t bytes;
+    struct pt_thread *self = memory && !__builtin_mul_overflow(count, size, &bytes) && bytes ? keeper() : NULL;
+    if (self && pt_heap_size(memory))
+        return move_life(self, memory, bytes);
     size_t old = pt_is_active() ? pt_heap_size(memory) : 0;
     bool known = old && pt_memory_forget(memory, old, true);
     void *to = PT_REAL(reallocarray)(memory, count, size);

@@ -29,8 +29,11 @@
     }
 #define PUT(name) pt_descriptor_put(fd, PT_EFFECT(name), site)
 
-PUTTING(ssize_t, write, (int fd, const void *buffer, size_t size), (fd, buffer, size), PUT(write))
-PUTTING(ssize_t, writev, (int fd, const struct iovec *pieces, int count), (fd, pieces, count), PUT(writev))
+PUTTING(ssize_t, write, (int fd, const void *buffer, size_t size), (fd, buffer, size), pt_read(site, buffer, size);
+        PUT(write))
+PUTTING(ssize_t, writev, (int fd, const struct iovec *pieces, int count), (fd, pieces, count),
+        pt_read_vector(site, pieces, count > 0 ? (size_t)count : 0);
+        PUT(writev))
 PUTTING(ssize_t, vmsplice, (int fd, const struct iovec *pieces, size_t count, unsigned flags),
         (fd, pieces, count, flags), PUT(vmsplice))
 PUTTING(int, eventfd_write, (int fd, eventfd_t value), (fd, value), PUT(eventfd_write))
@@ -67,15 +70,23 @@ static void connects(int fd, const struct sockaddr *address, socklen_t len, int 
     pt_descriptor_forget(fd); /* what is known of it may be another thing now */
 }
 
-PUTTING(ssize_t, send, (int fd, const void *buffer, size_t size, int flags), (fd, buffer, size, flags), PUT(send))
+PUTTING(ssize_t, send, (int fd, const void *buffer, size_t size, int flags), (fd, buffer, size, flags),
+        pt_read(site, buffer, size);
+        PUT(send))
 PUTTING(ssize_t, sendto,
         (int fd, const void *buffer, size_t size, int flags, __CONST_SOCKADDR_ARG address, socklen_t len),
-        (fd, buffer, size, flags, address, len), sent(fd, address.__sockaddr__, len, PT_EFFECT(sendto), site))
-PUTTING(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags),
-        if (message) sent(fd, message->msg_name, message->msg_namelen, PT_EFFECT(sendmsg), site))
+        (fd, buffer, size, flags, address, len), pt_read(site, buffer, size);
+        sent(fd, address.__sockaddr__, len, PT_EFFECT(sendto), site))
+PUTTING(
+    ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags), if (message) {
+        pt_read_vector(site, message->msg_iov, message->msg_iovlen);
+        sent(fd, message->msg_name, message->msg_namelen, PT_EFFECT(sendmsg), site);
+    })
 PT_WRAP(int, sendmmsg, (int fd, struct mmsghdr *list, unsigned count, int flags))
 {
     const struct pt_site *site = pt_call_take_fill();
+    for (unsigned i = 0; i < count && pt_is_active(); i++)
+        pt_read_vector(site, list[i].msg_hdr.msg_iov, list[i].msg_hdr.msg_iovlen);
     for (unsigned i = 0; i < count && pt_is_active(); i++)
         sent(fd, list[i].msg_hdr.msg_name, list[i].msg_hdr.msg_namelen, PT_EFFECT(sendmmsg), site);
     int result = PT_REAL(sendmmsg)(fd, list, count, flags);

@@ -33,17 +33,21 @@ void pt_descriptor_sync_stream(FILE *stream, bool puts, int kind, const struct p
     errno = error;
 }
 
-#define WRITING(returns, name, parameters, arguments)                                                                  \
+#define WRITING_WHAT(returns, name, parameters, arguments, reads)                                                      \
     PT_WRAP(returns, name, parameters)                                                                                 \
     {                                                                                                                  \
-        pt_descriptor_put_stream(stream, PT_EFFECT(name), pt_call_take_fill());                                        \
+        const struct pt_site *site = pt_call_take_fill();                                                              \
+        reads;                                                                                                         \
+        pt_descriptor_put_stream(stream, PT_EFFECT(name), site);                                                       \
         return PT_REAL(name) arguments;                                                                                \
     }
-WRITING(size_t, fwrite, (const void *buffer, size_t size, size_t count, FILE *stream), (buffer, size, count, stream))
-WRITING(size_t, fwrite_unlocked, (const void *buffer, size_t size, size_t count, FILE *stream),
-        (buffer, size, count, stream))
-WRITING(int, fputs, (const char *text, FILE *stream), (text, stream))
-WRITING(int, fputs_unlocked, (const char *text, FILE *stream), (text, stream))
+#define WRITING(returns, name, parameters, arguments) WRITING_WHAT(returns, name, parameters, arguments, )
+WRITING_WHAT(size_t, fwrite, (const void *buffer, size_t size, size_t count, FILE *stream),
+             (buffer, size, count, stream), pt_read(site, buffer, size *count))
+WRITING_WHAT(size_t, fwrite_unlocked, (const void *buffer, size_t size, size_t count, FILE *stream),
+             (buffer, size, count, stream), pt_read(site, buffer, size *count))
+WRITING_WHAT(int, fputs, (const char *text, FILE *stream), (text, stream), pt_read_text(site, text))
+WRITING_WHAT(int, fputs_unlocked, (const char *text, FILE *stream), (text, stream), pt_read_text(site, text))
 WRITING(int, fputc, (int byte, FILE *stream), (byte, stream))
 WRITING(int, fputc_unlocked, (int byte, FILE *stream), (byte, stream))
 WRITING(int, putc, (int byte, FILE *stream), (byte, stream))

@@ -74,6 +74,14 @@ static size_t stack_size(const pthread_attr_t *attributes)
     return size;
 }
 
+/* Whether the attributes name memory for it. Where they do not, the address is as if the stack ended at 0. */
+static bool is_stack_given(const pthread_attr_t *attributes)
+{
+    void *low;
+    size_t size;
+    return attributes && pthread_attr_getstack(attributes, &low, &size) == 0 && (uintptr_t)low + size != 0;
+}
+
 /* The child begins with all signals blocked, and takes its mask when it is known: a handler that runs before would be
  * taken for another thread. Attributes with a mask of their own are not ours to change. Returns the caller's mask. */
 static uint64_t block_signals(struct pt_thread *child, const pthread_attr_t *attributes)
@@ -123,6 +131,7 @@ PT_WRAP(int, pthread_create,
     child->runs = pt_module_callable((uintptr_t)start, argument);
     child->argument = argument;
     child->stack_size = stack_size(attributes);
+    child->stack_given = is_stack_given(attributes);
     atomic_store(&child->releases, detached == PTHREAD_CREATE_DETACHED);
     atomic_store(&child->detached, detached == PTHREAD_CREATE_DETACHED);
     report_fork(child, site);

@@ -50,7 +50,7 @@ static uint64_t load(void)
 static void store(uint64_t value)
 {
     if (mode == 'r')
-        __portent_memcpy(x + offset, &value, (size_t)size, SITE);
+        __portent_memcpy(x + offset, &value, (size_t)size, SITE, SITE);
     else if (size == 1)
         store1(value);
     else if (size == 2)

@@ -219,7 +219,7 @@ static void operate(const struct operation *o)
         exchange(at(o->a), o->b, o->what == 'X');
         break;
     case 'c':
-        __portent_memcpy(at(o->a), at(o->b), (size_t)o->c, SITE);
+        __portent_memcpy(at(o->a), at(o->b), (size_t)o->c, SITE, SITE);
         break;
     case 'm':
         __portent_memset(at(o->a), 1, (size_t)o->b, SITE);

@@ -1,6 +1,5 @@
 /* memcmp reads what another thread writes.
  * race: block w:A r:B
- * open: check run alone, what library functions only read is not seen
  */
 #include "races.h"
 

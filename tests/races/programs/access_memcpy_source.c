@@ -1,6 +1,5 @@
 /* memcpy reads what another thread writes.
  * race: from w:A r:B
- * open: alone, the source of a copy is called by the name of its target
  */
 #include "races.h"
 

@@ -1,6 +1,5 @@
 /* strcpy writes what strlen reads.
  * race: text w:A r:B
- * open: check run alone, what library functions only read is not seen
  */
 #include "races.h"
 

@@ -1,6 +1,5 @@
 /* A struct is copied while another thread writes a member.
  * race: from w:A r:B
- * open: alone, the source of a copy is called by the name of its target
  */
 #include "races.h"
 

@@ -1,6 +1,5 @@
 /* write(2) reads a buffer that another thread writes.
  * race: buffer w:A r:B
- * open: check run alone, what system calls read is not seen
  */
 #include "races.h"
 
