@@ -247,8 +247,8 @@ static inline bool pt_race_is_said(struct pt_race_self *self, uint64_t word, uin
 
 /* A plain access within one granule, by a transition that the thread remembers. False: nothing has happened. The clock
  * ticks after the whole of a write. */
-static inline bool pt_race_fast(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsigned kind,
-                                const struct pt_site *site)
+__attribute__((always_inline)) static inline bool
+pt_race_fast(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsigned kind, const struct pt_site *site)
 {
     struct pt_race_leaf *leaf = pt_race_leaf_of(address);
     if (!leaf)
