@@ -19,7 +19,7 @@
 
 enum { FORM_BITS = 16, UNIT = 16 };
 
-struct kind {
+struct kind { /* 8 bytes, all of them used */
     uint32_t place;
     uint8_t kind, bytes, op, merged;
 };
@@ -57,15 +57,25 @@ void pt_race_packed_restart(void)
 
 /* ---- forms ---- */
 
+static uint64_t hash_form(const struct form *form)
+{
+    uint64_t hash, word;
+    memcpy(&hash, form->written, sizeof hash);
+    for (unsigned i = 0; i < form->count; i++) {
+        memcpy(&word, &form->seen[i], sizeof word);
+        hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 32;
+    }
+    return pt_mix64(hash);
+}
+
 static bool make_form(struct form *form, const struct pt_cell *cell)
 {
     *form = (struct form){.count = (uint8_t)cell->count, .written_count = cell->written_count};
     if (cell->count > PT_RACE_SHAPE_SEEN || cell->written_count > PT_CELL_BYTES)
         return false;
-    uint64_t hash = cell->written_count;
     for (unsigned i = 0; i < cell->written_count; i++) {
         form->written[i] = cell->written[i].bytes;
-        hash = hash << 8 ^ form->written[i] ^ hash >> 56;
         if (cell->written[i].stamp.past != cell->written[0].stamp.past)
             return false;
     }
@@ -73,10 +83,7 @@ static bool make_form(struct form *form, const struct pt_cell *cell)
         const struct pt_cell_access *access = &cell->seen[i].access;
         form->seen[i] = (struct kind){access->place, access->kind, access->bytes, access->op, cell->seen[i].merged};
         form->writes |= (uint8_t)((access->kind & PT_CELL_WRITES ? 1u : 0) << i);
-        hash = pt_mix64(hash + ((uint64_t)access->place << 32 | (uint32_t)access->kind << 24 |
-                                (uint32_t)access->bytes << 16 | (uint32_t)access->op << 8 | cell->seen[i].merged));
     }
-    form->hash = hash;
     return true;
 }
 
@@ -93,6 +100,7 @@ static uint16_t look_up(uint16_t first, const struct form *wanted)
 /* 0: there are too many. */
 static uint16_t intern(struct form *form)
 {
+    form->hash = hash_form(form);
     _Atomic uint16_t *bucket = &buckets[form->hash >> (64 - FORM_BITS)];
     /* acquire: partner of the release below */
     uint16_t id = look_up(atomic_load_explicit(bucket, memory_order_acquire), form);
@@ -213,8 +221,8 @@ uint64_t pt_race_packed_rewrite(const struct pt_race_self *self, uint64_t word)
     return pt_race_word_made((uint32_t)word);
 }
 
-static const struct pt_race_fit *fit_of(struct pt_race_self *self, uint16_t id, unsigned bytes, unsigned kind,
-                                        const struct pt_site *site)
+static struct pt_race_fit *fit_of(struct pt_race_self *self, uint16_t id, unsigned bytes, unsigned kind,
+                                  const struct pt_site *site)
 {
     uint64_t key = pt_race_key(site, bytes, kind), mixed = (key ^ (uint64_t)id << 29) * UINT64_C(0x9e3779b97f4a7c15);
     struct pt_race_fit *fit = &self->fits[mixed >> (64 - PT_RACE_FIT_BITS)];
@@ -222,13 +230,13 @@ static const struct pt_race_fit *fit_of(struct pt_race_self *self, uint16_t id, 
         return fit;
     const struct form *form = &forms[id];
     uint32_t place = pt_race_place_of(site);
-    *fit = (struct pt_race_fit){.key = key,
-                                .form = id,
-                                .writes = form->writes,
-                                .rewrites = form->written_count == 1 && form->written[0] == bytes};
+    *fit = (struct pt_race_fit){.key = key, .form = id, .at = UINT8_MAX, .writes = form->writes};
     for (unsigned i = 0; i < form->count; i++) {
         const struct kind *seen = &form->seen[i];
-        if (seen->place == place && seen->kind == kind && seen->bytes == bytes && !seen->op)
+        if (seen->place != place || seen->kind != kind || seen->op)
+            continue;
+        fit->alike |= (uint8_t)(1u << i);
+        if (seen->bytes == bytes)
             fit->same |= (uint8_t)(1u << i);
     }
     return fit;
@@ -242,33 +250,120 @@ static bool knows_all(const struct pt_race_self *self, const struct pt_race_pack
     return true;
 }
 
+/* What becomes of the last writes; false: one is only in part of these bytes. */
+static bool replace_written(struct pt_race_fit *fit, const struct form *form, unsigned bytes, unsigned with,
+                            struct form *made)
+{
+    uint8_t mine = (uint8_t)bytes, kept = 0;
+    memset(made->written, 0, sizeof made->written);
+    for (unsigned i = 0; i < form->written_count; i++) {
+        unsigned there = form->written[i];
+        if (there & ~bytes & ~with) {
+            made->written[kept++] = (uint8_t)there;
+            if (there & bytes)
+                return false;
+            continue;
+        }
+        fit->replaced |= (uint8_t)(1u << i);
+        if (there & ~bytes)
+            fit->absorbed |= (uint8_t)(1u << i);
+        mine |= (uint8_t)there;
+    }
+    made->written[kept++] = mine;
+    made->written_count = kept;
+    return true;
+}
+
+/* What form there is after the access has become one with that entry. */
+static void find_next(struct pt_race_fit *fit, unsigned at, unsigned bytes, unsigned kind)
+{
+    const struct form *form = &forms[fit->form];
+    struct form made = *form;
+    struct kind *mine = &made.seen[at];
+    bool simple = true;
+    fit->at = (uint8_t)at;
+    fit->replaced = fit->absorbed = 0;
+    if (bytes & ~(unsigned)mine->bytes)
+        mine->merged = true;
+    mine->bytes |= (uint8_t)bytes;
+    if (kind & PT_CELL_WRITES)
+        simple = replace_written(fit, form, bytes, mine->bytes == bytes ? 0 : mine->bytes, &made);
+    fit->to = simple && units_for(&made) == units_for(form) ? intern(&made) : 0;
+}
+
+/* The write takes its place among the last ones. False: nothing has happened. */
+static bool rewrite(struct pt_race_self *self, struct pt_race_packed *packed, const struct pt_race_fit *fit)
+{
+    const struct form *form = &forms[fit->form];
+    pt_epoch now = pt_hb_now(&self->hb), kept[PT_CELL_BYTES];
+    unsigned count = 0;
+    for (unsigned i = 0; i < form->written_count; i++) {
+        pt_epoch at = i ? further(packed, form)[i - 1] : packed->written;
+        if (fit->absorbed >> i & 1 && (pt_epoch_thread(at) != self->hb.id || pt_epoch_clock(at) < self->region))
+            return false;
+        if (!(fit->replaced >> i & 1))
+            kept[count++] = at;
+    }
+    if (packed->past != self->hb.past) {
+        if (count > 0)
+            return false;
+        pt_vec_drop(&self->memory, packed->past);
+        packed->past = pt_vec_ref(&self->memory, self->hb.past);
+    }
+    kept[count++] = now;
+    packed->written = kept[0];
+    for (unsigned i = 1; i < count; i++)
+        further(packed, form)[i - 1] = kept[i];
+    packed->fresh = 0;
+    packed->over = now;
+    packed->stamp++;
+    return true;
+}
+
+/* The thread's entry with which the access becomes one: the same of whatever region, or the only one alike if it is of
+ * this region. */
+static unsigned find_mine(const struct pt_race_self *self, const struct pt_race_packed *packed,
+                          const struct pt_race_fit *fit)
+{
+    unsigned found = PT_RACE_SHAPE_SEEN;
+    for (unsigned which = fit->same; which; which &= which - 1)
+        if (pt_epoch_thread(packed->seen[__builtin_ctz(which)].at) == self->hb.id)
+            return (unsigned)__builtin_ctz(which);
+    for (unsigned which = fit->alike; which; which &= which - 1) {
+        unsigned at = (unsigned)__builtin_ctz(which);
+        if (pt_epoch_thread(packed->seen[at].at) != self->hb.id)
+            continue;
+        if (found != PT_RACE_SHAPE_SEEN || pt_epoch_clock(packed->seen[at].at) < self->region)
+            return PT_RACE_SHAPE_SEEN;
+        found = at;
+    }
+    return found;
+}
+
 bool pt_race_packed_raise(struct pt_race_self *self, struct pt_race_packed *packed, unsigned bytes, unsigned kind,
                           const struct pt_site *site)
 {
     bool writes = kind & PT_CELL_WRITES;
-    const struct pt_race_fit *fit = fit_of(self, packed->form, bytes, kind, site);
-    unsigned mine = fit->same;
-    while (mine && pt_epoch_thread(packed->seen[__builtin_ctz(mine)].at) != self->hb.id)
-        mine &= mine - 1;
-    if (!mine || (writes && !fit->rewrites) || !pt_hb_knows(&self->hb, packed->over) ||
+    struct pt_race_fit *fit = fit_of(self, packed->form, bytes, kind, site);
+    unsigned at = find_mine(self, packed, fit);
+    if (at == PT_RACE_SHAPE_SEEN || !pt_hb_knows(&self->hb, packed->over) ||
         !knows_all(self, packed, packed->fresh & (writes ? 0xffu : fit->writes)))
         return false;
-    unsigned at = (unsigned)__builtin_ctz(mine);
-    pt_epoch now = pt_hb_now(&self->hb);
-    if (!writes) {
+    bool same = fit->same >> at & 1;
+    if (!writes && same) {
         if (packed->fresh >> at & 1 && pt_epoch_clock(packed->seen[at].at) >= self->region)
             return true;
-        packed->fresh |= (uint8_t)(1u << at);
     } else {
-        if (packed->past != self->hb.past) {
-            pt_vec_drop(&self->memory, packed->past);
-            packed->past = pt_vec_ref(&self->memory, self->hb.past);
-        }
-        packed->fresh = 0;
-        packed->over = packed->written = now;
-        packed->stamp++;
+        if (fit->at != at)
+            find_next(fit, at, bytes, kind);
+        if (!fit->to || (writes && !rewrite(self, packed, fit)))
+            return false;
+        packed->form = fit->to;
     }
-    packed->seen[at].at = now;
+    if (!writes)
+        packed->fresh |= (uint8_t)(1u << at);
+    if (same)
+        packed->seen[at].at = pt_hb_now(&self->hb);
     packed->seen[at].stack = pt_race_stack_of(self);
     packed->seen[at].locks = pt_race_locks_now(self);
     return true;

@@ -81,9 +81,13 @@ struct pt_race_said {
 struct pt_race_fit {
     uint64_t key; /* site, bytes and kind */
     uint16_t form;
-    uint8_t same;   /* a bit for each entry that agrees in place, bytes and kind */
-    uint8_t writes; /* for each that writes */
-    bool rewrites;  /* the bytes written last are these */
+    uint16_t to;      /* the form after the access has become one with entry `at`; 0: it is not that simple */
+    uint8_t at;       /* UINT8_MAX: not known yet */
+    uint8_t same;     /* a bit for each entry that agrees in place, bytes and kind */
+    uint8_t alike;    /* for each that agrees in place and kind */
+    uint8_t writes;   /* for each that writes */
+    uint8_t replaced; /* for each last write whose bytes are the access's then ... */
+    uint8_t absorbed; /* ... because it is the thread's own, of this region */
 };
 
 /* An access that the thread has made, in that region, of a granule with that cell. */
