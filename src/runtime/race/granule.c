@@ -112,12 +112,19 @@ bool pt_race_is_repeated(const struct pt_race_self *self, const struct pt_cell *
 
 /* ---- transitions ---- */
 
+static void locate(struct pt_race_step *access)
+{
+    if (!access->located)
+        access->cell.place = pt_race_place_of(access->site);
+    access->located = true;
+}
+
 void pt_race_fill_in(struct pt_race_self *self, struct pt_race_step *access)
 {
     if (access->noted)
         return;
     access->noted = true;
-    access->cell.place = pt_race_place_of(access->site);
+    locate(access);
     access->cell.note = (struct pt_cell_note){.stack = pt_race_stack_of(self), .locks = pt_race_locks_now(self)};
 }
 
@@ -404,7 +411,7 @@ static uint64_t change_packed(struct pt_race_self *self, uint64_t seen, struct p
     bool reads = !(access->cell.kind & PT_CELL_WRITES);
     uint64_t made = seen;
     pt_race_unpack(&view, pt_race_packed_of(seen));
-    access->cell.place = pt_race_place_of(access->site);
+    locate(access);
     bool covers = pt_cell_check(&self->env, &view.cell, checker(self), &access->cell);
     if (self->met_count)
         return pt_race_change_own(self, pt_race_own_cell(self, seen), access, covers);
@@ -432,7 +439,7 @@ static uint64_t change(struct pt_race_self *self, uint64_t seen, struct pt_race_
     struct pt_race_cell *cell = &pt_race_cells[from];
     if (cell->shape)
         return change_shape(self, seen, access);
-    access->cell.place = pt_race_place_of(access->site);
+    locate(access);
     bool covers = pt_cell_check(&self->env, &cell->cell, checker(self), &access->cell);
     uint64_t made = seen;
     bool reads = !(access->cell.kind & PT_CELL_WRITES);

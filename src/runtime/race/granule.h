@@ -8,7 +8,8 @@
 struct pt_race_step {
     struct pt_cell_access cell;
     const struct pt_site *site;
-    bool noted; /* place and note are filled in */
+    bool located; /* its place is filled in ... */
+    bool noted;   /* ... and its note */
 };
 
 /* What a shape, or a packed cell, says of one granule, and room for one more access. */
