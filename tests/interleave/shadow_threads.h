@@ -53,6 +53,11 @@ void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, u
 {
     (void)self, (void)address, (void)size, (void)kind, (void)site;
 }
+void pt_race_access_one(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsigned kind,
+                        const struct pt_site *site)
+{
+    (void)self, (void)address, (void)bytes, (void)kind, (void)site;
+}
 bool pt_race_atomic_begin(struct pt_race_self *self, uintptr_t address, size_t size)
 {
     (void)self, (void)address, (void)size;
