@@ -9,8 +9,8 @@
  * first one made its access: then these two threads have a race that is reported.
  *
  * What a thread repeats in one region is recorded once: a read that is there already is not raised, unless there was a
- * race at that granule, and a write raises what the word says. A shape that few granules have is not worth a
- * transition: they get cells of their own.
+ * race at that granule, and a write raises what the word says. A shape is made when a thread repeats an access in one
+ * region, of another granule with the same cell; the first of them gets a packed cell of its own (packed.c).
  *
  * Cost: fast, some 20 instructions and, unless it is a repeated read, one compare-and-swap. An access that a granule's
  * own cell has of an earlier region: a lock, a look at few entries, and two cache misses, which are fetched ahead where
