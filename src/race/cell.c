@@ -148,8 +148,7 @@ static void set_fresh(struct pt_cell *cell, uint32_t entry)
     *list = entry;
 }
 
-/* Makes the index, and the lists of fresh entries, from the entries. */
-static void arrange(struct pt_cell *cell)
+void pt_cell_arrange(struct pt_cell *cell)
 {
     if (cell->index)
         memset(cell->index, 0xff, index_bytes(cell));
@@ -189,7 +188,7 @@ static void grow(const struct pt_cell_env *env, struct pt_cell *cell)
         cell->cap = cap;
         cell->index = cap > FEW ? take(env->memory, 2 * cap * sizeof *cell->index) : NULL;
     }
-    arrange(cell);
+    pt_cell_arrange(cell);
 }
 
 void pt_cell_thin(struct pt_cell *cell)
@@ -204,7 +203,7 @@ void pt_cell_thin(struct pt_cell *cell)
             cell->seen[kept++] = *seen;
     }
     cell->count = kept;
-    arrange(cell);
+    pt_cell_arrange(cell);
 }
 
 static void clear_fresh(struct pt_cell *cell)
@@ -231,7 +230,7 @@ static uint32_t widen(struct pt_cell *cell, uint32_t at, const struct pt_cell_ac
         cell->seen[kept++] = i == at ? wider : *seen;
     }
     cell->count = kept;
-    arrange(cell);
+    pt_cell_arrange(cell);
     return mine;
 }
 
@@ -494,5 +493,5 @@ void pt_cell_copy(const struct pt_race_memory *memory, struct pt_cell *to, const
         };
         pt_hb_sync_copy(memory, &to->written[i].published, &written->published);
     }
-    arrange(to);
+    pt_cell_arrange(to);
 }

@@ -18,6 +18,7 @@ enum {
     PT_CELL_WRITES = 2,
     PT_CELL_ATOMIC = 4,
     PT_CELL_WHOLE = 0xff, /* bytes: all */
+    PT_CELL_BYTES = 8,
 };
 
 struct pt_cell_access {
@@ -95,6 +96,8 @@ bool pt_cell_raise(const struct pt_race_memory *memory, struct pt_cell *cell, co
 /* The thread's access that agrees with this one, made at that clock or later, and of its bytes at least; NULL: none. */
 const struct pt_cell_seen *pt_cell_find(const struct pt_cell *cell, uint32_t thread,
                                         const struct pt_cell_access *access, uint64_t since);
+/* Makes the index, and the lists of fresh entries, from the entries. */
+void pt_cell_arrange(struct pt_cell *cell);
 /* Drops what comes before `over` and has no bytes beside those: whoever races with it races with that write, too. */
 void pt_cell_thin(struct pt_cell *cell);
 /* A location that was part of a larger one begins with what is known of that. */

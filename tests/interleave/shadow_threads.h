@@ -69,6 +69,11 @@ void pt_life_use(struct pt_race_self *self, uintptr_t address, size_t size, unsi
 {
     (void)self, (void)address, (void)size, (void)kind, (void)site, (void)frame;
 }
+void pt_race_access_one(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsigned kind,
+                        const struct pt_site *site)
+{
+    (void)self, (void)address, (void)bytes, (void)kind, (void)site;
+}
 bool pt_race_atomic_begin(struct pt_race_self *self, uintptr_t address, size_t size)
 {
     (void)self, (void)address, (void)size;

@@ -288,6 +288,44 @@ static void test_random_runs(void **state)
     assert_true(missing < told / 10);
 }
 
+/* Bytes of memory that the process has. */
+static size_t resident(void)
+{
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%*d %ld", &pages), 1);
+    assert_int_equal(fclose(file), 0);
+    return (size_t)pages * 4096;
+}
+
+/* One thread writes all, then another reads all under the same lock, each in a region of its own: so each granule has
+ * its own cell. */
+static void test_own_cells_are_small(void **state)
+{
+    enum { MANY = 40000, BYTES = 160 };
+    static uint64_t many[MANY];
+    (void)state;
+    for (unsigned i = 0; i < 2; i++)
+        t[i] = pt_race_begin(i, i ? t[0] : NULL, &sites[0]);
+    size_t before = resident();
+    for (unsigned i = 0; i < 2 * MANY; i++) {
+        unsigned who = i / MANY;
+        struct pt_race_self *self = t[who];
+        pt_race_sync(self, (uintptr_t)objects[0], PT_KIND_ACQ, NULL);
+        pt_race_plain(self, (uintptr_t)&many[i % MANY], 8, who ? PT_CELL_READS : PT_CELL_WRITES, &sites[who]);
+        pt_race_sync(self, (uintptr_t)objects[0], PT_KIND_REL, NULL);
+    }
+    size_t each = (resident() - before) / MANY;
+    print_message("%zu bytes for a granule\n", each);
+    assert_true(each < BYTES);
+    for (unsigned i = 0; i < 2; i++)
+        pt_race_end(t[i]);
+    for (unsigned i = 0; i < 2; i++)
+        pt_race_release(t[i]);
+    pt_race_restart();
+}
+
 static int start(void **state)
 {
     (void)state;
@@ -302,6 +340,6 @@ static int start(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_runs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_runs), cmocka_unit_test(test_own_cells_are_small)};
     return cmocka_run_group_tests(tests, start, NULL);
 }

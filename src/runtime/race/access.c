@@ -10,9 +10,11 @@ enum { AHEAD = 4 };
 
 static void fetch_cell(const pt_race_word *word)
 {
-    const struct pt_race_cell *cell = &pt_race_cells[(uint32_t)atomic_load_explicit(word, memory_order_relaxed)];
+    uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
+    const char *cell = pt_race_is_packed(seen) ? (const char *)pt_race_packed_of(seen)
+                                               : (const char *)&pt_race_cells[(uint32_t)seen & ~PT_RACE_PACKED];
     __builtin_prefetch(cell);
-    __builtin_prefetch((const char *)(cell + 1) - 1);
+    __builtin_prefetch(cell + sizeof *pt_race_cells - 1);
 }
 
 /* Who walks over granules with cells of their own waits for memory twice in each, the cell and its entries. So they are
@@ -28,9 +30,24 @@ static void look_ahead(struct pt_race_self *self, const struct pt_race_leaf *lea
     __builtin_prefetch(word + AHEAD * 2);
     for (unsigned i = steps == 1 ? 1 : AHEAD; i <= AHEAD; i++)
         fetch_cell(word + i);
-    uint32_t near = (uint32_t)atomic_load_explicit(word + AHEAD / 2, memory_order_relaxed);
-    if (steps > AHEAD / 2)
-        __builtin_prefetch(__atomic_load_n(&pt_race_cells[near].cell.seen, __ATOMIC_RELAXED));
+    uint64_t near = atomic_load_explicit(word + AHEAD / 2, memory_order_relaxed);
+    if (steps > AHEAD / 2 && !pt_race_is_packed(near))
+        __builtin_prefetch(
+            __atomic_load_n(&pt_race_cells[(uint32_t)near & ~PT_RACE_PACKED].cell.seen, __ATOMIC_RELAXED));
+}
+
+/* The same of a cell that is not packed. */
+static bool raise_cell(struct pt_race_self *self, struct pt_race_cell *cell, unsigned bytes, unsigned kind,
+                       const struct pt_site *site)
+{
+    struct pt_cell_access access = {.place = pt_race_place_of(site), .kind = (uint8_t)kind, .bytes = (uint8_t)bytes};
+    struct pt_cell_seen *raised = NULL;
+    bool done = !cell->raced && pt_cell_raise(&self->memory, &cell->cell, &self->hb, &access, self->region, &raised);
+    if (raised)
+        raised->access.note = (struct pt_cell_note){.stack = pt_race_stack_of(self), .locks = pt_race_locks_now(self)};
+    if (done && kind & PT_CELL_WRITES)
+        cell->stamp++;
+    return done;
 }
 
 /* An access that is in the granule's own cell already, of an earlier region: made in place. False: nothing has
@@ -43,28 +60,109 @@ static bool raise_own(struct pt_race_self *self, uintptr_t address, unsigned byt
         return false;
     pt_race_word *word = &leaf->words[(address & ((1u << PT_RACE_LEAF_BITS) - 1)) >> 3];
     uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
+    if (pt_race_is_packed(seen)) {
+        __builtin_prefetch(pt_race_packed_of(seen), 1);
+        __builtin_prefetch(pt_race_packed_of(seen) + 2, 1);
+    }
     /* acquire: partner of the release that unlocked it last */
     if ((seen & (PT_RACE_OWN | PT_RACE_LOCKED)) != PT_RACE_OWN ||
         !atomic_compare_exchange_strong_explicit(word, &seen, seen | PT_RACE_LOCKED, memory_order_acquire,
                                                  memory_order_relaxed))
         return false;
-    struct pt_race_cell *cell = &pt_race_cells[(uint32_t)seen];
-    struct pt_cell_access access = {.place = pt_race_place_of(site), .kind = (uint8_t)kind, .bytes = (uint8_t)bytes};
-    struct pt_cell_seen *raised = NULL;
     uint64_t made = seen;
     look_ahead(self, leaf, word, address & ~(uintptr_t)7);
-    bool done = !cell->raced && pt_cell_raise(&self->memory, &cell->cell, &self->hb, &access, self->region, &raised);
-    if (raised)
-        raised->access.note = (struct pt_cell_note){.stack = pt_race_stack_now(), .locks = pt_race_locks_now(self)};
-    if (done && kind & PT_CELL_WRITES) {
-        cell->stamp++;
+    bool done = pt_race_is_packed(seen) ? pt_race_packed_raise(self, pt_race_packed_of(seen), bytes, kind, site)
+                                        : raise_cell(self, &pt_race_cells[(uint32_t)seen], bytes, kind, site);
+    if (done && kind & PT_CELL_WRITES)
         made = pt_race_word_made((uint32_t)seen);
-    }
     /* What others remember of the word holds after a read, too: it is left as it was. */
     pt_race_unlock_word(word, made);
     if (done && !(kind & PT_CELL_WRITES))
         pt_race_note_key(self, made, pt_race_key(site, bytes, kind));
     return done;
+}
+
+void pt_race_access_one(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsigned kind,
+                        const struct pt_site *site)
+{
+    if (!pt_race_is_address(address, address + 1))
+        return;
+    if (!raise_own(self, address, bytes, kind, site)) {
+        struct pt_race_step access = pt_race_step_of(kind, site);
+        access.cell.bytes = (uint8_t)bytes;
+        pt_race_touch(self, address & ~(uintptr_t)7, &access);
+    }
+    if (kind & PT_CELL_WRITES)
+        pt_hb_tick(&self->hb);
+}
+
+/* The words from `word` on that are of this shape, not locked, and of which the thread knows the last write. */
+static size_t count_alike(const pt_race_word *word, size_t most, const struct pt_race_entry *entry)
+{
+    size_t count = 0;
+    while (count < most) {
+        uint64_t seen = atomic_load_explicit(&word[count], memory_order_relaxed);
+        if ((uint32_t)seen != entry->from || entry->base + (seen >> PT_RACE_DELTA_AT) > entry->known)
+            break;
+        count++;
+    }
+    return count;
+}
+
+/* An access of whole granules that are next to each other and have one shape: the transition is looked up once. Returns
+ * how many were made so, from the first on; all of them are in the leaf. */
+static size_t run(struct pt_race_self *self, struct pt_race_leaf *leaf, uintptr_t granule, size_t most, unsigned kind,
+                  const struct pt_site *site)
+{
+    pt_race_word *word = &leaf->words[(granule & ((1u << PT_RACE_LEAF_BITS) - 1)) >> 3];
+    uint64_t first = atomic_load_explicit(word, memory_order_relaxed);
+    struct pt_race_entry *entry = pt_race_entry_of(self, pt_race_key(site, PT_CELL_WHOLE, kind), (uint32_t)first);
+    if (first & PT_RACE_OWN || entry->key != pt_race_key(site, PT_CELL_WHOLE, kind) || entry->from != (uint32_t)first ||
+        entry->version != self->version)
+        return 0;
+    size_t count = count_alike(word, most, entry), done = 0;
+    uint64_t delta = self->hb.clock - entry->made;
+    bool writes = kind & PT_CELL_WRITES, moves = entry->to != entry->from;
+    if (!writes && !moves)
+        return count;
+    if ((writes && delta > PT_RACE_DELTA_MAX) || (moves && entry->calls != pt_race_calls()))
+        return 0;
+    if (moves && count >= entry->credit)
+        count = entry->credit - 1;
+    for (; done < count && (entry->from || pt_race_is_used(leaf, granule + 8 * done)); done++) {
+        uint64_t seen = atomic_load_explicit(&word[done], memory_order_relaxed);
+        uint64_t made = (writes ? delta << PT_RACE_DELTA_AT : seen & ~(uint64_t)UINT32_MAX) | entry->to;
+        if ((uint32_t)seen != entry->from || entry->base + (seen >> PT_RACE_DELTA_AT) > entry->known ||
+            !atomic_compare_exchange_strong_explicit(&word[done], &seen, made, memory_order_acq_rel,
+                                                     memory_order_relaxed))
+            break;
+    }
+    if (moves) {
+        entry->credit -= (uint32_t)done;
+        entry->moved += (uint32_t)done;
+    }
+    return done;
+}
+
+/* The same wherever they are: returns the first granule that is to be looked at alone. */
+static uintptr_t run_on(struct pt_race_self *self, uintptr_t granule, uintptr_t to, unsigned kind,
+                        const struct pt_site *site)
+{
+    uintptr_t end = (granule | ((1u << PT_RACE_LEAF_BITS) - 1)) + 1;
+    struct pt_race_leaf *leaf = pt_race_leaf_of(granule);
+    size_t most = ((to < end ? to : end) - granule) / 8, done;
+    while (leaf && most > 0 && (done = run(self, leaf, granule, most, kind, site)) > 0) {
+        granule += 8 * done;
+        most -= done;
+    }
+    return granule;
+}
+
+/* Whether it has, in the middle of an access of several granules: then the others are checked with what it knew before,
+ * whose reference makes that another vector. */
+static bool has_learned(const struct pt_race_self *self)
+{
+    return self->before.clock && self->before.past != self->hb.past;
 }
 
 void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, unsigned kind,
@@ -77,9 +175,13 @@ void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, u
     uintptr_t granule = address & ~(uintptr_t)7;
     self->several = granule + 8 < to;
     for (; granule < to; granule += 8) {
+        if (granule >= address && to - granule >= 2 * 8)
+            granule = run_on(self, granule, to, kind, access.site);
+        if (granule >= to)
+            break;
         access.cell.bytes = pt_race_bytes_in(granule, address, to);
         if (!pt_race_fast(self, granule, access.cell.bytes, kind, access.site) &&
-            (self->several || !raise_own(self, granule, access.cell.bytes, kind, access.site)))
+            (has_learned(self) || !raise_own(self, granule, access.cell.bytes, kind, access.site)))
             pt_race_touch(self, granule, &access);
     }
     if (kind & PT_CELL_WRITES)

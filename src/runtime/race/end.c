@@ -30,7 +30,7 @@ static void settle(struct pt_race_self *self, struct forgetting *f)
 
 static uint64_t end_granule(struct pt_race_self *self, uint64_t seen, struct forgetting *f, bool whole)
 {
-    uint32_t from = (uint32_t)seen;
+    uint32_t from = pt_race_is_packed(seen) ? pt_race_own_cell(self, seen) : (uint32_t)seen;
     const struct pt_race_cell *cell = &pt_race_cells[from];
     if (cell->shape && from == f->shape && whole &&
         (!f->is_access || pt_race_base_of(&cell->cell) + pt_race_delta_of(seen) <= f->known)) {
@@ -47,7 +47,7 @@ static uint64_t end_granule(struct pt_race_self *self, uint64_t seen, struct for
     if (self->met_count)
         pt_race_fill_in(self, &f->access);
     if (!whole)
-        return seen;
+        return cell->shape ? seen : pt_race_word_made(from);
     settle(self, f);
     if (!cell->shape) {
         pt_race_cell_free(self, from);

@@ -9,8 +9,8 @@
  * first one made its access: then these two threads have a race that is reported.
  *
  * What a thread repeats in one region is recorded once: a read that is there already is not raised, unless there was a
- * race at that granule, and a write raises what the word says. A shape that few granules have is not worth a
- * transition: they get cells of their own.
+ * race at that granule, and a write raises what the word says. A shape is made when a thread repeats an access in one
+ * region, of another granule with the same cell; the first of them gets a packed cell of its own (packed.c).
  *
  * Cost: fast, some 20 instructions and, unless it is a repeated read, one compare-and-swap. An access that a granule's
  * own cell has of an earlier region: a lock, a look at few entries, and two cache misses, which are fetched ahead where
@@ -20,7 +20,7 @@
 
 #include <string.h>
 
-enum { POPULAR = 3, ENOUGH = 16 };
+enum { ENOUGH = 16 };
 
 /* ---- references to shapes ---- */
 
@@ -59,16 +59,18 @@ void pt_race_look(struct pt_race_view *view, const struct pt_race_cell *shape, u
     view->cell = shape->cell;
     memcpy(view->seen, shape->cell.seen, shape->cell.count * sizeof *view->seen);
     view->cell.seen = view->seen;
+    view->cell.cap = sizeof view->seen / sizeof *view->seen;
+    view->cell.written = view->written;
+    view->cell.written_cap = sizeof view->written / sizeof *view->written;
     if (!shape->cell.written_count)
         return;
-    view->written = shape->cell.written[0];
-    view->cell.written = &view->written;
-    pt_epoch base = view->written.stamp.at;
-    view->written.stamp.at += delta;
+    view->written[0] = shape->cell.written[0];
+    pt_epoch base = view->written[0].stamp.at;
+    view->written[0].stamp.at += delta;
     if (shape->exact != PT_RACE_NO_ENTRY)
-        view->seen[shape->exact].at = view->written.stamp.at;
+        view->seen[shape->exact].at = view->written[0].stamp.at;
     if (view->cell.over == base)
-        view->cell.over = view->written.stamp.at;
+        view->cell.over = view->written[0].stamp.at;
 }
 
 /* Of which bytes the thread's own entries say as much as the access would: it is among them, or there are several
@@ -110,13 +112,20 @@ bool pt_race_is_repeated(const struct pt_race_self *self, const struct pt_cell *
 
 /* ---- transitions ---- */
 
+static void locate(struct pt_race_step *access)
+{
+    if (!access->located)
+        access->cell.place = pt_race_place_of(access->site);
+    access->located = true;
+}
+
 void pt_race_fill_in(struct pt_race_self *self, struct pt_race_step *access)
 {
     if (access->noted)
         return;
     access->noted = true;
-    access->cell.place = pt_race_place_of(access->site);
-    access->cell.note = (struct pt_cell_note){.stack = pt_race_stack_now(), .locks = pt_race_locks_now(self)};
+    locate(access);
+    access->cell.note = (struct pt_cell_note){.stack = pt_race_stack_of(self), .locks = pt_race_locks_now(self)};
 }
 
 static unsigned kind_of(const struct pt_race_step *access)
@@ -210,32 +219,90 @@ static uint32_t make_shape(struct pt_race_self *self, struct pt_race_step *acces
         return 0;
     }
     become_shape(made);
-    atomic_store_explicit(&made->left, 0, memory_order_relaxed);
     return to;
+}
+
+/* Whether the thread has made the access of a granule with this cell in this region before. Then there may be more of
+ * them, and a shape is worth its while. */
+static bool is_again(struct pt_race_self *self, const struct pt_race_step *access, uint32_t from)
+{
+    uint64_t key = pt_race_key(access->site, access->cell.bytes, kind_of(access)) ^ (uint64_t)from << 32;
+    uint64_t mixed = key * UINT64_C(0x9e3779b97f4a7c15);
+    struct pt_race_once *once = &self->once[mixed >> (64 - PT_RACE_ONCE_BITS)];
+    bool again = once->key == key && once->version == self->version;
+    *once = (struct pt_race_once){key, self->version};
+    return again || self->several;
+}
+
+/* A cell of what the view says. */
+static uint32_t copy_view(struct pt_race_self *self, struct pt_race_view *view)
+{
+    uint32_t own = pt_race_cell_new(self);
+    pt_race_cells[own].stamp++;
+    view->cell.cap = 2;
+    while (view->cell.cap < view->cell.count)
+        view->cell.cap *= 2;
+    view->cell.written_cap = view->cell.written_count;
+    pt_cell_copy(&self->memory, &pt_race_cells[own].cell, &view->cell);
+    return own;
+}
+
+/* Records in a view, which has references of its own, and makes a granule's own cell of it: in place of a packed one,
+ * or of nothing (0). */
+static uint64_t change_view(struct pt_race_self *self, struct pt_race_view *view, uint64_t old,
+                            const struct pt_race_step *access, bool covers)
+{
+    pt_cell_record(&self->env, &view->cell, &self->hb, &access->cell, covers);
+    if (view->cell.count > PT_RACE_SHAPE_SEEN)
+        pt_cell_thin(&view->cell);
+    uint64_t made = pt_race_pack(self, view, old);
+    if (made)
+        return made;
+    uint32_t own = copy_view(self, view);
+    for (unsigned i = 0; i < view->cell.written_count; i++)
+        pt_hb_stamp_drop(&self->memory, &view->cell.written[i].stamp);
+    if (old)
+        pt_race_packed_free(self, (uint32_t)old & ~PT_RACE_PACKED, pt_race_packed_of(old)->units);
+    return pt_race_word_made(own);
 }
 
 /* Under the lock of a granule that nothing is known of. Its word. */
 static uint64_t begin_granule(struct pt_race_self *self, struct pt_race_step *access)
 {
+    bool writes = access->cell.kind & PT_CELL_WRITES;
     pt_race_fill_in(self, access);
-    uint32_t to = make_shape(self, access, NULL, access->cell.kind & PT_CELL_WRITES);
-    remember(self, access, 0, to);
-    return to;
+    if (is_again(self, access, 0)) {
+        uint32_t to = make_shape(self, access, NULL, writes);
+        remember(self, access, 0, to);
+        return to;
+    }
+    struct pt_race_view view;
+    pt_cell_begin(&view.cell);
+    view.cell.seen = view.seen;
+    view.cell.cap = sizeof view.seen / sizeof *view.seen;
+    view.cell.written = view.written;
+    view.cell.written_cap = sizeof view.written / sizeof *view.written;
+    return change_view(self, &view, 0, access, writes);
 }
 
-/* Makes a granule's own cell of what its word says; the word's reference is dropped. */
+/* Makes a granule's own cell, not packed, of what its word says; the word's reference is dropped. */
 uint32_t pt_race_own_cell(struct pt_race_self *self, uint64_t seen)
 {
     uint32_t from = (uint32_t)seen;
+    struct pt_race_view view;
+    if (pt_race_is_packed(seen)) {
+        pt_race_unpack(&view, pt_race_packed_of(seen));
+        uint32_t own = copy_view(self, &view);
+        pt_race_packed_end(self, seen);
+        return own;
+    }
     if (from && !pt_race_cells[from].shape)
         return from;
-    uint32_t own = pt_race_cell_new(self);
-    if (from) {
-        struct pt_race_view view;
-        pt_race_look(&view, &pt_race_cells[from], pt_race_delta_of(seen));
-        pt_cell_copy(&self->memory, &pt_race_cells[own].cell, &view.cell);
-        pt_race_drop(self, from, 1);
-    }
+    if (!from)
+        return pt_race_cell_new(self);
+    pt_race_look(&view, &pt_race_cells[from], pt_race_delta_of(seen));
+    uint32_t own = copy_view(self, &view);
+    pt_race_drop(self, from, 1);
     return own;
 }
 
@@ -284,13 +351,18 @@ static uint64_t change_shape(struct pt_race_self *self, uint64_t seen, struct pt
             remember(self, access, from, from);
             return delta << PT_RACE_DELTA_AT | from;
         }
-        if (atomic_load_explicit(&shape->left, memory_order_relaxed) >= POPULAR)
+        if (is_again(self, access, from))
             to = make_shape(self, access, &shape->cell, covers);
-        else
-            atomic_fetch_add_explicit(&shape->left, 1, memory_order_relaxed);
     }
-    if (!to)
+    if (!to && races)
         return pt_race_change_own(self, pt_race_own_cell(self, seen), access, covers);
+    if (!to) {
+        if (view.cell.written_count)
+            pt_vec_ref(&self->memory, view.written[0].stamp.past);
+        uint64_t made = change_view(self, &view, 0, access, covers);
+        pt_race_drop(self, from, 1);
+        return made;
+    }
     remember(self, access, from, to);
     pt_race_drop(self, from, 1);
     return (writes ? 0 : seen & ~(uint64_t)UINT32_MAX) | to;
@@ -333,15 +405,41 @@ uint64_t pt_race_since(const struct pt_race_self *self, const struct pt_race_cel
     return own->raced ? self->hb.clock : self->region;
 }
 
+static uint64_t change_packed(struct pt_race_self *self, uint64_t seen, struct pt_race_step *access)
+{
+    struct pt_race_view view;
+    bool reads = !(access->cell.kind & PT_CELL_WRITES);
+    uint64_t made = seen;
+    pt_race_unpack(&view, pt_race_packed_of(seen));
+    locate(access);
+    bool covers = pt_cell_check(&self->env, &view.cell, checker(self), &access->cell);
+    if (self->met_count)
+        return pt_race_change_own(self, pt_race_own_cell(self, seen), access, covers);
+    bool repeated = pt_race_is_repeated(self, &view.cell, self->region, &access->cell);
+    if (repeated && !reads)
+        return pt_race_packed_rewrite(self, seen);
+    if (!repeated) {
+        pt_race_fill_in(self, access);
+        for (unsigned i = 1; i < view.cell.written_count; i++) /* the first has the packed cell's reference */
+            pt_vec_ref(&self->memory, view.written[i].stamp.past);
+        made = change_view(self, &view, seen, access, covers);
+    }
+    if (reads)
+        note_said(self, &view.cell, made, pt_race_key(access->site, access->cell.bytes, kind_of(access)));
+    return made;
+}
+
 static uint64_t change(struct pt_race_self *self, uint64_t seen, struct pt_race_step *access)
 {
     uint32_t from = (uint32_t)seen;
     if (!from)
         return begin_granule(self, access);
+    if (pt_race_is_packed(seen))
+        return change_packed(self, seen, access);
     struct pt_race_cell *cell = &pt_race_cells[from];
     if (cell->shape)
         return change_shape(self, seen, access);
-    access->cell.place = pt_race_place_of(access->site);
+    locate(access);
     bool covers = pt_cell_check(&self->env, &cell->cell, checker(self), &access->cell);
     uint64_t made = seen;
     bool reads = !(access->cell.kind & PT_CELL_WRITES);

@@ -8,20 +8,32 @@
 struct pt_race_step {
     struct pt_cell_access cell;
     const struct pt_site *site;
-    bool noted; /* place and note are filled in */
+    bool located; /* its place is filled in ... */
+    bool noted;   /* ... and its note */
 };
 
-/* What a shape says of one granule. */
+/* What a shape, or a packed cell, says of one granule, and room for one more access. */
 struct pt_race_view {
     struct pt_cell cell;
-    struct pt_cell_seen seen[PT_RACE_SHAPE_SEEN];
-    struct pt_cell_written written;
+    struct pt_cell_seen seen[2 * PT_RACE_SHAPE_SEEN];
+    struct pt_cell_written written[PT_CELL_BYTES + 1];
 };
 
 /* The word of a granule with a cell of its own. */
 static inline uint64_t pt_race_word_made(uint32_t cell)
 {
-    return PT_RACE_OWN | (pt_race_cells[cell].stamp & PT_RACE_DELTA_MAX) << PT_RACE_DELTA_AT | cell;
+    uint64_t stamp =
+        cell & PT_RACE_PACKED ? pt_race_packed_at(cell & ~PT_RACE_PACKED)->stamp : pt_race_cells[cell].stamp;
+    return PT_RACE_OWN | (stamp & PT_RACE_DELTA_MAX) << PT_RACE_DELTA_AT | cell;
+}
+
+static inline bool pt_race_is_packed(uint64_t word)
+{
+    return word & PT_RACE_OWN && word & PT_RACE_PACKED;
+}
+static inline struct pt_race_packed *pt_race_packed_of(uint64_t word)
+{
+    return pt_race_packed_at((uint32_t)word & ~PT_RACE_PACKED);
 }
 
 static inline uint64_t pt_race_delta_of(uint64_t word)
@@ -64,7 +76,18 @@ bool pt_race_is_repeated(const struct pt_race_self *self, const struct pt_cell *
                          const struct pt_cell_access *access);
 /* From which clock on an access counts as made again. Where there was a race all are exact. */
 uint64_t pt_race_since(const struct pt_race_self *self, const struct pt_race_cell *own);
-/* Makes a granule's own cell of what its word says; the word's reference is dropped. */
+/* Packs what is in the view, which is left empty, in place of the packed cell that is there already (0: none). Its
+ * word; 0: it cannot be packed, and all is as it was. */
+uint64_t pt_race_pack(struct pt_race_self *self, struct pt_race_view *view, uint64_t old);
+/* What a packed cell says. It still has its reference to what the last writers knew. */
+void pt_race_unpack(struct pt_race_view *view, struct pt_race_packed *packed);
+void pt_race_packed_end(struct pt_race_self *self, uint64_t word);
+/* The last write, by the thread itself in this region, is made again. */
+uint64_t pt_race_packed_rewrite(const struct pt_race_self *self, uint64_t word);
+/* An access that is there already, of an earlier region: as pt_cell_raise. */
+bool pt_race_packed_raise(struct pt_race_self *self, struct pt_race_packed *packed, unsigned bytes, unsigned kind,
+                          const struct pt_site *site);
+/* Makes a granule's own cell, not packed, of what its word says; the word's reference is dropped. */
 uint32_t pt_race_own_cell(struct pt_race_self *self, uint64_t seen);
 /* Records in a granule's own cell. */
 uint64_t pt_race_change_own(struct pt_race_self *self, uint32_t own, struct pt_race_step *access, bool covers);

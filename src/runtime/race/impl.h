@@ -5,12 +5,11 @@
 #include "runtime/race/race.h"
 #include "runtime/sys/spin.h"
 
-enum { PT_RACE_SHAPE_SEEN = 8, PT_RACE_CREDIT = 1 << 20, PT_RACE_CELL_BITS = 26 };
+enum { PT_RACE_SHAPE_SEEN = 8, PT_RACE_CREDIT = 1 << 20, PT_RACE_CELL_BITS = 26, PT_RACE_PACKED_BITS = 29 };
 
 struct pt_race_cell {
-    _Atomic int64_t refs;  /* of a shape */
-    _Atomic uint32_t left; /* of a shape: granules that left it without a remembered transition */
-    uint32_t stamp;        /* of a granule's own cell: changes with it, and never comes back */
+    _Atomic int64_t refs; /* of a shape */
+    uint32_t stamp;       /* of a granule's own cell: changes with it, and never comes back */
     uint32_t next_free;
     uint8_t exact; /* of a shape: the entry whose clock the word knows, the only write of the last writer */
     bool shape;
@@ -19,6 +18,22 @@ struct pt_race_cell {
 };
 extern struct pt_race_cell *pt_race_cells;
 enum { PT_RACE_NO_ENTRY = 0xff };
+
+/* A granule's own cell of up to PT_RACE_SHAPE_SEEN plain accesses, without what it has in common with others. */
+struct pt_race_packed {
+    pt_epoch over;       /* as in struct pt_cell; in free ones the first four bytes are the next one's number */
+    pt_epoch written;    /* the last write; 0: none; further ones of other bytes follow the entries */
+    struct pt_vec *past; /* and what its thread knew then */
+    uint32_t stamp;      /* changes with the cell, and never comes back */
+    uint16_t form;
+    uint8_t fresh; /* a bit for each entry */
+    uint8_t units; /* of 16 bytes */
+    struct {
+        pt_epoch at;
+        uint32_t stack, locks;
+    } seen[];
+};
+#define PT_RACE_PACKED (UINT32_C(1) << 31)
 
 /* ---- memory.c ---- */
 
@@ -30,6 +45,14 @@ void pt_race_memory_flush(struct pt_race_pieces *pieces);
 /* A cell that nothing is known of. Never 0. */
 uint32_t pt_race_cell_new(struct pt_race_self *self);
 void pt_race_cell_free(struct pt_race_self *self, uint32_t cell);
+/* Room for a packed cell, of so many units of 16 bytes; 0: there is none. What was in its stamp is left as it was. */
+uint32_t pt_race_packed_new(struct pt_race_self *self, unsigned units);
+void pt_race_packed_free(struct pt_race_self *self, uint32_t at, unsigned units);
+extern char *pt_race_packed_cells;
+static inline struct pt_race_packed *pt_race_packed_at(uint32_t at)
+{
+    return (struct pt_race_packed *)(void *)(pt_race_packed_cells + (size_t)at * 16);
+}
 
 /* ---- shadow.c ---- */
 
@@ -65,6 +88,8 @@ uint32_t pt_race_place_of(const struct pt_site *site);
 const struct pt_site *pt_race_site_at(uint32_t place);
 /* The calls that the thread is in now. 0: none. */
 uint32_t pt_race_stack_now(void);
+/* The same, of a thread that asks often. */
+uint32_t pt_race_stack_of(struct pt_race_self *self);
 /* Its calls, innermost first, at most `room`; *ret_lost: there were others. */
 uint32_t pt_race_stack_read(uint32_t stack, const struct pt_site **out, uint32_t room, bool *ret_lost);
 uint32_t pt_race_locks_now(struct pt_race_self *self);
@@ -111,6 +136,11 @@ struct pt_race_origin {
 void pt_race_add_block(struct pt_found *found, struct pt_race_origin *origin);
 /* The key of a pair of places, made once. */
 uint64_t pt_race_pair_key(uint32_t one, uint32_t other);
+
+/* ---- packed.c ---- */
+
+bool pt_race_packed_start(void);
+void pt_race_packed_restart(void);
 
 /* ---- granule.c ---- */
 

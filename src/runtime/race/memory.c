@@ -1,7 +1,7 @@
 /*
  * Memory for clocks and cells: pieces of multiples of 16 bytes, in lists by size, first the thread's own, then common
  * ones under a lock; larger ones are powers of two of pages, kept for the next that wants one. Cells have small
- * numbers, and stay in one table.
+ * numbers, and stay in one table; so do packed cells, which are of several sizes, in another.
  *
  * Guarantee: a piece is nobody else's until it is given back. Where the kernel has no more, recording stops for good,
  * and what is under way in the threads goes on in a reserve. Cost: a push or a pop, and a lock for each MOVED of them.
@@ -11,9 +11,10 @@
 #include "runtime/race/impl.h"
 #include "runtime/sys/sys.h"
 
-enum { UNIT = 16, MOVED = 32, KEPT = 128, CHUNK = 1 << 20, RESERVE = 4 << 20, PAGE = 4096, LARGE = 32 };
+enum { UNIT = 16, MOVED = 32, KEPT = 128, CHUNK = 1 << 20, RESERVE = 4 << 20, PAGE = 4096, LARGE = 32, LINE = 4 };
 
 struct pt_race_cell *pt_race_cells;
+char *pt_race_packed_cells;
 
 static struct {
     struct pt_spin lock;
@@ -24,6 +25,7 @@ static struct {
     struct pt_race_pieces pieces;
     void *large[LARGE]; /* free ones, of so many pages as a power of two */
     uint32_t cells_used;
+    uint32_t packed_used; /* units */
 } common = {.lock = PT_SPIN(PT_RANK_POOL)};
 
 bool pt_race_memory_start(void)
@@ -32,13 +34,15 @@ bool pt_race_memory_start(void)
     common.reserve = pt_sys_reserve(RESERVE);
     common.reserve_left = common.reserve ? RESERVE : 0;
     common.cells_used = 1; /* 0 is none */
-    return pt_race_cells && common.reserve;
+    pt_race_packed_cells = pt_sys_reserve((size_t)UNIT << PT_RACE_PACKED_BITS);
+    return pt_race_cells && pt_race_packed_cells && common.reserve;
 }
 
 void pt_race_memory_restart(void)
 {
     char *reserve = common.reserve;
     pt_sys_empty(pt_race_cells, sizeof *pt_race_cells << PT_RACE_CELL_BITS);
+    pt_sys_empty(pt_race_packed_cells, (size_t)UNIT << PT_RACE_PACKED_BITS);
     memset(&common, 0, sizeof common);
     pt_spin_reset(&common.lock);
     common.reserve = reserve;
@@ -233,8 +237,80 @@ void pt_race_cell_free(struct pt_race_self *self, uint32_t cell)
         give_cells(pieces, KEPT / 2);
 }
 
+/* ---- packed cells ---- */
+
+static uint32_t *next_packed(uint32_t at)
+{
+    return (uint32_t *)(void *)pt_race_packed_at(at);
+}
+
+/* Those of whole cache lines begin with one. 0: there is no more room. */
+static uint32_t carve_packed(unsigned units)
+{
+    uint32_t at = common.packed_used ? common.packed_used : LINE; /* 0 is none */
+    if (units % LINE == 0)
+        at = (at + LINE - 1) / LINE * LINE;
+    if ((1u << PT_RACE_PACKED_BITS) - at < units)
+        return 0;
+    common.packed_used = at + units;
+    return at;
+}
+
+static void refill_packed(struct pt_race_pieces *pieces, unsigned units)
+{
+    pt_spin_lock(&common.lock);
+    for (unsigned i = 0; i < MOVED; i++) {
+        uint32_t at = common.pieces.packed[units];
+        if (at)
+            common.pieces.packed[units] = *next_packed(at);
+        else if ((at = carve_packed(units)) == 0)
+            break;
+        *next_packed(at) = pieces->packed[units];
+        pieces->packed[units] = at;
+        pieces->packed_count[units]++;
+    }
+    pt_spin_unlock(&common.lock);
+}
+
+uint32_t pt_race_packed_new(struct pt_race_self *self, unsigned units)
+{
+    struct pt_race_pieces *pieces = &self->pieces;
+    if (!pieces->packed[units])
+        refill_packed(pieces, units);
+    uint32_t at = pieces->packed[units];
+    if (at) {
+        pieces->packed[units] = *next_packed(at);
+        pieces->packed_count[units]--;
+    }
+    return at;
+}
+
+static void give_packed(struct pt_race_pieces *pieces, unsigned units, uint32_t left)
+{
+    pt_spin_lock(&common.lock);
+    while (pieces->packed_count[units] > left) {
+        uint32_t at = pieces->packed[units];
+        pieces->packed[units] = *next_packed(at);
+        pieces->packed_count[units]--;
+        *next_packed(at) = common.pieces.packed[units];
+        common.pieces.packed[units] = at;
+    }
+    pt_spin_unlock(&common.lock);
+}
+
+void pt_race_packed_free(struct pt_race_self *self, uint32_t at, unsigned units)
+{
+    struct pt_race_pieces *pieces = &self->pieces;
+    *next_packed(at) = pieces->packed[units];
+    pieces->packed[units] = at;
+    if (++pieces->packed_count[units] > KEPT)
+        give_packed(pieces, units, KEPT / 2);
+}
+
 void pt_race_memory_flush(struct pt_race_pieces *pieces)
 {
+    for (unsigned units = 1; units < PT_RACE_PACKED_SIZES; units++)
+        give_packed(pieces, units, 0);
     for (size_t c = 1; c < PT_RACE_PIECES; c++)
         give_some(pieces, c, 0);
     give_cells(pieces, 0);

@@ -139,6 +139,32 @@ uint32_t pt_race_stack_now(void)
     return intern(&now.text, &texts.stacks);
 }
 
+static bool is_stack(const struct pt_race_stack *stack, const struct pt_calls *calls, uint32_t depth, uint32_t count)
+{
+    const struct pt_site *const *frames = &calls->frames[depth - count];
+    if (stack->depth != depth)
+        return false;
+    while (count > 0 && stack->frames[count - 1] == frames[count - 1])
+        count--;
+    return count == 0;
+}
+
+uint32_t pt_race_stack_of(struct pt_race_self *self)
+{
+    const struct pt_calls *calls = &__portent_calls;
+    uint32_t depth = calls->depth, count = depth < FRAMES ? depth : FRAMES;
+    if (!depth || depth > PT_CALLS) /* beyond that they are not next to each other */
+        return pt_race_stack_now();
+    uint64_t mixed = (uintptr_t)calls->frames[depth - 1] * UINT64_C(0x9e3779b97f4a7c15);
+    struct pt_race_stack *stack = &self->stacks[mixed >> (64 - PT_RACE_STACK_BITS)];
+    if (is_stack(stack, calls, depth, count))
+        return stack->id;
+    stack->depth = depth;
+    stack->id = pt_race_stack_now();
+    memcpy(stack->frames, &calls->frames[depth - count], count * sizeof *stack->frames);
+    return stack->id;
+}
+
 uint32_t pt_race_stack_read(uint32_t stack, const struct pt_site **out, uint32_t most, bool *ret_lost)
 {
     *ret_lost = stack == UINT32_MAX;

@@ -11,6 +11,7 @@
  * many granules (an array that a loop has walked over), never changed, and counted by reference. What an access makes
  * of a shape is another shape, or the same one; each thread remembers such transitions, as long as it learns nothing
  * and publishes nothing (its *region*), so that nearly all accesses are one look-up and at most one compare-and-swap.
+ * A granule's own cell is *packed* (packed.c) unless it is out of the ordinary: bit 31 of the cell says so.
  *
  * All functions are for the calling thread's own `struct pt_race_self`, inside the runtime (shadow/self.h).
  */
@@ -37,9 +38,13 @@ enum {
     PT_RACE_ADDRESS_BITS = 47,
     PT_RACE_CACHE_BITS = 10,
     PT_RACE_SAID_BITS = 8,
-    PT_RACE_PIECES = 65, /* sizes of pieces of memory, in units of 16 bytes */
-    PT_RACE_LOCKS = 64,  /* that are known to be held by a thread */
-    PT_RACE_MET = 256,   /* accesses that one access races with in one granule */
+    PT_RACE_FIT_BITS = 9,
+    PT_RACE_ONCE_BITS = 6,
+    PT_RACE_STACK_BITS = 3,
+    PT_RACE_PIECES = 65,       /* sizes of pieces of memory, in units of 16 bytes */
+    PT_RACE_PACKED_SIZES = 15, /* the same of packed cells */
+    PT_RACE_LOCKS = 64,        /* that are known to be held by a thread */
+    PT_RACE_MET = 256,         /* accesses that one access races with in one granule */
 };
 
 typedef _Atomic uint64_t pt_race_word;
@@ -72,9 +77,33 @@ struct pt_race_said {
     uint8_t bytes;
 };
 
+/* Which entries of packed cells of one form an access agrees with. */
+struct pt_race_fit {
+    uint64_t key; /* site, bytes and kind */
+    uint16_t form;
+    uint16_t to;      /* the form after the access has become one with entry `at`; 0: it is not that simple */
+    uint8_t at;       /* UINT8_MAX: not known yet */
+    uint8_t same;     /* a bit for each entry that agrees in place, bytes and kind */
+    uint8_t alike;    /* for each that agrees in place and kind */
+    uint8_t writes;   /* for each that writes */
+    uint8_t replaced; /* for each last write whose bytes are the access's then ... */
+    uint8_t absorbed; /* ... because it is the thread's own, of this region */
+};
+
+/* An access that the thread has made, in that region, of a granule with that cell. */
+struct pt_race_once {
+    uint64_t key, version;
+};
+
 struct pt_race_lock_held {
     uintptr_t address;
     const struct pt_site *site; /* where it was locked, NULL: unknown */
+};
+
+/* Calls that the thread was in lately, and their number. */
+struct pt_race_stack {
+    uint32_t depth, id;
+    const struct pt_site *frames[PT_FOUND_FRAMES]; /* the outermost first, as in struct pt_calls */
 };
 
 /* Lists of free pieces, cells and the like: a thread's own, or what all share. */
@@ -82,6 +111,7 @@ struct pt_race_pieces {
     void *free[PT_RACE_PIECES];
     uint32_t count[PT_RACE_PIECES];
     uint32_t cells, cell_count; /* a list of free cells */
+    uint32_t packed[PT_RACE_PACKED_SIZES], packed_count[PT_RACE_PACKED_SIZES];
 };
 
 struct pt_race_self {
@@ -106,6 +136,9 @@ struct pt_race_self {
     uintptr_t stack_low, stack_high; /* its stack, where lifetimes are looked at (life.h) */
     struct pt_race_self *next;       /* in the list of free ones */
     struct pt_race_said said[1 << PT_RACE_SAID_BITS];
+    struct pt_race_once once[1 << PT_RACE_ONCE_BITS];
+    struct pt_race_stack stacks[1 << PT_RACE_STACK_BITS];
+    struct pt_race_fit fits[1 << PT_RACE_FIT_BITS];
     _Alignas(64) struct pt_race_entry cache[1 << PT_RACE_CACHE_BITS];
 };
 
@@ -218,7 +251,7 @@ static inline struct pt_race_entry *pt_race_entry_of(struct pt_race_self *self, 
 }
 static inline struct pt_race_said *pt_race_said_of(struct pt_race_self *self, uint64_t word)
 {
-    return &self->said[(uint32_t)word % (1u << PT_RACE_SAID_BITS)]; /* by the cell */
+    return &self->said[(uint32_t)word * UINT32_C(0x9e3779b9) >> (32 - PT_RACE_SAID_BITS)]; /* by the cell */
 }
 static inline uint64_t pt_race_key(const struct pt_site *site, unsigned bytes, unsigned kind)
 {
@@ -234,8 +267,8 @@ static inline bool pt_race_is_said(struct pt_race_self *self, uint64_t word, uin
 
 /* A plain access within one granule, by a transition that the thread remembers. False: nothing has happened. The clock
  * ticks after the whole of a write. */
-static inline bool pt_race_fast(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsigned kind,
-                                const struct pt_site *site)
+__attribute__((always_inline)) static inline bool
+pt_race_fast(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsigned kind, const struct pt_site *site)
 {
     struct pt_race_leaf *leaf = pt_race_leaf_of(address);
     if (!leaf)
@@ -272,15 +305,21 @@ static inline bool pt_race_fast(struct pt_race_self *self, uintptr_t address, un
     return true;
 }
 
+/* One within a granule, which has taken the fast path in vain. */
+void pt_race_access_one(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsigned kind,
+                        const struct pt_site *site);
+
 /* The same of any plain access, which is made as a whole here. */
 static inline void pt_race_plain(struct pt_race_self *self, uintptr_t address, unsigned size, unsigned kind,
                                  const struct pt_site *site)
 {
     unsigned low = address & 7;
-    if (low + size <= 8 && pt_race_fast(self, address, ((1u << size) - 1) << low, kind, site))
+    if (low + size > 8)
+        pt_race_access(self, address, size, kind, site);
+    else if (pt_race_fast(self, address, ((1u << size) - 1) << low, kind, site))
         self->hb.clock += kind >> 1 & 1; /* of a write */
     else
-        pt_race_access(self, address, size, kind, site);
+        pt_race_access_one(self, address, ((1u << size) - 1) << low, kind, site);
 }
 
 #endif

@@ -289,7 +289,7 @@ static bool is_untouched(uintptr_t address)
  * a load after it, so that whoever reads a value finds who wrote it; an atomic operation is made while its race cells
  * are locked, so that they say which one it has read from.
  */
-static inline void race_plain(const void *address, unsigned size, unsigned kind, const struct pt_site *site)
+static COLD void race_plain(const void *address, unsigned size, unsigned kind, const struct pt_site *site)
 {
     struct pt_shadow_self *self = pt_shadow_caller_at((uintptr_t)address, size, kind & PT_RACE_WRITE);
     if (!self || self->busy || !self->race)
@@ -297,6 +297,41 @@ static inline void race_plain(const void *address, unsigned size, unsigned kind,
     pt_enter(self);
     pt_race_plain(self->race, (uintptr_t)address, size, kind, site);
     pt_leave(self);
+}
+
+/* Whether nothing stands in the way of the fast path. */
+static inline bool race_is_ready(const struct pt_shadow_self *self, uintptr_t at, unsigned size)
+{
+    return self && !self->busy && self->race && (at & 7) + size <= 8 && !pt_is_recording();
+}
+
+/* The fast path, by a thread that is ready; its size and kind are constants. False: nothing has happened. */
+__attribute__((always_inline)) static inline bool race_fast(struct pt_shadow_self *self, uintptr_t at, unsigned size,
+                                                            unsigned kind, const struct pt_site *site)
+{
+    self->busy = 1;
+    atomic_signal_fence(memory_order_seq_cst);
+    bool done = pt_race_fast(self->race, at, ((1u << size) - 1) << (at & 7), kind, site);
+    if (done)
+        self->race->hb.clock += kind >> 1 & 1; /* of a write */
+    atomic_signal_fence(memory_order_seq_cst);
+    self->busy = 0;
+    return done;
+}
+
+/* What comes after the fast path where that is not all: the access, or what was deferred meanwhile. The last call of
+ * a load, whose value goes through it: so the fast path needs no frame. */
+static COLD uint64_t race_rest(bool done, const void *address, unsigned size_and_kind, const struct pt_site *site,
+                               uint64_t value)
+{
+    struct pt_shadow_self *self = pt_self;
+    uintptr_t at = (uintptr_t)address;
+    unsigned size = size_and_kind >> 8, kind = size_and_kind & 0xff;
+    pt_enter(self);
+    if (!done)
+        pt_race_access_one(self->race, at, ((1u << size) - 1) << (at & 7), kind, site);
+    pt_leave(self);
+    return value;
 }
 
 /* NULL: nothing is locked. */
@@ -325,17 +360,44 @@ static void race_end(struct pt_shadow_self *self, const void *address, size_t si
 }
 
 #define RACING_LOAD(bytes, type)                                                                                       \
-    static COLD type racing_load##bytes(const void *address, int order, const struct pt_site *site)                    \
+    static COLD type slow_racing_load##bytes(const void *address, int order, const struct pt_site *site)               \
     {                                                                                                                  \
         type value = pt_is_recording() ? recorded_load##bytes(address, order, site) : LOAD(bytes);                     \
         race_plain(address, bytes, PT_RACE_READ, site);                                                                \
         return value;                                                                                                  \
+    }                                                                                                                  \
+    static COLD type racing_load##bytes(const void *address, int order, const struct pt_site *site)                    \
+    {                                                                                                                  \
+        struct pt_shadow_self *self = pt_self;                                                                         \
+        if (__builtin_expect(!race_is_ready(self, (uintptr_t)address, bytes), 0))                                      \
+            return slow_racing_load##bytes(address, order, site);                                                      \
+        type value = LOAD(bytes);                                                                                      \
+        bool done = race_fast(self, (uintptr_t)address, bytes, PT_RACE_READ, site);                                    \
+        if (__builtin_expect(!done || self->attention, 0))                                                             \
+            return (type)race_rest(done, address, bytes << 8 | PT_RACE_READ, site, (uint64_t)value);                   \
+        return value;                                                                                                  \
     }
 #define RACING_STORE(bytes, type)                                                                                      \
-    static COLD type racing_store##bytes(void *address, type value, int op, int order, const struct pt_site *site)     \
+    static COLD type slow_racing_store##bytes(void *address, type value, int op, int order,                            \
+                                              const struct pt_site *site)                                              \
     {                                                                                                                  \
         race_plain(address, bytes, PT_RACE_WRITE, site);                                                               \
         return pt_is_recording() ? recorded_store##bytes(address, value, op, order, site) : STORE(bytes);              \
+    }                                                                                                                  \
+    static COLD type rest_of_store##bytes(bool done, void *address, type value, const struct pt_site *site)            \
+    {                                                                                                                  \
+        race_rest(done, address, bytes << 8 | PT_RACE_WRITE, site, 0);                                                 \
+        return STORE(bytes);                                                                                           \
+    }                                                                                                                  \
+    static COLD type racing_store##bytes(void *address, type value, int op, int order, const struct pt_site *site)     \
+    {                                                                                                                  \
+        struct pt_shadow_self *self = pt_self;                                                                         \
+        if (__builtin_expect(!race_is_ready(self, (uintptr_t)address, bytes), 0))                                      \
+            return slow_racing_store##bytes(address, value, op, order, site);                                          \
+        bool done = race_fast(self, (uintptr_t)address, bytes, PT_RACE_WRITE, site);                                   \
+        if (__builtin_expect(!done || self->attention, 0))                                                             \
+            return rest_of_store##bytes(done, address, value, site);                                                   \
+        return STORE(bytes);                                                                                           \
     }
 #define RACING_ATOMIC_LOAD(bytes, type)                                                                                \
     static COLD type racing_atomic_load##bytes(const void *address, int order, const struct pt_site *site)             \
