@@ -72,12 +72,6 @@ static void on_found(const struct pt_found *found)
     add(&engine, found->sides[0].thread - 1, found->sides[0].stack.sites[0]);
 }
 
-static const char *name_of(uint32_t thread)
-{
-    (void)thread;
-    return "";
-}
-
 static void on_race(void *context, const struct pt_cell_seen *earlier)
 {
     (void)context;
@@ -282,7 +276,7 @@ static int start(void **state)
         sites[i] = (struct pt_site){"a.c", "f", "x", i + 1, 0, NULL};
     for (unsigned i = 0; i < GRANULES; i++)
         pt_cell_begin(&cells[i]);
-    pt_race_hooks = (struct pt_race_hooks){is_new, on_found, name_of};
+    pt_race_hooks = (struct pt_race_hooks){is_new, on_found};
     return pt_race_start() ? 0 : -1;
 }
 
