@@ -19,7 +19,7 @@ import rt_scripts
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 # enum pt_event_kind: what the rows of core/ops.def make, in their order
-FORK, JOIN, WRITE, ACQ, REL, BEGIN, END, USER, INTERNAL, ENDED, FREED = 0, 1, 4, 8, 9, 15, 16, 17, 19, 20, 22
+FORK, JOIN, WRITE, ACQ, REL, BEGIN, END, USER, INTERNAL, ENDED, FREED = 0, 1, 4, 8, 9, 15, 16, 17, 19, 20, 24
 
 # Whether the event on b must know of the event on a.
 ORDERED = {

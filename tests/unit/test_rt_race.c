@@ -85,12 +85,6 @@ static void on_found(const struct pt_found *found, uint64_t asked_for)
     add(&engine, found->sides[0].thread - 1, found->sides[0].stack.sites[0]);
 }
 
-static const char *name_of(uint32_t thread)
-{
-    (void)thread;
-    return "";
-}
-
 static void on_race(void *context, const struct pt_cell_seen *earlier)
 {
     (void)context;

@@ -551,7 +551,7 @@ static void look_at_lock(struct pt_shadow_self *self, uintptr_t object, const st
     pt_leave(self);
 }
 
-void pt_slow_sync_as(const void *object, int kind, int order, const struct pt_site *site)
+void pt_slow_sync_at(const void *object, const void *part, int kind, int order, const struct pt_site *site)
 {
     bool write = kind < PT_KIND_COUNT ? pt_op_writes(pt_kind_op((unsigned)kind)) : kind == PT_SYNC_QUIET_WRITE;
     if (!pt_is_active() || !pt_address_ok((uintptr_t)object))
@@ -564,7 +564,7 @@ void pt_slow_sync_as(const void *object, int kind, int order, const struct pt_si
     if (pt_is_living() && self->race && is_of_lock(kind))
         look_at_lock(self, (uintptr_t)object, site);
     if (self->race)
-        race_sync(self, (uintptr_t)object, order, site);
+        race_sync(self, (uintptr_t)part, order, site);
     if (!pt_is_recording() || sync_fast(self, (uintptr_t)object, write, kind, site))
         return;
     struct pt_locked_range range;

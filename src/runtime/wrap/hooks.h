@@ -96,12 +96,12 @@ static inline void pt_wrap_sync_order(const void *object, int kind, int order, c
         pt_wrap_hooks.locked(object, kind, site, waits);
     pt_wrap_synced(object, kind);
 }
-/* The same of an object that has parts: clocks are those of the part. */
+/* The same of an object that has parts: for races it is the part. */
 static inline void pt_wrap_sync_at(const void *object, const void *part, int kind, int order,
                                    const struct pt_site *site)
 {
     if (pt_is_active())
-        pt_slow_sync_as(part, kind, order, site);
+        pt_slow_sync_at(object, part, kind, order, site);
     if (__builtin_expect(pt_wrap_looks, 0))
         pt_wrap_hooks.locked(object, kind, site, false);
     pt_wrap_synced(object, kind);
