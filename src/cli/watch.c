@@ -171,8 +171,8 @@ static enum pt_status check_inputs(const struct watch *watch, struct pt_err *err
             return pt_err_at(err, PT_EINPUT, input->property->file, input->property->line, input->property->column,
                              "property '%s' cannot be watched: %s", input->property->name,
                              input->message ? input->message
-                                            : "it is about single threads (at ...) and needs every event of theirs, "
-                                              "which the stream does not carry");
+                                            : "it is about single threads (at ...) or about races, and needs every "
+                                              "event of the threads, which the stream does not carry");
     }
     return PT_OK;
 }

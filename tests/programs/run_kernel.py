@@ -121,7 +121,7 @@ def names():
                             ("kill", "signal 10", "kill("), ("epoll", r"eventpoll \d+", "epoll_ctl("), ("thread-timer", "timer", "timer_settime("),
                             ("text", r"pipe \d+", "fputs(")):
         lines = recorded(way)[1]
-        places = [int(found[1]) for line in lines if (found := re.match(rf".*\|notify\({name}\)\|.*hand\.c:(\d+)$", line))]
+        places = [int(found[1]) for line in lines if (found := re.match(rf".*\|notify\({name}\)\|.*hand\.c:(\d+)(\||$)", line))]
         true(f"{way}: a notification of {name} where the call stands: {places}", any(call in source[place - 1] for place in places))
         if way != "thread-timer":  # its thread is met when it takes it
             true(f"{way}: somebody has waited for it", any(re.match(rf".*\|wait\({name}\)\|", line) for line in lines))
