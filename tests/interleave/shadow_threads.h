@@ -13,6 +13,7 @@
 
 #include "core/hooks.h"
 #include "expect.h"
+#include "runtime/race/choose.h"
 #include "runtime/race/life.h"
 #include "runtime/shadow/readers.h"
 #include "runtime/shadow/self.h"
