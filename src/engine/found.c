@@ -336,14 +336,21 @@ static void count_for(struct pt_founds *f, const struct entry *entry, struct pt_
     PT_PUSH(f->links, f->link_count, f->link_cap, link);
 }
 
-/* Another key's finding that is the same under these names; NULL: none. */
-static struct pt_finding *same_as(const struct pt_finding *check, const struct pt_finding *finding)
+static bool is_suppressed(const struct pt_founds *f, const struct pt_finding *finding)
+{
+    return f->options->suppressed && f->options->suppressed(f->options->context, finding);
+}
+
+/* Another key's finding that is the same under these names, and about which people have decided the same: what they
+ * know of one element hides no other. NULL: none. */
+static struct pt_finding *same_as(const struct pt_founds *f, const struct pt_finding *check,
+                                  const struct pt_finding *finding)
 {
     struct pt_finding_id id = pt_finding_id(finding);
     for (uint32_t i = 0; i <= check->more_count; i++) {
         struct pt_finding *other = i ? check->more[i - 1] : (struct pt_finding *)check;
         if (other != finding && other->side_count && pt_finding_is_same(other, finding) &&
-            strcmp(pt_finding_id(other).text, id.text) == 0)
+            strcmp(pt_finding_id(other).text, id.text) == 0 && is_suppressed(f, other) == is_suppressed(f, finding))
             return other;
     }
     return NULL;
@@ -363,7 +370,7 @@ static void add_to(struct pt_founds *f, struct pt_finding *first, const struct e
     }
     finding->verdict = PT_VERDICT_VIOLATED;
     fill(f, finding, bytes, len);
-    same = same_as(first, finding);
+    same = same_as(f, first, finding);
     if (same)
         pt_finding_drop(first);
     count_for(f, entry, same ? same : finding); /* how often, is known at the end */

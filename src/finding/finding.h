@@ -227,13 +227,13 @@ static inline bool pt_finding_is_suppressed(const struct pt_finding *finding)
 /* Whether the property is violated in a way that counts. */
 bool pt_finding_counts(const struct pt_finding *finding);
 
-/* Zeroed, with a live arena. */
 /* What it is: "Check", or "Property". */
 static inline const char *pt_finding_sort(const struct pt_finding *finding)
 {
     return finding->builtin && !finding->file ? "Check" : "Property";
 }
 
+/* Zeroed, with a live arena. */
 struct pt_finding *pt_finding_new(void);
 void pt_finding_free(struct pt_finding *finding);
 /* Another violation of a violated property, among its `more`; its `first` or `sides` are to be filled. Callers keep to

@@ -271,9 +271,11 @@ void pt_check_again(const struct pt_finding *finding, const struct pt_style *sty
     uint64_t count = (uint64_t)finding->more_count + 1, times = finding->count;
     for (uint32_t i = 0; i < finding->more_count; i++)
         times += finding->more[i]->count;
+    const char *words = finding->file ? "is violated:" : "found";
     pt_words_paragraph(buf, style, 0, 2,
-                       "Check '%s' found %" PRIu64 " violation%s, reported above, %" PRIu64 " time%s in all.",
-                       finding->property, count, pt_words_plural(count), times, pt_words_plural(times));
+                       "%s '%s' %s %" PRIu64 " violation%s, reported above, %" PRIu64 " time%s in all.",
+                       pt_finding_sort(finding), finding->property, words, count, pt_words_plural(count), times,
+                       pt_words_plural(times));
     if (finding->untold)
         pt_words_paragraph(buf, style, 2, 4, "%" PRIu64 " more are not listed.", finding->untold);
 }

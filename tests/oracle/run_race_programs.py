@@ -263,7 +263,7 @@ def by_checked_property(portent, folder):
     done = run(portent, "run", "-q", "-s", "a.prop", "-o", "a.ptb", "--", "./a", cwd=folder)
     if done.returncode not in (0, 66):
         raise Failure(f"status {done.returncode} of run: {done.stderr}")
-    done = run(portent, "check", "-s", "a.prop", "--json", "a.ptb", cwd=folder)
+    done = run(portent, "check", "--order", "access", "-s", "a.prop", "--json", "a.ptb", cwd=folder)
     if done.returncode not in (0, 1):
         raise Failure(f"status {done.returncode} of check: {done.stderr}")
     answer = json.loads(done.stdout)

@@ -83,7 +83,7 @@ class Program:
         """The same run in the program's own words and by `check` on its record."""
         trace, result = self.path + ".trace", self.path + ".json"
         expect((0, FOUND), run(self.portent, "run", "-s", self.properties, "-r", result, "-o", trace, "--", self.path, *arguments))
-        checked = json.loads(run(self.portent, "check", "--json", "-s", self.properties, trace).stdout)
+        checked = json.loads(run(self.portent, "check", "--json", "--order", "access", "-s", self.properties, trace).stdout)
         online, offline = findings(load(result)), findings(checked)
         for name, (verdict, thread, at, message) in offline.items():  # only check knows the line of the trace
             offline[name] = (verdict, thread, at, message and re.sub(rf", {re.escape(trace)}:\d+", "", message))
@@ -218,7 +218,7 @@ def check_words(portent, folder):
         live = load(program.path + ".json")
         ids.add(tuple(p["id"] for p in live["properties"]))
     program.recorded()
-    checked = json.loads(run(portent, "check", "--json", "-s", properties, program.path + ".trace").stdout)
+    checked = json.loads(run(portent, "check", "--json", "--order", "access", "-s", properties, program.path + ".trace").stdout)
     same("events and threads", (live["events"], live["threads"]), (checked["events"], checked["threads"]))
     for here, there in zip(load(program.path + ".json")["properties"], checked["properties"]):
         same("both sides", here["first"], there["first"])
@@ -289,7 +289,7 @@ def check_ids(portent, folder):
         live = load(program.path + ".json")["properties"][0]
         same("block", [known["value"] for known in live["first"]["knew"]], ["second" if how[3] == "2" else "update"])
         program.recorded(how)
-        checked = json.loads(run(portent, "check", "--json", "-s", properties, program.path + ".trace").stdout)["properties"][0]
+        checked = json.loads(run(portent, "check", "--json", "--order", "access", "-s", properties, program.path + ".trace").stdout)["properties"][0]
         same(f"{how}: both sides", live["first"]["knew"][0]["value"], checked["first"]["knew"][0]["value"])
         same(f"{how}: id", live["id"], checked["id"])
         objects.add((live["first"]["event"]["op"], live["first"]["event"]["object"]))
@@ -894,9 +894,11 @@ def check_apart(portent, folder):
     for which, line in (("pointers", "race:^a$"), ("elements", "race:^v[0]$"), ("threads", "race:^good$")):
         suite.write(lines, line + " \t\n")  # blanks are none of it
         program.recorded(which)
-        for done in (run(portent, "run", "-s", program.properties, "--suppressions", lines, "--", program.path, which),
-                     program.alone(which, more=f":suppressions={lines}")):
-            same(f"{which}: told", (done.returncode, len(re.findall("^SUMMARY", done.stderr, re.M))), (FOUND, 1))
+        done = run(portent, "run", "-s", program.properties, "--suppressions", lines, "--", program.path, which)
+        same(f"{which}: run", (done.returncode, len(re.findall("^SUMMARY", done.stderr, re.M))), (FOUND, 1))
+        done = program.alone(which, more=f":suppressions={lines}")
+        # What lies behind a pointer has no name without an observer: it is not suppressed.
+        same(f"{which}: alone", (done.returncode, len(re.findall("^SUMMARY", done.stderr, re.M))), (FOUND, 2 if which == "pointers" else 1))
         done = expect(1, run(portent, "check", "-s", program.properties, "--suppressions", lines, program.path + ".trace"))
         same(f"{which}: check", len(re.findall("^SUMMARY", done.stdout, re.M)), 1)
 

@@ -141,7 +141,7 @@ def check_verdicts(portent, folder, flags):
         result, _ = program.live(argument, more=("-o", "a.trace"), status=status)
         same(f"{argument}: run and record", violated(result), expected)
         if argument != "u":  # a recording of a program has no free
-            done = program.do((0, 1), portent, "check", "--json", "-s", "a.prop", "a.trace")
+            done = program.do((0, 1), portent, "check", "--json", "--order", "access", "-s", "a.prop", "a.trace")
             same(f"{argument}: check", (violated(json.loads(done.stdout)), done.returncode), (expected, 1 if expected else 0))
         done = program.alone(argument)
         told = set(re.findall(r"^  It violates property '(\w+)'", done.stderr, re.M))

@@ -442,7 +442,7 @@ int main(void) { both(); return x != 2; }
         same("compiling it", run(PORTENT, "cc", "-O1", "-g", "-pthread", "a.c", "-o", "a", cwd=folder).returncode, 0)
         run(PORTENT, "run", "-s", "a.prop", "-r", "a.json", "-o", "a.trace", "--", "./a", cwd=folder)
         suite.contains((folder / "a.trace").read_text(), "|m=release|c=")
-        checked = run(PORTENT, "check", "--json", "-s", "a.prop", "a.trace", cwd=folder)
+        checked = run(PORTENT, "check", "--json", "--order", "access", "-s", "a.prop", "a.trace", cwd=folder)
         live, later = (json.loads(text)["properties"][0]["at"] for text in ((folder / "a.json").read_text(), checked.stdout))
         same("states", live, later)
         same("of the thread with the fence", [part["states"] for part in later if part["thread"] == "one"], [[3, 4]])

@@ -1,3 +1,7 @@
+/*
+ * PORTENT_OPTIONS as `portent run` reads them: what is wrong in them is one warning, with the option that was probably
+ * meant; help=1 lists them; log_path says where messages go. Cost: linear in the text.
+ */
 #include "cli/run/settings.h"
 
 #include <errno.h>

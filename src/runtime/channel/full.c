@@ -87,12 +87,18 @@ static const struct pt_site *innermost_call(void)
     return calls->depth ? calls->frames[(calls->depth - 1) % PT_CALLS] : NULL;
 }
 
+/* Of a thread that evaluates properties the events are those that make a state of it: memory is none of them. */
+static bool records_memory(const struct pt_thread *self)
+{
+    return pt_runtime_records_memory() && !self->shadow.steps;
+}
+
 void pt_full_freed(struct pt_thread *self, uintptr_t from, uintptr_t to, unsigned ends)
 {
     if (from >= to)
         return;
     struct pt_access memory = {from, to - from};
-    if (ends & PT_MEMORY_WRITTEN && pt_runtime_records_memory())
+    if (ends & PT_MEMORY_WRITTEN && records_memory(self))
         pt_emit_access(self, PT_KIND_FREE, innermost_call(), memory, 0, false);
     if (ends & PT_MEMORY_FORGOTTEN)
         pt_emit_access(self, PT_KIND_FREED, NULL, memory, 0, false);
@@ -100,7 +106,7 @@ void pt_full_freed(struct pt_thread *self, uintptr_t from, uintptr_t to, unsigne
 
 void pt_full_allocated(struct pt_thread *self, uintptr_t from, size_t size, const struct pt_site *site)
 {
-    if (size)
+    if (size && records_memory(self))
         pt_emit_access(self, PT_KIND_ALLOC, site, (struct pt_access){from, size}, 0, false);
 }
 

@@ -139,7 +139,7 @@ void pt_race_properties_configure(struct pt_thread *self, const struct pt_config
     if (!config->race_property_count)
         return;
     races.at = pt_sys_reserve((config->race_place_count + 1) * sizeof *races.at);
-    races.threads = pt_sys_reserve(sizeof *races.threads << THREAD_BITS);
+    races.threads = pt_sys_reserve_table(sizeof *races.threads << THREAD_BITS);
     if (!races.at || !races.threads || !pt_monitor_names_start(config)) {
         pt_runtime_give_up();
         return;

@@ -25,8 +25,8 @@ static _Atomic bool any;
 
 bool pt_race_block_start(void)
 {
-    blocks = pt_sys_reserve(sizeof *blocks << BITS);
-    far_ones = pt_sys_reserve(sizeof *far_ones * FAR_COUNT);
+    blocks = pt_sys_reserve_table(sizeof *blocks << BITS);
+    far_ones = pt_sys_reserve_table(sizeof *far_ones * FAR_COUNT);
     return blocks && far_ones;
 }
 

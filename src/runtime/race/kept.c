@@ -27,8 +27,8 @@ static struct {
 
 bool pt_life_kept_start(uint64_t bytes)
 {
-    ring = pt_sys_reserve(sizeof *ring << RING_BITS);
-    buckets = pt_sys_reserve(sizeof *buckets << BUCKET_BITS);
+    ring = pt_sys_reserve_table(sizeof *ring << RING_BITS);
+    buckets = pt_sys_reserve_table(sizeof *buckets << BUCKET_BITS);
     kept.most = bytes;
     return ring && buckets;
 }

@@ -13,7 +13,7 @@ struct pt_life_leaf *_Atomic *pt_life_leaves;
 
 bool pt_life_mark_start(void)
 {
-    pt_life_leaves = pt_sys_reserve(sizeof *pt_life_leaves << (PT_RACE_ADDRESS_BITS - PT_RACE_LEAF_BITS));
+    pt_life_leaves = pt_sys_reserve_table(sizeof *pt_life_leaves << (PT_RACE_ADDRESS_BITS - PT_RACE_LEAF_BITS));
     return pt_life_leaves;
 }
 

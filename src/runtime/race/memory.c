@@ -30,11 +30,11 @@ static struct {
 
 bool pt_race_memory_start(void)
 {
-    pt_race_cells = pt_sys_reserve(sizeof *pt_race_cells << PT_RACE_CELL_BITS);
-    common.reserve = pt_sys_reserve(RESERVE);
+    pt_race_cells = pt_sys_reserve_table(sizeof *pt_race_cells << PT_RACE_CELL_BITS);
+    common.reserve = pt_sys_reserve_table(RESERVE);
     common.reserve_left = common.reserve ? RESERVE : 0;
     common.cells_used = 1; /* 0 is none */
-    pt_race_packed_cells = pt_sys_reserve((size_t)UNIT << PT_RACE_PACKED_BITS);
+    pt_race_packed_cells = pt_sys_reserve_table((size_t)UNIT << PT_RACE_PACKED_BITS);
     return pt_race_cells && pt_race_packed_cells && common.reserve;
 }
 

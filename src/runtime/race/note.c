@@ -43,9 +43,9 @@ static void reset_texts(void)
 
 bool pt_race_note_start(void)
 {
-    places = pt_sys_reserve(sizeof *places << PLACE_BITS);
-    buckets = pt_sys_reserve(sizeof *buckets << BUCKET_BITS);
-    room = pt_sys_reserve(ROOM);
+    places = pt_sys_reserve_table(sizeof *places << PLACE_BITS);
+    buckets = pt_sys_reserve_table(sizeof *buckets << BUCKET_BITS);
+    room = pt_sys_reserve_table(ROOM);
     reset_texts();
     return places && buckets && room;
 }

@@ -42,8 +42,8 @@ static struct {
 
 bool pt_race_packed_start(void)
 {
-    forms = pt_sys_reserve(sizeof *forms << FORM_BITS);
-    buckets = pt_sys_reserve(sizeof *buckets << FORM_BITS);
+    forms = pt_sys_reserve_table(sizeof *forms << FORM_BITS);
+    buckets = pt_sys_reserve_table(sizeof *buckets << FORM_BITS);
     table.used = 1; /* 0 is none */
     return forms && buckets;
 }

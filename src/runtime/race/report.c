@@ -29,8 +29,8 @@ static struct pair *pairs;
 
 bool pt_race_report_start(void)
 {
-    created = pt_sys_reserve(sizeof *created << THREAD_BITS);
-    pairs = pt_sys_reserve(sizeof *pairs << PAIR_BITS);
+    created = pt_sys_reserve_table(sizeof *created << THREAD_BITS);
+    pairs = pt_sys_reserve_table(sizeof *pairs << PAIR_BITS);
     return created && pairs;
 }
 

@@ -14,7 +14,7 @@ static struct pt_race_leaf *_Atomic newest;
 
 bool pt_race_shadow_start(void)
 {
-    pt_race_leaves = pt_sys_reserve(sizeof *pt_race_leaves << (PT_RACE_ADDRESS_BITS - PT_RACE_LEAF_BITS));
+    pt_race_leaves = pt_sys_reserve_table(sizeof *pt_race_leaves << (PT_RACE_ADDRESS_BITS - PT_RACE_LEAF_BITS));
     return pt_race_leaves;
 }
 

@@ -50,7 +50,7 @@ static void reset_shards(void)
 
 bool pt_race_sync_start(void)
 {
-    shards = pt_sys_reserve(sizeof *shards << SHARD_BITS);
+    shards = pt_sys_reserve_table(sizeof *shards << SHARD_BITS);
     if (!shards)
         return false;
     reset_shards();

@@ -2,6 +2,7 @@
  * holds: n <= 1000 && hits <= 200
  * violated: hits < 200
  * interrupted: yes
+ * races: main looks at hits, and the handler writes it plainly
  */
 #include "say.h"
 
@@ -24,7 +25,7 @@ static void *worker(void *given)
     stack_t stack = {.ss_sp = malloc(400000), .ss_size = 400000};
     NEED(sigaltstack(&stack, NULL) == 0);
     pthread_barrier_wait(&ready);
-    for (int i = 1; !__atomic_load_n(&done, __ATOMIC_SEQ_CST); i++)
+    for (int i = 1; i <= 1000 || !__atomic_load_n(&done, __ATOMIC_SEQ_CST); i++)
         if (i <= 1000)
             SAY(n, i);
     return given;
