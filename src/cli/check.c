@@ -258,7 +258,9 @@ static void start(struct check *check, struct engines *engines)
                                                .by_default = check->by_default,
                                                .counted_before = options->counted_before,
                                                .memory_limit = options->memory_limit,
-                                               .now = options->now};
+                                               .now = options->now,
+                                               .suppressed = options->suppressed,
+                                               .context = options->context};
     const struct pt_check_kind *kinds[OPT_COUNT];
     uint32_t count = 0;
     for (uint32_t i = 0; i < OPT_COUNT; i++) {

@@ -23,6 +23,9 @@ struct pt_check_options {
     uint64_t counted_before; /* as in struct pt_analysis_options */
     uint64_t memory_limit;   /* bytes, for each check; 0: none */
     uint64_t (*now)(void);   /* nanoseconds, for `seconds`; may be NULL */
+    /* Whether people have decided about a finding before; NULL: about none. */
+    bool (*suppressed)(void *context, const struct pt_finding *finding);
+    void *context;
 };
 
 /* What a check found out: one of the two, which belongs to the check. */

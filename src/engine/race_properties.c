@@ -144,7 +144,9 @@ struct pt_race_properties *pt_race_properties_new(const struct pt_property *cons
                                         .order = pt_orders_widest(options->orders),
                                         .automatic = options->orders == PT_ORDERS_AUTO,
                                         .memory_limit = options->memory_limit,
-                                        .now = options->now};
+                                        .now = options->now,
+                                        .suppressed = options->suppressed,
+                                        .context = options->context};
     p->names = names;
     p->races = pt_races_new(names, &of_races);
     p->items = pt_xcalloc(count, sizeof *p->items);

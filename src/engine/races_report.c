@@ -104,7 +104,31 @@ struct pt_finding *pt_races_add(struct pt_finding *f, enum pt_how how)
     return f;
 }
 
-/* The finding of a pair of places that was not met on this variable before: its index, or UNTOLD. */
+/* A new finding: its index, or UNTOLD. */
+static uint32_t add(struct races *r, struct races_asker *asker, const struct pt_cell_seen *earlier,
+                    const struct pt_cell_access *now, const char *object)
+{
+    struct pt_finding *f = pt_races_add(asker->finding, PT_HOW_OBSERVED);
+    if (!f)
+        return UNTOLD;
+    f->object = object;
+    f->sides = pt_arena_alloc(&f->arena, 2 * sizeof *f->sides);
+    f->sides[0] = pt_races_side(r, f, &earlier->access, pt_epoch_thread(earlier->at), object);
+    f->sides[1] = pt_races_side(r, f, now, r->event->thread, object);
+    f->side_count = 2;
+    if (r->event_in_heap)
+        pt_races_tell_block(r, f, present_block(r));
+    return f == asker->finding ? 0 : asker->finding->more_count;
+}
+
+static bool is_suppressed(const struct races *r, const struct races_asker *asker, uint32_t index)
+{
+    return index != UNTOLD && r->options.suppressed &&
+           r->options.suppressed(r->options.context, index ? asker->finding->more[index - 1] : asker->finding);
+}
+
+/* The finding of a pair of places that was not met on this variable before: its index, or UNTOLD. What people know of
+ * one element, or of one thread, hides no other: the first that they do not know takes the place of those. */
 static uint32_t find_or_add(struct races *r, struct races_asker *asker, const struct pt_cell_seen *earlier,
                             const struct pt_cell_access *now, const char *object)
 {
@@ -113,19 +137,14 @@ static uint32_t find_or_add(struct races *r, struct races_asker *asker, const st
     struct pt_finding_side one = {pt_name(r->names, PT_SPACE_LOC, earlier->access.place), name},
                            other = {pt_name(r->names, PT_SPACE_LOC, now->place), name};
     uint32_t *index = pt_map64_at(&asker->pairs, pt_finding_key_race(one, other));
-    if (*index != PT_NONE)
+    if (*index == PT_NONE)
+        return *index = add(r, asker, earlier, now, object);
+    if (!is_suppressed(r, asker, *index))
         return *index;
-    struct pt_finding *f = pt_races_add(asker->finding, PT_HOW_OBSERVED);
-    if (!f)
-        return *index = UNTOLD;
-    *index = f == asker->finding ? 0 : asker->finding->more_count;
-    f->object = object;
-    f->sides = pt_arena_alloc(&f->arena, 2 * sizeof *f->sides);
-    f->sides[0] = pt_races_side(r, f, &earlier->access, pt_epoch_thread(earlier->at), object);
-    f->sides[1] = pt_races_side(r, f, now, r->event->thread, object);
-    f->side_count = 2;
-    if (r->event_in_heap)
-        pt_races_tell_block(r, f, present_block(r));
+    uint32_t added = add(r, asker, earlier, now, object);
+    if (!is_suppressed(r, asker, added))
+        return *index = added;
+    pt_finding_drop(asker->finding);
     return *index;
 }
 
@@ -144,6 +163,8 @@ static void report(struct races *r, struct races_asker *asker, const struct pt_c
     const struct pt_event *event = r->event;
     uint64_t key = pt_mix64((uint64_t)earlier->access.place << 32 | event->loc) +
                    (uint64_t)r->event_var * UINT64_C(0x9e3779b97f4a7c15);
+    if (r->options.suppressed)
+        key ^= pt_mix64((uint64_t)pt_epoch_thread(earlier->at) << 32 | event->thread);
     uint32_t *known = pt_map64_at(&asker->met, key);
     struct pt_cell_access now = {
         .place = event->loc, .op = event->op, .note = {r->events, event->stack, r->event_locks}};
