@@ -41,7 +41,7 @@ static void *begin(const struct pt_names *names, const struct pt_check_options *
     d->finding->property = "deadlocks";
     d->finding->kind = "deadlock";
     d->finding->text = "";
-    d->finding->order = "sync";
+    d->finding->order = options->order > PT_CHECK_ACCESS ? "sync" : "access";
     d->finding->builtin = d->finding->monitorable = d->finding->complete = true;
     return d;
 }

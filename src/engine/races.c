@@ -521,8 +521,13 @@ void pt_races_finish(struct races *r, const char *lost)
     watch_memory(r);
     if (r->predict)
         pt_races_predict_finish(r);
-    for (uint32_t i = 0; i < r->asker_count; i++)
-        settle(r, r->askers[i].finding, r->unknown ? r->unknown : lost);
+    bool all = r->predict && pt_races_predicts_all(r->predict);
+    for (uint32_t i = 0; i < r->asker_count; i++) {
+        struct pt_finding *f = r->askers[i].finding;
+        if (all && f->verdict == PT_VERDICT_HOLDS)
+            f->order = "sync";
+        settle(r, f, r->unknown ? r->unknown : lost);
+    }
 }
 
 static enum pt_status take(void *check, const struct pt_event *event, struct pt_err *err)

@@ -155,6 +155,8 @@ void pt_races_predict_event(struct races *r, const struct pt_event *event);
 size_t pt_races_predict_bytes(const struct races_predict *predict);
 /* Those that the recorded run does not have become findings, each after its run was played. */
 void pt_races_predict_finish(struct races *r);
+/* All races of the order `sync` are found, not only near ones; beyond that order they never all are. */
+bool pt_races_predicts_all(const struct races_predict *predict);
 void pt_races_predict_free(struct races_predict *predict);
 
 /* The calls of a stack's text, `f a.c:3 < main a.c:9`, innermost first; the finding's. */

@@ -76,6 +76,11 @@ struct races_predict *pt_races_predict_begin(struct races *r)
     return p;
 }
 
+bool pt_races_predicts_all(const struct races_predict *p)
+{
+    return !p->step;
+}
+
 void pt_races_predict_free(struct races_predict *p)
 {
     if (!p)

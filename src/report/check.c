@@ -21,8 +21,10 @@
 void pt_check_holds(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf)
 {
     const char *left_out = finding->message;
-    pt_words_paragraph(buf, style, 0, 2, "%s '%s': nothing was found in the observed run%s%s.",
-                       pt_finding_sort(finding), finding->property, left_out ? "; " : "", left_out ? left_out : "");
+    bool wider = finding->order && strcmp(finding->order, "sync") == 0;
+    pt_words_paragraph(buf, style, 0, 2, "%s '%s': nothing was found in the observed run%s%s%s.",
+                       pt_finding_sort(finding), finding->property, wider ? ", nor in others of order sync" : "",
+                       left_out ? "; " : "", left_out ? left_out : "");
 }
 
 bool pt_check_is_of(const struct pt_finding *finding, const char *kind)
