@@ -333,10 +333,12 @@ static void prune_thread(struct pt_trf *trf, struct pt_trf_thread *t, uint64_t k
     uint32_t kept = t->count - t->first, drop = 0;
     while (drop < kept && t->sections[drop].released && t->sections[drop].released <= known)
         pt_vec_drop(trf->memory, t->sections[drop++].past);
+    if (!drop)
+        return;
     memmove(t->sections, t->sections + drop, (kept - drop) * sizeof *t->sections);
     t->first += drop;
     trf->kept -= drop;
-    trf->pruned |= drop > 0;
+    trf->pruned = true;
 }
 
 static void prune(struct pt_trf *trf)

@@ -476,14 +476,12 @@ void pt_cell_access(const struct pt_cell_env *env, struct pt_cell *cell, struct 
 
 void pt_cell_copy(const struct pt_race_memory *memory, struct pt_cell *to, const struct pt_cell *from)
 {
-    *to = *from;
-    if (from->cap)
-        to->seen = take(memory, from->cap * sizeof *to->seen);
+    *to = *from; /* of its pointers nothing: they may be to what is gone soon */
+    to->seen = from->cap ? take(memory, from->cap * sizeof *to->seen) : NULL;
     if (from->count)
         memcpy(to->seen, from->seen, from->count * sizeof *to->seen);
     to->index = from->index ? take(memory, index_bytes(from)) : NULL;
-    if (from->written_cap)
-        to->written = take(memory, from->written_cap * sizeof *to->written);
+    to->written = from->written_cap ? take(memory, from->written_cap * sizeof *to->written) : NULL;
     for (unsigned i = 0; i < from->written_count; i++) {
         const struct pt_cell_written *written = &from->written[i];
         to->written[i] = (struct pt_cell_written){

@@ -148,6 +148,21 @@ static void test_copy(void **state)
     assert_int_equal(touch(50, R, 0xff, 1000), 30);
 }
 
+/* What is copied may lie on a stack: nothing of the copy is there, also where there is nothing to copy. */
+static void test_copy_of_nothing(void **state)
+{
+    (void)state;
+    struct pt_cell_seen seen[1];
+    struct pt_cell_written written[1];
+    struct pt_cell view, copy;
+    pt_cell_begin(&view);
+    view.seen = seen;
+    view.written = written;
+    pt_cell_copy(&test_memory, &copy, &view);
+    assert_null(copy.seen);
+    assert_null(copy.written);
+}
+
 /* Two worlds with the same random accesses and hand-overs of a lock: in the second one an access that may be raised is.
  * All races are the same, with the same clocks. */
 enum { WORLDS = 2, THREADS = 3, STEPS = 4000 };
@@ -236,6 +251,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_places, begin, end),
         cmocka_unit_test_setup_teardown(test_ranges, begin, end),
         cmocka_unit_test_setup_teardown(test_pruning, begin, end),
+        cmocka_unit_test(test_copy_of_nothing),
         cmocka_unit_test_setup_teardown(test_copy, begin, end),
         cmocka_unit_test_setup_teardown(test_raise, begin, end),
     };
