@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /*
  * Out of memory ends the process through the handler (the tool says so and exits 3; the default aborts). Limits a
@@ -26,6 +27,16 @@ char *pt_xstrdup(const char *text) __attribute__((malloc, returns_nonnull));
                 pt_grow_new *= 2;                                                                                      \
             (ptr) = pt_xrealloc((ptr), pt_grow_new * sizeof *(ptr));                                                   \
             (cap) = pt_grow_new;                                                                                       \
+        }                                                                                                              \
+    } while (0)
+
+/* Makes room for element `id`; what is new is zeroed. */
+#define PT_ROOM(ptr, cap, id)                                                                                          \
+    do {                                                                                                               \
+        size_t pt_room_old = (cap);                                                                                    \
+        if ((size_t)(id) >= pt_room_old) {                                                                             \
+            PT_GROW(ptr, cap, (size_t)(id) + 1);                                                                       \
+            memset((ptr) + pt_room_old, 0, ((cap)-pt_room_old) * sizeof *(ptr));                                       \
         }                                                                                                              \
     } while (0)
 

@@ -83,21 +83,11 @@ static void release(void *check)
 {
     struct deadlocks *d = check;
     release_run(d);
-    free(d->stacks);
+    pt_full_run_release(&d->run);
     pt_map64_release(&d->known);
     pt_finding_free(d->finding);
     free(d);
 }
-
-/* Room for an id, zeroed. */
-#define ROOM(d, items, cap, id)                                                                                        \
-    do {                                                                                                               \
-        size_t room_old = (d)->cap;                                                                                    \
-        if ((id) >= room_old) {                                                                                        \
-            PT_GROW((d)->items, (d)->cap, (size_t)(id) + 1);                                                           \
-            memset((d)->items + room_old, 0, ((d)->cap - room_old) * sizeof *(d)->items);                              \
-        }                                                                                                              \
-    } while (0)
 
 /* ---- locks ---- */
 
@@ -105,7 +95,7 @@ static void keep_cycle(void *context, struct pt_acquire *const *members, uint32_
 {
     struct deadlocks *d = context;
     if (d->cycle_count == PATTERNS_MAX) {
-        d->unknown = "there are more lock-order patterns than are looked at";
+        d->run.unknown = "there are more lock-order patterns than are looked at";
         return;
     }
     struct deadlocks_cycle cycle = {pt_xmalloc(count * sizeof *members), count};
@@ -128,11 +118,11 @@ static void note_nested(struct deadlocks *d, const struct pt_trf_thread *t, cons
         const struct pt_patterns_search search = {
             .found = keep_cycle, .context = d, .most = PT_PATTERN_MAX, .steps = SEARCH_STEPS};
         if (!pt_patterns_search(&d->patterns, a, &search))
-            d->unknown = "there are more lock-order patterns than are looked at";
+            d->run.unknown = "there are more lock-order patterns than are looked at";
     }
     struct deadlocks_node *node = a->note;
     struct deadlocks_instance instance = {.number = t->hb.clock,
-                                          .event = d->events,
+                                          .event = d->run.events,
                                           .past = t->hb.past ? pt_vec_ref(&d->memory, t->hb.past) : NULL,
                                           .loc = event->loc,
                                           .stack = event->stack};
@@ -155,11 +145,12 @@ static void on_acquire(struct deadlocks *d, const struct pt_event *event)
 
 static void follow(struct deadlocks *d, const struct pt_event *event)
 {
-    ROOM(d, blocked, blocked_cap, event->thread);
+    PT_ROOM(d->blocked, d->blocked_cap, event->thread);
     if (event->op == PT_OP_CONTENDED) {
         pt_trf_lock(&d->trf, event->object);
         pt_trf_thread(&d->trf, event->thread);
-        d->blocked[event->thread] = (struct deadlocks_thread){event->object + 1, event->loc, event->stack, d->events};
+        d->blocked[event->thread] =
+            (struct deadlocks_thread){event->object + 1, event->loc, event->stack, d->run.events};
         return;
     }
     if (!pt_trf_counts(event->op))
@@ -167,7 +158,7 @@ static void follow(struct deadlocks *d, const struct pt_event *event)
     if (pt_op_locks(event->op))
         on_acquire(d, event);
     d->blocked[event->thread].on = 0;
-    pt_log_add(&d->log, event, d->events);
+    pt_log_add(&d->log, event, d->run.events);
     pt_trf_event(&d->trf, event);
 }
 
@@ -179,36 +170,20 @@ static void watch_memory(struct deadlocks *d)
         d->peak = bytes;
     if (!d->options.memory_limit || bytes <= d->options.memory_limit)
         return;
-    d->unknown = "the memory limit was reached";
-    d->stopped = true;
+    d->run.unknown = "the memory limit was reached";
+    d->run.stopped = true;
     release_run(d);
 }
 
 static enum pt_status take(void *check, const struct pt_event *event, struct pt_err *err)
 {
     struct deadlocks *d = check;
-    if (event->op == PT_OP_STACK) {
-        ROOM(d, stacks, stack_cap, event->object);
-        d->stacks[event->object] = event->value;
-    }
-    if (event->op == PT_OP_LOST && !d->stopped) {
-        d->stopped = true;
-        d->unknown = "events are missing, and what comes after them cannot be judged";
-    }
-    if (event->thread == PT_NONE)
-        return PT_OK;
-    d->events++;
-    if (event->clock && !d->stopped) {
-        d->stopped = d->lacking = true;
-        d->unknown = "the trace has relevant events alone (c=), so that reads, writes and locks are missing; "
-                     "'portent run --record-all -o' records them";
-    }
-    if (d->stopped)
-        return PT_OK;
-    if (event->thread >= PT_HB_THREADS || (pt_op_is_of_thread(event->op) && event->object >= PT_HB_THREADS))
-        return pt_err_at(err, PT_ELIMIT, d->options.trace, event->line, 0, "more than %u threads", PT_HB_THREADS);
+    bool looked_at;
+    enum pt_status status = pt_full_run_event(&d->run, d->options.trace, event, &looked_at, err);
+    if (!looked_at)
+        return status;
     follow(d, event);
-    if (d->events % WATCH_EVERY == 0)
+    if (d->run.events % WATCH_EVERY == 0)
         watch_memory(d);
     return PT_OK;
 }
@@ -244,7 +219,7 @@ static void find_predicted(struct deadlocks *d)
         struct deadlocks_cycle *cycle = &d->cycles[i];
         cycle->possible = pt_deadlocks_close(d, cycle);
         if (cycle->possible && !pt_deadlocks_predicted(d, cycle, "sync", d->ideal, d->ideal))
-            d->unknown = "a deadlock's witness could not be replayed, which is a mistake of Portent's own";
+            d->run.unknown = "a deadlock's witness could not be replayed, which is a mistake of Portent's own";
     }
 }
 
@@ -253,22 +228,17 @@ static struct pt_check_found finish(void *check, const char *lost)
     struct deadlocks *d = check;
     struct pt_finding *f = d->finding;
     bool locks = d->trf.acquisitions > 0;
-    if (d->options.by_default && (d->lacking || !locks))
+    if (d->options.by_default && (d->run.lacking || !locks))
         return (struct pt_check_found){0};
     watch_memory(d);
     d->ideal = pt_xcalloc((size_t)d->trf.thread_count + 1, sizeof *d->ideal);
-    if (!d->lacking)
+    if (!d->run.lacking)
         find_observed(d);
     if (d->options.order >= PT_CHECK_SYNC)
         find_predicted(d);
     if (d->options.order >= PT_CHECK_VALUES && d->cycle_count)
         pt_deadlocks_reverse(d);
-    const char *unknown = d->unknown ? d->unknown : lost;
-    f->complete = !unknown;
-    if (unknown)
-        f->message = pt_arena_strndup(&f->arena, unknown, strlen(unknown));
-    if (unknown && f->verdict != PT_VERDICT_VIOLATED)
-        f->verdict = PT_VERDICT_UNKNOWN;
+    pt_full_run_settle(&d->run, f, lost);
     f->peak_bytes = d->peak;
     f->seconds = d->options.now ? (double)(d->options.now() - d->started) / 1e9 : 0;
     return (struct pt_check_found){.finding = f};

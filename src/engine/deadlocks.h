@@ -8,6 +8,7 @@
 #include "base/table.h"
 #include "deadlock/patterns.h"
 #include "engine/check.h"
+#include "engine/full_run.h"
 #include "engine/races.h"
 #include "predict/replay.h"
 #include "predict/slices.h"
@@ -47,10 +48,8 @@ struct deadlocks {
     struct pt_log log;
     struct deadlocks_thread *blocked;
     size_t blocked_cap;
-    struct pt_value *stacks; /* texts */
-    size_t stack_cap;
+    struct pt_full_run run;
 
-    uint64_t events;
     struct pt_patterns patterns;
     struct deadlocks_cycle {
         struct pt_acquire **members; /* each waits for the next */
@@ -61,10 +60,7 @@ struct deadlocks {
     size_t cycle_cap;
     size_t node_bytes;
 
-    uint64_t *ideal;     /* of the closure: how many events of each thread are in the set */
-    const char *unknown; /* why the answer is not whole; NULL */
-    bool stopped;        /* nothing more is looked at */
-    bool lacking;        /* because the trace does not have what deadlocks need */
+    uint64_t *ideal; /* of the closure: how many events of each thread are in the set */
     size_t peak;
 
     struct pt_finding *finding;

@@ -83,8 +83,8 @@ static struct pt_side make_side(const struct deadlocks *d, struct pt_finding *f,
                                     .loc = pt_name(d->names, PT_SPACE_LOC, from->loc)},
                            .event = from->event,
                            .locks = locks};
-    if (from->stack && from->stack <= d->stack_cap)
-        side.stack = pt_races_stack(f, d->stacks[from->stack - 1]);
+    if (from->stack && from->stack <= d->run.stack_cap)
+        side.stack = pt_races_stack(f, d->run.stacks[from->stack - 1]);
     return side;
 }
 

@@ -83,11 +83,7 @@ static bool wants(void *context, const char *object, const char *one, const char
 
 static bool is_fresh(uint32_t **seen, size_t *cap, uint32_t id)
 {
-    size_t old = *cap;
-    if (id >= old) {
-        PT_GROW(*seen, *cap, (size_t)id + 1);
-        memset(*seen + old, 0, (*cap - old) * sizeof **seen);
-    }
+    PT_ROOM(*seen, *cap, id);
     return !(*seen)[id]++;
 }
 

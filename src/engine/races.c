@@ -27,10 +27,10 @@ enum { WATCH_EVERY = 64 }; /* events */
 static uint64_t known_to_all(struct races *r, uint32_t thread)
 {
     struct races_thread *of = &r->threads[thread];
-    if (of->known_at && r->events - of->known_at < 64 * (uint64_t)r->thread_count)
+    if (of->known_at && r->run.events - of->known_at < 64 * (uint64_t)r->thread_count)
         return of->known;
     of->known = of->hb.clock; /* whoever is forked later knows what comes before the fork */
-    of->known_at = r->events;
+    of->known_at = r->run.events;
     for (uint32_t i = 0; i < r->thread_count; i++) {
         const struct races_thread *t = &r->threads[i];
         uint64_t clock = pt_vec_at(t->hb.past, thread);
@@ -119,7 +119,7 @@ void pt_races_free(struct races *r)
     if (!r)
         return;
     release_run(r);
-    free(r->stacks);
+    pt_full_run_release(&r->run);
     free(r->met_events);
     pt_strtab_release(&r->block_names);
     pt_strtab_release(&r->lock_sets);
@@ -137,21 +137,11 @@ static void release(void *check)
     pt_races_free(check);
 }
 
-/* Room for an id, zeroed. */
-#define ROOM(r, items, cap, id)                                                                                        \
-    do {                                                                                                               \
-        size_t room_old = (r)->cap;                                                                                    \
-        if ((id) >= room_old) {                                                                                        \
-            PT_GROW((r)->items, (r)->cap, (size_t)(id) + 1);                                                           \
-            memset((r)->items + room_old, 0, ((r)->cap - room_old) * sizeof *(r)->items);                              \
-        }                                                                                                              \
-    } while (0)
-
 /* ---- threads ---- */
 
 static struct races_thread *thread_at(struct races *r, uint32_t id)
 {
-    ROOM(r, threads, thread_cap, id);
+    PT_ROOM(r->threads, r->thread_cap, id);
     struct races_thread *t = &r->threads[id];
     if (!t->begun) {
         pt_hb_begin(&t->hb, id);
@@ -167,8 +157,8 @@ static struct races_thread *actor(struct races *r, uint32_t id)
 {
     bool known = id < r->thread_cap && r->threads[id].begun && !r->threads[id].ended;
     struct races_thread *t = thread_at(r, id);
-    if (!known && r->pruned && !r->unknown)
-        r->unknown = "a thread that nobody forked begins after accesses were forgotten that it may race with";
+    if (!known && r->pruned && !r->run.unknown)
+        r->run.unknown = "a thread that nobody forked begins after accesses were forgotten that it may race with";
     t->ended = false;
     return t;
 }
@@ -232,7 +222,7 @@ static uint32_t lock_set(struct races *r, struct races_thread *t)
 static void on_lock(struct races *r, struct races_thread *t, const struct pt_event *event)
 {
     bool shared = pt_op_is_shared(event->op);
-    ROOM(r, locks, lock_cap, event->object);
+    PT_ROOM(r->locks, r->lock_cap, event->object);
     struct pt_hb_lock *lock = &r->locks[event->object].hb;
     if (pt_op_locks(event->op))
         pt_hb_lock(&r->memory, &t->hb, lock, shared);
@@ -243,7 +233,7 @@ static void on_lock(struct races *r, struct races_thread *t, const struct pt_eve
 
 static void on_other(struct races *r, struct races_thread *t, const struct pt_event *event)
 {
-    ROOM(r, others, other_cap, event->object);
+    PT_ROOM(r->others, r->other_cap, event->object);
     struct pt_hb_sync *sync = &r->others[event->object];
     bool gives = event->op == PT_OP_NOTIFY || event->order == PT_MEMORY_RELEASE;
     bool takes = event->op == PT_OP_WAIT || event->order == PT_MEMORY_ACQUIRE;
@@ -263,7 +253,7 @@ static struct races_block *block_at(struct races *r, const char *name, size_t le
 {
     uint32_t id = pt_strtab_intern(&r->block_names, name, len);
     size_t old = r->block_cap;
-    ROOM(r, blocks, block_cap, id);
+    PT_ROOM(r->blocks, r->block_cap, id);
     for (size_t i = old; i < r->block_cap; i++) {
         r->blocks[i].vars = PT_NONE;
         pt_cell_begin(&r->blocks[i].whole);
@@ -287,7 +277,7 @@ struct races_block *pt_races_block_of(struct races *r, uint32_t var, bool *ret_o
 
 static struct races_var *var_at(struct races *r, uint32_t id)
 {
-    ROOM(r, vars, var_cap, id);
+    PT_ROOM(r->vars, r->var_cap, id);
     struct races_var *var = &r->vars[id];
     if (var->begun)
         return var;
@@ -317,7 +307,7 @@ static struct pt_cell_access make_access(const struct races *r, uint8_t kind)
                                    .bytes = PT_CELL_WHOLE,
                                    .op = event->op,
                                    .order = orders[event->order],
-                                   .note = {r->events, event->stack, r->event_locks}};
+                                   .note = {r->run.events, event->stack, r->event_locks}};
 }
 
 static void on_access(struct races *r, struct races_thread *t, const struct pt_event *event)
@@ -363,7 +353,7 @@ static void on_alloc(struct races *r, struct races_thread *t, const struct pt_ev
 {
     struct races_block *block = heap_block(r, event->object);
     block->made = *event;
-    block->made_at = r->events;
+    block->made_at = r->run.events;
     block->made_locks = lock_set(r, t);
     for (uint32_t var = PT_NONE; (var = next_of_block(r, block, event->object, var)) != PT_NONE;)
         pt_races_end_var(r, &r->vars[var]);
@@ -463,57 +453,29 @@ static void watch_memory(struct races *r)
         watch_memory(r);
         return;
     }
-    r->unknown = "the memory limit was reached";
-    r->stopped = true;
+    r->run.unknown = "the memory limit was reached";
+    r->run.stopped = true;
     release_run(r);
 }
 
 void pt_races_gap(struct races *r)
 {
-    if (r->stopped)
-        return;
-    r->stopped = true;
-    r->unknown = "events are missing, and what comes after them cannot be judged";
+    pt_full_run_gap(&r->run);
 }
 
 enum pt_status pt_races_event(struct races *r, const struct pt_event *event, struct pt_err *err)
 {
-    if (event->op == PT_OP_STACK) {
-        ROOM(r, stacks, stack_cap, event->object);
-        r->stacks[event->object] = event->value;
-    }
-    if (event->op == PT_OP_LOST)
-        pt_races_gap(r);
-    if (event->thread == PT_NONE)
-        return PT_OK;
-    r->events++;
-    if (event->clock && !r->stopped) {
-        r->stopped = r->lacking = true;
-        r->unknown = "the trace has relevant events alone (c=), so that reads, writes and locks are missing; "
-                     "'portent run --record-all -o' records them";
-    }
-    if (r->stopped)
-        return PT_OK;
-    if (event->thread >= PT_HB_THREADS || (pt_op_is_of_thread(event->op) && event->object >= PT_HB_THREADS))
-        return pt_err_at(err, PT_ELIMIT, r->options.trace, event->line, 0, "more than %u threads", PT_HB_THREADS);
+    bool looked_at;
+    enum pt_status status = pt_full_run_event(&r->run, r->options.trace, event, &looked_at, err);
+    if (!looked_at)
+        return status;
     r->event = event;
     follow(r, event);
     if (r->predict)
         pt_races_predict_event(r, event);
-    if (r->events % WATCH_EVERY == 0)
+    if (r->run.events % WATCH_EVERY == 0)
         watch_memory(r);
     return PT_OK;
-}
-
-static void settle(const struct races *r, struct pt_finding *f, const char *unknown)
-{
-    f->complete = !unknown;
-    if (unknown)
-        f->message = pt_arena_strndup(&f->arena, unknown, strlen(unknown));
-    if (unknown && f->verdict != PT_VERDICT_VIOLATED)
-        f->verdict = PT_VERDICT_UNKNOWN;
-    f->peak_bytes = r->peak;
-    f->seconds = r->options.now ? (double)(r->options.now() - r->started) / 1e9 : 0;
 }
 
 void pt_races_finish(struct races *r, const char *lost)
@@ -526,7 +488,9 @@ void pt_races_finish(struct races *r, const char *lost)
         struct pt_finding *f = r->askers[i].finding;
         if (all && f->verdict == PT_VERDICT_HOLDS)
             f->order = "sync";
-        settle(r, f, r->unknown ? r->unknown : lost);
+        pt_full_run_settle(&r->run, f, lost);
+        f->peak_bytes = r->peak;
+        f->seconds = r->options.now ? (double)(r->options.now() - r->started) / 1e9 : 0;
     }
 }
 
@@ -538,7 +502,7 @@ static enum pt_status take(void *check, const struct pt_event *event, struct pt_
 static struct pt_check_found finish(void *check, const char *lost)
 {
     struct races *r = check;
-    if (r->lacking && r->options.by_default && r->own->verdict != PT_VERDICT_VIOLATED)
+    if (r->run.lacking && r->options.by_default && r->own->verdict != PT_VERDICT_VIOLATED)
         return (struct pt_check_found){0};
     pt_races_finish(r, lost);
     return (struct pt_check_found){.finding = r->own};

@@ -6,6 +6,7 @@
 
 #include "base/table.h"
 #include "engine/check.h"
+#include "engine/full_run.h"
 #include "predict/syncp.h"
 #include "race/cell.h"
 #include "trace/event.h"
@@ -86,20 +87,15 @@ struct races {
     struct pt_strtab block_names, lock_sets; /* a set is its locks' ids, ascending */
     struct races_block *blocks;
     size_t block_cap;
-    struct pt_value *stacks; /* texts */
-    size_t stack_cap;
+    struct pt_full_run run;
 
-    uint64_t events;
     const struct pt_event *event;    /* that is being looked at */
     uint32_t event_locks, event_var; /* PT_NONE: none locked; a part of a block that nobody has touched */
     bool event_in_heap;
     uint64_t *met_events; /* of an access of several parts: those that it was found to race with */
     uint32_t met_count;
     size_t met_cap;
-    bool in_parts;       /* such an access is being looked at */
-    const char *unknown; /* why the answer is not whole; NULL */
-    bool stopped;        /* nothing more is looked at */
-    bool lacking;        /* because the trace does not have what races need */
+    bool in_parts; /* such an access is being looked at */
     bool pruned;
     size_t peak;
 

@@ -123,7 +123,7 @@ void pt_races_predict_event(struct races *r, const struct pt_event *event)
     if (p->step && ++p->counted % p->step == 0)
         take_step(p);
     pt_syncp_event(&p->syncp, event);
-    pt_log_add(&p->log, event, r->events);
+    pt_log_add(&p->log, event, r->run.events);
     pt_trf_event(&p->trf, event);
 }
 
@@ -223,10 +223,10 @@ void pt_races_predict_finish(struct races *r)
         for (; race->threads < p->trf.thread_count; race->threads++)
             race->set[race->threads] = 0;
         if (!pt_races_predicted_report(r, race, race->set, race->set, "sync"))
-            r->unknown = "a race's witness could not be replayed, which is a mistake of Portent's own";
+            r->run.unknown = "a race's witness could not be replayed, which is a mistake of Portent's own";
     }
-    if (p->syncp.late && !r->unknown)
-        r->unknown = "a thread that nobody forked begins after accesses were forgotten that it may race with";
+    if (p->syncp.late && !r->run.unknown)
+        r->run.unknown = "a thread that nobody forked begins after accesses were forgotten that it may race with";
     if (r->options.order >= PT_CHECK_VALUES)
         pt_races_reverse(r);
 }

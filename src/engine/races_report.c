@@ -46,8 +46,8 @@ static const char *const *list_created(const struct races *r, struct pt_finding 
     const struct races_thread *t = thread < r->thread_cap ? &r->threads[thread] : NULL;
     if (!t || !t->forked)
         return NULL;
-    if (t->forked_stack && t->forked_stack <= r->stack_cap)
-        return pt_races_stack(f, r->stacks[t->forked_stack - 1]);
+    if (t->forked_stack && t->forked_stack <= r->run.stack_cap)
+        return pt_races_stack(f, r->run.stacks[t->forked_stack - 1]);
     const char **calls = pt_arena_alloc(&f->arena, 2 * sizeof *calls);
     calls[0] = pt_name(r->names, PT_SPACE_LOC, t->forked_at);
     calls[1] = NULL;
@@ -63,8 +63,8 @@ struct pt_side pt_races_side(const struct races *r, struct pt_finding *f, const 
                                     .loc = pt_name(r->names, PT_SPACE_LOC, access->place)},
                            .event = access->note.event,
                            .locks = list_locks(r, f, access->note.locks)};
-    if (access->note.stack && access->note.stack <= r->stack_cap)
-        side.stack = pt_races_stack(f, r->stacks[access->note.stack - 1]);
+    if (access->note.stack && access->note.stack <= r->run.stack_cap)
+        side.stack = pt_races_stack(f, r->run.stacks[access->note.stack - 1]);
     side.created = list_created(r, f, thread);
     return side;
 }
@@ -167,7 +167,7 @@ static void report(struct races *r, struct races_asker *asker, const struct pt_c
         key ^= pt_mix64((uint64_t)pt_epoch_thread(earlier->at) << 32 | event->thread);
     uint32_t *known = pt_map64_at(&asker->met, key);
     struct pt_cell_access now = {
-        .place = event->loc, .op = event->op, .note = {r->events, event->stack, r->event_locks}};
+        .place = event->loc, .op = event->op, .note = {r->run.events, event->stack, r->event_locks}};
     if (*known == PT_NONE)
         *known = find_or_add(r, asker, earlier, &now, object);
     if (*known != UNTOLD)

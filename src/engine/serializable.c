@@ -66,24 +66,14 @@ static void release(void *check)
 {
     struct serializable *s = check;
     release_run(s);
-    free(s->stacks);
+    pt_full_run_release(&s->run);
     pt_finding_free(s->finding);
     free(s);
 }
 
-/* Room for an id, zeroed. */
-#define ROOM(items, cap, id)                                                                                           \
-    do {                                                                                                               \
-        size_t room_old = (cap);                                                                                       \
-        if ((id) >= room_old) {                                                                                        \
-            PT_GROW(items, cap, (size_t)(id) + 1);                                                                     \
-            memset((items) + room_old, 0, ((cap)-room_old) * sizeof *(items));                                         \
-        }                                                                                                              \
-    } while (0)
-
 static struct serial_thread *thread_at(struct serializable *s, uint32_t id)
 {
-    ROOM(s->threads, s->thread_cap, id);
+    PT_ROOM(s->threads, s->thread_cap, id);
     struct serial_thread *t = &s->threads[id];
     if (!t->now) {
         t->now = 1;
@@ -127,7 +117,7 @@ static void touch(struct serializable *s, struct serial_object_ref ref, const st
 
 static struct serial_object *object_at(struct serializable *s, enum pt_space space, uint32_t id)
 {
-    ROOM(s->objects[space], s->object_cap[space], id);
+    PT_ROOM(s->objects[space], s->object_cap[space], id);
     return &s->objects[space][id];
 }
 
@@ -143,7 +133,7 @@ static uint64_t others_knew(const struct serial_object *o, uint32_t thread)
 static void add_others(struct serializable *s, struct serial_object *o, const struct pt_vec *clock, uint32_t but)
 {
     size_t cap = o->others_cap;
-    ROOM(o->others, o->others_cap, s->thread_count);
+    PT_ROOM(o->others, o->others_cap, s->thread_count);
     s->others_bytes += (o->others_cap - cap) * sizeof *o->others;
     for (uint32_t i = 0; i < s->thread_count; i++) {
         uint64_t at = i == but ? 0 : pt_vec_at(clock, i);
@@ -262,7 +252,7 @@ static uint32_t follow(struct serializable *s, const struct pt_event *event)
     enum pt_role role = pt_access_role(event->op);
     if (role == PT_ROLE_NONE && event->op != PT_OP_BEGIN && event->op != PT_OP_END)
         return 0;
-    pt_log_add(&s->log, event, s->events);
+    pt_log_add(&s->log, event, s->run.events);
     if (event->op == PT_OP_BEGIN)
         on_begin(s, event->thread);
     else if (event->op == PT_OP_END)
@@ -284,44 +274,28 @@ static void watch_memory(struct serializable *s)
         s->peak = bytes;
     if (!s->options.memory_limit || bytes <= s->options.memory_limit)
         return;
-    s->unknown = "the memory limit was reached";
-    s->stopped = true;
+    s->run.unknown = "the memory limit was reached";
+    s->run.stopped = true;
     release_run(s);
 }
 
 static void report(struct serializable *s, uint32_t thread)
 {
-    s->stopped = true;
+    s->run.stopped = true;
     pt_serializable_report(s, thread);
 }
 
 static enum pt_status take(void *check, const struct pt_event *event, struct pt_err *err)
 {
     struct serializable *s = check;
-    if (event->op == PT_OP_STACK) {
-        ROOM(s->stacks, s->stack_cap, event->object);
-        s->stacks[event->object] = event->value;
-    }
-    if (event->op == PT_OP_LOST && !s->stopped) {
-        s->stopped = true;
-        s->unknown = "events are missing, and what comes after them cannot be judged";
-    }
-    if (event->thread == PT_NONE)
-        return PT_OK;
-    s->events++;
-    if (event->clock && !s->stopped) {
-        s->stopped = s->lacking = true;
-        s->unknown = "the trace has relevant events alone (c=), so that reads, writes and locks are missing; "
-                     "'portent run --record-all -o' records them";
-    }
-    if (s->stopped)
-        return PT_OK;
-    if (event->thread >= PT_HB_THREADS || (pt_op_is_of_thread(event->op) && event->object >= PT_HB_THREADS))
-        return pt_err_at(err, PT_ELIMIT, s->options.trace, event->line, 0, "more than %u threads", PT_HB_THREADS);
+    bool looked_at;
+    enum pt_status status = pt_full_run_event(&s->run, s->options.trace, event, &looked_at, err);
+    if (!looked_at)
+        return status;
     uint32_t cycle = follow(s, event);
     if (cycle)
         report(s, cycle - 1);
-    if (s->events % WATCH_EVERY == 0)
+    if (s->run.events % WATCH_EVERY == 0)
         watch_memory(s);
     return PT_OK;
 }
@@ -331,18 +305,13 @@ static struct pt_check_found finish(void *check, const char *lost)
     struct serializable *s = check;
     struct pt_finding *f = s->finding;
     watch_memory(s);
-    for (uint32_t i = 0; i < s->thread_count && !s->stopped; i++) {
+    for (uint32_t i = 0; i < s->thread_count && !s->run.stopped; i++) {
         s->threads[i].depth = s->threads[i].depth > 0;
         uint32_t cycle = on_end(s, i);
         if (cycle)
             report(s, cycle - 1);
     }
-    const char *unknown = s->unknown ? s->unknown : lost;
-    f->complete = !unknown;
-    if (unknown)
-        f->message = pt_arena_strndup(&f->arena, unknown, strlen(unknown));
-    if (unknown && f->verdict != PT_VERDICT_VIOLATED)
-        f->verdict = PT_VERDICT_UNKNOWN;
+    pt_full_run_settle(&s->run, f, lost);
     f->peak_bytes = s->peak;
     f->seconds = s->options.now ? (double)(s->options.now() - s->started) / 1e9 : 0;
     return (struct pt_check_found){.finding = f};

@@ -3,6 +3,7 @@
 #define PT_ENGINE_SERIALIZABLE_H
 
 #include "engine/check.h"
+#include "engine/full_run.h"
 #include "engine/races.h"
 #include "predict/log.h"
 
@@ -41,12 +42,9 @@ struct serializable {
     struct serial_object *objects[PT_SPACE_COUNT];
     size_t object_cap[PT_SPACE_COUNT];
     struct pt_log log; /* all of them that matter */
-    struct pt_value *stacks;
-    size_t stack_cap;
-    uint64_t events;
+    struct pt_full_run run;
     size_t others_bytes, touched_bytes, peak;
-    const char *unknown;
-    bool stopped, lacking, blocks;
+    bool blocks;
     struct pt_finding *finding;
 };
 

@@ -42,15 +42,6 @@ struct graph {
     size_t object_cap[PT_SPACE_COUNT];
 };
 
-#define ROOM(items, cap, id)                                                                                           \
-    do {                                                                                                               \
-        size_t room_old = (cap);                                                                                       \
-        if ((id) >= room_old) {                                                                                        \
-            PT_GROW(items, cap, (size_t)(id) + 1);                                                                     \
-            memset((items) + room_old, 0, ((cap)-room_old) * sizeof *(items));                                         \
-        }                                                                                                              \
-    } while (0)
-
 static void add_edge(struct graph *g, struct operation from, struct operation to)
 {
     if (!from.event || from.node == to.node)
@@ -63,7 +54,7 @@ static void add_edge(struct graph *g, struct operation from, struct operation to
 /* The event as an operation of its thread's present node; a new node begins outside of blocks and with a block. */
 static struct operation enter(struct graph *g, const struct pt_log_event *event)
 {
-    ROOM(g->threads, g->thread_cap, event->thread);
+    PT_ROOM(g->threads, g->thread_cap, event->thread);
     struct graph_thread *t = &g->threads[event->thread];
     struct operation now = {event->event, t->last.node};
     bool new = !t->depth || !t->last.event;
@@ -86,7 +77,7 @@ static struct operation enter(struct graph *g, const struct pt_log_event *event)
 static void add_access(struct graph *g, const struct pt_log_event *event, struct operation now)
 {
     enum pt_space space = pt_op_space(event->op);
-    ROOM(g->objects[space], g->object_cap[space], event->object);
+    PT_ROOM(g->objects[space], g->object_cap[space], event->object);
     struct graph_object *o = &g->objects[space][event->object];
     add_edge(g, o->written, now);
     if (pt_access_role(event->op) == PT_ROLE_READS) {
@@ -107,7 +98,7 @@ static void build(struct graph *g, const struct pt_log *log)
         struct operation now = enter(g, event);
         enum pt_role role = pt_access_role(event->op);
         if (role == PT_ROLE_FORKS || role == PT_ROLE_JOINS)
-            ROOM(g->threads, g->thread_cap, event->object);
+            PT_ROOM(g->threads, g->thread_cap, event->object);
         if (role == PT_ROLE_FORKS)
             g->threads[event->object].fork = now;
         else if (role == PT_ROLE_JOINS)
@@ -207,8 +198,8 @@ static void add_witness(struct serializable *s, struct pt_finding *f, const stru
             struct pt_side *side = &f->sides[i > 0];
             fill_step(s, &side->step, &reader.event);
             side->event = reader.event.event;
-            if (reader.event.stack && reader.event.stack <= s->stack_cap)
-                side->stack = pt_races_stack(f, s->stacks[reader.event.stack - 1]);
+            if (reader.event.stack && reader.event.stack <= s->run.stack_cap)
+                side->stack = pt_races_stack(f, s->run.stacks[reader.event.stack - 1]);
         }
     free(events);
 }
@@ -227,7 +218,7 @@ void pt_serializable_report(struct serializable *s, uint32_t thread)
         f->object = pt_name(s->names, PT_SPACE_BLOCK, g.threads[thread].block);
         add_witness(s, f, &g, path, count);
     } else {
-        s->unknown = "a cycle of blocks could not be found again, which is a mistake of Portent's own";
+        s->run.unknown = "a cycle of blocks could not be found again, which is a mistake of Portent's own";
     }
     free(path);
     release(&g);

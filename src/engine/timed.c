@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "engine/memory.h"
+#include "engine/step_place.h"
 #include "trace/writer.h"
 
 enum { MAX_STATES_NAMED = 32, MEMORY_CHECK_EVERY = 1024 /* events; a power of two */ };
@@ -108,19 +109,10 @@ static void put_error(struct pt_timed *t)
     struct pt_finding *f = t->finding;
     const struct pt_step *step = last_step(t);
     struct pt_err err;
-    struct pt_buf place;
     pt_within_error(t->within, &err);
     f->verdict = PT_VERDICT_ERROR;
     f->message = keep(f, err.message);
-    pt_buf_init(&place);
-    pt_buf_printf(&place, "%s(%s)", step->op, step->object);
-    if (step->value.kind != PT_VALUE_UNKNOWN) {
-        pt_buf_puts(&place, "=");
-        pt_value_to_text(step->value, &place);
-    }
-    pt_buf_printf(&place, " by %s at %s", step->thread, step->loc[0] ? step->loc : "an unnamed place");
-    f->message_place = keep(f, place.text);
-    pt_buf_release(&place);
+    f->message_place = pt_step_place(f, step);
 }
 
 static void put_figures(struct pt_timed *t)

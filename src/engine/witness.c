@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "engine/lattice_impl.h"
-#include "trace/writer.h"
+#include "engine/step_place.h"
 
 enum { FULL_WITNESS = 1000 }; /* bounded windows: longer ones begin at a state of the actual run if they can */
 
@@ -526,23 +526,6 @@ void lat_observed_violation(struct pt_lattice *l)
     walk_release(&w);
 }
 
-/* The event that made the state, in words that do not depend on the trace's file or form. */
-static const char *place_of(struct pt_lattice *l, uint32_t column, uint64_t index)
-{
-    struct pt_buf buf;
-    struct pt_step step = step_of(l, column, index);
-    pt_buf_init(&buf);
-    pt_buf_printf(&buf, "%s(%s)", step.op, step.object);
-    if (step.value.kind != PT_VALUE_UNKNOWN) {
-        pt_buf_puts(&buf, "=");
-        pt_value_to_text(step.value, &buf);
-    }
-    pt_buf_printf(&buf, " by %s at %s", step.thread, step.loc[0] ? step.loc : "an unnamed place");
-    const char *place = pt_arena_strndup(&l->finding->arena, buf.text, buf.len);
-    pt_buf_release(&buf);
-    return place;
-}
-
 void lat_evaluation_error(struct pt_lattice *l, const uint64_t *key)
 {
     struct pt_finding *finding = l->finding;
@@ -563,8 +546,10 @@ void lat_evaluation_error(struct pt_lattice *l, const uint64_t *key)
             number = lat_event_at(&l->columns[c], counts[c])->number;
             latest = c;
         }
-    if (latest != PT_NONE)
-        finding->message_place = place_of(l, latest, counts[latest]);
+    if (latest != PT_NONE) {
+        struct pt_step step = step_of(l, latest, counts[latest]);
+        finding->message_place = pt_step_place(finding, &step);
+    }
     free(counts);
     free(values);
 }

@@ -13,15 +13,6 @@
 
 #include "core/hash.h"
 
-#define ROOM(r, items, cap, id)                                                                                        \
-    do {                                                                                                               \
-        size_t room_old = (r)->cap;                                                                                    \
-        if ((id) >= room_old) {                                                                                        \
-            PT_GROW((r)->items, (r)->cap, (size_t)(id) + 1);                                                           \
-            memset((r)->items + room_old, 0, ((r)->cap - room_old) * sizeof *(r)->items);                              \
-        }                                                                                                              \
-    } while (0)
-
 static uint32_t *depth_of(struct pt_replay *r, uint32_t thread, uint32_t lock)
 {
     uint32_t *depth = pt_map64_at(&r->depth, (uint64_t)thread << 32 | lock);
@@ -100,13 +91,13 @@ static void make_room(struct pt_replay *r, const struct pt_log_event *event)
 {
     switch (pt_op_space(event->op)) {
     case PT_SPACE_VAR:
-        ROOM(r, vars, var_cap, event->object);
+        PT_ROOM(r->vars, r->var_cap, event->object);
         break;
     case PT_SPACE_LOCK:
-        ROOM(r, locks, lock_cap, event->object);
+        PT_ROOM(r->locks, r->lock_cap, event->object);
         break;
     case PT_SPACE_OTHER:
-        ROOM(r, others, other_cap, event->object);
+        PT_ROOM(r->others, r->other_cap, event->object);
         break;
     default:
         break;

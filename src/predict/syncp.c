@@ -69,16 +69,6 @@ size_t pt_syncp_bytes(const struct pt_syncp *syncp)
            pt_map64_bytes(&syncp->index) + pt_strtab_bytes(&syncp->lock_sets);
 }
 
-/* Room for an id, zeroed. */
-#define ROOM(s, items, cap, id)                                                                                        \
-    do {                                                                                                               \
-        size_t room_old = (s)->cap;                                                                                    \
-        if ((id) >= room_old) {                                                                                        \
-            PT_GROW((s)->items, (s)->cap, (size_t)(id) + 1);                                                           \
-            memset((s)->items + room_old, 0, ((s)->cap - room_old) * sizeof *(s)->items);                              \
-        }                                                                                                              \
-    } while (0)
-
 /* ---- locks ---- */
 
 static uint32_t intern_locks(struct pt_syncp *s, const struct pt_trf_thread *t)
@@ -95,14 +85,14 @@ static uint32_t intern_locks(struct pt_syncp *s, const struct pt_trf_thread *t)
 /* The set of locks that the thread has; PT_NONE: none. */
 static uint32_t lock_set(struct pt_syncp *s, const struct pt_trf_thread *t)
 {
-    ROOM(s, threads, thread_cap, t->hb.id);
+    PT_ROOM(s->threads, s->thread_cap, t->hb.id);
     struct pt_syncp_thread *known = &s->threads[t->hb.id];
     if (known->known && known->region == t->region)
         return known->locks;
     *known = (struct pt_syncp_thread){.region = t->region, .locks = PT_NONE, .known = true};
     if (t->held_count == 1) {
         uint32_t id = t->held[0].lock << 1 | t->held[0].shared;
-        ROOM(s, alone, alone_cap, id);
+        PT_ROOM(s->alone, s->alone_cap, id);
         if (!s->alone[id])
             s->alone[id] = pt_strtab_intern(&s->lock_sets, (const char *)&id, sizeof id) + 1;
         known->locks = s->alone[id] - 1;
@@ -338,7 +328,7 @@ static void begin_var(struct pt_syncp *s, uint32_t id)
     var->begun = true;
     if (!of)
         return;
-    ROOM(s, blocks, block_cap, of);
+    PT_ROOM(s->blocks, s->block_cap, of);
     struct pt_syncp_block *block = &s->blocks[of];
     var->next = block->vars;
     block->vars = id + 1;
@@ -351,7 +341,7 @@ static void begin_var(struct pt_syncp *s, uint32_t id)
 static void on_free(struct pt_syncp *s, const struct pt_trf_thread *t, const struct pt_event *event)
 {
     uint32_t locks = lock_set(s, t);
-    ROOM(s, blocks, block_cap, event->object + 1);
+    PT_ROOM(s->blocks, s->block_cap, event->object + 1);
     struct pt_syncp_block *block = &s->blocks[event->object + 1];
     for (uint32_t var = block->vars; var; var = s->vars[var - 1].next)
         access_var(s, t, event, var - 1, locks);
@@ -366,7 +356,7 @@ static void on_free(struct pt_syncp *s, const struct pt_trf_thread *t, const str
 /* The block's variables are new ones. */
 static void on_alloc(struct pt_syncp *s, const struct pt_event *event)
 {
-    ROOM(s, blocks, block_cap, event->object + 1);
+    PT_ROOM(s->blocks, s->block_cap, event->object + 1);
     struct pt_syncp_block *block = &s->blocks[event->object + 1];
     block->freed = false;
     for (uint32_t at = block->vars; at; at = s->vars[at - 1].next) {
@@ -409,8 +399,8 @@ void pt_syncp_event(struct pt_syncp *s, const struct pt_event *event)
     if (!access && event->op != PT_OP_ALLOC && event->op != PT_OP_FREE)
         return;
     const struct pt_trf_thread *t = pt_trf_thread(s->trf, event->thread);
-    ROOM(s, set, set_cap, s->trf->thread_count + PT_VEC_CHUNK);
-    ROOM(s, both, both_cap, s->trf->thread_count + PT_VEC_CHUNK);
+    PT_ROOM(s->set, s->set_cap, s->trf->thread_count + PT_VEC_CHUNK);
+    PT_ROOM(s->both, s->both_cap, s->trf->thread_count + PT_VEC_CHUNK);
     if (event->op == PT_OP_ALLOC)
         on_alloc(s, event);
     else
@@ -419,7 +409,7 @@ void pt_syncp_event(struct pt_syncp *s, const struct pt_event *event)
         on_free(s, t, event);
     if (!access)
         return;
-    ROOM(s, vars, var_cap, event->object);
+    PT_ROOM(s->vars, s->var_cap, event->object);
     if (!s->vars[event->object].begun)
         begin_var(s, event->object);
     access_var(s, t, event, event->object, lock_set(s, t));

@@ -73,26 +73,16 @@ size_t pt_trf_bytes(const struct pt_trf *trf)
            pt_map64_bytes(&trf->use_index);
 }
 
-/* Room for an id, zeroed. */
-#define ROOM(trf, items, cap, id)                                                                                      \
-    do {                                                                                                               \
-        size_t room_old = (trf)->cap;                                                                                  \
-        if ((id) >= room_old) {                                                                                        \
-            PT_GROW((trf)->items, (trf)->cap, (size_t)(id) + 1);                                                       \
-            memset((trf)->items + room_old, 0, ((trf)->cap - room_old) * sizeof *(trf)->items);                        \
-        }                                                                                                              \
-    } while (0)
-
 struct pt_trf_thread *pt_trf_thread(struct pt_trf *trf, uint32_t id)
 {
-    ROOM(trf, threads, thread_cap, id);
+    PT_ROOM(trf->threads, trf->thread_cap, id);
     struct pt_trf_thread *t = &trf->threads[id];
     if (!t->begun) {
         pt_hb_begin(&t->hb, id);
         t->begun = true;
         t->hb.past = pt_vec_ref(trf->memory, trf->floor);
         trf->thread_count = id >= trf->thread_count ? id + 1 : trf->thread_count;
-        ROOM(trf, scratch, scratch_cap, trf->thread_count + PT_VEC_CHUNK);
+        PT_ROOM(trf->scratch, trf->scratch_cap, trf->thread_count + PT_VEC_CHUNK);
     }
     return t;
 }
@@ -100,7 +90,7 @@ struct pt_trf_thread *pt_trf_thread(struct pt_trf *trf, uint32_t id)
 struct pt_trf_lock *pt_trf_lock(struct pt_trf *trf, uint32_t id)
 {
     size_t old = trf->lock_cap;
-    ROOM(trf, locks, lock_cap, id);
+    PT_ROOM(trf->locks, trf->lock_cap, id);
     for (size_t i = old; i < trf->lock_cap; i++)
         trf->locks[i].uses = trf->locks[i].writer = PT_NONE;
     return &trf->locks[id];
@@ -172,7 +162,7 @@ static uint32_t find_block(const struct pt_trf *trf, uint32_t var)
 
 static struct pt_trf_var *var_at(struct pt_trf *trf, uint32_t id)
 {
-    ROOM(trf, vars, var_cap, id);
+    PT_ROOM(trf->vars, trf->var_cap, id);
     struct pt_trf_var *var = &trf->vars[id];
     if (!var->begun) {
         var->begun = true;
@@ -201,7 +191,7 @@ static void on_access(struct pt_trf *trf, struct pt_trf_thread *t, const struct 
 
 static void on_memory(struct pt_trf *trf, struct pt_trf_thread *t, const struct pt_event *event)
 {
-    ROOM(trf, blocks, block_cap, event->object);
+    PT_ROOM(trf->blocks, trf->block_cap, event->object);
     struct pt_trf_block *block = &trf->blocks[event->object];
     bool made = event->op == PT_OP_ALLOC;
     learn_and_close(trf, t, made ? &block->freed : &block->made);
@@ -212,7 +202,7 @@ static void on_memory(struct pt_trf *trf, struct pt_trf_thread *t, const struct 
 
 static void on_other(struct pt_trf *trf, struct pt_trf_thread *t, const struct pt_event *event)
 {
-    ROOM(trf, others, other_cap, event->object);
+    PT_ROOM(trf->others, trf->other_cap, event->object);
     learn_and_close(trf, t, &trf->others[event->object]);
     publish(trf, t, &trf->others[event->object], true);
 }

@@ -134,12 +134,9 @@ uint32_t wide_value_id(struct pt_wide_log *log, struct pt_value value)
 
 static struct wide_thread *thread_at(struct pt_wide_log *log, uint32_t id)
 {
-    if (id >= log->thread_count) {
-        size_t old = log->thread_cap;
-        PT_GROW(log->threads, log->thread_cap, (size_t)id + 1);
-        memset(log->threads + old, 0, (log->thread_cap - old) * sizeof *log->threads);
+    PT_ROOM(log->threads, log->thread_cap, id);
+    if (id >= log->thread_count)
         log->thread_count = id + 1;
-    }
     return &log->threads[id];
 }
 

@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
+#include "engine/step_place.h"
 #include "engine/wide/wide_impl.h"
-#include "trace/writer.h"
 
 enum { MAX_EVENTS = 50000, MAX_THREADS = 256 }; /* more get no clocks and no rows of truth */
 
@@ -392,14 +391,5 @@ void wide_report_error(struct wide_search *s, const struct pt_value *values, uin
     if (place == PT_NONE)
         return;
     struct pt_step step = step_of(s, number_of(s->p, place));
-    struct pt_buf buf;
-    pt_buf_init(&buf);
-    pt_buf_printf(&buf, "%s(%s)", step.op, step.object);
-    if (step.value.kind != PT_VALUE_UNKNOWN) {
-        pt_buf_puts(&buf, "=");
-        pt_value_to_text(step.value, &buf);
-    }
-    pt_buf_printf(&buf, " by %s at %s", step.thread, step.loc[0] ? step.loc : "an unnamed place");
-    f->message_place = keep(s, buf.text);
-    pt_buf_release(&buf);
+    f->message_place = pt_step_place(f, &step);
 }
