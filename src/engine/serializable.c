@@ -312,6 +312,8 @@ static struct pt_check_found finish(void *check, const char *lost)
             report(s, cycle - 1);
     }
     pt_full_run_settle(&s->run, f, lost);
+    if (!s->blocks && !f->message)
+        f->message = "the trace has no atomic blocks (begin events)";
     f->peak_bytes = s->peak;
     f->seconds = s->options.now ? (double)(s->options.now() - s->started) / 1e9 : 0;
     return (struct pt_check_found){.finding = f};
