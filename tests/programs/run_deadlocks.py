@@ -265,6 +265,12 @@ int main(void) { both(); LOCK(a); return 0; }
 }
 
 FINE = {
+    "errorcheck_while_others_wait": r"""
+pthread_mutex_t m;
+static void *one(void *p) { usleep(200000); LOCK(m); if (LOCK(m) != EDEADLK) exit(9); UNLOCK(m); return p; }
+int main(void) { pthread_mutexattr_t a; pthread_mutexattr_init(&a); pthread_mutexattr_settype(&a, PTHREAD_MUTEX_ERRORCHECK);
+  pthread_mutex_init(&m, &a); pthread_t t; pthread_create(&t, 0, one, 0); pthread_join(t, 0); return 3; }
+""",
     "errorcheck": r"""
 pthread_mutex_t m;
 static void *one(void *p) { LOCK(m); if (LOCK(m) != EDEADLK) exit(9); UNLOCK(m); return p; }

@@ -72,5 +72,7 @@ void pt_deadlock_observed(struct pt_thread *self, struct pt_thread *const *threa
 void pt_deadlock_stuck(struct pt_thread *self, bool ends);
 /* What the waiting thread needs of `other` before it can go on: something that `other` has, or its end. */
 bool pt_deadlock_needs(const struct pt_thread *waiting, const struct pt_thread *other);
+/* It is the thread's own and checks errors: locking it again does not wait, but is answered with EDEADLK. */
+bool pt_deadlock_is_answered(const void *mutex, const struct pt_thread *thread);
 
 #endif

@@ -13,10 +13,10 @@
  *   instance. One that is still on its way to sleep, or that is looking as this one does, is not there yet;
  * - they do so all at one moment: every task is looked at twice, one round after the other, and has slept from the
  *   first time to the second, since the kernel has not counted another sleep of it;
- * - the thread that looks will indeed wait: its lock is taken, its semaphore is 0, it is not the last at its barrier,
- *   and nobody waits for the mutex that its waiting will release.
- * While that is not so this thread looks again a little later, until it is, or somebody has moved; who moves looks for
- * itself when it waits next.
+ * - the thread that looks will indeed wait: its lock is taken, not by itself if libc answers that, its semaphore is 0,
+ * it is not the last at its barrier, and nobody waits for the mutex that its waiting will release. While that is not so
+ * this thread looks again a little later, until it is, or somebody has moved; who moves looks for itself when it waits
+ * next.
  *
  * Guarantee: as above. Cost: nothing, unless all threads wait; then some twenty system calls for each of them, and
  * for each of the 64 signals one.
@@ -91,13 +91,25 @@ static bool is_private(const struct pt_wait *wait)
     }
 }
 
+/* The owner is in the low bits of a lock that the kernel knows, or 1 or 2; above it a ceiling of priorities, which
+ * stays when nobody has it, or that the owner has died, of which the lock's next one is told. */
+static bool mutex_will_wait(const void *mutex, const struct pt_thread *self)
+{
+    enum { OWNER_DIED = 0x40000000, PRIORITY_PROTECT = 64, CEILING = 0xfff80000 };
+    const pthread_mutex_t *m = mutex;
+    unsigned lock = (unsigned)__atomic_load_n(&m->__data.__lock, __ATOMIC_RELAXED);
+    if (m->__data.__kind & PRIORITY_PROTECT)
+        lock &= ~(unsigned)CEILING;
+    return lock && !(lock & OWNER_DIED) && !pt_deadlock_is_answered(mutex, self);
+}
+
 /* The thread that looks has not gone to sleep: would it? */
-static bool will_wait(const struct pt_wait *wait)
+static bool will_wait(const struct pt_wait *wait, const struct pt_thread *self)
 {
     const struct barrier *barrier = wait->object;
     switch (wait->kind) {
     case PT_WAIT_MUTEX:
-        return __atomic_load_n(&((const pthread_mutex_t *)wait->object)->__data.__lock, __ATOMIC_RELAXED) != 0;
+        return mutex_will_wait(wait->object, self);
     case PT_WAIT_CONDITION: /* nobody is awake to signal it */
     case PT_WAIT_END:
         return true;
@@ -291,7 +303,7 @@ static bool may_end(const struct pt_thread *self, bool ends, const struct pt_thr
     if (ends)
         return false;
     if (thread == self)
-        return !will_wait(wait);
+        return !will_wait(wait, self);
     return own->kind == PT_WAIT_CONDITION && wait->object == own->mutex;
 }
 

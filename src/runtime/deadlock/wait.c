@@ -33,9 +33,9 @@ static bool is_owned(const void *mutex, const struct pt_thread *thread)
     return !(kind & PROCESS_SHARED) && (uint32_t)__atomic_load_n(&m->__data.__owner, __ATOMIC_RELAXED) == thread->tid;
 }
 
-static bool is_answered(const void *mutex)
+bool pt_deadlock_is_answered(const void *mutex, const struct pt_thread *thread)
 {
-    return (((const pthread_mutex_t *)mutex)->__data.__kind & TYPE) == ERRORCHECK;
+    return (((const pthread_mutex_t *)mutex)->__data.__kind & TYPE) == ERRORCHECK && is_owned(mutex, thread);
 }
 
 static const struct pt_held *find(const struct pt_thread *thread, const void *lock)
@@ -65,7 +65,7 @@ bool pt_deadlock_needs(const struct pt_thread *waiting, const struct pt_thread *
     switch (wait->kind) {
     case PT_WAIT_MUTEX:
         return find(other, wait->object) && is_owned(wait->object, other) &&
-               !(other == waiting && is_answered(wait->object));
+               !(other == waiting && pt_deadlock_is_answered(wait->object, waiting));
     case PT_WAIT_SPIN:
         return find(other, wait->object);
     case PT_WAIT_READ:
