@@ -52,7 +52,7 @@ static const struct pt_option options_table[] = {
                        "look at most L events ahead, or 'all' (default: all; 256 on standard input)"},
     [OPT_ORDER] = {"order", 0, "ORDER", PT_ORDERS_NAMES,
                    "which runs of the recorded events are explored: access, sync, values, or auto (default), which is "
-                   "one after the other"},
+                   "one after the other; slices=K: at most K+1 parts of the recording one after the other"},
     [OPT_EFFORT] = {"effort", 0, "TIME", NULL,
                     "how long to look in sync and in values, per property and order, or 'all' (default: 2s)"},
     [OPT_NEAR] = {"near", 0, "N", NULL,
@@ -125,6 +125,20 @@ static bool set_option(struct check *check, uint32_t index, const char *argument
     }
 }
 
+/* Slices are of properties; races, deadlocks and the like have their own searches in sync and values. */
+static bool settle_slices(const struct check *check)
+{
+    for (uint32_t i = 0; i < OPT_COUNT; i++)
+        if (check->chosen[i]) {
+            pt_diag_usage("check", "--order slices=K is for properties (-s): --%s has sync and values",
+                          options_table[i].name);
+            return false;
+        }
+    if (check->by_default)
+        pt_diag_usage("check", "--order slices=K is for properties: give some with -s");
+    return !check->by_default;
+}
+
 /* Windows are of the order `access`. What is bounded, or analysed as it arrives, gets that order unless another one was
  * asked for. */
 static bool settle_orders(struct check *check)
@@ -141,7 +155,7 @@ static bool settle_orders(struct check *check)
         return false;
     }
     engine->window = engine->lookahead = PT_ALL;
-    return true;
+    return engine->orders < PT_ORDERS_SLICES_0 || settle_slices(check);
 }
 
 static bool is_property_file(const char *path)

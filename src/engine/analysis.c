@@ -68,6 +68,11 @@ struct pt_analysis {
     struct pt_clock_pool own_clocks;
 };
 
+static const char *const order_names[] = {
+    [PT_ORDERS_ACCESS] = "access",    [PT_ORDERS_SYNC] = "sync",         [PT_ORDERS_VALUES] = "values",
+    [PT_ORDERS_AUTO] = "auto",        [PT_ORDERS_SLICES_0] = "slices=0", [PT_ORDERS_SLICES_1] = "slices=1",
+    [PT_ORDERS_SLICES_2] = "slices=2"};
+
 enum pt_check_order pt_orders_widest(enum pt_orders orders)
 {
     return orders == PT_ORDERS_ACCESS ? PT_CHECK_ACCESS : orders == PT_ORDERS_SYNC ? PT_CHECK_SYNC : PT_CHECK_VALUES;
@@ -75,12 +80,8 @@ enum pt_check_order pt_orders_widest(enum pt_orders orders)
 
 bool pt_orders_find(const char *name, enum pt_orders *ret_orders)
 {
-    static const char *const names[] = {[PT_ORDERS_ACCESS] = "access",
-                                        [PT_ORDERS_SYNC] = "sync",
-                                        [PT_ORDERS_VALUES] = "values",
-                                        [PT_ORDERS_AUTO] = "auto"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(names[i], name) == 0) {
+    for (size_t i = 0; i < sizeof order_names / sizeof *order_names; i++)
+        if (strcmp(order_names[i], name) == 0) {
             *ret_orders = (enum pt_orders)i;
             return true;
         }
@@ -512,22 +513,32 @@ static void describe_search(struct pt_finding *f, const char *order, const struc
     f->runs_overflow = figures->runs_overflow;
 }
 
+static struct pt_wide_order wide_order(enum pt_orders orders)
+{
+    struct pt_wide_order order = {.possible = orders == PT_ORDERS_SYNC ? PT_POSSIBLE_SYNC : PT_POSSIBLE_VALUES};
+    if (orders >= PT_ORDERS_SLICES_0) {
+        order.sliced = true;
+        order.slices = orders - PT_ORDERS_SLICES_0;
+    }
+    return order;
+}
+
 /* Explores one wider order. True: the property is settled. `asked`: this order and no other was asked for. */
-static bool explore_wide(struct pt_analysis *a, struct watched *w, enum pt_possible order, bool asked)
+static bool explore_wide(struct pt_analysis *a, struct watched *w, enum pt_orders orders, bool asked)
 {
     struct pt_finding *f = w->finding;
-    const char *name = order == PT_POSSIBLE_SYNC ? "sync" : "values";
     struct pt_wide_names names = {w->vars.to, w->events.to, w->vars.cap, w->events.cap};
     struct pt_wide_figures figures;
     uint64_t since = a->options.now ? a->options.now() : 0;
     uint64_t deadline = a->options.now && a->options.effort ? since + a->options.effort : 0;
-    enum pt_wide_end end = pt_wide_explore(a->log, order, w->monitor, &names, &a->options, deadline, f, &figures);
+    enum pt_wide_end end =
+        pt_wide_explore(a->log, wide_order(orders), w->monitor, &names, &a->options, deadline, f, &figures);
     if (a->options.now)
         f->seconds += (double)(a->options.now() - since) / 1e9;
     if (figures.peak_bytes > f->peak_bytes)
         f->peak_bytes = figures.peak_bytes;
     if (asked || end != PT_WIDE_CUT)
-        describe_search(f, name, &figures);
+        describe_search(f, order_names[orders], &figures);
     if (end == PT_WIDE_CUT && asked) {
         f->verdict = PT_VERDICT_UNKNOWN;
         f->message = figures.cut;
@@ -546,16 +557,15 @@ static bool explore_wide(struct pt_analysis *a, struct watched *w, enum pt_possi
 static void explore_asked(struct pt_analysis *a, struct watched *w, const char *lost)
 {
     struct pt_finding *f = w->finding;
-    enum pt_possible order = a->options.orders == PT_ORDERS_SYNC ? PT_POSSIBLE_SYNC : PT_POSSIBLE_VALUES;
     f->complete = true;
-    f->order = order == PT_POSSIBLE_SYNC ? "sync" : "values";
+    f->order = order_names[a->options.orders];
     if (pt_wide_log_refuses(a->log)) {
         f->verdict = PT_VERDICT_UNKNOWN;
         f->message = pt_wide_log_refuses(a->log);
         f->complete = false;
         return;
     }
-    (void)explore_wide(a, w, order, true);
+    (void)explore_wide(a, w, a->options.orders, true);
     if (lost && f->verdict == PT_VERDICT_HOLDS) {
         f->verdict = PT_VERDICT_UNKNOWN;
         f->message = copy(f, lost);
@@ -570,8 +580,8 @@ static void explore_wider(struct pt_analysis *a, struct watched *w)
     if (f->verdict != PT_VERDICT_HOLDS || !f->complete || !f->monitorable)
         return;
     f->wider = pt_wide_log_refuses(a->log);
-    if (!f->wider && !explore_wide(a, w, PT_POSSIBLE_SYNC, false))
-        (void)explore_wide(a, w, PT_POSSIBLE_VALUES, false);
+    if (!f->wider && !explore_wide(a, w, PT_ORDERS_SYNC, false))
+        (void)explore_wide(a, w, PT_ORDERS_VALUES, false);
 }
 
 void pt_analysis_finish(struct pt_analysis *a, const char *lost)

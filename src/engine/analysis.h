@@ -16,8 +16,16 @@
 #include "trace/event.h"
 
 /* Which orders are explored (contract section 3). AUTO: access, then sync and values as far as `effort` goes. */
-enum pt_orders { PT_ORDERS_ACCESS, PT_ORDERS_SYNC, PT_ORDERS_VALUES, PT_ORDERS_AUTO };
-#define PT_ORDERS_NAMES "access sync values auto"
+enum pt_orders {
+    PT_ORDERS_ACCESS,
+    PT_ORDERS_SYNC,
+    PT_ORDERS_VALUES,
+    PT_ORDERS_AUTO,
+    PT_ORDERS_SLICES_0, /* slices=0, and so on */
+    PT_ORDERS_SLICES_1,
+    PT_ORDERS_SLICES_2,
+};
+#define PT_ORDERS_NAMES "access sync values auto slices=0 slices=1 slices=2"
 /* False: there is none of that name. */
 bool pt_orders_find(const char *name, enum pt_orders *ret_orders);
 /* For checks. */

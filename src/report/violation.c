@@ -39,6 +39,8 @@ static const char *order_words(const struct pt_finding *finding)
         return ": some threads go less far, and all reads see the writes they saw (order sync)";
     if (finding->order && strcmp(finding->order, "values") == 0)
         return ", while all reads return the values they returned (order values)";
+    if (pt_words_is_sliced(finding))
+        return ": parts of your run one after the other, in which all reads see the writes they saw (order slices)";
     return "";
 }
 

@@ -112,6 +112,11 @@ static void put_bound(struct pt_buf *buf, const char *name, uint64_t bound)
         pt_buf_printf(buf, "%s %" PRIu64, name, bound);
 }
 
+bool pt_words_is_sliced(const struct pt_finding *finding)
+{
+    return finding->order && strncmp(finding->order, "slices=", 7) == 0;
+}
+
 const char *pt_words_order_runs(const struct pt_finding *finding)
 {
     if (finding->order && strcmp(finding->order, "sync") == 0)
@@ -120,6 +125,14 @@ const char *pt_words_order_runs(const struct pt_finding *finding)
                "and lock operations keep their order (sync)";
     if (finding->order && strcmp(finding->order, "values") == 0)
         return "every run of these events, whole or not, in which reads return the values they returned (values)";
+    if (finding->order && strcmp(finding->order, "slices=0") == 0)
+        return "every subsequence of these events in which reads see the writes they saw (slices=0)";
+    if (finding->order && strcmp(finding->order, "slices=1") == 0)
+        return "every run of two subsequences of these events, one after the other, in which reads see the writes they "
+               "saw (slices=1)";
+    if (finding->order && strcmp(finding->order, "slices=2") == 0)
+        return "every run of three subsequences of these events, one after the other, in which reads see the writes "
+               "they saw (slices=2)";
     return "every order of these events that keeps conflicting accesses and lock operations as recorded";
 }
 
@@ -127,6 +140,13 @@ char *pt_words_explored(const struct pt_finding *finding)
 {
     struct pt_buf buf;
     pt_buf_init(&buf);
+    if (pt_words_is_sliced(finding)) { /* its states are guesses, and nobody counts the runs */
+        pt_buf_printf(&buf, "%" PRIu64 " pass%s, %" PRIu64 " state%s over %" PRIu64 " relevant event%s in order %s",
+                      finding->levels, finding->levels == 1 ? "" : "es", finding->states,
+                      pt_words_plural(finding->states), finding->relevant, pt_words_plural(finding->relevant),
+                      finding->order);
+        return pt_buf_take(&buf);
+    }
     pt_buf_printf(&buf, "%" PRIu64 " level%s, %" PRIu64 " state%s, ", finding->levels, pt_words_plural(finding->levels),
                   finding->states, pt_words_plural(finding->states));
     if (finding->runs_overflow)

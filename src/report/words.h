@@ -18,6 +18,8 @@ char *pt_words_step(const struct pt_step *step);
 char *pt_words_values(const struct pt_binding *bindings, uint32_t count);
 /* The same for the state a run starts in, naming the values the trace does not give. */
 char *pt_words_start(const struct pt_binding *bindings, uint32_t count);
+/* Its order was one of slices=K. */
+bool pt_words_is_sliced(const struct pt_finding *finding);
 /* Of a property that holds: the runs in which it does, by the order that was explored. */
 const char *pt_words_order_runs(const struct pt_finding *finding);
 /* "7 levels, 11 states, 6 runs over 6 relevant events", with the bounds where there are any. */

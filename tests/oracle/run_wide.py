@@ -5,7 +5,8 @@
 
 Case i of seed S is made from "S/i" alone. Per order the verdict, the witness (a shortest violating run, with the fewest context
 switches) and how; the orders contain each other; auto is the first of the three that does not hold. Besides, the litmus traces of
-the project's notes on prediction, as properties. The last line is `wide: N passed, M failed`; a failing case's files stay.
+the project's notes on prediction, as properties. slices=K for K = 0, 1, 2: the verdict, and that the witness is one of the
+violating runs; what 0 finds sync finds, and what any finds values finds. The last line is `wide: N passed, M failed`; a failing case's files stay.
 """
 
 import argparse
@@ -161,6 +162,7 @@ class Case:
         self.text = Maker(rng).text()
         self.trace = trace.Trace(self.text)
         self.expected = []
+        self.sliced = [0, 0, 0]  # properties that slices=0, 1, 2 violate
         while len(self.expected) < properties:
             self.expected.append(self.draw(f"p{len(self.expected)}"))
 
@@ -231,6 +233,23 @@ def auto(found):
     return "values"
 
 
+def run_slices(portent, folder, case):
+    """All complaints about slices=K of one case, whose files are there."""
+    wrong = []
+    for k in range(3):
+        got, status = ask(portent, folder, "--order", f"slices={k}")
+        if status != check.exit_status(got):
+            wrong.append(f"slices={k}: exit {status}")
+        for found, entry in zip(case.expected, got):
+            sliced = wide.Sliced(found["access"].prop, case.trace, k)
+            wrong += [f"slices={k}: {w}" for w in sliced.compare_sliced(entry)]
+            wider = found["values" if k else "sync"]
+            if sliced.all_bad and wider.violation_level is None and wider.error_level is None:
+                wrong.append(f"the oracle itself: {wider.order} does not contain slices={k}")
+            case.sliced[k] += bool(sliced.all_bad)
+    return wrong
+
+
 def run(portent, folder, case):
     """All complaints about one case."""
     (folder / "case.trace").write_text(case.text)
@@ -243,6 +262,7 @@ def run(portent, folder, case):
             wrong.append(f"{order}: exit {status}")
         for found, entry in zip(case.expected, got):
             wrong += [f"{order}: {w}" for w in found[order].compare_wide(entry, order)]
+    wrong += run_slices(portent, folder, case)
     got, _ = ask(portent, folder)
     for found, entry in zip(case.expected, got):
         if found["access"].prop.monitorable() is not False:
@@ -274,7 +294,7 @@ def main():
     parser.add_argument("--only", type=int)
     args = parser.parse_args()
     portent, passed, failed = str(args.portent.resolve()), 0, 0
-    found = dict.fromkeys(wide.ORDERS, 0)
+    found, sliced = dict.fromkeys(wide.ORDERS, 0), [0, 0, 0]
     table = [(name, litmus(text), prop, violated) for name, text, prop, violated in LITMUS]
     table.append(("V2", SAME_VALUE, "z == 0 || x != 0", ("values",)))
     for name, text, prop, violated in table if args.only is None else []:
@@ -286,6 +306,7 @@ def main():
         case = Case(f"{args.seed}/{i}")
         folder = Path(tempfile.mkdtemp(prefix=f"portent-wide-{args.seed}-{i}-"))
         wrong = run(portent, folder, case)
+        sliced = [a + b for a, b in zip(sliced, case.sliced)]
         for expected in case.expected:
             first = next((o for o in wide.ORDERS if expected[o].violation_level is not None), None)
             if first:
@@ -301,7 +322,10 @@ def main():
     if args.only is None and args.cases >= 200 and not all(found.values()):
         print(f"some order never made a difference: {found}")
         failed += 1
-    print(f"violations first seen in {found}")
+    if args.only is None and args.cases >= 200 and not sliced[0] < sliced[1] < sliced[2]:
+        print(f"more slices made no difference: {sliced}")
+        failed += 1
+    print(f"violations first seen in {found}; with 0, 1, 2 slices more {sliced}")
     print(f"wide: {passed} passed, {failed} failed")
     return 1 if failed else 0
 

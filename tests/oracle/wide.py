@@ -196,3 +196,79 @@ class Wide(Expected):
         if self.order != "access" and switched != self.switches():
             wrong.append(f"{self.prop.name}: {switched} context switches, {self.switches()} are enough")
         return wrong
+
+
+class ReadsFrom(Runs):
+    """Possible runs in which every read sees the very write that it saw."""
+
+    def __init__(self, trace):
+        super().__init__(trace, "values")
+
+    def is_free(self, e):
+        return False
+
+
+class Sliced(Wide):
+    """What slices=K determines. A run is made of K+1 subsequences of the recording, one after the other, if and only if
+    its recorded positions go down at most K times: so runs are counted by their descents, and there are no slices here."""
+
+    def __init__(self, prop, trace, descents):
+        self.descents, self.all_bad, self.any_error = descents, set(), False
+        super().__init__(prop, trace, "values")
+
+    def _explore(self):
+        possible = ReadsFrom(self.trace)
+        number = {e.number: k for k, e in enumerate(self.events, 1)}
+        judged = {}
+
+        def goes_on(run):
+            if run not in judged:
+                word = self.word(run)
+                judged[run] = "error" if self.fails(word[-1]) else "bad" if self.prop.monitor.bad(word) else "good"
+            return judged[run] == "good"
+
+        seen = set()
+        queue = [(possible.START, -1, 0, ())]
+        goes_on(())
+        while queue:
+            item = queue.pop()
+            state, position, descents, run = item
+            if item in seen or not goes_on(run):
+                continue
+            seen.add(item)
+            for e, target in possible.steps(state):
+                after = descents + (e.number < position)
+                if after <= self.descents:
+                    queue.append((target, e.number, after, run + (number[e.number],) if e.number in number else run))
+        self.all_bad = {run for run, verdict in judged.items() if verdict == "bad"}
+        self.any_error = "error" in judged.values()
+
+    def has_both(self):
+        """Whether a thread has a lock shared and alone at once, which the tool refuses."""
+        count = {}
+        for e in self.trace.events:
+            if e.op in ("acq", "racq", "rel", "rrel"):
+                key = (e.thread, e.obj, e.op in ("acq", "rel"))
+                count[key] = count.get(key, 0) + (1 if e.op in ("acq", "racq") else -1)
+                if count[key] > 0 and count.get((e.thread, e.obj, not key[2]), 0) > 0:
+                    return True
+        return False
+
+    def compare_sliced(self, got):
+        """Complaints about the tool's object of this property."""
+        allowed = ({"violated"} if self.all_bad else set()) | ({"error"} if self.any_error else set()) or {"holds"}
+        if (self.prop.monitorable() is False and allowed == {"holds"}) or self.has_both():
+            allowed.add("unknown")
+        if got.get("verdict") not in allowed:
+            return [f"{self.prop.name}: verdict is {got.get('verdict')!r}, expected one of {sorted(allowed)}"]
+        wrong = [] if got.get("order") == f"slices={self.descents}" else [f"{self.prop.name}: order is {got.get('order')!r}"]
+        if got["verdict"] != "violated":
+            return wrong
+        if got["how"] != ("observed" if self.observed else "predicted"):
+            wrong.append(f"{self.prop.name}: how is {got['how']}")
+        runs = {()}
+        for entry in got["witness"]:
+            runs = {run + (k,) for run in runs for k, e in enumerate(self.events, 1) if k not in run and _same(entry, e)}
+        if not runs & self.all_bad:
+            wrong.append(f"{self.prop.name}: none of the {len(self.all_bad)} violating runs: {got['witness']}")
+        return wrong

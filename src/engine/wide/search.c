@@ -449,12 +449,12 @@ static void search_release(struct wide_search *s)
     free(s->key);
 }
 
-enum pt_wide_end pt_wide_explore(struct pt_wide_log *log, enum pt_possible order, struct pt_monitor *monitor,
+enum pt_wide_end pt_wide_explore(struct pt_wide_log *log, struct pt_wide_order order, struct pt_monitor *monitor,
                                  const struct pt_wide_names *names, const struct pt_analysis_options *options,
                                  uint64_t deadline, struct pt_finding *finding, struct pt_wide_figures *ret_figures)
 {
     struct wide_problem problem;
-    wide_problem_init(&problem, log, order, monitor, names);
+    wide_problem_init(&problem, log, order.possible, monitor, names);
     *ret_figures = (struct pt_wide_figures){.relevant = problem.relevant_count};
     struct wide_search s = {
         .p = &problem, .options = options, .finding = finding, .figures = ret_figures, .deadline = deadline};
@@ -468,7 +468,7 @@ enum pt_wide_end pt_wide_explore(struct pt_wide_log *log, enum pt_possible order
     if (problem.ambiguous)
         ret_figures->cut = "the trace has two names for one variable of the property";
     else
-        end = explore(&s);
+        end = order.sliced ? wide_explore_sliced(&s, order.slices) : explore(&s);
     ret_figures->runs_overflow = ret_figures->runs == UINT64_MAX;
     search_release(&s);
     wide_problem_release(&problem);

@@ -45,17 +45,25 @@ enum pt_wide_end {
 
 /* What was explored, as a finding has it. */
 struct pt_wide_figures {
-    uint64_t relevant, levels, states, width, runs;
+    uint64_t relevant, levels, states, width, runs; /* in slices: of the passes; runs are not counted */
     bool runs_overflow;
     uint64_t peak_bytes;
     const char *cut; /* why the search was cut off; NULL: it was not */
 };
 
+/* PT_POSSIBLE_SYNC, PT_POSSIBLE_VALUES; or, of the latter's runs, those of so many slices more than one (sliced.c). */
+struct pt_wide_order {
+    enum pt_possible possible;
+    bool sliced;
+    uint32_t slices; /* at most PT_MOST_SLICES */
+};
+enum { PT_MOST_SLICES = 2 };
+
 /*
- * Explores an order, PT_POSSIBLE_SYNC or PT_POSSIBLE_VALUES, for one property, until `deadline` (by options->now; 0:
- * none). Of the finding only what the end says is written: verdict, how, message, order, witness and what goes with it.
+ * Explores an order for one property, until `deadline` (by options->now; 0: none). Of the finding only what the end
+ * says is written: verdict, how, message, order, witness and what goes with it.
  */
-enum pt_wide_end pt_wide_explore(struct pt_wide_log *log, enum pt_possible order, struct pt_monitor *monitor,
+enum pt_wide_end pt_wide_explore(struct pt_wide_log *log, struct pt_wide_order order, struct pt_monitor *monitor,
                                  const struct pt_wide_names *names, const struct pt_analysis_options *options,
                                  uint64_t deadline, struct pt_finding *finding, struct pt_wide_figures *ret_figures);
 

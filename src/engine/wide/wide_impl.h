@@ -266,6 +266,10 @@ static inline struct wide_level *wide_level_at(const struct wide_search *s, uint
  * the monitor reads, which tells a user event. */
 pt_letter wide_letter(struct wide_search *search, pt_letter before, uint32_t column, pt_letter *ret_read);
 
+/* --- sliced.c --- */
+
+enum pt_wide_end wide_explore_sliced(struct wide_search *search, uint32_t slices);
+
 /* --- witness.c, report.c --- */
 
 /* The levels are kept up to the violating one, the last. False: the run that was found did not pass its replay. */

@@ -1,0 +1,477 @@
+/*
+ * The order `slices=K`: runs that are made of at most K+1 subsequences of the recording, one after the other, in which
+ * every thread keeps its order, every read sees the write that it saw, and locks exclude; whatever is needed by nothing
+ * may be left out. (After Farzan and Mathur, "k-sliced reads-from equivalence"; the automaton is our own.)
+ *
+ * The recording is read once, from the first event to the last, with a set of states: where each event goes is guessed,
+ * slice or left out, and a state is what the guesses so far have to remember (sliced_step.c), with the monitor's
+ * configuration at the end of each slice. Where a slice after the first begins is guessed, too, among the
+ * configurations in which the slices before it can end, and compared with where they did end when a violation is
+ * claimed. Those are the answer of the same search with a slice less, so there are K+1 passes: of 0, 1, ..., K.
+ *
+ * Guarantee. Sound: as wide.h says, each violation is judged as a possible run of the order `values`, which contains
+ * this one. Complete, if it comes to its end: every such run is read by the monitor. What slices=0 finds,
+ * `sync` finds; larger K find more, and none finds more than `values`. The witness is not a shortest one.
+ *
+ * Cost: linear in the recording, times the states, whose number does not grow with its length but with the
+ * threads, locks and variables that are in use at once, exponentially; the log of the recording is kept (log.c). A
+ * violation's pass is done once more with the guesses kept, 4 bytes per state and event.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/memory.h"
+#include "engine/wide/sliced_impl.h"
+
+enum { STRIDE = 16 };                      /* events between two looks at the clock and at the memory, ... */
+enum { LOOK_STATES = 4096 };               /* ... and states */
+enum { MOST_STATES = 1 << 22 };            /* further ones are left out, and the answer is not whole */
+enum { PARENT_SHIFT = 2, SLICE_MASK = 3 }; /* of a guess: the state before, and the slice */
+
+/* States of one length. Of two that differ only in the sets of slices that begin them, and of which one's sets are
+ * all in the other's, it has the one with less: whatever may follow the other may follow it. */
+struct table {
+    uint8_t *states;
+    uint32_t count, cap;
+    uint32_t *slots; /* number plus 1 */
+    uint32_t mask;
+    uint32_t length, bits; /* of a state */
+};
+
+struct sliced {
+    struct wide_search *s;
+    struct sliced_monitor monitor;
+    struct sliced_layout layout;
+    uint32_t last;   /* slice of this pass */
+    uint32_t length; /* of a state: fields, ends of slices, beginnings of slices after the first */
+    uint32_t ends;   /* where they are in a state */
+    struct table now, next;
+    uint32_t *starts[SLICED_MOST + 1]; /* in which slice k can begin */
+    uint32_t start_count[SLICED_MOST + 1];
+    size_t start_cap[SLICED_MOST + 1];
+    uint8_t *state; /* that is being made */
+    bool keep;
+    uint32_t **guesses;   /* per event and state */
+    uint32_t guess_count; /* events */
+    size_t guess_cap, guess_bytes;
+    bool full;
+    uint64_t made;
+    bool found;
+    uint32_t found_event, found_state, found_config;
+};
+
+/* ---- tables ---- */
+
+static uint64_t hash_of(const struct table *table, const uint8_t *state)
+{
+    uint64_t hash = 0, word;
+    for (uint32_t at = table->bits; at < table->length; at += sizeof word) {
+        memcpy(&word, state + at, sizeof word);
+        hash = pt_mix64(hash ^ word);
+    }
+    return hash;
+}
+
+static void table_init(struct table *table, uint32_t length, uint32_t bits)
+{
+    *table = (struct table){.length = length, .bits = bits};
+}
+
+static void table_clear(struct table *table)
+{
+    table->count = 0;
+    if (table->slots)
+        memset(table->slots, 0, ((size_t)table->mask + 1) * sizeof *table->slots);
+}
+
+static void table_release(struct table *table)
+{
+    free(table->states);
+    free(table->slots);
+    *table = (struct table){0};
+}
+
+static size_t table_bytes(const struct table *table)
+{
+    return (size_t)table->cap * table->length + (table->slots ? ((size_t)table->mask + 1) * sizeof *table->slots : 0);
+}
+
+static uint8_t *table_state(const struct table *table, uint32_t number)
+{
+    return table->states + (size_t)number * table->length;
+}
+
+static void table_rehash(struct table *table)
+{
+    uint32_t size = table->slots ? 2 * (table->mask + 1) : 128;
+    free(table->slots);
+    table->slots = pt_xcalloc(size, sizeof *table->slots);
+    table->mask = size - 1;
+    for (uint32_t i = 0; i < table->count; i++) {
+        uint32_t at = (uint32_t)hash_of(table, table_state(table, i)) & table->mask;
+        while (table->slots[at])
+            at = (at + 1) & table->mask;
+        table->slots[at] = i + 1;
+    }
+}
+
+/* Are the sets of one state all in those of another? */
+static bool has_less(const struct table *table, const uint8_t *one, const uint8_t *other)
+{
+    uint64_t a, b, more = 0;
+    for (uint32_t at = 0; at < table->bits; at += sizeof a) {
+        memcpy(&a, one + at, sizeof a);
+        memcpy(&b, other + at, sizeof b);
+        more |= a & ~b;
+    }
+    return !more;
+}
+
+/* The number of a state, which may be that of one it takes the place of; PT_NONE: there is one with less. */
+static uint32_t table_add(struct table *table, const uint8_t *state)
+{
+    uint32_t rest = table->length - table->bits;
+    if (!table->slots || table->count > table->mask / 2)
+        table_rehash(table);
+    uint32_t at = (uint32_t)hash_of(table, state) & table->mask;
+    for (; table->slots[at]; at = (at + 1) & table->mask) {
+        uint32_t number = table->slots[at] - 1;
+        uint8_t *known = table_state(table, number);
+        if (memcmp(known + table->bits, state + table->bits, rest) != 0)
+            continue;
+        if (has_less(table, known, state))
+            return PT_NONE;
+        if (has_less(table, state, known)) {
+            memcpy(known, state, table->bits);
+            return number;
+        }
+    }
+    if (table->count == table->cap) {
+        table->cap = table->cap ? 2 * table->cap : 64;
+        table->states = pt_xrealloc(table->states, (size_t)table->cap * table->length);
+    }
+    memcpy(table_state(table, table->count), state, table->length);
+    table->slots[at] = ++table->count;
+    return table->count - 1;
+}
+
+/* ---- states ---- */
+
+/* The monitor's configuration at the end of a slice, PT_NONE: no relevant event is in it yet. */
+static uint32_t get(const struct sliced *x, const uint8_t *state, uint32_t slice, bool start)
+{
+    uint32_t config;
+    memcpy(&config, state + x->ends + (slice + (start ? x->last : 0)) * sizeof config, sizeof config);
+    return config;
+}
+
+static void set(const struct sliced *x, uint8_t *state, uint32_t slice, bool start, uint32_t config)
+{
+    memcpy(state + x->ends + (slice + (start ? x->last : 0)) * sizeof config, &config, sizeof config);
+}
+
+/* Where the run stands at the end of a slice, as far as it is known what the slices began with; PT_NONE: one of them
+ * did not begin where the one before it has ended. */
+static uint32_t end_of(const struct sliced *x, const uint8_t *state, uint32_t slice)
+{
+    uint32_t config = get(x, state, 0, false);
+    for (uint32_t k = 1; k <= slice; k++) {
+        uint32_t start = get(x, state, k, true);
+        if (start == PT_NONE)
+            continue;
+        if (start != config)
+            return PT_NONE;
+        config = get(x, state, k, false);
+    }
+    return config;
+}
+
+/* Whether the run that a state stands for, if nothing is added to it, ends in a violation, or where the property has no
+ * value. */
+static bool is_found(const struct sliced *x, const uint8_t *state)
+{
+    bool over = false;
+    for (uint32_t k = 0; k <= x->last; k++) {
+        uint32_t config = get(x, state, k, false);
+        over |= config != PT_NONE && sliced_is_over(&x->monitor, config);
+    }
+    if (!over)
+        return false;
+    uint32_t config = end_of(x, state, x->last);
+    return config != PT_NONE && sliced_is_over(&x->monitor, config) && sliced_may_end(&x->layout, state, x->last);
+}
+
+/* x->state is a state after event `number`, made from `parent` by putting the event into the slice. */
+static void add(struct sliced *x, uint32_t number, uint32_t parent, uint32_t slice)
+{
+    if (x->next.count >= MOST_STATES) {
+        x->full = true;
+        return;
+    }
+    uint32_t before = x->next.count, state = table_add(&x->next, x->state);
+    if (state == PT_NONE)
+        return;
+    x->made += x->next.count - before;
+    if (x->keep) {
+        if (state == before && !(state & (state - 1))) { /* a power of two, or none yet: room for as many again */
+            uint32_t room = state ? 2 * state : 1;
+            x->guesses[number] = pt_xrealloc(x->guesses[number], room * sizeof **x->guesses);
+            x->guess_bytes += (room - state) * sizeof **x->guesses;
+        }
+        x->guesses[number][state] = parent << PARENT_SHIFT | slice;
+    }
+    if (!x->found && is_found(x, x->state)) {
+        x->found = true;
+        x->found_event = number;
+        x->found_state = state;
+        x->found_config = end_of(x, x->state, x->last);
+    }
+}
+
+/* The fields of x->state have the event in the slice: the monitor follows, from each beginning that there may be. */
+static void add_relevant(struct sliced *x, uint32_t number, uint32_t parent, uint32_t slice)
+{
+    uint32_t letter = x->layout.events[number].letter, config = get(x, x->state, slice, false);
+    if (config != PT_NONE) {
+        if (sliced_is_over(&x->monitor, config))
+            return; /* what comes after a violation is another run's */
+        set(x, x->state, slice, false, sliced_monitor_step(&x->monitor, config, letter));
+        add(x, number, parent, slice);
+        return;
+    }
+    for (uint32_t i = 0; i < x->start_count[slice]; i++) {
+        uint32_t start = x->starts[slice][i];
+        set(x, x->state, slice, true, start);
+        set(x, x->state, slice, false, sliced_monitor_step(&x->monitor, start, letter));
+        add(x, number, parent, slice);
+    }
+}
+
+/* What an event makes of one state. */
+static void expand(struct sliced *x, uint32_t number, uint32_t parent)
+{
+    const struct sliced_event *event = &x->layout.events[number];
+    const uint8_t *from = table_state(&x->now, parent);
+    for (uint32_t slice = from[event->thread]; slice <= x->last; slice++) {
+        memcpy(x->state, from, x->length);
+        if (!sliced_take(&x->layout, x->state, event, slice, x->last))
+            continue;
+        if (event->letter == PT_NONE)
+            add(x, number, parent, slice);
+        else
+            add_relevant(x, number, parent, slice);
+    }
+    memcpy(x->state, from, x->length);
+    if (sliced_take(&x->layout, x->state, event, SLICED_DROPPED, x->last))
+        add(x, number, parent, SLICED_DROPPED);
+}
+
+/* ---- passes ---- */
+
+static bool is_cut(struct sliced *x)
+{
+    struct wide_search *s = x->s;
+    const struct pt_analysis_options *o = s->options;
+    uint64_t bytes = s->p->bytes + table_bytes(&x->now) + table_bytes(&x->next) + x->guess_bytes +
+                     sliced_monitor_bytes(&x->monitor) + x->layout.count * sizeof *x->layout.events +
+                     pt_sets_bytes(&s->sets);
+    if (bytes > s->figures->peak_bytes)
+        s->figures->peak_bytes = bytes;
+    uint64_t allowed = pt_memory_share(o, &s->announced, bytes);
+    if (o->progress)
+        o->progress(o->context, s->finding->property, s->figures->levels, s->figures->states + x->made);
+    if (o->memory_limit && bytes > allowed)
+        s->figures->cut = "the memory limit was reached";
+    else if (o->interrupted && o->interrupted(o->context))
+        s->figures->cut = "interrupted";
+    else if (s->deadline && !x->keep && o->now() >= s->deadline)
+        s->figures->cut = "the time of --effort is over";
+    return s->figures->cut != NULL;
+}
+
+static void begin_pass(struct sliced *x, uint32_t last)
+{
+    x->last = last;
+    x->ends = (x->layout.bytes + 7) & ~7u;
+    x->length = (x->ends + (2 * last + 1) * (uint32_t)sizeof(uint32_t) + 7) & ~7u;
+    free(x->state);
+    x->state = pt_xcalloc(1, x->length);
+    table_release(&x->now);
+    table_release(&x->next);
+    table_init(&x->now, x->length, x->layout.bits);
+    table_init(&x->next, x->length, x->layout.bits);
+    sliced_fields_init(&x->layout, x->state);
+    for (uint32_t k = 0; k <= last; k++) {
+        set(x, x->state, k, false, k ? PT_NONE : SLICED_FIRST);
+        if (k)
+            set(x, x->state, k, true, PT_NONE);
+    }
+    (void)table_add(&x->now, x->state);
+    x->made = 1;
+    x->found = false;
+}
+
+/* All events, or up to the first violation. False: it was cut off. */
+static bool read_events(struct sliced *x)
+{
+    uint64_t looked = 0;
+    for (uint32_t i = 0; i < x->layout.count && !x->found; i++) {
+        table_clear(&x->next);
+        if (x->keep) {
+            PT_GROW(x->guesses, x->guess_cap, (size_t)i + 1);
+            x->guesses[i] = NULL;
+            x->guess_count = i + 1;
+        }
+        for (uint32_t state = 0; state < x->now.count; state++) {
+            if ((state + 1) % LOOK_STATES == 0 && is_cut(x))
+                return false;
+            expand(x, i, state);
+        }
+        struct table other = x->now;
+        x->now = x->next;
+        x->next = other;
+        if (x->now.count > x->s->figures->width)
+            x->s->figures->width = x->now.count;
+        if ((++looked % STRIDE == 0 || x->keep) && is_cut(x))
+            return false;
+    }
+    return true;
+}
+
+/* Where the run can stand when this pass' slices are over: there the next one begins. */
+static void collect_starts(struct sliced *x)
+{
+    uint32_t next = x->last + 1;
+    bool *known = pt_xcalloc((size_t)x->monitor.config_count + 1, sizeof *known);
+    for (uint32_t i = 0; i < x->now.count; i++) {
+        const uint8_t *state = table_state(&x->now, i);
+        uint32_t config = end_of(x, state, x->last);
+        if (config == PT_NONE || known[config] || sliced_is_over(&x->monitor, config) ||
+            !sliced_may_end(&x->layout, state, x->last))
+            continue;
+        known[config] = true;
+        PT_PUSH(x->starts[next], x->start_count[next], x->start_cap[next], config);
+    }
+    free(known);
+}
+
+/* ---- the run ---- */
+
+/* The slice of each event up to the one that closes the violation. */
+static uint8_t *guessed(const struct sliced *x)
+{
+    uint8_t *slices = pt_xmalloc((size_t)x->found_event + 1);
+    uint32_t state = x->found_state;
+    for (uint32_t i = x->found_event + 1; i-- > 0;) {
+        uint32_t guess = x->guesses[i][state];
+        slices[i] = guess & SLICE_MASK;
+        state = guess >> PARENT_SHIFT;
+    }
+    return slices;
+}
+
+/* All events of the run, as places of the recording, with what the search had left out of its threads; up to the one
+ * that breaks the property. */
+static uint64_t *whole_run(struct sliced *x, const uint8_t *slices, uint64_t *ret_count)
+{
+    const struct pt_wide_log *log = x->s->p->log;
+    uint32_t *done = pt_xcalloc((size_t)log->thread_count + 1, sizeof *done), config = SLICED_FIRST;
+    uint64_t *run = NULL, count = 0;
+    size_t cap = 0;
+    for (uint32_t k = 0; k <= x->last; k++)
+        for (uint32_t i = 0; i <= x->found_event && !sliced_is_over(&x->monitor, config); i++) {
+            const struct sliced_event *event = &x->layout.events[i];
+            uint32_t c = event->column;
+            if (slices[i] != k)
+                continue;
+            while (done[c] < log->index[event->e->place])
+                PT_PUSH(run, count, cap, log->threads[c].places[done[c]++]);
+            if (event->letter != PT_NONE)
+                config = sliced_monitor_step(&x->monitor, config, event->letter);
+        }
+    free(done);
+    *ret_count = count;
+    return run;
+}
+
+/* The pass found something: once more, with the guesses. */
+static enum pt_wide_end finish(struct sliced *x)
+{
+    struct wide_search *s = x->s;
+    if (x->monitor.configs[x->found_config].state == PT_MSTATE_ERROR) {
+        sliced_monitor_values(&x->monitor, x->found_config, s->values);
+        wide_report_error(s, s->values, x->layout.events[x->found_event].e->place);
+        return PT_WIDE_ERROR;
+    }
+    x->keep = true;
+    begin_pass(x, x->last);
+    if (!read_events(x)) {
+        s->figures->cut = "a violation was found, but its run does not fit into the memory limit";
+        return PT_WIDE_CUT;
+    }
+    uint8_t *slices = guessed(x);
+    uint64_t count, *run = whole_run(x, slices, &count);
+    bool good = wide_report(s, run, count);
+    free(run);
+    free(slices);
+    if (good)
+        return PT_WIDE_VIOLATED;
+    s->finding->verdict = PT_VERDICT_ERROR;
+    s->finding->message = "internal error: the predicted run did not pass its replay; please report this";
+    return PT_WIDE_ERROR;
+}
+
+static enum pt_wide_end explore(struct sliced *x, uint32_t slices)
+{
+    struct pt_wide_figures *figures = x->s->figures;
+    if (x->layout.refuses) {
+        figures->cut = x->layout.refuses;
+        return PT_WIDE_CUT;
+    }
+    if (x->monitor.configs[SLICED_FIRST].state == PT_MSTATE_ERROR) {
+        wide_report_error(x->s, x->s->p->initial, PT_NONE);
+        return PT_WIDE_ERROR;
+    }
+    if (x->monitor.configs[SLICED_FIRST].state == PT_MSTATE_BAD)
+        return wide_report(x->s, NULL, 0) ? PT_WIDE_VIOLATED : PT_WIDE_ERROR;
+    for (uint32_t last = 0; last <= slices; last++) {
+        begin_pass(x, last);
+        figures->levels = last + 1;
+        bool whole = read_events(x);
+        figures->states += x->made;
+        if (x->found)
+            return finish(x);
+        if (!whole)
+            return PT_WIDE_CUT;
+        if (last < slices)
+            collect_starts(x);
+    }
+    if (!x->full)
+        return PT_WIDE_HOLDS;
+    figures->cut = "more than 4194304 states at a time";
+    return PT_WIDE_CUT;
+}
+
+static void release(struct sliced *x)
+{
+    for (uint32_t i = 0; i < x->guess_count; i++)
+        free(x->guesses[i]);
+    free(x->guesses);
+    for (uint32_t k = 0; k <= SLICED_MOST; k++)
+        free(x->starts[k]);
+    table_release(&x->now);
+    table_release(&x->next);
+    free(x->state);
+    sliced_layout_release(&x->layout);
+    sliced_monitor_release(&x->monitor);
+}
+
+enum pt_wide_end wide_explore_sliced(struct wide_search *search, uint32_t slices)
+{
+    struct sliced x = {.s = search};
+    sliced_monitor_init(&x.monitor, search);
+    sliced_layout_init(&x.layout, search, &x.monitor);
+    enum pt_wide_end end = explore(&x, slices);
+    release(&x);
+    return end;
+}

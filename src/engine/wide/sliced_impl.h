@@ -1,0 +1,111 @@
+/* The inside of the order `slices=K`: the automaton that reads a recording once, and what its states are made of. */
+#ifndef PT_ENGINE_WIDE_SLICED_IMPL_H
+#define PT_ENGINE_WIDE_SLICED_IMPL_H
+
+#include "engine/wide/wide_impl.h"
+
+/* Slices count from 0; DROPPED is where the events go that are left out of the run, and is the last. */
+enum { SLICED_MOST = 3, SLICED_DROPPED = 3, SLICED_NOWHERE = 4 };
+
+/* ---- sliced_monitor.c: what the monitor knows at a point of a run ---- */
+
+/* What a relevant event does to the monitor: equal ones have one number. */
+struct sliced_letter {
+    uint32_t var, user_event, effect;
+    uint32_t writer; /* a write that leaves the value, plus 1; 0: it is the initial one */
+};
+
+/* State, letter and values; the latter only as far as an atom compares several variables, otherwise some that give the
+ * same letter. */
+struct sliced_config {
+    pt_mstate state;
+    pt_letter letter;
+};
+
+struct sliced_monitor {
+    struct wide_search *s;
+    struct sliced_letter *letters;
+    uint32_t letter_count;
+    size_t letter_cap;
+    struct sliced_config *configs;
+    uint32_t *writers; /* of all variables of the monitor, per configuration */
+    uint32_t config_count;
+    size_t config_cap, writer_cap;
+    struct pt_strtab known, known_letters;
+    struct pt_map64 steps;
+};
+void sliced_monitor_init(struct sliced_monitor *monitor, struct wide_search *search);
+void sliced_monitor_release(struct sliced_monitor *monitor);
+size_t sliced_monitor_bytes(const struct sliced_monitor *monitor);
+/* The configuration before the first relevant event: number 0. */
+enum { SLICED_FIRST = 0 };
+uint32_t sliced_monitor_letter(struct sliced_monitor *monitor, const struct wide_event *event);
+uint32_t sliced_monitor_step(struct sliced_monitor *monitor, uint32_t config, uint32_t letter);
+/* Nothing follows it. */
+static inline bool sliced_is_over(const struct sliced_monitor *monitor, uint32_t config)
+{
+    pt_mstate state = monitor->configs[config].state;
+    return state == PT_MSTATE_BAD || state == PT_MSTATE_ERROR;
+}
+void sliced_monitor_values(const struct sliced_monitor *monitor, uint32_t config, struct pt_value *values);
+
+/* ---- sliced_layout.c: the events in recorded order, and where a state keeps what they touch ---- */
+
+/* A lock that one thread takes: where the slice is in which its section was opened. */
+struct sliced_holder {
+    uint32_t at;
+    uint32_t lock; /* where the lock's bits are */
+    bool shared;
+};
+
+struct sliced_event {
+    const struct wide_event *e;
+    uint32_t thread; /* where its thread's slice is */
+    uint32_t object; /* where that of what it accesses is, of a lock its bits; PT_NONE: nothing that matters */
+    uint32_t bits;   /* of a variable: where they are */
+    uint32_t holder; /* of a lock operation, among the holders */
+    uint32_t letter; /* of the monitor; PT_NONE: it is not relevant */
+    uint32_t column;
+    bool forks, chains;           /* it starts the thread at `object`; it comes after the operation before it there */
+    bool unread;                  /* a write, and no read of the variable is recorded after it */
+    uint32_t first_end, end_at;   /* what nobody needs after it, among the ends: from here to before there */
+    uint32_t first_held, held_at; /* of a join: what its thread had locked, among the helds */
+};
+
+/* A piece of a state that is not needed any more. */
+struct sliced_end {
+    uint32_t at, bits;
+    enum { SLICED_END_SLICE, SLICED_END_READS, SLICED_END_VARIABLE, SLICED_END_LOCK } kind;
+};
+
+struct sliced_layout {
+    struct sliced_event *events;
+    uint32_t count;
+    struct sliced_holder *holders;
+    uint32_t holder_count;
+    size_t holder_cap;
+    struct sliced_end *ends;
+    uint32_t end_count;
+    size_t end_cap;
+    uint32_t *helds; /* holders */
+    uint32_t held_count;
+    size_t held_cap;
+    uint32_t bits;       /* how many of a state's bytes, the first ones, are sets of slices: fewer allow more */
+    uint32_t bytes;      /* of a state's fields, with these */
+    const char *refuses; /* NULL, or why this cannot be explored */
+};
+void sliced_layout_init(struct sliced_layout *layout, struct wide_search *search, struct sliced_monitor *monitor);
+void sliced_layout_release(struct sliced_layout *layout);
+
+/* ---- sliced_step.c: one event, put into one slice ---- */
+
+/* At the beginning of the recording. */
+void sliced_fields_init(const struct sliced_layout *layout, uint8_t *fields);
+/* Puts an event into slice 0..last or leaves it out (SLICED_DROPPED). False: no run is possible in which it is there.
+ */
+bool sliced_take(const struct sliced_layout *layout, uint8_t *fields, const struct sliced_event *event, uint32_t slice,
+                 uint32_t last);
+/* If all events to come are left out: do the sections that stay open leave the locks to nobody who took them? */
+bool sliced_may_end(const struct sliced_layout *layout, const uint8_t *fields, uint32_t last);
+
+#endif
