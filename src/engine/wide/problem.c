@@ -444,8 +444,23 @@ static void choose_tracked(struct making *m, const struct pt_wide_names *names)
     }
 }
 
-void wide_problem_init(struct wide_problem *p, struct pt_wide_log *log, enum pt_possible order,
-                       struct pt_monitor *monitor, const struct pt_wide_names *names)
+/* Relevant are these events, and nobody reads what they do. */
+static void take_targets(struct making *m, const uint32_t *places, uint32_t count)
+{
+    struct wide_problem *p = m->p;
+    for (uint32_t i = 0; i < count; i++) {
+        m->visible[places[i]] = true;
+        PT_PUSH(p->relevant, p->relevant_count, p->relevant_cap, places[i]);
+    }
+    p->relevant_var = memset(pt_xmalloc(((size_t)count + 1) * sizeof *p->relevant_var), 0xff,
+                             ((size_t)count + 1) * sizeof *p->relevant_var);
+    p->relevant_event = memset(pt_xmalloc(((size_t)count + 1) * sizeof *p->relevant_event), 0xff,
+                               ((size_t)count + 1) * sizeof *p->relevant_event);
+}
+
+static void problem_init(struct wide_problem *p, struct pt_wide_log *log, enum pt_possible order,
+                         struct pt_monitor *monitor, const struct pt_wide_names *names, const uint32_t *targets,
+                         uint32_t target_count)
 {
     wide_log_link(log);
     *p = (struct wide_problem){.log = log, .order = order, .monitor = monitor, .column_count = log->thread_count};
@@ -457,8 +472,12 @@ void wide_problem_init(struct wide_problem *p, struct pt_wide_log *log, enum pt_
     pt_map64_init(&m.written);
     pt_map64_init(&m.classes);
     p->columns = pt_xcalloc((size_t)p->column_count + 1, sizeof *p->columns);
-    take_monitor(p, names);
-    find_relevant(&m, names);
+    if (monitor) {
+        take_monitor(p, names);
+        find_relevant(&m, names);
+    } else {
+        take_targets(&m, targets, target_count);
+    }
     find_limits(&m);
     find_users(&m);
     choose_tracked(&m, names);
@@ -476,6 +495,18 @@ void wide_problem_init(struct wide_problem *p, struct pt_wide_log *log, enum pt_
     free(m.before);
     free(m.kept);
     free(m.target);
+}
+
+void wide_problem_init(struct wide_problem *p, struct pt_wide_log *log, enum pt_possible order,
+                       struct pt_monitor *monitor, const struct pt_wide_names *names)
+{
+    problem_init(p, log, order, monitor, names, NULL, 0);
+}
+
+void wide_problem_init_meeting(struct wide_problem *p, struct pt_wide_log *log, const uint32_t *places, uint32_t count)
+{
+    const struct pt_wide_names none = {0};
+    problem_init(p, log, PT_POSSIBLE_VALUES, NULL, &none, places, count);
 }
 
 static void release_objects(struct wide_object *objects, uint32_t count)

@@ -67,4 +67,18 @@ enum pt_wide_end pt_wide_explore(struct pt_wide_log *log, struct pt_wide_order o
                                  const struct pt_wide_names *names, const struct pt_analysis_options *options,
                                  uint64_t deadline, struct pt_finding *finding, struct pt_wide_figures *ret_figures);
 
+/*
+ * Whether a possible run of the order `values` ends where each of some events, one of a thread each and given by their
+ * places in the log, ascending, comes next in its thread: two accesses of a race, the acquisitions of a deadlock.
+ * PT_WIDE_VIOLATED: there is one, *ret_run are the places of its events, to be freed, and the judge has played it.
+ * PT_WIDE_HOLDS: there is none. PT_WIDE_CUT: not known, by the time or the bytes of the limit.
+ */
+struct pt_wide_limit {
+    uint64_t (*now)(void); /* NULL: no end */
+    uint64_t deadline;
+    size_t bytes; /* of the states */
+};
+enum pt_wide_end pt_wide_meet(struct pt_wide_log *log, const uint32_t *places, uint32_t count,
+                              const struct pt_wide_limit *limit, uint64_t **ret_run, uint64_t *ret_count);
+
 #endif

@@ -167,6 +167,9 @@ struct wide_problem {
 };
 void wide_problem_init(struct wide_problem *problem, struct pt_wide_log *log, enum pt_possible order,
                        struct pt_monitor *monitor, const struct pt_wide_names *names);
+/* The relevant events are these, by their places in ascending order; there is no monitor (meet.c). */
+void wide_problem_init_meeting(struct wide_problem *problem, struct pt_wide_log *log, const uint32_t *places,
+                               uint32_t count);
 void wide_problem_release(struct wide_problem *problem);
 /* Of those that use an object, this thread; a new one if it is not among them. */
 struct wide_user *wide_user_of(struct wide_object *object, uint32_t thread);

@@ -1,0 +1,242 @@
+/*
+ * Whether some events can come next, each in its thread, at the end of a possible run of the order `values`: a search
+ * from the beginning for a state in which none of them has happened and all that their threads did before them has.
+ *
+ * The events are those that a search calls relevant (problem.c), so that steps.c never takes them on its own: what it
+ * takes at once takes no possibility away, and events that it adds to a run are of other threads, or come before the
+ * targets in theirs. So a state of this kind is found iff some possible run has it.
+ *
+ * Guarantee: as above, and order/possible.h has played what is returned. Cost: as that of a search in `values`, each
+ * state once, the latest first; 8 bytes for a state beside its words.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/wide/take.h"
+
+enum { STRIDE = 256 }; /* states between two looks at the clock */
+
+struct meeting {
+    struct wide_problem p;
+    struct wide_state state;
+    uint32_t *target; /* per column: the number of the event that has to be next, from 1; 0: none */
+    uint32_t target_count;
+    uint64_t *keys;      /* of the states found so far */
+    uint32_t *from, *by; /* per state: the one before, and the column whose event led here */
+    uint32_t *slots;     /* number plus 1 */
+    uint32_t count, mask;
+    size_t key_cap, from_cap, by_cap;
+    uint32_t *open; /* states that are still to be expanded */
+    uint32_t open_count;
+    size_t open_cap;
+};
+
+static bool is_target(const struct meeting *m, uint32_t column)
+{
+    return m->target[column] && m->state.counts[column] + 1 == m->target[column];
+}
+
+static bool is_reached(const struct meeting *m)
+{
+    uint32_t reached = 0;
+    for (uint32_t i = 0; i < m->p.active_count; i++)
+        reached += is_target(m, m->p.active[i]);
+    return reached == m->target_count;
+}
+
+static uint32_t slot_of(const struct meeting *m, const uint64_t *key)
+{
+    uint64_t hash = 0;
+    for (uint32_t k = 0; k < m->p.words; k++)
+        hash = pt_mix64(hash ^ key[k]);
+    uint32_t at = (uint32_t)hash & m->mask;
+    while (m->slots[at] &&
+           memcmp(m->keys + (size_t)(m->slots[at] - 1) * m->p.words, key, m->p.words * sizeof *key) != 0)
+        at = (at + 1) & m->mask;
+    return at;
+}
+
+static void rehash(struct meeting *m)
+{
+    uint32_t size = m->slots ? 2 * (m->mask + 1) : 256;
+    free(m->slots);
+    m->slots = pt_xcalloc(size, sizeof *m->slots);
+    m->mask = size - 1;
+    for (uint32_t i = 0; i < m->count; i++)
+        m->slots[slot_of(m, m->keys + (size_t)i * m->p.words)] = i + 1;
+}
+
+/* m->state, if it is new, waits to be expanded. True: it is what is looked for, and is the last state. */
+static bool arrive(struct meeting *m, uint32_t from, uint32_t by)
+{
+    wide_saturate(&m->state);
+    if (!m->slots || m->count > m->mask / 2)
+        rehash(m);
+    PT_GROW(m->keys, m->key_cap, ((size_t)m->count + 1) * m->p.words);
+    uint64_t *key = m->keys + (size_t)m->count * m->p.words;
+    wide_state_pack(&m->state, key);
+    uint32_t at = slot_of(m, key);
+    if (m->slots[at])
+        return false;
+    PT_GROW(m->from, m->from_cap, (size_t)m->count + 1);
+    PT_GROW(m->by, m->by_cap, (size_t)m->count + 1);
+    m->from[m->count] = from;
+    m->by[m->count] = by;
+    m->slots[at] = ++m->count;
+    PT_PUSH(m->open, m->open_count, m->open_cap, m->count - 1);
+    return is_reached(m);
+}
+
+/* Columns are tried from the last to the first of those whose next event is recorded earliest, so that the search,
+ * which goes on with the latest state, follows the recording as long as it can. */
+static bool expand(struct meeting *m, uint32_t state)
+{
+    const struct wide_problem *p = &m->p;
+    wide_state_unpack(&m->state, m->keys + (size_t)state * p->words);
+    uint32_t earliest = PT_NONE, place = UINT32_MAX;
+    for (uint32_t i = 0; i < p->active_count; i++) {
+        uint32_t c = p->active[i];
+        if (m->state.counts[c] < p->columns[c].count && wide_next(p, c, m->state.counts[c])->place < place &&
+            !is_target(m, c)) {
+            place = wide_next(p, c, m->state.counts[c])->place;
+            earliest = c;
+        }
+    }
+    for (uint32_t i = 0; i <= p->active_count && earliest != PT_NONE; i++) {
+        uint32_t c = i < p->active_count ? p->active[i] : earliest;
+        if ((i < p->active_count && c == earliest) || m->state.counts[c] >= p->columns[c].count || is_target(m, c) ||
+            !wide_enabled(&m->state, c))
+            continue;
+        wide_take(&m->state, c);
+        if (arrive(m, state, c))
+            return true;
+        wide_undo(&m->state, 0);
+    }
+    return false;
+}
+
+static bool is_cut(const struct meeting *m, const struct pt_wide_limit *limit)
+{
+    size_t bytes = (size_t)m->count * (m->p.words * sizeof *m->keys + 5 * sizeof(uint32_t));
+    return bytes > limit->bytes || (m->count % STRIDE == 0 && limit->now && limit->now() >= limit->deadline);
+}
+
+static enum pt_wide_end search(struct meeting *m, const struct pt_wide_limit *limit)
+{
+    uint64_t *first = pt_xcalloc(m->p.words, sizeof *first);
+    for (uint32_t i = 0; i < m->p.classed_count; i++) {
+        const struct wide_object *var = &m->p.vars[m->p.classed[i]];
+        first[var->word] |= (uint64_t)var->first << var->shift;
+    }
+    wide_state_unpack(&m->state, first);
+    free(first);
+    if (arrive(m, PT_NONE, PT_NONE))
+        return PT_WIDE_VIOLATED;
+    while (m->open_count) {
+        if (is_cut(m, limit))
+            return PT_WIDE_CUT;
+        if (expand(m, m->open[--m->open_count]))
+            return PT_WIDE_VIOLATED;
+    }
+    return PT_WIDE_HOLDS;
+}
+
+/* ---- the run ---- */
+
+/* The columns that the search chose, from the beginning to the last state. */
+static uint32_t *choices(const struct meeting *m, uint32_t *ret_count)
+{
+    uint32_t count = 0;
+    for (uint32_t state = m->count - 1; m->from[state] != PT_NONE; state = m->from[state])
+        count++;
+    uint32_t *chosen = pt_xmalloc(((size_t)count + 1) * sizeof *chosen), at = count;
+    for (uint32_t state = m->count - 1; m->from[state] != PT_NONE; state = m->from[state])
+        chosen[--at] = m->by[state];
+    *ret_count = count;
+    return chosen;
+}
+
+struct run {
+    uint64_t *places, count;
+    size_t cap;
+    uint32_t *done; /* events of each thread */
+};
+
+/* All that a thread does up to so many events. */
+static void run_to(struct run *run, const struct pt_wide_log *log, uint32_t thread, uint32_t count)
+{
+    while (run->done[thread] < count)
+        PT_PUSH(run->places, run->count, run->cap, log->threads[thread].places[run->done[thread]++]);
+}
+
+/* The events of the run, with those that the search had left out. */
+static struct run whole_run(struct meeting *m, const uint32_t *targets, uint32_t target_count)
+{
+    const struct pt_wide_log *log = m->p.log;
+    uint32_t chosen_count, *chosen = choices(m, &chosen_count);
+    struct wide_state state;
+    struct run run = {.done = pt_xcalloc((size_t)m->p.column_count + 1, sizeof *run.done)};
+    wide_state_init(&state, &m->p);
+    wide_saturate(&state);
+    for (uint32_t i = 0; i < chosen_count; i++) {
+        wide_take(&state, chosen[i]);
+        wide_saturate(&state);
+    }
+    uint32_t *at = pt_xcalloc((size_t)m->p.column_count + 1, sizeof *at);
+    for (uint32_t i = 0; i < state.taken_count; i++) {
+        uint32_t c = state.taken[i].column;
+        run_to(&run, log, c, log->index[wide_next(&m->p, c, at[c]++)->place]);
+    }
+    for (uint32_t i = 0; i < target_count; i++)
+        run_to(&run, log, log->events[targets[i]].thread, log->index[targets[i]] - 1);
+    wide_state_release(&state);
+    free(chosen);
+    free(at);
+    return run;
+}
+
+/* Does it end where all targets come next? */
+static bool is_possible(const struct pt_wide_log *log, const struct run *run, const uint32_t *targets, uint32_t count)
+{
+    const struct pt_recording recording = {log->events, log->count, log->initial, (uint32_t)log->initial_cap};
+    for (uint32_t i = 0; i < count; i++)
+        if (run->done[log->events[targets[i]].thread] != log->index[targets[i]] - 1)
+            return false;
+    return pt_possible_play(&recording, PT_POSSIBLE_VALUES, run->places, run->count, NULL) == run->count;
+}
+
+static void release(struct meeting *m)
+{
+    wide_state_release(&m->state);
+    wide_problem_release(&m->p);
+    free(m->target);
+    free(m->keys);
+    free(m->from);
+    free(m->by);
+    free(m->slots);
+    free(m->open);
+}
+
+enum pt_wide_end pt_wide_meet(struct pt_wide_log *log, const uint32_t *places, uint32_t count,
+                              const struct pt_wide_limit *limit, uint64_t **ret_run, uint64_t *ret_count)
+{
+    struct meeting m = {.target_count = count};
+    wide_problem_init_meeting(&m.p, log, places, count);
+    wide_state_init(&m.state, &m.p);
+    m.target = pt_xcalloc((size_t)m.p.column_count + 1, sizeof *m.target);
+    for (uint32_t c = 0; c < m.p.column_count; c++)
+        for (uint32_t k = 0; k < m.p.columns[c].count; k++)
+            if (wide_next(&m.p, c, k)->visible)
+                m.target[c] = k + 1;
+    enum pt_wide_end end = search(&m, limit);
+    if (end == PT_WIDE_VIOLATED) {
+        struct run run = whole_run(&m, places, count);
+        if (!is_possible(log, &run, places, count))
+            end = PT_WIDE_ERROR;
+        *ret_run = run.places;
+        *ret_count = run.count;
+        free(run.done);
+    }
+    release(&m);
+    return end;
+}
