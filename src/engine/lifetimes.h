@@ -112,9 +112,13 @@ struct life_scan {
  * initialisation the store that comes after it. */
 struct life_pair {
     const struct life_event *use, *other;
-    const char *note;       /* NULL: use after free */
-    const struct life_block *block; /* NULL: it is about no block */
+    const char *note;               /* NULL: use after free */
+    const struct life_block *block; /* NULL: it is about a pointer */
 };
+
+/* How a run gets to the use: without the other event; it has it, and no store of the pointer after it; or the other
+ * event comes right before the use, whatever the recorded run had after it, which is beyond the order `sync`. */
+enum life_way { LIFE_WITHOUT, LIFE_WITHIN, LIFE_LAST };
 
 enum life_value pt_lifetimes_value(const struct lifetimes *l, uint64_t index);
 /* The block of memory that a variable lies in, plus 1; 0: none that the run speaks of. */
@@ -128,8 +132,9 @@ void pt_lifetimes_keep(struct life_scan *s, struct life_list *list, const struct
 void pt_lifetimes_clear(struct life_scan *s, struct life_list *list);
 /* Whether such a run is looked for still: nothing is known of these places, and there is effort left. */
 bool pt_lifetimes_may_try(struct life_scan *s, const struct life_pair *pair);
-/* Looks for a run and reports it. `before`: the store that the read at its end must see, NULL: none; of pointers. */
-void pt_lifetimes_try(struct life_scan *s, const struct life_pair *pair, const struct life_event *before, bool taken);
+/* Looks for a run and reports it. `sees`: of pointers, the store that is the latest one in the run, NULL: none. */
+void pt_lifetimes_try(struct life_scan *s, const struct life_pair *pair, enum life_way way,
+                      const struct life_event *sees);
 
 /* An access of a pointer; before the scan follows it. */
 void pt_lifetimes_pointer_read(struct life_scan *s, const struct pt_log_event *event, enum life_value value);
@@ -142,6 +147,7 @@ bool pt_lifetimes_is_latest(const struct life_scan *s, uint32_t var, const struc
 /* By what and where. */
 uint64_t pt_lifetimes_key(const struct lifetimes *l, const struct life_pair *pair);
 /* A finding of it, or one more of a known one. `replay`: the run that leads there; NULL: the recorded one. */
-void pt_lifetimes_report(struct life_scan *s, const struct life_pair *pair, const struct pt_replay *replay);
+void pt_lifetimes_report(struct life_scan *s, const struct life_pair *pair, enum life_way way,
+                         const struct pt_replay *replay);
 
 #endif

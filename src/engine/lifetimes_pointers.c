@@ -5,7 +5,8 @@
  * The least run after which the read is next says what it sees if nobody else does anything: null, nothing yet, or
  * something else. Beside that, each store of null that is not in it may come in, with what it needs: if that run is
  * possible, and the store the latest in it, the read sees null. A store that is followed by another in the least run is
- * followed by it in all.
+ * followed by it in all. Beyond the order `sync` the store may come right before the read, after others that the
+ * recorded run had after it.
  *
  * Guarantee: as lifetimes.c says. Cost: a closure for each read that is dereferenced and for each pair of one and a store
  * of null by another thread that neither needs the other.
@@ -96,7 +97,7 @@ static void try_least(struct life_scan *s, const struct life_pointer *pointer, c
     struct life_pair pair = sees ? null_pair(read, sees)
                                  : (struct life_pair){read, pointer->writes.events, "use before initialisation", NULL};
     if ((sees ? sees->null : is_initialised(s, read)) && pt_lifetimes_may_try(s, &pair))
-        pt_lifetimes_try(s, &pair, sees, false);
+        pt_lifetimes_try(s, &pair, LIFE_WITHOUT, sees);
 }
 
 /* Whether a run may have the store before the read that the least one has not there already. */
@@ -109,20 +110,28 @@ static bool may_come_in(const struct life_scan *s, const struct life_event *read
     return s->trf.plain || pt_vec_at(read->at.past, store->at.thread) < store->at.number;
 }
 
-static void try_read(struct life_scan *s, const struct life_pointer *pointer, const struct life_event *read)
+static void try_read(struct life_scan *s, const struct life_pointer *pointer, const struct life_event *read,
+                     enum life_way way)
 {
-    try_least(s, pointer, read);
     for (uint32_t i = pointer->writes.count; i > 0; i--) {
         const struct life_event *store = &pointer->writes.events[i - 1];
         const struct life_pair pair = null_pair(read, store);
-        if (may_come_in(s, read, store) && pt_lifetimes_may_try(s, &pair))
-            pt_lifetimes_try(s, &pair, store, true);
+        bool apart = store->at.thread != read->at.thread && store->event.op == PT_OP_WRITE;
+        if (may_come_in(s, read, store) && (way == LIFE_WITHIN || apart) && pt_lifetimes_may_try(s, &pair))
+            pt_lifetimes_try(s, &pair, way, store);
     }
 }
 
 void pt_lifetimes_pointers(struct life_scan *s)
 {
-    for (size_t i = 0; i < s->pointer_cap; i++)
-        for (uint32_t k = 0; k < s->pointers[i].reads.count; k++)
-            try_read(s, &s->pointers[i], &s->pointers[i].reads.events[k]);
+    bool beyond = s->l->options.order >= PT_CHECK_VALUES;
+    for (int way = LIFE_WITHOUT; way <= (beyond ? LIFE_LAST : LIFE_WITHIN); way++)
+        for (size_t i = 0; i < s->pointer_cap; i++) {
+            const struct life_pointer *pointer = &s->pointers[i];
+            for (uint32_t k = 0; k < pointer->reads.count; k++)
+                if (way == LIFE_WITHOUT)
+                    try_least(s, pointer, &pointer->reads.events[k]);
+                else
+                    try_read(s, pointer, &pointer->reads.events[k], way);
+        }
 }

@@ -86,13 +86,14 @@ static void add_block(const struct life_scan *s, struct pt_finding *f, const str
 }
 
 /* A new one; NULL: there are so many that it is only counted. */
-static struct pt_finding *add(struct life_scan *s, const struct life_pair *pair, const struct pt_replay *replay)
+static struct pt_finding *add(struct life_scan *s, const struct life_pair *pair, enum life_way way,
+                              const struct pt_replay *replay)
 {
     struct lifetimes *l = s->l;
     struct pt_finding *f = pt_races_add(l->finding, replay ? PT_HOW_PREDICTED : PT_HOW_OBSERVED);
     if (!f)
         return NULL;
-    f->order = !replay ? "access" : s->trf.plain ? "values" : "sync";
+    f->order = !replay ? "access" : s->trf.plain || way == LIFE_LAST ? "values" : "sync";
     f->object = pt_name(l->names, pt_op_space(pair->use->event.op), pair->use->event.object);
     f->note = pair->note;
     f->sides = pt_arena_alloc(&f->arena, 2 * sizeof *f->sides);
@@ -106,17 +107,20 @@ static struct pt_finding *add(struct life_scan *s, const struct life_pair *pair,
         f->witness_lost = true;
     else
         pt_predict_witness(f, l->names, &l->log, &replay->run);
+    if (way == LIFE_LAST)
+        pt_predict_last(f, l->names, &pair->other->event);
     pt_predict_last(f, l->names, &pair->use->event);
     l->witness_count += !f->witness_lost;
     return f;
 }
 
-void pt_lifetimes_report(struct life_scan *s, const struct life_pair *pair, const struct pt_replay *replay)
+void pt_lifetimes_report(struct life_scan *s, const struct life_pair *pair, enum life_way way,
+                         const struct pt_replay *replay)
 {
     struct pt_finding *first = s->l->finding;
     uint32_t *index = pt_map64_at(&s->l->known, pt_lifetimes_key(s->l, pair));
     if (*index == PT_NONE) {
-        struct pt_finding *f = add(s, pair, replay);
+        struct pt_finding *f = add(s, pair, way, replay);
         *index = !f ? UNTOLD : f == first ? 0 : first->more_count;
     }
     if (*index != UNTOLD)

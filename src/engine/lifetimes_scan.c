@@ -65,38 +65,37 @@ bool pt_lifetimes_may_try(struct life_scan *s, const struct life_pair *pair)
     return *tries <= TRIES;
 }
 
-/* What the read at the end sees, by the replay. */
-static bool sees(const struct pt_replay *replay, uint32_t var, const struct life_event *before)
-{
-    return replay->vars[var].here == (before ? before->event.event : 0);
-}
-
 /* Plays the run that was found, and reports it. */
-static bool judge(struct life_scan *s, const struct life_pair *pair, const struct pt_precede_question *q,
-                  const struct life_event *before)
+static bool judge(struct life_scan *s, const struct life_pair *pair, enum life_way way,
+                  const struct pt_precede_question *q, const struct life_event *sees)
 {
     struct pt_replay replay;
-    bool pointer = !pair->block, possible = pt_precede_judge(&s->precede, q, &replay);
-    possible = possible && (!pointer || sees(&replay, pair->use->event.object, before));
+    bool possible = pt_precede_judge(&s->precede, q, &replay);
+    if (!pair->block && way != LIFE_LAST)
+        possible = possible && replay.vars[pair->use->event.object].here == (sees ? sees->event.event : 0);
     if (possible)
-        pt_lifetimes_report(s, pair, &replay);
+        pt_lifetimes_report(s, pair, way, &replay);
     pt_replay_end(&replay);
     return possible;
 }
 
-void pt_lifetimes_try(struct life_scan *s, const struct life_pair *pair, const struct life_event *before, bool taken)
+void pt_lifetimes_try(struct life_scan *s, const struct life_pair *pair, enum life_way way,
+                      const struct life_event *sees)
 {
-    const struct pt_precede_question q = {&pair->other->at, &pair->use->at, taken, 1};
+    const struct pt_precede_event events[] = {pair->other->at, pair->use->at};
+    const bool last = way == LIFE_LAST;
+    const struct pt_precede_question q = {
+        .taken = events, .taken_count = way == LIFE_WITHIN, .next = last ? events : &events[1], .next_count = 1u + last};
     if (!s->trf.plain) {
         if (!pt_precede_sync(&s->precede, &q) ||
-            (!pair->block && !pt_lifetimes_is_latest(s, pair->use->event.object, before)))
+            (!pair->block && !last && !pt_lifetimes_is_latest(s, pair->use->event.object, sees)))
             return;
-        if (!judge(s, pair, &q, before))
+        if (!judge(s, pair, way, &q, sees))
             s->l->run.unknown = "a run could not be replayed, which is a mistake of Portent's own";
         return;
     }
     for (int pull = 0; pull < 2 && s->effort; pull++)
-        if (pt_precede_slices(&s->precede, &q, pull, &s->effort) && judge(s, pair, &q, before))
+        if (pt_precede_slices(&s->precede, &q, pull, &s->effort) && judge(s, pair, way, &q, sees))
             return;
 }
 
@@ -112,7 +111,7 @@ static void observe(struct life_scan *s, struct life_block *block, const struct 
 {
     const struct life_pair pair = {use, &block->freed, note, block};
     if (s->observes)
-        pt_lifetimes_report(s, &pair, NULL);
+        pt_lifetimes_report(s, &pair, LIFE_WITHIN, NULL);
 }
 
 static void note_use(struct life_scan *s, const struct pt_log_event *event, uint32_t id)
@@ -154,7 +153,7 @@ static void try_deferred(struct life_scan *s)
         const struct life_deferred *deferred = &s->deferred[i];
         const struct life_pair pair = {&deferred->events.events[0], &deferred->events.events[1], NULL, &deferred->block};
         if (s->effort && pt_map64_get(&s->l->known, pt_lifetimes_key(s->l, &pair)) == PT_NONE)
-            pt_lifetimes_try(s, &pair, NULL, true);
+            pt_lifetimes_try(s, &pair, LIFE_WITHIN, NULL);
     }
 }
 
@@ -174,7 +173,7 @@ static void on_free(struct life_scan *s, const struct pt_log_event *event)
         if (s->trf.plain)
             defer(s, &pair);
         else
-            pt_lifetimes_try(s, &pair, NULL, true);
+            pt_lifetimes_try(s, &pair, LIFE_WITHIN, NULL);
     }
     if (block->is_freed)
         return;
