@@ -10,8 +10,8 @@
  * seen: pointers into the middle of a block, or to memory that is no heap block.
  *
  * Guarantee: in the order `sync` a use after free, and a pointer read as null, is reported if and only if some run has
- * it, but for reads at places where the recorded run has read null from somewhere: the program looks at what it reads
- * there, unless the same thread looked at the pointer before. Each run is played by predict/replay.c before it is shown.
+ * it, but for reads of a pointer at a place where the recorded run has read it as null: the program looks at what it
+ * reads there, unless the same thread looked at the pointer before. Each run is played by predict/replay.c before it is shown.
  * In `values` those are added that need another order of locks (predict/slices.h), not all. That a pointer which is
  * read before the first store is null then is an assumption, unless the run has read another value or `init` gives one.
  * Not judged, and said to be unknown: what comes after events that are missing, traces of relevant events alone (c=).
@@ -24,6 +24,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/hash.h"
+
 enum { WATCH_EVERY = 64 }; /* events */
 
 static void *begin(const struct pt_names *names, const struct pt_check_options *options)
@@ -35,6 +37,7 @@ static void *begin(const struct pt_names *names, const struct pt_check_options *
     l->memory = pt_races_memory(&l->pool);
     pt_map64_init(&l->by_address);
     pt_map64_init(&l->pointing);
+    pt_map64_init(&l->null_reads);
     pt_map64_init(&l->known);
     l->finding = pt_finding_new();
     l->finding->property = "lifetimes";
@@ -52,14 +55,12 @@ static void release_run(struct lifetimes *l)
     free(l->vars);
     free(l->reads);
     free(l->latest);
-    free(l->null_places);
     free(l->sizes);
     l->values = NULL;
     l->vars = NULL;
     l->reads = l->latest = NULL;
-    l->null_places = NULL;
     l->sizes = NULL;
-    l->value_cap = l->var_cap = l->read_cap = l->latest_cap = l->place_cap = l->size_cap = 0;
+    l->value_cap = l->var_cap = l->read_cap = l->latest_cap = l->size_cap = 0;
     l->read_count = l->size_count = 0;
     pt_races_memory_release(&l->pool);
 }
@@ -70,6 +71,7 @@ static void release(void *check)
     release_run(l);
     pt_map64_release(&l->by_address);
     pt_map64_release(&l->pointing);
+    pt_map64_release(&l->null_reads);
     pt_map64_release(&l->known);
     pt_full_run_release(&l->run);
     pt_finding_free(l->finding);
@@ -141,6 +143,13 @@ uint32_t pt_lifetimes_block(struct lifetimes *l, uint32_t id)
     return var->block;
 }
 
+uint64_t pt_lifetimes_place(const struct lifetimes *l, uint32_t loc, uint32_t var)
+{
+    const char *name = pt_name(l->names, PT_SPACE_VAR, var), *plus = strrchr(name, '+');
+    bool offset = plus && plus != name && plus[1] && plus[strspn(plus + 1, "0123456789") + 1] == '\0';
+    return offset ? pt_mix64(strtoull(plus + 1, NULL, 10)) + loc : (uint64_t)loc << 32 | var;
+}
+
 /* ---- pointers ---- */
 
 static void dereference(struct lifetimes *l, struct life_read *read)
@@ -188,10 +197,8 @@ static void on_access(struct lifetimes *l, const struct pt_event *event, uint32_
     l->latest[event->thread].index = 0;
     struct life_var *var = var_at(l, event->object);
     set_value(l, index, value);
-    if (event->op == PT_OP_READ && value == LIFE_NULL) {
-        PT_ROOM(l->null_places, l->place_cap, event->loc);
-        l->null_places[event->loc] = true;
-    }
+    if (event->op == PT_OP_READ && value == LIFE_NULL)
+        *pt_map64_at(&l->null_reads, pt_lifetimes_place(l, event->loc, event->object)) = 1;
     if (event->op == PT_OP_READ && value == LIFE_OTHER) {
         var->set |= !var->written;
         note_read(l, event, index);
@@ -228,7 +235,7 @@ static void stop(struct lifetimes *l, const char *why)
 static void watch_memory(struct lifetimes *l)
 {
     size_t bytes = l->log.bytes + l->value_cap + l->var_cap * sizeof *l->vars + l->read_cap * sizeof *l->reads +
-                   l->size_cap * sizeof *l->sizes + l->place_cap + pt_map64_bytes(&l->pointing) +
+                   l->size_cap * sizeof *l->sizes + pt_map64_bytes(&l->pointing) +
                    pt_map64_bytes(&l->by_address);
     if (bytes > l->peak)
         l->peak = bytes;

@@ -48,8 +48,7 @@ struct lifetimes {
     size_t read_cap;
     struct life_read *latest; /* of each thread: its latest event, if that read a number other than 0 */
     size_t latest_cap;
-    bool *null_places; /* by place: null was read there, and nothing came of it */
-    size_t place_cap;
+    struct pt_map64 null_reads; /* by place and variable: null was read there, and nothing came of it */
     struct pt_value *sizes; /* of each alloc, in their order */
     uint32_t size_count;
     size_t size_cap;
@@ -123,6 +122,9 @@ enum life_way { LIFE_WITHOUT, LIFE_WITHIN, LIFE_LAST };
 enum life_value pt_lifetimes_value(const struct lifetimes *l, uint64_t index);
 /* The block of memory that a variable lies in, plus 1; 0: none that the run speaks of. */
 uint32_t pt_lifetimes_block(struct lifetimes *l, uint32_t var);
+
+/* A variable at a place; of blocks the offset counts, not which one it is. */
+uint64_t pt_lifetimes_place(const struct lifetimes *l, uint32_t loc, uint32_t var);
 
 /* Goes through the log. What the recorded run has is reported in the first one, in the order `sync`. */
 void pt_lifetimes_scan(struct lifetimes *l, bool plain);

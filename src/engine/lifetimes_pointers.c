@@ -31,8 +31,9 @@ void pt_lifetimes_pointer_read(struct life_scan *s, const struct pt_log_event *e
     uint32_t *before = pt_map64_at(&s->read_before, by_thread(event));
     bool checked = *before == LIFE_OTHER;
     *before = value;
-    if (value != LIFE_DEREFERENCED || !s->predicts || (!checked && s->l->null_places && event->loc < s->l->place_cap &&
-                                                       s->l->null_places[event->loc]))
+    uint64_t place = pt_lifetimes_place(s->l, event->loc, event->object);
+    if (value != LIFE_DEREFERENCED || !s->predicts ||
+        (!checked && pt_map64_get(&s->l->null_reads, place) != PT_NONE))
         return;
     struct life_pointer *pointer = pointer_at(s, event->object);
     struct life_event read = pt_lifetimes_event(s, event, s->trf.threads[event->thread].hb.clock);

@@ -40,7 +40,12 @@ class Lives(possible.Recorded):
                 freed[block] = i
                 first.setdefault(block, i)
         self.dereferenced = self.find_dereferenced()
-        self.harmless = {places[i] for i, e in enumerate(events) if e[1] == "r" and e[4] == 0}
+        self.harmless = {self.place_of(i) for i, e in enumerate(events) if e[1] == "r" and e[4] == 0}
+
+    def place_of(self, i):
+        """A variable at a place; of blocks the offset counts."""
+        name = self.events[i][2]
+        return self.places[i], name if base_of(name) == name else name[len(base_of(name)):]
 
     def find_dereferenced(self):
         """Reads that are followed by an access of the memory that they point to, before the thread reads its address again."""
@@ -97,7 +102,7 @@ class Lives(possible.Recorded):
             if u in self.life and op != "free" and self.freed[u] is None:
                 found |= {(USE, u, f) for f in done if f > u and self.events[f][1] == "free" and self.life[f] == self.life[u]
                           and self.events[f][0] != thread}
-            if u not in self.dereferenced or (not self.is_checked(u) and self.places[u] in self.harmless):
+            if u not in self.dereferenced or (not self.is_checked(u) and self.place_of(u) in self.harmless):
                 continue
             store = latest.get(name)
             if store is not None and self.events[store][4] == 0:
