@@ -5,7 +5,7 @@
 
 Case i of seed S is made from "S/i" alone. The findings of order access are exactly those of the recorded run, those of sync exactly those of all runs
 of that order besides; in values there are more, each of them of a run in which reads see the writes they saw. Every witness is played. In half
-of the cases events share places. The last line is `lifetimes: N passed, M failed`; a failing trace is printed.
+of the cases events share places. The last line is `lifetimes-predicted: N passed, M failed`; a failing trace is printed.
 """
 import argparse
 import json
@@ -241,7 +241,7 @@ def main():
     if args.only is None and args.cases >= 200 and (len(tally.kinds) < 5 or tally.values * 10 < tally.beyond * 9):
         print("fewer than nine in ten of those that reverse locks were found, or some kind was not met")
         tally.failed += 1
-    print(f"lifetimes: {tally.passed} passed, {tally.failed} failed")
+    print(f"lifetimes-predicted: {tally.passed} passed, {tally.failed} failed")
     return 1 if tally.failed else 0
 
 
