@@ -85,15 +85,9 @@ static void add_block(const struct life_scan *s, struct pt_finding *f, const str
     f->block->step.value = s->l->sizes[block->size];
 }
 
-/* A new one; NULL: there are so many that it is only counted. */
-static struct pt_finding *add(struct life_scan *s, const struct life_pair *pair, enum life_way way,
-                              const struct pt_replay *replay)
+static void fill(struct life_scan *s, struct pt_finding *f, const struct life_pair *pair)
 {
-    struct lifetimes *l = s->l;
-    struct pt_finding *f = pt_races_add(l->finding, replay ? PT_HOW_PREDICTED : PT_HOW_OBSERVED);
-    if (!f)
-        return NULL;
-    f->order = !replay ? "access" : s->trf.plain || way == LIFE_LAST ? "values" : "sync";
+    const struct lifetimes *l = s->l;
     f->object = pt_name(l->names, pt_op_space(pair->use->event.op), pair->use->event.object);
     f->note = pair->note;
     f->sides = pt_arena_alloc(&f->arena, 2 * sizeof *f->sides);
@@ -101,8 +95,13 @@ static struct pt_finding *add(struct life_scan *s, const struct life_pair *pair,
     f->sides[1] = make_side(s, f, &pair->other->event, pair->other->at.number);
     f->side_count = 2;
     add_block(s, f, pair->block);
-    if (!replay)
-        return f;
+}
+
+static void fill_witness(struct life_scan *s, struct pt_finding *f, const struct life_pair *pair, enum life_way way,
+                         const struct pt_replay *replay)
+{
+    struct lifetimes *l = s->l;
+    f->order = s->trf.plain || way == LIFE_LAST ? "values" : "sync";
     if (l->witness_count == PT_WITNESSES_MAX)
         f->witness_lost = true;
     else
@@ -111,18 +110,42 @@ static struct pt_finding *add(struct life_scan *s, const struct life_pair *pair,
         pt_predict_last(f, l->names, &pair->other->event);
     pt_predict_last(f, l->names, &pair->use->event);
     l->witness_count += !f->witness_lost;
-    return f;
+}
+
+/* What was predicted before, the recorded run itself has later on. */
+static void become_observed(struct life_scan *s, struct pt_finding *f, const struct life_pair *pair)
+{
+    f->how = PT_HOW_OBSERVED;
+    f->order = "access";
+    f->witness = NULL;
+    f->witness_count = 0;
+    f->witness_lost = false;
+    f->block = NULL;
+    f->count = 0;
+    fill(s, f, pair);
 }
 
 void pt_lifetimes_report(struct life_scan *s, const struct life_pair *pair, enum life_way way,
                          const struct pt_replay *replay)
 {
-    struct pt_finding *first = s->l->finding;
+    struct pt_finding *first = s->l->finding, *f = NULL;
     uint32_t *index = pt_map64_at(&s->l->known, pt_lifetimes_key(s->l, pair));
-    if (*index == PT_NONE) {
-        struct pt_finding *f = add(s, pair, way, replay);
-        *index = !f ? UNTOLD : f == first ? 0 : first->more_count;
+    if (*index == UNTOLD)
+        return;
+    if (*index != PT_NONE) {
+        f = *index ? first->more[*index - 1] : first;
+        if (!replay && f->how == PT_HOW_PREDICTED)
+            become_observed(s, f, pair);
+        f->count++;
+        return;
     }
-    if (*index != UNTOLD)
-        (*index ? first->more[*index - 1] : first)->count++;
+    f = pt_races_add(first, replay ? PT_HOW_PREDICTED : PT_HOW_OBSERVED);
+    *index = !f ? UNTOLD : f == first ? 0 : first->more_count;
+    if (!f)
+        return;
+    f->order = "access";
+    f->count = 1;
+    fill(s, f, pair);
+    if (replay)
+        fill_witness(s, f, pair, way, replay);
 }

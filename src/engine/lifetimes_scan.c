@@ -266,6 +266,8 @@ void pt_lifetimes_scan(struct lifetimes *l, bool plain)
     uint32_t sizes = 0;
     pt_trf_begin(&s.trf, l->names, &l->memory);
     s.trf.plain = plain;
+    for (uint32_t i = 0; i < l->names->space[PT_SPACE_THREAD].count; i++)
+        pt_trf_thread(&s.trf, i); /* a run is one of all threads, those that begin later among them */
     s.precede.trf = &s.trf;
     s.precede.log = &l->log;
     pt_map64_init(&s.tries);

@@ -24,7 +24,8 @@ struct pt_precede_question {
 
 /* The run that was found last (struct pt_replay_run), of the threads of `trf`. */
 struct pt_precede {
-    const struct pt_trf *trf; /* it has followed all of the log, or all up to the events that are asked about */
+    const struct pt_trf *trf; /* it knows all threads of the log, and has followed all of it, or all up to the events
+                                 that are asked about; in the case of slices all */
     const struct pt_log *log;
     uint64_t *first, *upto;
     size_t cap;
