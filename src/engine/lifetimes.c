@@ -5,16 +5,17 @@
  *
  * That a read is of a pointer and is *dereferenced* the trace shows: its value is the address of a heap block, and the
  * thread's next access of that block comes before it reads that address again. Blocks are named by their addresses in
- * recordings (0x55d0c2a0, with #2 for each further life). In traces that call them otherwise a text that names the block
- * counts as its address, and a number other than 0 that is read just before the thread accesses a block as well. Not
- * seen: pointers into the middle of a block, or to memory that is no heap block.
+ * recordings (0x55d0c2a0, with #2 for each further life). In traces that call them otherwise a text that names the
+ * block counts as its address, and a number other than 0 that is read just before the thread accesses a block as well.
+ * Not seen: pointers into the middle of a block, or to memory that is no heap block.
  *
  * Guarantee: in the order `sync` a use after free, and a pointer read as null, is reported if and only if some run has
  * it, but for reads of a pointer at a place where the recorded run has read it as null: the program looks at what it
- * reads there, unless the same thread looked at the pointer before. Each run is played by predict/replay.c before it is shown.
- * In `values` those are added that need another order of locks (predict/slices.h), not all. That a pointer which is
- * read before the first store is null then is an assumption, unless the run has read another value or `init` gives one.
- * Not judged, and said to be unknown: what comes after events that are missing, traces of relevant events alone (c=).
+ * reads there, unless the same thread looked at the pointer before. Each run is played by predict/replay.c before it is
+ * shown. In `values` those are added that need another order of locks (predict/slices.h), not all. That a pointer which
+ * is read before the first store is null then is an assumption, unless the run has read another value or `init` gives
+ * one. Not judged, and said to be unknown: what comes after events that are missing, traces of relevant events alone
+ * (c=).
  *
  * Cost: one pass, a few bytes for each event; then the events are followed once, for `values` once more, and kept are
  * the uses of blocks until these are allocated again, of each region and place one, and all accesses of pointers.
@@ -235,8 +236,7 @@ static void stop(struct lifetimes *l, const char *why)
 static void watch_memory(struct lifetimes *l)
 {
     size_t bytes = l->log.bytes + l->value_cap + l->var_cap * sizeof *l->vars + l->read_cap * sizeof *l->reads +
-                   l->size_cap * sizeof *l->sizes + pt_map64_bytes(&l->pointing) +
-                   pt_map64_bytes(&l->by_address);
+                   l->size_cap * sizeof *l->sizes + pt_map64_bytes(&l->pointing) + pt_map64_bytes(&l->by_address);
     if (bytes > l->peak)
         l->peak = bytes;
     if (!l->options.memory_limit || bytes <= l->options.memory_limit)

@@ -49,7 +49,7 @@ struct lifetimes {
     struct life_read *latest; /* of each thread: its latest event, if that read a number other than 0 */
     size_t latest_cap;
     struct pt_map64 null_reads; /* by place and variable: null was read there, and nothing came of it */
-    struct pt_value *sizes; /* of each alloc, in their order */
+    struct pt_value *sizes;     /* of each alloc, in their order */
     uint32_t size_count;
     size_t size_cap;
     size_t peak;

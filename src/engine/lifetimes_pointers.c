@@ -1,6 +1,6 @@
 /*
- * Reads of pointers that can come after a store of null, or before the first store. The read is the last event of such a
- * run, so that it need not see what it saw; what it sees then is the latest store in the run.
+ * Reads of pointers that can come after a store of null, or before the first store. The read is the last event of such
+ * a run, so that it need not see what it saw; what it sees then is the latest store in the run.
  *
  * The least run after which the read is next says what it sees if nobody else does anything: null, nothing yet, or
  * something else. Beside that, each store of null that is not in it may come in, with what it needs: if that run is
@@ -8,8 +8,8 @@
  * followed by it in all. Beyond the order `sync` the store may come right before the read, after others that the
  * recorded run had after it.
  *
- * Guarantee: as lifetimes.c says. Cost: a closure for each read that is dereferenced and for each pair of one and a store
- * of null by another thread that neither needs the other.
+ * Guarantee: as lifetimes.c says. Cost: a closure for each read that is dereferenced and for each pair of one and a
+ * store of null by another thread that neither needs the other.
  */
 #include <stdlib.h>
 
@@ -32,8 +32,7 @@ void pt_lifetimes_pointer_read(struct life_scan *s, const struct pt_log_event *e
     bool checked = *before == LIFE_OTHER;
     *before = value;
     uint64_t place = pt_lifetimes_place(s->l, event->loc, event->object);
-    if (value != LIFE_DEREFERENCED || !s->predicts ||
-        (!checked && pt_map64_get(&s->l->null_reads, place) != PT_NONE))
+    if (value != LIFE_DEREFERENCED || !s->predicts || (!checked && pt_map64_get(&s->l->null_reads, place) != PT_NONE))
         return;
     struct life_pointer *pointer = pointer_at(s, event->object);
     struct life_event read = pt_lifetimes_event(s, event, s->trf.threads[event->thread].hb.clock);

@@ -1,6 +1,7 @@
 /*
  * Wrong lifetimes as findings: one for each pair of places and kind, with the use as its first side, the free or the
- * store as its second, and the run that leads there, at the end of which the use is. Cost: strings for each that is new.
+ * store as its second, and the run that leads there, at the end of which the use is. Cost: strings for each that is
+ * new.
  */
 #include <string.h>
 

@@ -2,13 +2,13 @@
  * Goes through the recorded events for uses of memory and its frees: what comes after a free in the recorded run, and
  * what can come after one in another run (predict/precede.h): the free is in that run, and the use is next.
  *
- * A use is kept until its block is allocated again. Of those that a thread makes at one place in one region, in which it
- * learns nothing of others and takes or releases no lock, the last stands for all: what it needs beside them is itself
- * needed by nobody, so that a run for an earlier one can be continued to a run for it.
+ * A use is kept until its block is allocated again. Of those that a thread makes at one place in one region, in which
+ * it learns nothing of others and takes or releases no lock, the last stands for all: what it needs beside them is
+ * itself needed by nobody, so that a run for an earlier one can be continued to a run for it.
  *
  * Guarantee: of each pair of places, all uses and frees are tried until there is a run, in the order `sync`, unless
- * CLOSURES are not enough, which is said; where locks change places TRIES of them. Cost: predict/trf.c's for each event,
- * a closure for each use that a free of another thread does not need, a replay for each finding.
+ * CLOSURES are not enough, which is said; where locks change places TRIES of them. Cost: predict/trf.c's for each
+ * event, a closure for each use that a free of another thread does not need, a replay for each finding.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -84,8 +84,10 @@ void pt_lifetimes_try(struct life_scan *s, const struct life_pair *pair, enum li
 {
     const struct pt_precede_event events[] = {pair->other->at, pair->use->at};
     const bool last = way == LIFE_LAST;
-    const struct pt_precede_question q = {
-        .taken = events, .taken_count = way == LIFE_WITHIN, .next = last ? events : &events[1], .next_count = 1u + last};
+    const struct pt_precede_question q = {.taken = events,
+                                          .taken_count = way == LIFE_WITHIN,
+                                          .next = last ? events : &events[1],
+                                          .next_count = 1u + last};
     if (!s->trf.plain) {
         if (!pt_precede_sync(&s->precede, &q) ||
             (!pair->block && !last && !pt_lifetimes_is_latest(s, pair->use->event.object, sees)))
@@ -151,7 +153,8 @@ static void try_deferred(struct life_scan *s)
 {
     for (uint32_t i = 0; i < s->deferred_count; i++) {
         const struct life_deferred *deferred = &s->deferred[i];
-        const struct life_pair pair = {&deferred->events.events[0], &deferred->events.events[1], NULL, &deferred->block};
+        const struct life_pair pair = {&deferred->events.events[0], &deferred->events.events[1], NULL,
+                                       &deferred->block};
         if (s->effort && pt_map64_get(&s->l->known, pt_lifetimes_key(s->l, &pair)) == PT_NONE)
             pt_lifetimes_try(s, &pair, LIFE_WITHIN, NULL);
     }
@@ -257,10 +260,8 @@ static void release(struct life_scan *s)
 
 void pt_lifetimes_scan(struct lifetimes *l, bool plain)
 {
-    struct life_scan s = {.l = l,
-                          .observes = !plain,
-                          .predicts = l->options.order >= PT_CHECK_SYNC,
-                          .effort = plain ? EFFORT : CLOSURES};
+    struct life_scan s = {
+        .l = l, .observes = !plain, .predicts = l->options.order >= PT_CHECK_SYNC, .effort = plain ? EFFORT : CLOSURES};
     struct pt_log_reader reader;
     uint64_t index = 0;
     uint32_t sizes = 0;
