@@ -4,6 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct pt_step pt_predict_step(const struct pt_names *names, const struct pt_log_event *event, uint64_t number)
+{
+    return (struct pt_step){.thread = pt_name(names, PT_SPACE_THREAD, event->thread),
+                            .op = pt_op_word(event->op),
+                            .object = pt_name(names, pt_op_space(event->op), event->object),
+                            .loc = pt_name(names, PT_SPACE_LOC, event->loc),
+                            .number = number,
+                            .var = PT_NONE};
+}
+
 static void add_part(struct pt_finding *f, const struct pt_names *names, const struct pt_log *log, uint64_t *seen,
                      const uint64_t *from, const uint64_t *upto)
 {
@@ -14,12 +24,7 @@ static void add_part(struct pt_finding *f, const struct pt_names *names, const s
         if (number > upto[event->thread] || (from && number <= from[event->thread]))
             continue;
         struct pt_step *step = &f->witness[f->witness_count++];
-        *step = (struct pt_step){.thread = pt_name(names, PT_SPACE_THREAD, event->thread),
-                                 .op = pt_op_word(event->op),
-                                 .object = pt_name(names, pt_op_space(event->op), event->object),
-                                 .loc = pt_name(names, PT_SPACE_LOC, event->loc),
-                                 .number = f->witness_count,
-                                 .var = PT_NONE};
+        *step = pt_predict_step(names, event, f->witness_count);
     }
 }
 
@@ -38,4 +43,15 @@ void pt_predict_witness(struct pt_finding *f, const struct pt_names *names, cons
             add_part(f, names, log, seen, run->first, run->upto);
     }
     free(seen);
+}
+
+void pt_predict_last(struct pt_finding *f, const struct pt_names *names, const struct pt_log_event *event)
+{
+    if (f->witness_lost)
+        return;
+    struct pt_step *steps = pt_arena_alloc(&f->arena, ((size_t)f->witness_count + 1) * sizeof *steps);
+    memcpy(steps, f->witness, f->witness_count * sizeof *steps);
+    steps[f->witness_count] = pt_predict_step(names, event, f->witness_count + 1);
+    f->witness_count++;
+    f->witness = steps;
 }

@@ -13,5 +13,10 @@ enum {
 /* The events of the run become the finding's witness; witness_lost: they are too many. */
 void pt_predict_witness(struct pt_finding *f, const struct pt_names *names, const struct pt_log *log,
                         const struct pt_replay_run *run);
+/* One more at its end. */
+void pt_predict_last(struct pt_finding *f, const struct pt_names *names, const struct pt_log_event *event);
+
+/* An event of the run, and its number among those of the witness. */
+struct pt_step pt_predict_step(const struct pt_names *names, const struct pt_log_event *event, uint64_t number);
 
 #endif

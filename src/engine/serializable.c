@@ -9,10 +9,10 @@
  * run end there.
  *
  * Guarantee: exact, for the recorded run as a whole; the first cycle that is met is shown, and the check looks no
- * further. Not judged, and said to be unknown: what comes after events that are missing, and traces of relevant events
- * alone (c=). Cost: one pass; constant time for an event that teaches nothing, else a join of vectors; an end costs
- * that for each object used since the block began. Memory: two vectors for each object, shared where they are the same,
- * and a few bytes for each event.
+ * further in it. Of other runs triples are looked for (triples.h). Not judged, and said to be unknown: what comes after
+ * events that are missing, and traces of relevant events alone (c=). Cost: one pass; constant time for an event that
+ * teaches nothing, else a join of vectors; an end costs that for each object used since the block began. Memory: two
+ * vectors for each object, shared where they are the same, and a few bytes for each event.
  */
 #include "engine/serializable.h"
 
@@ -36,6 +36,8 @@ static void *begin(const struct pt_names *names, const struct pt_check_options *
     s->finding->text = "";
     s->finding->order = "access";
     s->finding->builtin = s->finding->monitorable = s->finding->complete = true;
+    if (options->order >= PT_CHECK_SYNC)
+        s->triples = pt_triples_new(names, options);
     return s;
 }
 
@@ -66,6 +68,7 @@ static void release(void *check)
 {
     struct serializable *s = check;
     release_run(s);
+    pt_triples_free(s->triples);
     pt_full_run_release(&s->run);
     pt_finding_free(s->finding);
     free(s);
@@ -270,18 +273,28 @@ static void watch_memory(struct serializable *s)
         s->pool.bytes + s->others_bytes + s->touched_bytes + s->log.bytes + s->thread_cap * sizeof *s->threads;
     for (int space = 0; space < PT_SPACE_COUNT; space++)
         bytes += s->object_cap[space] * sizeof *s->objects[space];
+    if (s->triples)
+        bytes += pt_triples_bytes(s->triples);
     if (bytes > s->peak)
         s->peak = bytes;
     if (!s->options.memory_limit || bytes <= s->options.memory_limit)
         return;
+    if (s->triples && s->options.automatic) {
+        pt_triples_free(s->triples);
+        s->triples = NULL;
+        return;
+    }
     s->run.unknown = "the memory limit was reached";
     s->run.stopped = true;
+    pt_triples_free(s->triples);
+    s->triples = NULL;
     release_run(s);
 }
 
 static void report(struct serializable *s, uint32_t thread)
 {
-    s->run.stopped = true;
+    s->settled = true;
+    s->run.stopped = !s->triples;
     pt_serializable_report(s, thread);
 }
 
@@ -292,12 +305,22 @@ static enum pt_status take(void *check, const struct pt_event *event, struct pt_
     enum pt_status status = pt_full_run_event(&s->run, s->options.trace, event, &looked_at, err);
     if (!looked_at)
         return status;
-    uint32_t cycle = follow(s, event);
+    uint32_t cycle = s->settled ? 0 : follow(s, event);
     if (cycle)
         report(s, cycle - 1);
+    if (s->triples)
+        pt_triples_event(s->triples, event, s->run.events);
     if (s->run.events % WATCH_EVERY == 0)
         watch_memory(s);
     return PT_OK;
+}
+
+/* Of other runs. */
+static void find_predicted(struct serializable *s)
+{
+    const char *unknown = s->triples ? pt_triples_finish(s->triples, &s->run, s->finding) : NULL;
+    if (unknown)
+        s->run.unknown = unknown;
 }
 
 static struct pt_check_found finish(void *check, const char *lost)
@@ -305,14 +328,17 @@ static struct pt_check_found finish(void *check, const char *lost)
     struct serializable *s = check;
     struct pt_finding *f = s->finding;
     watch_memory(s);
-    for (uint32_t i = 0; i < s->thread_count && !s->run.stopped; i++) {
+    for (uint32_t i = 0; i < s->thread_count && !s->run.stopped && !s->settled; i++) {
         s->threads[i].depth = s->threads[i].depth > 0;
         uint32_t cycle = on_end(s, i);
         if (cycle)
             report(s, cycle - 1);
     }
+    find_predicted(s);
     pt_full_run_settle(&s->run, f, lost);
-    if (!s->blocks && !f->message)
+    if (s->triples && !f->message && f->verdict == PT_VERDICT_HOLDS)
+        f->message = "in others of order sync no access comes between two of a block to the same variable";
+    if (!s->blocks && f->verdict == PT_VERDICT_HOLDS)
         f->message = "the trace has no atomic blocks (begin events)";
     f->peak_bytes = s->peak;
     f->seconds = s->options.now ? (double)(s->options.now() - s->started) / 1e9 : 0;

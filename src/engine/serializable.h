@@ -5,6 +5,7 @@
 #include "engine/check.h"
 #include "engine/full_run.h"
 #include "engine/races.h"
+#include "engine/triples.h"
 #include "predict/log.h"
 
 /* What is known of a variable, a lock or another object. */
@@ -45,6 +46,8 @@ struct serializable {
     struct pt_full_run run;
     size_t others_bytes, touched_bytes, peak;
     bool blocks;
+    bool settled;            /* a cycle was found: the recorded run is not looked at any more */
+    struct triples *triples; /* of other runs; NULL: only the recorded one is looked at */
     struct pt_finding *finding;
 };
 

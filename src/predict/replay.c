@@ -3,8 +3,9 @@
  *
  * Guarantee: true only if every event can happen where the run has it: each thread's events come in their order, after
  * its fork; a join comes after all of the child's; locks are had by one thread, or by readers; wait, notify and sync of
- * an object come after all before them; and every read sees the write that it saw, of variables that parts were written
- * of all writes since the last of the whole. Cost: two passes over the recorded events.
+ * an object come after all before them; an alloc comes after the latest free of its block, a free after its alloc; and
+ * every read sees the write that it saw, of variables that parts were written of all writes since the last of the
+ * whole. Cost: two passes over the recorded events.
  */
 #include "predict/replay.h"
 
@@ -45,6 +46,12 @@ static bool play_lock(struct pt_replay *r, const struct pt_log_event *event)
     return true;
 }
 
+static bool play_memory(const struct pt_replay_block *block, bool made)
+{
+    const struct pt_replay_object *before = made ? &block->freed : &block->made;
+    return before->recorded == before->here;
+}
+
 /* One event of our run; false: it cannot happen now, or reads something else. */
 static bool play(struct pt_replay *r, const struct pt_log_event *event)
 {
@@ -57,6 +64,8 @@ static bool play(struct pt_replay *r, const struct pt_log_event *event)
         return play_lock(r, event);
     case PT_SPACE_OTHER:
         return r->others[event->object].recorded == r->others[event->object].here;
+    case PT_SPACE_HEAP:
+        return play_memory(&r->blocks[event->object], event->op == PT_OP_ALLOC);
     case PT_SPACE_THREAD:
         if (event->op == PT_OP_FORK)
             r->unforked[event->object] = false;
@@ -83,6 +92,12 @@ static void note(struct pt_replay *r, const struct pt_log_event *event, bool tak
     } else if (space == PT_SPACE_OTHER) {
         r->others[event->object].recorded++;
         r->others[event->object].here += taken;
+    } else if (space == PT_SPACE_HEAP) {
+        struct pt_replay_block *block = &r->blocks[event->object];
+        struct pt_replay_object *what = event->op == PT_OP_ALLOC ? &block->made : &block->freed;
+        what->recorded = event->event;
+        if (taken)
+            what->here = event->event;
     }
     r->taken[event->thread] += taken;
 }
@@ -99,6 +114,9 @@ static void make_room(struct pt_replay *r, const struct pt_log_event *event)
     case PT_SPACE_OTHER:
         PT_ROOM(r->others, r->other_cap, event->object);
         break;
+    case PT_SPACE_HEAP:
+        PT_ROOM(r->blocks, r->block_cap, event->object);
+        break;
     default:
         break;
     }
@@ -113,6 +131,8 @@ static bool play_part(struct pt_replay *r, const uint64_t *from, const uint64_t 
         r->vars[i].recorded = 0;
     for (size_t i = 0; i < r->other_cap; i++)
         r->others[i].recorded = 0;
+    for (size_t i = 0; i < r->block_cap; i++)
+        r->blocks[i].made.recorded = r->blocks[i].freed.recorded = 0;
     for (pt_log_start(&reader, r->log); pt_log_next(&reader);) {
         const struct pt_log_event *event = &reader.event;
         uint64_t number = r->seen[event->thread] + 1;
@@ -154,6 +174,7 @@ void pt_replay_end(struct pt_replay *replay)
     free(replay->unforked);
     free(replay->vars);
     free(replay->others);
+    free(replay->blocks);
     free(replay->locks);
     pt_map64_release(&replay->depth);
 }

@@ -24,10 +24,13 @@ struct pt_replay {
     struct pt_replay_object {
         uint64_t recorded, here; /* what was written last, or how many operations there were, in both runs */
     } * vars, *others;
+    struct pt_replay_block {
+        struct pt_replay_object made, freed; /* by which events */
+    } * blocks;
     struct pt_replay_lock {
         uint32_t owner, readers; /* who has it for itself, plus 1, and how many share it */
     } * locks;
-    size_t var_cap, other_cap, lock_cap;
+    size_t var_cap, other_cap, block_cap, lock_cap;
     struct pt_map64 depth; /* how often a thread has a lock, by both */
 };
 

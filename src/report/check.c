@@ -232,6 +232,8 @@ static void put_cycle(const struct pt_finding *finding, const struct pt_style *s
     put_created(finding, style, buf);
 }
 
+enum { WITNESS_SHOWN = 100 }; /* events of it in text */
+
 /* A check of which only its sides are known. */
 static void put_others(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf)
 {
@@ -242,9 +244,15 @@ static void put_others(const struct pt_finding *finding, const struct pt_style *
     pt_buf_puts(buf, "\n");
     for (uint32_t i = 0; i < finding->side_count; i++)
         put_side(&finding->sides[i], i ? "Second:" : finding->side_count > 1 ? "First:" : "At", style, buf);
-    if (finding->witness_count)
+    if (finding->note)
+        pt_words_paragraph(buf, style, 2, 4, "%s.", finding->note);
+    uint32_t first = finding->witness_count > WITNESS_SHOWN ? finding->witness_count - WITNESS_SHOWN : 0;
+    if (first)
+        pt_words_paragraph(buf, style, 2, 4, "The last of the %" PRIu32 " events that show it, one after the other:",
+                           finding->witness_count);
+    else if (finding->witness_count)
         pt_words_paragraph(buf, style, 2, 4, "The events that show it, one after the other:");
-    for (uint32_t i = 0; i < finding->witness_count; i++) {
+    for (uint32_t i = first; i < finding->witness_count; i++) {
         const struct pt_step *step = &finding->witness[i];
         pt_words_paragraph(buf, style, 4, 6, "%s(%s) by %s (%s)", step->op, step->object, step->thread, step->loc);
     }

@@ -45,7 +45,7 @@ def with_blocks(rng, events):
 
 
 def ask(portent, path):
-    done = subprocess.run([portent, "check", "--serializable", "--json", path], capture_output=True, text=True, check=False)
+    done = subprocess.run([portent, "check", "--serializable", "--order", "access", "--json", path], capture_output=True, text=True, check=False)
     if done.returncode not in (0, 1):
         raise SystemExit(f"{path.read_text()}status {done.returncode}\n{done.stdout}{done.stderr}")
     return json.loads(done.stdout)["properties"][0]["findings"], done.returncode
