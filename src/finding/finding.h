@@ -138,6 +138,11 @@ struct pt_finding {
     bool witness_lost; /* its beginning was forgotten (bounded windows, very long runs): no witness is given */
     struct pt_step *witness;
     uint32_t witness_count;
+    /* Of a run that leaves the order `access`: beside the witness's steps all that it depends on, in its order: every
+     * lock that is taken, and accesses of variables that threads share without a lock (engine/meets.h). NULL: it is not
+     * known, or too long. `confirm` holds a program to it. */
+    struct pt_step *schedule;
+    uint32_t schedule_count;
     uint64_t witness_from;          /* observed relevant events before its first step (0: from the start) */
     struct pt_binding *from_values; /* the state there, when witness_from > 0 */
     uint32_t from_count;

@@ -108,6 +108,7 @@ static void put_violation(struct pt_json *json, const struct pt_finding *finding
     }
     put_steps(json, "witness", finding->witness, finding->witness_count);
     put_steps(json, "observed", finding->observed, finding->witness_count);
+    pt_json_schedule(json, finding);
 }
 
 /* The violating states of one thread. */

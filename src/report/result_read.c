@@ -36,6 +36,17 @@ struct pt_step *rd_steps(struct reading *r, const struct pt_json_node *list, con
     return steps;
 }
 
+void rd_schedule(struct reading *r, const struct pt_json_node *object, struct pt_finding *finding)
+{
+    const struct pt_json_node *schedule = rd_array(r, object, "a violation", "schedule");
+    if (schedule && pt_json_count(schedule) >= INT32_MAX)
+        rd_fail(r, "\"schedule\" is too long");
+    if (!schedule || r->failed)
+        return;
+    finding->schedule = rd_steps(r, schedule, "a schedule");
+    finding->schedule_count = (uint32_t)pt_json_count(schedule);
+}
+
 static uint64_t read_bound(struct reading *r, const struct pt_json_node *object, const char *key)
 {
     const struct pt_json_node *value = pt_json_get(object, key);
@@ -117,6 +128,7 @@ static void read_violation(struct reading *r, const struct pt_json_node *object,
     finding->observed = rd_steps(r, observed, "an observed run");
     finding->actual = finding->observed; /* unless the detail knows more */
     finding->actual_count = finding->witness_count;
+    rd_schedule(r, object, finding);
     rd_detail(r, object, finding);
 }
 
