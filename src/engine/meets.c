@@ -4,9 +4,9 @@
  * variable and thread the latest phase of reads and of writes is kept, with the locks that all of them have had; older
  * phases are forgotten, since whoever is not after them is not after the latest one either.
  *
- * Guarantee: a variable that is called shared has two such accesses. One that is not may have them where the older phase
- * of a thread had fewer locks, or where both have a lock as readers: then `confirm` holds threads less tightly. Cost: per
- * access the threads that have accessed its variable.
+ * Guarantee: a variable that is called shared has two such accesses. One that is not may have them where the older
+ * phase of a thread had fewer locks, or where both have a lock as readers: then `confirm` holds threads less tightly.
+ * Cost: per access the threads that have accessed its variable.
  */
 #include "engine/meets.h"
 

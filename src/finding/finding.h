@@ -109,6 +109,16 @@ struct pt_side {
     bool created_lost;
 };
 
+/* What kept the events of the run where they were (engine/wide/pinned.c): how many reads must see another thread's
+ * write, how many sections of locks must follow another's for such a read, each of how many there are. */
+struct pt_pinned {
+    bool counted;
+    uint64_t reads, of_reads, sections, of_sections;
+    uint64_t unknown;    /* reads without a value */
+    const char *most;    /* the variable with most of the pinned reads, NULL: there are none; ... */
+    uint64_t most_reads; /* ... so many */
+};
+
 struct pt_finding {
     struct pt_arena arena;
     const char *property; /* of a built-in check: its name */
@@ -133,6 +143,9 @@ struct pt_finding {
     bool runs_overflow;
     uint64_t window, lookahead; /* PT_ALL */
     bool complete;
+    /* Of one that holds. */
+    struct pt_pinned pinned;
+    const char *widen; /* what would show more, as a sentence without its stop; NULL: nothing is known that would */
 
     /* A violation's run: a shortest violating prefix, replayed and found legal. */
     bool witness_lost; /* its beginning was forgotten (bounded windows, very long runs): no witness is given */

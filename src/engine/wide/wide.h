@@ -59,4 +59,7 @@ enum pt_wide_end pt_wide_explore(struct pt_wide_log *log, enum pt_possible order
                                  const struct pt_wide_names *names, const struct pt_analysis_options *options,
                                  uint64_t deadline, struct pt_finding *finding, struct pt_wide_figures *ret_figures);
 
+/* What one run could show: fills `pinned` and `widen` of a finding that holds. NULL: nobody asked for wider orders. */
+void pt_wide_describe(struct pt_wide_log *log, struct pt_finding *finding);
+
 #endif

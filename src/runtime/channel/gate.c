@@ -13,11 +13,11 @@
  * at its end; for SETTLE_NS at most. The guarantee is that of the order of relevant events; that the values come out
  * right is likely, and checked by the observer.
  *
- * A whole schedule leaves less to chance: a thread also waits for its turn before it takes a lock, and before it reads a
- * variable that the schedule has. What it has no entry for any more comes after the predicted run: a lock, or a write,
- * waits until that is played. A lock that is taken, or a read, out of turn (a condition variable gives its mutex back
- * to whom it likes) is noted as done, and the schedule goes on without it. A read waits for `read_ns` at most, since one
- * access may touch several variables of which the schedule names one.
+ * A whole schedule leaves less to chance: a thread also waits for its turn before it takes a lock, and before it reads
+ * a variable that the schedule has. What it has no entry for any more comes after the predicted run: a lock, or a
+ * write, waits until that is played. A lock that is taken, or a read, out of turn (a condition variable gives its mutex
+ * back to whom it likes) is noted as done, and the schedule goes on without it. A read waits for `read_ns` at most,
+ * since one access may touch several variables of which the schedule names one.
  *
  * Waiting is done outside the runtime (nothing locked, not busy), so handlers of signals run meanwhile. It ends when
  * the observer opens the gate or is gone.
@@ -161,8 +161,8 @@ static uint32_t next_entry(struct pt_thread *self)
 {
     const struct pt_gate_entry *entries = pt_gate_entries(pt_gate);
     uint32_t role = role_of(self), at = self->channel->gate_next;
-    while (at < pt_gate->count && (entries[at].role + PT_GATE_ROLE != role ||
-                                   atomic_load_explicit(&entries[at].done, memory_order_relaxed)))
+    while (at < pt_gate->count &&
+           (entries[at].role + PT_GATE_ROLE != role || atomic_load_explicit(&entries[at].done, memory_order_relaxed)))
         at++;
     self->channel->gate_next = at;
     return at;
