@@ -11,6 +11,9 @@
  *
  * Positions: the first `from` events of the run are not ordered (the schedule of a long run begins late); entry i is
  * the run's event number from + i, counted from 0. `turn` is the number of events that have happened.
+ *
+ * A *whole* schedule has beside relevant events all that the predicted run depends on: every lock that is taken, and
+ * accesses of variables that threads share without a lock. It begins with the run.
  */
 #ifndef PT_CORE_GATE_H
 #define PT_CORE_GATE_H
@@ -23,11 +26,15 @@ enum { PT_GATE_THREADS = 4096, PT_GATE_LOCKS = 16 }; /* threads of higher number
 /* What an entry's object is where only the program can number it: some object given to portent_watch. */
 #define PT_GATE_ANY_OBJECT UINT32_MAX
 
+/* The last two are of whole schedules. */
+enum pt_gate_kind { PT_GATE_WRITE, PT_GATE_USER, PT_GATE_READ, PT_GATE_LOCK /* it is taken, whichever it is */ };
+
 struct pt_gate_entry {
-    uint32_t role;   /* who */
-    uint32_t user;   /* a user event; otherwise a write */
-    uint32_t object; /* as in struct pt_record_event */
-    uint32_t needs;  /* the value of `turn` from which all is done that the event causally follows */
+    uint32_t role;         /* who */
+    uint32_t kind;         /* enum pt_gate_kind */
+    uint32_t object;       /* as in struct pt_record_event */
+    uint32_t needs;        /* the value of `turn` from which all is done that the event causally follows */
+    _Atomic uint32_t done; /* of a whole schedule: it has happened, perhaps before its turn. Written by the program */
 };
 
 struct pt_gate_actor {
@@ -57,14 +64,15 @@ struct pt_gate_thread {
 
 struct pt_gate {
     uint32_t from, count, role_count;
+    uint32_t whole;                     /* what the schedule has: see above */
     uint32_t entries, actors, threads;  /* offsets */
     _Alignas(64) _Atomic uint32_t turn; /* futex: threads that wait for theirs */
     _Atomic uint32_t open;              /* nobody waits any more */
 };
 
-static inline const struct pt_gate_entry *pt_gate_entries(const struct pt_gate *gate)
+static inline struct pt_gate_entry *pt_gate_entries(struct pt_gate *gate)
 {
-    return (const void *)((const char *)gate + gate->entries);
+    return (void *)((char *)gate + gate->entries);
 }
 
 static inline struct pt_gate_actor *pt_gate_actors(struct pt_gate *gate)

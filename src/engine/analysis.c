@@ -594,6 +594,8 @@ void pt_analysis_finish(struct pt_analysis *a, const char *lost)
             explore_asked(a, w, lost);
         else if (w->wide)
             explore_wider(a, w);
+        if (w->lattice || w->wide)
+            pt_wide_describe(a->log, w->finding);
         if (w->timed)
             pt_timed_finish(w->timed, lost);
         if (w->lattice || w->timed || w->wide)

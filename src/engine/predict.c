@@ -1,8 +1,13 @@
-/* Witnesses of predictions, made from the packed events of the run. */
+/*
+ * Witnesses of predictions, made from the packed events of the run: all of them, and those that the others depend on as
+ * a schedule. Cost: two passes over the events for a witness, and one more for its schedule.
+ */
 #include "engine/predict.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "engine/meets.h"
 
 struct pt_step pt_predict_step(const struct pt_names *names, const struct pt_log_event *event, uint64_t number)
 {
@@ -14,35 +19,58 @@ struct pt_step pt_predict_step(const struct pt_names *names, const struct pt_log
                             .var = PT_NONE};
 }
 
-static void add_part(struct pt_finding *f, const struct pt_names *names, const struct pt_log *log, uint64_t *seen,
-                     const uint64_t *from, const uint64_t *upto)
+/* A witness under construction. */
+struct making {
+    struct pt_finding *finding;
+    const struct pt_names *names;
+    const struct pt_log *log;
+    struct pt_meets *meets;
+    uint64_t *seen;
+};
+
+static void add_part(struct making *m, const uint64_t *from, const uint64_t *upto)
 {
+    struct pt_finding *f = m->finding;
     struct pt_log_reader reader;
-    for (pt_log_start(&reader, log); pt_log_next(&reader);) {
+    for (pt_log_start(&reader, m->log); pt_log_next(&reader);) {
         const struct pt_log_event *event = &reader.event;
-        uint64_t number = ++seen[event->thread];
+        uint64_t number = ++m->seen[event->thread];
         if (number > upto[event->thread] || (from && number <= from[event->thread]))
             continue;
         struct pt_step *step = &f->witness[f->witness_count++];
-        *step = pt_predict_step(names, event, f->witness_count);
+        *step = pt_predict_step(m->names, event, f->witness_count);
+        if (pt_meets_matters(m->meets, event->op, event->object))
+            f->schedule[f->schedule_count++] = *step;
     }
+}
+
+static struct pt_meets *look_for_meets(const struct pt_log *log)
+{
+    struct pt_meets *meets = pt_meets_new();
+    struct pt_log_reader reader;
+    for (pt_log_start(&reader, log); pt_log_next(&reader);)
+        pt_meets_event(meets, reader.event.thread, reader.event.op, reader.event.object);
+    return meets;
 }
 
 void pt_predict_witness(struct pt_finding *f, const struct pt_names *names, const struct pt_log *log,
                         const struct pt_replay_run *run)
 {
-    uint64_t total = 0, *seen = pt_xcalloc((size_t)run->threads + 1, sizeof *seen);
+    uint64_t total = 0;
     for (uint32_t i = 0; i < run->threads; i++)
         total += run->upto[i];
     f->witness_lost = total > PT_WITNESS_MAX;
-    if (!f->witness_lost) {
-        f->witness = pt_arena_alloc(&f->arena, (total + 1) * sizeof *f->witness);
-        add_part(f, names, log, seen, NULL, run->first);
-        memset(seen, 0, run->threads * sizeof *seen);
-        if (f->witness_count < total)
-            add_part(f, names, log, seen, run->first, run->upto);
-    }
-    free(seen);
+    if (f->witness_lost)
+        return;
+    struct making m = {f, names, log, look_for_meets(log), pt_xcalloc((size_t)run->threads + 1, sizeof *m.seen)};
+    f->witness = pt_arena_alloc(&f->arena, (total + 1) * sizeof *f->witness);
+    f->schedule = pt_arena_alloc(&f->arena, (total + 1) * sizeof *f->schedule);
+    add_part(&m, NULL, run->first);
+    memset(m.seen, 0, run->threads * sizeof *m.seen);
+    if (f->witness_count < total)
+        add_part(&m, run->first, run->upto);
+    pt_meets_free(m.meets);
+    free(m.seen);
 }
 
 void pt_predict_last(struct pt_finding *f, const struct pt_names *names, const struct pt_log_event *event)

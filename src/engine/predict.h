@@ -10,7 +10,7 @@ enum {
     PT_WITNESSES_MAX = 100, /* findings of a check that have one */
 };
 
-/* The events of the run become the finding's witness; witness_lost: they are too many. */
+/* The events of the run become the finding's witness, with its schedule; witness_lost: they are too many. */
 void pt_predict_witness(struct pt_finding *f, const struct pt_names *names, const struct pt_log *log,
                         const struct pt_replay_run *run);
 /* One more at its end. */

@@ -109,6 +109,16 @@ struct pt_side {
     bool created_lost;
 };
 
+/* What kept the events of the run where they were (engine/wide/pinned.c): how many reads must see another thread's
+ * write, how many sections of locks must follow another's for such a read, each of how many there are. */
+struct pt_pinned {
+    bool counted;
+    uint64_t reads, of_reads, sections, of_sections;
+    uint64_t unknown;    /* reads without a value */
+    const char *most;    /* the variable with most of the pinned reads, NULL: there are none; ... */
+    uint64_t most_reads; /* ... so many */
+};
+
 struct pt_finding {
     struct pt_arena arena;
     const char *property; /* of a built-in check: its name */
@@ -133,11 +143,19 @@ struct pt_finding {
     bool runs_overflow;
     uint64_t window, lookahead; /* PT_ALL */
     bool complete;
+    /* Of one that holds. */
+    struct pt_pinned pinned;
+    const char *widen; /* what would show more, as a sentence without its stop; NULL: nothing is known that would */
 
     /* A violation's run: a shortest violating prefix, replayed and found legal. */
     bool witness_lost; /* its beginning was forgotten (bounded windows, very long runs): no witness is given */
     struct pt_step *witness;
     uint32_t witness_count;
+    /* Of a run that leaves the order `access`: beside the witness's steps all that it depends on, in its order: every
+     * lock that is taken, and accesses of variables that threads share without a lock (engine/meets.h). NULL: it is not
+     * known, or too long. `confirm` holds a program to it. */
+    struct pt_step *schedule;
+    uint32_t schedule_count;
     uint64_t witness_from;          /* observed relevant events before its first step (0: from the start) */
     struct pt_binding *from_values; /* the state there, when witness_from > 0 */
     uint32_t from_count;

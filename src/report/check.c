@@ -374,6 +374,7 @@ static void put_violation(struct pt_json *json, const struct pt_finding *finding
         pt_json_close(json, '}');
     }
     pt_json_close(json, ']');
+    pt_json_schedule(json, finding);
     pt_json_decisions(json, finding);
     pt_json_close(json, '}');
 }

@@ -108,6 +108,7 @@ static void put_violation(struct pt_json *json, const struct pt_finding *finding
     }
     put_steps(json, "witness", finding->witness, finding->witness_count);
     put_steps(json, "observed", finding->observed, finding->witness_count);
+    pt_json_schedule(json, finding);
 }
 
 /* The violating states of one thread. */
@@ -209,6 +210,20 @@ static void put_message(struct pt_json *json, const struct pt_finding *finding)
     pt_buf_release(&text);
 }
 
+/* What kept the events where they were. */
+static void put_pinned(struct pt_json *json, const struct pt_pinned *pinned)
+{
+    pt_json_open(json, "pinned", '{');
+    pt_json_uint(json, "reads", pinned->reads);
+    pt_json_uint(json, "of_reads", pinned->of_reads);
+    pt_json_uint(json, "sections", pinned->sections);
+    pt_json_uint(json, "of_sections", pinned->of_sections);
+    pt_json_uint(json, "without_value", pinned->unknown);
+    if (pinned->most)
+        pt_json_string(json, "most", pinned->most);
+    pt_json_close(json, '}');
+}
+
 static void put_explored(struct pt_json *json, const struct pt_finding *finding)
 {
     pt_json_string(json, "order", finding->order ? finding->order : "access");
@@ -222,6 +237,10 @@ static void put_explored(struct pt_json *json, const struct pt_finding *finding)
     pt_json_string(json, "runs", runs);
     if (finding->wider)
         pt_json_string(json, "wider", finding->wider);
+    if (finding->pinned.counted)
+        put_pinned(json, &finding->pinned);
+    if (finding->widen)
+        pt_json_string(json, "widen", finding->widen);
 }
 
 static void put_finding(struct pt_json *json, const struct pt_finding *finding)

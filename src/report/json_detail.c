@@ -19,6 +19,19 @@ void pt_json_step(struct pt_json *json, const struct pt_step *step)
         pt_json_string(json, "source", step->source);
 }
 
+void pt_json_schedule(struct pt_json *json, const struct pt_finding *finding)
+{
+    if (!finding->schedule)
+        return;
+    pt_json_open(json, "schedule", '[');
+    for (uint32_t i = 0; i < finding->schedule_count; i++) {
+        pt_json_open(json, NULL, '{');
+        pt_json_step(json, &finding->schedule[i]);
+        pt_json_close(json, '}');
+    }
+    pt_json_close(json, ']');
+}
+
 static void put_numbers(struct pt_json *json, const char *key, const uint32_t *numbers, uint32_t count)
 {
     pt_json_open(json, key, '[');

@@ -11,5 +11,7 @@ void pt_json_detail(struct pt_json *json, const struct pt_finding *finding);
 void pt_json_decisions(struct pt_json *json, const struct pt_finding *finding);
 /* The members of one event, as the contract has them. */
 void pt_json_step(struct pt_json *json, const struct pt_step *step);
+/* What `confirm` holds a program to, where the finding has it. */
+void pt_json_schedule(struct pt_json *json, const struct pt_finding *finding);
 
 #endif

@@ -47,6 +47,8 @@ void rd_within(struct reading *r, const struct pt_json_node *object, struct pt_f
 void rd_check(struct reading *r, const struct pt_json_node *object, struct pt_finding *finding);
 /* The steps of a run, as many as the list has. */
 struct pt_step *rd_steps(struct reading *r, const struct pt_json_node *list, const char *where);
+/* "schedule", which need not be there. */
+void rd_schedule(struct reading *r, const struct pt_json_node *object, struct pt_finding *finding);
 /* result_model.c */
 void rd_model(struct reading *r, const struct pt_json_node *root, const char *label, struct pt_loaded *loaded);
 /* The blocks that `check --atomicity` adds to its result. */

@@ -36,12 +36,38 @@ struct pt_step *rd_steps(struct reading *r, const struct pt_json_node *list, con
     return steps;
 }
 
+void rd_schedule(struct reading *r, const struct pt_json_node *object, struct pt_finding *finding)
+{
+    const struct pt_json_node *schedule = rd_array(r, object, "a violation", "schedule");
+    if (schedule && pt_json_count(schedule) >= INT32_MAX)
+        rd_fail(r, "\"schedule\" is too long");
+    if (!schedule || r->failed)
+        return;
+    finding->schedule = rd_steps(r, schedule, "a schedule");
+    finding->schedule_count = (uint32_t)pt_json_count(schedule);
+}
+
 static uint64_t read_bound(struct reading *r, const struct pt_json_node *object, const char *key)
 {
     const struct pt_json_node *value = pt_json_get(object, key);
     if (!value || (pt_json_is(value, PT_VALUE_STRING) && strcmp(value->value.s, "all") == 0))
         return PT_ALL;
     return rd_uint(r, object, "a property", key, INT64_MAX);
+}
+
+static void read_pinned(struct reading *r, const struct pt_json_node *object, struct pt_pinned *pinned)
+{
+    static const char where[] = "\"pinned\"";
+    const struct pt_json_node *node = rd_object(r, object, "a property", "pinned");
+    if (!node)
+        return;
+    *pinned = (struct pt_pinned){.counted = true,
+                                 .reads = rd_uint(r, node, where, "reads", INT64_MAX),
+                                 .of_reads = rd_uint(r, node, where, "of_reads", INT64_MAX),
+                                 .sections = rd_uint(r, node, where, "sections", INT64_MAX),
+                                 .of_sections = rd_uint(r, node, where, "of_sections", INT64_MAX),
+                                 .unknown = rd_uint_or(r, node, where, "without_value", INT64_MAX, 0),
+                                 .most = rd_string_or(r, node, where, "most", NULL)};
 }
 
 static void read_runs(struct reading *r, const struct pt_json_node *object, struct pt_finding *finding)
@@ -117,6 +143,7 @@ static void read_violation(struct reading *r, const struct pt_json_node *object,
     finding->observed = rd_steps(r, observed, "an observed run");
     finding->actual = finding->observed; /* unless the detail knows more */
     finding->actual_count = finding->witness_count;
+    rd_schedule(r, object, finding);
     rd_detail(r, object, finding);
 }
 
@@ -190,6 +217,8 @@ static void read_figures(struct reading *r, const struct pt_json_node *object, s
     const struct pt_json_node *seconds = pt_json_get(object, "seconds");
     finding->order = rd_string_or(r, object, "a property", "order", "access");
     finding->wider = rd_string_or(r, object, "a property", "wider", NULL);
+    finding->widen = rd_string_or(r, object, "a property", "widen", NULL);
+    read_pinned(r, object, &finding->pinned);
     finding->relevant = rd_uint_or(r, object, "a property", "relevant", INT64_MAX, 0);
     finding->levels = rd_uint_or(r, object, "a property", "levels", INT64_MAX, 0);
     finding->states = rd_uint_or(r, object, "a property", "states", INT64_MAX, 0);

@@ -38,6 +38,12 @@ static void put_holds(const struct pt_finding *finding, const struct pt_style *s
     if (finding->wider)
         pt_words_paragraph(buf, style, 2, 4, "Wider orders than %s were not explored to the end: %s.", finding->order,
                            finding->wider);
+    char *pinned = pt_words_pinned(finding);
+    if (pinned)
+        pt_words_paragraph(buf, style, 2, 4, "Pinned by data: %s.", pinned);
+    free(pinned);
+    if (finding->widen)
+        pt_words_paragraph(buf, style, 2, 4, "To see more: %s.", finding->widen);
 }
 
 static void put_no_answer(const struct pt_finding *finding, const struct pt_style *style, struct pt_buf *buf)

@@ -149,18 +149,36 @@ char *pt_words_explored(const struct pt_finding *finding)
     }
     pt_buf_printf(&buf, "%" PRIu64 " level%s, %" PRIu64 " state%s, ", finding->levels, pt_words_plural(finding->levels),
                   finding->states, pt_words_plural(finding->states));
+    bool wide = finding->order && strcmp(finding->order, "access") != 0;
     if (finding->runs_overflow)
         pt_buf_puts(&buf, "more than 2^64 runs");
-    else
-        pt_buf_printf(&buf, "%" PRIu64 " run%s", finding->runs, pt_words_plural(finding->runs));
+    else /* of a wider order those that differ in what matters to the property */
+        pt_buf_printf(&buf, "%s%" PRIu64 " run%s", wide ? "at least " : "", finding->runs,
+                      pt_words_plural(finding->runs));
     pt_buf_printf(&buf, " over %" PRIu64 " relevant event%s", finding->relevant, pt_words_plural(finding->relevant));
-    if (finding->order && strcmp(finding->order, "access") != 0)
+    if (wide)
         pt_buf_printf(&buf, " in order %s", finding->order);
     if (finding->window != PT_ALL || finding->lookahead != PT_ALL) {
         put_bound(&buf, " (window", finding->window);
         put_bound(&buf, ", lookahead", finding->lookahead);
         pt_buf_puts(&buf, ")");
     }
+    return pt_buf_take(&buf);
+}
+
+char *pt_words_pinned(const struct pt_finding *finding)
+{
+    const struct pt_pinned *p = &finding->pinned;
+    struct pt_buf buf;
+    if (!p->counted)
+        return NULL;
+    pt_buf_init(&buf);
+    pt_buf_printf(&buf,
+                  "%" PRIu64 " of %" PRIu64
+                  " read%s of shared variables, which must see another thread's write, and %" PRIu64 " of %" PRIu64
+                  " section%s of shared locks",
+                  p->reads, p->of_reads, pt_words_plural(p->of_reads), p->sections, p->of_sections,
+                  pt_words_plural(p->of_sections));
     return pt_buf_take(&buf);
 }
 

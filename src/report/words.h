@@ -24,6 +24,9 @@ bool pt_words_is_sliced(const struct pt_finding *finding);
 const char *pt_words_order_runs(const struct pt_finding *finding);
 /* "7 levels, 11 states, 6 runs over 6 relevant events", with the bounds where there are any. */
 char *pt_words_explored(const struct pt_finding *finding);
+/* "3 of 8 reads, which must see another thread's write, and 2 of 4 sections of locks", NULL where it was not counted.
+ */
+char *pt_words_pinned(const struct pt_finding *finding);
 
 /* Whether another run broke it too, as a sentence; NULL: nobody has tried. The caller frees it. */
 char *pt_words_confirmed(const struct pt_finding *finding);

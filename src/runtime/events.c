@@ -50,9 +50,9 @@ static void on_written(struct pt_shadow_self *shadow, uint32_t object, enum pt_e
         pt_full_watched(self, kind, site, object, watched->last,
                         (struct pt_access){pt_watch_address(watched), watched->size});
         pt_gate_done(self, false, object);
-    } else if (!watched->quiet) {
-        bool counted = pt_full_count(self);
-        pt_emit_event(self, kind, object, site, watched->last, watched->size, counted);
+    } else {
+        if (!watched->quiet)
+            pt_emit_event(self, kind, object, site, watched->last, watched->size, pt_full_count(self));
         pt_gate_done(self, false, object);
     }
     if (watched->local)
@@ -148,6 +148,12 @@ static void on_before_access(struct pt_shadow_self *self, uintptr_t address, siz
 {
     if (pt_gate)
         pt_gate_before_access(self, address, size, write);
+}
+
+static void on_gated_read(struct pt_shadow_self *self, uint32_t object)
+{
+    if (pt_gate)
+        pt_gate_note_read(pt_thread_of(self), object);
 }
 
 /* What others may see at once is recorded before it is done: it may come later. */
@@ -317,6 +323,7 @@ void pt_events_register(void)
         .introduce_at = pt_thread_introduce_at,
         .attend = pt_thread_attend,
         .before_access = on_before_access,
+        .gated_read = on_gated_read,
         .locked = on_locked,
         .watch = on_watch,
         .initial = on_initial,

@@ -160,7 +160,7 @@ static bool is_check_asked(void)
 static struct pt_race_looks wants_races(void)
 {
     const struct pt_config *config = pt_runtime_config();
-    bool possible = !pt_channel->gate_offset;
+    bool possible = !pt_channel->gate_offset || config->checks; /* who confirms a property asks for no check */
     return (struct pt_race_looks){.races = possible && (is_check_asked() || config->race_property_count),
                                   .lives =
                                       possible && (pt_options.lifetimes || config->checks >> PT_FOUND_LIFETIME & 1)};
@@ -197,7 +197,7 @@ void pt_start_recording(bool streams)
     pt_call_wanted = pt_runtime_records_full() || pt_monitor_on || pt_races_wanted || pt_wrap_looks;
     if (streams)
         pt_stream_start();
-    if (config->watch_count || config->event_count || pt_runtime_records_full() || pt_monitor_on)
+    if (config->watch_count || config->event_count || pt_runtime_records_full() || pt_monitor_on || pt_gate)
         pt_runtime_activate(PT_ACTIVE_RECORDS);
     if (pt_race_looks.lives)
         pt_runtime_activate(PT_ACTIVE_LIVES);

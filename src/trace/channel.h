@@ -70,6 +70,7 @@ struct pt_channel_gate {
     uint32_t from;          /* events of the run before the first entry */
     const uint32_t *before; /* how many of them are each role's */
     uint32_t role_count;
+    bool whole; /* it has locks and reads, too */
 };
 
 struct pt_channel_setup {

@@ -37,6 +37,7 @@ void chan_gate_write(struct pt_channel_reader *r, const struct pt_channel_gate *
     memory->from = gate->from;
     memory->count = gate->count;
     memory->role_count = gate->role_count;
+    memory->whole = gate->whole;
     memory->entries = (uint32_t)layout.entries;
     memory->actors = (uint32_t)layout.actors;
     memory->threads = (uint32_t)layout.threads;

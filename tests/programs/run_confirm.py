@@ -151,6 +151,56 @@ def run_confirms_at_once():
     contains(run(PORTENT, "report", "once.json").stdout, "Confirmed: another run of the program broke it.")
 
 
+ORDERS = ("access", "sync", "values")
+# way of confirm/orders.c: property, the first order that predicts its violation
+PREDICTED_IN = {
+    "access": ("property ready: always !(serving == 1 && config == 0);", "access"),
+    "sync": ("property ready: always !(serving == 1 && config == 0);", "sync"),
+    "values": ("property last: always !(level == 1 && once level == 2);", "values"),
+    "flag": ("property ready: always !(serving == 1 && config == 0);", "values"),
+}
+
+
+def record(way, *options):
+    """A trace of everything that orders.c does this way; it passes."""
+    done = run(PORTENT, "run", "-q", "--record-all", "-o", way + ".trace", *options, "--", "./orders", way)
+    same(f"exit status of run: {done.stderr}", (done.returncode, done.stdout), (0, "done\n"))
+    return way + ".trace"
+
+
+@test
+def each_order_predicts_what_others_do_not():
+    """One program per order; what it predicts from a run that passed really happens when the program is held to it."""
+    for way, (text, first) in PREDICTED_IN.items():
+        write("one.prop", text)
+        trace = record(way)
+        for order in ORDERS:
+            done = run(PORTENT, "check", "--order", order, "-q", "-s", "one.prop", trace)
+            same(f"{way} in order {order}", done.returncode, int(ORDERS.index(order) >= ORDERS.index(first)))
+        write("way.json", run(PORTENT, "check", "--json", "-s", "one.prop", trace).stdout)
+        same(f"{way}: found in", predicted("way.json")["order"], first)
+        done = run(PORTENT, "confirm", "way.json", "--", "./orders", way)
+        same(f"{way}: confirm: {done.stderr}", done.returncode, CONFIRMED)
+        contains(done.stderr, "CONFIRMED '", "this run broke it, at w(")
+
+
+@test
+def confirms_races_and_deadlocks():
+    """What was predicted is observed, and nothing else counts."""
+    for way, order, check in (("race-sync", "sync", "race"), ("race-values", "values", "race"), ("deadlock-sync", "sync", "deadlock"),
+                              ("deadlock-values", "values", "deadlock")):
+        done = run(PORTENT, "check", "--json", f"--{check}s", record(way))
+        write("check.json", done.stdout)
+        ((found,),) = (entry["findings"] for entry in json.loads(done.stdout)["properties"])
+        same(f"{way}: found", (found["how"], found["order"]), ("predicted", order))
+        done = run(PORTENT, "confirm", "check.json", "-r", "after.json", "--", "./orders", way)
+        same(f"{way}: {done.stderr}", done.returncode, CONFIRMED)
+        contains(done.stderr, f"CONFIRMED '{check}s' (", f"the {check} was observed in this run, after")
+        same("confirmed", read_json("after.json")["properties"][0]["findings"][0]["confirmed"], True)
+        done = run(PORTENT, "confirm", "check.json", "--timeout", "4", "--", "./orders", "access")
+        same(f"{way}, in another run: {done.stderr}", done.returncode, NOT_REPRODUCED)
+
+
 @test
 def tells_divergence():
     not_reproduced("other", "diverged at", "ways.c:", "w(z)=7 by b", "came where w(y)=11 by b")
@@ -279,6 +329,7 @@ def main():
         os.chdir(folder)
         keep_pace(folder)
         compile_program(os.path.join(HERE, "confirm", "ways.c"), "ways")
+        compile_program(os.path.join(HERE, "confirm", "orders.c"), "orders")
         status = SUITE.run(sys.argv[2:])
         os.chdir(ROOT)
     return status

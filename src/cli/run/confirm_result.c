@@ -34,8 +34,9 @@ static void put_verdict(const struct pt_confirm *confirm, enum pt_color color, c
 static void announce(const struct pt_confirm *confirm, const struct pt_finding *finding)
 {
     char text[120];
-    snprintf(text, sizeof text, "the program runs again, in the order of %" PRIu32 " step%s", finding->witness_count,
-             pt_words_plural(finding->witness_count));
+    uint32_t steps = finding->schedule ? finding->schedule_count : finding->witness_count;
+    snprintf(text, sizeof text, "the program runs again, in the order of %" PRIu32 " step%s%s", steps,
+             pt_words_plural(steps), finding->schedule ? ", locks among them" : "");
     put_verdict(confirm, PT_COLOR_BOLD, "PREDICTED", finding, text);
 }
 
@@ -47,9 +48,13 @@ static void report_outcome(const struct pt_confirm *confirm, const struct pt_fin
     if (!outcome->confirmed) {
         put_verdict(confirm, PT_COLOR_YELLOW, "NOT REPRODUCED", finding, outcome->reason);
     } else {
-        pt_buf_printf(&text, "this run broke it, %s%s, after %" PRIu32 " of %" PRIu32 " step%s in the predicted order",
-                      outcome->broke ? "at " : "in its initial state", outcome->broke ? outcome->broke : "",
-                      outcome->played, finding->witness_count, pt_words_plural(finding->witness_count));
+        if (finding->builtin)
+            pt_buf_printf(&text, "the %s was observed in this run", finding->kind);
+        else
+            pt_buf_printf(&text, "this run broke it, %s%s", outcome->broke ? "at " : "in its initial state",
+                          outcome->broke ? outcome->broke : "");
+        pt_buf_printf(&text, ", after %" PRIu32 " of %" PRIu32 " step%s in the predicted order", outcome->played,
+                      outcome->steps, pt_words_plural(outcome->steps));
         put_verdict(confirm, PT_COLOR_RED, "CONFIRMED", finding, text.text);
     }
     pt_buf_release(&text);
@@ -64,7 +69,9 @@ static void note(struct pt_finding *finding, const struct pt_replay_outcome *out
 
 static bool is_wanted(const struct pt_confirm *confirm, const struct pt_finding *finding)
 {
-    return pt_finding_counts(finding) && (!confirm->name || strcmp(confirm->name, finding->property) == 0) &&
+    bool counts = finding->builtin ? finding->verdict == PT_VERDICT_VIOLATED && !pt_finding_is_suppressed(finding)
+                                   : pt_finding_counts(finding);
+    return counts && (!confirm->name || strcmp(confirm->name, finding->property) == 0) &&
            (!confirm->id || strcmp(confirm->id, pt_finding_id(finding).text) == 0);
 }
 
@@ -86,6 +93,19 @@ static enum pt_status confirm_one(const struct pt_confirm *confirm, struct pt_fi
     return PT_OK;
 }
 
+static enum pt_status confirm_if_wanted(const struct pt_confirm *confirm, struct pt_finding *finding,
+                                        struct pt_confirm_counts *counts, bool *ret_interrupted, struct pt_err *err)
+{
+    if (!is_wanted(confirm, finding))
+        return PT_OK;
+    const char *refusal = pt_replay_refusal(finding);
+    if (!refusal)
+        return confirm_one(confirm, finding, counts, ret_interrupted, err);
+    counts->refused++;
+    put_verdict(confirm, PT_COLOR_DIM, "NOT CONFIRMED", finding, refusal);
+    return PT_OK;
+}
+
 enum pt_status pt_confirm_result(const struct pt_confirm *confirm, struct pt_result *result,
                                  struct pt_confirm_counts *ret_counts, struct pt_err *err)
 {
@@ -93,17 +113,13 @@ enum pt_status pt_confirm_result(const struct pt_confirm *confirm, struct pt_res
     *ret_counts = (struct pt_confirm_counts){0};
     for (uint32_t i = 0; i < result->count && !interrupted; i++) {
         struct pt_finding *finding = result->findings[i];
-        if (!is_wanted(confirm, finding))
-            continue;
-        const char *refusal = pt_replay_refusal(finding);
-        if (refusal) {
-            ret_counts->refused++;
-            put_verdict(confirm, PT_COLOR_DIM, "NOT CONFIRMED", finding, refusal);
-            continue;
+        uint32_t more = finding->builtin ? finding->more_count : 0;
+        for (uint32_t k = 0; k <= more && !interrupted; k++) {
+            struct pt_finding *one = k ? finding->more[k - 1] : finding;
+            enum pt_status status = confirm_if_wanted(confirm, one, ret_counts, &interrupted, err);
+            if (status != PT_OK)
+                return status;
         }
-        enum pt_status status = confirm_one(confirm, finding, ret_counts, &interrupted, err);
-        if (status != PT_OK)
-            return status;
     }
     return PT_OK;
 }

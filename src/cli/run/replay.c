@@ -2,7 +2,8 @@
  * Runs the program again with the gate (core/gate.h) set to the finding's witness, and follows what happens: gives
  * threads their roles as they appear, compares the events with the schedule's, and opens the gate when it sees that the
  * schedule will not be played to its end. The verdict is the monitor's alone: confirmed if it saw the property broken
- * in the actual run, whatever the way there. The rest of this file is for saying why not.
+ * in the actual run, whatever the way there; of a race or a deadlock that of the check in the program, which must have
+ * observed the one that was predicted, at the same places. The rest of this file is for saying why not.
  */
 #include "cli/run/replay.h"
 
@@ -32,6 +33,14 @@ struct replay {
     char *differs;                                   /* the first value that is another one than predicted */
 };
 
+/* What the program looks for itself, 1 << enum pt_found_check; 0: not this. */
+static uint32_t check_of(const struct pt_finding *finding)
+{
+    if (strcmp(finding->kind, "race") == 0)
+        return 1u << PT_FOUND_RACE;
+    return strcmp(finding->kind, "deadlock") == 0 ? 1u << PT_FOUND_DEADLOCK : 0;
+}
+
 const char *pt_replay_refusal(const struct pt_finding *finding)
 {
     if (finding->how == PT_HOW_OBSERVED)
@@ -42,9 +51,11 @@ const char *pt_replay_refusal(const struct pt_finding *finding)
         return "its run is too long to be known from the start";
     if (finding->witness_from > INT32_MAX / 2 || finding->witness_count > INT32_MAX / 2)
         return "its run is too long";
-    if (finding->builtin)
-        return "it is of a built-in check, which predicts for itself; only properties can be confirmed";
-    if (!finding->file)
+    if (finding->builtin && !finding->schedule)
+        return "it is of a built-in check, which gave no run that leads to it";
+    if (finding->builtin && !check_of(finding))
+        return "it is of a built-in check that no run can be held to; only races, deadlocks and properties can be";
+    if (!finding->builtin && !finding->file)
         return "its monitor is a module, which the result cannot name";
     return NULL;
 }
@@ -53,7 +64,7 @@ const char *pt_replay_refusal(const struct pt_finding *finding)
 
 static char *step_words(const struct replay *r, uint32_t at)
 {
-    return pt_words_step(&r->finding->witness[at]);
+    return pt_words_step(r->schedule.steps[at]);
 }
 
 /* The schedule is left; only the first reason counts. Takes the text. */
@@ -83,7 +94,7 @@ static void compare_value(struct replay *r, const struct pt_step *step, const st
 static void diverge(struct replay *r, const struct pt_step *step, uint32_t at)
 {
     struct pt_buf buf;
-    char *actual = pt_words_step(step), *expected = step_words(r, at);
+    char *actual = pt_words_step(step), *expected = pt_words_step(&r->finding->witness[at]);
     pt_buf_init(&buf);
     pt_buf_printf(&buf, "diverged at %s: %s came where %s was expected", step->loc, actual, expected);
     free(actual);
@@ -95,10 +106,10 @@ static void follow_event(void *context, const struct pt_event *event)
 {
     struct replay *r = context;
     const struct pt_names *names = &r->session.names;
-    if (event->op != PT_OP_WRITE && event->op != PT_OP_UPDATE && event->op != PT_OP_EVENT)
+    if ((event->op != PT_OP_WRITE && event->op != PT_OP_UPDATE && event->op != PT_OP_EVENT) || r->finding->builtin)
         return;
     uint64_t number = r->events++, from = r->schedule.gate.from;
-    if (r->reason || number < from || number - from >= r->schedule.gate.count)
+    if (r->reason || number < from || number - from >= r->finding->witness_count)
         return;
     const struct pt_step *expected = &r->finding->witness[number - from];
     struct pt_step step = {.thread = pt_name(names, PT_SPACE_THREAD, event->thread),
@@ -343,11 +354,16 @@ static enum pt_status prepare(struct replay *r, const struct pt_replay_options *
     session->modules = pt_xcalloc((size_t)modules + 1, sizeof *session->modules);
     if (modules)
         memcpy(session->modules, options->modules, modules * sizeof *session->modules);
-    enum pt_status status = load_property(r, options->properties ? options->properties : r->finding->file, err);
+    enum pt_status status = PT_OK;
+    if (r->finding->builtin)
+        session->checks = check_of(r->finding);
+    else
+        status = load_property(r, options->properties ? options->properties : r->finding->file, err);
     if (status == PT_OK)
         status = pt_session_resolve(session, err);
     if (status != PT_OK)
         return status;
+    pt_schedule_watch(r->finding, session->info, &session->resolved);
     pt_schedule_init(&r->schedule, r->finding, &session->resolved);
     r->numbers = pt_xmalloc(((size_t)r->schedule.role_count + 1) * sizeof *r->numbers);
     for (uint32_t i = 0; i < r->schedule.role_count; i++)
@@ -376,12 +392,42 @@ static char *explain(struct replay *r)
             pt_buf_printf(&buf, "ended with status %d", status);
         put_expected(r, &buf);
     } else if (!r->differs) {
-        pt_buf_puts(&buf, "all steps came in the predicted order, and the property was not broken: the run began "
-                          "otherwise");
+        pt_buf_printf(&buf, "all steps came in the predicted order, and %s",
+                      r->finding->builtin ? "what was predicted was not observed"
+                                          : "the property was not broken: the run began otherwise");
     }
     if (r->differs)
         pt_buf_printf(&buf, "%s%s", buf.len ? "; before that, " : "", r->differs);
     return pt_buf_take(&buf);
+}
+
+/* Is the other one observed, and of the same places? Which thread came first may differ. */
+static bool is_that(const struct pt_finding *predicted, const struct pt_finding *other)
+{
+    uint32_t count = predicted->side_count;
+    bool same = other->verdict == PT_VERDICT_VIOLATED && other->how == PT_HOW_OBSERVED && other->side_count == count &&
+                strcmp(other->kind, predicted->kind) == 0;
+    for (uint32_t shift = 0; same && shift < count; shift++) {
+        uint32_t alike = 0;
+        for (uint32_t i = 0; i < count; i++)
+            alike += strcmp(predicted->sides[i].step.loc, other->sides[(i + shift) % count].step.loc) == 0;
+        if (alike == count)
+            return true;
+    }
+    return false;
+}
+
+static bool is_observed(const struct pt_finding *predicted, const struct pt_result *result)
+{
+    for (uint32_t i = 0; i < result->count; i++) {
+        const struct pt_finding *finding = result->findings[i];
+        bool there = is_that(predicted, finding);
+        for (uint32_t k = 0; k < finding->more_count && !there; k++)
+            there = is_that(predicted, finding->more[k]);
+        if (there)
+            return true;
+    }
+    return false;
 }
 
 static void conclude(struct replay *r, struct pt_replay_outcome *outcome)
@@ -390,12 +436,16 @@ static void conclude(struct replay *r, struct pt_replay_outcome *outcome)
     pt_session_finish(&r->session, &result);
     const struct pt_finding *finding = result.findings[0];
     uint32_t turn = pt_channel_turn(r->session.reader), from = r->schedule.gate.from;
-    outcome->confirmed = finding->verdict == PT_VERDICT_VIOLATED && finding->how == PT_HOW_OBSERVED;
+    if (r->finding->builtin)
+        outcome->confirmed = is_observed(r->finding, &result);
+    else
+        outcome->confirmed = finding->verdict == PT_VERDICT_VIOLATED && finding->how == PT_HOW_OBSERVED;
     outcome->interrupted = r->session.program_status == PT_EXIT_SIGNAL + SIGINT;
     outcome->played = turn > from ? turn - from : 0;
+    outcome->steps = r->schedule.gate.count;
     if (!outcome->confirmed)
         outcome->reason = explain(r);
-    else if (finding->witness_count)
+    else if (!r->finding->builtin && finding->witness_count)
         outcome->broke = pt_words_step(&finding->witness[finding->witness_count - 1]);
     pt_output_abandon(&r->session.output.output);
 }

@@ -20,7 +20,8 @@ struct pt_replay_outcome {
     bool interrupted; /* by SIGINT: whoever asked for it wants no further runs */
     char *reason;     /* not confirmed: why; the caller frees it */
     char *broke;      /* confirmed: the event that broke the property, in words; NULL: the initial state did */
-    uint32_t played;  /* steps that happened in the order of the schedule */
+    uint32_t played;  /* steps that happened in the order of the schedule ... */
+    uint32_t steps;   /* ... of so many */
 };
 
 /* Can this finding be confirmed at all? Otherwise why not, as the end of a sentence. */

@@ -2,7 +2,9 @@
  * Threads become roles, by name, since their numbers differ from run to run. Each step of the witness is an entry; it
  * needs the latest earlier step of another thread that it causally follows, which the clocks tell where the finding has
  * them. Under a bounded window the witness begins late: the clock of a thread's first event after that place tells how
- * many it had before. Cost: linear in the witness, with a factor of at most FAR.
+ * many it had before. A finding that has a schedule is held to that instead, entry by entry; a variable of it that the
+ * program does not have by name (memory of the heap) is left out. Cost: linear in the witness, with a factor of at most
+ * FAR.
  */
 #include "cli/run/schedule.h"
 
@@ -79,29 +81,93 @@ static void count_before(struct pt_schedule *s, const struct pt_finding *finding
     }
 }
 
+static bool is_access(const struct pt_step *step)
+{
+    return strcmp(step->op, "r") == 0 || strcmp(step->op, "w") == 0 || strcmp(step->op, "u") == 0;
+}
+
+static enum pt_gate_kind kind_of(const struct pt_step *step)
+{
+    if (is_user(step))
+        return PT_GATE_USER;
+    if (!is_access(step))
+        return PT_GATE_LOCK;
+    return strcmp(step->op, "r") == 0 ? PT_GATE_READ : PT_GATE_WRITE;
+}
+
+void pt_schedule_watch(const struct pt_finding *finding, struct pt_debuginfo *info, struct pt_resolved *resolved)
+{
+    for (uint32_t i = 0; i < finding->schedule_count; i++) {
+        const char *name = finding->schedule[i].object, *path = strrchr(name, ':');
+        struct pt_err err;
+        const struct pt_varref var = {name, name, path ? path + 1 : name};
+        if (is_access(&finding->schedule[i]) && object_of(&finding->schedule[i], resolved) == PT_GATE_ANY_OBJECT)
+            (void)!pt_resolve_var(resolved, info, &var, true, &err); /* then threads are not held there */
+    }
+}
+
+/* Whether it is of the property: then it is watched, if not before the program starts. */
+static bool is_relevant(const struct pt_finding *finding, const struct pt_step *step)
+{
+    for (uint32_t i = 0; !finding->builtin && i < finding->witness_count; i++)
+        if (strcmp(finding->witness[i].object, step->object) == 0)
+            return true;
+    return false;
+}
+
+static void add_whole(struct pt_schedule *s, const struct pt_finding *finding, const struct pt_resolved *resolved)
+{
+    for (uint32_t i = 0; i < finding->schedule_count; i++) {
+        const struct pt_step *step = &finding->schedule[i];
+        enum pt_gate_kind kind = kind_of(step);
+        uint32_t object = kind == PT_GATE_LOCK ? 0 : object_of(step, resolved);
+        uint32_t role = add_role(s, step->thread);
+        if (object == PT_GATE_ANY_OBJECT && (kind == PT_GATE_READ || !is_relevant(finding, step)))
+            continue;
+        s->steps[s->gate.count] = step;
+        s->entries[s->gate.count++] = (struct pt_gate_entry){.role = role, .kind = kind, .object = object};
+    }
+    s->gate.whole = true;
+}
+
+static void add_relevant(struct pt_schedule *s, const struct pt_finding *finding, const struct pt_resolved *resolved)
+{
+    for (uint32_t i = 0; i < finding->witness_count; i++) {
+        const struct pt_step *step = &finding->witness[i];
+        s->steps[i] = step;
+        s->entries[i] = (struct pt_gate_entry){.role = add_role(s, step->thread),
+                                               .kind = kind_of(step),
+                                               .object = object_of(step, resolved),
+                                               .needs = needs_of(finding, i)};
+    }
+    s->gate.count = finding->witness_count;
+    s->gate.from = (uint32_t)finding->witness_from;
+}
+
 void pt_schedule_init(struct pt_schedule *s, const struct pt_finding *finding, const struct pt_resolved *resolved)
 {
     *s = (struct pt_schedule){0};
-    s->entries = pt_xcalloc((size_t)finding->witness_count + 1, sizeof *s->entries);
-    for (uint32_t i = 0; i < finding->witness_count; i++) {
-        const struct pt_step *step = &finding->witness[i];
-        s->entries[i] = (struct pt_gate_entry){add_role(s, step->thread), is_user(step), object_of(step, resolved),
-                                               needs_of(finding, i)};
-    }
+    size_t most = (size_t)(finding->schedule ? finding->schedule_count : finding->witness_count) + 1;
+    s->entries = pt_xcalloc(most, sizeof *s->entries);
+    s->steps = pt_xcalloc(most, sizeof *s->steps);
+    if (finding->schedule)
+        add_whole(s, finding, resolved);
+    else
+        add_relevant(s, finding, resolved);
     for (uint32_t i = 0; i < finding->actual_count; i++)
         add_role(s, finding->actual[i].thread);
     s->before = pt_xcalloc((size_t)s->role_count + 1, sizeof *s->before);
-    count_before(s, finding);
-    s->gate = (struct pt_channel_gate){.entries = s->entries,
-                                       .count = finding->witness_count,
-                                       .from = (uint32_t)finding->witness_from,
-                                       .before = s->before,
-                                       .role_count = s->role_count};
+    if (!finding->schedule)
+        count_before(s, finding);
+    s->gate.entries = s->entries;
+    s->gate.before = s->before;
+    s->gate.role_count = s->role_count;
 }
 
 void pt_schedule_release(struct pt_schedule *s)
 {
     free(s->entries);
+    free(s->steps);
     free(s->before);
     free(s->roles);
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/meets.h"
 #include "engine/step_place.h"
 #include "engine/wide/wide_impl.h"
 
@@ -33,23 +34,30 @@ static uint32_t number_of(const struct wide_problem *p, uint64_t place)
     return low < p->relevant_count && p->relevant[low] == place ? low + 1 : 0;
 }
 
-static struct pt_step step_of(struct wide_search *s, uint32_t number)
+static struct pt_step step_at(struct wide_search *s, uint64_t place)
 {
-    const struct wide_problem *p = s->p;
-    const struct pt_wide_log *log = p->log;
-    uint32_t place = p->relevant[number - 1];
+    const struct pt_wide_log *log = s->p->log;
     const struct pt_recorded *e = &log->events[place];
-    bool user = p->relevant_event[number - 1] != PT_NONE;
     return (struct pt_step){
         .thread = keep(s, pt_name(log->names, PT_SPACE_THREAD, e->thread)),
         .op = pt_op_word(e->op),
         .object = keep(s, pt_name(log->names, pt_op_space(e->op), e->object)),
         .loc = keep(s, pt_name(log->names, PT_SPACE_LOC, log->locs[place])),
-        .value = user ? (struct pt_value){0} : e->value,
-        .number = number,
+        .value = e->value,
         .line = log->lines[place],
-        .var = p->relevant_var[number - 1],
+        .var = PT_NONE,
     };
+}
+
+static struct pt_step step_of(struct wide_search *s, uint32_t number)
+{
+    const struct wide_problem *p = s->p;
+    struct pt_step step = step_at(s, p->relevant[number - 1]);
+    if (p->relevant_event[number - 1] != PT_NONE)
+        step.value = (struct pt_value){0};
+    step.number = number;
+    step.var = p->relevant_var[number - 1];
+    return step;
 }
 
 /* The state that a relevant event makes, as a letter; `values` follow it. */
@@ -352,6 +360,46 @@ static void fill_steps(struct wide_search *s, const uint32_t *run, uint32_t coun
     fill_moves(s, run, count);
 }
 
+/* The variables that relevant events write, of all; a program is watched there, so its reads are held, too. */
+static bool *written_vars(const struct wide_problem *p)
+{
+    bool *written = pt_xcalloc((size_t)p->log->var_count + 1, sizeof *written);
+    for (uint32_t k = 0; k < p->relevant_count; k++)
+        if (p->relevant_var[k] != PT_NONE)
+            written[p->log->events[p->relevant[k]].object] = true;
+    return written;
+}
+
+/* All that the run depends on. */
+static void fill_schedule(struct wide_search *s, const uint64_t *places, uint64_t count)
+{
+    struct pt_finding *f = s->finding;
+    const struct wide_problem *p = s->p;
+    struct pt_meets *meets = pt_meets_new();
+    bool *watched = written_vars(p);
+    struct pt_step *steps = pt_xcalloc(PT_SCHEDULE_MAX, sizeof *steps);
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < p->log->count; i++)
+        pt_meets_event(meets, p->log->events[i].thread, p->log->events[i].op, p->log->events[i].object);
+    for (uint64_t i = 0; i < count; i++) {
+        const struct pt_recorded *e = &p->log->events[places[i]];
+        bool access = pt_op_space(e->op) == PT_SPACE_VAR && pt_op_accesses(e->op);
+        if (!number_of(p, places[i]) && !pt_meets_matters(meets, e->op, e->object) && !(access && watched[e->object]))
+            continue;
+        if (kept < PT_SCHEDULE_MAX)
+            steps[kept] = step_at(s, places[i]);
+        kept++;
+    }
+    if (kept <= PT_SCHEDULE_MAX) {
+        f->schedule = pt_arena_alloc(&f->arena, (kept + 1) * sizeof *steps);
+        memcpy(f->schedule, steps, kept * sizeof *steps);
+        f->schedule_count = (uint32_t)kept;
+    }
+    free(steps);
+    free(watched);
+    pt_meets_free(meets);
+}
+
 bool wide_report(struct wide_search *s, const uint64_t *places, uint64_t place_count)
 {
     struct pt_finding *f = s->finding;
@@ -373,6 +421,8 @@ bool wide_report(struct wide_search *s, const uint64_t *places, uint64_t place_c
         f->final = bindings(s, values, run, count);
         fill_steps(s, run, count);
         fill_truths(s, letters);
+        if (f->how == PT_HOW_PREDICTED)
+            fill_schedule(s, places, place_count);
     }
     free(run);
     free(letters);

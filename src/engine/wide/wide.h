@@ -80,5 +80,7 @@ struct pt_wide_limit {
 };
 enum pt_wide_end pt_wide_meet(struct pt_wide_log *log, const uint32_t *places, uint32_t count,
                               const struct pt_wide_limit *limit, uint64_t **ret_run, uint64_t *ret_count);
+/* What one run could show: fills `pinned` and `widen` of a finding that holds. NULL: nobody asked for wider orders. */
+void pt_wide_describe(struct pt_wide_log *log, struct pt_finding *finding);
 
 #endif

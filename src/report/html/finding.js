@@ -21,7 +21,8 @@ function foundTitle(property) {
 const fact = (name, value) => value === undefined || value === null || value === "" ? null : el("div", null, el("dt", null, name), el("dd", null, value));
 
 function exploredWords(property) {
-  const runs = property.runs.startsWith(">") ? "more than 2^64 runs" : plural(property.runs, "run").replace(/^1 runs$/, "1 run");
+  const least = property.order && property.order !== "access" ? "at least " : "";
+  const runs = property.runs.startsWith(">") ? "more than 2^64 runs" : least + plural(property.runs, "run").replace(/^1 runs$/, "1 run");
   return `${plural(property.levels, "level")}, ${plural(property.states, "state")}, ${runs} over ${plural(property.relevant, "relevant event")}`;
 }
 

@@ -15,6 +15,14 @@ function holdsWords(property) {
   return property.wider ? `${runs}; wider orders were not explored to the end: ${property.wider}` : runs;
 }
 
+// What one run could show: how many runs there were, what kept events where they were, what would show more.
+function roomWords(property) {
+  const { pinned } = property;
+  return [holdsWords(property), property.runs && property.monitorable && `explored: ${exploredWords(property)}`,
+    pinned && `pinned by data: ${pinned.reads} of ${pinned.of_reads} reads of shared variables and ${pinned.sections} of ${pinned.of_sections} sections of shared locks`,
+    property.widen && `to see more: ${property.widen}`].filter(Boolean).join(". ");
+}
+
 function blockEntry(block) {
   const verdict = block.causally_atomic === null ? "unknown" : block.causally_atomic ? "holds" : "violated";
   return {
@@ -44,7 +52,7 @@ function violations(property) {
 function propertyEntry(property) {
   return {
     name: property.name, verdict: property.verdict, chip: property.verdict === "violated" ? property.how || "violated" : property.verdict,
-    what: property.verdict === "violated" ? violatedWords(property) : property.verdict === "holds" ? holdsWords(property) : property.message || "",
+    what: property.verdict === "violated" ? violatedWords(property) : property.verdict === "holds" ? roomWords(property) : property.message || "",
     muted: property.suppressed || property.known,
     open: property.verdict === "violated" ? () => propertyFinding(property, data.sources, data.name, data.result.program) : null,
   };

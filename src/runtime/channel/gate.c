@@ -13,6 +13,12 @@
  * at its end; for SETTLE_NS at most. The guarantee is that of the order of relevant events; that the values come out
  * right is likely, and checked by the observer.
  *
+ * A whole schedule leaves less to chance: a thread also waits for its turn before it takes a lock, and before it reads
+ * a variable that the schedule has. What it has no entry for any more comes after the predicted run: a lock, or a
+ * write, waits until that is played. A lock that is taken, or a read, out of turn (a condition variable gives its mutex
+ * back to whom it likes) is noted as done, and the schedule goes on without it. A read waits for `read_ns` at most,
+ * since one access may touch several variables of which the schedule names one.
+ *
  * Waiting is done outside the runtime (nothing locked, not busy), so handlers of signals run meanwhile. It ends when
  * the observer opens the gate or is gone.
  */
@@ -30,6 +36,8 @@ enum {
     SETTLE_NS = 20 * 1000 * 1000,
     SETTLE_SLICE_NS = 50 * 1000,
 };
+
+static const uint64_t read_ns = 2000 * 1000 * 1000;
 
 struct pt_gate *pt_gate;
 
@@ -122,11 +130,12 @@ static void settle(uint32_t turn)
     }
 }
 
-void pt_gate_wait_user(struct pt_thread *self)
+/* For so long at most. */
+static void wait_turn(struct pt_thread *self, uint64_t limit)
 {
     struct pt_gate_thread *slot = slot_of(self);
     uint32_t before = say(slot, PT_GATE_WAITS_TURN), role = role_of(self);
-    while (!is_open()) {
+    for (uint64_t waited = 0; waited < limit && !is_open(); waited += SLICE_NS) {
         /* acquire: partner of the release in pt_gate_count; what was done in earlier turns is seen */
         uint32_t turn = atomic_load_explicit(&pt_gate->turn, memory_order_acquire);
         if (is_played(turn))
@@ -139,6 +148,75 @@ void pt_gate_wait_user(struct pt_thread *self)
     }
     say(slot, before);
 }
+
+void pt_gate_wait_user(struct pt_thread *self)
+{
+    wait_turn(self, UINT64_MAX);
+}
+
+/* --- whole schedules --- */
+
+/* Where the thread's next entry is that has not happened; the schedule's count: it has none. */
+static uint32_t next_entry(struct pt_thread *self)
+{
+    const struct pt_gate_entry *entries = pt_gate_entries(pt_gate);
+    uint32_t role = role_of(self), at = self->channel->gate_next;
+    while (at < pt_gate->count &&
+           (entries[at].role + PT_GATE_ROLE != role || atomic_load_explicit(&entries[at].done, memory_order_relaxed)))
+        at++;
+    self->channel->gate_next = at;
+    return at;
+}
+
+/* An entry has happened. Several threads may do this at a time, each with its own entry. */
+static void mark_done(uint32_t at)
+{
+    struct pt_gate_entry *entries = pt_gate_entries(pt_gate);
+    /* seq_cst, as all of these: of two threads that note entries next to each other, one sees that both are done */
+    atomic_store(&entries[at].done, 1);
+    uint32_t turn = atomic_load(&pt_gate->turn);
+    bool moved = false;
+    while (!is_played(turn) && atomic_load(&entries[turn].done)) {
+        if (!atomic_compare_exchange_strong(&pt_gate->turn, &turn, turn + 1))
+            continue;
+        turn++;
+        moved = true;
+    }
+    if (moved)
+        pt_sys_wake_all(&pt_gate->turn);
+}
+
+/* Before a lock is taken. What the recorded run did not do here is not waited for. */
+static void wait_to_lock(struct pt_thread *self)
+{
+    uint32_t at = next_entry(self);
+    if (at == pt_gate->count || pt_gate_entries(pt_gate)[at].kind == PT_GATE_LOCK)
+        wait_turn(self, UINT64_MAX);
+}
+
+static void wait_to_read(struct pt_thread *self)
+{
+    uint32_t at = next_entry(self);
+    if (at < pt_gate->count && pt_gate_entries(pt_gate)[at].kind == PT_GATE_READ)
+        wait_turn(self, read_ns);
+}
+
+static void note_locked(struct pt_thread *self)
+{
+    uint32_t at = is_open() ? pt_gate->count : next_entry(self);
+    if (at < pt_gate->count && pt_gate_entries(pt_gate)[at].kind == PT_GATE_LOCK)
+        mark_done(at);
+}
+
+void pt_gate_note_read(struct pt_thread *self, uint32_t object)
+{
+    uint32_t at = !pt_gate->whole || is_open() ? pt_gate->count : next_entry(self);
+    const struct pt_gate_entry *entry = &pt_gate_entries(pt_gate)[at];
+    if (at < pt_gate->count && entry->kind == PT_GATE_READ && entry->object == object)
+        mark_done(at);
+}
+
+/* --- schedules of relevant events --- */
 
 /* The turn that the thread's next entry needs, 0: it has none, or has waited long enough for it. */
 static uint32_t needed_turn(struct pt_thread *self, uint32_t turn)
@@ -178,26 +256,33 @@ void pt_gate_before_access(struct pt_shadow_self *self, uintptr_t address, size_
         return;
     if (write)
         pt_gate_wait_user(pt_thread_of(self));
+    else if (pt_gate->whole)
+        wait_to_read(pt_thread_of(self));
     else
         wait_for_causes(pt_thread_of(self));
 }
 
-static bool is_entry(const struct pt_thread *self, uint32_t at, bool user, uint32_t object)
+static bool is_entry(const struct pt_thread *self, uint32_t at, enum pt_gate_kind kind, uint32_t object)
 {
     const struct pt_gate_entry *entry = &pt_gate_entries(pt_gate)[at];
     const struct pt_config *config = pt_runtime_config();
     bool same = entry->object == PT_GATE_ANY_OBJECT ? object >= config->watch_count : object == entry->object;
-    return entry->role + PT_GATE_ROLE == role_of(self) && entry->user == user && same;
+    return entry->role + PT_GATE_ROLE == role_of(self) && entry->kind == kind && same;
 }
 
 void pt_gate_count(struct pt_thread *self, bool user, uint32_t object)
 {
+    enum pt_gate_kind kind = user ? PT_GATE_USER : PT_GATE_WRITE;
     uint32_t turn = atomic_load_explicit(&pt_gate->turn, memory_order_relaxed);
     do {
         if (is_open() || is_played(turn))
             return;
-        if (turn >= pt_gate->from && !is_entry(self, turn - pt_gate->from, user, object)) {
+        if (turn >= pt_gate->from && !is_entry(self, turn - pt_gate->from, kind, object)) {
             open_gate();
+            return;
+        }
+        if (pt_gate->whole) {
+            mark_done(turn);
             return;
         }
         /* release: partner of the acquire in pt_gate_wait_user. It fails only before the schedule, where several
@@ -211,9 +296,11 @@ void pt_gate_count(struct pt_thread *self, bool user, uint32_t object)
 
 void pt_gate_note_lock(const void *object, int kind)
 {
-    const struct pt_thread *self = pt_thread_now();
+    struct pt_thread *self = pt_thread_now();
     struct pt_gate_thread *slot = self ? slot_of(self) : NULL;
     bool taken = pt_op_locks(pt_kind_op((unsigned)kind)), given = pt_op_unlocks(pt_kind_op((unsigned)kind));
+    if (self && taken && pt_gate->whole && !self->shadow.busy)
+        note_locked(self);
     for (unsigned i = 0; slot && (taken || given) && i < PT_GATE_LOCKS; i++) {
         uint64_t lock = atomic_load_explicit(&slot->locks[i], memory_order_relaxed);
         if (lock != (taken ? 0 : (uintptr_t)object))
@@ -228,7 +315,9 @@ void pt_gate_note_wait(const void *object, enum pt_gate_doing doing)
     struct pt_thread *self = pt_thread_now();
     if (!self || self->shadow.busy)
         return;
-    if (doing == PT_GATE_WAITS_LOCK)
+    if (doing == PT_GATE_WAITS_LOCK && pt_gate->whole)
+        wait_to_lock(self);
+    else if (doing == PT_GATE_WAITS_LOCK)
         wait_for_causes(self);
     struct pt_gate_thread *slot = slot_of(self);
     if (slot)

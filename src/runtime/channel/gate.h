@@ -19,6 +19,8 @@ void pt_gate_stop(void);
 void pt_gate_before_access(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write);
 /* A lock was taken or is about to be given up. */
 void pt_gate_note_lock(const void *object, int kind);
+/* A watched variable was read; while its granules are locked. */
+void pt_gate_note_read(struct pt_thread *self, uint32_t object);
 /* Around a call that may block; before a lock is taken waits as before a read. */
 void pt_gate_note_wait(const void *object, enum pt_gate_doing doing);
 

@@ -340,6 +340,7 @@ static struct pt_shadow_self *race_begin(const void *address, size_t size)
     struct pt_shadow_self *self = pt_shadow_caller_at((uintptr_t)address, size, true);
     if (!self || self->busy || self->racing || !self->race)
         return NULL;
+    pt_shadow_before(self, (uintptr_t)address, size, true); /* once more while recorded, and then at once */
     self->racing = true;
     atomic_signal_fence(memory_order_seq_cst);
     if (pt_race_atomic_begin(self->race, (uintptr_t)address, size))

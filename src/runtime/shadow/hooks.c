@@ -52,6 +52,7 @@ struct pt_shadow_hooks pt_shadow_hooks = {
     .introduce_at = introduce_at,
     .attend = attend,
     .before_access = before_access,
+    .gated_read = about,
     .locked = locked,
     .watch = about,
     .initial = about,

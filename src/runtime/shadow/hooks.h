@@ -30,6 +30,8 @@ struct pt_shadow_hooks {
     void (*attend)(struct pt_shadow_self *self);
     /* While pt_shadow_gated. Before an access, outside of the runtime and with nothing locked: may wait. */
     void (*before_access)(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write);
+    /* While pt_shadow_gated. A watched variable was read; while its granules are locked. */
+    void (*gated_read)(struct pt_shadow_self *self, uint32_t object);
     /* While pt_shadow_gated. A lock was taken or is about to be given up, outside of the runtime. */
     void (*locked)(const void *object, int kind);
     /* The thread's clock was `before`, to which it still has a reference. NULL: clocks carry no knowledge. */

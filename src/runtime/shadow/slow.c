@@ -231,6 +231,8 @@ static void check_read(struct pt_shadow_self *self, uint32_t object, const struc
     (void)kind;
     pt_watched[object].foreign |= pt_watch_differs(self, object);
     report_foreign(self, object, site);
+    if (__builtin_expect(pt_shadow_gated, 0))
+        pt_shadow_hooks.gated_read(self, object);
 }
 
 /* The place of a store is known when it has been done. */
