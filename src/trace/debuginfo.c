@@ -43,29 +43,37 @@ static void add_module(struct pt_debuginfo *info, const char *path)
     PT_PUSH(info->modules, info->count, info->cap, ((struct pt_elf){.path = pt_xstrdup(path)}));
 }
 
-/* False when it is no ELF file. Opened once. */
+/* False when it is no ELF file. Opened once, without its debug information. */
 static bool open_module(struct pt_elf *m)
 {
     if (m->opened)
         return m->elf != NULL;
     m->opened = true;
     m->session = dwfl_begin(&callbacks);
-    Dwfl_Module *module = m->session ? dwfl_report_offline(m->session, m->path, m->path, -1) : NULL;
+    m->module = m->session ? dwfl_report_offline(m->session, m->path, m->path, -1) : NULL;
     if (m->session)
         dwfl_report_end(m->session, NULL, NULL);
-    GElf_Addr bias = 0;
-    Dwarf_Addr dwarf_bias = 0;
-    m->elf = module ? dwfl_module_getelf(module, &bias) : NULL;
-    m->dwarf = m->elf ? dwfl_module_getdwarf(module, &dwarf_bias) : NULL;
-    m->shift = dwarf_bias - bias;
+    m->elf = m->module ? dwfl_module_getelf(m->module, &m->bias) : NULL;
     return m->elf != NULL;
+}
+
+/* Where it stands apart, as libc's does, it is large, and compressed: only who needs it looks for it. */
+Dwarf *pt_module_dwarf(struct pt_elf *m)
+{
+    Dwarf_Addr bias = 0;
+    if (!m->sought && open_module(m)) {
+        m->dwarf = dwfl_module_getdwarf(m->module, &bias);
+        m->shift = bias - m->bias;
+    }
+    m->sought = true;
+    return m->dwarf;
 }
 
 const struct pt_dwarf_index *pt_module_index(struct pt_elf *m)
 {
     if (!m->indexed) {
         pt_dwarf_index_init(&m->index);
-        if (open_module(m) && m->dwarf)
+        if (pt_module_dwarf(m))
             pt_dwarf_index_fill(&m->index, m->dwarf);
         m->indexed = true;
     }
@@ -259,7 +267,7 @@ bool pt_debuginfo_may_pass(struct pt_debuginfo *info, const char *function, cons
     for (uint32_t i = 0; i < info->count; i++) {
         struct pt_elf *m = &info->modules[i];
         Elf_Scn *section = NULL;
-        if (!open_module(m) || !(mentions(m, function) || (guess && i == 0 && !m->dwarf)))
+        if (!open_module(m) || !(mentions(m, function) || (guess && i == 0 && !pt_module_dwarf(m))))
             continue;
         while ((section = elf_nextscn(m->elf, section))) {
             if (section_has(section, text, strlen(text) + 1))
@@ -275,14 +283,14 @@ void pt_debuginfo_texts(struct pt_debuginfo *info, const char *function, pt_debu
     for (uint32_t i = 0; i < info->count; i++) {
         struct pt_elf *m = &info->modules[i];
         Elf_Scn *section = NULL;
-        if (!open_module(m) || !m->dwarf || !mentions(m, function))
+        if (!pt_module_dwarf(m) || !mentions(m, function))
             continue;
         while ((section = elf_nextscn(m->elf, section)))
             visit_texts(section, visit, context);
     }
 }
 
-/* The name of the first symbol that is defined here and wanted, or NULL. */
+/* The name of the first symbol that is wanted, or NULL. */
 static const char *find_symbol(Elf *elf, bool (*wanted)(const GElf_Sym *symbol, const char *name, void *context),
                                void *context)
 {
@@ -296,7 +304,7 @@ static const char *find_symbol(Elf *elf, bool (*wanted)(const GElf_Sym *symbol, 
         GElf_Sym symbol;
         for (int i = 0; gelf_getsym(data, i, &symbol); i++) {
             const char *name = elf_strptr(elf, header.sh_link, symbol.st_name);
-            if (symbol.st_shndx != SHN_UNDEF && name && wanted(&symbol, name, context))
+            if (name && wanted(&symbol, name, context))
                 return name;
         }
     }
@@ -305,8 +313,8 @@ static const char *find_symbol(Elf *elf, bool (*wanted)(const GElf_Sym *symbol, 
 
 static bool is_runtime(const GElf_Sym *symbol, const char *name, void *context)
 {
-    (void)symbol, (void)context;
-    return strcmp(name, "__portent_event") == 0;
+    (void)context;
+    return symbol->st_shndx != SHN_UNDEF && strcmp(name, "__portent_event") == 0;
 }
 
 bool pt_debuginfo_has_runtime(struct pt_debuginfo *info)
@@ -326,11 +334,16 @@ bool pt_debuginfo_is_instrumented(struct pt_debuginfo *info)
 
 /* --- functions --- */
 
+static bool is_function(const GElf_Sym *symbol)
+{
+    return symbol->st_shndx != SHN_UNDEF && GELF_ST_TYPE(symbol->st_info) == STT_FUNC;
+}
+
 /* A function's symbol, for modules without debug information. */
 static bool is_function_at(const GElf_Sym *symbol, const char *name, void *context)
 {
     (void)name;
-    return GELF_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_value == *(const uint64_t *)context;
+    return is_function(symbol) && symbol->st_value == *(const uint64_t *)context;
 }
 
 static const char *symbol_at(Elf *elf, uint64_t address)
@@ -366,7 +379,8 @@ static const char *callable_of(struct pt_debuginfo *info, const char *name)
 
 static const char *function_in(struct pt_elf *m, uint64_t address)
 {
-    const char *name = pt_dwarf_function_at(pt_module_index(m), address - m->shift);
+    const struct pt_dwarf_index *index = pt_module_index(m); /* finds the shift, too */
+    const char *name = pt_dwarf_function_at(index, address - m->shift);
     return name || !open_module(m) ? name : symbol_at(m->elf, address);
 }
 
@@ -433,7 +447,7 @@ static void add_function(struct functions *list, uint64_t offset, bool symbol, c
 
 static bool add_symbol(const GElf_Sym *symbol, const char *name, void *list)
 {
-    if (GELF_ST_TYPE(symbol->st_info) == STT_FUNC)
+    if (is_function(symbol))
         add_function(list, symbol->st_value, true, name);
     return false;
 }
@@ -444,14 +458,27 @@ static int by_offset(const void *a, const void *b)
     return x->offset != y->offset ? (x->offset < y->offset ? -1 : 1) : x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-/* Names as function_in gives them. Symbols of the system's libraries are many, and hardly a thread starts there. */
-static void list_functions(struct pt_elf *m, bool symbols, struct functions *list)
+static bool is_hook(const GElf_Sym *symbol, const char *name, void *context)
+{
+    (void)symbol, (void)context;
+    return strncmp(name, "__portent_", 10) == 0;
+}
+
+/* The functions of the system's libraries are many, where their debug information is installed, and hardly a thread
+ * that is observed starts there: unless such a library is instrumented itself. */
+static bool may_start(struct pt_elf *m)
+{
+    return !pt_module_is_of_the_system(m->path) || (open_module(m) && find_symbol(m->elf, is_hook, NULL));
+}
+
+/* Names as function_in gives them. */
+static void list_functions(struct pt_elf *m, struct functions *list)
 {
     const struct pt_dwarf_index *index = pt_module_index(m);
     for (uint32_t f = 0; f < index->function_count; f++)
         add_function(list, index->functions[f].entry + m->shift, false,
                      pt_dwarf_function_at(index, index->functions[f].entry));
-    if (symbols && open_module(m))
+    if (open_module(m))
         (void)find_symbol(m->elf, add_symbol, list);
     if (list->count)
         qsort(list->items, list->count, sizeof *list->items, by_offset);
@@ -463,7 +490,8 @@ void pt_debuginfo_functions(struct pt_debuginfo *info, pt_debuginfo_visit_functi
     for (uint32_t i = 0; i < info->count; i++) {
         struct pt_elf *m = &info->modules[i];
         struct functions list = {0};
-        list_functions(m, i == 0 || !pt_module_is_of_the_system(m->path), &list);
+        if (i == 0 || may_start(m))
+            list_functions(m, &list);
         for (uint32_t f = 0; f < list.count; f++) {
             bool again = f && list.items[f].offset == list.items[f - 1].offset;
             const char *name = again ? NULL : callable_of(info, list.items[f].name);

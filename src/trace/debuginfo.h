@@ -90,9 +90,9 @@ bool pt_debuginfo_loaded(struct pt_debuginfo *info, const char *file, uint64_t b
  */
 const char *pt_debuginfo_function(struct pt_debuginfo *info, uint64_t start, uint64_t base);
 
-/* Every function that debug information has or, outside of the system's libraries, a symbol, with the name it gives to
- * a thread that starts with it, the same as above: module by module (NULL: the program), by offset, each once. Names
- * live as long as the info. */
+/* Every function that debug information or a symbol has, with the name it gives to a thread that starts with it, the
+ * same as above: module by module (NULL: the program), by offset, each once. Libraries of the system are left out where
+ * they are not instrumented. Names live as long as the info. */
 typedef void (*pt_debuginfo_visit_function)(void *context, const char *module, uint64_t offset, const char *name);
 void pt_debuginfo_functions(struct pt_debuginfo *info, pt_debuginfo_visit_function visit, void *context);
 

@@ -161,7 +161,7 @@ static enum pt_status find(struct pt_debuginfo *info, const char *file, const ch
         status = ambiguous(info, &matches, path, err);
     else if (matches.count == 1)
         status = resolve(info, &matches.items[0], path, head, follow, ret_variable, err);
-    else if (!info->modules[0].dwarf)
+    else if (!pt_module_dwarf(&info->modules[0]))
         status = pt_err_set(err, PT_EINPUT,
                             "the program has no variable '%s': '%s' has no debug information (build it with -g)", path,
                             info->modules[0].path);
@@ -217,10 +217,10 @@ const char *pt_debuginfo_local(struct pt_debuginfo *info, const char *path)
 {
     struct pt_elf *program = &info->modules[0];
     const char *found = NULL;
-    (void)pt_module_index(program); /* opens it */
     Dwarf_CU *unit = NULL;
     Dwarf_Die die;
-    while (program->dwarf && !found && dwarf_get_units(program->dwarf, unit, &unit, NULL, NULL, &die, NULL) == 0)
+    Dwarf *dwarf = pt_module_dwarf(program);
+    while (dwarf && !found && dwarf_get_units(dwarf, unit, &unit, NULL, NULL, &die, NULL) == 0)
         found = local_below(&die, NULL, path, strcspn(path, ".["), 0);
     return found;
 }

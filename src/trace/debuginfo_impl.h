@@ -10,10 +10,12 @@
 
 struct pt_elf {
     char *path;
-    bool opened, indexed;
+    bool opened, sought, indexed;
     Dwfl *session;
+    Dwfl_Module *module;
     Elf *elf;
-    Dwarf *dwarf;
+    Dwarf *dwarf;   /* once it was sought */
+    uint64_t bias;  /* of elf's addresses */
     uint64_t shift; /* from addresses of the debug information, which may be a separate file, to those of the module */
     uint64_t base;  /* where it was loaded, when has_base */
     bool has_base;
@@ -39,6 +41,8 @@ struct pt_debuginfo {
     struct pt_map64 functions; /* start addresses asked for: id in texts, or unknown */
 };
 
+/* Its debug information, or NULL. */
+Dwarf *pt_module_dwarf(struct pt_elf *m);
 /* What it defines; empty without debug information. */
 const struct pt_dwarf_index *pt_module_index(struct pt_elf *m);
 /* Lists the libraries; may move info->modules. */

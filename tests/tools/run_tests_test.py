@@ -51,8 +51,8 @@ class RunTests(unittest.TestCase):
         self.was, run_tests.ROOT = run_tests.ROOT, folder.name
         self.addCleanup(setattr, run_tests, "ROOT", self.was)
 
-    def suite(self, name, partner="", alone=""):
-        return run_tests.Suite(name, [sys.executable, self.script, name, partner], alone)
+    def suite(self, name, partner="", alone="", quiet=False):
+        return run_tests.Suite(name, [sys.executable, self.script, name, partner], alone, quiet)
 
     def saying(self, name, text, status=0):
         return run_tests.Suite(name, [sys.executable, "-c", f"import sys; print({text!r}); sys.exit({status})"])
@@ -68,6 +68,13 @@ class RunTests(unittest.TestCase):
         counts, printed = self.run_all(suites, 2)
         self.assertEqual(counts, {name: (1, 0) for name in "abxy"}, printed)
         self.assertEqual(printed.count("-- x starts, alone: a reason\n"), 1)
+
+    def test_quiet_ones_beside_each_other(self):
+        suites = [self.suite("q", "r", alone="a reason", quiet=True), self.suite("a", "b"),
+                  self.suite("r", "q", alone="a reason", quiet=True), self.suite("x", alone="a reason"), self.suite("b", "a")]
+        counts, printed = self.run_all(suites, 3)
+        self.assertEqual(counts, {name: (1, 0) for name in "abqrx"}, printed)
+        self.assertEqual(self.run_all([self.suite(name, alone="a reason", quiet=True) for name in "qr"], 1)[0], {"q": (1, 0), "r": (1, 0)})
 
     def test_one_at_a_time(self):
         counts, printed = self.run_all([self.suite(name) for name in "abc"], 1)

@@ -48,7 +48,7 @@ static enum pt_status check_thread(const struct pt_resolved *resolved, struct pt
     char *sharp = strrchr(plain, '#');
     if (sharp && sharp[1] && strspn(sharp + 1, "0123456789") == strlen(sharp + 1))
         *sharp = '\0';
-    bool known = strcmp(plain, "main") == 0 || pt_debuginfo_may_pass(info, "pthread_setname_np", name, true);
+    bool known = strcmp(plain, "main") == 0;
     pt_suggest_init(&suggest, plain, strlen(plain));
     for (uint32_t i = 0; i < resolved->function_count && !known; i++) {
         known = strcmp(resolved->functions[i].name, plain) == 0;
@@ -56,7 +56,8 @@ static enum pt_status check_thread(const struct pt_resolved *resolved, struct pt
             pt_suggest_offer(&suggest, resolved->functions[i].name);
     }
     enum pt_status status = PT_OK;
-    if (!known) {
+    /* The name is sought last, since that reads what every library says. */
+    if (!known && !pt_debuginfo_may_pass(info, "pthread_setname_np", name, true)) {
         status =
             pt_err_set(err, PT_EINPUT, "no thread of the program can be called '%s': it has no such function", name);
         if (suggest.best)
