@@ -273,6 +273,7 @@ static void start(struct check *check, struct engines *engines)
                                                .counted_before = options->counted_before,
                                                .memory_limit = options->memory_limit,
                                                .now = options->now,
+                                               .effort = options->effort,
                                                .suppressed = options->suppressed,
                                                .context = options->context};
     const struct pt_check_kind *kinds[OPT_COUNT];

@@ -22,7 +22,8 @@ struct pt_check_options {
     bool by_default; /* nobody asked for it: no finding where the trace does not have what the check needs */
     uint64_t counted_before; /* as in struct pt_analysis_options */
     uint64_t memory_limit;   /* bytes, for each check; 0: none */
-    uint64_t (*now)(void);   /* nanoseconds, for `seconds`; may be NULL */
+    uint64_t (*now)(void);   /* nanoseconds, for `seconds` and `effort`; may be NULL */
+    uint64_t effort;         /* nanoseconds that searches may take in `values`; 0: no end */
     /* Whether people have decided about a finding before; NULL: about none. */
     bool (*suppressed)(void *context, const struct pt_finding *finding);
     void *context;

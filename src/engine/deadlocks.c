@@ -37,6 +37,7 @@ static void *begin(const struct pt_names *names, const struct pt_check_options *
     pt_patterns_begin(&d->patterns, &d->memory);
     pt_trf_begin(&d->trf, names, &d->memory);
     pt_map64_init(&d->known);
+    pt_meeting_begin(&d->meeting, names, options);
     d->finding = pt_finding_new();
     d->finding->property = "deadlocks";
     d->finding->kind = "deadlock";
@@ -68,6 +69,7 @@ static void release_run(struct deadlocks *d)
     pt_patterns_end(&d->patterns); /* large pieces are not the pool's */
     pt_trf_end(&d->trf);
     pt_log_release(&d->log);
+    pt_meeting_end(&d->meeting);
     free(d->cycles);
     free(d->blocked);
     free(d->ideal);
@@ -166,8 +168,8 @@ static void watch_memory(struct deadlocks *d)
 {
     size_t bytes = d->pool.bytes + d->node_bytes + d->log.bytes + pt_trf_bytes(&d->trf) +
                    d->blocked_cap * sizeof *d->blocked + d->cycle_cap * sizeof *d->cycles;
-    if (bytes > d->peak)
-        d->peak = bytes;
+    if (bytes + pt_meeting_bytes(&d->meeting) > d->peak)
+        d->peak = bytes + pt_meeting_bytes(&d->meeting);
     if (!d->options.memory_limit || bytes <= d->options.memory_limit)
         return;
     d->run.unknown = "the memory limit was reached";
@@ -179,6 +181,7 @@ static enum pt_status take(void *check, const struct pt_event *event, struct pt_
 {
     struct deadlocks *d = check;
     bool looked_at;
+    pt_meeting_event(&d->meeting, event);
     enum pt_status status = pt_full_run_event(&d->run, d->options.trace, event, &looked_at, err);
     if (!looked_at)
         return status;

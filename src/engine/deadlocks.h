@@ -9,6 +9,7 @@
 #include "deadlock/patterns.h"
 #include "engine/check.h"
 #include "engine/full_run.h"
+#include "engine/meeting.h"
 #include "engine/races.h"
 #include "predict/replay.h"
 #include "predict/slices.h"
@@ -49,6 +50,7 @@ struct deadlocks {
     struct deadlocks_thread *blocked;
     size_t blocked_cap;
     struct pt_full_run run;
+    struct pt_meeting meeting;
 
     struct pt_patterns patterns;
     struct deadlocks_cycle {
@@ -79,6 +81,8 @@ bool pt_deadlocks_replay(const struct deadlocks *d, const struct deadlocks_cycle
  * False: it is not, by the replay. */
 bool pt_deadlocks_predicted(struct deadlocks *d, const struct deadlocks_cycle *cycle, const char *order,
                             const uint64_t *first, const uint64_t *upto);
+/* The same, after the run that the meeting has found. */
+void pt_deadlocks_met(struct deadlocks *d, const struct deadlocks_cycle *cycle);
 /* Patterns that no run with the same order of locks gets to. */
 void pt_deadlocks_reverse(struct deadlocks *d);
 /* These threads are blocked at the end of the recorded run, each by the next. */

@@ -158,8 +158,7 @@ static uint32_t find_first(const struct deadlocks_cycle *cycle)
     return first;
 }
 
-bool pt_deadlocks_predicted(struct deadlocks *d, const struct deadlocks_cycle *cycle, const char *order,
-                            const uint64_t *first, const uint64_t *upto)
+static struct side *list_sides(const struct deadlocks_cycle *cycle)
 {
     struct side *sides = pt_xcalloc(cycle->count, sizeof *sides);
     uint32_t start = find_first(cycle);
@@ -176,6 +175,13 @@ bool pt_deadlocks_predicted(struct deadlocks *d, const struct deadlocks_cycle *c
                                  .held = list_held(a),
                                  .held_count = a->held_count};
     }
+    return sides;
+}
+
+bool pt_deadlocks_predicted(struct deadlocks *d, const struct deadlocks_cycle *cycle, const char *order,
+                            const uint64_t *first, const uint64_t *upto)
+{
+    struct side *sides = list_sides(cycle);
     bool possible = pt_deadlocks_replay(d, cycle, first, upto);
     if (possible && !is_known(d, sides, cycle->count, PT_HOW_PREDICTED)) {
         struct pt_finding *f = add(d, sides, cycle->count, PT_HOW_PREDICTED, order);
@@ -184,6 +190,20 @@ bool pt_deadlocks_predicted(struct deadlocks *d, const struct deadlocks_cycle *c
     }
     release_sides(sides, cycle->count);
     return possible;
+}
+
+void pt_deadlocks_met(struct deadlocks *d, const struct deadlocks_cycle *cycle)
+{
+    struct side *sides = list_sides(cycle);
+    struct pt_finding *f = is_known(d, sides, cycle->count, PT_HOW_PREDICTED)
+                               ? NULL
+                               : add(d, sides, cycle->count, PT_HOW_PREDICTED, "values");
+    if (f && d->witness_count == PT_WITNESSES_MAX)
+        f->witness_lost = true;
+    else if (f)
+        pt_meeting_witness(&d->meeting, f);
+    d->witness_count += f && !f->witness_lost;
+    release_sides(sides, cycle->count);
 }
 
 void pt_deadlocks_observed(struct deadlocks *d, const uint32_t *threads, uint32_t count)

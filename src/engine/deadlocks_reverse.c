@@ -1,11 +1,11 @@
 /*
  * Deadlocks that a run gets to in which sections of locks come in another order (contract section 3, `values`):
  * lock-order patterns that are no sync-preserving deadlock are tried by the two-slice witness (predict/slices.h), at a
- * few of their instances.
+ * few of their instances, and then by the search of `values` (engine/meeting.h), as far as --effort goes.
  *
- * Guarantee: none is reported whose run predict/replay.c has not played; that there is none is not said. Cost: the
- * recorded events are followed once more, without closing, and then a few passes over them for each try, EFFORT events
- * in all.
+ * Guarantee: none is reported whose run predict/replay.c, or for the latter order/possible.c, has not played; that
+ * there is none is not said. Cost: the recorded events are followed once more, without closing, and then a few passes
+ * over them for each try, EFFORT events in all.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -114,6 +114,32 @@ static void try_all(struct reverse *r)
     }
 }
 
+/* Can the instances of the cursors come next together? Each thread then has what its pattern says, and waits. */
+static bool meet(struct deadlocks *d, const struct deadlocks_cycle *cycle)
+{
+    uint64_t events[PT_PATTERN_MAX];
+    for (uint32_t i = 0; i < cycle->count; i++)
+        events[i] = instance_of(cycle->members[i])->event;
+    if (!pt_meeting_find(&d->meeting, events, cycle->count))
+        return false;
+    pt_deadlocks_met(d, cycle);
+    return true;
+}
+
+static void meet_all(struct reverse *r)
+{
+    for (uint32_t i = 0; i < r->d->cycle_count; i++) {
+        struct deadlocks_cycle *cycle = &r->d->cycles[i];
+        if (cycle->possible)
+            continue;
+        for (uint32_t k = 0; k < cycle->count; k++)
+            ((struct deadlocks_node *)cycle->members[k]->note)->cursor = 0;
+        do
+            cycle->possible = meet(r->d, cycle);
+        while (!cycle->possible && advance(cycle));
+    }
+}
+
 void pt_deadlocks_reverse(struct deadlocks *d)
 {
     struct reverse r = {.d = d, .effort = EFFORT};
@@ -126,6 +152,7 @@ void pt_deadlocks_reverse(struct deadlocks *d)
         r.first = pt_xcalloc((size_t)r.trf.thread_count + 1, sizeof *r.first);
         r.upto = pt_xcalloc((size_t)r.trf.thread_count + 1, sizeof *r.upto);
         try_all(&r);
+        meet_all(&r);
         pt_trf_end(&r.trf);
     }
     free(r.first);

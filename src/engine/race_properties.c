@@ -141,6 +141,7 @@ struct pt_race_properties *pt_race_properties_new(const struct pt_property *cons
                                         .automatic = options->orders == PT_ORDERS_AUTO,
                                         .memory_limit = options->memory_limit,
                                         .now = options->now,
+                                        .effort = options->effort,
                                         .suppressed = options->suppressed,
                                         .context = options->context};
     p->names = names;

@@ -466,6 +466,8 @@ void pt_races_gap(struct races *r)
 enum pt_status pt_races_event(struct races *r, const struct pt_event *event, struct pt_err *err)
 {
     bool looked_at;
+    if (r->predict)
+        pt_races_predict_keep(r->predict, event);
     enum pt_status status = pt_full_run_event(&r->run, r->options.trace, event, &looked_at, err);
     if (!looked_at)
         return status;

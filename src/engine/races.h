@@ -148,6 +148,8 @@ void pt_races_tell_block(struct races *r, struct pt_finding *f, const struct rac
 /* Races that other runs of the same events have (races_predict.c). */
 struct races_predict *pt_races_predict_begin(struct races *r);
 void pt_races_predict_event(struct races *r, const struct pt_event *event);
+/* Every event of the trace, before that: for the search of `values`. */
+void pt_races_predict_keep(struct races_predict *predict, const struct pt_event *event);
 size_t pt_races_predict_bytes(const struct races_predict *predict);
 /* Those that the recorded run does not have become findings, each after its run was played. */
 void pt_races_predict_finish(struct races *r);

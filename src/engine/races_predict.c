@@ -70,6 +70,7 @@ struct races_predict *pt_races_predict_begin(struct races *r)
     p->trf.forgets = true;
     pt_syncp_begin(&p->syncp, &p->trf, found, r);
     pt_map64_init(&p->index);
+    pt_meeting_begin(&p->meeting, r->names, &r->options);
     p->trf.bounded = r->options.near && r->options.near != PT_ALL;
     if (p->trf.bounded)
         p->step = r->options.near / 2 + 1;
@@ -93,6 +94,7 @@ void pt_races_predict_free(struct races_predict *p)
     pt_vec_drop(&p->memory, p->steps[1]);
     pt_trf_end(&p->trf);
     pt_log_release(&p->log);
+    pt_meeting_end(&p->meeting);
     pt_map64_release(&p->index);
     pt_races_memory_release(&p->pool);
     free(p);
@@ -101,7 +103,7 @@ void pt_races_predict_free(struct races_predict *p)
 size_t pt_races_predict_bytes(const struct races_predict *p)
 {
     return p->pool.bytes + p->log.bytes + pt_trf_bytes(&p->trf) + pt_syncp_bytes(&p->syncp) +
-           p->count * (sizeof *p->found + p->trf.thread_count * sizeof *p->found->set);
+           pt_meeting_bytes(&p->meeting) + p->count * (sizeof *p->found + p->trf.thread_count * sizeof *p->found->set);
 }
 
 static void take_step(struct races_predict *p)
@@ -111,6 +113,11 @@ static void take_step(struct races_predict *p)
     p->steps[0] = p->steps[1];
     p->steps[1] = pt_trf_now(&p->trf);
     p->syncp.prune_at = 0;
+}
+
+void pt_races_predict_keep(struct races_predict *p, const struct pt_event *event)
+{
+    pt_meeting_event(&p->meeting, event);
 }
 
 void pt_races_predict_event(struct races *r, const struct pt_event *event)
@@ -161,8 +168,10 @@ static bool is_race(const struct pt_replay *replay, const struct races_predicted
            (pt_op_writes(one->op) || one->op == PT_OP_FREE || pt_op_writes(other->op) || other->op == PT_OP_FREE);
 }
 
+/* `run`: what leads there; NULL: the meeting has it. */
 static void report(struct races *r, struct pt_finding *whose, const struct races_predicted *race,
-                   const struct pt_replay *replay, const char *order)
+                   const struct pt_log_event *one, const struct pt_log_event *other, const char *order,
+                   const struct pt_replay_run *run)
 {
     struct races_predict *p = r->predict;
     struct pt_finding *f = pt_races_add(whose, PT_HOW_PREDICTED);
@@ -172,15 +181,17 @@ static void report(struct races *r, struct pt_finding *whose, const struct races
     f->object = pt_name(r->names, PT_SPACE_VAR, race->var);
     f->count = race->count;
     f->sides = pt_arena_alloc(&f->arena, 2 * sizeof *f->sides);
-    f->sides[0] = make_side(r, f, pt_replay_next(replay, race->first), race->first_locks);
-    f->sides[1] = make_side(r, f, pt_replay_next(replay, race->second), race->second_locks);
+    f->sides[0] = make_side(r, f, one, race->first_locks);
+    f->sides[1] = make_side(r, f, other, race->second_locks);
     f->side_count = 2;
     if (race->var < r->var_cap && r->vars[race->var].heap)
         pt_races_tell_block(r, f, pt_races_block_of(r, race->var, &(bool){0}));
     if (p->witness_count == PT_WITNESSES_MAX)
         f->witness_lost = true;
+    else if (run)
+        pt_predict_witness(f, r->names, &p->log, run);
     else
-        pt_predict_witness(f, r->names, &p->log, &replay->run);
+        pt_meeting_witness(&p->meeting, f);
     p->witness_count += !f->witness_lost;
 }
 
@@ -207,9 +218,18 @@ bool pt_races_predicted_report(struct races *r, const struct races_predicted *ra
     bool possible = pt_replay_play(&replay, &p->log, &run) && is_race(&replay, race);
     for (uint32_t i = 0; i < r->asker_count && possible; i++)
         if (is_asked(r, &r->askers[i], race))
-            report(r, r->askers[i].finding, race, &replay, order);
+            report(r, r->askers[i].finding, race, pt_replay_next(&replay, race->first),
+                   pt_replay_next(&replay, race->second), order, &run);
     pt_replay_end(&replay);
     return possible;
+}
+
+void pt_races_predicted_meet(struct races *r, const struct races_predicted *race, const struct pt_log_event *one,
+                             const struct pt_log_event *other)
+{
+    for (uint32_t i = 0; i < r->asker_count; i++)
+        if (is_asked(r, &r->askers[i], race))
+            report(r, r->askers[i].finding, race, one, other, "values", NULL);
 }
 
 void pt_races_predict_finish(struct races *r)

@@ -3,6 +3,7 @@
 #ifndef PT_ENGINE_RACES_PREDICT_H
 #define PT_ENGINE_RACES_PREDICT_H
 
+#include "engine/meeting.h"
 #include "engine/races.h"
 #include "predict/slices.h"
 
@@ -29,6 +30,7 @@ struct races_predict {
     size_t cap;
     struct pt_map64 index; /* by key */
     uint32_t witness_count;
+    struct pt_meeting meeting;
     /* --near: after every so many events all before two such steps are taken to be needed by all. */
     uint64_t step, counted;
     struct pt_vec *steps[2]; /* the run at the two latest steps */
@@ -38,6 +40,9 @@ uint64_t pt_races_predicted_key(const struct races *r, const struct pt_syncp_rac
 /* Somebody asks for it, and has no race of the recorded run at that pair of places. */
 bool pt_races_predicted_is_asked(const struct races *r, const struct races_predicted *race);
 void pt_races_predicted_add(struct races_predict *p, uint64_t key, const struct pt_syncp_race *race);
+/* The two accesses, which the meeting has found a run for. */
+void pt_races_predicted_meet(struct races *r, const struct races_predicted *race, const struct pt_log_event *one,
+                             const struct pt_log_event *other);
 /* A finding of it, if the run (struct pt_replay_run) is a possible one and leads there. */
 bool pt_races_predicted_report(struct races *r, const struct races_predicted *race, const uint64_t *first,
                                const uint64_t *upto, const char *order);

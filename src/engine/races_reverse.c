@@ -1,11 +1,12 @@
 /*
  * Races that a run has in which sections of locks come in another order (contract section 3, `values`): of the pairs of
  * places without a race so far, those of which no access needs the other are tried by the two-slice witness
- * (predict/slices.h).
+ * (predict/slices.h), and those that it has no run for by the search of `values` (engine/meeting.h).
  *
- * Guarantee: none is reported whose run predict/replay.c has not played. That there is none is not said: the finding's
- * `order` stays what was looked through to its end. Cost: the recorded events are followed once more, without closing,
- * and then a few passes over them for each pair that is tried, EFFORT events in all.
+ * Guarantee: none is reported whose run predict/replay.c, or for the latter order/possible.c, has not played. That
+ * there is none is not said: the finding's `order` stays what was looked through to its end. Cost: the recorded events
+ * are followed once more, without closing, and then a few passes over them for each pair that is tried, EFFORT events
+ * in all; a search takes what --effort says.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -80,6 +81,60 @@ static void try_all(struct reverse *reverse)
             *pt_map64_at(&known->index, c->found[i].key) = 0;
 }
 
+/* ---- the search ---- */
+
+static uint64_t target_key(uint32_t thread, uint64_t number)
+{
+    return (uint64_t)thread << 40 | number;
+}
+
+/* The events that pairs without a race are made of, by thread and number. */
+static struct pt_log_event *find_events(struct reverse *reverse, struct pt_map64 *index)
+{
+    const struct races_predict *c = &reverse->candidates;
+    struct pt_log_event *events = pt_xcalloc(2 * (size_t)c->count + 1, sizeof *events);
+    uint64_t *seen = pt_xcalloc((size_t)c->trf.thread_count + 1, sizeof *seen);
+    struct pt_log_reader reader;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < c->count; i++) {
+        *pt_map64_at(index, target_key(c->found[i].first, c->found[i].first_number)) = 0;
+        *pt_map64_at(index, target_key(c->found[i].second, c->found[i].second_number)) = 0;
+    }
+    for (pt_log_start(&reader, &reverse->r->predict->log); pt_log_next(&reader);) {
+        uint64_t key = target_key(reader.event.thread, ++seen[reader.event.thread]);
+        if (pt_map64_get(index, key) == PT_NONE)
+            continue;
+        *pt_map64_at(index, key) = count;
+        events[count++] = reader.event;
+    }
+    free(seen);
+    return events;
+}
+
+static void meet_all(struct reverse *reverse)
+{
+    struct races_predict *known = reverse->r->predict, *c = &reverse->candidates;
+    struct pt_map64 index;
+    if (!known->meeting.log || !c->count)
+        return;
+    pt_map64_init(&index);
+    struct pt_log_event *events = find_events(reverse, &index);
+    for (uint32_t i = 0; i < c->count; i++) {
+        const struct races_predicted *race = &c->found[i];
+        const struct pt_log_event *one = &events[pt_map64_get(&index, target_key(race->first, race->first_number))],
+                                  *other = &events[pt_map64_get(&index, target_key(race->second, race->second_number))];
+        const uint64_t both[] = {one->event, other->event};
+        /* what comes after a free is not in the definition of a possible run */
+        bool frees = one->op == PT_OP_FREE || other->op == PT_OP_FREE;
+        if (frees || pt_map64_get(&known->index, race->key) != PT_NONE || !pt_meeting_find(&known->meeting, both, 2))
+            continue;
+        pt_races_predicted_meet(reverse->r, race, one, other);
+        *pt_map64_at(&known->index, race->key) = 0;
+    }
+    free(events);
+    pt_map64_release(&index);
+}
+
 void pt_races_reverse(struct races *r)
 {
     struct reverse reverse = {.r = r};
@@ -90,6 +145,7 @@ void pt_races_reverse(struct races *r)
     pt_map64_init(&c->index);
     collect(&reverse);
     try_all(&reverse);
+    meet_all(&reverse);
     for (uint32_t i = 0; i < c->count; i++)
         free(c->found[i].set);
     free(c->found);

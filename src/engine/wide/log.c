@@ -64,6 +64,13 @@ uint64_t pt_wide_log_count(const struct pt_wide_log *log)
     return log->count;
 }
 
+struct pt_log_event pt_wide_log_at(const struct pt_wide_log *log, uint64_t place)
+{
+    const struct pt_recorded *e = &log->events[place];
+    return (struct pt_log_event){
+        .event = place + 1, .thread = e->thread, .object = e->object, .loc = log->locs[place], .op = e->op};
+}
+
 size_t pt_wide_log_bytes(const struct pt_wide_log *log)
 {
     size_t linked = 4 * sizeof(uint32_t) + sizeof(bool) + sizeof(uint32_t); /* and the places of the threads */

@@ -36,11 +36,23 @@ static bool is_target(const struct meeting *m, uint32_t column)
     return m->target[column] && m->state.counts[column] + 1 == m->target[column];
 }
 
+/* Is the column's target next, and its thread there? */
+static bool is_ready(const struct meeting *m, uint32_t column)
+{
+    if (!is_target(m, column))
+        return false;
+    const struct wide_event *e = wide_next(&m->p, column, m->state.counts[column]);
+    for (uint32_t i = 0; i < e->need_count; i++)
+        if (m->state.counts[e->need[i].thread] < e->need[i].count)
+            return false;
+    return true;
+}
+
 static bool is_reached(const struct meeting *m)
 {
     uint32_t reached = 0;
     for (uint32_t i = 0; i < m->p.active_count; i++)
-        reached += is_target(m, m->p.active[i]);
+        reached += is_ready(m, m->p.active[i]);
     return reached == m->target_count;
 }
 
@@ -195,13 +207,16 @@ static struct run whole_run(struct meeting *m, const uint32_t *targets, uint32_t
     return run;
 }
 
-/* Does it end where all targets come next? */
+/* Does it end where all targets come next, in threads that were begun? */
 static bool is_possible(const struct pt_wide_log *log, const struct run *run, const uint32_t *targets, uint32_t count)
 {
     const struct pt_recording recording = {log->events, log->count, log->initial, (uint32_t)log->initial_cap};
-    for (uint32_t i = 0; i < count; i++)
-        if (run->done[log->events[targets[i]].thread] != log->index[targets[i]] - 1)
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t thread = log->events[targets[i]].thread, fork = log->threads[thread].fork;
+        if (run->done[thread] != log->index[targets[i]] - 1 ||
+            (fork && run->done[log->events[fork - 1].thread] < log->index[fork - 1]))
             return false;
+    }
     return pt_possible_play(&recording, PT_POSSIBLE_VALUES, run->places, run->count, NULL) == run->count;
 }
 

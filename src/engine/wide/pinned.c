@@ -3,9 +3,9 @@
  * and sections of locks that must follow another thread's because of such a read inside. The rest of what was recorded
  * is order that came about by chance, and the searches of this folder try the others.
  *
- * Guarantee. A read is counted as pinned only if in every possible run of the order a write of another thread comes before
- * it: in `sync` the one that it saw, in `values` one of its value, where neither the variable's first value nor an
- * earlier write of its own thread is the same. A section is counted if a pinned read in it saw a write that was made
+ * Guarantee. A read is counted as pinned only if in every possible run of the order a write of another thread comes
+ * before it: in `sync` the one that it saw, in `values` one of its value, where neither the variable's first value nor
+ * an earlier write of its own thread is the same. A section is counted if a pinned read in it saw a write that was made
  * with the same lock. Variables that one thread accesses, or nobody writes, and locks of one thread do not count.
  * Cost: one pass over the recording.
  */

@@ -17,6 +17,7 @@
 
 #include "engine/analysis.h"
 #include "order/possible.h"
+#include "predict/log.h"
 
 /* All events of a trace, for any number of searches. */
 struct pt_wide_log;
@@ -25,6 +26,8 @@ void pt_wide_log_free(struct pt_wide_log *log); /* NULL is fine */
 void pt_wide_log_event(struct pt_wide_log *log, const struct pt_event *event);
 size_t pt_wide_log_bytes(const struct pt_wide_log *log);
 uint64_t pt_wide_log_count(const struct pt_wide_log *log);
+/* An event by its place, from 0. */
+struct pt_log_event pt_wide_log_at(const struct pt_wide_log *log, uint64_t place);
 /* Forgets everything: no search will be possible, for this reason (a text that outlives the log). */
 void pt_wide_log_refuse(struct pt_wide_log *log, const char *why);
 /* NULL: searches are possible. */

@@ -1,0 +1,99 @@
+#include "engine/meeting.h"
+
+#include <stdlib.h>
+
+#include "engine/meets.h"
+#include "engine/predict.h"
+#include "engine/wide/wide.h"
+
+enum {
+    LOG_MOST = 1 << 20, /* events, where nobody asked for the order by name */
+    EVENTS_MOST = 16,   /* that are to meet */
+    WATCH_EVERY = 1024,
+};
+#define STATE_BYTES ((size_t)256 << 20) /* of one search */
+
+void pt_meeting_begin(struct pt_meeting *m, const struct pt_names *names, const struct pt_check_options *options)
+{
+    bool all = !options->near || options->near == PT_ALL;
+    *m = (struct pt_meeting){.names = names, .options = *options};
+    if (options->order >= PT_CHECK_VALUES && all)
+        m->log = pt_wide_log_new(names);
+}
+
+void pt_meeting_end(struct pt_meeting *m)
+{
+    pt_wide_log_free(m->log);
+    free(m->run);
+    *m = (struct pt_meeting){0};
+}
+
+size_t pt_meeting_bytes(const struct pt_meeting *m)
+{
+    return m->log ? pt_wide_log_bytes(m->log) : 0;
+}
+
+void pt_meeting_event(struct pt_meeting *m, const struct pt_event *event)
+{
+    if (!m->log)
+        return;
+    pt_wide_log_event(m->log, event);
+    uint64_t count = pt_wide_log_count(m->log), limit = m->options.memory_limit;
+    bool over = m->options.automatic && count > LOG_MOST;
+    if (limit && count % WATCH_EVERY == 0)
+        over |= pt_wide_log_bytes(m->log) > limit / 4;
+    if (over || pt_wide_log_refuses(m->log)) {
+        pt_wide_log_free(m->log);
+        m->log = NULL;
+    }
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+bool pt_meeting_find(struct pt_meeting *m, const uint64_t *events, uint32_t count)
+{
+    uint32_t places[EVENTS_MOST];
+    struct pt_wide_limit limit = {.bytes = STATE_BYTES};
+    if (!m->log || count > EVENTS_MOST)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        places[i] = (uint32_t)(events[i] - 1);
+    qsort(places, count, sizeof *places, by_number);
+    if (m->options.effort && m->options.now) {
+        if (!m->deadline)
+            m->deadline = m->options.now() + m->options.effort;
+        if (m->options.now() >= m->deadline)
+            return false;
+        limit.now = m->options.now;
+        limit.deadline = m->deadline;
+    }
+    free(m->run);
+    m->run = NULL;
+    return pt_wide_meet(m->log, places, count, &limit, &m->run, &m->run_count) == PT_WIDE_VIOLATED;
+}
+
+void pt_meeting_witness(const struct pt_meeting *m, struct pt_finding *f)
+{
+    f->witness_lost = m->run_count > PT_WITNESS_MAX;
+    if (f->witness_lost)
+        return;
+    struct pt_meets *meets = pt_meets_new();
+    for (uint64_t i = 0; i < pt_wide_log_count(m->log); i++) {
+        struct pt_log_event event = pt_wide_log_at(m->log, i);
+        pt_meets_event(meets, event.thread, event.op, event.object);
+    }
+    f->witness = pt_arena_alloc(&f->arena, (m->run_count + 1) * sizeof *f->witness);
+    f->schedule = pt_arena_alloc(&f->arena, (m->run_count + 1) * sizeof *f->schedule);
+    for (uint64_t i = 0; i < m->run_count; i++) {
+        struct pt_log_event event = pt_wide_log_at(m->log, m->run[i]);
+        struct pt_step *step = &f->witness[f->witness_count++];
+        *step = pt_predict_step(m->names, &event, f->witness_count);
+        if (pt_meets_matters(meets, event.op, event.object))
+            f->schedule[f->schedule_count++] = *step;
+    }
+    pt_meets_free(meets);
+}

@@ -1,0 +1,32 @@
+/*
+ * What the predictors of races and deadlocks leave open is asked of the search in `values` (engine/wide): whether some
+ * recorded events, one of a thread each, can come next together.
+ */
+#ifndef PT_ENGINE_MEETING_H
+#define PT_ENGINE_MEETING_H
+
+#include "engine/check.h"
+
+struct pt_wide_log;
+struct pt_meeting {
+    const struct pt_names *names;
+    struct pt_check_options options;
+    struct pt_wide_log *log; /* NULL: nobody asks */
+    uint64_t deadline;       /* of all searches together; 0: none has begun */
+    uint64_t *run;           /* what the latest one found: places of the log */
+    uint64_t run_count;
+};
+
+/* Keeps events where the check's order is `values`, and as many as `auto` may where nobody asked for it by name. */
+void pt_meeting_begin(struct pt_meeting *meeting, const struct pt_names *names, const struct pt_check_options *options);
+void pt_meeting_end(struct pt_meeting *meeting);
+void pt_meeting_event(struct pt_meeting *meeting, const struct pt_event *event);
+size_t pt_meeting_bytes(const struct pt_meeting *meeting);
+
+/* The events by their numbers among those of threads, from 1. True: there is a possible run after which all are next,
+ * and it was played. False: there is none, or none was found in the check's effort. */
+bool pt_meeting_find(struct pt_meeting *meeting, const uint64_t *events, uint32_t count);
+/* The run becomes the finding's witness, with its schedule; witness_lost: it is too long. */
+void pt_meeting_witness(const struct pt_meeting *meeting, struct pt_finding *finding);
+
+#endif
