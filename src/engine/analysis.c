@@ -19,6 +19,7 @@
 #include "engine/local.h"
 #include "engine/lattice.h"
 #include "engine/memory.h"
+#include "engine/patterns.h"
 #include "engine/race_properties.h"
 #include "engine/timed.h"
 #include "engine/wide/wide.h"
@@ -35,9 +36,10 @@ struct watched {             /* one property */
     uint64_t counted_before; /* see struct pt_analysis_options */
     struct pt_monitor *monitor;
     struct pt_finding *finding;
-    struct pt_lattice *lattice; /* NULL: nothing to explore */
-    struct pt_timed *timed;     /* of a `within` property, which has no lattice */
-    bool wide;                  /* it is explored in wider orders, after its lattice if it has one */
+    struct pt_lattice *lattice;       /* NULL: nothing to explore */
+    struct pt_timed *timed;           /* of a `within` property, which has no lattice */
+    struct pt_order_pattern *pattern; /* answers where the lattice is too large; NULL: it is none, or cannot */
+    bool wide;                        /* it is explored in wider orders, after its lattice if it has one */
     struct id_map vars, events;
     bool all_relevant;   /* every event relevant to some property is relevant to this one */
     struct pt_rank *own; /* otherwise: per thread, which of its counted events are this property's */
@@ -249,6 +251,16 @@ static void watch_races(struct pt_analysis *a, const struct pt_analysis_input *i
     free(findings);
 }
 
+/* The lattice of an order pattern need not be explored to its end. */
+static void watch_runs(struct pt_analysis *a, struct watched *w)
+{
+    const struct pt_analysis_options *options = &a->options;
+    bool all = options->window == PT_ALL && options->lookahead == PT_ALL && !options->exhaustive;
+    w->lattice = pt_lattice_new(w->monitor, a->names, options, w->finding);
+    if (all && options->order == &pt_order_access)
+        w->pattern = pt_order_pattern_of(w->monitor, a->names, options->counted_before);
+}
+
 struct pt_analysis *pt_analysis_new(struct pt_names *names, const struct pt_analysis_input *inputs, uint32_t count,
                                     const struct pt_analysis_options *options)
 {
@@ -277,7 +289,7 @@ struct pt_analysis *pt_analysis_new(struct pt_names *names, const struct pt_anal
         if (inputs[i].property && inputs[i].property->within)
             w->timed = pt_timed_new(w->monitor, names, &a->options, w->finding);
         else if (a->options.orders == PT_ORDERS_ACCESS || a->options.orders == PT_ORDERS_AUTO)
-            w->lattice = pt_lattice_new(w->monitor, names, &a->options, w->finding);
+            watch_runs(a, w);
         w->wide = !w->timed && a->options.orders != PT_ORDERS_ACCESS;
         if (w->wide && !a->log)
             a->log = pt_wide_log_new(names);
@@ -300,6 +312,7 @@ void pt_analysis_free(struct pt_analysis *a)
     for (uint32_t i = 0; i < a->count; i++) {
         struct watched *w = &a->watched[i];
         pt_lattice_free(w->lattice);
+        pt_order_pattern_free(w->pattern);
         pt_timed_free(w->timed);
         pt_finding_free(w->finding);
         free(w->vars.to);
@@ -359,6 +372,12 @@ static uint32_t user_event_of(const struct watched *w, const struct pt_event *ev
     return event->op == PT_OP_EVENT ? map_get(&w->events, event->object) : PT_NONE;
 }
 
+static void forget_pattern(struct watched *w)
+{
+    pt_order_pattern_free(w->pattern);
+    w->pattern = NULL;
+}
+
 static enum pt_status push(struct watched *w, const struct pt_event *event, struct pt_clock *clock, struct pt_err *err)
 {
     uint32_t var = written_var(w, event), user_event = user_event_of(w, event);
@@ -369,6 +388,10 @@ static enum pt_status push(struct watched *w, const struct pt_event *event, stru
         return PT_OK;
     struct pt_clock *own = project(w, clock);
     enum pt_status status = pt_lattice_push(w->lattice, event, var, user_event, own, err);
+    if (w->pattern && pt_lattice_needs_order(w->lattice))
+        pt_order_pattern_event(w->pattern, event, user_event, own);
+    else
+        forget_pattern(w); /* later clocks may be missing */
     pt_clock_unref(own);
     return status;
 }
@@ -584,12 +607,24 @@ static void explore_wider(struct pt_analysis *a, struct watched *w)
         (void)explore_wide(a, w, PT_ORDERS_VALUES, false);
 }
 
+/* An order pattern answers where the lattice is large, or was left because of the memory limit. */
+static void finish_runs(struct watched *w, const char *lost)
+{
+    struct pt_finding *f = w->finding;
+    bool answers = w->pattern && !lost && pt_order_pattern_can(w->pattern);
+    if (answers)
+        pt_lattice_expect(w->lattice, PT_PATTERN_STATES);
+    pt_lattice_finish(w->lattice, lost);
+    if (answers && !f->complete)
+        pt_order_pattern_finish(w->pattern, f);
+}
+
 void pt_analysis_finish(struct pt_analysis *a, const char *lost)
 {
     for (uint32_t i = 0; i < a->count; i++) {
         struct watched *w = &a->watched[i];
         if (w->lattice)
-            pt_lattice_finish(w->lattice, lost);
+            finish_runs(w, lost);
         if (w->wide && !w->lattice)
             explore_asked(a, w, lost);
         else if (w->wide)
@@ -622,6 +657,7 @@ void pt_analysis_gap(struct pt_analysis *a, uint64_t lost)
             pt_timed_gap(a->watched[i].timed, lost);
         if (a->watched[i].lattice)
             pt_lattice_gap(a->watched[i].lattice);
+        forget_pattern(&a->watched[i]);
     }
     if (a->knowledge)
         pt_knowledge_gap(a->knowledge);

@@ -327,6 +327,8 @@ bool lat_level_done(struct pt_lattice *l)
         return give_up_at(l, "the memory limit was reached at");
     if (l->options->interrupted && l->options->interrupted(l->options->context))
         return give_up_at(l, "interrupted at");
+    if (l->most && l->finding->states > l->most)
+        return give_up_at(l, "more states were not explored than up to");
     if (l->options->progress && (l->level & 15) == 0)
         l->options->progress(l->options->context, l->finding->property, l->level, l->finding->states);
     return true;
@@ -538,6 +540,11 @@ static void explore_all(struct pt_lattice *l)
         if (!lat_level_done(l))
             l->stopped = true;
     }
+}
+
+void pt_lattice_expect(struct pt_lattice *l, uint64_t states)
+{
+    l->most = states;
 }
 
 bool pt_lattice_needs_order(const struct pt_lattice *l)

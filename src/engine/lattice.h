@@ -23,6 +23,8 @@ struct pt_lattice;
 struct pt_lattice *pt_lattice_new(struct pt_monitor *monitor, const struct pt_names *names,
                                   const struct pt_analysis_options *options, struct pt_finding *finding);
 void pt_lattice_free(struct pt_lattice *lattice);
+/* Before it is finished: it gives up after so many states, since somebody else knows the answer. */
+void pt_lattice_expect(struct pt_lattice *lattice, uint64_t states);
 /* Before the first push. */
 void pt_lattice_initial(struct pt_lattice *lattice, uint32_t var, struct pt_value value);
 /*

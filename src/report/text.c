@@ -33,7 +33,8 @@ static void put_holds(const struct pt_finding *finding, const struct pt_style *s
                            "window were left out.",
                            finding->property);
     char *explored = pt_words_explored(finding);
-    pt_words_paragraph(buf, style, 2, 4, "Explored: %s.", explored);
+    pt_words_paragraph(buf, style, 2, 4, "Explored: %s%s%s.", explored, finding->message ? "; it is " : "",
+                       finding->message ? finding->message : "");
     free(explored);
     if (finding->wider)
         pt_words_paragraph(buf, style, 2, 4, "Wider orders than %s were not explored to the end: %s.", finding->order,
