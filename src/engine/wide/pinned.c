@@ -3,9 +3,9 @@
  * and sections of locks that must follow another thread's because of such a read inside. The rest of what was recorded
  * is order that came about by chance, and the searches of this folder try the others.
  *
- * Guarantee. A read is counted as pinned only if in every possible run of the order a write of another thread comes before
- * it: in `sync` the one that it saw, in `values` one of its value, where neither the variable's first value nor an
- * earlier write of its own thread is the same. A section is counted if a pinned read in it saw a write that was made
+ * Guarantee. A read is counted as pinned only if in every possible run of the order a write of another thread comes
+ * before it: in `sync` the one that it saw, in `values` one of its value, where neither the variable's first value nor
+ * an earlier write of its own thread is the same. A section is counted if a pinned read in it saw a write that was made
  * with the same lock. Variables that one thread accesses, or nobody writes, and locks of one thread do not count.
  * Cost: one pass over the recording.
  */
@@ -73,11 +73,11 @@ static bool is_pinned(struct pinning *p, uint32_t place)
     const struct pt_wide_log *log = p->log;
     const struct pt_recorded *e = &log->events[place];
     uint32_t writer = log->writer[place], value = log->values[place];
+    if (!writer || log->events[writer - 1].thread == e->thread)
+        return false; /* the recorded run itself has it otherwise */
     bool tied = p->order != PT_POSSIBLE_VALUES || e->op != PT_OP_READ || e->partial || !value ||
-                (writer && value != log->values[writer - 1]);
-    if (tied)
-        return writer && log->events[writer - 1].thread != e->thread;
-    return !is_initial(p, e, value) && own_value(p, e, value, false) == PT_NONE;
+                value != log->values[writer - 1];
+    return tied || (!is_initial(p, e, value) && own_value(p, e, value, false) == PT_NONE);
 }
 
 /* The sections that the read's thread is in, of locks that the write was made with. */
