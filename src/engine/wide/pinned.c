@@ -197,7 +197,7 @@ static void put_widen(const struct pt_finding *f, bool asked, char *text, size_t
         snprintf(text, size, "give the search more than it had (--effort, --memory-limit)");
     else if (strcmp(f->order, "values") != 0)
         snprintf(text, size, "explore a wider order (--order values)");
-    else if (pinned->unknown)
+    else if (pinned->unknown && pinned->unknown >= pinned->reads / 2)
         snprintf(text, size,
                  "record the values of reads, which %" PRIu64 " of this trace lack ('run --record-all -o FILE')",
                  pinned->unknown);
