@@ -177,8 +177,9 @@ const struct pt_command pt_command_confirm = {
     .usages = usages,
     .about =
         "Runs PROGRAM, which was built with 'portent cc' or 'portent c++', once for each predicted violation of a "
-        "result that 'run -r' wrote, and makes its threads wait for each other so that the events of the property "
-        "come in the predicted order. CONFIRMED: the run really broke the property. NOT REPRODUCED: it did not, with "
+        "result that 'run -r' or 'check --json' wrote, and makes its threads wait for each other so that the events "
+        "of the property, and in wider orders the locks, come in the predicted order; a predicted race or deadlock "
+        "is confirmed in the same way. CONFIRMED: the run really broke the property. NOT REPRODUCED: it did not, with "
         "the reason: the program diverged, was blocked, took too long, or computed other values. What is said goes "
         "to standard error; input and output are the program's.\n\n"
         "Exit status: 1 a violation was confirmed, 3 none was, 0 there is nothing to confirm, 2 bad usage or input, "

@@ -250,7 +250,15 @@ def run_slices(portent, folder, case):
     return wrong
 
 
-def run(portent, folder, case):
+def compare_pinned(case, order, entry):
+    """Complaints about what data has pinned, of a property that holds."""
+    pinned = wide.Pinned(case.trace, order)
+    wrong = [f"{order}: the oracle itself: reads {pinned.mistaken} are not pinned"] if pinned.mistaken else []
+    told = {key: entry["pinned"][key] for key in pinned.figures}
+    return wrong + ([f"{order}: pinned {told}, expected {pinned.figures}"] if told != pinned.figures else [])
+
+
+def run(portent, folder, case, pinned=False):
     """All complaints about one case."""
     (folder / "case.trace").write_text(case.text)
     props = [found["access"].prop for found in case.expected]
@@ -262,6 +270,9 @@ def run(portent, folder, case):
             wrong.append(f"{order}: exit {status}")
         for found, entry in zip(case.expected, got):
             wrong += [f"{order}: {w}" for w in found[order].compare_wide(entry, order)]
+        held = [entry for entry in got if entry["verdict"] == "holds" and "pinned" in entry]
+        if pinned and held:
+            wrong += compare_pinned(case, order, held[0])
     wrong += run_slices(portent, folder, case)
     got, _ = ask(portent, folder)
     for found, entry in zip(case.expected, got):
@@ -305,7 +316,7 @@ def main():
     for i in range(args.cases) if args.only is None else [args.only]:
         case = Case(f"{args.seed}/{i}")
         folder = Path(tempfile.mkdtemp(prefix=f"portent-wide-{args.seed}-{i}-"))
-        wrong = run(portent, folder, case)
+        wrong = run(portent, folder, case, pinned=i % 4 == 0)
         sliced = [a + b for a, b in zip(sliced, case.sliced)]
         for expected in case.expected:
             first = next((o for o in wide.ORDERS if expected[o].violation_level is not None), None)
@@ -330,4 +341,5 @@ def main():
     return 1 if failed else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -112,6 +112,72 @@ class Runs:
                 yield e, self.after(state, e)
 
 
+class Pinned:
+    """What data has pinned in an order: reads that must see another thread's write, and sections of locks with such a read of something
+    that was written with the same lock. `mistaken`: reads that are counted, though a possible run has none of those writes before."""
+
+    def __init__(self, trace, order):
+        self.runs = Runs(trace, order)
+        events = trace.events
+        shared = {name for name in {e.obj for e in events if e.op in ("r", "w", "u")}
+                  if len({e.thread for e in events if e.op in ("r", "w", "u") and e.obj == name}) > 1
+                  and any(e.op in ("w", "u") and e.obj == name for e in events)}
+        reads = [e for e in events if e.op in ("r", "u") and e.obj in shared]
+        self.reads = [e for e in reads if self.is_pinned(e)]
+        sections = self.sections()
+        self.figures = {"reads": len(self.reads), "of_reads": len(reads), "of_sections": len(sections),
+                        "sections": sum(any(self.holds(section, e) and self.holds_at(section, self.runs.writer[e.number])
+                                            for e in self.reads) for section in sections)}
+        self.mistaken = self.check()
+
+    def is_pinned(self, e):
+        events, writer = self.runs.events, self.runs.writer[e.number]
+        if writer is None or events[writer].thread == e.thread:
+            return False
+        if not self.runs.is_free(e):
+            return True
+        values = [self.runs.left_by(e.obj, None)] + [f.value for f in events[:e.number] if f.op in ("w", "u") and f.obj == e.obj
+                                                     and f.thread == e.thread and f.value is not UNKNOWN]
+        return kind_of(e.value) not in map(kind_of, values)
+
+    def sections(self):
+        """(thread, lock, first event, event after the last), outermost, of locks that several threads take or give back."""
+        events, open_, found = self.runs.events, {}, []
+        of = [e for e in events if e.op in ("acq", "rel", "racq", "rrel")]
+        for e in of:
+            key = (e.thread, e.obj, e.op in ("acq", "rel"))
+            held = open_.setdefault(key, [])
+            if e.op in ("acq", "racq"):
+                held.append(e.number)
+            elif held:
+                start = held.pop()
+                if not held:
+                    found.append((e.thread, e.obj, start, e.number))
+        found += [(thread, lock, held[0], len(events)) for (thread, lock, _), held in open_.items() if held]
+        return [s for s in found if len({e.thread for e in of if e.obj == s[1]}) > 1]
+
+    def holds(self, section, e):
+        return section[0] == e.thread and section[2] < e.number < section[3]
+
+    def holds_at(self, section, writer):
+        """Whether a write was made with the section's lock."""
+        e = self.runs.events[writer]
+        return any(s[1] == section[1] and self.holds(s, e) for s in self.sections())
+
+    def check(self):
+        seen, front, free = {Runs.START}, [Runs.START], set()
+        while front:
+            state = front.pop()
+            for e, after in self.runs.steps(state):
+                if e.op in ("r", "u") and not any(f.op in ("w", "u") and f.obj == e.obj and f.thread != e.thread and f.number in state[0]
+                                                  for f in self.runs.events):
+                    free.add(e.number)
+                if after not in seen:
+                    seen.add(after)
+                    front.append(after)
+        return [e.number for e in self.reads if e.number in free]
+
+
 class Wide(Expected):
     """All that the contract determines about one property on one trace in one order, the figures aside."""
 

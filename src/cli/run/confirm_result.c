@@ -33,10 +33,10 @@ static void put_verdict(const struct pt_confirm *confirm, enum pt_color color, c
 
 static void announce(const struct pt_confirm *confirm, const struct pt_finding *finding)
 {
-    char text[120];
+    char text[160];
     uint32_t steps = finding->schedule ? finding->schedule_count : finding->witness_count;
     snprintf(text, sizeof text, "the program runs again, in the order of %" PRIu32 " step%s%s", steps,
-             pt_words_plural(steps), finding->schedule ? ", locks among them" : "");
+             pt_words_plural(steps), finding->schedule ? ", locks and shared accesses among them" : "");
     put_verdict(confirm, PT_COLOR_BOLD, "PREDICTED", finding, text);
 }
 

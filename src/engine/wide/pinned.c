@@ -73,11 +73,11 @@ static bool is_pinned(struct pinning *p, uint32_t place)
     const struct pt_wide_log *log = p->log;
     const struct pt_recorded *e = &log->events[place];
     uint32_t writer = log->writer[place], value = log->values[place];
+    if (!writer || log->events[writer - 1].thread == e->thread)
+        return false; /* the recorded run itself has it otherwise */
     bool tied = p->order != PT_POSSIBLE_VALUES || e->op != PT_OP_READ || e->partial || !value ||
-                (writer && value != log->values[writer - 1]);
-    if (tied)
-        return writer && log->events[writer - 1].thread != e->thread;
-    return !is_initial(p, e, value) && own_value(p, e, value, false) == PT_NONE;
+                value != log->values[writer - 1];
+    return tied || (!is_initial(p, e, value) && own_value(p, e, value, false) == PT_NONE);
 }
 
 /* The sections that the read's thread is in, of locks that the write was made with. */
@@ -197,7 +197,7 @@ static void put_widen(const struct pt_finding *f, bool asked, char *text, size_t
         snprintf(text, size, "give the search more than it had (--effort, --memory-limit)");
     else if (strcmp(f->order, "values") != 0)
         snprintf(text, size, "explore a wider order (--order values)");
-    else if (pinned->unknown)
+    else if (pinned->unknown && pinned->unknown >= pinned->reads / 2)
         snprintf(text, size,
                  "record the values of reads, which %" PRIu64 " of this trace lack ('run --record-all -o FILE')",
                  pinned->unknown);
