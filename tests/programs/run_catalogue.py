@@ -59,9 +59,33 @@ class Program:
         return self.get("levels", "-O0 -O2").split()
 
 
+def command_of(compiler, program, level):
+    """All of a compilation but its files."""
+    return [*compiler, level, "-g", "-Wall", "-Werror", "-pthread", "-D_GNU_SOURCE", "-I", HERE, *program.get("flags").split()]
+
+
+def object_of(folder, program, level):
+    return os.path.join(folder, level, program.name + ".o")
+
+
+def compile_objects(compiler_of, jobs, folder, pool):
+    """The objects of (program, level)s, many by one call of the compiler, which takes long to start. What cannot be compiled has none: who
+    needs it says why."""
+    calls = collections.defaultdict(list)
+    for program, level in jobs:
+        calls[tuple(command_of(compiler_of(program), program, level)), level].append(program.path)
+        os.makedirs(os.path.join(folder, level), exist_ok=True)
+        if os.path.exists(object_of(folder, program, level)):  # of an earlier run, which was kept
+            os.remove(object_of(folder, program, level))
+    parts = [([*command, "-c", *paths[i:i + 16]], os.path.join(folder, level))
+             for (command, level), paths in calls.items() for i in range(0, len(paths), 16)]
+    list(pool.map(lambda part: run(*part[0], cwd=part[1]), parts))
+
+
 def compile_one(compiler, program, level, target, turns):
-    command = [*compiler, level, "-g", "-Wall", "-Werror", "-pthread", "-D_GNU_SOURCE", "-I", HERE, *program.get("flags").split(), program.path,
-               turns, "-o", target, *program.get("libraries").split()]
+    compiled = object_of(os.path.dirname(target), program, level)
+    command = [*command_of(compiler, program, level), compiled if os.path.exists(compiled) else program.path, turns, "-o", target,
+               *program.get("libraries").split()]
     built = run(*command)
     if built.returncode:
         raise Failure(f"{shlex.join(command)}\n{built.stderr}")
@@ -176,15 +200,18 @@ def sanitized(_, program, binary):
 WAYS = {"check": check, "run": while_running, "alone": alone}
 
 
+def compiler_of(portent, ways, program):
+    if ways == ["tsan"]:
+        return ["clang++" if program.language == "c++" else "clang", "-fsanitize=thread"]
+    return [portent, program.language]
+
+
 def one(portent, program, level, ways, folder, turns):
     """What is wrong with one program at one level, by way."""
     wrong = {}
     binary = os.path.join(folder, program.name + level)
     try:
-        compiler = [portent, program.language]
-        if ways == ["tsan"]:
-            compiler = ["clang++" if program.language == "c++" else "clang", "-fsanitize=thread"]
-        compile_one(compiler, program, level, binary, turns)
+        compile_one(compiler_of(portent, ways, program), program, level, binary, turns)
     except Failure as failure:
         return dict.fromkeys(ways, str(failure))
     for way in ways:
@@ -220,6 +247,7 @@ def main():
         ways = ["tsan"] if options.tsan else options.by or list(WAYS)
         jobs = [(program, level, [way for way in ways if way not in program.get("without").split()])
                 for program in programs for level in program.levels()]
+        compile_objects(lambda program: compiler_of(portent, ways, program), [job[:2] for job in jobs], folder, pool)
         for (program, level, _), wrong in zip(jobs, pool.map(lambda job: one(portent, *job, folder, turns), jobs)):
             for way, what in wrong.items():
                 passed, failed = passed + (what is None), failed + (what is not None)

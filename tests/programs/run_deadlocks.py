@@ -18,8 +18,10 @@ import suite
 from suite import Failure, contains, run, same, true
 
 HEAD = r"""#define _GNU_SOURCE
+#include <aio.h>
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -308,6 +310,33 @@ static void *two(void *p) { await(1); if (LOCK(m) != EOWNERDEAD) exit(9); pthrea
 int main(void) { pthread_mutexattr_t t; pthread_mutexattr_init(&t); pthread_mutexattr_setrobust(&t, PTHREAD_MUTEX_ROBUST);
   pthread_mutex_init(&m, &t); both(); return 3; }
 """,
+    "robust_whose_owner_nobody_joins": r"""
+pthread_mutex_t m;
+static void *one(void *p) { LOCK(m); turn = 1; usleep(200000); return p; }
+static void *two(void *p) { await(1); if (LOCK(m) != EOWNERDEAD) exit(9); pthread_mutex_consistent(&m); UNLOCK(m); return p; }
+int main(void) { pthread_t t, u; pthread_mutexattr_t x; pthread_mutexattr_init(&x); pthread_mutexattr_setrobust(&x, PTHREAD_MUTEX_ROBUST);
+  pthread_mutex_init(&m, &x); pthread_create(&t, 0, one, 0); pthread_detach(t); pthread_create(&u, 0, two, 0); pthread_join(u, 0); return 3; }
+""",
+    "destructor_of_a_key_posts": r"""
+pthread_key_t key;
+static void post(void *p) { if (++turn < 4) { pthread_setspecific(key, p); return; } usleep(100000); sem_post(&semaphore); }
+static void *one(void *p) { pthread_setspecific(key, &key); return p; }
+static void *two(void *p) { while (sem_wait(&semaphore)) ; return p; }
+int main(void) { pthread_t t, u; sem_init(&semaphore, 0, 0); pthread_key_create(&key, post); pthread_create(&u, 0, two, 0); usleep(50000);
+  pthread_create(&t, 0, one, 0); pthread_detach(t); pthread_join(u, 0); return 3; }
+""",
+    "thread_of_a_read_posts": r"""
+static struct aiocb read_one;
+static void notify(union sigval v) { (void)v; sem_post(&semaphore); }
+static void *one(void *p) { return p; }
+static void *two(void *p) { while (sem_wait(&semaphore)) ; return p; }
+int main(void) { int ends[2]; char byte; sem_init(&semaphore, 0, 0); if (pipe(ends)) return 9;
+  read_one = (struct aiocb){.aio_fildes = ends[0], .aio_buf = &byte, .aio_nbytes = 1,
+    .aio_sigevent = {.sigev_notify = SIGEV_THREAD, .sigev_notify_function = notify}};
+  if (aio_read(&read_one)) return 9;
+  pid_t child = fork(); if (!child) { usleep(300000); _exit(write(ends[1], "x", 1) != 1); }
+  both(); waitpid(child, 0, 0); return 3; }
+""",
     "handler_posts": r"""
 static void handler(int n) { (void)n; sem_post(&semaphore); }
 static void *one(void *p) { while (sem_wait(&semaphore) != 0) ; return p; }
@@ -418,6 +447,11 @@ int main() { std::thread t([] { for (int i = 0; i < 2000; i++) std::scoped_lock 
 std::condition_variable c; bool ready;
 int main() { std::thread t([] { std::unique_lock<std::mutex> l(a); c.wait(l, [] { return ready; }); });
   { std::lock_guard<std::mutex> l(a); ready = true; } c.notify_one(); t.join(); return 3; }
+""", 3),
+    "notified_at_the_end_of_the_thread": (r"""
+std::condition_variable c; bool ready;
+int main() { std::thread t([] { await(1); std::unique_lock<std::mutex> l(a); ready = true; std::notify_all_at_thread_exit(c, std::move(l)); });
+  t.detach(); std::unique_lock<std::mutex> l(a); turn = 1; c.wait(l, [] { return ready; }); return 3; }
 """, 3),
     "lost_wake_up": (r"""
 std::condition_variable c;
@@ -596,6 +630,22 @@ int main(void) { pid_t child = fork(); if (!child) { both(); _exit(0); } int s; 
     done = run_limited(portent, "run", "--deadlocks", "--", "./p", options=None)
     same("status", done.returncode, 66)
     contains(done.stderr, "Deadlock on", "while it holds a")
+
+
+@tests.test
+def woken_by_what_clone_made(portent):
+    """It is no thread that could be known: nothing is checked from then on, and nobody is said to wait in vain."""
+    build(portent, HEAD + r"""
+static char stack[65536];
+static int post(void *p) { usleep(300000); sem_post(p); return 0; }
+static void *one(void *p) { return p; }
+static void *two(void *p) { return p; }
+int main(void) { if (turn) both(); sem_init(&semaphore, 0, 0); pid_t child = clone(post, stack + sizeof stack, CLONE_VM | SIGCHLD, &semaphore);
+  while (sem_wait(&semaphore)) ; waitpid(child, 0, 0); return one(0) != two(0); }
+""")
+    done, found, _ = ask(portent, "--deadlocks")
+    same("status", (done.returncode, found["verdict"], found["findings"]), (67, "unknown", []))
+    same("status alone", run_limited("./p", options="deadlocks=1").returncode, 0)
 
 
 @tests.test

@@ -216,6 +216,7 @@ def main():
         same("compiling turns.c", run("clang", "-O2", "-D_GNU_SOURCE", "-c", os.path.join(run_catalogue.HERE, "turns.c"), "-o", turns).returncode, 0)
         jobs = [(program, level, [way for way in options.by or WAYS if way not in program.get("without").split()])
                 for program in programs for level in program.levels()]
+        run_catalogue.compile_objects(lambda program: [portent, program.language], [job[:2] for job in jobs], folder, pool)
         for (program, level, _), wrong in zip(jobs, pool.map(lambda job: one(portent, *job, folder, turns), jobs)):
             for way, what in wrong.items():
                 passed, failed = passed + (what is None), failed + (what is not None)

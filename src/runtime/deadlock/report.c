@@ -14,6 +14,7 @@
 #include "runtime/pool/pool.h"
 #include "runtime/sys/log.h"
 #include "runtime/sys/options.h"
+#include "runtime/sys/runtime.h"
 #include "runtime/sys/sys.h"
 
 /* Too large for the stack of a program's thread. */
@@ -102,7 +103,7 @@ static bool send(struct pt_thread *self, struct report *report, uint32_t count, 
 
 void pt_deadlock_predicted(struct pt_thread *self, struct pt_acquire *const *cycle, uint32_t count)
 {
-    struct report *report = pt_pool_take(pt_thread_pool(self), sizeof *report);
+    struct report *report = pt_runtime_is_stopped() ? NULL : pt_pool_take(pt_thread_pool(self), sizeof *report);
     struct pt_found found = {.how = PT_FOUND_PREDICTED, .note = ""};
     if (!report)
         return;
@@ -191,6 +192,8 @@ static void end_program(struct pt_thread *self)
 
 void pt_deadlock_observed(struct pt_thread *self, struct pt_thread *const *threads, uint32_t count, const char *note)
 {
+    if (pt_runtime_is_stopped()) /* by a thread that clone made, say, which could wake them */
+        return;
     struct report *report = pt_pool_take(pt_thread_pool(self), sizeof *report);
     struct pt_found found = {.how = PT_FOUND_OBSERVED, .note = note};
     for (uint32_t i = 0; report && i < count; i++) {

@@ -15,8 +15,9 @@
  * spin locks, readers and writers, conditions for their mutex, ends of threads. What tries, or waits for a time, is not
  * said here at all.
  *
- * Guarantee: what is reported is a deadlock, at once, by the thread that closes it. Cost: of a lock that is free
- * nothing; of one that is taken a global lock for a moment, and a look at those that wait if this thread has a lock.
+ * Guarantee: what is reported is a deadlock, at once, by the thread that closes it; unless somebody would have
+ * cancelled one that waits for a thread's end, which nobody can know. Cost: of a lock that is free nothing; of one that
+ * is taken a global lock for a moment, and a look at those that wait if this thread has a lock.
  */
 #include <errno.h>
 #include <pthread.h>

@@ -20,6 +20,11 @@ void pt_runtime_activate(unsigned what)
         atomic_fetch_or(&pt_active, (uint8_t)what);
 }
 
+bool pt_runtime_is_stopped(void)
+{
+    return atomic_load_explicit(&stopped, memory_order_relaxed);
+}
+
 void pt_runtime_deactivate(unsigned what)
 {
     atomic_fetch_and(&pt_active, (uint8_t)~what);

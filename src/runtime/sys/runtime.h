@@ -29,6 +29,7 @@ void pt_runtime_deactivate(unsigned what);
 /* No more recording in this process, for this reason: a sentence without its full stop, shorter than PT_WHY_BYTES. The
  * first one is reported. */
 void pt_runtime_stop(const char *why);
+bool pt_runtime_is_stopped(void);
 /* The same where a table is full, or there is no memory. */
 void pt_runtime_give_up(void);
 /* This process is a copy of the observed one, which a fork made that nobody saw: it leaves the channel alone. */
