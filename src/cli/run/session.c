@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -198,11 +199,38 @@ static void list_options(const struct pt_session *session, struct pt_buf *buf)
     const char *environment = getenv(PT_OPTIONS_ENV);
     const struct pt_span *on_deadlock = &session->settings.on_deadlock;
     pt_buf_printf(buf, "%s on_deadlock=%.*s", environment ? environment : "", (int)on_deadlock->len, on_deadlock->at);
+    if (session->recording)
+        pt_buf_printf(buf, " record=\"%s\"", session->recording);
+}
+
+/* Everything is recorded by the program itself, and becomes a trace when it has ended. Where properties are evaluated
+ * meanwhile, it comes through the channel: they need the events at once, and by the names that they have for them. */
+static void choose_recording(struct pt_session *session, uint32_t *keep)
+{
+    const char *path = session->writer ? session->trace_path : NULL, *folder = getenv("TMPDIR");
+    struct stat about;
+    struct pt_buf name;
+    if (*keep & PT_KEEP_CLOCKS || !(*keep & PT_KEEP_ALL) || session->analyse.input_count || session->preload || !path)
+        return;
+    char *here = path[0] == '/' ? NULL : getcwd(NULL, 0); /* the program may be elsewhere */
+    pt_buf_init(&name);
+    if (stat(path, &about) == 0 && S_ISREG(about.st_mode))
+        pt_buf_printf(&name, "%s%s%s.recording", here ? here : "", here ? "/" : "", path);
+    else
+        pt_buf_printf(&name, "%s/portent-%ld.recording", folder && *folder ? folder : "/tmp", (long)getpid());
+    free(here);
+    if (strchr(name.text, '"')) { /* cannot be said in an option */
+        pt_buf_release(&name);
+        return;
+    }
+    session->recording = pt_buf_take(&name);
+    *keep &= ~(uint32_t)PT_KEEP_ALL;
 }
 
 enum pt_status pt_session_open(struct pt_session *session, struct pt_err *err)
 {
     uint32_t keep = what_to_keep(session);
+    choose_recording(session, &keep);
     struct pt_buf suppressions, options;
     pt_buf_init(&suppressions);
     pt_buf_init(&options);
@@ -249,8 +277,7 @@ void pt_session_unwritten(struct pt_session *session, const struct pt_err *err)
     pt_buf_printf(&session->unwritten, "%s%s: %s", session->unwritten.len ? "; " : "", err->file, err->message);
 }
 
-/* To the recording and to the analysis. */
-static void pass_on(struct pt_session *session, const struct pt_event *event)
+static void write_event(struct pt_session *session, const struct pt_event *event)
 {
     struct pt_err err;
     if (session->writer && pt_writer_add(session->writer, event, &err) != PT_OK) {
@@ -258,6 +285,13 @@ static void pass_on(struct pt_session *session, const struct pt_event *event)
         (void)!pt_writer_close(session->writer, &err); /* noted already */
         session->writer = NULL;
     }
+}
+
+/* To the recording and to the analysis. */
+static void pass_on(struct pt_session *session, const struct pt_event *event)
+{
+    struct pt_err err;
+    write_event(session, event);
     if (!session->nonsense && pt_analysis_event(session->analysis, event, &err) != PT_OK) {
         session->nonsense = true;
         pt_session_complain(session, &err);
@@ -442,6 +476,7 @@ enum pt_status pt_session_open_trace(struct pt_session *session, const char *pat
                                      struct pt_err *err)
 {
     enum pt_status status = pt_writer_open(path, format, &session->names, &session->writer, err);
+    session->trace_path = path;
     if (status == PT_OK) {
         pt_writer_promise_end(session->writer);
         pt_writer_reduce_clocks(session->writer);
@@ -449,12 +484,32 @@ enum pt_status pt_session_open_trace(struct pt_session *session, const char *pat
     return status;
 }
 
+/* What the program has recorded by itself, into the trace. Of a program that was never observed there is nothing. */
+static void take_recording(struct pt_session *session, struct pt_buf *lost)
+{
+    struct pt_source *source;
+    struct pt_event event;
+    struct pt_err err;
+    enum pt_read got = PT_READ_END;
+    if (pt_channel_started(session->reader) &&
+        pt_source_open(session->recording, &session->names, &source, &err) == PT_OK) {
+        while (session->writer && (got = pt_source_next(source, &event, &err)) == PT_READ_EVENT)
+            write_event(session, &event);
+        pt_source_free(source);
+    }
+    if (got != PT_READ_END && got != PT_READ_EVENT)
+        pt_buf_printf(lost, "%s", err.message);
+    (void)unlink(session->recording);
+}
+
 void pt_session_close_trace(struct pt_session *session)
 {
     struct pt_buf lost;
     struct pt_err err;
     pt_buf_init(&lost);
-    if (session->writer && (pt_session_losses(session, &lost) || pt_doubt_words(session, &lost)))
+    if (session->recording)
+        take_recording(session, &lost);
+    if (session->writer && (lost.len || pt_session_losses(session, &lost) || pt_doubt_words(session, &lost)))
         pt_writer_set_incomplete(session->writer, lost.text);
     if (session->writer && pt_writer_close(session->writer, &err) != PT_OK)
         pt_session_unwritten(session, &err);
@@ -540,6 +595,7 @@ void pt_session_release(struct pt_session *session)
     pt_analyse_release(&session->analyse);
     pt_names_release(&session->names);
     pt_buf_release(&session->unwritten);
+    free(session->recording);
     pt_late_release(&session->late);
     free(session->doubted);
     free(session->modules);

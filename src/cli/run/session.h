@@ -52,6 +52,9 @@ struct pt_session {
     const char *rendezvous; /* NULL: none */
     int herald;             /* with a rendezvous: who waits there is to be written the number of the observed program */
     struct pt_writer *writer; /* a copy of all events goes there; NULL: nowhere */
+    const char *trace_path;   /* its file */
+    char *recording; /* the file that the program records everything into by itself, which goes to `writer` when it has
+                        ended; NULL: it does not; owned */
 
     /* What there is once it is prepared, and once it has run. */
     struct pt_names names;
