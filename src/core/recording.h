@@ -7,11 +7,14 @@
  *
  * What stands in a chunk is compressed (core/lz.h) where `stored` is less than `raw`. Kinds:
  *   DEFS     records of core/channel.h (struct pt_record and what follows it), as they would stand in a ring: threads,
- *            sites, stacks, names, modules, objects. A chunk of events comes after the definitions that it needs.
+ *            sites, stacks, names, modules, objects. They may stand behind events that need them, but not behind the
+ *            next mark.
  *   EVENTS   a part of the log of one thread, see below.
  *   MARK     nothing: all events with a stamp of at most `stamp`, of all threads, stand before it.
  *   END      the same, and the program has ended; then a text, why events are missing, "" if none are.
  * Without an END the program was killed, or its disk was full: the events up to the last MARK are a run that happened.
+ * Of one that was killed all else is in FILE.live, which is there while the program runs: the buffers themselves,
+ * mapped (struct pt_rec_live), with what the writer had not written.
  *
  * Order. Each event has a *stamp*, which does not fall within a thread; of two events of different threads of which one
  * depends on the other (accesses of common memory, operations on one object, fork, join) the later one has the higher
@@ -40,6 +43,7 @@
 #ifndef PT_CORE_RECORDING_H
 #define PT_CORE_RECORDING_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -65,9 +69,10 @@ struct pt_rec_chunk {
     uint32_t magic; /* PT_REC_CHUNK_MAGIC */
     uint32_t kind;  /* enum pt_rec_kind */
     uint32_t raw, stored;
-    uint32_t thread, piece; /* of events: whose, and the number of the piece in its log */
-    uint64_t stamp;         /* of events: where the stamps of the piece begin */
-    uint32_t from;          /* of events: in the piece */
+    uint32_t thread,
+        piece;      /* of events: whose, and the number of the piece in its log; of definitions: of the buffer */
+    uint64_t stamp; /* of events: where the stamps of the piece begin; of a mark or the end: the highest */
+    uint32_t from;  /* of events and definitions: in the piece */
     uint32_t unused;
     uint64_t sum; /* pt_rec_sum of the above and of what is stored */
 };
@@ -85,6 +90,27 @@ static inline uint64_t pt_rec_sum(const struct pt_rec_chunk *chunk, const uint8_
     }
     return sum;
 }
+
+/*
+ * The file of the buffers: this, and from PT_REC_LIVE_FIRST on `count` buffers of `stride` bytes, each of which begins
+ * with a struct pt_rec_live_buffer and then has its bytes. Of a buffer that is in use, [taken, used) is what may not be
+ * in the recording.
+ */
+#define PT_REC_LIVE_MAGIC "\x89PTLIV1\n"
+enum { PT_REC_LIVE_FIRST = 4096 };
+struct pt_rec_live {
+    char magic[PT_REC_MAGIC_LEN];
+    uint64_t stride;
+    _Atomic uint32_t count;
+};
+struct pt_rec_live_buffer {
+    _Atomic uint32_t in_use;
+    uint32_t kind; /* enum pt_rec_kind; the others are as in its chunks */
+    uint32_t thread, piece;
+    uint64_t stamp;
+    uint32_t taken;
+    _Atomic uint32_t used; /* release by the thread, acquire by the writer */
+};
 
 /* Among the definitions: the program's file, and what tells this build of it from others (struct pt_library). */
 enum { PT_REC_PROGRAM = 0x100 };

@@ -9,9 +9,12 @@
  * of threads where they take turns; memory for one piece of each thread, and for what is noted of each chunk. A pipe is
  * kept in memory as a whole.
  */
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/lz.h"
 #include "trace/channel_impl.h"
@@ -35,6 +38,8 @@ struct recording {
     const uint8_t *file;
     size_t len;
     void *mapped;
+    void *live; /* the buffers of a program that was killed */
+    size_t live_len;
     struct rec_part *parts;
     uint32_t part_count;
     size_t part_cap;
@@ -59,6 +64,8 @@ static void release_recording(void *state)
         rec_log_release(&r->logs[i]);
     if (r->mapped)
         munmap(r->mapped, r->len);
+    if (r->live)
+        munmap(r->live, r->live_len);
     pt_channel_free(r->decoder);
     pt_debuginfo_free(r->info);
     free(r->why);
@@ -149,7 +156,8 @@ static bool take_chunk(struct recording *r, size_t *at, bool look)
         chunk.stored > r->len - stored || chunk.sum != pt_rec_sum(&chunk, r->file + stored))
         return false;
     if (chunk.kind == PT_REC_EVENTS) {
-        struct rec_part part = {chunk.thread, chunk.piece, chunk.from, chunk.raw, chunk.stored, chunk.stamp, stored};
+        struct rec_part part = {chunk.thread, chunk.piece, chunk.from,      chunk.raw,
+                                chunk.stored, chunk.stamp, r->file + stored};
         PT_PUSH(r->parts, r->part_count, r->part_cap, part);
     } else if (chunk.stored == chunk.raw) {
         memcpy(r->raw, r->file + stored, chunk.raw);
@@ -177,6 +185,76 @@ static int compare_parts(const void *a, const void *b)
     if (x->piece != y->piece)
         return x->piece < y->piece ? -1 : 1;
     return x->from < y->from ? -1 : x->from > y->from;
+}
+
+/* --- what a killed program had not written --- */
+
+/* How much of a piece the recording has. */
+static uint32_t written_of(const struct recording *r, const struct pt_rec_live_buffer *live)
+{
+    uint32_t end = 0;
+    for (uint32_t i = 0; i < r->part_count; i++) {
+        const struct rec_part *part = &r->parts[i];
+        bool same = part->thread == live->thread && part->piece == live->piece;
+        if (same && live->kind == PT_REC_EVENTS && part->from + part->raw > end)
+            end = part->from + part->raw;
+    }
+    return end;
+}
+
+static bool take_buffer(struct recording *r, const uint8_t *at)
+{
+    struct pt_rec_live_buffer live;
+    memcpy(&live, at, sizeof live);
+    if (!live.in_use)
+        return true;
+    uint32_t from = written_of(r, &live);
+    from = from > live.taken ? from : live.taken;
+    if (live.used > PT_REC_PIECE || live.taken > live.used)
+        return false;
+    if (live.kind == PT_REC_DEFS)
+        return take_definitions(r, at + sizeof live + live.taken, live.used - live.taken, true);
+    struct rec_part part = {
+        live.thread, live.piece, from, live.used - from, live.used - from, live.stamp, at + sizeof live + from};
+    if (from < live.used)
+        PT_PUSH(r->parts, r->part_count, r->part_cap, part);
+    return true;
+}
+
+/* Maps the file of the buffers, if the program is gone; NULL: there is none. */
+static const struct pt_rec_live *map_live(struct recording *r, const struct pt_file_source *file)
+{
+    struct stat about;
+    struct pt_buf name;
+    if (flock(file->input.fd, LOCK_SH | LOCK_NB) != 0) /* it still writes */
+        return NULL;
+    pt_buf_init(&name);
+    pt_buf_printf(&name, "%s.live", file->source.label);
+    int fd = open(name.text, O_RDONLY | O_CLOEXEC);
+    pt_buf_release(&name);
+    if (fd >= 0 && fstat(fd, &about) == 0 && about.st_size > PT_REC_LIVE_FIRST) {
+        void *map = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        r->live = map == MAP_FAILED ? NULL : map;
+        r->live_len = (size_t)about.st_size;
+    }
+    if (fd >= 0)
+        close(fd);
+    return r->live;
+}
+
+/* All events that were made are in the recording or in the buffers: together they are what happened. */
+static void take_live(struct recording *r, const struct pt_file_source *file)
+{
+    const struct pt_rec_live *live = map_live(r, file);
+    if (!live || memcmp(live->magic, PT_REC_LIVE_MAGIC, sizeof live->magic) != 0 ||
+        live->stride < sizeof(struct pt_rec_live_buffer) + PT_REC_PIECE ||
+        live->count > (r->live_len - PT_REC_LIVE_FIRST) / live->stride)
+        return;
+    bool good = true;
+    for (uint32_t i = 0; i < live->count && good; i++)
+        good = take_buffer(r, (const uint8_t *)live + PT_REC_LIVE_FIRST + i * live->stride);
+    r->ended = good;
+    r->limit = good ? UINT64_MAX : r->limit;
 }
 
 /* --- merging --- */
@@ -255,6 +333,8 @@ static enum pt_status index_file(struct recording *r, struct pt_file_source *fil
         ;
     if (at < r->len)
         r->torn_at = at;
+    if (!r->ended && r->mapped)
+        take_live(r, file);
     make_logs(r);
     r->indexed = true;
     return PT_OK;
@@ -300,7 +380,7 @@ static void put_record(struct recording *r, uint32_t thread, const struct rec_ev
 static void advance(struct recording *r)
 {
     struct rec_log *log = &r->logs[r->heap[0]];
-    if (!rec_log_next(log, r->file)) {
+    if (!rec_log_next(log)) {
         r->dropped |= log->damaged;
         if (log->damaged && log->event.stamp < r->limit)
             r->limit = log->event.stamp; /* others may depend on what is missing here */

@@ -9,7 +9,7 @@
 struct rec_part {
     uint32_t thread, piece, from, raw, stored;
     uint64_t stamp;
-    uint64_t at; /* what is stored */
+    const uint8_t *at; /* what is stored */
 };
 
 struct rec_known {
@@ -43,9 +43,8 @@ struct rec_log {
     struct rec_event event; /* before that, only its stamp is known: it is no lower */
 };
 
-/* Reads the next event into log->event; false: there is none, and what the log needs is freed. `file` is what parts
- * point into. */
-bool rec_log_next(struct rec_log *log, const uint8_t *file);
+/* Reads the next event into log->event; false: there is none, and what the log needs is freed. */
+bool rec_log_next(struct rec_log *log);
 void rec_log_release(struct rec_log *log);
 
 #endif

@@ -21,21 +21,21 @@ void rec_log_release(struct rec_log *log)
 }
 
 /* One chunk behind the others of its piece. */
-static bool unpack(struct rec_log *log, const struct rec_part *part, const uint8_t *file)
+static bool unpack(struct rec_log *log, const struct rec_part *part)
 {
     if (part->from != log->len || part->raw > PT_REC_PIECE - log->len)
         return false;
     PT_GROW(log->bytes, log->cap, (size_t)log->len + part->raw + 1);
     uint8_t *to = log->bytes + log->len;
     if (part->stored == part->raw)
-        memcpy(to, file + part->at, part->raw);
-    else if (!pt_lz_unpack(file + part->at, part->stored, to, part->raw))
+        memcpy(to, part->at, part->raw);
+    else if (!pt_lz_unpack(part->at, part->stored, to, part->raw))
         return false;
     log->len += part->raw;
     return true;
 }
 
-static bool open_piece(struct rec_log *log, const uint8_t *file)
+static bool open_piece(struct rec_log *log)
 {
     if (log->next_part == log->part_count)
         return false;
@@ -46,7 +46,7 @@ static bool open_piece(struct rec_log *log, const uint8_t *file)
     log->damaged = first->stamp < log->stamp;
     log->stamp = first->stamp;
     while (!log->damaged && log->next_part < log->part_count && log->parts[log->next_part].piece == first->piece)
-        log->damaged = !unpack(log, &log->parts[log->next_part++], file);
+        log->damaged = !unpack(log, &log->parts[log->next_part++]);
     return !log->damaged;
 }
 
@@ -153,10 +153,10 @@ static bool take_event(struct rec_log *log)
     return true;
 }
 
-bool rec_log_next(struct rec_log *log, const uint8_t *file)
+bool rec_log_next(struct rec_log *log)
 {
     while (!log->damaged && log->pos == log->len)
-        if (!open_piece(log, file))
+        if (!open_piece(log))
             break;
     if (!log->damaged && log->pos < log->len) {
         log->damaged = !take_event(log);

@@ -490,6 +490,7 @@ static void take_recording(struct pt_session *session, struct pt_buf *lost)
     struct pt_source *source;
     struct pt_event event;
     struct pt_err err;
+    struct pt_buf live;
     enum pt_read got = PT_READ_END;
     if (pt_channel_started(session->reader) &&
         pt_source_open(session->recording, &session->names, &source, &err) == PT_OK) {
@@ -500,6 +501,10 @@ static void take_recording(struct pt_session *session, struct pt_buf *lost)
     if (got != PT_READ_END && got != PT_READ_EVENT)
         pt_buf_printf(lost, "%s", err.message);
     (void)unlink(session->recording);
+    pt_buf_init(&live);
+    pt_buf_printf(&live, "%s.live", session->recording); /* there is one of a program that was killed */
+    (void)unlink(live.text);
+    pt_buf_release(&live);
 }
 
 void pt_session_close_trace(struct pt_session *session)

@@ -17,8 +17,10 @@ _Atomic uint32_t pt_record_work;
 
 static struct {
     struct pt_spin lock;
+    struct pt_rec_live *file;
     struct pt_record_buffer *all; /* a table; those below `count` have been in use */
     uint32_t count, most;
+    uint32_t defined; /* buffers of definitions so far */
     struct pt_record_buffer *free;
     struct pt_record_buffer *first, *last; /* the queue */
     struct pt_record_buffer *definitions;  /* that are being gathered; changed under both locks, see define.c */
@@ -26,14 +28,26 @@ static struct {
     atomic_bool closed;
 } buffers = {.lock = PT_SPIN(PT_RANK_RECORD)};
 
-/* Where address space is limited there are fewer: then fewer threads can be recorded at a time. */
-bool pt_record_start_buffers(void)
+/* Where address space or the size of files is limited there are fewer: then fewer threads can be recorded at a time. */
+bool pt_record_start_buffers(const char *path)
 {
-    for (unsigned bits = MOST_BITS; bits >= 9 && !buffers.all; bits -= 2) {
+    char *at = NULL;
+    _Static_assert(sizeof *buffers.file <= PT_REC_LIVE_FIRST, "it stands before the buffers");
+    for (unsigned bits = MOST_BITS; bits >= 9 && !at; bits -= 2) {
         buffers.most = 1u << bits;
-        buffers.all = pt_sys_reserve_table(sizeof *buffers.all << bits);
+        at = pt_sys_map_new(path, PT_REC_LIVE_FIRST + (sizeof *buffers.all << bits));
     }
-    return buffers.all;
+    for (unsigned bits = MOST_BITS; bits >= 9 && !at; bits -= 2) {
+        buffers.most = 1u << bits;
+        at = pt_sys_reserve_table(PT_REC_LIVE_FIRST + (sizeof *buffers.all << bits));
+    }
+    if (!at)
+        return false;
+    buffers.file = (struct pt_rec_live *)at;
+    buffers.all = (struct pt_record_buffer *)(at + PT_REC_LIVE_FIRST);
+    buffers.file->stride = sizeof *buffers.all;
+    memcpy(buffers.file->magic, PT_REC_LIVE_MAGIC, PT_REC_MAGIC_LEN);
+    return true;
 }
 
 static void wake_writer(void)
@@ -83,10 +97,16 @@ static struct pt_record_buffer *take_empty(struct pt_record_self *owner)
     else if (!is_closed() && buffers.count < buffers.most)
         buffer = &buffers.all[buffers.count++];
     if (buffer) {
-        buffer->taken = 0;
-        atomic_store_explicit(&buffer->used, 0, memory_order_relaxed);
+        atomic_store_explicit(&buffers.file->count, buffers.count, memory_order_relaxed);
+        buffer->live.taken = 0;
+        atomic_store_explicit(&buffer->live.used, 0, memory_order_relaxed);
         buffer->owner = owner;
-        buffer->kind = owner ? PT_REC_EVENTS : PT_REC_DEFS;
+        buffer->live.kind = owner ? PT_REC_EVENTS : PT_REC_DEFS;
+        buffer->live.thread = owner ? owner->thread : 0;
+        buffer->live.piece = owner ? owner->pieces++ : buffers.defined++;
+        buffer->live.stamp = owner ? owner->stamp : 0;
+        /* release: who reads the file of a killed process finds the above when it finds this */
+        atomic_store_explicit(&buffer->live.in_use, 1, memory_order_release);
     }
     if (!owner)
         buffers.definitions = buffer;
@@ -104,9 +124,6 @@ bool pt_record_next_buffer(struct pt_record_self *self)
         pt_runtime_stop("more threads at a time than recordings have buffers for");
     if (!buffer)
         return false;
-    buffer->thread = self->thread;
-    buffer->piece = self->pieces++;
-    buffer->stamp = self->stamp;
     buffer->shape_count = buffer->last = buffer->last_stack = 0;
     buffer->address = 0;
     memset(buffer->slots, 0, sizeof buffer->slots);
@@ -124,7 +141,7 @@ void pt_record_give_buffer(struct pt_record_self *self)
 void pt_record_define(const struct pt_record *record)
 {
     struct pt_record_buffer *buffer = buffers.definitions;
-    uint32_t used = buffer ? atomic_load_explicit(&buffer->used, memory_order_relaxed) : PT_REC_PIECE;
+    uint32_t used = buffer ? atomic_load_explicit(&buffer->live.used, memory_order_relaxed) : PT_REC_PIECE;
     if (used + record->bytes > PT_REC_PIECE) {
         if (buffer)
             enqueue(buffer);
@@ -135,7 +152,7 @@ void pt_record_define(const struct pt_record *record)
     }
     memcpy(buffer->bytes + used, record, record->bytes);
     /* release: partner of the acquire in take_rest */
-    atomic_store_explicit(&buffer->used, used + record->bytes, memory_order_release);
+    atomic_store_explicit(&buffer->live.used, used + record->bytes, memory_order_release);
 }
 
 struct pt_record_buffer *pt_record_take_full(void)
@@ -153,8 +170,8 @@ struct pt_record_buffer *pt_record_take_full(void)
 void pt_record_give_back(struct pt_record_buffer *buffer)
 {
     pt_spin_lock(&buffers.lock);
-    atomic_store_explicit(&buffer->used, 0, memory_order_relaxed);
-    buffer->taken = 0;
+    atomic_store_explicit(&buffer->live.in_use, 0, memory_order_release);
+    atomic_store_explicit(&buffer->live.used, 0, memory_order_relaxed);
     buffer->next = buffers.free;
     buffers.free = buffer;
     bool crowded = atomic_fetch_sub_explicit(&buffers.queued, 1, memory_order_relaxed) >= QUEUED;
@@ -166,39 +183,48 @@ void pt_record_give_back(struct pt_record_buffer *buffer)
 static bool copy_rest(struct pt_record_buffer *buffer, struct pt_record_buffer *copy)
 {
     /* acquire: partner of the release by which an event or a definition is published */
-    uint32_t used = atomic_load_explicit(&buffer->used, memory_order_acquire);
+    uint32_t used = atomic_load_explicit(&buffer->live.used, memory_order_acquire), taken = buffer->live.taken;
     bool held = buffer->owner || buffer == buffers.definitions;
-    if (!held || used <= buffer->taken)
+    if (!held || used <= taken)
         return false;
-    copy->kind = buffer->kind;
-    copy->thread = buffer->thread;
-    copy->piece = buffer->piece;
-    copy->stamp = buffer->stamp;
-    copy->taken = buffer->taken;
-    memcpy(copy->bytes + buffer->taken, buffer->bytes + buffer->taken, used - buffer->taken);
-    atomic_store_explicit(&copy->used, used, memory_order_relaxed);
-    buffer->taken = used;
+    copy->live.kind = buffer->live.kind;
+    copy->live.thread = buffer->live.thread;
+    copy->live.piece = buffer->live.piece;
+    copy->live.stamp = buffer->live.stamp;
+    copy->live.taken = taken;
+    memcpy(copy->bytes + taken, buffer->bytes + taken, used - taken);
+    atomic_store_explicit(&copy->live.used, used, memory_order_relaxed);
     return true;
 }
 
-bool pt_record_take_definitions(struct pt_record_buffer *ret_copy)
+struct pt_record_buffer *pt_record_take_definitions(struct pt_record_buffer *ret_copy)
 {
     pt_spin_lock(&buffers.lock);
-    bool any = buffers.definitions && copy_rest(buffers.definitions, ret_copy);
+    struct pt_record_buffer *from = buffers.definitions;
+    bool any = from && copy_rest(from, ret_copy);
     pt_spin_unlock(&buffers.lock);
-    return any;
+    return any ? from : NULL;
 }
 
-bool pt_record_take_rest(uint32_t *at, struct pt_record_buffer *ret_copy)
+struct pt_record_buffer *pt_record_take_rest(uint32_t *at, struct pt_record_buffer *ret_copy)
 {
-    bool any = false;
+    struct pt_record_buffer *from = NULL;
     pt_spin_lock(&buffers.lock);
-    while (!any && *at < buffers.count)
-        any = copy_rest(&buffers.all[(*at)++], ret_copy);
+    while (!from && *at < buffers.count) {
+        struct pt_record_buffer *buffer = &buffers.all[(*at)++];
+        if (copy_rest(buffer, ret_copy))
+            from = buffer;
+    }
     pt_spin_unlock(&buffers.lock);
-    if (!any)
+    if (!from)
         *at = 0;
-    return any;
+    return from;
+}
+
+/* It may be in the queue by now; only the writer takes it from there, so it is still the same piece. */
+void pt_record_took(struct pt_record_buffer *buffer, const struct pt_record_buffer *copy)
+{
+    buffer->live.taken = atomic_load_explicit(&copy->live.used, memory_order_relaxed);
 }
 
 bool pt_record_has_busy(bool first)

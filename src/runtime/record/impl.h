@@ -23,15 +23,11 @@ struct pt_record_shape {
 
 /* Where events of a thread go until they are written, and what their coding needs. */
 struct pt_record_buffer {
-    struct pt_record_buffer *next; /* in the queue, or in the free list */
-    struct pt_record_self *owner;  /* whose it is now; NULL: nobody's */
-    uint64_t seen;                 /* the writer's: the owner's `busy` when it looked */
-    uint32_t kind;                 /* enum pt_rec_kind */
-    uint32_t thread, piece;
-    uint64_t stamp;        /* where those of the piece begin */
-    uint32_t taken;        /* bytes that the writer has taken already */
-    _Atomic uint32_t used; /* release by the thread, acquire by the writer */
+    struct pt_rec_live_buffer live;
     uint8_t bytes[PT_REC_PIECE];
+    struct pt_record_buffer *next;          /* in the queue, or in the free list */
+    struct pt_record_self *owner;           /* whose it is now; NULL: nobody's */
+    uint64_t seen;                          /* the writer's: the owner's `busy` when it looked */
     uint32_t shape_count, last, last_stack; /* shape and stack of the latest event */
     uint64_t address;                       /* of the latest event */
     uint16_t slots[PT_RECORD_SLOTS];        /* numbers of shapes plus 1, by a hash */
@@ -60,7 +56,8 @@ struct pt_record_self {
 
 /* --- buffers --- */
 
-bool pt_record_start_buffers(void);
+/* In a file of this name, which lives on if the process does not; or else in memory. */
+bool pt_record_start_buffers(const char *path);
 /* Gives the thread's buffer to the writer, if it has one, and takes an empty one: false when there is none, because
  * nothing is written any more. May wait for the writer. */
 bool pt_record_next_buffer(struct pt_record_self *self);
@@ -72,10 +69,12 @@ void pt_record_define(const struct pt_record *record);
 /* The writer's side. Full buffers, oldest first; NULL: none. They are given back when they are written. */
 struct pt_record_buffer *pt_record_take_full(void);
 void pt_record_give_back(struct pt_record_buffer *buffer);
-/* Copies the definitions that were not taken yet; false: there are none. */
-bool pt_record_take_definitions(struct pt_record_buffer *ret_copy);
-/* Copies what the next buffer from *at on has beyond what was taken; false: none has, and *at is 0 again. */
-bool pt_record_take_rest(uint32_t *at, struct pt_record_buffer *ret_copy);
+/* Copies the definitions that were not taken yet; where they are from, NULL: there are none. */
+struct pt_record_buffer *pt_record_take_definitions(struct pt_record_buffer *ret_copy);
+/* The same of the next buffer from *at on; NULL: none has anything, and *at is 0 again. */
+struct pt_record_buffer *pt_record_take_rest(uint32_t *at, struct pt_record_buffer *ret_copy);
+/* The copy is written. */
+void pt_record_took(struct pt_record_buffer *buffer, const struct pt_record_buffer *copy);
 /* Whether there is a thread that is still in the event in which it was found when `first`. */
 bool pt_record_has_busy(bool first);
 /* No thread gets a buffer any more, and whoever waits for one goes on. */

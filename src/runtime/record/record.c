@@ -33,7 +33,7 @@ static bool prepare(struct pt_thread *thread)
 {
     struct pt_record_self *self = thread->record;
     const struct pt_record_buffer *buffer = self->buffer;
-    if (buffer && atomic_load_explicit(&buffer->used, memory_order_relaxed) + PT_REC_EVENT_MOST <= PT_REC_PIECE &&
+    if (buffer && atomic_load_explicit(&buffer->live.used, memory_order_relaxed) + PT_REC_EVENT_MOST <= PT_REC_PIECE &&
         buffer->shape_count < PT_REC_SHAPES)
         return true;
     self->thread = pt_thread_number(thread);
@@ -132,7 +132,7 @@ static unsigned put_stack(struct pt_record_buffer *buffer, struct pt_rec_shape *
 static void put(struct pt_record_self *self, const struct event *event, uint32_t stack, uint64_t stamp)
 {
     struct pt_record_buffer *buffer = self->buffer;
-    uint32_t used = atomic_load_explicit(&buffer->used, memory_order_relaxed), shape;
+    uint32_t used = atomic_load_explicit(&buffer->live.used, memory_order_relaxed), shape;
     uint8_t *tag = buffer->bytes + used, *to = tag + 1;
     unsigned bits = choose_shape(self, event, &shape, &to);
     struct pt_rec_shape *known = &buffer->shapes[shape].known;
@@ -153,7 +153,7 @@ static void put(struct pt_record_self *self, const struct event *event, uint32_t
     buffer->address = event->address;
     self->stamp = stamp;
     /* release: partner of the acquire when the writer takes the rest of a buffer */
-    atomic_store_explicit(&buffer->used, (uint32_t)(to + raw - buffer->bytes), memory_order_release);
+    atomic_store_explicit(&buffer->live.used, (uint32_t)(to + raw - buffer->bytes), memory_order_release);
 }
 
 /* The order and such of what is under way, as core/channel.h has it in marks. */

@@ -8,8 +8,9 @@
  * a margin for counters of cores that disagree, once every thread that was making an event then has been seen to have
  * finished it. A millisecond lies between, in which what a thread has stored gets to be seen by others.
  *
- * Guarantee: a definition stands in the file before what needs it; what was written when the program is killed is a run
- * that happened, up to the last mark. When a write fails, recording stops, which is said. Cost: one thread.
+ * Guarantee: a definition stands in the file before the mark that follows what needs it; what was written when the
+ * program is killed is a run that happened, up to the last mark, and the buffers' own file has the rest. When a write
+ * fails, recording stops, which is said. Cost: one thread.
  */
 #include <string.h>
 
@@ -31,6 +32,7 @@ bool pt_record_on;
 
 static struct {
     int fd;
+    char live[4200]; /* the name of the buffers' file */
     bool started;
     bool failed; /* the writer's own */
     _Atomic uint32_t stopping, stopped;
@@ -74,7 +76,11 @@ bool pt_record_start(void)
         complain("cannot write the recording: ", path);
         return false;
     }
-    pt_record_on = pt_stamp_start() && pt_record_start_buffers() && pt_record_start_definitions();
+    static const char ending[] = ".live";
+    size_t len = strlen(path);
+    memcpy(writer.live, path, len);
+    memcpy(writer.live + len, ending, sizeof ending);
+    pt_record_on = pt_stamp_start() && pt_record_start_buffers(writer.live) && pt_record_start_definitions();
     return pt_record_on;
 }
 
@@ -83,6 +89,7 @@ static void fail(void)
     if (writer.failed)
         return;
     writer.failed = true;
+    pt_sys_unlink(writer.live); /* what is in it would not fit to what is in the other */
     pt_runtime_stop("the recording cannot be written (is the disk full?)");
     pt_record_close_buffers();
 }
@@ -109,30 +116,28 @@ static void write_chunk(struct pt_rec_chunk chunk, const uint8_t *bytes, uint32_
 
 static void write_buffer(const struct pt_record_buffer *buffer)
 {
-    uint32_t used = atomic_load_explicit(&buffer->used, memory_order_acquire);
-    struct pt_rec_chunk chunk = {.kind = buffer->kind,
-                                 .thread = buffer->thread,
-                                 .piece = buffer->piece,
-                                 .stamp = buffer->stamp,
-                                 .from = buffer->taken};
-    if (buffer->kind == PT_REC_DEFS)
-        chunk = (struct pt_rec_chunk){.kind = PT_REC_DEFS};
-    if (used > buffer->taken)
-        write_chunk(chunk, buffer->bytes + buffer->taken, used - buffer->taken);
+    const struct pt_rec_live_buffer *live = &buffer->live;
+    uint32_t used = atomic_load_explicit(&live->used, memory_order_acquire);
+    struct pt_rec_chunk chunk = {
+        .kind = live->kind, .thread = live->thread, .piece = live->piece, .stamp = live->stamp, .from = live->taken};
+    if (used > live->taken)
+        write_chunk(chunk, buffer->bytes + live->taken, used - live->taken);
 }
 
 static void write_definitions(void)
 {
-    if (pt_record_take_definitions(&writer.definitions))
-        write_buffer(&writer.definitions);
+    struct pt_record_buffer *from = pt_record_take_definitions(&writer.definitions);
+    if (!from)
+        return;
+    write_buffer(&writer.definitions);
+    pt_record_took(from, &writer.definitions);
 }
 
-/* What a buffer needs was defined before it was full; full ones of definitions stand before it in the queue. */
 static void write_full(void)
 {
     struct pt_record_buffer *buffer;
     while ((buffer = pt_record_take_full())) {
-        if (buffer->kind == PT_REC_EVENTS)
+        if (buffer->live.kind == PT_REC_EVENTS)
             write_definitions();
         write_buffer(buffer);
         pt_record_give_back(buffer);
@@ -141,11 +146,12 @@ static void write_full(void)
 
 static void write_rest(void)
 {
+    struct pt_record_buffer *from;
     uint32_t at = 0;
-    while (pt_record_take_rest(&at, &writer.events)) {
-        write_full(); /* definitions that filled their buffer meanwhile */
+    while ((from = pt_record_take_rest(&at, &writer.events))) {
         write_definitions();
         write_buffer(&writer.events);
+        pt_record_took(from, &writer.events);
     }
 }
 
@@ -162,6 +168,8 @@ static uint64_t take_all(void)
     }
     write_full();
     write_rest();
+    write_full();
+    write_definitions();
     return now > margin ? now - margin : 0;
 }
 
@@ -180,9 +188,10 @@ static void write_end(void)
     for (unsigned turn = 0; !stamp && turn < PATIENCE; turn++)
         stamp = take_all();
     const char *why = atomic_load(&pt_channel->dropped) ? "events of the program were not recorded" : "";
-    if (stamp)
-        write_chunk((struct pt_rec_chunk){.kind = PT_REC_END, .stamp = stamp}, (const uint8_t *)why,
-                    (uint32_t)strlen(why));
+    if (!stamp)
+        return;
+    write_chunk((struct pt_rec_chunk){.kind = PT_REC_END, .stamp = stamp}, (const uint8_t *)why, (uint32_t)strlen(why));
+    pt_sys_unlink(writer.live);
 }
 
 static void *run_writer(void *unused)

@@ -17,6 +17,7 @@
 #include <linux/futex.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -240,6 +241,24 @@ int pt_sys_create_locked(const char *path)
     }
     call(SYS_ftruncate, fd, 0, 0, 0, 0, 0); /* what is no file has nothing to cut off */
     return (int)fd;
+}
+
+void *pt_sys_map_new(const char *path, size_t bytes)
+{
+    struct rlimit limit;
+    if (call(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit, 0, 0) != 0 || limit.rlim_cur < bytes)
+        return NULL; /* trying would be a signal */
+    long fd = call(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644, 0, 0);
+    if (failed(fd))
+        return NULL;
+    long memory = call(SYS_ftruncate, fd, (long)bytes, 0, 0, 0, 0);
+    if (!failed(memory))
+        memory = call(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    pt_sys_close((int)fd);
+    if (!failed(memory))
+        return (void *)memory;
+    pt_sys_unlink(path);
+    return NULL;
 }
 
 bool pt_sys_write_all(int fd, const void *bytes, size_t len)

@@ -47,6 +47,8 @@ int pt_sys_open_log(const char *path);
  * it cannot be made. */
 enum { PT_SYS_IS_LOCKED = -100000 };
 int pt_sys_create_locked(const char *path);
+/* A new file of zeros, mapped shared, as large as it is sparse; NULL: it cannot be made, or is larger than allowed. */
+void *pt_sys_map_new(const char *path, size_t bytes);
 bool pt_sys_write_all(int fd, const void *bytes, size_t len);
 /* Writes all of it, or as much as the kernel takes. */
 void pt_sys_write(int fd, const char *text, size_t len);
