@@ -5,6 +5,7 @@ That events which depend on each other have their real order is seen by the valu
 program is killed, the disk is full or the file is cut off must be a beginning of it, and say so. The last line is `record: N passed, M
 failed`.
 """
+import json
 import os
 import random
 import re
@@ -99,6 +100,34 @@ int main(int count, char **arguments) {
         printf("%d\n", (int)child);
     }
     x = count == 1 ? 2 : 3;
+    return 0;
+}
+"""
+# Thread `two` comes when `one` is done, which nobody sees: the lock is all that orders what they do.
+APART = r"""
+#include <pthread.h>
+static int x, y = 7;
+static pthread_mutex_t l = PTHREAD_MUTEX_INITIALIZER;
+static int turn;
+static void *one(void *argument) {
+    x = 1;
+    pthread_mutex_lock(&l); y = 1; pthread_mutex_unlock(&l);
+    __asm__ volatile("movl $1, %0" : "=m"(turn) : : "memory");
+    return argument;
+}
+static void *two(void *argument) {
+    for (int seen = 0; !seen;)
+        __asm__ volatile("movl %1, %0" : "=r"(seen) : "m"(turn) : "memory");
+    pthread_mutex_lock(&l); y = 2; pthread_mutex_unlock(&l);
+    x = 2;
+    return argument;
+}
+int main(void) {
+    pthread_t t[2];
+    pthread_create(&t[0], NULL, one, NULL);
+    pthread_create(&t[1], NULL, two, NULL);
+    pthread_join(t[0], NULL);
+    pthread_join(t[1], NULL);
     return 0;
 }
 """
@@ -198,6 +227,30 @@ def cut_off():
         with open("t.trace", encoding="utf-8") as file:
             left = [line for line in file.read().splitlines() if line[0] != "#" and "|stack(" not in line]
         same(f"damaged at {where}, it is a beginning", left, whole[:len(left)])
+
+
+def verdicts(path):
+    with open(path, encoding="utf-8") as file:
+        answer = json.load(file)
+    return [(p["name"], p["verdict"], p.get("how"), len(p.get("findings", []))) for p in answer["properties"]]
+
+
+@test
+def run_in_wider_orders():
+    """All in one go finds what `check` finds in the same recording; nothing is left of it."""
+    build("apart", APART)
+    write("p.prop", "property first: always (x == 0 || y != 7); property never: always y != 3;\n")
+    for order in ("sync", "values", "auto"):
+        done = run(PORTENT, "run", "-q", "--order", order, "-r", "r.json", "-o", "t.trace", "--", "./apart")
+        checked = run(PORTENT, "check", "--order", order, "--json", "t.trace")
+        write("c.json", checked.stdout)
+        same(f"{order}: races and deadlocks", verdicts("r.json"), verdicts("c.json"))
+        same(f"{order}: the race that the lock hides ({done.stderr})", (done.returncode, verdicts("r.json")[0][1]), (66, "violated"))
+        done = run(PORTENT, "run", "-q", "--order", order, "-s", "p.prop", "-r", "r.json", "--", "./apart")
+        same(f"{order}: properties ({done.stderr})", (done.returncode, [v[:2] for v in verdicts("r.json")]),
+             (66, [("first", "violated"), ("never", "holds")]))
+    same("what is left", sorted(os.listdir(".")), ["apart", "apart.c", "c.json", "p.prop", "r.json", "t.trace"])
+    same("without accesses", run(PORTENT, "run", "--preload", "--order", "sync", "--", "./apart").returncode, 2)
 
 
 @test

@@ -4,6 +4,7 @@
  * more; memory is the engine's.
  */
 #include "cli/run/session.h"
+#include "cli/run/recorded.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -203,34 +203,11 @@ static void list_options(const struct pt_session *session, struct pt_buf *buf)
         pt_buf_printf(buf, " record=\"%s\"", session->recording);
 }
 
-/* Everything is recorded by the program itself, and becomes a trace when it has ended. Where properties are evaluated
- * meanwhile, it comes through the channel: they need the events at once, and by the names that they have for them. */
-static void choose_recording(struct pt_session *session, uint32_t *keep)
-{
-    const char *path = session->writer ? session->trace_path : NULL, *folder = getenv("TMPDIR");
-    struct stat about;
-    struct pt_buf name;
-    if (*keep & PT_KEEP_CLOCKS || !(*keep & PT_KEEP_ALL) || session->analyse.input_count || session->preload || !path)
-        return;
-    char *here = path[0] == '/' ? NULL : getcwd(NULL, 0); /* the program may be elsewhere */
-    pt_buf_init(&name);
-    if (stat(path, &about) == 0 && S_ISREG(about.st_mode))
-        pt_buf_printf(&name, "%s%s%s.recording", here ? here : "", here ? "/" : "", path);
-    else
-        pt_buf_printf(&name, "%s/portent-%ld.recording", folder && *folder ? folder : "/tmp", (long)getpid());
-    free(here);
-    if (strchr(name.text, '"')) { /* cannot be said in an option */
-        pt_buf_release(&name);
-        return;
-    }
-    session->recording = pt_buf_take(&name);
-    *keep &= ~(uint32_t)PT_KEEP_ALL;
-}
-
 enum pt_status pt_session_open(struct pt_session *session, struct pt_err *err)
 {
     uint32_t keep = what_to_keep(session);
-    choose_recording(session, &keep);
+    bool later = session->wider; /* all properties are looked at in what was recorded */
+    pt_recorded_choose(session, &keep);
     struct pt_buf suppressions, options;
     pt_buf_init(&suppressions);
     pt_buf_init(&options);
@@ -243,15 +220,15 @@ enum pt_status pt_session_open(struct pt_session *session, struct pt_err *err)
                                      .options = options.text,
                                      .suppressions = suppressions.text,
                                      .keep = keep,
-                                     .block = session->resolved.block,
+                                     .block = later ? NULL : session->resolved.block,
                                      .functions = session->resolved.functions,
                                      .function_count = session->resolved.function_count,
                                      .gate = session->gate,
                                      .checks = session->checks,
                                      .races = session->resolved.races,
-                                     .race_count = session->resolved.race_count,
+                                     .race_count = later ? 0 : session->resolved.race_count,
                                      .race_places = session->resolved.race_places,
-                                     .race_place_count = session->resolved.race_place_count,
+                                     .race_place_count = later ? 0 : session->resolved.race_place_count,
                                      .on_full = session->on_full,
                                      .ring_bytes = RING_BYTES,
                                      .ring_max = RING_MAX,
@@ -277,7 +254,7 @@ void pt_session_unwritten(struct pt_session *session, const struct pt_err *err)
     pt_buf_printf(&session->unwritten, "%s%s: %s", session->unwritten.len ? "; " : "", err->file, err->message);
 }
 
-static void write_event(struct pt_session *session, const struct pt_event *event)
+void pt_session_pass_on(struct pt_session *session, const struct pt_event *event)
 {
     struct pt_err err;
     if (session->writer && pt_writer_add(session->writer, event, &err) != PT_OK) {
@@ -285,14 +262,8 @@ static void write_event(struct pt_session *session, const struct pt_event *event
         (void)!pt_writer_close(session->writer, &err); /* noted already */
         session->writer = NULL;
     }
-}
-
-/* To the recording and to the analysis. */
-static void pass_on(struct pt_session *session, const struct pt_event *event)
-{
-    struct pt_err err;
-    write_event(session, event);
-    if (!session->nonsense && pt_analysis_event(session->analysis, event, &err) != PT_OK) {
+    if (!session->nonsense && (pt_analysis_event(session->analysis, event, &err) != PT_OK ||
+                               (session->later && pt_checks_event(session->later, event, &err) != PT_OK))) {
         session->nonsense = true;
         pt_session_complain(session, &err);
     }
@@ -303,7 +274,7 @@ static void let_go(struct pt_session *session)
 {
     uint32_t at = 0;
     for (const struct pt_event *event; (event = pt_late_next(&session->late, &at));)
-        pass_on(session, event);
+        pt_session_pass_on(session, event);
 }
 
 static void take(struct pt_session *session, const struct pt_event *event)
@@ -313,12 +284,13 @@ static void take(struct pt_session *session, const struct pt_event *event)
     if (event->op == PT_OP_INIT) {
         const char *name = pt_name(&session->names, PT_SPACE_VAR, event->object);
         if (pt_late_initial(&session->late, name, event->value))
-            pass_on(session, event);
+            pt_session_pass_on(session, event);
         pt_doubt_initial(session, name, event->value);
     } else if (!pt_late_holds(&session->late, event)) {
         if (!session->late.flowing)
             let_go(session);
-        pass_on(session, event);
+        if (!session->wider) /* what the recording has, comes from there */
+            pt_session_pass_on(session, event);
     }
 }
 
@@ -428,11 +400,13 @@ static void begin(struct pt_session *session, pid_t process)
     begin_output(session);
     if (session->settings.verbosity > 0)
         introduce(session, process);
-    session->analyse.engine.block = session->resolved.block;
-    session->analyse.engine.races_reported = true;
+    session->analyse.engine.block = session->wider ? NULL : session->resolved.block;
+    session->analyse.engine.races_reported = !session->wider;
     session->analysis = pt_analysis_new(&session->names, session->analyse.inputs, session->analyse.input_count,
                                         &session->analyse.engine);
     session->founds = make_founds(session);
+    if (session->wider)
+        pt_recorded_begin(session);
     pt_late_init(&session->late, &session->analyse);
 }
 
@@ -484,36 +458,13 @@ enum pt_status pt_session_open_trace(struct pt_session *session, const char *pat
     return status;
 }
 
-/* What the program has recorded by itself, into the trace. Of a program that was never observed there is nothing. */
-static void take_recording(struct pt_session *session, struct pt_buf *lost)
-{
-    struct pt_source *source;
-    struct pt_event event;
-    struct pt_err err;
-    struct pt_buf live;
-    enum pt_read got = PT_READ_END;
-    if (pt_channel_started(session->reader) &&
-        pt_source_open(session->recording, &session->names, &source, &err) == PT_OK) {
-        while (session->writer && (got = pt_source_next(source, &event, &err)) == PT_READ_EVENT)
-            write_event(session, &event);
-        pt_source_free(source);
-    }
-    if (got != PT_READ_END && got != PT_READ_EVENT)
-        pt_buf_printf(lost, "%s", err.message);
-    (void)unlink(session->recording);
-    pt_buf_init(&live);
-    pt_buf_printf(&live, "%s.live", session->recording); /* there is one of a program that was killed */
-    (void)unlink(live.text);
-    pt_buf_release(&live);
-}
-
 void pt_session_close_trace(struct pt_session *session)
 {
     struct pt_buf lost;
     struct pt_err err;
     pt_buf_init(&lost);
     if (session->recording)
-        take_recording(session, &lost);
+        pt_recorded_take(session, &lost);
     if (session->writer && (lost.len || pt_session_losses(session, &lost) || pt_doubt_words(session, &lost)))
         pt_writer_set_incomplete(session->writer, lost.text);
     if (session->writer && pt_writer_close(session->writer, &err) != PT_OK)
@@ -563,6 +514,8 @@ void pt_session_finish(struct pt_session *session, struct pt_result *ret_result)
         pt_founds_leave_out(session->founds, left_out.text, asked);
     pt_founds_finish(session->founds, !observed ? "nothing was observed" : incomplete ? lost.text : NULL, ret_result);
     pt_analysis_counts(session->analysis, &ret_result->events, &ret_result->threads);
+    if (session->later)
+        pt_checks_finish(session->later, incomplete ? lost.text : NULL, ret_result);
     pt_buf_release(&left_out);
     pt_buf_release(&lost);
 }
@@ -593,6 +546,8 @@ void pt_session_release(struct pt_session *session)
     if (session->writer)
         (void)!pt_writer_close(session->writer, &err); /* an error was reported already */
     pt_founds_free(session->founds);
+    pt_checks_free(session->later);
+    free(session->torn);
     pt_analysis_free(session->analysis);
     pt_channel_free(session->reader);
     pt_resolved_release(&session->resolved);
