@@ -72,8 +72,6 @@ static const struct pt_option options_table[] = {
     [OPT_COUNT] = {0},
 };
 
-#define DEFAULT_EFFORT ((uint64_t)2000000000) /* nanoseconds */
-
 /* The built-in checks that options choose; NULL: the option chooses none. */
 static const struct pt_check_kind *const checks_table[OPT_COUNT] = {
 #define PT_CHECK(name, help) [OPT_CHECK_##name] = &pt_check_##name,
@@ -195,7 +193,7 @@ static bool set_options(struct check *check, const struct pt_parsed *parsed)
     check->by_default = true;
     check->near = PT_ALL;
     check->analyse.engine.orders = PT_ORDERS_AUTO;
-    check->analyse.engine.effort = DEFAULT_EFFORT;
+    check->analyse.engine.effort = PT_EFFORT_STANDARD;
     for (uint32_t i = 0; i < parsed->option_count; i++) {
         uint32_t index = parsed->options[i].index;
         if (!set_option(check, index, parsed->options[i].argument))

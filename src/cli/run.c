@@ -41,6 +41,8 @@ enum {
     OPT_DEADLOCKS,
     OPT_ON_DEADLOCK,
     OPT_RECORD_ALL,
+    OPT_ORDER,
+    OPT_EFFORT,
     OPT_PRELOAD,
     OPT_SUPPRESSIONS,
     OPT_BASELINE,
@@ -68,6 +70,12 @@ static const struct pt_option options_table[] = {
          "record the relevant events with their clocks, for 'check'; in binary form when the name ends in .ptb"},
     [OPT_RECORD_ALL] = {"record-all", 0, NULL, NULL,
                         "record every event of every thread to the file of -o: all accesses and synchronisation"},
+    [OPT_ORDER] = {"order", 0, "ORDER", PT_ORDERS_NAMES,
+                   "record everything, and look for violations, races and deadlocks in runs of this order when the "
+                   "program has ended, as 'check --order' does: sync, values or auto; access (default): while it runs"},
+    [OPT_EFFORT] = {"effort", 0, "TIME", NULL,
+                    "with --order: how long to look in sync and in values, per property and order, or 'all' (default: "
+                    "2s)"},
     [OPT_PRELOAD] =
         {"preload", 0, NULL, NULL,
          "for a program that was not built with 'portent cc': observe its threads, synchronisation and user "
@@ -231,6 +239,10 @@ static bool set_option(struct run *run, uint32_t index, const char *argument, ui
     case OPT_RECORD_ALL:
         run->session.keep |= PT_KEEP_ALL;
         break;
+    case OPT_ORDER: /* the parser has checked the name */
+        return pt_orders_find(argument, &run->session.analyse.engine.orders);
+    case OPT_EFFORT:
+        return pt_parse_time("effort", argument, &run->session.analyse.engine.effort);
     case OPT_DEADLOCKS:
         run->session.checks |= 1u << PT_FOUND_DEADLOCK;
         break;
@@ -319,7 +331,16 @@ static bool set_options(struct run *run, const struct pt_parsed *parsed)
                       "memory accesses are observed");
         return false;
     }
-    run->session.descends = !run->session.preload;
+    run->session.wider = run->session.analyse.engine.orders != PT_ORDERS_ACCESS;
+    if (run->session.wider && run->session.preload) {
+        pt_diag_usage("run",
+                      "--order needs a program that was built with 'portent cc': with --preload no memory accesses "
+                      "are observed");
+        return false;
+    }
+    if (run->session.wider)
+        run->session.analyse.engine.window = run->session.analyse.engine.lookahead = PT_ALL;
+    run->session.descends = !run->session.preload && !run->session.wider;
     run->session.analyse.engine.trace = run->trace_path ? run->trace_path : parsed->operands[0];
     return true;
 }
@@ -358,7 +379,8 @@ static enum pt_status load_suppressions(struct run *run, struct pt_err *err)
  * it shows no accesses. */
 static bool is_nothing_asked(const struct run *run)
 {
-    return !run->session.analyse.input_count && !run->session.checks && !run->trace_path && !run->session.preload;
+    return !run->session.analyse.input_count && !run->session.checks && (!run->trace_path || run->session.wider) &&
+           !run->session.preload;
 }
 
 static enum pt_status prepare(struct run *run, const struct pt_parsed *parsed, struct pt_err *err)
@@ -366,6 +388,11 @@ static enum pt_status prepare(struct run *run, const struct pt_parsed *parsed, s
     enum pt_status status = pt_analyse_load(&run->session.analyse, options_table, parsed, err);
     if (status == PT_OK && is_nothing_asked(run))
         run->session.checks = 1u << PT_FOUND_RACE | 1u << PT_FOUND_DEADLOCK;
+    if (run->session.wider) {
+        const uint32_t of_recordings = 1u << PT_FOUND_RACE | 1u << PT_FOUND_DEADLOCK;
+        run->session.wider_checks = run->session.checks & of_recordings;
+        run->session.checks &= ~of_recordings;
+    }
     if (status == PT_OK)
         status = load_suppressions(run, err);
     if (status == PT_OK)
@@ -615,6 +642,7 @@ static int run_command(const struct pt_parsed *parsed)
     struct pt_err err;
     int exit_status = PT_EXIT_BAD;
     pt_session_init(&run.session, NULL);
+    run.session.analyse.engine.effort = PT_EFFORT_STANDARD;
     if (set_options(&run, parsed)) {
         run.session.program = pt_launch_find(parsed->operands[0], &exit_status, &err);
         if (!run.session.program) {

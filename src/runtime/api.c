@@ -15,6 +15,7 @@
 #include "runtime/channel/name.h"
 #include "runtime/channel/self.h"
 #include "runtime/local/monitor.h"
+#include "runtime/record/record.h"
 #include "runtime/shadow/shadow.h"
 #include "runtime/shadow/watch.h"
 #include "runtime/stream/stream.h"
@@ -40,7 +41,7 @@ static void stream(enum pt_wire_op op, const char *name, int64_t value)
 static void emit_mark(struct pt_thread *self, enum pt_event_kind kind, uint32_t object, const void *value,
                       uint32_t bytes, bool relevant)
 {
-    bool counted = (relevant || self->shadow.full) && pt_full_count(self);
+    bool counted = (relevant || (self->shadow.full && !pt_record_on)) && pt_full_count(self);
     pt_emit_event(self, kind, object, NULL, value, bytes, counted);
 }
 
@@ -54,8 +55,10 @@ void __portent_event(const char *name)
     if (event >= 0)
         pt_gate_before_user(self);
     pt_thread_enter(self);
-    uint32_t number = event < 0 && self->shadow.full ? pt_emit_name(self, name) : 0;
-    if (event < 0 && !self->shadow.full)
+    uint32_t number = event < 0 && self->shadow.full && !pt_record_on ? pt_emit_name(self, name) : 0;
+    if (pt_record_on)
+        pt_record_named(self, PT_KIND_OTHER_USER, self->channel->place, name, 0);
+    if (event < 0 && (!self->shadow.full || pt_record_on))
         ; /* only its own thread wants to know */
     else if (event >= 0)
         emit_mark(self, PT_KIND_USER, (uint32_t)event, "", 0, true);
@@ -97,8 +100,10 @@ static struct pt_thread *mark_recorder(void)
 static void take_mark(struct pt_thread *self, enum pt_event_kind kind, const char *name, int64_t value)
 {
     bool has_value = kind == PT_KIND_INTERNAL;
-    uint32_t number = marks_are_recorded(self) ? pt_emit_name(self, name) : 0;
-    if (number)
+    uint32_t number = marks_are_recorded(self) && !pt_record_on ? pt_emit_name(self, name) : 0;
+    if (pt_record_on)
+        pt_record_named(self, kind, self->channel->place, name, value);
+    else if (number)
         emit_mark(self, kind, number, has_value ? (const void *)&value : "", has_value ? sizeof value : 0, false);
     else if (marks_are_recorded(self))
         pt_runtime_lost();

@@ -19,6 +19,7 @@
 #include "runtime/local/race_properties.h"
 #include "runtime/local/violation.h"
 #include "runtime/race/life.h"
+#include "runtime/record/record.h"
 #include "runtime/shadow/watch.h"
 #include "runtime/stream/stream.h"
 #include "runtime/sys/delay.h"
@@ -40,13 +41,30 @@ static void on_initial(struct pt_shadow_self *self, uint32_t object)
     pt_emit_value(pt_thread_of(self), PT_RECORD_INIT, object, NULL, pt_watched[object].last, pt_watched[object].size);
 }
 
+/* In a recording, a watched variable is memory like any other. What a bit-field shares with its neighbours is recorded
+ * as a whole. */
+static void record_watched(struct pt_thread *self, const struct pt_watched *watched, enum pt_event_kind kind,
+                           const struct pt_site *site)
+{
+    const struct pt_locked_range *range = self->shadow.locked;
+    uintptr_t from = pt_watch_address(watched), to = from + watched->size;
+    if (range && range->from > from)
+        from = range->from;
+    if (range && range->to < to)
+        to = range->to;
+    if (from < to && !watched->bit_size)
+        pt_record_access(self, kind, site, from, to - from);
+}
+
 static void on_written(struct pt_shadow_self *shadow, uint32_t object, enum pt_event_kind kind,
                        const struct pt_site *site)
 {
     struct pt_thread *self = pt_thread_of(shadow);
     const struct pt_watched *watched = &pt_watched[object];
     pt_stream_write(self, kind, object, site);
-    if (shadow->full) {
+    if (pt_record_on)
+        record_watched(self, watched, kind == PT_KIND_UPDATE ? PT_KIND_UPDATE_AT : PT_KIND_WRITE_AT, site);
+    if (shadow->full && !pt_record_on) {
         pt_full_watched(self, kind, site, object, watched->last,
                         (struct pt_access){pt_watch_address(watched), watched->size});
         pt_gate_done(self, false, object);
@@ -66,7 +84,9 @@ static void on_read(struct pt_shadow_self *shadow, uint32_t object, const struct
     struct pt_thread *self = pt_thread_of(shadow);
     const struct pt_watched *watched = &pt_watched[object];
     uintptr_t address = pt_watch_address(watched);
-    if (shadow->full)
+    if (pt_record_on)
+        record_watched(self, watched, PT_KIND_READ_AT, site);
+    else if (shadow->full)
         pt_full_watched(self, PT_KIND_READ, site, object, (const void *)address,
                         (struct pt_access){address, watched->size});
     if (shadow->steps)
@@ -82,7 +102,9 @@ static void on_foreign(struct pt_shadow_self *self, uint32_t object, const struc
 
 static void on_access(struct pt_shadow_self *self, const struct pt_local_event *what)
 {
-    if (self->full)
+    if (pt_record_on)
+        pt_record_access(pt_thread_of(self), (enum pt_event_kind)what->kind, what->site, what->address, what->size);
+    else if (self->full)
         pt_full_access(pt_thread_of(self), (enum pt_event_kind)what->kind, what->site, what->address, what->size);
     if (self->steps)
         pt_monitor_access(pt_thread_of(self), what);
@@ -90,7 +112,9 @@ static void on_access(struct pt_shadow_self *self, const struct pt_local_event *
 
 static void on_sync(struct pt_shadow_self *self, enum pt_event_kind kind, uintptr_t address, const struct pt_site *site)
 {
-    if (self->full)
+    if (pt_record_on)
+        pt_record_sync(pt_thread_of(self), kind, site, address);
+    else if (self->full)
         pt_full_sync(pt_thread_of(self), kind, site, address);
     if (self->steps)
         pt_monitor_other(pt_thread_of(self), kind, address, site);
@@ -98,7 +122,9 @@ static void on_sync(struct pt_shadow_self *self, enum pt_event_kind kind, uintpt
 
 static void on_fence(struct pt_shadow_self *self, uint8_t order, const struct pt_site *site)
 {
-    if (self->full)
+    if (pt_record_on)
+        pt_record_fence(pt_thread_of(self), order, site);
+    else if (self->full)
         pt_full_fence(pt_thread_of(self), order, site);
     if (self->steps)
         pt_monitor_other(pt_thread_of(self), PT_KIND_FENCE, PT_NO_OBJECT, site);
@@ -188,9 +214,26 @@ static void on_meet(struct pt_thread *self, bool foreign)
         pt_delay_thread(pt_thread_number(self));
 }
 
+static void name_thread(struct pt_thread *self, const struct pt_thread *thread, uint64_t start, const char *name)
+{
+    pt_emit_thread(self, thread, start, name);
+    if (pt_record_on)
+        pt_record_define_thread(thread, start, name);
+}
+
+/* What threads do to each other; `other` is NULL for the end of one. */
+static void record_thread(struct pt_thread *self, enum pt_event_kind kind, const struct pt_site *site,
+                          struct pt_thread *other)
+{
+    if (pt_record_on)
+        pt_record_thread(self, kind, site, other);
+    else if (self->shadow.full)
+        pt_full_thread(self, kind, site, other ? pt_thread_number(other) : 0);
+}
+
 static void on_begun(struct pt_thread *self, bool foreign)
 {
-    pt_emit_thread(self, self, self->runs, "");
+    name_thread(self, self, self->runs, "");
     if (pt_wrap_looks)
         pt_deadlock_begun(self);
     pt_monitor_begin(self);
@@ -209,15 +252,14 @@ static void on_forked(struct pt_thread *self, struct pt_thread *child, const str
     if (pt_monitor_on)
         pt_monitor_name_thread(child);
     pt_race_properties_thread(child);
-    pt_emit_thread(self, child, child->runs, "");
+    name_thread(self, child, child->runs, "");
     if (pt_wrap_looks)
         pt_deadlock_forked(self, child, site);
     if (!self->shadow.full && !pt_monitor_on)
         return;
     if (pt_monitor_on)
         pt_monitor_introduce(child, self);
-    if (self->shadow.full)
-        pt_full_thread(self, PT_KIND_FORK, site, pt_thread_number(child));
+    record_thread(self, PT_KIND_FORK, site, child);
     if (self->shadow.steps)
         pt_monitor_thread(self, PT_KIND_FORK, child, site);
     pt_thread_inherit(child, self);
@@ -225,14 +267,14 @@ static void on_forked(struct pt_thread *self, struct pt_thread *child, const str
 
 static void on_not_forked(struct pt_thread *self, struct pt_thread *child)
 {
-    pt_emit_thread(self, child, 0, "");
+    name_thread(self, child, 0, "");
     if (self->shadow.race && child->shadow.race)
         pt_race_join(self->shadow.race, child->shadow.race);
 }
 
 static void on_named(struct pt_thread *self, struct pt_thread *thread, const char *name)
 {
-    pt_emit_thread(self, thread, thread->runs, name);
+    name_thread(self, thread, thread->runs, name);
     if (pt_races_wanted && !pt_channel->ring_max) /* an observer knows the names by the numbers */
         pt_race_named(pt_thread_number(thread), name);
     if (pt_monitor_on)
@@ -248,8 +290,7 @@ static void on_joined(struct pt_thread *self, struct pt_thread *thread, const st
         pt_deadlock_joined(self, thread);
     if (self->shadow.race && thread->shadow.race)
         pt_race_join(self->shadow.race, thread->shadow.race);
-    if (self->shadow.full)
-        pt_full_thread(self, PT_KIND_JOIN, site, pt_thread_number(thread));
+    record_thread(self, PT_KIND_JOIN, site, thread);
     if (self->shadow.steps)
         pt_monitor_thread(self, PT_KIND_JOIN, thread, site);
 }
@@ -261,8 +302,7 @@ static void on_ending(struct pt_thread *self)
     pt_gate_ended(self);
     if (pt_wrap_looks)
         pt_deadlock_ending(self);
-    if (self->shadow.full)
-        pt_full_thread(self, PT_KIND_ENDED, NULL, 0);
+    record_thread(self, PT_KIND_ENDED, NULL, NULL);
     if (self->shadow.steps)
         pt_monitor_other(self, PT_KIND_ENDED, PT_NO_OBJECT, NULL);
 }
@@ -276,6 +316,8 @@ static void on_ended(struct pt_thread *self)
     pt_stream_end(self);
     if (pt_channel)
         pt_emit_end(self);
+    if (pt_record_on)
+        pt_record_ended(self);
 }
 
 static void on_released(struct pt_thread *self, struct pt_thread *thread)
@@ -295,6 +337,8 @@ static void on_released(struct pt_thread *self, struct pt_thread *thread)
 static void on_opened(struct pt_thread *self)
 {
     pt_thread_enter(self);
+    if (pt_record_on)
+        pt_record_define_modules();
     if (pt_runtime_records_full() ||
         ((pt_monitor_block || pt_races_wanted || pt_runtime_config()->checks) && pt_channel->ring_max))
         pt_full_modules(self);
@@ -311,7 +355,27 @@ static void on_named_object(struct pt_thread *self, const void *object, const ch
 {
     pt_thread_enter(self);
     pt_emit_object(self, (uintptr_t)object, name);
+    if (pt_record_on)
+        pt_record_define_object((uintptr_t)object, name);
     pt_thread_leave(self);
+}
+
+/* --- memory --- */
+
+static void on_freed(struct pt_thread *self, uintptr_t from, uintptr_t to, unsigned ends)
+{
+    if (pt_record_on)
+        pt_record_freed(self, from, to, ends);
+    else
+        pt_full_freed(self, from, to, ends);
+}
+
+static void on_allocated(struct pt_thread *self, uintptr_t from, size_t size, const struct pt_site *site)
+{
+    if (pt_record_on)
+        pt_record_allocated(self, from, size, site);
+    else
+        pt_full_allocated(self, from, size, site);
 }
 
 void pt_events_register(void)
@@ -341,8 +405,8 @@ void pt_events_register(void)
         .not_forked = on_not_forked,
         .named = on_named,
         .joined = on_joined,
-        .freed = pt_full_freed,
-        .allocated = pt_full_allocated,
+        .freed = on_freed,
+        .allocated = on_allocated,
         .ending = on_ending,
         .ended = on_ended,
         .released = on_released,

@@ -34,6 +34,7 @@
 #include "runtime/local/violation.h"
 #include "runtime/pool/pool.h"
 #include "runtime/race/life.h"
+#include "runtime/record/record.h"
 #include "runtime/shadow/shadow.h"
 #include "runtime/shadow/slow.h"
 #include "runtime/shadow/watch.h"
@@ -66,6 +67,7 @@ static void leave_channel(void)
     pt_channel = NULL;
     pt_thread_forget();
     pt_stream_forget();
+    pt_record_forget();
 }
 
 /* The observer learns of a child that goes on unobserved, unless exec makes it another program. */
@@ -83,6 +85,7 @@ static void on_exits(int status)
     enum { CANNOT_RUN = 126, NOT_FOUND = 127 };
     pt_start_compare();
     pt_start_finish_found();
+    pt_record_finish();
     if (status != CANNOT_RUN && status != NOT_FOUND)
         report_unobserved();
 }

@@ -32,6 +32,7 @@
 #include "runtime/local/monitor.h"
 #include "runtime/local/race_properties.h"
 #include "runtime/race/life.h"
+#include "runtime/record/record.h"
 #include "runtime/shadow/shadow.h"
 #include "runtime/shadow/watch.h"
 #include "runtime/stream/stream.h"
@@ -177,7 +178,7 @@ static bool start_races(void)
 void pt_start_recording(bool streams)
 {
     const struct pt_config *config = pt_runtime_config();
-    pt_keeps = config->keep;
+    pt_keeps = config->keep | (pt_record_on ? PT_KEEP_ALL : 0);
     pt_deadlock_start();
     pt_race_looks = wants_races();
     pt_races_wanted = pt_race_looks.races || pt_race_looks.lives;
@@ -189,6 +190,8 @@ void pt_start_recording(bool streams)
     if (pt_runtime_records_full() || pt_gate ||
         ((config->mttl_bytes || config->checks || pt_races_wanted) && pt_channel->ring_max))
         pt_full_modules(self); /* the gate's locks have names, and what is found */
+    if (pt_record_on)
+        pt_record_define_modules();
     pt_resolve_watched(self, pt_embedded_is_other);
     pt_suppressed_start(config);
     pt_monitor_configure(self, config);
@@ -197,6 +200,8 @@ void pt_start_recording(bool streams)
     pt_call_wanted = pt_runtime_records_full() || pt_monitor_on || pt_races_wanted || pt_wrap_looks;
     if (streams)
         pt_stream_start();
+    if (pt_record_on)
+        pt_record_begin();
     if (config->watch_count || config->event_count || pt_runtime_records_full() || pt_monitor_on || pt_gate)
         pt_runtime_activate(PT_ACTIVE_RECORDS);
     if (pt_race_looks.lives)
@@ -221,7 +226,8 @@ static bool find_channel(bool *ret_streams)
     if (!pt_channel && pt_options.properties.len)
         pt_channel = pt_embedded_open(&bytes);
     *ret_streams = pt_stream_listen();
-    if (!pt_channel && (*ret_streams || pt_options.races || pt_options.lifetimes || pt_options.deadlocks)) {
+    if (!pt_channel &&
+        (*ret_streams || pt_options.races || pt_options.lifetimes || pt_options.deadlocks || pt_options.record.len)) {
         pt_channel = pt_start_stand_in();
         bytes = 0;
     }
@@ -248,6 +254,7 @@ static void on_quick_exit(void)
     pt_fork_finish();
     pt_start_compare();
     pt_start_finish_found();
+    pt_record_finish();
 }
 
 __attribute__((constructor(101))) static void start(void)
@@ -260,9 +267,12 @@ __attribute__((constructor(101))) static void start(void)
             introduce();
         return;
     }
+    if (!pt_record_start())
+        pt_runtime_stop("nothing can be recorded");
     struct pt_thread_parts parts = {.channel = sizeof(struct pt_channel_self),
                                     .local = sizeof(struct pt_local_self),
-                                    .deadlock = pt_deadlock_part()};
+                                    .deadlock = pt_deadlock_part(),
+                                    .record = pt_record_part()};
     pt_events_register();
     pt_owner_start();
     pt_sys_read_clock = pt_wrap_real_clock();
@@ -287,6 +297,7 @@ __attribute__((destructor(101))) static void stop(void)
     struct pt_thread *self = pt_channel ? pt_thread_now() : NULL;
     if (self)
         pt_monitor_end(self);
+    pt_record_finish();
     if (pt_channel)
         atomic_store(&pt_channel->program_state, PT_PROGRAM_ENDED);
     pt_stream_stop();

@@ -301,6 +301,19 @@ enum pt_status pt_channel_create(const struct pt_channel_setup *setup, struct pt
     return status;
 }
 
+/* Its events are those of threads in full, which are the order. */
+struct pt_channel_reader *chan_new_decoder(struct pt_names *names, uint32_t record_bytes)
+{
+    const struct pt_channel_setup setup = {.keep = PT_KEEP_ALL};
+    struct pt_channel_reader *r = pt_xcalloc(1, sizeof *r);
+    pt_source_init(&r->source, &pt_format_channel, "the program", names);
+    r->fd = -1;
+    r->names = names;
+    r->ring_bytes = record_bytes;
+    init_reader(r, &setup);
+    return r;
+}
+
 void pt_channel_free(struct pt_channel_reader *r)
 {
     pt_source_free(r ? &r->source : NULL);
@@ -317,7 +330,7 @@ void chan_free(struct pt_channel_reader *r)
         free(r->threads[i].uneven);
         free(r->threads[i].gaps);
     }
-    if (r->map) {
+    if (r->places) {
         pt_map64_release(&r->objects);
         pt_map64_release(&r->sites);
         pt_map64_release(&r->text_of);

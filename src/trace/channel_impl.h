@@ -165,6 +165,9 @@ struct pt_channel_reader {
     size_t foreign_cap;
 };
 
+/* A reader without a channel, for whoever brings the records of threads in full itself (recording.c), in
+ * reader->record, which holds so many bytes. Freed by pt_channel_free. */
+struct pt_channel_reader *chan_new_decoder(struct pt_names *names, uint32_t record_bytes);
 struct pt_ring *chan_ring(const struct pt_channel_reader *r, uint32_t index);
 /* The next event that stands ready, found without asking for the time; false: ask chan_next. */
 bool chan_ready(struct pt_channel_reader *r, struct pt_event *ret_event);

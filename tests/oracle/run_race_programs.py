@@ -217,6 +217,17 @@ def by_check(portent, folder):
     return set(of_json(json.loads(done.stdout)))
 
 
+def by_recording(portent, folder):
+    """The same of what the program has recorded by itself."""
+    done = run("./a", options="record=a.rec", cwd=folder)
+    if done.returncode:
+        raise Failure(f"status {done.returncode} of recording it: {done.stderr}")
+    done = run(portent, "check", "--races", "--order", "access", "--json", "a.rec", cwd=folder)
+    if done.returncode not in (0, 1):
+        raise Failure(f"status {done.returncode} of check: {done.stderr}")
+    return set(of_json(json.loads(done.stdout)))
+
+
 def by_run(portent, folder):
     done = run(portent, "run", "-q", "--races", "-r", "a.json", "--", "./a", cwd=folder)
     if done.returncode not in (0, 66):
@@ -281,9 +292,9 @@ def by_embedded_property(portent, folder):
     return of_properties(found)
 
 
-WAYS = {"check": by_check, "run": by_run, "alone": by_itself, "property": by_property, "checked-property": by_checked_property,
+WAYS = {"check": by_check, "recording": by_recording, "run": by_run, "alone": by_itself, "property": by_property, "checked-property": by_checked_property,
         "embedded-property": by_embedded_property}
-RECORDED = ("check", "checked-property")
+RECORDED = ("check", "recording", "checked-property")
 
 
 def compare(portent, batch, ways, level, steps):

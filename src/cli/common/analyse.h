@@ -39,6 +39,8 @@
         "color", 0, "WHEN", "auto always never", "colours: auto (default), always or never"                            \
     }
 
+#define PT_EFFORT_STANDARD ((uint64_t)2000000000) /* nanoseconds, of --effort */
+
 struct pt_analyse {
     struct pt_analysis_options engine;
     uint32_t automaton_limit;

@@ -4,6 +4,7 @@
  * more; memory is the engine's.
  */
 #include "cli/run/session.h"
+#include "cli/run/recorded.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -198,11 +199,15 @@ static void list_options(const struct pt_session *session, struct pt_buf *buf)
     const char *environment = getenv(PT_OPTIONS_ENV);
     const struct pt_span *on_deadlock = &session->settings.on_deadlock;
     pt_buf_printf(buf, "%s on_deadlock=%.*s", environment ? environment : "", (int)on_deadlock->len, on_deadlock->at);
+    if (session->recording)
+        pt_buf_printf(buf, " record=\"%s\"", session->recording);
 }
 
 enum pt_status pt_session_open(struct pt_session *session, struct pt_err *err)
 {
     uint32_t keep = what_to_keep(session);
+    bool later = session->wider; /* all properties are looked at in what was recorded */
+    pt_recorded_choose(session, &keep);
     struct pt_buf suppressions, options;
     pt_buf_init(&suppressions);
     pt_buf_init(&options);
@@ -215,15 +220,15 @@ enum pt_status pt_session_open(struct pt_session *session, struct pt_err *err)
                                      .options = options.text,
                                      .suppressions = suppressions.text,
                                      .keep = keep,
-                                     .block = session->resolved.block,
+                                     .block = later ? NULL : session->resolved.block,
                                      .functions = session->resolved.functions,
                                      .function_count = session->resolved.function_count,
                                      .gate = session->gate,
                                      .checks = session->checks,
                                      .races = session->resolved.races,
-                                     .race_count = session->resolved.race_count,
+                                     .race_count = later ? 0 : session->resolved.race_count,
                                      .race_places = session->resolved.race_places,
-                                     .race_place_count = session->resolved.race_place_count,
+                                     .race_place_count = later ? 0 : session->resolved.race_place_count,
                                      .on_full = session->on_full,
                                      .ring_bytes = RING_BYTES,
                                      .ring_max = RING_MAX,
@@ -249,8 +254,7 @@ void pt_session_unwritten(struct pt_session *session, const struct pt_err *err)
     pt_buf_printf(&session->unwritten, "%s%s: %s", session->unwritten.len ? "; " : "", err->file, err->message);
 }
 
-/* To the recording and to the analysis. */
-static void pass_on(struct pt_session *session, const struct pt_event *event)
+void pt_session_pass_on(struct pt_session *session, const struct pt_event *event)
 {
     struct pt_err err;
     if (session->writer && pt_writer_add(session->writer, event, &err) != PT_OK) {
@@ -258,7 +262,8 @@ static void pass_on(struct pt_session *session, const struct pt_event *event)
         (void)!pt_writer_close(session->writer, &err); /* noted already */
         session->writer = NULL;
     }
-    if (!session->nonsense && pt_analysis_event(session->analysis, event, &err) != PT_OK) {
+    if (!session->nonsense && (pt_analysis_event(session->analysis, event, &err) != PT_OK ||
+                               (session->later && pt_checks_event(session->later, event, &err) != PT_OK))) {
         session->nonsense = true;
         pt_session_complain(session, &err);
     }
@@ -269,7 +274,7 @@ static void let_go(struct pt_session *session)
 {
     uint32_t at = 0;
     for (const struct pt_event *event; (event = pt_late_next(&session->late, &at));)
-        pass_on(session, event);
+        pt_session_pass_on(session, event);
 }
 
 static void take(struct pt_session *session, const struct pt_event *event)
@@ -279,12 +284,13 @@ static void take(struct pt_session *session, const struct pt_event *event)
     if (event->op == PT_OP_INIT) {
         const char *name = pt_name(&session->names, PT_SPACE_VAR, event->object);
         if (pt_late_initial(&session->late, name, event->value))
-            pass_on(session, event);
+            pt_session_pass_on(session, event);
         pt_doubt_initial(session, name, event->value);
     } else if (!pt_late_holds(&session->late, event)) {
         if (!session->late.flowing)
             let_go(session);
-        pass_on(session, event);
+        if (!session->wider) /* what the recording has, comes from there */
+            pt_session_pass_on(session, event);
     }
 }
 
@@ -394,11 +400,13 @@ static void begin(struct pt_session *session, pid_t process)
     begin_output(session);
     if (session->settings.verbosity > 0)
         introduce(session, process);
-    session->analyse.engine.block = session->resolved.block;
-    session->analyse.engine.races_reported = true;
+    session->analyse.engine.block = session->wider ? NULL : session->resolved.block;
+    session->analyse.engine.races_reported = !session->wider;
     session->analysis = pt_analysis_new(&session->names, session->analyse.inputs, session->analyse.input_count,
                                         &session->analyse.engine);
     session->founds = make_founds(session);
+    if (session->wider)
+        pt_recorded_begin(session);
     pt_late_init(&session->late, &session->analyse);
 }
 
@@ -442,6 +450,7 @@ enum pt_status pt_session_open_trace(struct pt_session *session, const char *pat
                                      struct pt_err *err)
 {
     enum pt_status status = pt_writer_open(path, format, &session->names, &session->writer, err);
+    session->trace_path = path;
     if (status == PT_OK) {
         pt_writer_promise_end(session->writer);
         pt_writer_reduce_clocks(session->writer);
@@ -454,7 +463,9 @@ void pt_session_close_trace(struct pt_session *session)
     struct pt_buf lost;
     struct pt_err err;
     pt_buf_init(&lost);
-    if (session->writer && (pt_session_losses(session, &lost) || pt_doubt_words(session, &lost)))
+    if (session->recording)
+        pt_recorded_take(session, &lost);
+    if (session->writer && (lost.len || pt_session_losses(session, &lost) || pt_doubt_words(session, &lost)))
         pt_writer_set_incomplete(session->writer, lost.text);
     if (session->writer && pt_writer_close(session->writer, &err) != PT_OK)
         pt_session_unwritten(session, &err);
@@ -503,6 +514,8 @@ void pt_session_finish(struct pt_session *session, struct pt_result *ret_result)
         pt_founds_leave_out(session->founds, left_out.text, asked);
     pt_founds_finish(session->founds, !observed ? "nothing was observed" : incomplete ? lost.text : NULL, ret_result);
     pt_analysis_counts(session->analysis, &ret_result->events, &ret_result->threads);
+    if (session->later)
+        pt_checks_finish(session->later, incomplete ? lost.text : NULL, ret_result);
     pt_buf_release(&left_out);
     pt_buf_release(&lost);
 }
@@ -533,6 +546,8 @@ void pt_session_release(struct pt_session *session)
     if (session->writer)
         (void)!pt_writer_close(session->writer, &err); /* an error was reported already */
     pt_founds_free(session->founds);
+    pt_checks_free(session->later);
+    free(session->torn);
     pt_analysis_free(session->analysis);
     pt_channel_free(session->reader);
     pt_resolved_release(&session->resolved);
@@ -540,6 +555,7 @@ void pt_session_release(struct pt_session *session)
     pt_analyse_release(&session->analyse);
     pt_names_release(&session->names);
     pt_buf_release(&session->unwritten);
+    free(session->recording);
     pt_late_release(&session->late);
     free(session->doubted);
     free(session->modules);

@@ -52,6 +52,12 @@ struct pt_session {
     const char *rendezvous; /* NULL: none */
     int herald;             /* with a rendezvous: who waits there is to be written the number of the observed program */
     struct pt_writer *writer; /* a copy of all events goes there; NULL: nowhere */
+    const char *trace_path;   /* its file */
+    bool wider; /* the properties, and these checks, are looked at in what was recorded when the program has ended, in
+                   the orders that `analyse` says */
+    uint32_t wider_checks; /* 1 << enum pt_found_check, or-ed */
+    char *recording; /* the file that the program records everything into by itself, which goes to `writer` when it has
+                        ended; NULL: it does not; owned */
 
     /* What there is once it is prepared, and once it has run. */
     struct pt_names names;
@@ -61,6 +67,8 @@ struct pt_session {
     struct pt_session_output output;
     struct pt_analysis *analysis;
     struct pt_founds *founds; /* of `checks` */
+    struct pt_checks *later;  /* of `wider_checks`; NULL: none */
+    char *torn;               /* why the recording is not whole; NULL: it is, or there is none */
     int program_status;       /* as a shell has it */
     pid_t process;            /* that was observed */
     bool left;                /* the process still ran when its observation ended */
@@ -88,6 +96,8 @@ enum pt_status pt_session_attend(struct pt_session *session, pid_t process, int 
 /* A copy of all events goes to this file, with clocks that name only what changed. */
 enum pt_status pt_session_open_trace(struct pt_session *session, const char *path, const struct pt_format *format,
                                      struct pt_err *err) PT_WARN_UNUSED;
+/* An event goes to the copy and to the analysis. */
+void pt_session_pass_on(struct pt_session *session, const struct pt_event *event);
 /* An output file could not be written to its end, for this reason. */
 void pt_session_unwritten(struct pt_session *session, const struct pt_err *err);
 /* Nothing more is recorded: closes the copy of the events, which says what it lacks. */

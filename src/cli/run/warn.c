@@ -20,6 +20,8 @@ bool pt_session_losses(const struct pt_session *session, struct pt_buf *buf)
     struct pt_loss loss = pt_source_loss(pt_channel_source(session->reader));
     if (loss.why[0])
         pt_buf_puts(buf, loss.why);
+    else if (session->torn)
+        pt_buf_puts(buf, session->torn);
     else if (session->left)
         pt_buf_puts(buf, "it still ran when the observation ended");
     else if (session->nonsense)

@@ -26,6 +26,7 @@ enum pt_rank {
     PT_RANK_DEADLOCK,
     PT_RANK_PLACE,
     PT_RANK_SITE,
+    PT_RANK_RECORD,
     PT_RANK_NAME,
     PT_RANK_MODULE,
     PT_RANK_THREAD,

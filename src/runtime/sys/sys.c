@@ -15,7 +15,9 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <linux/futex.h>
+#include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -228,17 +230,54 @@ int pt_sys_open_log(const char *path)
     return (int)call(SYS_openat, AT_FDCWD, (long)path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644, 0, 0);
 }
 
-void pt_sys_write(int fd, const char *text, size_t len)
+int pt_sys_create_locked(const char *path)
 {
-    while (len) {
-        long done = call(SYS_write, fd, (long)text, (long)len, 0, 0, 0);
+    long fd = call(SYS_openat, AT_FDCWD, (long)path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644, 0, 0);
+    if (failed(fd))
+        return (int)fd;
+    if (call(SYS_flock, fd, LOCK_EX | LOCK_NB, 0, 0, 0, 0) == -EWOULDBLOCK) {
+        pt_sys_close((int)fd);
+        return PT_SYS_IS_LOCKED;
+    }
+    call(SYS_ftruncate, fd, 0, 0, 0, 0, 0); /* what is no file has nothing to cut off */
+    return (int)fd;
+}
+
+void *pt_sys_map_new(const char *path, size_t bytes)
+{
+    struct rlimit limit;
+    if (call(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit, 0, 0) != 0 || limit.rlim_cur < bytes)
+        return NULL; /* trying would be a signal */
+    long fd = call(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644, 0, 0);
+    if (failed(fd))
+        return NULL;
+    long memory = call(SYS_ftruncate, fd, (long)bytes, 0, 0, 0, 0);
+    if (!failed(memory))
+        memory = call(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    pt_sys_close((int)fd);
+    if (!failed(memory))
+        return (void *)memory;
+    pt_sys_unlink(path);
+    return NULL;
+}
+
+bool pt_sys_write_all(int fd, const void *bytes, size_t len)
+{
+    for (const char *at = bytes; len;) {
+        long done = call(SYS_write, fd, (long)at, (long)len, 0, 0, 0);
         if (done == -EINTR)
             continue;
         if (done <= 0)
-            return;
-        text += done;
+            return false;
+        at += done;
         len -= (size_t)done;
     }
+    return true;
+}
+
+void pt_sys_write(int fd, const char *text, size_t len)
+{
+    (void)pt_sys_write_all(fd, text, len);
 }
 
 uint64_t pt_sys_process(void)

@@ -43,6 +43,13 @@ void *pt_sys_read_file(const char *path, size_t *ret_bytes);
 void pt_sys_close(int fd);
 /* A file to append messages to, made if need be; negative when that is not possible. */
 int pt_sys_open_log(const char *path);
+/* An empty file to write to, which no other process writes to meanwhile: PT_SYS_IS_LOCKED if one does, negative when
+ * it cannot be made. */
+enum { PT_SYS_IS_LOCKED = -100000 };
+int pt_sys_create_locked(const char *path);
+/* A new file of zeros, mapped shared, as large as it is sparse; NULL: it cannot be made, or is larger than allowed. */
+void *pt_sys_map_new(const char *path, size_t bytes);
+bool pt_sys_write_all(int fd, const void *bytes, size_t len);
 /* Writes all of it, or as much as the kernel takes. */
 void pt_sys_write(int fd, const char *text, size_t len);
 uint64_t pt_sys_process(void);

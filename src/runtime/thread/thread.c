@@ -75,8 +75,8 @@ static pthread_key_t take_key(pthread_key_t least)
 bool pt_thread_start(struct pt_thread_parts parts)
 {
     threads.parts = parts;
-    threads.stride =
-        rounded(sizeof(struct pt_thread)) + rounded(parts.channel) + rounded(parts.local) + rounded(parts.deadlock);
+    threads.stride = rounded(sizeof(struct pt_thread)) + rounded(parts.channel) + rounded(parts.local) +
+                     rounded(parts.deadlock) + rounded(parts.record);
     threads.slots = pt_sys_reserve_table(threads.stride << PT_THREAD_BITS);
     return threads.slots && (end_key = take_key(KEYS_IN_PLACE - 1));
 }
@@ -116,6 +116,7 @@ static struct pt_thread *take_slot(void)
     thread->channel = (void *)(place + rounded(sizeof *thread));
     thread->local = (void *)(place + rounded(sizeof *thread) + rounded(threads.parts.channel));
     thread->deadlock = (void *)((unsigned char *)thread->local + rounded(threads.parts.local));
+    thread->record = (void *)((unsigned char *)thread->deadlock + rounded(threads.parts.deadlock));
     return thread;
 }
 

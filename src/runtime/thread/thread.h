@@ -43,6 +43,7 @@ enum pt_thread_activity {
 struct pt_channel_self;
 struct pt_local_self;
 struct pt_deadlock_self;
+struct pt_record_self;
 struct pt_stream;
 
 struct pt_thread {
@@ -82,12 +83,13 @@ struct pt_thread {
     struct pt_channel_self *channel;
     struct pt_local_self *local;
     struct pt_deadlock_self *deadlock; /* of no bytes where deadlocks are not looked for */
+    struct pt_record_self *record;     /* of no bytes where nothing is recorded into a file */
     struct pt_stream *stream;
 };
 
 /* The sizes of the parts beside a thread. */
 struct pt_thread_parts {
-    size_t channel, local, deadlock;
+    size_t channel, local, deadlock, record;
 };
 bool pt_thread_start(struct pt_thread_parts parts);
 

@@ -6,7 +6,6 @@
  * are never freed.
  */
 #include <stdlib.h>
-#include <sys/single_threaded.h>
 
 #include "runtime/sys/sys.h"
 #include "runtime/wrap/hooks.h"
@@ -52,7 +51,7 @@ PT_WRAP(int, __cxa_atexit, (void (*function)(void *), void *argument, void *libr
 {
     const struct pt_site *site = pt_call_take_fill();
     /* what the only thread has done comes before all others */
-    struct ending *ending = pt_is_active() && !__libc_single_threaded ? new_ending() : NULL;
+    struct ending *ending = pt_is_active() && pt_thread_live() > 1 ? new_ending() : NULL;
     if (!ending)
         return PT_REAL(__cxa_atexit)(function, argument, library);
     *ending = (struct ending){function, argument};

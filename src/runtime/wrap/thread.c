@@ -263,21 +263,18 @@ bool pt_wrap_is_own_thread(uint32_t tid)
     return false;
 }
 
-static void *(*own_start)(void *);
-
-static void *run_own(void *context)
+static void *run_own(void *start)
 {
     uint32_t at = atomic_fetch_add_explicit(&own_count, 1, memory_order_relaxed);
     if (at < sizeof own_threads / sizeof *own_threads)
         atomic_store_explicit(&own_threads[at], pt_sys_thread(), memory_order_relaxed);
-    return own_start(context);
+    return ((void *(*)(void *))start)(NULL);
 }
 
 bool pt_wrap_start_thread(void *(*start)(void *), const char *name)
 {
     pthread_t thread;
-    own_start = start;
-    if (PT_REAL(pthread_create)(&thread, NULL, run_own, NULL) != 0)
+    if (PT_REAL(pthread_create)(&thread, NULL, run_own, (void *)start) != 0)
         return false;
     PT_REAL(pthread_setname_np)(thread, name);
     return true;

@@ -1,0 +1,96 @@
+/*
+ * Recordings that the program makes by itself, as `run` uses them: `--record-all` without properties, and `--order`,
+ * which looks at everything when the program has ended. With `--record-all` and properties, everything comes through
+ * the channel instead: properties are evaluated while the program runs, under the names that they have for its memory.
+ *
+ * Guarantee: what is analysed is what `check` would find in the trace of the same recording. Cost: one pass over it.
+ */
+#include "cli/run/recorded.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "engine/check.h"
+#include "trace/source.h"
+
+/* Beside the trace, if that is a file; the program may be elsewhere. */
+static char *name_recording(const struct pt_session *session)
+{
+    const char *path = session->trace_path, *folder = getenv("TMPDIR");
+    char *here = path && path[0] != '/' ? getcwd(NULL, 0) : NULL;
+    struct stat about;
+    struct pt_buf name;
+    pt_buf_init(&name);
+    if (path && stat(path, &about) == 0 && S_ISREG(about.st_mode))
+        pt_buf_printf(&name, "%s%s%s.recording", here ? here : "", here ? "/" : "", path);
+    else
+        pt_buf_printf(&name, "%s/portent-%ld.recording", folder && *folder ? folder : "/tmp", (long)getpid());
+    free(here);
+    return pt_buf_take(&name);
+}
+
+void pt_recorded_choose(struct pt_session *session, uint32_t *keep)
+{
+    bool all = (*keep & (PT_KEEP_ALL | PT_KEEP_CLOCKS)) == PT_KEEP_ALL && !session->analyse.input_count;
+    if (!session->wider && (!all || session->preload || !session->writer))
+        return;
+    session->recording = name_recording(session);
+    *keep &= ~(uint32_t)(PT_KEEP_ALL | PT_KEEP_CLOCKS);
+    for (uint32_t i = 0; i < session->resolved.var_count; i++) /* of these only the initial values are asked for */
+        session->resolved.vars[i].quiet = true;
+}
+
+void pt_recorded_begin(struct pt_session *session)
+{
+    const struct pt_analysis_options *engine = &session->analyse.engine;
+    const struct pt_check_options options = {.trace = engine->trace,
+                                             .order = pt_orders_widest(engine->orders),
+                                             .automatic = engine->orders == PT_ORDERS_AUTO,
+                                             .near = PT_ALL,
+                                             .counted_before = engine->counted_before,
+                                             .memory_limit = engine->memory_limit,
+                                             .now = engine->now,
+                                             .suppressed = engine->suppressed,
+                                             .context = engine->context};
+    const struct pt_check_kind *kinds[2];
+    uint32_t count = 0;
+    if (session->wider_checks >> PT_FOUND_RACE & 1)
+        kinds[count++] = &pt_check_races;
+    if (session->wider_checks >> PT_FOUND_DEADLOCK & 1)
+        kinds[count++] = &pt_check_deadlocks;
+    session->later = pt_checks_new(kinds, count, &session->names, &options);
+}
+
+static void remove_files(const struct pt_session *session)
+{
+    struct pt_buf live; /* of a program that was killed */
+    pt_buf_init(&live);
+    pt_buf_printf(&live, "%s.live", session->recording);
+    (void)unlink(session->recording);
+    (void)unlink(live.text);
+    pt_buf_release(&live);
+}
+
+void pt_recorded_take(struct pt_session *session, struct pt_buf *lost)
+{
+    struct pt_source *source;
+    struct pt_event event;
+    struct pt_err err;
+    enum pt_read got = PT_READ_END;
+    if (!pt_channel_started(session->reader)) /* nothing was observed, which is said elsewhere */
+        return;
+    if (pt_source_open(session->recording, &session->names, &source, &err) == PT_OK) {
+        while ((got = pt_source_next(source, &event, &err)) == PT_READ_EVENT)
+            pt_session_pass_on(session, &event);
+        pt_source_free(source);
+    } else {
+        got = PT_READ_ERROR;
+    }
+    if (got != PT_READ_END) {
+        session->torn = pt_xstrdup(err.message);
+        pt_buf_puts(lost, err.message);
+    }
+    remove_files(session);
+}

@@ -1,0 +1,14 @@
+/* What the program records by itself (core/recording.h): into a trace, and into analyses that need every event. */
+#ifndef PT_CLI_RUN_RECORDED_H
+#define PT_CLI_RUN_RECORDED_H
+
+#include "cli/run/session.h"
+
+/* Whether the program is to record, and where; then `keep` is without what the recording has. */
+void pt_recorded_choose(struct pt_session *session, uint32_t *keep);
+/* The checks of what is recorded. */
+void pt_recorded_begin(struct pt_session *session);
+/* The program has ended: passes its events on, and removes the files. `lost`: why some are missing. */
+void pt_recorded_take(struct pt_session *session, struct pt_buf *lost);
+
+#endif

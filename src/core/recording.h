@@ -1,0 +1,176 @@
+/*
+ * A recording: everything that the threads of a program did, as its runtime writes it to a file without an observer
+ * (`record=FILE`), byte by byte. Little-endian.
+ *
+ *   PT_REC_MAGIC
+ *   struct pt_rec_chunk, `stored` bytes     any number of times, in the order in which they were ready
+ *
+ * What stands in a chunk is compressed (core/lz.h) where `stored` is less than `raw`. Kinds:
+ *   DEFS     records of core/channel.h (struct pt_record and what follows it), as they would stand in a ring: threads,
+ *            sites, stacks, names, modules, objects. They may stand behind events that need them, but not behind the
+ *            next mark.
+ *   EVENTS   a part of the log of one thread, see below.
+ *   MARK     nothing: all events with a stamp of at most `stamp`, of all threads, stand before it.
+ *   END      the same, and the program has ended; then a text, why events are missing, "" if none are.
+ * Without an END the program was killed, or its disk was full: the events up to the last MARK are a run that happened.
+ * Of one that was killed all else is in FILE.live, which is there while the program runs: the buffers themselves,
+ * mapped (struct pt_rec_live), with what the writer had not written.
+ *
+ * Order. Each event has a *stamp*, which does not fall within a thread; of two events of different threads of which one
+ * depends on the other (accesses of common memory, operations on one object, fork, join) the later one has the higher
+ * stamp. So the logs merged by stamps, and by thread where those are equal, are a run that the program has made, up to
+ * the order of events that do not depend on each other; these have the time as their stamp, to about a microsecond.
+ *
+ * A log is cut into *pieces*, each of which can be read without the ones before it, and these into chunks (`from`:
+ * where in its piece the chunk begins). An event is a tag, and what the tag says:
+ *
+ *   bits 0-1   its shape: 0 the one that followed the previous event's shape last time; 1 another, its number follows;
+ *              2 a new one, which follows as number of the site, `kind`, `marks` (two bytes) and size
+ *   bit 2      its address is that of the event before it of this shape, plus the difference before that; otherwise the
+ *              difference to the address of the event before it of this shape follows (of a new shape: of the piece)
+ *   bit 3      its value is that of the event before it of this shape; otherwise the difference follows
+ *   bits 4-5   its stack: 0 that of the event before it of this shape, 1 that of the event before it in the log, 2
+ *              another, whose number follows; numbers are those of struct pt_record_stack, 0 is the empty one
+ *   bit 6      its stamp is higher than that of the event before it, by what follows; at the beginning of a piece, than
+ *              the chunk's
+ *
+ * in this order: shape, address, value, stack, stamp, then the bytes of a value of 9 to 512 bytes. Numbers have seven
+ * bits in a byte, the lowest first, the eighth says that more follow; differences are folded so that small ones are
+ * short (pt_rec_fold). `kind` and `marks` are as in struct pt_record_event. The address of an event that has none is
+ * the number of its object; values are those of memory of at most 8 bytes, sizes of memory that begins or ends, and
+ * those of internal events.
+ */
+#ifndef PT_CORE_RECORDING_H
+#define PT_CORE_RECORDING_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "core/channel.h"
+#include "core/hash.h"
+#include "core/ops.h"
+
+#define PT_REC_MAGIC "\x89PTREC1\n"
+enum {
+    PT_REC_MAGIC_LEN = 8,
+    PT_REC_PIECE = 1 << 16,  /* bytes of a piece at most */
+    PT_REC_SHAPES = 1 << 10, /* of a piece, at most */
+    PT_REC_RAW_MOST = 512,   /* bytes of memory that are recorded with an access */
+    PT_REC_EVENT_MOST = 64 + PT_REC_RAW_MOST,
+};
+
+enum pt_rec_kind { PT_REC_DEFS = 1, PT_REC_EVENTS, PT_REC_MARK, PT_REC_END, PT_REC_KINDS };
+#define PT_REC_CHUNK_MAGIC UINT32_C(0x4b4e4850)
+
+struct pt_rec_chunk {
+    uint32_t magic; /* PT_REC_CHUNK_MAGIC */
+    uint32_t kind;  /* enum pt_rec_kind */
+    uint32_t raw, stored;
+    uint32_t thread,
+        piece;      /* of events: whose, and the number of the piece in its log; of definitions: of the buffer */
+    uint64_t stamp; /* of events: where the stamps of the piece begin; of a mark or the end: the highest */
+    uint32_t from;  /* of events and definitions: in the piece */
+    uint32_t unused;
+    uint64_t sum; /* pt_rec_sum of the above and of what is stored */
+};
+
+/* Of words of 8 bytes, the last one filled up with zeros. */
+static inline uint64_t pt_rec_sum(const struct pt_rec_chunk *chunk, const uint8_t *stored)
+{
+    uint64_t sum = pt_fnv(PT_FNV_NOTHING, chunk, offsetof(struct pt_rec_chunk, sum)), word;
+    for (uint32_t at = 0; at < chunk->stored; at += sizeof word) {
+        uint32_t left = chunk->stored - at;
+        word = 0;
+        memcpy(&word, stored + at, left < sizeof word ? left : sizeof word);
+        sum = (sum ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        sum ^= sum >> 29;
+    }
+    return sum;
+}
+
+/*
+ * The file of the buffers: this, and from PT_REC_LIVE_FIRST on `count` buffers of `stride` bytes, each of which begins
+ * with a struct pt_rec_live_buffer and then has its bytes. Of a buffer that is in use, [taken, used) is what may not be
+ * in the recording.
+ */
+#define PT_REC_LIVE_MAGIC "\x89PTLIV1\n"
+enum { PT_REC_LIVE_FIRST = 4096 };
+struct pt_rec_live {
+    char magic[PT_REC_MAGIC_LEN];
+    uint64_t stride;
+    _Atomic uint32_t count;
+};
+struct pt_rec_live_buffer {
+    _Atomic uint32_t in_use;
+    uint32_t kind; /* enum pt_rec_kind; the others are as in its chunks */
+    uint32_t thread, piece;
+    uint64_t stamp;
+    uint32_t taken;
+    _Atomic uint32_t used; /* release by the thread, acquire by the writer */
+};
+
+/* Among the definitions: the program's file, and what tells this build of it from others (struct pt_library). */
+enum { PT_REC_PROGRAM = 0x100 };
+struct pt_rec_program {
+    struct pt_record head;
+    uint32_t id_bytes, unused;
+    unsigned char id[PT_ID_MAX];
+    char file[];
+};
+
+enum {
+    PT_REC_SHAPE_NEXT = 0,
+    PT_REC_SHAPE_KNOWN = 1,
+    PT_REC_SHAPE_NEW = 2,
+    PT_REC_SHAPE = 3,
+    PT_REC_ADDRESS = 4,
+    PT_REC_VALUE = 8,
+    PT_REC_STACK_AT = 4,
+    PT_REC_STACK_SHAPE = 0,
+    PT_REC_STACK_LAST = 1,
+    PT_REC_STACK_OTHER = 2,
+    PT_REC_STAMP = 64,
+};
+
+/* What both sides remember of a shape. */
+struct pt_rec_shape {
+    uint64_t address, stride, value;
+    uint32_t stack, next;
+};
+
+/* How an event gives its value. */
+static inline bool pt_rec_has_value(unsigned kind, uint64_t size)
+{
+    enum pt_object_by by = pt_kind_by(kind);
+    return by == PT_BY_EXTENT || (by == PT_BY_MEMORY && size <= 8) || kind == PT_KIND_INTERNAL;
+}
+
+static inline uint32_t pt_rec_raw_bytes(unsigned kind, uint64_t size)
+{
+    return pt_kind_by(kind) == PT_BY_MEMORY && size > 8 && size <= PT_REC_RAW_MOST ? (uint32_t)size : 0;
+}
+
+static inline uint64_t pt_rec_fold(uint64_t difference)
+{
+    return difference << 1 ^ (uint64_t)((int64_t)difference >> 63);
+}
+
+static inline uint64_t pt_rec_unfold(uint64_t folded)
+{
+    return folded >> 1 ^ (0 - (folded & 1));
+}
+
+static inline uint8_t *pt_rec_put(uint8_t *to, uint64_t number)
+{
+    while (number >= 0x80) {
+        *to++ = (uint8_t)(number | 0x80);
+        number >>= 7;
+    }
+    *to++ = (uint8_t)number;
+    return to;
+}
+
+#endif

@@ -1,0 +1,250 @@
+/*
+ * Buffers on their way from the threads to the writer. A thread writes into its own without any lock; full ones stand
+ * in a queue, and the writer also takes what is in the others from time to time, so that little is lost when the
+ * program is killed.
+ *
+ * Guarantee: no byte is lost or taken twice; at most QUEUED buffers wait to be written, and who makes more waits for
+ * the writer. Cost: a lock for each 64 KiB of a log.
+ */
+#include <string.h>
+
+#include "runtime/record/impl.h"
+#include "runtime/sys/runtime.h"
+
+enum { QUEUED = 256, MOST_BITS = 17 };
+
+_Atomic uint32_t pt_record_work;
+
+static struct {
+    struct pt_spin lock;
+    struct pt_rec_live *file;
+    struct pt_record_buffer *all; /* a table; those below `count` have been in use */
+    uint32_t count, most;
+    uint32_t defined; /* buffers of definitions so far */
+    struct pt_record_buffer *free;
+    struct pt_record_buffer *first, *last; /* the queue */
+    struct pt_record_buffer *definitions;  /* that are being gathered; changed under both locks, see define.c */
+    _Atomic uint32_t queued;               /* futex: falls when the writer has written one */
+    atomic_bool closed;
+} buffers = {.lock = PT_SPIN(PT_RANK_RECORD)};
+
+/* Where address space or the size of files is limited there are fewer: then fewer threads can be recorded at a time. */
+bool pt_record_start_buffers(const char *path)
+{
+    char *at = NULL;
+    _Static_assert(sizeof *buffers.file <= PT_REC_LIVE_FIRST, "it stands before the buffers");
+    for (unsigned bits = MOST_BITS; bits >= 9 && !at; bits -= 2) {
+        buffers.most = 1u << bits;
+        at = pt_sys_map_new(path, PT_REC_LIVE_FIRST + (sizeof *buffers.all << bits));
+    }
+    for (unsigned bits = MOST_BITS; bits >= 9 && !at; bits -= 2) {
+        buffers.most = 1u << bits;
+        at = pt_sys_reserve_table(PT_REC_LIVE_FIRST + (sizeof *buffers.all << bits));
+    }
+    if (!at)
+        return false;
+    buffers.file = (struct pt_rec_live *)at;
+    buffers.all = (struct pt_record_buffer *)(at + PT_REC_LIVE_FIRST);
+    buffers.file->stride = sizeof *buffers.all;
+    memcpy(buffers.file->magic, PT_REC_LIVE_MAGIC, PT_REC_MAGIC_LEN);
+    return true;
+}
+
+static void wake_writer(void)
+{
+    atomic_fetch_add_explicit(&pt_record_work, 1, memory_order_release);
+    pt_sys_wake(&pt_record_work);
+}
+
+static void enqueue(struct pt_record_buffer *buffer)
+{
+    pt_spin_lock(&buffers.lock);
+    buffer->owner = NULL;
+    buffer->next = NULL;
+    if (buffers.definitions == buffer)
+        buffers.definitions = NULL;
+    if (buffers.last)
+        buffers.last->next = buffer;
+    else
+        buffers.first = buffer;
+    buffers.last = buffer;
+    atomic_fetch_add_explicit(&buffers.queued, 1, memory_order_relaxed);
+    pt_spin_unlock(&buffers.lock);
+    wake_writer();
+}
+
+static bool is_closed(void)
+{
+    return atomic_load_explicit(&buffers.closed, memory_order_relaxed);
+}
+
+static void await_room(void)
+{
+    const uint64_t patience = 100 * 1000 * 1000;
+    uint32_t queued;
+    while (!is_closed() && (queued = atomic_load_explicit(&buffers.queued, memory_order_relaxed)) >= QUEUED)
+        pt_sys_wait(&buffers.queued, queued, patience);
+}
+
+/* Without an owner it is for definitions. NULL: nothing is recorded any more. */
+static struct pt_record_buffer *take_empty(struct pt_record_self *owner)
+{
+    await_room();
+    pt_spin_lock(&buffers.lock);
+    struct pt_record_buffer *buffer = is_closed() ? NULL : buffers.free;
+    if (buffer)
+        buffers.free = buffer->next;
+    else if (!is_closed() && buffers.count < buffers.most)
+        buffer = &buffers.all[buffers.count++];
+    if (buffer) {
+        atomic_store_explicit(&buffers.file->count, buffers.count, memory_order_relaxed);
+        buffer->live.taken = 0;
+        atomic_store_explicit(&buffer->live.used, 0, memory_order_relaxed);
+        buffer->owner = owner;
+        buffer->live.kind = owner ? PT_REC_EVENTS : PT_REC_DEFS;
+        buffer->live.thread = owner ? owner->thread : 0;
+        buffer->live.piece = owner ? owner->pieces++ : buffers.defined++;
+        buffer->live.stamp = owner ? owner->stamp : 0;
+        /* release: who reads the file of a killed process finds the above when it finds this */
+        atomic_store_explicit(&buffer->live.in_use, 1, memory_order_release);
+    }
+    if (!owner)
+        buffers.definitions = buffer;
+    pt_spin_unlock(&buffers.lock);
+    return buffer;
+}
+
+bool pt_record_next_buffer(struct pt_record_self *self)
+{
+    if (self->buffer)
+        enqueue(self->buffer);
+    struct pt_record_buffer *buffer = take_empty(self);
+    self->buffer = buffer;
+    if (!buffer && !is_closed())
+        pt_runtime_stop("more threads at a time than recordings have buffers for");
+    if (!buffer)
+        return false;
+    buffer->shape_count = buffer->last = buffer->last_stack = 0;
+    buffer->address = 0;
+    memset(buffer->slots, 0, sizeof buffer->slots);
+    return true;
+}
+
+void pt_record_give_buffer(struct pt_record_self *self)
+{
+    if (self->buffer)
+        enqueue(self->buffer);
+    self->buffer = NULL;
+}
+
+/* Nobody owns it, so the writer does not wait for anybody on its account. */
+void pt_record_define(const struct pt_record *record)
+{
+    struct pt_record_buffer *buffer = buffers.definitions;
+    uint32_t used = buffer ? atomic_load_explicit(&buffer->live.used, memory_order_relaxed) : PT_REC_PIECE;
+    if (used + record->bytes > PT_REC_PIECE) {
+        if (buffer)
+            enqueue(buffer);
+        buffer = take_empty(NULL);
+        if (!buffer)
+            return;
+        used = 0;
+    }
+    memcpy(buffer->bytes + used, record, record->bytes);
+    /* release: partner of the acquire in take_rest */
+    atomic_store_explicit(&buffer->live.used, used + record->bytes, memory_order_release);
+}
+
+struct pt_record_buffer *pt_record_take_full(void)
+{
+    pt_spin_lock(&buffers.lock);
+    struct pt_record_buffer *buffer = buffers.first;
+    if (buffer)
+        buffers.first = buffer->next;
+    if (buffer && !buffers.first)
+        buffers.last = NULL;
+    pt_spin_unlock(&buffers.lock);
+    return buffer;
+}
+
+void pt_record_give_back(struct pt_record_buffer *buffer)
+{
+    pt_spin_lock(&buffers.lock);
+    atomic_store_explicit(&buffer->live.in_use, 0, memory_order_release);
+    atomic_store_explicit(&buffer->live.used, 0, memory_order_relaxed);
+    buffer->next = buffers.free;
+    buffers.free = buffer;
+    bool crowded = atomic_fetch_sub_explicit(&buffers.queued, 1, memory_order_relaxed) >= QUEUED;
+    pt_spin_unlock(&buffers.lock);
+    if (crowded)
+        pt_sys_wake_all(&buffers.queued);
+}
+
+static bool copy_rest(struct pt_record_buffer *buffer, struct pt_record_buffer *copy)
+{
+    /* acquire: partner of the release by which an event or a definition is published */
+    uint32_t used = atomic_load_explicit(&buffer->live.used, memory_order_acquire), taken = buffer->live.taken;
+    bool held = buffer->owner || buffer == buffers.definitions;
+    if (!held || used <= taken)
+        return false;
+    copy->live.kind = buffer->live.kind;
+    copy->live.thread = buffer->live.thread;
+    copy->live.piece = buffer->live.piece;
+    copy->live.stamp = buffer->live.stamp;
+    copy->live.taken = taken;
+    memcpy(copy->bytes + taken, buffer->bytes + taken, used - taken);
+    atomic_store_explicit(&copy->live.used, used, memory_order_relaxed);
+    return true;
+}
+
+struct pt_record_buffer *pt_record_take_definitions(struct pt_record_buffer *ret_copy)
+{
+    pt_spin_lock(&buffers.lock);
+    struct pt_record_buffer *from = buffers.definitions;
+    bool any = from && copy_rest(from, ret_copy);
+    pt_spin_unlock(&buffers.lock);
+    return any ? from : NULL;
+}
+
+struct pt_record_buffer *pt_record_take_rest(uint32_t *at, struct pt_record_buffer *ret_copy)
+{
+    struct pt_record_buffer *from = NULL;
+    pt_spin_lock(&buffers.lock);
+    while (!from && *at < buffers.count) {
+        struct pt_record_buffer *buffer = &buffers.all[(*at)++];
+        if (copy_rest(buffer, ret_copy))
+            from = buffer;
+    }
+    pt_spin_unlock(&buffers.lock);
+    if (!from)
+        *at = 0;
+    return from;
+}
+
+/* It may be in the queue by now; only the writer takes it from there, so it is still the same piece. */
+void pt_record_took(struct pt_record_buffer *buffer, const struct pt_record_buffer *copy)
+{
+    buffer->live.taken = atomic_load_explicit(&copy->live.used, memory_order_relaxed);
+}
+
+bool pt_record_has_busy(bool first)
+{
+    bool any = false;
+    pt_spin_lock(&buffers.lock);
+    for (uint32_t i = 0; i < buffers.count; i++) {
+        struct pt_record_buffer *buffer = &buffers.all[i];
+        /* acquire: partner of the release when an event is done */
+        uint64_t busy = buffer->owner ? atomic_load_explicit(&buffer->owner->busy, memory_order_acquire) : 0;
+        if (first)
+            buffer->seen = busy & 1 ? busy : 0;
+        any |= buffer->seen && buffer->seen == busy;
+    }
+    pt_spin_unlock(&buffers.lock);
+    return any;
+}
+
+void pt_record_close_buffers(void)
+{
+    atomic_store(&buffers.closed, true);
+    pt_sys_wake_all(&buffers.queued);
+}

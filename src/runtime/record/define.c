@@ -1,0 +1,249 @@
+/*
+ * Definitions: what the numbers in a recording stand for. Sites, stacks and names get a number when they are first
+ * used, and are described then; each thread remembers some of those that it used lately.
+ *
+ * Guarantee: a definition is in its buffer before any event that needs it is in that of a thread. Cost: a look into a
+ * small table for each event; of stacks a comparison with the calls of the event before.
+ */
+#include <string.h>
+
+#include "core/calls.h"
+#include "core/hash.h"
+#include "runtime/record/impl.h"
+#include "runtime/sys/module.h"
+
+enum { SITE_BITS = 20, STACK_BITS = 20, NAME_BITS = 14, RECORD_ROOM = 4096 };
+
+/* Open addressing; a number is the slot plus 1. `keys` are 0 where the slot is free. */
+struct table {
+    uint64_t *keys;
+    uint32_t bits, count;
+};
+static struct table sites = {.bits = SITE_BITS}, stacks = {.bits = STACK_BITS}, names = {.bits = NAME_BITS};
+static uint32_t *numbers[3]; /* of the slots of each: dense, from 1 */
+static struct pt_spin lock = PT_SPIN(PT_RANK_SITE);
+static _Alignas(8) unsigned char room[RECORD_ROOM]; /* for the definition that is being made */
+
+static bool start_table(struct table *table, uint32_t **ret_numbers)
+{
+    table->keys = pt_sys_reserve_table(sizeof *table->keys << table->bits);
+    *ret_numbers = pt_sys_reserve_table(sizeof **ret_numbers << table->bits);
+    return table->keys && *ret_numbers;
+}
+
+bool pt_record_start_definitions(void)
+{
+    return start_table(&sites, &numbers[0]) && start_table(&stacks, &numbers[1]) && start_table(&names, &numbers[2]);
+}
+
+/* The number of a key, which is not 0; 0: there are too many. */
+static uint32_t number_of(struct table *table, uint32_t *of, uint64_t key, bool *ret_new)
+{
+    uint32_t mask = (1u << table->bits) - 1, slot = (uint32_t)(pt_mix64(key) & mask);
+    while (table->keys[slot] && table->keys[slot] != key)
+        slot = (slot + 1) & mask;
+    *ret_new = !table->keys[slot];
+    if (*ret_new && table->count >= mask / 4 * 3) {
+        *ret_new = false;
+        return 0;
+    }
+    if (*ret_new) {
+        table->keys[slot] = key;
+        of[slot] = ++table->count;
+    }
+    return of[slot];
+}
+
+static void *begin(size_t bytes, unsigned type)
+{
+    struct pt_record *head = (void *)room;
+    bytes = (bytes + 7) & ~(size_t)7;
+    memset(room, 0, bytes);
+    head->bytes = (uint32_t)bytes;
+    head->type = type;
+    return room;
+}
+
+/* As much of a text as there is room for. */
+static size_t text_bytes(const char *text, size_t most)
+{
+    return strnlen(text, most - 1) + 1;
+}
+
+static char *put_text(char *to, const char *text, size_t bytes)
+{
+    memcpy(to, text, bytes - 1); /* what follows is 0 */
+    return to + bytes;
+}
+
+static uint32_t site_number(const struct pt_site *site);
+
+static void define_site(const struct pt_site *site, uint32_t number, uint32_t caller)
+{
+    enum { MOST = 1024 };
+    size_t file = text_bytes(site->file, MOST), function = text_bytes(site->function, MOST);
+    size_t variable = text_bytes(site->variable, MOST);
+    struct pt_record_site *record = begin(sizeof *record + file + function + variable, PT_RECORD_SITE);
+    record->site = number;
+    record->line = site->line;
+    record->column = site->column;
+    record->caller = caller;
+    put_text(put_text(put_text(record->texts, site->file, file), site->function, function), site->variable, variable);
+    pt_record_define(&record->head);
+}
+
+static uint32_t site_number(const struct pt_site *site)
+{
+    bool is_new;
+    if (!site)
+        return 0;
+    uint32_t caller = site->caller ? site_number(site->caller) : 0;
+    uint32_t number = number_of(&sites, numbers[0], (uintptr_t)site, &is_new);
+    if (is_new)
+        define_site(site, number, caller);
+    return number;
+}
+
+uint32_t pt_record_site_number(struct pt_record_self *self, const struct pt_site *site)
+{
+    unsigned slot = ((uintptr_t)site >> 5) % PT_RECORD_SITES;
+    if (!site || self->sites[slot].site == site)
+        return site ? self->sites[slot].number : 0;
+    pt_spin_lock(&lock);
+    uint32_t number = site_number(site);
+    pt_spin_unlock(&lock);
+    self->sites[slot].site = site;
+    self->sites[slot].number = number;
+    return number;
+}
+
+static uint32_t define_stack(const struct pt_record_self *self, uint64_t hash)
+{
+    bool is_new;
+    uint32_t number = number_of(&stacks, numbers[1], hash, &is_new), of[PT_RECORD_DEEP];
+    if (!is_new)
+        return number;
+    for (uint32_t i = 0; i < self->depth; i++)
+        of[i] = site_number(self->frames[self->depth - 1 - i]);
+    struct pt_record_stack *record = begin(sizeof *record + self->depth * sizeof *of, PT_RECORD_STACK);
+    record->hash = number;
+    record->count = self->depth;
+    memcpy(record->sites, of, self->depth * sizeof *of);
+    pt_record_define(&record->head);
+    return number;
+}
+
+/* Takes over the calls that have changed; false: none have. */
+static bool take_calls(struct pt_record_self *self)
+{
+    const struct pt_calls *calls = &__portent_calls;
+    uint32_t depth = calls->depth < PT_RECORD_DEEP ? calls->depth : PT_RECORD_DEEP;
+    uint32_t from = calls->depth - depth, same = 0;
+    while (same < depth && same < self->depth && self->frames[same] == calls->frames[(from + same) % PT_CALLS])
+        same++;
+    if (same == depth && depth == self->depth)
+        return false;
+    for (uint32_t i = same; i < depth; i++) {
+        self->frames[i] = calls->frames[(from + i) % PT_CALLS];
+        self->hashes[i] = pt_mix64((i ? self->hashes[i - 1] : 0) + (uintptr_t)self->frames[i]);
+    }
+    self->depth = depth;
+    return true;
+}
+
+uint32_t pt_record_stack_number(struct pt_record_self *self)
+{
+    if (!take_calls(self))
+        return self->stack;
+    uint64_t hash = self->depth ? self->hashes[self->depth - 1] + self->depth : 0;
+    unsigned slot = hash % PT_RECORD_STACKS;
+    if (!hash || self->stacks[slot].hash == hash)
+        return self->stack = hash ? self->stacks[slot].number : 0;
+    pt_spin_lock(&lock);
+    self->stack = define_stack(self, hash);
+    pt_spin_unlock(&lock);
+    self->stacks[slot].hash = hash;
+    self->stacks[slot].number = self->stack;
+    return self->stack;
+}
+
+uint32_t pt_record_name_number(const char *name)
+{
+    enum { MOST = 2048 };
+    bool is_new;
+    size_t bytes = text_bytes(name, MOST);
+    uint64_t hash = pt_fnv(PT_FNV_NOTHING, name, bytes - 1);
+    pt_spin_lock(&lock);
+    uint32_t number = number_of(&names, numbers[2], hash ? hash : 1, &is_new);
+    if (is_new) {
+        struct pt_record_name *record = begin(sizeof *record + bytes, PT_RECORD_NAME);
+        record->number = number;
+        put_text(record->text, name, bytes);
+        pt_record_define(&record->head);
+    }
+    pt_spin_unlock(&lock);
+    return number;
+}
+
+void pt_record_define_thread(const struct pt_thread *thread, uint64_t start, const char *name)
+{
+    size_t bytes = text_bytes(name, 256);
+    uint64_t base = start ? pt_module_base(start) : 0; /* takes the loader's lock, which comes before ours */
+    pt_spin_lock(&lock);
+    struct pt_record_thread *record = begin(sizeof *record + bytes, PT_RECORD_THREAD);
+    record->thread = pt_thread_number(thread);
+    record->parent = thread->parent;
+    record->start = start;
+    record->module_base = base;
+    record->ordinal = thread->ordinal;
+    put_text(record->name, name, bytes);
+    pt_record_define(&record->head);
+    pt_spin_unlock(&lock);
+}
+
+void pt_record_define_object(uintptr_t address, const char *name)
+{
+    size_t bytes = text_bytes(name, 256);
+    pt_spin_lock(&lock);
+    struct pt_record_object *record = begin(sizeof *record + bytes, PT_RECORD_OBJECT);
+    record->address = address;
+    put_text(record->name, name, bytes);
+    pt_record_define(&record->head);
+    pt_spin_unlock(&lock);
+}
+
+static void define_program(void)
+{
+    char file[2048];
+    unsigned char id[PT_ID_MAX];
+    pt_sys_program(file, sizeof file);
+    uint32_t id_bytes = pt_module_identity("", id);
+    size_t bytes = text_bytes(file, sizeof file);
+    pt_spin_lock(&lock);
+    struct pt_rec_program *record = begin(sizeof *record + bytes, PT_REC_PROGRAM);
+    record->id_bytes = id_bytes;
+    memcpy(record->id, id, id_bytes);
+    put_text(record->file, file, bytes);
+    pt_record_define(&record->head);
+    pt_spin_unlock(&lock);
+}
+
+static void define_module(void *context, const char *file, uint64_t base, uint64_t low, uint64_t high)
+{
+    (void)context;
+    size_t bytes = text_bytes(file, RECORD_ROOM - sizeof(struct pt_record_module) - 8);
+    pt_spin_lock(&lock);
+    struct pt_record_module *record = begin(sizeof *record + bytes, PT_RECORD_MODULE);
+    record->base = base;
+    record->low = low;
+    record->high = high;
+    put_text(record->file, file, bytes);
+    pt_record_define(&record->head);
+    pt_spin_unlock(&lock);
+}
+
+void pt_record_define_modules(void)
+{
+    define_program();
+    pt_module_each(define_module, NULL);
+}

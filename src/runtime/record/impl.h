@@ -1,0 +1,94 @@
+/* What the files of this layer share. */
+#ifndef PT_RUNTIME_RECORD_IMPL_H
+#define PT_RUNTIME_RECORD_IMPL_H
+
+#include <stdatomic.h>
+
+#include "core/recording.h"
+#include "runtime/record/record.h"
+#include "runtime/sys/sys.h"
+
+enum {
+    PT_RECORD_DEEP = PT_STACK_CALLS, /* calls of a stack, as many as definitions have */
+    PT_RECORD_SLOTS = 2 * PT_REC_SHAPES,
+    PT_RECORD_SITES = 512,  /* of whom a thread remembers the number, by a hash */
+    PT_RECORD_STACKS = 512, /* likewise */
+};
+
+struct pt_record_shape {
+    struct pt_rec_shape known; /* as the reader has it */
+    const struct pt_site *site;
+    uint32_t what, size; /* kind and marks; of the access */
+};
+
+/* Where events of a thread go until they are written, and what their coding needs. */
+struct pt_record_buffer {
+    struct pt_rec_live_buffer live;
+    uint8_t bytes[PT_REC_PIECE];
+    struct pt_record_buffer *next;          /* in the queue, or in the free list */
+    struct pt_record_self *owner;           /* whose it is now; NULL: nobody's */
+    uint64_t seen;                          /* the writer's: the owner's `busy` when it looked */
+    uint32_t shape_count, last, last_stack; /* shape and stack of the latest event */
+    uint64_t address;                       /* of the latest event */
+    uint16_t slots[PT_RECORD_SLOTS];        /* numbers of shapes plus 1, by a hash */
+    struct pt_record_shape shapes[PT_REC_SHAPES];
+};
+
+/* What is kept of a thread. It lies beside the thread, and is all zero when it begins. */
+struct pt_record_self {
+    struct pt_record_buffer *buffer; /* NULL: it has none yet, or none any more */
+    _Atomic uint64_t busy;           /* odd while an event is made */
+    uint64_t stamp;                  /* of its latest event */
+    uint32_t thread, pieces;
+    /* the calls that it was in lately, outermost first, with the hash of each and those outside of it */
+    const struct pt_site *frames[PT_RECORD_DEEP];
+    uint64_t hashes[PT_RECORD_DEEP];
+    uint32_t depth, stack;
+    struct {
+        const struct pt_site *site;
+        uint32_t number;
+    } sites[PT_RECORD_SITES];
+    struct {
+        uint64_t hash;
+        uint32_t number;
+    } stacks[PT_RECORD_STACKS];
+};
+
+/* --- buffers --- */
+
+/* In a file of this name, which lives on if the process does not; or else in memory. */
+bool pt_record_start_buffers(const char *path);
+/* Gives the thread's buffer to the writer, if it has one, and takes an empty one: false when there is none, because
+ * nothing is written any more. May wait for the writer. */
+bool pt_record_next_buffer(struct pt_record_self *self);
+/* Gives it away without another. */
+void pt_record_give_buffer(struct pt_record_self *self);
+/* A definition, whole; the caller has locked those. */
+void pt_record_define(const struct pt_record *record);
+
+/* The writer's side. Full buffers, oldest first; NULL: none. They are given back when they are written. */
+struct pt_record_buffer *pt_record_take_full(void);
+void pt_record_give_back(struct pt_record_buffer *buffer);
+/* Copies the definitions that were not taken yet; where they are from, NULL: there are none. */
+struct pt_record_buffer *pt_record_take_definitions(struct pt_record_buffer *ret_copy);
+/* The same of the next buffer from *at on; NULL: none has anything, and *at is 0 again. */
+struct pt_record_buffer *pt_record_take_rest(uint32_t *at, struct pt_record_buffer *ret_copy);
+/* The copy is written. */
+void pt_record_took(struct pt_record_buffer *buffer, const struct pt_record_buffer *copy);
+/* Whether there is a thread that is still in the event in which it was found when `first`. */
+bool pt_record_has_busy(bool first);
+/* No thread gets a buffer any more, and whoever waits for one goes on. */
+void pt_record_close_buffers(void);
+/* Counts up when the writer has something to do. */
+extern _Atomic uint32_t pt_record_work;
+
+/* --- definitions --- */
+
+bool pt_record_start_definitions(void);
+/* 0: it is not known, or there are too many. */
+uint32_t pt_record_site_number(struct pt_record_self *self, const struct pt_site *site);
+/* The number of the calls that the calling thread is in; 0: none. */
+uint32_t pt_record_stack_number(struct pt_record_self *self);
+uint32_t pt_record_name_number(const char *name);
+
+#endif

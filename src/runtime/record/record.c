@@ -1,0 +1,276 @@
+/*
+ * An event into the buffer of its thread (core/recording.h): shape, address, value, stack and stamp, each as the
+ * difference to what is expected.
+ *
+ * Guarantee: stamp.h has the order; an event is in the buffer as a whole or not at all, for the writer too. Cost: no
+ * lock and no memory that others write, but for the words of stamps; two to four bytes for most events.
+ */
+#include "runtime/record/record.h"
+
+#include "core/calls.h"
+#include "core/hash.h"
+#include "runtime/record/impl.h"
+#include "runtime/record/stamp.h"
+#include "runtime/sys/runtime.h"
+
+/* An event, before it is coded. */
+struct event {
+    unsigned kind, marks;
+    const struct pt_site *site;
+    uint64_t address; /* or the number of its object */
+    uint32_t size;    /* of an access */
+    uint64_t value;
+    const void *raw; /* where pt_rec_raw_bytes says that there is some */
+};
+
+size_t pt_record_part(void)
+{
+    return pt_record_on ? sizeof(struct pt_record_self) : 0;
+}
+
+/* Whether there is room for one more event; the writer may have to make it. */
+static bool prepare(struct pt_thread *thread)
+{
+    struct pt_record_self *self = thread->record;
+    const struct pt_record_buffer *buffer = self->buffer;
+    if (buffer && atomic_load_explicit(&buffer->live.used, memory_order_relaxed) + PT_REC_EVENT_MOST <= PT_REC_PIECE &&
+        buffer->shape_count < PT_REC_SHAPES)
+        return true;
+    self->thread = pt_thread_number(thread);
+    if (self->thread >= PT_STAMP_THREADS) {
+        pt_runtime_stop("more threads than recordings have numbers for");
+        return false;
+    }
+    return pt_record_next_buffer(self);
+}
+
+/* From here on the writer knows that an event is under way whose time may be past. */
+static void begin(struct pt_record_self *self)
+{
+    uint64_t busy = atomic_load_explicit(&self->busy, memory_order_relaxed);
+    atomic_store_explicit(&self->busy, busy + 1, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+static void end(struct pt_record_self *self)
+{
+    uint64_t busy = atomic_load_explicit(&self->busy, memory_order_relaxed);
+    /* release: partner of the acquire in pt_record_has_busy */
+    atomic_store_explicit(&self->busy, busy + 1, memory_order_release);
+}
+
+static bool is_shape(const struct pt_record_shape *shape, const struct event *event)
+{
+    return shape->site == event->site && shape->what == (event->kind | event->marks << 8) && shape->size == event->size;
+}
+
+/* The shape's number, and its part of the tag. A new one is put down at `to`. */
+static unsigned choose_shape(struct pt_record_self *self, const struct event *event, uint32_t *ret_shape, uint8_t **to)
+{
+    struct pt_record_buffer *buffer = self->buffer;
+    uint32_t next = buffer->shapes[buffer->last].known.next;
+    if (next < buffer->shape_count && is_shape(&buffer->shapes[next], event)) {
+        *ret_shape = next;
+        return PT_REC_SHAPE_NEXT;
+    }
+    uint64_t hash = pt_mix64((uintptr_t)event->site + event->kind + ((uint64_t)event->size << 40));
+    uint32_t slot = (uint32_t)hash % PT_RECORD_SLOTS;
+    for (; buffer->slots[slot]; slot = (slot + 1) % PT_RECORD_SLOTS) {
+        uint32_t number = buffer->slots[slot] - 1u;
+        if (!is_shape(&buffer->shapes[number], event))
+            continue;
+        *ret_shape = number;
+        *to = pt_rec_put(*to, number);
+        return PT_REC_SHAPE_KNOWN;
+    }
+    uint32_t number = buffer->shape_count++;
+    buffer->slots[slot] = (uint16_t)(number + 1);
+    buffer->shapes[number] = (struct pt_record_shape){.known = {.address = buffer->address},
+                                                      .site = event->site,
+                                                      .what = event->kind | event->marks << 8,
+                                                      .size = event->size};
+    *ret_shape = number;
+    *to = pt_rec_put(*to, pt_record_site_number(self, event->site));
+    *(*to)++ = (uint8_t)event->kind;
+    *(*to)++ = (uint8_t)event->marks;
+    *(*to)++ = (uint8_t)(event->marks >> 8);
+    *to = pt_rec_put(*to, event->size);
+    return PT_REC_SHAPE_NEW;
+}
+
+static unsigned put_address(struct pt_rec_shape *shape, uint64_t address, uint8_t **to)
+{
+    uint64_t stride = address - shape->address;
+    bool expected = stride == shape->stride;
+    if (!expected)
+        *to = pt_rec_put(*to, pt_rec_fold(stride));
+    shape->stride = stride;
+    shape->address = address;
+    return expected ? PT_REC_ADDRESS : 0;
+}
+
+static unsigned put_value(struct pt_rec_shape *shape, uint64_t value, uint8_t **to)
+{
+    bool expected = value == shape->value;
+    if (!expected)
+        *to = pt_rec_put(*to, pt_rec_fold(value - shape->value));
+    shape->value = value;
+    return expected ? PT_REC_VALUE : 0;
+}
+
+static unsigned put_stack(struct pt_record_buffer *buffer, struct pt_rec_shape *shape, uint32_t stack, uint8_t **to)
+{
+    unsigned way = stack == shape->stack         ? PT_REC_STACK_SHAPE
+                   : stack == buffer->last_stack ? PT_REC_STACK_LAST
+                                                 : PT_REC_STACK_OTHER;
+    if (way == PT_REC_STACK_OTHER)
+        *to = pt_rec_put(*to, stack);
+    shape->stack = buffer->last_stack = stack;
+    return way << PT_REC_STACK_AT;
+}
+
+static void put(struct pt_record_self *self, const struct event *event, uint32_t stack, uint64_t stamp)
+{
+    struct pt_record_buffer *buffer = self->buffer;
+    uint32_t used = atomic_load_explicit(&buffer->live.used, memory_order_relaxed), shape;
+    uint8_t *tag = buffer->bytes + used, *to = tag + 1;
+    unsigned bits = choose_shape(self, event, &shape, &to);
+    struct pt_rec_shape *known = &buffer->shapes[shape].known;
+    bits |= put_address(known, event->address, &to);
+    if (pt_rec_has_value(event->kind, event->size))
+        bits |= put_value(known, event->value, &to);
+    bits |= put_stack(buffer, known, stack, &to);
+    if (stamp != self->stamp) {
+        to = pt_rec_put(to, stamp - self->stamp);
+        bits |= PT_REC_STAMP;
+    }
+    uint32_t raw = pt_rec_raw_bytes(event->kind, event->size);
+    if (raw)
+        memcpy(to, event->raw, raw);
+    *tag = (uint8_t)bits;
+    buffer->shapes[buffer->last].known.next = shape;
+    buffer->last = shape;
+    buffer->address = event->address;
+    self->stamp = stamp;
+    /* release: partner of the acquire when the writer takes the rest of a buffer */
+    atomic_store_explicit(&buffer->live.used, (uint32_t)(to + raw - buffer->bytes), memory_order_release);
+}
+
+/* The order and such of what is under way, as core/channel.h has it in marks. */
+static unsigned marks_of(const struct pt_thread *self, enum pt_event_kind kind)
+{
+    const struct pt_locked_range *range = self->shadow.locked;
+    if (!range || !pt_op_may_be_ordered(pt_kind_op(kind)) || (range->sync && range->sync != (uint16_t)kind))
+        return 0;
+    return (unsigned)range->order << PT_MARK_ORDER | (range->stores ? PT_MARK_STORE : 0);
+}
+
+void pt_record_access(struct pt_thread *thread, enum pt_event_kind kind, const struct pt_site *site, uintptr_t address,
+                      size_t size)
+{
+    struct pt_record_self *self = thread->record;
+    struct event event = {.kind = kind,
+                          .marks = marks_of(thread, kind),
+                          .site = site,
+                          .address = address,
+                          .size = (uint32_t)size,
+                          .raw = (const void *)address};
+    if (!prepare(thread))
+        return;
+    uint32_t stack = pt_record_stack_number(self);
+    if (size <= sizeof event.value)
+        memcpy(&event.value, (const void *)address, size);
+    begin(self);
+    put(self, &event, stack, pt_stamp_touch(self->thread, self->stamp, address, size));
+    end(self);
+}
+
+void pt_record_sync(struct pt_thread *thread, enum pt_event_kind kind, const struct pt_site *site, uintptr_t address)
+{
+    struct pt_record_self *self = thread->record;
+    struct event event = {.kind = kind, .marks = marks_of(thread, kind), .site = site, .address = address};
+    if (!prepare(thread))
+        return;
+    uint32_t stack = pt_record_stack_number(self);
+    begin(self);
+    put(self, &event, stack, pt_stamp_touch(self->thread, self->stamp, address, 1));
+    end(self);
+}
+
+/* What is about no memory. */
+static void put_other(struct pt_thread *thread, const struct event *event, uint64_t after)
+{
+    struct pt_record_self *self = thread->record;
+    if (!prepare(thread))
+        return;
+    uint32_t stack = pt_record_stack_number(self);
+    begin(self);
+    uint64_t stamp = pt_stamp_touch(self->thread, self->stamp > after ? self->stamp : after, 0, 0);
+    put(self, event, stack, stamp);
+    end(self);
+}
+
+void pt_record_fence(struct pt_thread *self, uint8_t order, const struct pt_site *site)
+{
+    struct event event = {.kind = PT_KIND_FENCE, .marks = (unsigned)order << PT_MARK_ORDER, .site = site};
+    put_other(self, &event, 0);
+}
+
+/* The child begins above its fork. */
+void pt_record_thread(struct pt_thread *self, enum pt_event_kind kind, const struct pt_site *site,
+                      struct pt_thread *other)
+{
+    struct event event = {.kind = kind, .site = site, .address = other ? pt_thread_number(other) : 0};
+    put_other(self, &event, kind == PT_KIND_JOIN ? other->record->stamp + 1 : 0);
+    if (kind == PT_KIND_FORK)
+        other->record->stamp = self->record->stamp + 1;
+}
+
+/* Of free and the like it is the call itself. */
+static const struct pt_site *innermost_call(void)
+{
+    const struct pt_calls *calls = &__portent_calls;
+    return calls->depth ? calls->frames[(calls->depth - 1) % PT_CALLS] : NULL;
+}
+
+static void put_extent(struct pt_thread *thread, enum pt_event_kind kind, const struct pt_site *site, uintptr_t from,
+                       uintptr_t to)
+{
+    struct pt_record_self *self = thread->record;
+    struct event event = {.kind = kind, .site = site, .address = from, .value = to - from};
+    if (!prepare(thread))
+        return;
+    uint32_t stack = pt_record_stack_number(self);
+    begin(self);
+    put(self, &event, stack, pt_stamp_extent(self->thread, self->stamp, from, to));
+    end(self);
+}
+
+void pt_record_freed(struct pt_thread *self, uintptr_t from, uintptr_t to, unsigned ends)
+{
+    if (from < to && ends & PT_MEMORY_WRITTEN)
+        put_extent(self, PT_KIND_FREE, innermost_call(), from, to);
+    if (from < to && ends & PT_MEMORY_FORGOTTEN)
+        put_extent(self, PT_KIND_FREED, NULL, from, to);
+}
+
+void pt_record_allocated(struct pt_thread *self, uintptr_t from, size_t size, const struct pt_site *site)
+{
+    if (size)
+        put_extent(self, PT_KIND_ALLOC, site, from, from + size);
+}
+
+void pt_record_named(struct pt_thread *self, enum pt_event_kind kind, const struct pt_site *site, const char *name,
+                     int64_t value)
+{
+    struct event event = {.kind = kind, .site = site, .address = pt_record_name_number(name), .value = (uint64_t)value};
+    if (event.address)
+        put_other(self, &event, 0);
+    else
+        pt_runtime_lost();
+}
+
+void pt_record_ended(struct pt_thread *self)
+{
+    pt_record_give_buffer(self->record);
+}

@@ -1,0 +1,52 @@
+/*
+ * Recording everything into a file. The caller is inside the runtime and has locked what the event is about; nothing
+ * is locked but what the shadow has.
+ */
+#ifndef PT_RUNTIME_RECORD_RECORD_H
+#define PT_RUNTIME_RECORD_RECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/channel.h"
+#include "core/site.h"
+#include "runtime/thread/thread.h"
+
+/* What is recorded goes into a file; set before the first thread is known. */
+extern bool pt_record_on;
+
+/* Opens the file that the options name, if they name one: before the first thread is known. False when it cannot be
+ * written, which was reported. */
+bool pt_record_start(void);
+/* Begins to write, when the first thread is known. */
+bool pt_record_begin(void);
+/* The size of what is kept beside a thread. */
+size_t pt_record_part(void);
+/* The process ends: what there is goes into the file. */
+void pt_record_finish(void);
+/* In the child of a fork: the file is its parent's. */
+void pt_record_forget(void);
+
+/* `order` is enum pt_memory_order; `kind` is of memory. */
+void pt_record_access(struct pt_thread *self, enum pt_event_kind kind, const struct pt_site *site, uintptr_t address,
+                      size_t size);
+void pt_record_sync(struct pt_thread *self, enum pt_event_kind kind, const struct pt_site *site, uintptr_t address);
+void pt_record_fence(struct pt_thread *self, uint8_t order, const struct pt_site *site);
+/* fork, join and the end of a thread; `other` is NULL for the last. */
+void pt_record_thread(struct pt_thread *self, enum pt_event_kind kind, const struct pt_site *site,
+                      struct pt_thread *other);
+/* enum pt_memory_end, or-ed. */
+void pt_record_freed(struct pt_thread *self, uintptr_t from, uintptr_t to, unsigned ends);
+void pt_record_allocated(struct pt_thread *self, uintptr_t from, size_t size, const struct pt_site *site);
+/* Annotations, of an object that the program names. */
+void pt_record_named(struct pt_thread *self, enum pt_event_kind kind, const struct pt_site *site, const char *name,
+                     int64_t value);
+/* The thread writes nothing more. */
+void pt_record_ended(struct pt_thread *self);
+
+/* Definitions. */
+void pt_record_define_thread(const struct pt_thread *thread, uint64_t start, const char *name);
+void pt_record_define_object(uintptr_t address, const char *name);
+void pt_record_define_modules(void);
+
+#endif

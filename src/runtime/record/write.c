@@ -1,0 +1,255 @@
+/*
+ * The writer: a thread of the runtime's own, which compresses what threads have recorded and writes it to the file. It
+ * is no thread of the program: clocks, names and signals know nothing of it.
+ *
+ * About ten times a second it takes what is in buffers that are not full yet, and then writes a mark: all events with a
+ * stamp of at most T are in the file. An event's stamp is at most PT_STAMP_LAG behind the time at which it was made,
+ * and threads say when they are making one (`busy`). So T is the time at which the writer began to look, less that and
+ * a margin for counters of cores that disagree, once every thread that was making an event then has been seen to have
+ * finished it. A millisecond lies between, in which what a thread has stored gets to be seen by others.
+ *
+ * Guarantee: a definition stands in the file before the mark that follows what needs it; what was written when the
+ * program is killed is a run that happened, up to the last mark, and the buffers' own file has the rest. When a write
+ * fails, recording stops, which is said. Cost: one thread.
+ */
+#include <string.h>
+
+#include "core/hash.h"
+#include "core/lz.h"
+#include "runtime/record/impl.h"
+#include "runtime/record/stamp.h"
+#include "runtime/sys/log.h"
+#include "runtime/sys/options.h"
+#include "runtime/sys/runtime.h"
+#include "runtime/wrap/hooks.h"
+
+enum { MARK_MARGIN = 1 << 10, PATIENCE = 20 };
+#define PAUSE_NS  (UINT64_C(100) * 1000 * 1000) /* between two marks */
+#define SETTLE_NS (UINT64_C(1000) * 1000)
+#define FINISH_NS (UINT64_C(120) * 1000 * 1000 * 1000) /* that the end waits for a slow disk */
+
+bool pt_record_on;
+
+static struct {
+    int fd;
+    char live[4200]; /* the name of the buffers' file */
+    bool started;
+    bool failed; /* the writer's own */
+    _Atomic uint32_t stopping, stopped;
+    struct pt_lz lz;
+    uint8_t packed[sizeof(struct pt_rec_chunk) + PT_REC_PIECE];
+    struct pt_record_buffer events, definitions; /* copies of what is taken from buffers that are not full */
+} writer = {.fd = -1};
+
+static void complain(const char *what, const char *path)
+{
+    struct pt_line line = {0};
+    pt_line_text(&line, "portent: ");
+    pt_line_text(&line, what);
+    pt_line_text(&line, path);
+    pt_line_write(&line);
+}
+
+/* The file of a process whose parent still writes to the one that the options name has its number behind the name. */
+bool pt_record_start(void)
+{
+    char path[4096];
+    struct pt_span name = pt_options.record;
+    if (!name.len)
+        return true;
+    if (name.len > sizeof path - 32) {
+        complain("the name of the recording is too long", "");
+        return false;
+    }
+    memcpy(path, name.at, name.len);
+    path[name.len] = '\0';
+    writer.fd = pt_sys_create_locked(path);
+    if (writer.fd == PT_SYS_IS_LOCKED) {
+        struct pt_line number = {0};
+        pt_line_text(&number, ".");
+        pt_line_number(&number, pt_sys_process());
+        memcpy(path + name.len, number.text, number.len);
+        path[name.len + number.len] = '\0';
+        writer.fd = pt_sys_create_locked(path);
+    }
+    if (writer.fd < 0) {
+        complain("cannot write the recording: ", path);
+        return false;
+    }
+    static const char ending[] = ".live";
+    size_t len = strlen(path);
+    memcpy(writer.live, path, len);
+    memcpy(writer.live + len, ending, sizeof ending);
+    pt_record_on = pt_stamp_start() && pt_record_start_buffers(writer.live) && pt_record_start_definitions();
+    return pt_record_on;
+}
+
+static void fail(void)
+{
+    if (writer.failed)
+        return;
+    writer.failed = true;
+    pt_sys_unlink(writer.live); /* what is in it would not fit to what is in the other */
+    pt_runtime_stop("the recording cannot be written (is the disk full?)");
+    pt_record_close_buffers();
+}
+
+/* A chunk, with what it says of itself filled in but for the bytes. */
+static void write_chunk(struct pt_rec_chunk chunk, const uint8_t *bytes, uint32_t len)
+{
+    uint8_t *stored = writer.packed + sizeof chunk;
+    size_t packed = len ? pt_lz_pack(&writer.lz, bytes, len, stored, len) : 0;
+    if (writer.failed)
+        return;
+    if (!packed || packed >= len) {
+        memcpy(stored, bytes, len);
+        packed = len;
+    }
+    chunk.magic = PT_REC_CHUNK_MAGIC;
+    chunk.raw = len;
+    chunk.stored = (uint32_t)packed;
+    chunk.sum = pt_rec_sum(&chunk, stored);
+    memcpy(writer.packed, &chunk, sizeof chunk);
+    if (!pt_sys_write_all(writer.fd, writer.packed, sizeof chunk + packed))
+        fail();
+}
+
+static void write_buffer(const struct pt_record_buffer *buffer)
+{
+    const struct pt_rec_live_buffer *live = &buffer->live;
+    uint32_t used = atomic_load_explicit(&live->used, memory_order_acquire);
+    struct pt_rec_chunk chunk = {
+        .kind = live->kind, .thread = live->thread, .piece = live->piece, .stamp = live->stamp, .from = live->taken};
+    if (used > live->taken)
+        write_chunk(chunk, buffer->bytes + live->taken, used - live->taken);
+}
+
+static void write_definitions(void)
+{
+    struct pt_record_buffer *from = pt_record_take_definitions(&writer.definitions);
+    if (!from)
+        return;
+    write_buffer(&writer.definitions);
+    pt_record_took(from, &writer.definitions);
+}
+
+static void write_full(void)
+{
+    struct pt_record_buffer *buffer;
+    while ((buffer = pt_record_take_full())) {
+        if (buffer->live.kind == PT_REC_EVENTS)
+            write_definitions();
+        write_buffer(buffer);
+        pt_record_give_back(buffer);
+    }
+}
+
+static void write_rest(void)
+{
+    struct pt_record_buffer *from;
+    uint32_t at = 0;
+    while ((from = pt_record_take_rest(&at, &writer.events))) {
+        write_definitions();
+        write_buffer(&writer.events);
+        pt_record_took(from, &writer.events);
+    }
+}
+
+/* Takes everything that was recorded until now; 0: a thread is in the middle of an event for too long. */
+static uint64_t take_all(void)
+{
+    uint64_t now = pt_stamp_now(), margin = PT_STAMP_LAG + MARK_MARGIN;
+    pt_sys_sleep(SETTLE_NS);
+    for (unsigned turn = 0; pt_record_has_busy(turn == 0); turn++) {
+        if (turn == PATIENCE)
+            return 0;
+        write_full();
+        pt_sys_sleep(SETTLE_NS);
+    }
+    write_full();
+    write_rest();
+    write_full();
+    write_definitions();
+    return now > margin ? now - margin : 0;
+}
+
+static void write_mark(void)
+{
+    uint64_t stamp = take_all();
+    if (stamp)
+        write_chunk((struct pt_rec_chunk){.kind = PT_REC_MARK, .stamp = stamp}, NULL, 0);
+}
+
+/* Threads that still run make events that nobody wants any more. */
+static void write_end(void)
+{
+    pt_sys_sleep(SETTLE_NS);
+    uint64_t stamp = 0;
+    for (unsigned turn = 0; !stamp && turn < PATIENCE; turn++)
+        stamp = take_all();
+    const char *why = atomic_load(&pt_channel->dropped) ? "events of the program were not recorded" : "";
+    if (!stamp)
+        return;
+    write_chunk((struct pt_rec_chunk){.kind = PT_REC_END, .stamp = stamp}, (const uint8_t *)why, (uint32_t)strlen(why));
+    pt_sys_unlink(writer.live);
+}
+
+static void *run_writer(void *unused)
+{
+    uint64_t marked = pt_sys_now();
+    pt_thread_forget();
+    pt_sys_exempt();
+    while (!atomic_load_explicit(&writer.stopping, memory_order_acquire)) {
+        uint32_t work = atomic_load_explicit(&pt_record_work, memory_order_acquire);
+        write_full();
+        uint64_t now = pt_sys_now();
+        if (now - marked >= PAUSE_NS) {
+            write_mark();
+            marked = pt_sys_now();
+        }
+        pt_sys_wait(&pt_record_work, work, PAUSE_NS);
+    }
+    write_end();
+    atomic_store_explicit(&writer.stopped, 1, memory_order_release);
+    pt_sys_wake(&writer.stopped);
+    return unused;
+}
+
+/* All signals are the program's: none is handled in this thread. */
+bool pt_record_begin(void)
+{
+    if (!pt_sys_write_all(writer.fd, PT_REC_MAGIC, PT_REC_MAGIC_LEN)) {
+        fail();
+        return false;
+    }
+    uint64_t mask = pt_sys_swap_signal_mask(~(uint64_t)0);
+    writer.started = pt_wrap_start_thread(run_writer, "portent-record");
+    pt_sys_swap_signal_mask(mask);
+    if (!writer.started)
+        fail();
+    return writer.started;
+}
+
+void pt_record_finish(void)
+{
+    if (!writer.started)
+        return;
+    writer.started = false;
+    pt_runtime_deactivate(PT_ACTIVE_RECORDS);
+    atomic_store_explicit(&writer.stopping, 1, memory_order_release);
+    atomic_fetch_add(&pt_record_work, 1);
+    pt_sys_wake(&pt_record_work);
+    uint64_t limit = pt_sys_now() + FINISH_NS;
+    while (!atomic_load_explicit(&writer.stopped, memory_order_acquire) && pt_sys_now() < limit)
+        pt_sys_wait(&writer.stopped, 0, PAUSE_NS);
+    pt_record_close_buffers();
+}
+
+void pt_record_forget(void)
+{
+    writer.started = false;
+    pt_record_on = false;
+    if (writer.fd >= 0)
+        pt_sys_close(writer.fd);
+    writer.fd = -1;
+}

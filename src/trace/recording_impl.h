@@ -1,0 +1,50 @@
+/* The inside of the reader of recordings: recording.c is the source, recording_log.c decodes the logs of threads. */
+#ifndef PT_TRACE_RECORDING_IMPL_H
+#define PT_TRACE_RECORDING_IMPL_H
+
+#include "base/mem.h"
+#include "core/recording.h"
+
+/* Where a chunk of events stands in the file. */
+struct rec_part {
+    uint32_t thread, piece, from, raw, stored;
+    uint64_t stamp;
+    const uint8_t *at; /* what is stored */
+};
+
+struct rec_known {
+    struct pt_rec_shape shape;
+    uint32_t site, size;
+    uint16_t kind, marks;
+};
+
+/* An event of a log. */
+struct rec_event {
+    uint64_t stamp, address, value;
+    uint32_t site, size, stack;
+    uint16_t kind, marks;
+    const uint8_t *raw; /* NULL: it has none */
+};
+
+/* The log of a thread. */
+struct rec_log {
+    uint32_t thread;
+    const struct rec_part *parts; /* in order */
+    uint32_t part_count, next_part;
+    bool damaged; /* something is missing or makes no sense from here on */
+    uint8_t *bytes;
+    size_t cap;
+    uint32_t len, pos; /* of the piece that is being read */
+    struct rec_known *shapes;
+    size_t shape_cap;
+    uint32_t shape_count, last, last_stack;
+    uint64_t address, stamp;
+    bool open;              /* `event` is its next one */
+    struct rec_event event; /* before that, only its stamp is known: it is no lower */
+};
+
+/* Reads the next event into log->event; false: there is none, and what the log needs is freed. */
+bool rec_log_next(struct rec_log *log);
+void rec_log_release(struct rec_log *log);
+
+#endif

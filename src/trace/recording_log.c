@@ -1,0 +1,168 @@
+/*
+ * The log of one thread in a recording (core/recording.h): pieces are put together from their chunks, and read event by
+ * event.
+ *
+ * Guarantee: whatever the bytes are, reading stays within them; a log that makes no sense ends there, and says so.
+ * Cost: linear; memory for one piece and its shapes.
+ */
+#include <stdlib.h>
+
+#include "core/lz.h"
+#include "trace/recording_impl.h"
+
+void rec_log_release(struct rec_log *log)
+{
+    free(log->bytes);
+    free(log->shapes);
+    log->bytes = NULL;
+    log->shapes = NULL;
+    log->cap = log->shape_cap = 0;
+    log->len = log->pos = 0;
+}
+
+/* One chunk behind the others of its piece. */
+static bool unpack(struct rec_log *log, const struct rec_part *part)
+{
+    if (part->from != log->len || part->raw > PT_REC_PIECE - log->len)
+        return false;
+    PT_GROW(log->bytes, log->cap, (size_t)log->len + part->raw + 1);
+    uint8_t *to = log->bytes + log->len;
+    if (part->stored == part->raw)
+        memcpy(to, part->at, part->raw);
+    else if (!pt_lz_unpack(part->at, part->stored, to, part->raw))
+        return false;
+    log->len += part->raw;
+    return true;
+}
+
+static bool open_piece(struct rec_log *log)
+{
+    if (log->next_part == log->part_count)
+        return false;
+    const struct rec_part *first = &log->parts[log->next_part];
+    log->len = log->pos = 0;
+    log->shape_count = log->last = log->last_stack = 0;
+    log->address = 0;
+    log->damaged = first->stamp < log->stamp;
+    log->stamp = first->stamp;
+    while (!log->damaged && log->next_part < log->part_count && log->parts[log->next_part].piece == first->piece)
+        log->damaged = !unpack(log, &log->parts[log->next_part++]);
+    return !log->damaged;
+}
+
+/* What is left of the piece; `bad` is set where it ends too early. */
+struct bytes {
+    const uint8_t *at, *end;
+    bool bad;
+};
+
+static uint64_t take_number(struct bytes *in)
+{
+    uint64_t number = 0;
+    for (unsigned shift = 0; shift < 64 && in->at < in->end; shift += 7) {
+        uint8_t byte = *in->at++;
+        number |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80)
+            return number;
+    }
+    in->bad = true;
+    return 0;
+}
+
+static uint8_t take_byte(struct bytes *in)
+{
+    if (in->at < in->end)
+        return *in->at++;
+    in->bad = true;
+    return 0;
+}
+
+static void take_new_shape(struct rec_log *log, struct bytes *in)
+{
+    struct rec_known known = {.shape = {.address = log->address}};
+    known.site = (uint32_t)take_number(in);
+    known.kind = take_byte(in);
+    known.marks = take_byte(in);
+    known.marks |= (uint16_t)(take_byte(in) << 8);
+    known.size = (uint32_t)take_number(in);
+    in->bad |= known.kind >= PT_KIND_COUNT || log->shape_count == PT_REC_SHAPES;
+    if (!in->bad)
+        PT_PUSH(log->shapes, log->shape_count, log->shape_cap, known);
+}
+
+/* The number of the event's shape; of none, where the bytes are bad. */
+static uint32_t take_shape(struct rec_log *log, unsigned tag, struct bytes *in)
+{
+    uint32_t number = 0;
+    if ((tag & PT_REC_SHAPE) == PT_REC_SHAPE_NEW) {
+        number = log->shape_count;
+        take_new_shape(log, in);
+    } else if ((tag & PT_REC_SHAPE) == PT_REC_SHAPE_KNOWN) {
+        number = (uint32_t)take_number(in);
+    } else if (log->shape_count) {
+        number = log->shapes[log->last].shape.next;
+    }
+    in->bad |= number >= log->shape_count;
+    return number;
+}
+
+static void take_values(struct rec_log *log, unsigned tag, struct rec_known *known, struct bytes *in)
+{
+    struct pt_rec_shape *shape = &known->shape;
+    unsigned stack = tag >> PT_REC_STACK_AT & 3;
+    if (!(tag & PT_REC_ADDRESS))
+        shape->stride = pt_rec_unfold(take_number(in));
+    shape->address += shape->stride;
+    if (pt_rec_has_value(known->kind, known->size) && !(tag & PT_REC_VALUE))
+        shape->value += pt_rec_unfold(take_number(in));
+    if (stack == PT_REC_STACK_OTHER)
+        shape->stack = (uint32_t)take_number(in);
+    else if (stack == PT_REC_STACK_LAST)
+        shape->stack = log->last_stack;
+    if (tag & PT_REC_STAMP)
+        log->stamp += take_number(in);
+}
+
+/* False: the bytes make no sense. */
+static bool take_event(struct rec_log *log)
+{
+    struct bytes in = {log->bytes + log->pos, log->bytes + log->len, false};
+    unsigned tag = take_byte(&in);
+    uint32_t number = take_shape(log, tag, &in);
+    if (in.bad)
+        return false;
+    struct rec_known *known = &log->shapes[number];
+    take_values(log, tag, known, &in);
+    uint32_t raw = pt_rec_raw_bytes(known->kind, known->size);
+    if (in.bad || raw > (size_t)(in.end - in.at))
+        return false;
+    log->shapes[log->last].shape.next = number;
+    log->last = number;
+    log->last_stack = known->shape.stack;
+    log->address = known->shape.address;
+    log->pos = (uint32_t)(in.at + raw - log->bytes);
+    log->event = (struct rec_event){.stamp = log->stamp,
+                                    .address = known->shape.address,
+                                    .value = known->shape.value,
+                                    .site = known->site,
+                                    .size = known->size,
+                                    .stack = known->shape.stack,
+                                    .kind = known->kind,
+                                    .marks = known->marks,
+                                    .raw = raw ? in.at : NULL};
+    return true;
+}
+
+bool rec_log_next(struct rec_log *log)
+{
+    while (!log->damaged && log->pos == log->len)
+        if (!open_piece(log))
+            break;
+    if (!log->damaged && log->pos < log->len) {
+        log->damaged = !take_event(log);
+        if (!log->damaged)
+            return true;
+    }
+    rec_log_release(log);
+    return false;
+}

@@ -1,0 +1,276 @@
+#!/usr/bin/env python3
+"""Tests of recordings that programs make by themselves (record=FILE): run_record.py PORTENT [NAME...]
+
+That events which depend on each other have their real order is seen by the values that they carry; what is left of a recording when the
+program is killed, the disk is full or the file is cut off must be a beginning of it, and say so. The last line is `record: N passed, M
+failed`.
+"""
+import json
+import os
+import random
+import re
+import sys
+
+from suite import Failure, Suite, contains, in_folder, run, same, true, write
+
+PORTENT = ""
+SUITE = Suite("record")
+test = SUITE.test
+
+# Threads that read and write a few variables as they like, of several sizes, some next to each other; with locks, atomics and copies.
+MIXED = r"""
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#define COUNT 4
+static int a, b;
+static short c[4];
+static long d;
+static atomic_long e;
+static struct { char f[12]; } g, h;
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void *work(void *argument) {
+    unsigned seed = (unsigned)(long)argument;
+    volatile int seen = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        switch (rand_r(&seed) % 9) {
+        case 0: a = a + 1; break;
+        case 1: b = i; break;
+        case 2: c[i % 4] = (short)i; seen = c[(i + 1) % 4]; break;
+        case 3: pthread_mutex_lock(&m); d += 3; pthread_mutex_unlock(&m); break;
+        case 4: atomic_fetch_add(&e, 1); break;
+        case 5: seen = (int)atomic_load(&e); break;
+        case 6: memset(&g, i % 100, sizeof g); break;
+        case 7: h = g; break;
+        default: seen = a + b; break;
+        }
+    }
+    return argument;
+}
+int main(void) {
+    pthread_t all[COUNT];
+    for (long i = 0; i < COUNT; i++) pthread_create(&all[i], NULL, work, (void *)(i + 1));
+    for (int i = 0; i < COUNT; i++) pthread_join(all[i], NULL);
+    return 0;
+}
+"""
+# Ends by itself when it has counted so far, in the way that its argument says.
+ENDING = r"""
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+static long x;
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static long most;
+static void *work(void *argument) {
+    for (;;) {
+        pthread_mutex_lock(&m);
+        if (x == most) kill(getpid(), SIGKILL);
+        x++;
+        pthread_mutex_unlock(&m);
+    }
+    return argument;
+}
+int main(int count, char **arguments) {
+    pthread_t one, two;
+    most = atol(arguments[count - 1]);
+    pthread_create(&one, NULL, work, NULL);
+    pthread_create(&two, NULL, work, NULL);
+    pthread_join(one, NULL);
+    return 0;
+}
+"""
+FORKING = r"""
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static int x;
+int main(int count, char **arguments) {
+    x = 1;
+    if (count == 1) {
+        pid_t child = fork();
+        if (child == 0) { for (int i = 0; i < 100000; i++) x = 77; _exit(0); }
+        waitpid(child, NULL, 0);
+        child = fork();
+        if (child == 0) { execl(arguments[0], arguments[0], "inner", (char *)NULL); _exit(9); }
+        waitpid(child, NULL, 0);
+        printf("%d\n", (int)child);
+    }
+    x = count == 1 ? 2 : 3;
+    return 0;
+}
+"""
+# Thread `two` comes when `one` is done, which nobody sees: the lock is all that orders what they do.
+APART = r"""
+#include <pthread.h>
+static int x, y = 7;
+static pthread_mutex_t l = PTHREAD_MUTEX_INITIALIZER;
+static int turn;
+static void *one(void *argument) {
+    x = 1;
+    pthread_mutex_lock(&l); y = 1; pthread_mutex_unlock(&l);
+    __asm__ volatile("movl $1, %0" : "=m"(turn) : : "memory");
+    return argument;
+}
+static void *two(void *argument) {
+    for (int seen = 0; !seen;)
+        __asm__ volatile("movl %1, %0" : "=r"(seen) : "m"(turn) : "memory");
+    pthread_mutex_lock(&l); y = 2; pthread_mutex_unlock(&l);
+    x = 2;
+    return argument;
+}
+int main(void) {
+    pthread_t t[2];
+    pthread_create(&t[0], NULL, one, NULL);
+    pthread_create(&t[1], NULL, two, NULL);
+    pthread_join(t[0], NULL);
+    pthread_join(t[1], NULL);
+    return 0;
+}
+"""
+
+
+def build(name, source, *options):
+    write(name + ".c", source)
+    done = run(PORTENT, "cc", "-g", "-O1", "-pthread", *options, name + ".c", "-o", name)
+    same(f"exit status of portent cc: {done.stderr}", done.returncode, 0)
+
+
+def lines_of(recording, status=0):
+    done = run(PORTENT, "convert", "--text", recording, "-o", "t.trace")
+    same(f"status of convert: {done.stderr}", done.returncode, status)
+    with open("t.trace", encoding="utf-8") as file:
+        return [line for line in file.read().splitlines() if line[0] != "#" and "|stack(" not in line]
+
+
+def wrong_values(lines):
+    """Reads that do not have the value of the latest write, as far as values are given."""
+    values = {}
+    for line in lines:
+        event = re.match(r"[^|]*\|([rwu])\(([^|]*)\)(?:=([^|]*))?\|", line)
+        if not event:
+            continue
+        op, name, value = event.groups()
+        if op == "r" and value is not None and values.get(name, value) not in (None, value):
+            yield line
+        if op in "wu":
+            values[name] = value if "|b=" not in line else None
+
+
+@test
+def values_are_those_of_the_order():
+    build("mixed", MIXED, "-DROUNDS=3000")
+    for _ in range(3):
+        same("status", run("./mixed", options="record=m.rec").returncode, 0)
+        lines = lines_of("m.rec")
+        true("there are events of all threads", len({line.split("|")[0] for line in lines}) == 5 and len(lines) > 12000)
+        same("reads of other values than were written", list(wrong_values(lines))[:5], [])
+        same("nothing but the recording is left", sorted(os.listdir(".")), ["m.rec", "mixed", "mixed.c", "t.trace"])
+
+
+@test
+def run_makes_a_trace_of_it():
+    build("mixed", MIXED, "-DROUNDS=100")
+    for name in ("a.trace", "a.ptb"):
+        done = run(PORTENT, "run", "--record-all", "-o", name, "--", "./mixed")
+        same(f"status of run: {done.stderr}", (done.returncode, done.stderr), (0, ""))
+        same("reads of other values than were written", list(wrong_values(lines_of(name)))[:5], [])
+    same("nothing but the traces is left", sorted(os.listdir(".")), ["a.ptb", "a.trace", "mixed", "mixed.c", "t.trace"])
+
+
+@test
+def killed():
+    build("ending", ENDING)
+    same("status", run("./ending", "5000", options="record=k.rec").returncode, -9)
+    lines = lines_of("k.rec")
+    same("the last write is there", [line for line in lines if "|w(x)" in line][-1].split("|")[1], "w(x)=5000")
+    same("reads of other values than were written", list(wrong_values(lines))[:5], [])
+    os.unlink("k.rec.live")
+    short = lines_of("k.rec", status=3)
+    same("without what was not written, it is a beginning", short, lines[:len(short)])
+    done = run(PORTENT, "check", "--races", "k.rec")
+    same(f"status of check: {done.stdout}", done.returncode, 3)
+
+
+@test
+def full_disk():
+    build("mixed", MIXED, "-DROUNDS=100")
+    done = run("./mixed", options="record=/dev/full")
+    same("its own status", done.returncode, 0)
+    contains(done.stderr, "the recording cannot be written")
+    done = run("./mixed", options="record=nowhere/m.rec")
+    same("its own status", done.returncode, 0)
+    contains(done.stderr, "cannot write the recording: nowhere/m.rec")
+
+
+@test
+def cut_off():
+    build("mixed", MIXED, "-DROUNDS=2000")
+    same("status", run("./mixed", options="record=m.rec").returncode, 0)
+    whole = lines_of("m.rec")
+    with open("m.rec", "rb") as file:
+        content = file.read()
+    chance = random.Random(1)
+    for _ in range(12):
+        where = chance.randrange(8, len(content))
+        damaged = bytearray(content[:where] if chance.random() < 0.5 else content)
+        if len(damaged) == len(content):
+            damaged[where] ^= 1 << chance.randrange(8)
+        with open("d.rec", "wb") as file:
+            file.write(damaged)
+        done = run(PORTENT, "convert", "--text", "d.rec", "-o", "t.trace")
+        if done.returncode != 3:
+            raise Failure(f"status {done.returncode} of a file that is damaged at {where} of {len(content)}: {done.stderr}")
+        with open("t.trace", encoding="utf-8") as file:
+            left = [line for line in file.read().splitlines() if line[0] != "#" and "|stack(" not in line]
+        same(f"damaged at {where}, it is a beginning", left, whole[:len(left)])
+
+
+def verdicts(path):
+    with open(path, encoding="utf-8") as file:
+        answer = json.load(file)
+    return [(p["name"], p["verdict"], p.get("how"), len(p.get("findings", []))) for p in answer["properties"]]
+
+
+@test
+def run_in_wider_orders():
+    """All in one go finds what `check` finds in the same recording; nothing is left of it."""
+    build("apart", APART)
+    write("p.prop", "property first: always (x == 0 || y != 7); property never: always y != 3;\n")
+    for order in ("sync", "values", "auto"):
+        done = run(PORTENT, "run", "-q", "--order", order, "-r", "r.json", "-o", "t.trace", "--", "./apart")
+        checked = run(PORTENT, "check", "--order", order, "--json", "t.trace")
+        write("c.json", checked.stdout)
+        same(f"{order}: races and deadlocks", verdicts("r.json"), verdicts("c.json"))
+        same(f"{order}: the race that the lock hides ({done.stderr})", (done.returncode, verdicts("r.json")[0][1]), (66, "violated"))
+        done = run(PORTENT, "run", "-q", "--order", order, "-s", "p.prop", "-r", "r.json", "--", "./apart")
+        same(f"{order}: properties ({done.stderr})", (done.returncode, [v[:2] for v in verdicts("r.json")]),
+             (66, [("first", "violated"), ("never", "holds")]))
+    same("what is left", sorted(os.listdir(".")), ["apart", "apart.c", "c.json", "p.prop", "r.json", "t.trace"])
+    same("without accesses", run(PORTENT, "run", "--preload", "--order", "sync", "--", "./apart").returncode, 2)
+
+
+@test
+def forks():
+    build("forking", FORKING)
+    done = run("./forking", options="record=f.rec")
+    same(f"status: {done.stderr}", done.returncode, 0)
+    parent, inner = lines_of("f.rec"), lines_of("f.rec." + done.stdout.strip())
+    same("the parent's writes", [line.split("|")[1] for line in parent if "|w(x)" in line], ["w(x)=1", "w(x)=2"])
+    same("those of the one that was started", [line.split("|")[1] for line in inner if "|w(x)" in line], ["w(x)=1", "w(x)=3"])
+
+
+def main():
+    global PORTENT
+    if len(sys.argv) < 2:
+        print(__doc__.splitlines()[0], file=sys.stderr)
+        return 2
+    PORTENT = os.path.abspath(sys.argv[1])
+    return SUITE.run(sys.argv[2:], in_folder)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
