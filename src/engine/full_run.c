@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "race/hb.h"
-
 void pt_full_run_release(struct pt_full_run *run)
 {
     free(run->stacks);

@@ -22,32 +22,6 @@
 
 enum { WATCH_EVERY = 64 }; /* events */
 
-/* The clock up to which all other threads know a thread. It only grows, so an older one is no mistake: it is looked up
- * anew after so many events that this costs little. */
-static uint64_t known_to_all(struct races *r, uint32_t thread)
-{
-    struct races_thread *of = &r->threads[thread];
-    if (of->known_at && r->run.events - of->known_at < 64 * (uint64_t)r->thread_count)
-        return of->known;
-    of->known = of->hb.clock; /* whoever is forked later knows what comes before the fork */
-    of->known_at = r->run.events;
-    for (uint32_t i = 0; i < r->thread_count; i++) {
-        const struct races_thread *t = &r->threads[i];
-        uint64_t clock = pt_vec_at(t->hb.past, thread);
-        if (t->begun && !t->ended && i != thread && clock < of->known)
-            of->known = clock;
-    }
-    return of->known;
-}
-
-static bool is_past(void *context, pt_epoch epoch)
-{
-    struct races *r = context;
-    bool past = pt_epoch_clock(epoch) <= known_to_all(r, pt_epoch_thread(epoch));
-    r->pruned |= past;
-    return past;
-}
-
 struct races *pt_races_new(const struct pt_names *names, const struct pt_check_options *options)
 {
     struct races *r = pt_xcalloc(1, sizeof *r);
@@ -55,7 +29,7 @@ struct races *pt_races_new(const struct pt_names *names, const struct pt_check_o
     r->options = *options;
     r->started = options->now ? options->now() : 0;
     r->memory = pt_races_memory(&r->pool);
-    r->env = (struct pt_cell_env){&r->memory, pt_races_found, is_past, r};
+    r->env = (struct pt_cell_env){&r->memory, pt_races_found, pt_races_is_past, r};
     pt_strtab_init(&r->block_names);
     pt_strtab_init(&r->lock_sets);
     if (options->order > PT_CHECK_ACCESS)
@@ -152,15 +126,21 @@ static struct races_thread *thread_at(struct races *r, uint32_t id)
     return t;
 }
 
-/* The thread of an event; it may have begun without a fork. */
-static struct races_thread *actor(struct races *r, uint32_t id)
+/* A thread that has begun without a fork, or goes on after its end. */
+static struct races_thread *new_actor(struct races *r, uint32_t id)
 {
-    bool known = id < r->thread_cap && r->threads[id].begun && !r->threads[id].ended;
     struct races_thread *t = thread_at(r, id);
-    if (!known && r->pruned && !r->run.unknown)
+    if (r->pruned && !r->run.unknown)
         r->run.unknown = "a thread that nobody forked begins after accesses were forgotten that it may race with";
     t->ended = false;
     return t;
+}
+
+/* The thread of an event. */
+static struct races_thread *actor(struct races *r, uint32_t id)
+{
+    bool known = id < r->thread_cap && r->threads[id].begun && !r->threads[id].ended;
+    return known ? &r->threads[id] : new_actor(r, id);
 }
 
 static void on_fork(struct races *r, const struct pt_event *event)
@@ -325,6 +305,22 @@ static void on_access(struct races *r, struct races_thread *t, const struct pt_e
         pt_cell_access(&r->env, &var->cell, &t->hb, &access);
 }
 
+/* Most accesses are plain and race with nothing. False: this one is to be looked at by on_access, and nothing has
+ * changed. */
+static bool on_plain(struct races *r, struct races_thread *t, const struct pt_event *event)
+{
+    if (event->to || event->order || event->object >= r->var_cap)
+        return false;
+    struct races_var *var = &r->vars[event->object];
+    const struct pt_cell_access access = {.place = event->loc,
+                                          .kind = event->op == PT_OP_READ ? PT_CELL_READS : PT_CELL_WRITES,
+                                          .bytes = PT_CELL_WHOLE,
+                                          .op = event->op,
+                                          .order = PT_HB_SEQ_CST,
+                                          .note = {r->run.events, event->stack, lock_set(r, t)}};
+    return var->begun && !var->part_count && pt_cell_plain(&r->memory, &var->cell, &t->hb, &access);
+}
+
 /* The next variable of a block after `var`, PT_NONE at first: those with offsets, then the one of the block's name. */
 static uint32_t next_of_block(const struct races *r, const struct races_block *block, uint32_t heap, uint32_t var)
 {
@@ -395,17 +391,18 @@ static void follow(struct races *r, const struct pt_event *event)
     static const uint8_t orders[PT_MEMORY_COUNT] = {PT_HB_RELAXED, PT_HB_RELAXED, PT_HB_ACQUIRE,
                                                     PT_HB_RELEASE, PT_HB_ACQ_REL, PT_HB_SEQ_CST};
     struct races_thread *t = actor(r, event->thread);
+    if (event->op == PT_OP_READ || event->op == PT_OP_WRITE) {
+        if (!on_plain(r, t, event))
+            on_access(r, t, event);
+        return;
+    }
+    if (pt_op_space(event->op) == PT_SPACE_LOCK && event->op != PT_OP_CONTENDED) {
+        on_lock(r, t, event);
+        return;
+    }
     switch (event->op) {
-    case PT_OP_READ:
-    case PT_OP_WRITE:
     case PT_OP_UPDATE:
         on_access(r, t, event);
-        break;
-    case PT_OP_ACQ:
-    case PT_OP_REL:
-    case PT_OP_RACQ:
-    case PT_OP_RREL:
-        on_lock(r, t, event);
         break;
     case PT_OP_WAIT:
     case PT_OP_NOTIFY:
@@ -465,12 +462,14 @@ void pt_races_gap(struct races *r)
 
 enum pt_status pt_races_event(struct races *r, const struct pt_event *event, struct pt_err *err)
 {
-    bool looked_at;
     if (r->predict)
         pt_races_predict_keep(r->predict, event);
-    enum pt_status status = pt_full_run_event(&r->run, r->options.trace, event, &looked_at, err);
-    if (!looked_at)
-        return status;
+    if (!pt_full_run_usual(&r->run, event)) {
+        bool looked_at;
+        enum pt_status status = pt_full_run_event(&r->run, r->options.trace, event, &looked_at, err);
+        if (!looked_at)
+            return status;
+    }
     r->event = event;
     follow(r, event);
     if (r->predict)

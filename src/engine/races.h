@@ -17,7 +17,7 @@ struct races_thread {
     bool forked;
     uint32_t forked_at, forked_stack; /* place and stack of the fork */
     bool ended;
-    uint64_t known, known_at;      /* up to where all others know it, as of an event; 0: never looked at */
+    uint64_t known;                /* up to where all others know it, as of the event `known_at` */
     uint32_t *locks;               /* that it has locked now, one entry for each time */
     uint32_t lock_count, lock_set; /* their set, an id; PT_NONE: to be looked up */
     size_t lock_cap;
@@ -75,6 +75,8 @@ struct races {
     struct races_thread *threads;
     size_t thread_cap;
     uint32_t thread_count; /* up to the last that has begun */
+    uint32_t known_count;  /* of how many of them it is known up to where all others know them, */
+    uint64_t known_at;     /* as of this event */
     struct races_lock {
         struct pt_hb_lock hb;
         uint32_t alone; /* the set of it alone, an id plus 1; 0: not made yet */
@@ -130,6 +132,9 @@ void pt_races_end_var(struct races *r, struct races_var *var);
 /* Memory by size, which is only given back as a whole. */
 struct pt_race_memory pt_races_memory(struct races_pool *pool);
 void pt_races_memory_release(struct races_pool *pool);
+
+/* Whether that event happens before all that other threads may still do (races_known.c). */
+bool pt_races_is_past(void *context, pt_epoch epoch);
 
 /* The event that is being looked at races with this one. */
 void pt_races_found(void *context, const struct pt_cell_seen *earlier);

@@ -84,14 +84,6 @@ static bool is_same(const struct pt_cell_seen *seen, uint32_t thread, const stru
            seen->access.op == access->op && seen->access.kind == access->kind && seen->access.bytes == access->bytes;
 }
 
-static uint32_t home(const struct pt_cell *cell, uint32_t thread, const struct pt_cell_access *access)
-{
-    uint64_t key = (uint64_t)thread << 32 | access->place;
-    key ^= (uint64_t)access->op << 58 ^ (uint64_t)access->kind << 50 ^ (uint64_t)access->bytes << 20;
-    key *= UINT64_C(0x9e3779b97f4a7c15);
-    return (uint32_t)(key >> 32) & (2 * cell->cap - 1);
-}
-
 /* The entry; PT_CELL_END: there is none. */
 static uint32_t find(const struct pt_cell *cell, uint32_t thread, const struct pt_cell_access *access)
 {
@@ -101,7 +93,7 @@ static uint32_t find(const struct pt_cell *cell, uint32_t thread, const struct p
                 return i;
         return PT_CELL_END;
     }
-    uint32_t slot = home(cell, thread, access);
+    uint32_t slot = pt_cell_home(cell, thread, access);
     while (cell->index[slot] != PT_CELL_END && !is_same(&cell->seen[cell->index[slot]], thread, access))
         slot = (slot + 1) & (2 * cell->cap - 1);
     return cell->index[slot];
@@ -133,7 +125,7 @@ const struct pt_cell_seen *pt_cell_find(const struct pt_cell *cell, uint32_t thr
 static void put_index(struct pt_cell *cell, uint32_t entry)
 {
     const struct pt_cell_seen *seen = &cell->seen[entry];
-    uint32_t slot = home(cell, pt_epoch_thread(seen->at), &seen->access);
+    uint32_t slot = pt_cell_home(cell, pt_epoch_thread(seen->at), &seen->access);
     while (cell->index[slot] != PT_CELL_END)
         slot = (slot + 1) & (2 * cell->cap - 1);
     cell->index[slot] = entry;

@@ -58,6 +58,15 @@ struct pt_cell {
 };
 #define PT_CELL_END UINT32_MAX
 
+/* Where the index of a cell is searched first for a thread's access. */
+static inline uint32_t pt_cell_home(const struct pt_cell *cell, uint32_t thread, const struct pt_cell_access *access)
+{
+    uint64_t key = (uint64_t)thread << 32 | access->place;
+    key ^= (uint64_t)access->op << 58 ^ (uint64_t)access->kind << 50 ^ (uint64_t)access->bytes << 20;
+    key *= UINT64_C(0x9e3779b97f4a7c15);
+    return (uint32_t)(key >> 32) & (2 * cell->cap - 1);
+}
+
 /* What an access needs beside its cell. */
 struct pt_cell_env {
     const struct pt_race_memory *memory;
@@ -93,6 +102,10 @@ void pt_cell_record(const struct pt_cell_env *env, struct pt_cell *cell, struct 
  * has changed, and the calls above do it. *ret_raised: the entry, whose note is to be set; NULL: it has stayed. */
 bool pt_cell_raise(const struct pt_race_memory *memory, struct pt_cell *cell, const struct pt_hb_thread *thread,
                    const struct pt_cell_access *access, uint64_t since, struct pt_cell_seen **ret_raised);
+/* The common access of a recorded run (cell_plain.c), in place of pt_cell_access: plain and of all bytes. False: it is
+ * not that, and nothing has changed. */
+bool pt_cell_plain(const struct pt_race_memory *memory, struct pt_cell *cell, struct pt_hb_thread *thread,
+                   const struct pt_cell_access *access);
 /* The thread's access that agrees with this one, made at that clock or later, and of its bytes at least; NULL: none. */
 const struct pt_cell_seen *pt_cell_find(const struct pt_cell *cell, uint32_t thread,
                                         const struct pt_cell_access *access, uint64_t since);

@@ -99,15 +99,16 @@ void pt_vec_raise(const struct pt_race_memory *memory, struct pt_vec **vec, uint
     own_chunk(memory, mine, index)->at[thread % PT_VEC_CHUNK] = clock;
 }
 
-/* Bit 0: somewhere a is above b; bit 1: somewhere b is above a. */
+/* Bit 0: somewhere a is above b; bit 1: somewhere b is above a. By the signs of differences, which processors have in
+ * vectors and comparisons of 64 bits they have not; no clock gets to 2^63. */
 static unsigned compare(const struct pt_vec_chunk *a, const struct pt_vec_chunk *b)
 {
-    unsigned above = 0, below = 0;
+    uint64_t above = 0, below = 0;
     for (int i = 0; i < PT_VEC_CHUNK; i++) {
-        above |= a->at[i] > b->at[i];
-        below |= a->at[i] < b->at[i];
+        above |= b->at[i] - a->at[i];
+        below |= a->at[i] - b->at[i];
     }
-    return above | below << 1;
+    return (unsigned)(above >> 63 | below >> 63 << 1);
 }
 
 static void join_chunk(const struct pt_race_memory *memory, struct pt_vec **vec, uint32_t index,
