@@ -370,12 +370,7 @@ static uint64_t change_shape(struct pt_race_self *self, uint64_t seen, struct pt
 
 void pt_race_note_key(struct pt_race_self *self, uint64_t made, uint64_t key)
 {
-    struct pt_race_said *said = pt_race_said_of(self, made);
-    if (said->word == made && said->version == self->version)
-        said->keys[1] = said->keys[0];
-    else
-        *said = (struct pt_race_said){.word = made, .version = self->version};
-    said->keys[0] = key;
+    *pt_race_again_of(self, made, key) = (struct pt_race_again){key, made, self->version};
 }
 
 /* Which bytes of a granule's own cell need no more reads of this thread to be recorded in this region. */
@@ -385,7 +380,7 @@ static void note_said(struct pt_race_self *self, const struct pt_cell *cell, uin
     bool over = pt_epoch_thread(cell->over) == self->hb.id && pt_epoch_clock(cell->over) >= self->region;
     struct pt_cell_access any = {.kind = PT_CELL_READS, .place = UINT32_MAX};
     pt_race_note_key(self, made, key);
-    said->bytes = (uint8_t)bytes_said(self, cell, self->region, over, &any);
+    *said = (struct pt_race_said){made, self->version, (uint8_t)bytes_said(self, cell, self->region, over, &any)};
 }
 
 /* A write that is there already: only the clock of the last write is another. */
