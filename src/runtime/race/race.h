@@ -89,6 +89,7 @@ struct pt_race_fit {
     uint16_t to;      /* the form after the access has become one with entry `at`; 0: it is not that simple */
     uint8_t at;       /* UINT8_MAX: not known yet */
     uint8_t same;     /* a bit for each entry that agrees in place, bytes and kind */
+    uint8_t single;   /* for each of these that is one access */
     uint8_t alike;    /* for each that agrees in place and kind */
     uint8_t writes;   /* for each that writes */
     uint8_t replaced; /* for each last write whose bytes are the access's then ... */
@@ -168,6 +169,7 @@ void pt_race_named(uint32_t thread, const char *name);
 /* What of all that is found is wanted. Set before the first thread is known. */
 struct pt_race_looks {
     bool races, lives;
+    bool threads; /* it matters which threads race, not only where */
 };
 extern struct pt_race_looks pt_race_looks;
 
