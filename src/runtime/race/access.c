@@ -36,14 +36,16 @@ static void look_ahead(struct pt_race_self *self, const struct pt_race_leaf *lea
             __atomic_load_n(&pt_race_cells[(uint32_t)near & ~PT_RACE_PACKED].cell.seen, __ATOMIC_RELAXED));
 }
 
-/* As in packed.c, of a cell that is not packed. */
-static bool is_first_reader(const struct pt_race_self *self, const struct pt_cell *cell)
+/* As in packed.c, of a cell that is not packed, in which the read has just been made. */
+static bool was_first_reader(const struct pt_cell *cell, const struct pt_cell_seen *made)
 {
     uint32_t writer = pt_epoch_thread(cell->over);
+    if (writer == pt_epoch_thread(made->at))
+        return false;
     for (uint32_t i = 0; i < cell->count; i++)
-        if (cell->seen[i].fresh && pt_epoch_thread(cell->seen[i].at) != writer)
+        if (cell->seen[i].fresh && &cell->seen[i] != made && pt_epoch_thread(cell->seen[i].at) != writer)
             return false;
-    return writer != self->hb.id;
+    return true;
 }
 
 static bool raise_cell(struct pt_race_self *self, struct pt_race_cell *cell, unsigned bytes, unsigned kind,
@@ -51,13 +53,15 @@ static bool raise_cell(struct pt_race_self *self, struct pt_race_cell *cell, uns
 {
     struct pt_cell_access access = {.place = pt_race_place_of(site), .kind = (uint8_t)kind, .bytes = (uint8_t)bytes};
     struct pt_cell_seen *raised = NULL;
-    bool first = kind & PT_CELL_WRITES || is_first_reader(self, &cell->cell);
-    bool done = !cell->raced && pt_cell_raise(&self->env, &cell->cell, &self->hb, &access, self->region, &raised);
+    /* A write of all bytes may leave nothing else of a cell this large. */
+    if (cell->raced || (kind & PT_CELL_WRITES && bytes == PT_CELL_WHOLE && cell->cell.count >= PT_RACE_SHAPE_SEEN) ||
+        !pt_cell_raise(&self->env, &cell->cell, &self->hb, &access, self->region, &raised))
+        return false;
     if (raised) {
         raised->access.note = (struct pt_cell_note){.stack = pt_race_stack_of(self), .locks = pt_race_locks_now(self)};
-        cell->stamp += first;
+        cell->stamp += kind & PT_CELL_WRITES || was_first_reader(&cell->cell, raised);
     }
-    return done;
+    return true;
 }
 
 /* A write that the thread has made in this region, and nobody has looked since. */

@@ -293,6 +293,27 @@ static uint64_t begin_granule(struct pt_race_self *self, struct pt_race_step *ac
     return change_view(self, &view, 0, access, writes);
 }
 
+/* Whether nothing of a cell with so many entries is to be kept but the write that is about to be made: it comes after
+ * all of them and has all bytes. */
+static bool is_enough(const struct pt_race_step *access, uint32_t count, bool covers)
+{
+    return covers && access->cell.bytes == PT_CELL_WHOLE && count >= PT_RACE_SHAPE_SEEN;
+}
+
+/* Under the lock of a granule, of which such a write leaves nothing: it begins anew. */
+static uint64_t begin_anew(struct pt_race_self *self, struct pt_race_step *access)
+{
+    uint64_t key = pt_race_key(access->site, PT_CELL_WHOLE, kind_of(access));
+    struct pt_race_entry *entry = pt_race_entry_of(self, key, 0);
+    uint64_t delta = self->hb.clock - entry->made;
+    if (entry->key != key || entry->from || entry->version != self->version || entry->calls != pt_race_calls() ||
+        entry->credit <= 1 || delta > PT_RACE_DELTA_MAX)
+        return begin_granule(self, access);
+    entry->credit--;
+    entry->moved++;
+    return delta << PT_RACE_DELTA_AT | entry->to;
+}
+
 /* Makes a granule's own cell, not packed, of what its word says; the word's reference is dropped. */
 uint32_t pt_race_own_cell(struct pt_race_self *self, uint64_t seen)
 {
@@ -360,6 +381,10 @@ static uint64_t change_shape(struct pt_race_self *self, uint64_t seen, struct pt
             remember(self, access, from, from);
             return delta << PT_RACE_DELTA_AT | from;
         }
+        if (is_enough(access, view.cell.count, covers)) {
+            pt_race_drop(self, from, 1);
+            return begin_anew(self, access);
+        }
         if (is_again(self, access, from))
             to = make_shape(self, access, &shape->cell, covers);
     }
@@ -426,6 +451,10 @@ static uint64_t change_packed(struct pt_race_self *self, uint64_t seen, struct p
     bool repeated = pt_race_is_repeated(self, &view.cell, self->region, &access->cell);
     if (repeated && !reads)
         pt_race_packed_rewrite(self, pt_race_packed_of(seen), access->cell.bytes);
+    if (!repeated && is_enough(access, view.cell.count, covers)) {
+        pt_race_packed_end(self, seen);
+        return begin_anew(self, access);
+    }
     if (!repeated) {
         pt_race_fill_in(self, access);
         for (unsigned i = 1; i < view.cell.written_count; i++) /* the first has the packed cell's reference */
@@ -452,6 +481,10 @@ static uint64_t change(struct pt_race_self *self, uint64_t seen, struct pt_race_
     bool reads = !(access->cell.kind & PT_CELL_WRITES), races = self->met_count;
     bool repeated = !races && (reads || !cell->raced) &&
                     pt_race_is_repeated(self, &cell->cell, pt_race_since(self, cell), &access->cell);
+    if (!races && !cell->raced && is_enough(access, cell->cell.count, covers)) {
+        pt_race_cell_free(self, from);
+        return begin_anew(self, access);
+    }
     if (!repeated)
         made = pt_race_change_own(self, from, access, covers);
     else if (!reads)
