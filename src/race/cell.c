@@ -122,6 +122,17 @@ const struct pt_cell_seen *pt_cell_find(const struct pt_cell *cell, uint32_t thr
     return at == PT_CELL_END || access->bytes & ~cell->seen[at].access.bytes ? NULL : &cell->seen[at];
 }
 
+/* One of another thread, the same but for that, and before this one. Long cells are not looked through. */
+static uint32_t find_before(const struct pt_cell *cell, const struct pt_hb_thread *thread,
+                            const struct pt_cell_access *access)
+{
+    for (uint32_t i = cell->count; i-- > 0 && cell->count <= PRUNE_FROM;)
+        if (is_same(&cell->seen[i], pt_epoch_thread(cell->seen[i].at), access) && !cell->seen[i].merged &&
+            pt_hb_knows(thread, cell->seen[i].at))
+            return i;
+    return PT_CELL_END;
+}
+
 static void put_index(struct pt_cell *cell, uint32_t entry)
 {
     const struct pt_cell_seen *seen = &cell->seen[entry];
@@ -183,15 +194,30 @@ static void grow(const struct pt_cell_env *env, struct pt_cell *cell)
     pt_cell_arrange(cell);
 }
 
+/* The entry of `over`: the latest write of its thread. */
+static const struct pt_cell_seen *find_over(const struct pt_cell *cell)
+{
+    const struct pt_cell_seen *found = NULL;
+    for (uint32_t i = 0; i < cell->count; i++) {
+        const struct pt_cell_seen *seen = &cell->seen[i];
+        if (seen->access.kind & PT_CELL_WRITES && pt_epoch_thread(seen->at) == pt_epoch_thread(cell->over) &&
+            (!found || seen->at > found->at))
+            found = seen;
+    }
+    return found;
+}
+
 void pt_cell_thin(struct pt_cell *cell)
 {
     uint32_t kept = 0;
     if (cell->written_count != 1 || cell->written[0].stamp.at != cell->over)
         return;
+    const struct pt_cell_seen *over = find_over(cell);
+    if (!over || cell->written[0].bytes & ~over->access.bytes)
+        return;
     for (uint32_t i = 0; i < cell->count; i++) {
         const struct pt_cell_seen *seen = &cell->seen[i];
-        bool is_over = pt_epoch_thread(seen->at) == pt_epoch_thread(cell->over) && seen->access.kind & PT_CELL_WRITES;
-        if (seen->fresh || is_over || seen->access.bytes & ~cell->written[0].bytes)
+        if (seen->fresh || seen == over || seen->merged || seen->access.bytes & ~cell->written[0].bytes)
             cell->seen[kept++] = *seen;
     }
     cell->count = kept;
@@ -244,6 +270,11 @@ static unsigned record(const struct pt_cell_env *env, struct pt_cell *cell, cons
     bool merged = at != PT_CELL_END && (cell->seen[at].merged || cell->seen[at].access.bytes != access->bytes);
     if (at == PT_CELL_END)
         at = find(cell, thread->id, access);
+    if (at == PT_CELL_END && env->any_thread && (at = find_before(cell, thread, access)) != PT_CELL_END) {
+        cell->seen[at].at = pt_hb_now(thread);
+        if (cell->index)
+            pt_cell_arrange(cell);
+    }
     if (at == PT_CELL_END) {
         grow(env, cell);
         at = cell->count++;
@@ -429,12 +460,12 @@ static bool raise_written(const struct pt_race_memory *memory, struct pt_cell *c
     return true;
 }
 
-bool pt_cell_raise(const struct pt_race_memory *memory, struct pt_cell *cell, const struct pt_hb_thread *thread,
+bool pt_cell_raise(const struct pt_cell_env *env, struct pt_cell *cell, const struct pt_hb_thread *thread,
                    const struct pt_cell_access *access, uint64_t since, struct pt_cell_seen **ret_raised)
 {
     bool writes = access->kind & PT_CELL_WRITES;
     *ret_raised = NULL;
-    if (cell->index || !pt_hb_knows(thread, cell->over))
+    if (!pt_hb_knows(thread, cell->over))
         return false;
     uint32_t at = find(cell, thread->id, access);
     if (at == PT_CELL_END || !knows_all(cell, IS_WRITES, thread) || !knows_all(cell, IS_WRITES | IS_ATOMIC, thread))
@@ -446,9 +477,10 @@ bool pt_cell_raise(const struct pt_race_memory *memory, struct pt_cell *cell, co
         if (!seen->fresh)
             set_fresh(cell, at);
     } else {
-        if (!knows_all(cell, 0, thread) || !knows_all(cell, IS_ATOMIC, thread) ||
-            !raise_written(memory, cell, thread, access->bytes))
+        if (!knows_all(cell, 0, thread) || !knows_all(cell, IS_ATOMIC, thread))
             return false;
+        if (!raise_written(env->memory, cell, thread, access->bytes))
+            write(env, cell, thread, access, 0);
         clear_fresh(cell);
         cell->over = pt_hb_now(thread);
     }

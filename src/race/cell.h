@@ -80,6 +80,9 @@ struct pt_cell_env {
      * between threads made others know of a moment in between. Their clock is then the first one's, and that of what is
      * written the last one's: nothing is reported that is no race. 0: each is kept. */
     uint64_t merge_from;
+    /* It does not matter which thread made an access: one that comes before another of the same place, kind and bytes
+     * makes room for it. Whoever races with it races with that one, at the same places. */
+    bool any_thread;
 };
 
 void pt_cell_begin(struct pt_cell *cell);
@@ -100,7 +103,7 @@ void pt_cell_record(const struct pt_cell_env *env, struct pt_cell *cell, struct 
 /* A plain access which agrees with one of the thread's that is there and comes after all that it
  * could race with: that entry becomes this access. A read that is there since that clock stays as it is. False: nothing
  * has changed, and the calls above do it. *ret_raised: the entry, whose note is to be set; NULL: it has stayed. */
-bool pt_cell_raise(const struct pt_race_memory *memory, struct pt_cell *cell, const struct pt_hb_thread *thread,
+bool pt_cell_raise(const struct pt_cell_env *env, struct pt_cell *cell, const struct pt_hb_thread *thread,
                    const struct pt_cell_access *access, uint64_t since, struct pt_cell_seen **ret_raised);
 /* The common access of a recorded run (cell_plain.c), in place of pt_cell_access: plain and of all bytes. False: it is
  * not that, and nothing has changed. */
@@ -111,7 +114,8 @@ const struct pt_cell_seen *pt_cell_find(const struct pt_cell *cell, uint32_t thr
                                         const struct pt_cell_access *access, uint64_t since);
 /* Makes the index, and the lists of fresh entries, from the entries. */
 void pt_cell_arrange(struct pt_cell *cell);
-/* Drops what comes before `over` and has no bytes beside those: whoever races with it races with that write, too. */
+/* Drops what comes before `over` and has no bytes beside those: whoever races with it races with that write, too. Of
+ * its thread's writes the latest stays. */
 void pt_cell_thin(struct pt_cell *cell);
 /* A location that was part of a larger one begins with what is known of that. */
 void pt_cell_copy(const struct pt_race_memory *memory, struct pt_cell *to, const struct pt_cell *from);

@@ -164,7 +164,8 @@ static struct pt_race_looks wants_races(void)
     bool possible = !pt_channel->gate_offset || config->checks; /* who confirms a property asks for no check */
     return (struct pt_race_looks){.races = possible && (is_check_asked() || config->race_property_count),
                                   .lives =
-                                      possible && (pt_options.lifetimes || config->checks >> PT_FOUND_LIFETIME & 1)};
+                                      possible && (pt_options.lifetimes || config->checks >> PT_FOUND_LIFETIME & 1),
+                                  .threads = config->race_property_count};
 }
 
 /* Lifetimes need happens-before, too. */

@@ -36,22 +36,49 @@ static void look_ahead(struct pt_race_self *self, const struct pt_race_leaf *lea
             __atomic_load_n(&pt_race_cells[(uint32_t)near & ~PT_RACE_PACKED].cell.seen, __ATOMIC_RELAXED));
 }
 
-/* The same of a cell that is not packed. */
+/* As in packed.c, of a cell that is not packed, in which the read has just been made. */
+static bool was_first_reader(const struct pt_cell *cell, const struct pt_cell_seen *made)
+{
+    uint32_t writer = pt_epoch_thread(cell->over);
+    if (writer == pt_epoch_thread(made->at))
+        return false;
+    for (uint32_t i = 0; i < cell->count; i++)
+        if (cell->seen[i].fresh && &cell->seen[i] != made && pt_epoch_thread(cell->seen[i].at) != writer)
+            return false;
+    return true;
+}
+
 static bool raise_cell(struct pt_race_self *self, struct pt_race_cell *cell, unsigned bytes, unsigned kind,
                        const struct pt_site *site)
 {
     struct pt_cell_access access = {.place = pt_race_place_of(site), .kind = (uint8_t)kind, .bytes = (uint8_t)bytes};
     struct pt_cell_seen *raised = NULL;
-    bool done = !cell->raced && pt_cell_raise(&self->memory, &cell->cell, &self->hb, &access, self->region, &raised);
-    if (raised)
+    /* A write of all bytes may leave nothing else of a cell this large. */
+    if (cell->raced || (kind & PT_CELL_WRITES && bytes == PT_CELL_WHOLE && cell->cell.count >= PT_RACE_SHAPE_SEEN) ||
+        !pt_cell_raise(&self->env, &cell->cell, &self->hb, &access, self->region, &raised))
+        return false;
+    if (raised) {
         raised->access.note = (struct pt_cell_note){.stack = pt_race_stack_of(self), .locks = pt_race_locks_now(self)};
-    if (done && kind & PT_CELL_WRITES)
-        cell->stamp++;
-    return done;
+        cell->stamp += kind & PT_CELL_WRITES || was_first_reader(&cell->cell, raised);
+    }
+    return true;
 }
 
-/* An access that is in the granule's own cell already, of an earlier region: made in place. False: nothing has
- * happened. */
+/* A write that the thread has made in this region, and nobody has looked since. */
+static bool rewrite(struct pt_race_self *self, uint64_t seen, unsigned bytes, unsigned kind, const struct pt_site *site)
+{
+    uint64_t key = pt_race_key(site, bytes, kind);
+    const struct pt_race_again *again = pt_race_again_of(self, seen, key);
+    if (!(kind & PT_CELL_WRITES) || again->key != key || again->word != seen || again->version != self->version)
+        return false;
+    if (pt_race_is_packed(seen))
+        pt_race_packed_rewrite(self, pt_race_packed_of(seen), bytes);
+    else
+        pt_race_rewrite_own(self, &pt_race_cells[(uint32_t)seen].cell, bytes);
+    return true;
+}
+
+/* An access that is in the granule's own cell already: made in place. False: nothing has happened. */
 static bool raise_own(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsigned kind,
                       const struct pt_site *site)
 {
@@ -69,15 +96,17 @@ static bool raise_own(struct pt_race_self *self, uintptr_t address, unsigned byt
         !atomic_compare_exchange_strong_explicit(word, &seen, seen | PT_RACE_LOCKED, memory_order_acquire,
                                                  memory_order_relaxed))
         return false;
-    uint64_t made = seen;
+    if (rewrite(self, seen, bytes, kind, site)) {
+        pt_race_unlock_word(word, seen);
+        return true;
+    }
     look_ahead(self, leaf, word, address & ~(uintptr_t)7);
     bool done = pt_race_is_packed(seen) ? pt_race_packed_raise(self, pt_race_packed_of(seen), bytes, kind, site)
                                         : raise_cell(self, &pt_race_cells[(uint32_t)seen], bytes, kind, site);
-    if (done && kind & PT_CELL_WRITES)
-        made = pt_race_word_made((uint32_t)seen);
-    /* What others remember of the word holds after a read, too: it is left as it was. */
+    /* What others remember of the word holds after most reads: their stamp is the same. */
+    uint64_t made = done ? pt_race_word_made((uint32_t)seen) : seen;
     pt_race_unlock_word(word, made);
-    if (done && !(kind & PT_CELL_WRITES))
+    if (done)
         pt_race_note_key(self, made, pt_race_key(site, bytes, kind));
     return done;
 }

@@ -20,7 +20,7 @@
 
 #include <string.h>
 
-enum { ENOUGH = 16 };
+enum { ENOUGH = 16, MANY = 16 };
 
 /* ---- references to shapes ---- */
 
@@ -75,7 +75,7 @@ void pt_race_look(struct pt_race_view *view, const struct pt_race_cell *shape, u
 
 /* Of which bytes the thread's own entries say as much as the access would: it is among them, or there are several
  * already, and who races with it races with them. Made at that clock or later; `over` is the thread's own if that is
- * so, too. */
+ * so, too: then whoever does not know the access does not know that write, and looks at what came before it. */
 static unsigned bytes_said(const struct pt_race_self *self, const struct pt_cell *cell, uint64_t since, bool over,
                            const struct pt_cell_access *access)
 {
@@ -85,7 +85,7 @@ static unsigned bytes_said(const struct pt_race_self *self, const struct pt_cell
         bool writes = seen->access.kind & PT_CELL_WRITES;
         if (pt_epoch_thread(seen->at) != self->hb.id || pt_epoch_clock(seen->at) < since ||
             (seen->access.kind ^ access->kind) & PT_CELL_ATOMIC || seen->access.op != access->op ||
-            !(seen->fresh || (over && writes)))
+            !(seen->fresh || over))
             continue;
         count++;
         enough = seen->merged ? 1 : enough;
@@ -98,14 +98,22 @@ static unsigned bytes_said(const struct pt_race_self *self, const struct pt_cell
     return count >= enough ? said : same;
 }
 
-/* The same, so that the granule says all of it; a write's clock is then the word's. */
+/* Whether the last writes of these bytes are the thread's own, since that clock. */
+static bool has_written(const struct pt_race_self *self, const struct pt_cell *cell, uint64_t since, unsigned bytes)
+{
+    for (unsigned i = 0; i < cell->written_count; i++)
+        if (!cell->written[i].atomic && pt_epoch_thread(cell->written[i].stamp.at) == self->hb.id &&
+            pt_epoch_clock(cell->written[i].stamp.at) >= since)
+            bytes &= ~(unsigned)cell->written[i].bytes;
+    return !bytes;
+}
+
+/* The same, so that the granule says all of it; a write's clock is then that of the last writes. */
 bool pt_race_is_repeated(const struct pt_race_self *self, const struct pt_cell *cell, uint64_t since,
                          const struct pt_cell_access *access)
 {
     bool over = pt_epoch_thread(cell->over) == self->hb.id && pt_epoch_clock(cell->over) >= since;
-    if (access->kind & PT_CELL_WRITES && (cell->written_count != 1 || access->bytes & ~cell->written[0].bytes ||
-                                          pt_epoch_thread(cell->written[0].stamp.at) != self->hb.id ||
-                                          pt_epoch_clock(cell->written[0].stamp.at) < since))
+    if (access->kind & PT_CELL_WRITES && !has_written(self, cell, since, access->bytes))
         return false;
     return !(access->bytes & ~bytes_said(self, cell, since, over, access));
 }
@@ -285,6 +293,27 @@ static uint64_t begin_granule(struct pt_race_self *self, struct pt_race_step *ac
     return change_view(self, &view, 0, access, writes);
 }
 
+/* Whether nothing of a cell with so many entries is to be kept but the write that is about to be made: it comes after
+ * all of them and has all bytes. */
+static bool is_enough(const struct pt_race_step *access, uint32_t count, bool covers)
+{
+    return covers && access->cell.bytes == PT_CELL_WHOLE && count >= PT_RACE_SHAPE_SEEN;
+}
+
+/* Under the lock of a granule, of which such a write leaves nothing: it begins anew. */
+static uint64_t begin_anew(struct pt_race_self *self, struct pt_race_step *access)
+{
+    uint64_t key = pt_race_key(access->site, PT_CELL_WHOLE, kind_of(access));
+    struct pt_race_entry *entry = pt_race_entry_of(self, key, 0);
+    uint64_t delta = self->hb.clock - entry->made;
+    if (entry->key != key || entry->from || entry->version != self->version || entry->calls != pt_race_calls() ||
+        entry->credit <= 1 || delta > PT_RACE_DELTA_MAX)
+        return begin_granule(self, access);
+    entry->credit--;
+    entry->moved++;
+    return delta << PT_RACE_DELTA_AT | entry->to;
+}
+
 /* Makes a granule's own cell, not packed, of what its word says; the word's reference is dropped. */
 uint32_t pt_race_own_cell(struct pt_race_self *self, uint64_t seen)
 {
@@ -322,12 +351,13 @@ uint64_t pt_race_change_own(struct pt_race_self *self, uint32_t own, struct pt_r
 {
     struct pt_race_cell *cell = &pt_race_cells[own];
     bool races = self->met_count > 0;
+    uint32_t count = cell->cell.count;
     pt_race_fill_in(self, access);
     cell->raced |= races;
     self->env.merge_from = cell->raced ? 0 : self->region; /* where there was a race all are exact */
     pt_cell_record(&self->env, &cell->cell, &self->hb, &access->cell, covers);
     self->env.merge_from = self->region;
-    if (cell->cell.count > PT_RACE_SHAPE_SEEN && !cell->raced)
+    if (cell->cell.count > count && cell->cell.count > MANY && !cell->raced)
         pt_cell_thin(&cell->cell);
     cell->stamp++;
     if (races && access->cell.kind & PT_CELL_READS)
@@ -351,6 +381,10 @@ static uint64_t change_shape(struct pt_race_self *self, uint64_t seen, struct pt
             remember(self, access, from, from);
             return delta << PT_RACE_DELTA_AT | from;
         }
+        if (is_enough(access, view.cell.count, covers)) {
+            pt_race_drop(self, from, 1);
+            return begin_anew(self, access);
+        }
         if (is_again(self, access, from))
             to = make_shape(self, access, &shape->cell, covers);
     }
@@ -370,33 +404,32 @@ static uint64_t change_shape(struct pt_race_self *self, uint64_t seen, struct pt
 
 void pt_race_note_key(struct pt_race_self *self, uint64_t made, uint64_t key)
 {
-    struct pt_race_said *said = pt_race_said_of(self, made);
-    if (said->word == made && said->version == self->version)
-        said->keys[1] = said->keys[0];
-    else
-        *said = (struct pt_race_said){.word = made, .version = self->version};
-    said->keys[0] = key;
+    *pt_race_again_of(self, made, key) = (struct pt_race_again){key, made, self->version};
 }
 
-/* Which bytes of a granule's own cell need no more reads of this thread to be recorded in this region. */
-static void note_said(struct pt_race_self *self, const struct pt_cell *cell, uint64_t made, uint64_t key)
+/* The thread remembers the access, and which bytes of a granule's own cell need no more reads of it in this region. */
+static void note_said(struct pt_race_self *self, const struct pt_cell *cell, uint64_t made,
+                      const struct pt_race_step *access)
 {
-    struct pt_race_said *said = pt_race_said_of(self, made);
     bool over = pt_epoch_thread(cell->over) == self->hb.id && pt_epoch_clock(cell->over) >= self->region;
     struct pt_cell_access any = {.kind = PT_CELL_READS, .place = UINT32_MAX};
-    pt_race_note_key(self, made, key);
-    said->bytes = (uint8_t)bytes_said(self, cell, self->region, over, &any);
+    pt_race_note_key(self, made, pt_race_key(access->site, access->cell.bytes, kind_of(access)));
+    if (access->cell.kind & PT_CELL_WRITES)
+        return;
+    *pt_race_said_of(self, made) =
+        (struct pt_race_said){made, self->version, (uint8_t)bytes_said(self, cell, self->region, over, &any)};
 }
 
-/* A write that is there already: only the clock of the last write is another. */
-static uint64_t raise_write(const struct pt_race_self *self, uint32_t own)
+/* A write that is there already: only the clock of the last write is another. The word stays as it was, since what
+ * others remember of it holds. */
+void pt_race_rewrite_own(const struct pt_race_self *self, struct pt_cell *cell, unsigned bytes)
 {
-    struct pt_cell *cell = &pt_race_cells[own].cell;
-    cell->written[0].stamp.at = pt_hb_now(&self->hb);
+    pt_epoch now = pt_hb_now(&self->hb);
+    for (unsigned i = 0; i < cell->written_count; i++)
+        if (cell->written[i].bytes & bytes)
+            cell->written[i].stamp.at = now;
     if (pt_epoch_thread(cell->over) == self->hb.id && pt_epoch_clock(cell->over) >= self->region)
-        cell->over = cell->written[0].stamp.at;
-    pt_race_cells[own].stamp++;
-    return pt_race_word_made(own);
+        cell->over = now;
 }
 
 /* From which clock on an access counts as made again. Where there was a race all are exact. */
@@ -417,15 +450,18 @@ static uint64_t change_packed(struct pt_race_self *self, uint64_t seen, struct p
         return pt_race_change_own(self, pt_race_own_cell(self, seen), access, covers);
     bool repeated = pt_race_is_repeated(self, &view.cell, self->region, &access->cell);
     if (repeated && !reads)
-        return pt_race_packed_rewrite(self, seen);
+        pt_race_packed_rewrite(self, pt_race_packed_of(seen), access->cell.bytes);
+    if (!repeated && is_enough(access, view.cell.count, covers)) {
+        pt_race_packed_end(self, seen);
+        return begin_anew(self, access);
+    }
     if (!repeated) {
         pt_race_fill_in(self, access);
         for (unsigned i = 1; i < view.cell.written_count; i++) /* the first has the packed cell's reference */
             pt_vec_ref(&self->memory, view.written[i].stamp.past);
         made = change_view(self, &view, seen, access, covers);
     }
-    if (reads)
-        note_said(self, &view.cell, made, pt_race_key(access->site, access->cell.bytes, kind_of(access)));
+    note_said(self, &view.cell, made, access);
     return made;
 }
 
@@ -442,15 +478,19 @@ static uint64_t change(struct pt_race_self *self, uint64_t seen, struct pt_race_
     locate(access);
     bool covers = pt_cell_check(&self->env, &cell->cell, checker(self), &access->cell);
     uint64_t made = seen;
-    bool reads = !(access->cell.kind & PT_CELL_WRITES);
-    if (!reads && !cell->raced && !self->met_count &&
-        pt_race_is_repeated(self, &cell->cell, self->region, &access->cell))
-        return raise_write(self, from);
-    if (self->met_count || !reads || !pt_race_is_repeated(self, &cell->cell, pt_race_since(self, cell), &access->cell))
-        made = pt_race_change_own(self, from, access, covers);
-    if (reads && !cell->raced) {
-        note_said(self, &cell->cell, made, pt_race_key(access->site, access->cell.bytes, kind_of(access)));
+    bool reads = !(access->cell.kind & PT_CELL_WRITES), races = self->met_count;
+    bool repeated = !races && (reads || !cell->raced) &&
+                    pt_race_is_repeated(self, &cell->cell, pt_race_since(self, cell), &access->cell);
+    if (!races && !cell->raced && is_enough(access, cell->cell.count, covers)) {
+        pt_race_cell_free(self, from);
+        return begin_anew(self, access);
     }
+    if (!repeated)
+        made = pt_race_change_own(self, from, access, covers);
+    else if (!reads)
+        pt_race_rewrite_own(self, &cell->cell, access->cell.bytes);
+    if (!cell->raced)
+        note_said(self, &cell->cell, made, access);
     return made;
 }
 

@@ -211,14 +211,17 @@ void pt_race_packed_end(struct pt_race_self *self, uint64_t word)
 
 /* ---- in place ---- */
 
-uint64_t pt_race_packed_rewrite(const struct pt_race_self *self, uint64_t word)
+void pt_race_packed_rewrite(const struct pt_race_self *self, struct pt_race_packed *packed, unsigned bytes)
 {
-    struct pt_race_packed *packed = pt_race_packed_of(word);
-    packed->written = pt_hb_now(&self->hb);
+    const struct form *form = &forms[packed->form];
+    pt_epoch now = pt_hb_now(&self->hb);
+    if (form->written[0] & bytes)
+        packed->written = now;
+    for (unsigned i = 1; i < form->written_count; i++)
+        if (form->written[i] & bytes)
+            further(packed, form)[i - 1] = now;
     if (pt_epoch_thread(packed->over) == self->hb.id && pt_epoch_clock(packed->over) >= self->region)
-        packed->over = packed->written;
-    packed->stamp++;
-    return pt_race_word_made((uint32_t)word);
+        packed->over = now;
 }
 
 static struct pt_race_fit *fit_of(struct pt_race_self *self, uint16_t id, unsigned bytes, unsigned kind,
@@ -238,6 +241,8 @@ static struct pt_race_fit *fit_of(struct pt_race_self *self, uint16_t id, unsign
         fit->alike |= (uint8_t)(1u << i);
         if (seen->bytes == bytes)
             fit->same |= (uint8_t)(1u << i);
+        if (seen->bytes == bytes && !seen->merged)
+            fit->single |= (uint8_t)(1u << i);
     }
     return fit;
 }
@@ -320,8 +325,8 @@ static bool rewrite(struct pt_race_self *self, struct pt_race_packed *packed, co
     return true;
 }
 
-/* The thread's entry with which the access becomes one: the same of whatever region, or the only one alike if it is of
- * this region. */
+/* The entry with which the access becomes one: the thread's, the same of whatever region, or the only one alike if it is
+ * of this region; or another thread's that comes before it (race/cell.h, any_thread). */
 static unsigned find_mine(const struct pt_race_self *self, const struct pt_race_packed *packed,
                           const struct pt_race_fit *fit)
 {
@@ -337,7 +342,23 @@ static unsigned find_mine(const struct pt_race_self *self, const struct pt_race_
             return PT_RACE_SHAPE_SEEN;
         found = at;
     }
+    for (unsigned which = self->env.any_thread && found == PT_RACE_SHAPE_SEEN ? fit->single : 0; which;
+         which &= which - 1)
+        if (pt_hb_knows(&self->hb, packed->seen[__builtin_ctz(which)].at))
+            return (unsigned)__builtin_ctz(which);
     return found;
+}
+
+/* Whether nobody but the last writer has read since: it then has to look at the granule when it writes again. */
+static bool is_first_reader(const struct pt_race_self *self, const struct pt_race_packed *packed)
+{
+    uint32_t writer = pt_epoch_thread(packed->over);
+    if (writer == self->hb.id)
+        return false;
+    for (unsigned which = packed->fresh; which; which &= which - 1)
+        if (pt_epoch_thread(packed->seen[__builtin_ctz(which)].at) != writer)
+            return false;
+    return true;
 }
 
 bool pt_race_packed_raise(struct pt_race_self *self, struct pt_race_packed *packed, unsigned bytes, unsigned kind,
@@ -351,7 +372,8 @@ bool pt_race_packed_raise(struct pt_race_self *self, struct pt_race_packed *pack
         return false;
     bool same = fit->same >> at & 1;
     if (!writes && same) {
-        if (packed->fresh >> at & 1 && pt_epoch_clock(packed->seen[at].at) >= self->region)
+        if (packed->fresh >> at & 1 && pt_epoch_thread(packed->seen[at].at) == self->hb.id &&
+            pt_epoch_clock(packed->seen[at].at) >= self->region)
             return true;
     } else {
         if (fit->at != at)
@@ -360,8 +382,10 @@ bool pt_race_packed_raise(struct pt_race_self *self, struct pt_race_packed *pack
             return false;
         packed->form = fit->to;
     }
-    if (!writes)
+    if (!writes) {
+        packed->stamp += is_first_reader(self, packed);
         packed->fresh |= (uint8_t)(1u << at);
+    }
     if (same)
         packed->seen[at].at = pt_hb_now(&self->hb);
     packed->seen[at].stack = pt_race_stack_of(self);

@@ -38,6 +38,7 @@ enum {
     PT_RACE_ADDRESS_BITS = 47,
     PT_RACE_CACHE_BITS = 10,
     PT_RACE_SAID_BITS = 8,
+    PT_RACE_AGAIN_BITS = 11,
     PT_RACE_FIT_BITS = 9,
     PT_RACE_ONCE_BITS = 6,
     PT_RACE_STACK_BITS = 3,
@@ -69,11 +70,15 @@ struct pt_race_entry {
     uint32_t credit, moved; /* references to `to` at hand, those of `from` that are owed */
 };
 
-/* Which reads of a granule's own cell, while its word is this, say nothing new in the thread's region: these two, and
- * all of these bytes. */
+/* A read of a granule's own cell that says nothing new in the thread's region, while the granule's word is this. */
+struct pt_race_again {
+    uint64_t key; /* site, bytes and kind */
+    uint64_t word, version;
+};
+
+/* The same of all reads of these bytes, wherever they stand. */
 struct pt_race_said {
     uint64_t word, version;
-    uint64_t keys[2];
     uint8_t bytes;
 };
 
@@ -84,6 +89,7 @@ struct pt_race_fit {
     uint16_t to;      /* the form after the access has become one with entry `at`; 0: it is not that simple */
     uint8_t at;       /* UINT8_MAX: not known yet */
     uint8_t same;     /* a bit for each entry that agrees in place, bytes and kind */
+    uint8_t single;   /* for each of these that is one access */
     uint8_t alike;    /* for each that agrees in place and kind */
     uint8_t writes;   /* for each that writes */
     uint8_t replaced; /* for each last write whose bytes are the access's then ... */
@@ -136,6 +142,7 @@ struct pt_race_self {
     uintptr_t stack_low, stack_high; /* its stack, where lifetimes are looked at (life.h) */
     struct pt_race_self *next;       /* in the list of free ones */
     struct pt_race_said said[1 << PT_RACE_SAID_BITS];
+    struct pt_race_again again[1 << PT_RACE_AGAIN_BITS];
     struct pt_race_once once[1 << PT_RACE_ONCE_BITS];
     struct pt_race_stack stacks[1 << PT_RACE_STACK_BITS];
     struct pt_race_fit fits[1 << PT_RACE_FIT_BITS];
@@ -162,6 +169,7 @@ void pt_race_named(uint32_t thread, const char *name);
 /* What of all that is found is wanted. Set before the first thread is known. */
 struct pt_race_looks {
     bool races, lives;
+    bool threads; /* it matters which threads race, not only where */
 };
 extern struct pt_race_looks pt_race_looks;
 
@@ -258,11 +266,19 @@ static inline uint64_t pt_race_key(const struct pt_site *site, unsigned bytes, u
     return (uint64_t)(uintptr_t)site << 16 | bytes << 8 | kind;
 }
 
+static inline struct pt_race_again *pt_race_again_of(struct pt_race_self *self, uint64_t word, uint64_t key)
+{
+    uint64_t mixed = (key ^ word << 29) * UINT64_C(0x9e3779b97f4a7c15);
+    return &self->again[mixed >> (64 - PT_RACE_AGAIN_BITS)];
+}
+
 static inline bool pt_race_is_said(struct pt_race_self *self, uint64_t word, uint64_t key, unsigned bytes)
 {
+    const struct pt_race_again *again = pt_race_again_of(self, word, key);
+    if (again->key == key && again->word == word && again->version == self->version)
+        return true;
     const struct pt_race_said *said = pt_race_said_of(self, word);
-    return said->word == word && said->version == self->version &&
-           (said->keys[0] == key || said->keys[1] == key || !(bytes & ~(unsigned)said->bytes));
+    return said->word == word && said->version == self->version && !(bytes & ~(unsigned)said->bytes);
 }
 
 /* A plain access within one granule, by a transition that the thread remembers. False: nothing has happened. The clock

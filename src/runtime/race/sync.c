@@ -117,7 +117,7 @@ struct pt_race_self *pt_race_begin(uint32_t number, struct pt_race_self *parent,
         return NULL;
     }
     self->memory = pt_race_memory_of(&self->pieces);
-    self->env = (struct pt_cell_env){&self->memory, on_race, is_past, self, 1};
+    self->env = (struct pt_cell_env){&self->memory, on_race, is_past, self, 1, !pt_race_looks.threads};
     self->version = 1;
     self->lock_set = 0;
     pt_hb_begin(&self->hb, number);
