@@ -5,6 +5,7 @@
  * order nothing. Cost: a lock of each granule, at most two as a rule; each has a cell of its own from then on.
  */
 #include "runtime/race/granule.h"
+#include "runtime/race/window.h"
 
 bool pt_race_atomic_begin(struct pt_race_self *self, uintptr_t address, size_t size)
 {
@@ -79,6 +80,8 @@ void pt_race_atomic_end(struct pt_race_self *self, uintptr_t address, size_t siz
     bool covers[sizeof self->locked / sizeof *self->locked];
     struct pt_race_step access = pt_race_step_of(kind | PT_CELL_ATOMIC, site);
     uintptr_t first = address & ~(uintptr_t)7;
+    if (pt_race_is_sampled())
+        pt_race_window_sync(self, kind & PT_CELL_READS && pt_hb_acquires((enum pt_hb_order)order), site);
     access.cell.order = (uint8_t)order;
     access.cell.place = pt_race_place_of(access.site);
     take_atomic(self, &access, address, address + size, covers);
