@@ -2,8 +2,10 @@
  * Atomic operations: made while their granules are locked, so that these say which operation each has read from.
  *
  * Guarantee: orders are C11's, by race/cell.c: what a release publishes is taken by who acquires it, relaxed operations
- * order nothing. Cost: a lock of each granule, at most two as a rule; each has a cell of its own from then on.
+ * order nothing. Cost: a lock of each granule, at most two as a rule; each has a cell of its own from then on, which is
+ * changed in place where threads use it as they did before (race/atomic.c).
  */
+#include "race/atomic.h"
 #include "runtime/race/granule.h"
 #include "runtime/race/window.h"
 
@@ -74,6 +76,28 @@ static void take_atomic(struct pt_race_self *self, struct pt_race_step *access, 
     }
 }
 
+/* A granule that is used as it was before: its cell is changed in place, and unlocked. False: it is not that simple. */
+static bool raise(struct pt_race_self *self, struct pt_race_step *access)
+{
+    uint64_t seen = atomic_load_explicit(self->locked[0], memory_order_relaxed) & ~PT_RACE_LOCKED;
+    struct pt_race_cell *cell = &pt_race_cells[(uint32_t)seen];
+    if (self->locked_count != 1 || !(seen & PT_RACE_OWN) || pt_race_is_packed(seen) || cell->raced)
+        return false;
+    struct pt_cell_raised raised = pt_cell_raise_atomic(&self->memory, &cell->cell, &self->hb, &access->cell);
+    if (raised.learned)
+        pt_race_changed(self);
+    if (!raised.seen)
+        return false;
+    raised.seen->access.note = (struct pt_cell_note){.stack = pt_race_stack_of(self), .locks = pt_race_locks_now(self)};
+    if (access->cell.kind & PT_CELL_WRITES) {
+        cell->stamp++;
+        seen = pt_race_word_made((uint32_t)seen);
+    }
+    pt_race_unlock_word(self->locked[0], seen);
+    self->locked_count = 0;
+    return true;
+}
+
 void pt_race_atomic_end(struct pt_race_self *self, uintptr_t address, size_t size, unsigned kind, unsigned order,
                         const struct pt_site *site)
 {
@@ -84,7 +108,9 @@ void pt_race_atomic_end(struct pt_race_self *self, uintptr_t address, size_t siz
         pt_race_window_sync(self, kind & PT_CELL_READS && pt_hb_acquires((enum pt_hb_order)order), site);
     access.cell.order = (uint8_t)order;
     access.cell.place = pt_race_place_of(access.site);
-    take_atomic(self, &access, address, address + size, covers);
+    access.cell.bytes = pt_race_bytes_in(first, address, address + size);
+    if (!raise(self, &access))
+        take_atomic(self, &access, address, address + size, covers);
     for (uint32_t i = 0; i < self->locked_count; i++) {
         uint64_t made = atomic_load_explicit(self->locked[i], memory_order_relaxed) & ~PT_RACE_LOCKED;
         const struct pt_race_cell *cell = &pt_race_cells[(uint32_t)made];
