@@ -11,12 +11,18 @@
 
 enum { LOOKED_AT = 16, PLAIN_READS = 0, PLAIN_WRITES = 2 }; /* the lists of fresh entries in struct pt_cell */
 
+/* All of an access by which entries are told apart, in one number. */
+static uint64_t key_of(const struct pt_cell_access *access)
+{
+    return (uint64_t)access->place << 32 | (uint32_t)access->kind << 16 | (uint32_t)access->bytes << 8 | access->op;
+}
+
 static struct pt_cell_seen *find_fresh(const struct pt_cell *cell, uint32_t thread, const struct pt_cell_access *access)
 {
+    uint64_t key = key_of(access);
     for (uint32_t i = 0; i < cell->count && i < LOOKED_AT; i++) {
         struct pt_cell_seen *seen = &cell->seen[i];
-        if (pt_epoch_thread(seen->at) == thread && seen->access.place == access->place &&
-            seen->access.kind == access->kind && seen->access.bytes == access->bytes && seen->access.op == access->op)
+        if (seen->access.place == access->place && pt_epoch_thread(seen->at) == thread && key_of(&seen->access) == key)
             return seen->fresh && !seen->merged ? seen : NULL;
     }
     return NULL;
