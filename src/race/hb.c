@@ -69,7 +69,7 @@ void pt_hb_acquire(const struct pt_race_memory *memory, struct pt_hb_thread *thr
 void pt_hb_acquire_later(const struct pt_race_memory *memory, struct pt_hb_thread *thread,
                          const struct pt_hb_sync *sync)
 {
-    if (sync->last.at)
+    if (!pt_hb_knows(thread, sync->last.at))
         join_stamp(memory, &thread->unacquired, &sync->last);
     if (sync->rest)
         pt_vec_join(memory, &thread->unacquired, sync->rest);
@@ -91,8 +91,14 @@ void pt_hb_add(const struct pt_race_memory *memory, struct pt_hb_sync *sync, str
     *last = stamp;
 }
 
+/* Where the thread has learned nothing since it last put something in, only its clock is another. */
 void pt_hb_release(const struct pt_race_memory *memory, struct pt_hb_thread *thread, struct pt_hb_sync *sync)
 {
+    if (sync->last.at && sync->last.past == thread->past && pt_epoch_thread(sync->last.at) == thread->id) {
+        sync->last.at = pt_hb_now(thread);
+        pt_hb_tick(thread);
+        return;
+    }
     pt_hb_add(memory, sync, leave(memory, thread));
 }
 

@@ -20,6 +20,7 @@
 #include "runtime/local/violation.h"
 #include "runtime/race/life.h"
 #include "runtime/record/record.h"
+#include "runtime/race/window.h"
 #include "runtime/shadow/watch.h"
 #include "runtime/stream/stream.h"
 #include "runtime/sys/delay.h"
@@ -236,6 +237,8 @@ static void on_begun(struct pt_thread *self, bool foreign)
     name_thread(self, self, self->runs, "");
     if (pt_wrap_looks)
         pt_deadlock_begun(self);
+    if (self->shadow.race)
+        pt_race_window_begun(self->shadow.race);
     pt_monitor_begin(self);
     pt_stream_thread(self, PT_WIRE_OP_START, self->parent, self->runs);
     if (foreign && pt_monitor_on)

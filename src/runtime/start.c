@@ -172,6 +172,7 @@ static struct pt_race_looks wants_races(void)
 static bool start_races(void)
 {
     struct pt_race_looks looks = wants_races();
+    pt_race_looks = looks;
     int64_t kept = pt_options.lifetimes_quarantine_mb > 0 ? pt_options.lifetimes_quarantine_mb : 0;
     return (!(looks.races || looks.lives) || pt_race_start()) && (!looks.lives || pt_life_start((uint64_t)kept << 20));
 }

@@ -56,7 +56,9 @@ void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, u
 {
     (void)self, (void)address, (void)size, (void)kind, (void)site;
 }
-bool pt_race_chooses;
+bool pt_race_chooses, pt_race_lists, pt_race_samples;
+_Atomic uint32_t pt_race_windows;
+uint8_t pt_race_often[1 << PT_RACE_OFTEN_BITS];
 __thread struct pt_race_choices *pt_race_choices;
 
 bool pt_race_choose(struct pt_race_self *self, const struct pt_site *site)
@@ -89,6 +91,15 @@ void pt_race_atomic_alone(struct pt_race_self *self, uintptr_t address, size_t s
                           const struct pt_site *site)
 {
     (void)self, (void)address, (void)size, (void)kind, (void)order, (void)site;
+}
+bool pt_race_window_sync(struct pt_race_self *self, bool acquires, const struct pt_site *site)
+{
+    (void)self, (void)acquires, (void)site;
+    return true;
+}
+void pt_race_window_missed(struct pt_race_self *self)
+{
+    (void)self;
 }
 void pt_race_sync(struct pt_race_self *self, uintptr_t object, unsigned kind, const struct pt_site *site)
 {

@@ -2,9 +2,12 @@
  * Atomic operations: made while their granules are locked, so that these say which operation each has read from.
  *
  * Guarantee: orders are C11's, by race/cell.c: what a release publishes is taken by who acquires it, relaxed operations
- * order nothing. Cost: a lock of each granule, at most two as a rule; each has a cell of its own from then on.
+ * order nothing. Cost: a lock of each granule, at most two as a rule; each has a cell of its own from then on, which is
+ * changed in place where threads use it as they did before (race/atomic.c).
  */
+#include "race/atomic.h"
 #include "runtime/race/granule.h"
+#include "runtime/race/window.h"
 
 bool pt_race_atomic_begin(struct pt_race_self *self, uintptr_t address, size_t size)
 {
@@ -73,8 +76,40 @@ static void take_atomic(struct pt_race_self *self, struct pt_race_step *access, 
     }
 }
 
-void pt_race_atomic_end(struct pt_race_self *self, uintptr_t address, size_t size, unsigned kind, unsigned order,
-                        const struct pt_site *site)
+/* A granule that is used as it was before: its cell is changed in place, and unlocked. False: it is not that simple. */
+static bool raise(struct pt_race_self *self, const struct pt_cell_access *access)
+{
+    uint64_t seen = atomic_load_explicit(self->locked[0], memory_order_relaxed) & ~PT_RACE_LOCKED;
+    struct pt_race_cell *cell = &pt_race_cells[(uint32_t)seen];
+    if (self->locked_count != 1 || !(seen & PT_RACE_OWN) || pt_race_is_packed(seen) || cell->raced)
+        return false;
+    struct pt_cell_raised raised = pt_cell_raise_atomic(&self->memory, &cell->cell, &self->hb, access);
+    if (raised.learned)
+        pt_race_changed(self);
+    if (!raised.seen)
+        return false;
+    raised.seen->access.note = (struct pt_cell_note){.stack = pt_race_stack_of(self), .locks = pt_race_locks_now(self)};
+    if (access->kind & PT_CELL_WRITES) {
+        cell->stamp++;
+        seen = pt_race_word_made((uint32_t)seen);
+    }
+    pt_race_unlock_word(self->locked[0], seen);
+    self->locked_count = 0;
+    return true;
+}
+
+/* What came of it. */
+static void settle(struct pt_race_self *self, unsigned kind, unsigned order)
+{
+    if (!(kind & PT_CELL_WRITES))
+        return;
+    pt_hb_tick(&self->hb);
+    if (pt_hb_releases((enum pt_hb_order)order))
+        pt_race_changed(self);
+}
+
+static __attribute__((noinline)) void end_slow(struct pt_race_self *self, uintptr_t address, size_t size, unsigned kind,
+                                               unsigned order, const struct pt_site *site)
 {
     bool covers[sizeof self->locked / sizeof *self->locked];
     struct pt_race_step access = pt_race_step_of(kind | PT_CELL_ATOMIC, site);
@@ -92,14 +127,28 @@ void pt_race_atomic_end(struct pt_race_self *self, uintptr_t address, size_t siz
         pt_race_unlock_word(self->locked[i], made);
     }
     self->locked_count = 0;
-    if (kind & PT_CELL_WRITES) {
-        pt_hb_tick(&self->hb);
-        if (pt_hb_releases((enum pt_hb_order)order))
-            pt_race_changed(self);
-    }
+    settle(self, kind, order);
     access.cell.bytes = pt_race_bytes_in(first, address, address + size);
     if (self->met_count)
         pt_race_report(self, first, &access.cell);
+}
+
+void pt_race_atomic_end(struct pt_race_self *self, uintptr_t address, size_t size, unsigned kind, unsigned order,
+                        const struct pt_site *site)
+{
+    if (pt_race_is_sampled())
+        pt_race_window_sync(self, kind & PT_CELL_READS && pt_hb_acquires((enum pt_hb_order)order), site);
+    const struct pt_cell_access access = {
+        .place = site ? pt_race_place_of(site) : 0,
+        .kind = (kind | PT_CELL_ATOMIC) & 7,
+        .op = (uint8_t)(kind >> PT_RACE_OP_AT),
+        .order = (uint8_t)order,
+        .bytes = pt_race_bytes_in(address & ~(uintptr_t)7, address, address + size),
+    };
+    if (site && raise(self, &access))
+        settle(self, kind, order);
+    else
+        end_slow(self, address, size, kind, order, site);
 }
 
 void pt_race_atomic_alone(struct pt_race_self *self, uintptr_t address, size_t size, unsigned kind, unsigned order,

@@ -1,41 +1,37 @@
 /*
  * Which plain accesses are looked at: not those of the files and functions that skip_file, only_file and skip_function
- * leave out, and of the others, with sample=N, some.
+ * leave out, and of the others, with sample=N, those in windows (window.c).
  *
- * Sampling is LiteRace's (Marino, Musuvathi, Narayanasamy: PLDI 2009), by place instead of by function: what seldom
- * runs was seldom tested, so a thread's first accesses at a place are all looked at, in a burst; between the next
- * bursts there are longer and longer gaps, until in the long run one access in N is looked at. Gaps are of random
- * length, so that a place whose accesses go round some number of objects does not always show the same one.
+ * Sampling looks at what seldom runs first, as LiteRace does (Marino, Musuvathi, Narayanasamy: PLDI 2009): it was
+ * seldom tested. Lists leave out plain accesses alone; synchronisation, atomic operations and the end of memory are
+ * followed.
  *
- * Guarantee: synchronisation, atomic operations and the end of memory are never left out, so what is reported is
- * unordered by happens-before. But a read whose write was left out does not learn of it: what else is reported of two
- * threads that have a race which was left out may be ordered by that (SHB). What was left out is in no report, and
- * whoever answers for the run says so. Cost: three loads and a decrement for an access that is left out.
+ * Guarantee: what is reported is unordered by happens-before. But a read whose write was left out does not learn of it:
+ * what else is reported of two threads that have a race which was left out may be ordered by that (SHB). What was left
+ * out is in no report, and whoever answers for the run says so. Cost: three loads for an access that a list leaves out.
  */
 #include "runtime/race/choose.h"
 
 #include "core/glob.h"
-#include "core/hash.h"
 #include "runtime/sys/options.h"
 #include "runtime/sys/sys.h"
 
 enum {
-    BURST = 16,
-    STEP = 4,          /* how much longer each gap is than the one before */
     FIRST_BITS = 10,   /* places that a thread's table has room for at first, twice that */
     NAME_MAX = 1 << 10 /* of a file, with what stands for its folder */
 };
 
-bool pt_race_chooses;
+bool pt_race_chooses, pt_race_lists;
 static struct pt_race_choices none = {.entries = {{.site = NULL}}}; /* of a thread that has not asked yet */
 __thread struct pt_race_choices *pt_race_choices = &none;
-static uint32_t rate; /* one access in so many, in the long run; 0: all of them */
 
+/* A lifetime is followed from one end to the other: then there are no gaps. */
 void pt_race_choose_start(void)
 {
-    int64_t wanted = pt_options.sample;
-    rate = wanted < 2 ? 0 : wanted > PT_SAMPLE_MAX ? PT_SAMPLE_MAX : (uint32_t)wanted;
-    pt_race_chooses = rate || pt_options.skip_file.len || pt_options.only_file.len || pt_options.skip_function.len;
+    int64_t wanted = pt_race_looks.lives ? 0 : pt_options.sample;
+    pt_race_window_start(wanted < 2 ? 0 : wanted > PT_SAMPLE_MAX ? PT_SAMPLE_MAX : (uint32_t)wanted);
+    pt_race_lists = pt_options.skip_file.len || pt_options.only_file.len || pt_options.skip_function.len;
+    pt_race_chooses = pt_race_samples || pt_race_lists;
 }
 
 /* The next pattern of a list with commas; false: there is none. */
@@ -121,44 +117,11 @@ static struct pt_race_choices *grow(const struct pt_race_choices *old)
         if (old->entries[i].site)
             *entry_of(made, old->entries[i].site) = old->entries[i];
     made->count = old ? old->count : 0;
-    made->chance = old ? old->chance : 0;
     return made;
 }
 
-static uint32_t random_below(struct pt_race_self *self, uint32_t most)
+static bool is_listed(struct pt_race_self *self, const struct pt_site *site)
 {
-    uint64_t mixed = pt_mix64((uint64_t)self->hb.id << 40 ^ (uint64_t)pt_options.seed << 32 ^ self->choices->chance++);
-    return (uint32_t)(mixed % most);
-}
-
-/* A burst or a gap has come to its end. True: the access is the first of the next gap. */
-static bool go_on(struct pt_race_self *self, struct pt_race_choice *choice)
-{
-    uint32_t in = 1;
-    if (choice->out) {
-        choice->skip = UINT32_MAX;
-        return true;
-    }
-    if (!rate) {
-        choice->left = UINT16_MAX;
-        return false;
-    }
-    for (uint8_t i = 0; i <= choice->stage && in < rate; i++)
-        in *= STEP;
-    if (in < rate)
-        choice->stage++;
-    else
-        in = rate;
-    uint32_t gap = BURST * (in - 1);
-    choice->skip = gap / 2 + random_below(self, gap);
-    choice->left = BURST;
-    return true;
-}
-
-bool pt_race_choose(struct pt_race_self *self, const struct pt_site *site)
-{
-    if (!site)
-        return false;
     if (!self->choices || self->choices->count > self->choices->mask / 2) {
         struct pt_race_choices *made = grow(self->choices);
         if (!made)
@@ -168,16 +131,17 @@ bool pt_race_choose(struct pt_race_self *self, const struct pt_site *site)
     pt_race_choices = self->choices;
     struct pt_race_choice *choice = entry_of(self->choices, site);
     if (!choice->site) {
-        bool out = is_out(site);
         self->choices->count++;
-        *choice = (struct pt_race_choice){.site = site, .left = out ? 0 : BURST, .out = out};
+        *choice = (struct pt_race_choice){.site = site, .out = is_out(site)};
     }
-    if (choice->skip) {
-        choice->skip--;
+    return choice->out;
+}
+
+bool pt_race_choose(struct pt_race_self *self, const struct pt_site *site)
+{
+    if (pt_race_lists && site && is_listed(self, site)) {
+        __atomic_store_n(pt_race_often_at(site), PT_RACE_OFTEN, __ATOMIC_RELAXED); /* it opens no window */
         return true;
     }
-    if (!choice->left)
-        return go_on(self, choice);
-    choice->left--;
-    return false;
+    return pt_race_samples && !pt_race_window_access(self, site);
 }

@@ -5,6 +5,7 @@
  * of pages that were used; one for the granules of a shape that are next to each other.
  */
 #include "runtime/race/granule.h"
+#include "runtime/race/window.h"
 
 enum {
     FREES = PT_RACE_WRITE | PT_RACE_OP_FREE << PT_RACE_OP_AT,
@@ -80,6 +81,8 @@ static void forget(struct pt_race_self *self, uintptr_t from, uintptr_t to, bool
 {
     if (!pt_race_is_address(from, to))
         return;
+    if (is_access)
+        pt_race_window_enter(self);
     struct forgetting f = {.access = pt_race_step_of(kind, site), .is_access = is_access};
     for (uintptr_t page = from & ~(uintptr_t)4095; page < to; page += 4096) {
         struct pt_race_leaf *leaf = pt_race_leaf_of(page);
@@ -107,6 +110,7 @@ void pt_race_forget_stack(struct pt_race_self *self, uintptr_t from, uintptr_t t
 
 void pt_race_free(struct pt_race_self *self, uintptr_t from, uintptr_t to, const struct pt_site *site)
 {
+    pt_race_window_enter(self);
     pt_race_access(self, from, to - from, FREES, site);
 }
 

@@ -120,10 +120,22 @@ struct pt_race_pieces {
     uint32_t packed[PT_RACE_PACKED_SIZES], packed_count[PT_RACE_PACKED_SIZES];
 };
 
+/* Of a run that is sampled, what a thread has to do with the windows in which all is followed (window.h). */
+struct pt_race_window {
+    uint32_t number; /* of the window, or of the gap, that it has noticed last */
+    uint32_t known;  /* of the gap since which it knows what was in earlier windows */
+    uint32_t left;   /* events until it closes the window, or opens the next one */
+    uint32_t syncs;  /* its synchronisation in the latest window */
+    bool rare;       /* it was created where few threads were */
+    bool lives, listed;
+    struct pt_race_self *older; /* in the list of all */
+};
+
 struct pt_race_self {
     uint64_t version;                /* of its region: grows whenever it learns or publishes something */
     uint64_t region;                 /* the clock at which that began */
     struct pt_race_choices *choices; /* choose.h; NULL: none yet */
+    struct pt_race_window window;
     struct pt_hb_thread hb;
     struct pt_hb_thread before; /* in the middle of an access of several granules: what was known before it */
     bool several;

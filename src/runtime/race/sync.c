@@ -98,7 +98,7 @@ static void count_thread(bool first)
     threads.others += !first;
     pt_spin_unlock(&threads.lock);
     if (!first)
-        pt_runtime_activate(PT_ACTIVE_RACES | (pt_race_chooses ? PT_ACTIVE_CHOOSES : 0));
+        pt_race_window_several(true);
 }
 
 void pt_race_expect_threads(void)
@@ -130,6 +130,7 @@ struct pt_race_self *pt_race_begin(uint32_t number, struct pt_race_self *parent,
         pt_hb_fork(&parent->memory, &parent->hb, &self->hb);
         pt_race_changed(parent);
     }
+    pt_race_window_begin(self, parent, site);
     count_thread(number == 0);
     return self;
 }
@@ -149,7 +150,7 @@ void pt_race_join(struct pt_race_self *self, struct pt_race_self *child)
     pt_spin_unlock(&threads.lock);
     if (!alone)
         return;
-    pt_runtime_deactivate(PT_ACTIVE_RACES | PT_ACTIVE_CHOOSES);
+    pt_race_window_several(false);
     atomic_store_explicit(&threads.past_threads, atomic_load(&next_number), memory_order_relaxed);
     atomic_store_explicit(&threads.past_alone, pt_hb_now(&self->hb), memory_order_release);
     pt_hb_tick(&self->hb);
@@ -157,11 +158,14 @@ void pt_race_join(struct pt_race_self *self, struct pt_race_self *child)
 
 void pt_race_release(struct pt_race_self *self)
 {
+    pt_race_window_release(self);
     pt_hb_end(&self->memory, &self->hb);
     pt_race_memory_flush(&self->pieces);
-    struct pt_race_choices *choices = self->choices;       /* the next thread goes on with it */
+    struct pt_race_choices *choices = self->choices; /* the next thread goes on with these two */
+    struct pt_race_window window = self->window;
     memset(self, 0, offsetof(struct pt_race_self, cache)); /* pt_race_end has emptied that */
     self->choices = choices;
+    self->window = window;
     pt_spin_lock(&threads.lock);
     self->next = threads.free;
     threads.free = self;
@@ -273,9 +277,12 @@ static void sync_as(struct pt_race_self *self, uintptr_t address, enum pt_op op)
 void pt_race_sync(struct pt_race_self *self, uintptr_t address, unsigned kind, const struct pt_site *site)
 {
     enum pt_op op = pt_kind_op(kind);
+    bool sampled = pt_race_is_sampled();
+    if (sampled && !pt_race_window_sync(self, !pt_op_unlocks(op) && op != PT_OP_NOTIFY, site))
+        return;
     if (pt_op_locks(op) || pt_op_unlocks(op))
         note_lock(self, address, pt_op_locks(op), site);
-    if (pt_is_racing())
+    if (sampled || pt_is_racing()) /* what has closed the window is followed as well */
         sync_as(self, address, op);
     else
         pt_race_changed(self);
@@ -288,11 +295,15 @@ void pt_race_publish(struct pt_race_self *self, uintptr_t address)
 
 void pt_race_take(struct pt_race_self *self, uintptr_t address)
 {
+    if (pt_race_is_sampled())
+        pt_race_window_sync(self, true, NULL); /* it is taken in any case */
     sync_as(self, address, PT_OP_WAIT);
 }
 
 void pt_race_fence(struct pt_race_self *self, unsigned order)
 {
+    if (pt_race_is_sampled() && !pt_race_window_sync(self, pt_hb_acquires((enum pt_hb_order)order), NULL))
+        return;
     pt_hb_fence(&self->memory, &self->hb, (enum pt_hb_order)order);
     pt_race_changed(self);
 }
@@ -320,6 +331,7 @@ void pt_race_restart(void)
     pt_race_memory_restart();
     pt_race_shadow_restart();
     pt_race_sync_restart();
+    pt_race_choose_start();
     pt_race_note_restart();
     pt_race_report_restart();
     pt_race_block_restart();

@@ -434,14 +434,14 @@ static void race_end(struct pt_shadow_self *self, const void *address, size_t si
 #define CHOSEN_LOAD(bytes, type)                                                                                       \
     static COLD type chosen_load##bytes(const void *address, int order, const struct pt_site *site)                    \
     {                                                                                                                  \
-        if (!pt_shadow_leaves_out(site))                                                                               \
+        if (!pt_race_skips(site) && !pt_shadow_leaves_out(site))                                                       \
             return racing_load##bytes(address, order, site);                                                           \
         return pt_is_recording() ? recorded_load##bytes(address, order, site) : LOAD(bytes);                           \
     }
 #define CHOSEN_STORE(bytes, type)                                                                                      \
     static COLD type chosen_store##bytes(void *address, type value, int op, int order, const struct pt_site *site)     \
     {                                                                                                                  \
-        if (!pt_shadow_leaves_out(site))                                                                               \
+        if (!pt_race_skips(site) && !pt_shadow_leaves_out(site))                                                       \
             return racing_store##bytes(address, value, op, order, site);                                               \
         return pt_is_recording() ? recorded_store##bytes(address, value, op, order, site) : STORE(bytes);              \
     }
@@ -476,27 +476,47 @@ static void look_at_life(const void *address, size_t size, unsigned kind, const 
            (void *address, type expected, type desired, int success, int failure, const struct pt_site *site),         \
            (address, expected, desired, success, failure, site), native_cas##bytes(address, expected, desired))
 
+/* What the race engine does not follow: it is in a gap of sampling. */
+#define BETWEEN(name, type, order, parameters, arguments, perform)                                                     \
+    static COLD type between_##name parameters                                                                         \
+    {                                                                                                                  \
+        uint32_t gap = pt_shadow_skips_atomic(site);                                                                   \
+        if (!gap)                                                                                                      \
+            return racing_##name arguments;                                                                            \
+        type result = pt_is_recording() ? recorded_##name arguments : perform;                                         \
+        pt_shadow_skipped_atomic(gap, order, site);                                                                    \
+        return result;                                                                                                 \
+    }
+#define BETWEEN_READ(name, type, perform)                                                                              \
+    BETWEEN(name, type, order, (const void *address, int order, const struct pt_site *site), (address, order, site),   \
+            perform)
+#define BETWEEN_WRITE(name, type, perform)                                                                             \
+    BETWEEN(name, type, order, (void *address, type value, int op, int order, const struct pt_site *site),             \
+            (address, value, op, order, site), perform)
+#define BETWEEN_EXCHANGE(bytes, type)                                                                                  \
+    BETWEEN(cas##bytes, type, success == __ATOMIC_RELAXED ? failure : success,                                         \
+            (void *address, type expected, type desired, int success, int failure, const struct pt_site *site),        \
+            (address, expected, desired, success, failure, site), native_cas##bytes(address, expected, desired))
+
 /* What is done, by what there is to do. */
 #define BY_MODE(perform, plain, name, arguments)                                                                       \
     do {                                                                                                               \
         unsigned mode = atomic_load_explicit(&pt_active, memory_order_relaxed);                                        \
         if (__builtin_expect(mode == 0, 1))                                                                            \
             return perform;                                                                                            \
+        plain(perform, name, arguments);                                                                               \
         if (__builtin_expect(mode & PT_ACTIVE_LIVES, 0))                                                               \
             return living_##name arguments;                                                                            \
-        if (mode & PT_ACTIVE_RACES) {                                                                                  \
-            plain(perform, name, arguments);                                                                           \
-            return racing_##name arguments;                                                                            \
-        }                                                                                                              \
-        return recorded_##name arguments;                                                                              \
+        if (mode & PT_ACTIVE_CHOOSES)                                                                                  \
+            return plain##_CHOSEN(mode, name) arguments;                                                               \
+        return mode & PT_ACTIVE_RACES ? racing_##name arguments : recorded_##name arguments;                           \
     } while (0)
 #define ATOMIC(perform, name, arguments)
+#define ATOMIC_CHOSEN(mode, name) (mode & PT_ACTIVE_RACES ? racing_##name : between_##name)
 #define PLAIN(perform, name, arguments)                                                                                \
-    if (__builtin_expect(mode & PT_ACTIVE_CHOOSES, 0)) {                                                               \
-        if (!(mode & PT_ACTIVE_RECORDS) && pt_race_skips(site))                                                        \
-            return perform;                                                                                            \
-        return chosen_##name arguments;                                                                                \
-    }
+    if (mode == PT_ACTIVE_CHOOSES && __builtin_expect(pt_race_is_often(site), 1))                                      \
+    return perform
+#define PLAIN_CHOSEN(mode, name) chosen_##name
 #define CHOOSE_READ(plain, name, type, perform)                                                                        \
     static inline type name(const void *address, int order, const struct pt_site *site)                                \
     {                                                                                                                  \
@@ -559,6 +579,10 @@ static void look_at_life(const void *address, size_t size, unsigned kind, const 
     RACING_EXCHANGE(bytes, type)                                                                                       \
     CHOSEN_LOAD(bytes, type)                                                                                           \
     CHOSEN_STORE(bytes, type)                                                                                          \
+    BETWEEN_READ(atomic_load##bytes, type, native_load##bytes(address))                                                \
+    BETWEEN_WRITE(atomic_store##bytes, type, ATOMIC_STORE(bytes))                                                      \
+    BETWEEN_WRITE(update##bytes, type, ATOMIC_UPDATE(bytes))                                                           \
+    BETWEEN_EXCHANGE(bytes, type)                                                                                      \
     LIVING_READ(load##bytes, RACING_SOME, bytes, type, PT_RACE_READ, LOAD(bytes))                                      \
     LIVING_READ(atomic_load##bytes, RACING_ALL, bytes, type, PT_CELL_ATOMIC | PT_RACE_READ,                            \
                 native_load##bytes(address))                                                                           \

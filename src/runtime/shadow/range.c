@@ -289,7 +289,7 @@ void __portent_read(const void *address, const void *other, size_t size, int op,
     unsigned mode = atomic_load_explicit(&pt_active, memory_order_relaxed);
     if (__builtin_expect(mode == 0, 1))
         return;
-    if ((mode & LOOKS || pt_runtime_records_full()) && address)
+    if ((mode & LOOKS || (mode & PT_ACTIVE_CHOOSES && !pt_race_is_often(site)) || pt_runtime_records_full()) && address)
         pt_slow_read(address, read_of(address, other, size, op), site);
 }
 

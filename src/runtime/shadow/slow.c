@@ -449,7 +449,7 @@ void pt_slow_fence(int order, const struct pt_site *site)
     if (!self || self->busy)
         return;
     pt_enter(self);
-    if (self->race && pt_is_racing())
+    if (self->race && (pt_is_racing() || pt_is_between()))
         pt_race_fence(self->race, pt_race_order(order));
     if (pt_is_recording() && !only_counts(self))
         pt_shadow_hooks.fence(self, pt_slow_order(order), site);
@@ -498,6 +498,17 @@ bool pt_slow_leaves_out(const struct pt_site *site)
     return out;
 }
 
+void pt_slow_skipped_atomic(uint32_t gap, bool acquires, const struct pt_site *site)
+{
+    struct pt_shadow_self *self = pt_self;
+    pt_enter(self);
+    if (atomic_load_explicit(&pt_race_windows, memory_order_acquire) != gap)
+        pt_race_window_missed(self->race);
+    else
+        pt_race_window_sync(self->race, acquires, site);
+    pt_leave(self);
+}
+
 void pt_slow_race(const void *address, size_t size, unsigned kind, const struct pt_site *site)
 {
     struct pt_shadow_self *self = pt_shadow_caller_at((uintptr_t)address, size, kind & PT_RACE_WRITE);
@@ -513,7 +524,7 @@ void pt_slow_race(const void *address, size_t size, unsigned kind, const struct 
 
 void pt_slow_race_atomic(const void *address, size_t size, unsigned kind, int order, const struct pt_site *site)
 {
-    bool looks = pt_is_racing() || pt_is_living();
+    bool looks = pt_is_racing() || pt_is_living() || pt_is_between();
     struct pt_shadow_self *self = looks ? pt_shadow_caller_at((uintptr_t)address, size, true) : NULL;
     if (!self || self->busy || !self->race)
         return;
@@ -521,6 +532,8 @@ void pt_slow_race_atomic(const void *address, size_t size, unsigned kind, int or
     if (pt_is_living())
         pt_life_access(self->race, (uintptr_t)address, size, kind | PT_CELL_ATOMIC, site,
                        (uintptr_t)__builtin_frame_address(0));
+    if (pt_is_between() && kind & PT_RACE_READ)
+        pt_race_window_sync(self->race, pt_hb_acquires((enum pt_hb_order)pt_race_order(order)), NULL);
     if (pt_is_racing())
         pt_race_atomic_alone(self->race, (uintptr_t)address, size, kind, pt_race_order(order), site);
     pt_leave(self);

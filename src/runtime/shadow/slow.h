@@ -65,8 +65,36 @@ bool pt_slow_leaves_out(const struct pt_site *site);
 static inline bool pt_shadow_leaves_out(const struct pt_site *site)
 {
     struct pt_race_self *race = pt_self ? pt_self->race : NULL;
-    enum pt_race_chosen chosen = race ? pt_race_chosen(race, site) : PT_RACE_LOOKS; /* who it is shows later */
-    return chosen == PT_RACE_ASKS ? pt_slow_leaves_out(site) : chosen == PT_RACE_LEAVES_OUT;
+    if (pt_is_between() && pt_race_is_often(site))
+        return true;
+    return race && !pt_race_takes(race, site) &&
+           pt_slow_leaves_out(site); /* who it is shows later, if it does not yet */
+}
+/* Around an atomic operation in a gap of sampling (race/window.h). 0: it is to be followed; else what the other one
+ * needs to know, which takes it for followed if it should have been. */
+static inline uint32_t pt_shadow_skips_atomic(const struct pt_site *site)
+{
+    const struct pt_shadow_self *self = pt_self;
+    /* acquire: what is done in the window comes after it was opened */
+    uint32_t now = atomic_load_explicit(&pt_race_windows, memory_order_acquire);
+    bool follows =
+        __builtin_expect(now & 1 || !pt_race_is_often(site), 0) && self && self->race && !self->busy && !self->racing;
+    return follows ? 0 : now & ~1u;
+}
+void pt_slow_skipped_atomic(uint32_t gap, bool acquires, const struct pt_site *site);
+static inline void pt_shadow_skipped_atomic(uint32_t gap, int order, const struct pt_site *site)
+{
+    struct pt_shadow_self *self = pt_self;
+    bool acquires = order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE;
+    if (!self || !self->race || self->busy)
+        return;
+    struct pt_race_window *window = &self->race->window;
+    if (__builtin_expect(atomic_load_explicit(&pt_race_windows, memory_order_acquire) == gap && window->number == gap &&
+                             (!acquires || window->known == gap) && window->left > 1,
+                         1))
+        window->left--;
+    else
+        pt_slow_skipped_atomic(gap, acquires, site);
 }
 /* Where races or lifetimes are looked for: an access of any size by the calling thread, before the store or after the
  * load. */
@@ -74,10 +102,13 @@ void pt_slow_race(const void *address, size_t size, unsigned kind, const struct 
 static inline void pt_shadow_race(const void *address, size_t size, unsigned kind, const struct pt_site *site)
 {
     enum { LOOKS = PT_ACTIVE_RACES | PT_ACTIVE_LIVES };
-    if (__builtin_expect(atomic_load_explicit(&pt_active, memory_order_relaxed) & LOOKS, 0) && size)
-        pt_slow_race(address, size, kind, site);
+    unsigned mode = atomic_load_explicit(&pt_active, memory_order_relaxed);
+    if (__builtin_expect(mode & LOOKS, 0) || __builtin_expect(mode & PT_ACTIVE_CHOOSES && !pt_race_is_often(site), 0))
+        if (size)
+            pt_slow_race(address, size, kind, site);
 }
-/* What a function of the library has read, or is about to: for races, for lifetimes, and for who is recorded in full. */
+/* What a function of the library has read, or is about to: for races, for lifetimes, and for who is recorded in full.
+ */
 void pt_slow_read(const void *address, size_t size, const struct pt_site *site);
 /* The same of an atomic operation that is not made in between: before it what it writes, after it what it reads. */
 void pt_slow_race_atomic(const void *address, size_t size, unsigned kind, int order, const struct pt_site *site);
@@ -99,7 +130,7 @@ static inline void pt_slow_sync(const void *object, int kind, const struct pt_si
 static inline void pt_slow_expect(const void *object)
 {
     pt_shadow_word *word =
-        pt_is_active() && pt_address_ok((uintptr_t)object) ? pt_shadow_peek((uintptr_t)object) : NULL;
+        pt_is_recording() && pt_address_ok((uintptr_t)object) ? pt_shadow_peek((uintptr_t)object) : NULL;
     if (word) {
         pt_sys_prefetch_write((const void *)word);
         pt_sys_prefetch_write((const void *)(word + 8));

@@ -15,7 +15,7 @@
 enum pt_activity {
     PT_ACTIVE_RECORDS = 1, /* events for properties and recordings */
     PT_ACTIVE_RACES = 2,   /* races are looked for, and there are several threads (runtime/race) */
-    PT_ACTIVE_CHOOSES = 4, /* beside it: not of all accesses (runtime/race/choose.c) */
+    PT_ACTIVE_CHOOSES = 4, /* not of all accesses; without the former: not now (runtime/race/choose.c) */
     PT_ACTIVE_LIVES = 8,   /* lifetimes are looked at (runtime/race/life.h) */
 };
 extern _Atomic uint8_t pt_active;
@@ -56,6 +56,12 @@ static inline bool pt_is_recording(void)
 static inline bool pt_is_racing(void)
 {
     return atomic_load_explicit(&pt_active, memory_order_relaxed) & PT_ACTIVE_RACES;
+}
+/* Races are looked for, but not at this time. */
+static inline bool pt_is_between(void)
+{
+    enum { BOTH = PT_ACTIVE_RACES | PT_ACTIVE_CHOOSES };
+    return (atomic_load_explicit(&pt_active, memory_order_relaxed) & BOTH) == PT_ACTIVE_CHOOSES;
 }
 static inline bool pt_is_living(void)
 {

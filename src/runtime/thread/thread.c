@@ -365,6 +365,8 @@ static void forget_stack(struct pt_thread *self)
     int error = errno;
     if (self->shadow.race && pt_is_racing())
         pt_race_forget_stack(self->shadow.race, own - self->stack_size, own);
+    else if (self->shadow.race && pt_is_between())
+        pt_race_discard(self->shadow.race, own - self->stack_size, own);
     if (self->shadow.race && pt_is_living() && self->stack_size && !self->stack_given)
         pt_life_stack_ends(self->shadow.race, pt_thread_stack_low(self), own);
     if (!self->stack_size ||

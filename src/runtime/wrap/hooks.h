@@ -67,6 +67,12 @@ enum pt_streaming {
 extern _Atomic uint32_t pt_streaming; /* enum pt_streaming; written by the stream's sender only */
 extern bool pt_wrap_looks;            /* for deadlocks */
 
+/* Nobody observes this process, and nothing is looked for in it: the call is all there is to do. */
+static inline bool pt_wrap_is_idle(void)
+{
+    return __builtin_expect(!pt_channel && !atomic_load_explicit(&pt_active, memory_order_relaxed), 1);
+}
+
 static inline uint32_t pt_wrap_streaming(void)
 {
     return __builtin_expect(atomic_load_explicit(&pt_streaming, memory_order_relaxed), PT_STREAM_OFF);
@@ -85,12 +91,21 @@ static inline void pt_wrap_synced(const void *object, int kind)
         pt_wrap_hooks.synced(object, kind);
 }
 
+/* In a gap of sampling (race/window.h) most synchronisation is only counted. */
+static inline bool pt_wrap_skips(int order, const struct pt_site *site)
+{
+    struct pt_thread *self = pt_thread_now();
+    bool gives = order == PT_KIND_REL || order == PT_KIND_RREL || order == PT_KIND_NOTIFY;
+    return atomic_load_explicit(&pt_active, memory_order_relaxed) == PT_ACTIVE_CHOOSES && self && self->shadow.race &&
+           !self->shadow.busy && !pt_shadow_gated && pt_race_window_skips(self->shadow.race, !gives, site);
+}
+
 /* Something has happened to a synchronisation object: the event for clocks, for deadlocks, and for whoever listens to
  * the stream. `order`: the kind that it is for races, and in recordings of everything. `waits`: a thread that does this
  * waits as long as it takes. */
 static inline void pt_wrap_sync_order(const void *object, int kind, int order, const struct pt_site *site, bool waits)
 {
-    if (pt_is_active()) /* or else not even a call */
+    if (pt_is_active() && !pt_wrap_skips(order, site)) /* or else not even a call */
         pt_slow_sync_as(object, kind, order, site);
     if (__builtin_expect(pt_wrap_looks, 0))
         pt_wrap_hooks.locked(object, kind, site, waits);

@@ -46,7 +46,9 @@ static bool forget(const void *memory, size_t size, bool keep, bool deferred)
         return false;
     pt_thread_enter(self);
     bool races = self->shadow.race && pt_is_racing();
-    if (races && deferred)
+    if (self->shadow.race && pt_is_between())
+        pt_race_discard(self->shadow.race, (uintptr_t)memory, (uintptr_t)memory + size);
+    else if (races && deferred)
         pt_race_free(self->shadow.race, (uintptr_t)memory, (uintptr_t)memory + size, NULL);
     else if (races)
         pt_race_forget(self->shadow.race, (uintptr_t)memory, (uintptr_t)memory + size, NULL);

@@ -1,0 +1,103 @@
+/*
+ * Atomic accesses in place. What a location looks like that threads use by atomic operations alone: each thread has an
+ * entry for each place, all of them fresh, and the last write was atomic. Then an access changes the clock of one
+ * entry, and of a write what is published.
+ *
+ * Guarantee: the cell, and what the thread knows, are afterwards as pt_cell_acquire, pt_cell_check and pt_cell_record
+ * would have left them, and those would have found no race. Cost: constant time for up to LOOKED_AT entries, and a join
+ * of vectors where the thread learns something.
+ */
+#include "race/atomic.h"
+
+enum { LOOKED_AT = 16, PLAIN_READS = 0, PLAIN_WRITES = 2 }; /* the lists of fresh entries in struct pt_cell */
+
+/* All of an access by which entries are told apart, in one number. */
+static uint64_t key_of(const struct pt_cell_access *access)
+{
+    return (uint64_t)access->place << 32 | (uint32_t)access->kind << 16 | (uint32_t)access->bytes << 8 | access->op;
+}
+
+static struct pt_cell_seen *find_fresh(const struct pt_cell *cell, uint32_t thread, const struct pt_cell_access *access)
+{
+    uint64_t key = key_of(access);
+    for (uint32_t i = 0; i < cell->count && i < LOOKED_AT; i++) {
+        struct pt_cell_seen *seen = &cell->seen[i];
+        if (seen->access.place == access->place && pt_epoch_thread(seen->at) == thread && key_of(&seen->access) == key)
+            return seen->fresh && !seen->merged ? seen : NULL;
+    }
+    return NULL;
+}
+
+static bool knows_all(const struct pt_cell *cell, uint32_t list, const struct pt_hb_thread *thread)
+{
+    for (uint32_t i = cell->fresh[list]; i != PT_CELL_END; i = cell->seen[i].next)
+        if (!pt_hb_knows(thread, cell->seen[i].at))
+            return false;
+    return true;
+}
+
+/* True: the thread has learned something. */
+static bool take(const struct pt_race_memory *memory, struct pt_hb_thread *thread, const struct pt_hb_sync *from,
+                 enum pt_hb_order order)
+{
+    if (!from->rest && pt_hb_knows(thread, from->last.at))
+        return false;
+    if (!pt_hb_acquires(order)) {
+        pt_hb_acquire_later(memory, thread, from);
+        return false;
+    }
+    pt_hb_acquire(memory, thread, from);
+    return true;
+}
+
+/* A moment in the place of another. */
+static void replace(const struct pt_race_memory *memory, struct pt_hb_stamp *stamp, pt_epoch at, struct pt_vec *past)
+{
+    if (stamp->past != past) {
+        pt_vec_drop(memory, stamp->past);
+        stamp->past = pt_vec_ref(memory, past);
+    }
+    stamp->at = at;
+}
+
+/* What is published goes on with a read-modify-write; a store begins it anew. */
+static void publish(const struct pt_race_memory *memory, const struct pt_hb_thread *thread, struct pt_hb_sync *to,
+                    const struct pt_cell_access *access)
+{
+    bool goes_on = access->kind & PT_CELL_READS;
+    struct pt_hb_stamp now = {pt_hb_now(thread), thread->past};
+    const struct pt_hb_stamp *stamp = pt_hb_releases(access->order) ? &now : &thread->fence;
+    if (goes_on && stamp->at)
+        pt_hb_add(memory, to, (struct pt_hb_stamp){stamp->at, pt_vec_ref(memory, stamp->past)});
+    if (goes_on)
+        return;
+    if (to->rest)
+        pt_hb_sync_clear(memory, to);
+    replace(memory, &to->last, stamp->at, stamp->past);
+}
+
+struct pt_cell_raised pt_cell_raise_atomic(const struct pt_race_memory *memory, struct pt_cell *cell,
+                                           struct pt_hb_thread *thread, const struct pt_cell_access *access)
+{
+    struct pt_cell_raised raised = {0};
+    struct pt_cell_written *written = cell->written;
+    bool writes = access->kind & PT_CELL_WRITES;
+    if (cell->index || cell->written_count > 1 || (!cell->written_count && writes) ||
+        (cell->written_count && (!written->atomic || written->bytes != access->bytes)))
+        return raised;
+    if (cell->written_count && access->kind & PT_CELL_READS)
+        raised.learned = take(memory, thread, &written->published, access->order);
+    if (!pt_hb_knows(thread, cell->over) || !knows_all(cell, PLAIN_WRITES, thread) ||
+        (writes && !knows_all(cell, PLAIN_READS, thread)))
+        return raised;
+    raised.seen = find_fresh(cell, thread->id, access);
+    if (!raised.seen)
+        return raised;
+    raised.seen->at = pt_hb_now(thread);
+    raised.seen->access.order = access->order;
+    if (writes) {
+        replace(memory, &written->stamp, pt_hb_now(thread), thread->past);
+        publish(memory, thread, &written->published, access);
+    }
+    return raised;
+}

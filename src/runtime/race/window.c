@@ -1,0 +1,263 @@
+/*
+ * Windows and gaps of a run that is sampled.
+ *
+ * In a window all is followed: accesses, atomic operations, synchronisation. A thread that has made so many events in
+ * it, none of them at a place that was seldom looked at, closes it for all. In a gap hooks and wrappers only look
+ * whether the place was looked at often enough; one that was not opens a window. Otherwise the gap lasts until some
+ * thread has synchronised so many times: at first few, and in the long run so many that one event in N is in a window.
+ *
+ * Guarantee: a pair that is reported is unordered by happens-before, since what threads are taken to know of each
+ * other is never less than they do. Let e1 be an access in a window, and let happens-before lead from it to e2 of
+ * another thread. The last step of it into that thread is a fork or join, which is followed always; or the thread
+ * acquires something. If it does so in the same window, all steps from e1 on were made in it, and were followed. If it
+ * does so later, it finds that a window has been closed since it last looked, and then takes all that any thread did
+ * in windows for known (`floor`), which contains e1. So pairs of different windows are found as long as the later
+ * thread has acquired nothing in between, and pairs of one window as without sampling.
+ *
+ * At the borders: whether a window is open is asked after a lock is taken and before it is given back, so whoever takes
+ * over from a thread that has seen it open sees it, too. Atomic operations are looked at again afterwards
+ * (pt_race_window_missed). Who has seen the window open, and is late, has one event of it under way: clocks in the
+ * floor have slack for that, and a thread that comes into a window leaves the slack behind.
+ *
+ * Memory that ends in a gap is forgotten as in a window, without being looked at. What was locked before a window is in
+ * no report of it. Cost: in a gap some ten instructions for each event; to open or close a window takes time that is
+ * linear in the threads, and so does coming to know what there was in windows, once for each.
+ */
+#include "runtime/race/window.h"
+
+#include "core/hash.h"
+#include "runtime/race/choose.h"
+#include "runtime/race/impl.h"
+#include "runtime/sys/options.h"
+
+enum { EVENTS = 1024, FEW_EVENTS = 16, STEP = 4, SLACK = 16, JUMP = 2 * SLACK };
+
+bool pt_race_samples;
+_Atomic uint32_t pt_race_windows = 1;
+uint8_t pt_race_often[1 << PT_RACE_OFTEN_BITS];
+
+static struct {
+    struct pt_spin lock;
+    struct pt_race_self *all; /* that ever were */
+    struct pt_vec *floor;     /* up to which everything was in windows that are closed, or has ended */
+    uint32_t live;
+    uint32_t factor; /* how much longer the next gap is than the window */
+    uint32_t rate;
+    uint32_t events; /* in a window, by one thread */
+    uint64_t chance;
+} windows = {.lock = PT_SPIN(PT_RANK_THREAD)};
+
+void pt_race_window_start(uint32_t rate)
+{
+    struct pt_race_self *all = windows.all;
+    pt_race_samples = rate > 0;
+    windows.all = all;
+    windows.floor = NULL;
+    windows.live = 0;
+    windows.rate = rate;
+    windows.factor = rate < STEP ? rate : STEP;
+    windows.events = rate < EVENTS / FEW_EVENTS ? FEW_EVENTS * rate : EVENTS;
+    windows.chance = (uint64_t)pt_options.seed;
+    pt_spin_reset(&windows.lock);
+    for (struct pt_race_self *self = all; self; self = self->window.older)
+        self->window.lives = false;
+    atomic_store_explicit(&pt_race_windows, 1, memory_order_relaxed);
+    *pt_race_often_at(NULL) = PT_RACE_OFTEN; /* what has no place opens nothing */
+}
+
+/* What the mode says agrees with the number of windows whenever nobody has the lock. */
+void pt_race_window_several(bool several)
+{
+    pt_spin_lock(&windows.lock);
+    bool open = atomic_load_explicit(&pt_race_windows, memory_order_relaxed) & 1;
+    if (several)
+        pt_runtime_activate((open ? PT_ACTIVE_RACES : 0) | (pt_race_chooses ? PT_ACTIVE_CHOOSES : 0));
+    else
+        pt_runtime_deactivate(PT_ACTIVE_RACES | PT_ACTIVE_CHOOSES);
+    pt_spin_unlock(&windows.lock);
+}
+
+/* ---- what is known of windows ---- */
+
+static uint64_t clock_of(const struct pt_race_self *self)
+{
+    return __atomic_load_n(&self->hb.clock, __ATOMIC_RELAXED) + SLACK;
+}
+
+/* Under the lock. */
+static void raise_floor(struct pt_race_self *self)
+{
+    for (const struct pt_race_self *other = windows.all; other; other = other->window.older)
+        if (other->window.lives)
+            pt_vec_raise(&self->memory, &windows.floor, other->hb.id, clock_of(other));
+}
+
+static void learn(struct pt_race_self *self, bool all)
+{
+    pt_spin_lock(&windows.lock);
+    if (all)
+        raise_floor(self);
+    struct pt_vec *floor = pt_vec_ref(&self->memory, windows.floor);
+    self->window.known = atomic_load_explicit(&pt_race_windows, memory_order_relaxed) & ~1u;
+    pt_spin_unlock(&windows.lock);
+    pt_vec_join(&self->memory, &self->hb.past, floor);
+    pt_vec_drop(&self->memory, floor);
+    pt_race_changed(self);
+}
+
+void pt_race_window_missed(struct pt_race_self *self)
+{
+    learn(self, true);
+}
+
+/* ---- threads ---- */
+
+/* Whether this is one of the first times; it is counted. */
+static bool is_rare(const struct pt_site *site)
+{
+    uint8_t *often = pt_race_often_at(site), count = __atomic_load_n(often, __ATOMIC_RELAXED);
+    if (!site || count == PT_RACE_OFTEN)
+        return false;
+    __atomic_store_n(often, (uint8_t)(count + 1), __ATOMIC_RELAXED);
+    return true;
+}
+
+void pt_race_window_begin(struct pt_race_self *self, struct pt_race_self *parent, const struct pt_site *site)
+{
+    if (!pt_race_samples)
+        return;
+    self->window = (struct pt_race_window){.older = self->window.older,
+                                           .listed = self->window.listed,
+                                           .known = parent ? parent->window.known : 0,
+                                           .rare = is_rare(site),
+                                           .lives = true};
+    pt_spin_lock(&windows.lock);
+    if (!self->window.listed) {
+        self->window.listed = true;
+        self->window.older = windows.all;
+        windows.all = self;
+    }
+    windows.live++;
+    pt_spin_unlock(&windows.lock);
+}
+
+void pt_race_window_release(struct pt_race_self *self)
+{
+    if (!pt_race_samples)
+        return;
+    pt_spin_lock(&windows.lock);
+    self->window.lives = false;
+    windows.live--;
+    pt_vec_raise(&self->memory, &windows.floor, self->hb.id, clock_of(self));
+    pt_spin_unlock(&windows.lock);
+}
+
+/* ---- opening and closing ---- */
+
+static uint32_t open_window(bool in_turn)
+{
+    pt_spin_lock(&windows.lock);
+    uint32_t now = atomic_load_explicit(&pt_race_windows, memory_order_relaxed);
+    if (!(now & 1)) {
+        if (in_turn)
+            windows.factor = windows.factor < windows.rate / STEP ? windows.factor * STEP : windows.rate;
+        atomic_store_explicit(&pt_race_windows, ++now, memory_order_seq_cst);
+        pt_runtime_activate(PT_ACTIVE_RACES);
+    }
+    pt_spin_unlock(&windows.lock);
+    return now;
+}
+
+/* The number first: who sees by the mode that it is closed knows that there is something to learn, and waits for the
+ * lock to do so. */
+static void close_window(struct pt_race_self *self)
+{
+    pt_spin_lock(&windows.lock);
+    uint32_t now = atomic_load_explicit(&pt_race_windows, memory_order_relaxed);
+    if (now & 1) {
+        atomic_store_explicit(&pt_race_windows, now + 1, memory_order_seq_cst);
+        pt_runtime_deactivate(PT_ACTIVE_RACES);
+        raise_floor(self);
+    }
+    pt_spin_unlock(&windows.lock);
+}
+
+/* How many times the thread synchronises before it opens a window: by how often it did in the last one. */
+static uint32_t gap_of(const struct pt_race_window *window)
+{
+    uint64_t times = (uint64_t)window->syncs * windows.factor * windows.live;
+    if (!times)
+        return UINT32_MAX;
+    times = times / 2 + pt_mix64(windows.chance++ ^ (uint64_t)window->number << 32) % times;
+    return times < UINT32_MAX ? (uint32_t)times + 1 : UINT32_MAX;
+}
+
+static void enter(struct pt_race_self *self, uint32_t now)
+{
+    struct pt_race_window *window = &self->window;
+    if (window->number == now)
+        return;
+    if (!(now & 1)) {
+        window->left = gap_of(window);
+        window->number = now;
+        return;
+    }
+    window->number = now;
+    window->left = windows.events;
+    window->syncs = 0;
+    self->lock_count = self->lock_set = 0;
+    self->hb.clock += JUMP;
+    pt_race_changed(self);
+}
+
+void pt_race_window_go_on(struct pt_race_self *self)
+{
+    enter(self, atomic_load_explicit(&pt_race_windows, memory_order_relaxed));
+}
+
+void pt_race_window_begun(struct pt_race_self *self)
+{
+    if (!pt_race_samples)
+        return;
+    enter(self, self->window.rare ? open_window(false) : atomic_load_explicit(&pt_race_windows, memory_order_relaxed));
+}
+
+/* An event in a window. */
+static void count(struct pt_race_self *self, bool rare)
+{
+    struct pt_race_window *window = &self->window;
+    if (rare)
+        window->left = windows.events;
+    else if (window->left < 2 || --window->left < 2)
+        close_window(self);
+}
+
+bool pt_race_window_access(struct pt_race_self *self, const struct pt_site *site)
+{
+    uint32_t now = atomic_load_explicit(&pt_race_windows, memory_order_relaxed);
+    bool rare = is_rare(site);
+    if (!(now & 1) && !rare)
+        return false;
+    enter(self, now & 1 ? now : open_window(false));
+    count(self, rare);
+    return true;
+}
+
+bool pt_race_window_sync(struct pt_race_self *self, bool acquires, const struct pt_site *site)
+{
+    struct pt_race_window *window = &self->window;
+    uint32_t now = atomic_load_explicit(&pt_race_windows, memory_order_acquire);
+    bool rare = is_rare(site);
+    enter(self, now);
+    bool due = !(now & 1) && (window->left < 2 || --window->left < 2);
+    if (acquires && window->known != (now & ~1u))
+        learn(self, false);
+    if (!(now & 1)) {
+        if (!rare && !due)
+            return false;
+        enter(self, open_window(due));
+    }
+    window->syncs++;
+    count(self, rare);
+    return true;
+}

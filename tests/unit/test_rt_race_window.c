@@ -1,0 +1,298 @@
+/*
+ * Sampling (runtime/race/window.c): when windows open and close, and, on random runs of several threads played by one,
+ * that whatever is reported is unordered by happens-before, which is computed here by plain vectors.
+ */
+#include <stdio.h>
+
+#include "race_util.h"
+#include "runtime/race/choose.h"
+#include "runtime/race/race.h"
+#include "runtime/sys/options.h"
+
+enum { THREADS = 4, GRANULES = 6, PLACES = 64, OFTEN = 5, OBJECTS = 3, RUNS = 300, STEPS = 3000, EVENTS = 1024 };
+
+struct access {
+    unsigned thread, place;
+    uint32_t clock;
+};
+static struct pt_site sites[PLACES];
+static struct pt_race_self *t[THREADS];
+static uint32_t knows[THREADS][THREADS], carries[3 * OBJECTS][THREADS];
+static struct access made[GRANULES][STEPS];
+static unsigned made_count[GRANULES], owner[OBJECTS], now_thread, now_granule, reported;
+static _Alignas(64) uint64_t memory[GRANULES];
+static _Alignas(64) uint64_t objects[3 * OBJECTS];
+static uint64_t seed = 1;
+
+static unsigned below(unsigned n)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return (unsigned)((seed >> 11) % n);
+}
+
+static bool is_new(uint64_t key)
+{
+    return key != 0;
+}
+
+static uint64_t asked(uintptr_t granule, unsigned bytes, uint32_t one, uint32_t other)
+{
+    return granule && bytes && one != other ? PT_RACE_CHECK : 0;
+}
+
+static uint64_t apart(uintptr_t address, bool element, uint32_t one, uint32_t other)
+{
+    (void)address, (void)element, (void)one, (void)other;
+    return 0;
+}
+
+/* Some access of that thread at that place is not known to the thread that makes this one. */
+static void on_found(const struct pt_found *found, uint64_t asked_for)
+{
+    (void)asked_for;
+    unsigned thread = (unsigned)found->sides[0].thread - 1;
+    bool unordered = false;
+    for (unsigned i = 0; i < made_count[now_granule]; i++) {
+        const struct access *one = &made[now_granule][i];
+        unordered |= one->thread == thread && &sites[one->place] == found->sides[0].stack.sites[0] &&
+                     one->clock > knows[now_thread][thread];
+    }
+    assert_true(unordered);
+    reported++;
+}
+
+static void begin(unsigned count, int64_t sample)
+{
+    pt_options.sample = sample;
+    pt_race_restart();
+    memset(pt_race_often, 0, sizeof pt_race_often);
+    memset(knows, 0, sizeof knows);
+    memset(carries, 0, sizeof carries);
+    memset(made_count, 0, sizeof made_count);
+    for (unsigned i = 0; i < OBJECTS; i++)
+        owner[i] = THREADS;
+    for (unsigned i = 0; i < count; i++) {
+        t[i] = pt_race_begin(i, i ? t[0] : NULL, NULL);
+        assert_non_null(t[i]);
+    }
+    reported = 0;
+}
+
+static void end(unsigned count)
+{
+    for (unsigned i = count - 1; i > 0; i--)
+        pt_race_join(t[0], t[i]);
+    for (unsigned i = 0; i < count; i++) {
+        pt_race_end(t[i]);
+        pt_race_release(t[i]);
+    }
+}
+
+static bool is_open(void)
+{
+    assert_int_equal(pt_is_racing(), pt_race_windows & 1);
+    return pt_is_racing();
+}
+
+/* As the hooks do it. True: it was looked at. */
+static bool access(unsigned thread, unsigned granule, unsigned kind, unsigned place)
+{
+    const struct pt_site *site = &sites[place];
+    bool looks = !(pt_is_between() && pt_race_is_often(site)) &&
+                 (pt_race_takes(t[thread], site) || !pt_race_choose(t[thread], site));
+    now_thread = thread;
+    now_granule = granule;
+    if (looks)
+        pt_race_plain(t[thread], (uintptr_t)&memory[granule], 8, kind, site);
+    made[granule][made_count[granule]++] = (struct access){thread, place, ++knows[thread][thread]};
+    return looks;
+}
+
+static void take(unsigned thread, const uint32_t *from)
+{
+    for (unsigned i = 0; i < THREADS; i++)
+        if (from[i] > knows[thread][i])
+            knows[thread][i] = from[i];
+}
+
+static void put(unsigned thread, uint32_t *to, bool keep)
+{
+    for (unsigned i = 0; i < THREADS; i++)
+        to[i] = keep && to[i] > knows[thread][i] ? to[i] : knows[thread][i];
+    knows[thread][thread]++;
+}
+
+static void lock(unsigned thread, unsigned i)
+{
+    bool locks = owner[i] == THREADS;
+    if (!locks && owner[i] != thread)
+        return;
+    pt_race_sync(t[thread], (uintptr_t)&objects[i], locks ? PT_KIND_ACQ : PT_KIND_REL, &sites[PLACES - 1]);
+    if (locks)
+        take(thread, carries[i]);
+    else
+        put(thread, carries[i], false);
+    owner[i] = locks ? thread : THREADS;
+}
+
+static void other(unsigned thread, unsigned i, bool notifies)
+{
+    unsigned object = OBJECTS + i;
+    pt_race_sync(t[thread], (uintptr_t)&objects[object], notifies ? PT_KIND_NOTIFY : PT_KIND_WAIT, &sites[PLACES - 2]);
+    if (notifies)
+        put(thread, carries[object], true);
+    else
+        take(thread, carries[object]);
+}
+
+static void atomic(unsigned thread, unsigned i, unsigned kind)
+{
+    unsigned object = 2 * OBJECTS + i;
+    uintptr_t at = (uintptr_t)&objects[object];
+    if (!pt_is_between()) {
+        assert_true(pt_race_atomic_begin(t[thread], at, 8));
+        pt_race_atomic_end(t[thread], at, 8, kind, PT_HB_ACQ_REL, &sites[PLACES - 3]);
+    } else {
+        pt_race_window_sync(t[thread], kind & PT_CELL_READS, &sites[PLACES - 3]);
+    }
+    if (kind & PT_CELL_READS)
+        take(thread, carries[object]);
+    if (kind & PT_CELL_WRITES)
+        put(thread, carries[object], kind & PT_CELL_READS);
+}
+
+static void step(unsigned syncs)
+{
+    unsigned thread = below(THREADS), what = below(100);
+    if (what >= syncs)
+        access(thread, below(GRANULES), 1 + below(2), below(200) ? below(OFTEN) : below(PLACES - 3));
+    else if (what % 3 == 0)
+        lock(thread, below(OBJECTS));
+    else if (what % 3 == 1)
+        other(thread, below(OBJECTS), below(2));
+    else
+        atomic(thread, below(OBJECTS), 1 + below(3));
+}
+
+static void reported_is_unordered(void **state)
+{
+    unsigned all = 0, changes = 0;
+    (void)state;
+    for (unsigned run = 0; run < RUNS; run++) {
+        begin(THREADS, 2 + below(3));
+        unsigned syncs = below(5) * 10;
+        for (unsigned i = 0; i < STEPS; i++)
+            step(syncs);
+        all += reported;
+        changes += pt_race_windows;
+        end(THREADS);
+    }
+    print_message("%u pairs, %u windows and gaps\n", all, changes);
+    assert_true(all > 10 * RUNS && changes > 10 * RUNS);
+}
+
+/* All is looked at while the window is open; it closes when a thread has made enough events at places it knows well,
+ * and one that is new opens the next. */
+static void rare_places_open(void **state)
+{
+    (void)state;
+    begin(2, 1000);
+    assert_true(is_open());
+    unsigned looked = 0;
+    while (access(0, 0, PT_CELL_READS, 0))
+        looked++;
+    assert_in_range(looked, EVENTS, EVENTS + PT_RACE_OFTEN);
+    assert_false(is_open());
+    assert_false(access(1, 0, PT_CELL_READS, 0));
+    assert_true(access(1, 0, PT_CELL_READS, 1));
+    assert_true(is_open());
+    assert_true(access(0, 0, PT_CELL_READS, 0));
+    end(2);
+}
+
+static void close(unsigned thread)
+{
+    while (access(thread, 0, PT_CELL_READS, 0))
+        ;
+    assert_false(is_open());
+}
+
+/* Writes of two windows, with nothing between them that could order them, race; a lock that the second thread takes
+ * may. */
+static void windows_apart(void **state)
+{
+    (void)state;
+    for (unsigned locks = 0; locks < 2; locks++) {
+        begin(2, 1000);
+        for (unsigned i = 0; i < PT_RACE_OFTEN && locks; i++) { /* so that it opens no window */
+            lock(0, 0);
+            lock(1, 1);
+        }
+        access(0, 1, PT_CELL_WRITES, 1);
+        close(0);
+        if (locks)
+            lock(1, 0);
+        assert_int_equal(reported, 0);
+        assert_true(access(1, 1, PT_CELL_WRITES, 2));
+        assert_int_equal(reported, locks ? 0 : 1);
+        end(2);
+    }
+}
+
+/* A thread that goes on synchronising opens a window now and then: less and less often, and in the long run so that one
+ * event in N is in a window. */
+static void synchronisation_opens(void **state)
+{
+    enum { RATE = 50, TURNS = 2000000 };
+    unsigned early = 0, late = 0;
+    (void)state;
+    begin(2, RATE);
+    for (unsigned i = 0; i < TURNS; i++) {
+        bool opened = is_open();
+        lock(0, 0);
+        early += opened && i < TURNS / 20;
+        late += opened && i >= TURNS / 2;
+    }
+    double early_share = early / (TURNS / 20.0), late_share = late / (TURNS / 2.0);
+    print_message("in windows: %.3f at first, %.3f then\n", early_share, late_share);
+    assert_true(early_share > 2 * late_share);
+    assert_true(late_share > 0.3 / RATE && late_share < 1.5 / RATE); /* two threads: the other one could, too */
+    end(2);
+}
+
+/* A thread begins in a window if few were created there. */
+static void threads_open(void **state)
+{
+    (void)state;
+    begin(1, 1000);
+    for (unsigned i = 0; i < 2 * PT_RACE_OFTEN; i++) {
+        t[1] = pt_race_begin(i + 1, t[0], &sites[0]);
+        close(0);
+        pt_race_window_begun(t[1]);
+        assert_int_equal(is_open(), i < 1);
+        pt_race_join(t[0], t[1]);
+        pt_race_end(t[1]);
+        pt_race_release(t[1]);
+    }
+    end(1);
+}
+
+static int start(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < PLACES; i++)
+        sites[i] = (struct pt_site){"a.c", "f", "x", i + 1, 0, NULL};
+    pt_race_hooks = (struct pt_race_hooks){asked, apart, is_new, on_found};
+    pt_race_looks.races = true;
+    return pt_race_start() ? 0 : -1;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(reported_is_unordered), cmocka_unit_test(rare_places_open),
+                                       cmocka_unit_test(windows_apart), cmocka_unit_test(synchronisation_opens),
+                                       cmocka_unit_test(threads_open)};
+    return cmocka_run_group_tests(tests, start, NULL);
+}
