@@ -138,9 +138,9 @@ static bool is_source(const char *name)
 
 static bool is_told_elsewhere(void)
 {
-    static const char *const variables[] = {"CCC_OVERRIDE_OPTIONS", "CC_PRINT_HEADERS", "CC_PRINT_OPTIONS",
-                                            "CC_LOG_DIAGNOSTICS", "CC_PRINT_PROC_STAT", "DEPENDENCIES_OUTPUT",
-                                            "SUNPRO_DEPENDENCIES", "FORCE_CLANG_DIAGNOSTICS_CRASH"};
+    static const char *const variables[] = {
+        "CCC_OVERRIDE_OPTIONS", "CC_PRINT_HEADERS",    "CC_PRINT_OPTIONS",    "CC_LOG_DIAGNOSTICS",
+        "CC_PRINT_PROC_STAT",   "DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES", "FORCE_CLANG_DIAGNOSTICS_CRASH"};
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
         if (getenv(variables[i]))
             return true;

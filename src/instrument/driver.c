@@ -1,11 +1,11 @@
 /*
  * The compiler driver.
  *
- * A command line that makes one object of one source, with options of which all is known (direct.c), is clang's: its own
- * process loads the plug-in (pass.cpp), which does the rewriting. For others `clang -###` says which jobs they mean, so
- * that clang parses every flag, response file and input; compile jobs then run with the plug-in, link jobs get the
- * runtime, and all others run as clang planned them. Where clang cannot have the plug-in (another clang, or passes that
- * only clang knows), a compile job runs in two halves with the rewriting in between. A command line without jobs
+ * A command line that makes one object of one source, with options of which all is known (direct.c), is clang's: its
+ * own process loads the plug-in (pass.cpp), which does the rewriting. For others `clang -###` says which jobs they
+ * mean, so that clang parses every flag, response file and input; compile jobs then run with the plug-in, link jobs get
+ * the runtime, and all others run as clang planned them. Where clang cannot have the plug-in (another clang, or passes
+ * that only clang knows), a compile job runs in two halves with the rewriting in between. A command line without jobs
  * (--version, -print-*, errors) is clang's own business: the process becomes clang.
  *
  * As in clang, a failing job does not stop the jobs of other sources, only those that need its output; the exit status
@@ -228,10 +228,11 @@ static enum pt_status compile_directly(struct driver *driver, const struct pt_ar
                                .headers = pt_workdir_name(&driver->arena, ".headers"),
                                .tsan_bitcode = pt_workdir_name(&driver->arena, ".tsan.bc")};
     const char *const for_all[] = {"-idirafter", driver->include_dir};
-    const char *const mine[] = {driver->plugin,    "-Xclang",       "-header-include-file",  "-Xclang",
+    const char *const mine[] = {driver->plugin, "-Xclang",          "-header-include-file",  "-Xclang",
                                 orders.headers, "-Wno-pass-failed", "-Wno-frame-larger-than"};
-    const char *const tsans[] = {"-Xclang", "-fsanitize=thread",    "-w", "-c", "-emit-llvm",
-                                 "-Xclang", "-disable-llvm-passes", "-o", orders.tsan_bitcode};
+    const char *const tsans[] = {
+        "-Xclang", "-fsanitize=thread", "-w", "-c", "-emit-llvm", "-Xclang", "-disable-llvm-passes",
+        "-o",      orders.tsan_bitcode};
     struct pt_args command = {0};
     for (int tsan = 0; tsan < 2; tsan++) {
         struct pt_args *to = tsan ? &orders.tsan_job : &command;

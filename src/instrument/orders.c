@@ -48,8 +48,8 @@ enum { LISTS = 7 };
 static void list_lists(struct pt_orders *orders, struct pt_args *ret_lists[LISTS])
 {
     struct pt_choice *choice = &orders->choice;
-    struct pt_args *lists[LISTS] = {&orders->tsan_job,           &choice->only_files,    &choice->skip_files,
-                                    &choice->skip_functions,     &choice->ignored_files, &choice->ignored_functions,
+    struct pt_args *lists[LISTS] = {&orders->tsan_job,       &choice->only_files,    &choice->skip_files,
+                                    &choice->skip_functions, &choice->ignored_files, &choice->ignored_functions,
                                     &choice->ignored_units};
     memcpy(ret_lists, lists, sizeof lists);
 }

@@ -1,6 +1,7 @@
 /*
- * The plug-in that clang loads (-fpass-plugin): the rewriting as the first pass of clang's pipeline, so that one process
- * does what plain clang's one does. In C++ because LLVM has no other interface for this; everything else is in pass.c.
+ * The plug-in that clang loads (-fpass-plugin): the rewriting as the first pass of clang's pipeline, so that one
+ * process does what plain clang's one does. In C++ because LLVM has no other interface for this; everything else is in
+ * pass.c.
  *
  * Where the rewriting has run the optimiser itself, clang's own passes are skipped afterwards, but for those that no
  * program can do without. What the passes have to say about the source is not clang's to print (rewrite.c), so its
@@ -28,7 +29,9 @@ class rewriting : public llvm::PassInfoMixin<rewriting>
     std::shared_ptr<bool> optimized;
 
   public:
-    explicit rewriting(std::shared_ptr<bool> flag) : optimized(std::move(flag)) {}
+    explicit rewriting(std::shared_ptr<bool> flag) : optimized(std::move(flag))
+    {
+    }
 
     llvm::PreservedAnalyses run(llvm::Module &module, llvm::ModuleAnalysisManager &)
     {
@@ -43,7 +46,10 @@ class rewriting : public llvm::PassInfoMixin<rewriting>
         return llvm::PreservedAnalyses::none();
     }
 
-    static bool isRequired() { return true; } /* with -O0, too */
+    static bool isRequired()
+    {
+        return true;
+    } /* with -O0, too */
 };
 
 void add_to(llvm::PassBuilder &builder)

@@ -50,6 +50,7 @@ static void module_init(struct pt_module *m, LLVMContextRef context, LLVMModuleR
     pt_strtab_init(&m->strings);
     pt_strtab_init(&m->sites);
     pt_map64_init(&m->private_memory);
+    pt_map64_init(&m->positions);
     pt_map64_init(&m->local_variables);
     pt_map64_init(&m->opted_out);
 }
@@ -59,7 +60,10 @@ static void module_release(struct pt_module *m)
     LLVMDisposeBuilder(m->builder);
     pt_strtab_release(&m->strings);
     pt_strtab_release(&m->sites);
+    pt_forget_private(m);
     pt_map64_release(&m->private_memory);
+    pt_map64_release(&m->positions);
+    free(m->escapes);
     pt_map64_release(&m->local_variables);
     pt_map64_release(&m->opted_out);
     free(m->string_values);
