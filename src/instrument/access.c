@@ -1,10 +1,9 @@
 /*
  * Which instructions of a function touch memory that another thread may touch, too.
  *
- * Left out: stack memory whose address stays in the function (a flow-insensitive check of all uses of its address;
- * sound, since any use it does not know counts as an escape), constants, loads that cannot change (!invariant.load, and
- * entries of C++ vtables), and other address spaces (%fs- and %gs-relative memory on x86, which hooks cannot name).
- * Linear in the function, times the depth of address computations.
+ * Left out: stack memory whose address has not left the function (private.c), constants, loads that cannot change
+ * (!invariant.load, and entries of C++ vtables), and other address spaces (%fs- and %gs-relative memory on x86, which
+ * hooks cannot name). Linear in the function, times the depth of address computations.
  */
 #include "instrument/module.h"
 
@@ -117,157 +116,6 @@ LLVMValueRef pt_base_of(struct pt_module *m, LLVMValueRef pointer, struct pt_way
     return pointer;
 }
 
-static bool is_harmless_call(LLVMValueRef call)
-{
-    static const char *const prefixes[] = {"llvm.lifetime.",  "llvm.dbg.",        "llvm.memcpy.", "llvm.memmove.",
-                                           "llvm.memset.",    "llvm.va_start",    "llvm.va_end",  "llvm.va_copy",
-                                           "llvm.invariant.", "llvm.objectsize.", "llvm.assume",  "__atomic_",
-                                           "__portent_"};
-    const char *name = pt_callee_name(call);
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (starts_with(name, prefixes[i]))
-            return true;
-    return false;
-}
-
-/* Is the address an argument that the function promises to keep to itself? From LLVM 21 on the promise is `captures`,
- * whose value is then 0. */
-static bool is_kept(LLVMValueRef call, LLVMValueRef address)
-{
-    static const char *const names[] = {"nocapture", "captures"};
-    LLVMValueRef callee = LLVMGetCalledValue(call);
-    unsigned count = LLVMGetNumArgOperands(call), kind = 0;
-    for (size_t i = 0; i < sizeof names / sizeof *names && kind == 0; i++)
-        kind = LLVMGetEnumAttributeKindForName(names[i], strlen(names[i]));
-    if (callee == address || kind == 0)
-        return false;
-    for (unsigned i = 0; i < count; i++) {
-        if (LLVMGetOperand(call, i) != address)
-            continue;
-        LLVMAttributeRef promise = LLVMGetCallSiteEnumAttribute(call, i + 1, kind);
-        if (!promise && LLVMIsAFunction(callee))
-            promise = LLVMGetEnumAttributeAtIndex(callee, i + 1, kind);
-        if (!promise || LLVMGetEnumAttributeValue(promise) != 0)
-            return false;
-    }
-    return true;
-}
-
-/* Does this use let the address out of sight? *ret_derived: the user is again an address into the object. */
-static bool use_escapes(LLVMValueRef user, LLVMValueRef address, bool *ret_derived)
-{
-    *ret_derived = false;
-    switch (LLVMGetInstructionOpcode(user)) {
-    case LLVMLoad:
-    case LLVMICmp:
-        return false;
-    case LLVMStore:
-        return LLVMGetOperand(user, 0) == address;
-    case LLVMAtomicRMW:
-        return LLVMGetOperand(user, 1) == address;
-    case LLVMAtomicCmpXchg:
-        return LLVMGetOperand(user, 1) == address || LLVMGetOperand(user, 2) == address;
-    case LLVMGetElementPtr:
-    case LLVMBitCast:
-    case LLVMAddrSpaceCast:
-        *ret_derived = true;
-        return false;
-    case LLVMPHI:
-    case LLVMSelect:
-        *ret_derived = true;
-        return false;
-    case LLVMCall:
-    case LLVMInvoke:
-        return !is_harmless_call(user) && !is_kept(user, address);
-    default:
-        return true;
-    }
-}
-
-static bool stays_inside(LLVMValueRef object)
-{
-    LLVMValueRef *work = NULL;
-    size_t count = 0, cap = 0;
-    bool inside = true;
-    struct pt_map64 seen; /* a pointer that goes around a loop is derived of itself */
-    pt_map64_init(&seen);
-    PT_PUSH(work, count, cap, object);
-    while (inside && count > 0) {
-        LLVMValueRef address = work[--count];
-        for (LLVMUseRef use = LLVMGetFirstUse(address); use && inside; use = LLVMGetNextUse(use)) {
-            LLVMValueRef user = LLVMGetUser(use);
-            bool derived = false;
-            inside = LLVMIsAInstruction(user) && !use_escapes(user, address, &derived);
-            uint32_t *known = inside && derived ? pt_map64_at(&seen, pt_key(user)) : NULL;
-            if (known && *known == PT_NONE) {
-                *known = 1;
-                PT_PUSH(work, count, cap, user);
-            }
-        }
-    }
-    pt_map64_release(&seen);
-    free(work);
-    return inside;
-}
-
-static bool is_by_value(LLVMValueRef function, unsigned parameter)
-{
-    return LLVMGetEnumAttributeAtIndex(function, parameter + 1, LLVMGetEnumAttributeKindForName("byval", 5)) != NULL;
-}
-
-/* Memory that belongs to this call alone: a local or an argument passed by value whose address stays inside. */
-static bool is_private_object(struct pt_module *m, LLVMValueRef base)
-{
-    bool local = LLVMIsAAllocaInst(base) != NULL;
-    if (LLVMIsAArgument(base)) {
-        LLVMValueRef function = LLVMGetParamParent(base);
-        unsigned index = 0;
-        while (LLVMGetParam(function, index) != base)
-            index++;
-        local = is_by_value(function, index);
-    }
-    if (!local)
-        return false;
-    uint32_t *known = pt_map64_at(&m->private_memory, pt_key(base));
-    if (*known == PT_NONE)
-        *known = stays_inside(base);
-    return *known;
-}
-
-/* The same of what a pointer may point to, which one of several values may be. */
-static bool is_private(struct pt_module *m, LLVMValueRef base)
-{
-    if (!LLVMIsAPHINode(base) && !LLVMIsASelectInst(base))
-        return is_private_object(m, base);
-    uint32_t *answer = pt_map64_at(&m->private_memory, pt_key(base));
-    if (*answer != PT_NONE)
-        return *answer;
-    LLVMValueRef work[MAX_ADDRESS_STEPS];
-    unsigned count = 1, done = 0;
-    bool inside = true;
-    work[0] = base;
-    for (; done < count && inside; done++) {
-        bool phi = LLVMIsAPHINode(work[done]) != NULL;
-        if (!phi && !LLVMIsASelectInst(work[done])) {
-            inside = is_private_object(m, work[done]);
-            continue;
-        }
-        unsigned values = phi ? LLVMCountIncoming(work[done]) : 2;
-        for (unsigned i = 0; i < values && inside; i++) {
-            LLVMValueRef value = phi ? LLVMGetIncomingValue(work[done], i) : LLVMGetOperand(work[done], i + 1);
-            unsigned known = 0;
-            value = pt_base_of(m, value, NULL);
-            while (known < count && work[known] != value)
-                known++;
-            inside = known < MAX_ADDRESS_STEPS;
-            if (inside && known == count)
-                work[count++] = value;
-        }
-    }
-    *pt_map64_at(&m->private_memory, pt_key(base)) = inside;
-    return inside;
-}
-
 static bool is_constant(LLVMValueRef base)
 {
     return (LLVMIsAGlobalVariable(base) && LLVMIsGlobalConstant(base)) || LLVMIsAFunction(base);
@@ -294,7 +142,7 @@ static bool is_vtable_entry(struct pt_module *m, LLVMValueRef base)
     return name && len == 14 && memcmp(name, "vtable pointer", 14) == 0;
 }
 
-bool pt_may_be_shared(struct pt_module *m, LLVMValueRef address)
+bool pt_may_be_shared(struct pt_module *m, LLVMValueRef address, LLVMValueRef inst)
 {
     if (LLVMGetPointerAddressSpace(LLVMTypeOf(address)) != 0)
         return false;
@@ -304,7 +152,7 @@ bool pt_may_be_shared(struct pt_module *m, LLVMValueRef address)
         if (starts_with(LLVMGetValueName2(base, &len), "llvm."))
             return false;
     }
-    return !is_private(m, base);
+    return !pt_is_private(m, base, inst);
 }
 
 /* Calls that hooks replace or bracket are found before the optimiser, which would put something else in their place.
@@ -357,8 +205,8 @@ static void add_copy(struct pt_module *m, LLVMValueRef call, const struct pt_syn
         return;
     if (kind != PT_ACCESS_STRING && is_zero(LLVMGetOperand(call, pt_operand(row->size))))
         return;
-    bool reads_shared = copies && pt_may_be_shared(m, from) && !is_constant(pt_base_of(m, from, NULL));
-    bool writes_shared = pt_may_be_shared(m, to);
+    bool reads_shared = copies && pt_may_be_shared(m, from, call) && !is_constant(pt_base_of(m, from, NULL));
+    bool writes_shared = pt_may_be_shared(m, to, call);
     if (reads_shared || writes_shared)
         add_access(m, (struct pt_hooked_access){.inst = call,
                                                 .kind = kind,
@@ -370,7 +218,7 @@ static void add_copy(struct pt_module *m, LLVMValueRef call, const struct pt_syn
 static void add_if_shared(struct pt_module *m, struct pt_hooked_access access)
 {
     LLVMValueRef pointer = LLVMGetOperand(access.inst, access.address);
-    if (is_pointer(pointer) && pt_may_be_shared(m, pointer))
+    if (is_pointer(pointer) && pt_may_be_shared(m, pointer, access.inst))
         add_access(m, access);
 }
 
@@ -468,7 +316,7 @@ static void find_in_instruction(struct pt_module *m, LLVMValueRef inst)
         if (opcode != plain[i].opcode)
             continue;
         LLVMValueRef address = LLVMGetOperand(inst, plain[i].operand), base = pt_base_of(m, address, NULL);
-        if (!pt_may_be_shared(m, address))
+        if (!pt_may_be_shared(m, address, inst))
             continue;
         if (opcode == LLVMLoad &&
             (is_constant(base) || LLVMGetMetadata(inst, m->kind_invariant) || is_vtable_entry(m, base)))
@@ -478,21 +326,17 @@ static void find_in_instruction(struct pt_module *m, LLVMValueRef inst)
     }
 }
 
-void pt_forget_private(struct pt_module *m)
-{
-    pt_map64_release(&m->private_memory);
-    pt_map64_init(&m->private_memory);
-}
-
 void pt_find_accesses(struct pt_module *m, LLVMValueRef function)
 {
     pt_forget_private(m);
-    if (m->phase != PT_PHASE_AFTER)
+    if (m->phase != PT_PHASE_AFTER) {
         pt_separate_libatomic(m, function);
+        pt_forget_private(m);
+    }
     m->access_count = 0;
     m->has_locals = false;
     for (unsigned i = 0; i < LLVMCountParams(function); i++)
-        m->has_locals |= is_by_value(function, i);
+        m->has_locals |= pt_is_by_value(function, i);
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
         for (LLVMValueRef inst = LLVMGetFirstInstruction(block); inst; inst = LLVMGetNextInstruction(inst)) {
             m->has_locals |= LLVMIsAAllocaInst(inst) != NULL;

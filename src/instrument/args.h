@@ -28,6 +28,12 @@ static inline void pt_args_add2(struct pt_args *args, const char *option, const 
     pt_args_add(args, value);
 }
 
+static inline void pt_args_add_all(struct pt_args *args, const char *const *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        pt_args_add(args, v[i]);
+}
+
 static inline bool pt_args_has(const struct pt_args *args, const char *arg)
 {
     for (size_t i = 0; i < args->n; i++)

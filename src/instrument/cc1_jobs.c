@@ -1,12 +1,13 @@
 /*
- * Clang's own jobs, cut in two. A compile job
+ * Clang's own jobs. A compile job
  *
  *     clang -cc1 ACTION FLAGS -o OUT -x c IN
  *
- * becomes a front half (-emit-llvm-bc -disable-llvm-passes FLAGS -o T.bc -x c IN), which gives all of the front end's
- * diagnostics and dependency files, and a back half (ACTION FLAGS -o OUT -x ir T.bc), which does all that the flags say
- * about code. Between the two, the bitcode is rewritten, and optimised by the pipeline of its level; the back half does
- * that only where flags add passes to it that LLVM's own pipeline does not have (pt_cc1_level). Emitting through
+ * is done whole, with the plug-in that rewrites the module before clang's passes, or cut in two: a front half
+ * (-emit-llvm-bc -disable-llvm-passes FLAGS -o T.bc -x c IN), which gives all of the front end's diagnostics and
+ * dependency files, and a back half (ACTION FLAGS -o OUT -x ir T.bc), which does all that the flags say about code.
+ * Between the two, the bitcode is rewritten. Both ways it is optimised by the pipeline of its level meanwhile; clang
+ * does that only where flags add passes to it that LLVM's own pipeline does not have (pt_cc1_level). Emitting through
  * LLVMTargetMachine instead was rejected: it would have to repeat clang's translation of several hundred flags, and
  * LTO, profiling and sanitizer pipelines with it.
  */
@@ -210,6 +211,37 @@ void pt_cc1_front(const struct pt_args *job, const char *include_dir, const char
     add_input(job, ret_job);
 }
 
+bool pt_cc1_is_plain(const struct pt_args *job)
+{
+    for (size_t i = 2; i < job->n; i++)
+        if (is_clangs_pass(job, i))
+            return false;
+    return strcmp(pt_cc1_language(job), "ir") != 0;
+}
+
+/* Instrumented loops do not vectorise and frames are larger: no reason to warn about the user's code. */
+static void add_silence(struct pt_args *to)
+{
+    pt_args_add2(to, "-Wno-pass-failed", "-Wno-frame-larger-than");
+}
+
+void pt_cc1_whole(const struct pt_args *job, const char *include_dir, const char *plugin, const char *headers,
+                  struct pt_args *ret_job)
+{
+    static const char *const drop[] = {NULL};
+    copy_flags(job, drop, drop, ret_job);
+    pt_args_add(ret_job, action_of(job));
+    pt_args_add2(ret_job, "-idirafter", include_dir);
+    if (!pt_args_has(job, "-header-include-file"))
+        pt_args_add2(ret_job, "-header-include-file", headers);
+    pt_args_add(ret_job, plugin);
+    add_silence(ret_job);
+    const char *output = pt_args_value(job, "-o");
+    if (output)
+        pt_args_add2(ret_job, "-o", output);
+    add_input(job, ret_job);
+}
+
 void pt_cc1_front_tsan(const struct pt_args *job, const char *include_dir, const char *output, struct pt_args *ret_job)
 {
     static const char *const drop_valued[] = {"-dependency-file",
@@ -238,8 +270,7 @@ void pt_cc1_back(const struct pt_args *job, const char *input, bool optimized, s
     const char *output = pt_args_value(job, "-o");
     if (output)
         pt_args_add2(ret_job, "-o", output);
-    /* Instrumented loops do not vectorise and frames are larger: no reason to warn about the user's code. */
-    pt_args_add2(ret_job, "-Wno-pass-failed", "-Wno-frame-larger-than");
+    add_silence(ret_job);
     pt_args_add(ret_job, "-Wno-override-module");
     pt_args_add2(ret_job, "-x", "ir");
     pt_args_add(ret_job, input);

@@ -1,29 +1,32 @@
 /*
- * The compiler driver. `clang -###` says which jobs a command line means, so that clang parses every flag, response
- * file and input; compile jobs are then run in two halves with the rewriting (rewrite.h) in between, link jobs get the
- * runtime, and all others run as clang planned them. A command line without jobs (--version, -print-*, errors) is
- * clang's own business: the process becomes clang.
+ * The compiler driver.
+ *
+ * A command line that makes one object of one source, with options of which all is known (direct.c), is clang's: its
+ * own process loads the plug-in (pass.cpp), which does the rewriting. For others `clang -###` says which jobs they
+ * mean, so that clang parses every flag, response file and input; compile jobs then run with the plug-in, link jobs get
+ * the runtime, and all others run as clang planned them. Where clang cannot have the plug-in (another clang, or passes
+ * that only clang knows), a compile job runs in two halves with the rewriting in between. A command line without jobs
+ * (--version, -print-*, errors) is clang's own business: the process becomes clang.
  *
  * As in clang, a failing job does not stop the jobs of other sources, only those that need its output; the exit status
- * is that of the first failure.
+ * is that of the first failure. Cost: one start of clang for an object, and one more for a plan; two more for halves.
  */
 #include "instrument/instrument.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/sync.h"
+#include "instrument/direct.h"
 #include "instrument/jobs.h"
+#include "instrument/orders.h"
 #include "instrument/plan.h"
 #include "instrument/process.h"
-#include "instrument/rewrite.h"
 
 struct driver {
     const char *clang, *runtime_dir, *include_dir;
+    const char *plugin; /* the option that makes clang load it; NULL: clang cannot */
     bool cxx, verbose;
     struct pt_arena arena;
     struct pt_args lost; /* outputs of jobs that failed or did not run */
@@ -55,6 +58,13 @@ static void clang_command(const struct driver *driver, struct pt_args *ret_comma
         pt_args_add(ret_command, "--driver-mode=g++");
 }
 
+/* The plug-in is for the LLVM that Portent was built with, and for a clang that has it as a shared library. */
+static bool is_clang_known(void)
+{
+    const char *chosen = getenv("PORTENT_CLANG");
+    return PT_CLANG_LOADS_PASS && !(chosen && *chosen);
+}
+
 static int become_clang(const struct driver *driver, const struct pt_args *args)
 {
     struct pt_args command = {0};
@@ -66,27 +76,6 @@ static int become_clang(const struct driver *driver, const struct pt_args *args)
     fprintf(stderr, "portent: error: cannot run %s: %s\n", driver->clang, strerror(errno));
     pt_args_release(&command);
     return 1;
-}
-
-/* The whole of a file; NULL when it cannot be read. */
-static char *read_whole(const char *path, size_t *ret_len)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat info;
-    if (fd < 0)
-        return NULL;
-    char *text = NULL;
-    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) {
-        size_t size = (size_t)info.st_size, have = 0;
-        text = pt_xmalloc(size + 1);
-        ssize_t got;
-        while (have < size && (got = read(fd, text + have, size - have)) > 0)
-            have += (size_t)got;
-        text[have] = '\0';
-        *ret_len = have;
-    }
-    close(fd);
-    return text;
 }
 
 /* An error in the plan is clang's to explain: the caller becomes clang. */
@@ -110,7 +99,7 @@ static enum pt_status make_plan(struct driver *driver, const struct pt_args *arg
     if (status != PT_OK)
         return status;
     size_t len = 0;
-    char *text = read_whole(how.stderr_path, &len);
+    char *text = pt_read_whole(how.stderr_path, &len);
     if (!text)
         return pt_err_set(err, PT_EIO, "cannot read %.300s: %s", how.stderr_path, strerror(errno));
     pt_plan_parse(ret_plan, text, len, &driver->arena);
@@ -146,78 +135,120 @@ static enum pt_status run_job(const struct driver *driver, const struct pt_args 
     return pt_process_run(job, &(struct pt_process){0}, ret_exit, err);
 }
 
-static bool file_mentions(const char *path, const char *word)
+static void say_signal(const char *program, int exit_status)
 {
-    size_t len = 0;
-    char *text = read_whole(path, &len);
-    bool found = text && memmem(text, len, word, strlen(word)) != NULL;
-    free(text);
-    return found;
+    fprintf(stderr, "portent: error: %s was ended by signal %d\n", program, exit_status - 128);
 }
 
-/* Does the source, or a header that is not the system's, speak of no_sanitize (or no_sanitize_thread)? */
-static bool may_opt_out(const char *input, const char *headers)
+/* A file beside this program; NULL when it cannot be said where that is. */
+static const char *file_beside(struct driver *driver, const char *option, const char *name)
 {
-    static const char word[] = "no_sanitize";
-    if (strcmp(input, "-") == 0)
-        return false; /* standard input can be read only once */
-    if (file_mentions(input, word))
-        return true;
-    size_t len = 0;
-    char *list = read_whole(headers, &len);
-    bool found = false;
-    char *next = NULL;
-    for (char *path = list ? strtok_r(list, "\n", &next) : NULL; path && !found; path = strtok_r(NULL, "\n", &next))
-        found = file_mentions(path, word);
-    free(list);
-    return found;
-}
-
-/*
- * Clang leaves a trace of no_sanitize("thread") in its output only when it compiles for ThreadSanitizer. So where the
- * source mentions such an attribute, it is compiled once more that way, only to see which functions are then left
- * alone. NULL when there are none, or when the source does not compile for ThreadSanitizer.
- */
-static const char *opt_outs(struct driver *driver, const struct pt_args *job, const char *headers)
-{
-    if (!may_opt_out(pt_cc1_input(job), headers))
+    char self[4096];
+    ssize_t len = readlink("/proc/self/exe", self, sizeof self - 1);
+    char *slash = len > 0 ? memrchr(self, '/', (size_t)len) : NULL;
+    if (!slash)
         return NULL;
-    const char *bitcode = pt_workdir_name(&driver->arena, ".tsan.bc");
-    struct pt_args front = {0};
-    pt_cc1_front_tsan(job, driver->include_dir, bitcode, &front);
-    struct pt_process how = {.stdout_path = "/dev/null", .stderr_path = "/dev/null", .no_input = true};
-    struct pt_err err;
-    int exit_status = 1;
-    enum pt_status status = pt_process_run(&front, &how, &exit_status, &err);
-    pt_args_release(&front);
-    return status == PT_OK && exit_status == 0 ? bitcode : NULL;
+    *slash = '\0';
+    struct pt_buf path;
+    pt_buf_init(&path);
+    pt_buf_printf(&path, "%s%s/%s", option, self, name);
+    const char *result = pt_arena_strndup(&driver->arena, path.text, path.len);
+    pt_buf_release(&path);
+    return result;
+}
+
+/* The orders go to a file, whose name the rewriting finds in the environment. */
+static enum pt_status give_orders(struct driver *driver, struct pt_orders *orders, struct pt_err *err)
+{
+    const char *path = pt_workdir_name(&driver->arena, ".orders");
+    orders->choice = driver->choice;
+    orders->folder = pt_workdir();
+    setenv(PT_ORDERS_VARIABLE, path, 1);
+    return pt_orders_write(orders, path, err);
+}
+
+/* In two halves: any clang can do that, whatever LLVM it has. */
+static enum pt_status compile_halves(struct driver *driver, const struct pt_args *job, struct pt_orders *orders,
+                                     int *ret_exit, struct pt_err *err)
+{
+    const char *source = pt_cc1_input(job);
+    enum pt_status status = PT_OK;
+    struct pt_args half = {0}, rewrite = {0};
+    if (orders->source) {
+        source = pt_workdir_name(&driver->arena, ".bc");
+        pt_cc1_front(job, driver->include_dir, source, orders->headers, &half);
+        status = run_job(driver, &half, ret_exit, err);
+        if (status != PT_OK || *ret_exit != 0)
+            goto done;
+    }
+    const char *rewritten = pt_workdir_name(&driver->arena, ".portent.bc");
+    pt_args_add2(&rewrite, file_beside(driver, "", "portent-rewrite"), getenv(PT_ORDERS_VARIABLE));
+    pt_args_add2(&rewrite, source, rewritten);
+    status = pt_process_run(&rewrite, &(struct pt_process){0}, ret_exit, err);
+    if (status != PT_OK || *ret_exit != 0)
+        goto done;
+    pt_args_release(&half);
+    pt_cc1_back(job, rewritten, orders->level != NULL, &half);
+    status = run_job(driver, &half, ret_exit, err);
+done:
+    pt_args_release(&half);
+    pt_args_release(&rewrite);
+    return status;
 }
 
 static enum pt_status compile(struct driver *driver, const struct pt_args *job, int *ret_exit, struct pt_err *err)
 {
-    struct pt_rewrite rewrite = {
-        .optimize = pt_cc1_optimizes(job), .level = pt_cc1_level(job), .choice = &driver->choice};
-    const char *source = pt_cc1_input(job);
-    enum pt_status status = PT_OK;
-    struct pt_args half = {0};
+    struct pt_orders orders = {.optimize = pt_cc1_optimizes(job), .level = pt_cc1_level(job)};
+    struct pt_args whole = {0};
     if (strcmp(pt_cc1_language(job), "ir") != 0) {
-        const char *headers = pt_workdir_name(&driver->arena, ".headers");
-        source = pt_workdir_name(&driver->arena, ".bc");
-        pt_cc1_front(job, driver->include_dir, source, headers, &half);
-        status = run_job(driver, &half, ret_exit, err);
-        if (status != PT_OK || *ret_exit != 0)
-            goto done;
-        rewrite.tsan_bitcode = opt_outs(driver, job, headers);
+        orders.source = pt_cc1_input(job);
+        orders.headers = pt_workdir_name(&driver->arena, ".headers");
+        orders.tsan_bitcode = pt_workdir_name(&driver->arena, ".tsan.bc");
+        pt_cc1_front_tsan(job, driver->include_dir, orders.tsan_bitcode, &orders.tsan_job);
     }
-    const char *rewritten = pt_workdir_name(&driver->arena, ".portent.bc");
-    status = pt_rewrite_file(source, rewritten, &rewrite, err);
-    if (status != PT_OK)
-        goto done;
-    pt_args_release(&half);
-    pt_cc1_back(job, rewritten, rewrite.level != NULL, &half);
-    status = run_job(driver, &half, ret_exit, err);
-done:
-    pt_args_release(&half);
+    enum pt_status status = give_orders(driver, &orders, err);
+    if (status == PT_OK && driver->plugin && pt_cc1_is_plain(job)) {
+        pt_cc1_whole(job, driver->include_dir, driver->plugin, orders.headers, &whole);
+        status = run_job(driver, &whole, ret_exit, err);
+    } else if (status == PT_OK) {
+        status = compile_halves(driver, job, &orders, ret_exit, err);
+    }
+    pt_args_release(&whole);
+    pt_args_release(&orders.tsan_job);
+    return status;
+}
+
+/* One source, by clang itself (direct.c). */
+static enum pt_status compile_directly(struct driver *driver, const struct pt_args *args,
+                                       const struct pt_direct *direct, struct pt_err *err)
+{
+    struct pt_orders orders = {.optimize = direct->optimize,
+                               .level = direct->level,
+                               .source = direct->source,
+                               .headers = pt_workdir_name(&driver->arena, ".headers"),
+                               .tsan_bitcode = pt_workdir_name(&driver->arena, ".tsan.bc")};
+    const char *const for_all[] = {"-idirafter", driver->include_dir};
+    const char *const mine[] = {driver->plugin, "-Xclang",          "-header-include-file",  "-Xclang",
+                                orders.headers, "-Wno-pass-failed", "-Wno-frame-larger-than"};
+    const char *const tsans[] = {
+        "-Xclang", "-fsanitize=thread", "-w", "-c", "-emit-llvm", "-Xclang", "-disable-llvm-passes",
+        "-o",      orders.tsan_bitcode};
+    struct pt_args command = {0};
+    for (int tsan = 0; tsan < 2; tsan++) {
+        struct pt_args *to = tsan ? &orders.tsan_job : &command;
+        clang_command(driver, to);
+        pt_args_add(to, "-g");
+        pt_args_add_all(to, tsan ? direct->rest.v : args->v, tsan ? direct->rest.n : args->n);
+        pt_args_add_all(to, for_all, sizeof for_all / sizeof *for_all);
+        pt_args_add_all(to, tsan ? tsans : mine, tsan ? sizeof tsans / sizeof *tsans : sizeof mine / sizeof *mine);
+    }
+    enum pt_status status = give_orders(driver, &orders, err);
+    if (status == PT_OK)
+        status = run_job(driver, &command, &driver->status, err);
+    if (driver->status > 128)
+        say_signal(driver->clang, driver->status);
+    pt_args_release(&command);
+    pt_args_release(&orders.tsan_job);
     return status;
 }
 
@@ -237,7 +268,7 @@ static enum pt_status read_wrapped(struct driver *driver, struct pt_args *ret_na
 {
     const char *path = runtime_file(driver, "portent-rt-static.wrap");
     size_t len = 0;
-    char *text = read_whole(path, &len);
+    char *text = pt_read_whole(path, &len);
     if (!text)
         return pt_err_set(err, PT_EIO, "cannot read %.300s: %s", path, strerror(errno));
     char *next = NULL;
@@ -334,7 +365,7 @@ static void run_jobs(struct driver *driver, const struct pt_plan *plan)
             exit_status = 1;
         }
         if (exit_status > 128)
-            fprintf(stderr, "portent: error: %s was ended by signal %d\n", job->v[0], exit_status - 128);
+            say_signal(job->v[0], exit_status);
         const char *output = pt_args_value(job, "-o");
         if ((skipped || exit_status != 0) && output)
             pt_args_add(&driver->lost, output);
@@ -355,36 +386,64 @@ static enum pt_status refuse_sanitizers(const struct pt_plan *plan, struct pt_er
     return PT_OK;
 }
 
+/* Returns whether the command line is clang's own business: it has no jobs, or clang does not understand it. */
+static bool compile_as_planned(struct driver *driver, const struct pt_args *args)
+{
+    struct pt_err err = {0};
+    struct pt_plan plan = {0};
+    bool planned = make_plan(driver, args, &plan, &err) == PT_OK;
+    bool clangs_own = planned && (plan.refused || plan.count == 0);
+    if (!planned || (!clangs_own && refuse_sanitizers(&plan, &err) != PT_OK)) {
+        complain(&err);
+        driver->status = 1;
+    } else if (!clangs_own) {
+        if (driver->verbose && plan.header.text)
+            fputs(plan.header.text, stderr);
+        if (plan.diagnostics.text)
+            fputs(plan.diagnostics.text, stderr);
+        run_jobs(driver, &plan);
+    }
+    pt_plan_release(&plan);
+    return clangs_own;
+}
+
+static bool compile_all(struct driver *driver, const struct pt_args *args)
+{
+    struct pt_err err = {0};
+    struct pt_direct direct;
+    if (!driver->plugin || !pt_direct_take(args, &direct))
+        return compile_as_planned(driver, args);
+    if (compile_directly(driver, args, &direct, &err) != PT_OK) {
+        complain(&err);
+        driver->status = 1;
+    }
+    pt_args_release(&direct.rest);
+    return false;
+}
+
 int pt_instrument_main(bool cxx, const char *runtime_dir, const char *include_dir, int argc, char **argv)
 {
     struct driver driver = {
         .clang = pt_instrument_clang(), .runtime_dir = runtime_dir, .include_dir = include_dir, .cxx = cxx};
     struct pt_err err = {0};
-    struct pt_plan plan = {0};
     struct pt_args args = {0};
     pt_arena_init(&driver.arena);
+    if (is_clang_known())
+        driver.plugin = file_beside(&driver, "-fpass-plugin=", "portent-pass.so");
     bool taken = pt_choice_take(&driver.choice, argc, argv, &driver.arena, &args, &err) == PT_OK;
-    bool foreign = args.n == 0 || strncmp(args.v[0], "-cc1", 4) == 0;
+    bool clangs_own = args.n == 0 || strncmp(args.v[0], "-cc1", 4) == 0;
     for (size_t i = 0; i < args.n; i++) {
-        foreign |= strcmp(args.v[i], "-###") == 0;
+        clangs_own |= strcmp(args.v[i], "-###") == 0;
         driver.verbose |= strcmp(args.v[i], "-v") == 0 || strcmp(args.v[i], "--verbose") == 0;
     }
-    if (taken && foreign)
-        return become_clang(&driver, &args);
-    bool planned = taken && pt_workdir_make(&err) == PT_OK && make_plan(&driver, &args, &plan, &err) == PT_OK;
-    bool clangs_own = planned && (plan.refused || plan.count == 0);
-    if (!planned || (!clangs_own && refuse_sanitizers(&plan, &err) != PT_OK)) {
+    if (!taken || (!clangs_own && pt_workdir_make(&err) != PT_OK)) {
         complain(&err);
         driver.status = 1;
+        clangs_own = false;
     } else if (!clangs_own) {
-        if (driver.verbose && plan.header.text)
-            fputs(plan.header.text, stderr);
-        if (plan.diagnostics.text)
-            fputs(plan.diagnostics.text, stderr);
-        run_jobs(&driver, &plan);
+        clangs_own = compile_all(&driver, &args);
+        pt_workdir_remove();
     }
-    pt_workdir_remove();
-    pt_plan_release(&plan);
     pt_args_release(&driver.lost);
     pt_choice_release(&driver.choice);
     int status = clangs_own ? become_clang(&driver, &args) : driver.status;

@@ -24,6 +24,11 @@ bool pt_cc1_optimizes(const struct pt_args *job);
 /* The level, as LLVM calls its pipelines ("O2"); NULL: it does not optimise, or in a way that only clang knows. */
 const char *pt_cc1_level(const struct pt_args *job);
 
+/* Can clang do the job with the plug-in (`plugin` is the option that names it)? Not where it adds passes of its own. */
+bool pt_cc1_is_plain(const struct pt_args *job);
+void pt_cc1_whole(const struct pt_args *job, const char *include_dir, const char *plugin, const char *headers,
+                  struct pt_args *ret_job);
+
 /* The front end alone: `job` up to bitcode without optimisation, in `output`; lists the user's headers in `headers`. */
 void pt_cc1_front(const struct pt_args *job, const char *include_dir, const char *output, const char *headers,
                   struct pt_args *ret_job);

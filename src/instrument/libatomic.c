@@ -116,7 +116,7 @@ static void use_local(struct pt_module *m, LLVMValueRef call, unsigned operand, 
                  memory = operand == PT_NONE ? NULL : LLVMGetOperand(call, operand);
     unsigned bytes = LLVMIsAConstantInt(access_size) ? (unsigned)LLVMConstIntGetZExtValue(access_size)
                                                      : size_in(pt_callee_name(call));
-    if (!memory || !is_plain_pointer(memory) || bytes == 0 || !pt_may_be_shared(m, memory))
+    if (!memory || !is_plain_pointer(memory) || bytes == 0 || !pt_may_be_shared(m, memory, call))
         return;
     LLVMValueRef local = make_local(m, call, bytes), size = LLVMConstInt(m->i64, bytes, false);
     LLVMPositionBuilderBefore(m->builder, call);

@@ -70,7 +70,11 @@ struct pt_module {
     LLVMValueRef *site_values;
     size_t site_cap;
     /* Of the function at hand: */
-    struct pt_map64 private_memory;  /* allocas and by-value arguments: 1 when their address stays inside */
+    struct pt_map64 private_memory; /* allocas and by-value arguments, to what private.c knows of them */
+    struct pt_escape *escapes;
+    size_t escape_count, escape_cap, private_steps;
+    struct pt_map64 positions; /* instructions in their blocks, if `numbered` */
+    bool numbered, returns_twice;
     struct pt_map64 local_variables; /* values to indices of debug_variables */
     LLVMMetadataRef *debug_variables;
     size_t debug_variable_count, debug_variable_cap;
@@ -97,9 +101,13 @@ const struct pt_sync_row *pt_library_function(LLVMValueRef function, enum pt_acc
 /* Does the runtime stand in for it, or for what it calls in the C++ library? */
 bool pt_synchronises(LLVMValueRef function);
 
-/* access.c: before the first question about a function. */
+/* private.c: before the first question about a function, and after it has been changed. */
 void pt_forget_private(struct pt_module *m);
-/* Fills m->accesses (without sites) for one function. */
+/* Is it, at an instruction, memory of this call alone? */
+bool pt_is_private(struct pt_module *m, LLVMValueRef object, LLVMValueRef inst);
+bool pt_is_by_value(LLVMValueRef function, unsigned parameter);
+
+/* access.c: fills m->accesses (without sites) for one function. */
 void pt_find_accesses(struct pt_module *m, LLVMValueRef function);
 /* The way from an object to an address inside it. */
 struct pt_way {
@@ -111,7 +119,7 @@ struct pt_way {
 LLVMValueRef pt_base_of(struct pt_module *m, LLVMValueRef pointer, struct pt_way *ret_way);
 
 /* May another thread reach this memory, which an instruction of the function at hand accesses? */
-bool pt_may_be_shared(struct pt_module *m, LLVMValueRef address);
+bool pt_may_be_shared(struct pt_module *m, LLVMValueRef address, LLVMValueRef inst);
 
 /* libatomic.c: the access of a call of libatomic; false: it is none. */
 /* reads.c: what a call of a library function reads that writes no memory; how many accesses that are. */

@@ -90,11 +90,21 @@ enum pt_status pt_workdir_make(struct pt_err *err)
     return PT_OK;
 }
 
+void pt_workdir_adopt(const char *folder)
+{
+    snprintf(workdir, sizeof workdir, "%s", folder);
+}
+
+const char *pt_workdir(void)
+{
+    return workdir;
+}
+
 const char *pt_workdir_name(struct pt_arena *arena, const char *suffix)
 {
     static unsigned count;
     char name[sizeof workdir + 64];
-    int len = snprintf(name, sizeof name, "%s/p%u%s", workdir, count++, suffix);
+    int len = snprintf(name, sizeof name, "%s/p%d-%u%s", workdir, (int)getpid(), count++, suffix);
     return pt_arena_strndup(arena, name, (size_t)len);
 }
 

@@ -9,6 +9,9 @@
 /* Makes the folder and installs the signal handlers that remove it. One at a time. */
 enum pt_status pt_workdir_make(struct pt_err *err) PT_WARN_UNUSED;
 void pt_workdir_remove(void);
+/* Uses the folder that another process has made, and removes. */
+void pt_workdir_adopt(const char *folder);
+const char *pt_workdir(void);
 /* A fresh name in the folder, ending in `suffix`; in the arena. */
 const char *pt_workdir_name(struct pt_arena *arena, const char *suffix);
 

@@ -1,5 +1,5 @@
 /*
- * One module, from bitcode to bitcode.
+ * One module.
  *
  * With optimisation on, the optimiser runs inside the rewriting (optimize.c), and most accesses are replaced after it.
  * Where only clang knows how to run it (jobs.h), locals are first promoted to registers (sroa) and what was computed or
@@ -10,7 +10,7 @@
  * load could no longer lend its name to what is read through it). Last, promises that the hooks would break (readonly,
  * nosync, ...) are taken back, or the optimiser would delete calls of functions with hooks in them.
  *
- * Not rewritten: functions the user opted out (see driver.c), naked functions, and ifunc resolvers, which run before
+ * Not rewritten: functions the user opted out (opt_outs.c), naked functions, and ifunc resolvers, which run before
  * the program is relocated. Bodies that exist for inlining only (available_externally) are rewritten like all others:
  * once inlined they are part of this program. With hooks in them they are often too large to be inlined, and would be
  * dropped; so with optimisation on they become functions of their module (keep_inline_bodies).
@@ -29,6 +29,7 @@
 #include <llvm-c/IRReader.h>
 
 #include "instrument/module.h"
+#include "instrument/opt_outs.h"
 
 #define MARK "portent.rewritten" /* named metadata of modules that were rewritten */
 
@@ -49,6 +50,7 @@ static void module_init(struct pt_module *m, LLVMContextRef context, LLVMModuleR
     pt_strtab_init(&m->strings);
     pt_strtab_init(&m->sites);
     pt_map64_init(&m->private_memory);
+    pt_map64_init(&m->positions);
     pt_map64_init(&m->local_variables);
     pt_map64_init(&m->opted_out);
 }
@@ -58,7 +60,10 @@ static void module_release(struct pt_module *m)
     LLVMDisposeBuilder(m->builder);
     pt_strtab_release(&m->strings);
     pt_strtab_release(&m->sites);
+    pt_forget_private(m);
     pt_map64_release(&m->private_memory);
+    pt_map64_release(&m->positions);
+    free(m->escapes);
     pt_map64_release(&m->local_variables);
     pt_map64_release(&m->opted_out);
     free(m->string_values);
@@ -134,16 +139,16 @@ static bool is_left_alone(struct pt_module *m, const struct pt_choice *choice, L
 }
 
 /* The names of the functions that are to be left alone. */
-static enum pt_status find_opt_outs(struct pt_module *m, const struct pt_rewrite *how, struct pt_strtab *names,
+static enum pt_status find_opt_outs(struct pt_module *m, const struct pt_orders *how, struct pt_strtab *names,
                                     struct pt_err *err)
 {
-    const char *tsan_bitcode = how->tsan_bitcode;
+    const char *tsan_bitcode = pt_opt_outs(how);
     for (LLVMValueRef f = LLVMGetFirstFunction(m->module); f; f = LLVMGetNextFunction(f)) {
         size_t len;
         const char *name = LLVMGetValueName2(f, &len);
         if (pt_has_attribute(f, "naked") || pt_has_attribute(f, "disable_sanitizer_instrumentation") ||
             has_string_attribute(f, "disable_sanitizer_instrumentation") || strncmp(name, "__portent_", 10) == 0 ||
-            (how->choice && !LLVMIsDeclaration(f) && is_left_alone(m, how->choice, f)))
+            (!LLVMIsDeclaration(f) && is_left_alone(m, &how->choice, f)))
             pt_strtab_intern(names, name, len);
     }
     for (LLVMValueRef i = LLVMGetFirstGlobalIFunc(m->module); i; i = LLVMGetNextGlobalIFunc(i)) {
@@ -470,7 +475,7 @@ static enum pt_status rewrite_around(struct pt_module *m, const char *level, con
     return status == PT_OK ? pt_run_passes(m->module, "globaldce", err) : status;
 }
 
-static enum pt_status rewrite_module(struct pt_module *m, const struct pt_rewrite *how, struct pt_err *err)
+static enum pt_status rewrite_chosen(struct pt_module *m, const struct pt_orders *how, struct pt_err *err)
 {
     struct pt_strtab opt_outs;
     pt_strtab_init(&opt_outs);
@@ -501,22 +506,30 @@ static void hear(LLVMDiagnosticInfoRef info, void *arg)
     LLVMDisposeMessage(text);
 }
 
-enum pt_status pt_rewrite_file(const char *input, const char *output, const struct pt_rewrite *how, struct pt_err *err)
+enum pt_status pt_rewrite_module(LLVMModuleRef module, const struct pt_orders *how, struct pt_err *err)
+{
+    if (LLVMGetNamedMetadata(module, MARK, sizeof MARK - 1))
+        return PT_OK;
+    LLVMContextRef context = LLVMGetModuleContext(module);
+    struct pt_module m;
+    struct pt_err heard = {0};
+    LLVMContextSetDiagnosticHandler(context, hear, &heard);
+    module_init(&m, context, module);
+    enum pt_status status = rewrite_chosen(&m, how, err);
+    module_release(&m);
+    LLVMContextSetDiagnosticHandler(context, NULL, NULL);
+    if (status == PT_OK && heard.message[0])
+        status = pt_err_set(err, PT_EINPUT, "%.400s", heard.message);
+    return status;
+}
+
+enum pt_status pt_rewrite_file(const char *input, const char *output, const struct pt_orders *how, struct pt_err *err)
 {
     LLVMContextRef context = LLVMContextCreate();
     LLVMModuleRef module = NULL;
     enum pt_status status = read_module(input, context, &module, err);
     if (status == PT_OK) {
-        if (!LLVMGetNamedMetadata(module, MARK, sizeof MARK - 1)) {
-            struct pt_module m;
-            struct pt_err heard = {0};
-            LLVMContextSetDiagnosticHandler(context, hear, &heard);
-            module_init(&m, context, module);
-            status = rewrite_module(&m, how, err);
-            module_release(&m);
-            if (status == PT_OK && heard.message[0])
-                status = pt_err_set(err, PT_EINPUT, "%.400s", heard.message);
-        }
+        status = pt_rewrite_module(module, how, err);
         if (status == PT_OK && LLVMWriteBitcodeToFile(module, output))
             status = pt_err_set(err, PT_EIO, "cannot write %.300s", output);
         LLVMDisposeModule(module);

@@ -4,22 +4,17 @@
 #ifndef PT_INSTRUMENT_REWRITE_H
 #define PT_INSTRUMENT_REWRITE_H
 
-#include <stdbool.h>
-
 #include "base/err.h"
-#include "instrument/choice.h"
+#include "instrument/orders.h"
 
-struct pt_rewrite {
-    bool optimize;     /* promote locals to registers first, as the user's -O asks */
-    const char *level; /* run the whole pipeline of this level, "O2", so that nobody has to afterwards; or NULL */
-    const char *tsan_bitcode; /* the same source for ThreadSanitizer: its functions without sanitize_thread are left
-                                 alone; NULL: none are */
-    const struct pt_choice *choice;
-};
+struct LLVMOpaqueModule;
 
-/* Reads bitcode or textual IR from `input`, writes bitcode to `output`. A module that was rewritten before is copied.
- */
-enum pt_status pt_rewrite_file(const char *input, const char *output, const struct pt_rewrite *how,
+/* A module that was rewritten before stays as it is. What is left of it after an error is good for nothing. */
+enum pt_status pt_rewrite_module(struct LLVMOpaqueModule *module, const struct pt_orders *how,
+                                 struct pt_err *err) PT_WARN_UNUSED;
+
+/* Reads bitcode or textual IR from `input`, writes bitcode to `output`. */
+enum pt_status pt_rewrite_file(const char *input, const char *output, const struct pt_orders *how,
                                struct pt_err *err) PT_WARN_UNUSED;
 
 #endif

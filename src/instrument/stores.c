@@ -75,7 +75,7 @@ static void each_write(struct pt_module *m, bool all,
 
 static void protect(struct pt_module *m, LLVMValueRef inst, unsigned kind, bool all)
 {
-    if (is_volatile(inst) || (!all && !pt_may_be_shared(m, written_address(inst))))
+    if (is_volatile(inst) || (!all && !pt_may_be_shared(m, written_address(inst), inst)))
         return;
     set_volatile(inst, true);
     LLVMSetMetadata(inst, kind, LLVMMetadataAsValue(m->context, LLVMMDNodeInContext2(m->context, NULL, 0)));

@@ -372,6 +372,47 @@ def questions_go_to_clang():
     check(status == 0 and "clang version" in err and "-cc1" in err, err)
 
 
+def clang_starts(*args):
+    """How often clang is started for a command, as the dynamic linker sees it."""
+    env = dict(os.environ, LD_DEBUG="files", LD_DEBUG_OUTPUT=os.path.abspath("linker"))
+    ok(PORTENT, "cc", *args, env=env)
+    starts = 0
+    for path in glob.glob("linker.*"):
+        with open(path, encoding="utf-8", errors="replace") as file:
+            starts += len(re.findall(r"initialize program: \S*/clang[\w.-]*$", file.read(), re.M))
+        os.remove(path)
+    return starts
+
+
+@test
+def an_object_is_one_start_of_clang():
+    if os.environ.get("PORTENT_CLANG"):
+        return  # it gets the rewriting in a process of its own
+    for args in (["-O2"], ["-O0", "-Wall", "-MMD"], ["-O2", "-fPIC", "-DX=1", "-I", "."]):
+        check(clang_starts(*args, "-c", source("part.c"), "-o", "part.o") == 1, f"{args}: not one start")
+    check(clang_starts("-O2", "-c", source("part.c"), "-o", "part.o", "-fno-jump-tables") == 2, "a plan and one job are not two starts")
+
+
+@test
+def all_ways_to_compile_agree():
+    """By clang alone, by a plan, and in two halves."""
+    with open("own.c", "w", encoding="utf-8") as file:
+        file.write('#include "own.h"\nint x;\nvoid f(void) { x = 1; }\nLEFT void g(void) { x = 2; }\n')
+    with open("own.h", "w", encoding="utf-8") as file:
+        file.write('#define LEFT __attribute__((no_sanitize("thread")))\n')
+    for level in ("-O0", "-O2"):
+        for name in ("own.c", source("kinds.c"), source("part.c")):
+            cc(level, "-c", name, "-o", "direct.o")
+            cc(level, "-c", name, "-o", "planned.o", "-Xclang", "-std=gnu17")
+            cc(level, "-c", name, "-o", "halves.o", env=dict(os.environ, PORTENT_CLANG=CLANG))
+            listings = [ok("objdump", "-dr", "--no-show-raw-insn", f"{way}.o").replace(way, "") for way in ("direct", "planned", "halves")]
+            check("__portent_" in listings[0], f"{level} {name}: no hooks")
+            check(listings[0] == listings[1], f"{level} {name}: planned code is not that of clang alone")
+            check(listings[0] == listings[2], f"{level} {name}: the code of two halves is not that of clang alone")
+    cc("-O2", "-c", "own.c", "-o", "own.o")
+    check(len(re.findall(r"R_\w+\s+__portent_store4", ok("objdump", "-dr", "own.o"))) == 1, "no_sanitize of a header's macro is not honoured")
+
+
 @test
 def errors_and_exit_status():
     with open("bad.c", "w", encoding="utf-8") as file:
@@ -713,6 +754,34 @@ def hooks_after_the_optimiser():
         check("@never = internal" in text, f"{level}: a static that a property may name is gone")
         check(not re.search(r"@\.portent\.site.*i32 0, i32 0,", text), f"{level}: an access without a line")
         check(not re.search(r"@\.portent\.site.*= .*\{ i8\* getelementptr inbounds \(\[1 x i8\]", text), f"{level}: an access without a file")
+
+
+ESCAPES = """
+#include <setjmp.h>
+struct pair { int a, b; };
+void use(struct pair *);
+jmp_buf back;
+int before(void) { struct pair p; p.a = 1; p.b = 2; use(&p); return p.a; }
+void loop(int n) { struct pair p; p.b = 0; for (int i = 0; i < n; i++) { p.a = i; use(&p); } }
+int branch(int n) { struct pair p; p.a = n; if (n) use(&p); else p.b = 3; return p.b; }
+struct pair *kept;
+void store(void) { struct pair p; p.a = 1; kept = &p; p.a = 2; use(0); }
+void twice(void) { struct pair p; if (setjmp(back)) p.a = 3; else use(&p); use(&p); }
+int by_value(struct pair p, long x[64]) { use(0); return p.a; }
+"""
+
+
+@test
+def a_local_is_private_until_its_address_is_given_away():
+    with open("escapes.c", "w", encoding="utf-8") as file:
+        file.write(ESCAPES)
+    want = {"before": ["load4"], "loop": ["store4"], "branch": ["load4"], "store": ["store8", "store4"], "twice": ["store4"], "by_value": []}
+    for level in ("-O0", "-O2"):
+        cc(level, "-S", "-emit-llvm", "escapes.c", "-o", "escapes.ll")
+        bodies = functions_of(open("escapes.ll", encoding="utf-8").read())
+        got = {f: [name for name, _ in hooks_of(body) if re.match("load|store", name)] for f, body in bodies.items()}
+        for function, hooks in want.items():
+            check(got[function] == hooks, f"{level} {function}: {got[function]} instead of {hooks}")
 
 
 def main():
