@@ -81,11 +81,13 @@ static bool is_pinned(struct pinning *p, uint32_t place)
 }
 
 /* The sections that the read's thread is in, of locks that the write was made with. */
-static void pin_sections(struct pinned_thread *t, const struct counted *var)
+static void pin_sections(struct pinning *p, struct pinned_thread *t, const struct counted *var)
 {
     for (uint32_t i = 0; i < t->open_count; i++)
-        for (uint32_t k = 0; k < var->lock_count; k++)
-            t->open[i].pinned |= t->open[i].lock == var->locks[k];
+        for (uint32_t k = 0; k < var->lock_count && !t->open[i].pinned; k++) {
+            t->open[i].pinned = t->open[i].lock == var->locks[k];
+            p->locks[t->open[i].lock].pinned += t->open[i].pinned;
+        }
 }
 
 static void take_access(struct pinning *p, uint32_t place)
@@ -102,7 +104,7 @@ static void take_access(struct pinning *p, uint32_t place)
         var->pinned += pinned;
         p->unknown += !p->log->values[place] && e->op == PT_OP_READ && !e->partial;
         if (pinned)
-            pin_sections(t, var);
+            pin_sections(p, t, var);
     }
     if (!pt_op_writes(e->op))
         return;
@@ -132,7 +134,6 @@ static void take_lock(struct pinning *p, uint32_t place)
         at--;
     if (at == 0)
         return;
-    p->locks[e->object].pinned += t->open[at - 1].pinned;
     memmove(t->open + at - 1, t->open + at, (t->open_count - at) * sizeof *t->open);
     t->open_count--;
 }
