@@ -87,9 +87,21 @@ static bool read_number(struct pt_span value, int64_t *ret_number)
     return true;
 }
 
+/* `bounds` are two numbers, or nothing. */
+static bool is_within(int64_t number, const char *bounds)
+{
+    struct pt_span least = {bounds, 0};
+    int64_t low, high;
+    while (bounds[least.len] && bounds[least.len] != ' ')
+        least.len++;
+    return !bounds[0] || (read_number(least, &low) && read_number(span_of(bounds + least.len + 1), &high) &&
+                          low <= number && number <= high);
+}
+
 static bool set(struct pt_settings *settings, const struct pt_setting *row, struct pt_span value)
 {
     void *field = (char *)settings + row->offset;
+    int64_t number;
     bool flag;
     switch (row->type) {
     case PT_SETTING_FLAG:
@@ -98,7 +110,10 @@ static bool set(struct pt_settings *settings, const struct pt_setting *row, stru
         *(bool *)field = flag;
         return true;
     case PT_SETTING_NUMBER:
-        return read_number(value, field);
+        if (!read_number(value, &number) || !is_within(number, row->words))
+            return false;
+        *(int64_t *)field = number;
+        return true;
     case PT_SETTING_TEXT:
         if (row->words[0] && !is_word(value, row->words))
             return false;

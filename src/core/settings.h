@@ -26,13 +26,14 @@ struct pt_span {
 
 enum pt_setting_type { PT_SETTING_FLAG, PT_SETTING_NUMBER, PT_SETTING_TEXT };
 
-/* X(name, type, default, words, help): `words` are the values a text may have, "" for any. Flags take 0 and 1, no and
+/* X(name, type, default, words, help): `words` are the values a text may have, "" for any; of a number, the least and
+ * the greatest. Flags take 0 and 1, no and
  * yes, false and true. Without help it is for tests, and not listed: `counted_before` relevant events of each thread
  * are taken to have been, so that its first one has the next number in clocks. */
 #define PT_SETTINGS(X)                                                                                                 \
     X(help, FLAG, "0", "", "list these options on standard error")                                                     \
     X(halt_on_error, FLAG, "0", "", "end the program at the first violation")                                          \
-    X(exitcode, NUMBER, "66", "", "exit status when a violation was found")                                            \
+    X(exitcode, NUMBER, "66", "0 255", "exit status when a violation was found")                                       \
     X(log_path, TEXT, "stderr", "", "write messages to the file PATH.PID instead; stdout and stderr are those")        \
     X(suppressions, TEXT, "", "", "suppress the violations that this file lists")                                      \
     X(follow_fork, FLAG, "0", "", "observe the child of a fork from then on, and no longer its parent")                \

@@ -83,6 +83,8 @@ static void mistakes(void **state)
     assert_int_equal(s.exitcode, 66);
     expect_text(s.color, "auto");
     assert_int_equal(s.given, 0);
+    assert_int_equal(settings_of("exitcode=255 exitcode=256 exitcode=-1").exitcode, 255); /* a status has 8 bits: 0 */
+    assert_string_equal(complaints, "!(exitcode=256)!(exitcode=-1)");
     assert_int_equal(settings_of("exitcode=1 exitcode=2 exitcode=").exitcode, 2);
     assert_string_equal(complaints, "!(exitcode=)");
     assert_false(settings_of("help=2").help);
