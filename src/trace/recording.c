@@ -32,8 +32,10 @@ struct recording {
     bool indexed, ended;       /* `ended`: the file says so */
     char *why;                 /* that events are missing; NULL: the file does not say so */
     uint64_t limit;            /* the highest stamp that is good */
-    uint64_t torn_at;          /* where the file makes no sense; 0: nowhere */
-    bool dropped;              /* events above the limit, or of damaged logs */
+    uint64_t until, lost;      /* those up to this one are not; so many events, at least, are missing before them */
+    bool lost_said;
+    uint64_t torn_at; /* where the file makes no sense; 0: nowhere */
+    bool dropped;     /* events above the limit, or of damaged logs */
     uint64_t records;
     const uint8_t *file;
     size_t len;
@@ -156,8 +158,14 @@ static bool take_chunk(struct recording *r, size_t *at, bool look)
         chunk.stored > r->len - stored || chunk.sum != pt_rec_sum(&chunk, r->file + stored))
         return false;
     if (chunk.kind == PT_REC_EVENTS) {
-        struct rec_part part = {chunk.thread, chunk.piece, chunk.from,      chunk.raw,
-                                chunk.stored, chunk.stamp, r->file + stored};
+        struct rec_part part = {.thread = chunk.thread,
+                                .piece = chunk.piece,
+                                .from = chunk.from,
+                                .raw = chunk.raw,
+                                .stored = chunk.stored,
+                                .stamp = chunk.stamp,
+                                .until = chunk.until,
+                                .at = r->file + stored};
         PT_PUSH(r->parts, r->part_count, r->part_cap, part);
     } else if (chunk.stored == chunk.raw) {
         memcpy(r->raw, r->file + stored, chunk.raw);
@@ -166,6 +174,12 @@ static bool take_chunk(struct recording *r, size_t *at, bool look)
     }
     if (chunk.kind == PT_REC_DEFS && !take_definitions(r, r->raw, chunk.raw, look))
         return false;
+    if (chunk.kind == PT_REC_FIRST && chunk.stamp > stored) {
+        r->until = chunk.until;
+        r->lost = chunk.events ? chunk.events : 1;
+        *at = chunk.stamp < r->len ? (size_t)chunk.stamp : r->len;
+        return true;
+    }
     if (chunk.kind == PT_REC_MARK || chunk.kind == PT_REC_END)
         r->limit = chunk.stamp;
     r->ended = chunk.kind == PT_REC_END;
@@ -214,8 +228,14 @@ static bool take_buffer(struct recording *r, const uint8_t *at)
         return false;
     if (live.kind == PT_REC_DEFS)
         return take_definitions(r, at + sizeof live + live.taken, live.used - live.taken, true);
-    struct rec_part part = {
-        live.thread, live.piece, from, live.used - from, live.used - from, live.stamp, at + sizeof live + from};
+    struct rec_part part = {.thread = live.thread,
+                            .piece = live.piece,
+                            .from = from,
+                            .raw = live.used - from,
+                            .stored = live.used - from,
+                            .stamp = live.stamp,
+                            .until = UINT64_MAX,
+                            .at = at + sizeof live + from};
     if (from < live.used)
         PT_PUSH(r->parts, r->part_count, r->part_cap, part);
     return true;
@@ -282,10 +302,27 @@ static void sift_down(struct recording *r, uint32_t at)
     r->heap[at] = log;
 }
 
+/* Of a piece whose beginning was given back, the rest cannot be read. */
+static void drop_headless(struct recording *r)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < r->part_count; i++) {
+        const struct rec_part *part = &r->parts[i], *last = kept ? &r->parts[kept - 1] : NULL;
+        bool follows = last && last->thread == part->thread && last->piece == part->piece;
+        if (part->from == 0 || follows)
+            r->parts[kept++] = *part;
+        else if (part->until > r->until)
+            r->until = part->until;
+    }
+    r->part_count = kept;
+}
+
 static void make_logs(struct recording *r)
 {
     if (r->part_count)
         qsort(r->parts, r->part_count, sizeof *r->parts, compare_parts);
+    if (r->lost)
+        drop_headless(r);
     r->logs = pt_xcalloc((size_t)r->part_count + 1, sizeof *r->logs);
     for (uint32_t i = 0; i < r->part_count; i++) {
         if (!i || r->parts[i].thread != r->parts[i - 1].thread)
@@ -405,11 +442,24 @@ static bool take_queued(struct recording *r, struct pt_event *ret_event)
 /* The next event in the merged order; false: there is none. */
 static bool next_event(struct recording *r, struct pt_event *ret_event)
 {
+    if (r->lost && !r->lost_said) {
+        r->lost_said = true;
+        *ret_event = (struct pt_event){.op = PT_OP_LOST,
+                                       .thread = PT_NONE,
+                                       .object = pt_names_intern_clean(r->decoder->names, PT_SPACE_OTHER, "events", 6),
+                                       .loc = pt_names_intern_clean(r->decoder->names, PT_SPACE_LOC, "-", 1),
+                                       .value = pt_value_int((int64_t)r->lost)};
+        return true;
+    }
     while (!take_queued(r, ret_event)) {
         if (!r->heap_count)
             return false;
         struct rec_log *log = &r->logs[r->heap[0]];
         if (!log->open) {
+            advance(r);
+            continue;
+        }
+        if (log->event.stamp <= r->until && r->lost) {
             advance(r);
             continue;
         }

@@ -8,7 +8,7 @@
 /* Where a chunk of events stands in the file. */
 struct rec_part {
     uint32_t thread, piece, from, raw, stored;
-    uint64_t stamp;
+    uint64_t stamp, until;
     const uint8_t *at; /* what is stored */
 };
 

@@ -254,6 +254,29 @@ def run_in_wider_orders():
 
 
 @test
+def limited():
+    """The last or the first of it, and it is said."""
+    build("mixed", MIXED, "-DROUNDS=40000")
+    for options, command in (("record=m.rec:record_limit=300K", ["./mixed"]), (None, [PORTENT, "run", "--record-all", "--record-limit", "300K", "-o",
+                                                                                  "m.rec", "--", "./mixed"])):
+        same("its status", run(*command, options=options).returncode, 0 if options else 0)
+        lines = lines_of("m.rec")
+        true(f"it begins with what is lost: {lines[:1]}", re.match(r"-\|lost\(events\)=\d+\|-", lines[0]))
+        true(f"there is a part of it: {len(lines)}", 5000 < len(lines) < 400000)
+        same("the last event is there", [line.split("|")[:2] for line in lines if line.startswith("main|join")][-1:], [["main", "join(work#4)"]])
+        same("reads of other values than were written", list(wrong_values(lines))[:5], [])
+        same("what would hold is unknown", run(PORTENT, "check", "-q", "--deadlocks", "m.rec").returncode, 3)
+        if options:
+            true("room on the disk", os.stat("m.rec").st_blocks * 512 < 500000)
+    done = run("./mixed", options="record=m.rec:record_limit=300K,stop")
+    contains(done.stderr, "the recording has reached its limit")
+    lines = lines_of("m.rec", status=3)
+    true(f"the first event is there: {lines[0]}", "|lost(" not in lines[0] and os.path.getsize("m.rec") < 2000000 and len(lines) > 5000)
+    same("reads of other values than were written", list(wrong_values(lines))[:5], [])
+    same("no limit", run(PORTENT, "run", "--record-all", "--record-limit", "many", "-o", "t", "--", "./mixed").returncode, 2)
+
+
+@test
 def forks():
     build("forking", FORKING)
     done = run("./forking", options="record=f.rec")

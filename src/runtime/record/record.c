@@ -34,7 +34,7 @@ static bool prepare(struct pt_thread *thread)
     struct pt_record_self *self = thread->record;
     const struct pt_record_buffer *buffer = self->buffer;
     if (buffer && atomic_load_explicit(&buffer->live.used, memory_order_relaxed) + PT_REC_EVENT_MOST <= PT_REC_PIECE &&
-        buffer->shape_count < PT_REC_SHAPES)
+        buffer->shape_count < PT_REC_SHAPES && !atomic_load_explicit(&buffer->live.cut, memory_order_relaxed))
         return true;
     self->thread = pt_thread_number(thread);
     if (self->thread >= PT_STAMP_THREADS) {
@@ -152,6 +152,8 @@ static void put(struct pt_record_self *self, const struct event *event, uint32_t
     buffer->last = shape;
     buffer->address = event->address;
     self->stamp = stamp;
+    uint32_t events = atomic_load_explicit(&buffer->live.events, memory_order_relaxed);
+    atomic_store_explicit(&buffer->live.events, events + 1, memory_order_relaxed);
     /* release: partner of the acquire when the writer takes the rest of a buffer */
     atomic_store_explicit(&buffer->live.used, (uint32_t)(to + raw - buffer->bytes), memory_order_release);
 }
