@@ -151,7 +151,8 @@ struct pt_rec_shape {
 static inline bool pt_rec_has_value(unsigned kind, uint64_t size)
 {
     enum pt_object_by by = pt_kind_by(kind);
-    return by == PT_BY_EXTENT || (by == PT_BY_MEMORY && size <= 8) || kind == PT_KIND_INTERNAL;
+    bool memory = by == PT_BY_MEMORY || by == PT_BY_WATCH;
+    return by == PT_BY_EXTENT || (memory && size <= 8) || kind == PT_KIND_INTERNAL;
 }
 
 static inline uint32_t pt_rec_raw_bytes(unsigned kind, uint64_t size)

@@ -29,6 +29,7 @@ struct rec_event {
 /* The log of a thread. */
 struct rec_log {
     uint32_t thread;
+    uint32_t name;                /* of the thread; PT_NONE: not known yet */
     const struct rec_part *parts; /* in order */
     uint32_t part_count, next_part;
     bool damaged; /* something is missing or makes no sense from here on */
