@@ -44,6 +44,11 @@ bool pt_record_start_buffers(const char *path)
     }
     if (!at)
         return false;
+    pt_spin_reset(&buffers.lock); /* a child has its parent's, whatever state that was in */
+    buffers.count = buffers.defined = 0;
+    buffers.free = buffers.first = buffers.last = buffers.definitions = NULL;
+    atomic_store(&buffers.queued, 0);
+    atomic_store(&buffers.closed, false);
     buffers.file = (struct pt_rec_live *)at;
     buffers.all = (struct pt_record_buffer *)(at + PT_REC_LIVE_FIRST);
     buffers.file->stride = sizeof *buffers.all;

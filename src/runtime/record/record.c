@@ -23,9 +23,18 @@ struct event {
     const void *raw; /* where pt_rec_raw_bytes says that there is some */
 };
 
+static bool has_part;
+
 size_t pt_record_part(void)
 {
-    return pt_record_on ? sizeof(struct pt_record_self) : 0;
+    has_part = pt_record_on;
+    return has_part ? sizeof(struct pt_record_self) : 0;
+}
+
+/* What lies beside threads is decided once in the life of a process and its copies. */
+bool pt_record_restart(void)
+{
+    return !has_part || pt_record_start();
 }
 
 /* Whether there is room for one more event; the writer may have to make it. */

@@ -32,6 +32,8 @@ static struct {
 
 bool pt_stamp_start(void)
 {
+    pt_spin_reset(&extents.lock);
+    extents.stamp = 0;
     leaves = pt_sys_reserve_table(sizeof *leaves << (ADDRESS_BITS - LEAF_BITS));
     begun = __rdtsc();
     return leaves;

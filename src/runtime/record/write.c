@@ -80,6 +80,9 @@ bool pt_record_start(void)
         complain("cannot write the recording: ", path);
         return false;
     }
+    writer.failed = writer.full = false;
+    atomic_store(&writer.stopping, 0);
+    atomic_store(&writer.stopped, 0);
     static const char ending[] = ".live";
     size_t len = strlen(path);
     memcpy(writer.live, path, len);
