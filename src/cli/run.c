@@ -20,6 +20,7 @@
 #include "cli/run/whole.h"
 #include "core/delay.h"
 #include "core/found.h"
+#include "core/recording.h"
 #include "report/json.h"
 #include "trace/format.h"
 
@@ -41,6 +42,7 @@ enum {
     OPT_DEADLOCKS,
     OPT_ON_DEADLOCK,
     OPT_RECORD_ALL,
+    OPT_RECORD_LIMIT,
     OPT_ORDER,
     OPT_EFFORT,
     OPT_PRELOAD,
@@ -70,6 +72,9 @@ static const struct pt_option options_table[] = {
          "record the relevant events with their clocks, for 'check'; in binary form when the name ends in .ptb"},
     [OPT_RECORD_ALL] = {"record-all", 0, NULL, NULL,
                         "record every event of every thread to the file of -o: all accesses and synchronisation"},
+    [OPT_RECORD_LIMIT] = {"record-limit", 0, "SIZE", NULL,
+                          "of a recording of everything keep the last SIZE bytes (K, M, G: powers of 1024), or, with "
+                          "SIZE,stop, the first; what would hold is unknown then"},
     [OPT_ORDER] = {"order", 0, "ORDER", PT_ORDERS_NAMES,
                    "record everything, and look for violations, races and deadlocks in runs of this order when the "
                    "program has ended, as 'check --order' does: sync, values or auto; access (default): while it runs"},
@@ -239,6 +244,9 @@ static bool set_option(struct run *run, uint32_t index, const char *argument, ui
     case OPT_RECORD_ALL:
         run->session.keep |= PT_KEEP_ALL;
         break;
+    case OPT_RECORD_LIMIT:
+        run->session.record_limit = argument;
+        break;
     case OPT_ORDER: /* the parser has checked the name */
         return pt_orders_find(argument, &run->session.analyse.engine.orders);
     case OPT_EFFORT:
@@ -299,6 +307,13 @@ static bool set_option(struct run *run, uint32_t index, const char *argument, ui
     return true;
 }
 
+static bool is_limit(const char *text)
+{
+    uint64_t size;
+    bool stops;
+    return pt_rec_read_limit(text, strlen(text), &size, &stops);
+}
+
 static bool set_options(struct run *run, const struct pt_parsed *parsed)
 {
     uint32_t module_count = 0;
@@ -315,6 +330,10 @@ static bool set_options(struct run *run, const struct pt_parsed *parsed)
     }
     if ((run->session.keep & PT_KEEP_ALL) && !run->trace_path) {
         pt_diag_usage("run", "--record-all needs a file to record to: -o FILE.trace");
+        return false;
+    }
+    if (run->session.record_limit && !is_limit(run->session.record_limit)) {
+        pt_diag_usage("run", "--record-limit takes a size, as 64M, or one with ',stop'");
         return false;
     }
     if (run->session.preload && run->trace_path)

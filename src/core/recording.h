@@ -3,18 +3,20 @@
  * (`record=FILE`), byte by byte. Little-endian.
  *
  *   PT_REC_MAGIC
+ *   struct pt_rec_chunk of kind FIRST
  *   struct pt_rec_chunk, `stored` bytes     any number of times, in the order in which they were ready
  *
  * What stands in a chunk is compressed (core/lz.h) where `stored` is less than `raw`. Kinds:
- *   DEFS     records of core/channel.h (struct pt_record and what follows it), as they would stand in a ring: threads,
- *            sites, stacks, names, modules, objects. They may stand behind events that need them, but not behind the
- *            next mark.
- *   EVENTS   a part of the log of one thread, see below.
- *   MARK     nothing: all events with a stamp of at most `stamp`, of all threads, stand before it.
- *   END      the same, and the program has ended; then a text, why events are missing, "" if none are.
- * Without an END the program was killed, or its disk was full: the events up to the last MARK are a run that happened.
- * Of one that was killed all else is in FILE.live, which is there while the program runs: the buffers themselves,
- * mapped (struct pt_rec_live), with what the writer had not written.
+ *   FIRST    where the next chunk stands (`stamp`, an offset in the file). Where the size of recordings is limited and
+ * the last events are kept, the chunks before that were given back; definitions among them stand again further on. Then
+ * events with stamps up to `until`, of whatever thread, are not good any more, and at least `events` are missing. DEFS
+ * records of core/channel.h (struct pt_record and what follows it), as they would stand in a ring: threads, sites,
+ * stacks, names, modules, objects. They may stand behind events that need them, but not behind the next mark. EVENTS a
+ * part of the log of one thread, see below. MARK     nothing: all events with a stamp of at most `stamp`, of all
+ * threads, stand before it. END      the same, and the program has ended; then a text, why events are missing, "" if
+ * none are. Without an END the program was killed, or its disk was full: the events up to the last MARK are a run that
+ * happened. Of one that was killed all else is in FILE.live, which is there while the program runs: the buffers
+ * themselves, mapped (struct pt_rec_live), with what the writer had not written.
  *
  * Order. Each event has a *stamp*, which does not fall within a thread; of two events of different threads of which one
  * depends on the other (accesses of common memory, operations on one object, fork, join) the later one has the higher
@@ -62,7 +64,7 @@ enum {
     PT_REC_EVENT_MOST = 64 + PT_REC_RAW_MOST,
 };
 
-enum pt_rec_kind { PT_REC_DEFS = 1, PT_REC_EVENTS, PT_REC_MARK, PT_REC_END, PT_REC_KINDS };
+enum pt_rec_kind { PT_REC_FIRST, PT_REC_DEFS, PT_REC_EVENTS, PT_REC_MARK, PT_REC_END };
 #define PT_REC_CHUNK_MAGIC UINT32_C(0x4b4e4850)
 
 struct pt_rec_chunk {
@@ -70,11 +72,12 @@ struct pt_rec_chunk {
     uint32_t kind;  /* enum pt_rec_kind */
     uint32_t raw, stored;
     uint32_t thread,
-        piece;      /* of events: whose, and the number of the piece in its log; of definitions: of the buffer */
-    uint64_t stamp; /* of events: where the stamps of the piece begin; of a mark or the end: the highest */
-    uint32_t from;  /* of events and definitions: in the piece */
-    uint32_t unused;
-    uint64_t sum; /* pt_rec_sum of the above and of what is stored */
+        piece;       /* of events: whose, and the number of the piece in its log; of definitions: of the buffer */
+    uint64_t stamp;  /* of events: where the stamps of the piece begin; of a mark or the end: the highest */
+    uint32_t from;   /* of events and definitions: in the piece */
+    uint32_t events; /* how many there are in it */
+    uint64_t until;  /* no stamp in it is higher */
+    uint64_t sum;    /* pt_rec_sum of the above and of what is stored */
 };
 
 /* Of words of 8 bytes, the last one filled up with zeros. */
@@ -109,7 +112,10 @@ struct pt_rec_live_buffer {
     uint32_t thread, piece;
     uint64_t stamp;
     uint32_t taken;
-    _Atomic uint32_t used; /* release by the thread, acquire by the writer */
+    _Atomic uint32_t used;   /* release by the thread, acquire by the writer */
+    _Atomic uint32_t events; /* so far in the piece */
+    uint32_t taken_events;
+    _Atomic uint32_t cut; /* its thread is to begin another piece, so that this one is not there for long */
 };
 
 /* Among the definitions: the program's file, and what tells this build of it from others (struct pt_library). */
@@ -145,7 +151,8 @@ struct pt_rec_shape {
 static inline bool pt_rec_has_value(unsigned kind, uint64_t size)
 {
     enum pt_object_by by = pt_kind_by(kind);
-    return by == PT_BY_EXTENT || (by == PT_BY_MEMORY && size <= 8) || kind == PT_KIND_INTERNAL;
+    bool memory = by == PT_BY_MEMORY || by == PT_BY_WATCH;
+    return by == PT_BY_EXTENT || (memory && size <= 8) || kind == PT_KIND_INTERNAL;
 }
 
 static inline uint32_t pt_rec_raw_bytes(unsigned kind, uint64_t size)
@@ -171,6 +178,24 @@ static inline uint8_t *pt_rec_put(uint8_t *to, uint64_t number)
     }
     *to++ = (uint8_t)number;
     return to;
+}
+
+/* The limit of a recording: SIZE[,stop]; false: it is something else. */
+static inline bool pt_rec_read_limit(const char *text, size_t len, uint64_t *ret_size, bool *ret_stops)
+{
+    static const char stop[] = ",stop", units[] = "KMG";
+    uint64_t size = 0;
+    size_t at = 0;
+    for (; at < len && text[at] >= '0' && text[at] <= '9' && size < UINT64_C(1) << 40; at++)
+        size = size * 10 + (uint64_t)(text[at] - '0');
+    const char *unit = at && at < len && text[at] ? strchr(units, text[at]) : NULL;
+    if (unit) {
+        size <<= 10 * (unit - units + 1);
+        at++;
+    }
+    *ret_stops = len - at == sizeof stop - 1 && memcmp(text + at, stop, sizeof stop - 1) == 0;
+    *ret_size = size;
+    return size && (at == len || *ret_stops);
 }
 
 #endif

@@ -57,6 +57,8 @@ enum pt_setting_type { PT_SETTING_FLAG, PT_SETTING_NUMBER, PT_SETTING_TEXT };
     X(delay, TEXT, "", "", "pause before synchronisation: at most this share of a thread's time (5%), or seconds")     \
     X(seed, NUMBER, "0", "", "what delay= chooses its pauses by, to choose the same again")                            \
     X(record, TEXT, "", "", "record everything that threads do into this file, for 'portent check'")                   \
+    X(record_limit, TEXT, "", "",                                                                                      \
+      "record: keep the last SIZE bytes (K, M, G) of it; SIZE,stop: end it when it has so many")                       \
     X(events_any, FLAG, "0", "", "events= may name an address that other machines can reach")                          \
     X(counted_before, NUMBER, "0", "", "")
 

@@ -122,7 +122,9 @@ static void begin_anew(struct pt_channel *channel)
     pt_events_register();
     register_hooks();
     pt_owner_start();
-    if (empty_tables())
+    if (!pt_record_restart())
+        pt_runtime_stop("nothing can be recorded");
+    else if (empty_tables())
         pt_start_recording(false);
     else
         pt_runtime_give_up();

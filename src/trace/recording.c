@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/hash.h"
 #include "core/lz.h"
 #include "trace/channel_impl.h"
 #include "trace/debuginfo.h"
@@ -24,7 +25,18 @@
 
 static const uint8_t magic[] = {0x89, 'P', 'T', 'R', 'E', 'C', '1', '\n'};
 
-enum { RECORD_BYTES = 1 << 16 };
+enum { RECORD_BYTES = 1 << 16, CELL_CACHE = 1 << 13, PLACE_CACHE = 1 << 12 };
+
+/* What the decoder has found lately, so that most accesses need not ask it again: the variable that an access of this
+ * memory is about, as long as no memory has begun or ended; and the place and the stack of a site in calls. */
+struct known_cell {
+    uint64_t address, generation; /* 0: free */
+    uint32_t size, object, type;
+};
+struct known_place {
+    uint32_t site, calls, loc, stack;
+    bool known;
+};
 
 struct recording {
     struct pt_channel_reader *decoder;
@@ -32,8 +44,10 @@ struct recording {
     bool indexed, ended;       /* `ended`: the file says so */
     char *why;                 /* that events are missing; NULL: the file does not say so */
     uint64_t limit;            /* the highest stamp that is good */
-    uint64_t torn_at;          /* where the file makes no sense; 0: nowhere */
-    bool dropped;              /* events above the limit, or of damaged logs */
+    uint64_t until, lost;      /* those up to this one are not; so many events, at least, are missing before them */
+    bool lost_said;
+    uint64_t torn_at; /* where the file makes no sense; 0: nowhere */
+    bool dropped;     /* events above the limit, or of damaged logs */
     uint64_t records;
     const uint8_t *file;
     size_t len;
@@ -47,6 +61,9 @@ struct recording {
     uint32_t log_count;
     uint32_t *heap; /* logs with events, the lowest stamp first */
     uint32_t heap_count;
+    uint64_t generation; /* counts memory that begins or ends */
+    struct known_cell cells[CELL_CACHE];
+    struct known_place places[PLACE_CACHE];
     uint8_t raw[PT_REC_PIECE];
 };
 
@@ -54,6 +71,7 @@ static void *open_recording(const struct pt_source *source)
 {
     struct recording *r = pt_xcalloc(1, sizeof *r);
     r->decoder = chan_new_decoder(source->names, RECORD_BYTES);
+    r->generation = 1;
     return r;
 }
 
@@ -156,8 +174,14 @@ static bool take_chunk(struct recording *r, size_t *at, bool look)
         chunk.stored > r->len - stored || chunk.sum != pt_rec_sum(&chunk, r->file + stored))
         return false;
     if (chunk.kind == PT_REC_EVENTS) {
-        struct rec_part part = {chunk.thread, chunk.piece, chunk.from,      chunk.raw,
-                                chunk.stored, chunk.stamp, r->file + stored};
+        struct rec_part part = {.thread = chunk.thread,
+                                .piece = chunk.piece,
+                                .from = chunk.from,
+                                .raw = chunk.raw,
+                                .stored = chunk.stored,
+                                .stamp = chunk.stamp,
+                                .until = chunk.until,
+                                .at = r->file + stored};
         PT_PUSH(r->parts, r->part_count, r->part_cap, part);
     } else if (chunk.stored == chunk.raw) {
         memcpy(r->raw, r->file + stored, chunk.raw);
@@ -166,6 +190,12 @@ static bool take_chunk(struct recording *r, size_t *at, bool look)
     }
     if (chunk.kind == PT_REC_DEFS && !take_definitions(r, r->raw, chunk.raw, look))
         return false;
+    if (chunk.kind == PT_REC_FIRST && chunk.stamp > stored) {
+        r->until = chunk.until;
+        r->lost = chunk.events ? chunk.events : 1;
+        *at = chunk.stamp < r->len ? (size_t)chunk.stamp : r->len;
+        return true;
+    }
     if (chunk.kind == PT_REC_MARK || chunk.kind == PT_REC_END)
         r->limit = chunk.stamp;
     r->ended = chunk.kind == PT_REC_END;
@@ -214,8 +244,14 @@ static bool take_buffer(struct recording *r, const uint8_t *at)
         return false;
     if (live.kind == PT_REC_DEFS)
         return take_definitions(r, at + sizeof live + live.taken, live.used - live.taken, true);
-    struct rec_part part = {
-        live.thread, live.piece, from, live.used - from, live.used - from, live.stamp, at + sizeof live + from};
+    struct rec_part part = {.thread = live.thread,
+                            .piece = live.piece,
+                            .from = from,
+                            .raw = live.used - from,
+                            .stored = live.used - from,
+                            .stamp = live.stamp,
+                            .until = UINT64_MAX,
+                            .at = at + sizeof live + from};
     if (from < live.used)
         PT_PUSH(r->parts, r->part_count, r->part_cap, part);
     return true;
@@ -282,15 +318,34 @@ static void sift_down(struct recording *r, uint32_t at)
     r->heap[at] = log;
 }
 
+/* Of a piece whose beginning was given back, the rest cannot be read. */
+static void drop_headless(struct recording *r)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < r->part_count; i++) {
+        const struct rec_part *part = &r->parts[i], *last = kept ? &r->parts[kept - 1] : NULL;
+        bool follows = last && last->thread == part->thread && last->piece == part->piece;
+        if (part->from == 0 || follows)
+            r->parts[kept++] = *part;
+        else if (part->until > r->until)
+            r->until = part->until;
+    }
+    r->part_count = kept;
+}
+
 static void make_logs(struct recording *r)
 {
     if (r->part_count)
         qsort(r->parts, r->part_count, sizeof *r->parts, compare_parts);
+    if (r->lost)
+        drop_headless(r);
     r->logs = pt_xcalloc((size_t)r->part_count + 1, sizeof *r->logs);
     for (uint32_t i = 0; i < r->part_count; i++) {
         if (!i || r->parts[i].thread != r->parts[i - 1].thread)
-            r->logs[r->log_count++] = (struct rec_log){
-                .thread = r->parts[i].thread, .parts = &r->parts[i], .event = {.stamp = r->parts[i].stamp}};
+            r->logs[r->log_count++] = (struct rec_log){.thread = r->parts[i].thread,
+                                                       .name = PT_NONE,
+                                                       .parts = &r->parts[i],
+                                                       .event = {.stamp = r->parts[i].stamp}};
         r->logs[r->log_count - 1].part_count++;
     }
     r->heap = pt_xcalloc((size_t)r->log_count + 1, sizeof *r->heap);
@@ -359,7 +414,7 @@ static void put_record(struct recording *r, uint32_t thread, const struct rec_ev
     if (by == PT_BY_MEMORY && from->raw) {
         memcpy(end, from->raw, from->size);
         end += from->size;
-    } else if (by == PT_BY_MEMORY && from->size <= sizeof from->value) {
+    } else if ((by == PT_BY_MEMORY || by == PT_BY_WATCH) && from->size <= sizeof from->value) {
         memcpy(end, &from->value, from->size);
         end += from->size;
     } else if (from->kind == PT_KIND_INTERNAL) {
@@ -374,6 +429,55 @@ static void put_record(struct recording *r, uint32_t thread, const struct rec_ev
     record->value_bytes = (uint32_t)(end - value);
     record->head.type = PT_RECORD_EVENT;
     record->head.bytes = (uint32_t)(end - r->decoder->record);
+}
+
+static bool is_small_access(const struct rec_event *event)
+{
+    return pt_kind_by(event->kind) == PT_BY_MEMORY && event->size <= sizeof event->value;
+}
+
+static struct known_cell *cell_slot(struct recording *r, const struct rec_event *event)
+{
+    return &r->cells[pt_mix64(event->address) % CELL_CACHE];
+}
+
+static struct known_place *place_slot(struct recording *r, const struct rec_event *event)
+{
+    return &r->places[pt_mix64((uint64_t)event->site << 32 | event->stack) % PLACE_CACHE];
+}
+
+/* The decoder has made this event of an access: remembers what it found, if that is all there is to it. */
+static void remember(struct recording *r, struct rec_log *log, const struct rec_event *from,
+                     const struct pt_event *made)
+{
+    struct pt_cell cell = pt_places_look(r->decoder->places, from->address, PT_SPACE_VAR);
+    log->name = made->thread;
+    *place_slot(r, from) = (struct known_place){from->site, from->stack, made->loc, made->stack, true};
+    if (cell.low == from->address && cell.size == from->size && cell.name == made->object)
+        *cell_slot(r, from) = (struct known_cell){from->address, r->generation, from->size, made->object, cell.type};
+}
+
+/* An access of which everything is known; false: the decoder is to be asked. */
+static bool take_known(struct recording *r, const struct rec_log *log, struct pt_event *ret_event)
+{
+    const struct rec_event *from = &log->event;
+    const struct known_cell *cell = cell_slot(r, from);
+    const struct known_place *place = place_slot(r, from);
+    unsigned order = (unsigned)from->marks >> PT_MARK_ORDER;
+    if (!is_small_access(from) || log->name == PT_NONE || cell->generation != r->generation ||
+        cell->address != from->address || cell->size != from->size || !place->known || place->site != from->site ||
+        place->calls != from->stack || order >= PT_MEMORY_COUNT)
+        return false;
+    bool stores = from->kind == PT_KIND_UPDATE_AT && from->marks & PT_MARK_STORE;
+    *ret_event = (struct pt_event){
+        .op = (uint8_t)(stores ? PT_OP_WRITE : pt_kind_op(from->kind)),
+        .thread = log->name,
+        .object = cell->object,
+        .loc = place->loc,
+        .stack = place->stack,
+        .order = (uint8_t)order,
+        .value = chan_decode(r->decoder, cell->type, cell->size, (const unsigned char *)&from->value)};
+    return true;
 }
 
 /* Moves on in the log that was on top. */
@@ -405,6 +509,20 @@ static bool take_queued(struct recording *r, struct pt_event *ret_event)
 /* The next event in the merged order; false: there is none. */
 static bool next_event(struct recording *r, struct pt_event *ret_event)
 {
+    if (r->lost && !r->lost_said) {
+        r->lost_said = true;
+        *ret_event = (struct pt_event){.op = PT_OP_LOST,
+                                       .thread = PT_NONE,
+                                       .object = pt_names_intern_clean(r->decoder->names, PT_SPACE_OTHER, "events", 6),
+                                       .loc = pt_names_intern_clean(r->decoder->names, PT_SPACE_LOC, "-", 1),
+                                       .value = pt_value_int((int64_t)r->lost)};
+        return true;
+    }
+    struct pt_channel_reader *d = r->decoder;
+    if (d->init_next < d->init_count) {
+        *ret_event = d->inits[d->init_next++];
+        return true;
+    }
     while (!take_queued(r, ret_event)) {
         if (!r->heap_count)
             return false;
@@ -413,13 +531,24 @@ static bool next_event(struct recording *r, struct pt_event *ret_event)
             advance(r);
             continue;
         }
+        if (log->event.stamp <= r->until && r->lost) {
+            advance(r);
+            continue;
+        }
         if (log->event.stamp > r->limit) {
             r->dropped = true;
             return false;
         }
+        if (take_known(r, log, ret_event)) {
+            advance(r);
+            return true;
+        }
         put_record(r, log->thread, &log->event);
         bool taken = chan_take_event(r->decoder, 0, ret_event);
         r->dropped |= !taken;
+        r->generation += pt_kind_by(log->event.kind) == PT_BY_EXTENT;
+        if (taken && is_small_access(&log->event) && r->decoder->queue_count == 1)
+            remember(r, log, &log->event, &r->decoder->queue[0]);
         advance(r);
         if (taken && ret_event->op != PT_OP_COUNT)
             return true;
@@ -460,7 +589,7 @@ static bool has_next(void *state, struct pt_input *input)
 
 const struct pt_format pt_format_recording = {
     .name = "recording",
-    .unit = PT_UNIT_RECORD,
+    .unit = PT_UNIT_EVENT,
     .magic = magic,
     .magic_len = sizeof magic,
     .open = open_recording,

@@ -8,7 +8,7 @@
 /* Where a chunk of events stands in the file. */
 struct rec_part {
     uint32_t thread, piece, from, raw, stored;
-    uint64_t stamp;
+    uint64_t stamp, until;
     const uint8_t *at; /* what is stored */
 };
 
@@ -29,6 +29,7 @@ struct rec_event {
 /* The log of a thread. */
 struct rec_log {
     uint32_t thread;
+    uint32_t name;                /* of the thread; PT_NONE: not known yet */
     const struct rec_part *parts; /* in order */
     uint32_t part_count, next_part;
     bool damaged; /* something is missing or makes no sense from here on */

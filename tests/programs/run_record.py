@@ -254,6 +254,29 @@ def run_in_wider_orders():
 
 
 @test
+def limited():
+    """The last or the first of it, and it is said."""
+    build("mixed", MIXED, "-DROUNDS=40000")
+    for options, command in (("record=m.rec:record_limit=300K", ["./mixed"]), (None, [PORTENT, "run", "--record-all", "--record-limit", "300K", "-o",
+                                                                                  "m.rec", "--", "./mixed"])):
+        same("its status", run(*command, options=options).returncode, 0 if options else 0)
+        lines = lines_of("m.rec")
+        true(f"it begins with what is lost: {lines[:1]}", re.match(r"-\|lost\(events\)=\d+\|-", lines[0]))
+        true(f"there is a part of it: {len(lines)}", 5000 < len(lines) < 400000)
+        same("the last event is there", [line.split("|")[:2] for line in lines if line.startswith("main|join")][-1:], [["main", "join(work#4)"]])
+        same("reads of other values than were written", list(wrong_values(lines))[:5], [])
+        same("what would hold is unknown", run(PORTENT, "check", "-q", "--deadlocks", "m.rec").returncode, 3)
+        if options:
+            true("room on the disk", os.stat("m.rec").st_blocks * 512 < 500000)
+    done = run("./mixed", options="record=m.rec:record_limit=300K,stop")
+    contains(done.stderr, "the recording has reached its limit")
+    lines = lines_of("m.rec", status=3)
+    true(f"the first event is there: {lines[0]}", "|lost(" not in lines[0] and os.path.getsize("m.rec") < 2000000 and len(lines) > 5000)
+    same("reads of other values than were written", list(wrong_values(lines))[:5], [])
+    same("no limit", run(PORTENT, "run", "--record-all", "--record-limit", "many", "-o", "t", "--", "./mixed").returncode, 2)
+
+
+@test
 def forks():
     build("forking", FORKING)
     done = run("./forking", options="record=f.rec")
@@ -261,6 +284,11 @@ def forks():
     parent, inner = lines_of("f.rec"), lines_of("f.rec." + done.stdout.strip())
     same("the parent's writes", [line.split("|")[1] for line in parent if "|w(x)" in line], ["w(x)=1", "w(x)=2"])
     same("those of the one that was started", [line.split("|")[1] for line in inner if "|w(x)" in line], ["w(x)=1", "w(x)=3"])
+    done = run(PORTENT, "run", "--record-all", "-o", "r.trace", "--", "./forking")
+    same(f"status of run: {done.stderr}", done.returncode, 0)
+    writes = [sorted({line.split("|")[1] for line in lines_of(name) if "|w(x)" in line}) for name in os.listdir(".") if name.startswith("r.trace")]
+    same("under an observer each process has its own", sorted(filter(None, writes)),
+         [["w(x)=1", "w(x)=2"], ["w(x)=1", "w(x)=3"], ["w(x)=77"]])
 
 
 def main():

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "channel_util.h"
+#include "core/recording.h"
 #include "trace/format.h"
 #include "trace/writer.h"
 #include "wire_util.h"
@@ -163,15 +164,97 @@ static void make_wire(struct made *made, const struct pt_format *format, enum en
     made->sockets[1] = -1;
 }
 
+/* --- recordings --- */
+
+static void add_chunk(struct pt_buf *out, struct pt_rec_chunk chunk, const struct pt_buf *bytes)
+{
+    chunk.magic = PT_REC_CHUNK_MAGIC;
+    chunk.raw = chunk.stored = bytes ? (uint32_t)bytes->len : 0;
+    chunk.sum = pt_rec_sum(&chunk, bytes ? (const uint8_t *)bytes->text : NULL);
+    pt_buf_add(out, (const char *)&chunk, sizeof chunk);
+    if (bytes)
+        pt_buf_add(out, bytes->text, bytes->len);
+}
+
+/* A definition, with texts behind it. */
+static void define(struct pt_buf *out, struct pt_record *record, size_t bytes, const char *texts, size_t len)
+{
+    record->bytes = (uint32_t)((bytes + len + 7) / 8 * 8);
+    pt_buf_add(out, (const char *)record, bytes);
+    pt_buf_add(out, texts, len);
+    while (out->len % 8)
+        pt_buf_add(out, "", 1);
+}
+
+static void add_definitions(struct pt_buf *out)
+{
+    struct pt_buf defs;
+    struct pt_record_thread worker = {.head.type = PT_RECORD_THREAD, .thread = 1},
+                            main = {.head.type = PT_RECORD_THREAD};
+    struct pt_record_watch watch = {.head.type = PT_RECORD_WATCH, .type = PT_WATCH_INT, .size = 4};
+    struct pt_record_event init = {.head.type = PT_RECORD_INIT, .value_bytes = 4};
+    struct pt_record_site site = {.head.type = PT_RECORD_SITE, .site = 1, .line = 12};
+    struct pt_record_name name = {.head.type = PT_RECORD_NAME, .number = 1};
+    pt_buf_init(&defs);
+    define(&defs, &main.head, offsetof(struct pt_record_thread, name), "", 1);
+    define(&defs, &worker.head, offsetof(struct pt_record_thread, name), "worker", 7);
+    define(&defs, &watch.head, offsetof(struct pt_record_watch, name), "x", 2);
+    define(&defs, &init.head, sizeof init, "\7\0\0", 4);
+    define(&defs, &site.head, offsetof(struct pt_record_site, texts), "a.c\0f\0", 7);
+    define(&defs, &name.head, offsetof(struct pt_record_name, text), "go", 3);
+    add_chunk(out, (struct pt_rec_chunk){.kind = PT_REC_DEFS}, &defs);
+    pt_buf_release(&defs);
+}
+
+/* An event of a new shape, with a higher stamp. */
+static void log_event(struct pt_buf *log, unsigned kind, unsigned site, uint32_t size, uint64_t address, int64_t value)
+{
+    uint8_t bytes[64] = {PT_REC_SHAPE_NEW | PT_REC_STAMP}, *to = bytes + 1;
+    to = pt_rec_put(to, site);
+    *to++ = (uint8_t)kind;
+    *to++ = 0;
+    *to++ = kind == PT_KIND_UPDATE ? PT_MEMORY_NONE : 0;
+    to = pt_rec_put(to, size);
+    to = pt_rec_put(to, pt_rec_fold(address));
+    if (pt_rec_has_value(kind, size))
+        to = pt_rec_put(to, pt_rec_fold((uint64_t)value));
+    to = pt_rec_put(to, 10);
+    pt_buf_add(log, (const char *)bytes, (size_t)(to - bytes));
+}
+
+/* Main's stamps are 10 and 30, those of the worker 15 and 25. */
+static void make_recording(struct made *made, const struct pt_format *format, enum ending ending)
+{
+    struct pt_buf one, two, three, *out = &made->bytes;
+    (void)format;
+    pt_buf_init(&one);
+    pt_buf_init(&two);
+    pt_buf_init(&three);
+    log_event(&one, PT_KIND_WRITE, 1, 4, 0, 2);
+    log_event(&two, PT_KIND_OTHER_USER, 1, 0, 1, 0);
+    log_event(&two, PT_KIND_UPDATE, 0, 4, UINT64_MAX, 0xfffffffd);
+    log_event(&three, PT_KIND_WRITE, 0, 4, 0, 5);
+    pt_buf_add(out, PT_REC_MAGIC, PT_REC_MAGIC_LEN);
+    add_chunk(out, (struct pt_rec_chunk){.kind = PT_REC_FIRST}, NULL);
+    add_chunk(out, (struct pt_rec_chunk){.kind = PT_REC_EVENTS, .piece = 1, .stamp = 20}, &three);
+    add_chunk(out, (struct pt_rec_chunk){.kind = PT_REC_EVENTS, .thread = 1, .stamp = 5}, &two);
+    add_chunk(out, (struct pt_rec_chunk){.kind = PT_REC_EVENTS}, &one);
+    add_definitions(out);
+    add_chunk(out, (struct pt_rec_chunk){.kind = ending == WHOLE ? PT_REC_END : PT_REC_MARK, .stamp = 30}, NULL);
+    made->source = pt_source_from_memory("label", out->text, out->len, &made->names);
+    pt_buf_release(&one);
+    pt_buf_release(&two);
+    pt_buf_release(&three);
+}
+
 static const struct {
     const char *name;
     void (*make)(struct made *made, const struct pt_format *format, enum ending ending);
     enum pt_read damaged; /* how a damaged one ends */
     uint64_t lost;        /* as far as it knows */
 } makers[] = {
-    {"text", make_file, PT_READ_TORN, 0},
-    {"binary", make_file, PT_READ_TORN, 0},
-    {"channel", make_channel, PT_READ_END, 2},
+    {"text", make_file, PT_READ_TORN, 0},           {"binary", make_file, PT_READ_TORN, 0},
+    {"recording", make_recording, PT_READ_TORN, 0}, {"channel", make_channel, PT_READ_END, 2},
     {"wire", make_wire, PT_READ_TORN, 0},
 };
 enum { MAKERS = sizeof makers / sizeof *makers };
@@ -229,11 +312,12 @@ static enum pt_read read_source(struct made *made, struct pt_buf *lines, uint32_
             pt_source_wait(made->source, UINT64_C(10000000000));
             continue;
         }
-        if (event.op == PT_OP_CLOCK) /* the goodbye of a stream */
+        if (event.op == PT_OP_CLOCK || event.op == PT_OP_STACK) /* the goodbye of a stream; what recordings have */
             continue;
         check_place(pt_source_format(made->source)->unit, (*ret_count)++, event.line, &before);
         event.has_time = false;
         event.clock_len = 0;
+        event.stack = 0;
         pt_event_to_text(pt_source_names(made->source), &event, lines);
         pt_buf_add(lines, "\n", 1);
     }

@@ -201,6 +201,8 @@ static void list_options(const struct pt_session *session, struct pt_buf *buf)
     pt_buf_printf(buf, "%s on_deadlock=%.*s", environment ? environment : "", (int)on_deadlock->len, on_deadlock->at);
     if (session->recording)
         pt_buf_printf(buf, " record=\"%s\"", session->recording);
+    if (session->recording && session->record_limit)
+        pt_buf_printf(buf, " record_limit=%s", session->record_limit);
 }
 
 enum pt_status pt_session_open(struct pt_session *session, struct pt_err *err)

@@ -55,7 +55,8 @@ struct pt_session {
     const char *trace_path;   /* its file */
     bool wider; /* the properties, and these checks, are looked at in what was recorded when the program has ended, in
                    the orders that `analyse` says */
-    uint32_t wider_checks; /* 1 << enum pt_found_check, or-ed */
+    uint32_t wider_checks;    /* 1 << enum pt_found_check, or-ed */
+    const char *record_limit; /* of it; NULL: none */
     char *recording; /* the file that the program records everything into by itself, which goes to `writer` when it has
                         ended; NULL: it does not; owned */
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "runtime/record/impl.h"
+#include "runtime/record/stamp.h"
 #include "runtime/sys/runtime.h"
 
 enum { QUEUED = 256, MOST_BITS = 17 };
@@ -43,6 +44,11 @@ bool pt_record_start_buffers(const char *path)
     }
     if (!at)
         return false;
+    pt_spin_reset(&buffers.lock); /* a child has its parent's, whatever state that was in */
+    buffers.count = buffers.defined = 0;
+    buffers.free = buffers.first = buffers.last = buffers.definitions = NULL;
+    atomic_store(&buffers.queued, 0);
+    atomic_store(&buffers.closed, false);
     buffers.file = (struct pt_rec_live *)at;
     buffers.all = (struct pt_record_buffer *)(at + PT_REC_LIVE_FIRST);
     buffers.file->stride = sizeof *buffers.all;
@@ -98,8 +104,10 @@ static struct pt_record_buffer *take_empty(struct pt_record_self *owner)
         buffer = &buffers.all[buffers.count++];
     if (buffer) {
         atomic_store_explicit(&buffers.file->count, buffers.count, memory_order_relaxed);
-        buffer->live.taken = 0;
+        buffer->live.taken = buffer->live.taken_events = 0;
         atomic_store_explicit(&buffer->live.used, 0, memory_order_relaxed);
+        atomic_store_explicit(&buffer->live.events, 0, memory_order_relaxed);
+        atomic_store_explicit(&buffer->live.cut, 0, memory_order_relaxed);
         buffer->owner = owner;
         buffer->live.kind = owner ? PT_REC_EVENTS : PT_REC_DEFS;
         buffer->live.thread = owner ? owner->thread : 0;
@@ -116,8 +124,7 @@ static struct pt_record_buffer *take_empty(struct pt_record_self *owner)
 
 bool pt_record_next_buffer(struct pt_record_self *self)
 {
-    if (self->buffer)
-        enqueue(self->buffer);
+    pt_record_give_buffer(self);
     struct pt_record_buffer *buffer = take_empty(self);
     self->buffer = buffer;
     if (!buffer && !is_closed())
@@ -132,8 +139,10 @@ bool pt_record_next_buffer(struct pt_record_self *self)
 
 void pt_record_give_buffer(struct pt_record_self *self)
 {
-    if (self->buffer)
+    if (self->buffer) {
+        self->buffer->until = self->stamp;
         enqueue(self->buffer);
+    }
     self->buffer = NULL;
 }
 
@@ -191,7 +200,10 @@ static bool copy_rest(struct pt_record_buffer *buffer, struct pt_record_buffer *
     copy->live.thread = buffer->live.thread;
     copy->live.piece = buffer->live.piece;
     copy->live.stamp = buffer->live.stamp;
+    copy->until = pt_stamp_now() + PT_STAMP_AHEAD;
     copy->live.taken = taken;
+    copy->live.taken_events = buffer->live.taken_events;
+    copy->live.events = atomic_load_explicit(&buffer->live.events, memory_order_relaxed);
     memcpy(copy->bytes + taken, buffer->bytes + taken, used - taken);
     atomic_store_explicit(&copy->live.used, used, memory_order_relaxed);
     return true;
@@ -225,6 +237,8 @@ struct pt_record_buffer *pt_record_take_rest(uint32_t *at, struct pt_record_buff
 void pt_record_took(struct pt_record_buffer *buffer, const struct pt_record_buffer *copy)
 {
     buffer->live.taken = atomic_load_explicit(&copy->live.used, memory_order_relaxed);
+    buffer->live.taken_events = copy->live.events;
+    atomic_store_explicit(&buffer->live.cut, 1, memory_order_relaxed);
 }
 
 bool pt_record_has_busy(bool first)

@@ -26,6 +26,7 @@ static _Alignas(8) unsigned char room[RECORD_ROOM]; /* for the definition that i
 
 static bool start_table(struct table *table, uint32_t **ret_numbers)
 {
+    table->count = 0;
     table->keys = pt_sys_reserve_table(sizeof *table->keys << table->bits);
     *ret_numbers = pt_sys_reserve_table(sizeof **ret_numbers << table->bits);
     return table->keys && *ret_numbers;
@@ -33,6 +34,7 @@ static bool start_table(struct table *table, uint32_t **ret_numbers)
 
 bool pt_record_start_definitions(void)
 {
+    pt_spin_reset(&lock);
     return start_table(&sites, &numbers[0]) && start_table(&stacks, &numbers[1]) && start_table(&names, &numbers[2]);
 }
 

@@ -28,6 +28,7 @@ struct pt_record_buffer {
     struct pt_record_buffer *next;          /* in the queue, or in the free list */
     struct pt_record_self *owner;           /* whose it is now; NULL: nobody's */
     uint64_t seen;                          /* the writer's: the owner's `busy` when it looked */
+    uint64_t until;                         /* no stamp in it is higher; set when it is full, or copied */
     uint32_t shape_count, last, last_stack; /* shape and stack of the latest event */
     uint64_t address;                       /* of the latest event */
     uint16_t slots[PT_RECORD_SLOTS];        /* numbers of shapes plus 1, by a hash */
@@ -81,6 +82,18 @@ bool pt_record_has_busy(bool first);
 void pt_record_close_buffers(void);
 /* Counts up when the writer has something to do. */
 extern _Atomic uint32_t pt_record_work;
+
+/* --- the file, the writer's alone --- */
+
+/* The limit of the options; false: it is none. */
+bool pt_record_read_limit(void);
+/* Functions that write: false when they cannot. */
+bool pt_record_open_file(int fd);
+bool pt_record_append(const void *bytes, size_t len);
+enum pt_record_room { PT_RECORD_HAS_ROOM, PT_RECORD_CROWDED, PT_RECORD_FULL };
+enum pt_record_room pt_record_room(void);
+/* Gives back what is oldest, until there is room; `bytes` has room for a chunk. */
+bool pt_record_make_room(uint8_t *bytes);
 
 /* --- definitions --- */
 

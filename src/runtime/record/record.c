@@ -23,9 +23,18 @@ struct event {
     const void *raw; /* where pt_rec_raw_bytes says that there is some */
 };
 
+static bool has_part;
+
 size_t pt_record_part(void)
 {
-    return pt_record_on ? sizeof(struct pt_record_self) : 0;
+    has_part = pt_record_on;
+    return has_part ? sizeof(struct pt_record_self) : 0;
+}
+
+/* What lies beside threads is decided once in the life of a process and its copies. */
+bool pt_record_restart(void)
+{
+    return !has_part || pt_record_start();
 }
 
 /* Whether there is room for one more event; the writer may have to make it. */
@@ -34,7 +43,7 @@ static bool prepare(struct pt_thread *thread)
     struct pt_record_self *self = thread->record;
     const struct pt_record_buffer *buffer = self->buffer;
     if (buffer && atomic_load_explicit(&buffer->live.used, memory_order_relaxed) + PT_REC_EVENT_MOST <= PT_REC_PIECE &&
-        buffer->shape_count < PT_REC_SHAPES)
+        buffer->shape_count < PT_REC_SHAPES && !atomic_load_explicit(&buffer->live.cut, memory_order_relaxed))
         return true;
     self->thread = pt_thread_number(thread);
     if (self->thread >= PT_STAMP_THREADS) {
@@ -152,6 +161,8 @@ static void put(struct pt_record_self *self, const struct event *event, uint32_t
     buffer->last = shape;
     buffer->address = event->address;
     self->stamp = stamp;
+    uint32_t events = atomic_load_explicit(&buffer->live.events, memory_order_relaxed);
+    atomic_store_explicit(&buffer->live.events, events + 1, memory_order_relaxed);
     /* release: partner of the acquire when the writer takes the rest of a buffer */
     atomic_store_explicit(&buffer->live.used, (uint32_t)(to + raw - buffer->bytes), memory_order_release);
 }

@@ -18,6 +18,8 @@ extern bool pt_record_on;
 /* Opens the file that the options name, if they name one: before the first thread is known. False when it cannot be
  * written, which was reported. */
 bool pt_record_start(void);
+/* The same in the child of a fork that is observed for itself: where its parent was not recorded, it is not. */
+bool pt_record_restart(void);
 /* Begins to write, when the first thread is known. */
 bool pt_record_begin(void);
 /* The size of what is kept beside a thread. */

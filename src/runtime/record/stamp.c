@@ -32,6 +32,8 @@ static struct {
 
 bool pt_stamp_start(void)
 {
+    pt_spin_reset(&extents.lock);
+    extents.stamp = 0;
     leaves = pt_sys_reserve_table(sizeof *leaves << (ADDRESS_BITS - LEAF_BITS));
     begun = __rdtsc();
     return leaves;
@@ -95,10 +97,22 @@ static void set_granule(struct leaf *leaf, uintptr_t address, uint64_t word)
         atomic_store_explicit(&leaf->used[in >> PAGE_BITS], 1, memory_order_relaxed);
 }
 
+/* Most accesses are of one granule. */
+static uint64_t touch_one(struct leaf *leaf, uint32_t thread, uint64_t stamp, uintptr_t address)
+{
+    stamp = highest(stamp, after_granule(leaf, address, thread));
+    set_granule(leaf, address, (thread + UINT64_C(1)) << PT_STAMP_BITS | stamp);
+    return stamp;
+}
+
 uint64_t pt_stamp_touch(uint32_t thread, uint64_t stamp, uintptr_t address, size_t size)
 {
     uintptr_t first = address & ~(uintptr_t)7, end = address + size;
     stamp = with_time(stamp);
+    if (size && end <= first + 8) {
+        struct leaf *leaf = leaf_of(first);
+        return leaf ? touch_one(leaf, thread, stamp, first) : stamp;
+    }
     for (uintptr_t at = first; at < end; at += 8) {
         struct leaf *leaf = leaf_of(at);
         if (leaf)

@@ -27,6 +27,7 @@
 #include <stdint.h>
 
 enum { PT_STAMP_BITS = 44, PT_STAMP_UNIT = 6, PT_STAMP_LAG = 16, PT_STAMP_THREADS = (1 << 20) - 2 };
+enum { PT_STAMP_AHEAD = 1 << 10 }; /* that counters of cores, and chains of events, may be ahead of the time */
 
 bool pt_stamp_start(void);
 /* The time, as a stamp. */

@@ -23,7 +23,7 @@
 #include "runtime/sys/runtime.h"
 #include "runtime/wrap/hooks.h"
 
-enum { MARK_MARGIN = 1 << 10, PATIENCE = 20 };
+enum { PATIENCE = 20 };
 #define PAUSE_NS  (UINT64_C(100) * 1000 * 1000) /* between two marks */
 #define SETTLE_NS (UINT64_C(1000) * 1000)
 #define FINISH_NS (UINT64_C(120) * 1000 * 1000 * 1000) /* that the end waits for a slow disk */
@@ -34,7 +34,7 @@ static struct {
     int fd;
     char live[4200]; /* the name of the buffers' file */
     bool started;
-    bool failed; /* the writer's own */
+    bool failed, full; /* the writer's own */
     _Atomic uint32_t stopping, stopped;
     struct pt_lz lz;
     uint8_t packed[sizeof(struct pt_rec_chunk) + PT_REC_PIECE];
@@ -57,6 +57,10 @@ bool pt_record_start(void)
     struct pt_span name = pt_options.record;
     if (!name.len)
         return true;
+    if (!pt_record_read_limit()) {
+        complain("record_limit is no size, nor one with ',stop'", "");
+        return false;
+    }
     if (name.len > sizeof path - 32) {
         complain("the name of the recording is too long", "");
         return false;
@@ -76,6 +80,9 @@ bool pt_record_start(void)
         complain("cannot write the recording: ", path);
         return false;
     }
+    writer.failed = writer.full = false;
+    atomic_store(&writer.stopping, 0);
+    atomic_store(&writer.stopped, 0);
     static const char ending[] = ".live";
     size_t len = strlen(path);
     memcpy(writer.live, path, len);
@@ -84,13 +91,13 @@ bool pt_record_start(void)
     return pt_record_on;
 }
 
-static void fail(void)
+static void fail(const char *why)
 {
     if (writer.failed)
         return;
     writer.failed = true;
     pt_sys_unlink(writer.live); /* what is in it would not fit to what is in the other */
-    pt_runtime_stop("the recording cannot be written (is the disk full?)");
+    pt_runtime_stop(why);
     pt_record_close_buffers();
 }
 
@@ -108,18 +115,26 @@ static void write_chunk(struct pt_rec_chunk chunk, const uint8_t *bytes, uint32_
     chunk.magic = PT_REC_CHUNK_MAGIC;
     chunk.raw = len;
     chunk.stored = (uint32_t)packed;
+
     chunk.sum = pt_rec_sum(&chunk, stored);
     memcpy(writer.packed, &chunk, sizeof chunk);
-    if (!pt_sys_write_all(writer.fd, writer.packed, sizeof chunk + packed))
-        fail();
+    if (!pt_record_append(writer.packed, sizeof chunk + packed))
+        fail("the recording cannot be written (is the disk full?)");
+    else if (pt_record_room() == PT_RECORD_CROWDED && !pt_record_make_room(writer.packed))
+        fail("what is beyond the limit of the recording cannot be given back on this file system");
 }
 
 static void write_buffer(const struct pt_record_buffer *buffer)
 {
     const struct pt_rec_live_buffer *live = &buffer->live;
     uint32_t used = atomic_load_explicit(&live->used, memory_order_acquire);
-    struct pt_rec_chunk chunk = {
-        .kind = live->kind, .thread = live->thread, .piece = live->piece, .stamp = live->stamp, .from = live->taken};
+    struct pt_rec_chunk chunk = {.kind = live->kind,
+                                 .thread = live->thread,
+                                 .piece = live->piece,
+                                 .stamp = live->stamp,
+                                 .from = live->taken,
+                                 .until = buffer->until,
+                                 .events = live->events - live->taken_events};
     if (used > live->taken)
         write_chunk(chunk, buffer->bytes + live->taken, used - live->taken);
 }
@@ -158,7 +173,7 @@ static void write_rest(void)
 /* Takes everything that was recorded until now; 0: a thread is in the middle of an event for too long. */
 static uint64_t take_all(void)
 {
-    uint64_t now = pt_stamp_now(), margin = PT_STAMP_LAG + MARK_MARGIN;
+    uint64_t now = pt_stamp_now(), margin = PT_STAMP_LAG + PT_STAMP_AHEAD;
     pt_sys_sleep(SETTLE_NS);
     for (unsigned turn = 0; pt_record_has_busy(turn == 0); turn++) {
         if (turn == PATIENCE)
@@ -187,7 +202,9 @@ static void write_end(void)
     uint64_t stamp = 0;
     for (unsigned turn = 0; !stamp && turn < PATIENCE; turn++)
         stamp = take_all();
-    const char *why = atomic_load(&pt_channel->dropped) ? "events of the program were not recorded" : "";
+    const char *why = writer.full                         ? "the recording has reached its limit"
+                      : atomic_load(&pt_channel->dropped) ? "events of the program were not recorded"
+                                                          : "";
     if (!stamp)
         return;
     write_chunk((struct pt_rec_chunk){.kind = PT_REC_END, .stamp = stamp}, (const uint8_t *)why, (uint32_t)strlen(why));
@@ -199,7 +216,7 @@ static void *run_writer(void *unused)
     uint64_t marked = pt_sys_now();
     pt_thread_forget();
     pt_sys_exempt();
-    while (!atomic_load_explicit(&writer.stopping, memory_order_acquire)) {
+    while (!atomic_load_explicit(&writer.stopping, memory_order_acquire) && !writer.full) {
         uint32_t work = atomic_load_explicit(&pt_record_work, memory_order_acquire);
         write_full();
         uint64_t now = pt_sys_now();
@@ -207,9 +224,14 @@ static void *run_writer(void *unused)
             write_mark();
             marked = pt_sys_now();
         }
-        pt_sys_wait(&pt_record_work, work, PAUSE_NS);
+        writer.full = pt_record_room() == PT_RECORD_FULL;
+        if (!writer.full)
+            pt_sys_wait(&pt_record_work, work, PAUSE_NS);
     }
+    if (writer.full)
+        pt_runtime_stop("the recording has reached its limit");
     write_end();
+    pt_record_close_buffers();
     atomic_store_explicit(&writer.stopped, 1, memory_order_release);
     pt_sys_wake(&writer.stopped);
     return unused;
@@ -218,15 +240,15 @@ static void *run_writer(void *unused)
 /* All signals are the program's: none is handled in this thread. */
 bool pt_record_begin(void)
 {
-    if (!pt_sys_write_all(writer.fd, PT_REC_MAGIC, PT_REC_MAGIC_LEN)) {
-        fail();
+    if (!pt_record_open_file(writer.fd)) {
+        fail("the recording cannot be written (is the disk full?)");
         return false;
     }
     uint64_t mask = pt_sys_swap_signal_mask(~(uint64_t)0);
     writer.started = pt_wrap_start_thread(run_writer, "portent-record");
     pt_sys_swap_signal_mask(mask);
     if (!writer.started)
-        fail();
+        fail("the thread that writes the recording cannot be started");
     return writer.started;
 }
 

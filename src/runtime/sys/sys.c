@@ -232,7 +232,7 @@ int pt_sys_open_log(const char *path)
 
 int pt_sys_create_locked(const char *path)
 {
-    long fd = call(SYS_openat, AT_FDCWD, (long)path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644, 0, 0);
+    long fd = call(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CREAT | O_CLOEXEC, 0644, 0, 0);
     if (failed(fd))
         return (int)fd;
     if (call(SYS_flock, fd, LOCK_EX | LOCK_NB, 0, 0, 0, 0) == -EWOULDBLOCK) {
@@ -259,6 +259,16 @@ void *pt_sys_map_new(const char *path, size_t bytes)
         return (void *)memory;
     pt_sys_unlink(path);
     return NULL;
+}
+
+bool pt_sys_punch(int fd, uint64_t from, uint64_t bytes)
+{
+    return call(SYS_fallocate, fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (long)from, (long)bytes, 0, 0) == 0;
+}
+
+bool pt_sys_write_at(int fd, const void *bytes, size_t len, uint64_t offset)
+{
+    return call(SYS_pwrite64, fd, (long)bytes, (long)len, (long)offset, 0, 0) == (long)len;
 }
 
 bool pt_sys_write_all(int fd, const void *bytes, size_t len)

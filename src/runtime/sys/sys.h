@@ -49,6 +49,9 @@ enum { PT_SYS_IS_LOCKED = -100000 };
 int pt_sys_create_locked(const char *path);
 /* A new file of zeros, mapped shared, as large as it is sparse; NULL: it cannot be made, or is larger than allowed. */
 void *pt_sys_map_new(const char *path, size_t bytes);
+/* Gives back the room of a part of a file, which then reads as zeros; false: that is not possible there. */
+bool pt_sys_punch(int fd, uint64_t from, uint64_t bytes);
+bool pt_sys_write_at(int fd, const void *bytes, size_t len, uint64_t offset);
 bool pt_sys_write_all(int fd, const void *bytes, size_t len);
 /* Writes all of it, or as much as the kernel takes. */
 void pt_sys_write(int fd, const char *text, size_t len);
