@@ -45,6 +45,7 @@ struct serializable {
     struct pt_full_run run;
     size_t others_bytes, touched_bytes, peak;
     bool blocks;
+    uint32_t open; /* how many threads are in a block */
     struct pt_finding *finding;
 };
 
