@@ -180,11 +180,13 @@ static void watch_memory(struct deadlocks *d)
 static enum pt_status take(void *check, const struct pt_event *event, struct pt_err *err)
 {
     struct deadlocks *d = check;
-    bool looked_at;
     pt_meeting_event(&d->meeting, event);
-    enum pt_status status = pt_full_run_event(&d->run, d->options.trace, event, &looked_at, err);
-    if (!looked_at)
-        return status;
+    if (!pt_full_run_usual(&d->run, event)) {
+        bool looked_at;
+        enum pt_status status = pt_full_run_event(&d->run, d->options.trace, event, &looked_at, err);
+        if (!looked_at)
+            return status;
+    }
     follow(d, event);
     if (d->run.events % WATCH_EVERY == 0)
         watch_memory(d);

@@ -107,7 +107,7 @@ static bool learn(struct serializable *s, uint32_t thread, uint64_t knows, struc
 static void touch(struct serializable *s, struct serial_object_ref ref, const struct pt_vec *clock)
 {
     const struct serial_object *o = &s->objects[ref.space][ref.object];
-    for (uint32_t i = 0; i < s->thread_count; i++) {
+    for (uint32_t i = 0; s->open && i < s->thread_count; i++) {
         struct serial_thread *t = &s->threads[i];
         if (!t->depth || pt_vec_at(clock, i) < t->began || pt_vec_at(o->written, i) >= t->began ||
             pt_vec_at(o->read, i) >= t->began)
@@ -189,6 +189,7 @@ static void on_begin(struct serializable *s, uint32_t thread)
     s->blocks = true;
     if (t->depth++)
         return;
+    s->open++;
     tick(s, thread);
     t->began = t->now;
     t->touched_count = 0;
@@ -218,6 +219,7 @@ static uint32_t on_end(struct serializable *s, uint32_t thread)
     uint32_t cycle = 0;
     if (!t->depth || --t->depth)
         return 0;
+    s->open--;
     for (uint32_t i = 0; i < s->thread_count && !cycle; i++)
         if (i != thread && pt_vec_at(s->threads[i].clock, thread) >= t->began &&
             !learn(s, i, pt_vec_at(t->clock, i), t->clock))
@@ -301,10 +303,12 @@ static void report(struct serializable *s, uint32_t thread)
 static enum pt_status take(void *check, const struct pt_event *event, struct pt_err *err)
 {
     struct serializable *s = check;
-    bool looked_at;
-    enum pt_status status = pt_full_run_event(&s->run, s->options.trace, event, &looked_at, err);
-    if (!looked_at)
-        return status;
+    if (!pt_full_run_usual(&s->run, event)) {
+        bool looked_at;
+        enum pt_status status = pt_full_run_event(&s->run, s->options.trace, event, &looked_at, err);
+        if (!looked_at)
+            return status;
+    }
     uint32_t cycle = s->settled ? 0 : follow(s, event);
     if (cycle)
         report(s, cycle - 1);

@@ -7,9 +7,9 @@
  * Only sections that are open at the end of some thread's part of the set can matter, so each round looks at those,
  * which are as many as locks are held there, and asks whether a younger one has begun.
  *
- * Guarantee: the least closed set, by rounds until nothing changes any more. Cost: for each round a search in the
- * sections of each thread, galloping from the latest, and for each open section one in those of each thread that uses
- * its lock; each further round ends at least one section.
+ * Guarantee: the least closed set, by rounds until nothing changes any more. Cost: for each round one bit of each
+ * thread, a search in the sections of those that have one open, galloping from the latest, and for each open section
+ * one in those of each thread that uses its lock; each further round ends at least one section.
  */
 #include "predict/trf.h"
 
@@ -45,7 +45,7 @@ uint32_t pt_trf_section_at(const struct pt_trf_thread *t, uint64_t upto)
 bool pt_trf_is_open(const struct pt_trf *trf, uint32_t thread, uint64_t upto)
 {
     const struct pt_trf_thread *t = &trf->threads[thread];
-    uint32_t index = upto ? pt_trf_section_at(t, upto) : 0;
+    uint32_t index = pt_trf_may_be_open(t, upto) ? pt_trf_section_at(t, upto) : 0;
     uint64_t began = index ? pt_trf_section(t, index - 1)->acquired : 0;
     for (uint32_t left = index ? pt_trf_section(t, index - 1)->held + 1 : 0; left && index > t->first;) {
         const struct pt_trf_section *section = pt_trf_section(t, index - 1);
@@ -77,7 +77,7 @@ static bool has_younger(const struct pt_trf *trf, const uint64_t *set, uint32_t 
 static bool close_thread(const struct pt_trf *trf, uint64_t *set, uint32_t thread, bool *changed)
 {
     const struct pt_trf_thread *t = &trf->threads[thread];
-    uint32_t index = set[thread] ? pt_trf_section_at(t, set[thread]) : 0;
+    uint32_t index = pt_trf_may_be_open(t, set[thread]) ? pt_trf_section_at(t, set[thread]) : 0;
     if (!index)
         return true;
     uint64_t began = pt_trf_section(t, index - 1)->acquired;
@@ -100,13 +100,21 @@ static bool close_thread(const struct pt_trf *trf, uint64_t *set, uint32_t threa
     return true;
 }
 
-bool pt_trf_close(const struct pt_trf *trf, uint64_t *set)
+bool pt_trf_close_more(const struct pt_trf *trf, uint64_t *set, bool *ret_more)
 {
     bool changed = true, possible = true;
+    *ret_more = false;
     while (changed && possible) {
         changed = false;
         for (uint32_t i = 0; i < trf->thread_count && possible; i++)
             possible = close_thread(trf, set, i, &changed);
+        *ret_more |= changed;
     }
     return possible;
+}
+
+bool pt_trf_close(const struct pt_trf *trf, uint64_t *set)
+{
+    bool more;
+    return pt_trf_close_more(trf, set, &more);
 }

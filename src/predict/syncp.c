@@ -12,10 +12,12 @@
  * Two groups that have a lock in common, not both as readers, have no race: the sections would have to be open both.
  *
  * Guarantee: each pair of groups that has a sync-preserving race is found, once, at the first later access for which
- * there is one, and no other. Cost: for each access one comparison for each group of its variable, and a closure for
- * each pair of a kept access and an asking group that needs alone do not decide. Memory: 16 bytes for each kept access,
- * 8 for each pair of groups of one variable. What all threads need already is forgotten now and then: no later access
- * races with that, but one of a thread that nobody forked; `late` says that there is such a thread.
+ * there is one, and no other. Cost: for each access of a kind that may race with
+ * another one comparison for each group of its variable, and a closure for each pair of a kept access and an asking
+ * group that needs alone do not decide; for others, such as those of a variable that one lock guards, constant time.
+ * Memory: 16 bytes for each kept access, 64 for each group, 8 for each pair of groups of which one may ask. What all
+ * threads need already is forgotten now and then: no later access races with that, but one of a thread that nobody
+ * forked; `late` says that there is such a thread.
  */
 #include "predict/syncp.h"
 
@@ -26,8 +28,10 @@
 
 enum {
     PRUNE_LEAST = 1 << 16, /* accesses that are kept */
-    LATELY = 1 << 15,
-    SLOTS_SCANNED = 32, /* of a variable: later ones are found by the index */
+    LATELY = 1 << 15,      /* groups that are found without a search */
+    WAYS = 4,              /* of them have their places in common */
+    ROOM_LEAST = 2,        /* of a group's accesses, as a power of two */
+    SLOTS_SCANNED = 32,    /* of a variable: later ones are found by the index */
 };
 
 void pt_syncp_begin(struct pt_syncp *syncp, struct pt_trf *trf, pt_syncp_found *found, void *context)
@@ -40,15 +44,19 @@ void pt_syncp_begin(struct pt_syncp *syncp, struct pt_trf *trf, pt_syncp_found *
 
 void pt_syncp_end(struct pt_syncp *syncp)
 {
-    for (size_t i = 0; i < syncp->var_cap; i++)
+    for (size_t i = 0; i < syncp->var_cap; i++) {
         free(syncp->vars[i].slots);
+        free(syncp->vars[i].kinds);
+    }
     for (size_t i = 0; i < syncp->block_cap; i++)
         pt_vec_drop(syncp->trf->memory, syncp->blocks[i].access.past);
     for (uint32_t i = 0; i < syncp->group_count; i++) {
         for (uint32_t k = 0; k < syncp->groups[i].count; k++)
             pt_vec_drop(syncp->trf->memory, syncp->groups[i].accesses[k].past);
         free(syncp->groups[i].accesses);
-        free(syncp->groups[i].tried);
+        if (syncp->groups[i].asks)
+            free(syncp->groups[i].asks->tried);
+        free(syncp->groups[i].asks);
     }
     free(syncp->vars);
     free(syncp->groups);
@@ -140,8 +148,6 @@ static struct pt_syncp_group describe(const struct pt_syncp *s, const struct pt_
                                    .from = event->from,
                                    .to = event->to,
                                    .op = event->op,
-                                   .reads = !memory && pt_op_reads(event->op),
-                                   .writes = memory || pt_op_writes(event->op),
                                    .atomic = !memory && (event->order || event->op == PT_OP_UPDATE)};
 }
 
@@ -176,20 +182,82 @@ static void add_to_index(struct pt_syncp *s, uint32_t group, uint64_t mark)
     *index = group;
 }
 
+static bool may_race(const struct pt_syncp *s, const struct pt_syncp_kind *a, const struct pt_syncp_kind *b)
+{
+    bool overlap = !a->to || !b->to || (a->from < b->to && b->from < a->to);
+    bool writes = pt_op_writes(a->op) || a->op == PT_OP_FREE || pt_op_writes(b->op) || b->op == PT_OP_FREE;
+    return writes && !(a->atomic && b->atomic) && overlap && !have_common(s, a->locks, b->locks);
+}
+
+/* From here on somebody asks what the latest accesses are. */
+static void begin_asking(struct pt_syncp *s, struct pt_syncp_var *var)
+{
+    if (var->asked)
+        return;
+    var->asked = true;
+    for (uint32_t i = 0; i < var->count; i++) {
+        const struct pt_syncp_group *g = &s->groups[var->slots[i].group];
+        var->slots[i].last = g->count ? g->accesses[g->count - 1].number : 0;
+    }
+}
+
+/* The kind of a group, by its index. A new one is compared with all others of the variable. */
+static uint32_t kind_of(struct pt_syncp *s, struct pt_syncp_var *var, const struct pt_syncp_group *like)
+{
+    for (uint32_t i = 0; i < var->kind_count; i++) {
+        const struct pt_syncp_kind *k = &var->kinds[i];
+        if (k->locks == like->locks && k->from == like->from && k->to == like->to && k->op == like->op &&
+            k->atomic == like->atomic)
+            return i;
+    }
+    struct pt_syncp_kind kind = {
+        .locks = like->locks, .from = like->from, .to = like->to, .op = like->op, .atomic = like->atomic};
+    size_t cap = var->kind_cap;
+    PT_PUSH(var->kinds, var->kind_count, var->kind_cap, kind);
+    s->bytes += (var->kind_cap - cap) * sizeof kind;
+    struct pt_syncp_kind *new = &var->kinds[var->kind_count - 1];
+    for (uint32_t i = 0; i < var->kind_count; i++)
+        if (may_race(s, new, &var->kinds[i])) {
+            new->partner = var->kinds[i].partner = true;
+            begin_asking(s, var);
+        }
+    return var->kind_count - 1;
+}
+
+/* Aligned, so that each is in one cache line. */
+static void make_room(struct pt_syncp *s)
+{
+    if (s->group_count < s->group_cap)
+        return;
+    size_t cap = s->group_cap ? 2 * s->group_cap : 64;
+    struct pt_syncp_group *groups = pt_xaligned(sizeof *groups, cap * sizeof *groups);
+    if (s->group_count)
+        memcpy(groups, s->groups, s->group_count * sizeof *groups);
+    free(s->groups);
+    s->groups = groups;
+    s->group_cap = cap;
+}
+
 /* The group of that description; a new one gets a slot of its variable. */
 static struct pt_syncp_group *group_of(struct pt_syncp *s, const struct pt_syncp_group *like)
 {
     struct pt_syncp_var *var = &s->vars[like->var];
     uint64_t mark = mark_of(like);
-    uint32_t *lately = &s->lately[mark % LATELY];
-    if (*lately && is_same(&s->groups[*lately - 1], like))
-        return &s->groups[*lately - 1];
+    struct pt_syncp_lately *lately = &s->lately[mark % (LATELY / WAYS) * WAYS];
+    for (unsigned i = 0; i < WAYS; i++)
+        if (lately[i].mark == (uint32_t)(mark >> 32) && lately[i].group &&
+            is_same(&s->groups[lately[i].group - 1], like))
+            return &s->groups[lately[i].group - 1];
     uint32_t index = find_group(s, var, like, mark);
-    *lately = (index == PT_NONE ? s->group_count : index) + 1;
+    memmove(lately + 1, lately, (WAYS - 1) * sizeof *lately);
+    *lately = (struct pt_syncp_lately){(uint32_t)(mark >> 32), (index == PT_NONE ? s->group_count : index) + 1};
     if (index != PT_NONE)
         return &s->groups[index];
-    struct pt_syncp_group group = *like;
-    group.slot = var->count;
+    make_room(s);
+    struct pt_syncp_group *group = &s->groups[s->group_count];
+    *group = *like;
+    group->slot = var->count;
+    group->kind = kind_of(s, var, like);
     struct pt_syncp_slot slot = {0, like->thread, s->group_count, (uint32_t)mark};
     var->shared |= var->count && var->slots[0].thread != like->thread;
     if (var->count >= SLOTS_SCANNED)
@@ -197,43 +265,52 @@ static struct pt_syncp_group *group_of(struct pt_syncp *s, const struct pt_syncp
     size_t cap = var->cap;
     PT_PUSH(var->slots, var->count, var->cap, slot);
     s->bytes += (var->cap - cap) * sizeof slot;
-    PT_PUSH(s->groups, s->group_count, s->group_cap, group);
-    return &s->groups[s->group_count - 1];
+    s->group_count++;
+    return group;
+}
+
+static void resize(struct pt_syncp *s, struct pt_syncp_group *g, uint8_t room)
+{
+    size_t old = g->room ? (size_t)1 << g->room : 0, new = (size_t)1 << room;
+    g->accesses = pt_xrealloc(g->accesses, new * sizeof *g->accesses);
+    g->room = room;
+    s->bytes += (new - old) * sizeof *g->accesses;
 }
 
 static void keep(struct pt_syncp *s, struct pt_syncp_group *g, uint64_t region, struct pt_syncp_access access)
 {
-    s->vars[g->var].slots[g->slot].last = access.number;
+    struct pt_syncp_var *var = &s->vars[g->var];
+    if (var->asked)
+        var->slots[g->slot].last = access.number;
     if (g->count && g->region == region) {
         g->accesses[g->count - 1].number = access.number;
         return;
     }
     g->region = region;
-    size_t cap = g->cap;
+    if (!g->room || g->count == UINT32_C(1) << g->room)
+        resize(s, g, g->room ? (uint8_t)(g->room + 1) : ROOM_LEAST);
     access.past = pt_vec_ref(s->trf->memory, access.past);
-    PT_PUSH(g->accesses, g->count, g->cap, access);
-    s->bytes += (g->cap - cap) * sizeof access;
+    g->accesses[g->count++] = access;
     s->accesses++;
 }
 
 /* ---- asking ---- */
 
-static bool may_race(const struct pt_syncp *s, const struct pt_syncp_group *a, const struct pt_syncp_group *b)
-{
-    bool overlap = !a->to || !b->to || (a->from < b->to && b->from < a->to);
-    return a->thread != b->thread && (a->writes || b->writes) && !(a->atomic && b->atomic) && overlap &&
-           !have_common(s, a->locks, b->locks);
-}
-
 static void make_tried(struct pt_syncp *s, struct pt_syncp_group *g, const struct pt_syncp_var *var)
 {
-    size_t cap = g->tried_cap;
-    PT_GROW(g->tried, g->tried_cap, var->count);
-    s->bytes += (g->tried_cap - cap) * sizeof *g->tried;
-    for (; g->tried_count < var->count; g->tried_count++) {
-        bool may = may_race(s, g, &s->groups[var->slots[g->tried_count].group]);
-        g->tried[g->tried_count] = may ? 0 : UINT64_MAX;
-        g->open += may;
+    if (!g->asks) {
+        g->asks = pt_xcalloc(1, sizeof *g->asks);
+        s->bytes += sizeof *g->asks;
+    }
+    struct pt_syncp_asks *asks = g->asks;
+    size_t cap = asks->cap;
+    PT_GROW(asks->tried, asks->cap, var->count);
+    s->bytes += (asks->cap - cap) * sizeof *asks->tried;
+    for (; asks->count < var->count; asks->count++) {
+        const struct pt_syncp_group *h = &s->groups[var->slots[asks->count].group];
+        bool may = g->thread != h->thread && may_race(s, &var->kinds[g->kind], &var->kinds[h->kind]);
+        asks->tried[asks->count] = may ? 0 : UINT64_MAX;
+        asks->open += may;
     }
 }
 
@@ -264,7 +341,7 @@ static uint32_t find_after(const struct pt_syncp_group *h, uint64_t number)
 static void ask(struct pt_syncp *s, struct pt_syncp_group *g, const struct pt_syncp_group *h,
                 const struct pt_syncp_access *now)
 {
-    uint64_t *tried = &g->tried[h->slot], *set = s->set;
+    uint64_t *tried = &g->asks->tried[h->slot], *set = s->set;
     uint64_t known = pt_vec_at(now->past, h->thread);
     uint32_t threads = s->trf->thread_count;
     memset(set, 0, threads * sizeof *set);
@@ -278,7 +355,7 @@ static void ask(struct pt_syncp *s, struct pt_syncp_group *g, const struct pt_sy
             struct pt_syncp_race race = {h, g, then->number, now->number, set};
             if (s->found(s->context, &race)) {
                 *tried = UINT64_MAX;
-                g->open--;
+                g->asks->open--;
                 return;
             }
             i++; /* only where sets are not closed */
@@ -293,11 +370,13 @@ static void ask(struct pt_syncp *s, struct pt_syncp_group *g, const struct pt_sy
 static void ask_all(struct pt_syncp *s, struct pt_syncp_group *g, const struct pt_syncp_access *now)
 {
     const struct pt_syncp_var *var = &s->vars[g->var];
-    if (g->tried_count < var->count)
+    if (!var->asked || !var->kinds[g->kind].partner)
+        return;
+    if (!g->asks || g->asks->count < var->count)
         make_tried(s, g, var);
-    for (uint32_t i = 0; i < var->count && g->open; i++) {
+    for (uint32_t i = 0; i < var->count && g->asks->open; i++) {
         const struct pt_syncp_slot *slot = &var->slots[i];
-        if (slot->last > g->tried[i] && slot->last > pt_vec_at(now->past, slot->thread))
+        if (slot->last > g->asks->tried[i] && slot->last > pt_vec_at(now->past, slot->thread))
             ask(s, g, &s->groups[slot->group], now);
     }
 }
@@ -308,12 +387,16 @@ static void access_var(struct pt_syncp *s, const struct pt_trf_thread *t, const 
     struct pt_syncp_var *var = &s->vars[id];
     struct pt_syncp_access now = {t->hb.clock, t->hb.past};
     struct pt_syncp_group like = describe(s, event, id, locks);
-    struct pt_syncp_group *g = var->recent ? &s->groups[var->recent - 1] : NULL;
-    if (!g || g->region != t->region || !is_same(g, &like)) {
+    struct pt_syncp_group *g = NULL;
+    if (var->recent && var->recent_thread == event->thread && var->recent_region == t->region)
+        g = &s->groups[var->recent - 1];
+    if (!g || !is_same(g, &like)) {
         g = group_of(s, &like);
         if (var->shared)
             ask_all(s, g, &now);
         var->recent = (uint32_t)(g - s->groups) + 1;
+        var->recent_thread = event->thread;
+        var->recent_region = t->region;
     }
     keep(s, g, t->region, now);
 }
@@ -361,8 +444,8 @@ static void on_alloc(struct pt_syncp *s, const struct pt_event *event)
     block->freed = false;
     for (uint32_t at = block->vars; at; at = s->vars[at - 1].next) {
         struct pt_syncp_var *var = &s->vars[at - 1];
-        var->count = var->recent = 0;
-        var->shared = false;
+        var->count = var->kind_count = var->recent = 0;
+        var->shared = var->asked = false;
         var->life++;
     }
 }
@@ -382,11 +465,8 @@ static void prune(struct pt_syncp *s)
         g->count -= drop;
         s->accesses -= drop;
         s->pruned |= drop > 0;
-        if (drop && g->count < g->cap / 4 && g->cap > 16) {
-            s->bytes -= (g->cap - g->cap / 2) * sizeof *g->accesses;
-            g->cap /= 2;
-            g->accesses = pt_xrealloc(g->accesses, g->cap * sizeof *g->accesses);
-        }
+        if (drop && g->room > ROOM_LEAST && g->count < (UINT32_C(1) << g->room) / 4)
+            resize(s, g, (uint8_t)(g->room - 1));
     }
     s->prune_at = s->accesses * 2 > PRUNE_LEAST ? s->accesses * 2 : PRUNE_LEAST;
 }

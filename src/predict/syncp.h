@@ -7,41 +7,61 @@
 
 #include "predict/trf.h"
 
-/* The accesses of a variable by one thread at one place, with the same locks. */
+/* The accesses of a variable by one thread at one place, with the same locks: a cache line, for which every access
+ * waits. */
 struct pt_syncp_group {
     uint32_t var, thread, loc;
     uint32_t life;     /* of the variable */
     uint32_t locks;    /* a set of `lock_sets`; PT_NONE: none */
     uint16_t from, to; /* the bytes it touches; to is 0: all */
     uint8_t op;
-    bool reads, writes, atomic;
+    bool atomic;
+    uint8_t room;    /* for so many accesses, as a power of two; 0: none */
     uint32_t slot;   /* among its variable's */
+    uint32_t kind;   /* likewise */
+    uint32_t count;  /* of accesses */
     uint64_t region; /* of the latest access */
     struct pt_syncp_access {
         uint64_t number; /* in its thread */
         struct pt_vec *past;
-    } * accesses; /* of each region the last one */
-    uint32_t count;
+    } * accesses;               /* of each region the last one */
+    struct pt_syncp_asks *asks; /* NULL: it has not asked any other */
+};
+_Static_assert(sizeof(struct pt_syncp_group) == 64, "a cache line");
+
+/* How far a group has asked the others of its variable, by their slots. */
+struct pt_syncp_asks {
+    uint64_t *tried; /* up to where its accesses do not race with the next ones of this one; UINT64_MAX: none does, or
+                        one was found */
     size_t cap;
-    uint64_t *tried; /* by the other's slot: up to where its accesses do not race with the next ones of this one;
-                        UINT64_MAX: none does, or one was found */
-    size_t tried_cap;
-    uint32_t tried_count;
+    uint32_t count;
     uint32_t open; /* how many of them are less than that */
+};
+
+/* Accesses of a variable that may race with the same others. */
+struct pt_syncp_kind {
+    uint32_t locks;
+    uint16_t from, to;
+    uint8_t op;
+    bool atomic;
+    bool partner; /* there is another kind, or another access of its own, with which it may race */
 };
 
 struct pt_syncp_var {
     struct pt_syncp_slot {
-        uint64_t last; /* access of the group, its number */
+        uint64_t last; /* access of the group, its number; kept where the variable is `asked` about */
         uint32_t thread, group;
         uint32_t mark; /* of the group's description */
     } * slots;
-    uint32_t count;
-    size_t cap;
-    uint32_t recent; /* the group of the latest access, plus 1 */
-    uint32_t life;   /* how often its memory was allocated */
-    uint32_t next;   /* of its block, plus 1 */
+    struct pt_syncp_kind *kinds;
+    uint32_t count, kind_count;
+    size_t cap, kind_cap;
+    uint64_t recent_region; /* of the latest access, in its thread; and its group, plus 1 */
+    uint32_t recent_thread, recent;
+    uint32_t life; /* how often its memory was allocated */
+    uint32_t next; /* of its block, plus 1 */
     bool begun, shared;
+    bool asked; /* some kind has a partner */
 };
 
 /* A race: the first of its two groups. `set`: of each thread, the events of the run after which both are next. */
@@ -61,7 +81,9 @@ struct pt_syncp {
     struct pt_syncp_var *vars;
     size_t var_cap;
     struct pt_map64 index; /* of groups that are not among the first of their variable */
-    uint32_t *lately;      /* groups that were used not long ago, plus 1, by their descriptions */
+    struct pt_syncp_lately {
+        uint32_t mark, group; /* of a group's description; the group plus 1 */
+    } * lately;               /* those that were used not long ago */
     struct pt_syncp_group *groups;
     uint32_t group_count;
     size_t group_cap;
@@ -85,7 +107,7 @@ struct pt_syncp {
     size_t block_cap;
     uint64_t *set, *both; /* scratch */
     size_t set_cap, both_cap;
-    size_t bytes;      /* of accesses and slots */
+    size_t bytes;      /* of accesses, slots and what was asked */
     uint64_t accesses; /* that are kept */
     uint64_t prune_at;
     bool pruned, late; /* some were forgotten; and then a thread began that nobody forked, and may race with those */

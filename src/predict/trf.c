@@ -12,8 +12,8 @@
  * Guarantee: exact for the order `sync`, with two remarks. A read of a part of a variable (b=) needs all writes of
  * parts since the last write of all of it, though it may have seen one of them only. Of readers' sections one must end
  * only if a writer's younger one has begun. Cost: constant time for an event from which nobody learns anything new;
- * otherwise a join of vectors and a closure (closure.c). Memory: 48 bytes for each section, and a vector for each event
- * at which a thread learned something and which is still spoken of.
+ * otherwise a join of vectors and a closure (closure.c). Memory: 48 bytes for each section, a bit for each event, and a
+ * vector for each event at which a thread learned something and which is still spoken of.
  */
 #include "predict/trf.h"
 
@@ -36,6 +36,7 @@ static void end_threads(struct pt_trf *trf)
             pt_vec_drop(trf->memory, t->sections[k].past);
         pt_hb_end(trf->memory, &t->hb);
         free(t->held);
+        free(t->inside);
         free(t->sections);
     }
     free(trf->threads);
@@ -67,23 +68,21 @@ void pt_trf_end(struct pt_trf *trf)
 
 size_t pt_trf_bytes(const struct pt_trf *trf)
 {
-    return trf->section_bytes + trf->thread_cap * sizeof *trf->threads + trf->lock_cap * sizeof *trf->locks +
-           trf->use_cap * sizeof *trf->uses + trf->var_cap * sizeof *trf->vars + trf->other_cap * sizeof *trf->others +
-           trf->block_cap * sizeof *trf->blocks + trf->scratch_cap * sizeof *trf->scratch +
-           pt_map64_bytes(&trf->use_index);
+    return trf->section_bytes + trf->inside_bytes + trf->thread_cap * sizeof *trf->threads +
+           trf->lock_cap * sizeof *trf->locks + trf->use_cap * sizeof *trf->uses + trf->var_cap * sizeof *trf->vars +
+           trf->other_cap * sizeof *trf->others + trf->block_cap * sizeof *trf->blocks +
+           trf->scratch_cap * sizeof *trf->scratch + pt_map64_bytes(&trf->use_index);
 }
 
-struct pt_trf_thread *pt_trf_thread(struct pt_trf *trf, uint32_t id)
+struct pt_trf_thread *pt_trf_new_thread(struct pt_trf *trf, uint32_t id)
 {
     PT_ROOM(trf->threads, trf->thread_cap, id);
     struct pt_trf_thread *t = &trf->threads[id];
-    if (!t->begun) {
-        pt_hb_begin(&t->hb, id);
-        t->begun = true;
-        t->hb.past = pt_vec_ref(trf->memory, trf->floor);
-        trf->thread_count = id >= trf->thread_count ? id + 1 : trf->thread_count;
-        PT_ROOM(trf->scratch, trf->scratch_cap, trf->thread_count + PT_VEC_CHUNK);
-    }
+    pt_hb_begin(&t->hb, id);
+    t->begun = true;
+    t->hb.past = pt_vec_ref(trf->memory, trf->floor);
+    trf->thread_count = id >= trf->thread_count ? id + 1 : trf->thread_count;
+    PT_ROOM(trf->scratch, trf->scratch_cap, trf->thread_count + PT_VEC_CHUNK);
     return t;
 }
 
@@ -98,6 +97,18 @@ struct pt_trf_lock *pt_trf_lock(struct pt_trf *trf, uint32_t id)
 
 /* ---- what threads learn ---- */
 
+/* Notes whether the thread is inside a section after its present event. */
+static void note_inside(struct pt_trf *trf, struct pt_trf_thread *t)
+{
+    uint64_t word = t->hb.clock / 64;
+    size_t cap = t->inside_cap;
+    if (word >= cap) {
+        PT_ROOM(t->inside, t->inside_cap, word);
+        trf->inside_bytes += (t->inside_cap - cap) * sizeof *t->inside;
+    }
+    t->inside[word] |= (uint64_t)(t->held_count > 0) << t->hb.clock % 64;
+}
+
 /* Closes what the thread's next event needs, if `number` of its own events count in. */
 static void close_past(struct pt_trf *trf, struct pt_trf_thread *t, uint64_t number)
 {
@@ -107,9 +118,9 @@ static void close_past(struct pt_trf *trf, struct pt_trf_thread *t, uint64_t num
         return;
     memset(set, 0, trf->thread_count * sizeof *set);
     pt_trf_include(set, t->hb.id, number, t->hb.past);
-    (void)pt_trf_close(trf,
-                       set); /* where it cannot be, nothing that builds on it is possible, and close says so again */
-    for (uint32_t i = 0; i < trf->thread_count; i++)
+    bool more; /* where it cannot be closed, nothing that builds on it is possible, and close says so again */
+    (void)pt_trf_close_more(trf, set, &more);
+    for (uint32_t i = 0; more && i < trf->thread_count; i++)
         if (i != t->hb.id && set[i] > pt_vec_at(t->hb.past, i))
             pt_vec_raise(trf->memory, &t->hb.past, i, set[i]);
     t->open = false;
@@ -284,8 +295,10 @@ static void on_acquire(struct pt_trf *trf, struct pt_trf_thread *t, const struct
     struct pt_trf_held now = {event->object, index, 1, shared};
     PT_PUSH(t->held, t->held_count, t->held_cap, now);
     t->region++;
-    if (lock->contested && t->open)
+    if (lock->contested && t->open) {
+        note_inside(trf, t);
         close_past(trf, t, t->hb.clock);
+    }
 }
 
 static void on_release(struct pt_trf *trf, struct pt_trf_thread *t, const struct pt_event *event)
@@ -402,6 +415,7 @@ void pt_trf_event(struct pt_trf *trf, const struct pt_event *event)
         on_other(trf, t, event);
         break;
     }
+    note_inside(trf, &trf->threads[event->thread]);
     pt_hb_tick(&trf->threads[event->thread].hb);
     if (trf->forgets && trf->kept >= trf->prune_at)
         prune(trf);

@@ -59,6 +59,8 @@ struct pt_trf_thread {
     struct pt_trf_held *held;
     uint32_t held_count;
     size_t held_cap;
+    uint64_t *inside; /* a bit for each of its events: some section is open after it */
+    size_t inside_cap;
     struct pt_trf_section *sections;
     uint32_t first, count; /* index of the first that is kept, and how many there ever were */
     size_t section_cap;
@@ -97,7 +99,7 @@ struct pt_trf {
     uint64_t kept, prune_at; /* sections */
     uint64_t *scratch;       /* a set, for each thread */
     size_t scratch_cap;
-    size_t section_bytes;
+    size_t section_bytes, inside_bytes;
 };
 
 /* Both outlive it. */
@@ -113,7 +115,12 @@ static inline bool pt_trf_counts(enum pt_op op)
 }
 
 /* A thread that has acted or was forked. */
-struct pt_trf_thread *pt_trf_thread(struct pt_trf *trf, uint32_t id);
+struct pt_trf_thread *pt_trf_new_thread(struct pt_trf *trf, uint32_t id);
+static inline struct pt_trf_thread *pt_trf_thread(struct pt_trf *trf, uint32_t id)
+{
+    bool known = id < trf->thread_cap && trf->threads[id].begun;
+    return known ? &trf->threads[id] : pt_trf_new_thread(trf, id);
+}
 
 /* All events so far, as counts of each thread. */
 struct pt_vec *pt_trf_now(struct pt_trf *trf);
@@ -151,6 +158,8 @@ void pt_trf_known(const struct pt_trf *trf, uint64_t *known);
 /* The least closed set that contains this one, which contains what its events need; of `thread_count` threads. False:
  * a section that would have to end does not. */
 bool pt_trf_close(const struct pt_trf *trf, uint64_t *set);
+/* The same; *ret_more: it is another set now. */
+bool pt_trf_close_more(const struct pt_trf *trf, uint64_t *set, bool *ret_more);
 
 /* Whether a section is open at the end of a part of a thread. */
 bool pt_trf_is_open(const struct pt_trf *trf, uint32_t thread, uint64_t upto);
@@ -158,6 +167,12 @@ bool pt_trf_is_open(const struct pt_trf *trf, uint32_t thread, uint64_t upto);
 /* The section of the thread that began last among its first `upto` events; 0: none, otherwise its index plus 1. Its
  * `outer`s are the others that may be open there. */
 uint32_t pt_trf_section_at(const struct pt_trf_thread *thread, uint64_t upto);
+
+/* False: no section is open after so many events of the thread; else there may be one. */
+static inline bool pt_trf_may_be_open(const struct pt_trf_thread *thread, uint64_t upto)
+{
+    return upto / 64 < thread->inside_cap && thread->inside[upto / 64] >> upto % 64 & 1;
+}
 
 static inline struct pt_trf_section *pt_trf_section(const struct pt_trf_thread *thread, uint32_t index)
 {
