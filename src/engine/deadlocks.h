@@ -35,6 +35,7 @@ struct deadlocks_node {
     uint64_t count;
     size_t cap;
     uint64_t cursor; /* of the closure */
+    uint32_t lent;   /* a lock that another thread has until this one has ended, plus 1; 0: none */
 };
 
 struct deadlocks {
@@ -67,6 +68,13 @@ struct deadlocks {
     uint32_t witness_count; /* of findings that have one */
     struct pt_map64 known;  /* indices of findings, by their places and locks */
 };
+
+/* An acquire while the thread has these locks, of which another one has `lent` for it until it has ended, PT_NONE:
+ * none. The instance becomes ours; false: not, since the thread does the same with all of these its own. */
+bool pt_deadlocks_note(struct deadlocks *d, uint32_t thread, const struct pt_event *event, struct pt_lock_use *held,
+                       uint32_t held_count, const struct deadlocks_instance *instance, uint32_t lent);
+/* Acquires of threads that are joined by one that has a lock; when all events are known. */
+void pt_deadlocks_spans(struct deadlocks *d);
 
 /* Whether a run of the same events, each lock's sections in their order, gets to a state in which all threads of the
  * pattern are next to block: then the cursors are at the instances, and `ideal` is that state. */

@@ -39,7 +39,7 @@ LITMUS = [
     ("D5", f"m:fork(1) {nest(1, 'a', 'b')} m:join(1) {nest('m', 'b', 'a')}", []),
     ("D6", f"{nest(1, 'a', 'b')} 2:acq(a) 2:rel(a) {nest(2, 'b', 'a')}", []),
     ("D7", f"1:acq(a) 1:acq(b) 1:w(x) 1:rel(b) 1:rel(a) 2:r(x) {nest(1, 'a', 'b')} {nest(2, 'b', 'a')}", [{8, 12}]),
-    ("D8", f"1:acq(x) 1:fork(2) 2:acq(y) 2:rel(y) 1:join(2) 1:rel(x) {nest(3, 'y', 'x')}", []),
+    ("D8", f"1:acq(x) 1:fork(2) 2:acq(y) 2:rel(y) 1:join(2) 1:rel(x) {nest(3, 'y', 'x')}", [{3, 8}]),
     ("D9", f"{nest(1, 'b', 'a')} {nest(1, 'a', 'b')}", []),
 ]
 
@@ -74,7 +74,7 @@ class Maker:
             program = self.todo[parent]
             at = rng.randint(0, len(program))
             program.insert(at, ("fork", child))
-            if rng.random() < 0.5:
+            if rng.random() < 0.7:
                 program.insert(rng.randint(at + 1, len(program)), ("join", child))
         self.unborn = set(names[roots:])
 
