@@ -97,7 +97,7 @@ static bool needs_all(struct pt_acquire *const *members, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         const struct deadlocks_node *node = members[i]->note;
-        if (node->lent && members[(i + count - 1) % count]->wants.lock != node->lent - 1)
+        if (node->lent.lock && members[(i + count - 1) % count]->wants.lock != node->lent.lock - 1)
             return false;
     }
     return true;
@@ -118,21 +118,23 @@ static void keep_cycle(void *context, struct pt_acquire *const *members, uint32_
 }
 
 bool pt_deadlocks_note(struct deadlocks *d, uint32_t thread, const struct pt_event *event, struct pt_lock_use *held,
-                       uint32_t held_count, const struct deadlocks_instance *instance, uint32_t lent)
+                       uint32_t held_count, const struct deadlocks_instance *instance,
+                       const struct deadlocks_lent *lent)
 {
     bool new;
     struct pt_lock_use wants = {event->object, pt_op_is_shared(event->op)};
     struct pt_acquire *a = pt_patterns_take(&d->patterns, thread, wants, held, held_count, &new);
     if (new) {
         struct deadlocks_node *made = a->note = pt_xcalloc(1, sizeof *made);
-        made->lent = lent == PT_NONE ? 0 : lent + 1;
+        if (lent)
+            made->lent = *lent;
         const struct pt_patterns_search search = {
             .found = keep_cycle, .context = d, .most = PT_PATTERN_MAX, .steps = SEARCH_STEPS};
         if (!pt_patterns_search(&d->patterns, a, &search))
             d->run.unknown = "there are more lock-order patterns than are looked at";
     }
     struct deadlocks_node *node = a->note;
-    if (node->lent != (lent == PT_NONE ? 0 : lent + 1))
+    if (node->lent.lock != (lent ? lent->lock : 0))
         return false;
     size_t cap = node->cap;
     PT_PUSH(node->instances, node->count, node->cap, *instance);
@@ -151,7 +153,7 @@ static void note_nested(struct deadlocks *d, const struct pt_trf_thread *t, cons
                                           .past = t->hb.past ? pt_vec_ref(&d->memory, t->hb.past) : NULL,
                                           .loc = event->loc,
                                           .stack = event->stack};
-    (void)pt_deadlocks_note(d, event->thread, event, held, t->held_count, &instance, PT_NONE);
+    (void)pt_deadlocks_note(d, event->thread, event, held, t->held_count, &instance, NULL);
     free(held);
 }
 

@@ -16,7 +16,7 @@
 
 /* A lock that a thread has while it joins another one. */
 struct cover {
-    uint32_t joined, owner, lock;
+    uint32_t joined, owner, lock, loc;
     uint64_t acquired;   /* its number in the owner */
     struct pt_vec *past; /* what that needs */
 };
@@ -51,7 +51,8 @@ static void note_join(struct spans *s, const struct pt_log_event *event, uint64_
         const struct pt_trf_section *section = pt_trf_section(t, i - 1);
         if (section->shared || (section->released && section->released < number))
             continue;
-        struct cover cover = {event->object, event->thread, section->lock, section->acquired, NULL};
+        struct cover cover = {
+            .joined = event->object, .owner = event->thread, .lock = section->lock, .acquired = section->acquired};
         PT_PUSH(s->covers, s->cover_count, s->cover_cap, cover);
     }
 }
@@ -84,8 +85,10 @@ static void note_acquire(struct spans *s, const struct pt_log_event *event, cons
     const struct pt_trf_thread *t = &s->trf.threads[event->thread];
     for (uint32_t i = 0; i < s->cover_count; i++) {
         struct cover *cover = &s->covers[i];
-        if (cover->owner == event->thread && cover->acquired == t->hb.clock && t->hb.past)
-            cover->past = pt_vec_ref(&s->d->memory, t->hb.past);
+        if (cover->owner != event->thread || cover->acquired != t->hb.clock)
+            continue;
+        cover->loc = event->loc;
+        cover->past = t->hb.past ? pt_vec_ref(&s->d->memory, t->hb.past) : NULL;
     }
     for (uint32_t i = 0; i < t->held_count; i++)
         if (t->held[i].lock == event->object)
@@ -136,7 +139,8 @@ static void add(struct spans *s, const struct take *take, const struct cover *co
     if (cover->past)
         pt_vec_join(&d->memory, &instance.past, cover->past);
     pt_vec_raise(&d->memory, &instance.past, cover->owner, cover->acquired);
-    if (again || !pt_deadlocks_note(d, take->thread, &take->event, held, take->held_count + 1, &instance, cover->lock))
+    const struct deadlocks_lent lent = {cover->lock + 1, cover->owner, cover->loc};
+    if (again || !pt_deadlocks_note(d, take->thread, &take->event, held, take->held_count + 1, &instance, &lent))
         pt_vec_drop(&d->memory, instance.past);
     free(held);
 }
