@@ -93,9 +93,23 @@ static void release(void *check)
 
 /* ---- locks ---- */
 
+/* Whether each lock that another thread has for a member is one that somebody waits for: without it there is the same
+ * pattern. */
+static bool needs_all(struct pt_acquire *const *members, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct deadlocks_node *node = members[i]->note;
+        if (node->lent.lock && members[(i + count - 1) % count]->wants.lock != node->lent.lock - 1)
+            return false;
+    }
+    return true;
+}
+
 static void keep_cycle(void *context, struct pt_acquire *const *members, uint32_t count)
 {
     struct deadlocks *d = context;
+    if (!needs_all(members, count))
+        return;
     if (d->cycle_count == PATTERNS_MAX) {
         d->run.unknown = "there are more lock-order patterns than are looked at";
         return;
@@ -105,32 +119,44 @@ static void keep_cycle(void *context, struct pt_acquire *const *members, uint32_
     PT_PUSH(d->cycles, d->cycle_count, d->cycle_cap, cycle);
 }
 
-/* The thread takes a lock while it has others. */
-static void note_nested(struct deadlocks *d, const struct pt_trf_thread *t, const struct pt_event *event)
+bool pt_deadlocks_note(struct deadlocks *d, uint32_t thread, const struct pt_event *event, struct pt_lock_use *held,
+                       uint32_t held_count, const struct deadlocks_instance *instance,
+                       const struct deadlocks_lent *lent)
 {
-    struct pt_lock_use *held = pt_xmalloc(t->held_count * sizeof *held);
-    for (uint32_t i = 0; i < t->held_count; i++)
-        held[i] = (struct pt_lock_use){t->held[i].lock, t->held[i].shared};
     bool new;
     struct pt_lock_use wants = {event->object, pt_op_is_shared(event->op)};
-    struct pt_acquire *a = pt_patterns_take(&d->patterns, event->thread, wants, held, t->held_count, &new);
-    free(held);
+    struct pt_acquire *a = pt_patterns_take(&d->patterns, thread, wants, held, held_count, &new);
     if (new) {
-        a->note = pt_xcalloc(1, sizeof(struct deadlocks_node));
+        struct deadlocks_node *made = a->note = pt_xcalloc(1, sizeof *made);
+        if (lent)
+            made->lent = *lent;
         const struct pt_patterns_search search = {
             .found = keep_cycle, .context = d, .most = PT_PATTERN_MAX, .steps = SEARCH_STEPS};
         if (!pt_patterns_search(&d->patterns, a, &search))
             d->run.unknown = "there are more lock-order patterns than are looked at";
     }
     struct deadlocks_node *node = a->note;
+    if (node->lent.lock != (lent ? lent->lock : 0))
+        return false;
+    size_t cap = node->cap;
+    PT_PUSH(node->instances, node->count, node->cap, *instance);
+    d->node_bytes += (node->cap - cap) * sizeof *instance;
+    return true;
+}
+
+/* The thread takes a lock while it has others. */
+static void note_nested(struct deadlocks *d, const struct pt_trf_thread *t, const struct pt_event *event)
+{
+    struct pt_lock_use *held = pt_xmalloc(t->held_count * sizeof *held);
+    for (uint32_t i = 0; i < t->held_count; i++)
+        held[i] = (struct pt_lock_use){t->held[i].lock, t->held[i].shared};
     struct deadlocks_instance instance = {.number = t->hb.clock,
                                           .event = d->run.events,
                                           .past = t->hb.past ? pt_vec_ref(&d->memory, t->hb.past) : NULL,
                                           .loc = event->loc,
                                           .stack = event->stack};
-    size_t cap = node->cap;
-    PT_PUSH(node->instances, node->count, node->cap, instance);
-    d->node_bytes += (node->cap - cap) * sizeof instance;
+    (void)pt_deadlocks_note(d, event->thread, event, held, t->held_count, &instance, NULL);
+    free(held);
 }
 
 static void on_acquire(struct deadlocks *d, const struct pt_event *event)
@@ -220,6 +246,7 @@ static void find_observed(struct deadlocks *d)
 
 static void find_predicted(struct deadlocks *d)
 {
+    pt_deadlocks_spans(d);
     for (uint32_t i = 0; i < d->cycle_count; i++) {
         struct deadlocks_cycle *cycle = &d->cycles[i];
         cycle->possible = pt_deadlocks_close(d, cycle);

@@ -36,6 +36,10 @@ struct deadlocks_node {
     uint64_t count;
     size_t cap;
     uint64_t cursor; /* of the closure */
+    struct deadlocks_lent {
+        uint32_t lock; /* that another thread has until this one has ended, plus 1; 0: none */
+        uint32_t owner, loc;
+    } lent;
 };
 
 struct deadlocks {
@@ -69,6 +73,14 @@ struct deadlocks {
     uint32_t witness_count; /* of findings that have one */
     struct pt_map64 known;  /* indices of findings, by their places and locks */
 };
+
+/* An acquire while the thread has these locks, of which another one has one for it until it has ended; NULL: none. The
+ * instance becomes ours; false: not, since the thread does the same with all of these its own. */
+bool pt_deadlocks_note(struct deadlocks *d, uint32_t thread, const struct pt_event *event, struct pt_lock_use *held,
+                       uint32_t held_count, const struct deadlocks_instance *instance,
+                       const struct deadlocks_lent *lent);
+/* Acquires of threads that are joined by one that has a lock; when all events are known. */
+void pt_deadlocks_spans(struct deadlocks *d);
 
 /* Whether a run of the same events, each lock's sections in their order, gets to a state in which all threads of the
  * pattern are next to block: then the cursors are at the instances, and `ideal` is that state. */

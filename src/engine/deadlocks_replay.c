@@ -1,8 +1,64 @@
 /*
  * Whether a run is a deadlock: it is played (predict/replay.h), and then each thread of the cycle has to be next to
- * take the lock in question, which the next one has. Cost: linear in the recorded events.
+ * take the lock in question, which the next one has, or somebody who joins the next one before releasing it. Cost:
+ * linear in the recorded events.
  */
 #include "engine/deadlocks.h"
+
+#include <string.h>
+
+/* Who joins the thread with its next events, and with which of them; 0: nobody does. */
+static uint64_t find_join(const struct pt_replay *r, uint32_t thread, uint32_t *ret_joiner)
+{
+    struct pt_log_reader reader;
+    memset(r->seen, 0, r->run.threads * sizeof *r->seen);
+    for (pt_log_start(&reader, r->log); pt_log_next(&reader);) {
+        uint64_t number = ++r->seen[reader.event.thread];
+        if (reader.event.op == PT_OP_JOIN && reader.event.object == thread && number > r->taken[reader.event.thread]) {
+            *ret_joiner = reader.event.thread;
+            return number;
+        }
+    }
+    return 0;
+}
+
+/* Whether a thread releases the lock, for good, after where it is in the run and before its event of that number. */
+static bool releases_before(const struct pt_replay *r, uint32_t thread, uint32_t lock, uint64_t before)
+{
+    struct pt_log_reader reader;
+    uint64_t number = 0;
+    uint32_t depth = pt_map64_get(&r->depth, (uint64_t)thread << 32 | lock);
+    for (pt_log_start(&reader, r->log); number < before && pt_log_next(&reader);) {
+        const struct pt_log_event *event = &reader.event;
+        number += event->thread == thread;
+        if (event->thread != thread || number <= r->taken[thread] || number >= before ||
+            pt_op_space(event->op) != PT_SPACE_LOCK || event->object != lock)
+            continue;
+        depth += pt_op_locks(event->op) ? 1 : UINT32_MAX;
+        if (!depth)
+            return true;
+    }
+    return false;
+}
+
+/* Whether the lock is not released before the thread has ended: somebody has it who joins the thread first, perhaps
+ * through others. */
+static bool is_lent(const struct pt_replay *r, uint32_t thread, uint32_t lock, uint32_t waits)
+{
+    uint32_t owner = r->locks[lock].owner;
+    if (!owner || owner == waits + 1)
+        return false;
+    for (uint32_t most = r->run.threads; most; most--) {
+        uint32_t joiner = 0;
+        uint64_t number = find_join(r, thread, &joiner);
+        if (!number)
+            return false;
+        if (joiner + 1 == owner)
+            return !releases_before(r, joiner, lock, number);
+        thread = joiner;
+    }
+    return false;
+}
 
 static bool is_blocked(const struct pt_replay *r, const struct deadlocks_cycle *cycle)
 {
@@ -12,7 +68,8 @@ static bool is_blocked(const struct pt_replay *r, const struct deadlocks_cycle *
         uint32_t lock = (uint32_t)waits->wants.lock;
         if (!event || !pt_op_locks(event->op) || event->object != lock ||
             pt_replay_has(r, waits->thread, lock, false) ||
-            !pt_replay_has(r, holds->thread, lock, pt_op_is_shared(event->op)))
+            !(pt_replay_has(r, holds->thread, lock, pt_op_is_shared(event->op)) ||
+              is_lent(r, holds->thread, lock, waits->thread)))
             return false;
     }
     return true;

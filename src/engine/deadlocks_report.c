@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "core/finding_key.h"
 #include "core/hash.h"
 #include "engine/deadlocks.h"
@@ -21,6 +22,7 @@ struct side {
     bool shared;
     const struct pt_lock_use *held; /* allocated */
     uint32_t held_count;
+    struct deadlocks_lent lent;
 };
 
 /* Sums do not depend on where the cycle begins. */
@@ -72,6 +74,22 @@ static const char *name_locks(const struct deadlocks *d, struct pt_finding *f, c
     return text;
 }
 
+/* Where the lock was taken that another thread has, "a.c:1 by T1, which joins T2", among the others. */
+static const char *const *tell_lent(const struct deadlocks *d, struct pt_finding *f, const struct side *from)
+{
+    const char **places = pt_arena_alloc(&f->arena, (from->held_count + 1) * sizeof *places);
+    struct pt_buf buf;
+    pt_buf_init(&buf);
+    pt_buf_printf(&buf, "%s by %s, which joins %s", pt_name(d->names, PT_SPACE_LOC, from->lent.loc),
+                  pt_name(d->names, PT_SPACE_THREAD, from->lent.owner),
+                  pt_name(d->names, PT_SPACE_THREAD, from->thread));
+    for (uint32_t i = 0; i < from->held_count; i++)
+        places[i] = from->held[i].lock == from->lent.lock - 1 ? pt_arena_strndup(&f->arena, buf.text, buf.len) : "";
+    places[from->held_count] = NULL;
+    pt_buf_release(&buf);
+    return places;
+}
+
 static struct pt_side make_side(const struct deadlocks *d, struct pt_finding *f, const struct side *from)
 {
     const char **locks = pt_arena_alloc(&f->arena, (from->held_count + 1) * sizeof *locks);
@@ -83,6 +101,8 @@ static struct pt_side make_side(const struct deadlocks *d, struct pt_finding *f,
                                     .loc = pt_name(d->names, PT_SPACE_LOC, from->loc)},
                            .event = from->event,
                            .locks = locks};
+    if (from->lent.lock)
+        side.locked_at = tell_lent(d, f, from);
     if (from->stack && from->stack <= d->run.stack_cap)
         side.stack = pt_races_stack(f, d->run.stacks[from->stack - 1]);
     return side;
@@ -173,7 +193,8 @@ static struct side *list_sides(const struct deadlocks_cycle *cycle)
                                  .event = instance->event,
                                  .shared = a->wants.shared,
                                  .held = list_held(a),
-                                 .held_count = a->held_count};
+                                 .held_count = a->held_count,
+                                 .lent = node->lent};
     }
     return sides;
 }

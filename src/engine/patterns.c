@@ -69,7 +69,7 @@ static uint32_t number_of(struct table *t, pt_mstate state)
 
 static bool explore(struct table *t, struct pt_monitor *monitor)
 {
-    pt_letter letters[EVENTS], none = pt_monitor_letter(monitor, NULL, PT_NONE);
+    pt_letter letters[EVENTS] = {0}, none = pt_monitor_letter(monitor, NULL, PT_NONE);
     for (uint32_t e = 0; e < t->events; e++)
         letters[e] = pt_monitor_letter(monitor, NULL, e);
     if (number_of(t, pt_monitor_step(monitor, pt_monitor_start(monitor), none)) != 0)
@@ -254,8 +254,11 @@ static void search(struct search *s, uint64_t ways)
 {
     for (uint64_t way = 0; way < ways; way++) {
         uint64_t left = way;
-        for (uint32_t i = 0; i < s->p->length; left /= s->of[i++].count)
-            s->way[i] = s->of[i].ids[left % s->of[i].count];
+        for (uint32_t i = 0; i < s->p->length; i++) {
+            uint32_t count = s->of[i].count ? s->of[i].count : 1; /* there are no ways otherwise */
+            s->way[i] = s->of[i].ids[left % count];
+            left /= count;
+        }
         if (!eliminate(s) || size_of(s) >= s->best_size)
             continue;
         s->best_size = size_of(s);

@@ -394,7 +394,8 @@ const char *pt_triples_finish(struct triples *t, const struct pt_full_run *run, 
 {
     const char *unknown = NULL;
     uint64_t effort = EFFORT;
-    for (int beyond = 0; beyond <= (t->options.order >= PT_CHECK_VALUES); beyond++) {
+    const int most = t->options.order >= PT_CHECK_VALUES ? 1 : 0;
+    for (int beyond = 0; beyond <= most; beyond++) {
         if (beyond)
             follow_again(t);
         for (uint32_t i = 0; i < t->found_count && effort; i++) {

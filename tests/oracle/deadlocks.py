@@ -3,7 +3,8 @@
 An event is (thread, op, object). A run takes a part of each thread's events from its beginning, in any order in which a read sees the write
 it saw, the sections of a lock that exclude each other come as they were recorded, wait, notify and sync come after all before them of their
 object, a thread after its fork, a join after all of the child. A deadlock is a state of such a run in which some threads are each next to
-take a lock that the next one has.
+take a lock that the next one has, or that somebody has for itself who joins the next one, perhaps through others, before releasing it: then that
+lock is *lent* to the next one.
 """
 
 SHARED = {"racq": True, "acq": False}
@@ -93,26 +94,51 @@ class Run:
                 if self.events[i][1] in SHARED and self.outer[i] and self.needs[i] <= self.done(positions):
                     yield t, i
 
+    def lent(self, positions, held):
+        """{(thread, lock): owner}: who has the lock for itself and joins the thread before releasing it."""
+        joiner = {name: thread for thread, op, name in self.events if op == "join"}
+        result = {}
+        for (owner, lock), shared in held.items():
+            if shared:
+                continue
+            for i in self.of[owner][positions[self.threads.index(owner)]:]:
+                _, op, name = self.events[i]
+                if op in ("rel", "rrel") and name == lock and self.outer[i]:
+                    break
+                if op == "join":
+                    for t in self.threads:
+                        u = t
+                        while u != name and u in joiner:
+                            u = joiner[u]
+                        if u == name and t != owner:
+                            result[t, lock] = owner
+        return result
+
     def cycles(self, positions):
-        """Every circle of threads that wait for each other: tuples of their acquires."""
+        """Every circle of threads that wait for each other: tuples of their acquires, with all that is held, lent locks of these included."""
         held, wants = self.holds(positions), dict(self.next_acquires(positions))
+        lent = self.lent(positions, held)
 
         def waits(t):
+            """(thread, whether the lock is lent to it)"""
             _, op, name = self.events[wants[t]]
-            return {u for (u, lock), shared in held.items() if lock == name and u != t and not (shared and SHARED[op])}
+            own = {(u, False) for (u, lock), shared in held.items() if lock == name and u != t and not (shared and SHARED[op])}
+            return own | {(u, True) for (u, lock), owner in lent.items() if lock == name and t not in (u, owner) and (u, lock) not in held}
 
         def walk(path):
-            for u in waits(path[-1]):
-                if u == path[0]:
-                    yield path
-                elif u in wants and u > path[0] and u not in path:
-                    yield from walk([*path, u])
+            for u, is_lent in waits(path[-1][0]):
+                if u == path[0][0]:
+                    yield [(u, is_lent), *path[1:]]
+                elif u in wants and u > path[0][0] and u not in [v for v, _ in path]:
+                    yield from walk([*path, (u, is_lent)])
 
         for t in wants:
-            for path in walk([t]):
-                locks = [self.events[wants[u]][2] for u in path]
-                if len(set(locks)) == len(locks):
-                    yield tuple(wants[u] for u in path), held
+            for path in walk([(t, False)]):
+                locks = [self.events[wants[u]][2] for u, _ in path]
+                borrowed = {(u, locks[k - 1]) for k, (u, is_lent) in enumerate(path) if is_lent}
+                owners = {lent[pair] for pair in borrowed}
+                if len(set(locks)) == len(locks) and not owners & {u for u, _ in path}:
+                    yield tuple(wants[u] for u, _ in path), {**held, **dict.fromkeys(borrowed, False)}
 
     def abstract(self, cycle, held):
         """What the tool reports once: threads, what each wants, and how, and what it holds."""
@@ -150,6 +176,7 @@ def is_witness(events, witness, cycle):
         if state is None:
             return False
     held, wants = run.holds(state[0]), dict(run.next_acquires(state[0]))
+    held.update({pair: False for pair, owner in run.lent(state[0], held).items() if pair not in held and owner not in [events[i][0] for i in cycle]})
     for i, k in zip(cycle, cycle[1:] + cycle[:1]):
         thread, op, name = events[i]
         other = events[k][0]

@@ -25,7 +25,8 @@ PADS = 24  # threads, of which each has one event: 2^24 cuts
 def with_events(rng, events):
     result = []
     for event in events:
-        result.append(event)
+        # trace.py takes a condition and another object of the same name for two.
+        result.append((event[0], "sync", "b", *event[3:]) if event[1] == "sync" else event)
         if rng.random() < 0.4:
             result.append((event[0], "event", rng.choice("abcd"), None, None))
     return result
