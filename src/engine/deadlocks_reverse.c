@@ -118,8 +118,11 @@ static void try_all(struct reverse *r)
 static bool meet(struct deadlocks *d, const struct deadlocks_cycle *cycle)
 {
     uint64_t events[PT_PATTERN_MAX];
-    for (uint32_t i = 0; i < cycle->count; i++)
+    for (uint32_t i = 0; i < cycle->count; i++) {
+        if (((struct deadlocks_node *)cycle->members[i]->note)->lent.lock)
+            return false; /* what a third thread has then is not asked */
         events[i] = instance_of(cycle->members[i])->event;
+    }
     if (!pt_meeting_find(&d->meeting, events, cycle->count))
         return false;
     pt_deadlocks_met(d, cycle);

@@ -289,6 +289,107 @@ def sampled():
         same(f"--sample={wrong}", run(PORTENT, "run", f"--sample={wrong}", "--", "./hot").returncode, 2)
 
 
+SYNCHRONISED = r"""#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+enum { THREADS = 4, TURNS = 20000, BOXES = 64 };
+static pthread_mutex_t lock[4] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
+static pthread_rwlock_t readers = PTHREAD_RWLOCK_INITIALIZER;
+static long under[4][8], table[8], spun[4], fenced;
+static _Atomic int spin, flag;
+static struct { _Atomic unsigned turn; long value[2]; } box[BOXES];
+static _Atomic(long *) handed;
+static long by_lock(unsigned r)
+{
+    pthread_mutex_lock(&lock[r % 4]);
+    under[r % 4][r / 4 % 8]++;
+    return pthread_mutex_unlock(&lock[r % 4]);
+}
+static long by_readers(unsigned r)
+{
+    r % 16 ? pthread_rwlock_rdlock(&readers) : pthread_rwlock_wrlock(&readers);
+    long seen = r % 16 ? table[r / 16 % 8] : table[r / 16 % 8]++;
+    return seen + pthread_rwlock_unlock(&readers);
+}
+static long by_spinning(unsigned r)
+{
+    while (atomic_exchange_explicit(&spin, 1, memory_order_acquire))
+        ;
+    long seen = spun[r % 4]++;
+    atomic_store_explicit(&spin, 0, memory_order_release);
+    return seen;
+}
+static long by_turns(unsigned r)
+{
+    unsigned turn = atomic_load_explicit(&box[r % BOXES].turn, memory_order_acquire);
+    if (turn % 2 || !atomic_compare_exchange_strong_explicit(&box[r % BOXES].turn, &turn, turn + 1, memory_order_acquire, memory_order_relaxed))
+        return 0;
+    box[r % BOXES].value[r % 2] += turn;
+    atomic_store_explicit(&box[r % BOXES].turn, turn + 2, memory_order_release);
+    return 1;
+}
+static long by_handing(unsigned r)
+{
+    long *mine = malloc(32), sum = 0;
+    mine[0] = mine[1] = r;
+    long *old = atomic_exchange_explicit(&handed, mine, memory_order_acq_rel);
+    if (old)
+        sum = old[0] + old[1];
+    free(old);
+    return sum;
+}
+static long by_fences(unsigned r)
+{
+    int expected = 0;
+    if (atomic_compare_exchange_strong_explicit(&flag, &expected, 1, memory_order_relaxed, memory_order_relaxed)) {
+        atomic_thread_fence(memory_order_acquire);
+        fenced++;
+        atomic_thread_fence(memory_order_release);
+        atomic_store_explicit(&flag, 0, memory_order_relaxed);
+    }
+    char *own = malloc(100);
+    memset(own, (int)r, 100);
+    long seen = own[r % 100];
+    free(own);
+    return seen;
+}
+static void *worker(void *number)
+{
+    static long (*const ways[])(unsigned) = {by_lock, by_readers, by_spinning, by_turns, by_handing, by_fences};
+    unsigned state = (unsigned)(size_t)number * 7919 + 1;
+    long sum = 0;
+    for (int i = 0; i < TURNS; i++) {
+        state = state * 1103515245 + 12345;
+        sum += ways[(state >> 8) % 6](state >> 11);
+    }
+    return (void *)sum;
+}
+int main(void)
+{
+    for (int round = 0; round < 2; round++) {
+        pthread_t thread[THREADS];
+        for (size_t i = 0; i < THREADS; i++)
+            pthread_create(&thread[i], NULL, worker, (void *)i);
+        for (int i = 0; i < THREADS; i++)
+            pthread_join(thread[i], NULL);
+    }
+    return 0;
+}
+"""
+
+
+@SUITE.test
+def sampled_without_races():
+    """What synchronises outside of the windows of sampling is ordered: nothing is reported, however often they open."""
+    write("synchronised.c", SYNCHRONISED)
+    made = run(PORTENT, "cc", "-O1", "synchronised.c", "-o", "synchronised", "-lpthread")
+    same("exit status of portent cc: " + made.stderr, made.returncode, 0)
+    for rate in (2, 7, 100):
+        done = run("env", f"PORTENT_OPTIONS=races=1:sample={rate}", "./synchronised")
+        same(f"sample={rate}: {done.stderr}", done.returncode, 0)
+
+
 def main():
     global PORTENT
     PORTENT = os.path.abspath(sys.argv[1])

@@ -11,7 +11,8 @@
  * Guarantee: circles of two are complete up to the number of acquires that fit (ACQUIRES_MAX) and 64 locks at a time;
  * each is reported once. What is reported can be impossible only for reasons that are no synchronisation of the above
  * kinds: a variable that one thread has set and the other has read (portent check --deadlocks knows those). Cost: of a
- * lock that is not nested, and of a nest that is known, a few stores and a hash.
+ * lock that is not nested, and of a nest that is known, a few stores and a hash. As long as all nests agree with one
+ * order of the locks (deadlock/lock_order.h) no circle is searched for.
  */
 #include <string.h>
 
@@ -234,6 +235,11 @@ static void look(struct pt_thread *self, struct pt_lock_use wants, uint32_t kind
     if (new)
         a->note = new_nest(self, kind, site);
     add_moment(a->note, &d->clock);
+    bool ordered = true; /* where all nests agree with one order of the locks there are no circles */
+    for (uint32_t i = 0; i < d->held_count; i++)
+        ordered &= pt_lock_order_add(&pt_deadlocks.order, held[i].lock, wants.lock);
+    if (ordered)
+        return;
     const struct pt_patterns_search search = {
         .found = found, .may_meet = may_meet, .context = reports, .most = PT_FOUND_SIDES, .steps = STEPS};
     reports->gave_up = !pt_patterns_search(&pt_deadlocks.patterns, a, &search);
@@ -372,6 +378,7 @@ void pt_deadlock_start(void)
     pt_spin_reset(&pt_deadlocks.lock);
     pt_deadlocks.memory = (struct pt_race_memory){pt_deadlock_take, pt_deadlock_give, NULL, false};
     pt_patterns_begin(&pt_deadlocks.patterns, &pt_deadlocks.memory);
+    pt_lock_order_begin(&pt_deadlocks.order, &pt_deadlocks.memory);
     pt_deadlocks.waiting = NULL;
     pt_deadlocks.waiting_count = pt_deadlocks.ends_awaited = 0;
     pt_deadlocks.full = false;

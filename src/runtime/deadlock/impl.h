@@ -3,6 +3,7 @@
 #define PT_RUNTIME_DEADLOCK_IMPL_H
 
 #include "core/found.h"
+#include "deadlock/lock_order.h"
 #include "deadlock/patterns.h"
 #include "runtime/deadlock/deadlock.h"
 #include "runtime/sys/spin.h"
@@ -17,6 +18,7 @@ struct pt_deadlocks {
     struct pt_thread *user; /* who has locked it, for its memory */
     struct pt_race_memory memory;
     struct pt_patterns patterns;
+    struct pt_lock_order order; /* of the locks, while there is one */
     bool full; /* there is no memory for more, or there are too many acquires: none are predicted any more */
     struct pt_thread *waiting;            /* those that wait */
     uint32_t waiting_count, ends_awaited; /* how many; of these for the end of a thread */
