@@ -238,7 +238,7 @@ int local(int x)
     return kept + mine[(x + 1) & 1];
 }
 void use(int *);
-// hooks: store4 load4
+// hooks: load4
 int escaped(void)
 {
     int mine = 1;
