@@ -238,10 +238,12 @@ int local(int x)
     return kept + mine[(x + 1) & 1];
 }
 void use(int *);
-// hooks: load4
+// hooks: store4 load4
 int escaped(void)
 {
-    int mine = 1;
+    int mine;
+    use(&mine);
+    mine = 1;
     use(&mine);
     return mine;
 }
