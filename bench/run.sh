@@ -40,6 +40,9 @@ say "a step of a decentralised property (aims: 30 ns for an own event, 60 ns for
 say "portent model: text to verdicts, processor time (at most, aim)"
 "$bin/model"
 
+say "an object by portent cc beside clang (CPU time; limit 1.5x at -O2, aim 1.2x)"
+bench/compile.py --portent build/bin/portent
+
 say "the event stream (aims: 2 million events/s without loss; a stopped reader at most 1.1x an absent one)"
 bench/watch/run.py build
 

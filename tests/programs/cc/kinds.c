@@ -241,7 +241,9 @@ void use(int *);
 // hooks: store4 load4
 int escaped(void)
 {
-    int mine = 1;
+    int mine;
+    use(&mine);
+    mine = 1;
     use(&mine);
     return mine;
 }
