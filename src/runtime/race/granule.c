@@ -9,8 +9,13 @@
  * first one made its access: then these two threads have a race that is reported.
  *
  * What a thread repeats in one region is recorded once: a read that is there already is not raised, unless there was a
- * race at that granule, and a write raises what the word says. A shape is made when a thread repeats an access in one
- * region, of another granule with the same cell; the first of them gets a packed cell of its own (packed.c).
+ * race at that granule, and a write raises the clock of the last write. Neither is checked again: whoever came between
+ * was checked against the first of them, which it cannot know but by a read that raced, and the pair of places is the
+ * same. So the bound above is that of granules' own cells, too. (What a read must not miss is a write to learn from,
+ * and a write must find who has read since: a granule's word changes with every write by another thread or in another
+ * region, and with the first read by another thread than the last writer.) A shape is made when a thread repeats an
+ * access in one region, of another granule with the same cell; the first of them gets a packed cell of its own
+ * (packed.c).
  *
  * Cost: fast, some 20 instructions and, unless it is a repeated read, one compare-and-swap. An access that a granule's
  * own cell has of an earlier region: a lock, a look at few entries, and two cache misses, which are fetched ahead where
