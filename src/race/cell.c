@@ -10,6 +10,8 @@
  * For each such pair the callback is called with e1's thread, place, operation and bytes. Of several accesses of one
  * thread that agree in these, it is the latest: if an earlier one is not ordered before e2, then the latest is not
  * either, since it comes after it in its thread. So no pair of places is missed, and none is reported that has no race.
+ * Where the caller says that threads do not matter (any_thread), an access makes room for a later one of another thread
+ * that agrees in the rest and is ordered after it, for the same reason.
  *
  * How: every access is kept, one for each thread, place, operation and bytes. `over` is a plain write
  * after everything that was there when it was made; whoever knows it knows all that is not fresh, and looks only at

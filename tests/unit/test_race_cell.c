@@ -172,7 +172,7 @@ static unsigned races_of(bool raise, struct pt_cell *of, struct pt_hb_thread *th
 {
     struct pt_cell_seen *raised = NULL;
     found_count = 0;
-    if (!raise || !pt_cell_raise(&test_memory, of, thread, access, UINT64_MAX, &raised)) {
+    if (!raise || !pt_cell_raise(&env, of, thread, access, UINT64_MAX, &raised)) {
         pt_cell_access(&env, of, thread, access);
     } else {
         assert_non_null(raised);
@@ -242,9 +242,33 @@ static void test_raise(void **state)
     }
 }
 
+/* Ordered accesses of several threads at one place are one entry where threads do not matter, and stay apart where they
+ * do; who races with what made room still meets that place. */
+static void test_any_thread(void **state)
+{
+    (void)state;
+    struct pt_hb_lock lock = {0};
+    env.any_thread = true;
+    for (uint32_t i = 0; i < 5; i++) {
+        pt_hb_lock(&test_memory, &t[i], &lock, false);
+        assert_int_equal(touch(i, R, 0xff, 1), 0);
+        assert_int_equal(touch(i, W, 0xff, 2), 0);
+        pt_hb_unlock(&test_memory, &t[i], &lock, false);
+        assert_int_equal(cell.count, 2);
+    }
+    assert_int_equal(touch(9, W, 0xff, 3), 2);
+    assert_int_equal(cell.count, 3);
+    env.any_thread = false;
+    pt_hb_lock(&test_memory, &t[5], &lock, false);
+    touch(5, R, 0xff, 1);
+    assert_int_equal(cell.count, 4);
+    pt_hb_lock_clear(&test_memory, &lock);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_any_thread, begin, end),
         cmocka_unit_test_setup_teardown(test_kinds, begin, end),
         cmocka_unit_test_setup_teardown(test_atomics_do_not_race_with_each_other, begin, end),
         cmocka_unit_test_setup_teardown(test_bytes, begin, end),

@@ -59,6 +59,23 @@ static bool has(const struct pairs *pairs, uint64_t thread, const struct pt_site
     return false;
 }
 
+/* Where it does not matter which thread it was, another one that was at the same place stands for it. */
+static bool has_place(const struct pairs *pairs, const struct pt_site *site)
+{
+    for (unsigned i = 0; i < pairs->count && !pt_race_looks.threads; i++)
+        if (pairs->at[i].site == site)
+            return true;
+    return false;
+}
+
+static bool has_raced(unsigned thread, uint64_t other)
+{
+    bool any = raced[thread][other];
+    for (unsigned i = 0; i < THREADS && !pt_race_looks.threads; i++)
+        any |= raced[thread][i];
+    return any;
+}
+
 static bool is_new(uint64_t key)
 {
     assert_true(key != 0);
@@ -97,11 +114,11 @@ static void compare(void)
     for (unsigned i = 0; i < engine.count; i++)
         assert_true(has(&exact, engine.at[i].thread, engine.at[i].site));
     for (unsigned i = 0; i < exact.count; i++) {
-        bool there = has(&engine, exact.at[i].thread, exact.at[i].site);
+        bool there = has(&engine, exact.at[i].thread, exact.at[i].site) || has_place(&engine, exact.at[i].site);
         told += there;
         missing += !there;
         if (!there)
-            assert_true(raced[now_thread][exact.at[i].thread]);
+            assert_true(has_raced(now_thread, exact.at[i].thread));
     }
     for (unsigned i = 0; i < exact.count; i++)
         raced[now_thread][exact.at[i].thread] = raced[exact.at[i].thread][now_thread] = true;
@@ -264,7 +281,8 @@ static void test_random_runs(void **state)
 {
     (void)state;
     for (unsigned run = 0; run < RUNS; run++) {
-        seed = run * UINT64_C(0x9e3779b97f4a7c15) + 1;
+        seed = run / 2 * UINT64_C(0x9e3779b97f4a7c15) + 1;
+        pt_race_looks.threads = run % 2;
         for (unsigned i = 0; i < THREADS; i++) {
             t[i] = pt_race_begin(i, i ? t[0] : NULL, &sites[0]);
             assert_non_null(t[i]);

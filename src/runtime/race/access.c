@@ -49,7 +49,7 @@ static bool was_first_reader(const struct pt_cell *cell, const struct pt_cell_se
 }
 
 static bool raise_cell(struct pt_race_self *self, struct pt_race_cell *cell, unsigned bytes, unsigned kind,
-                       const struct pt_site *site)
+                       const struct pt_site *site, bool *ret_again)
 {
     struct pt_cell_access access = {.place = pt_race_place_of(site), .kind = (uint8_t)kind, .bytes = (uint8_t)bytes};
     struct pt_cell_seen *raised = NULL;
@@ -57,6 +57,7 @@ static bool raise_cell(struct pt_race_self *self, struct pt_race_cell *cell, uns
     if (cell->raced || (kind & PT_CELL_WRITES && bytes == PT_CELL_WHOLE && cell->cell.count >= PT_RACE_SHAPE_SEEN) ||
         !pt_cell_raise(&self->env, &cell->cell, &self->hb, &access, self->region, &raised))
         return false;
+    *ret_again = !raised || kind & PT_CELL_WRITES;
     if (raised) {
         raised->access.note = (struct pt_cell_note){.stack = pt_race_stack_of(self), .locks = pt_race_locks_now(self)};
         cell->stamp += kind & PT_CELL_WRITES || was_first_reader(&cell->cell, raised);
@@ -67,9 +68,7 @@ static bool raise_cell(struct pt_race_self *self, struct pt_race_cell *cell, uns
 /* A write that the thread has made in this region, and nobody has looked since. */
 static bool rewrite(struct pt_race_self *self, uint64_t seen, unsigned bytes, unsigned kind, const struct pt_site *site)
 {
-    uint64_t key = pt_race_key(site, bytes, kind);
-    const struct pt_race_again *again = pt_race_again_of(self, seen, key);
-    if (!(kind & PT_CELL_WRITES) || again->key != key || again->word != seen || again->version != self->version)
+    if (!(kind & PT_CELL_WRITES) || !pt_race_is_again(self, seen, pt_race_key(site, bytes, kind)))
         return false;
     if (pt_race_is_packed(seen))
         pt_race_packed_rewrite(self, pt_race_packed_of(seen), bytes);
@@ -87,6 +86,8 @@ static bool raise_own(struct pt_race_self *self, uintptr_t address, unsigned byt
         return false;
     pt_race_word *word = &leaf->words[(address & ((1u << PT_RACE_LEAF_BITS) - 1)) >> 3];
     uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
+    if (!(kind & PT_CELL_WRITES) && bytes != PT_CELL_WHOLE && seen & PT_RACE_OWN && pt_race_is_said(self, seen, bytes))
+        return true;
     if (pt_race_is_packed(seen)) {
         __builtin_prefetch(pt_race_packed_of(seen), 1);
         __builtin_prefetch(pt_race_packed_of(seen) + 2, 1);
@@ -101,12 +102,13 @@ static bool raise_own(struct pt_race_self *self, uintptr_t address, unsigned byt
         return true;
     }
     look_ahead(self, leaf, word, address & ~(uintptr_t)7);
-    bool done = pt_race_is_packed(seen) ? pt_race_packed_raise(self, pt_race_packed_of(seen), bytes, kind, site)
-                                        : raise_cell(self, &pt_race_cells[(uint32_t)seen], bytes, kind, site);
+    bool again = false;
+    bool done = pt_race_is_packed(seen) ? pt_race_packed_raise(self, pt_race_packed_of(seen), bytes, kind, site, &again)
+                                        : raise_cell(self, &pt_race_cells[(uint32_t)seen], bytes, kind, site, &again);
     /* What others remember of the word holds after most reads: their stamp is the same. */
     uint64_t made = done ? pt_race_word_made((uint32_t)seen) : seen;
     pt_race_unlock_word(word, made);
-    if (done)
+    if (done && again) /* once is not worth remembering */
         pt_race_note_key(self, made, pt_race_key(site, bytes, kind));
     return done;
 }
@@ -187,6 +189,18 @@ static uintptr_t run_on(struct pt_race_self *self, uintptr_t granule, uintptr_t 
     return granule;
 }
 
+/* Whether the next granule has the same shape: then there may be more of them. */
+static bool is_next_alike(uintptr_t granule, uintptr_t to)
+{
+    uintptr_t next = granule + 8, mask = (1u << PT_RACE_LEAF_BITS) - 1;
+    const struct pt_race_leaf *leaf = next < to && next & mask ? pt_race_leaf_of(granule) : NULL;
+    if (!leaf)
+        return next < to && !pt_race_leaf_of(granule);
+    uint64_t here = atomic_load_explicit(&leaf->words[(granule & mask) >> 3], memory_order_relaxed);
+    uint64_t there = atomic_load_explicit(&leaf->words[(next & mask) >> 3], memory_order_relaxed);
+    return !(here & PT_RACE_OWN) && (uint32_t)here == (uint32_t)there;
+}
+
 /* Whether it has, in the middle of an access of several granules: then the others are checked with what it knew before,
  * whose reference makes that another vector. */
 static bool has_learned(const struct pt_race_self *self)
@@ -210,8 +224,10 @@ void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, u
             break;
         access.cell.bytes = pt_race_bytes_in(granule, address, to);
         if (!pt_race_fast(self, granule, access.cell.bytes, kind, access.site) &&
-            (has_learned(self) || !raise_own(self, granule, access.cell.bytes, kind, access.site)))
+            (has_learned(self) || !raise_own(self, granule, access.cell.bytes, kind, access.site))) {
+            self->alike = is_next_alike(granule, to);
             pt_race_touch(self, granule, &access);
+        }
     }
     if (kind & PT_CELL_WRITES)
         pt_hb_tick(&self->hb);
@@ -219,5 +235,5 @@ void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, u
         pt_vec_drop(&self->memory, self->before.past);
         self->before = (struct pt_hb_thread){0};
     }
-    self->several = false;
+    self->several = self->alike = false;
 }

@@ -9,8 +9,13 @@
  * first one made its access: then these two threads have a race that is reported.
  *
  * What a thread repeats in one region is recorded once: a read that is there already is not raised, unless there was a
- * race at that granule, and a write raises what the word says. A shape is made when a thread repeats an access in one
- * region, of another granule with the same cell; the first of them gets a packed cell of its own (packed.c).
+ * race at that granule, and a write raises the clock of the last write. Neither is checked again: whoever came between
+ * was checked against the first of them, which it cannot know but by a read that raced, and the pair of places is the
+ * same. So the bound above is that of granules' own cells, too. (What a read must not miss is a write to learn from,
+ * and a write must find who has read since: a granule's word changes with every write by another thread or in another
+ * region, and with the first read by another thread than the last writer.) A shape is made when a thread repeats an
+ * access in one region, of another granule with the same cell; the first of them gets a packed cell of its own
+ * (packed.c).
  *
  * Cost: fast, some 20 instructions and, unless it is a repeated read, one compare-and-swap. An access that a granule's
  * own cell has of an earlier region: a lock, a look at few entries, and two cache misses, which are fetched ahead where
@@ -239,7 +244,7 @@ static bool is_again(struct pt_race_self *self, const struct pt_race_step *acces
     struct pt_race_once *once = &self->once[mixed >> (64 - PT_RACE_ONCE_BITS)];
     bool again = once->key == key && once->version == self->version;
     *once = (struct pt_race_once){key, self->version};
-    return again || self->several;
+    return again || self->alike;
 }
 
 /* A cell of what the view says. */
@@ -404,17 +409,20 @@ static uint64_t change_shape(struct pt_race_self *self, uint64_t seen, struct pt
 
 void pt_race_note_key(struct pt_race_self *self, uint64_t made, uint64_t key)
 {
+    self->noted = self->version;
     *pt_race_again_of(self, made, key) = (struct pt_race_again){key, made, self->version};
 }
 
-/* The thread remembers the access, and which bytes of a granule's own cell need no more reads of it in this region. */
+/* The thread remembers an access that it has made before in this region, and which bytes of a granule's own cell need
+ * no more reads of it. */
 static void note_said(struct pt_race_self *self, const struct pt_cell *cell, uint64_t made,
-                      const struct pt_race_step *access)
+                      const struct pt_race_step *access, bool repeated)
 {
     bool over = pt_epoch_thread(cell->over) == self->hb.id && pt_epoch_clock(cell->over) >= self->region;
     struct pt_cell_access any = {.kind = PT_CELL_READS, .place = UINT32_MAX};
-    pt_race_note_key(self, made, pt_race_key(access->site, access->cell.bytes, kind_of(access)));
-    if (access->cell.kind & PT_CELL_WRITES)
+    if (repeated)
+        pt_race_note_key(self, made, pt_race_key(access->site, access->cell.bytes, kind_of(access)));
+    if (access->cell.kind & PT_CELL_WRITES || access->cell.bytes == PT_CELL_WHOLE)
         return;
     *pt_race_said_of(self, made) =
         (struct pt_race_said){made, self->version, (uint8_t)bytes_said(self, cell, self->region, over, &any)};
@@ -461,7 +469,7 @@ static uint64_t change_packed(struct pt_race_self *self, uint64_t seen, struct p
             pt_vec_ref(&self->memory, view.written[i].stamp.past);
         made = change_view(self, &view, seen, access, covers);
     }
-    note_said(self, &view.cell, made, access);
+    note_said(self, &view.cell, made, access, repeated);
     return made;
 }
 
@@ -490,7 +498,7 @@ static uint64_t change(struct pt_race_self *self, uint64_t seen, struct pt_race_
     else if (!reads)
         pt_race_rewrite_own(self, &cell->cell, access->cell.bytes);
     if (!cell->raced)
-        note_said(self, &cell->cell, made, access);
+        note_said(self, &cell->cell, made, access, repeated);
     return made;
 }
 

@@ -85,15 +85,15 @@ void pt_race_packed_end(struct pt_race_self *self, uint64_t word);
 /* A write of these bytes, by the thread itself in this region, is made again. The same of a cell that is not packed. */
 void pt_race_packed_rewrite(const struct pt_race_self *self, struct pt_race_packed *packed, unsigned bytes);
 void pt_race_rewrite_own(const struct pt_race_self *self, struct pt_cell *cell, unsigned bytes);
-/* An access that is there already, of an earlier region: as pt_cell_raise. */
+/* An access that is there already: as pt_cell_raise. *ret_again: the thread has made it in this region before. */
 bool pt_race_packed_raise(struct pt_race_self *self, struct pt_race_packed *packed, unsigned bytes, unsigned kind,
-                          const struct pt_site *site);
+                          const struct pt_site *site, bool *ret_again);
 /* Makes a granule's own cell, not packed, of what its word says; the word's reference is dropped. */
 uint32_t pt_race_own_cell(struct pt_race_self *self, uint64_t seen);
 /* Records in a granule's own cell. */
 uint64_t pt_race_change_own(struct pt_race_self *self, uint32_t own, struct pt_race_step *access, bool covers);
-/* The thread remembers the word that an access has left: while it is there, and the thread's region lasts, such an access
- * says nothing new. Of a write only the clock is then another: nobody else has written since, or read. */
+/* The thread remembers the word that an access has left: while it is there, and the thread's region lasts, such an
+ * access says nothing new. Of a write only the clock is then another: nobody else has written since, or read. */
 void pt_race_note_key(struct pt_race_self *self, uint64_t made, uint64_t key);
 /* Makes the access at one granule, under its lock, and reports what it races with. */
 void pt_race_touch(struct pt_race_self *self, uintptr_t granule, struct pt_race_step *access);

@@ -13,7 +13,7 @@
 #include "runtime/sys/options.h"
 #include "runtime/sys/sys.h"
 
-enum { PLACE_BITS = 20, BUCKET_BITS = 20, FRAMES = PT_FOUND_FRAMES, LOST = UINT8_MAX };
+enum { PLACE_BITS = 20, BUCKET_BITS = 20, FRAMES = PT_FOUND_FRAMES, SHORT = 6 };
 #define ROOM ((size_t)1 << 30)
 
 /* Interned words: the sites of a stack, or addresses and sites of locks. */
@@ -144,6 +144,8 @@ static bool is_stack(const struct pt_race_stack *stack, const struct pt_calls *c
     const struct pt_site *const *frames = &calls->frames[depth - count];
     if (stack->depth != depth)
         return false;
+    if (count > SHORT)
+        return memcmp(stack->frames, frames, count * sizeof *frames) == 0;
     while (count > 0 && stack->frames[count - 1] == frames[count - 1])
         count--;
     return count == 0;
@@ -155,7 +157,7 @@ uint32_t pt_race_stack_of(struct pt_race_self *self)
     uint32_t depth = calls->depth, count = depth < FRAMES ? depth : FRAMES;
     if (!depth || depth > PT_CALLS) /* beyond that they are not next to each other */
         return pt_race_stack_now();
-    uint64_t mixed = (uintptr_t)calls->frames[depth - 1] * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t mixed = (pt_race_calls() ^ pt_race_calls() >> 32) * UINT64_C(0x9e3779b97f4a7c15);
     struct pt_race_stack *stack = &self->stacks[mixed >> (64 - PT_RACE_STACK_BITS)];
     if (is_stack(stack, calls, depth, count))
         return stack->id;

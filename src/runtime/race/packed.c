@@ -325,8 +325,8 @@ static bool rewrite(struct pt_race_self *self, struct pt_race_packed *packed, co
     return true;
 }
 
-/* The entry with which the access becomes one: the thread's, the same of whatever region, or the only one alike if it is
- * of this region; or another thread's that comes before it (race/cell.h, any_thread). */
+/* The entry with which the access becomes one: the thread's, the same of whatever region, or the only one alike if it
+ * is of this region; or another thread's that comes before it (race/cell.h, any_thread). */
 static unsigned find_mine(const struct pt_race_self *self, const struct pt_race_packed *packed,
                           const struct pt_race_fit *fit)
 {
@@ -362,7 +362,7 @@ static bool is_first_reader(const struct pt_race_self *self, const struct pt_rac
 }
 
 bool pt_race_packed_raise(struct pt_race_self *self, struct pt_race_packed *packed, unsigned bytes, unsigned kind,
-                          const struct pt_site *site)
+                          const struct pt_site *site, bool *ret_again)
 {
     bool writes = kind & PT_CELL_WRITES;
     struct pt_race_fit *fit = fit_of(self, packed->form, bytes, kind, site);
@@ -371,9 +371,10 @@ bool pt_race_packed_raise(struct pt_race_self *self, struct pt_race_packed *pack
         !knows_all(self, packed, packed->fresh & (writes ? 0xffu : fit->writes)))
         return false;
     bool same = fit->same >> at & 1;
+    *ret_again =
+        pt_epoch_thread(packed->seen[at].at) == self->hb.id && pt_epoch_clock(packed->seen[at].at) >= self->region;
     if (!writes && same) {
-        if (packed->fresh >> at & 1 && pt_epoch_thread(packed->seen[at].at) == self->hb.id &&
-            pt_epoch_clock(packed->seen[at].at) >= self->region)
+        if (packed->fresh >> at & 1 && *ret_again)
             return true;
     } else {
         if (fit->at != at)

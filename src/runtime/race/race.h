@@ -38,10 +38,10 @@ enum {
     PT_RACE_ADDRESS_BITS = 47,
     PT_RACE_CACHE_BITS = 10,
     PT_RACE_SAID_BITS = 8,
-    PT_RACE_AGAIN_BITS = 11,
+    PT_RACE_AGAIN_BITS = 9,
     PT_RACE_FIT_BITS = 9,
     PT_RACE_ONCE_BITS = 6,
-    PT_RACE_STACK_BITS = 3,
+    PT_RACE_STACK_BITS = 5,
     PT_RACE_PIECES = 65,       /* sizes of pieces of memory, in units of 16 bytes */
     PT_RACE_PACKED_SIZES = 15, /* the same of packed cells */
     PT_RACE_LOCKS = 64,        /* that are known to be held by a thread */
@@ -76,7 +76,7 @@ struct pt_race_again {
     uint64_t word, version;
 };
 
-/* The same of all reads of these bytes, wherever they stand. */
+/* The same of all reads of these bytes that are not of the whole granule, wherever they stand. */
 struct pt_race_said {
     uint64_t word, version;
     uint8_t bytes;
@@ -134,11 +134,13 @@ struct pt_race_window {
 struct pt_race_self {
     uint64_t version;                /* of its region: grows whenever it learns or publishes something */
     uint64_t region;                 /* the clock at which that began */
+    uint64_t noted;                  /* the latest version for which there is something in `again` */
     struct pt_race_choices *choices; /* choose.h; NULL: none yet */
     struct pt_race_window window;
     struct pt_hb_thread hb;
     struct pt_hb_thread before; /* in the middle of an access of several granules: what was known before it */
     bool several;
+    bool alike; /* and the next of them has the same shape */
     struct pt_cell_env env;
     struct pt_race_memory memory;
     struct pt_race_pieces pieces;
@@ -284,11 +286,13 @@ static inline struct pt_race_again *pt_race_again_of(struct pt_race_self *self, 
     return &self->again[mixed >> (64 - PT_RACE_AGAIN_BITS)];
 }
 
-static inline bool pt_race_is_said(struct pt_race_self *self, uint64_t word, uint64_t key, unsigned bytes)
+static inline bool pt_race_is_again(struct pt_race_self *self, uint64_t word, uint64_t key)
 {
     const struct pt_race_again *again = pt_race_again_of(self, word, key);
-    if (again->key == key && again->word == word && again->version == self->version)
-        return true;
+    return self->noted == self->version && again->key == key && again->word == word && again->version == self->version;
+}
+static inline bool pt_race_is_said(struct pt_race_self *self, uint64_t word, unsigned bytes)
+{
     const struct pt_race_said *said = pt_race_said_of(self, word);
     return said->word == word && said->version == self->version && !(bytes & ~(unsigned)said->bytes);
 }
@@ -305,7 +309,7 @@ pt_race_fast(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsig
     uint64_t seen = atomic_load_explicit(word, memory_order_relaxed), made, key = pt_race_key(site, bytes, kind);
     uint32_t from = (uint32_t)seen;
     if (seen & PT_RACE_OWN)
-        return !(kind & PT_CELL_WRITES) && pt_race_is_said(self, seen, key, bytes);
+        return !(kind & PT_CELL_WRITES) && pt_race_is_again(self, seen, key);
     struct pt_race_entry *entry = pt_race_entry_of(self, key, from);
     if (entry->key != key || entry->from != from || entry->version != self->version)
         return false;
