@@ -77,7 +77,8 @@ static const struct pt_option options_table[] = {
                           "SIZE,stop, the first; what would hold is unknown then"},
     [OPT_ORDER] = {"order", 0, "ORDER", PT_ORDERS_NAMES,
                    "record everything, and look for violations, races and deadlocks in runs of this order when the "
-                   "program has ended, as 'check --order' does: sync, values or auto; access (default): while it runs"},
+                   "program has ended, as 'check --order' does: sync, values, auto, or for properties slices=K; access "
+                   "(default): while it runs"},
     [OPT_EFFORT] = {"effort", 0, "TIME", NULL,
                     "with --order: how long to look in sync and in values, per property and order, or 'all' (default: "
                     "2s)"},
@@ -407,6 +408,10 @@ static enum pt_status prepare(struct run *run, const struct pt_parsed *parsed, s
     enum pt_status status = pt_analyse_load(&run->session.analyse, options_table, parsed, err);
     if (status == PT_OK && is_nothing_asked(run))
         run->session.checks = 1u << PT_FOUND_RACE | 1u << PT_FOUND_DEADLOCK;
+    if (status == PT_OK && run->session.analyse.engine.orders >= PT_ORDERS_SLICES_0 && run->session.checks)
+        return pt_err_set(
+            err, PT_EUSAGE,
+            "--order slices=K is for properties (-s): races, deadlocks and lifetimes have sync and values");
     if (run->session.wider) {
         const uint32_t of_recordings = 1u << PT_FOUND_RACE | 1u << PT_FOUND_DEADLOCK;
         run->session.wider_checks = run->session.checks & of_recordings;

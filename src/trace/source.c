@@ -36,7 +36,7 @@ static enum probe probe(const struct pt_format *format, const void *bytes, size_
 }
 
 /* The format of a file that begins with these bytes; NULL: more are needed to say. A file that is not empty and ends
- * within a magic is a torn one of that format. */
+ * within a magic is a torn one of that format, of the first of several. */
 static const struct pt_format *recognise(const void *bytes, size_t len, bool is_all)
 {
     const struct pt_format *maybe = NULL;
@@ -44,7 +44,7 @@ static const struct pt_format *recognise(const void *bytes, size_t len, bool is_
         enum probe answer = probe(pt_formats[i], bytes, len);
         if (answer == PROBE_YES)
             return pt_formats[i];
-        if (answer == PROBE_MAYBE)
+        if (answer == PROBE_MAYBE && !maybe)
             maybe = pt_formats[i];
     }
     if (maybe && !is_all)

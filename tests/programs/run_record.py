@@ -103,6 +103,20 @@ int main(int count, char **arguments) {
     return 0;
 }
 """
+NAMED = r"""
+#include <portent.h>
+#include <pthread.h>
+#include <stdlib.h>
+static void *one(void *argument) { *(int *)argument = 2; return argument; }
+int main(void) {
+    int *x = calloc(1, sizeof *x);
+    portent_watch(x, sizeof *x, PORTENT_INT, "object");
+    pthread_t t;
+    pthread_create(&t, NULL, one, x);
+    pthread_join(t, NULL);
+    return 0;
+}
+"""
 # Thread `two` comes when `one` is done, which nobody sees: the lock is all that orders what they do.
 APART = r"""
 #include <pthread.h>
@@ -254,6 +268,20 @@ def run_in_wider_orders():
 
 
 @test
+def objects_that_the_program_names():
+    """A recording has their addresses, and nothing of them comes another way; a property about one is not called settled."""
+    build("named", NAMED)
+    write("named.prop", "property p: object != 2;\n")
+    done = run(PORTENT, "run", "--record-all", "-o", "named.ptb", "--", "./named")
+    same(f"status of --record-all: {done.stderr}", done.returncode, 0)
+    lines = lines_of("named.ptb")
+    true("writes of one", any(line.startswith("one|w(0x") for line in lines) and not any("object" in line for line in lines))
+    done = run(PORTENT, "run", "--order", "values", "-s", "named.prop", "--", "./named")
+    same("status of --order", done.returncode, 67)
+    contains(done.stderr, "named what was not observed")
+
+
+@test
 def limited():
     """The last or the first of it, and it is said."""
     build("mixed", MIXED, "-DROUNDS=40000")
@@ -262,8 +290,8 @@ def limited():
         same("its status", run(*command, options=options).returncode, 0 if options else 0)
         lines = lines_of("m.rec")
         true(f"it begins with what is lost: {lines[:1]}", re.match(r"-\|lost\(events\)=\d+\|-", lines[0]))
-        true(f"there is a part of it: {len(lines)}", 5000 < len(lines) < 400000)
-        same("the last event is there", [line.split("|")[:2] for line in lines if line.startswith("main|join")][-1:], [["main", "join(work#4)"]])
+        true(f"there is a part of it: {len(lines)}", len(lines) > 5000)
+        true(f"main's last event is there: {lines[-3:]}", any(line.startswith("main|join(work") for line in lines[-10:]))
         same("reads of other values than were written", list(wrong_values(lines))[:5], [])
         same("what would hold is unknown", run(PORTENT, "check", "-q", "--deadlocks", "m.rec").returncode, 3)
         if options:

@@ -666,7 +666,7 @@ def mistakes():
     done = run(PORTENT, "run", "-s", "p.prop", "--module", "./none.so", "--", "./statics")
     same("module", [done.returncode, "cannot open './none.so': No such file" in done.stderr], [2, True])
     done = run(PORTENT, "run", "-s", "p.prop", "--", "./statics", options="exitcode=256")
-    same("exitcode", [done.returncode, "exitcode is not from 0 to 255" in done.stderr], [FOUND, True])
+    same("exitcode", [done.returncode, "a bad value in 'exitcode=256'" in done.stderr], [FOUND, True])
 
 
 @test

@@ -226,7 +226,7 @@ static void test_orders_have_names(void **state)
         assert_true(pt_orders_find(name, &orders));
         assert_int_equal(orders, next++);
     }
-    assert_int_equal(next, PT_ORDERS_AUTO + 1);
+    assert_int_equal(next, PT_ORDERS_SLICES_2 + 1);
     assert_false(pt_orders_find("nothing", &orders));
     assert_false(pt_orders_find("", &orders));
 }

@@ -52,6 +52,7 @@ void pt_recorded_begin(struct pt_session *session)
                                              .counted_before = engine->counted_before,
                                              .memory_limit = engine->memory_limit,
                                              .now = engine->now,
+                                             .effort = engine->effort,
                                              .suppressed = engine->suppressed,
                                              .context = engine->context};
     const struct pt_check_kind *kinds[2];

@@ -279,20 +279,31 @@ static void let_go(struct pt_session *session)
         pt_session_pass_on(session, event);
 }
 
+/* A variable that has its name from debug information: an object that the program names has another one, its address,
+ * in a recording that the program makes. */
+static bool is_resolved(const struct pt_session *session, const char *name)
+{
+    for (uint32_t i = 0; i < session->resolved.var_count; i++)
+        if (strcmp(session->resolved.vars[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 static void take(struct pt_session *session, const struct pt_event *event)
 {
     if (session->follower.event)
         session->follower.event(session->follower.context, event);
     if (event->op == PT_OP_INIT) {
         const char *name = pt_name(&session->names, PT_SPACE_VAR, event->object);
+        if (session->recording && !is_resolved(session, name))
+            return;
         if (pt_late_initial(&session->late, name, event->value))
             pt_session_pass_on(session, event);
         pt_doubt_initial(session, name, event->value);
-    } else if (!pt_late_holds(&session->late, event)) {
+    } else if (!session->recording && !pt_late_holds(&session->late, event)) { /* what it has, comes from there */
         if (!session->late.flowing)
             let_go(session);
-        if (!session->wider) /* what the recording has, comes from there */
-            pt_session_pass_on(session, event);
+        pt_session_pass_on(session, event);
     }
 }
 

@@ -65,8 +65,6 @@ void pt_settings_load(struct pt_settings *settings)
     struct problems problems = {0};
     pt_buf_init(&problems.list);
     pt_settings_read(settings, getenv(PT_OPTIONS_ENV), complain, &problems);
-    if (settings->exitcode < 0 || settings->exitcode > 255) /* whoever reads it goes by its own */
-        pt_buf_printf(&problems.list, "%sexitcode is not from 0 to 255", problems.list.len ? ", " : "");
     struct pt_delay_budget budget;
     if (settings->delay.len && !pt_delay_parse(settings->delay, &budget))
         pt_buf_printf(&problems.list, "%sdelay is no share of the time and no seconds", problems.list.len ? ", " : "");

@@ -3,10 +3,10 @@
  * comes here, under the granule's lock, and asks race/cell.h.
  *
  * Guarantee: what is reported is a race by race/cell.c's definition, always. What race/cell.c reports is reported, too,
- * where cells are granules' own. A shape has of each access the clock of the first granule on which it was made in its
- * region, which is a lower bound for the others; only the last write's is exact, in the word. So a pair can be missed
- * only if the second thread has learned, by a read that raced, of a moment in the middle of the region in which the
- * first one made its access: then these two threads have a race that is reported.
+ * where cells are granules' own, but for the bound below. A shape has of each access the clock of the first granule on
+ * which it was made in its region, which is a lower bound for the others; only the last write's is exact, in the word.
+ * So a pair can be missed only if the second thread has learned, by a read that raced, of a moment in the middle of the
+ * region in which the first one made its access: then these two threads have a race that is reported.
  *
  * What a thread repeats in one region is recorded once: a read that is there already is not raised, unless there was a
  * race at that granule, and a write raises the clock of the last write. Neither is checked again: whoever came between

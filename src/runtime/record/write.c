@@ -195,13 +195,22 @@ static void write_mark(void)
         write_chunk((struct pt_rec_chunk){.kind = PT_REC_MARK, .stamp = stamp}, NULL, 0);
 }
 
-/* Threads that still run make events that nobody wants any more. */
-static void write_end(void)
+static uint64_t take_patiently(void)
 {
-    pt_sys_sleep(SETTLE_NS);
     uint64_t stamp = 0;
     for (unsigned turn = 0; !stamp && turn < PATIENCE; turn++)
         stamp = take_all();
+    return stamp;
+}
+
+/* Threads that go on stop to record one after the other, and do not wait any more for those that are in the middle of
+ * an event; so the end is that of what was taken while all of them did record. */
+static void write_end(void)
+{
+    pt_sys_sleep(SETTLE_NS);
+    uint64_t stamp = take_patiently();
+    if (writer.full)
+        pt_runtime_stop("the recording has reached its limit");
     const char *why = writer.full                         ? "the recording has reached its limit"
                       : atomic_load(&pt_channel->dropped) ? "events of the program were not recorded"
                                                           : "";
@@ -228,8 +237,6 @@ static void *run_writer(void *unused)
         if (!writer.full)
             pt_sys_wait(&pt_record_work, work, PAUSE_NS);
     }
-    if (writer.full)
-        pt_runtime_stop("the recording has reached its limit");
     write_end();
     pt_record_close_buffers();
     atomic_store_explicit(&writer.stopped, 1, memory_order_release);
@@ -257,13 +264,17 @@ void pt_record_finish(void)
     if (!writer.started)
         return;
     writer.started = false;
-    pt_runtime_deactivate(PT_ACTIVE_RECORDS);
+    bool others = pt_thread_live() > 1; /* they go on, and stop to record when the end is written */
+    if (!others)
+        pt_runtime_deactivate(PT_ACTIVE_RECORDS);
     atomic_store_explicit(&writer.stopping, 1, memory_order_release);
     atomic_fetch_add(&pt_record_work, 1);
     pt_sys_wake(&pt_record_work);
     uint64_t limit = pt_sys_now() + FINISH_NS;
     while (!atomic_load_explicit(&writer.stopped, memory_order_acquire) && pt_sys_now() < limit)
         pt_sys_wait(&writer.stopped, 0, PAUSE_NS);
+    if (others)
+        pt_runtime_deactivate(PT_ACTIVE_RECORDS);
     pt_record_close_buffers();
 }
 

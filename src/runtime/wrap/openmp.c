@@ -1,7 +1,7 @@
 /*
  * OpenMP: libgomp (gcc) and libomp (clang) wait on futexes of their own, so parallel regions, barriers, critical
- * sections and locks are recorded here. Their threads come through pthread_create. Tasks are not covered: the order
- * between a task's creation and its run is known only where it shows in memory.
+ * and ordered sections and locks are recorded here. Their threads come through pthread_create. Tasks are not covered:
+ * the order between a task's creation and its run is known only where it shows in memory.
  *
  * Guarantee: what a team did before a barrier, or the master before a region, comes before what follows it. Cost: four
  * more accesses for each region and member.
@@ -22,6 +22,10 @@ void GOMP_critical_start(void);
 void GOMP_critical_end(void);
 void GOMP_critical_name_start(void **name);
 void GOMP_critical_name_end(void **name);
+void GOMP_ordered_start(void);
+void GOMP_ordered_end(void);
+void __kmpc_ordered(void *place, int32_t thread);
+void __kmpc_end_ordered(void *place, int32_t thread);
 void __kmpc_fork_call(void *place, int32_t count, kmpc_body *body, ...);
 void __kmpc_barrier(void *place, int32_t thread);
 void __kmpc_critical(void *place, int32_t thread, void *name);
@@ -33,7 +37,7 @@ int omp_test_lock(void *lock);
 
 /* Objects without memory of their own. All barriers are one: order between teams that meet at different ones is more
  * than there is. */
-static _Alignas(8) const char all_barriers[8], unnamed_section[8];
+static _Alignas(8) const char all_barriers[8], all_ordered[8], unnamed_section[8];
 
 enum { ARGUMENTS = 32 };
 
@@ -126,6 +130,10 @@ PT_WRAP(void, __kmpc_fork_call, (void *place, int32_t count, kmpc_body *body, ..
 
 BARRIER(GOMP_barrier, (void), ())
 BARRIER(__kmpc_barrier, (void *place, int32_t thread), (place, thread))
+TAKE(GOMP_ordered_start, (void), (), all_ordered)
+GIVE(GOMP_ordered_end, (void), (), all_ordered)
+TAKE(__kmpc_ordered, (void *place, int32_t thread), (place, thread), all_ordered)
+GIVE(__kmpc_end_ordered, (void *place, int32_t thread), (place, thread), all_ordered)
 TAKE(GOMP_critical_start, (void), (), unnamed_section)
 GIVE(GOMP_critical_end, (void), (), unnamed_section)
 TAKE(GOMP_critical_name_start, (void **name), (name), name)

@@ -1,4 +1,4 @@
-/* OpenMP: a reduction, a critical section, a barrier and a single.
+/* OpenMP: a reduction, a critical section, a barrier, a single and ordered sections.
  * race: none
  * tsan: false ones, it does not see the barriers of the OpenMP library
  * flags: -fopenmp
@@ -22,6 +22,11 @@ int main(void)
 #pragma omp single
         sum++;
     }
+#pragma omp parallel for ordered num_threads(3)
+    for (int i = 0; i < 10; i++) {
+#pragma omp ordered
+        sum += i;
+    }
     free(a);
-    return sum != 4950 + 4;
+    return sum != 4950 + 4 + 45;
 }

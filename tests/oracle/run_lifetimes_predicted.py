@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`portent check --lifetimes --order access|sync|values` on random traces against all possible runs (lifetimes.py).
 
-    run_lifetimes.py PORTENT [--cases N] [--seed S] [--only I]
+    run_lifetimes_predicted.py PORTENT [--cases N] [--seed S] [--only I]
 
 Case i of seed S is made from "S/i" alone. The findings of order access are exactly those of the recorded run, those of sync exactly those of all runs
 of that order besides; in values there are more, each of them of a run in which reads see the writes they saw. Every witness is played. In half
