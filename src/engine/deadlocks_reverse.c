@@ -100,7 +100,8 @@ static bool advance(const struct deadlocks_cycle *cycle)
     return first;
 }
 
-static void try_all(struct reverse *r)
+/* Asks of each pattern that is left, at one set of instances after the other. */
+static void ask_all(struct reverse *r, bool (*ask)(struct reverse *r, const struct deadlocks_cycle *cycle))
 {
     for (uint32_t i = 0; i < r->d->cycle_count; i++) {
         struct deadlocks_cycle *cycle = &r->d->cycles[i];
@@ -109,13 +110,13 @@ static void try_all(struct reverse *r)
         for (uint32_t k = 0; k < cycle->count; k++)
             ((struct deadlocks_node *)cycle->members[k]->note)->cursor = 0;
         do
-            cycle->possible = try(r, cycle);
-        while (!cycle->possible && r->effort && advance(cycle));
+            cycle->possible = ask(r, cycle);
+        while (!cycle->possible && advance(cycle));
     }
 }
 
 /* Can the instances of the cursors come next together? Each thread then has what its pattern says, and waits. */
-static bool meet(struct deadlocks *d, const struct deadlocks_cycle *cycle)
+static bool meet(struct reverse *r, const struct deadlocks_cycle *cycle)
 {
     uint64_t events[PT_PATTERN_MAX];
     for (uint32_t i = 0; i < cycle->count; i++) {
@@ -123,24 +124,10 @@ static bool meet(struct deadlocks *d, const struct deadlocks_cycle *cycle)
             return false; /* what a third thread has then is not asked */
         events[i] = instance_of(cycle->members[i])->event;
     }
-    if (!pt_meeting_find(&d->meeting, events, cycle->count))
+    if (!pt_meeting_find(&r->d->meeting, events, cycle->count))
         return false;
-    pt_deadlocks_met(d, cycle);
+    pt_deadlocks_met(r->d, cycle);
     return true;
-}
-
-static void meet_all(struct reverse *r)
-{
-    for (uint32_t i = 0; i < r->d->cycle_count; i++) {
-        struct deadlocks_cycle *cycle = &r->d->cycles[i];
-        if (cycle->possible)
-            continue;
-        for (uint32_t k = 0; k < cycle->count; k++)
-            ((struct deadlocks_node *)cycle->members[k]->note)->cursor = 0;
-        do
-            cycle->possible = meet(r->d, cycle);
-        while (!cycle->possible && advance(cycle));
-    }
 }
 
 void pt_deadlocks_reverse(struct deadlocks *d)
@@ -154,8 +141,8 @@ void pt_deadlocks_reverse(struct deadlocks *d)
         follow(&r);
         r.first = pt_xcalloc((size_t)r.trf.thread_count + 1, sizeof *r.first);
         r.upto = pt_xcalloc((size_t)r.trf.thread_count + 1, sizeof *r.upto);
-        try_all(&r);
-        meet_all(&r);
+        ask_all(&r, try);
+        ask_all(&r, meet);
         pt_trf_end(&r.trf);
     }
     free(r.first);
