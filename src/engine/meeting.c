@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "engine/meets.h"
+#include "engine/unguarded.h"
 #include "engine/predict.h"
 #include "engine/wide/wide.h"
 
@@ -81,10 +81,10 @@ void pt_meeting_witness(const struct pt_meeting *m, struct pt_finding *f)
     f->witness_lost = m->run_count > PT_WITNESS_MAX;
     if (f->witness_lost)
         return;
-    struct pt_meets *meets = pt_meets_new();
+    struct pt_unguarded *unguarded = pt_unguarded_new();
     for (uint64_t i = 0; i < pt_wide_log_count(m->log); i++) {
         struct pt_log_event event = pt_wide_log_at(m->log, i);
-        pt_meets_event(meets, event.thread, event.op, event.object);
+        pt_unguarded_event(unguarded, event.thread, event.op, event.object);
     }
     f->witness = pt_arena_alloc(&f->arena, (m->run_count + 1) * sizeof *f->witness);
     f->schedule = pt_arena_alloc(&f->arena, (m->run_count + 1) * sizeof *f->schedule);
@@ -92,8 +92,8 @@ void pt_meeting_witness(const struct pt_meeting *m, struct pt_finding *f)
         struct pt_log_event event = pt_wide_log_at(m->log, m->run[i]);
         struct pt_step *step = &f->witness[f->witness_count++];
         *step = pt_predict_step(m->names, &event, f->witness_count);
-        if (pt_meets_matters(meets, event.op, event.object))
+        if (pt_unguarded_matters(unguarded, event.op, event.object))
             f->schedule[f->schedule_count++] = *step;
     }
-    pt_meets_free(meets);
+    pt_unguarded_free(unguarded);
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/meets.h"
+#include "engine/unguarded.h"
 
 struct pt_step pt_predict_step(const struct pt_names *names, const struct pt_log_event *event, uint64_t number)
 {
@@ -24,7 +24,7 @@ struct making {
     struct pt_finding *finding;
     const struct pt_names *names;
     const struct pt_log *log;
-    struct pt_meets *meets;
+    struct pt_unguarded *unguarded;
     uint64_t *seen;
 };
 
@@ -39,18 +39,18 @@ static void add_part(struct making *m, const uint64_t *from, const uint64_t *upt
             continue;
         struct pt_step *step = &f->witness[f->witness_count++];
         *step = pt_predict_step(m->names, event, f->witness_count);
-        if (pt_meets_matters(m->meets, event->op, event->object))
+        if (pt_unguarded_matters(m->unguarded, event->op, event->object))
             f->schedule[f->schedule_count++] = *step;
     }
 }
 
-static struct pt_meets *look_for_meets(const struct pt_log *log)
+static struct pt_unguarded *look_for_unguarded(const struct pt_log *log)
 {
-    struct pt_meets *meets = pt_meets_new();
+    struct pt_unguarded *unguarded = pt_unguarded_new();
     struct pt_log_reader reader;
     for (pt_log_start(&reader, log); pt_log_next(&reader);)
-        pt_meets_event(meets, reader.event.thread, reader.event.op, reader.event.object);
-    return meets;
+        pt_unguarded_event(unguarded, reader.event.thread, reader.event.op, reader.event.object);
+    return unguarded;
 }
 
 void pt_predict_witness(struct pt_finding *f, const struct pt_names *names, const struct pt_log *log,
@@ -62,14 +62,14 @@ void pt_predict_witness(struct pt_finding *f, const struct pt_names *names, cons
     f->witness_lost = total > PT_WITNESS_MAX;
     if (f->witness_lost)
         return;
-    struct making m = {f, names, log, look_for_meets(log), pt_xcalloc((size_t)run->threads + 1, sizeof *m.seen)};
+    struct making m = {f, names, log, look_for_unguarded(log), pt_xcalloc((size_t)run->threads + 1, sizeof *m.seen)};
     f->witness = pt_arena_alloc(&f->arena, (total + 1) * sizeof *f->witness);
     f->schedule = pt_arena_alloc(&f->arena, (total + 1) * sizeof *f->schedule);
     add_part(&m, NULL, run->first);
     memset(m.seen, 0, run->threads * sizeof *m.seen);
     if (f->witness_count < total)
         add_part(&m, run->first, run->upto);
-    pt_meets_free(m.meets);
+    pt_unguarded_free(m.unguarded);
     free(m.seen);
 }
 

@@ -48,7 +48,7 @@ struct serializable {
     bool blocks;
     bool settled;            /* a cycle was found: the recorded run is not looked at any more */
     struct triples *triples; /* of other runs; NULL: only the recorded one is looked at */
-    uint32_t open; /* how many threads are in a block */
+    uint32_t open;           /* how many threads are in a block */
     struct pt_finding *finding;
 };
 

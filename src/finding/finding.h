@@ -152,7 +152,7 @@ struct pt_finding {
     struct pt_step *witness;
     uint32_t witness_count;
     /* Of a run that leaves the order `access`: beside the witness's steps all that it depends on, in its order: every
-     * lock that is taken, and accesses of variables that threads share without a lock (engine/meets.h). NULL: it is not
+     * lock that is taken, and accesses of variables that threads share without a lock (engine/unguarded.h). NULL: it is not
      * known, or too long. `confirm` holds a program to it. */
     struct pt_step *schedule;
     uint32_t schedule_count;

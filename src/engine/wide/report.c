@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/meets.h"
+#include "engine/unguarded.h"
 #include "engine/step_place.h"
 #include "engine/wide/wide_impl.h"
 
@@ -375,16 +375,17 @@ static void fill_schedule(struct wide_search *s, const uint64_t *places, uint64_
 {
     struct pt_finding *f = s->finding;
     const struct wide_problem *p = s->p;
-    struct pt_meets *meets = pt_meets_new();
+    struct pt_unguarded *unguarded = pt_unguarded_new();
     bool *watched = written_vars(p);
     struct pt_step *steps = pt_xcalloc(PT_SCHEDULE_MAX, sizeof *steps);
     uint64_t kept = 0;
     for (uint64_t i = 0; i < p->log->count; i++)
-        pt_meets_event(meets, p->log->events[i].thread, p->log->events[i].op, p->log->events[i].object);
+        pt_unguarded_event(unguarded, p->log->events[i].thread, p->log->events[i].op, p->log->events[i].object);
     for (uint64_t i = 0; i < count; i++) {
         const struct pt_recorded *e = &p->log->events[places[i]];
         bool access = pt_op_space(e->op) == PT_SPACE_VAR && pt_op_accesses(e->op);
-        if (!number_of(p, places[i]) && !pt_meets_matters(meets, e->op, e->object) && !(access && watched[e->object]))
+        if (!number_of(p, places[i]) && !pt_unguarded_matters(unguarded, e->op, e->object) &&
+            !(access && watched[e->object]))
             continue;
         if (kept < PT_SCHEDULE_MAX)
             steps[kept] = step_at(s, places[i]);
@@ -397,7 +398,7 @@ static void fill_schedule(struct wide_search *s, const uint64_t *places, uint64_
     }
     free(steps);
     free(watched);
-    pt_meets_free(meets);
+    pt_unguarded_free(unguarded);
 }
 
 bool wide_report(struct wide_search *s, const uint64_t *places, uint64_t place_count)

@@ -8,7 +8,7 @@
  * phase of a thread had fewer locks, or where both have a lock as readers: then `confirm` holds threads less tightly.
  * Cost: per access the threads that have accessed its variable.
  */
-#include "engine/meets.h"
+#include "engine/unguarded.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,18 +42,18 @@ struct var {
     bool shared;
 };
 
-struct pt_meets {
+struct pt_unguarded {
     struct thread *threads;
     struct var *vars;
     size_t thread_cap, var_cap;
 };
 
-struct pt_meets *pt_meets_new(void)
+struct pt_unguarded *pt_unguarded_new(void)
 {
-    return pt_xcalloc(1, sizeof(struct pt_meets));
+    return pt_xcalloc(1, sizeof(struct pt_unguarded));
 }
 
-void pt_meets_free(struct pt_meets *m)
+void pt_unguarded_free(struct pt_unguarded *m)
 {
     for (size_t i = 0; m && i < m->thread_cap; i++)
         free(m->threads[i].past);
@@ -66,7 +66,7 @@ void pt_meets_free(struct pt_meets *m)
     free(m);
 }
 
-static struct thread *thread_at(struct pt_meets *m, uint32_t id)
+static struct thread *thread_at(struct pt_unguarded *m, uint32_t id)
 {
     PT_ROOM(m->threads, m->thread_cap, id);
     if (!m->threads[id].phase)
@@ -80,7 +80,7 @@ static uint32_t past_of(const struct thread *t, uint32_t other)
 }
 
 /* All that `from` has done and knows comes before what `to` does next. */
-static void follow(struct pt_meets *m, uint32_t to, uint32_t from)
+static void follow(struct pt_unguarded *m, uint32_t to, uint32_t from)
 {
     thread_at(m, to);
     thread_at(m, from); /* may move them */
@@ -131,7 +131,7 @@ static bool is_apart(const struct thread *self, const struct use *other, int how
     return !other->phase[how] || other->phase[how] <= past_of(self, other->thread) || common.count;
 }
 
-static void access(struct pt_meets *m, uint32_t thread, uint32_t object, int how)
+static void access(struct pt_unguarded *m, uint32_t thread, uint32_t object, int how)
 {
     const struct thread *self = thread_at(m, thread);
     PT_ROOM(m->vars, m->var_cap, object);
@@ -158,7 +158,7 @@ static void access(struct pt_meets *m, uint32_t thread, uint32_t object, int how
     use->phase[how] = self->phase;
 }
 
-void pt_meets_event(struct pt_meets *m, uint32_t thread, enum pt_op op, uint32_t object)
+void pt_unguarded_event(struct pt_unguarded *m, uint32_t thread, enum pt_op op, uint32_t object)
 {
     if (op == PT_OP_FORK)
         follow(m, object, thread);
@@ -170,7 +170,7 @@ void pt_meets_event(struct pt_meets *m, uint32_t thread, enum pt_op op, uint32_t
         access(m, thread, object, pt_op_writes(op) ? WRITE : READ);
 }
 
-bool pt_meets_matters(const struct pt_meets *m, enum pt_op op, uint32_t object)
+bool pt_unguarded_matters(const struct pt_unguarded *m, enum pt_op op, uint32_t object)
 {
     if (pt_op_space(op) == PT_SPACE_VAR && pt_op_accesses(op))
         return object < m->var_cap && m->vars[object].shared;
