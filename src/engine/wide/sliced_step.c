@@ -50,7 +50,7 @@ static uint8_t both(uint32_t lows, uint32_t highs)
 /* Bits from..to; none if to < from. */
 static uint32_t range(uint32_t from, uint32_t to)
 {
-    return to < from || to == UINT32_MAX ? 0 : (2u << to) - (1u << from);
+    return to < from || to >= SLICED_DROPPED ? 0 : (2u << to) - (1u << from);
 }
 
 void sliced_fields_init(const struct sliced_layout *layout, uint8_t *fields)

@@ -245,7 +245,7 @@ int pt_sys_create_locked(const char *path)
 
 void *pt_sys_map_new(const char *path, size_t bytes)
 {
-    struct rlimit limit;
+    struct rlimit limit = {0};
     if (call(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit, 0, 0) != 0 || limit.rlim_cur < bytes)
         return NULL; /* trying would be a signal */
     long fd = call(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644, 0, 0);
