@@ -108,7 +108,7 @@ static void write_chunk(struct pt_rec_chunk chunk, const uint8_t *bytes, uint32_
     size_t packed = len ? pt_lz_pack(&writer.lz, bytes, len, stored, len) : 0;
     if (writer.failed)
         return;
-    if (!packed || packed >= len) {
+    if (len && (!packed || packed >= len)) {
         memcpy(stored, bytes, len);
         packed = len;
     }
