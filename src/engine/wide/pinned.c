@@ -204,8 +204,8 @@ static void put_widen(const struct pt_finding *f, bool asked, char *text, size_t
                  pinned->unknown);
     else if (pinned->most)
         snprintf(text, size,
-                 "run the program in other orders ('explore'): only in another run reads return something else, those "
-                 "of '%.100s' above all (%" PRIu64 " of them are pinned)",
+                 "run the program in other orders ('run --delay'): only in another run reads return something else, "
+                 "those of '%.100s' above all (%" PRIu64 " of them are pinned)",
                  pinned->most, pinned->most_reads);
 }
 
