@@ -15,6 +15,7 @@
 #include "cli/common/interrupt.h"
 #include "engine/analysis.h"
 #include "engine/check.h"
+#include "trace/format.h"
 #include "trace/source.h"
 #include "trace/validate.h"
 
@@ -293,6 +294,34 @@ static void finish(const struct engines *engines, const char *lost, struct pt_re
     pt_checks_finish(engines->checks, lost, result);
 }
 
+static void doubt(struct pt_finding *finding, const char *why)
+{
+    finding->verdict = PT_VERDICT_UNKNOWN;
+    finding->complete = false;
+    finding->message = why;
+    finding->witness_count = finding->actual_count = finding->truth_count = finding->more_count = 0;
+}
+
+/* A trace without events says nothing. One that a program has recorded by itself (record=FILE) has no initial values:
+ * what is said of variables without them is not known. */
+static void doubt_findings(const struct check *check, const struct pt_result *result)
+{
+    bool stream = strcmp(check->trace, "-") == 0;
+    bool recording = !stream && strcmp(pt_format_of_file(check->trace)->name, "recording") == 0;
+    for (uint32_t i = 0; i < result->count; i++) {
+        struct pt_finding *finding = result->findings[i];
+        uint32_t vars = 0;
+        if (!finding->builtin && check->analyse.inputs[i].monitor)
+            (void)pt_monitor_vars(check->analyse.inputs[i].monitor, &vars);
+        if (finding->builtin && !result->events && finding->verdict == PT_VERDICT_HOLDS)
+            doubt(finding, "the trace has no events");
+        else if (recording && vars && finding->verdict != PT_VERDICT_ERROR)
+            doubt(finding,
+                  "a recording that the program has made by itself has no initial values; 'portent run --order' "
+                  "and '--record-all -o' have them");
+    }
+}
+
 static int analyse(struct check *check, struct pt_err *err)
 {
     struct pt_output output;
@@ -312,6 +341,7 @@ static int analyse(struct check *check, struct pt_err *err)
                : result.torn      ? result.torn_message
                                   : NULL,
                &result);
+        doubt_findings(check, &result);
         if (!check->output.quiet && !output.interrupted)
             pt_output_unseen(&output, engines.analysis, &check->names, check->analyse.props);
         pt_triage_apply(&check->analyse.triage, &result);

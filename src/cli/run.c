@@ -413,9 +413,8 @@ static enum pt_status prepare(struct run *run, const struct pt_parsed *parsed, s
             err, PT_EUSAGE,
             "--order slices=K is for properties (-s): races, deadlocks and lifetimes have sync and values");
     if (run->session.wider) {
-        const uint32_t of_recordings = 1u << PT_FOUND_RACE | 1u << PT_FOUND_DEADLOCK;
-        run->session.wider_checks = run->session.checks & of_recordings;
-        run->session.checks &= ~of_recordings;
+        run->session.wider_checks = run->session.checks;
+        run->session.checks &= ~(1u << PT_FOUND_RACE); /* a deadlock ends the run, and what was freed has to be kept */
     }
     if (status == PT_OK)
         status = load_suppressions(run, err);

@@ -103,6 +103,34 @@ int main(int count, char **arguments) {
     return 0;
 }
 """
+FIRST = r"""
+#include <pthread.h>
+int limit = 5, level;
+static void *one(void *argument) { level = 3; return argument; }
+int main(void) {
+    pthread_t t;
+    pthread_create(&t, NULL, one, NULL);
+    pthread_join(t, NULL);
+    return level > limit;
+}
+"""
+STUCK = r"""
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t both;
+static void *one(void *argument) { pthread_mutex_lock(&a); pthread_barrier_wait(&both); pthread_mutex_lock(&b); return argument; }
+static void *two(void *argument) { pthread_mutex_lock(&b); pthread_barrier_wait(&both); pthread_mutex_lock(&a); return argument; }
+int main(void) {
+    pthread_t t[2];
+    pthread_barrier_init(&both, NULL, 2);
+    pthread_create(&t[0], NULL, one, NULL);
+    pthread_create(&t[1], NULL, two, NULL);
+    pthread_join(t[0], NULL);
+    pthread_join(t[1], NULL);
+    return 0;
+}
+"""
 NAMED = r"""
 #include <portent.h>
 #include <pthread.h>
@@ -272,9 +300,9 @@ def objects_that_the_program_names():
     """A recording has their addresses, and nothing of them comes another way; a property about one is not called settled."""
     build("named", NAMED)
     write("named.prop", "property p: object != 2;\n")
-    done = run(PORTENT, "run", "--record-all", "-o", "named.ptb", "--", "./named")
-    same(f"status of --record-all: {done.stderr}", done.returncode, 0)
-    lines = lines_of("named.ptb")
+    done = run("./named", options="record=named.rec")
+    same(f"status: {done.stderr}", done.returncode, 0)
+    lines = lines_of("named.rec")
     true("writes of one", any(line.startswith("one|w(0x") for line in lines) and not any("object" in line for line in lines))
     done = run(PORTENT, "run", "--order", "values", "-s", "named.prop", "--", "./named")
     same("status of --order", done.returncode, 67)
@@ -282,26 +310,48 @@ def objects_that_the_program_names():
 
 
 @test
+def initial_values():
+    """A recording has none, so nothing is said of a property; `run --order` has them."""
+    build("first", FIRST)
+    write("first.prop", "property p: level <= limit;\n")
+    run("./first", options="record=first.rec")
+    done = run(PORTENT, "check", "-s", "first.prop", "first.rec")
+    same("check", done.returncode, 3)
+    contains(done.stdout, "no initial values")
+    for command in (["--order", "values"], ["--order", "auto"], []):
+        done = run(PORTENT, "run", *command, "-s", "first.prop", "--", "./first")
+        same(f"run {command}: {done.stderr}", done.returncode, 0)
+
+
+@test
+def deadlocks_that_happen():
+    """The program looks for them while it is recorded, too: otherwise it would hang."""
+    build("stuck", STUCK)
+    done = run(PORTENT, "run", "--order", "values", "-r", "r.json", "--", "./stuck", timeout=60)
+    same(f"status: {done.stderr}", (done.returncode, [v[:2] for v in verdicts("r.json")]), (66, [("deadlocks", "violated"), ("races", "holds")]))
+
+
+@test
 def limited():
     """The last or the first of it, and it is said."""
     build("mixed", MIXED, "-DROUNDS=40000")
-    for options, command in (("record=m.rec:record_limit=300K", ["./mixed"]), (None, [PORTENT, "run", "--record-all", "--record-limit", "300K", "-o",
-                                                                                  "m.rec", "--", "./mixed"])):
-        same("its status", run(*command, options=options).returncode, 0 if options else 0)
-        lines = lines_of("m.rec")
-        true(f"it begins with what is lost: {lines[:1]}", re.match(r"-\|lost\(events\)=\d+\|-", lines[0]))
-        true(f"there is a part of it: {len(lines)}", len(lines) > 5000)
-        true(f"main's last event is there: {lines[-3:]}", any(line.startswith("main|join(work") for line in lines[-10:]))
-        same("reads of other values than were written", list(wrong_values(lines))[:5], [])
-        same("what would hold is unknown", run(PORTENT, "check", "-q", "--deadlocks", "m.rec").returncode, 3)
-        if options:
-            true("room on the disk", os.stat("m.rec").st_blocks * 512 < 500000)
+    same("its status", run("./mixed", options="record=m.rec:record_limit=300K").returncode, 0)
+    lines = lines_of("m.rec")
+    true(f"it begins with what is lost: {lines[:1]}", re.match(r"-\|lost\(events\)=\d+\|-", lines[0]))
+    true(f"there is a part of it: {len(lines)}", len(lines) > 5000)
+    true(f"main's last event is there: {lines[-3:]}", any(line.startswith("main|join(work") for line in lines[-10:]))
+    same("reads of other values than were written", list(wrong_values(lines))[:5], [])
+    same("what would hold is unknown", run(PORTENT, "check", "-q", "--deadlocks", "m.rec").returncode, 3)
+    true("room on the disk", os.stat("m.rec").st_blocks * 512 < 500000)
     done = run("./mixed", options="record=m.rec:record_limit=300K,stop")
     contains(done.stderr, "the recording has reached its limit")
     lines = lines_of("m.rec", status=3)
     true(f"the first event is there: {lines[0]}", "|lost(" not in lines[0] and os.path.getsize("m.rec") < 2000000 and len(lines) > 5000)
     same("reads of other values than were written", list(wrong_values(lines))[:5], [])
     same("no limit", run(PORTENT, "run", "--record-all", "--record-limit", "many", "-o", "t", "--", "./mixed").returncode, 2)
+    run(PORTENT, "run", "--record-all", "--record-limit", "300K", "-o", "m.ptb", "--", "./mixed")
+    true("lost by run", re.match(r"-\|lost\(events\)=\d+\|-", lines_of("m.ptb")[0]))
+    same("a limit", run(PORTENT, "run", "--order", "sync", "--deadlocks", "--record-limit", "300K,stop", "--", "./mixed").returncode, 67)
 
 
 @test

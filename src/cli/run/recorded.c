@@ -55,12 +55,14 @@ void pt_recorded_begin(struct pt_session *session)
                                              .effort = engine->effort,
                                              .suppressed = engine->suppressed,
                                              .context = engine->context};
-    const struct pt_check_kind *kinds[2];
+    const struct pt_check_kind *kinds[3];
     uint32_t count = 0;
     if (session->wider_checks >> PT_FOUND_RACE & 1)
         kinds[count++] = &pt_check_races;
     if (session->wider_checks >> PT_FOUND_DEADLOCK & 1)
         kinds[count++] = &pt_check_deadlocks;
+    if (session->wider_checks >> PT_FOUND_LIFETIME & 1)
+        kinds[count++] = &pt_check_lifetimes;
     session->later = pt_checks_new(kinds, count, &session->names, &options);
 }
 

@@ -510,6 +510,25 @@ static void list_unseen(struct pt_session *session, const struct pt_result *resu
     }
 }
 
+/* What the program looked for while it ran, and what was looked for in its recording, `from` on: where one of the two
+ * found something, that is the answer; otherwise the latter, which has looked at more. */
+static void merge_later(struct pt_result *result, uint32_t from)
+{
+    for (uint32_t i = from; i < result->count; i++) {
+        struct pt_finding **list = result->findings;
+        uint32_t k = 0;
+        while (k < from && !(list[k]->builtin && strcmp(list[k]->property, list[i]->property) == 0))
+            k++;
+        bool found = k < from && list[k]->verdict == PT_VERDICT_VIOLATED;
+        if (k == from || (found && list[i]->verdict == PT_VERDICT_VIOLATED))
+            continue;
+        uint32_t gone = found ? i : k;
+        memmove(list + gone, list + gone + 1, (--result->count - gone) * sizeof *list);
+        from -= gone < from;
+        i--;
+    }
+}
+
 void pt_session_finish(struct pt_session *session, struct pt_result *ret_result)
 {
     struct pt_buf lost, left_out;
@@ -527,8 +546,11 @@ void pt_session_finish(struct pt_session *session, struct pt_result *ret_result)
         pt_founds_leave_out(session->founds, left_out.text, asked);
     pt_founds_finish(session->founds, !observed ? "nothing was observed" : incomplete ? lost.text : NULL, ret_result);
     pt_analysis_counts(session->analysis, &ret_result->events, &ret_result->threads);
-    if (session->later)
+    uint32_t of_run = ret_result->count;
+    if (session->later) {
         pt_checks_finish(session->later, incomplete ? lost.text : NULL, ret_result);
+        merge_later(ret_result, of_run);
+    }
     pt_buf_release(&left_out);
     pt_buf_release(&lost);
 }
