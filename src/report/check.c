@@ -367,13 +367,7 @@ static void put_violation(struct pt_json *json, const struct pt_finding *finding
             put_side_json(json, i ? "second" : "first", &finding->sides[i]);
     if (finding->block)
         put_side_json(json, "block", finding->block);
-    pt_json_open(json, "witness", '[');
-    for (uint32_t i = 0; i < finding->witness_count; i++) {
-        pt_json_open(json, NULL, '{');
-        pt_json_step(json, &finding->witness[i]);
-        pt_json_close(json, '}');
-    }
-    pt_json_close(json, ']');
+    pt_json_steps(json, "witness", finding->witness, finding->witness_count);
     pt_json_schedule(json, finding);
     pt_json_decisions(json, finding);
     pt_json_close(json, '}');

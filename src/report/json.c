@@ -30,14 +30,6 @@ static void put_step(struct pt_json *json, const char *key, const struct pt_step
     pt_json_close(json, '}');
 }
 
-static void put_steps(struct pt_json *json, const char *key, const struct pt_step *steps, uint32_t count)
-{
-    pt_json_open(json, key, '[');
-    for (uint32_t i = 0; i < count; i++)
-        put_step(json, NULL, &steps[i]);
-    pt_json_close(json, ']');
-}
-
 static const char *how_word(enum pt_how how)
 {
     switch (how) {
@@ -106,8 +98,8 @@ static void put_violation(struct pt_json *json, const struct pt_finding *finding
         pt_json_null(json, "observed");
         return;
     }
-    put_steps(json, "witness", finding->witness, finding->witness_count);
-    put_steps(json, "observed", finding->observed, finding->witness_count);
+    pt_json_steps(json, "witness", finding->witness, finding->witness_count);
+    pt_json_steps(json, "observed", finding->observed, finding->witness_count);
     pt_json_schedule(json, finding);
 }
 

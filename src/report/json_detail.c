@@ -19,17 +19,22 @@ void pt_json_step(struct pt_json *json, const struct pt_step *step)
         pt_json_string(json, "source", step->source);
 }
 
+void pt_json_steps(struct pt_json *json, const char *key, const struct pt_step *steps, uint32_t count)
+{
+    pt_json_open(json, key, '[');
+    for (uint32_t i = 0; i < count; i++) {
+        pt_json_open(json, NULL, '{');
+        pt_json_step(json, &steps[i]);
+        pt_json_close(json, '}');
+    }
+    pt_json_close(json, ']');
+}
+
 void pt_json_schedule(struct pt_json *json, const struct pt_finding *finding)
 {
     if (!finding->schedule)
         return;
-    pt_json_open(json, "schedule", '[');
-    for (uint32_t i = 0; i < finding->schedule_count; i++) {
-        pt_json_open(json, NULL, '{');
-        pt_json_step(json, &finding->schedule[i]);
-        pt_json_close(json, '}');
-    }
-    pt_json_close(json, ']');
+    pt_json_steps(json, "schedule", finding->schedule, finding->schedule_count);
 }
 
 static void put_numbers(struct pt_json *json, const char *key, const uint32_t *numbers, uint32_t count)

@@ -119,20 +119,21 @@ bool pt_words_is_sliced(const struct pt_finding *finding)
 
 const char *pt_words_order_runs(const struct pt_finding *finding)
 {
-    if (finding->order && strcmp(finding->order, "sync") == 0)
-        return "every run of these events, whole or not, in which reads see the writes they saw and conflicting "
-               "accesses "
-               "and lock operations keep their order (sync)";
-    if (finding->order && strcmp(finding->order, "values") == 0)
-        return "every run of these events, whole or not, in which reads return the values they returned (values)";
-    if (finding->order && strcmp(finding->order, "slices=0") == 0)
-        return "every subsequence of these events in which reads see the writes they saw (slices=0)";
-    if (finding->order && strcmp(finding->order, "slices=1") == 0)
-        return "every run of two subsequences of these events, one after the other, in which reads see the writes they "
-               "saw (slices=1)";
-    if (finding->order && strcmp(finding->order, "slices=2") == 0)
-        return "every run of three subsequences of these events, one after the other, in which reads see the writes "
-               "they saw (slices=2)";
+    static const struct {
+        const char *order, *runs;
+    } rows[] = {
+        {"sync", "every run of these events, whole or not, in which reads see the writes they saw and conflicting "
+                 "accesses and lock operations keep their order (sync)"},
+        {"values", "every run of these events, whole or not, in which reads return the values they returned (values)"},
+        {"slices=0", "every subsequence of these events in which reads see the writes they saw (slices=0)"},
+        {"slices=1", "every run of two subsequences of these events, one after the other, in which reads see the "
+                     "writes they saw (slices=1)"},
+        {"slices=2", "every run of three subsequences of these events, one after the other, in which reads see the "
+                     "writes they saw (slices=2)"},
+    };
+    for (size_t i = 0; finding->order && i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(finding->order, rows[i].order) == 0)
+            return rows[i].runs;
     return "every order of these events that keeps conflicting accesses and lock operations as recorded";
 }
 

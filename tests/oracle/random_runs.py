@@ -1,5 +1,18 @@
 """Random runs for the predictors: threads with nests of locks, readers, recursion, forks, joins, other objects and accesses with values."""
 
+import argparse
+import pathlib
+
+
+def arguments(cases, description=None):
+    """What every comparison with random runs takes; `cases`: how many of them by itself."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("portent", type=pathlib.Path)
+    parser.add_argument("--cases", type=int, default=cases)
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--only", type=int)
+    return parser.parse_args()
+
 
 class Maker:
     """A random run that is a possible one; threads are switched between now and then."""
@@ -64,6 +77,15 @@ class Maker:
             return all(t == thread or (op == "racq" and kind == "racq") for t, kind in self.holders.get(name, []))
         return True
 
+    def happened(self, thread, op, name):
+        """Who has which lock, and who has begun."""
+        if op in ("acq", "racq"):
+            self.holders.setdefault(name, []).append((thread, op))
+        elif op in ("rel", "rrel"):
+            self.holders[name].remove((thread, op.replace("rel", "acq")))
+        elif op == "fork":
+            self.unborn.discard(name)
+
     def run(self):
         """[(thread, op, object, order, value)]"""
         rng, events = self.rng, []
@@ -79,12 +101,7 @@ class Maker:
                     memory[name] = rng.randint(0, 2)
                 value = memory.get(name, 0) if self.values else None
             events.append((thread, op, name, order, value))
-            if op in ("acq", "racq"):
-                self.holders.setdefault(name, []).append((thread, op))
-            elif op in ("rel", "rrel"):
-                self.holders[name].remove((thread, op.replace("rel", "acq")))
-            elif op == "fork":
-                self.unborn.discard(name)
+            self.happened(thread, op, name)
         return events
 
 

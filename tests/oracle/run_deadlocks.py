@@ -7,7 +7,6 @@ Case i of seed S is made from "S/i" alone. In the order sync exact equality of t
 other runs get to in which reads see the writes they saw. Each is a real one at the events it names, and its
 witness is played. The last line is `deadlocks: N passed, M failed`; a failing trace is printed.
 """
-import argparse
 import json
 import pathlib
 import random
@@ -18,6 +17,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import deadlocks  # noqa: E402  (beside this file)
 import possible  # noqa: E402
+import random_runs  # noqa: E402
 
 NEST = "{0}:acq({1}) {0}:acq({2}) {0}:rel({2}) {0}:rel({1})"
 
@@ -225,12 +225,7 @@ def judge_reversed(events, findings, allowed):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("portent", type=pathlib.Path)
-    parser.add_argument("--cases", type=int, default=400)
-    parser.add_argument("--seed", default="1")
-    parser.add_argument("--only", type=int)
-    args = parser.parse_args()
+    args = random_runs.arguments(400)
     passed, failed, found, reversed_, beyond, lent = 0, 0, 0, 0, 0, 0
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)

@@ -7,7 +7,6 @@ Case i of seed S is made from "S/i" alone. The findings of order access are exac
 of that order besides; in values there are more, each of them of a run in which reads see the writes they saw. Every witness is played. In half
 of the cases events share places. The last line is `lifetimes-predicted: N passed, M failed`; a failing trace is printed.
 """
-import argparse
 import json
 import pathlib
 import random
@@ -119,12 +118,7 @@ class Maker(random_runs.Maker):
             if op == "alloc":
                 memory = {n: v for n, v in memory.items() if lifetimes.base_of(n) != name}
             events.append((thread, op, name, None, value))
-            if op in ("acq", "racq"):
-                self.holders.setdefault(name, []).append((thread, op))
-            elif op in ("rel", "rrel"):
-                self.holders[name].remove((thread, op.replace("rel", "acq")))
-            elif op == "fork":
-                self.unborn.discard(name)
+            self.happened(thread, op, name)
         return events
 
 
@@ -225,12 +219,7 @@ class Held(lifetimes.Lives):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("portent", type=pathlib.Path)
-    parser.add_argument("--cases", type=int, default=400)
-    parser.add_argument("--seed", default="1")
-    parser.add_argument("--only", type=int)
-    args = parser.parse_args()
+    args = random_runs.arguments(400)
     with tempfile.TemporaryDirectory() as folder:
         tally = Tally(args.portent, pathlib.Path(folder))
         for name, text, *expected in LITMUS if args.only is None else []:

@@ -7,7 +7,6 @@ Case i of seed S is made from "S/i" alone. A random run with user events gets ma
 becomes huge, the answer stays the same. The reference goes through the cuts of the run without those threads, and says whether some order of its events
 has the pattern, and after how many events at least. The last line is `patterns: N passed, M failed`; a failing case is printed.
 """
-import argparse
 import json
 import pathlib
 import random
@@ -108,12 +107,7 @@ def judge(portent, folder, events, labels, text, rng):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("portent", type=pathlib.Path)
-    parser.add_argument("--cases", type=int, default=80)
-    parser.add_argument("--seed", default="1")
-    parser.add_argument("--only", type=int)
-    args = parser.parse_args()
+    args = random_runs.arguments(80)
     passed, failed, answered = 0, 0, 0
     with tempfile.TemporaryDirectory() as folder:
         for i in range(args.cases) if args.only is None else [args.only]:

@@ -8,7 +8,6 @@ run, which races.py knows; in values there are besides all those of runs in whic
 which they return the values they returned.
 Every witness is played. With --near there are some of them. The last line is `predicted: N passed, M failed`; a failing trace is printed.
 """
-import argparse
 import json
 import pathlib
 import random
@@ -131,12 +130,7 @@ class Tally:
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("portent", type=pathlib.Path)
-    parser.add_argument("--cases", type=int, default=400)
-    parser.add_argument("--seed", default="1")
-    parser.add_argument("--only", type=int)
-    args = parser.parse_args()
+    args = random_runs.arguments(400)
     with tempfile.TemporaryDirectory() as folder:
         tally = Tally(args.portent, pathlib.Path(folder))
         for name, text, sync, values in LITMUS if args.only is None else []:

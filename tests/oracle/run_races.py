@@ -6,7 +6,6 @@
 Case i of seed S is made from "S/i" alone. Exact equality of the sets of pairs of places; each finding's sides must be a racing pair
 of events, described truly. The last line is `races: N passed, M failed`; a failing trace is printed.
 """
-import argparse
 import json
 import pathlib
 import random
@@ -16,6 +15,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import races  # noqa: E402  (beside this file)
+import random_runs  # noqa: E402
 
 ORDERS = ["relaxed", "acquire", "release", "acq_rel", "seq_cst"]
 
@@ -204,12 +204,7 @@ def check_litmus(portent, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Data races of random traces, against the definition.")
-    parser.add_argument("portent", type=pathlib.Path)
-    parser.add_argument("--cases", type=int, default=1000)
-    parser.add_argument("--seed", default="1")
-    parser.add_argument("--only", type=int)
-    args = parser.parse_args()
+    args = random_runs.arguments(1000, "Data races of random traces, against the definition.")
     failed = racy = 0
     with tempfile.TemporaryDirectory() as folder:
         check_litmus(args.portent, pathlib.Path(folder))

@@ -5,7 +5,6 @@
 
 Case i of seed S is made from "S/i" alone. The last line is `serializable: N passed, M failed`; a failing trace is printed.
 """
-import argparse
 import json
 import pathlib
 import random
@@ -68,12 +67,7 @@ def judge(events, findings, status):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("portent", type=pathlib.Path)
-    parser.add_argument("--cases", type=int, default=600)
-    parser.add_argument("--seed", default="1")
-    parser.add_argument("--only", type=int)
-    args = parser.parse_args()
+    args = random_runs.arguments(600)
     passed, failed, found = 0, 0, 0
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "t.trace"

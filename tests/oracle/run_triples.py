@@ -7,7 +7,6 @@ Case i of seed S is made from "S/i" alone. What is predicted in order sync are e
 each of them of a run in which reads see the writes they saw. Every witness is played. In half of the cases events share places. The last line is
 `triples: N passed, M failed`; a failing trace is printed.
 """
-import argparse
 import json
 import pathlib
 import random
@@ -124,12 +123,7 @@ class Tally:
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("portent", type=pathlib.Path)
-    parser.add_argument("--cases", type=int, default=400)
-    parser.add_argument("--seed", default="1")
-    parser.add_argument("--only", type=int)
-    args = parser.parse_args()
+    args = random_runs.arguments(400)
     with tempfile.TemporaryDirectory() as folder:
         tally = Tally(args.portent, pathlib.Path(folder))
         for name, text, *expected in LITMUS if args.only is None else []:

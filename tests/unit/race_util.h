@@ -35,4 +35,14 @@ static void test_give(void *context, void *piece, size_t bytes)
 static const struct pt_race_memory test_memory = {test_take, test_give, NULL, false},
                                    shared_memory = {test_take, test_give, NULL, true};
 
+/* Numbers that look random, the same in every run (xorshift); never from 0. */
+static uint64_t test_seed = 1;
+static inline unsigned below(unsigned n)
+{
+    test_seed ^= test_seed << 13;
+    test_seed ^= test_seed >> 7;
+    test_seed ^= test_seed << 17;
+    return (unsigned)((test_seed >> 11) % n);
+}
+
 #endif

@@ -6,15 +6,6 @@
 enum { LOCKS = 40, RUNS = 400, EDGES = 400 };
 
 static bool edges[LOCKS][LOCKS], seen[LOCKS];
-static uint64_t seed = 1;
-
-static unsigned below(unsigned n)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return (unsigned)((seed >> 11) % n);
-}
 
 static bool reaches(unsigned from, unsigned to)
 {

@@ -20,16 +20,7 @@ static struct pt_hb_sync ref_syncs[OBJECTS];
 static _Alignas(64) uint64_t memory[GRANULES];
 static _Alignas(64) char objects[2 * OBJECTS][8];
 static bool raced[THREADS][THREADS], held[OBJECTS];
-static uint64_t seed;
 static unsigned now_thread, told, missing;
-
-static unsigned below(unsigned n)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return (unsigned)((seed >> 11) % n);
-}
 
 /* What was reported of one access: thread, place of the earlier one. */
 struct pairs {
@@ -281,7 +272,7 @@ static void test_random_runs(void **state)
 {
     (void)state;
     for (unsigned run = 0; run < RUNS; run++) {
-        seed = run / 2 * UINT64_C(0x9e3779b97f4a7c15) + 1;
+        test_seed = run / 2 * UINT64_C(0x9e3779b97f4a7c15) + 1;
         pt_race_looks.threads = run % 2;
         for (unsigned i = 0; i < THREADS; i++) {
             t[i] = pt_race_begin(i, i ? t[0] : NULL, &sites[0]);

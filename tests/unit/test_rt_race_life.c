@@ -13,15 +13,6 @@ enum { SIZE = 1 << 14, STEPS = 20000, KEPT = 4096 };
 static struct pt_race_self *self;
 static unsigned found;
 static const char *note;
-static uint64_t seed = 88172645463325252;
-
-static unsigned below(unsigned n)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return (unsigned)((seed >> 11) % n);
-}
 
 /* At an address where nothing is. */
 #define BASE ((uintptr_t)1 << 40)
@@ -159,6 +150,7 @@ static int start(void **state)
 
 int main(void)
 {
+    test_seed = 88172645463325252;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_marks), cmocka_unit_test(test_kept),
                                        cmocka_unit_test(test_double_free), cmocka_unit_test(test_unmapped),
                                        cmocka_unit_test(test_stacks)};

@@ -22,15 +22,6 @@ static struct access made[GRANULES][STEPS];
 static unsigned made_count[GRANULES], owner[OBJECTS], now_thread, now_granule, reported;
 static _Alignas(64) uint64_t memory[GRANULES];
 static _Alignas(64) uint64_t objects[3 * OBJECTS];
-static uint64_t seed = 1;
-
-static unsigned below(unsigned n)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return (unsigned)((seed >> 11) % n);
-}
 
 static bool is_new(uint64_t key)
 {
