@@ -141,7 +141,7 @@ struct run {
     FILE *result_file;
     int found_exit;
     char *own_trace; /* trace_path with the program's number; NULL: it is trace_path */
-    bool confirm, lenient;
+    bool confirm, lenient, effort_given;
     uint64_t patience;         /* nanoseconds, when confirming */
     struct pt_buf patterns[3]; /* of --skip-file, --only-file and --skip-function */
 };
@@ -251,6 +251,7 @@ static bool set_option(struct run *run, uint32_t index, const char *argument, ui
     case OPT_ORDER: /* the parser has checked the name */
         return pt_orders_find(argument, &run->session.analyse.engine.orders);
     case OPT_EFFORT:
+        run->effort_given = true;
         return pt_parse_time("effort", argument, &run->session.analyse.engine.effort);
     case OPT_DEADLOCKS:
         run->session.checks |= 1u << PT_FOUND_DEADLOCK;
@@ -403,9 +404,26 @@ static bool is_nothing_asked(const struct run *run)
            !run->session.preload;
 }
 
+/* Options that say something of a recording, or of a search in it, where there is none. */
+static enum pt_status refuse_idle(const struct run *run, struct pt_err *err)
+{
+    const struct pt_session *session = &run->session;
+    bool records = session->wider || (session->keep & PT_KEEP_ALL && run->trace_path && !session->analyse.input_count &&
+                                      !session->preload);
+    if (session->record_limit && !records)
+        return pt_err_set(err, PT_EUSAGE,
+                          "--record-limit is of what a program records by itself: with --record-all and -o but without "
+                          "-s, or with --order");
+    if (run->effort_given && !session->wider)
+        return pt_err_set(err, PT_EUSAGE, "--effort is of --order sync, values and auto");
+    return PT_OK;
+}
+
 static enum pt_status prepare(struct run *run, const struct pt_parsed *parsed, struct pt_err *err)
 {
     enum pt_status status = pt_analyse_load(&run->session.analyse, options_table, parsed, err);
+    if (status == PT_OK)
+        status = refuse_idle(run, err);
     if (status == PT_OK && is_nothing_asked(run))
         run->session.checks = 1u << PT_FOUND_RACE | 1u << PT_FOUND_DEADLOCK;
     if (status == PT_OK && run->session.analyse.engine.orders >= PT_ORDERS_SLICES_0 && run->session.checks)
