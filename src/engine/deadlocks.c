@@ -270,6 +270,8 @@ static struct pt_check_found finish(void *check, const char *lost)
         find_predicted(d);
     if (d->options.order >= PT_CHECK_VALUES && d->cycle_count)
         pt_deadlocks_reverse(d);
+    if (d->meeting.mistake)
+        d->run.unknown = d->meeting.mistake;
     pt_full_run_settle(&d->run, f, lost);
     f->peak_bytes = d->peak;
     f->seconds = d->options.now ? (double)(d->options.now() - d->started) / 1e9 : 0;

@@ -1,3 +1,8 @@
+/*
+ * The log of a trace for the searches of `values` that checks ask for, their time, and the witnesses of what they find.
+ * Guarantee: wide.h's, for pt_wide_meet; all searches of a check together end after its effort. Cost: some 60 bytes per
+ * event while the trace is read, and one pass over it for each search.
+ */
 #include "engine/meeting.h"
 
 #include <stdlib.h>
@@ -73,7 +78,10 @@ bool pt_meeting_find(struct pt_meeting *m, const uint64_t *events, uint32_t coun
     }
     free(m->run);
     m->run = NULL;
-    return pt_wide_meet(m->log, places, count, &limit, &m->run, &m->run_count) == PT_WIDE_VIOLATED;
+    enum pt_wide_end end = pt_wide_meet(m->log, places, count, &limit, &m->run, &m->run_count);
+    if (end == PT_WIDE_ERROR)
+        m->mistake = "a run that was found could not be replayed, which is a mistake of Portent's own";
+    return end == PT_WIDE_VIOLATED;
 }
 
 void pt_meeting_witness(const struct pt_meeting *m, struct pt_finding *f)

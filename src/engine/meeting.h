@@ -15,6 +15,7 @@ struct pt_meeting {
     uint64_t deadline;       /* of all searches together; 0: none has begun */
     uint64_t *run;           /* what the latest one found: places of the log */
     uint64_t run_count;
+    const char *mistake; /* a run that was found did not pass the judge: the answer is not whole; NULL */
 };
 
 /* Keeps events where the check's order is `values`, and as many as `auto` may where nobody asked for it by name. */

@@ -249,4 +249,6 @@ void pt_races_predict_finish(struct races *r)
         r->run.unknown = "a thread that nobody forked begins after accesses were forgotten that it may race with";
     if (r->options.order >= PT_CHECK_VALUES)
         pt_races_reverse(r);
+    if (p->meeting.mistake)
+        r->run.unknown = p->meeting.mistake;
 }

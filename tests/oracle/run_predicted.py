@@ -49,6 +49,8 @@ def ask(portent, path, order, *options):
     finding = json.loads(done.stdout)["properties"][0]
     if (finding["verdict"] == "violated") != (done.returncode == 1):
         raise SystemExit(f"{path.read_text()}status {done.returncode}, verdict {finding['verdict']}")
+    if order == "values" and not finding["complete"]:
+        raise SystemExit(f"{path.read_text()}not whole: {finding.get('message')}")
     return finding["findings"]
 
 
