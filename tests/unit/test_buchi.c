@@ -376,6 +376,26 @@ static void test_families(void **state)
     pt_fpool_release(&pool);
 }
 
+/* Families in which letters, or sets of deadlines, are exponentially many and the automaton is not. */
+static void test_no_cliff(void **state)
+{
+    (void)state;
+    struct pt_fpool pool;
+    pt_fpool_init(&pool);
+    in = &pool;
+    random_state = 17;
+    for (uint32_t n = 6; n <= 20; n += 7) {
+        pt_formula right = P(n - 1), soon = P(1);
+        for (uint32_t i = 1; i < n; i++) {
+            right = U(P(n - 1 - i), right);
+            soon = Or(P(1), X(soon));
+        }
+        expect_size(right, n, n);
+        expect_size(G(Implies(P(0), soon)), 2, n);
+    }
+    pt_fpool_release(&pool);
+}
+
 /* One formula as the language reads it; returns the size of its automaton. */
 static uint32_t check_text(const char *text)
 {
@@ -612,6 +632,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_print),           cmocka_unit_test(test_literature),
         cmocka_unit_test(test_random_formulas), cmocka_unit_test(test_families),
+        cmocka_unit_test(test_no_cliff),
         cmocka_unit_test(test_patterns),        cmocka_unit_test(test_many_propositions),
         cmocka_unit_test(test_limits),          cmocka_unit_test(test_deterministic_output),
         cmocka_unit_test(test_bad_prefixes),

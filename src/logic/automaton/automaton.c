@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "logic/automaton/convert.h"
+#include "logic/ltl/choices.h"
 #include "logic/ltl/tgba.h"
 
 enum {
@@ -22,6 +23,7 @@ enum {
     WEAK_LIMIT = 1 << 13,     /* sets of states of a language that is known to be an obligation */
     WEAK_TRY_LIMIT = 1 << 10, /* and of one that may be none */
     MAX_ORDERS = 24,          /* orders of marks to try */
+    MANY_PROPS = 10,          /* with more, decision diagrams of whole steps may be too large */
 };
 
 void pt_automaton_free(struct pt_automaton *aut)
@@ -127,9 +129,11 @@ static struct pt_tgba *weak_of(struct pt_ltls *pool, pt_ltl f, const struct pt_t
 }
 
 /* The smallest automaton found, or NULL past a limit. */
-static struct pt_tgba *construct(struct pt_ltls *pool, pt_ltl f, uint32_t state_limit)
+static struct pt_tgba *construct(struct pt_ltls *pool, pt_ltl f, uint32_t prop_count, uint32_t state_limit)
 {
-    struct pt_tgba *tgba = pt_tgba_of_ltl(pool, f, state_limit);
+    struct pt_tgba *tgba = prop_count > MANY_PROPS ? pt_tgba_by_choices(pool, f, state_limit) : NULL;
+    if (!tgba)
+        tgba = pt_tgba_of_ltl(pool, f, state_limit);
     if (!tgba)
         return NULL;
     pt_tgba_prune(tgba);
@@ -194,7 +198,7 @@ enum pt_status pt_automaton_of_formula(const struct pt_fpool *pool, pt_formula f
     struct pt_bdds *bdds = pt_bdds_new(NODE_LIMIT);
     struct pt_ltls ltls;
     pt_ltls_init(&ltls, bdds);
-    struct pt_tgba *best = construct(&ltls, pt_ltl_of_formula(&ltls, pool, formula), state_limit);
+    struct pt_tgba *best = construct(&ltls, pt_ltl_of_formula(&ltls, pool, formula), prop_count, state_limit);
     enum pt_status status = PT_OK;
     if (best && best->state_count <= state_limit)
         *ret_aut = export(best, props, prop_count);

@@ -44,7 +44,7 @@ static bool add_edges(struct pt_moore *m, pt_bdd signature, uint32_t dead, const
 {
     struct pt_leaf *leaves;
     uint32_t count, edge_count = dfa->first[dfa->state_count];
-    if (!pt_bdd_leaves(m->p->bdds, signature, &leaves, &count))
+    if (!pt_bdd_leaves(m->p->bdds, signature, PT_LEAVES_LIMIT, &leaves, &count))
         return false;
     for (uint32_t l = 0; l < count; l++) {
         uint32_t class = pt_bdd_top(m->p->bdds, leaves[l].set) - PT_TGBA_VARS;
@@ -179,7 +179,7 @@ static int reaches_empty(struct pt_powerset *p, uint32_t state_limit)
             result = 1;
             break;
         }
-        if (chain.len > state_limit || !pt_bdd_leaves(p->bdds, step, &leaves, &count)) {
+        if (chain.len > state_limit || !pt_bdd_leaves(p->bdds, step, PT_LEAVES_LIMIT, &leaves, &count)) {
             result = -1;
             break;
         }

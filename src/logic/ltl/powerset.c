@@ -9,6 +9,10 @@
 
 #include "base/mem.h"
 
+/* Nodes of one set's step, and edges of all sets: where they are more, the sets are most often many more than the
+ * states of the automaton they come from, and what they would be reduced to is not smaller than it. */
+enum { MAX_LEAVES = 1 << 11, MAX_EDGES = 1 << 18 };
+
 void pt_powerset_init(struct pt_powerset *p, const struct pt_tgba *tgba)
 {
     *p = (struct pt_powerset){.tgba = tgba, .bdds = tgba->bdds, .universal = PT_NONE};
@@ -74,7 +78,8 @@ bool pt_powerset_build(struct pt_powerset *p, uint32_t state_limit)
         uint32_t leaf_count;
         PT_GROW(p->set_step, p->step_cap, (size_t)k + 1);
         p->set_step[k] = pt_set_step(p->bdds, p->step, p->sets[k]);
-        if (p->count > state_limit || !pt_bdd_leaves(p->bdds, p->set_step[k], &leaves, &leaf_count))
+        if (p->count > state_limit || p->graph->edge_count > MAX_EDGES ||
+            !pt_bdd_leaves(p->bdds, p->set_step[k], MAX_LEAVES, &leaves, &leaf_count))
             return false;
         for (uint32_t l = 0; l < leaf_count; l++)
             if (leaves[l].set != PT_BDD_TRUE)

@@ -17,7 +17,7 @@
 
 #include "base/mem.h"
 
-enum { MAX_STATES = 1 << 10, MAX_EDGES = 1 << 15, SCRATCH_NODES = 1 << 18 };
+enum { MAX_STATES = 1 << 10, MAX_EDGES = 1 << 15, SCRATCH_NODES = 1 << 18, MAX_LEAVES = 1 << 11 };
 
 /* Variables: the missing marks, "is initial", "is not accepting", the classes. */
 enum { VAR_MARKS = PT_TGBA_VARS, VAR_INITIAL = VAR_MARKS + 64, VAR_REJECTS, VAR_CLASSES };
@@ -196,7 +196,7 @@ static bool add_class(struct simulation *sim, struct pt_tgba *out, uint32_t c)
 {
     struct pt_leaf *leaves;
     uint32_t leaf_count;
-    if (!pt_bdd_leaves(sim->bdds, sim->signature[c], &leaves, &leaf_count)) {
+    if (!pt_bdd_leaves(sim->bdds, sim->signature[c], MAX_LEAVES, &leaves, &leaf_count)) {
         add_member(sim, out, c);
         return true;
     }

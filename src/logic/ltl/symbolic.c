@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 
-enum { MAX_PRIMES = 1 << 14, MAX_LAYERS = 1 << 15 };
+enum { MAX_PRIMES = 1 << 14 };
 
 pt_bdd pt_set_step(struct pt_bdds *bdds, const pt_bdd *step, pt_bdd set)
 {
@@ -23,7 +23,7 @@ pt_bdd pt_set_step(struct pt_bdds *bdds, const pt_bdd *step, pt_bdd set)
 struct layers {
     struct pt_map64 number; /* node to its place in nodes */
     pt_bdd *nodes;
-    uint32_t count;
+    uint32_t count, limit;
     size_t cap;
 };
 
@@ -34,7 +34,7 @@ static bool is_leaf(const struct pt_bdds *bdds, pt_bdd f)
 
 static void collect(const struct pt_bdds *bdds, pt_bdd f, struct layers *layers)
 {
-    if (layers->count > MAX_LAYERS || *pt_map64_at(&layers->number, f) != PT_NONE)
+    if (layers->count > layers->limit || *pt_map64_at(&layers->number, f) != PT_NONE)
         return;
     *pt_map64_at(&layers->number, f) = 0;
     if (!is_leaf(bdds, f)) {
@@ -45,11 +45,11 @@ static void collect(const struct pt_bdds *bdds, pt_bdd f, struct layers *layers)
     PT_PUSH(layers->nodes, layers->count, layers->cap, f);
 }
 
-bool pt_bdd_leaves(struct pt_bdds *bdds, pt_bdd step, struct pt_leaf **ret_leaves, uint32_t *ret_count)
+bool pt_bdd_leaves(struct pt_bdds *bdds, pt_bdd step, uint32_t limit, struct pt_leaf **ret_leaves, uint32_t *ret_count)
 {
     if (step == PT_BDD_OVERFLOW)
         return false;
-    struct layers layers = {0};
+    struct layers layers = {.limit = limit};
     pt_map64_init(&layers.number);
     collect(bdds, step, &layers);
     pt_bdd *reach = pt_xcalloc(layers.count, sizeof *reach); /* the letters that lead to the node */
@@ -57,7 +57,7 @@ bool pt_bdd_leaves(struct pt_bdds *bdds, pt_bdd step, struct pt_leaf **ret_leave
     struct pt_leaf *leaves = NULL;
     uint32_t count = 0;
     size_t cap = 0;
-    bool fits = layers.count <= MAX_LAYERS;
+    bool fits = layers.count <= limit;
     for (uint32_t i = layers.count; i-- > 0 && fits;) {
         pt_bdd f = layers.nodes[i];
         if (is_leaf(bdds, f)) {

@@ -88,8 +88,11 @@ struct pt_leaf {
     pt_bdd label; /* the letters that lead there */
 };
 /* The distinct sets that a step can lead to, in the order in which they are met; the caller frees the array. False
- * when they are too many or the BDDs overflowed. */
-bool pt_bdd_leaves(struct pt_bdds *bdds, pt_bdd step, struct pt_leaf **ret_leaves, uint32_t *ret_count) PT_WARN_UNUSED;
+ * when more than `limit` nodes read propositions or are such sets, or the BDDs overflowed. Steps of long untils have a
+ * set for each subset of their propositions, so whoever has another way sets a low limit. */
+enum { PT_LEAVES_LIMIT = 1 << 15 };
+bool pt_bdd_leaves(struct pt_bdds *bdds, pt_bdd step, uint32_t limit, struct pt_leaf **ret_leaves,
+                   uint32_t *ret_count) PT_WARN_UNUSED;
 
 /* Whether a step leads to the empty set for some letter. */
 bool pt_step_can_fail(const struct pt_bdds *bdds, pt_bdd step);

@@ -16,7 +16,7 @@
 
 #include "base/mem.h"
 
-enum { MAX_MARKS = 64, MAX_EDGES = 1 << 19 };
+enum { MAX_MARKS = 64, MAX_EDGES = 1 << 19, FEW_LEAVES = 1 << 9, LEAVES_PER_PRIME = 8 };
 
 struct var {
     pt_ltl formula;
@@ -169,8 +169,36 @@ struct choice {
 };
 
 /*
- * The conjunction of the Next formulas must not be simplified: b R XF b implies F b, but dropping an F b beside it,
- * step after step, would forget the promise to see b for ever. That a contradiction has no successor is always right.
+ * Leaves out safety formulas that another one of the list implies; returns how many are left. `q or X q` beside `q or X
+ * (q or X q)` says nothing, and without this `G (p -> q or X q or ... X^n q)` has a state for each set of deadlines.
+ *
+ * Sound, unlike the dropping of formulas with promises (below): a word that violates the dropped g has a bad prefix of
+ * g, which is one of every f that implies g, too; so whatever is dropped in favour of what, what is left after that
+ * prefix has no model. And it has no infinite run either: the rules for safety formulas on the right (literals, and,
+ * or, X, W, R, G; no eventual ones, since X f does not imply a safety f) imply g by what they ask of the same position.
+ */
+static uint32_t drop_implied_safety(struct tableau *t, pt_ltl *kids, uint32_t count)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        bool implied = false;
+        for (uint32_t k = 0; k < count && !implied && pt_ltl_is(t->pool, kids[i], PT_LTL_SAFETY); k++) {
+            bool dropped = k < i && kids[k] == PT_LTL_TRUE;
+            implied = k != i && !dropped && pt_ltl_implies(t->pool, kids[k], kids[i]);
+        }
+        if (implied)
+            kids[i] = PT_LTL_TRUE;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (kids[i] != PT_LTL_TRUE)
+            kids[kept++] = kids[i];
+    return kept;
+}
+
+/*
+ * Nothing else of the conjunction of the Next formulas may be simplified: b R XF b implies F b, but dropping an F b
+ * beside it, step after step, would forget the promise to see b for ever. That a contradiction has no successor is
+ * always right.
  */
 static struct choice read_prime(struct tableau *t, const uint32_t *vars, size_t len)
 {
@@ -193,42 +221,55 @@ static struct choice read_prime(struct tableau *t, const uint32_t *vars, size_t 
     }
     c.formula = pt_ltl_and(t->pool, kids, count);
     if (c.formula != PT_LTL_FALSE)
-        c.formula = pt_ltl_plain_list(t->pool, PT_LTL_AND, kids, count);
+        c.formula = pt_ltl_plain_list(t->pool, PT_LTL_AND, kids, drop_implied_safety(t, kids, count));
     free(kids);
     return c;
 }
 
-/* The edges for the letters in `label` when `f` is left of the state's step. */
-static bool expand(struct tableau *t, uint32_t src, pt_bdd f, pt_bdd label)
+/* The edges of these implicants for the letters in `label`. */
+static bool add_choices(struct tableau *t, uint32_t src, const struct pt_primes *p, pt_bdd label)
 {
-    struct pt_primes p = {0};
-    bool fits = pt_bdd_primes(t->bdds, f, &p) && t->mark_count <= MAX_MARKS;
-    for (uint32_t i = 0; i < p.count && fits; i++) {
-        size_t start = i ? p.ends[i - 1] : 0;
-        const uint32_t *vars = p.vars ? p.vars + start : NULL; /* the empty implicant may be the only one */
-        struct choice c = read_prime(t, vars, p.ends[i] - start);
+    bool fits = t->mark_count <= MAX_MARKS;
+    for (uint32_t i = 0; i < p->count && fits; i++) {
+        size_t start = i ? p->ends[i - 1] : 0;
+        const uint32_t *vars = p->vars ? p->vars + start : NULL; /* the empty implicant may be the only one */
+        struct choice c = read_prime(t, vars, p->ends[i] - start);
         if (c.formula == PT_LTL_FALSE)
             continue;
         struct pt_tedge edge = {src, state_of(t, c.formula), pt_bdd_and(t->bdds, label, c.label), c.promises};
         fits = edge.dst != PT_NONE && t->edge_count < MAX_EDGES && t->mark_count <= MAX_MARKS;
         PT_PUSH(t->edges, t->edge_count, t->edge_cap, edge);
     }
+    return fits;
+}
+
+/* The edges for the letters in `label` when `f` is left of the state's step. */
+static bool expand(struct tableau *t, uint32_t src, pt_bdd f, pt_bdd label)
+{
+    struct pt_primes p = {0};
+    bool fits = pt_bdd_primes(t->bdds, f, &p) && add_choices(t, src, &p, label);
     pt_primes_release(&p);
     return fits;
 }
 
-/* Letter by letter (as far as letters differ), which is more deterministic; or, when that is too much, by implicants
- * that mention propositions too. */
+/* Letter by letter (as far as letters differ), which is more deterministic; or, when that is much more, by implicants
+ * that mention propositions too: p1 U (p2 U ... pn) has n of those, and 2^n letters that differ. */
 static bool expand_state(struct tableau *t, uint32_t state)
 {
+    struct pt_primes p = {0};
     struct pt_leaf *leaves;
     uint32_t count;
-    if (!pt_bdd_leaves(t->bdds, t->states[state], &leaves, &count))
-        return expand(t, state, t->states[state], PT_BDD_TRUE);
-    bool fits = true;
-    for (uint32_t i = 0; i < count && fits; i++)
-        fits = expand(t, state, leaves[i].set, leaves[i].label);
-    free(leaves);
+    bool few = pt_bdd_leaves(t->bdds, t->states[state], FEW_LEAVES, &leaves, &count);
+    bool covered = !few && pt_bdd_primes(t->bdds, t->states[state], &p), fits = true;
+    uint32_t limit = covered ? LEAVES_PER_PRIME * p.count : PT_LEAVES_LIMIT;
+    if (few || pt_bdd_leaves(t->bdds, t->states[state], limit, &leaves, &count)) {
+        for (uint32_t i = 0; i < count && fits; i++)
+            fits = expand(t, state, leaves[i].set, leaves[i].label);
+        free(leaves);
+    } else {
+        fits = covered && add_choices(t, state, &p, PT_BDD_TRUE);
+    }
+    pt_primes_release(&p);
     return fits;
 }
 

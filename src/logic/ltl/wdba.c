@@ -18,7 +18,7 @@
 
 #include "base/mem.h"
 
-enum { MAX_PRODUCT_EDGES = 1 << 21, SCRATCH_NODES = 1 << 22 };
+enum { MAX_PRODUCT_EDGES = 1 << 21, SCRATCH_NODES = 1 << 18 };
 
 /* Pairs (set, state) with numbers, as far as they have been met. */
 struct pairs {
@@ -135,7 +135,7 @@ static bool add_class_edges(struct pt_moore *m, struct pt_tgba *out, uint32_t cl
 {
     struct pt_leaf *leaves;
     uint32_t count;
-    if (!pt_bdd_leaves(m->p->bdds, signature, &leaves, &count))
+    if (!pt_bdd_leaves(m->p->bdds, signature, PT_LEAVES_LIMIT, &leaves, &count))
         return false;
     for (uint32_t l = 0; l < count; l++)
         pt_tgba_add(out, class, pt_bdd_top(m->p->bdds, leaves[l].set) - PT_TGBA_VARS, leaves[l].label, accepting);
