@@ -26,7 +26,7 @@
 
 #define PT_CHANNEL_MAGIC "PTCHAN1"
 #define PT_CHANNEL_ENV   "PORTENT_CHANNEL"
-enum { PT_CHANNEL_VERSION = 15 };
+enum { PT_CHANNEL_VERSION = 16 };
 
 /*
  * A process that the program starts or forks, at whatever remove, has no such descriptor. PORTENT_RENDEZVOUS=NAME in
@@ -234,6 +234,7 @@ struct pt_record_event {
 enum pt_watch_type { PT_WATCH_INT, PT_WATCH_UINT, PT_WATCH_FLOAT, PT_WATCH_BOOL, PT_WATCH_CHARS /* a string */ };
 
 /* A program variable that properties name, found through debug information before the program starts. */
+enum { PT_LINKS_MAX = 8 };
 struct pt_watch {
     uint64_t offset;     /* its address as the module's file has it; the load address is added */
     uint32_t module;     /* offset of the module's file name in the configuration; 0: the program itself */
@@ -244,6 +245,9 @@ struct pt_watch {
     uint32_t bit_size;   /* 0: not a bit-field */
     uint32_t quiet;      /* its writes are no relevant events: only decentralised properties name it */
     uint32_t local;      /* 1 + its number in the decentralised properties; 0: they do not name it */
+    /* Of a variable that pointers lead to: how many, and how many bytes behind what each points to lies the next, or at
+     * last the variable. `offset` is the first pointer's. */
+    uint32_t link_count, after[PT_LINKS_MAX];
 };
 
 /* What is recorded beside the relevant events. */

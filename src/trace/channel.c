@@ -150,7 +150,9 @@ void pt_channel_configure(const struct pt_channel_setup *setup, struct pt_buf *b
                                        .bit_offset = var->bit_offset,
                                        .bit_size = var->bit_size,
                                        .quiet = var->quiet,
-                                       .local = var->local};
+                                       .local = var->local,
+                                       .link_count = var->link_count};
+        memcpy(watches[i].after, var->after, sizeof var->after);
     }
     for (uint32_t i = 0; i < setup->event_count; i++)
         events[i] = put_string(buf, setup->events[i]);

@@ -24,8 +24,9 @@ struct pt_channel_var {
     uint32_t size;
     enum pt_watch_type type;
     uint32_t bit_offset, bit_size;
-    bool quiet;     /* its writes are no relevant events */
-    uint32_t local; /* 1 + its number in the block of decentralised properties; 0: none */
+    bool quiet;                               /* its writes are no relevant events */
+    uint32_t local;                           /* 1 + its number in the block of decentralised properties; 0: none */
+    uint32_t link_count, after[PT_LINKS_MAX]; /* as in struct pt_watch */
 };
 
 /* A race_free property; and a variable that one names. */

@@ -31,7 +31,13 @@ struct pt_variable {
     uint32_t size;
     enum pt_watch_type type;
     uint32_t bit_offset, bit_size;
+    /* Where pointers lead to it: `offset` is the first pointer's, and so many bytes behind what pointer i points to
+     * lies the next one, or at last the variable. */
+    uint32_t link_count, after[PT_LINKS_MAX];
 };
+
+/* The length of the variable's own name, which a path begins with. */
+size_t pt_debuginfo_head(const char *path);
 
 /*
  * Contract section 2, [file.c:]path. `file` may be NULL; it matches by its last components. The program's own variables

@@ -150,11 +150,18 @@ static enum pt_status resolve(struct pt_debuginfo *info, const struct match *mat
     return PT_OK;
 }
 
+size_t pt_debuginfo_head(const char *path)
+{
+    size_t head = strcspn(path, ".[^");
+    const char *arrow = strstr(path, "->");
+    return arrow && (size_t)(arrow - path) < head ? (size_t)(arrow - path) : head;
+}
+
 static enum pt_status find(struct pt_debuginfo *info, const char *file, const char *path, follow_path follow,
                            struct pt_variable *ret_variable, struct pt_err *err)
 {
     struct matches matches = {0};
-    size_t head = strcspn(path, ".[");
+    size_t head = pt_debuginfo_head(path);
     enum pt_status status;
     find_matches(info, file, path, head, &matches);
     if (matches.count > 1)
@@ -187,7 +194,7 @@ enum pt_status pt_debuginfo_find_extent(struct pt_debuginfo *info, const char *f
 bool pt_debuginfo_knows(struct pt_debuginfo *info, const char *path)
 {
     struct matches matches = {0};
-    find_matches(info, NULL, path, strcspn(path, ".["), &matches);
+    find_matches(info, NULL, path, pt_debuginfo_head(path), &matches);
     free(matches.items);
     return matches.count > 0;
 }
@@ -221,7 +228,7 @@ const char *pt_debuginfo_local(struct pt_debuginfo *info, const char *path)
     Dwarf_Die die;
     Dwarf *dwarf = pt_module_dwarf(program);
     while (dwarf && !found && dwarf_get_units(dwarf, unit, &unit, NULL, NULL, &die, NULL) == 0)
-        found = local_below(&die, NULL, path, strcspn(path, ".["), 0);
+        found = local_below(&die, NULL, path, pt_debuginfo_head(path), 0);
     return found;
 }
 
@@ -234,7 +241,7 @@ bool pt_module_is_of_the_system(const char *path)
 void pt_debuginfo_near(struct pt_debuginfo *info, const char *path, pt_debuginfo_visit visit, void *context)
 {
     struct matches matches = {0};
-    size_t head = strcspn(path, ".[");
+    size_t head = pt_debuginfo_head(path);
     find_matches(info, NULL, path, head, &matches);
     for (uint32_t i = 0; i < matches.count; i++) {
         Dwarf_Die die = matches.items[i].var->die;

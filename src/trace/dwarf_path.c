@@ -23,6 +23,8 @@ struct follow {
     bool has_type;
     uint64_t offset;
     uint32_t bit_offset, bit_size;
+    uint64_t root; /* the offset of the first pointer that was followed */
+    uint32_t link_count, after[PT_LINKS_MAX];
     /* Of an array that has been reached, and how many of them are indexed already. */
     uint64_t dimensions[MAX_DIMENSIONS]; /* elements, 0: unknown */
     uint32_t dimension_count, indexed;
@@ -191,7 +193,7 @@ static void visit_members(const struct pt_dwarf_index *index, Dwarf_Die *type, c
         if (own) {
             struct pt_buf full;
             pt_buf_init(&full);
-            pt_buf_printf(&full, "%s.%s", prefix->text, own);
+            pt_buf_printf(&full, "%s%s", prefix->text, own);
             visit(context, full.text);
             pt_buf_release(&full);
         } else if (pt_dwarf_type_of(&child, &inner) && pt_dwarf_strip(index, &inner)) {
@@ -215,6 +217,12 @@ static void list_name(void *context, const char *name)
         pt_buf_puts(&list->buf, ", ...");
 }
 
+/* What stands before a member's name: `rest` of the name begins there. */
+static const char *separator(const char *rest)
+{
+    return rest[0] == '-' && rest[1] == '>' ? "->" : ".";
+}
+
 /* An error that lists the members of what was reached, whose name is the first `len` bytes of the whole. */
 static enum pt_status members_error(const struct follow *f, size_t len, const char *what)
 {
@@ -224,6 +232,7 @@ static enum pt_status members_error(const struct follow *f, size_t len, const ch
     pt_buf_init(&list.buf);
     pt_buf_init(&prefix);
     pt_buf_add(&prefix, f->name, len);
+    pt_buf_puts(&prefix, separator(f->name + len));
     visit_members(f->index, &type, &prefix, list_name, &list, 0);
     enum pt_status status = pt_err_set(f->err, PT_EINPUT, "'%s' %s%s%s", f->name, what, list.count ? ": " : "",
                                        list.count ? list.buf.text : "");
@@ -249,7 +258,7 @@ static enum pt_status take_index(struct follow *f, uint64_t index)
     Dwarf_Die element;
     uint64_t size;
     if (f->indexed == f->dimension_count || !element_type(f, &element, &size))
-        return pt_err_set(f->err, PT_EINPUT, "'%s' indexes something that is no array", f->name);
+        return pt_err_set(f->err, PT_EINPUT, "'%s' indexes something that is no array and no pointer", f->name);
     uint64_t limit = f->dimensions[f->indexed];
     if (limit && index >= limit)
         return pt_err_set(f->err, PT_EINPUT, "'%s' has the index %" PRIu64 ", but there are %" PRIu64 " elements",
@@ -270,27 +279,75 @@ static enum pt_status take_index(struct follow *f, uint64_t index)
     return PT_OK;
 }
 
-/* Follows the path as far as it goes; *ret_rest is what is left of it after an error. */
+static bool is_pointer(const struct follow *f)
+{
+    Dwarf_Die type = f->type;
+    bool whole = f->has_type && f->indexed == f->dimension_count && !f->bit_size;
+    return whole && (dwarf_tag(&type) == DW_TAG_pointer_type || dwarf_tag(&type) == DW_TAG_reference_type);
+}
+
+/* What has been reached is a pointer, whose place is known: steps to what it points to. */
+static enum pt_status follow_pointer(struct follow *f, size_t len)
+{
+    if (!is_pointer(f))
+        return pt_err_set(f->err, PT_EINPUT, "'%.*s' is no pointer", (int)len, f->name);
+    if (f->link_count == PT_LINKS_MAX)
+        return pt_err_set(f->err, PT_EINPUT, "'%s' goes through more than %d pointers", f->name, PT_LINKS_MAX);
+    if (f->offset > UINT32_MAX && f->link_count)
+        return pt_err_set(f->err, PT_EINPUT, "'%s' has an index that is too large", f->name);
+    if (f->link_count)
+        f->after[f->link_count - 1] = (uint32_t)f->offset;
+    else
+        f->root = f->offset;
+    f->link_count++;
+    f->offset = 0;
+    Dwarf_Die pointer = f->type;
+    set_type(f, &pointer);
+    return PT_OK;
+}
+
+/* An index of what is no array: p[2] lies two elements behind what p points to. */
+static enum pt_status index_pointer(struct follow *f, uint64_t index, size_t len)
+{
+    Dwarf_Word size;
+    enum pt_status status = follow_pointer(f, len);
+    if (status == PT_OK && (!f->has_type || dwarf_aggregate_size(&f->type, &size) != 0 ||
+                            __builtin_mul_overflow(size, index, &f->offset) || f->offset > UINT32_MAX))
+        status = pt_err_set(f->err, PT_EINPUT, "'%s' has an index that is too large, or of nothing", f->name);
+    return status;
+}
+
+/* Follows the path as far as it goes; *ret_rest is what is left of it after an error. '^' is C's `*`, behind what it is
+ * about. */
 static enum pt_status follow_path(struct follow *f, const char *path, const char **ret_rest)
 {
     while (*path) {
         *ret_rest = path;
+        size_t reached = (size_t)(path - f->name);
+        if (*path == '^' || (path[0] == '-' && path[1] == '>')) {
+            enum pt_status status = follow_pointer(f, reached);
+            if (status != PT_OK)
+                return status;
+            path++;
+            if (path[-1] == '^')
+                continue;
+        }
         if (*path == '[') {
             char *end;
             uint64_t index = strtoull(path + 1, &end, 10);
             if (end == path + 1 || *end != ']')
                 return pt_err_set(f->err, PT_EINPUT, "'%s' needs a constant index in its brackets", f->name);
-            enum pt_status status = take_index(f, index);
+            enum pt_status status = is_pointer(f) ? index_pointer(f, index, reached) : take_index(f, index);
             if (status != PT_OK)
                 return status;
             path = end + 1;
-        } else if (*path == '.') {
-            size_t len = strcspn(path + 1, ".[");
+        } else if (*path == '.' || *path == '>') { /* the end of '->' */
+            size_t len = strcspn(path + 1, ".[^-");
             if (f->has_type && f->indexed == f->dimension_count && pt_dwarf_is_class(&f->type)) {
                 if (!enter_named(f, path + 1, len, 0))
-                    return members_error(f, (size_t)(path - f->name), "is not there; the members are");
+                    return members_error(f, reached, "is not there; the members are");
             } else {
-                return pt_err_set(f->err, PT_EINPUT, "'%.*s' has no members", (int)(path - f->name), f->name);
+                return pt_err_set(f->err, PT_EINPUT, "'%.*s' has no members", (int)reached, f->name);
             }
             path += 1 + len;
         } else {
@@ -452,6 +509,17 @@ static enum pt_status finish(struct follow *f, struct pt_variable *ret_variable)
     return PT_OK;
 }
 
+/* Where pointers were followed, the place of a variable is that of the first, and how to go on. */
+static void finish_links(struct follow *f, struct pt_variable *ret_variable)
+{
+    ret_variable->link_count = f->link_count;
+    if (!f->link_count)
+        return;
+    f->after[f->link_count - 1] = (uint32_t)ret_variable->offset;
+    memcpy(ret_variable->after, f->after, sizeof f->after);
+    ret_variable->offset = f->root;
+}
+
 enum pt_status pt_dwarf_path(const struct pt_dwarf_index *index, Dwarf_Die *variable, const char *name,
                              const char *path, struct pt_variable *ret_variable, struct pt_err *err)
 {
@@ -459,7 +527,11 @@ enum pt_status pt_dwarf_path(const struct pt_dwarf_index *index, Dwarf_Die *vari
     const char *rest;
     set_type(&f, variable);
     enum pt_status status = follow_path(&f, path, &rest);
-    return status == PT_OK ? finish(&f, ret_variable) : status;
+    if (status == PT_OK)
+        status = finish(&f, ret_variable);
+    if (status == PT_OK)
+        finish_links(&f, ret_variable);
+    return status;
 }
 
 enum pt_status pt_dwarf_extent(const struct pt_dwarf_index *index, Dwarf_Die *variable, const char *name,
@@ -472,6 +544,8 @@ enum pt_status pt_dwarf_extent(const struct pt_dwarf_index *index, Dwarf_Die *va
     uint64_t size = 0;
     set_type(&f, variable);
     enum pt_status status = follow_path(&f, path, &rest);
+    if (status == PT_OK && f.link_count)
+        status = pt_err_set(err, PT_EINPUT, "'%s' goes through pointers: it is no memory of its own", name);
     if (status != PT_OK)
         return status;
     bool array = f.dimension_count > f.indexed;
@@ -503,6 +577,7 @@ void pt_dwarf_path_near(const struct pt_dwarf_index *index, Dwarf_Die *variable,
     (void)!follow_path(&f, path, &rest);
     pt_buf_init(&prefix);
     pt_buf_add(&prefix, name, (size_t)(rest - name));
+    pt_buf_puts(&prefix, separator(rest));
     if (f.has_type)
         visit_members(index, &f.type, &prefix, visit, context, 0);
     pt_buf_release(&prefix);

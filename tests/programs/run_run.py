@@ -421,6 +421,33 @@ def statics():
 
 
 @test
+def pointers():
+    """Paths through pointers, followed as they change; memory that is freed; a null pointer; what is no path."""
+    write("p.prop", "var end = head->at[1]->value; property p: end < 5390;")
+    for level in ("-O0", "-O2"):
+        same("portent cc", run(PORTENT, "cc", level, "-pthread", os.path.join(HERE, "pointers.c"), "-o", "pointers").returncode, 0)
+        done = run(PORTENT, "run", "-s", "p.prop", "-o", "t.trace", "-r", "r.json", "--", "./pointers")
+        told = done.stdout.split()
+        same(f"{level}: {done.stderr}", [line[1] for line in events("t.trace")], [f"w(head->at[1]->value)={value}" for value in told])
+        same("status", done.returncode, FOUND if any(int(value) >= 5390 for value in told) else 0)
+        same_offline("p.prop", "t.trace", "r.json")
+    write("ends.c", "#include <stdlib.h>\nstruct box { int *in; };\nstruct box *b; int **twice; int *many; int x;\n"
+          "int main(void)\n{\n    b = malloc(sizeof *b);\n    b->in = malloc(sizeof(int));\n    *b->in = 1;\n    int *old = b->in;\n"
+          "    b->in = 0;\n    *old = 2;\n    b->in = old;\n    free(old);\n    b->in = &x;\n    twice = &b->in;\n    x = 3;\n"
+          "    free(b);\n    many = calloc(4, sizeof *many);\n    many[2] = 7;\n    return 0;\n}\n")
+    same("portent cc", run(PORTENT, "cc", "-O0", "ends.c", "-o", "ends").returncode, 0)
+    for path, expected in (("*b->in", ["1", "2", "0", "3"]), ("**twice", ["3"]), ("many[2]", ["7"]), ("x", ["3"])):
+        write("q.prop", f"var v = {path}; property q: v < 100;")
+        done = run(PORTENT, "run", "-s", "q.prop", "-o", "t.trace", "--", "./ends")
+        same(f"{path}: {done.stderr}", [done.returncode, [line[1].split("=")[1] for line in events("t.trace")]], [0, expected])
+    for path, message in (("x->in", "'x' is no pointer"), ("b->out", "the members are: b->in"), ("*b", "is a structure"), ("b->", "a member after '->'"),
+                          ("b->in->in", "has no members")):
+        write("q.prop", f"var v = {path}; property q: v < 100;")
+        done = run(PORTENT, "run", "-s", "q.prop", "--", "./ends")
+        same(f"{path}: {done.stderr}", [done.returncode, message in done.stderr], [2, True])
+
+
+@test
 def dropped():
     """A full buffer: the verdict is unknown, says how many were lost, and so does `check` on what was recorded, in either form."""
     build("flood")

@@ -121,7 +121,7 @@ static bool hint_local(struct pt_debuginfo *info, const char *path, struct pt_er
     if (!function)
         return false;
     (void)pt_err_set(err, PT_EINPUT, "the program has no variable '%s': '%.*s' is a local variable of %s", path,
-                     (int)strcspn(path, ".["), path, function);
+                     (int)pt_debuginfo_head(path), path, function);
     pt_err_hint(err,
                 "make it static and name it '%s::%s', give it a name with portent_watch, or reach it from a global "
                 "variable by the path of a 'var' statement",
@@ -141,6 +141,20 @@ static bool may_be_watched(struct pt_debuginfo *info, const char *name, bool loc
     return may;
 }
 
+/* `**x` as debug information is asked for it: x^^. The caller frees it. */
+static char *suffixed(const char *path)
+{
+    struct pt_buf buf;
+    size_t stars = strspn(path, "*");
+    pt_buf_init(&buf);
+    pt_buf_puts(&buf, path + stars);
+    for (size_t i = 0; i < stars; i++)
+        pt_buf_puts(&buf, "^");
+    char *copy = pt_xstrdup(buf.text);
+    pt_buf_release(&buf);
+    return copy;
+}
+
 enum pt_status pt_resolve_var(struct pt_resolved *resolved, struct pt_debuginfo *info, const struct pt_varref *var,
                               bool local, struct pt_err *err)
 {
@@ -150,21 +164,31 @@ enum pt_status pt_resolve_var(struct pt_resolved *resolved, struct pt_debuginfo 
             return PT_OK;
         }
     }
+    char *path = suffixed(var->path);
     size_t file_len = strlen(var->target) - strlen(var->path);
     char *file = file_len ? pt_xstrdup(var->target) : NULL;
     if (file)
         file[file_len - 1] = '\0'; /* the colon */
     struct pt_variable found;
-    enum pt_status status = pt_debuginfo_find(info, file, var->path, &found, err);
+    enum pt_status status = pt_debuginfo_find(info, file, path, &found, err);
     if (status == PT_OK) {
-        struct pt_channel_var watched = {var->target,      found.module,   found.offset, found.size, found.type,
-                                         found.bit_offset, found.bit_size, local,        0};
+        struct pt_channel_var watched = {.name = var->target,
+                                         .module = found.module,
+                                         .offset = found.offset,
+                                         .size = found.size,
+                                         .type = found.type,
+                                         .bit_offset = found.bit_offset,
+                                         .bit_size = found.bit_size,
+                                         .quiet = local,
+                                         .link_count = found.link_count};
+        memcpy(watched.after, found.after, sizeof found.after);
         PT_PUSH(resolved->vars, resolved->var_count, resolved->var_cap, watched);
     } else if (!file && may_be_watched(info, var->path, local)) {
         status = PT_OK;
-    } else if (!err->hint[0] && (file || !hint_local(info, var->path, err))) {
-        hint_near(info, var->path, local, err);
+    } else if (!err->hint[0] && (file || !hint_local(info, path, err))) {
+        hint_near(info, path, local, err);
     }
+    free(path);
     free(file);
     return status;
 }

@@ -217,6 +217,37 @@ static enum pt_status parse_object(struct pt_parser *p, const char *what, const 
     return pt_parser_expect(p, ';', "';'");
 }
 
+/* Inside a `var` statement `->` and `*` are C's: a path through pointers, as it is written but for gaps. */
+static enum pt_status parse_pointer_path(struct pt_parser *p, const char **ret_path)
+{
+    struct pt_buf path;
+    enum pt_status s = PT_OK;
+    bool wants_name = true;
+    pt_buf_init(&path);
+    for (; s == PT_OK && pt_parser_token(p)->kind != ';'; p->pos++) {
+        const struct pt_token *token = pt_parser_token(p);
+        bool star = token->kind == '*' && (path.len == 0 || path.text[path.len - 1] == '*');
+        if (!star && token->kind != (wants_name ? PT_TOKEN_NAME : PT_TOKEN_IMPLIES))
+            s = pt_parser_expected(p, wants_name ? "a variable of the program" : "'->' or ';'");
+        else
+            pt_buf_add(&path, p->source.text + token->offset, token->len);
+        wants_name = star || !wants_name;
+    }
+    if (s == PT_OK && wants_name)
+        s = pt_parser_expected(p, "a member after '->'");
+    if (s == PT_OK)
+        *ret_path = pt_arena_strndup(p->arena, path.text, path.len);
+    pt_buf_release(&path);
+    return s == PT_OK ? pt_parser_expect(p, ';', "';'") : s;
+}
+
+static enum pt_status parse_path(struct pt_parser *p, const char **ret_path)
+{
+    const struct pt_token *token = pt_parser_token(p);
+    bool pointers = token->kind == '*' || (token->kind == PT_TOKEN_NAME && token[1].kind == PT_TOKEN_IMPLIES);
+    return pointers ? parse_pointer_path(p, ret_path) : parse_object(p, "a variable of the program", ret_path);
+}
+
 static enum pt_status parse_var(struct pt_parser *p)
 {
     const struct pt_token *name = pt_parser_token(p);
@@ -225,7 +256,7 @@ static enum pt_status parse_var(struct pt_parser *p)
     if (s == PT_OK)
         s = parse_file_name(p, &file);
     if (s == PT_OK)
-        s = parse_object(p, "a variable of the program", &path);
+        s = parse_path(p, &path);
     if (s != PT_OK)
         return s;
     struct pt_varref *var = pt_arena_alloc(p->arena, sizeof *var);

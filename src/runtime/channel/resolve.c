@@ -11,7 +11,7 @@ void pt_resolve_watched(struct pt_thread *self, bool (*is_other)(const char *mod
         uint64_t base;
         const char *module = watches[i].module ? (const char *)config + watches[i].module : "";
         if (!watches[i].size || pt_watch_is_placed(i) || !pt_module_find(module, &base) || is_other(module) ||
-            !pt_module_covers(base + watches[i].offset, watches[i].size))
+            !pt_module_covers(base + watches[i].offset, watches[i].link_count ? sizeof(void *) : watches[i].size))
             continue;
         pt_watch_place(&self->shadow, i, base + watches[i].offset);
     }

@@ -25,7 +25,7 @@
 enum { PT_OPEN_MAX = 8, PT_BETWEEN_BITS = 5, PT_READING_BITS = 6, PT_RAISED_BITS = 6 };
 
 /* Why a thread is not simply done when it leaves the runtime: a signal or a violation was deferred. */
-enum { PT_ATTEND_SIGNAL = 1, PT_ATTEND_VIOLATION = 2 };
+enum { PT_ATTEND_SIGNAL = 1, PT_ATTEND_VIOLATION = 2, PT_ATTEND_PATHS = 4 };
 
 #define PT_NOT_FAST UINT64_MAX /* in `fast`: no clock has this number */
 
@@ -91,6 +91,7 @@ struct pt_shadow_self {
     } moving;
     bool gives_back; /* what it forgets is memory that it gives back now, and no stack of which others have used the
                         rest */
+    const struct pt_site *moved_at;           /* where it wrote a pointer of a path last (path.h) */
     struct pt_locked_range open[PT_OPEN_MAX]; /* accesses between a begin and an end call, innermost last */
     volatile uint32_t open_count;
 };

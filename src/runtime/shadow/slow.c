@@ -11,6 +11,7 @@
 
 #include "runtime/race/life.h"
 #include "runtime/shadow/fast.h"
+#include "runtime/shadow/path.h"
 #include "runtime/shadow/shadow.h"
 #include "runtime/shadow/watch.h"
 
@@ -210,7 +211,7 @@ static void report_foreign(struct pt_shadow_self *self, uint32_t object, const s
     if (!pt_watched[object].foreign)
         return;
     pt_watched[object].foreign = false;
-    pt_shadow_hooks.foreign(self, object, site);
+    pt_shadow_hooks.foreign(self, pt_path_object(object), site);
 }
 
 static void record_write(struct pt_shadow_self *self, uint32_t object, const struct pt_site *site, int kind)
@@ -220,7 +221,9 @@ static void record_write(struct pt_shadow_self *self, uint32_t object, const str
     bool relevant = !watched->bit_size || pt_watch_field_changed(watched);
     memcpy(watched->last, (const void *)pt_watch_address(watched), watched->size);
     report_foreign(self, object, site);
-    if (!relevant)
+    if (watched->is_link)
+        pt_path_written(self, object, site);
+    if (!relevant || watched->is_link)
         return;
     pt_shadow_hooks.written(self, object, (enum pt_event_kind)kind, site);
     give_out_watched(self, watched, true);
@@ -231,7 +234,7 @@ static void check_read(struct pt_shadow_self *self, uint32_t object, const struc
     (void)kind;
     pt_watched[object].foreign |= pt_watch_differs(self, object);
     report_foreign(self, object, site);
-    if (__builtin_expect(pt_shadow_gated, 0))
+    if (__builtin_expect(pt_shadow_gated, 0) && !pt_watched[object].is_link)
         pt_shadow_hooks.gated_read(self, object);
 }
 
@@ -245,6 +248,8 @@ static void check_before_write(struct pt_shadow_self *self, uint32_t object, con
 static void record_read(struct pt_shadow_self *self, uint32_t object, const struct pt_site *site, int kind)
 {
     (void)kind;
+    if (pt_watched[object].is_link)
+        return;
     pt_shadow_hooks.read(self, object, site);
     give_out_watched(self, &pt_watched[object], false);
 }
@@ -257,7 +262,7 @@ static unsigned watched_bytes(const struct pt_locked_range *range, uintptr_t gra
         const struct pt_watched *watched = &pt_watched[pt_watch_nodes[node].object];
         uintptr_t address = pt_watch_address(watched);
         struct pt_locked_range part = {.from = address, .to = address + watched->size};
-        if (!watched->bit_size && part.from < range->to && part.to > range->from)
+        if (!watched->bit_size && !watched->is_link && part.from < range->to && part.to > range->from)
             bytes |= touched_bytes(&part, granule);
     }
     return bytes;
@@ -440,6 +445,41 @@ void pt_slow_end_write(struct pt_shadow_self *self, struct pt_locked_range *rang
         unlock_all(range, range->high);
     else
         give_write_clocks(self, range);
+}
+
+bool pt_slow_look(struct pt_shadow_self *self, uintptr_t address, size_t size, void *ret)
+{
+    struct pt_locked_range range;
+    if (!pt_slow_begin(self, address, size, false, &range))
+        return false;
+    bool got = pt_sys_read_memory(ret, (const void *)address, size);
+    take_clocks(self, &range, pt_granule_before_read);
+    self->locked = range.outer;
+    for (uintptr_t granule = range.low; granule < range.high; granule += 8) {
+        pt_shadow_word *word = pt_shadow_peek(granule);
+        unsigned bytes = touched_bytes(&range, granule);
+        pt_granule_unlock(word, pt_granule_after_read(self, granule, locked_word(word), bytes));
+    }
+    return got;
+}
+
+void pt_slow_say(struct pt_shadow_self *self, uint32_t object, bool later, const struct pt_site *site)
+{
+    struct pt_watched *watched = &pt_watched[object];
+    struct pt_locked_range range;
+    uintptr_t address = pt_watch_address(watched);
+    if (!address || !pt_slow_begin(self, address, watched->size, true, &range))
+        return;
+    take_clocks(self, &range, pt_granule_before_write);
+    if (pt_watch_address(watched) == address) { /* its memory may have ended before all was locked */
+        memcpy(watched->last, (const void *)address, watched->size);
+        if (later)
+            pt_shadow_hooks.written(self, object, PT_KIND_WRITE, site);
+        else
+            pt_shadow_hooks.initial(self, object);
+    }
+    self->locked = range.outer;
+    give_write_clocks(self, &range);
 }
 
 /* An event like any other, for who counts them: it only has no object. */

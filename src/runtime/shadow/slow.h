@@ -54,6 +54,11 @@ bool pt_slow_is_watched(struct pt_shadow_self *self, uintptr_t address, size_t s
 void pt_slow_end_read(struct pt_shadow_self *self, struct pt_locked_range *range, const struct pt_site *site);
 void pt_slow_end_write(struct pt_shadow_self *self, struct pt_locked_range *range, enum pt_event_kind kind,
                        const struct pt_site *site);
+/* For path.c, with nothing locked; neither is an event of the program's. What is in memory there, for who reads it;
+ * false: it cannot be read. And: the watched variable, which lies where it lies now, has the value that is there, which
+ * is an event of it (or, unless it is `later`, its first value). */
+bool pt_slow_look(struct pt_shadow_self *self, uintptr_t address, size_t size, void *ret);
+void pt_slow_say(struct pt_shadow_self *self, uint32_t object, bool later, const struct pt_site *site);
 /* A fence of the program, in the compiler's number. */
 void pt_slow_fence(int order, const struct pt_site *site);
 /* A fault of the program in the middle of an access: its handler may run, and may never return (signal.c). */

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "runtime/shadow/path.h"
 #include "runtime/sys/module.h"
 #include "runtime/sys/sys.h"
 
@@ -19,7 +20,7 @@ struct pt_watch_node *pt_watch_nodes;
 static const struct pt_config *config;
 static struct pt_spin lock =
     PT_SPIN(PT_RANK_WATCH); /* for the tables below; granules are locked after it, never the other way round */
-static uint32_t watched_count, node_count = 1;
+static uint32_t watched_count, node_count = 1, free_nodes; /* nodes that were given back, as a list */
 static unsigned char *chunk;
 static size_t chunk_left;
 static struct {
@@ -44,7 +45,9 @@ bool pt_watch_restart(void)
     pt_sys_empty(pt_watch_nodes, sizeof *pt_watch_nodes << NODE_BITS);
     pt_spin_reset(&lock);
     node_count = 1;
+    free_nodes = 0;
     chunk_left = 0;
+    pt_path_restart();
     return pt_watch_start();
 }
 
@@ -64,8 +67,17 @@ static unsigned char *keep_room(size_t bytes)
     return room;
 }
 
+static uint32_t new_node(void)
+{
+    uint32_t node = free_nodes;
+    if (!node)
+        return node_count++;
+    free_nodes = pt_watch_nodes[node].next;
+    return node;
+}
+
 /* Puts the variable into the lists of its granules and records its value now. All its granules are locked meanwhile. */
-static void mark(struct pt_shadow_self *self, uint32_t object)
+static bool mark(struct pt_shadow_self *self, uint32_t object)
 {
     struct pt_watched *watched = &pt_watched[object];
     uintptr_t address = pt_watch_address(watched), low = address & ~(uintptr_t)7, end = address + watched->size;
@@ -74,7 +86,7 @@ static void mark(struct pt_shadow_self *self, uint32_t object)
         watched->last = keep_room((watched->size + 7) & ~(size_t)7);
     if (!watched->last || (node_count + nodes) >> NODE_BITS || !pt_address_ok(end)) {
         pt_runtime_give_up();
-        return;
+        return false;
     }
     uintptr_t locked = low;
     for (; locked < end; locked += 8) {
@@ -84,17 +96,20 @@ static void mark(struct pt_shadow_self *self, uint32_t object)
         uint64_t seen = pt_granule_lock(word);
         struct pt_fine *fine = pt_granule_make_fine(self, locked, &seen);
         if (fine) {
-            pt_watch_nodes[node_count] = (struct pt_watch_node){object, fine->watch};
-            fine->watch = node_count++;
+            uint32_t node = new_node();
+            pt_watch_nodes[node] = (struct pt_watch_node){object, fine->watch};
+            fine->watch = node;
         }
         atomic_store_explicit(word, seen | PT_SHADOW_LOCKED, memory_order_relaxed);
     }
     memcpy(watched->last, (const void *)address, watched->size);
-    pt_shadow_hooks.initial(self, object);
+    if (!watched->path)
+        pt_shadow_hooks.initial(self, object);
     for (uintptr_t granule = low; granule < locked; granule += 8) {
         pt_shadow_word *word = pt_shadow_peek(granule);
         pt_granule_unlock(word, atomic_load_explicit(word, memory_order_relaxed) & ~PT_SHADOW_LOCKED);
     }
+    return locked >= end;
 }
 
 bool pt_watch_is_placed(uint32_t object)
@@ -111,7 +126,7 @@ void pt_watch_place(struct pt_shadow_self *self, uint32_t object, uintptr_t addr
     struct pt_watched *watched = &pt_watched[object];
     pt_spin_lock(&lock);
     if (!watched->last) {
-        atomic_store_explicit(&watched->address, address, memory_order_relaxed);
+        atomic_store_explicit(&watched->address, watch->link_count ? 0 : address, memory_order_relaxed);
         watched->size = watch->size;
         watched->bit_offset = watch->bit_offset;
         watched->bit_size = watch->bit_size;
@@ -119,9 +134,73 @@ void pt_watch_place(struct pt_shadow_self *self, uint32_t object, uintptr_t addr
         watched->quiet = watch->quiet;
         watched->local = watch->local;
         watched->name = (const char *)config + watch->name;
-        mark(self, object);
+        if (watch->link_count)
+            pt_path_begin(self, object, watch, address);
+        else
+            mark(self, object);
     }
     pt_spin_unlock(&lock);
+}
+
+/* --- for path.c --- */
+
+void pt_watch_lock(void)
+{
+    pt_spin_lock(&lock);
+}
+
+void pt_watch_unlock(void)
+{
+    pt_spin_unlock(&lock);
+}
+
+void *pt_watch_room(size_t bytes)
+{
+    return keep_room((bytes + 7) & ~(size_t)7);
+}
+
+uint32_t pt_watch_new(uint32_t size)
+{
+    if (watched_count >> WATCH_BITS)
+        return 0;
+    pt_watched[watched_count].size = size;
+    return watched_count++;
+}
+
+bool pt_watch_put(struct pt_shadow_self *self, uint32_t object, uintptr_t address)
+{
+    atomic_store_explicit(&pt_watched[object].address, address, memory_order_relaxed);
+    return mark(self, object);
+}
+
+static void take_from(struct pt_fine *fine, uint32_t object)
+{
+    for (uint32_t *link = &fine->watch; *link; link = &pt_watch_nodes[*link].next)
+        if (pt_watch_nodes[*link].object == object) {
+            uint32_t node = *link;
+            *link = pt_watch_nodes[node].next;
+            pt_watch_nodes[node].next = free_nodes;
+            free_nodes = node;
+            return;
+        }
+}
+
+void pt_watch_take(struct pt_shadow_self *self, uint32_t object)
+{
+    struct pt_watched *watched = &pt_watched[object];
+    uintptr_t address = pt_watch_address(watched), end = address + watched->size;
+    for (uintptr_t granule = address & ~(uintptr_t)7; address && granule < end; granule += 8) {
+        pt_shadow_word *word = pt_shadow_peek(granule);
+        if (!word)
+            continue;
+        uint64_t seen = pt_granule_lock(word);
+        if (seen & PT_SHADOW_FINE) {
+            pt_granule_before_write(self, seen, 0xff); /* its last event comes before what is said of it next */
+            take_from(&pt_fines[pt_shadow_access(seen)], object);
+        }
+        pt_granule_unlock(word, seen);
+    }
+    atomic_store_explicit(&watched->address, 0, memory_order_relaxed);
 }
 
 static const char *keep_text(const char *text)
@@ -254,7 +333,10 @@ void pt_watch_end(struct pt_shadow_self *self, uintptr_t granule, struct pt_fine
             link = &pt_watch_nodes[*link].next;
             continue;
         }
-        look_back(self, pt_watch_nodes[*link].object, address, granule);
+        if (watched->path)
+            pt_path_ended(self, pt_watch_nodes[*link].object, address);
+        else
+            look_back(self, pt_watch_nodes[*link].object, address, granule);
         atomic_store_explicit(&watched->address, 0, memory_order_relaxed); /* also for its other granules */
         *link = pt_watch_nodes[*link].next;
     }
@@ -309,7 +391,7 @@ static void compare(struct pt_shadow_self *self, uint32_t object, uintptr_t addr
         listed = is_listed(pt_granule_lock(word), object);
     }
     if (listed && granule >= end && (pt_watch_differs(self, object) || pt_watched[object].foreign))
-        pt_shadow_hooks.foreign(self, object, NULL);
+        pt_shadow_hooks.foreign(self, pt_path_object(object), NULL);
     while (granule > low) {
         pt_shadow_word *word = pt_shadow_peek(granule -= 8);
         pt_granule_unlock(word, atomic_load_explicit(word, memory_order_relaxed) & ~PT_SHADOW_LOCKED);

@@ -20,8 +20,10 @@ struct pt_watched {
     bool quiet;     /* its writes are no relevant events */
     uint32_t local; /* 1 + its number in the decentralised properties; 0: they do not name it */
     const char *name;
-    unsigned char *last; /* its memory after the last recorded write */
-    bool foreign;        /* the store under way found something else there */
+    unsigned char *last;  /* its memory after the last recorded write */
+    bool foreign;         /* the store under way found something else there */
+    struct pt_path *path; /* it is the end of one (path.h), or a pointer on the way; NULL: neither */
+    bool is_link;         /* the latter: no event has it for its object */
 };
 
 struct pt_watch_node {
@@ -46,6 +48,14 @@ void pt_watch_inherit(struct pt_shadow_self *self);
 /* A variable of the configuration, by its number there: whether it is known where it lies, and that it lies here. */
 bool pt_watch_is_placed(uint32_t object);
 void pt_watch_place(struct pt_shadow_self *self, uint32_t object, uintptr_t address);
+/* For path.c, which holds the lock: a further object without a name, 0: there is no room; putting an object into the
+ * lists of the granules there, `last` being what its memory holds then, and taking it out of them. */
+void pt_watch_lock(void);
+void pt_watch_unlock(void);
+uint32_t pt_watch_new(uint32_t size);
+bool pt_watch_put(struct pt_shadow_self *self, uint32_t object, uintptr_t address);
+void pt_watch_take(struct pt_shadow_self *self, uint32_t object);
+void *pt_watch_room(size_t bytes);
 /* portent_watch: a new object under this name. */
 void pt_watch_add(struct pt_shadow_self *self, uintptr_t address, uint32_t size, uint32_t type, const char *name);
 /* Every variable that is watched now and has a value. For the sender of events, which reads values without locking

@@ -24,6 +24,7 @@
 #include <ucontext.h>
 
 #include "runtime/shadow/granule.h"
+#include "runtime/shadow/path.h"
 #include "runtime/shadow/slow.h"
 #include "runtime/sys/sys.h"
 #include "runtime/thread/thread.h"
@@ -217,6 +218,12 @@ void pt_thread_attend(struct pt_shadow_self *self)
     if (self->attention & PT_ATTEND_SIGNAL) {
         self->attention &= ~(uint32_t)PT_ATTEND_SIGNAL; /* everything is blocked here */
         pt_sys_swap_signal_mask(thread->signal_mask);
+    }
+    if (self->attention & PT_ATTEND_PATHS && !self->locked) {
+        self->attention &= ~(uint32_t)PT_ATTEND_PATHS;
+        pt_enter(self);
+        pt_path_follow(self);
+        pt_leave(self);
     }
     if (self->attention & PT_ATTEND_VIOLATION) {
         self->attention &= ~(uint32_t)PT_ATTEND_VIOLATION;
