@@ -3,6 +3,7 @@
  * that finds bad prefixes. A property that needs more states than --automaton-limit is refused, never cut short. The
  * cost is that of the translation.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,7 @@ static const struct pt_option options_table[] = {
 struct request {
     uint32_t form; /* OPT_HOA, OPT_DOT or OPT_C */
     const char *file, *name, *formula;
+    bool batch; /* formulas come from standard input, one in each line */
     uint32_t limit;
 };
 
@@ -77,6 +79,11 @@ static bool set_options(struct request *request, const struct pt_parsed *parsed)
         return false;
     }
     request->formula = request->file ? NULL : parsed->operands[0];
+    request->batch = request->formula && strcmp(request->formula, "-") == 0;
+    if (request->batch && request->form == OPT_C) {
+        pt_diag_usage("automaton", "--c makes one monitor: it takes one formula, not a list of them");
+        return false;
+    }
     return true;
 }
 
@@ -243,11 +250,46 @@ static enum pt_status show(const struct request *request, struct pt_properties *
         return pt_err_at(err, PT_EUSAGE, property->file ? property->file : "", property->line, property->column,
                          "race_free is about pairs of accesses, and has no automaton over global states");
     status = write_form(request, property, buf, err);
-    if (status == PT_OK) {
+    if (status == PT_OK && !request->batch) {
         note_every_state(property);
         warn_unless_monitorable(property, request->limit);
     }
     return status;
+}
+
+static bool show_one(const struct request *request, uint32_t line)
+{
+    struct pt_properties *props = pt_properties_new();
+    struct pt_buf buf;
+    pt_buf_init(&buf);
+    struct pt_err err;
+    enum pt_status status = show(request, props, &buf, &err);
+    if (status != PT_OK && line)
+        fprintf(stderr, "portent: line %u of standard input:\n", line);
+    if (status != PT_OK)
+        pt_diag_error(&err);
+    bool shown = status == PT_OK && pt_output(&buf);
+    pt_buf_release(&buf);
+    pt_properties_free(props);
+    return shown;
+}
+
+/* One automaton after another, in the order of the lines; a line that is no formula is told, and the others go on. */
+static bool show_lines(struct request *request)
+{
+    char *text = NULL;
+    size_t room = 0;
+    ssize_t length;
+    bool shown = true;
+    for (uint32_t line = 1; (length = getline(&text, &room, stdin)) >= 0; line++) {
+        while (length > 0 && strchr(" \t\r\n", text[length - 1]))
+            text[--length] = '\0';
+        request->formula = text + strspn(text, " \t");
+        if (*request->formula && *request->formula != '#')
+            shown &= show_one(request, line);
+    }
+    free(text);
+    return shown;
 }
 
 static int run(const struct pt_parsed *parsed)
@@ -255,29 +297,18 @@ static int run(const struct pt_parsed *parsed)
     struct request request;
     if (!set_options(&request, parsed))
         return PT_EXIT_BAD;
-    struct pt_properties *props = pt_properties_new();
-    struct pt_buf buf;
-    pt_buf_init(&buf);
-    struct pt_err err;
-    enum pt_status status = show(&request, props, &buf, &err);
-    int exit_status = PT_EXIT_BAD;
-    if (status != PT_OK)
-        pt_diag_error(&err);
-    else if (pt_output(&buf))
-        exit_status = 0;
-    pt_buf_release(&buf);
-    pt_properties_free(props);
-    return exit_status;
+    return (request.batch ? show_lines(&request) : show_one(&request, 0)) ? 0 : PT_EXIT_BAD;
 }
 
-static const char *const usages[] = {"[--hoa|--dot|--c] 'FORMULA'", "[--hoa|--dot|--c] -s FILE.prop [-p NAME]", NULL};
+static const char *const usages[] = {"[--hoa|--dot|--c] 'FORMULA'", "[--hoa|--dot|--c] -s FILE.prop [-p NAME]",
+                                     "[--hoa|--dot] -", NULL};
 
 const struct pt_command pt_command_automaton = {
     .name = "automaton",
     .summary = "show the automaton of a property",
     .usages = usages,
     .about = "Prints the Buechi automaton of a property, or a C monitor made from it, and warns when no finite prefix "
-             "can ever violate the property.",
+             "can ever violate the property. With '-' it reads formulas from standard input, one in each line.",
     .options = options_table,
     .run = run,
 };
