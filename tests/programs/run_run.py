@@ -441,7 +441,7 @@ def pointers():
         done = run(PORTENT, "run", "-s", "q.prop", "-o", "t.trace", "--", "./ends")
         same(f"{path}: {done.stderr}", [done.returncode, [line[1].split("=")[1] for line in events("t.trace")]], [0, expected])
     for path, message in (("x->in", "'x' is no pointer"), ("b->out", "the members are: b->in"), ("*b", "is a structure"), ("b->", "a member after '->'"),
-                          ("b->in->in", "has no members")):
+                          ("b->in->in", "has no members"), ("x; property r: b->in != 0", "name what the pointer leads to: var v = b->in;")):
         write("q.prop", f"var v = {path}; property q: v < 100;")
         done = run(PORTENT, "run", "-s", "q.prop", "--", "./ends")
         same(f"{path}: {done.stderr}", [done.returncode, message in done.stderr], [2, True])

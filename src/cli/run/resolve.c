@@ -238,6 +238,24 @@ bool pt_resolve_needed(const struct pt_analyse *analyse)
     return false;
 }
 
+/* `acc->bal` in a formula is an implication; who writes it without a gap, of what is no variable, meant C's. */
+static void hint_arrow(const struct pt_property *property, const char *path, struct pt_err *err)
+{
+    static const char part_of_name[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.[]:>-";
+    const char *text = property ? property->text : "", *found = text;
+    size_t len = strlen(path);
+    while ((found = strstr(found, path)) && !(found - text > 2 && found[-2] == '-' && found[-1] == '>'))
+        found += len;
+    if (!found)
+        return;
+    const char *begin = found - 2;
+    while (begin > text && strchr(part_of_name, begin[-1]))
+        begin--;
+    if (begin < found - 2)
+        pt_err_hint(err, "in a formula '->' is an implication; name what the pointer leads to: var v = %.*s;",
+                    (int)(found - begin + (ptrdiff_t)strspn(found, part_of_name)), begin);
+}
+
 static enum pt_status resolve_input(struct pt_resolved *resolved, struct pt_debuginfo *info,
                                     const struct pt_analysis_input *input, struct pt_err *err)
 {
@@ -248,6 +266,7 @@ static enum pt_status resolve_input(struct pt_resolved *resolved, struct pt_debu
         enum pt_status status = pt_resolve_var(resolved, info, &vars[v], false, err);
         if (status != PT_OK) {
             place_error(err, input->property, v, PT_NONE);
+            hint_arrow(input->property, vars[v].path, err);
             return status;
         }
     }
