@@ -14,6 +14,13 @@
  *
  * A *whole* schedule has beside relevant events all that the predicted run depends on: every lock that is taken, and
  * accesses of variables that threads share without a lock. It begins with the run.
+ *
+ * A schedule whose last two entries *meet* ends in two accesses: the first one is not made before both threads stand
+ * right before theirs.
+ *
+ * When the schedule is played, one thread has the *floor*, and every other one is held at its next access, lock or
+ * user event: first the thread of the last entry, which is the one that breaks what was predicted. The observer passes
+ * the floor on when its thread can go no further, and opens the gate at last.
  */
 #ifndef PT_CORE_GATE_H
 #define PT_CORE_GATE_H
@@ -21,7 +28,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-enum { PT_GATE_THREADS = 4096, PT_GATE_LOCKS = 16 }; /* threads of higher numbers have no part in a schedule */
+enum { PT_GATE_THREADS = 4096, PT_GATE_LOCKS = 16, PT_GATE_SAID = 400 }; /* threads of higher numbers have no part in a schedule */
 
 /* What an entry's object is where only the program can number it: some object given to portent_watch. */
 #define PT_GATE_ANY_OBJECT UINT32_MAX
@@ -51,6 +58,7 @@ enum pt_gate_doing {
     PT_GATE_WAITS_CONDITION,
     PT_GATE_WAITS_OTHER, /* a semaphore or barrier */
     PT_GATE_WAITS_END,   /* of the thread with number `object` */
+    PT_GATE_SLEEPS,      /* goes on by itself */
     PT_GATE_ENDED,
 };
 
@@ -60,14 +68,24 @@ struct pt_gate_thread {
     _Atomic uint64_t object;
     _Atomic uint64_t locks[PT_GATE_LOCKS]; /* addresses of the locks it holds, 0: none; those that do not fit are not
                                               noted */
+    _Atomic uint32_t tid;    /* its number in the kernel, 0: not known yet */
+    _Atomic uint32_t stands; /* the entry, plus 1, of an access that it is about to make, ... */
+    _Atomic uint64_t address, size; /* ... of this; 0: none */
+    _Atomic uint64_t steps;  /* that it went on while it had the floor: only that it changes is of interest */
 };
 
 struct pt_gate {
     uint32_t from, count, role_count;
     uint32_t whole;                     /* what the schedule has: see above */
+    uint32_t meets;                     /* its last two entries do */
     uint32_t entries, actors, threads;  /* offsets */
     _Alignas(64) _Atomic uint32_t turn; /* futex: threads that wait for theirs */
     _Atomic uint32_t open;              /* nobody waits any more */
+    _Atomic uint32_t floor;             /* futex: the number of the thread that has it, plus 1; 0: nobody */
+    _Atomic uint32_t met;               /* both have stood before their accesses at one time; written by the program, ... */
+    uint64_t met_address[2], met_size[2]; /* ... after these, of the first and of the second */
+    _Atomic uint32_t said_len;          /* of `said`; 0: nothing */
+    char said[PT_GATE_SAID];            /* the assertion of the program that failed, in words */
 };
 
 static inline struct pt_gate_entry *pt_gate_entries(struct pt_gate *gate)

@@ -194,10 +194,16 @@ static void on_locked(const void *object, int kind)
 
 static void on_blocks(const void *object, enum pt_gate_doing doing)
 {
-    if (pt_delay_on && doing != PT_GATE_RUNS)
+    if (pt_delay_on && doing != PT_GATE_RUNS && doing != PT_GATE_SLEEPS)
         pt_delay_sync();
     if (pt_gate)
         pt_gate_note_wait(object, doing);
+}
+
+static void on_fails(const char *assertion, const char *file, unsigned line)
+{
+    if (pt_gate)
+        pt_gate_note_failure(assertion, file, line);
 }
 
 /* --- threads --- */
@@ -420,6 +426,7 @@ void pt_events_register(void)
         .active = pt_stream_active,
         .contended = pt_stream_contended,
         .blocks = on_blocks,
+        .fails = on_fails,
         .locked = pt_deadlock_locked,
         .waits = pt_deadlock_waits,
         .waited = pt_deadlock_waited,

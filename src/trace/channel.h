@@ -71,6 +71,7 @@ struct pt_channel_gate {
     const uint32_t *before; /* how many of them are each role's */
     uint32_t role_count;
     bool whole; /* it has locks and reads, too */
+    bool meets; /* the last two entries are accesses before which both threads are to stand at one time */
 };
 
 struct pt_channel_setup {
@@ -186,6 +187,16 @@ void pt_channel_name_threads(struct pt_channel_reader *reader, uint64_t now, pt_
 const char *pt_channel_lock_name(struct pt_channel_reader *reader, uint64_t address);
 /* Nobody is held any more. */
 void pt_channel_open_gate(struct pt_channel_reader *reader);
+/* After the schedule: the number of the thread that has the floor, plus 1; 0: none. Who has it next. */
+uint32_t pt_channel_floor(const struct pt_channel_reader *reader);
+void pt_channel_give_floor(struct pt_channel_reader *reader, uint32_t number);
+/* Of a schedule that meets: have both threads stood before their accesses? What these were about to touch. */
+struct pt_channel_meeting {
+    uint64_t address[2], size[2]; /* of the first and the second */
+};
+bool pt_channel_met(const struct pt_channel_reader *reader, struct pt_channel_meeting *ret_meeting);
+/* The assertion that failed in the program; false: none did. */
+bool pt_channel_said(const struct pt_channel_reader *reader, char ret_text[PT_GATE_SAID]);
 /* Gives a thread its role in the schedule (enum pt_gate_role). */
 void pt_channel_set_role(struct pt_channel_reader *reader, uint32_t number, uint32_t role);
 

@@ -95,15 +95,21 @@ static enum pt_gate_kind kind_of(const struct pt_step *step)
     return strcmp(step->op, "r") == 0 ? PT_GATE_READ : PT_GATE_WRITE;
 }
 
+static void watch(const struct pt_step *step, struct pt_debuginfo *info, struct pt_resolved *resolved)
+{
+    const char *name = step->object, *path = strrchr(name, ':');
+    struct pt_err err;
+    const struct pt_varref var = {name, name, path ? path + 1 : name};
+    if (is_access(step) && object_of(step, resolved) == PT_GATE_ANY_OBJECT)
+        (void)!pt_resolve_var(resolved, info, &var, true, &err); /* then threads are not held there */
+}
+
 void pt_schedule_watch(const struct pt_finding *finding, struct pt_debuginfo *info, struct pt_resolved *resolved)
 {
-    for (uint32_t i = 0; i < finding->schedule_count; i++) {
-        const char *name = finding->schedule[i].object, *path = strrchr(name, ':');
-        struct pt_err err;
-        const struct pt_varref var = {name, name, path ? path + 1 : name};
-        if (is_access(&finding->schedule[i]) && object_of(&finding->schedule[i], resolved) == PT_GATE_ANY_OBJECT)
-            (void)!pt_resolve_var(resolved, info, &var, true, &err); /* then threads are not held there */
-    }
+    for (uint32_t i = 0; i < finding->schedule_count; i++)
+        watch(&finding->schedule[i], info, resolved);
+    for (uint32_t i = 0; i < finding->side_count && finding->schedule; i++)
+        watch(&finding->sides[i].step, info, resolved);
 }
 
 /* Whether it is of the property: then it is watched, if not before the program starts. */
@@ -113,6 +119,23 @@ static bool is_relevant(const struct pt_finding *finding, const struct pt_step *
         if (strcmp(finding->witness[i].object, step->object) == 0)
             return true;
     return false;
+}
+
+/* The run of a race ends where its two accesses are next: they are the last two entries, if the program has their
+ * variable by name. */
+static void add_meeting(struct pt_schedule *s, const struct pt_finding *finding, const struct pt_resolved *resolved)
+{
+    const struct pt_side *sides = finding->sides;
+    for (uint32_t i = 0; i < 2; i++)
+        if (!is_access(&sides[i].step) || object_of(&sides[i].step, resolved) == PT_GATE_ANY_OBJECT)
+            return;
+    for (uint32_t i = 0; i < 2; i++) {
+        s->steps[s->gate.count] = &sides[i].step;
+        s->entries[s->gate.count++] = (struct pt_gate_entry){.role = add_role(s, sides[i].step.thread),
+                                                             .kind = kind_of(&sides[i].step),
+                                                             .object = object_of(&sides[i].step, resolved)};
+    }
+    s->gate.meets = true;
 }
 
 static void add_whole(struct pt_schedule *s, const struct pt_finding *finding, const struct pt_resolved *resolved)
@@ -128,6 +151,8 @@ static void add_whole(struct pt_schedule *s, const struct pt_finding *finding, c
         s->entries[s->gate.count++] = (struct pt_gate_entry){.role = role, .kind = kind, .object = object};
     }
     s->gate.whole = true;
+    if (strcmp(finding->kind, "race") == 0 && finding->side_count == 2)
+        add_meeting(s, finding, resolved);
 }
 
 static void add_relevant(struct pt_schedule *s, const struct pt_finding *finding, const struct pt_resolved *resolved)
@@ -147,7 +172,7 @@ static void add_relevant(struct pt_schedule *s, const struct pt_finding *finding
 void pt_schedule_init(struct pt_schedule *s, const struct pt_finding *finding, const struct pt_resolved *resolved)
 {
     *s = (struct pt_schedule){0};
-    size_t most = (size_t)(finding->schedule ? finding->schedule_count : finding->witness_count) + 1;
+    size_t most = (size_t)(finding->schedule ? finding->schedule_count : finding->witness_count) + 3;
     s->entries = pt_xcalloc(most, sizeof *s->entries);
     s->steps = pt_xcalloc(most, sizeof *s->steps);
     if (finding->schedule)

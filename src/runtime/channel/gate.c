@@ -24,13 +24,14 @@
  */
 #include "runtime/channel/gate.h"
 
+#include "runtime/channel/gate_impl.h"
 #include "runtime/channel/self.h"
 #include "runtime/shadow/slow.h"
+#include "runtime/shadow/watch.h"
 #include "runtime/sys/delay.h"
 #include "runtime/sys/sys.h"
 
 enum {
-    SLICE_NS = 20 * 1000 * 1000,
     SOFT_NS = 100 * 1000 * 1000,
     SOFT_SLICE_NS = 5 * 1000 * 1000,
     SETTLE_NS = 20 * 1000 * 1000,
@@ -46,27 +47,34 @@ void pt_gate_start(void)
     if (pt_channel->gate_offset)
         pt_gate = (void *)((char *)pt_channel + pt_channel->gate_offset);
     pt_shadow_gated = pt_gate != NULL || pt_delay_on;
+    pt_shadow_steps = pt_gate != NULL;
 }
 
 void pt_gate_stop(void)
 {
     pt_gate = NULL;
     pt_shadow_gated = pt_delay_on;
+    pt_shadow_steps = false;
 }
 
-static struct pt_gate_thread *slot_of(const struct pt_thread *self)
+struct pt_gate_thread *gate_slot(const struct pt_thread *self)
 {
-    return pt_thread_number(self) < PT_GATE_THREADS ? &pt_gate_threads(pt_gate)[pt_thread_number(self)] : NULL;
+    if (pt_thread_number(self) >= PT_GATE_THREADS)
+        return NULL;
+    struct pt_gate_thread *slot = &pt_gate_threads(pt_gate)[pt_thread_number(self)];
+    if (__builtin_expect(!atomic_load_explicit(&slot->tid, memory_order_relaxed), 0))
+        atomic_store_explicit(&slot->tid, pt_sys_thread(), memory_order_relaxed);
+    return slot;
 }
 
 static void open_gate(void)
 {
-    /* release: partner of the acquire in is_open */
+    /* release: partner of the acquire in gate_is_open */
     atomic_store_explicit(&pt_gate->open, 1, memory_order_release);
     pt_sys_wake_all(&pt_gate->turn);
 }
 
-static bool is_open(void)
+bool gate_is_open(void)
 {
     if (atomic_load_explicit(&pt_gate->open, memory_order_acquire))
         return true;
@@ -79,8 +87,8 @@ static bool is_open(void)
 /* Who the thread is; waits until the observer has said so. */
 static uint32_t role_of(const struct pt_thread *self)
 {
-    struct pt_gate_thread *slot = slot_of(self);
-    while (slot && !is_open()) {
+    struct pt_gate_thread *slot = gate_slot(self);
+    while (slot && !gate_is_open()) {
         /* acquire: partner of the observer's release */
         uint32_t role = atomic_load_explicit(&slot->role, memory_order_acquire);
         if (role >= PT_GATE_ROLE)
@@ -88,7 +96,7 @@ static uint32_t role_of(const struct pt_thread *self)
                                   memory_order_relaxed);
         if (role != PT_GATE_UNKNOWN)
             return role;
-        pt_sys_wait(&slot->role, PT_GATE_UNKNOWN, SLICE_NS);
+        pt_sys_wait(&slot->role, PT_GATE_UNKNOWN, GATE_SLICE_NS);
     }
     return PT_GATE_NO_ROLE;
 }
@@ -100,13 +108,12 @@ static bool is_turn_of(const struct pt_thread *self, uint32_t role, uint32_t tur
     return role < PT_GATE_ROLE || self->shadow.clock.events < pt_gate_actors(pt_gate)[role - PT_GATE_ROLE].before;
 }
 
-static bool is_played(uint32_t turn)
+bool gate_is_played(uint32_t turn)
 {
     return turn >= pt_gate->from + pt_gate->count;
 }
 
-/* Says what the thread does, and what it did before: a handler may wait while the code below it does. */
-static uint32_t say(struct pt_gate_thread *slot, uint32_t doing)
+uint32_t gate_say(struct pt_gate_thread *slot, uint32_t doing)
 {
     /* release: partner of the acquire in settle; what was done before is seen by whoever waited for it */
     return slot ? atomic_exchange_explicit(&slot->doing, doing, memory_order_release) : PT_GATE_RUNS;
@@ -122,9 +129,10 @@ static void settle(uint32_t turn)
     struct pt_gate_actor *author = &pt_gate_actors(pt_gate)[entries[needs - pt_gate->from - 1].role];
     uint32_t number = atomic_load_explicit(&author->number, memory_order_relaxed);
     struct pt_gate_thread *thread = number && number <= PT_GATE_THREADS ? &pt_gate_threads(pt_gate)[number - 1] : NULL;
-    for (uint32_t waited = 0; thread && waited < SETTLE_NS && !is_open(); waited += SETTLE_SLICE_NS) {
+    for (uint32_t waited = 0; thread && waited < SETTLE_NS && !gate_is_open(); waited += SETTLE_SLICE_NS) {
         /* acquire: partner of the release in say */
-        if (atomic_load_explicit(&thread->doing, memory_order_acquire) != PT_GATE_RUNS)
+        uint32_t doing = atomic_load_explicit(&thread->doing, memory_order_acquire);
+        if (doing != PT_GATE_RUNS && doing != PT_GATE_SLEEPS)
             return;
         pt_sys_sleep(SETTLE_SLICE_NS);
     }
@@ -133,25 +141,28 @@ static void settle(uint32_t turn)
 /* For so long at most. */
 static void wait_turn(struct pt_thread *self, uint64_t limit)
 {
-    struct pt_gate_thread *slot = slot_of(self);
-    uint32_t before = say(slot, PT_GATE_WAITS_TURN), role = role_of(self);
-    for (uint64_t waited = 0; waited < limit && !is_open(); waited += SLICE_NS) {
+    struct pt_gate_thread *slot = gate_slot(self);
+    uint32_t before = gate_say(slot, PT_GATE_WAITS_TURN), role = role_of(self);
+    for (uint64_t waited = 0; waited < limit && !gate_is_open(); waited += GATE_SLICE_NS) {
         /* acquire: partner of the release in pt_gate_count; what was done in earlier turns is seen */
         uint32_t turn = atomic_load_explicit(&pt_gate->turn, memory_order_acquire);
-        if (is_played(turn))
+        if (gate_is_played(turn)) {
+            gate_wait_floor(self);
             break;
+        }
         if (is_turn_of(self, role, turn)) {
             settle(turn);
             break;
         }
-        pt_sys_wait(&pt_gate->turn, turn, SLICE_NS);
+        pt_sys_wait(&pt_gate->turn, turn, GATE_SLICE_NS);
     }
-    say(slot, before);
+    gate_say(slot, before);
 }
 
 void pt_gate_wait_user(struct pt_thread *self)
 {
-    wait_turn(self, UINT64_MAX);
+    if (!gate_wait_floor(self))
+        wait_turn(self, UINT64_MAX);
 }
 
 /* --- whole schedules --- */
@@ -176,7 +187,9 @@ static void mark_done(uint32_t at)
     atomic_store(&entries[at].done, 1);
     uint32_t turn = atomic_load(&pt_gate->turn);
     bool moved = false;
-    while (!is_played(turn) && atomic_load(&entries[turn].done)) {
+    while (!gate_is_played(turn) && atomic_load(&entries[turn].done)) {
+        if (gate_is_played(turn + 1))
+            gate_take_floor();
         if (!atomic_compare_exchange_strong(&pt_gate->turn, &turn, turn + 1))
             continue;
         turn++;
@@ -203,14 +216,14 @@ static void wait_to_read(struct pt_thread *self)
 
 static void note_locked(struct pt_thread *self)
 {
-    uint32_t at = is_open() ? pt_gate->count : next_entry(self);
+    uint32_t at = gate_is_open() ? pt_gate->count : next_entry(self);
     if (at < pt_gate->count && pt_gate_entries(pt_gate)[at].kind == PT_GATE_LOCK)
         mark_done(at);
 }
 
 void pt_gate_note_read(struct pt_thread *self, uint32_t object)
 {
-    uint32_t at = !pt_gate->whole || is_open() ? pt_gate->count : next_entry(self);
+    uint32_t at = !pt_gate->whole || gate_is_open() ? pt_gate->count : next_entry(self);
     const struct pt_gate_entry *entry = &pt_gate_entries(pt_gate)[at];
     if (at < pt_gate->count && entry->kind == PT_GATE_READ && entry->object == object)
         mark_done(at);
@@ -239,27 +252,88 @@ static uint32_t needed_turn(struct pt_thread *self, uint32_t turn)
 
 static void wait_for_causes(struct pt_thread *self)
 {
-    while (!is_open()) {
+    while (!gate_is_open()) {
         uint32_t turn = atomic_load_explicit(&pt_gate->turn, memory_order_acquire);
-        if (is_played(turn) || turn >= needed_turn(self, turn))
+        if (gate_wait_floor(self) || turn >= needed_turn(self, turn))
             return;
-        uint32_t before = say(slot_of(self), PT_GATE_WAITS_TURN);
+        uint32_t before = gate_say(gate_slot(self), PT_GATE_WAITS_TURN);
         pt_sys_wait(&pt_gate->turn, turn, SOFT_SLICE_NS);
-        say(slot_of(self), before);
+        gate_say(gate_slot(self), before);
         self->channel->gate_waited += SOFT_SLICE_NS;
     }
 }
 
+static bool touches(uint32_t object, uintptr_t address, size_t size)
+{
+    if (object >= pt_runtime_config()->watch_count)
+        return true; /* somewhere on the heap */
+    uintptr_t at = pt_watch_address(&pt_watched[object]);
+    return at < address + size && address < at + pt_watched[object].size;
+}
+
+/* Both stand: what the observer will tell. The thread of the first entry does this, right before its access. */
+static void note_meeting(const struct pt_gate_thread *first, const struct pt_gate_thread *second)
+{
+    const struct pt_gate_thread *both[] = {first, second};
+    for (unsigned i = 0; i < 2; i++) {
+        pt_gate->met_address[i] = atomic_load_explicit(&both[i]->address, memory_order_relaxed);
+        pt_gate->met_size[i] = atomic_load_explicit(&both[i]->size, memory_order_relaxed);
+    }
+    /* release: partner of the observer's load */
+    atomic_store_explicit(&pt_gate->met, 1, memory_order_release);
+}
+
+/* The thread of the schedule's last entry comes to stand before its access. */
+static void await_other(struct pt_gate_thread *slot)
+{
+    struct pt_gate_actor *actor = &pt_gate_actors(pt_gate)[pt_gate_entries(pt_gate)[pt_gate->count - 1].role];
+    uint32_t before = gate_say(slot, PT_GATE_WAITS_TURN);
+    for (; !gate_is_open(); pt_sys_sleep(SETTLE_SLICE_NS)) {
+        uint32_t number = atomic_load_explicit(&actor->number, memory_order_relaxed);
+        const struct pt_gate_thread *other =
+            number && number <= PT_GATE_THREADS ? &pt_gate_threads(pt_gate)[number - 1] : NULL;
+        /* acquire: partner of the release in meet */
+        if (other && atomic_load_explicit(&other->stands, memory_order_acquire) == pt_gate->count) {
+            note_meeting(slot, other);
+            break;
+        }
+    }
+    gate_say(slot, before);
+}
+
+/* One of the two accesses that are to meet: the thread stands before it until its turn, the first one also until the
+ * other one stands, too. False: it is another access. */
+static bool meet(struct pt_thread *self, uintptr_t address, size_t size, bool write)
+{
+    uint32_t at = pt_gate->meets ? next_entry(self) : 0;
+    const struct pt_gate_entry *entry = &pt_gate_entries(pt_gate)[at];
+    struct pt_gate_thread *slot = gate_slot(self);
+    if (!slot || at + 2 < pt_gate->count || at == pt_gate->count || (entry->kind == PT_GATE_READ) == write ||
+        !touches(entry->object, address, size))
+        return false;
+    atomic_store_explicit(&slot->address, address, memory_order_relaxed);
+    atomic_store_explicit(&slot->size, size, memory_order_relaxed);
+    /* release: partner of the acquire in await_other */
+    atomic_store_explicit(&slot->stands, at + 1, memory_order_release);
+    wait_turn(self, UINT64_MAX);
+    if (at + 2 == pt_gate->count)
+        await_other(slot);
+    return true;
+}
+
 void pt_gate_before_access(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write)
 {
-    if (is_open() || !pt_slow_is_watched(self, address, size))
+    struct pt_thread *thread = pt_thread_of(self);
+    if (gate_wait_floor(thread) || gate_is_open() || !pt_slow_is_watched(self, address, size))
+        return;
+    if (pt_gate->meets && meet(thread, address, size, write))
         return;
     if (write)
-        pt_gate_wait_user(pt_thread_of(self));
+        pt_gate_wait_user(thread);
     else if (pt_gate->whole)
-        wait_to_read(pt_thread_of(self));
+        wait_to_read(thread);
     else
-        wait_for_causes(pt_thread_of(self));
+        wait_for_causes(thread);
 }
 
 static bool is_entry(const struct pt_thread *self, uint32_t at, enum pt_gate_kind kind, uint32_t object)
@@ -275,7 +349,7 @@ void pt_gate_count(struct pt_thread *self, bool user, uint32_t object)
     enum pt_gate_kind kind = user ? PT_GATE_USER : PT_GATE_WRITE;
     uint32_t turn = atomic_load_explicit(&pt_gate->turn, memory_order_relaxed);
     do {
-        if (is_open() || is_played(turn))
+        if (gate_is_open() || gate_is_played(turn))
             return;
         if (turn >= pt_gate->from && !is_entry(self, turn - pt_gate->from, kind, object)) {
             open_gate();
@@ -285,6 +359,8 @@ void pt_gate_count(struct pt_thread *self, bool user, uint32_t object)
             mark_done(turn);
             return;
         }
+        if (gate_is_played(turn + 1))
+            gate_take_floor();
         /* release: partner of the acquire in pt_gate_wait_user. It fails only before the schedule, where several
          * threads count. */
     } while (!atomic_compare_exchange_weak_explicit(&pt_gate->turn, &turn, turn + 1, memory_order_release,
@@ -297,10 +373,12 @@ void pt_gate_count(struct pt_thread *self, bool user, uint32_t object)
 void pt_gate_note_lock(const void *object, int kind)
 {
     struct pt_thread *self = pt_thread_now();
-    struct pt_gate_thread *slot = self ? slot_of(self) : NULL;
+    struct pt_gate_thread *slot = self ? gate_slot(self) : NULL;
     bool taken = pt_op_locks(pt_kind_op((unsigned)kind)), given = pt_op_unlocks(pt_kind_op((unsigned)kind));
     if (self && taken && pt_gate->whole && !self->shadow.busy)
         note_locked(self);
+    if (self && given)
+        gate_note_given(self, (uintptr_t)object);
     for (unsigned i = 0; slot && (taken || given) && i < PT_GATE_LOCKS; i++) {
         uint64_t lock = atomic_load_explicit(&slot->locks[i], memory_order_relaxed);
         if (lock != (taken ? 0 : (uintptr_t)object))
@@ -315,17 +393,47 @@ void pt_gate_note_wait(const void *object, enum pt_gate_doing doing)
     struct pt_thread *self = pt_thread_now();
     if (!self || self->shadow.busy)
         return;
-    if (doing == PT_GATE_WAITS_LOCK && pt_gate->whole)
+    bool stops = doing == PT_GATE_WAITS_LOCK || doing == PT_GATE_WAITS_OTHER;
+    if (stops && gate_wait_floor(self))
+        ;
+    else if (doing == PT_GATE_WAITS_LOCK && pt_gate->whole)
         wait_to_lock(self);
     else if (doing == PT_GATE_WAITS_LOCK)
         wait_for_causes(self);
-    struct pt_gate_thread *slot = slot_of(self);
+    struct pt_gate_thread *slot = gate_slot(self);
     if (slot)
         atomic_store_explicit(&slot->object, (uintptr_t)object, memory_order_relaxed);
-    say(slot, doing);
+    gate_say(slot, doing);
+}
+
+static size_t add_text(char *to, size_t at, const char *text)
+{
+    while (*text && at + 1 < PT_GATE_SAID)
+        to[at++] = *text++;
+    return at;
+}
+
+void pt_gate_note_failure(const char *assertion, const char *file, unsigned line)
+{
+    char digits[12];
+    unsigned first = sizeof digits - 1;
+    uint32_t nothing = 0;
+    /* only the first one counts, and its author is the only one who writes */
+    if (!atomic_compare_exchange_strong(&pt_gate->said_len, &nothing, 1))
+        return;
+    digits[first] = 0;
+    do {
+        digits[--first] = (char)('0' + line % 10);
+    } while (line /= 10);
+    size_t len = add_text(pt_gate->said, 0, file);
+    len = add_text(pt_gate->said, len, ":");
+    len = add_text(pt_gate->said, len, digits + first);
+    len = add_text(pt_gate->said, len, ": ");
+    len = add_text(pt_gate->said, len, assertion);
+    atomic_store(&pt_gate->said_len, (uint32_t)len);
 }
 
 void pt_gate_note_end(struct pt_thread *self)
 {
-    say(slot_of(self), PT_GATE_ENDED);
+    gate_say(gate_slot(self), PT_GATE_ENDED);
 }

@@ -2,6 +2,7 @@
 #ifndef PT_RUNTIME_CHANNEL_SELF_H
 #define PT_RUNTIME_CHANNEL_SELF_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/site.h"
@@ -24,6 +25,7 @@ struct pt_channel_self {
     uint32_t block_count;
     uint32_t gate_next;   /* its next entry in the gate's schedule, as far as was looked (gate.c) ... */
     uint64_t gate_waited; /* ... and how long, in nanoseconds, it has waited for the causes of that one */
+    bool gate_yields;     /* at its next stop somebody else has the floor (gate_after.c) */
 };
 
 #endif

@@ -63,4 +63,4 @@ struct pt_shadow_hooks pt_shadow_hooks = {
     .sync = sync,
     .fence = fence,
 };
-bool pt_shadow_gated;
+bool pt_shadow_gated, pt_shadow_steps;

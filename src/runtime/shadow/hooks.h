@@ -57,5 +57,6 @@ struct pt_shadow_hooks {
 
 extern struct pt_shadow_hooks pt_shadow_hooks;
 extern bool pt_shadow_gated; /* threads are made to follow a schedule, or are paused; set before main */
+extern bool pt_shadow_steps; /* a thread may have to wait before any access: none is fast; set before main */
 
 #endif

@@ -44,6 +44,8 @@ struct pt_wrap_hooks {
     void (*contended)(const void *lock, uint32_t owner);
     /* While threads are gated. Around a call that may block: what for, and PT_GATE_RUNS after it. May wait. */
     void (*blocks)(const void *object, enum pt_gate_doing doing);
+    /* While threads are gated. An assertion of the program has failed, which now ends. */
+    void (*fails)(const char *assertion, const char *file, unsigned line);
     /* While deadlocks are looked for. An operation on a synchronisation object, as in `synced`, where it stands, and
      * whether the thread would have waited as long as it took. Before and after a call that does wait. */
     void (*locked)(const void *object, int kind, const struct pt_site *site, bool waits);
