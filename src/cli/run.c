@@ -479,6 +479,8 @@ static void confirm(struct run *run, const char *const *program, struct pt_resul
     struct pt_err err;
     if (pt_confirm_result(&request, result, &counts, &err) != PT_OK)
         pt_diag_error(&err);
+    else if (!request.quiet && counts.confirmed + counts.not_reproduced)
+        pt_confirm_summary(&counts);
 }
 
 /* What was found decides the exit status; that the program failed besides, or crashed, is not to go unsaid. */

@@ -152,8 +152,8 @@ struct pt_finding {
     struct pt_step *witness;
     uint32_t witness_count;
     /* Of a run that leaves the order `access`: beside the witness's steps all that it depends on, in its order: every
-     * lock that is taken, and accesses of variables that threads share without a lock (engine/unguarded.h). NULL: it is not
-     * known, or too long. `confirm` holds a program to it. */
+     * lock that is taken, and accesses of variables that threads share without a lock (engine/unguarded.h). NULL: it is
+     * not known, or too long. `confirm` holds a program to it. */
     struct pt_step *schedule;
     uint32_t schedule_count;
     uint64_t witness_from;          /* observed relevant events before its first step (0: from the start) */
@@ -239,10 +239,10 @@ struct pt_finding {
         const char *end;      /* how the program ended, in words; NULL: not known */
         struct pt_side *seen; /* as `sides`, of that run: what was really observed there */
         uint32_t seen_count;
-        bool met;                /* of a race: both threads stood right before their accesses at one time, ... */
-        uint64_t met_address[2]; /* ... which were of this memory */
+        bool met;                /* all threads of it stood right before their events at one time, ... */
+        uint64_t met_address[2]; /* ... which, if they are two, were of this memory; 0: not so */
     } confirmation;
-    uint32_t times;             /* how many results it stands for, where several were put together; else 0 or 1 */
+    uint32_t times; /* how many results it stands for, where several were put together; else 0 or 1 */
 };
 
 /* Whether people have decided about it before; whatever they said of others of the same property. */

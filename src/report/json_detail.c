@@ -174,7 +174,7 @@ static void put_confirmation(struct pt_json *json, const struct pt_confirmation 
         pt_json_string(json, "program_end", c->end);
     if (c->met) {
         pt_json_open(json, "met", '[');
-        for (unsigned i = 0; i < 2; i++) {
+        for (unsigned i = 0; i < 2 && c->met_address[i]; i++) {
             snprintf(address, sizeof address, "0x%" PRIx64, c->met_address[i]);
             pt_json_string(json, NULL, address);
         }

@@ -98,8 +98,8 @@ void rd_seen(struct reading *r, const struct pt_json_node *object, struct pt_fin
     size_t count = seen ? pt_json_count(seen) : 0;
     if (count > SIDES_MOST)
         rd_fail(r, "\"seen\" has too many members");
-    c->met = met && pt_json_count(met) == 2;
-    for (size_t i = 0; i < 2 && c->met && !r->failed; i++)
+    c->met = met != NULL;
+    for (size_t i = 0; i < 2 && i < pt_json_count(met) && !r->failed; i++)
         c->met_address[i] = read_address(r, rd_text(r, pt_json_at(met, i), "an address that met"));
     c->seen = pt_arena_alloc(r->arena, (count + 1) * sizeof *c->seen);
     for (size_t i = 0; i < count && !r->failed; i++)

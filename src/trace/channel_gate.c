@@ -39,6 +39,9 @@ void chan_gate_write(struct pt_channel_reader *r, const struct pt_channel_gate *
     memory->role_count = gate->role_count;
     memory->whole = gate->whole;
     memory->meets = gate->meets;
+    memory->bare = gate->bare;
+    if (gate->places)
+        memcpy(memory->places, gate->places, sizeof memory->places);
     memory->entries = (uint32_t)layout.entries;
     memory->actors = (uint32_t)layout.actors;
     memory->threads = (uint32_t)layout.threads;
@@ -121,6 +124,11 @@ bool pt_channel_met(const struct pt_channel_reader *r, struct pt_channel_meeting
         ret_meeting->size[i] = r->gate->met_size[i];
     }
     return true;
+}
+
+uint32_t pt_channel_strays(const struct pt_channel_reader *r)
+{
+    return atomic_load(&r->gate->strays);
 }
 
 bool pt_channel_said(const struct pt_channel_reader *r, char ret_text[PT_GATE_SAID])

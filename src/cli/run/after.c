@@ -4,8 +4,8 @@
  * the floor for FLOOR_NS, since it may wait for the others in a loop. Then the others, one by one, in the same way:
  * first whoever holds the lock that it waits for; the first thread always before the others.
  *
- * Whether a thread is blocked is the kernel's word, not a matter of time: a thread that could run, but has no processor,
- * is not in state S. A pause of the program (sleep) is not blocked: it ends by itself.
+ * Whether a thread is blocked is the kernel's word, not a matter of time: a thread that could run, but has no
+ * processor, is not in state S. A pause of the program (sleep) is not blocked: it ends by itself.
  *
  * Guarantee: none but that it ends, within the view's patience. Cost: some system calls each time.
  */

@@ -7,9 +7,9 @@
 #include "trace/channel.h"
 
 struct pt_after {
-    uint64_t since;  /* when it began; 0: not yet. Times are monotonic, in nanoseconds */
-    uint32_t leader; /* the number of the thread that had the floor first, plus 1 */
-    uint32_t floor;  /* who has it, as last seen: ... */
+    uint64_t since;                    /* when it began; 0: not yet. Times are monotonic, in nanoseconds */
+    uint32_t leader;                   /* the number of the thread that had the floor first, plus 1 */
+    uint32_t floor;                    /* who has it, as last seen: ... */
     uint64_t floor_since, still_since; /* ... since when, and since when it has not moved ... */
     uint64_t steps, object;
     uint32_t doing;      /* ... from here */

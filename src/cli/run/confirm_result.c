@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "cli/run/launch.h"
+#include "finding/blocks.h"
+#include "cli/run/schedule.h"
 #include "report/words.h"
 
 static void print(const struct pt_confirm *confirm, const struct pt_buf *buf)
@@ -36,8 +38,11 @@ static void announce(const struct pt_confirm *confirm, const struct pt_finding *
 {
     char text[160];
     uint32_t steps = finding->schedule ? finding->schedule_count : finding->witness_count;
-    snprintf(text, sizeof text, "the program runs again, in the order of %" PRIu32 " step%s%s", steps,
-             pt_words_plural(steps), finding->schedule ? ", locks and shared accesses among them" : "");
+    if (finding->builtin && !finding->schedule)
+        snprintf(text, sizeof text, "the program runs again, and threads wait for each other at these places");
+    else
+        snprintf(text, sizeof text, "the program runs again, in the order of %" PRIu32 " step%s%s", steps,
+                 pt_words_plural(steps), finding->schedule ? ", locks and shared accesses among them" : "");
     put_verdict(confirm, PT_COLOR_BOLD, "PREDICTED", finding, text);
 }
 
@@ -92,9 +97,17 @@ static void tell_end(struct pt_confirm *confirm, struct pt_finding *finding, con
 
 /* --- what is said --- */
 
-/* A line for each side: who did, or waits for, what, where; and what it holds. */
+/* A line for each side: who did, or waits for, what, where; and what it holds. Of what is shown by the order of its
+ * events alone, these. */
 static void put_seen(const struct pt_confirm *confirm, const struct pt_finding *finding, struct pt_buf *buf)
 {
+    const struct pt_step *last[2];
+    uint32_t count = finding->builtin && !finding->confirmation.seen_count ? pt_schedule_last(finding, last) : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        char *words = pt_words_step(last[i]);
+        pt_words_paragraph(buf, &confirm->style, 2, 4, "%s", words);
+        free(words);
+    }
     for (uint32_t i = 0; i < finding->confirmation.seen_count; i++) {
         const struct pt_side *side = &finding->confirmation.seen[i];
         char *words = pt_words_seen(finding, side);
@@ -103,21 +116,28 @@ static void put_seen(const struct pt_confirm *confirm, const struct pt_finding *
     }
 }
 
+static const char *what_it_is(const struct pt_finding *finding)
+{
+    bool lifetime = strcmp(finding->kind, "lifetime") == 0;
+    return !lifetime ? finding->kind : finding->note && *finding->note ? finding->note : "use after free";
+}
+
 static void put_confirmed(const struct pt_finding *finding, const struct pt_replay_outcome *outcome, struct pt_buf *buf)
 {
     const struct pt_confirmation *c = &finding->confirmation;
     if (!finding->builtin)
         pt_buf_printf(buf, "this run broke it, %s%s", outcome->broke ? "at " : "in its initial state",
                       outcome->broke ? outcome->broke : "");
-    else if (c->met)
-        pt_buf_printf(buf,
-                      "the %s was observed in this run; both threads stood right before their accesses of %s "
-                      "(0x%" PRIx64 ") at the same time",
-                      finding->kind, finding->object, c->met_address[0]);
     else if (strcmp(finding->kind, "deadlock") == 0)
         pt_buf_puts(buf, "the deadlock was observed in this run; the cycle was closed");
+    else if (!c->seen_count)
+        pt_buf_puts(buf, "in this run its events came in the order that must not be");
     else
-        pt_buf_printf(buf, "the %s was observed in this run", finding->note ? finding->note : finding->kind);
+        pt_buf_printf(buf, "the %s was observed in this run", what_it_is(finding));
+    if (finding->builtin && c->met && c->met_address[1])
+        pt_buf_printf(buf,
+                      "; both threads stood right before theirs, at 0x%" PRIx64 " and 0x%" PRIx64 ", at the same time",
+                      c->met_address[0], c->met_address[1]);
     pt_buf_printf(buf, ", after %" PRIu32 " of %" PRIu32 " step%s in the predicted order", outcome->played,
                   outcome->steps, pt_words_plural(outcome->steps));
 }
@@ -193,8 +213,27 @@ static enum pt_status confirm_if_wanted(struct pt_confirm *confirm, struct pt_fi
     counts->refused += refusal != NULL;
     counts->left_out += over;
     put_verdict(confirm, PT_COLOR_DIM, "NOT CONFIRMED", finding,
-                over ? "so many were tried already; --limit tries more, --id this one" : refusal);
+                over ? "so many were tried already: 'portent confirm --limit' tries more, --id this one" : refusal);
     return PT_OK;
+}
+
+/* What --atomicity found is in the recorded run itself: there is no prediction to put to the test. */
+static void refuse_blocks(const struct pt_confirm *confirm, const struct pt_result *result,
+                          struct pt_confirm_counts *counts)
+{
+    for (uint32_t i = 0; result->blocks && !confirm->name && !confirm->id && i < result->blocks->count; i++) {
+        const struct pt_block_finding *block = &result->blocks->items[i];
+        struct pt_buf buf;
+        if (block->verdict != PT_VERDICT_VIOLATED || block->suppressed || block->known)
+            continue;
+        counts->refused++;
+        pt_buf_init(&buf);
+        pt_words_paragraph(&buf, &confirm->style, 0, 2,
+                           "NOT CONFIRMED block '%s' of %s (%s): it is about the observed run alone.", block->name,
+                           block->thread, block->loc);
+        print(confirm, &buf);
+        pt_buf_release(&buf);
+    }
 }
 
 enum pt_status pt_confirm_result(struct pt_confirm *confirm, struct pt_result *result,
@@ -212,6 +251,7 @@ enum pt_status pt_confirm_result(struct pt_confirm *confirm, struct pt_result *r
                 return status;
         }
     }
+    refuse_blocks(confirm, result, ret_counts);
     return PT_OK;
 }
 

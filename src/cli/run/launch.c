@@ -263,7 +263,9 @@ int pt_launch_usual(const char *path, const char *const *arguments, uint64_t pat
     for (uint64_t waited = 0; child > 0; waited += look) {
         pid_t ended = waitpid(child, &status, waited < patience ? WNOHANG : 0);
         if (ended == child)
-            return waited >= patience ? -1 : WIFSIGNALED(status) ? PT_EXIT_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
+            return waited >= patience    ? -1
+                   : WIFSIGNALED(status) ? PT_EXIT_SIGNAL + WTERMSIG(status)
+                                         : WEXITSTATUS(status);
         if (ended < 0 && errno != EINTR)
             return -1;
         nanosleep(&(struct timespec){.tv_nsec = (long)look}, NULL);

@@ -25,10 +25,13 @@ const char *pt_replay_refusal(const struct pt_finding *finding)
         return "its run is too long to be known from the start";
     if (finding->witness_from > INT32_MAX / 2 || finding->witness_count > INT32_MAX / 2)
         return "its run is too long";
-    if (finding->builtin && !finding->schedule)
+    bool places = strcmp(finding->kind, "deadlock") == 0 || strcmp(finding->kind, "lifetime") == 0;
+    if (finding->builtin && !finding->schedule && !places)
         return "it is of a built-in check, which gave no run that leads to it";
-    if (finding->builtin && !replay_check_of(finding))
-        return "it is of a built-in check that no run can be held to; only races, deadlocks and properties can be";
+    if (finding->builtin && finding->side_count > PT_GATE_MEET)
+        return "too many threads would have to meet";
+    if (finding->builtin && !replay_check_of(finding) && !pt_schedule_last(finding, NULL))
+        return "it is of a built-in check that no run can be held to";
     if (!finding->builtin && !finding->file)
         return "its monitor is a module, which the result cannot name";
     return NULL;

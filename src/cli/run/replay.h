@@ -31,7 +31,8 @@ struct pt_replay_outcome {
 
 /* Can this finding be confirmed at all? Otherwise why not, as the end of a sentence. */
 const char *pt_replay_refusal(const struct pt_finding *finding);
-/* What was seen beside the verdict goes into the finding's `confirmation`, but for how the program ended. PT_EINPUT: the property cannot be loaded, or the program is not the one (or not instrumented). */
+/* What was seen beside the verdict goes into the finding's `confirmation`, but for how the program ended. PT_EINPUT:
+ * the property cannot be loaded, or the program is not the one (or not instrumented). */
 enum pt_status pt_replay(struct pt_finding *finding, const struct pt_replay_options *options,
                          struct pt_replay_outcome *ret_outcome, struct pt_err *err) PT_WARN_UNUSED;
 

@@ -1,8 +1,8 @@
 /*
- * What a run has shown that was held to a schedule. The verdict is the monitor's alone: confirmed if it saw the property
- * broken in the actual run, whatever the way there; of a race, a deadlock or a lifetime that of the check in the
- * program, which must have observed the one that was predicted, at the same places. What that check saw is kept, with
- * the stacks of this run; and how the program ended, which is another matter. The rest is for saying why not.
+ * What a run has shown that was held to a schedule. The verdict is the monitor's alone: confirmed if it saw the
+ * property broken in the actual run, whatever the way there; of a race, a deadlock or a lifetime that of the check in
+ * the program, which must have observed the one that was predicted, at the same places. What that check saw is kept,
+ * with the stacks of this run; and how the program ended, which is another matter. The rest is for saying why not.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -128,10 +128,21 @@ static void keep_seen(struct replay *r, const struct pt_finding *observed)
     }
     if (!r->schedule.gate.meets || !pt_channel_met(r->session.reader, &meeting))
         return;
-    uint64_t a = meeting.address[0], b = meeting.address[1];
-    c->met = a < b + meeting.size[1] && b < a + meeting.size[0]; /* the same memory, or they have not met */
-    c->met_address[0] = a;
-    c->met_address[1] = b;
+    c->met = true;
+    c->met_address[0] = meeting.address[0];
+    c->met_address[1] = meeting.address[1];
+}
+
+/* Of what no check in the program looks for, that its events came in this order is all there is to see: a read of a
+ * pointer after the store of null, an access between two of a block. All entries were waited for, the last ones when
+ * their threads stood right before them. */
+static bool is_shown_by_order(const struct replay *r)
+{
+    const struct pt_finding *f = r->finding;
+    bool freed = strcmp(f->kind, "lifetime") == 0 && f->side_count == 2 && strcmp(f->sides[1].step.op, "free") == 0;
+    uint32_t turn = pt_channel_turn(r->session.reader), count = r->schedule.gate.count;
+    return pt_schedule_last(f, NULL) && !freed && f->confirmation.met && !pt_channel_strays(r->session.reader) &&
+           turn >= count;
 }
 
 static void tell_end(struct replay *r, struct pt_replay_outcome *outcome)
@@ -155,13 +166,13 @@ void replay_conclude(struct replay *r, struct pt_replay_outcome *outcome)
     uint32_t turn = pt_channel_turn(r->session.reader), from = r->schedule.gate.from;
     if (r->finding->builtin)
         observed = find_observed(r->finding, &result);
+    keep_seen(r, observed);
     outcome->confirmed = r->finding->builtin
-                             ? observed != NULL
+                             ? observed != NULL || is_shown_by_order(r)
                              : finding->verdict == PT_VERDICT_VIOLATED && finding->how == PT_HOW_OBSERVED;
     outcome->interrupted = r->session.program_signal == SIGINT;
     outcome->played = turn > from ? turn - from : 0;
     outcome->steps = r->schedule.gate.count;
-    keep_seen(r, observed);
     tell_end(r, outcome);
     if (!outcome->confirmed)
         outcome->reason = explain(r);

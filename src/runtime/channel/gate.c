@@ -27,7 +27,6 @@
 #include "runtime/channel/gate_impl.h"
 #include "runtime/channel/self.h"
 #include "runtime/shadow/slow.h"
-#include "runtime/shadow/watch.h"
 #include "runtime/sys/delay.h"
 #include "runtime/sys/sys.h"
 
@@ -138,8 +137,7 @@ static void settle(uint32_t turn)
     }
 }
 
-/* For so long at most. */
-static void wait_turn(struct pt_thread *self, uint64_t limit)
+void gate_wait_turn(struct pt_thread *self, uint64_t limit)
 {
     struct pt_gate_thread *slot = gate_slot(self);
     uint32_t before = gate_say(slot, PT_GATE_WAITS_TURN), role = role_of(self);
@@ -161,14 +159,14 @@ static void wait_turn(struct pt_thread *self, uint64_t limit)
 
 void pt_gate_wait_user(struct pt_thread *self)
 {
+    gate_flush(self);
     if (!gate_wait_floor(self))
-        wait_turn(self, UINT64_MAX);
+        gate_wait_turn(self, UINT64_MAX);
 }
 
 /* --- whole schedules --- */
 
-/* Where the thread's next entry is that has not happened; the schedule's count: it has none. */
-static uint32_t next_entry(struct pt_thread *self)
+uint32_t gate_next_entry(struct pt_thread *self)
 {
     const struct pt_gate_entry *entries = pt_gate_entries(pt_gate);
     uint32_t role = role_of(self), at = self->channel->gate_next;
@@ -179,8 +177,7 @@ static uint32_t next_entry(struct pt_thread *self)
     return at;
 }
 
-/* An entry has happened. Several threads may do this at a time, each with its own entry. */
-static void mark_done(uint32_t at)
+void gate_mark_done(uint32_t at)
 {
     struct pt_gate_entry *entries = pt_gate_entries(pt_gate);
     /* seq_cst, as all of these: of two threads that note entries next to each other, one sees that both are done */
@@ -202,31 +199,36 @@ static void mark_done(uint32_t at)
 /* Before a lock is taken. What the recorded run did not do here is not waited for. */
 static void wait_to_lock(struct pt_thread *self)
 {
-    uint32_t at = next_entry(self);
+    if (pt_gate->bare)
+        return;
+    uint32_t at = gate_next_entry(self);
     if (at == pt_gate->count || pt_gate_entries(pt_gate)[at].kind == PT_GATE_LOCK)
-        wait_turn(self, UINT64_MAX);
+        gate_wait_turn(self, UINT64_MAX);
 }
 
 static void wait_to_read(struct pt_thread *self)
 {
-    uint32_t at = next_entry(self);
+    uint32_t at = gate_next_entry(self);
     if (at < pt_gate->count && pt_gate_entries(pt_gate)[at].kind == PT_GATE_READ)
-        wait_turn(self, read_ns);
+        gate_wait_turn(self, read_ns);
 }
 
 static void note_locked(struct pt_thread *self)
 {
-    uint32_t at = gate_is_open() ? pt_gate->count : next_entry(self);
+    uint32_t at = gate_is_open() ? pt_gate->count : gate_next_entry(self);
     if (at < pt_gate->count && pt_gate_entries(pt_gate)[at].kind == PT_GATE_LOCK)
-        mark_done(at);
+        gate_mark_done(at);
 }
 
 void pt_gate_note_read(struct pt_thread *self, uint32_t object)
 {
-    uint32_t at = !pt_gate->whole || gate_is_open() ? pt_gate->count : next_entry(self);
+    uint32_t at = !pt_gate->whole || gate_is_open() ? pt_gate->count : gate_next_entry(self);
     const struct pt_gate_entry *entry = &pt_gate_entries(pt_gate)[at];
-    if (at < pt_gate->count && entry->kind == PT_GATE_READ && entry->object == object)
-        mark_done(at);
+    if (at == pt_gate->count || entry->kind != PT_GATE_READ || entry->object != object)
+        return;
+    if (at != atomic_load(&pt_gate->turn))
+        atomic_fetch_add(&pt_gate->strays, 1);
+    gate_mark_done(at);
 }
 
 /* --- schedules of relevant events --- */
@@ -263,70 +265,14 @@ static void wait_for_causes(struct pt_thread *self)
     }
 }
 
-static bool touches(uint32_t object, uintptr_t address, size_t size)
-{
-    if (object >= pt_runtime_config()->watch_count)
-        return true; /* somewhere on the heap */
-    uintptr_t at = pt_watch_address(&pt_watched[object]);
-    return at < address + size && address < at + pt_watched[object].size;
-}
-
-/* Both stand: what the observer will tell. The thread of the first entry does this, right before its access. */
-static void note_meeting(const struct pt_gate_thread *first, const struct pt_gate_thread *second)
-{
-    const struct pt_gate_thread *both[] = {first, second};
-    for (unsigned i = 0; i < 2; i++) {
-        pt_gate->met_address[i] = atomic_load_explicit(&both[i]->address, memory_order_relaxed);
-        pt_gate->met_size[i] = atomic_load_explicit(&both[i]->size, memory_order_relaxed);
-    }
-    /* release: partner of the observer's load */
-    atomic_store_explicit(&pt_gate->met, 1, memory_order_release);
-}
-
-/* The thread of the schedule's last entry comes to stand before its access. */
-static void await_other(struct pt_gate_thread *slot)
-{
-    struct pt_gate_actor *actor = &pt_gate_actors(pt_gate)[pt_gate_entries(pt_gate)[pt_gate->count - 1].role];
-    uint32_t before = gate_say(slot, PT_GATE_WAITS_TURN);
-    for (; !gate_is_open(); pt_sys_sleep(SETTLE_SLICE_NS)) {
-        uint32_t number = atomic_load_explicit(&actor->number, memory_order_relaxed);
-        const struct pt_gate_thread *other =
-            number && number <= PT_GATE_THREADS ? &pt_gate_threads(pt_gate)[number - 1] : NULL;
-        /* acquire: partner of the release in meet */
-        if (other && atomic_load_explicit(&other->stands, memory_order_acquire) == pt_gate->count) {
-            note_meeting(slot, other);
-            break;
-        }
-    }
-    gate_say(slot, before);
-}
-
-/* One of the two accesses that are to meet: the thread stands before it until its turn, the first one also until the
- * other one stands, too. False: it is another access. */
-static bool meet(struct pt_thread *self, uintptr_t address, size_t size, bool write)
-{
-    uint32_t at = pt_gate->meets ? next_entry(self) : 0;
-    const struct pt_gate_entry *entry = &pt_gate_entries(pt_gate)[at];
-    struct pt_gate_thread *slot = gate_slot(self);
-    if (!slot || at + 2 < pt_gate->count || at == pt_gate->count || (entry->kind == PT_GATE_READ) == write ||
-        !touches(entry->object, address, size))
-        return false;
-    atomic_store_explicit(&slot->address, address, memory_order_relaxed);
-    atomic_store_explicit(&slot->size, size, memory_order_relaxed);
-    /* release: partner of the acquire in await_other */
-    atomic_store_explicit(&slot->stands, at + 1, memory_order_release);
-    wait_turn(self, UINT64_MAX);
-    if (at + 2 == pt_gate->count)
-        await_other(slot);
-    return true;
-}
-
-void pt_gate_before_access(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write)
+void pt_gate_before_access(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write,
+                           const struct pt_site *site)
 {
     struct pt_thread *thread = pt_thread_of(self);
-    if (gate_wait_floor(thread) || gate_is_open() || !pt_slow_is_watched(self, address, size))
-        return;
-    if (pt_gate->meets && meet(thread, address, size, write))
+    struct gate_event event = {write ? PT_GATE_AT_WRITE : PT_GATE_AT_READ, address, size, site};
+    gate_flush(thread);
+    if (gate_wait_floor(thread) || gate_is_open() || gate_meet(thread, &event) ||
+        !pt_slow_is_watched(self, address, size))
         return;
     if (write)
         pt_gate_wait_user(thread);
@@ -356,7 +302,7 @@ void pt_gate_count(struct pt_thread *self, bool user, uint32_t object)
             return;
         }
         if (pt_gate->whole) {
-            mark_done(turn);
+            gate_mark_done(turn);
             return;
         }
         if (gate_is_played(turn + 1))
@@ -374,6 +320,8 @@ void pt_gate_note_lock(const void *object, int kind)
 {
     struct pt_thread *self = pt_thread_now();
     struct pt_gate_thread *slot = self ? gate_slot(self) : NULL;
+    if (self)
+        gate_flush(self);
     bool taken = pt_op_locks(pt_kind_op((unsigned)kind)), given = pt_op_unlocks(pt_kind_op((unsigned)kind));
     if (self && taken && pt_gate->whole && !self->shadow.busy)
         note_locked(self);
@@ -388,13 +336,17 @@ void pt_gate_note_lock(const void *object, int kind)
     }
 }
 
-void pt_gate_note_wait(const void *object, enum pt_gate_doing doing)
+void pt_gate_note_wait(const void *object, enum pt_gate_doing doing, const struct pt_site *site)
 {
     struct pt_thread *self = pt_thread_now();
+    struct gate_event event = {PT_GATE_AT_LOCK, (uintptr_t)object, 1, site};
     if (!self || self->shadow.busy)
         return;
+    gate_flush(self);
     bool stops = doing == PT_GATE_WAITS_LOCK || doing == PT_GATE_WAITS_OTHER;
     if (stops && gate_wait_floor(self))
+        ;
+    else if (doing == PT_GATE_WAITS_LOCK && gate_meet(self, &event))
         ;
     else if (doing == PT_GATE_WAITS_LOCK && pt_gate->whole)
         wait_to_lock(self);
@@ -435,5 +387,6 @@ void pt_gate_note_failure(const char *assertion, const char *file, unsigned line
 
 void pt_gate_note_end(struct pt_thread *self)
 {
+    gate_flush(self);
     gate_say(gate_slot(self), PT_GATE_ENDED);
 }

@@ -13,6 +13,27 @@ bool gate_is_played(uint32_t turn);
 /* Says what the thread does, and returns what it did before: a handler may wait while the code below it does. */
 uint32_t gate_say(struct pt_gate_thread *slot, uint32_t doing);
 
+/* Where the thread's next entry is that has not happened; the schedule's count: it has none. */
+uint32_t gate_next_entry(struct pt_thread *self);
+/* An entry has happened. Several threads may do this at a time, each with its own entry. */
+void gate_mark_done(uint32_t at);
+/* Until the schedule has an entry of the thread next; for so many nanoseconds at most. */
+void gate_wait_turn(struct pt_thread *self, uint64_t limit);
+
+/* --- entries that meet (gate_meet.c) --- */
+
+/* What a thread is about to do: of enum pt_gate_kind one that begins with AT. */
+struct gate_event {
+    enum pt_gate_kind kind;
+    uintptr_t address;
+    size_t size;
+    const struct pt_site *site; /* NULL: not known */
+};
+/* If it is an entry that meets others, waits until it may be done. False: it is none. */
+bool gate_meet(struct pt_thread *self, const struct gate_event *event);
+/* The thread does something else: what it stood before has happened. */
+void gate_flush(struct pt_thread *self);
+
 /* --- after the schedule (gate_after.c) --- */
 
 /* The last entry is about to be done: who has the floor from then on. */

@@ -1,6 +1,6 @@
 /*
- * Programs that check themselves: checks WAY. Each has a run that passes, paced by its pauses, from which a violation is
- * predicted. In the first ways the program's own check fails, too, if the thread that breaks the property goes on
+ * Programs that check themselves: checks WAY. Each has a run that passes, paced by its pauses, from which a violation
+ * is predicted. In the first ways the program's own check fails, too, if the thread that breaks the property goes on
  * before the others mend what is wrong; in the others it ends well in truth. tests/programs/run_confirm.py has the
  * property of each, and what becomes of the program.
  */
