@@ -333,9 +333,10 @@ def run_confirms_every_kind():
     ((found,),) = (entry["findings"] for entry in read_json("once.json")["properties"])
     same("confirmed", (found["confirmed"], len(found["seen"]), found["met"]), (True, 3, []))
     contains(done.stderr, "CONFIRMED 'deadlocks' (", "the cycle was closed")
-    write("each.prop", "property within_it within 1s: always eventually event(never);\nproperty here at use_box: once event(never);")
-    done = run(PORTENT, "run", "--confirm", "-s", "each.prop", "--", "./kinds", "freed")
-    contains(done.stderr, "NOT CONFIRMED 'here' (", "nothing to confirm")
+    write("each.prop", "property soon within 2 events: always eventually total == 100;\nproperty here at lock_mn: total == 100;")
+    done = run(PORTENT, "run", "--confirm", "-s", "each.prop", "--", "./kinds", "cycle")
+    contains(done.stderr, "NOT CONFIRMED 'soon' (", "it is about the observed run alone", "NOT CONFIRMED 'here' (",
+             "it was observed, so there is nothing to confirm")
 
 
 @test
