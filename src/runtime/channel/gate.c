@@ -56,7 +56,7 @@ void pt_gate_stop(void)
     pt_shadow_steps = false;
 }
 
-struct pt_gate_thread *gate_slot(const struct pt_thread *self)
+struct pt_gate_thread *pt_gate_slot(const struct pt_thread *self)
 {
     if (pt_thread_number(self) >= PT_GATE_THREADS)
         return NULL;
@@ -68,12 +68,12 @@ struct pt_gate_thread *gate_slot(const struct pt_thread *self)
 
 static void open_gate(void)
 {
-    /* release: partner of the acquire in gate_is_open */
+    /* release: partner of the acquire in pt_gate_is_open */
     atomic_store_explicit(&pt_gate->open, 1, memory_order_release);
     pt_sys_wake_all(&pt_gate->turn);
 }
 
-bool gate_is_open(void)
+bool pt_gate_is_open(void)
 {
     if (atomic_load_explicit(&pt_gate->open, memory_order_acquire))
         return true;
@@ -86,8 +86,8 @@ bool gate_is_open(void)
 /* Who the thread is; waits until the observer has said so. */
 static uint32_t role_of(const struct pt_thread *self)
 {
-    struct pt_gate_thread *slot = gate_slot(self);
-    while (slot && !gate_is_open()) {
+    struct pt_gate_thread *slot = pt_gate_slot(self);
+    while (slot && !pt_gate_is_open()) {
         /* acquire: partner of the observer's release */
         uint32_t role = atomic_load_explicit(&slot->role, memory_order_acquire);
         if (role >= PT_GATE_ROLE)
@@ -107,12 +107,12 @@ static bool is_turn_of(const struct pt_thread *self, uint32_t role, uint32_t tur
     return role < PT_GATE_ROLE || self->shadow.clock.events < pt_gate_actors(pt_gate)[role - PT_GATE_ROLE].before;
 }
 
-bool gate_is_played(uint32_t turn)
+bool pt_gate_is_played(uint32_t turn)
 {
     return turn >= pt_gate->from + pt_gate->count;
 }
 
-uint32_t gate_say(struct pt_gate_thread *slot, uint32_t doing)
+uint32_t pt_gate_say(struct pt_gate_thread *slot, uint32_t doing)
 {
     /* release: partner of the acquire in settle; what was done before is seen by whoever waited for it */
     return slot ? atomic_exchange_explicit(&slot->doing, doing, memory_order_release) : PT_GATE_RUNS;
@@ -128,7 +128,7 @@ static void settle(uint32_t turn)
     struct pt_gate_actor *author = &pt_gate_actors(pt_gate)[entries[needs - pt_gate->from - 1].role];
     uint32_t number = atomic_load_explicit(&author->number, memory_order_relaxed);
     struct pt_gate_thread *thread = number && number <= PT_GATE_THREADS ? &pt_gate_threads(pt_gate)[number - 1] : NULL;
-    for (uint32_t waited = 0; thread && waited < SETTLE_NS && !gate_is_open(); waited += SETTLE_SLICE_NS) {
+    for (uint32_t waited = 0; thread && waited < SETTLE_NS && !pt_gate_is_open(); waited += SETTLE_SLICE_NS) {
         /* acquire: partner of the release in say */
         uint32_t doing = atomic_load_explicit(&thread->doing, memory_order_acquire);
         if (doing != PT_GATE_RUNS && doing != PT_GATE_SLEEPS)
@@ -137,15 +137,15 @@ static void settle(uint32_t turn)
     }
 }
 
-void gate_wait_turn(struct pt_thread *self, uint64_t limit)
+void pt_gate_wait_turn(struct pt_thread *self, uint64_t limit)
 {
-    struct pt_gate_thread *slot = gate_slot(self);
-    uint32_t before = gate_say(slot, PT_GATE_WAITS_TURN), role = role_of(self);
-    for (uint64_t waited = 0; waited < limit && !gate_is_open(); waited += GATE_SLICE_NS) {
+    struct pt_gate_thread *slot = pt_gate_slot(self);
+    uint32_t before = pt_gate_say(slot, PT_GATE_WAITS_TURN), role = role_of(self);
+    for (uint64_t waited = 0; waited < limit && !pt_gate_is_open(); waited += GATE_SLICE_NS) {
         /* acquire: partner of the release in pt_gate_count; what was done in earlier turns is seen */
         uint32_t turn = atomic_load_explicit(&pt_gate->turn, memory_order_acquire);
-        if (gate_is_played(turn)) {
-            gate_wait_floor(self);
+        if (pt_gate_is_played(turn)) {
+            pt_gate_wait_floor(self);
             break;
         }
         if (is_turn_of(self, role, turn)) {
@@ -154,19 +154,19 @@ void gate_wait_turn(struct pt_thread *self, uint64_t limit)
         }
         pt_sys_wait(&pt_gate->turn, turn, GATE_SLICE_NS);
     }
-    gate_say(slot, before);
+    pt_gate_say(slot, before);
 }
 
 void pt_gate_wait_user(struct pt_thread *self)
 {
-    gate_flush(self);
-    if (!gate_wait_floor(self))
-        gate_wait_turn(self, UINT64_MAX);
+    pt_gate_flush(self);
+    if (!pt_gate_wait_floor(self))
+        pt_gate_wait_turn(self, UINT64_MAX);
 }
 
 /* --- whole schedules --- */
 
-uint32_t gate_next_entry(struct pt_thread *self)
+uint32_t pt_gate_next_entry(struct pt_thread *self)
 {
     const struct pt_gate_entry *entries = pt_gate_entries(pt_gate);
     uint32_t role = role_of(self), at = self->channel->gate_next;
@@ -177,16 +177,16 @@ uint32_t gate_next_entry(struct pt_thread *self)
     return at;
 }
 
-void gate_mark_done(uint32_t at)
+void pt_gate_mark_done(uint32_t at)
 {
     struct pt_gate_entry *entries = pt_gate_entries(pt_gate);
     /* seq_cst, as all of these: of two threads that note entries next to each other, one sees that both are done */
     atomic_store(&entries[at].done, 1);
     uint32_t turn = atomic_load(&pt_gate->turn);
     bool moved = false;
-    while (!gate_is_played(turn) && atomic_load(&entries[turn].done)) {
-        if (gate_is_played(turn + 1))
-            gate_take_floor();
+    while (!pt_gate_is_played(turn) && atomic_load(&entries[turn].done)) {
+        if (pt_gate_is_played(turn + 1))
+            pt_gate_take_floor();
         if (!atomic_compare_exchange_strong(&pt_gate->turn, &turn, turn + 1))
             continue;
         turn++;
@@ -201,34 +201,34 @@ static void wait_to_lock(struct pt_thread *self)
 {
     if (pt_gate->bare)
         return;
-    uint32_t at = gate_next_entry(self);
+    uint32_t at = pt_gate_next_entry(self);
     if (at == pt_gate->count || pt_gate_entries(pt_gate)[at].kind == PT_GATE_LOCK)
-        gate_wait_turn(self, UINT64_MAX);
+        pt_gate_wait_turn(self, UINT64_MAX);
 }
 
 static void wait_to_read(struct pt_thread *self)
 {
-    uint32_t at = gate_next_entry(self);
+    uint32_t at = pt_gate_next_entry(self);
     if (at < pt_gate->count && pt_gate_entries(pt_gate)[at].kind == PT_GATE_READ)
-        gate_wait_turn(self, read_ns);
+        pt_gate_wait_turn(self, read_ns);
 }
 
 static void note_locked(struct pt_thread *self)
 {
-    uint32_t at = gate_is_open() ? pt_gate->count : gate_next_entry(self);
+    uint32_t at = pt_gate_is_open() ? pt_gate->count : pt_gate_next_entry(self);
     if (at < pt_gate->count && pt_gate_entries(pt_gate)[at].kind == PT_GATE_LOCK)
-        gate_mark_done(at);
+        pt_gate_mark_done(at);
 }
 
 void pt_gate_note_read(struct pt_thread *self, uint32_t object)
 {
-    uint32_t at = !pt_gate->whole || gate_is_open() ? pt_gate->count : gate_next_entry(self);
+    uint32_t at = !pt_gate->whole || pt_gate_is_open() ? pt_gate->count : pt_gate_next_entry(self);
     const struct pt_gate_entry *entry = &pt_gate_entries(pt_gate)[at];
     if (at == pt_gate->count || entry->kind != PT_GATE_READ || entry->object != object)
         return;
     if (at != atomic_load(&pt_gate->turn))
         atomic_fetch_add(&pt_gate->strays, 1);
-    gate_mark_done(at);
+    pt_gate_mark_done(at);
 }
 
 /* --- schedules of relevant events --- */
@@ -254,13 +254,13 @@ static uint32_t needed_turn(struct pt_thread *self, uint32_t turn)
 
 static void wait_for_causes(struct pt_thread *self)
 {
-    while (!gate_is_open()) {
+    while (!pt_gate_is_open()) {
         uint32_t turn = atomic_load_explicit(&pt_gate->turn, memory_order_acquire);
-        if (gate_wait_floor(self) || turn >= needed_turn(self, turn))
+        if (pt_gate_wait_floor(self) || turn >= needed_turn(self, turn))
             return;
-        uint32_t before = gate_say(gate_slot(self), PT_GATE_WAITS_TURN);
+        uint32_t before = pt_gate_say(pt_gate_slot(self), PT_GATE_WAITS_TURN);
         pt_sys_wait(&pt_gate->turn, turn, SOFT_SLICE_NS);
-        gate_say(gate_slot(self), before);
+        pt_gate_say(pt_gate_slot(self), before);
         self->channel->gate_waited += SOFT_SLICE_NS;
     }
 }
@@ -270,8 +270,8 @@ void pt_gate_before_access(struct pt_shadow_self *self, uintptr_t address, size_
 {
     struct pt_thread *thread = pt_thread_of(self);
     struct gate_event event = {write ? PT_GATE_AT_WRITE : PT_GATE_AT_READ, address, size, site};
-    gate_flush(thread);
-    if (gate_wait_floor(thread) || gate_is_open() || gate_meet(thread, &event) ||
+    pt_gate_flush(thread);
+    if (pt_gate_wait_floor(thread) || pt_gate_is_open() || pt_gate_meet(thread, &event) ||
         !pt_slow_is_watched(self, address, size))
         return;
     if (write)
@@ -295,18 +295,18 @@ void pt_gate_count(struct pt_thread *self, bool user, uint32_t object)
     enum pt_gate_kind kind = user ? PT_GATE_USER : PT_GATE_WRITE;
     uint32_t turn = atomic_load_explicit(&pt_gate->turn, memory_order_relaxed);
     do {
-        if (gate_is_open() || gate_is_played(turn))
+        if (pt_gate_is_open() || pt_gate_is_played(turn))
             return;
         if (turn >= pt_gate->from && !is_entry(self, turn - pt_gate->from, kind, object)) {
             open_gate();
             return;
         }
         if (pt_gate->whole) {
-            gate_mark_done(turn);
+            pt_gate_mark_done(turn);
             return;
         }
-        if (gate_is_played(turn + 1))
-            gate_take_floor();
+        if (pt_gate_is_played(turn + 1))
+            pt_gate_take_floor();
         /* release: partner of the acquire in pt_gate_wait_user. It fails only before the schedule, where several
          * threads count. */
     } while (!atomic_compare_exchange_weak_explicit(&pt_gate->turn, &turn, turn + 1, memory_order_release,
@@ -319,14 +319,14 @@ void pt_gate_count(struct pt_thread *self, bool user, uint32_t object)
 void pt_gate_note_lock(const void *object, int kind)
 {
     struct pt_thread *self = pt_thread_now();
-    struct pt_gate_thread *slot = self ? gate_slot(self) : NULL;
+    struct pt_gate_thread *slot = self ? pt_gate_slot(self) : NULL;
     if (self)
-        gate_flush(self);
+        pt_gate_flush(self);
     bool taken = pt_op_locks(pt_kind_op((unsigned)kind)), given = pt_op_unlocks(pt_kind_op((unsigned)kind));
     if (self && taken && pt_gate->whole && !self->shadow.busy)
         note_locked(self);
     if (self && given)
-        gate_note_given(self, (uintptr_t)object);
+        pt_gate_note_given(self, (uintptr_t)object);
     for (unsigned i = 0; slot && (taken || given) && i < PT_GATE_LOCKS; i++) {
         uint64_t lock = atomic_load_explicit(&slot->locks[i], memory_order_relaxed);
         if (lock != (taken ? 0 : (uintptr_t)object))
@@ -342,20 +342,20 @@ void pt_gate_note_wait(const void *object, enum pt_gate_doing doing, const struc
     struct gate_event event = {PT_GATE_AT_LOCK, (uintptr_t)object, 1, site};
     if (!self || self->shadow.busy)
         return;
-    gate_flush(self);
+    pt_gate_flush(self);
     bool stops = doing == PT_GATE_WAITS_LOCK || doing == PT_GATE_WAITS_OTHER;
-    if (stops && gate_wait_floor(self))
+    if (stops && pt_gate_wait_floor(self))
         ;
-    else if (doing == PT_GATE_WAITS_LOCK && gate_meet(self, &event))
+    else if (doing == PT_GATE_WAITS_LOCK && pt_gate_meet(self, &event))
         ;
     else if (doing == PT_GATE_WAITS_LOCK && pt_gate->whole)
         wait_to_lock(self);
     else if (doing == PT_GATE_WAITS_LOCK)
         wait_for_causes(self);
-    struct pt_gate_thread *slot = gate_slot(self);
+    struct pt_gate_thread *slot = pt_gate_slot(self);
     if (slot)
         atomic_store_explicit(&slot->object, (uintptr_t)object, memory_order_relaxed);
-    gate_say(slot, doing);
+    pt_gate_say(slot, doing);
 }
 
 static size_t add_text(char *to, size_t at, const char *text)
@@ -387,6 +387,6 @@ void pt_gate_note_failure(const char *assertion, const char *file, unsigned line
 
 void pt_gate_note_end(struct pt_thread *self)
 {
-    gate_flush(self);
-    gate_say(gate_slot(self), PT_GATE_ENDED);
+    pt_gate_flush(self);
+    pt_gate_say(pt_gate_slot(self), PT_GATE_ENDED);
 }

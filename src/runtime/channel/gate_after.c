@@ -20,12 +20,12 @@ static uint32_t leader; /* who did the last event: its number plus 1 */
 
 static void give_floor(uint32_t thread)
 {
-    /* release: partner of the acquire in gate_wait_floor; what was done on the floor is seen by the next */
+    /* release: partner of the acquire in pt_gate_wait_floor; what was done on the floor is seen by the next */
     atomic_store_explicit(&pt_gate->floor, thread, memory_order_release);
     pt_sys_wake_all(&pt_gate->floor);
 }
 
-void gate_take_floor(void)
+void pt_gate_take_floor(void)
 {
     uint32_t role = pt_gate_entries(pt_gate)[pt_gate->count - 1].role;
     leader = atomic_load_explicit(&pt_gate_actors(pt_gate)[role].number, memory_order_relaxed);
@@ -33,13 +33,13 @@ void gate_take_floor(void)
     atomic_compare_exchange_strong(&pt_gate->floor, &none, leader);
 }
 
-bool gate_wait_floor(struct pt_thread *self)
+bool pt_gate_wait_floor(struct pt_thread *self)
 {
     /* acquire, both: partners of the releases in pt_gate_count and give_floor; the floor was taken before the last
      * entry was counted */
-    if (gate_is_open() || !gate_is_played(atomic_load_explicit(&pt_gate->turn, memory_order_acquire)))
+    if (pt_gate_is_open() || !pt_gate_is_played(atomic_load_explicit(&pt_gate->turn, memory_order_acquire)))
         return false;
-    struct pt_gate_thread *slot = gate_slot(self);
+    struct pt_gate_thread *slot = pt_gate_slot(self);
     uint32_t floor = atomic_load_explicit(&pt_gate->floor, memory_order_acquire), own = pt_thread_number(self) + 1;
     if (!slot || !floor)
         return true;
@@ -49,18 +49,18 @@ bool gate_wait_floor(struct pt_thread *self)
         floor = leader;
     }
     if (floor != own) {
-        uint32_t before = gate_say(slot, PT_GATE_WAITS_TURN);
-        while (floor != own && !gate_is_open()) {
+        uint32_t before = pt_gate_say(slot, PT_GATE_WAITS_TURN);
+        while (floor != own && !pt_gate_is_open()) {
             pt_sys_wait(&pt_gate->floor, floor, GATE_SLICE_NS);
             floor = atomic_load_explicit(&pt_gate->floor, memory_order_acquire);
         }
-        gate_say(slot, before);
+        pt_gate_say(slot, before);
     }
     atomic_fetch_add_explicit(&slot->steps, 1, memory_order_relaxed);
     return true;
 }
 
-void gate_note_given(struct pt_thread *self, uint64_t lock)
+void pt_gate_note_given(struct pt_thread *self, uint64_t lock)
 {
     uint32_t own = pt_thread_number(self) + 1;
     if (!leader || leader == own || leader > PT_GATE_THREADS ||

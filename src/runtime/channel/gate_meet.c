@@ -63,7 +63,7 @@ static const struct pt_gate_thread *standing(uint32_t at)
     if (!number || number > PT_GATE_THREADS)
         return NULL;
     const struct pt_gate_thread *thread = &pt_gate_threads(pt_gate)[number - 1];
-    /* acquire: partner of the release in gate_meet; address and size are those it stands before */
+    /* acquire: partner of the release in pt_gate_meet; address and size are those it stands before */
     return atomic_load_explicit(&thread->stands, memory_order_acquire) == at + 1 ? thread : NULL;
 }
 
@@ -89,19 +89,19 @@ static bool note_meeting(uint32_t first)
 /* The thread of the first entry waits for the others. False: they have not met after all. */
 static bool await_others(struct pt_gate_thread *slot, uint32_t first)
 {
-    uint32_t before = gate_say(slot, PT_GATE_WAITS_TURN), at = first + 1;
-    for (; at < pt_gate->count && !gate_is_open(); pt_sys_sleep(LOOK_NS))
+    uint32_t before = pt_gate_say(slot, PT_GATE_WAITS_TURN), at = first + 1;
+    for (; at < pt_gate->count && !pt_gate_is_open(); pt_sys_sleep(LOOK_NS))
         while (at < pt_gate->count && standing(at))
             at++;
-    bool met = gate_is_open() || note_meeting(first);
-    gate_say(slot, before);
+    bool met = pt_gate_is_open() || note_meeting(first);
+    pt_gate_say(slot, before);
     return met;
 }
 
-bool gate_meet(struct pt_thread *self, const struct gate_event *event)
+bool pt_gate_meet(struct pt_thread *self, const struct gate_event *event)
 {
-    uint32_t at = pt_gate->meets ? gate_next_entry(self) : 0;
-    struct pt_gate_thread *slot = gate_slot(self);
+    uint32_t at = pt_gate->meets ? pt_gate_next_entry(self) : 0;
+    struct pt_gate_thread *slot = pt_gate_slot(self);
     if (!pt_gate->meets || !slot || at == pt_gate->count || at + pt_gate->meets < pt_gate->count)
         return false;
     const struct pt_gate_entry *entry = &pt_gate_entries(pt_gate)[at];
@@ -117,24 +117,24 @@ bool gate_meet(struct pt_thread *self, const struct gate_event *event)
     atomic_store_explicit(&slot->size, event->size, memory_order_relaxed);
     /* release: partner of the acquire in standing */
     atomic_store_explicit(&slot->stands, at + 1, memory_order_release);
-    gate_wait_turn(self, UINT64_MAX);
+    pt_gate_wait_turn(self, UINT64_MAX);
     bool done = at + pt_gate->meets != pt_gate->count || await_others(slot, at);
     atomic_store_explicit(&slot->stands, 0, memory_order_relaxed);
     if (done && entry->kind == PT_GATE_AT_LOCK)
-        gate_mark_done(at); /* it will be waited for, and never taken */
+        pt_gate_mark_done(at); /* it will be waited for, and never taken */
     else if (done && placed)
         self->channel->gate_pending = at + 1;
     return done;
 }
 
-void gate_flush(struct pt_thread *self)
+void pt_gate_flush(struct pt_thread *self)
 {
     uint32_t pending = self->channel->gate_pending;
     if (__builtin_expect(!pending, 1))
         return;
     self->channel->gate_pending = 0;
-    if (!gate_is_open())
-        gate_mark_done(pending - 1);
+    if (!pt_gate_is_open())
+        pt_gate_mark_done(pending - 1);
 }
 
 void pt_gate_before_free(const void *memory, size_t size)
@@ -143,7 +143,7 @@ void pt_gate_before_free(const void *memory, size_t size)
     struct gate_event event = {PT_GATE_AT_FREE, (uintptr_t)memory, size, NULL};
     if (!self || self->shadow.busy)
         return;
-    gate_flush(self);
-    if (!gate_is_open()) /* libc frees with locks of its own: nobody is held there for any other reason */
-        (void)gate_meet(self, &event);
+    pt_gate_flush(self);
+    if (!pt_gate_is_open()) /* libc frees with locks of its own: nobody is held there for any other reason */
+        (void)pt_gate_meet(self, &event);
 }
