@@ -41,19 +41,28 @@ static const uint64_t read_ns = 2000 * 1000 * 1000;
 
 struct pt_gate *pt_gate;
 
+/* Memory that is known by the place of an access alone: every access is looked at. */
+static bool has_places(void)
+{
+    for (uint32_t i = pt_gate->count - pt_gate->meets; i < pt_gate->count; i++)
+        if (pt_gate_entries(pt_gate)[i].kind >= PT_GATE_AT_READ)
+            return true;
+    return false;
+}
+
 void pt_gate_start(void)
 {
     if (pt_channel->gate_offset)
         pt_gate = (void *)((char *)pt_channel + pt_channel->gate_offset);
     pt_shadow_gated = pt_gate != NULL || pt_delay_on;
-    pt_shadow_steps = pt_gate != NULL;
+    atomic_store_explicit(&pt_shadow_steps, pt_gate && has_places(), memory_order_relaxed);
 }
 
 void pt_gate_stop(void)
 {
     pt_gate = NULL;
     pt_shadow_gated = pt_delay_on;
-    pt_shadow_steps = false;
+    atomic_store_explicit(&pt_shadow_steps, false, memory_order_relaxed);
 }
 
 struct pt_gate_thread *pt_gate_slot(const struct pt_thread *self)

@@ -9,7 +9,8 @@
  * If it is the one that did the last event, it has the floor again before the other one does anything more.
  *
  * Guarantee: from the last event on, until the gate opens, no two threads go on at a time past an access, but for
- * those in code that is not instrumented. Cost: two loads and an addition per access of the thread that has the floor.
+ * those in code that is not instrumented, and for one that gets a new clock in the same moment (slow_down). Cost: two
+ * loads and an addition per access of the thread that has the floor.
  */
 #include "runtime/channel/gate_impl.h"
 
@@ -25,8 +26,18 @@ static void give_floor(uint32_t thread)
     pt_sys_wake_all(&pt_gate->floor);
 }
 
+/* A thread that is fast does not stop before accesses. It may be about to be fast once more with a clock that it has
+ * just got: then it stops when it has the next one. */
+static void slow_down(void *context, const struct pt_thread *thread)
+{
+    (void)context;
+    __atomic_store_n((uint64_t *)(uintptr_t)&thread->shadow.fast, PT_NOT_FAST, __ATOMIC_RELAXED);
+}
+
 void pt_gate_take_floor(void)
 {
+    if (!atomic_exchange(&pt_shadow_steps, true))
+        pt_thread_each(slow_down, NULL);
     uint32_t role = pt_gate_entries(pt_gate)[pt_gate->count - 1].role;
     leader = atomic_load_explicit(&pt_gate_actors(pt_gate)[role].number, memory_order_relaxed);
     uint32_t none = 0;

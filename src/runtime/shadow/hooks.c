@@ -64,4 +64,5 @@ struct pt_shadow_hooks pt_shadow_hooks = {
     .sync = sync,
     .fence = fence,
 };
-bool pt_shadow_gated, pt_shadow_steps;
+bool pt_shadow_gated;
+_Atomic bool pt_shadow_steps;

@@ -58,7 +58,7 @@ struct pt_shadow_hooks {
 };
 
 extern struct pt_shadow_hooks pt_shadow_hooks;
-extern bool pt_shadow_gated; /* threads are made to follow a schedule, or are paused; set before main */
-extern bool pt_shadow_steps; /* a thread may have to wait before any access: none is fast; set before main */
+extern bool pt_shadow_gated;         /* threads are made to follow a schedule, or are paused; set before main */
+extern _Atomic bool pt_shadow_steps; /* a thread may have to wait before any access: none is fast */
 
 #endif
