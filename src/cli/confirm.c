@@ -185,10 +185,12 @@ const struct pt_command pt_command_confirm = {
     .about =
         "Runs PROGRAM, which was built with 'portent cc' or 'portent c++', once for each predicted violation of a "
         "result that 'run -r' or 'check --json' wrote, and makes its threads wait for each other so that the events "
-        "of the property, and in wider orders the locks, come in the predicted order; a predicted race or deadlock "
-        "is confirmed in the same way. CONFIRMED: the run really broke the property. NOT REPRODUCED: it did not, with "
-        "the reason: the program diverged, was blocked, took too long, or computed other values. What is said goes "
-        "to standard error; input and output are the program's.\n\n"
+        "of the property, and in wider orders the locks, come in the predicted order; a predicted race, deadlock or "
+        "use of freed memory is confirmed in the same way. Then the thread that broke it goes on alone, as far as it "
+        "can, and the others one by one. CONFIRMED: the run really broke the property; whether the program's own check "
+        "failed, too, is told beside it. NOT REPRODUCED: it did not, with the reason: the program diverged, was "
+        "blocked, took too long, or computed other values. What is said goes to standard error; input and output are "
+        "the program's.\n\n"
         "Exit status: 1 a violation was confirmed, 3 none was, 0 there is nothing to confirm, 2 bad usage or input, "
         "126 or 127 when the program cannot be started.",
     .options = options_table,
