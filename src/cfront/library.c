@@ -51,7 +51,7 @@ static const struct {
      "fileno fopen fseek fseeko ftell ftello getenv memcmp mkdir open open64 openat perror printf puts "
      "pwrite pwrite64 remove rename rewind rmdir setenv setsockopt strcasecmp strcmp strcoll strcspn "
      "strlen strncasecmp strncmp strnlen strspn syslog system ungetc unlink unsetenv vprintf warn warnx "},
-    {PT_CF_CALL_STOPS, "__assert __assert_fail __assert_perror_fail __chk_fail __stack_chk_fail abort err errx "
+    {PT_CF_CALL_STOPS, "__assert __assert_perror_fail __chk_fail __stack_chk_fail abort err errx "
                        "exit quick_exit "},
     {PT_CF_CALL_UNKNOWN, "bsearch memchr memmem memrchr posix_memalign posix_spawn posix_spawnp pthread_getaffinity_np "
                          "pthread_getattr_default_np pthread_getattr_np pthread_getcpuclockid pthread_getspecific "

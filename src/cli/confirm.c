@@ -19,7 +19,7 @@
 #include "report/result.h"
 #include "report/words.h"
 
-enum { OPT_PROPERTIES, OPT_NAME, OPT_ID, OPT_RESULT, OPT_TIMEOUT, OPT_MODULE, OPT_COLOR, OPT_QUIET };
+enum { OPT_PROPERTIES, OPT_NAME, OPT_ID, OPT_RESULT, OPT_TIMEOUT, OPT_LIMIT, OPT_MODULE, OPT_COLOR, OPT_QUIET };
 
 static const struct pt_option options_table[] = {
     [OPT_PROPERTIES] = {NULL, 's', "FILE.prop", NULL,
@@ -28,6 +28,8 @@ static const struct pt_option options_table[] = {
     [OPT_ID] = {"id", 0, "ID", NULL, "confirm the violation with this id only"},
     [OPT_RESULT] = {NULL, 'r', "FILE.json", NULL, "write the result to this file, with what was confirmed"},
     [OPT_TIMEOUT] = PT_OPTION_TIMEOUT,
+    [OPT_LIMIT] = {"limit", 0, "N", NULL,
+                   "confirm at most so many violations, each a run of the program (default: 20)"},
     [OPT_MODULE] = {"module", 0, "FILE.so", NULL,
                     "look for names in this library too, which the program opens later; may be repeated"},
     [OPT_COLOR] = PT_OPTION_COLOR,
@@ -46,7 +48,7 @@ struct request {
 static bool set_options(struct request *request, const struct pt_parsed *parsed)
 {
     uint32_t modules = 0;
-    uint64_t seconds = PT_CONFIRM_SECONDS;
+    uint64_t seconds = PT_CONFIRM_SECONDS, limit = PT_CONFIRM_MOST;
     request->modules = pt_xcalloc((size_t)parsed->option_count + 1, sizeof *request->modules);
     for (uint32_t i = 0; i < parsed->option_count; i++) {
         const char *argument = parsed->options[i].argument;
@@ -67,6 +69,10 @@ static bool set_options(struct request *request, const struct pt_parsed *parsed)
             if (!pt_parse_count("timeout", argument, 1000000, &seconds))
                 return false;
             break;
+        case OPT_LIMIT:
+            if (!pt_parse_count("limit", argument, 1000000, &limit))
+                return false;
+            break;
         case OPT_MODULE:
             request->modules[modules++] = argument;
             break;
@@ -77,6 +83,7 @@ static bool set_options(struct request *request, const struct pt_parsed *parsed)
             request->confirm.quiet = true;
         }
     }
+    request->confirm.limit = (uint32_t)limit;
     request->confirm.replay.patience = seconds * 1000000000;
     if (parsed->operand_count < 2) {
         pt_diag_usage("confirm", parsed->operand_count ? "a program is missing" : "a result is missing");
@@ -111,8 +118,7 @@ static int summarise(const struct pt_confirm *confirm, const char *path, const s
 {
     uint32_t all = counts->confirmed + counts->not_reproduced;
     if (!confirm->quiet && all)
-        fprintf(stderr, "SUMMARY: portent confirm: %u of %u predicted violation%s confirmed\n", counts->confirmed, all,
-                pt_words_plural(all));
+        pt_confirm_summary(counts);
     else if (!confirm->quiet && !counts->refused)
         fprintf(stderr, "portent confirm: there is no such predicted violation in %s\n", path);
     return counts->confirmed ? PT_EXIT_VIOLATED : all ? PT_EXIT_UNKNOWN : PT_EXIT_HOLDS;
@@ -126,6 +132,7 @@ static enum pt_status confirm_file(struct request *request, const char *path, in
     if (status != PT_OK)
         return status;
     request->confirm.replay.foreign = !loaded->result.program;
+    request->confirm.usual = loaded->result.ended ? loaded->result.program_status : PT_STATUS_UNKNOWN;
     status = pt_confirm_result(&request->confirm, &loaded->result, &counts, err);
     if (status == PT_OK)
         status = write_result(request, &loaded->result, err);
@@ -178,10 +185,12 @@ const struct pt_command pt_command_confirm = {
     .about =
         "Runs PROGRAM, which was built with 'portent cc' or 'portent c++', once for each predicted violation of a "
         "result that 'run -r' or 'check --json' wrote, and makes its threads wait for each other so that the events "
-        "of the property, and in wider orders the locks, come in the predicted order; a predicted race or deadlock "
-        "is confirmed in the same way. CONFIRMED: the run really broke the property. NOT REPRODUCED: it did not, with "
-        "the reason: the program diverged, was blocked, took too long, or computed other values. What is said goes "
-        "to standard error; input and output are the program's.\n\n"
+        "of the property, and in wider orders the locks, come in the predicted order; a predicted race, deadlock or "
+        "use of freed memory is confirmed in the same way. Then the thread that broke it goes on alone, as far as it "
+        "can, and the others one by one. CONFIRMED: the run really broke the property; whether the program's own check "
+        "failed, too, is told beside it. NOT REPRODUCED: it did not, with the reason: the program diverged, was "
+        "blocked, took too long, or computed other values. What is said goes to standard error; input and output are "
+        "the program's.\n\n"
         "Exit status: 1 a violation was confirmed, 3 none was, 0 there is nothing to confirm, 2 bad usage or input, "
         "126 or 127 when the program cannot be started.",
     .options = options_table,

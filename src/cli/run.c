@@ -473,11 +473,14 @@ static void confirm(struct run *run, const char *const *program, struct pt_resul
                                             .automaton_limit = run->session.analyse.automaton_limit,
                                             .settings = &run->session.settings},
                                  .style = run->session.output_options.style,
-                                 .quiet = run->session.output_options.quiet};
+                                 .quiet = run->session.output_options.quiet,
+                                 .usual = run->session.program_status};
     struct pt_confirm_counts counts;
     struct pt_err err;
     if (pt_confirm_result(&request, result, &counts, &err) != PT_OK)
         pt_diag_error(&err);
+    else if (!request.quiet && counts.confirmed + counts.not_reproduced)
+        pt_confirm_summary(&counts);
 }
 
 /* What was found decides the exit status; that the program failed besides, or crashed, is not to go unsaid. */
@@ -509,6 +512,8 @@ static void conclude_program(struct run *run, bool alone, struct pt_result *resu
 {
     result->trace = run->session.analyse.engine.trace;
     pt_session_finish(&run->session, result);
+    result->ended = result->program != NULL;
+    result->program_status = run->session.program_status;
     pt_triage_apply(&run->session.analyse.triage, result);
     if (result->count)
         pt_output_end(&run->session.output.output, result);

@@ -14,6 +14,14 @@
  *
  * A *whole* schedule has beside relevant events all that the predicted run depends on: every lock that is taken, and
  * accesses of variables that threads share without a lock. It begins with the run.
+ *
+ * The last entries of a whole schedule may *meet*: the first of them is not done before the threads of all stand right
+ * before theirs. They may be known by their place in the source alone, where nobody knows their memory by name. A
+ * *bare* schedule has no others, and nobody else is held before it is played.
+ *
+ * When the schedule is played, one thread has the *floor*, and every other one is held at its next access, lock or
+ * user event: first the thread of the last entry, which is the one that breaks what was predicted. The observer passes
+ * the floor on when its thread can go no further, and opens the gate at last.
  */
 #ifndef PT_CORE_GATE_H
 #define PT_CORE_GATE_H
@@ -21,13 +29,34 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-enum { PT_GATE_THREADS = 4096, PT_GATE_LOCKS = 16 }; /* threads of higher numbers have no part in a schedule */
+enum {
+    PT_GATE_THREADS = 4096,
+    PT_GATE_LOCKS = 16,
+    PT_GATE_SAID = 400,
+    PT_GATE_MEET = 8,
+    PT_GATE_FILE = 248
+}; /* threads of higher numbers have no part in a schedule */
 
 /* What an entry's object is where only the program can number it: some object given to portent_watch. */
 #define PT_GATE_ANY_OBJECT UINT32_MAX
 
-/* The last two are of whole schedules. */
-enum pt_gate_kind { PT_GATE_WRITE, PT_GATE_USER, PT_GATE_READ, PT_GATE_LOCK /* it is taken, whichever it is */ };
+/* All but the first two are of whole schedules, those `AT` of entries that meet: whatever it is of, at its place. */
+enum pt_gate_kind {
+    PT_GATE_WRITE,
+    PT_GATE_USER,
+    PT_GATE_READ,
+    PT_GATE_LOCK, /* it is taken, whichever it is */
+    PT_GATE_AT_READ,
+    PT_GATE_AT_WRITE,
+    PT_GATE_AT_LOCK,
+    PT_GATE_AT_FREE, /* wherever it stands */
+};
+
+struct pt_gate_place {
+    uint32_t line;
+    uint32_t skip; /* so often the thread passes there before it is the entry. Written by the program */
+    char file[PT_GATE_FILE];
+};
 
 struct pt_gate_entry {
     uint32_t role;         /* who */
@@ -51,6 +80,7 @@ enum pt_gate_doing {
     PT_GATE_WAITS_CONDITION,
     PT_GATE_WAITS_OTHER, /* a semaphore or barrier */
     PT_GATE_WAITS_END,   /* of the thread with number `object` */
+    PT_GATE_SLEEPS,      /* goes on by itself */
     PT_GATE_ENDED,
 };
 
@@ -60,14 +90,27 @@ struct pt_gate_thread {
     _Atomic uint64_t object;
     _Atomic uint64_t locks[PT_GATE_LOCKS]; /* addresses of the locks it holds, 0: none; those that do not fit are not
                                               noted */
+    _Atomic uint32_t tid;                  /* its number in the kernel, 0: not known yet */
+    _Atomic uint32_t stands;               /* the entry, plus 1, of the event that it is about to do, ... */
+    _Atomic uint64_t address, size;        /* ... with this; 0: none */
+    _Atomic uint64_t steps; /* that it went on while it had the floor: only that it changes is of interest */
 };
 
 struct pt_gate {
     uint32_t from, count, role_count;
-    uint32_t whole;                     /* what the schedule has: see above */
-    uint32_t entries, actors, threads;  /* offsets */
-    _Alignas(64) _Atomic uint32_t turn; /* futex: threads that wait for theirs */
-    _Atomic uint32_t open;              /* nobody waits any more */
+    uint32_t whole;                            /* what the schedule has: see above */
+    uint32_t meets;                            /* so many entries at its end do, PT_GATE_MEET at most */
+    uint32_t bare;                             /* it has no others */
+    struct pt_gate_place places[PT_GATE_MEET]; /* of those; line 0: not known */
+    uint32_t entries, actors, threads;         /* offsets */
+    _Alignas(64) _Atomic uint32_t turn;        /* futex: threads that wait for theirs */
+    _Atomic uint32_t open;                     /* nobody waits any more */
+    _Atomic uint32_t floor;                    /* futex: the number of the thread that has it, plus 1; 0: nobody */
+    _Atomic uint32_t met; /* all have stood before their events at one time; written by the program, ... */
+    uint64_t met_address[2], met_size[2]; /* ... after these, of the first and of the second, if there are two */
+    _Atomic uint32_t strays;              /* reads that did not wait for their turn any longer */
+    _Atomic uint32_t said_len;            /* of `said`; 0: nothing */
+    char said[PT_GATE_SAID];              /* the assertion of the program that failed, in words */
 };
 
 static inline struct pt_gate_entry *pt_gate_entries(struct pt_gate *gate)

@@ -152,8 +152,8 @@ struct pt_finding {
     struct pt_step *witness;
     uint32_t witness_count;
     /* Of a run that leaves the order `access`: beside the witness's steps all that it depends on, in its order: every
-     * lock that is taken, and accesses of variables that threads share without a lock (engine/unguarded.h). NULL: it is not
-     * known, or too long. `confirm` holds a program to it. */
+     * lock that is taken, and accesses of variables that threads share without a lock (engine/unguarded.h). NULL: it is
+     * not known, or too long. `confirm` holds a program to it. */
     struct pt_step *schedule;
     uint32_t schedule_count;
     uint64_t witness_from;          /* observed relevant events before its first step (0: from the start) */
@@ -233,7 +233,16 @@ struct pt_finding {
     bool known;             /* it is in the baseline */
     enum pt_confirm_verdict { PT_CONFIRM_UNTRIED, PT_CONFIRM_YES, PT_CONFIRM_NO } confirm; /* by another run */
     const char *not_reproduced; /* PT_CONFIRM_NO: why, or NULL */
-    uint32_t times;             /* how many results it stands for, where several were put together; else 0 or 1 */
+    /* What else that run showed. That it failed by itself is another fact than that it broke the property. */
+    struct pt_confirmation {
+        enum pt_own_check { PT_OWN_UNKNOWN, PT_OWN_PASSED, PT_OWN_FAILED } own; /* the program's own check */
+        const char *end;      /* how the program ended, in words; NULL: not known */
+        struct pt_side *seen; /* as `sides`, of that run: what was really observed there */
+        uint32_t seen_count;
+        bool met;                /* all threads of it stood right before their events at one time, ... */
+        uint64_t met_address[2]; /* ... which, if they are two, were of this memory; 0: not so */
+    } confirmation;
+    uint32_t times; /* how many results it stands for, where several were put together; else 0 or 1 */
 };
 
 /* Whether people have decided about it before; whatever they said of others of the same property. */
@@ -299,6 +308,8 @@ struct pt_change {
 struct pt_result {
     const char *trace;               /* its name as given */
     const char *const *program;      /* of `run`: the command that was observed, then NULL; NULL: there was none */
+    bool ended;                      /* of `run`: the program has, ... */
+    int program_status;              /* ... with this status, as a shell has it */
     const char *const *source_roots; /* absolute folders below which its places lie, then NULL; NULL: not recorded */
     const struct pt_change *change;  /* of `watch`: why the result is reported now, NULL: it is the last one */
     uint64_t events;                 /* event lines; init and clock are none */

@@ -324,7 +324,7 @@ static void put_about(struct pt_json *json, const struct pt_side *side)
         pt_json_bool(json, "created_lost", true);
 }
 
-static void put_side_json(struct pt_json *json, const char *key, const struct pt_side *side)
+void pt_json_side(struct pt_json *json, const char *key, const struct pt_side *side)
 {
     pt_json_open(json, key, '{');
     pt_json_step(json, &side->step);
@@ -364,9 +364,9 @@ static void put_violation(struct pt_json *json, const struct pt_finding *finding
         put_cycle_json(json, finding);
     else
         for (uint32_t i = 0; i < finding->side_count; i++)
-            put_side_json(json, i ? "second" : "first", &finding->sides[i]);
+            pt_json_side(json, i ? "second" : "first", &finding->sides[i]);
     if (finding->block)
-        put_side_json(json, "block", finding->block);
+        pt_json_side(json, "block", finding->block);
     pt_json_steps(json, "witness", finding->witness, finding->witness_count);
     pt_json_schedule(json, finding);
     pt_json_decisions(json, finding);

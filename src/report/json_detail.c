@@ -5,6 +5,8 @@
  */
 #include "report/json_detail.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 void pt_json_step(struct pt_json *json, const struct pt_step *step)
@@ -160,6 +162,32 @@ static void put_view(struct pt_json *json, const struct pt_view *view, uint32_t 
     pt_json_close(json, '}');
 }
 
+/* That the program failed is told beside what was confirmed, not instead of it. */
+static void put_confirmation(struct pt_json *json, const struct pt_confirmation *c)
+{
+    char address[24];
+    if (c->own != PT_OWN_UNKNOWN)
+        pt_json_bool(json, "program_failed", c->own == PT_OWN_FAILED);
+    else if (c->end)
+        pt_json_null(json, "program_failed");
+    if (c->end)
+        pt_json_string(json, "program_end", c->end);
+    if (c->met) {
+        pt_json_open(json, "met", '[');
+        for (unsigned i = 0; i < 2 && c->met_address[i]; i++) {
+            snprintf(address, sizeof address, "0x%" PRIx64, c->met_address[i]);
+            pt_json_string(json, NULL, address);
+        }
+        pt_json_close(json, ']');
+    }
+    if (!c->seen_count)
+        return;
+    pt_json_open(json, "seen", '[');
+    for (uint32_t i = 0; i < c->seen_count; i++)
+        pt_json_side(json, NULL, &c->seen[i]);
+    pt_json_close(json, ']');
+}
+
 void pt_json_decisions(struct pt_json *json, const struct pt_finding *finding)
 {
     if (finding->suppressed)
@@ -172,6 +200,8 @@ void pt_json_decisions(struct pt_json *json, const struct pt_finding *finding)
         pt_json_bool(json, "confirmed", finding->confirm == PT_CONFIRM_YES);
     if (finding->confirm == PT_CONFIRM_NO && finding->not_reproduced)
         pt_json_string(json, "not_reproduced", finding->not_reproduced);
+    if (finding->confirm != PT_CONFIRM_UNTRIED)
+        put_confirmation(json, &finding->confirmation);
 }
 
 void pt_json_detail(struct pt_json *json, const struct pt_finding *finding)

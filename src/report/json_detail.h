@@ -13,6 +13,8 @@ void pt_json_decisions(struct pt_json *json, const struct pt_finding *finding);
 void pt_json_step(struct pt_json *json, const struct pt_step *step);
 /* A list of them. */
 void pt_json_steps(struct pt_json *json, const char *key, const struct pt_step *steps, uint32_t count);
+/* One side of what a built-in check found, or of what another run has shown of it (check.c). */
+void pt_json_side(struct pt_json *json, const char *key, const struct pt_side *side);
 /* What `confirm` holds a program to, where the finding has it. */
 void pt_json_schedule(struct pt_json *json, const struct pt_finding *finding);
 

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SIDES_MOST = 1000 };
+
 static const char *const *read_texts(struct reading *r, const struct pt_json_node *object, const char *key)
 {
     const struct pt_json_node *list = rd_array(r, object, "a side", key);
@@ -24,9 +26,8 @@ static const char *const *read_texts_if(struct reading *r, const struct pt_json_
     return rd_array(r, object, "a side", key) ? read_texts(r, object, key) : NULL;
 }
 
-static uint64_t read_address(struct reading *r, const struct pt_json_node *object)
+static uint64_t read_address(struct reading *r, const char *text)
 {
-    const char *text = rd_string_or(r, object, "a side", "address", "0x0");
     char *end;
     errno = 0;
     uint64_t address = strtoull(text, &end, 16);
@@ -39,7 +40,7 @@ static uint64_t read_address(struct reading *r, const struct pt_json_node *objec
 static void read_about(struct reading *r, const struct pt_json_node *object, const char *locks, struct pt_side *side)
 {
     side->event = rd_uint_or(r, object, "a side", "event", INT64_MAX, 0);
-    side->address = read_address(r, object);
+    side->address = read_address(r, rd_string_or(r, object, "a side", "address", "0x0"));
     side->size = rd_uint_or(r, object, "a side", "size", INT64_MAX, 0);
     side->atomic = rd_bool_or(r, object, "a side", "atomic", false);
     side->stack = read_texts(r, object, "stack");
@@ -73,10 +74,9 @@ static void read_waiting(struct reading *r, const struct pt_json_node *object, s
 static void read_sides(struct reading *r, const struct pt_json_node *object, struct pt_finding *finding)
 {
     static const char *const keys[] = {"first", "second"};
-    enum { MOST = 1000 };
     const struct pt_json_node *cycle = rd_array(r, object, "a finding", "cycle");
     size_t count = cycle ? pt_json_count(cycle) : 2;
-    if (count > MOST) {
+    if (count > SIDES_MOST) {
         rd_fail(r, "\"cycle\" has too many members");
         return;
     }
@@ -88,6 +88,22 @@ static void read_sides(struct reading *r, const struct pt_json_node *object, str
         else if (side)
             read_side(r, side, &finding->sides[finding->side_count++]);
     }
+}
+
+void rd_seen(struct reading *r, const struct pt_json_node *object, struct pt_finding *finding)
+{
+    struct pt_confirmation *c = &finding->confirmation;
+    const struct pt_json_node *seen = rd_array(r, object, "a finding", "seen"),
+                              *met = rd_array(r, object, "a finding", "met");
+    size_t count = seen ? pt_json_count(seen) : 0;
+    if (count > SIDES_MOST)
+        rd_fail(r, "\"seen\" has too many members");
+    c->met = met != NULL;
+    for (size_t i = 0; i < 2 && i < pt_json_count(met) && !r->failed; i++)
+        c->met_address[i] = read_address(r, rd_text(r, pt_json_at(met, i), "an address that met"));
+    c->seen = pt_arena_alloc(r->arena, (count + 1) * sizeof *c->seen);
+    for (size_t i = 0; i < count && !r->failed; i++)
+        read_side(r, pt_json_at(seen, i), &c->seen[c->seen_count++]);
 }
 
 void rd_check(struct reading *r, const struct pt_json_node *object, struct pt_finding *finding)

@@ -108,6 +108,20 @@ static void read_witness_from(struct reading *r, const struct pt_json_node *obje
     finding->from_values = read_values(r, rd_object(r, from, "witness_from", "values"), &finding->from_count);
 }
 
+static void read_confirmation(struct reading *r, const struct pt_json_node *own, struct pt_finding *finding)
+{
+    struct pt_confirmation *c = &finding->confirmation;
+    if (!pt_json_get(own, "confirmed"))
+        return;
+    finding->confirm = rd_bool_or(r, own, "a property", "confirmed", false) ? PT_CONFIRM_YES : PT_CONFIRM_NO;
+    finding->not_reproduced = rd_string_or(r, own, "a property", "not_reproduced", NULL);
+    c->end = rd_string_or(r, own, "a property", "program_end", NULL);
+    const struct pt_json_node *failed = pt_json_get(own, "program_failed");
+    if (failed && !pt_json_is(failed, PT_VALUE_UNKNOWN))
+        c->own = rd_bool_or(r, own, "a property", "program_failed", false) ? PT_OWN_FAILED : PT_OWN_PASSED;
+    rd_seen(r, own, finding);
+}
+
 /* `own`: where people's decisions stand. */
 static void read_violation(struct reading *r, const struct pt_json_node *object, const struct pt_json_node *own,
                            struct pt_finding *finding)
@@ -118,9 +132,7 @@ static void read_violation(struct reading *r, const struct pt_json_node *object,
     finding->suppressed = rd_string_or(r, own, "a property", "suppressed", NULL);
     finding->known = rd_bool_or(r, own, "a property", "known", false);
     finding->times = (uint32_t)rd_uint_or(r, own, "a property", "times", UINT32_MAX, 0);
-    if (pt_json_get(object, "confirmed"))
-        finding->confirm = rd_bool_or(r, object, "a property", "confirmed", false) ? PT_CONFIRM_YES : PT_CONFIRM_NO;
-    finding->not_reproduced = rd_string_or(r, object, "a property", "not_reproduced", NULL);
+    read_confirmation(r, own, finding);
     if (finding->builtin)
         rd_check(r, own, finding);
     if (finding->builtin || strcmp(finding->kind, "within") == 0 || strcmp(finding->kind, "mttl") == 0)
@@ -315,6 +327,8 @@ static void read_properties(struct reading *r, const struct pt_json_node *root, 
     const char *torn = rd_string_or(r, root, "the result", "torn", NULL);
     result->trace = rd_string(r, root, "the result", "trace");
     result->program = read_words(r, root, "program");
+    result->ended = pt_json_get(root, "program_status") != NULL;
+    result->program_status = (int)rd_uint_or(r, root, "a result", "program_status", 255, 0);
     result->events = rd_uint(r, root, "the result", "events", INT64_MAX);
     result->threads = rd_uint(r, root, "the result", "threads", INT64_MAX);
     result->torn = torn != NULL;

@@ -194,5 +194,50 @@ char *pt_words_confirmed(const struct pt_finding *finding)
                       finding->not_reproduced ? finding->not_reproduced : "");
     else
         return NULL;
+    char *own = pt_words_own_check(finding);
+    if (own && (finding->confirm == PT_CONFIRM_YES || finding->confirmation.own == PT_OWN_FAILED))
+        pt_buf_printf(&buf, " %s", own);
+    free(own);
+    return pt_buf_take(&buf);
+}
+
+char *pt_words_own_check(const struct pt_finding *finding)
+{
+    static const char *const forms[] = {[PT_OWN_UNKNOWN] = "Whether the program's own check fails is not known: %s.",
+                                        [PT_OWN_PASSED] = "The program itself ended as usual: %s.",
+                                        [PT_OWN_FAILED] = "The program's own check failed too: %s."};
+    const struct pt_confirmation *c = &finding->confirmation;
+    struct pt_buf buf;
+    if (!c->end)
+        return NULL;
+    pt_buf_init(&buf);
+    bool well = c->own == PT_OWN_PASSED && strcmp(c->end, "status 0") == 0;
+    pt_buf_printf(&buf, well ? "The program itself ended well (%s)." : forms[c->own], c->end);
+    return pt_buf_take(&buf);
+}
+
+static const char *at_lock(const struct pt_side *side, size_t i)
+{
+    return side->locked_at && side->locked_at[i] ? side->locked_at[i] : "";
+}
+
+char *pt_words_seen(const struct pt_finding *finding, const struct pt_side *side)
+{
+    struct pt_buf buf;
+    bool waits = strcmp(finding->kind, "deadlock") == 0;
+    pt_buf_init(&buf);
+    if (waits)
+        pt_buf_printf(&buf, "%s ", side->step.thread);
+    for (size_t i = 0; waits && side->locks && side->locks[i]; i++)
+        pt_buf_printf(&buf, "%s%s%s%s%s", i ? ", " : "holds ", side->locks[i], *at_lock(side, i) ? " (" : "",
+                      at_lock(side, i), *at_lock(side, i) ? ")" : "");
+    if (waits)
+        pt_buf_printf(&buf, "%swaits for %s at %s", side->locks && side->locks[0] ? " and " : "", side->step.object,
+                      side->step.loc);
+    char *step = waits ? NULL : pt_words_step(&side->step);
+    pt_buf_puts(&buf, step ? step : "");
+    free(step);
+    for (size_t i = 0; side->stack && side->stack[i]; i++)
+        pt_buf_printf(&buf, "%s%s", i ? " < " : ": ", side->stack[i]);
     return pt_buf_take(&buf);
 }

@@ -30,5 +30,10 @@ char *pt_words_pinned(const struct pt_finding *finding);
 
 /* Whether another run broke it too, as a sentence; NULL: nobody has tried. The caller frees it. */
 char *pt_words_confirmed(const struct pt_finding *finding);
+/* How the program itself ended in that run, as a sentence; NULL: not known. */
+char *pt_words_own_check(const struct pt_finding *finding);
+/* One of the `seen` of a confirmation: "r(x) by T1 (a.c:3): get a.c:3 < main a.c:9"; of a deadlock "T1 holds m (a.c:2)
+ * and waits for n at a.c:3". */
+char *pt_words_seen(const struct pt_finding *finding, const struct pt_side *side);
 
 #endif

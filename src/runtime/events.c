@@ -171,10 +171,17 @@ static void meet_stack(struct pt_thread *self)
 
 /* --- while threads are gated: they follow a schedule, or are paused --- */
 
-static void on_before_access(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write)
+static void on_before_access(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write,
+                             const struct pt_site *site)
 {
     if (pt_gate)
-        pt_gate_before_access(self, address, size, write);
+        pt_gate_before_access(self, address, size, write, site);
+}
+
+static void on_frees(const void *memory, size_t size)
+{
+    if (pt_gate)
+        pt_gate_before_free(memory, size);
 }
 
 static void on_gated_read(struct pt_shadow_self *self, uint32_t object)
@@ -192,12 +199,18 @@ static void on_locked(const void *object, int kind)
         pt_delay_sync();
 }
 
-static void on_blocks(const void *object, enum pt_gate_doing doing)
+static void on_blocks(const void *object, enum pt_gate_doing doing, const struct pt_site *site)
 {
-    if (pt_delay_on && doing != PT_GATE_RUNS)
+    if (pt_delay_on && doing != PT_GATE_RUNS && doing != PT_GATE_SLEEPS)
         pt_delay_sync();
     if (pt_gate)
-        pt_gate_note_wait(object, doing);
+        pt_gate_note_wait(object, doing, site);
+}
+
+static void on_fails(const char *assertion, const char *file, unsigned line)
+{
+    if (pt_gate)
+        pt_gate_note_failure(assertion, file, line);
 }
 
 /* --- threads --- */
@@ -420,6 +433,8 @@ void pt_events_register(void)
         .active = pt_stream_active,
         .contended = pt_stream_contended,
         .blocks = on_blocks,
+        .frees = on_frees,
+        .fails = on_fails,
         .locked = pt_deadlock_locked,
         .waits = pt_deadlock_waits,
         .waited = pt_deadlock_waited,

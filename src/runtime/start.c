@@ -189,6 +189,7 @@ void pt_start_recording(bool streams)
         return;
     pt_thread_enter(self);
     pt_gate_start();
+    pt_shadow_refresh(&self->shadow); /* a gate makes it slow */
     if (pt_runtime_records_full() || pt_gate ||
         ((config->mttl_bytes || config->checks || pt_races_wanted) && pt_channel->ring_max))
         pt_full_modules(self); /* the gate's locks have names, and what is found */

@@ -71,7 +71,10 @@ struct pt_channel_gate {
     uint32_t from;          /* events of the run before the first entry */
     const uint32_t *before; /* how many of them are each role's */
     uint32_t role_count;
-    bool whole; /* it has locks and reads, too */
+    bool whole;     /* it has locks and reads, too */
+    uint32_t meets; /* so many entries at the end are events before which all their threads are to stand at one time */
+    bool bare;      /* it has no others */
+    const struct pt_gate_place *places; /* PT_GATE_MEET of them, for those; NULL: none */
 };
 
 struct pt_channel_setup {
@@ -187,6 +190,18 @@ void pt_channel_name_threads(struct pt_channel_reader *reader, uint64_t now, pt_
 const char *pt_channel_lock_name(struct pt_channel_reader *reader, uint64_t address);
 /* Nobody is held any more. */
 void pt_channel_open_gate(struct pt_channel_reader *reader);
+/* After the schedule: the number of the thread that has the floor, plus 1; 0: none. Who has it next. */
+uint32_t pt_channel_floor(const struct pt_channel_reader *reader);
+void pt_channel_give_floor(struct pt_channel_reader *reader, uint32_t number);
+/* Of a schedule that meets: have all threads stood before their events? What these were about to touch, if two. */
+struct pt_channel_meeting {
+    uint64_t address[2], size[2]; /* of the first and the second */
+};
+bool pt_channel_met(const struct pt_channel_reader *reader, struct pt_channel_meeting *ret_meeting);
+/* How many reads of the schedule came before their turn. */
+uint32_t pt_channel_strays(const struct pt_channel_reader *reader);
+/* The assertion that failed in the program; false: none did. */
+bool pt_channel_said(const struct pt_channel_reader *reader, char ret_text[PT_GATE_SAID]);
 /* Gives a thread its role in the schedule (enum pt_gate_role). */
 void pt_channel_set_role(struct pt_channel_reader *reader, uint32_t number, uint32_t role);
 

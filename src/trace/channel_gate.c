@@ -38,6 +38,10 @@ void chan_gate_write(struct pt_channel_reader *r, const struct pt_channel_gate *
     memory->count = gate->count;
     memory->role_count = gate->role_count;
     memory->whole = gate->whole;
+    memory->meets = gate->meets;
+    memory->bare = gate->bare;
+    if (gate->places)
+        memcpy(memory->places, gate->places, sizeof memory->places);
     memory->entries = (uint32_t)layout.entries;
     memory->actors = (uint32_t)layout.actors;
     memory->threads = (uint32_t)layout.threads;
@@ -96,6 +100,45 @@ void pt_channel_open_gate(struct pt_channel_reader *r)
     /* Partner: a held thread looks at it each time it wakes, and at least every 20 ms. */
     atomic_store(&r->gate->open, 1);
     wake(&r->gate->turn);
+    wake(&r->gate->floor);
+}
+
+uint32_t pt_channel_floor(const struct pt_channel_reader *r)
+{
+    return atomic_load(&r->gate->floor);
+}
+
+void pt_channel_give_floor(struct pt_channel_reader *r, uint32_t number)
+{
+    atomic_store(&r->gate->floor, number + 1);
+    wake(&r->gate->floor);
+}
+
+bool pt_channel_met(const struct pt_channel_reader *r, struct pt_channel_meeting *ret_meeting)
+{
+    /* Partner: the program's release, before which it wrote the rest. */
+    if (!atomic_load(&r->gate->met))
+        return false;
+    for (unsigned i = 0; i < 2; i++) {
+        ret_meeting->address[i] = r->gate->met_address[i];
+        ret_meeting->size[i] = r->gate->met_size[i];
+    }
+    return true;
+}
+
+uint32_t pt_channel_strays(const struct pt_channel_reader *r)
+{
+    return atomic_load(&r->gate->strays);
+}
+
+bool pt_channel_said(const struct pt_channel_reader *r, char ret_text[PT_GATE_SAID])
+{
+    uint32_t len = atomic_load(&r->gate->said_len);
+    if (len < 2 || len >= PT_GATE_SAID) /* 1: it is being written */
+        return false;
+    memcpy(ret_text, r->gate->said, len);
+    ret_text[len] = 0;
+    return true;
 }
 
 void pt_channel_set_role(struct pt_channel_reader *r, uint32_t number, uint32_t role)

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 from suite import Failure, Suite, contains, keep_pace, run, same, write
 
@@ -195,10 +196,156 @@ def confirms_races_and_deadlocks():
         same(f"{way}: found", (found["how"], found["order"]), ("predicted", order))
         done = run(PORTENT, "confirm", "check.json", "-r", "after.json", "--", "./orders", way)
         same(f"{way}: {done.stderr}", done.returncode, CONFIRMED)
-        contains(done.stderr, f"CONFIRMED '{check}s' (", f"the {check} was observed in this run, after")
-        same("confirmed", read_json("after.json")["properties"][0]["findings"][0]["confirmed"], True)
+        contains(done.stderr, f"CONFIRMED '{check}s' (", f"the {check} was observed in this run; ")
+        shows(check, read_json("after.json")["properties"][0]["findings"][0], done)
         done = run(PORTENT, "confirm", "check.json", "--timeout", "4", "--", "./orders", "access")
         same(f"{way}, in another run: {done.stderr}", done.returncode, NOT_REPRODUCED)
+
+
+def shows(check, found, done):
+    """What was seen is told: the accesses that stood next to each other, or who holds what and waits for what."""
+    same("confirmed", found["confirmed"], True)
+    same("threads", len(found["seen"]), 2)
+    if check == "race":
+        same("addresses", (len(found["met"]), len(set(found["met"]))), (2, 1))
+        same("both addresses", {side["address"] for side in found["seen"]}, set(found["met"]))
+        contains(done.stderr, "both threads stood right before theirs, at " + found["met"][0])
+        same("the program", (found["program_failed"], found["program_end"]), (False, "status 0"))
+    else:
+        holds = {side["thread"]: side["locks"] for side in found["seen"]}
+        wants = {side["thread"]: side["object"] for side in found["seen"]}
+        for thread, lock in wants.items():
+            same(f"who has what {thread} waits for", [other for other in holds if lock in holds[other] and other != thread],
+                 [other for other in holds if other != thread])
+            contains(done.stderr, f"{thread} holds {holds[thread][0]} (", f"waits for {lock} at")
+        same("the program", (found["program_failed"], found["program_end"]), (True, "it was deadlocked, and could not go on"))
+
+
+# way of confirm/checks.c: its property; how the program itself ends when it is broken, None: well
+OWN_CHECKS = {
+    "order": ("!(serving == 1 && config == 0)", "killed by SIGABRT (assertion config == 1)"),
+    "use-after-close": ("!(event(use) && handle == 0)", "status 3"),
+    "torn": ("!(event(look) && low != high)", "killed by SIGABRT (assertion low == high)"),
+    "published": ("!(event(get) && data == 0)", "status 1"),
+    "null": ("!(event(fill) && alive == 0)", "killed by SIGSEGV"),
+    "locked": ("!(serving == 1 && config == 0)", "killed by SIGABRT (assertion loaded == 1)"),
+    "last": ("!(level == 1 && once level == 2)", "killed by SIGABRT (assertion level == 2)"),
+    "audit": ("!(event(audit) && from + to != 100)", "killed by SIGABRT (assertion sum == 100)"),
+    "log": ("!(event(log) && closed == 1)", "killed by SIGABRT"),
+    "condition": ("!(event(take) && item == 0)", "killed by SIGABRT (assertion item == 7)"),
+    "lock-held": ("!(event(look) && low != high)", "killed by SIGABRT (assertion seen == high)"),
+    "falls-back": ("!(serving == 1 && config == 0)", None),
+    "spins": ("!(serving == 1 && config == 0)", None),
+    "reads": ("!(serving == 1 && config == 0)", None),
+}
+
+
+def with_place(source, end):
+    """The assertion that ended it is told with its place: the first of its text in the source."""
+    text = end.partition("(assertion ")[2].rstrip(")")
+    if not text:
+        return end
+    with open(source, encoding="utf-8") as file:
+        line = next(number for number, line in enumerate(file, 1) if f"assert({text});" in line)
+    return end.replace(text, f"{source}:{line}: {text}")
+
+
+def check_own(way, text, *program):
+    """The result of confirming what is predicted from a run of this way, which passes."""
+    write("own.prop", f"property own: always {text};")
+    if os.path.exists("own.trace"):
+        os.unlink("own.trace")
+    run(PORTENT, "run", "-q", "--record-all", "-s", "own.prop", "-o", "own.trace", "--", *program)
+    write("own.json", run(PORTENT, "check", "--json", "-s", "own.prop", "own.trace").stdout)
+    predicted("own.json")
+    done = run(PORTENT, "confirm", "own.json", "-r", "after.json", "--", *program)
+    same(f"{way}: exit status: {done.stderr}", done.returncode, CONFIRMED)
+    (found,) = read_json("after.json")["properties"]
+    same(f"{way}: confirmed", found["confirmed"], True)
+    return found, done
+
+
+@test
+def tells_the_programs_own_check():
+    """Two facts, told apart: the property was broken, and the program noticed it, or it did not."""
+    source = os.path.join(HERE, "confirm", "checks.c")
+    for way, (text, end) in OWN_CHECKS.items():
+        same(f"{way}: alone", run("./checks", way).returncode, 0)
+        found, done = check_own(way, text, "./checks", way)
+        same(f"{way}: the program", (found["program_failed"], found["program_end"]),
+             (end is not None, with_place(source, end) if end else "status 0"))
+        contains(done.stderr, "The program's own check failed too: killed by SIG" if end and "SIG" in end else
+                 f"The program's own check failed too: {end}." if end else "The program itself ended well (status 0).")
+        contains(run(PORTENT, "report", "after.json").stdout, "Confirmed: another run of the program broke it. The program")
+
+
+@test
+def compares_with_an_ordinary_run():
+    """Whose status a result of `run` has; a result of `check` has none, so there is one run more."""
+    found, done = check_own("always-3", "!(serving == 1 && config == 0)", "./checks", "always-3")
+    same("the program", (found["program_failed"], found["program_end"]), (False, "status 3, as in an ordinary run"))
+    contains(done.stderr, "The program itself ended as usual: status 3, as in an ordinary run.")
+    run(PORTENT, "run", "-q", "-s", "own.prop", "-r", "own.json", "--", "./checks", "always-3")
+    same("status in the result", read_json("own.json")["program_status"], 3)
+    done = run(PORTENT, "confirm", "own.json", "--", "./checks", "always-3")
+    contains(done.stderr, "The program itself ended as usual: status 3, as in an ordinary run.")
+
+
+# way of confirm/kinds.c: the check, what else the message has, what becomes of the program
+KINDS = {
+    "freed": ("lifetimes", ["the use after free was observed in this run", "both threads stood", "free("], (False, "status 0")),
+    "dropped": ("lifetimes", ["its events came in the order that must not be", "w(slot) by drop_slot", "r(slot) by use_slot"],
+                (True, "killed by SIGSEGV")),
+    "unset": ("lifetimes", ["its events came in the order that must not be", "r(slot) by use_slot_later"], (True, "killed by SIGSEGV")),
+    "block": ("serializable", ["its events came in the order that must not be", "w(balance) by pay_later", "w(balance) by pay ("],
+              (False, "status 0")),
+    "heap": ("races", ["the race was observed in this run; both threads stood right before theirs"], (False, "status 0")),
+    "cycle": ("deadlocks", ["the cycle was closed", "lock_mn holds m", "lock_nk holds n", "lock_km holds k"],
+              (True, "it was deadlocked, and could not go on")),
+}
+
+
+@test
+def confirms_every_kind():
+    for way, (check, parts, program) in KINDS.items():
+        run(PORTENT, "run", "-q", "--record-all", "-o", way + ".trace", "--", "./kinds", way)
+        write("kind.json", run(PORTENT, "check", "--json", f"--{check}", way + ".trace").stdout)
+        ((found,),) = (entry["findings"] for entry in read_json("kind.json")["properties"])
+        same(f"{way}: how", found["how"], "predicted")
+        done = run(PORTENT, "confirm", "kind.json", "-r", "after.json", "--", "./kinds", way)
+        same(f"{way}: exit status: {done.stderr}", done.returncode, CONFIRMED)
+        contains(done.stderr, f"CONFIRMED '{check}' (", *parts)
+        ((found,),) = (entry["findings"] for entry in read_json("after.json")["properties"])
+        same(f"{way}: the program", (found["confirmed"], found["program_failed"], found["program_end"]), (True, *program))
+        done = run(PORTENT, "confirm", "kind.json", "--timeout", "2", "--", "./kinds", "cycle" if way != "cycle" else "freed")
+        same(f"{way}, in another run: {done.stderr}", done.returncode, NOT_REPRODUCED)
+
+
+@test
+def run_confirms_every_kind():
+    """Also what the program itself predicts as it runs: nobody knows a run that leads there, but its places."""
+    done = run(PORTENT, "run", "--races", "--deadlocks", "--lifetimes", "--confirm", "-r", "once.json", "--", "./kinds", "freed")
+    same("exit status", done.returncode, FOUND)
+    contains(done.stderr, "NOT CONFIRMED 'races' (", "it was observed, so there is nothing to confirm", "CONFIRMED 'lifetimes' (",
+             "the use after free was observed in this run", "SUMMARY: portent confirm: 1 of 1 predicted violation confirmed")
+    done = run(PORTENT, "run", "--deadlocks", "--confirm", "-r", "once.json", "--", "./kinds", "cycle")
+    same("exit status", done.returncode, FOUND)
+    ((found,),) = (entry["findings"] for entry in read_json("once.json")["properties"])
+    same("confirmed", (found["confirmed"], len(found["seen"]), found["met"]), (True, 3, []))
+    contains(done.stderr, "CONFIRMED 'deadlocks' (", "the cycle was closed")
+    write("each.prop", "property soon within 2 events: always eventually total == 100;\nproperty here at lock_mn: total == 100;")
+    done = run(PORTENT, "run", "--confirm", "-s", "each.prop", "--", "./kinds", "cycle")
+    contains(done.stderr, "NOT CONFIRMED 'soon' (", "it is about the observed run alone", "NOT CONFIRMED 'here' (",
+             "it was observed, so there is nothing to confirm")
+
+
+@test
+def leaves_out_what_is_too_much():
+    write("two.prop", "property one: always !(x == 1 && y == 11 && z == 0);\nproperty two: always !(y == 11 && z == 0 && x == 1);")
+    run(PORTENT, "run", "-q", "-s", "two.prop", "-r", "two.json", "--", "./ways", "first")
+    done = confirm("two.json", "first", "--limit", "1")
+    contains(done.stderr, "CONFIRMED 'one' (", "NOT CONFIRMED 'two' (", "so many were tried already",
+             "1 of 1 predicted violation confirmed; 1 was left out")
 
 
 @test
@@ -266,13 +413,34 @@ def passes_interrupts_on():
     contains(text, "killed by signal 2 (Interrupt)")
 
 
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="utf-8") as file:
+        return [int(child) for child in file.read().split()]
+
+
 @test
-def lets_the_program_go_when_killed():
-    """Threads that wait for their turn go on when nobody observes any more."""
-    with start("held") as process:
+def leaves_nothing_behind_when_killed():
+    """The program was only started for this, and would go on for minutes."""
+    with start("slow") as process:
+        left = children(process.pid)
+        same("its guard and the program", len(left), 2)
         process.kill()
-        output, _ = process.communicate(timeout=60)
-    same("output", output, "done\n")
+        process.communicate(timeout=60)
+    for pid in left:
+        for _ in range(600):
+            if not os.path.exists(f"/proc/{pid}") or state_of(pid) == "Z":
+                break
+            time.sleep(0.1)
+        else:
+            raise Failure(f"process {pid} is left")
+
+
+def state_of(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            return file.read().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return "Z"
 
 
 @test
@@ -329,7 +497,8 @@ def main():
         os.chdir(folder)
         keep_pace(folder)
         compile_program(os.path.join(HERE, "confirm", "ways.c"), "ways")
-        compile_program(os.path.join(HERE, "confirm", "orders.c"), "orders")
+        for name in ("orders", "checks", "kinds"):
+            compile_program(os.path.join(HERE, "confirm", name + ".c"), name)
         status = SUITE.run(sys.argv[2:])
         os.chdir(ROOT)
     return status

@@ -4,7 +4,11 @@
 
 #include "cli/run/replay.h"
 
-enum { PT_CONFIRM_SECONDS = 10 }; /* how long a step may take, unless --timeout says otherwise */
+enum {
+    PT_CONFIRM_SECONDS = 10, /* how long a step may take, unless --timeout says otherwise */
+    PT_CONFIRM_MOST = 20,    /* findings, each a run of the program, unless --limit says otherwise */
+};
+enum { PT_STATUS_UNKNOWN = -1 };
 #define PT_OPTION_TIMEOUT                                                                                              \
     {                                                                                                                  \
         "timeout", 0, "SECONDS", NULL,                                                                                 \
@@ -13,6 +17,8 @@ enum { PT_CONFIRM_SECONDS = 10 }; /* how long a step may take, unless --timeout 
 
 struct pt_confirm_counts {
     uint32_t confirmed, not_reproduced, refused;
+    uint32_t left_out; /* past PT_CONFIRM_MOST */
+    uint32_t failed;   /* of those tried: the program's own check failed, too */
 };
 
 /*
@@ -25,8 +31,15 @@ struct pt_confirm {
     struct pt_style style;
     bool quiet;
     const char *name, *id; /* NULL: any */
+    uint32_t limit;        /* so many runs at most, 0: PT_CONFIRM_MOST */
+    int usual;             /* the program's exit status in an ordinary run; PT_STATUS_UNKNOWN: it is tried where it
+                              matters */
+    bool asked_usual;      /* it was */
 };
-enum pt_status pt_confirm_result(const struct pt_confirm *confirm, struct pt_result *result,
+enum pt_status pt_confirm_result(struct pt_confirm *confirm, struct pt_result *result,
                                  struct pt_confirm_counts *ret_counts, struct pt_err *err) PT_WARN_UNUSED;
+
+/* How many there were of each, on standard error; some were tried. */
+void pt_confirm_summary(const struct pt_confirm_counts *counts);
 
 #endif

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -111,10 +112,23 @@ static void release_signals(void)
 
 /* --- the guard --- */
 
-/* Lives in a process of its own, which holds nothing of ours but the pipe's end and the shared memory. */
+/* A program that was only started to be tried ends with who tried it: asked first, made to later. */
+static void end_program(int pidfd)
+{
+    enum { PATIENCE_MS = 2000 };
+    struct pollfd ended = {.fd = pidfd, .events = POLLIN};
+    (void)syscall(SYS_pidfd_send_signal, pidfd, SIGTERM, NULL, 0);
+    if (poll(&ended, 1, PATIENCE_MS) <= 0)
+        (void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+}
+
+/* Lives in a process of its own, which holds nothing of ours but the pipe's end and the shared memory. Who is told of a
+ * program through the pipe ends it, too: by a descriptor, since its number may be another's by then. */
 static _Noreturn void guard(int pipe_end, struct pt_channel_reader *reader)
 {
-    char byte;
+    pid_t told;
+    int pidfd = -1;
+    ssize_t got;
     sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
@@ -122,9 +136,12 @@ static _Noreturn void guard(int pipe_end, struct pt_channel_reader *reader)
     if (dup2(pipe_end, 0) != 0)
         _exit(1);
     close_range(1, ~0U, 0); /* else whoever reads our output would wait for the guard to end, too */
-    while (read(0, &byte, 1) < 0 && errno == EINTR)
-        ;
+    while ((got = read(0, &told, sizeof told)) != 0 && (got > 0 || errno == EINTR))
+        if (got == (ssize_t)sizeof told)
+            pidfd = (int)syscall(SYS_pidfd_open, told, 0);
     pt_channel_abandon(reader);
+    if (pidfd >= 0)
+        end_program(pidfd);
     _exit(0);
 }
 
@@ -225,10 +242,37 @@ enum pt_status pt_launch(const char *path, const char *const *arguments, const s
         stop_guard(&launched);
     } else {
         program = launched.program;
+        if (means->ends) /* fails when the guard is gone: then nobody ends the program */
+            (void)!write(launched.guard_pipe, &launched.program, sizeof launched.program);
         *ret_launched = launched;
     }
     sigprocmask(SIG_SETMASK, &before, NULL);
     return status;
+}
+
+int pt_launch_usual(const char *path, const char *const *arguments, uint64_t patience)
+{
+    const uint64_t look = 1000 * 1000;
+    int status = -1;
+    pid_t child = fork();
+    if (child == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+        execv(path, (char *const *)(uintptr_t)arguments);
+        _exit(PT_EXIT_NOT_FOUND);
+    }
+    for (uint64_t waited = 0; child > 0; waited += look) {
+        pid_t ended = waitpid(child, &status, waited < patience ? WNOHANG : 0);
+        if (ended == child)
+            return waited >= patience    ? -1
+                   : WIFSIGNALED(status) ? PT_EXIT_SIGNAL + WTERMSIG(status)
+                                         : WEXITSTATUS(status);
+        if (ended < 0 && errno != EINTR)
+            return -1;
+        nanosleep(&(struct timespec){.tv_nsec = (long)look}, NULL);
+        if (waited + look >= patience)
+            kill(child, SIGKILL);
+    }
+    return -1;
 }
 
 enum pt_status pt_launch_attach(const struct pt_launched *attached, struct pt_launched *ret_launched,
@@ -352,5 +396,6 @@ int pt_launch_end(struct pt_launched *launched)
     if (child)
         waitpid(child, NULL, WNOHANG);
     stop_guard(launched);
+    launched->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     return WIFSIGNALED(status) ? PT_EXIT_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
 }

@@ -19,6 +19,7 @@ struct pt_launched {
     pid_t guard;
     int guard_pipe; /* closing it ends the guard */
     int pidfd;      /* of a process that somebody else started; -1: the program is our child */
+    int signal;     /* when it has ended: the one that killed it; 0: none did */
     int stop;       /* with it: readable when it is not to be observed any longer */
 };
 
@@ -27,6 +28,7 @@ struct pt_launch_means {
     struct pt_channel_reader *reader;
     bool keeps_channel;     /* its descriptor is not handed over: the program is not instrumented */
     const char *rendezvous; /* for the processes that it starts; NULL: none */
+    bool ends;              /* it is not to outlive us, however we end */
 };
 
 /*
@@ -36,6 +38,9 @@ struct pt_launch_means {
  */
 enum pt_status pt_launch(const char *path, const char *const *arguments, const struct pt_launch_means *means,
                          struct pt_launched *ret_launched, struct pt_err *err) PT_WARN_UNUSED;
+/* Runs it to its end without anything of ours, and returns its exit status as a shell gives it; -1: it could not be
+ * started, or did not end within so many nanoseconds, and was killed. It does not outlive us. */
+int pt_launch_usual(const char *path, const char *const *arguments, uint64_t patience);
 /* The same for a process that runs already, with a guard of its own; signals are not passed on to it. */
 enum pt_status pt_launch_attach(const struct pt_launched *attached, struct pt_launched *ret_launched,
                                 struct pt_err *err) PT_WARN_UNUSED;

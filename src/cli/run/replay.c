@@ -1,45 +1,19 @@
 /*
  * Runs the program again with the gate (core/gate.h) set to the finding's witness, and follows what happens: gives
- * threads their roles as they appear, compares the events with the schedule's, and opens the gate when it sees that the
- * schedule will not be played to its end. The verdict is the monitor's alone: confirmed if it saw the property broken
- * in the actual run, whatever the way there; of a race or a deadlock that of the check in the program, which must have
- * observed the one that was predicted, at the same places. The rest of this file is for saying why not.
+ * threads their roles as they appear, compares the events with the schedule's, opens the gate when it sees that the
+ * schedule will not be played to its end, and lets threads on one by one when it is (after.h). What the run has shown
+ * is in replay_end.c.
  */
 #include "cli/run/replay.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/run/launch.h"
-#include "cli/run/schedule.h"
+#include "cli/run/replay_impl.h"
 #include "report/words.h"
 
 static const uint64_t hopeless_after = 300 * 1000 * 1000; /* nanoseconds in a state that nobody can leave */
-
-struct replay {
-    struct pt_session session;
-    const struct pt_finding *finding;
-    struct pt_schedule schedule;
-    uint64_t patience;
-    const char *names[PT_GATE_THREADS];              /* of threads, by number; NULL: not known */
-    uint32_t *numbers;                               /* of threads, by role; PT_NONE: not started */
-    uint64_t events;                                 /* relevant ones so far */
-    uint32_t turn;                                   /* of the gate, when last looked ... */
-    uint64_t turn_since, settled_since, stuck_since; /* ... since when; since when the verdict can be known; and how
-                                                        long nobody can leave the present state: times, 0: not yet */
-    char *reason;                                    /* the schedule was left, because ... */
-    char *differs;                                   /* the first value that is another one than predicted */
-};
-
-/* What the program looks for itself, 1 << enum pt_found_check; 0: not this. */
-static uint32_t check_of(const struct pt_finding *finding)
-{
-    if (strcmp(finding->kind, "race") == 0)
-        return 1u << PT_FOUND_RACE;
-    return strcmp(finding->kind, "deadlock") == 0 ? 1u << PT_FOUND_DEADLOCK : 0;
-}
 
 const char *pt_replay_refusal(const struct pt_finding *finding)
 {
@@ -51,10 +25,13 @@ const char *pt_replay_refusal(const struct pt_finding *finding)
         return "its run is too long to be known from the start";
     if (finding->witness_from > INT32_MAX / 2 || finding->witness_count > INT32_MAX / 2)
         return "its run is too long";
-    if (finding->builtin && !finding->schedule)
+    bool places = strcmp(finding->kind, "deadlock") == 0 || strcmp(finding->kind, "lifetime") == 0;
+    if (finding->builtin && !finding->schedule && !places)
         return "it is of a built-in check, which gave no run that leads to it";
-    if (finding->builtin && !check_of(finding))
-        return "it is of a built-in check that no run can be held to; only races, deadlocks and properties can be";
+    if (finding->builtin && finding->side_count > PT_GATE_MEET)
+        return "too many threads would have to meet";
+    if (finding->builtin && !replay_check_of(finding) && !pt_schedule_last(finding, NULL))
+        return "it is of a built-in check that no run can be held to";
     if (!finding->builtin && !finding->file)
         return "its monitor is a module, which the result cannot name";
     return NULL;
@@ -130,6 +107,8 @@ static void follow_thread(void *context, uint32_t number, const char *name)
     uint32_t role = pt_schedule_role(&r->schedule, name);
     if (number < PT_GATE_THREADS)
         r->names[number] = name;
+    if (number < PT_GATE_THREADS && number >= r->thread_count)
+        r->thread_count = number + 1;
     if (role != PT_NONE)
         r->numbers[role] = number;
     pt_channel_set_role(r->session.reader, number, role == PT_NONE ? PT_GATE_NO_ROLE : PT_GATE_ROLE + role);
@@ -203,7 +182,7 @@ static uint32_t turn_thread(const struct replay *r)
     return r->numbers[r->schedule.entries[r->turn - from].role];
 }
 
-static void put_expected(struct replay *r, struct pt_buf *buf)
+void replay_put_expected(struct replay *r, struct pt_buf *buf)
 {
     uint32_t from = r->schedule.gate.from;
     if (r->turn < from) {
@@ -255,13 +234,8 @@ static void give_up(struct replay *r)
         describe_thread(r, number, &buf);
     else
         describe_absent(r, &buf);
-    put_expected(r, &buf);
+    replay_put_expected(r, &buf);
     leave(r, &buf);
-}
-
-static bool is_played(const struct replay *r)
-{
-    return r->turn >= r->schedule.gate.from + r->schedule.gate.count;
 }
 
 /* The gate: goes on, or is given up. */
@@ -273,7 +247,7 @@ static void follow_gate(struct replay *r, uint64_t now)
         r->turn_since = now;
         r->stuck_since = 0;
     }
-    if (is_played(r))
+    if (replay_is_played(r))
         return;
     bool hopeless = is_hopeless(r);
     if (!hopeless)
@@ -284,6 +258,15 @@ static void follow_gate(struct replay *r, uint64_t now)
         give_up(r);
 }
 
+/* What comes after the schedule. */
+static void follow_after(struct replay *r, uint64_t now)
+{
+    const struct pt_after_view view = {r->session.reader, r->session.process, r->thread_count, r->patience};
+    r->after_over = pt_after_tick(&r->after, &view, now);
+    if (r->after_over)
+        pt_channel_open_gate(r->session.reader);
+}
+
 /* Once the answer is known the program may end by itself, within reason. */
 static bool follow(void *context, uint64_t now)
 {
@@ -291,7 +274,10 @@ static bool follow(void *context, uint64_t now)
     pt_channel_name_threads(r->session.reader, now, follow_thread, r);
     if (!r->reason)
         follow_gate(r, now);
-    bool settled = r->reason || is_played(r) || r->session.output.violated;
+    bool played = !r->reason && replay_is_played(r);
+    if (played && !r->after_over)
+        follow_after(r, now);
+    bool settled = r->reason || (played ? r->after_over : r->session.output.violated);
     if (settled && !r->settled_since)
         r->settled_since = now;
     return settled && now - r->settled_since > r->patience;
@@ -356,7 +342,7 @@ static enum pt_status prepare(struct replay *r, const struct pt_replay_options *
         memcpy(session->modules, options->modules, modules * sizeof *session->modules);
     enum pt_status status = PT_OK;
     if (r->finding->builtin)
-        session->checks = check_of(r->finding);
+        session->checks = replay_check_of(r->finding);
     else
         status = load_property(r, options->properties ? options->properties : r->finding->file, err);
     if (status == PT_OK)
@@ -374,83 +360,7 @@ static enum pt_status prepare(struct replay *r, const struct pt_replay_options *
     return status == PT_OK ? pt_session_open(session, err) : status;
 }
 
-/* Why a run that ended did not break the property. */
-static char *explain(struct replay *r)
-{
-    struct pt_buf buf;
-    int status = r->session.program_status;
-    pt_buf_init(&buf);
-    r->turn = pt_channel_turn(r->session.reader);
-    if (r->reason) {
-        pt_buf_puts(&buf, r->reason);
-    } else if (!is_played(r)) {
-        pt_buf_puts(&buf, "diverged: the program ");
-        if (status > PT_EXIT_SIGNAL)
-            pt_buf_printf(&buf, "was killed by signal %d (%s)", status - PT_EXIT_SIGNAL,
-                          strsignal(status - PT_EXIT_SIGNAL));
-        else
-            pt_buf_printf(&buf, "ended with status %d", status);
-        put_expected(r, &buf);
-    } else if (!r->differs) {
-        pt_buf_printf(&buf, "all steps came in the predicted order, and %s",
-                      r->finding->builtin ? "what was predicted was not observed"
-                                          : "the property was not broken: the run began otherwise");
-    }
-    if (r->differs)
-        pt_buf_printf(&buf, "%s%s", buf.len ? "; before that, " : "", r->differs);
-    return pt_buf_take(&buf);
-}
-
-/* Is the other one observed, and of the same places? Which thread came first may differ. */
-static bool is_that(const struct pt_finding *predicted, const struct pt_finding *other)
-{
-    uint32_t count = predicted->side_count;
-    bool same = other->verdict == PT_VERDICT_VIOLATED && other->how == PT_HOW_OBSERVED && other->side_count == count &&
-                strcmp(other->kind, predicted->kind) == 0;
-    for (uint32_t shift = 0; same && shift < count; shift++) {
-        uint32_t alike = 0;
-        for (uint32_t i = 0; i < count; i++)
-            alike += strcmp(predicted->sides[i].step.loc, other->sides[(i + shift) % count].step.loc) == 0;
-        if (alike == count)
-            return true;
-    }
-    return false;
-}
-
-static bool is_observed(const struct pt_finding *predicted, const struct pt_result *result)
-{
-    for (uint32_t i = 0; i < result->count; i++) {
-        const struct pt_finding *finding = result->findings[i];
-        bool there = is_that(predicted, finding);
-        for (uint32_t k = 0; k < finding->more_count && !there; k++)
-            there = is_that(predicted, finding->more[k]);
-        if (there)
-            return true;
-    }
-    return false;
-}
-
-static void conclude(struct replay *r, struct pt_replay_outcome *outcome)
-{
-    struct pt_result result = {0};
-    pt_session_finish(&r->session, &result);
-    const struct pt_finding *finding = result.findings[0];
-    uint32_t turn = pt_channel_turn(r->session.reader), from = r->schedule.gate.from;
-    if (r->finding->builtin)
-        outcome->confirmed = is_observed(r->finding, &result);
-    else
-        outcome->confirmed = finding->verdict == PT_VERDICT_VIOLATED && finding->how == PT_HOW_OBSERVED;
-    outcome->interrupted = r->session.program_status == PT_EXIT_SIGNAL + SIGINT;
-    outcome->played = turn > from ? turn - from : 0;
-    outcome->steps = r->schedule.gate.count;
-    if (!outcome->confirmed)
-        outcome->reason = explain(r);
-    else if (!r->finding->builtin && finding->witness_count)
-        outcome->broke = pt_words_step(&finding->witness[finding->witness_count - 1]);
-    pt_output_abandon(&r->session.output.output);
-}
-
-enum pt_status pt_replay(const struct pt_finding *finding, const struct pt_replay_options *options,
+enum pt_status pt_replay(struct pt_finding *finding, const struct pt_replay_options *options,
                          struct pt_replay_outcome *ret_outcome, struct pt_err *err)
 {
     struct replay *r = pt_xcalloc(1, sizeof *r);
@@ -466,7 +376,7 @@ enum pt_status pt_replay(const struct pt_finding *finding, const struct pt_repla
         pt_err_hint(err, "build it with 'portent cc' or 'portent c++'");
         pt_output_abandon(&r->session.output.output);
     } else if (status == PT_OK) {
-        conclude(r, ret_outcome);
+        replay_conclude(r, ret_outcome);
     }
     pt_session_release(&r->session);
     pt_schedule_release(&r->schedule);

@@ -25,7 +25,7 @@ uint32_t pt_schedule_role(const struct pt_schedule *s, const char *thread)
     return PT_NONE;
 }
 
-static uint32_t add_role(struct pt_schedule *s, const char *thread)
+uint32_t pt_schedule_add_role(struct pt_schedule *s, const char *thread)
 {
     uint32_t role = pt_schedule_role(s, thread);
     if (role != PT_NONE)
@@ -39,7 +39,7 @@ static bool is_user(const struct pt_step *step)
     return strcmp(step->op, "event") == 0;
 }
 
-static uint32_t object_of(const struct pt_step *step, const struct pt_resolved *resolved)
+uint32_t pt_schedule_object(const struct pt_step *step, const struct pt_resolved *resolved)
 {
     for (uint32_t i = 0; is_user(step) && i < resolved->event_count; i++) {
         if (strcmp(resolved->events[i], step->object) == 0)
@@ -81,7 +81,7 @@ static void count_before(struct pt_schedule *s, const struct pt_finding *finding
     }
 }
 
-static bool is_access(const struct pt_step *step)
+bool pt_schedule_is_access(const struct pt_step *step)
 {
     return strcmp(step->op, "r") == 0 || strcmp(step->op, "w") == 0 || strcmp(step->op, "u") == 0;
 }
@@ -90,20 +90,26 @@ static enum pt_gate_kind kind_of(const struct pt_step *step)
 {
     if (is_user(step))
         return PT_GATE_USER;
-    if (!is_access(step))
+    if (!pt_schedule_is_access(step))
         return PT_GATE_LOCK;
     return strcmp(step->op, "r") == 0 ? PT_GATE_READ : PT_GATE_WRITE;
 }
 
+static void watch(const struct pt_step *step, struct pt_debuginfo *info, struct pt_resolved *resolved)
+{
+    const char *name = step->object, *path = strrchr(name, ':');
+    struct pt_err err;
+    const struct pt_varref var = {name, name, path ? path + 1 : name};
+    if (pt_schedule_is_access(step) && pt_schedule_object(step, resolved) == PT_GATE_ANY_OBJECT)
+        (void)!pt_resolve_var(resolved, info, &var, true, &err); /* then threads are not held there */
+}
+
 void pt_schedule_watch(const struct pt_finding *finding, struct pt_debuginfo *info, struct pt_resolved *resolved)
 {
-    for (uint32_t i = 0; i < finding->schedule_count; i++) {
-        const char *name = finding->schedule[i].object, *path = strrchr(name, ':');
-        struct pt_err err;
-        const struct pt_varref var = {name, name, path ? path + 1 : name};
-        if (is_access(&finding->schedule[i]) && object_of(&finding->schedule[i], resolved) == PT_GATE_ANY_OBJECT)
-            (void)!pt_resolve_var(resolved, info, &var, true, &err); /* then threads are not held there */
-    }
+    for (uint32_t i = 0; i < finding->schedule_count; i++)
+        watch(&finding->schedule[i], info, resolved);
+    for (uint32_t i = 0; i < finding->side_count && finding->schedule; i++)
+        watch(&finding->sides[i].step, info, resolved);
 }
 
 /* Whether it is of the property: then it is watched, if not before the program starts. */
@@ -115,18 +121,47 @@ static bool is_relevant(const struct pt_finding *finding, const struct pt_step *
     return false;
 }
 
+static bool is_same_step(const struct pt_step *a, const struct pt_step *b)
+{
+    return strcmp(a->thread, b->thread) == 0 && strcmp(a->op, b->op) == 0 && strcmp(a->object, b->object) == 0 &&
+           strcmp(a->loc, b->loc) == 0;
+}
+
+/* Whether the order of the accesses of one variable is what it is about: then all of them are held. */
+static bool is_of_variable(const struct pt_finding *finding, const struct pt_step *step)
+{
+    bool wanted = strcmp(finding->kind, "lifetime") == 0 || strcmp(finding->kind, "serializable") == 0;
+    return wanted && finding->side_count && pt_schedule_is_access(step) &&
+           strcmp(finding->sides[0].step.object, step->object) == 0;
+}
+
+static void add_entry(struct pt_schedule *s, const struct pt_step *step, const struct pt_finding *finding,
+                      const struct pt_resolved *resolved)
+{
+    enum pt_gate_kind kind = kind_of(step);
+    uint32_t object = kind == PT_GATE_LOCK ? 0 : pt_schedule_object(step, resolved);
+    uint32_t role = pt_schedule_add_role(s, step->thread);
+    if (object == PT_GATE_ANY_OBJECT && (kind == PT_GATE_READ || !is_relevant(finding, step)))
+        return;
+    s->steps[s->gate.count] = step;
+    s->entries[s->gate.count++] = (struct pt_gate_entry){.role = role, .kind = kind, .object = object};
+}
+
+/* The schedule's steps; of a built-in check, whose witness has all events, also those of the variable it is about. */
 static void add_whole(struct pt_schedule *s, const struct pt_finding *finding, const struct pt_resolved *resolved)
 {
-    for (uint32_t i = 0; i < finding->schedule_count; i++) {
-        const struct pt_step *step = &finding->schedule[i];
-        enum pt_gate_kind kind = kind_of(step);
-        uint32_t object = kind == PT_GATE_LOCK ? 0 : object_of(step, resolved);
-        uint32_t role = add_role(s, step->thread);
-        if (object == PT_GATE_ANY_OBJECT && (kind == PT_GATE_READ || !is_relevant(finding, step)))
-            continue;
-        s->steps[s->gate.count] = step;
-        s->entries[s->gate.count++] = (struct pt_gate_entry){.role = role, .kind = kind, .object = object};
+    uint32_t last = pt_schedule_last(finding, NULL), k = 0;
+    uint32_t count = finding->builtin && finding->witness_count > last ? finding->witness_count - last : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct pt_step *step = &finding->witness[i];
+        bool scheduled = k < finding->schedule_count && is_same_step(step, &finding->schedule[k]);
+        k += scheduled;
+        if (scheduled || is_of_variable(finding, step))
+            add_entry(s, step, finding, resolved);
     }
+    for (; k < finding->schedule_count; k++)
+        if (!last || !is_same_step(&finding->schedule[k], &finding->witness[count])) /* which is to meet the next */
+            add_entry(s, &finding->schedule[k], finding, resolved);
     s->gate.whole = true;
 }
 
@@ -135,9 +170,9 @@ static void add_relevant(struct pt_schedule *s, const struct pt_finding *finding
     for (uint32_t i = 0; i < finding->witness_count; i++) {
         const struct pt_step *step = &finding->witness[i];
         s->steps[i] = step;
-        s->entries[i] = (struct pt_gate_entry){.role = add_role(s, step->thread),
+        s->entries[i] = (struct pt_gate_entry){.role = pt_schedule_add_role(s, step->thread),
                                                .kind = kind_of(step),
-                                               .object = object_of(step, resolved),
+                                               .object = pt_schedule_object(step, resolved),
                                                .needs = needs_of(finding, i)};
     }
     s->gate.count = finding->witness_count;
@@ -147,15 +182,16 @@ static void add_relevant(struct pt_schedule *s, const struct pt_finding *finding
 void pt_schedule_init(struct pt_schedule *s, const struct pt_finding *finding, const struct pt_resolved *resolved)
 {
     *s = (struct pt_schedule){0};
-    size_t most = (size_t)(finding->schedule ? finding->schedule_count : finding->witness_count) + 1;
+    size_t most = (size_t)finding->schedule_count + finding->witness_count + PT_GATE_MEET;
     s->entries = pt_xcalloc(most, sizeof *s->entries);
     s->steps = pt_xcalloc(most, sizeof *s->steps);
     if (finding->schedule)
         add_whole(s, finding, resolved);
-    else
+    else if (!finding->builtin)
         add_relevant(s, finding, resolved);
+    pt_schedule_meet(s, finding, resolved);
     for (uint32_t i = 0; i < finding->actual_count; i++)
-        add_role(s, finding->actual[i].thread);
+        pt_schedule_add_role(s, finding->actual[i].thread);
     s->before = pt_xcalloc((size_t)s->role_count + 1, sizeof *s->before);
     if (!finding->schedule)
         count_before(s, finding);

@@ -356,8 +356,10 @@ static void observe(struct pt_session *session, const struct pt_launched *launch
     for (uint32_t round = 0;; round++) {
         struct pt_event event;
         struct pt_err err;
-        if (((session->settings.halt_on_error && session->output.violated) || stop) && !over)
+        if (((session->settings.halt_on_error && session->output.violated) || stop) && !over) {
+            session->halted = true;
             halt(launched, &halted);
+        }
         if (follower->tick && (wait > SHORTEST_WAIT || round % FOLLOW_ROUNDS == 0))
             stop |= follower->tick(follower->context, pt_progress_now());
         enum pt_read got = pt_source_next(source, &event, &err);
@@ -426,7 +428,7 @@ static void begin(struct pt_session *session, pid_t process)
 enum pt_status pt_session_run(struct pt_session *session, const char *const *arguments, struct pt_err *err)
 {
     struct pt_launched launched;
-    struct pt_launch_means means = {session->reader, session->through, session->rendezvous};
+    struct pt_launch_means means = {session->reader, session->through, session->rendezvous, session->gate != NULL};
     if (session->settings.follow_fork || session->rendezvous)
         pt_launch_adopt();
     enum pt_status status = pt_launch(session->program, arguments, &means, &launched, err);
@@ -435,10 +437,11 @@ enum pt_status pt_session_run(struct pt_session *session, const char *const *arg
     pid_t observed = session->through ? 0 : launched.program;
     if (session->rendezvous)
         (void)!write(session->herald, &observed, sizeof observed); /* it may have ended: then nobody comes either */
+    session->process = launched.program;
     begin(session, launched.program);
     observe(session, &launched);
     session->program_status = pt_launch_end(&launched);
-    session->process = launched.program;
+    session->program_signal = launched.signal;
     pt_interrupt_catch();
     return PT_OK;
 }

@@ -71,6 +71,8 @@ struct pt_session {
     struct pt_checks *later;  /* of `wider_checks`; NULL: none */
     char *torn;               /* why the recording is not whole; NULL: it is, or there is none */
     int program_status;       /* as a shell has it */
+    int program_signal;       /* that killed it; 0: none did */
+    bool halted;              /* it was asked to end, or made to */
     pid_t process;            /* that was observed */
     bool left;                /* the process still ran when its observation ended */
     struct pt_late late;      /* variables that are placed while it runs */

@@ -32,6 +32,13 @@ function atWords(property) {
   return property.thread ? `${property.thread}: ${states(property.at)}` : property.at.map((entry) => `${entry.thread}: ${states(entry.states)}`).join("; ");
 }
 
+// Another fact than what was confirmed; as report/words.c has it.
+function ownCheck(property) {
+  if (property.program_failed) return `The program's own check failed too: ${property.program_end}.`;
+  if (property.program_failed === null) return `Whether the program's own check fails is not known: ${property.program_end}.`;
+  return property.program_end === "status 0" ? "The program itself ended well (status 0)." : `The program itself ended as usual: ${property.program_end}.`;
+}
+
 function findingHead(property, model) {
   return el("div", { class: "head" },
     el("div", { class: "row" }, el("h1", null, property.name), el("span", { class: "chip violated" }, property.how || "violated"),
@@ -40,6 +47,7 @@ function findingHead(property, model) {
       property.times > 1 && el("span", { class: "chip" }, `in ${property.times} results`)),
     el("p", { class: "lead" }, sentence(property, model)),
     property.confirmed && el("p", { class: "note" }, "Confirmed: another run of the program was made to take this order, and broke it."),
+    property.confirmed !== undefined && property.program_end && (property.confirmed || property.program_failed) && el("p", { class: "note" }, ownCheck(property)),
     property.confirmed === false && el("p", { class: "note" }, `Not reproduced by another run of the program${property.not_reproduced ? `: ${property.not_reproduced}` : ""}.`),
     property.text && el("div", { class: "formula" }, property.text),
     el("dl", { class: "facts" }, fact("at", property.file ? `${property.file}:${property.line}` : null), fact("explored", property.levels && model ? exploredWords(property) : null), fact("order", property.order && property.order !== "access" ? property.order : null),

@@ -24,13 +24,13 @@
  */
 #include "runtime/channel/gate.h"
 
+#include "runtime/channel/gate_impl.h"
 #include "runtime/channel/self.h"
 #include "runtime/shadow/slow.h"
 #include "runtime/sys/delay.h"
 #include "runtime/sys/sys.h"
 
 enum {
-    SLICE_NS = 20 * 1000 * 1000,
     SOFT_NS = 100 * 1000 * 1000,
     SOFT_SLICE_NS = 5 * 1000 * 1000,
     SETTLE_NS = 20 * 1000 * 1000,
@@ -41,32 +41,48 @@ static const uint64_t read_ns = 2000 * 1000 * 1000;
 
 struct pt_gate *pt_gate;
 
+/* Memory that is known by the place of an access alone: every access is looked at. */
+static bool has_places(void)
+{
+    for (uint32_t i = pt_gate->count - pt_gate->meets; i < pt_gate->count; i++)
+        if (pt_gate_entries(pt_gate)[i].kind >= PT_GATE_AT_READ)
+            return true;
+    return false;
+}
+
 void pt_gate_start(void)
 {
     if (pt_channel->gate_offset)
         pt_gate = (void *)((char *)pt_channel + pt_channel->gate_offset);
     pt_shadow_gated = pt_gate != NULL || pt_delay_on;
+    atomic_store_explicit(&pt_shadow_steps, pt_gate && has_places(), memory_order_relaxed);
 }
 
 void pt_gate_stop(void)
 {
     pt_gate = NULL;
     pt_shadow_gated = pt_delay_on;
+    atomic_store_explicit(&pt_shadow_steps, false, memory_order_relaxed);
 }
 
-static struct pt_gate_thread *slot_of(const struct pt_thread *self)
+struct pt_gate_thread *pt_gate_slot(const struct pt_thread *self)
 {
-    return pt_thread_number(self) < PT_GATE_THREADS ? &pt_gate_threads(pt_gate)[pt_thread_number(self)] : NULL;
+    if (pt_thread_number(self) >= PT_GATE_THREADS)
+        return NULL;
+    struct pt_gate_thread *slot = &pt_gate_threads(pt_gate)[pt_thread_number(self)];
+    if (__builtin_expect(!atomic_load_explicit(&slot->tid, memory_order_relaxed), 0))
+        atomic_store_explicit(&slot->tid, pt_sys_thread(), memory_order_relaxed);
+    return slot;
 }
 
 static void open_gate(void)
 {
-    /* release: partner of the acquire in is_open */
+    /* release: partner of the acquire in pt_gate_is_open */
     atomic_store_explicit(&pt_gate->open, 1, memory_order_release);
     pt_sys_wake_all(&pt_gate->turn);
 }
 
-static bool is_open(void)
+bool pt_gate_is_open(void)
 {
     if (atomic_load_explicit(&pt_gate->open, memory_order_acquire))
         return true;
@@ -79,8 +95,8 @@ static bool is_open(void)
 /* Who the thread is; waits until the observer has said so. */
 static uint32_t role_of(const struct pt_thread *self)
 {
-    struct pt_gate_thread *slot = slot_of(self);
-    while (slot && !is_open()) {
+    struct pt_gate_thread *slot = pt_gate_slot(self);
+    while (slot && !pt_gate_is_open()) {
         /* acquire: partner of the observer's release */
         uint32_t role = atomic_load_explicit(&slot->role, memory_order_acquire);
         if (role >= PT_GATE_ROLE)
@@ -88,7 +104,7 @@ static uint32_t role_of(const struct pt_thread *self)
                                   memory_order_relaxed);
         if (role != PT_GATE_UNKNOWN)
             return role;
-        pt_sys_wait(&slot->role, PT_GATE_UNKNOWN, SLICE_NS);
+        pt_sys_wait(&slot->role, PT_GATE_UNKNOWN, GATE_SLICE_NS);
     }
     return PT_GATE_NO_ROLE;
 }
@@ -100,13 +116,12 @@ static bool is_turn_of(const struct pt_thread *self, uint32_t role, uint32_t tur
     return role < PT_GATE_ROLE || self->shadow.clock.events < pt_gate_actors(pt_gate)[role - PT_GATE_ROLE].before;
 }
 
-static bool is_played(uint32_t turn)
+bool pt_gate_is_played(uint32_t turn)
 {
     return turn >= pt_gate->from + pt_gate->count;
 }
 
-/* Says what the thread does, and what it did before: a handler may wait while the code below it does. */
-static uint32_t say(struct pt_gate_thread *slot, uint32_t doing)
+uint32_t pt_gate_say(struct pt_gate_thread *slot, uint32_t doing)
 {
     /* release: partner of the acquire in settle; what was done before is seen by whoever waited for it */
     return slot ? atomic_exchange_explicit(&slot->doing, doing, memory_order_release) : PT_GATE_RUNS;
@@ -122,42 +137,45 @@ static void settle(uint32_t turn)
     struct pt_gate_actor *author = &pt_gate_actors(pt_gate)[entries[needs - pt_gate->from - 1].role];
     uint32_t number = atomic_load_explicit(&author->number, memory_order_relaxed);
     struct pt_gate_thread *thread = number && number <= PT_GATE_THREADS ? &pt_gate_threads(pt_gate)[number - 1] : NULL;
-    for (uint32_t waited = 0; thread && waited < SETTLE_NS && !is_open(); waited += SETTLE_SLICE_NS) {
+    for (uint32_t waited = 0; thread && waited < SETTLE_NS && !pt_gate_is_open(); waited += SETTLE_SLICE_NS) {
         /* acquire: partner of the release in say */
-        if (atomic_load_explicit(&thread->doing, memory_order_acquire) != PT_GATE_RUNS)
+        uint32_t doing = atomic_load_explicit(&thread->doing, memory_order_acquire);
+        if (doing != PT_GATE_RUNS && doing != PT_GATE_SLEEPS)
             return;
         pt_sys_sleep(SETTLE_SLICE_NS);
     }
 }
 
-/* For so long at most. */
-static void wait_turn(struct pt_thread *self, uint64_t limit)
+void pt_gate_wait_turn(struct pt_thread *self, uint64_t limit)
 {
-    struct pt_gate_thread *slot = slot_of(self);
-    uint32_t before = say(slot, PT_GATE_WAITS_TURN), role = role_of(self);
-    for (uint64_t waited = 0; waited < limit && !is_open(); waited += SLICE_NS) {
+    struct pt_gate_thread *slot = pt_gate_slot(self);
+    uint32_t before = pt_gate_say(slot, PT_GATE_WAITS_TURN), role = role_of(self);
+    for (uint64_t waited = 0; waited < limit && !pt_gate_is_open(); waited += GATE_SLICE_NS) {
         /* acquire: partner of the release in pt_gate_count; what was done in earlier turns is seen */
         uint32_t turn = atomic_load_explicit(&pt_gate->turn, memory_order_acquire);
-        if (is_played(turn))
+        if (pt_gate_is_played(turn)) {
+            pt_gate_wait_floor(self);
             break;
+        }
         if (is_turn_of(self, role, turn)) {
             settle(turn);
             break;
         }
-        pt_sys_wait(&pt_gate->turn, turn, SLICE_NS);
+        pt_sys_wait(&pt_gate->turn, turn, GATE_SLICE_NS);
     }
-    say(slot, before);
+    pt_gate_say(slot, before);
 }
 
 void pt_gate_wait_user(struct pt_thread *self)
 {
-    wait_turn(self, UINT64_MAX);
+    pt_gate_flush(self);
+    if (!pt_gate_wait_floor(self))
+        pt_gate_wait_turn(self, UINT64_MAX);
 }
 
 /* --- whole schedules --- */
 
-/* Where the thread's next entry is that has not happened; the schedule's count: it has none. */
-static uint32_t next_entry(struct pt_thread *self)
+uint32_t pt_gate_next_entry(struct pt_thread *self)
 {
     const struct pt_gate_entry *entries = pt_gate_entries(pt_gate);
     uint32_t role = role_of(self), at = self->channel->gate_next;
@@ -168,15 +186,16 @@ static uint32_t next_entry(struct pt_thread *self)
     return at;
 }
 
-/* An entry has happened. Several threads may do this at a time, each with its own entry. */
-static void mark_done(uint32_t at)
+void pt_gate_mark_done(uint32_t at)
 {
     struct pt_gate_entry *entries = pt_gate_entries(pt_gate);
     /* seq_cst, as all of these: of two threads that note entries next to each other, one sees that both are done */
     atomic_store(&entries[at].done, 1);
     uint32_t turn = atomic_load(&pt_gate->turn);
     bool moved = false;
-    while (!is_played(turn) && atomic_load(&entries[turn].done)) {
+    while (!pt_gate_is_played(turn) && atomic_load(&entries[turn].done)) {
+        if (pt_gate_is_played(turn + 1))
+            pt_gate_take_floor();
         if (!atomic_compare_exchange_strong(&pt_gate->turn, &turn, turn + 1))
             continue;
         turn++;
@@ -189,31 +208,36 @@ static void mark_done(uint32_t at)
 /* Before a lock is taken. What the recorded run did not do here is not waited for. */
 static void wait_to_lock(struct pt_thread *self)
 {
-    uint32_t at = next_entry(self);
+    if (pt_gate->bare)
+        return;
+    uint32_t at = pt_gate_next_entry(self);
     if (at == pt_gate->count || pt_gate_entries(pt_gate)[at].kind == PT_GATE_LOCK)
-        wait_turn(self, UINT64_MAX);
+        pt_gate_wait_turn(self, UINT64_MAX);
 }
 
 static void wait_to_read(struct pt_thread *self)
 {
-    uint32_t at = next_entry(self);
+    uint32_t at = pt_gate_next_entry(self);
     if (at < pt_gate->count && pt_gate_entries(pt_gate)[at].kind == PT_GATE_READ)
-        wait_turn(self, read_ns);
+        pt_gate_wait_turn(self, read_ns);
 }
 
 static void note_locked(struct pt_thread *self)
 {
-    uint32_t at = is_open() ? pt_gate->count : next_entry(self);
+    uint32_t at = pt_gate_is_open() ? pt_gate->count : pt_gate_next_entry(self);
     if (at < pt_gate->count && pt_gate_entries(pt_gate)[at].kind == PT_GATE_LOCK)
-        mark_done(at);
+        pt_gate_mark_done(at);
 }
 
 void pt_gate_note_read(struct pt_thread *self, uint32_t object)
 {
-    uint32_t at = !pt_gate->whole || is_open() ? pt_gate->count : next_entry(self);
+    uint32_t at = !pt_gate->whole || pt_gate_is_open() ? pt_gate->count : pt_gate_next_entry(self);
     const struct pt_gate_entry *entry = &pt_gate_entries(pt_gate)[at];
-    if (at < pt_gate->count && entry->kind == PT_GATE_READ && entry->object == object)
-        mark_done(at);
+    if (at == pt_gate->count || entry->kind != PT_GATE_READ || entry->object != object)
+        return;
+    if (at != atomic_load(&pt_gate->turn))
+        atomic_fetch_add(&pt_gate->strays, 1);
+    pt_gate_mark_done(at);
 }
 
 /* --- schedules of relevant events --- */
@@ -239,27 +263,32 @@ static uint32_t needed_turn(struct pt_thread *self, uint32_t turn)
 
 static void wait_for_causes(struct pt_thread *self)
 {
-    while (!is_open()) {
+    while (!pt_gate_is_open()) {
         uint32_t turn = atomic_load_explicit(&pt_gate->turn, memory_order_acquire);
-        if (is_played(turn) || turn >= needed_turn(self, turn))
+        if (pt_gate_wait_floor(self) || turn >= needed_turn(self, turn))
             return;
-        uint32_t before = say(slot_of(self), PT_GATE_WAITS_TURN);
+        uint32_t before = pt_gate_say(pt_gate_slot(self), PT_GATE_WAITS_TURN);
         pt_sys_wait(&pt_gate->turn, turn, SOFT_SLICE_NS);
-        say(slot_of(self), before);
+        pt_gate_say(pt_gate_slot(self), before);
         self->channel->gate_waited += SOFT_SLICE_NS;
     }
 }
 
-void pt_gate_before_access(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write)
+void pt_gate_before_access(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write,
+                           const struct pt_site *site)
 {
-    if (is_open() || !pt_slow_is_watched(self, address, size))
+    struct pt_thread *thread = pt_thread_of(self);
+    struct gate_event event = {write ? PT_GATE_AT_WRITE : PT_GATE_AT_READ, address, size, site};
+    pt_gate_flush(thread);
+    if (pt_gate_wait_floor(thread) || pt_gate_is_open() || pt_gate_meet(thread, &event) ||
+        !pt_slow_is_watched(self, address, size))
         return;
     if (write)
-        pt_gate_wait_user(pt_thread_of(self));
+        pt_gate_wait_user(thread);
     else if (pt_gate->whole)
-        wait_to_read(pt_thread_of(self));
+        wait_to_read(thread);
     else
-        wait_for_causes(pt_thread_of(self));
+        wait_for_causes(thread);
 }
 
 static bool is_entry(const struct pt_thread *self, uint32_t at, enum pt_gate_kind kind, uint32_t object)
@@ -275,16 +304,18 @@ void pt_gate_count(struct pt_thread *self, bool user, uint32_t object)
     enum pt_gate_kind kind = user ? PT_GATE_USER : PT_GATE_WRITE;
     uint32_t turn = atomic_load_explicit(&pt_gate->turn, memory_order_relaxed);
     do {
-        if (is_open() || is_played(turn))
+        if (pt_gate_is_open() || pt_gate_is_played(turn))
             return;
         if (turn >= pt_gate->from && !is_entry(self, turn - pt_gate->from, kind, object)) {
             open_gate();
             return;
         }
         if (pt_gate->whole) {
-            mark_done(turn);
+            pt_gate_mark_done(turn);
             return;
         }
+        if (pt_gate_is_played(turn + 1))
+            pt_gate_take_floor();
         /* release: partner of the acquire in pt_gate_wait_user. It fails only before the schedule, where several
          * threads count. */
     } while (!atomic_compare_exchange_weak_explicit(&pt_gate->turn, &turn, turn + 1, memory_order_release,
@@ -297,10 +328,14 @@ void pt_gate_count(struct pt_thread *self, bool user, uint32_t object)
 void pt_gate_note_lock(const void *object, int kind)
 {
     struct pt_thread *self = pt_thread_now();
-    struct pt_gate_thread *slot = self ? slot_of(self) : NULL;
+    struct pt_gate_thread *slot = self ? pt_gate_slot(self) : NULL;
+    if (self)
+        pt_gate_flush(self);
     bool taken = pt_op_locks(pt_kind_op((unsigned)kind)), given = pt_op_unlocks(pt_kind_op((unsigned)kind));
     if (self && taken && pt_gate->whole && !self->shadow.busy)
         note_locked(self);
+    if (self && given)
+        pt_gate_note_given(self, (uintptr_t)object);
     for (unsigned i = 0; slot && (taken || given) && i < PT_GATE_LOCKS; i++) {
         uint64_t lock = atomic_load_explicit(&slot->locks[i], memory_order_relaxed);
         if (lock != (taken ? 0 : (uintptr_t)object))
@@ -310,22 +345,57 @@ void pt_gate_note_lock(const void *object, int kind)
     }
 }
 
-void pt_gate_note_wait(const void *object, enum pt_gate_doing doing)
+void pt_gate_note_wait(const void *object, enum pt_gate_doing doing, const struct pt_site *site)
 {
     struct pt_thread *self = pt_thread_now();
+    struct gate_event event = {PT_GATE_AT_LOCK, (uintptr_t)object, 1, site};
     if (!self || self->shadow.busy)
         return;
-    if (doing == PT_GATE_WAITS_LOCK && pt_gate->whole)
+    pt_gate_flush(self);
+    bool stops = doing == PT_GATE_WAITS_LOCK || doing == PT_GATE_WAITS_OTHER;
+    if (stops && pt_gate_wait_floor(self))
+        ;
+    else if (doing == PT_GATE_WAITS_LOCK && pt_gate_meet(self, &event))
+        ;
+    else if (doing == PT_GATE_WAITS_LOCK && pt_gate->whole)
         wait_to_lock(self);
     else if (doing == PT_GATE_WAITS_LOCK)
         wait_for_causes(self);
-    struct pt_gate_thread *slot = slot_of(self);
+    struct pt_gate_thread *slot = pt_gate_slot(self);
     if (slot)
         atomic_store_explicit(&slot->object, (uintptr_t)object, memory_order_relaxed);
-    say(slot, doing);
+    pt_gate_say(slot, doing);
+}
+
+static size_t add_text(char *to, size_t at, const char *text)
+{
+    while (*text && at + 1 < PT_GATE_SAID)
+        to[at++] = *text++;
+    return at;
+}
+
+void pt_gate_note_failure(const char *assertion, const char *file, unsigned line)
+{
+    char digits[12];
+    unsigned first = sizeof digits - 1;
+    uint32_t nothing = 0;
+    /* only the first one counts, and its author is the only one who writes */
+    if (!atomic_compare_exchange_strong(&pt_gate->said_len, &nothing, 1))
+        return;
+    digits[first] = 0;
+    do {
+        digits[--first] = (char)('0' + line % 10);
+    } while (line /= 10);
+    size_t len = add_text(pt_gate->said, 0, file);
+    len = add_text(pt_gate->said, len, ":");
+    len = add_text(pt_gate->said, len, digits + first);
+    len = add_text(pt_gate->said, len, ": ");
+    len = add_text(pt_gate->said, len, assertion);
+    atomic_store(&pt_gate->said_len, (uint32_t)len);
 }
 
 void pt_gate_note_end(struct pt_thread *self)
 {
-    say(slot_of(self), PT_GATE_ENDED);
+    pt_gate_flush(self);
+    pt_gate_say(pt_gate_slot(self), PT_GATE_ENDED);
 }

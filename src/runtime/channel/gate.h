@@ -15,18 +15,23 @@ extern struct pt_gate *pt_gate; /* NULL: no order is asked for; set before main 
 void pt_gate_start(void);
 void pt_gate_stop(void);
 /* For pt_shadow_hooks and pt_wrap_hooks. Before an access: if it writes a watched variable, waits for the thread's
- * turn; if it reads one, for what the thread's next event causally follows. */
-void pt_gate_before_access(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write);
+ * turn; if it reads one, for what the thread's next event causally follows. After the schedule, whatever it accesses,
+ * waits until the thread has the floor. */
+void pt_gate_before_access(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write,
+                           const struct pt_site *site);
+void pt_gate_before_free(const void *memory, size_t size);
 /* A lock was taken or is about to be given up. */
 void pt_gate_note_lock(const void *object, int kind);
 /* A watched variable was read; while its granules are locked. */
 void pt_gate_note_read(struct pt_thread *self, uint32_t object);
 /* Around a call that may block; before a lock is taken waits as before a read. */
-void pt_gate_note_wait(const void *object, enum pt_gate_doing doing);
+void pt_gate_note_wait(const void *object, enum pt_gate_doing doing, const struct pt_site *site);
 
 void pt_gate_wait_user(struct pt_thread *self);
 void pt_gate_count(struct pt_thread *self, bool user, uint32_t object);
 void pt_gate_note_end(struct pt_thread *self);
+/* An assertion has failed: the observer will want to know which. */
+void pt_gate_note_failure(const char *assertion, const char *file, unsigned line);
 
 /* Before a user event that is relevant, with nothing locked: waits for the thread's turn. */
 static inline void pt_gate_before_user(struct pt_thread *self)

@@ -2,6 +2,7 @@
 #ifndef PT_RUNTIME_CHANNEL_SELF_H
 #define PT_RUNTIME_CHANNEL_SELF_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/site.h"
@@ -22,8 +23,10 @@ struct pt_channel_self {
     uint32_t names[PT_NAME_CACHE];   /* names that were, by number */
     uint32_t blocks[PT_BLOCK_MAX];   /* atomic blocks it is in, by name, innermost last (api.c) */
     uint32_t block_count;
-    uint32_t gate_next;   /* its next entry in the gate's schedule, as far as was looked (gate.c) ... */
-    uint64_t gate_waited; /* ... and how long, in nanoseconds, it has waited for the causes of that one */
+    uint32_t gate_next;    /* its next entry in the gate's schedule, as far as was looked (gate.c) ... */
+    uint64_t gate_waited;  /* ... and how long, in nanoseconds, it has waited for the causes of that one */
+    uint32_t gate_pending; /* the entry, plus 1, that has happened when the thread comes to its next stop */
+    bool gate_yields;      /* at its next stop somebody else has the floor (gate_after.c) */
 };
 
 #endif

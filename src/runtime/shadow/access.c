@@ -27,7 +27,8 @@ struct path {
     struct pt_locked_range range;
 };
 
-static COLD void begin(struct path *path, const void *address, size_t size, int order, bool write)
+static COLD void begin(struct path *path, const void *address, size_t size, int order, bool write,
+                       const struct pt_site *site)
 {
     struct pt_shadow_self *self = pt_shadow_caller_at((uintptr_t)address, size, write);
     if (!self || self->busy || !pt_address_ok((uintptr_t)address)) {
@@ -37,7 +38,7 @@ static COLD void begin(struct path *path, const void *address, size_t size, int 
     path->self = self;
     if (!self)
         return;
-    pt_shadow_before(self, (uintptr_t)address, size, write);
+    pt_shadow_before(self, (uintptr_t)address, size, write, site);
     pt_enter(self);
     path->locked = pt_slow_begin(self, (uintptr_t)address, size, write, &path->range);
     if (path->locked && write)
@@ -108,7 +109,7 @@ static bool is_untouched(uintptr_t address)
             }                                                                                                          \
         }                                                                                                              \
         struct path path;                                                                                              \
-        begin(&path, address, bytes, order, false);                                                                    \
+        begin(&path, address, bytes, order, false, site);                                                              \
         type value = perform;                                                                                          \
         end_read(&path, site);                                                                                         \
         return value;                                                                                                  \
@@ -180,7 +181,7 @@ static bool is_untouched(uintptr_t address)
     {                                                                                                                  \
         (void)op, (void)order;                                                                                         \
         struct path path;                                                                                              \
-        begin(&path, address, bytes, atomic ? order : PT_PLAIN, true);                                                 \
+        begin(&path, address, bytes, atomic ? order : PT_PLAIN, true, site);                                           \
         type result = perform;                                                                                         \
         end_write(&path, kind, site);                                                                                  \
         return result;                                                                                                 \
@@ -243,7 +244,7 @@ static bool is_untouched(uintptr_t address)
                                      const struct pt_site *site)                                                       \
     {                                                                                                                  \
         struct path path;                                                                                              \
-        begin(&path, address, bytes, success, true);                                                                   \
+        begin(&path, address, bytes, success, true, site);                                                             \
         type old = native_cas##bytes(address, expected, desired);                                                      \
         path.range.order = pt_slow_order(old == expected ? success : failure);                                         \
         if (old == expected)                                                                                           \
@@ -340,7 +341,7 @@ static struct pt_shadow_self *race_begin(const void *address, size_t size)
     struct pt_shadow_self *self = pt_shadow_caller_at((uintptr_t)address, size, true);
     if (!self || self->busy || self->racing || !self->race)
         return NULL;
-    pt_shadow_before(self, (uintptr_t)address, size, true); /* once more while recorded, and then at once */
+    pt_shadow_before(self, (uintptr_t)address, size, true, NULL); /* once more while recorded, and then at once */
     self->racing = true;
     atomic_signal_fence(memory_order_seq_cst);
     if (pt_race_atomic_begin(self->race, (uintptr_t)address, size))
@@ -451,6 +452,7 @@ static void look_at_life(const void *address, size_t size, unsigned kind, const 
     struct pt_shadow_self *self = pt_shadow_caller_at((uintptr_t)address, size, kind & PT_RACE_WRITE);
     if (!self || self->busy || !self->race)
         return;
+    pt_shadow_before(self, (uintptr_t)address, size, kind & PT_RACE_WRITE, site); /* it may end meanwhile */
     pt_enter(self);
     pt_life_access(self->race, (uintptr_t)address, size, kind, site, (uintptr_t)frame);
     pt_leave(self);

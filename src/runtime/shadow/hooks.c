@@ -14,9 +14,10 @@ static void attend(struct pt_shadow_self *self)
 {
     (void)self;
 }
-static void before_access(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write)
+static void before_access(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write,
+                          const struct pt_site *site)
 {
-    (void)self, (void)address, (void)size, (void)write;
+    (void)self, (void)address, (void)size, (void)write, (void)site;
 }
 static void locked(const void *object, int kind)
 {
@@ -64,3 +65,4 @@ struct pt_shadow_hooks pt_shadow_hooks = {
     .fence = fence,
 };
 bool pt_shadow_gated;
+_Atomic bool pt_shadow_steps;

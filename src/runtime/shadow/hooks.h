@@ -28,8 +28,10 @@ struct pt_shadow_hooks {
     struct pt_shadow_self *(*introduce_at)(uintptr_t address, size_t size, bool write);
     /* The thread has left the runtime, and `attention` is not 0. */
     void (*attend)(struct pt_shadow_self *self);
-    /* While pt_shadow_gated. Before an access, outside of the runtime and with nothing locked: may wait. */
-    void (*before_access)(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write);
+    /* While pt_shadow_gated. Before an access, outside of the runtime and with nothing locked: may wait. The site may
+     * be NULL: it is not known yet. */
+    void (*before_access)(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write,
+                          const struct pt_site *site);
     /* While pt_shadow_gated. A watched variable was read; while its granules are locked. */
     void (*gated_read)(struct pt_shadow_self *self, uint32_t object);
     /* While pt_shadow_gated. A lock was taken or is about to be given up, outside of the runtime. */
@@ -56,6 +58,7 @@ struct pt_shadow_hooks {
 };
 
 extern struct pt_shadow_hooks pt_shadow_hooks;
-extern bool pt_shadow_gated; /* threads are made to follow a schedule, or are paused; set before main */
+extern bool pt_shadow_gated;         /* threads are made to follow a schedule, or are paused; set before main */
+extern _Atomic bool pt_shadow_steps; /* a thread may have to wait before any access: none is fast */
 
 #endif

@@ -39,7 +39,7 @@ static void begin(const void *address, size_t size, bool write)
         count_lost(address, size);
         return;
     }
-    pt_shadow_before(self, (uintptr_t)address, size, write);
+    pt_shadow_before(self, (uintptr_t)address, size, write, NULL);
     pt_enter(self);
     struct pt_locked_range *range = &self->open[self->open_count++];
     bool locked = pt_slow_begin(self, (uintptr_t)address, size, write, range);
@@ -106,7 +106,7 @@ static void read_piece(struct pt_shadow_self *self, void *buffer, const void *fr
                        const struct pt_site *site)
 {
     struct pt_locked_range range;
-    pt_shadow_before(self, (uintptr_t)from, size, false);
+    pt_shadow_before(self, (uintptr_t)from, size, false, NULL);
     pt_enter(self);
     bool locked = pt_slow_begin(self, (uintptr_t)from, size, false, &range);
     memcpy(buffer, from, size);
@@ -119,7 +119,7 @@ static void write_piece(struct pt_shadow_self *self, void *to, const void *buffe
                         const struct pt_site *site)
 {
     struct pt_locked_range range;
-    pt_shadow_before(self, (uintptr_t)to, size, true);
+    pt_shadow_before(self, (uintptr_t)to, size, true, NULL);
     pt_enter(self);
     bool locked = pt_slow_begin(self, (uintptr_t)to, size, true, &range);
     if (locked)
@@ -214,7 +214,7 @@ static void record_read(const void *from, size_t size, const struct pt_site *sit
     for (size_t done = 0, piece; done < size; done += piece) {
         uintptr_t at = (uintptr_t)from + done;
         piece = size - done < PIECE ? size - done : PIECE;
-        pt_shadow_before(self, at, piece, false);
+        pt_shadow_before(self, at, piece, false, NULL);
         pt_enter(self);
         if (pt_slow_begin(self, at, piece, false, &range))
             pt_slow_end_read(self, &range, site);

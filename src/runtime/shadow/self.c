@@ -8,7 +8,7 @@ __thread struct pt_shadow_self *pt_self __attribute__((tls_model("initial-exec")
 void pt_shadow_settle(struct pt_shadow_self *self)
 {
     bool counts = !self->slow || (self->quiet && !self->full);
-    self->fast = counts ? self->clock.id : PT_NOT_FAST;
+    self->fast = counts && !atomic_load_explicit(&pt_shadow_steps, memory_order_relaxed) ? self->clock.id : PT_NOT_FAST;
     self->evaluates = !counts && !self->full;
 }
 

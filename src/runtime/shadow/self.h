@@ -65,7 +65,7 @@ struct pt_shadow_self {
     volatile uint32_t busy;     /* depth of entries into the runtime */
     _Atomic uint32_t attention; /* PT_ATTEND_...: on leaving */
     uint64_t fast;  /* the clock with which an access may take a fast path, and is then only counted; PT_NOT_FAST
-                       while events are recorded or evaluated */
+                       while events are recorded or evaluated, or threads follow a schedule */
     uint64_t care;  /* the marks of all bytes in a shadow word, or 0 while the clock is empty: then none needs one */
     bool slow;      /* every event is reported to the layers above, or evaluated unless it is no news */
     bool evaluates; /* its monitor has to see every event, and nobody else does */

@@ -38,10 +38,11 @@ bool pt_slow_begin(struct pt_shadow_self *self, uintptr_t address, size_t size, 
  * that is not instrumented wrote it, which is reported with the store. */
 void pt_slow_check(struct pt_shadow_self *self, const struct pt_locked_range *range);
 /* Before an access, with nothing locked: where threads follow a schedule, this one may have to wait. */
-static inline void pt_shadow_before(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write)
+static inline void pt_shadow_before(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write,
+                                    const struct pt_site *site)
 {
     if (__builtin_expect(pt_shadow_gated, 0))
-        pt_shadow_hooks.before_access(self, address, size, write);
+        pt_shadow_hooks.before_access(self, address, size, write, site);
 }
 /* An access that is not recorded: by a handler that thread/signal.c does not know of, inside the runtime, or by a
  * thread that has ended. If it touches something watched, an event is lost. */

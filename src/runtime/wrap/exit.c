@@ -1,6 +1,7 @@
 /*
  * Functions that run when the program ends: what is registered comes before its run, in whatever thread exit is called.
- * atexit and C++'s destructors of static objects come here as __cxa_atexit.
+ * atexit and C++'s destructors of static objects come here as __cxa_atexit. And assertions that fail, which `confirm`
+ * tells.
  *
  * Guarantee: they run as ever, in the same order. Cost: for each that is registered under an observer, 32 bytes that
  * are never freed.
@@ -59,4 +60,13 @@ PT_WRAP(int, __cxa_atexit, (void (*function)(void *), void *argument, void *libr
         pt_wrap_name(&object, "exit");
     pt_wrap_sync_kernel(&object, PT_EFFECT(__cxa_atexit), site);
     return PT_REAL(__cxa_atexit)(run_ending, ending, library);
+}
+
+_Noreturn void __assert_fail(const char *assertion, const char *file, unsigned line, const char *function);
+PT_WRAP(void, __assert_fail, (const char *assertion, const char *file, unsigned line, const char *function))
+{
+    if (pt_shadow_gated)
+        pt_wrap_hooks.fails(assertion, file, line);
+    PT_REAL(__assert_fail)(assertion, file, line, function);
+    __builtin_unreachable();
 }

@@ -50,7 +50,7 @@ static void report_page(uintptr_t from, uintptr_t to, const struct pt_site *site
         pt_runtime_lost();
         return;
     }
-    pt_shadow_before(self, from, to - from, true);
+    pt_shadow_before(self, from, to - from, true, NULL);
     pt_enter(self);
     if (pt_slow_begin(self, from, to - from, true, &range))
         pt_slow_end_write(self, &range, PT_KIND_WRITE, site);

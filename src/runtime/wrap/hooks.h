@@ -42,8 +42,13 @@ struct pt_wrap_hooks {
     void (*synced)(const void *object, int kind);
     void (*active)(enum pt_thread_activity activity, uint64_t object);
     void (*contended)(const void *lock, uint32_t owner);
-    /* While threads are gated. Around a call that may block: what for, and PT_GATE_RUNS after it. May wait. */
-    void (*blocks)(const void *object, enum pt_gate_doing doing);
+    /* While threads are gated. Around a call that may block: what for, and PT_GATE_RUNS after it. May wait. The site is
+     * that of a lock; it may be NULL. */
+    void (*blocks)(const void *object, enum pt_gate_doing doing, const struct pt_site *site);
+    /* While threads are gated. A block of the heap is about to be freed. May wait. */
+    void (*frees)(const void *memory, size_t size);
+    /* While threads are gated. An assertion of the program has failed, which now ends. */
+    void (*fails)(const char *assertion, const char *file, unsigned line);
     /* While deadlocks are looked for. An operation on a synchronisation object, as in `synced`, where it stands, and
      * whether the thread would have waited as long as it took. Before and after a call that does wait. */
     void (*locked)(const void *object, int kind, const struct pt_site *site, bool waits);
@@ -164,10 +169,14 @@ static inline void pt_wrap_active(enum pt_thread_activity activity, uint64_t obj
         pt_wrap_hooks.active(activity, object);
 }
 
-static inline void pt_wrap_blocks(const void *object, enum pt_gate_doing doing)
+static inline void pt_wrap_blocks_at(const void *object, enum pt_gate_doing doing, const struct pt_site *site)
 {
     if (__builtin_expect(pt_shadow_gated, 0))
-        pt_wrap_hooks.blocks(object, doing);
+        pt_wrap_hooks.blocks(object, doing, site);
+}
+static inline void pt_wrap_blocks(const void *object, enum pt_gate_doing doing)
+{
+    pt_wrap_blocks_at(object, doing, NULL);
 }
 
 /* Around a call that waits, while deadlocks are looked for. */

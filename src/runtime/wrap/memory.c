@@ -214,6 +214,8 @@ static void end_life(struct pt_thread *self, void *memory)
 
 PT_WRAP(void, free, (void *memory))
 {
+    if (__builtin_expect(pt_shadow_gated, 0) && memory)
+        pt_wrap_hooks.frees(memory, pt_heap_size(memory));
     if (pt_is_living() && memory && HAVE_FREE) {
         struct pt_thread *self = keeper();
         if (self) {

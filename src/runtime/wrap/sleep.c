@@ -14,7 +14,11 @@
     {                                                                                                                  \
         const struct pt_site *site = pt_call_take_fill();                                                              \
         pt_wrap_active(state, 0);                                                                                      \
+        if (state == PT_STATE_SLEEP)                                                                                   \
+            pt_wrap_blocks(NULL, PT_GATE_SLEEPS);                                                                      \
         returns result = PT_REAL(name) arguments;                                                                      \
+        if (state == PT_STATE_SLEEP)                                                                                   \
+            pt_wrap_blocks(NULL, PT_GATE_RUNS);                                                                        \
         pt_wrap_active(PT_STATE_RUNNING, 0);                                                                           \
         report;                                                                                                        \
         return result;                                                                                                 \

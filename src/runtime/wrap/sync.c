@@ -56,8 +56,8 @@ static void stop_blocking(void *context)
     static int seen_##name parameters                                                                                  \
     {                                                                                                                  \
         const struct pt_site *site = pt_call_take((const void *)object);                                               \
-        pt_wrap_blocks((const void *)object,                                                                           \
-                       PT_EFFECT(name) == PT_KIND_SYNC ? PT_GATE_WAITS_OTHER : PT_GATE_WAITS_LOCK);                    \
+        pt_wrap_blocks_at((const void *)object,                                                                        \
+                          PT_EFFECT(name) == PT_KIND_SYNC ? PT_GATE_WAITS_OTHER : PT_GATE_WAITS_LOCK, site);           \
         pt_slow_expect((const void *)object);                                                                          \
         bool streams = pt_wrap_streaming() == PT_STREAM_ON;                                                            \
         bool tries = streams || (pt_wrap_looks && wait != PT_WAIT_NONE);                                               \

@@ -1,0 +1,153 @@
+/*
+ * A program for each kind of finding of a built-in check that another run can show: kinds WAY. Every run passes, paced
+ * by its pauses; tests/programs/run_confirm.py says what is predicted from it, and what becomes of the program then.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <portent.h>
+
+struct box {
+    int count, size;
+};
+
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, n = PTHREAD_MUTEX_INITIALIZER, k = PTHREAD_MUTEX_INITIALIZER;
+static struct box *box;
+static int *volatile slot, balance = 100, total;
+
+static void later(void)
+{
+    usleep(50000);
+}
+
+/* freed: used, and freed by another thread later. */
+static void *use_box(void *unused)
+{
+    box->count = 1;
+    return unused;
+}
+static void *free_box(void *unused)
+{
+    later();
+    free(box);
+    return unused;
+}
+
+/* dropped: the pointer is looked at, and used; meanwhile it may be null. */
+static void *use_slot(void *unused)
+{
+    if (slot)
+        *slot = 1;
+    return unused;
+}
+static void *drop_slot(void *unused)
+{
+    later();
+    slot = NULL;
+    return unused;
+}
+
+/* unset: the pointer is set, in time, by another thread. */
+static void *set_slot(void *unused)
+{
+    slot = calloc(1, sizeof *slot);
+    return unused;
+}
+static void *use_slot_later(void *unused)
+{
+    later();
+    *slot = 1;
+    return unused;
+}
+
+/* block: in a block that is meant to be atomic another access can come in between. */
+static void *pay(void *unused)
+{
+    portent_begin("pay");
+    int had = balance;
+    balance = had - 10;
+    portent_end("pay");
+    return unused;
+}
+static void *pay_later(void *unused)
+{
+    later();
+    balance = 50;
+    return unused;
+}
+
+/* heap: a race of memory that has no name, behind a lock that only happens to order it. */
+static void *count_before(void *unused)
+{
+    box->count++;
+    pthread_mutex_lock(&m);
+    pthread_mutex_unlock(&m);
+    return unused;
+}
+static void *count_after(void *unused)
+{
+    later();
+    pthread_mutex_lock(&m);
+    pthread_mutex_unlock(&m);
+    box->count++;
+    return unused;
+}
+
+/* cycle: three locks and three threads. */
+static void both(pthread_mutex_t *first, pthread_mutex_t *second)
+{
+    pthread_mutex_lock(first);
+    pthread_mutex_lock(second);
+    total++;
+    pthread_mutex_unlock(second);
+    pthread_mutex_unlock(first);
+}
+static void *lock_mn(void *unused)
+{
+    both(&m, &n);
+    return unused;
+}
+static void *lock_nk(void *unused)
+{
+    later();
+    both(&n, &k);
+    return unused;
+}
+static void *lock_km(void *unused)
+{
+    later();
+    later();
+    both(&k, &m);
+    return unused;
+}
+
+static const struct way {
+    const char *name;
+    void *(*threads[3])(void *);
+} ways[] = {
+    {"freed", {use_box, free_box}}, {"dropped", {use_slot, drop_slot}},    {"unset", {set_slot, use_slot_later}},
+    {"block", {pay, pay_later}},    {"heap", {count_before, count_after}}, {"cycle", {lock_mn, lock_nk, lock_km}},
+};
+
+int main(int argc, char **argv)
+{
+    for (size_t i = 0; i < sizeof ways / sizeof *ways && argc > 1; i++) {
+        pthread_t threads[3];
+        int count = 0;
+        if (strcmp(ways[i].name, argv[1]) != 0)
+            continue;
+        box = calloc(1, sizeof *box);
+        if (strcmp(argv[1], "dropped") == 0)
+            slot = calloc(1, sizeof *slot);
+        for (; count < 3 && ways[i].threads[count]; count++)
+            pthread_create(&threads[count], NULL, ways[i].threads[count], NULL);
+        while (count > 0)
+            pthread_join(threads[--count], NULL);
+        puts("done");
+        return 0;
+    }
+    return 2;
+}
