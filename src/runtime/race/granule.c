@@ -283,12 +283,18 @@ static uint64_t change_view(struct pt_race_self *self, struct pt_race_view *view
 static uint64_t begin_granule(struct pt_race_self *self, struct pt_race_step *access)
 {
     bool writes = access->cell.kind & PT_CELL_WRITES;
-    pt_race_fill_in(self, access);
     if (is_again(self, access, 0)) {
+        pt_race_fill_in(self, access);
         uint32_t to = make_shape(self, access, NULL, writes);
         remember(self, access, 0, to);
         return to;
     }
+    uint64_t made = access->cell.op || access->cell.kind & PT_CELL_ATOMIC
+                        ? 0
+                        : pt_race_packed_begin(self, access->cell.bytes, access->cell.kind, access->site);
+    if (made)
+        return made;
+    pt_race_fill_in(self, access);
     struct pt_race_view view;
     pt_cell_begin(&view.cell);
     view.cell.seen = view.seen;

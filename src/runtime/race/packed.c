@@ -18,6 +18,7 @@
 #include "runtime/sys/sys.h"
 
 enum { FORM_BITS = 16, UNIT = 16 };
+#define COLD __attribute__((noinline))
 
 struct kind { /* 8 bytes, all of them used */
     uint32_t place;
@@ -121,12 +122,13 @@ static uint16_t intern(struct form *form)
 
 /* ---- there and back ---- */
 
+/* Two at a time: every other entry that comes finds its room. */
 static unsigned units_for(const struct form *form)
 {
     size_t bytes = sizeof(struct pt_race_packed) + form->count * sizeof((struct pt_race_packed *)0)->seen[0];
     if (form->written_count > 1)
         bytes += (form->written_count - 1u) * sizeof(pt_epoch);
-    return (unsigned)((bytes + UNIT - 1) / UNIT);
+    return (unsigned)((bytes + 2 * UNIT - 1) / (2 * UNIT) * 2);
 }
 
 /* The last writes beside the first. */
@@ -224,18 +226,16 @@ void pt_race_packed_rewrite(const struct pt_race_self *self, struct pt_race_pack
         packed->over = now;
 }
 
-static struct pt_race_fit *fit_of(struct pt_race_self *self, uint16_t id, unsigned bytes, unsigned kind,
-                                  const struct pt_site *site)
+static COLD void make_fit(struct pt_race_fit *fit, uint64_t key, uint16_t id, unsigned bytes, unsigned kind,
+                          const struct pt_site *site)
 {
-    uint64_t key = pt_race_key(site, bytes, kind), mixed = (key ^ (uint64_t)id << 29) * UINT64_C(0x9e3779b97f4a7c15);
-    struct pt_race_fit *fit = &self->fits[mixed >> (64 - PT_RACE_FIT_BITS)];
-    if (fit->key == key && fit->form == id)
-        return fit;
     const struct form *form = &forms[id];
     uint32_t place = pt_race_place_of(site);
-    *fit = (struct pt_race_fit){.key = key, .form = id, .at = UINT8_MAX, .writes = form->writes};
+    *fit = (struct pt_race_fit){.key = key, .form = id, .at = UINT8_MAX, .writes = form->writes, .only = UINT8_MAX};
     for (unsigned i = 0; i < form->count; i++) {
         const struct kind *seen = &form->seen[i];
+        if (seen->merged)
+            fit->merged |= (uint8_t)(1u << i);
         if (seen->place != place || seen->kind != kind || seen->op)
             continue;
         fit->alike |= (uint8_t)(1u << i);
@@ -244,10 +244,21 @@ static struct pt_race_fit *fit_of(struct pt_race_self *self, uint16_t id, unsign
         if (seen->bytes == bytes && !seen->merged)
             fit->single |= (uint8_t)(1u << i);
     }
+    if (fit->same == fit->alike && fit->same && !(fit->same & (fit->same - 1)))
+        fit->only = (uint8_t)__builtin_ctz(fit->same);
+}
+
+static inline struct pt_race_fit *fit_of(struct pt_race_self *self, uint16_t id, unsigned bytes, unsigned kind,
+                                         const struct pt_site *site)
+{
+    uint64_t key = pt_race_key(site, bytes, kind), mixed = (key ^ (uint64_t)id << 29) * UINT64_C(0x9e3779b97f4a7c15);
+    struct pt_race_fit *fit = &self->fits[mixed >> (64 - PT_RACE_FIT_BITS)];
+    if (__builtin_expect(fit->key != key || fit->form != id, 0))
+        make_fit(fit, key, id, bytes, kind, site);
     return fit;
 }
 
-static bool knows_all(const struct pt_race_self *self, const struct pt_race_packed *packed, unsigned which)
+static inline bool knows_all(const struct pt_race_self *self, const struct pt_race_packed *packed, unsigned which)
 {
     for (; which; which &= which - 1)
         if (!pt_hb_knows(&self->hb, packed->seen[__builtin_ctz(which)].at))
@@ -255,9 +266,10 @@ static bool knows_all(const struct pt_race_self *self, const struct pt_race_pack
     return true;
 }
 
-/* What becomes of the last writes; false: one is only in part of these bytes. */
-static bool replace_written(struct pt_race_fit *fit, const struct form *form, unsigned bytes, unsigned with,
-                            struct form *made)
+/* What becomes of the last writes by a write of these bytes, of an entry that has those of `with`, too. False: one is
+ * only in part of them. */
+static bool replace_written(const struct form *form, unsigned bytes, unsigned with, struct form *made,
+                            struct pt_race_taken *ret_taken)
 {
     uint8_t mine = (uint8_t)bytes, kept = 0;
     memset(made->written, 0, sizeof made->written);
@@ -269,9 +281,9 @@ static bool replace_written(struct pt_race_fit *fit, const struct form *form, un
                 return false;
             continue;
         }
-        fit->replaced |= (uint8_t)(1u << i);
+        ret_taken->replaced |= (uint8_t)(1u << i);
         if (there & ~bytes)
-            fit->absorbed |= (uint8_t)(1u << i);
+            ret_taken->absorbed |= (uint8_t)(1u << i);
         mine |= (uint8_t)there;
     }
     made->written[kept++] = mine;
@@ -280,57 +292,91 @@ static bool replace_written(struct pt_race_fit *fit, const struct form *form, un
 }
 
 /* What form there is after the access has become one with that entry. */
-static void find_next(struct pt_race_fit *fit, unsigned at, unsigned bytes, unsigned kind)
+static COLD void find_next(struct pt_race_fit *fit, unsigned at, unsigned bytes, unsigned kind)
 {
     const struct form *form = &forms[fit->form];
     struct form made = *form;
     struct kind *mine = &made.seen[at];
     bool simple = true;
     fit->at = (uint8_t)at;
-    fit->replaced = fit->absorbed = 0;
+    fit->taken = (struct pt_race_taken){0};
     if (bytes & ~(unsigned)mine->bytes)
         mine->merged = true;
     mine->bytes |= (uint8_t)bytes;
     if (kind & PT_CELL_WRITES)
-        simple = replace_written(fit, form, bytes, mine->bytes == bytes ? 0 : mine->bytes, &made);
+        simple = replace_written(form, bytes, mine->bytes == bytes ? 0 : mine->bytes, &made, &fit->taken);
     fit->to = simple && units_for(&made) == units_for(form) ? intern(&made) : 0;
 }
 
-/* The write takes its place among the last ones. False: nothing has happened. */
-static bool rewrite(struct pt_race_self *self, struct pt_race_packed *packed, const struct pt_race_fit *fit)
+/* And after it has become an entry of its own. */
+static COLD void find_longer(struct pt_race_fit *fit, unsigned bytes, unsigned kind, const struct pt_site *site)
 {
     const struct form *form = &forms[fit->form];
-    pt_epoch now = pt_hb_now(&self->hb), kept[PT_CELL_BYTES];
+    struct form made = *form;
+    bool simple = form->count < PT_RACE_SHAPE_SEEN;
+    fit->tried = true;
+    fit->longer_taken = (struct pt_race_taken){0};
+    if (simple) {
+        made.seen[made.count] = (struct kind){pt_race_place_of(site), (uint8_t)kind, (uint8_t)bytes, 0, 0};
+        made.writes |= (uint8_t)((kind & PT_CELL_WRITES ? 1u : 0) << made.count++);
+        if (kind & PT_CELL_WRITES)
+            simple = replace_written(form, bytes, 0, &made, &fit->longer_taken);
+    }
+    fit->longer = simple ? intern(&made) : 0;
+    fit->units = (uint8_t)units_for(&made);
+}
+
+/* The last writes, of which a write by the thread takes the place of some. How many there are then; 0: it cannot be
+ * done in place. */
+static unsigned gather(const struct pt_race_self *self, struct pt_race_packed *packed, struct pt_race_taken taken,
+                       pt_epoch *kept)
+{
+    const struct form *form = &forms[packed->form];
     unsigned count = 0;
     for (unsigned i = 0; i < form->written_count; i++) {
         pt_epoch at = i ? further(packed, form)[i - 1] : packed->written;
-        if (fit->absorbed >> i & 1 && (pt_epoch_thread(at) != self->hb.id || pt_epoch_clock(at) < self->region))
-            return false;
-        if (!(fit->replaced >> i & 1))
+        if (taken.absorbed >> i & 1 && (pt_epoch_thread(at) != self->hb.id || pt_epoch_clock(at) < self->region))
+            return 0;
+        if (!(taken.replaced >> i & 1))
             kept[count++] = at;
     }
+    if (count > 0 && packed->past != self->hb.past)
+        return 0;
+    kept[count++] = pt_hb_now(&self->hb);
+    return count;
+}
+
+/* The write has become part of the cell, which has the form that it is to have. */
+static inline void settle_write(struct pt_race_self *self, struct pt_race_packed *packed, const pt_epoch *kept,
+                                unsigned count)
+{
+    packed->written = kept[0];
+    for (unsigned i = 1; i < count; i++)
+        further(packed, &forms[packed->form])[i - 1] = kept[i];
     if (packed->past != self->hb.past) {
-        if (count > 0)
-            return false;
         pt_vec_drop(&self->memory, packed->past);
         packed->past = pt_vec_ref(&self->memory, self->hb.past);
     }
-    kept[count++] = now;
-    packed->written = kept[0];
-    for (unsigned i = 1; i < count; i++)
-        further(packed, form)[i - 1] = kept[i];
     packed->fresh = 0;
-    packed->over = now;
+    packed->over = pt_hb_now(&self->hb);
     packed->stamp++;
-    return true;
 }
+
+/* What find_mine says where there is no entry: it becomes one of its own, or it is not that simple. */
+enum { NONE = PT_RACE_SHAPE_SEEN, NOT_SIMPLE };
 
 /* The entry with which the access becomes one: the thread's, the same of whatever region, or the only one alike if it
  * is of this region; or another thread's that comes before it (race/cell.h, any_thread). */
-static unsigned find_mine(const struct pt_race_self *self, const struct pt_race_packed *packed,
-                          const struct pt_race_fit *fit)
+static inline unsigned find_mine(const struct pt_race_self *self, const struct pt_race_packed *packed,
+                                 const struct pt_race_fit *fit)
 {
-    unsigned found = PT_RACE_SHAPE_SEEN;
+    unsigned found = NONE, older = 0;
+    if (__builtin_expect(fit->only < NONE, 1)) {
+        pt_epoch at = packed->seen[fit->only].at;
+        return pt_epoch_thread(at) == self->hb.id || (self->env.any_thread && fit->single && pt_hb_knows(&self->hb, at))
+                   ? fit->only
+                   : NONE;
+    }
     for (unsigned which = fit->same; which; which &= which - 1)
         if (pt_epoch_thread(packed->seen[__builtin_ctz(which)].at) == self->hb.id)
             return (unsigned)__builtin_ctz(which);
@@ -338,19 +384,23 @@ static unsigned find_mine(const struct pt_race_self *self, const struct pt_race_
         unsigned at = (unsigned)__builtin_ctz(which);
         if (pt_epoch_thread(packed->seen[at].at) != self->hb.id)
             continue;
-        if (found != PT_RACE_SHAPE_SEEN || pt_epoch_clock(packed->seen[at].at) < self->region)
-            return PT_RACE_SHAPE_SEEN;
-        found = at;
+        if (pt_epoch_clock(packed->seen[at].at) < self->region)
+            older++;
+        else if (found != NONE)
+            return NOT_SIMPLE;
+        else
+            found = at;
     }
-    for (unsigned which = self->env.any_thread && found == PT_RACE_SHAPE_SEEN ? fit->single : 0; which;
-         which &= which - 1)
+    if (found != NONE)
+        return older ? NOT_SIMPLE : found;
+    for (unsigned which = self->env.any_thread ? fit->single : 0; which; which &= which - 1)
         if (pt_hb_knows(&self->hb, packed->seen[__builtin_ctz(which)].at))
             return (unsigned)__builtin_ctz(which);
-    return found;
+    return NONE;
 }
 
 /* Whether nobody but the last writer has read since: it then has to look at the granule when it writes again. */
-static bool is_first_reader(const struct pt_race_self *self, const struct pt_race_packed *packed)
+static inline bool is_first_reader(const struct pt_race_self *self, const struct pt_race_packed *packed)
 {
     uint32_t writer = pt_epoch_thread(packed->over);
     if (writer == self->hb.id)
@@ -361,27 +411,32 @@ static bool is_first_reader(const struct pt_race_self *self, const struct pt_rac
     return true;
 }
 
-bool pt_race_packed_raise(struct pt_race_self *self, struct pt_race_packed *packed, unsigned bytes, unsigned kind,
-                          const struct pt_site *site, bool *ret_again)
+static inline void note(struct pt_race_self *self, struct pt_race_packed *packed, unsigned at)
 {
-    bool writes = kind & PT_CELL_WRITES;
-    struct pt_race_fit *fit = fit_of(self, packed->form, bytes, kind, site);
-    unsigned at = find_mine(self, packed, fit);
-    if (at == PT_RACE_SHAPE_SEEN || !pt_hb_knows(&self->hb, packed->over) ||
-        !knows_all(self, packed, packed->fresh & (writes ? 0xffu : fit->writes)))
-        return false;
-    bool same = fit->same >> at & 1;
+    packed->seen[at].stack = __portent_calls.depth ? pt_race_stack_of(self) : 0;
+    packed->seen[at].locks = self->lock_set != UINT32_MAX ? self->lock_set : pt_race_locks_now(self);
+}
+
+/* The access becomes one with an entry. */
+static inline bool raise_entry(struct pt_race_self *self, struct pt_race_packed *packed, struct pt_race_fit *fit,
+                               unsigned at, unsigned bytes, unsigned kind, bool *ret_again)
+{
+    bool writes = kind & PT_CELL_WRITES, same = fit->same >> at & 1;
     *ret_again =
         pt_epoch_thread(packed->seen[at].at) == self->hb.id && pt_epoch_clock(packed->seen[at].at) >= self->region;
     if (!writes && same) {
         if (packed->fresh >> at & 1 && *ret_again)
             return true;
     } else {
+        pt_epoch kept[PT_CELL_BYTES + 1];
+        unsigned count = 0;
         if (fit->at != at)
             find_next(fit, at, bytes, kind);
-        if (!fit->to || (writes && !rewrite(self, packed, fit)))
+        if (!fit->to || (writes && (count = gather(self, packed, fit->taken, kept)) == 0))
             return false;
         packed->form = fit->to;
+        if (writes)
+            settle_write(self, packed, kept, count);
     }
     if (!writes) {
         packed->stamp += is_first_reader(self, packed);
@@ -389,7 +444,119 @@ bool pt_race_packed_raise(struct pt_race_self *self, struct pt_race_packed *pack
     }
     if (same)
         packed->seen[at].at = pt_hb_now(&self->hb);
-    packed->seen[at].stack = pt_race_stack_of(self);
-    packed->seen[at].locks = pt_race_locks_now(self);
+    note(self, packed, at);
     return true;
+}
+
+/* As bytes_said and has_written in granule.c, where one of the thread's entries is of several accesses. */
+static COLD bool is_said(struct pt_race_self *self, uint64_t seen, const struct pt_race_fit *fit, unsigned bytes,
+                         bool writes)
+{
+    struct pt_race_packed *packed = pt_race_packed_of(seen);
+    const struct form *form = &forms[packed->form];
+    bool over = pt_epoch_thread(packed->over) == self->hb.id && pt_epoch_clock(packed->over) >= self->region;
+    unsigned mine = 0, said = 0, left = bytes;
+    for (unsigned i = 0; i < form->count; i++) {
+        pt_epoch at = packed->seen[i].at;
+        if (pt_epoch_thread(at) != self->hb.id || pt_epoch_clock(at) < self->region || form->seen[i].op ||
+            !(packed->fresh >> i & 1 || over))
+            continue;
+        mine |= 1u << i;
+        if (!writes || form->writes >> i & 1)
+            said |= form->seen[i].bytes;
+    }
+    if (!(mine & fit->merged) || bytes & ~said)
+        return false;
+    if (!writes) {
+        if (bytes != PT_CELL_WHOLE)
+            *pt_race_said_of(self, seen) = (struct pt_race_said){seen, self->version, (uint8_t)said};
+        return true;
+    }
+    for (unsigned i = 0; i < form->written_count; i++) {
+        pt_epoch at = i ? further(packed, form)[i - 1] : packed->written;
+        if (pt_epoch_thread(at) == self->hb.id && pt_epoch_clock(at) >= self->region)
+            left &= ~(unsigned)form->written[i];
+    }
+    if (left)
+        return false;
+    pt_race_packed_rewrite(self, packed, bytes);
+    return true;
+}
+
+/* The access becomes an entry of its own, of a cell that may move for it. Its word; 0: nothing has happened. */
+static uint64_t append(struct pt_race_self *self, uint32_t cell, struct pt_race_fit *fit, unsigned bytes, unsigned kind,
+                       const struct pt_site *site)
+{
+    struct pt_race_packed *packed = pt_race_packed_at(cell);
+    bool writes = kind & PT_CELL_WRITES;
+    pt_epoch kept[PT_CELL_BYTES + 1];
+    if (!fit->tried)
+        find_longer(fit, bytes, kind, site);
+    if (!fit->longer)
+        return 0;
+    const struct form *form = &forms[packed->form];
+    unsigned count = form->written_count, at = form->count;
+    if (writes && (count = gather(self, packed, fit->longer_taken, kept)) == 0)
+        return 0;
+    for (unsigned i = 1; !writes && i < count; i++) /* the first stays where it is */
+        kept[i] = further(packed, form)[i - 1];
+    if (packed->units != fit->units) {
+        uint32_t moved = pt_race_packed_new(self, fit->units);
+        if (!moved)
+            return 0;
+        struct pt_race_packed *to = pt_race_packed_at(moved);
+        uint32_t stamp = to->stamp;
+        memcpy(to, packed, sizeof *packed + at * sizeof *packed->seen);
+        to->stamp = stamp;
+        to->units = fit->units;
+        pt_race_packed_free(self, cell, packed->units);
+        packed = to;
+        cell = moved;
+    }
+    packed->form = fit->longer;
+    if (writes) {
+        settle_write(self, packed, kept, count);
+    } else {
+        for (unsigned i = 1; i < count; i++)
+            further(packed, &forms[fit->longer])[i - 1] = kept[i];
+        packed->fresh |= (uint8_t)(1u << at);
+        packed->stamp++;
+    }
+    packed->seen[at].at = pt_hb_now(&self->hb);
+    note(self, packed, at);
+    return pt_race_word_made(cell | PT_RACE_PACKED);
+}
+
+uint64_t pt_race_packed_make(struct pt_race_self *self, uint64_t seen, unsigned bytes, unsigned kind,
+                             const struct pt_site *site, bool *ret_again)
+{
+    struct pt_race_packed *packed = pt_race_packed_of(seen);
+    struct pt_race_fit *fit = fit_of(self, packed->form, bytes, kind, site);
+    bool writes = kind & PT_CELL_WRITES;
+    if (!pt_hb_knows(&self->hb, packed->over) ||
+        !knows_all(self, packed, packed->fresh & (writes ? 0xffu : fit->writes)))
+        return 0;
+    unsigned at = find_mine(self, packed, fit);
+    if (__builtin_expect(at < NONE, 1))
+        return raise_entry(self, packed, fit, at, bytes, kind, ret_again) ? pt_race_word_made((uint32_t)seen) : 0;
+    if (at == NOT_SIMPLE)
+        return 0;
+    if (fit->merged && is_said(self, seen, fit, bytes, writes)) {
+        *ret_again = true;
+        return seen;
+    }
+    return append(self, (uint32_t)seen & ~PT_RACE_PACKED, fit, bytes, kind, site);
+}
+
+uint64_t pt_race_packed_begin(struct pt_race_self *self, unsigned bytes, unsigned kind, const struct pt_site *site)
+{
+    struct pt_race_fit *fit = fit_of(self, 0, bytes, kind, site); /* form 0 has no entries */
+    if (!fit->tried)
+        find_longer(fit, bytes, kind, site);
+    uint32_t cell = fit->longer ? pt_race_packed_new(self, fit->units) : 0;
+    if (!cell)
+        return 0;
+    struct pt_race_packed *packed = pt_race_packed_at(cell);
+    *packed = (struct pt_race_packed){.stamp = packed->stamp, .units = fit->units};
+    return append(self, cell, fit, bytes, kind, site);
 }

@@ -82,18 +82,29 @@ struct pt_race_said {
     uint8_t bytes;
 };
 
-/* Which entries of packed cells of one form an access agrees with. */
+/* Last writes of a form, a bit for each, whose bytes are those of a write that has come ... */
+struct pt_race_taken {
+    uint8_t replaced;
+    uint8_t absorbed; /* ... because they are the thread's own, of this region */
+};
+
+/* What an access makes of packed cells of one form: the entries that it agrees with, and the forms that come of it. */
 struct pt_race_fit {
     uint64_t key; /* site, bytes and kind */
     uint16_t form;
-    uint16_t to;      /* the form after the access has become one with entry `at`; 0: it is not that simple */
-    uint8_t at;       /* UINT8_MAX: not known yet */
-    uint8_t same;     /* a bit for each entry that agrees in place, bytes and kind */
-    uint8_t single;   /* for each of these that is one access */
-    uint8_t alike;    /* for each that agrees in place and kind */
-    uint8_t writes;   /* for each that writes */
-    uint8_t replaced; /* for each last write whose bytes are the access's then ... */
-    uint8_t absorbed; /* ... because it is the thread's own, of this region */
+    uint16_t to;     /* the form after the access has become one with entry `at`; 0: it is not that simple */
+    uint16_t longer; /* and after it has become an entry of its own, where that was tried */
+    uint8_t at;      /* UINT8_MAX: not known yet */
+    bool tried;
+    uint8_t same;   /* a bit for each entry that agrees in place, bytes and kind */
+    uint8_t single; /* for each of these that is one access */
+    uint8_t alike;  /* for each that agrees in place and kind */
+    uint8_t writes; /* for each that writes */
+    uint8_t merged; /* for each that is of several accesses */
+    uint8_t
+        only; /* the one entry that agrees in place and kind, if it does in bytes, too; UINT8_MAX: none, or others */
+    uint8_t units; /* of a cell of the longer form */
+    struct pt_race_taken taken, longer_taken;
 };
 
 /* An access that the thread has made, in that region, of a granule with that cell. */
@@ -297,44 +308,33 @@ static inline bool pt_race_is_said(struct pt_race_self *self, uint64_t word, uns
     return said->word == word && said->version == self->version && !(bytes & ~(unsigned)said->bytes);
 }
 
-/* A plain access within one granule, by a transition that the thread remembers. False: nothing has happened. The clock
- * ticks after the whole of a write. */
+/* Whether a plain access within one granule is nothing new, and, of a write, made so: by a transition of a shape to
+ * itself, or because the thread remembers it. False: nothing has happened. The clock ticks after the whole of a write.
+ * Most accesses end here, so it needs no more registers than a function may use as it likes. */
 __attribute__((always_inline)) static inline bool
 pt_race_fast(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsigned kind, const struct pt_site *site)
 {
     struct pt_race_leaf *leaf = pt_race_leaf_of(address);
-    if (!leaf)
+    if (__builtin_expect(!leaf, 0))
         return false;
     pt_race_word *word = &leaf->words[(address & ((1u << PT_RACE_LEAF_BITS) - 1)) >> 3];
-    uint64_t seen = atomic_load_explicit(word, memory_order_relaxed), made, key = pt_race_key(site, bytes, kind);
+    uint64_t seen = atomic_load_explicit(word, memory_order_relaxed), key = pt_race_key(site, bytes, kind);
     uint32_t from = (uint32_t)seen;
-    if (seen & PT_RACE_OWN)
-        return !(kind & PT_CELL_WRITES) && pt_race_is_again(self, seen, key);
-    struct pt_race_entry *entry = pt_race_entry_of(self, key, from);
-    if (entry->key != key || entry->from != from || entry->version != self->version)
-        return false;
-    if (entry->base + (seen >> PT_RACE_DELTA_AT) > entry->known) /* or locked */
-        return false;
-    if (kind & PT_CELL_WRITES) {
-        uint64_t delta = self->hb.clock - entry->made;
-        made = delta << PT_RACE_DELTA_AT | entry->to;
-        if (delta > PT_RACE_DELTA_MAX)
+    if (seen & PT_RACE_OWN) {
+        if (kind & PT_CELL_WRITES)
             return false;
-    } else if (entry->to == from) {
+        return (bytes != PT_CELL_WHOLE && pt_race_is_said(self, seen, bytes)) || pt_race_is_again(self, seen, key);
+    }
+    const struct pt_race_entry *entry = pt_race_entry_of(self, key, from);
+    if (entry->key != key || entry->from != from || entry->to != from || entry->version != self->version ||
+        entry->base + (seen >> PT_RACE_DELTA_AT) > entry->known) /* or locked */
+        return false;
+    if (!(kind & PT_CELL_WRITES))
         return true;
-    } else {
-        made = (seen & ~(uint64_t)UINT32_MAX) | entry->to;
-    }
-    if (entry->to != from &&
-        (entry->credit <= 1 || entry->calls != pt_race_calls() || (!from && !pt_race_is_used(leaf, address))))
-        return false;
-    if (!atomic_compare_exchange_strong_explicit(word, &seen, made, memory_order_acq_rel, memory_order_relaxed))
-        return false;
-    if (entry->to != from) {
-        entry->credit--;
-        entry->moved++;
-    }
-    return true;
+    uint64_t delta = self->hb.clock - entry->made;
+    return delta <= PT_RACE_DELTA_MAX &&
+           atomic_compare_exchange_strong_explicit(word, &seen, delta << PT_RACE_DELTA_AT | from, memory_order_acq_rel,
+                                                   memory_order_relaxed);
 }
 
 /* One within a granule, which has taken the fast path in vain. */
