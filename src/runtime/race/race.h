@@ -40,6 +40,7 @@ enum {
     PT_RACE_SAID_BITS = 8,
     PT_RACE_AGAIN_BITS = 9,
     PT_RACE_FIT_BITS = 9,
+    PT_RACE_GUESS_BITS = 8,
     PT_RACE_ONCE_BITS = 6,
     PT_RACE_STACK_BITS = 5,
     PT_RACE_PIECES = 65,       /* sizes of pieces of memory, in units of 16 bytes */
@@ -65,9 +66,9 @@ struct pt_race_entry {
     uint64_t calls;   /* the innermost calls: shapes carry stacks */
     uint64_t known;   /* up to which clock of its last write `from` may be of */
     uint64_t base;    /* that write's clock where the word's delta is 0 */
-    uint64_t made;    /* the same of `to` */
+    uint64_t made;    /* of a write the same of `to`; of a read the only clock at which it may be made, 0: any */
     uint32_t from, to;
-    uint32_t credit, moved; /* references to `to` at hand, those of `from` that are owed */
+    uint32_t credit; /* references to `to` at hand; as many as are gone are owed of `from` */
 };
 
 /* A read of a granule's own cell that says nothing new in the thread's region, while the granule's word is this. */
@@ -96,6 +97,7 @@ struct pt_race_fit {
     uint16_t longer; /* and after it has become an entry of its own, where that was tried */
     uint8_t at;      /* UINT8_MAX: not known yet */
     bool tried;
+    bool quick;     /* with entry `at`, and it is then the only last write */
     uint8_t same;   /* a bit for each entry that agrees in place, bytes and kind */
     uint8_t single; /* for each of these that is one access */
     uint8_t alike;  /* for each that agrees in place and kind */
@@ -151,7 +153,8 @@ struct pt_race_self {
     struct pt_hb_thread hb;
     struct pt_hb_thread before; /* in the middle of an access of several granules: what was known before it */
     bool several;
-    bool alike; /* and the next of them has the same shape */
+    bool alike;     /* and the next of them has the same shape */
+    bool neighbour; /* of the granule that is being looked at a neighbour has */
     struct pt_cell_env env;
     struct pt_race_memory memory;
     struct pt_race_pieces pieces;
@@ -168,6 +171,7 @@ struct pt_race_self {
     struct pt_race_self *next;       /* in the list of free ones */
     struct pt_race_said said[1 << PT_RACE_SAID_BITS];
     struct pt_race_again again[1 << PT_RACE_AGAIN_BITS];
+    uint8_t guesses[1 << PT_RACE_GUESS_BITS]; /* which entry of a cell an atomic access was */
     struct pt_race_once once[1 << PT_RACE_ONCE_BITS];
     struct pt_race_stack stacks[1 << PT_RACE_STACK_BITS];
     struct pt_race_fit fits[1 << PT_RACE_FIT_BITS];
@@ -308,9 +312,8 @@ static inline bool pt_race_is_said(struct pt_race_self *self, uint64_t word, uns
     return said->word == word && said->version == self->version && !(bytes & ~(unsigned)said->bytes);
 }
 
-/* Whether a plain access within one granule is nothing new, and, of a write, made so: by a transition of a shape to
- * itself, or because the thread remembers it. False: nothing has happened. The clock ticks after the whole of a write.
- * Most accesses end here, so it needs no more registers than a function may use as it likes. */
+/* A plain access within one granule, if it is nothing new, or by a transition that the thread remembers. False: nothing
+ * has happened. The clock ticks after the whole of a write. Most accesses end here, so it is to need few registers. */
 __attribute__((always_inline)) static inline bool
 pt_race_fast(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsigned kind, const struct pt_site *site)
 {
@@ -319,22 +322,30 @@ pt_race_fast(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsig
         return false;
     pt_race_word *word = &leaf->words[(address & ((1u << PT_RACE_LEAF_BITS) - 1)) >> 3];
     uint64_t seen = atomic_load_explicit(word, memory_order_relaxed), key = pt_race_key(site, bytes, kind);
-    uint32_t from = (uint32_t)seen;
     if (seen & PT_RACE_OWN) {
         if (kind & PT_CELL_WRITES)
             return false;
         return (bytes != PT_CELL_WHOLE && pt_race_is_said(self, seen, bytes)) || pt_race_is_again(self, seen, key);
     }
-    const struct pt_race_entry *entry = pt_race_entry_of(self, key, from);
-    if (entry->key != key || entry->from != from || entry->to != from || entry->version != self->version ||
-        entry->base + (seen >> PT_RACE_DELTA_AT) > entry->known) /* or locked */
+    struct pt_race_entry *entry = pt_race_entry_of(self, key, (uint32_t)seen);
+    uint64_t delta = seen >> PT_RACE_DELTA_AT;
+    if (entry->key != key || entry->from != (uint32_t)seen || entry->version != self->version ||
+        entry->base + delta > entry->known) /* or locked */
         return false;
-    if (!(kind & PT_CELL_WRITES))
+    bool moves = entry->to != (uint32_t)seen;
+    if (!(kind & PT_CELL_WRITES) && !moves)
         return true;
-    uint64_t delta = self->hb.clock - entry->made;
-    return delta <= PT_RACE_DELTA_MAX &&
-           atomic_compare_exchange_strong_explicit(word, &seen, delta << PT_RACE_DELTA_AT | from, memory_order_acq_rel,
-                                                   memory_order_relaxed);
+    if (moves && (entry->credit <= 1 || entry->calls != pt_race_calls() || !(uint32_t)seen ||
+                  (!(kind & PT_CELL_WRITES) && entry->made && entry->made != self->hb.clock)))
+        return false;
+    if (kind & PT_CELL_WRITES)
+        delta = self->hb.clock - entry->made;
+    if (delta > PT_RACE_DELTA_MAX ||
+        !atomic_compare_exchange_strong_explicit(word, &seen, delta << PT_RACE_DELTA_AT | entry->to,
+                                                 memory_order_acq_rel, memory_order_relaxed))
+        return false;
+    entry->credit -= moves;
+    return true;
 }
 
 /* One within a granule, which has taken the fast path in vain. */

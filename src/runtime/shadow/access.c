@@ -319,10 +319,9 @@ __attribute__((always_inline)) static inline bool race_fast(struct pt_shadow_sel
     return done;
 }
 
-/* What comes after the fast path where that is not all: the access, or what was deferred meanwhile. The last call of
- * a load, whose value goes through it: so the fast path needs no frame. */
-static COLD uint64_t race_rest(bool done, const void *address, unsigned size_and_kind, const struct pt_site *site,
-                               uint64_t value)
+/* What comes after the fast path where that is not all: the access, or what was deferred meanwhile. */
+static inline uint64_t race_rest(bool done, const void *address, unsigned size_and_kind, const struct pt_site *site,
+                                 uint64_t value)
 {
     struct pt_shadow_self *self = pt_self;
     uintptr_t at = (uintptr_t)address;
@@ -360,6 +359,13 @@ static void race_end(struct pt_shadow_self *self, const void *address, size_t si
     pt_shadow_raced(self);
 }
 
+/* The last call of a load, whose value goes through it: so the fast path needs no frame. */
+static COLD uint64_t rest_of_load(bool done, const void *address, unsigned size, const struct pt_site *site,
+                                  uint64_t value)
+{
+    return race_rest(done, address, size << 8 | PT_RACE_READ, site, value);
+}
+
 #define RACING_LOAD(bytes, type)                                                                                       \
     static COLD type slow_racing_load##bytes(const void *address, int order, const struct pt_site *site)               \
     {                                                                                                                  \
@@ -375,7 +381,7 @@ static void race_end(struct pt_shadow_self *self, const void *address, size_t si
         type value = LOAD(bytes);                                                                                      \
         bool done = race_fast(self, (uintptr_t)address, bytes, PT_RACE_READ, site);                                    \
         if (__builtin_expect(!done || self->attention, 0))                                                             \
-            return (type)race_rest(done, address, bytes << 8 | PT_RACE_READ, site, (uint64_t)value);                   \
+            return (type)rest_of_load(done, address, bytes, site, (uint64_t)value);                                    \
         return value;                                                                                                  \
     }
 #define RACING_STORE(bytes, type)                                                                                      \
@@ -411,7 +417,7 @@ static void race_end(struct pt_shadow_self *self, const void *address, size_t si
         type value = LOAD(bytes);                                                                                      \
         bool done = race_fast(self, (uintptr_t)address, bytes, PT_RACE_READ, site);                                    \
         if (__builtin_expect(!done || self->attention, 0))                                                             \
-            return (type)race_rest(done, address, bytes << 8 | PT_RACE_READ, site, (uint64_t)value);                   \
+            return (type)rest_of_load(done, address, bytes, site, (uint64_t)value);                                    \
         return value;                                                                                                  \
     }                                                                                                                  \
     static COLD void hot_store##bytes(void *address, type value, const struct pt_site *site)                           \
