@@ -100,7 +100,7 @@ void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, u
             break;
         access.cell.bytes = pt_race_bytes_in(granule, address, to);
         if (!pt_race_fast(self, granule, access.cell.bytes, kind, access.site) &&
-            !pt_race_make(self, granule, access.cell.bytes, kind, access.site, !has_learned(self))) {
+            (has_learned(self) || !pt_race_make(self, granule, access.cell.bytes, kind, access.site))) {
             self->alike = is_next_alike(granule, to);
             pt_race_touch(self, granule, &access);
         }

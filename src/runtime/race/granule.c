@@ -14,12 +14,12 @@
  * same. So the bound above is that of granules' own cells, too. (What a read must not miss is a write to learn from,
  * and a write must find who has read since: a granule's word changes with every write by another thread or in another
  * region, and with the first read by another thread than the last writer.) A shape is made when a thread repeats an
- * access in one region, of another granule with the same cell; the first of them gets a packed cell of its own
- * (packed.c).
+ * access in one region, of another granule with the same cell, the first of which gets a packed cell of its own
+ * (packed.c); and of a read at once where a neighbour has the same shape.
  *
- * Cost: fast, some 20 instructions and, unless it is a repeated read, one compare-and-swap. An access that a granule's
- * own cell has of an earlier region: a lock, a look at few entries, and two cache misses, which are fetched ahead where
- * granules are walked over. Else that of race/cell.c.
+ * Cost: fast, some 50 instructions with the hook and, unless it is a repeated read, one compare-and-swap; 40 more for a
+ * transition to another shape. An access that a granule's own cell has of an earlier region, or that is simple to add
+ * to it: some 350, a lock, and one or two cache misses (inplace.c). Else that of race/cell.c: a thousand.
  */
 #include "runtime/race/granule.h"
 

@@ -85,10 +85,10 @@ void pt_race_packed_end(struct pt_race_self *self, uint64_t word);
 /* A write of these bytes, by the thread itself in this region, is made again. The same of a cell that is not packed. */
 void pt_race_packed_rewrite(const struct pt_race_self *self, struct pt_race_packed *packed, unsigned bytes);
 void pt_race_rewrite_own(const struct pt_race_self *self, struct pt_cell *cell, unsigned bytes);
-/* A plain access that the fast path has not made, in place. False: that cannot be done, and nothing has happened.
- * `knows`: what the thread knows is what it knew when the access began. */
+/* A plain access that the fast path has not made, in the granule's own cell. False: that cannot be done, and nothing
+ * has happened. */
 bool pt_race_make(struct pt_race_self *self, uintptr_t granule, unsigned bytes, unsigned kind,
-                  const struct pt_site *site, bool knows);
+                  const struct pt_site *site);
 /* The word of a granule of which nothing is known but such an access; 0: it cannot be done. */
 uint64_t pt_race_packed_begin(struct pt_race_self *self, unsigned bytes, unsigned kind, const struct pt_site *site);
 /* Makes a granule's own cell, not packed, of what its word says; the word's reference is dropped. */

@@ -225,8 +225,9 @@ static inline void note(struct pt_race_self *self, struct pt_race_packed *packed
 }
 
 /* The access becomes one with an entry. */
-static inline bool raise_entry(struct pt_race_self *self, struct pt_race_packed *packed, struct pt_race_fit *fit,
-                               unsigned at, unsigned bytes, unsigned kind, bool *ret_again)
+__attribute__((always_inline)) static inline bool raise_entry(struct pt_race_self *self, struct pt_race_packed *packed,
+                                                              struct pt_race_fit *fit, unsigned at, unsigned bytes,
+                                                              unsigned kind, bool *ret_again)
 {
     bool writes = kind & PT_CELL_WRITES, same = fit->same >> at & 1;
     *ret_again =
@@ -338,8 +339,9 @@ static uint64_t append(struct pt_race_self *self, uint32_t cell, struct pt_race_
     return pt_race_word_made(cell | PT_RACE_PACKED);
 }
 
-static inline uint64_t packed_make(struct pt_race_self *self, uint64_t seen, unsigned bytes, unsigned kind,
-                                   const struct pt_site *site, bool *ret_again)
+__attribute__((always_inline)) static inline uint64_t packed_make(struct pt_race_self *self, uint64_t seen,
+                                                                  unsigned bytes, unsigned kind,
+                                                                  const struct pt_site *site, bool *ret_again)
 {
     struct pt_race_packed *packed = pt_race_packed_of(seen);
     struct pt_race_fit *fit = fit_of(self, packed->form, bytes, kind, site);
@@ -429,6 +431,14 @@ static bool raise_cell(struct pt_race_self *self, struct pt_race_cell *cell, uns
     return true;
 }
 
+/* Members of a structure are mostly accessed together. */
+static inline void fetch_neighbour(const pt_race_word *word)
+{
+    uint64_t near = (uintptr_t)(word + 1) & 63 ? atomic_load_explicit(word + 1, memory_order_relaxed) : 0;
+    if (pt_race_is_packed(near))
+        __builtin_prefetch(pt_race_packed_of(near));
+}
+
 static inline void look_ahead(struct pt_race_self *self, const struct pt_race_leaf *leaf, const pt_race_word *word,
                               uintptr_t granule)
 {
@@ -436,8 +446,10 @@ static inline void look_ahead(struct pt_race_self *self, const struct pt_race_le
     self->ahead = granule + 8;
     if (__builtin_expect(walks, 0))
         fetch_next(self, leaf, word);
-    else
+    else {
         self->steps = 0;
+        fetch_neighbour(word);
+    }
 }
 
 /* A write that the thread has made in this region, and nobody has looked since. */
@@ -454,8 +466,9 @@ static inline bool rewrite(struct pt_race_self *self, uint64_t seen, unsigned by
 
 /* An access of a granule with a cell of its own, which is in it already, or is simple to put there: made in place.
  * False: nothing has happened. */
-static inline bool make_own(struct pt_race_self *self, const struct pt_race_leaf *leaf, pt_race_word *word,
-                            uint64_t seen, uintptr_t granule, unsigned bytes, unsigned kind, const struct pt_site *site)
+__attribute__((always_inline)) static inline bool make_own(struct pt_race_self *self, const struct pt_race_leaf *leaf,
+                                                           pt_race_word *word, uint64_t seen, uintptr_t granule,
+                                                           unsigned bytes, unsigned kind, const struct pt_site *site)
 {
     uint64_t made = 0, key = pt_race_key(site, bytes, kind);
     bool again = false, packed = seen & PT_RACE_PACKED;
@@ -484,6 +497,24 @@ static inline bool make_own(struct pt_race_self *self, const struct pt_race_leaf
     return made;
 }
 
+bool pt_race_move(struct pt_race_self *self, pt_race_word *word, uint64_t seen, struct pt_race_entry *entry,
+                  unsigned kind)
+{
+    uint64_t delta = seen >> PT_RACE_DELTA_AT;
+    if (entry->credit <= 1 || entry->calls != pt_race_calls() || !(uint32_t)seen)
+        return false;
+    if (kind & PT_CELL_WRITES)
+        delta = self->hb.clock - entry->made;
+    else if (entry->made && entry->made != self->hb.clock)
+        return false;
+    if (delta > PT_RACE_DELTA_MAX ||
+        !atomic_compare_exchange_strong_explicit(word, &seen, delta << PT_RACE_DELTA_AT | entry->to,
+                                                 memory_order_acq_rel, memory_order_relaxed))
+        return false;
+    entry->credit--;
+    return true;
+}
+
 /* An access of a granule that nothing is known of, by a transition that the thread remembers. False: nothing has
  * happened. */
 static inline bool begin(struct pt_race_self *self, const struct pt_race_leaf *leaf, pt_race_word *word,
@@ -501,8 +532,8 @@ static inline bool begin(struct pt_race_self *self, const struct pt_race_leaf *l
     return true;
 }
 
-static inline bool make(struct pt_race_self *self, uintptr_t granule, unsigned bytes, unsigned kind,
-                        const struct pt_site *site, bool knows)
+__attribute__((always_inline)) static inline bool make(struct pt_race_self *self, uintptr_t granule, unsigned bytes,
+                                                       unsigned kind, const struct pt_site *site)
 {
     struct pt_race_leaf *leaf = pt_race_leaf_of(granule);
     if (!leaf)
@@ -510,14 +541,14 @@ static inline bool make(struct pt_race_self *self, uintptr_t granule, unsigned b
     pt_race_word *word = &leaf->words[(granule & ((1u << PT_RACE_LEAF_BITS) - 1)) >> 3];
     uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
     if (seen & PT_RACE_OWN)
-        return knows && make_own(self, leaf, word, seen, granule, bytes, kind, site);
+        return make_own(self, leaf, word, seen, granule, bytes, kind, site);
     return !seen && begin(self, leaf, word, granule, bytes, kind, site);
 }
 
 bool pt_race_make(struct pt_race_self *self, uintptr_t granule, unsigned bytes, unsigned kind,
-                  const struct pt_site *site, bool knows)
+                  const struct pt_site *site)
 {
-    return make(self, granule, bytes, kind, site, knows);
+    return make(self, granule, bytes, kind, site);
 }
 
 void pt_race_access_one(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsigned kind,
@@ -526,7 +557,7 @@ void pt_race_access_one(struct pt_race_self *self, uintptr_t address, unsigned b
     uintptr_t granule = address & ~(uintptr_t)7;
     if (!pt_race_is_address(granule, granule + 1))
         return;
-    if (!make(self, granule, bytes, kind, site, true)) {
+    if (!make(self, granule, bytes, kind, site)) {
         struct pt_race_step access = pt_race_step_of(kind, site);
         access.cell.bytes = (uint8_t)bytes;
         pt_race_touch(self, granule, &access);

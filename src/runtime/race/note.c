@@ -43,7 +43,7 @@ static struct {
     _Atomic uint16_t *slots; /* hashed; 0: none */
     struct pt_spin lock;
     uint32_t used;
-} held = {.lock = PT_SPIN(PT_RANK_SITE), .used = 1};
+} held = {.lock = PT_SPIN(PT_RANK_CLOCK), .used = 1}; /* taken while an object is locked */
 
 static void reset_texts(void)
 {
@@ -208,8 +208,7 @@ static _Atomic uint16_t *held_slot(const struct pt_race_lock_held *lock)
     }
 }
 
-/* 0: there are too many. */
-static uint32_t held_number(const struct pt_race_lock_held *lock)
+uint32_t pt_race_held_number(const struct pt_race_lock_held *lock)
 {
     uint16_t id = atomic_load_explicit(held_slot(lock), memory_order_relaxed);
     if (id)
@@ -227,14 +226,18 @@ static uint32_t held_number(const struct pt_race_lock_held *lock)
 }
 
 /* The set of the one or two locks that are held; 0: it is not that simple. */
-static uint32_t pair_now(const struct pt_race_self *self)
+static uint32_t pair_now(struct pt_race_self *self)
 {
+    uint32_t numbers[2] = {0, 0};
     if (self->lock_count > 2)
         return 0;
-    uint32_t outer = held_number(&self->locks[0]), inner = 0;
-    if (outer && self->lock_count == 2 && (inner = held_number(&self->locks[1])) == 0)
-        return 0;
-    return outer ? IS_PAIR | outer << HELD_BITS | inner : 0;
+    for (uint32_t i = 0; i < self->lock_count; i++) {
+        struct pt_race_lock_held *lock = &self->locks[i];
+        if (!lock->number && (lock->number = pt_race_held_number(lock)) == 0)
+            return 0;
+        numbers[i] = lock->number;
+    }
+    return IS_PAIR | numbers[0] << HELD_BITS | numbers[1];
 }
 
 uint32_t pt_race_locks_now(struct pt_race_self *self)

@@ -117,6 +117,7 @@ struct pt_race_once {
 struct pt_race_lock_held {
     uintptr_t address;
     const struct pt_site *site; /* where it was locked, NULL: unknown */
+    uint32_t number;            /* of this pair (note.c); 0: not looked up, or there is none */
 };
 
 /* Calls that the thread was in lately, and their number. */
@@ -312,6 +313,10 @@ static inline bool pt_race_is_said(struct pt_race_self *self, uint64_t word, uns
     return said->word == word && said->version == self->version && !(bytes & ~(unsigned)said->bytes);
 }
 
+/* A plain access by a transition to another shape. False: nothing has happened. */
+bool pt_race_move(struct pt_race_self *self, pt_race_word *word, uint64_t seen, struct pt_race_entry *entry,
+                  unsigned kind);
+
 /* A plain access within one granule, if it is nothing new, or by a transition that the thread remembers. False: nothing
  * has happened. The clock ticks after the whole of a write. Most accesses end here, so it is to need few registers. */
 __attribute__((always_inline)) static inline bool
@@ -332,20 +337,14 @@ pt_race_fast(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsig
     if (entry->key != key || entry->from != (uint32_t)seen || entry->version != self->version ||
         entry->base + delta > entry->known) /* or locked */
         return false;
-    bool moves = entry->to != (uint32_t)seen;
-    if (!(kind & PT_CELL_WRITES) && !moves)
+    if (__builtin_expect(entry->to != (uint32_t)seen, 0))
+        return pt_race_move(self, word, seen, entry, kind);
+    if (!(kind & PT_CELL_WRITES))
         return true;
-    if (moves && (entry->credit <= 1 || entry->calls != pt_race_calls() || !(uint32_t)seen ||
-                  (!(kind & PT_CELL_WRITES) && entry->made && entry->made != self->hb.clock)))
-        return false;
-    if (kind & PT_CELL_WRITES)
-        delta = self->hb.clock - entry->made;
-    if (delta > PT_RACE_DELTA_MAX ||
-        !atomic_compare_exchange_strong_explicit(word, &seen, delta << PT_RACE_DELTA_AT | entry->to,
-                                                 memory_order_acq_rel, memory_order_relaxed))
-        return false;
-    entry->credit -= moves;
-    return true;
+    delta = self->hb.clock - entry->made;
+    return delta <= PT_RACE_DELTA_MAX &&
+           atomic_compare_exchange_strong_explicit(word, &seen, delta << PT_RACE_DELTA_AT | (uint32_t)seen,
+                                                   memory_order_acq_rel, memory_order_relaxed);
 }
 
 /* One within a granule, which has taken the fast path in vain. */
@@ -356,13 +355,13 @@ void pt_race_access_one(struct pt_race_self *self, uintptr_t address, unsigned b
 static inline void pt_race_plain(struct pt_race_self *self, uintptr_t address, unsigned size, unsigned kind,
                                  const struct pt_site *site)
 {
-    unsigned low = address & 7;
+    unsigned low = address & 7, bytes = ((1u << size) - 1) << low;
     if (low + size > 8)
         pt_race_access(self, address, size, kind, site);
-    else if (pt_race_fast(self, address, ((1u << size) - 1) << low, kind, site))
+    else if (pt_race_fast(self, address, bytes, kind, site))
         self->hb.clock += kind >> 1 & 1; /* of a write */
     else
-        pt_race_access_one(self, address, ((1u << size) - 1) << low, kind, site);
+        pt_race_access_one(self, address, bytes, kind, site);
 }
 
 #endif
