@@ -24,6 +24,14 @@ extern struct pt_race_form *pt_race_forms; /* the first one has no entries */
 /* The number of one that is the same, made if need be; 0: there are too many. */
 uint16_t pt_race_form_number(struct pt_race_form *form);
 
+/* What an access makes of cells of a form: what is in the form of it already ... */
+void pt_race_fit_make(struct pt_race_fit *fit, uint64_t key, uint16_t form, unsigned bytes, unsigned kind,
+                      const struct pt_site *site);
+/* ... what form there is after the access has become one with that entry ... */
+void pt_race_fit_next(struct pt_race_fit *fit, unsigned at, unsigned bytes, unsigned kind);
+/* ... and after it has become an entry of its own. */
+void pt_race_fit_longer(struct pt_race_fit *fit, unsigned bytes, unsigned kind, const struct pt_site *site);
+
 /* Two at a time: every other entry that comes finds its room. */
 static inline unsigned pt_race_units_for(const struct pt_race_form *form)
 {

@@ -15,7 +15,7 @@
 enum { AHEAD = 4 };
 #define COLD __attribute__((noinline))
 
-/* ---- what an access makes of a form ---- */
+/* ---- packed cells ---- */
 
 void pt_race_packed_rewrite(const struct pt_race_self *self, struct pt_race_packed *packed, unsigned bytes)
 {
@@ -30,35 +30,13 @@ void pt_race_packed_rewrite(const struct pt_race_self *self, struct pt_race_pack
         packed->over = now;
 }
 
-static COLD void make_fit(struct pt_race_fit *fit, uint64_t key, uint16_t id, unsigned bytes, unsigned kind,
-                          const struct pt_site *site)
-{
-    const struct pt_race_form *form = &pt_race_forms[id];
-    uint32_t place = pt_race_place_of(site);
-    *fit = (struct pt_race_fit){.key = key, .form = id, .at = UINT8_MAX, .writes = form->writes, .only = UINT8_MAX};
-    for (unsigned i = 0; i < form->count; i++) {
-        const struct pt_race_kind *seen = &form->seen[i];
-        if (seen->merged)
-            fit->merged |= (uint8_t)(1u << i);
-        if (seen->place != place || seen->kind != kind || seen->op)
-            continue;
-        fit->alike |= (uint8_t)(1u << i);
-        if (seen->bytes == bytes)
-            fit->same |= (uint8_t)(1u << i);
-        if (seen->bytes == bytes && !seen->merged)
-            fit->single |= (uint8_t)(1u << i);
-    }
-    if (fit->same == fit->alike && fit->same && !(fit->same & (fit->same - 1)))
-        fit->only = (uint8_t)__builtin_ctz(fit->same);
-}
-
 static inline struct pt_race_fit *fit_of(struct pt_race_self *self, uint16_t id, unsigned bytes, unsigned kind,
                                          const struct pt_site *site)
 {
     uint64_t key = pt_race_key(site, bytes, kind), mixed = (key ^ (uint64_t)id << 29) * UINT64_C(0x9e3779b97f4a7c15);
     struct pt_race_fit *fit = &self->fits[mixed >> (64 - PT_RACE_FIT_BITS)];
     if (__builtin_expect(fit->key != key || fit->form != id, 0))
-        make_fit(fit, key, id, bytes, kind, site);
+        pt_race_fit_make(fit, key, id, bytes, kind, site);
     return fit;
 }
 
@@ -68,68 +46,6 @@ static inline bool knows_all(const struct pt_race_self *self, const struct pt_ra
         if (!pt_hb_knows(&self->hb, packed->seen[__builtin_ctz(which)].at))
             return false;
     return true;
-}
-
-/* What becomes of the last writes by a write of these bytes, of an entry that has those of `with`, too. False: one is
- * only in part of them. */
-static bool replace_written(const struct pt_race_form *form, unsigned bytes, unsigned with, struct pt_race_form *made,
-                            struct pt_race_taken *ret_taken)
-{
-    uint8_t mine = (uint8_t)bytes, kept = 0;
-    memset(made->written, 0, sizeof made->written);
-    for (unsigned i = 0; i < form->written_count; i++) {
-        unsigned there = form->written[i];
-        if (there & ~bytes & ~with) {
-            made->written[kept++] = (uint8_t)there;
-            if (there & bytes)
-                return false;
-            continue;
-        }
-        ret_taken->replaced |= (uint8_t)(1u << i);
-        if (there & ~bytes)
-            ret_taken->absorbed |= (uint8_t)(1u << i);
-        mine |= (uint8_t)there;
-    }
-    made->written[kept++] = mine;
-    made->written_count = kept;
-    return true;
-}
-
-/* What form there is after the access has become one with that entry. */
-static COLD void find_next(struct pt_race_fit *fit, unsigned at, unsigned bytes, unsigned kind)
-{
-    const struct pt_race_form *form = &pt_race_forms[fit->form];
-    struct pt_race_form made = *form;
-    struct pt_race_kind *mine = &made.seen[at];
-    bool simple = true;
-    fit->at = (uint8_t)at;
-    fit->taken = (struct pt_race_taken){0};
-    if (bytes & ~(unsigned)mine->bytes)
-        mine->merged = true;
-    mine->bytes |= (uint8_t)bytes;
-    if (kind & PT_CELL_WRITES)
-        simple = replace_written(form, bytes, mine->bytes == bytes ? 0 : mine->bytes, &made, &fit->taken);
-    fit->to = simple && pt_race_units_for(&made) == pt_race_units_for(form) ? pt_race_form_number(&made) : 0;
-    fit->quick =
-        fit->to && form->written_count <= 1 && made.written_count == 1 && !fit->taken.absorbed && kind & PT_CELL_WRITES;
-}
-
-/* And after it has become an entry of its own. */
-static COLD void find_longer(struct pt_race_fit *fit, unsigned bytes, unsigned kind, const struct pt_site *site)
-{
-    const struct pt_race_form *form = &pt_race_forms[fit->form];
-    struct pt_race_form made = *form;
-    bool simple = form->count < PT_RACE_SHAPE_SEEN;
-    fit->tried = true;
-    fit->longer_taken = (struct pt_race_taken){0};
-    if (simple) {
-        made.seen[made.count] = (struct pt_race_kind){pt_race_place_of(site), (uint8_t)kind, (uint8_t)bytes, 0, 0};
-        made.writes |= (uint8_t)((kind & PT_CELL_WRITES ? 1u : 0) << made.count++);
-        if (kind & PT_CELL_WRITES)
-            simple = replace_written(form, bytes, 0, &made, &fit->longer_taken);
-    }
-    fit->longer = simple ? pt_race_form_number(&made) : 0;
-    fit->units = (uint8_t)pt_race_units_for(&made);
 }
 
 /* The last writes, of which a write by the thread takes the place of some. How many there are then; 0: it cannot be
@@ -239,7 +155,7 @@ __attribute__((always_inline)) static inline bool raise_entry(struct pt_race_sel
         pt_epoch kept[PT_CELL_BYTES + 1];
         unsigned count = 0;
         if (fit->at != at)
-            find_next(fit, at, bytes, kind);
+            pt_race_fit_next(fit, at, bytes, kind);
         if (fit->quick) {
             kept[0] = pt_hb_now(&self->hb);
             count = 1;
@@ -303,7 +219,7 @@ static uint64_t append(struct pt_race_self *self, uint32_t cell, struct pt_race_
     bool writes = kind & PT_CELL_WRITES;
     pt_epoch kept[PT_CELL_BYTES + 1];
     if (!fit->tried)
-        find_longer(fit, bytes, kind, site);
+        pt_race_fit_longer(fit, bytes, kind, site);
     if (!fit->longer)
         return 0;
     const struct pt_race_form *form = &pt_race_forms[packed->form];
@@ -365,7 +281,7 @@ uint64_t pt_race_packed_begin(struct pt_race_self *self, unsigned bytes, unsigne
 {
     struct pt_race_fit *fit = fit_of(self, 0, bytes, kind, site); /* form 0 has no entries */
     if (!fit->tried)
-        find_longer(fit, bytes, kind, site);
+        pt_race_fit_longer(fit, bytes, kind, site);
     uint32_t cell = fit->longer ? pt_race_packed_new(self, fit->units) : 0;
     if (!cell)
         return 0;

@@ -40,7 +40,7 @@ void pt_race_packed_restart(void)
     table.used = 1;
 }
 
-/* ---- pt_race_forms ---- */
+/* ---- forms ---- */
 
 static uint64_t hash_form(const struct pt_race_form *form)
 {
@@ -178,4 +178,88 @@ void pt_race_packed_end(struct pt_race_self *self, uint64_t word)
     struct pt_race_packed *packed = pt_race_packed_of(word);
     pt_vec_drop(&self->memory, packed->past);
     pt_race_packed_free(self, (uint32_t)word & ~PT_RACE_PACKED, packed->units);
+}
+
+/* ---- what an access makes of a form ---- */
+
+void pt_race_fit_make(struct pt_race_fit *fit, uint64_t key, uint16_t id, unsigned bytes, unsigned kind,
+                      const struct pt_site *site)
+{
+    const struct pt_race_form *form = &pt_race_forms[id];
+    uint32_t place = pt_race_place_of(site);
+    *fit = (struct pt_race_fit){.key = key, .form = id, .at = UINT8_MAX, .writes = form->writes, .only = UINT8_MAX};
+    for (unsigned i = 0; i < form->count; i++) {
+        const struct pt_race_kind *seen = &form->seen[i];
+        if (seen->merged)
+            fit->merged |= (uint8_t)(1u << i);
+        if (seen->place != place || seen->kind != kind || seen->op)
+            continue;
+        fit->alike |= (uint8_t)(1u << i);
+        if (seen->bytes == bytes)
+            fit->same |= (uint8_t)(1u << i);
+        if (seen->bytes == bytes && !seen->merged)
+            fit->single |= (uint8_t)(1u << i);
+    }
+    if (fit->same == fit->alike && fit->same && !(fit->same & (fit->same - 1)))
+        fit->only = (uint8_t)__builtin_ctz(fit->same);
+}
+
+/* What becomes of the last writes by a write of these bytes, of an entry that has those of `with`, too. False: one is
+ * only in part of them. */
+static bool replace_written(const struct pt_race_form *form, unsigned bytes, unsigned with, struct pt_race_form *made,
+                            struct pt_race_taken *ret_taken)
+{
+    uint8_t mine = (uint8_t)bytes, kept = 0;
+    memset(made->written, 0, sizeof made->written);
+    for (unsigned i = 0; i < form->written_count; i++) {
+        unsigned there = form->written[i];
+        if (there & ~bytes & ~with) {
+            made->written[kept++] = (uint8_t)there;
+            if (there & bytes)
+                return false;
+            continue;
+        }
+        ret_taken->replaced |= (uint8_t)(1u << i);
+        if (there & ~bytes)
+            ret_taken->absorbed |= (uint8_t)(1u << i);
+        mine |= (uint8_t)there;
+    }
+    made->written[kept++] = mine;
+    made->written_count = kept;
+    return true;
+}
+
+void pt_race_fit_next(struct pt_race_fit *fit, unsigned at, unsigned bytes, unsigned kind)
+{
+    const struct pt_race_form *form = &pt_race_forms[fit->form];
+    struct pt_race_form made = *form;
+    struct pt_race_kind *mine = &made.seen[at];
+    bool simple = true;
+    fit->at = (uint8_t)at;
+    fit->taken = (struct pt_race_taken){0};
+    if (bytes & ~(unsigned)mine->bytes)
+        mine->merged = true;
+    mine->bytes |= (uint8_t)bytes;
+    if (kind & PT_CELL_WRITES)
+        simple = replace_written(form, bytes, mine->bytes == bytes ? 0 : mine->bytes, &made, &fit->taken);
+    fit->to = simple && pt_race_units_for(&made) == pt_race_units_for(form) ? pt_race_form_number(&made) : 0;
+    fit->quick =
+        fit->to && form->written_count <= 1 && made.written_count == 1 && !fit->taken.absorbed && kind & PT_CELL_WRITES;
+}
+
+void pt_race_fit_longer(struct pt_race_fit *fit, unsigned bytes, unsigned kind, const struct pt_site *site)
+{
+    const struct pt_race_form *form = &pt_race_forms[fit->form];
+    struct pt_race_form made = *form;
+    bool simple = form->count < PT_RACE_SHAPE_SEEN;
+    fit->tried = true;
+    fit->longer_taken = (struct pt_race_taken){0};
+    if (simple) {
+        made.seen[made.count] = (struct pt_race_kind){pt_race_place_of(site), (uint8_t)kind, (uint8_t)bytes, 0, 0};
+        made.writes |= (uint8_t)((kind & PT_CELL_WRITES ? 1u : 0) << made.count++);
+        if (kind & PT_CELL_WRITES)
+            simple = replace_written(form, bytes, 0, &made, &fit->longer_taken);
+    }
+    fit->longer = simple ? pt_race_form_number(&made) : 0;
+    fit->units = (uint8_t)pt_race_units_for(&made);
 }
