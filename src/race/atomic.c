@@ -11,21 +11,39 @@
 
 enum { LOOKED_AT = 16, PLAIN_READS = 0, PLAIN_WRITES = 2 }; /* the lists of fresh entries in struct pt_cell */
 
-/* All of an access by which entries are told apart, in one number. */
+/* All of an access by which a thread's entries are told apart, but for its bytes, in one number. */
 static uint64_t key_of(const struct pt_cell_access *access)
 {
-    return (uint64_t)access->place << 32 | (uint32_t)access->kind << 16 | (uint32_t)access->bytes << 8 | access->op;
+    return (uint64_t)access->place << 32 | (uint32_t)access->kind << 16 | access->op;
 }
 
-static struct pt_cell_seen *find_fresh(const struct pt_cell *cell, uint32_t thread, const struct pt_cell_access *access)
+static bool is_single(const struct pt_cell_seen *seen, const struct pt_cell_access *access)
+{
+    return seen->access.bytes == access->bytes && seen->fresh && !seen->merged;
+}
+
+/* The thread's entry, or one of another thread that comes before the access, where that will do (any_thread). */
+static struct pt_cell_seen *find_fresh(const struct pt_cell_env *env, const struct pt_cell *cell,
+                                       const struct pt_hb_thread *thread, const struct pt_cell_access *access,
+                                       uint32_t guess)
 {
     uint64_t key = key_of(access);
+    struct pt_cell_seen *before = NULL;
+    if (guess < cell->count) {
+        struct pt_cell_seen *seen = &cell->seen[guess];
+        if (key_of(&seen->access) == key && pt_epoch_thread(seen->at) == thread->id && is_single(seen, access))
+            return seen;
+    }
     for (uint32_t i = 0; i < cell->count && i < LOOKED_AT; i++) {
         struct pt_cell_seen *seen = &cell->seen[i];
-        if (seen->access.place == access->place && pt_epoch_thread(seen->at) == thread && key_of(&seen->access) == key)
-            return seen->fresh && !seen->merged ? seen : NULL;
+        if (seen->access.place != access->place || key_of(&seen->access) != key)
+            continue;
+        if (pt_epoch_thread(seen->at) == thread->id)
+            return is_single(seen, access) ? seen : NULL;
+        if (env->any_thread && is_single(seen, access) && pt_hb_knows(thread, seen->at))
+            before = seen;
     }
-    return NULL;
+    return cell->count <= LOOKED_AT ? before : NULL;
 }
 
 static bool knows_all(const struct pt_cell *cell, uint32_t list, const struct pt_hb_thread *thread)
@@ -76,9 +94,11 @@ static void publish(const struct pt_race_memory *memory, const struct pt_hb_thre
     replace(memory, &to->last, stamp->at, stamp->past);
 }
 
-struct pt_cell_raised pt_cell_raise_atomic(const struct pt_race_memory *memory, struct pt_cell *cell,
-                                           struct pt_hb_thread *thread, const struct pt_cell_access *access)
+struct pt_cell_raised pt_cell_raise_atomic(const struct pt_cell_env *env, struct pt_cell *cell,
+                                           struct pt_hb_thread *thread, const struct pt_cell_access *access,
+                                           uint32_t guess)
 {
+    const struct pt_race_memory *memory = env->memory;
     struct pt_cell_raised raised = {0};
     struct pt_cell_written *written = cell->written;
     bool writes = access->kind & PT_CELL_WRITES;
@@ -90,7 +110,7 @@ struct pt_cell_raised pt_cell_raise_atomic(const struct pt_race_memory *memory, 
     if (!pt_hb_knows(thread, cell->over) || !knows_all(cell, PLAIN_WRITES, thread) ||
         (writes && !knows_all(cell, PLAIN_READS, thread)))
         return raised;
-    raised.seen = find_fresh(cell, thread->id, access);
+    raised.seen = find_fresh(env, cell, thread, access, guess);
     if (!raised.seen)
         return raised;
     raised.seen->at = pt_hb_now(thread);

@@ -11,8 +11,10 @@ struct pt_cell_raised {
     bool learned; /* the thread knows something that it did not; then also if nothing was done */
 };
 /* An atomic access that agrees with one of the thread's which is there, where all accesses since the last plain write
- * that could race with it are known to it. Else the calls of cell.h do it, which find the same. */
-struct pt_cell_raised pt_cell_raise_atomic(const struct pt_race_memory *memory, struct pt_cell *cell,
-                                           struct pt_hb_thread *thread, const struct pt_cell_access *access);
+ * that could race with it are known to it. Else the calls of cell.h do it, which find the same. `guess`: which entry it
+ * may be, looked at first. */
+struct pt_cell_raised pt_cell_raise_atomic(const struct pt_cell_env *env, struct pt_cell *cell,
+                                           struct pt_hb_thread *thread, const struct pt_cell_access *access,
+                                           uint32_t guess);
 
 #endif

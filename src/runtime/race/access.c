@@ -1,131 +1,8 @@
 /*
- * Plain accesses: granule after granule, the fast path first, then what the granule's own cell has already, then
+ * Plain accesses of several granules: one after the other, the fast path first, then in place (inplace.c), then
  * whatever it takes (granule.c, which has the guarantee).
- *
- * Cost: where a program walks over granules with cells of their own, these are fetched some steps ahead.
  */
 #include "runtime/race/granule.h"
-
-enum { AHEAD = 4 };
-
-static void fetch_cell(const pt_race_word *word)
-{
-    uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
-    const char *cell = pt_race_is_packed(seen) ? (const char *)pt_race_packed_of(seen)
-                                               : (const char *)&pt_race_cells[(uint32_t)seen & ~PT_RACE_PACKED];
-    __builtin_prefetch(cell);
-    __builtin_prefetch(cell + sizeof *pt_race_cells - 1);
-}
-
-/* Who walks over granules with cells of their own waits for memory twice in each, the cell and its entries. So they are
- * fetched some steps ahead. */
-static void look_ahead(struct pt_race_self *self, const struct pt_race_leaf *leaf, const pt_race_word *word,
-                       uintptr_t granule)
-{
-    uint32_t steps = granule == self->ahead ? self->steps + 1 : 0;
-    self->ahead = granule + 8;
-    self->steps = steps;
-    if (!steps || word + AHEAD * 2 >= leaf->words + sizeof leaf->words / sizeof *leaf->words)
-        return;
-    __builtin_prefetch(word + AHEAD * 2);
-    for (unsigned i = steps == 1 ? 1 : AHEAD; i <= AHEAD; i++)
-        fetch_cell(word + i);
-    uint64_t near = atomic_load_explicit(word + AHEAD / 2, memory_order_relaxed);
-    if (steps > AHEAD / 2 && !pt_race_is_packed(near))
-        __builtin_prefetch(
-            __atomic_load_n(&pt_race_cells[(uint32_t)near & ~PT_RACE_PACKED].cell.seen, __ATOMIC_RELAXED));
-}
-
-/* As in packed.c, of a cell that is not packed, in which the read has just been made. */
-static bool was_first_reader(const struct pt_cell *cell, const struct pt_cell_seen *made)
-{
-    uint32_t writer = pt_epoch_thread(cell->over);
-    if (writer == pt_epoch_thread(made->at))
-        return false;
-    for (uint32_t i = 0; i < cell->count; i++)
-        if (cell->seen[i].fresh && &cell->seen[i] != made && pt_epoch_thread(cell->seen[i].at) != writer)
-            return false;
-    return true;
-}
-
-static bool raise_cell(struct pt_race_self *self, struct pt_race_cell *cell, unsigned bytes, unsigned kind,
-                       const struct pt_site *site, bool *ret_again)
-{
-    struct pt_cell_access access = {.place = pt_race_place_of(site), .kind = (uint8_t)kind, .bytes = (uint8_t)bytes};
-    struct pt_cell_seen *raised = NULL;
-    /* A write of all bytes may leave nothing else of a cell this large. */
-    if (cell->raced || (kind & PT_CELL_WRITES && bytes == PT_CELL_WHOLE && cell->cell.count >= PT_RACE_SHAPE_SEEN) ||
-        !pt_cell_raise(&self->env, &cell->cell, &self->hb, &access, self->region, &raised))
-        return false;
-    *ret_again = !raised || kind & PT_CELL_WRITES;
-    if (raised) {
-        raised->access.note = (struct pt_cell_note){.stack = pt_race_stack_of(self), .locks = pt_race_locks_now(self)};
-        cell->stamp += kind & PT_CELL_WRITES || was_first_reader(&cell->cell, raised);
-    }
-    return true;
-}
-
-/* A write that the thread has made in this region, and nobody has looked since. */
-static bool rewrite(struct pt_race_self *self, uint64_t seen, unsigned bytes, unsigned kind, const struct pt_site *site)
-{
-    if (!(kind & PT_CELL_WRITES) || !pt_race_is_again(self, seen, pt_race_key(site, bytes, kind)))
-        return false;
-    if (pt_race_is_packed(seen))
-        pt_race_packed_rewrite(self, pt_race_packed_of(seen), bytes);
-    else
-        pt_race_rewrite_own(self, &pt_race_cells[(uint32_t)seen].cell, bytes);
-    return true;
-}
-
-/* An access that is in the granule's own cell already: made in place. False: nothing has happened. */
-static bool raise_own(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsigned kind,
-                      const struct pt_site *site)
-{
-    struct pt_race_leaf *leaf = pt_race_leaf_of(address);
-    if (!leaf || kind >> PT_RACE_OP_AT)
-        return false;
-    pt_race_word *word = &leaf->words[(address & ((1u << PT_RACE_LEAF_BITS) - 1)) >> 3];
-    uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
-    if (!(kind & PT_CELL_WRITES) && bytes != PT_CELL_WHOLE && seen & PT_RACE_OWN && pt_race_is_said(self, seen, bytes))
-        return true;
-    if (pt_race_is_packed(seen)) {
-        __builtin_prefetch(pt_race_packed_of(seen), 1);
-        __builtin_prefetch(pt_race_packed_of(seen) + 2, 1);
-    }
-    /* acquire: partner of the release that unlocked it last */
-    if ((seen & (PT_RACE_OWN | PT_RACE_LOCKED)) != PT_RACE_OWN ||
-        !atomic_compare_exchange_strong_explicit(word, &seen, seen | PT_RACE_LOCKED, memory_order_acquire,
-                                                 memory_order_relaxed))
-        return false;
-    if (rewrite(self, seen, bytes, kind, site)) {
-        pt_race_unlock_word(word, seen);
-        return true;
-    }
-    look_ahead(self, leaf, word, address & ~(uintptr_t)7);
-    bool again = false;
-    bool done = pt_race_is_packed(seen) ? pt_race_packed_raise(self, pt_race_packed_of(seen), bytes, kind, site, &again)
-                                        : raise_cell(self, &pt_race_cells[(uint32_t)seen], bytes, kind, site, &again);
-    /* What others remember of the word holds after most reads: their stamp is the same. */
-    uint64_t made = done ? pt_race_word_made((uint32_t)seen) : seen;
-    pt_race_unlock_word(word, made);
-    if (done && again) /* once is not worth remembering */
-        pt_race_note_key(self, made, pt_race_key(site, bytes, kind));
-    return done;
-}
-
-void pt_race_access_one(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsigned kind,
-                        const struct pt_site *site)
-{
-    if (!pt_race_is_address(address, address + 1))
-        return;
-    if (!raise_own(self, address, bytes, kind, site)) {
-        struct pt_race_step access = pt_race_step_of(kind, site);
-        access.cell.bytes = (uint8_t)bytes;
-        pt_race_touch(self, address & ~(uintptr_t)7, &access);
-    }
-    if (kind & PT_CELL_WRITES)
-        pt_hb_tick(&self->hb);
-}
 
 /* The words from `word` on that are of this shape, not locked, and of which the thread knows the last write. */
 static size_t count_alike(const pt_race_word *word, size_t most, const struct pt_race_entry *entry)
@@ -156,7 +33,8 @@ static size_t run(struct pt_race_self *self, struct pt_race_leaf *leaf, uintptr_
     bool writes = kind & PT_CELL_WRITES, moves = entry->to != entry->from;
     if (!writes && !moves)
         return count;
-    if ((writes && delta > PT_RACE_DELTA_MAX) || (moves && entry->calls != pt_race_calls()))
+    if ((writes && delta > PT_RACE_DELTA_MAX) || (moves && entry->calls != pt_race_calls()) ||
+        (!writes && entry->made && entry->made != self->hb.clock))
         return 0;
     if (moves && count >= entry->credit)
         count = entry->credit - 1;
@@ -168,10 +46,8 @@ static size_t run(struct pt_race_self *self, struct pt_race_leaf *leaf, uintptr_
                                                      memory_order_relaxed))
             break;
     }
-    if (moves) {
+    if (moves)
         entry->credit -= (uint32_t)done;
-        entry->moved += (uint32_t)done;
-    }
     return done;
 }
 
@@ -224,7 +100,7 @@ void pt_race_access(struct pt_race_self *self, uintptr_t address, size_t size, u
             break;
         access.cell.bytes = pt_race_bytes_in(granule, address, to);
         if (!pt_race_fast(self, granule, access.cell.bytes, kind, access.site) &&
-            (has_learned(self) || !raise_own(self, granule, access.cell.bytes, kind, access.site))) {
+            (has_learned(self) || !pt_race_make(self, granule, access.cell.bytes, kind, access.site))) {
             self->alike = is_next_alike(granule, to);
             pt_race_touch(self, granule, &access);
         }

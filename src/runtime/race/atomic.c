@@ -9,9 +9,28 @@
 #include "runtime/race/granule.h"
 #include "runtime/race/window.h"
 
+/* As below, in one granule that nobody has locked. */
+static inline bool lock_one(struct pt_race_self *self, uintptr_t address)
+{
+    struct pt_race_leaf *leaf = pt_race_leaf_of(address);
+    if (!leaf || !pt_race_is_used(leaf, address))
+        return false;
+    pt_race_word *word = &leaf->words[(address & ((1u << PT_RACE_LEAF_BITS) - 1)) >> 3];
+    uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
+    /* acquire: partner of the release that unlocked it last */
+    if (seen & PT_RACE_LOCKED || !atomic_compare_exchange_strong_explicit(word, &seen, seen | PT_RACE_LOCKED,
+                                                                          memory_order_acquire, memory_order_relaxed))
+        return false;
+    self->locked[0] = word;
+    self->locked_count = 1;
+    return true;
+}
+
 bool pt_race_atomic_begin(struct pt_race_self *self, uintptr_t address, size_t size)
 {
     uintptr_t granule = address & ~(uintptr_t)7, to = address + size;
+    if (to - granule <= 8 && pt_race_is_address(address, to) && lock_one(self, granule))
+        return true;
     if (!pt_race_is_address(address, to) || to - granule > 8 * sizeof self->locked / sizeof *self->locked)
         return false;
     for (; granule < to; granule += 8) {
@@ -77,18 +96,21 @@ static void take_atomic(struct pt_race_self *self, struct pt_race_step *access, 
 }
 
 /* A granule that is used as it was before: its cell is changed in place, and unlocked. False: it is not that simple. */
-static bool raise(struct pt_race_self *self, const struct pt_cell_access *access)
+static inline bool raise(struct pt_race_self *self, const struct pt_cell_access *access)
 {
     uint64_t seen = atomic_load_explicit(self->locked[0], memory_order_relaxed) & ~PT_RACE_LOCKED;
     struct pt_race_cell *cell = &pt_race_cells[(uint32_t)seen];
     if (self->locked_count != 1 || !(seen & PT_RACE_OWN) || pt_race_is_packed(seen) || cell->raced)
         return false;
-    struct pt_cell_raised raised = pt_cell_raise_atomic(&self->memory, &cell->cell, &self->hb, access);
+    uint8_t *guess = &self->guesses[((uint32_t)seen * UINT32_C(0x9e3779b9) ^ access->place * UINT32_C(0x85ebca6b)) >>
+                                    (32 - PT_RACE_GUESS_BITS)];
+    struct pt_cell_raised raised = pt_cell_raise_atomic(&self->env, &cell->cell, &self->hb, access, *guess);
     if (raised.learned)
         pt_race_changed(self);
     if (!raised.seen)
         return false;
-    raised.seen->access.note = (struct pt_cell_note){.stack = pt_race_stack_of(self), .locks = pt_race_locks_now(self)};
+    *guess = (uint8_t)(raised.seen - cell->cell.seen);
+    raised.seen->access.note = pt_race_note_now(self);
     if (access->kind & PT_CELL_WRITES) {
         cell->stamp++;
         seen = pt_race_word_made((uint32_t)seen);
@@ -138,7 +160,8 @@ void pt_race_atomic_end(struct pt_race_self *self, uintptr_t address, size_t siz
 {
     if (pt_race_is_sampled())
         pt_race_window_sync(self, kind & PT_CELL_READS && pt_hb_acquires((enum pt_hb_order)order), site);
-    const struct pt_cell_access access = {
+    struct pt_cell_access access = {
+        /* its note is not looked at */
         .place = site ? pt_race_place_of(site) : 0,
         .kind = (kind | PT_CELL_ATOMIC) & 7,
         .op = (uint8_t)(kind >> PT_RACE_OP_AT),

@@ -14,12 +14,12 @@
  * same. So the bound above is that of granules' own cells, too. (What a read must not miss is a write to learn from,
  * and a write must find who has read since: a granule's word changes with every write by another thread or in another
  * region, and with the first read by another thread than the last writer.) A shape is made when a thread repeats an
- * access in one region, of another granule with the same cell; the first of them gets a packed cell of its own
- * (packed.c).
+ * access in one region, of another granule with the same cell, the first of which gets a packed cell of its own
+ * (packed.c); and of a read at once where a neighbour has the same shape.
  *
- * Cost: fast, some 20 instructions and, unless it is a repeated read, one compare-and-swap. An access that a granule's
- * own cell has of an earlier region: a lock, a look at few entries, and two cache misses, which are fetched ahead where
- * granules are walked over. Else that of race/cell.c.
+ * Cost: fast, some 50 instructions with the hook and, unless it is a repeated read, one compare-and-swap; 40 more for a
+ * transition to another shape. An access that a granule's own cell has of an earlier region, or that is simple to add
+ * to it: some 350, a lock, and one or two cache misses (inplace.c). Else that of race/cell.c: a thousand.
  */
 #include "runtime/race/granule.h"
 
@@ -38,12 +38,12 @@ void pt_race_drop(struct pt_race_self *self, uint32_t cell, int64_t count)
 
 static void forget_entry(struct pt_race_self *self, struct pt_race_entry *entry)
 {
-    uint32_t from = entry->from, to = entry->to, moved = entry->moved, credit = entry->credit;
+    uint32_t from = entry->from, to = entry->to, credit = entry->credit;
     entry->key = 0;
     if (!to)
         return;
     if (from)
-        pt_race_drop(self, from, 1 + (int64_t)moved);
+        pt_race_drop(self, from, 1 + (to != from ? (int64_t)PT_RACE_CREDIT - credit : 0));
     if (to != from)
         pt_race_drop(self, to, credit);
     entry->to = entry->from = 0;
@@ -138,7 +138,7 @@ void pt_race_fill_in(struct pt_race_self *self, struct pt_race_step *access)
         return;
     access->noted = true;
     locate(access);
-    access->cell.note = (struct pt_cell_note){.stack = pt_race_stack_of(self), .locks = pt_race_locks_now(self)};
+    access->cell.note = pt_race_note_now(self);
 }
 
 static unsigned kind_of(const struct pt_race_step *access)
@@ -167,11 +167,12 @@ uint64_t pt_race_known_of(const struct pt_race_self *self, const struct pt_cell 
     return known < most ? known : most;
 }
 
-static void remember(struct pt_race_self *self, const struct pt_race_step *access, uint32_t from, uint32_t to)
+static struct pt_race_entry *remember(struct pt_race_self *self, const struct pt_race_step *access, uint32_t from,
+                                      uint32_t to)
 {
     struct pt_race_entry *entry = new_entry(self, access, from);
     entry->to = to;
-    entry->made = pt_race_base_of(&pt_race_cells[to].cell);
+    entry->made = access->cell.kind & PT_CELL_WRITES ? pt_race_base_of(&pt_race_cells[to].cell) : 0;
     if (from) {
         entry->base = pt_race_base_of(&pt_race_cells[from].cell);
         entry->known = pt_race_known_of(self, &pt_race_cells[from].cell);
@@ -181,6 +182,7 @@ static void remember(struct pt_race_self *self, const struct pt_race_step *acces
         entry->credit = PT_RACE_CREDIT;
         atomic_fetch_add_explicit(&pt_race_cells[to].refs, PT_RACE_CREDIT, memory_order_relaxed);
     }
+    return entry;
 }
 
 /* The only write entry of the last writer, whose clock is that of the last write. */
@@ -283,12 +285,18 @@ static uint64_t change_view(struct pt_race_self *self, struct pt_race_view *view
 static uint64_t begin_granule(struct pt_race_self *self, struct pt_race_step *access)
 {
     bool writes = access->cell.kind & PT_CELL_WRITES;
-    pt_race_fill_in(self, access);
     if (is_again(self, access, 0)) {
+        pt_race_fill_in(self, access);
         uint32_t to = make_shape(self, access, NULL, writes);
         remember(self, access, 0, to);
         return to;
     }
+    uint64_t made = access->cell.op || access->cell.kind & PT_CELL_ATOMIC
+                        ? 0
+                        : pt_race_packed_begin(self, access->cell.bytes, access->cell.kind, access->site);
+    if (made)
+        return made;
+    pt_race_fill_in(self, access);
     struct pt_race_view view;
     pt_cell_begin(&view.cell);
     view.cell.seen = view.seen;
@@ -315,7 +323,6 @@ static uint64_t begin_anew(struct pt_race_self *self, struct pt_race_step *acces
         entry->credit <= 1 || delta > PT_RACE_DELTA_MAX)
         return begin_granule(self, access);
     entry->credit--;
-    entry->moved++;
     return delta << PT_RACE_DELTA_AT | entry->to;
 }
 
@@ -378,7 +385,7 @@ static uint64_t change_shape(struct pt_race_self *self, uint64_t seen, struct pt
     pt_race_look(&view, shape, pt_race_delta_of(seen));
     pt_race_fill_in(self, access);
     bool covers = pt_cell_check(&self->env, &view.cell, checker(self), &access->cell);
-    bool writes = access->cell.kind & PT_CELL_WRITES, races = self->met_count > 0;
+    bool writes = access->cell.kind & PT_CELL_WRITES, races = self->met_count > 0, again = false;
     uint64_t last = pt_race_base_of(&view.cell);
     if (!races && last <= pt_race_known_of(self, &shape->cell)) {
         uint64_t delta = writes ? self->hb.clock - pt_race_base_of(&shape->cell) : pt_race_delta_of(seen);
@@ -390,7 +397,8 @@ static uint64_t change_shape(struct pt_race_self *self, uint64_t seen, struct pt
             pt_race_drop(self, from, 1);
             return begin_anew(self, access);
         }
-        if (is_again(self, access, from))
+        again = is_again(self, access, from);
+        if (again || self->neighbour)
             to = make_shape(self, access, &shape->cell, covers);
     }
     if (!to && races)
@@ -402,7 +410,9 @@ static uint64_t change_shape(struct pt_race_self *self, uint64_t seen, struct pt
         pt_race_drop(self, from, 1);
         return made;
     }
-    remember(self, access, from, to);
+    struct pt_race_entry *entry = remember(self, access, from, to);
+    if (!again)
+        entry->made = self->hb.clock;
     pt_race_drop(self, from, 1);
     return (writes ? 0 : seen & ~(uint64_t)UINT32_MAX) | to;
 }
@@ -502,12 +512,32 @@ static uint64_t change(struct pt_race_self *self, uint64_t seen, struct pt_race_
     return made;
 }
 
+/* Whether a granule next to this one, which is locked, has the same shape. Who reads all of an object changes them all:
+ * without a shape for the first of them it would get a cell, at the next visit the second one, and so on. Such a shape
+ * is for reads of the same clock alone, so that nothing of it is a lower bound. */
+static bool is_neighbour_alike(const pt_race_word *word, uintptr_t granule, uint64_t seen,
+                               const struct pt_race_step *access)
+{
+    const uintptr_t last = ((uintptr_t)1 << PT_RACE_LEAF_BITS) - 8;
+    if (seen & PT_RACE_OWN || !(uint32_t)seen || access->cell.kind != PT_CELL_READS)
+        return false;
+    for (int side = -1; side <= 1; side += 2) {
+        if ((granule & last) == (side < 0 ? 0 : last))
+            continue;
+        uint64_t there = atomic_load_explicit(word + side, memory_order_relaxed);
+        if (!(there & PT_RACE_OWN) && (uint32_t)there == (uint32_t)seen)
+            return true;
+    }
+    return false;
+}
+
 void pt_race_touch(struct pt_race_self *self, uintptr_t granule, struct pt_race_step *access)
 {
     pt_race_word *word = pt_race_word_of(granule);
     if (!word)
         return;
     uint64_t seen = pt_race_lock_word(word);
+    self->neighbour = is_neighbour_alike(word, granule, seen, access);
     pt_race_unlock_word(word, change(self, seen, access));
     if (self->met_count)
         pt_race_report(self, granule, &access->cell);

@@ -85,9 +85,12 @@ void pt_race_packed_end(struct pt_race_self *self, uint64_t word);
 /* A write of these bytes, by the thread itself in this region, is made again. The same of a cell that is not packed. */
 void pt_race_packed_rewrite(const struct pt_race_self *self, struct pt_race_packed *packed, unsigned bytes);
 void pt_race_rewrite_own(const struct pt_race_self *self, struct pt_cell *cell, unsigned bytes);
-/* An access that is there already: as pt_cell_raise. *ret_again: the thread has made it in this region before. */
-bool pt_race_packed_raise(struct pt_race_self *self, struct pt_race_packed *packed, unsigned bytes, unsigned kind,
-                          const struct pt_site *site, bool *ret_again);
+/* A plain access that the fast path has not made, in the granule's own cell. False: that cannot be done, and nothing
+ * has happened. */
+bool pt_race_make(struct pt_race_self *self, uintptr_t granule, unsigned bytes, unsigned kind,
+                  const struct pt_site *site);
+/* The word of a granule of which nothing is known but such an access; 0: it cannot be done. */
+uint64_t pt_race_packed_begin(struct pt_race_self *self, unsigned bytes, unsigned kind, const struct pt_site *site);
 /* Makes a granule's own cell, not packed, of what its word says; the word's reference is dropped. */
 uint32_t pt_race_own_cell(struct pt_race_self *self, uint64_t seen);
 /* Records in a granule's own cell. */

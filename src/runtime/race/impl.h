@@ -93,6 +93,13 @@ uint32_t pt_race_stack_of(struct pt_race_self *self);
 /* Its calls, innermost first, at most `room`; *ret_lost: there were others. */
 uint32_t pt_race_stack_read(uint32_t stack, const struct pt_site **out, uint32_t room, bool *ret_lost);
 uint32_t pt_race_locks_now(struct pt_race_self *self);
+/* Of a lock with the place where it was locked; 0: there are too many. */
+uint32_t pt_race_held_number(const struct pt_race_lock_held *lock);
+static inline struct pt_cell_note pt_race_note_now(struct pt_race_self *self)
+{
+    return (struct pt_cell_note){.stack = __portent_calls.depth ? pt_race_stack_of(self) : 0,
+                                 .locks = self->lock_set != UINT32_MAX ? self->lock_set : pt_race_locks_now(self)};
+}
 uint32_t pt_race_locks_read(uint32_t set, struct pt_race_lock_held *out, uint32_t room);
 
 /* ---- block.c ---- */

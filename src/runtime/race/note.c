@@ -14,7 +14,11 @@
 #include "runtime/sys/sys.h"
 
 enum { PLACE_BITS = 20, BUCKET_BITS = 20, FRAMES = PT_FOUND_FRAMES, SHORT = 6 };
-#define ROOM ((size_t)1 << 30)
+/* Locks with their places have numbers of their own, as long as these are few: what is locked is mostly one or two of
+ * them, and a set of two is then its two numbers. Sets of a thousand locks would be half a million texts. */
+enum { HELD_BITS = 15, SLOT_BITS = 17, MOST_HELD = (1 << HELD_BITS) - 1 };
+#define IS_PAIR (UINT32_C(1) << 31)
+#define ROOM    ((size_t)1 << 30)
 
 /* Interned words: the sites of a stack, or addresses and sites of locks. */
 struct text {
@@ -34,6 +38,13 @@ static struct {
     size_t stacks; /* bytes that stacks may still have */
 } texts = {.lock = PT_SPIN(PT_RANK_SITE)};
 
+static struct {
+    struct pt_race_lock_held *at;
+    _Atomic uint16_t *slots; /* hashed; 0: none */
+    struct pt_spin lock;
+    uint32_t used;
+} held = {.lock = PT_SPIN(PT_RANK_CLOCK), .used = 1}; /* taken while an object is locked */
+
 static void reset_texts(void)
 {
     int64_t most = (int64_t)(ROOM >> 20), wanted = pt_options.history_size;
@@ -46,8 +57,10 @@ bool pt_race_note_start(void)
     places = pt_sys_reserve_table(sizeof *places << PLACE_BITS);
     buckets = pt_sys_reserve_table(sizeof *buckets << BUCKET_BITS);
     room = pt_sys_reserve_table(ROOM);
+    held.at = pt_sys_reserve_table(sizeof *held.at << HELD_BITS);
+    held.slots = pt_sys_reserve_table(sizeof *held.slots << SLOT_BITS);
     reset_texts();
-    return places && buckets && room;
+    return places && buckets && room && held.at && held.slots;
 }
 
 void pt_race_note_restart(void)
@@ -55,7 +68,10 @@ void pt_race_note_restart(void)
     pt_sys_empty(places, sizeof *places << PLACE_BITS);
     pt_sys_empty(buckets, sizeof *buckets << BUCKET_BITS);
     pt_sys_empty(room, ROOM);
+    pt_sys_empty(held.slots, sizeof *held.slots << SLOT_BITS);
     pt_spin_reset(&texts.lock);
+    pt_spin_reset(&held.lock);
+    held.used = 1;
     reset_texts();
 }
 
@@ -180,6 +196,50 @@ uint32_t pt_race_stack_read(uint32_t stack, const struct pt_site **out, uint32_t
     return count;
 }
 
+/* The slot of a lock with its place, or the empty one where it would be: there are four times as many as numbers. */
+static _Atomic uint16_t *held_slot(const struct pt_race_lock_held *lock)
+{
+    uint64_t mixed = ((uint64_t)lock->address ^ (uint64_t)(uintptr_t)lock->site << 20) * UINT64_C(0x9e3779b97f4a7c15);
+    for (uint32_t slot = (uint32_t)(mixed >> (64 - SLOT_BITS));; slot = (slot + 1) & ((1u << SLOT_BITS) - 1)) {
+        /* acquire: partner of the release that puts it there */
+        uint16_t id = atomic_load_explicit(&held.slots[slot], memory_order_acquire);
+        if (!id || (held.at[id].address == lock->address && held.at[id].site == lock->site))
+            return &held.slots[slot];
+    }
+}
+
+uint32_t pt_race_held_number(const struct pt_race_lock_held *lock)
+{
+    uint16_t id = atomic_load_explicit(held_slot(lock), memory_order_relaxed);
+    if (id)
+        return id;
+    pt_spin_lock(&held.lock);
+    _Atomic uint16_t *slot = held_slot(lock);
+    id = atomic_load_explicit(slot, memory_order_relaxed);
+    if (!id && held.used <= MOST_HELD) {
+        id = (uint16_t)held.used++;
+        held.at[id] = *lock;
+        atomic_store_explicit(slot, id, memory_order_release);
+    }
+    pt_spin_unlock(&held.lock);
+    return id;
+}
+
+/* The set of the one or two locks that are held; 0: it is not that simple. */
+static uint32_t pair_now(struct pt_race_self *self)
+{
+    uint32_t numbers[2] = {0, 0};
+    if (self->lock_count > 2)
+        return 0;
+    for (uint32_t i = 0; i < self->lock_count; i++) {
+        struct pt_race_lock_held *lock = &self->locks[i];
+        if (!lock->number && (lock->number = pt_race_held_number(lock)) == 0)
+            return 0;
+        numbers[i] = lock->number;
+    }
+    return IS_PAIR | numbers[0] << HELD_BITS | numbers[1];
+}
+
 uint32_t pt_race_locks_now(struct pt_race_self *self)
 {
     struct {
@@ -188,12 +248,15 @@ uint32_t pt_race_locks_now(struct pt_race_self *self)
     } now;
     if (self->lock_set != UINT32_MAX)
         return self->lock_set;
+    self->lock_set = self->lock_count ? pair_now(self) : 0;
+    if (self->lock_set || !self->lock_count)
+        return self->lock_set;
     now.text = (struct text){.count = (uint16_t)(2 * self->lock_count)};
     for (uint32_t i = 0; i < self->lock_count; i++) {
         now.words[2 * i] = self->locks[i].address;
         now.words[2 * i + 1] = (uintptr_t)self->locks[i].site;
     }
-    self->lock_set = self->lock_count ? intern(&now.text, NULL) : 0;
+    self->lock_set = intern(&now.text, NULL);
     return self->lock_set;
 }
 
@@ -201,6 +264,13 @@ uint32_t pt_race_locks_read(uint32_t set, struct pt_race_lock_held *out, uint32_
 {
     if (!set || set == UINT32_MAX)
         return 0;
+    if (set & IS_PAIR) {
+        uint32_t count = set & MOST_HELD ? 2 : 1;
+        const uint32_t id[] = {set >> HELD_BITS & MOST_HELD, set & MOST_HELD};
+        for (uint32_t i = 0; i < count && i < most; i++)
+            out[i] = held.at[id[i]];
+        return count < most ? count : most;
+    }
     const struct text *text = text_at(set);
     uint32_t count = text->count / 2u < most ? text->count / 2u : most;
     for (uint32_t i = 0; i < count; i++)

@@ -5,35 +5,20 @@
  * entries takes five, and forms are few and at hand.
  *
  * Guarantee: what was packed is unpacked as it was. Cells that raced, with atomic accesses, with more than one last
- * write or more than PT_RACE_SHAPE_SEEN entries are not packed; nor is any whose form would be one too many. Cost: an
- * access that a packed cell has already of an earlier region is a look-up of its form in the thread's cache (fits), and
- * as many comparisons as there are fresh accesses; any other is unpacked, made by race/cell.c and packed again. Forms
- * are never freed: 2^16 at most, of 128 bytes.
+ * write or more than PT_RACE_SHAPE_SEEN entries are not packed; nor is any whose form would be one too many. Cost:
+ * most accesses are made in place (inplace.c); any other is unpacked, made by race/cell.c and packed again. Forms are
+ * never freed: 2^16 at most, of 128 bytes.
  */
-#include "runtime/race/granule.h"
+#include "runtime/race/form.h"
 
 #include <string.h>
 
 #include "core/hash.h"
 #include "runtime/sys/sys.h"
 
-enum { FORM_BITS = 16, UNIT = 16 };
+enum { FORM_BITS = 16 };
 
-struct kind { /* 8 bytes, all of them used */
-    uint32_t place;
-    uint8_t kind, bytes, op, merged;
-};
-struct form {
-    uint64_t hash;
-    uint16_t next; /* in its bucket */
-    uint8_t count;
-    uint8_t writes; /* a bit for each entry */
-    uint8_t written_count;
-    uint8_t written[PT_CELL_BYTES]; /* the bytes of each */
-    struct kind seen[PT_RACE_SHAPE_SEEN];
-};
-
-static struct form *forms;
+struct pt_race_form *pt_race_forms;
 static _Atomic uint16_t *buckets;
 static struct {
     struct pt_spin lock;
@@ -42,10 +27,10 @@ static struct {
 
 bool pt_race_packed_start(void)
 {
-    forms = pt_sys_reserve_table(sizeof *forms << FORM_BITS);
+    pt_race_forms = pt_sys_reserve_table(sizeof *pt_race_forms << FORM_BITS);
     buckets = pt_sys_reserve_table(sizeof *buckets << FORM_BITS);
     table.used = 1; /* 0 is none */
-    return forms && buckets;
+    return pt_race_forms && buckets;
 }
 
 void pt_race_packed_restart(void)
@@ -57,7 +42,7 @@ void pt_race_packed_restart(void)
 
 /* ---- forms ---- */
 
-static uint64_t hash_form(const struct form *form)
+static uint64_t hash_form(const struct pt_race_form *form)
 {
     uint64_t hash, word;
     memcpy(&hash, form->written, sizeof hash);
@@ -69,9 +54,9 @@ static uint64_t hash_form(const struct form *form)
     return pt_mix64(hash);
 }
 
-static bool make_form(struct form *form, const struct pt_cell *cell)
+static bool make_form(struct pt_race_form *form, const struct pt_cell *cell)
 {
-    *form = (struct form){.count = (uint8_t)cell->count, .written_count = cell->written_count};
+    *form = (struct pt_race_form){.count = (uint8_t)cell->count, .written_count = cell->written_count};
     if (cell->count > PT_RACE_SHAPE_SEEN || cell->written_count > PT_CELL_BYTES)
         return false;
     for (unsigned i = 0; i < cell->written_count; i++) {
@@ -81,24 +66,24 @@ static bool make_form(struct form *form, const struct pt_cell *cell)
     }
     for (uint32_t i = 0; i < cell->count; i++) {
         const struct pt_cell_access *access = &cell->seen[i].access;
-        form->seen[i] = (struct kind){access->place, access->kind, access->bytes, access->op, cell->seen[i].merged};
+        form->seen[i] =
+            (struct pt_race_kind){access->place, access->kind, access->bytes, access->op, cell->seen[i].merged};
         form->writes |= (uint8_t)((access->kind & PT_CELL_WRITES ? 1u : 0) << i);
     }
     return true;
 }
 
-static uint16_t look_up(uint16_t first, const struct form *wanted)
+static uint16_t look_up(uint16_t first, const struct pt_race_form *wanted)
 {
-    for (uint16_t id = first; id; id = forms[id].next)
-        if (forms[id].hash == wanted->hash && forms[id].count == wanted->count &&
-            memcmp(forms[id].written, wanted->written, sizeof wanted->written) == 0 &&
-            memcmp(forms[id].seen, wanted->seen, wanted->count * sizeof *wanted->seen) == 0)
+    for (uint16_t id = first; id; id = pt_race_forms[id].next)
+        if (pt_race_forms[id].hash == wanted->hash && pt_race_forms[id].count == wanted->count &&
+            memcmp(pt_race_forms[id].written, wanted->written, sizeof wanted->written) == 0 &&
+            memcmp(pt_race_forms[id].seen, wanted->seen, wanted->count * sizeof *wanted->seen) == 0)
             return id;
     return 0;
 }
 
-/* 0: there are too many. */
-static uint16_t intern(struct form *form)
+uint16_t pt_race_form_number(struct pt_race_form *form)
 {
     form->hash = hash_form(form);
     _Atomic uint16_t *bucket = &buckets[form->hash >> (64 - FORM_BITS)];
@@ -112,7 +97,7 @@ static uint16_t intern(struct form *form)
     if (!id && !(table.used >> FORM_BITS)) {
         id = (uint16_t)table.used++;
         form->next = first;
-        forms[id] = *form;
+        pt_race_forms[id] = *form;
         atomic_store_explicit(bucket, id, memory_order_release);
     }
     pt_spin_unlock(&table.lock);
@@ -121,27 +106,13 @@ static uint16_t intern(struct form *form)
 
 /* ---- there and back ---- */
 
-static unsigned units_for(const struct form *form)
-{
-    size_t bytes = sizeof(struct pt_race_packed) + form->count * sizeof((struct pt_race_packed *)0)->seen[0];
-    if (form->written_count > 1)
-        bytes += (form->written_count - 1u) * sizeof(pt_epoch);
-    return (unsigned)((bytes + UNIT - 1) / UNIT);
-}
-
-/* The last writes beside the first. */
-static pt_epoch *further(struct pt_race_packed *packed, const struct form *form)
-{
-    return (pt_epoch *)(void *)&packed->seen[form->count];
-}
-
 uint64_t pt_race_pack(struct pt_race_self *self, struct pt_race_view *view, uint64_t old)
 {
     const struct pt_cell *cell = &view->cell;
-    struct form form;
-    uint16_t id = make_form(&form, cell) ? intern(&form) : 0;
+    struct pt_race_form form;
+    uint16_t id = make_form(&form, cell) ? pt_race_form_number(&form) : 0;
     uint32_t at = (uint32_t)old & ~PT_RACE_PACKED;
-    unsigned units = units_for(&form);
+    unsigned units = pt_race_units_for(&form);
     if (!id)
         return 0;
     if (!old || pt_race_packed_at(at)->units != units) {
@@ -168,7 +139,7 @@ uint64_t pt_race_pack(struct pt_race_self *self, struct pt_race_view *view, uint
         packed->seen[i].locks = seen->access.note.locks;
     }
     for (unsigned i = 1; i < cell->written_count; i++) { /* one reference is enough for all */
-        further(packed, &form)[i - 1] = cell->written[i].stamp.at;
+        pt_race_further(packed, &form)[i - 1] = cell->written[i].stamp.at;
         pt_vec_drop(&self->memory, packed->past);
     }
     return pt_race_word_made(at | PT_RACE_PACKED);
@@ -176,7 +147,7 @@ uint64_t pt_race_pack(struct pt_race_self *self, struct pt_race_view *view, uint
 
 void pt_race_unpack(struct pt_race_view *view, struct pt_race_packed *packed)
 {
-    const struct form *form = &forms[packed->form];
+    const struct pt_race_form *form = &pt_race_forms[packed->form];
     struct pt_cell *cell = &view->cell;
     *cell = (struct pt_cell){.over = packed->over,
                              .seen = view->seen,
@@ -186,7 +157,7 @@ void pt_race_unpack(struct pt_race_view *view, struct pt_race_packed *packed)
                              .written_count = form->written_count,
                              .written_cap = sizeof view->written / sizeof *view->written};
     for (uint32_t i = 0; i < form->count; i++) {
-        const struct kind *kind = &form->seen[i];
+        const struct pt_race_kind *kind = &form->seen[i];
         view->seen[i] = (struct pt_cell_seen){
             .at = packed->seen[i].at,
             .access = {.place = kind->place, .kind = kind->kind, .bytes = kind->bytes, .op = kind->op},
@@ -196,7 +167,7 @@ void pt_race_unpack(struct pt_race_view *view, struct pt_race_packed *packed)
         view->seen[i].access.note.locks = packed->seen[i].locks;
     }
     for (unsigned i = 0; i < form->written_count; i++) {
-        pt_epoch at = i ? further(packed, form)[i - 1] : packed->written;
+        pt_epoch at = i ? pt_race_further(packed, form)[i - 1] : packed->written;
         view->written[i] = (struct pt_cell_written){.stamp = {at, packed->past}, .bytes = form->written[i]};
     }
     pt_cell_arrange(cell);
@@ -209,33 +180,18 @@ void pt_race_packed_end(struct pt_race_self *self, uint64_t word)
     pt_race_packed_free(self, (uint32_t)word & ~PT_RACE_PACKED, packed->units);
 }
 
-/* ---- in place ---- */
+/* ---- what an access makes of a form ---- */
 
-void pt_race_packed_rewrite(const struct pt_race_self *self, struct pt_race_packed *packed, unsigned bytes)
+void pt_race_fit_make(struct pt_race_fit *fit, uint64_t key, uint16_t id, unsigned bytes, unsigned kind,
+                      const struct pt_site *site)
 {
-    const struct form *form = &forms[packed->form];
-    pt_epoch now = pt_hb_now(&self->hb);
-    if (form->written[0] & bytes)
-        packed->written = now;
-    for (unsigned i = 1; i < form->written_count; i++)
-        if (form->written[i] & bytes)
-            further(packed, form)[i - 1] = now;
-    if (pt_epoch_thread(packed->over) == self->hb.id && pt_epoch_clock(packed->over) >= self->region)
-        packed->over = now;
-}
-
-static struct pt_race_fit *fit_of(struct pt_race_self *self, uint16_t id, unsigned bytes, unsigned kind,
-                                  const struct pt_site *site)
-{
-    uint64_t key = pt_race_key(site, bytes, kind), mixed = (key ^ (uint64_t)id << 29) * UINT64_C(0x9e3779b97f4a7c15);
-    struct pt_race_fit *fit = &self->fits[mixed >> (64 - PT_RACE_FIT_BITS)];
-    if (fit->key == key && fit->form == id)
-        return fit;
-    const struct form *form = &forms[id];
+    const struct pt_race_form *form = &pt_race_forms[id];
     uint32_t place = pt_race_place_of(site);
-    *fit = (struct pt_race_fit){.key = key, .form = id, .at = UINT8_MAX, .writes = form->writes};
+    *fit = (struct pt_race_fit){.key = key, .form = id, .at = UINT8_MAX, .writes = form->writes, .only = UINT8_MAX};
     for (unsigned i = 0; i < form->count; i++) {
-        const struct kind *seen = &form->seen[i];
+        const struct pt_race_kind *seen = &form->seen[i];
+        if (seen->merged)
+            fit->merged |= (uint8_t)(1u << i);
         if (seen->place != place || seen->kind != kind || seen->op)
             continue;
         fit->alike |= (uint8_t)(1u << i);
@@ -244,20 +200,14 @@ static struct pt_race_fit *fit_of(struct pt_race_self *self, uint16_t id, unsign
         if (seen->bytes == bytes && !seen->merged)
             fit->single |= (uint8_t)(1u << i);
     }
-    return fit;
+    if (fit->same == fit->alike && fit->same && !(fit->same & (fit->same - 1)))
+        fit->only = (uint8_t)__builtin_ctz(fit->same);
 }
 
-static bool knows_all(const struct pt_race_self *self, const struct pt_race_packed *packed, unsigned which)
-{
-    for (; which; which &= which - 1)
-        if (!pt_hb_knows(&self->hb, packed->seen[__builtin_ctz(which)].at))
-            return false;
-    return true;
-}
-
-/* What becomes of the last writes; false: one is only in part of these bytes. */
-static bool replace_written(struct pt_race_fit *fit, const struct form *form, unsigned bytes, unsigned with,
-                            struct form *made)
+/* What becomes of the last writes by a write of these bytes, of an entry that has those of `with`, too. False: one is
+ * only in part of them. */
+static bool replace_written(const struct pt_race_form *form, unsigned bytes, unsigned with, struct pt_race_form *made,
+                            struct pt_race_taken *ret_taken)
 {
     uint8_t mine = (uint8_t)bytes, kept = 0;
     memset(made->written, 0, sizeof made->written);
@@ -269,9 +219,9 @@ static bool replace_written(struct pt_race_fit *fit, const struct form *form, un
                 return false;
             continue;
         }
-        fit->replaced |= (uint8_t)(1u << i);
+        ret_taken->replaced |= (uint8_t)(1u << i);
         if (there & ~bytes)
-            fit->absorbed |= (uint8_t)(1u << i);
+            ret_taken->absorbed |= (uint8_t)(1u << i);
         mine |= (uint8_t)there;
     }
     made->written[kept++] = mine;
@@ -279,117 +229,37 @@ static bool replace_written(struct pt_race_fit *fit, const struct form *form, un
     return true;
 }
 
-/* What form there is after the access has become one with that entry. */
-static void find_next(struct pt_race_fit *fit, unsigned at, unsigned bytes, unsigned kind)
+void pt_race_fit_next(struct pt_race_fit *fit, unsigned at, unsigned bytes, unsigned kind)
 {
-    const struct form *form = &forms[fit->form];
-    struct form made = *form;
-    struct kind *mine = &made.seen[at];
+    const struct pt_race_form *form = &pt_race_forms[fit->form];
+    struct pt_race_form made = *form;
+    struct pt_race_kind *mine = &made.seen[at];
     bool simple = true;
     fit->at = (uint8_t)at;
-    fit->replaced = fit->absorbed = 0;
+    fit->taken = (struct pt_race_taken){0};
     if (bytes & ~(unsigned)mine->bytes)
         mine->merged = true;
     mine->bytes |= (uint8_t)bytes;
     if (kind & PT_CELL_WRITES)
-        simple = replace_written(fit, form, bytes, mine->bytes == bytes ? 0 : mine->bytes, &made);
-    fit->to = simple && units_for(&made) == units_for(form) ? intern(&made) : 0;
+        simple = replace_written(form, bytes, mine->bytes == bytes ? 0 : mine->bytes, &made, &fit->taken);
+    fit->to = simple && pt_race_units_for(&made) == pt_race_units_for(form) ? pt_race_form_number(&made) : 0;
+    fit->quick =
+        fit->to && form->written_count <= 1 && made.written_count == 1 && !fit->taken.absorbed && kind & PT_CELL_WRITES;
 }
 
-/* The write takes its place among the last ones. False: nothing has happened. */
-static bool rewrite(struct pt_race_self *self, struct pt_race_packed *packed, const struct pt_race_fit *fit)
+void pt_race_fit_longer(struct pt_race_fit *fit, unsigned bytes, unsigned kind, const struct pt_site *site)
 {
-    const struct form *form = &forms[fit->form];
-    pt_epoch now = pt_hb_now(&self->hb), kept[PT_CELL_BYTES];
-    unsigned count = 0;
-    for (unsigned i = 0; i < form->written_count; i++) {
-        pt_epoch at = i ? further(packed, form)[i - 1] : packed->written;
-        if (fit->absorbed >> i & 1 && (pt_epoch_thread(at) != self->hb.id || pt_epoch_clock(at) < self->region))
-            return false;
-        if (!(fit->replaced >> i & 1))
-            kept[count++] = at;
+    const struct pt_race_form *form = &pt_race_forms[fit->form];
+    struct pt_race_form made = *form;
+    bool simple = form->count < PT_RACE_SHAPE_SEEN;
+    fit->tried = true;
+    fit->longer_taken = (struct pt_race_taken){0};
+    if (simple) {
+        made.seen[made.count] = (struct pt_race_kind){pt_race_place_of(site), (uint8_t)kind, (uint8_t)bytes, 0, 0};
+        made.writes |= (uint8_t)((kind & PT_CELL_WRITES ? 1u : 0) << made.count++);
+        if (kind & PT_CELL_WRITES)
+            simple = replace_written(form, bytes, 0, &made, &fit->longer_taken);
     }
-    if (packed->past != self->hb.past) {
-        if (count > 0)
-            return false;
-        pt_vec_drop(&self->memory, packed->past);
-        packed->past = pt_vec_ref(&self->memory, self->hb.past);
-    }
-    kept[count++] = now;
-    packed->written = kept[0];
-    for (unsigned i = 1; i < count; i++)
-        further(packed, form)[i - 1] = kept[i];
-    packed->fresh = 0;
-    packed->over = now;
-    packed->stamp++;
-    return true;
-}
-
-/* The entry with which the access becomes one: the thread's, the same of whatever region, or the only one alike if it
- * is of this region; or another thread's that comes before it (race/cell.h, any_thread). */
-static unsigned find_mine(const struct pt_race_self *self, const struct pt_race_packed *packed,
-                          const struct pt_race_fit *fit)
-{
-    unsigned found = PT_RACE_SHAPE_SEEN;
-    for (unsigned which = fit->same; which; which &= which - 1)
-        if (pt_epoch_thread(packed->seen[__builtin_ctz(which)].at) == self->hb.id)
-            return (unsigned)__builtin_ctz(which);
-    for (unsigned which = fit->alike; which; which &= which - 1) {
-        unsigned at = (unsigned)__builtin_ctz(which);
-        if (pt_epoch_thread(packed->seen[at].at) != self->hb.id)
-            continue;
-        if (found != PT_RACE_SHAPE_SEEN || pt_epoch_clock(packed->seen[at].at) < self->region)
-            return PT_RACE_SHAPE_SEEN;
-        found = at;
-    }
-    for (unsigned which = self->env.any_thread && found == PT_RACE_SHAPE_SEEN ? fit->single : 0; which;
-         which &= which - 1)
-        if (pt_hb_knows(&self->hb, packed->seen[__builtin_ctz(which)].at))
-            return (unsigned)__builtin_ctz(which);
-    return found;
-}
-
-/* Whether nobody but the last writer has read since: it then has to look at the granule when it writes again. */
-static bool is_first_reader(const struct pt_race_self *self, const struct pt_race_packed *packed)
-{
-    uint32_t writer = pt_epoch_thread(packed->over);
-    if (writer == self->hb.id)
-        return false;
-    for (unsigned which = packed->fresh; which; which &= which - 1)
-        if (pt_epoch_thread(packed->seen[__builtin_ctz(which)].at) != writer)
-            return false;
-    return true;
-}
-
-bool pt_race_packed_raise(struct pt_race_self *self, struct pt_race_packed *packed, unsigned bytes, unsigned kind,
-                          const struct pt_site *site, bool *ret_again)
-{
-    bool writes = kind & PT_CELL_WRITES;
-    struct pt_race_fit *fit = fit_of(self, packed->form, bytes, kind, site);
-    unsigned at = find_mine(self, packed, fit);
-    if (at == PT_RACE_SHAPE_SEEN || !pt_hb_knows(&self->hb, packed->over) ||
-        !knows_all(self, packed, packed->fresh & (writes ? 0xffu : fit->writes)))
-        return false;
-    bool same = fit->same >> at & 1;
-    *ret_again =
-        pt_epoch_thread(packed->seen[at].at) == self->hb.id && pt_epoch_clock(packed->seen[at].at) >= self->region;
-    if (!writes && same) {
-        if (packed->fresh >> at & 1 && *ret_again)
-            return true;
-    } else {
-        if (fit->at != at)
-            find_next(fit, at, bytes, kind);
-        if (!fit->to || (writes && !rewrite(self, packed, fit)))
-            return false;
-        packed->form = fit->to;
-    }
-    if (!writes) {
-        packed->stamp += is_first_reader(self, packed);
-        packed->fresh |= (uint8_t)(1u << at);
-    }
-    if (same)
-        packed->seen[at].at = pt_hb_now(&self->hb);
-    packed->seen[at].stack = pt_race_stack_of(self);
-    packed->seen[at].locks = pt_race_locks_now(self);
-    return true;
+    fit->longer = simple ? pt_race_form_number(&made) : 0;
+    fit->units = (uint8_t)pt_race_units_for(&made);
 }

@@ -40,6 +40,7 @@ enum {
     PT_RACE_SAID_BITS = 8,
     PT_RACE_AGAIN_BITS = 9,
     PT_RACE_FIT_BITS = 9,
+    PT_RACE_GUESS_BITS = 8,
     PT_RACE_ONCE_BITS = 6,
     PT_RACE_STACK_BITS = 5,
     PT_RACE_PIECES = 65,       /* sizes of pieces of memory, in units of 16 bytes */
@@ -65,9 +66,9 @@ struct pt_race_entry {
     uint64_t calls;   /* the innermost calls: shapes carry stacks */
     uint64_t known;   /* up to which clock of its last write `from` may be of */
     uint64_t base;    /* that write's clock where the word's delta is 0 */
-    uint64_t made;    /* the same of `to` */
+    uint64_t made;    /* of a write the same of `to`; of a read the only clock at which it may be made, 0: any */
     uint32_t from, to;
-    uint32_t credit, moved; /* references to `to` at hand, those of `from` that are owed */
+    uint32_t credit; /* references to `to` at hand; as many as are gone are owed of `from` */
 };
 
 /* A read of a granule's own cell that says nothing new in the thread's region, while the granule's word is this. */
@@ -82,18 +83,30 @@ struct pt_race_said {
     uint8_t bytes;
 };
 
-/* Which entries of packed cells of one form an access agrees with. */
+/* Last writes of a form, a bit for each, whose bytes are those of a write that has come ... */
+struct pt_race_taken {
+    uint8_t replaced;
+    uint8_t absorbed; /* ... because they are the thread's own, of this region */
+};
+
+/* What an access makes of packed cells of one form: the entries that it agrees with, and the forms that come of it. */
 struct pt_race_fit {
     uint64_t key; /* site, bytes and kind */
     uint16_t form;
-    uint16_t to;      /* the form after the access has become one with entry `at`; 0: it is not that simple */
-    uint8_t at;       /* UINT8_MAX: not known yet */
-    uint8_t same;     /* a bit for each entry that agrees in place, bytes and kind */
-    uint8_t single;   /* for each of these that is one access */
-    uint8_t alike;    /* for each that agrees in place and kind */
-    uint8_t writes;   /* for each that writes */
-    uint8_t replaced; /* for each last write whose bytes are the access's then ... */
-    uint8_t absorbed; /* ... because it is the thread's own, of this region */
+    uint16_t to;     /* the form after the access has become one with entry `at`; 0: it is not that simple */
+    uint16_t longer; /* and after it has become an entry of its own, where that was tried */
+    uint8_t at;      /* UINT8_MAX: not known yet */
+    bool tried;
+    bool quick;     /* with entry `at`, and it is then the only last write */
+    uint8_t same;   /* a bit for each entry that agrees in place, bytes and kind */
+    uint8_t single; /* for each of these that is one access */
+    uint8_t alike;  /* for each that agrees in place and kind */
+    uint8_t writes; /* for each that writes */
+    uint8_t merged; /* for each that is of several accesses */
+    uint8_t
+        only; /* the one entry that agrees in place and kind, if it does in bytes, too; UINT8_MAX: none, or others */
+    uint8_t units; /* of a cell of the longer form */
+    struct pt_race_taken taken, longer_taken;
 };
 
 /* An access that the thread has made, in that region, of a granule with that cell. */
@@ -104,6 +117,7 @@ struct pt_race_once {
 struct pt_race_lock_held {
     uintptr_t address;
     const struct pt_site *site; /* where it was locked, NULL: unknown */
+    uint32_t number;            /* of this pair (note.c); 0: not looked up, or there is none */
 };
 
 /* Calls that the thread was in lately, and their number. */
@@ -140,7 +154,8 @@ struct pt_race_self {
     struct pt_hb_thread hb;
     struct pt_hb_thread before; /* in the middle of an access of several granules: what was known before it */
     bool several;
-    bool alike; /* and the next of them has the same shape */
+    bool alike;     /* and the next of them has the same shape */
+    bool neighbour; /* of the granule that is being looked at a neighbour has */
     struct pt_cell_env env;
     struct pt_race_memory memory;
     struct pt_race_pieces pieces;
@@ -157,6 +172,7 @@ struct pt_race_self {
     struct pt_race_self *next;       /* in the list of free ones */
     struct pt_race_said said[1 << PT_RACE_SAID_BITS];
     struct pt_race_again again[1 << PT_RACE_AGAIN_BITS];
+    uint8_t guesses[1 << PT_RACE_GUESS_BITS]; /* which entry of a cell an atomic access was */
     struct pt_race_once once[1 << PT_RACE_ONCE_BITS];
     struct pt_race_stack stacks[1 << PT_RACE_STACK_BITS];
     struct pt_race_fit fits[1 << PT_RACE_FIT_BITS];
@@ -297,44 +313,38 @@ static inline bool pt_race_is_said(struct pt_race_self *self, uint64_t word, uns
     return said->word == word && said->version == self->version && !(bytes & ~(unsigned)said->bytes);
 }
 
-/* A plain access within one granule, by a transition that the thread remembers. False: nothing has happened. The clock
- * ticks after the whole of a write. */
+/* A plain access by a transition to another shape. False: nothing has happened. */
+bool pt_race_move(struct pt_race_self *self, pt_race_word *word, uint64_t seen, struct pt_race_entry *entry,
+                  unsigned kind);
+
+/* A plain access within one granule, if it is nothing new, or by a transition that the thread remembers. False: nothing
+ * has happened. The clock ticks after the whole of a write. Most accesses end here, so it is to need few registers. */
 __attribute__((always_inline)) static inline bool
 pt_race_fast(struct pt_race_self *self, uintptr_t address, unsigned bytes, unsigned kind, const struct pt_site *site)
 {
     struct pt_race_leaf *leaf = pt_race_leaf_of(address);
-    if (!leaf)
+    if (__builtin_expect(!leaf, 0))
         return false;
     pt_race_word *word = &leaf->words[(address & ((1u << PT_RACE_LEAF_BITS) - 1)) >> 3];
-    uint64_t seen = atomic_load_explicit(word, memory_order_relaxed), made, key = pt_race_key(site, bytes, kind);
-    uint32_t from = (uint32_t)seen;
-    if (seen & PT_RACE_OWN)
-        return !(kind & PT_CELL_WRITES) && pt_race_is_again(self, seen, key);
-    struct pt_race_entry *entry = pt_race_entry_of(self, key, from);
-    if (entry->key != key || entry->from != from || entry->version != self->version)
-        return false;
-    if (entry->base + (seen >> PT_RACE_DELTA_AT) > entry->known) /* or locked */
-        return false;
-    if (kind & PT_CELL_WRITES) {
-        uint64_t delta = self->hb.clock - entry->made;
-        made = delta << PT_RACE_DELTA_AT | entry->to;
-        if (delta > PT_RACE_DELTA_MAX)
+    uint64_t seen = atomic_load_explicit(word, memory_order_relaxed), key = pt_race_key(site, bytes, kind);
+    if (seen & PT_RACE_OWN) {
+        if (kind & PT_CELL_WRITES)
             return false;
-    } else if (entry->to == from) {
+        return (bytes != PT_CELL_WHOLE && pt_race_is_said(self, seen, bytes)) || pt_race_is_again(self, seen, key);
+    }
+    struct pt_race_entry *entry = pt_race_entry_of(self, key, (uint32_t)seen);
+    uint64_t delta = seen >> PT_RACE_DELTA_AT;
+    if (entry->key != key || entry->from != (uint32_t)seen || entry->version != self->version ||
+        entry->base + delta > entry->known) /* or locked */
+        return false;
+    if (__builtin_expect(entry->to != (uint32_t)seen, 0))
+        return pt_race_move(self, word, seen, entry, kind);
+    if (!(kind & PT_CELL_WRITES))
         return true;
-    } else {
-        made = (seen & ~(uint64_t)UINT32_MAX) | entry->to;
-    }
-    if (entry->to != from &&
-        (entry->credit <= 1 || entry->calls != pt_race_calls() || (!from && !pt_race_is_used(leaf, address))))
-        return false;
-    if (!atomic_compare_exchange_strong_explicit(word, &seen, made, memory_order_acq_rel, memory_order_relaxed))
-        return false;
-    if (entry->to != from) {
-        entry->credit--;
-        entry->moved++;
-    }
-    return true;
+    delta = self->hb.clock - entry->made;
+    return delta <= PT_RACE_DELTA_MAX &&
+           atomic_compare_exchange_strong_explicit(word, &seen, delta << PT_RACE_DELTA_AT | (uint32_t)seen,
+                                                   memory_order_acq_rel, memory_order_relaxed);
 }
 
 /* One within a granule, which has taken the fast path in vain. */
@@ -345,13 +355,13 @@ void pt_race_access_one(struct pt_race_self *self, uintptr_t address, unsigned b
 static inline void pt_race_plain(struct pt_race_self *self, uintptr_t address, unsigned size, unsigned kind,
                                  const struct pt_site *site)
 {
-    unsigned low = address & 7;
+    unsigned low = address & 7, bytes = ((1u << size) - 1) << low;
     if (low + size > 8)
         pt_race_access(self, address, size, kind, site);
-    else if (pt_race_fast(self, address, ((1u << size) - 1) << low, kind, site))
+    else if (pt_race_fast(self, address, bytes, kind, site))
         self->hb.clock += kind >> 1 & 1; /* of a write */
     else
-        pt_race_access_one(self, address, ((1u << size) - 1) << low, kind, site);
+        pt_race_access_one(self, address, bytes, kind, site);
 }
 
 #endif

@@ -20,6 +20,7 @@ enum { SHARD_BITS = 12 };
 struct object {
     uintptr_t address;
     struct object *next;
+    struct pt_race_lock_held held; /* as it was locked last */
     struct pt_hb_lock lock;
     struct pt_hb_sync other;
 };
@@ -237,7 +238,7 @@ static void note_lock(struct pt_race_self *self, uintptr_t address, bool locks, 
     uint32_t at = self->lock_count;
     if (locks) {
         if (at < PT_RACE_LOCKS)
-            self->locks[self->lock_count++] = (struct pt_race_lock_held){address, site};
+            self->locks[self->lock_count++] = (struct pt_race_lock_held){.address = address, .site = site};
         return;
     }
     while (at > 0 && self->locks[at - 1].address != address)
@@ -265,10 +266,25 @@ static void apply(struct pt_race_self *self, struct object *object, enum pt_op o
     }
 }
 
+/* The number of what the thread has just locked is at hand where it was locked at this place the last time. */
+static void number_lock(struct pt_race_self *self, struct object *object)
+{
+    struct pt_race_lock_held *lock = self->lock_count ? &self->locks[self->lock_count - 1] : NULL;
+    if (!lock || lock->address != object->address || lock->number)
+        return;
+    if (object->held.site != lock->site || !object->held.number) {
+        object->held = *lock;
+        object->held.number = pt_race_held_number(lock);
+    }
+    lock->number = object->held.number;
+}
+
 static void sync_as(struct pt_race_self *self, uintptr_t address, enum pt_op op)
 {
     struct shard *shard;
     struct object *object = lock_object(self, address, &shard);
+    if (pt_op_locks(op))
+        number_lock(self, object);
     apply(self, object, op);
     pt_spin_unlock(&shard->lock);
     pt_race_changed(self);

@@ -300,10 +300,10 @@ static COLD void race_plain(const void *address, unsigned size, unsigned kind, c
     pt_leave(self);
 }
 
-/* Whether nothing stands in the way of the fast path. */
+/* Whether nothing stands in the way of the fast path, where nothing is recorded. */
 static inline bool race_is_ready(const struct pt_shadow_self *self, uintptr_t at, unsigned size)
 {
-    return self && !self->busy && self->race && (at & 7) + size <= 8 && !pt_is_recording();
+    return self && !self->busy && self->race && (at & 7) + size <= 8;
 }
 
 /* The fast path, by a thread that is ready; its size and kind are constants. False: nothing has happened. */
@@ -320,10 +320,9 @@ __attribute__((always_inline)) static inline bool race_fast(struct pt_shadow_sel
     return done;
 }
 
-/* What comes after the fast path where that is not all: the access, or what was deferred meanwhile. The last call of
- * a load, whose value goes through it: so the fast path needs no frame. */
-static COLD uint64_t race_rest(bool done, const void *address, unsigned size_and_kind, const struct pt_site *site,
-                               uint64_t value)
+/* What comes after the fast path where that is not all: the access, or what was deferred meanwhile. */
+static inline uint64_t race_rest(bool done, const void *address, unsigned size_and_kind, const struct pt_site *site,
+                                 uint64_t value)
 {
     struct pt_shadow_self *self = pt_self;
     uintptr_t at = (uintptr_t)address;
@@ -361,6 +360,13 @@ static void race_end(struct pt_shadow_self *self, const void *address, size_t si
     pt_shadow_raced(self);
 }
 
+/* The last call of a load, whose value goes through it: so the fast path needs no frame. */
+static COLD uint64_t rest_of_load(bool done, const void *address, unsigned size, const struct pt_site *site,
+                                  uint64_t value)
+{
+    return race_rest(done, address, size << 8 | PT_RACE_READ, site, value);
+}
+
 #define RACING_LOAD(bytes, type)                                                                                       \
     static COLD type slow_racing_load##bytes(const void *address, int order, const struct pt_site *site)               \
     {                                                                                                                  \
@@ -371,12 +377,12 @@ static void race_end(struct pt_shadow_self *self, const void *address, size_t si
     static COLD type racing_load##bytes(const void *address, int order, const struct pt_site *site)                    \
     {                                                                                                                  \
         struct pt_shadow_self *self = pt_self;                                                                         \
-        if (__builtin_expect(!race_is_ready(self, (uintptr_t)address, bytes), 0))                                      \
+        if (__builtin_expect(pt_is_recording() || !race_is_ready(self, (uintptr_t)address, bytes), 0))                 \
             return slow_racing_load##bytes(address, order, site);                                                      \
         type value = LOAD(bytes);                                                                                      \
         bool done = race_fast(self, (uintptr_t)address, bytes, PT_RACE_READ, site);                                    \
         if (__builtin_expect(!done || self->attention, 0))                                                             \
-            return (type)race_rest(done, address, bytes << 8 | PT_RACE_READ, site, (uint64_t)value);                   \
+            return (type)rest_of_load(done, address, bytes, site, (uint64_t)value);                                    \
         return value;                                                                                                  \
     }
 #define RACING_STORE(bytes, type)                                                                                      \
@@ -394,12 +400,41 @@ static void race_end(struct pt_shadow_self *self, const void *address, size_t si
     static COLD type racing_store##bytes(void *address, type value, int op, int order, const struct pt_site *site)     \
     {                                                                                                                  \
         struct pt_shadow_self *self = pt_self;                                                                         \
-        if (__builtin_expect(!race_is_ready(self, (uintptr_t)address, bytes), 0))                                      \
+        if (__builtin_expect(pt_is_recording() || !race_is_ready(self, (uintptr_t)address, bytes), 0))                 \
             return slow_racing_store##bytes(address, value, op, order, site);                                          \
         bool done = race_fast(self, (uintptr_t)address, bytes, PT_RACE_WRITE, site);                                   \
         if (__builtin_expect(!done || self->attention, 0))                                                             \
             return rest_of_store##bytes(done, address, value, site);                                                   \
         return STORE(bytes);                                                                                           \
+    }
+/* The same where nothing else is done: most accesses of a run that only looks for races. Without a frame, and with
+ * what a hook gets. */
+#define HOT(bytes, type)                                                                                               \
+    static COLD type hot_load##bytes(const void *address, const struct pt_site *site)                                  \
+    {                                                                                                                  \
+        struct pt_shadow_self *self = pt_self;                                                                         \
+        if (__builtin_expect(!race_is_ready(self, (uintptr_t)address, bytes), 0))                                      \
+            return slow_racing_load##bytes(address, PT_PLAIN, site);                                                   \
+        type value = LOAD(bytes);                                                                                      \
+        bool done = race_fast(self, (uintptr_t)address, bytes, PT_RACE_READ, site);                                    \
+        if (__builtin_expect(!done || self->attention, 0))                                                             \
+            return (type)rest_of_load(done, address, bytes, site, (uint64_t)value);                                    \
+        return value;                                                                                                  \
+    }                                                                                                                  \
+    static COLD void hot_store##bytes(void *address, type value, const struct pt_site *site)                           \
+    {                                                                                                                  \
+        struct pt_shadow_self *self = pt_self;                                                                         \
+        bool ready = race_is_ready(self, (uintptr_t)address, bytes);                                                   \
+        if (__builtin_expect(!ready, 0)) {                                                                             \
+            slow_racing_store##bytes(address, value, 0, 0, site);                                                      \
+            return;                                                                                                    \
+        }                                                                                                              \
+        bool done = race_fast(self, (uintptr_t)address, bytes, PT_RACE_WRITE, site);                                   \
+        if (__builtin_expect(!done || self->attention, 0)) {                                                           \
+            rest_of_store##bytes(done, address, value, site);                                                          \
+            return;                                                                                                    \
+        }                                                                                                              \
+        STORE(bytes);                                                                                                  \
     }
 #define RACING_ATOMIC_LOAD(bytes, type)                                                                                \
     static COLD type racing_atomic_load##bytes(const void *address, int order, const struct pt_site *site)             \
@@ -575,6 +610,7 @@ static void look_at_life(const void *address, size_t size, unsigned kind, const 
     DEFINE_EXCHANGE(bytes, type)                                                                                       \
     RACING_LOAD(bytes, type)                                                                                           \
     RACING_STORE(bytes, type)                                                                                          \
+    HOT(bytes, type)                                                                                                   \
     RACING_ATOMIC_LOAD(bytes, type)                                                                                    \
     RACING_ATOMIC(atomic_store##bytes, bytes, type, PT_RACE_WRITE, ATOMIC_STORE(bytes))                                \
     RACING_ATOMIC(update##bytes, bytes, type, PT_RACE_READ | PT_RACE_WRITE, ATOMIC_UPDATE(bytes))                      \
@@ -597,11 +633,22 @@ static void look_at_life(const void *address, size_t size, unsigned kind, const 
     DEFINE_LATE(bytes, type)                                                                                           \
     type __portent_load##bytes(const void *address, const struct pt_site *site)                                        \
     {                                                                                                                  \
+        unsigned mode = atomic_load_explicit(&pt_active, memory_order_relaxed);                                        \
+        if (__builtin_expect(mode == 0, 1))                                                                            \
+            return LOAD(bytes);                                                                                        \
+        if (mode == PT_ACTIVE_RACES)                                                                                   \
+            return hot_load##bytes(address, site);                                                                     \
         return load##bytes(address, PT_PLAIN, site);                                                                   \
     }                                                                                                                  \
     void __portent_store##bytes(void *address, type value, const struct pt_site *site)                                 \
     {                                                                                                                  \
-        (void)store##bytes(address, value, 0, 0, site);                                                                \
+        unsigned mode = atomic_load_explicit(&pt_active, memory_order_relaxed);                                        \
+        if (__builtin_expect(mode == 0, 1))                                                                            \
+            STORE(bytes);                                                                                              \
+        else if (mode == PT_ACTIVE_RACES)                                                                              \
+            hot_store##bytes(address, value, site);                                                                    \
+        else                                                                                                           \
+            (void)store##bytes(address, value, 0, 0, site);                                                            \
     }                                                                                                                  \
     type __portent_atomic_load##bytes(const void *address, int order, const struct pt_site *site)                      \
     {                                                                                                                  \
