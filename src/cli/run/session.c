@@ -28,7 +28,7 @@
 enum {
     RING_BYTES = 1 << 19,      /* per thread; a busy one writes all of it, which counts as memory of the program */
     RING_MAX = 1 << 17,        /* threads at a time, as many as the runtime can have; only those in use cost memory */
-    SHORTEST_WAIT = 50 * 1000, /* nanoseconds, doubled up to the longest as long as nothing comes */
+    SHORTEST_WAIT = 1000 * 1000, /* nanoseconds, doubled up to the longest as long as nothing comes */
     LONGEST_WAIT = 10 * 1000 * 1000,
     FOLLOW_ROUNDS = 256,                /* events after which a follower looks, even if more are there */
     HALT_PATIENCE = 2000 * 1000 * 1000, /* how long a program may take to end by itself when it is asked to */

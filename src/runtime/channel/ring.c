@@ -16,7 +16,8 @@
  * threads that have ended, though not for ever: what finds no ring is lost, and reported as such.
  *
  * Cost: a record is written once, in place; the observer's tail is loaded when the ring looks full, and a system call
- * is made only to wake an observer that has read everything, at most once in WAKE_CYCLES.
+ * is made only to wake an observer that has read everything, at most once in WAKE_CYCLES, some millisecond: what is
+ * worth waking it for then comes as a batch. A ring that gets half full wakes it, too.
  */
 #include "runtime/channel/ring.h"
 
@@ -26,7 +27,7 @@
 #include "runtime/sys/runtime.h"
 #include "runtime/sys/sys.h"
 
-enum { WAIT_NS = 20 * 1000 * 1000, RING_WAIT_NS = 200 * 1000, RING_WAITS = 10000, WAKE_CYCLES = 100 * 1000 };
+enum { WAIT_NS = 20 * 1000 * 1000, RING_WAIT_NS = 200 * 1000, RING_WAITS = 10000, WAKE_CYCLES = 2500 * 1000 };
 
 static bool may_wait(void)
 {
@@ -181,9 +182,10 @@ void pt_ring_publish(struct pt_ring_writer *writer)
     if (writer->fresh && !(atomic_load_explicit(writer->fresh, memory_order_relaxed) & writer->fresh_bit))
         atomic_fetch_or_explicit(writer->fresh, writer->fresh_bit, memory_order_release);
     /* If it had read everything the observer may sleep. It never sleeps for long, so a wake-up that was just given need
-     * not be given again. */
-    if (atomic_load_explicit(&writer->ring->tail, memory_order_relaxed) == before &&
-        cycles() - writer->last_wake > WAKE_CYCLES)
+     * not be given again, unless there will soon be no room. */
+    uint64_t tail = atomic_load_explicit(&writer->ring->tail, memory_order_relaxed), half = writer->limit / 2;
+    if ((tail == before && cycles() - writer->last_wake > WAKE_CYCLES) ||
+        (before - tail < half && writer->head - tail >= half))
         wake_observer(writer);
 }
 

@@ -144,6 +144,17 @@ void pt_granule_collect(struct pt_shadow_self *self, uint64_t word)
         pt_readers_collect(self, pt_shadow_access(word));
 }
 
+static void take_each(struct pt_shadow_self *self, const pt_clock_id ids[8], unsigned bytes)
+{
+    pt_clock_id taken = 0; /* equal neighbours teach nothing more */
+    for (unsigned i = 0; i < 8; i++) {
+        if (!(bytes >> i & 1) || ids[i] == taken)
+            continue;
+        taken = ids[i];
+        pt_shadow_take(self, taken);
+    }
+}
+
 void pt_granule_before_read(struct pt_shadow_self *self, uint64_t word, unsigned bytes)
 {
     if (!is_fine(word)) {
@@ -151,9 +162,7 @@ void pt_granule_before_read(struct pt_shadow_self *self, uint64_t word, unsigned
             pt_shadow_take(self, pt_shadow_write(word));
         return;
     }
-    for (unsigned i = 0; i < 8; i++)
-        if (bytes >> i & 1)
-            pt_shadow_take(self, fine_of(word)->write[i]);
+    take_each(self, fine_of(word)->write, bytes);
 }
 
 void pt_granule_before_write(struct pt_shadow_self *self, uint64_t word, unsigned bytes)
@@ -163,9 +172,7 @@ void pt_granule_before_write(struct pt_shadow_self *self, uint64_t word, unsigne
             pt_shadow_take(self, pt_shadow_access(word));
         return;
     }
-    for (unsigned i = 0; i < 8; i++) /* readings were collected before the access: pt_slow_begin */
-        if (bytes >> i & 1)
-            pt_shadow_take(self, fine_of(word)->access[i]);
+    take_each(self, fine_of(word)->access, bytes); /* readings were collected before the access: pt_slow_begin */
 }
 
 /* max(A, V_i) for each byte read; equal neighbours are joined once, and references to fresh joins are dropped by the

@@ -313,13 +313,21 @@ static void record_rest(struct pt_shadow_self *self, const struct pt_locked_rang
         take_piece(self, kind, site, from, range->to - from);
 }
 
+/* The word of a granule, given that of the granule before it or NULL. */
+static pt_shadow_word *next_word(pt_shadow_word *before, uintptr_t granule)
+{
+    return before && !pt_shadow_starts_leaf(granule) ? before + 1 : pt_shadow_peek(granule);
+}
+
 /* Neighbours are mostly alike: a word says the same of every granule that is touched as a whole. */
 static void take_clocks(struct pt_shadow_self *self, const struct pt_locked_range *range,
                         void (*take)(struct pt_shadow_self *self, uint64_t word, unsigned bytes))
 {
     uint64_t taken = 0; /* which teaches nothing */
+    pt_shadow_word *word = NULL;
     for (uintptr_t granule = range->from & ~(uintptr_t)7; granule < range->to; granule += 8) {
-        uint64_t seen = locked_word(pt_shadow_peek(granule));
+        word = next_word(word, granule);
+        uint64_t seen = locked_word(word);
         unsigned bytes = touched_bytes(range, granule);
         if (seen != taken)
             take(self, seen, bytes);
@@ -327,42 +335,64 @@ static void take_clocks(struct pt_shadow_self *self, const struct pt_locked_rang
     }
 }
 
-static void give_write_clocks(struct pt_shadow_self *self, const struct pt_locked_range *range)
+/* Whether the end of an access of a whole granule puts V_i into a word of which nothing else is to be found out, so
+ * that of more such granules only references have to be moved. */
+static bool ends_alike(struct pt_shadow_self *self, uint64_t seen, bool write)
 {
-    for (uintptr_t granule = range->low; granule < range->high; granule += 8) {
-        pt_shadow_word *word = pt_shadow_peek(granule);
-        unsigned bytes = touched_bytes(range, granule);
-        uint64_t seen = locked_word(word);
-        pt_granule_unlock(word, bytes ? pt_granule_after_write(self, granule, seen, bytes) : seen);
-    }
+    return seen && !(seen & PT_SHADOW_FINE) && self->clock.id && (write || pt_shadow_bytes(seen) == 0xff) &&
+           pt_self_is_past(&self->clock, pt_shadow_access(seen));
+}
+
+/* So many words like this one now have V_i: their references are the thread's. */
+static void settle_run(struct pt_shadow_self *self, uint64_t seen, int64_t count, bool write)
+{
+    if (!count)
+        return;
+    pt_self_pass(&self->clock, pt_shadow_access(seen), count);
+    if (write)
+        pt_self_release(&self->clock, pt_shadow_write(seen), count);
 }
 
 /*
- * Whole granules that all have the same word, whose clocks the thread has passed: they teach nothing, and end with the
- * same word too, so the references are moved once. False if it is not so: then nothing has happened.
+ * The thread's clock into all granules of the access, which are unlocked. Runs of whole granules with the same word end
+ * with the same word, too: references to V_i for all of them are taken at once before the first one is unlocked, and
+ * those of the clocks that were there are given back when the run is over; until then nobody else has them.
  */
-static bool write_alike(struct pt_shadow_self *self, const struct pt_locked_range *range)
+static void give_clocks(struct pt_shadow_self *self, const struct pt_locked_range *range, bool write)
 {
-    pt_shadow_word *first = pt_shadow_peek(range->low);
-    uintptr_t count = (range->high - range->low) >> 3;
-    uint64_t clock = self->clock.id, seen = locked_word(first);
-    bool whole = range->from == range->low && range->to == range->high &&
-                 range->low >> PT_LEAF_BITS == (range->high - 1) >> PT_LEAF_BITS;
-    if (!whole || !clock || !seen || seen & PT_SHADOW_FINE || self->fast == PT_NOT_FAST ||
-        !pt_self_is_past(&self->clock, pt_shadow_access(seen)))
-        return false;
-    for (uintptr_t i = 1; i < count; i++)
-        if (locked_word(&first[i]) != seen)
-            return false;
-    pt_self_give(&self->clock, 2 * (int64_t)count);
-    pt_self_pass(&self->clock, pt_shadow_access(seen), (int64_t)count);
-    pt_self_release(&self->clock, pt_shadow_write(seen), (int64_t)count);
-    uint64_t made = pt_shadow_pack((pt_clock_id)clock, (pt_clock_id)clock, 0xff);
-    self->locked = range->outer;
-    self->states++;
-    for (uintptr_t i = 0; i < count; i++)
-        pt_granule_unlock(&first[i], made);
-    return true;
+    uint64_t run = 0, made = 0; /* 0: there is none */
+    int64_t alike = 0, bought = (int64_t)((range->high - range->low) >> 3) * (1 + write), used = 0;
+    pt_shadow_word *word = NULL;
+    if (self->clock.id)
+        pt_self_give(&self->clock, bought);
+    for (uintptr_t granule = range->low; granule < range->high; granule += 8) {
+        word = next_word(word, granule);
+        unsigned bytes = touched_bytes(range, granule);
+        uint64_t seen = locked_word(word);
+        if (bytes == 0xff && seen == run && run) {
+            alike++;
+            pt_granule_unlock(word, made);
+            continue;
+        }
+        settle_run(self, run, alike, write);
+        used += alike * (1 + write);
+        alike = 0;
+        run = 0;
+        if (bytes == 0xff && ends_alike(self, seen, write)) {
+            run = seen;
+            made = pt_shadow_pack(self->clock.id, write ? self->clock.id : pt_shadow_write(seen), 0xff);
+            alike = 1;
+            pt_granule_unlock(word, made);
+        } else if (bytes) {
+            pt_granule_unlock(word, write ? pt_granule_after_write(self, granule, seen, bytes)
+                                          : pt_granule_after_read(self, granule, seen, bytes));
+        } else {
+            pt_granule_unlock(word, seen);
+        }
+    }
+    settle_run(self, run, alike, write);
+    if (self->clock.id)
+        self->clock.credit += bought - used - alike * (1 + write);
 }
 
 /* An access of one granule without anything watched: as below, without going through granules. */
@@ -410,20 +440,15 @@ void pt_slow_end_read(struct pt_shadow_self *self, struct pt_locked_range *range
         record_rest(self, range, PT_KIND_READ_AT, site);
     }
     self->locked = range->outer;
-    bool given = is_in_parts(self, range);
-    for (uintptr_t granule = range->low; granule < range->high; granule += 8) {
-        pt_shadow_word *word = pt_shadow_peek(granule);
-        unsigned bytes = given ? 0 : touched_bytes(range, granule);
-        uint64_t seen = locked_word(word);
-        pt_granule_unlock(word, bytes ? pt_granule_after_read(self, granule, seen, bytes) : seen);
-    }
+    if (is_in_parts(self, range))
+        unlock_all(range, range->high);
+    else
+        give_clocks(self, range, false);
 }
 
 void pt_slow_end_write(struct pt_shadow_self *self, struct pt_locked_range *range, enum pt_event_kind kind,
                        const struct pt_site *site)
 {
-    if (!range->watched && !range->sync && write_alike(self, range))
-        return;
     /* Properties have one word for what is atomic and writes; the record says that nothing was read. */
     if (self->slow && range->order && !range->sync && kind == PT_KIND_WRITE) {
         range->stores = true;
@@ -444,7 +469,7 @@ void pt_slow_end_write(struct pt_shadow_self *self, struct pt_locked_range *rang
     if (is_in_parts(self, range))
         unlock_all(range, range->high);
     else
-        give_write_clocks(self, range);
+        give_clocks(self, range, true);
 }
 
 bool pt_slow_look(struct pt_shadow_self *self, uintptr_t address, size_t size, void *ret)
