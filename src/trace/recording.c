@@ -23,7 +23,7 @@
 #include "trace/format.h"
 #include "trace/recording_impl.h"
 
-static const uint8_t magic[] = {0x89, 'P', 'T', 'R', 'E', 'C', '1', '\n'};
+static const uint8_t magic[] = {0x89, 'P', 'T', 'R', 'E', 'C', '2', '\n'};
 
 enum { RECORD_BYTES = 1 << 16, CELL_CACHE = 1 << 13, PLACE_CACHE = 1 << 12 };
 
@@ -49,6 +49,7 @@ struct recording {
     uint64_t torn_at; /* where the file makes no sense; 0: nowhere */
     bool dropped;     /* events above the limit, or of damaged logs */
     uint64_t records;
+    struct rec_initials initials;
     const uint8_t *file;
     size_t len;
     void *mapped;
@@ -87,6 +88,7 @@ static void release_recording(void *state)
     pt_channel_free(r->decoder);
     pt_debuginfo_free(r->info);
     free(r->why);
+    free(r->initials.items);
     free(r->parts);
     free(r->logs);
     free(r->heap);
@@ -156,6 +158,8 @@ static bool take_definitions(struct recording *r, const uint8_t *bytes, uint32_t
         memcpy(r->decoder->record, bytes + at, head.bytes);
         if (head.type == PT_REC_PROGRAM)
             take_program(r, look);
+        else if (head.type == PT_REC_INITIAL)
+            rec_initial_take(&r->initials, r->decoder);
         else if (!chan_take_record(r->decoder, 0))
             return false;
     }
@@ -391,6 +395,8 @@ static enum pt_status index_file(struct recording *r, struct pt_file_source *fil
     if (!r->ended && r->mapped)
         take_live(r, file);
     make_logs(r);
+    if (!r->lost && r->info)
+        rec_initials_give(&r->initials, r->decoder);
     r->indexed = true;
     return PT_OK;
 }

@@ -1,4 +1,5 @@
-/* The inside of the reader of recordings: recording.c is the source, recording_log.c decodes the logs of threads. */
+/* The inside of the reader of recordings: recording.c is the source, recording_log.c decodes the logs of threads,
+ * recording_initial.c has the initial values of variables. */
 #ifndef PT_TRACE_RECORDING_IMPL_H
 #define PT_TRACE_RECORDING_IMPL_H
 
@@ -47,5 +48,20 @@ struct rec_log {
 /* Reads the next event into log->event; false: there is none, and what the log needs is freed. */
 bool rec_log_next(struct rec_log *log);
 void rec_log_release(struct rec_log *log);
+
+/* What granules of static memory had in them before they were first accessed. */
+struct rec_initials {
+    struct rec_initial {
+        uint64_t address, value;
+    } * items;
+    uint32_t count;
+    size_t cap;
+};
+
+struct pt_channel_reader;
+/* Takes the definition in decoder->record. */
+void rec_initial_take(struct rec_initials *initials, const struct pt_channel_reader *decoder);
+/* All are there: gives the decoder those of variables that have names, to hand out before the first event. */
+void rec_initials_give(struct rec_initials *initials, struct pt_channel_reader *decoder);
 
 #endif

@@ -103,10 +103,53 @@ int main(int count, char **arguments) {
     return 0;
 }
 """
-FIRST = r"""
+# The first thread ends before the others, and what runs at the end is part of the recording.
+LEAVING = r"""
 #include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+static int x, y;
+static void bye(void) { x = 9; }
+static void *work(void *argument) { usleep(20000); __atomic_add_fetch(&y, 1, __ATOMIC_SEQ_CST); return argument; }
+int main(void) {
+    pthread_t t;
+    atexit(bye);
+    x = 1;
+    for (int i = 0; i < 3; i++) { pthread_create(&t, NULL, work, NULL); pthread_detach(t); }
+    pthread_exit(NULL);
+}
+"""
+BECOMING = r"""
+#include <unistd.h>
+static int x;
+int main(int count, char **arguments) {
+    x = count;
+    if (count == 1) execl(arguments[0], arguments[0], "inner", (char *)NULL);
+    x = count + 10;
+    return 0;
+}
+"""
+# Values to begin with: of several sizes, next to each other, through a pointer, first read or first written, and in a library.
+BEGINNING = r"""
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+static short near[4] = {1, 2, 3, 4};
+static struct { char letter; int number; double part; } all = {'a', -5, 2.5};
+static int zero, never = 8, *pointer = &never;
+static unsigned long large = 18446744073709551615ul;
+static char filled[8] = "before";
 int limit = 5, level;
-static void *one(void *argument) { level = 3; return argument; }
+static void *one(void *argument) {
+    level = 3;
+    near[1] = (short)(near[2] + 10);
+    all.number = all.part > 2;
+    zero++;
+    large = 1;
+    *pointer = 9;
+    memset(filled, 'x', 4);
+    return argument;
+}
 int main(void) {
     pthread_t t;
     pthread_create(&t, NULL, one, NULL);
@@ -208,7 +251,7 @@ def values_are_those_of_the_order():
     for _ in range(3):
         same("status", run("./mixed", options="record=m.rec").returncode, 0)
         lines = lines_of("m.rec")
-        true("there are events of all threads", len({line.split("|")[0] for line in lines}) == 5 and len(lines) > 12000)
+        true("there are events of all threads", len({line.split("|")[0] for line in lines} - {"-"}) == 5 and len(lines) > 12000)
         same("reads of other values than were written", list(wrong_values(lines))[:5], [])
         same("nothing but the recording is left", sorted(os.listdir(".")), ["m.rec", "mixed", "mixed.c", "t.trace"])
 
@@ -311,16 +354,97 @@ def objects_that_the_program_names():
 
 @test
 def initial_values():
-    """A recording has none, so nothing is said of a property; `run --order` has them."""
-    build("first", FIRST)
-    write("first.prop", "property p: level <= limit;\n")
-    run("./first", options="record=first.rec")
+    """A recording has those of all variables that are accessed, and of nothing else a verdict."""
+    build("first", BEGINNING)
+    same("status", run("./first", options="record=first.rec").returncode, 0)
+    done = run(PORTENT, "run", "--record-all", "-o", "first.trace", "--", "./first")
+    same(f"run: {done.stderr}", done.returncode, 0)
+    expected = {"near[1]": "2", "near[2]": "3", "all.number": "-5", "all.part": "2.5", "zero": "0", "never": "8", "limit": "5", "level": "0",
+                "large": "18446744073709551615"}
+    for name in ("first.rec", "first.trace"):
+        given = dict(re.match(r"-\|init\((.*)\)=(.*)\|-", line).groups() for line in lines_of(name) if "|init(" in line)
+        same(f"{name}: initial values", {key: given.get(key) for key in expected}, expected)
+        for text, status in (("level <= limit", 0), ("level < limit - 1 && never >= 8", 0), ("level < 3", 1), ("large > 1", 1), ("near[1] != 2", 1)):
+            write("first.prop", f'property p: {text};\n')
+            done = run(PORTENT, "check", "-s", "first.prop", name)
+            same(f"{name}: check of {text}: {done.stdout}", done.returncode, status)
+    write("first.prop", "property p: unheard == 0;\n")
     done = run(PORTENT, "check", "-s", "first.prop", "first.rec")
-    same("check", done.returncode, 3)
-    contains(done.stdout, "no initial values")
+    same("what the recording does not have", done.returncode, 3)
+    contains(done.stdout, "no initial value")
+    write("first.prop", "property p: level <= limit;\n")
     for command in (["--order", "values"], ["--order", "auto"], []):
         done = run(PORTENT, "run", *command, "-s", "first.prop", "--", "./first")
         same(f"run {command}: {done.stderr}", done.returncode, 0)
+
+
+@test
+def the_first_thread_leaves():
+    """pthread_exit in main: the program ends with its last thread, and what runs at its exit is recorded."""
+    build("leaving", LEAVING)
+    done = run("./leaving", options="record=l.rec", timeout=60)
+    same(f"status: {done.stderr}", done.returncode, 0)
+    lines = lines_of("l.rec")
+    same("writes", [line.split("|")[1] for line in lines if "|w(x)" in line], ["w(x)=1", "w(x)=9"])
+    same("updates", [line.split("|")[1] for line in lines if "|u(y)" in line], ["u(y)=1", "u(y)=2", "u(y)=3"])
+    done = run(PORTENT, "run", "--order", "sync", "-q", "--", "./leaving", timeout=60)
+    same(f"status of run: {done.stderr}", done.returncode, 0)
+
+
+@test
+def another_program_by_exec():
+    """What a process has recorded is not overwritten by what it becomes."""
+    build("becoming", BECOMING)
+    same("status", run("./becoming", options="record=b.rec").returncode, 0)
+    names = [name for name in os.listdir(".") if name.startswith("b.rec") and not name.endswith(".live")]
+    writes = sorted([line.split("|")[1] for line in lines_of(name) if "|w(x)" in line] for name in names)
+    same("both are there", writes, [["w(x)=1"], ["w(x)=2", "w(x)=12"]])
+    same("another run begins anew", run("./becoming", "inner", options="record=b.rec").returncode, 0)
+    same("its writes", [line.split("|")[1] for line in lines_of("b.rec") if "|w(x)" in line], ["w(x)=2", "w(x)=12"])
+
+
+@test
+def no_room_on_the_disk():
+    """A small file system: the program lives, is told, and `run` says that its answer is not whole."""
+    build("mixed", MIXED, "-DROUNDS=60000")
+    os.mkdir("small")
+    means = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user", "--mount"]
+    mount = 'mount -t tmpfs -o size=$0 none small && shift && exec "$@"'
+    if run(*means, "sh", "-c", mount, "100k", "-", "true").returncode != 0:
+        print("record: no_room_on_the_disk: nothing can be mounted here, so it was not tried")
+        return
+    for size in ("8k", "100k", "700k"):
+        done = run(*means, "sh", "-c", mount, size, "-", "./mixed", options="record=small/m.rec")
+        same(f"{size}: its own status: {done.stderr}", done.returncode, 0)
+        contains(done.stderr, "the recording cannot be written (is the disk full?)")
+        done = run(*means, "sh", "-c", mount, size, "-", PORTENT, "run", "--record-all", "-o", "small/t.ptb", "--", "./mixed")
+        same(f"{size}: status of run: {done.stderr}", done.returncode, 67)
+
+
+@test
+def little_memory():
+    """Where there is none for the recording it is not just empty."""
+    build("mixed", MIXED, "-DROUNDS=10")
+    done = run("sh", "-c", "ulimit -v 1000000; exec ./mixed", options="record=m.rec")
+    same(f"its own status: {done.stderr}", done.returncode, 0)
+    contains(done.stderr, "no memory")
+    same("nothing is left behind", sorted(os.listdir(".")), ["m.rec", "mixed", "mixed.c"])
+    done = run(PORTENT, "check", "m.rec")
+    same(f"check: {done.stdout}{done.stderr}", done.returncode, 3)
+
+
+@test
+def nothing_instrumented():
+    """Objects of another compiler: no access is observed, and it is said."""
+    write("foreign.c", MIXED)
+    same("cc", run("cc", "-g", "-O1", "-pthread", "-DROUNDS=10", "-c", "foreign.c", "-o", "foreign.o").returncode, 0)
+    same("portent cc", run(PORTENT, "cc", "-pthread", "foreign.o", "-o", "foreign").returncode, 0)
+    for options in ([], ["--order", "sync"], ["--races"]):
+        done = run(PORTENT, "run", *options, "--", "./foreign")
+        same(f"{options}: {done.stderr}", done.returncode, 67)
+        contains(done.stderr, "nothing of the program was compiled by")
+    build("ours", "int main(void) { return 0; }\n")
+    same("one that does nothing", run(PORTENT, "run", "--", "./ours").returncode, 0)
 
 
 @test

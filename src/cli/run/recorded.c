@@ -76,6 +76,11 @@ static void remove_files(const struct pt_session *session)
     pt_buf_release(&live);
 }
 
+static bool has_come(const struct pt_session *session, const struct pt_event *initial)
+{
+    return pt_session_is_resolved(session, pt_name(&session->names, PT_SPACE_VAR, initial->object));
+}
+
 void pt_recorded_take(struct pt_session *session, struct pt_buf *lost)
 {
     struct pt_source *source;
@@ -86,7 +91,9 @@ void pt_recorded_take(struct pt_session *session, struct pt_buf *lost)
         return;
     if (pt_source_open(session->recording, &session->names, &source, &err) == PT_OK) {
         while ((got = pt_source_next(source, &event, &err)) == PT_READ_EVENT)
-            pt_session_pass_on(session, &event);
+            if (event.op != PT_OP_INIT ||
+                !has_come(session, &event)) /* from the channel, whether it is accessed or not */
+                pt_session_pass_on(session, &event);
         pt_source_free(source);
     } else {
         got = PT_READ_ERROR;

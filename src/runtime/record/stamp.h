@@ -34,6 +34,11 @@ bool pt_stamp_start(void);
 uint64_t pt_stamp_now(void);
 /* The stamp of an event of `thread`, whose last one was `stamp`, that touches this memory, which is locked. */
 uint64_t pt_stamp_touch(uint32_t thread, uint64_t stamp, uintptr_t address, size_t size);
+/* The same where it lies in one granule; and whether nobody has touched that before. */
+uint64_t pt_stamp_touch_one(uint32_t thread, uint64_t stamp, uintptr_t address, bool *ret_new);
+/* Whether nobody has touched the granule, which is locked; and from now on the thread has. */
+bool pt_stamp_is_new(uintptr_t address);
+void pt_stamp_claim(uint32_t thread, uintptr_t address);
 /* The same of memory that begins or ends. */
 uint64_t pt_stamp_extent(uint32_t thread, uint64_t stamp, uintptr_t from, uintptr_t to);
 

@@ -24,6 +24,7 @@
 struct path {
     struct pt_shadow_self *self; /* NULL: not to be recorded */
     bool locked;
+    pt_shadow_word *small; /* it is one that is only recorded */
     struct pt_locked_range range;
 };
 
@@ -39,16 +40,32 @@ static COLD void begin(struct path *path, const void *address, size_t size, int 
         return;
     pt_shadow_before(self, (uintptr_t)address, size, write);
     pt_enter(self);
+    path->small = pt_slow_begin_small(self, (uintptr_t)address, size, write);
+    if (path->small) {
+        path->locked = false;
+        path->range.from = (uintptr_t)address;
+        path->range.to = (uintptr_t)address + size;
+        path->range.order = pt_slow_order(order);
+        return;
+    }
     path->locked = pt_slow_begin(self, (uintptr_t)address, size, write, &path->range);
     if (path->locked && write)
         pt_slow_check(self, &path->range);
     path->range.order = pt_slow_order(order);
 }
 
+static void end_small(const struct path *path, enum pt_event_kind kind, const struct pt_site *site)
+{
+    const struct pt_locked_range *range = &path->range;
+    pt_slow_end_small(path->self, path->small, kind, (uint8_t)range->order, range->from, range->to - range->from, site);
+}
+
 static COLD void end_read(struct path *path, const struct pt_site *site)
 {
     if (!path->self)
         return;
+    if (path->small)
+        end_small(path, PT_KIND_READ_AT, site);
     if (path->locked)
         pt_slow_end_read(path->self, &path->range, site);
     pt_leave(path->self);
@@ -58,6 +75,8 @@ static COLD void end_write(struct path *path, enum pt_event_kind kind, const str
 {
     if (!path->self)
         return;
+    if (path->small)
+        end_small(path, kind == PT_KIND_UPDATE ? PT_KIND_UPDATE_AT : PT_KIND_WRITE_AT, site);
     if (path->locked)
         pt_slow_end_write(path->self, &path->range, kind, site);
     pt_leave(path->self);

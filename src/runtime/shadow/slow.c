@@ -115,6 +115,37 @@ bool pt_slow_begin(struct pt_shadow_self *self, uintptr_t address, size_t size, 
     return true;
 }
 
+/* Nothing is watched, and there are no clocks: then all there is to do is to record it. */
+pt_shadow_word *pt_slow_begin_small(struct pt_shadow_self *self, uintptr_t address, size_t size, bool write)
+{
+    if (!self->records || self->steps || self->care || self->locked || (address & 7) + size > 8)
+        return NULL;
+    pt_shadow_word *word = pt_shadow_word_of(address);
+    if (!word)
+        return NULL;
+    pt_sys_touch_stack();
+    uint64_t seen = pt_granule_lock(word);
+    if (seen) {
+        pt_granule_unlock(word, seen);
+        return NULL;
+    }
+    self->locked_word = word;
+    if (write)
+        pt_shadow_hooks.opens(self, address, size);
+    return word;
+}
+
+void pt_slow_end_small(struct pt_shadow_self *self, pt_shadow_word *word, enum pt_event_kind kind, uint8_t order,
+                       uintptr_t address, size_t size, const struct pt_site *site)
+{
+    bool stores = order && kind == PT_KIND_WRITE_AT; /* as in pt_slow_end_write */
+    unsigned marks = (unsigned)order << PT_MARK_ORDER | (stores ? PT_MARK_STORE : 0);
+    pt_shadow_hooks.recorded(self, stores ? PT_KIND_UPDATE_AT : kind, marks, site, address, size);
+    self->locked_word = NULL;
+    self->disturbed = false;
+    pt_granule_unlock(word, locked_word(word));
+}
+
 bool pt_slow_is_near_watched(uintptr_t address, size_t size)
 {
     for (uintptr_t at = address & ~(uintptr_t)7; pt_address_ok(at) && at < address + size; at += 8) {
@@ -384,6 +415,8 @@ static void end_small(struct pt_shadow_self *self, const struct pt_locked_range 
 
 void pt_slow_check(struct pt_shadow_self *self, const struct pt_locked_range *range)
 {
+    if (self->records)
+        pt_shadow_hooks.opens(self, range->from, range->to - range->from);
     if (range->watched)
         each_watched(self, range, NULL, 0, check_before_write);
 }
