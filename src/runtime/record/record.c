@@ -238,11 +238,12 @@ void pt_record_sync(struct pt_thread *thread, enum pt_event_kind kind, const str
 {
     struct pt_record_self *self = thread->record;
     struct event event = {.kind = kind, .marks = marks_of(thread, kind), .site = site, .address = address};
+    bool is_new;
     if (!prepare(thread))
         return;
     uint32_t stack = pt_record_stack_number(self);
     begin(self);
-    put(self, &event, stack, pt_stamp_touch(self->thread, self->stamp, address, 1));
+    put(self, &event, stack, pt_stamp_touch_one(self->thread, self->stamp, address, &is_new));
     end(self);
 }
 

@@ -139,6 +139,8 @@ static bool is_untouched(uintptr_t address)
                                  struct pt_shadow_self *self, pt_shadow_word *word, uint64_t seen)                     \
     {                                                                                                                  \
         uintptr_t at = (uintptr_t)address;                                                                             \
+        if (self->records)                                                                                             \
+            return slow_##name(address, order, site);                                                                  \
         bool busy = self->busy;                                                                                        \
         if (!busy && pt_fast_lock_evaluated(self, word, seen, at, bytes, false)) {                                     \
             type value = perform;                                                                                      \
@@ -212,6 +214,8 @@ static bool is_untouched(uintptr_t address)
         (void)op, (void)order;                                                                                         \
         struct pt_shadow_self *self = pt_self;                                                                         \
         uintptr_t at = (uintptr_t)address;                                                                             \
+        if (self && self->records)                                                                                     \
+            return slow_##name(address, value, op, order, site);                                                       \
         pt_shadow_word *word = self && !self->busy ? pt_fast_word(at, bytes) : NULL;                                   \
         uint64_t seen = word ? pt_fast_await(word, atomic_load_explicit(word, memory_order_relaxed)) : 0;              \
         bool known = word && pt_fast_write_is_known(self->fast, seen);                                                 \

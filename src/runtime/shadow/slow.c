@@ -135,15 +135,20 @@ pt_shadow_word *pt_slow_begin_small(struct pt_shadow_self *self, uintptr_t addre
     return word;
 }
 
+static void end_small_lock(struct pt_shadow_self *self, pt_shadow_word *word)
+{
+    self->locked_word = NULL;
+    self->disturbed = false;
+    pt_granule_unlock(word, locked_word(word));
+}
+
 void pt_slow_end_small(struct pt_shadow_self *self, pt_shadow_word *word, enum pt_event_kind kind, uint8_t order,
                        uintptr_t address, size_t size, const struct pt_site *site)
 {
     bool stores = order && kind == PT_KIND_WRITE_AT; /* as in pt_slow_end_write */
     unsigned marks = (unsigned)order << PT_MARK_ORDER | (stores ? PT_MARK_STORE : 0);
     pt_shadow_hooks.recorded(self, stores ? PT_KIND_UPDATE_AT : kind, marks, site, address, size);
-    self->locked_word = NULL;
-    self->disturbed = false;
-    pt_granule_unlock(word, locked_word(word));
+    end_small_lock(self, word);
 }
 
 bool pt_slow_is_near_watched(uintptr_t address, size_t size)
@@ -617,6 +622,14 @@ void pt_slow_sync_at(const void *object, const void *part, int kind, int order, 
         return;
     struct pt_locked_range range;
     pt_enter(self);
+    pt_shadow_word *small =
+        kind < PT_KIND_COUNT && kind == order ? pt_slow_begin_small(self, (uintptr_t)object, 4, false) : NULL;
+    if (small) {
+        pt_shadow_hooks.sync(self, (enum pt_event_kind)kind, (uintptr_t)object, site);
+        end_small_lock(self, small);
+        pt_leave(self);
+        return;
+    }
     if (pt_slow_begin(self, (uintptr_t)object, 4, write, &range)) {
         range.sync = (uint16_t)kind;
         if (order != kind)
