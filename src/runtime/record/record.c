@@ -187,7 +187,7 @@ void pt_record_small(struct pt_thread *thread, enum pt_event_kind kind, unsigned
     uint32_t stack = pt_record_stack_number(self);
     memcpy(&event.value, (const void *)address, size);
     begin(self);
-    put(self, &event, stack, pt_stamp_touch_one(self->thread, self->stamp, address, &is_new));
+    put(self, &event, stack, pt_stamp_touch_one(self->thread, self->stamp, address, kind != PT_KIND_READ_AT, &is_new));
     end(self);
     if (__builtin_expect(is_new, 0))
         pt_record_define_initial(address & ~(uintptr_t)7, kind == PT_KIND_READ_AT);
@@ -243,7 +243,7 @@ void pt_record_sync(struct pt_thread *thread, enum pt_event_kind kind, const str
         return;
     uint32_t stack = pt_record_stack_number(self);
     begin(self);
-    put(self, &event, stack, pt_stamp_touch_one(self->thread, self->stamp, address, &is_new));
+    put(self, &event, stack, pt_stamp_touch_one(self->thread, self->stamp, address, true, &is_new));
     end(self);
 }
 

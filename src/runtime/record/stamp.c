@@ -25,6 +25,7 @@ struct leaf {
 
 static struct leaf *_Atomic *leaves;
 static uint64_t begun;
+static _Alignas(64) _Atomic uint64_t lowest; /* that an event may have */
 static struct {
     struct pt_spin lock;
     uint64_t stamp;
@@ -34,6 +35,7 @@ bool pt_stamp_start(void)
 {
     pt_spin_reset(&extents.lock);
     extents.stamp = 0;
+    atomic_store(&lowest, 0);
     leaves = pt_sys_reserve_table(sizeof *leaves << (ADDRESS_BITS - LEAF_BITS));
     begun = __rdtsc();
     return leaves;
@@ -42,6 +44,11 @@ bool pt_stamp_start(void)
 uint64_t pt_stamp_now(void)
 {
     return (__rdtsc() - begun) >> PT_STAMP_UNIT & STAMP_MASK >> 1;
+}
+
+void pt_stamp_raise_floor(uint64_t floor)
+{
+    atomic_store_explicit(&lowest, floor, memory_order_relaxed);
 }
 
 static struct leaf *leaf_at(uintptr_t address)
@@ -103,10 +110,10 @@ static uint64_t word_of(uint32_t thread, uint64_t stamp)
 }
 
 /* Most accesses are of one granule. */
-uint64_t pt_stamp_touch_one(uint32_t thread, uint64_t stamp, uintptr_t address, bool *ret_new)
+uint64_t pt_stamp_touch_one(uint32_t thread, uint64_t stamp, uintptr_t address, bool timed, bool *ret_new)
 {
     struct leaf *leaf = leaf_of(address);
-    stamp = with_time(stamp);
+    stamp = timed ? with_time(stamp) : highest(stamp, atomic_load_explicit(&lowest, memory_order_relaxed));
     *ret_new = false;
     if (!leaf)
         return stamp;

@@ -4,9 +4,11 @@
  *
  * About ten times a second it takes what is in buffers that are not full yet, and then writes a mark: all events with a
  * stamp of at most T are in the file. An event's stamp is at most PT_STAMP_LAG behind the time at which it was made,
- * and threads say when they are making one (`busy`). So T is the time at which the writer began to look, less that and
- * a margin for counters of cores that disagree, once every thread that was making an event then has been seen to have
- * finished it. A millisecond lies between, in which what a thread has stored gets to be seen by others.
+ * or, of a read, at least the floor that the writer has raised before; and threads say when they are making one
+ * (`busy`), before they look at either. So T is the time at which the writer began to look, and to which it raised the
+ * floor, less that lag and a margin for counters of cores that disagree, once every thread that was making an event
+ * then has been seen to have finished it. A millisecond lies between, in which what a thread has stored gets to be seen
+ * by others.
  *
  * Guarantee: a definition stands in the file before the mark that follows what needs it; what was written when the
  * program is killed is a run that happened, up to the last mark, and the buffers' own file has the rest. When a write
@@ -183,6 +185,8 @@ static void write_rest(void)
 static uint64_t take_all(void)
 {
     uint64_t now = pt_stamp_now(), margin = PT_STAMP_LAG + PT_STAMP_AHEAD;
+    uint64_t floor = now > margin ? now - margin : 0;
+    pt_stamp_raise_floor(floor);
     pt_sys_sleep(SETTLE_NS);
     for (unsigned turn = 0; pt_record_has_busy(turn == 0); turn++) {
         if (turn == PATIENCE)
@@ -194,7 +198,7 @@ static uint64_t take_all(void)
     write_rest();
     write_full();
     write_definitions();
-    return now > margin ? now - margin : 0;
+    return floor ? floor - 1 : 0;
 }
 
 static void write_mark(void)

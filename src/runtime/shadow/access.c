@@ -24,7 +24,6 @@
 struct path {
     struct pt_shadow_self *self; /* NULL: not to be recorded */
     bool locked;
-    pt_shadow_word *small; /* it is one that is only recorded */
     struct pt_locked_range range;
 };
 
@@ -40,32 +39,16 @@ static COLD void begin(struct path *path, const void *address, size_t size, int 
         return;
     pt_shadow_before(self, (uintptr_t)address, size, write);
     pt_enter(self);
-    path->small = pt_slow_begin_small(self, (uintptr_t)address, size, write);
-    if (path->small) {
-        path->locked = false;
-        path->range.from = (uintptr_t)address;
-        path->range.to = (uintptr_t)address + size;
-        path->range.order = pt_slow_order(order);
-        return;
-    }
     path->locked = pt_slow_begin(self, (uintptr_t)address, size, write, &path->range);
     if (path->locked && write)
         pt_slow_check(self, &path->range);
     path->range.order = pt_slow_order(order);
 }
 
-static void end_small(const struct path *path, enum pt_event_kind kind, const struct pt_site *site)
-{
-    const struct pt_locked_range *range = &path->range;
-    pt_slow_end_small(path->self, path->small, kind, (uint8_t)range->order, range->from, range->to - range->from, site);
-}
-
 static COLD void end_read(struct path *path, const struct pt_site *site)
 {
     if (!path->self)
         return;
-    if (path->small)
-        end_small(path, PT_KIND_READ_AT, site);
     if (path->locked)
         pt_slow_end_read(path->self, &path->range, site);
     pt_leave(path->self);
@@ -75,8 +58,6 @@ static COLD void end_write(struct path *path, enum pt_event_kind kind, const str
 {
     if (!path->self)
         return;
-    if (path->small)
-        end_small(path, kind == PT_KIND_UPDATE ? PT_KIND_UPDATE_AT : PT_KIND_WRITE_AT, site);
     if (path->locked)
         pt_slow_end_write(path->self, &path->range, kind, site);
     pt_leave(path->self);
@@ -132,15 +113,28 @@ static bool is_untouched(uintptr_t address)
         end_read(&path, site);                                                                                         \
         return value;                                                                                                  \
     }
+/* Where the program records itself. */
+#define DEFINE_SMALL_READ(name, bytes, type, perform)                                                                  \
+    static COLD type small_##name(const void *address, int order, const struct pt_site *site)                          \
+    {                                                                                                                  \
+        struct pt_shadow_self *self = pt_self;                                                                         \
+        pt_shadow_word *word = pt_slow_begin_small(self, (uintptr_t)address, bytes, false);                            \
+        if (!word)                                                                                                     \
+            return slow_##name(address, order, site);                                                                  \
+        type value = perform;                                                                                          \
+        pt_slow_end_small(self, word, PT_KIND_READ_AT, order, (uintptr_t)address, bytes, site);                        \
+        return value;                                                                                                  \
+    }
 /* `perform` is the load. */
 #define DEFINE_READ(name, bytes, type, perform)                                                                        \
     DEFINE_SLOW_READ(name, bytes, type, perform)                                                                       \
+    DEFINE_SMALL_READ(name, bytes, type, perform)                                                                      \
     static COLD type fast_##name(const void *address, int order, const struct pt_site *site,                           \
                                  struct pt_shadow_self *self, pt_shadow_word *word, uint64_t seen)                     \
     {                                                                                                                  \
         uintptr_t at = (uintptr_t)address;                                                                             \
         if (self->records)                                                                                             \
-            return slow_##name(address, order, site);                                                                  \
+            return small_##name(address, order, site);                                                                 \
         bool busy = self->busy;                                                                                        \
         if (!busy && pt_fast_lock_evaluated(self, word, seen, at, bytes, false)) {                                     \
             type value = perform;                                                                                      \
@@ -206,16 +200,30 @@ static bool is_untouched(uintptr_t address)
         end_write(&path, kind, site);                                                                                  \
         return result;                                                                                                 \
     }
+#define DEFINE_SMALL_WRITE(name, bytes, type, kind, atomic, perform)                                                   \
+    static COLD type small_##name(void *address, type value, int op, int order, const struct pt_site *site)            \
+    {                                                                                                                  \
+        (void)op, (void)order;                                                                                         \
+        struct pt_shadow_self *self = pt_self;                                                                         \
+        pt_shadow_word *word = pt_slow_begin_small(self, (uintptr_t)address, bytes, true);                             \
+        if (!word)                                                                                                     \
+            return slow_##name(address, value, op, order, site);                                                       \
+        type result = perform;                                                                                         \
+        pt_slow_end_small(self, word, kind == PT_KIND_UPDATE ? PT_KIND_UPDATE_AT : PT_KIND_WRITE_AT,                   \
+                          atomic ? order : PT_PLAIN, (uintptr_t)address, bytes, site);                                 \
+        return result;                                                                                                 \
+    }
 /* `perform` is the store, or the read-modify-write, of `value`; what it evaluates to is returned. */
 #define DEFINE_WRITE(name, bytes, type, kind, atomic, perform)                                                         \
     DEFINE_SLOW_WRITE(name, bytes, type, kind, atomic, perform)                                                        \
+    DEFINE_SMALL_WRITE(name, bytes, type, kind, atomic, perform)                                                       \
     static COLD type fast_##name(void *address, type value, int op, int order, const struct pt_site *site)             \
     {                                                                                                                  \
         (void)op, (void)order;                                                                                         \
         struct pt_shadow_self *self = pt_self;                                                                         \
         uintptr_t at = (uintptr_t)address;                                                                             \
         if (self && self->records)                                                                                     \
-            return slow_##name(address, value, op, order, site);                                                       \
+            return small_##name(address, value, op, order, site);                                                      \
         pt_shadow_word *word = self && !self->busy ? pt_fast_word(at, bytes) : NULL;                                   \
         uint64_t seen = word ? pt_fast_await(word, atomic_load_explicit(word, memory_order_relaxed)) : 0;              \
         bool known = word && pt_fast_write_is_known(self->fast, seen);                                                 \
