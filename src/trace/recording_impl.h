@@ -1,10 +1,12 @@
 /* The inside of the reader of recordings: recording.c is the source, recording_log.c decodes the logs of threads,
- * recording_initial.c has the initial values of variables. */
+ * recording_event.c makes events of a trace of them, recording_initial.c has the initial values of variables. */
 #ifndef PT_TRACE_RECORDING_IMPL_H
 #define PT_TRACE_RECORDING_IMPL_H
 
 #include "base/mem.h"
 #include "core/recording.h"
+
+struct pt_channel_reader;
 
 /* Where a chunk of events stands in the file. */
 struct rec_part {
@@ -17,6 +19,8 @@ struct rec_known {
     struct pt_rec_shape shape;
     uint32_t site, size;
     uint16_t kind, marks;
+    bool placed;                /* where it stood last is known: ... */
+    uint32_t calls, loc, stack; /* ... in these calls, the place and the stack of the event that was made of it */
 };
 
 /* An event of a log. */
@@ -49,6 +53,29 @@ struct rec_log {
 bool rec_log_next(struct rec_log *log);
 void rec_log_release(struct rec_log *log);
 
+/* What the decoder has found lately, so that most accesses need not ask it again: the variable that an access of this
+ * memory is about, as long as no memory has begun or ended in its page; and the place and the stack of a site in calls.
+ */
+enum { REC_CELLS = 1 << 17, REC_PLACES = 1 << 12, REC_PAGE_BITS = 12, REC_PAGES = 1 << 14 };
+struct rec_maker {
+    struct pt_channel_reader *decoder;
+    uint32_t generation, generations[REC_PAGES]; /* count memory that begins or ends; by pages, modulo their number */
+    struct rec_known_cell {
+        uint64_t address;
+        uint32_t generation, object; /* 0: free */
+        uint8_t size, type;
+    } cells[REC_CELLS];
+    struct rec_known_place {
+        uint32_t site, calls, loc, stack;
+        bool known;
+    } places[REC_PLACES];
+};
+
+struct pt_event;
+/* Makes what follows from the log's event: true: *ret_event, otherwise what is in the decoder's queue, if anything.
+ * *ret_bad is set where the event makes no sense. */
+bool rec_make(struct rec_maker *maker, struct rec_log *log, struct pt_event *ret_event, bool *ret_bad);
+
 /* What granules of static memory had in them before they were first accessed. */
 struct rec_initials {
     struct rec_initial {
@@ -58,7 +85,6 @@ struct rec_initials {
     size_t cap;
 };
 
-struct pt_channel_reader;
 /* Takes the definition in decoder->record. */
 void rec_initial_take(struct rec_initials *initials, const struct pt_channel_reader *decoder);
 /* All are there: gives the decoder those of variables that have names, to hand out before the first event. */
