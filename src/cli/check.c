@@ -240,6 +240,14 @@ static bool may_read(const struct check *check, struct pt_source *source)
     return !pt_interrupted();
 }
 
+static bool may_leave_out(const struct check *check)
+{
+    for (uint32_t i = 0; i < OPT_COUNT; i++)
+        if (check->chosen[i] && checks_table[i] != &pt_check_races && checks_table[i] != &pt_check_deadlocks)
+            return false;
+    return pt_analyse_only_states(&check->analyse);
+}
+
 /* Reads the whole trace, or what there is of it until a tear or an interruption, which *result and *output record. */
 static enum pt_status feed(struct check *check, const struct engines *engines, struct pt_result *result,
                            struct pt_output *output, struct pt_err *err)
@@ -248,6 +256,8 @@ static enum pt_status feed(struct check *check, const struct engines *engines, s
     enum pt_status status = pt_source_open(check->trace, &check->names, &source, err);
     if (status != PT_OK)
         return status;
+    if (may_leave_out(check))
+        pt_source_leave_out(source);
     struct pt_validator *validator = pt_validator_new(pt_source_label(source), &check->names);
     struct pt_event event;
     enum pt_read read = PT_READ_EVENT;

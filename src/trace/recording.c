@@ -39,6 +39,7 @@ struct recording {
     bool dropped;     /* events above the limit, or of damaged logs */
     uint64_t records;
     struct rec_initials initials;
+    struct rec_private private;
     const uint8_t *file;
     size_t len;
     void *mapped;
@@ -78,6 +79,7 @@ static void release_recording(void *state)
     pt_debuginfo_free(r->info);
     free(r->why);
     free(r->initials.items);
+    rec_private_release(&r->private);
     free(r->parts);
     free(r->logs);
     free(r->heap);
@@ -135,6 +137,18 @@ static void take_program(struct recording *r, bool look)
 
 /* --- the file --- */
 
+static void note_module(struct recording *r)
+{
+    struct pt_record_module module;
+    struct rec_private *p = &r->private;
+    memcpy(&module, r->decoder->record, sizeof module);
+    if (module.head.bytes < sizeof module)
+        return;
+    PT_GROW(p->modules, p->module_cap, (size_t)p->module_count + 1);
+    p->modules[p->module_count].low = module.low;
+    p->modules[p->module_count++].high = module.high;
+}
+
 static bool take_definitions(struct recording *r, const uint8_t *bytes, uint32_t len, bool look)
 {
     struct pt_record head;
@@ -145,6 +159,8 @@ static bool take_definitions(struct recording *r, const uint8_t *bytes, uint32_t
         if (head.bytes < sizeof head || head.bytes > len - at)
             return false;
         memcpy(r->decoder->record, bytes + at, head.bytes);
+        if (head.type == PT_RECORD_MODULE)
+            note_module(r);
         if (head.type == PT_REC_PROGRAM)
             take_program(r, look);
         else if (head.type == PT_REC_INITIAL)
@@ -390,6 +406,8 @@ static enum pt_status index_file(struct recording *r, struct pt_file_source *fil
     make_logs(r);
     if (!r->lost && r->info)
         rec_initials_give(&r->initials, r->decoder);
+    if (file->source.leaves_out)
+        rec_private_find(&r->private, r->logs, r->log_count);
     r->indexed = true;
     return PT_OK;
 }
@@ -453,6 +471,10 @@ static bool next_event(struct recording *r, struct pt_event *ret_event)
         if (log->event.stamp > r->limit) {
             r->dropped = true;
             return false;
+        }
+        if (r->private.found && rec_private_is(&r->private, &log->event)) {
+            advance(r);
+            continue;
         }
         bool made = rec_make(&r->maker, log, ret_event, &r->dropped);
         advance(r);

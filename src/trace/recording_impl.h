@@ -1,9 +1,11 @@
 /* The inside of the reader of recordings: recording.c is the source, recording_log.c decodes the logs of threads,
- * recording_event.c makes events of a trace of them, recording_initial.c has the initial values of variables. */
+ * recording_event.c makes events of a trace of them, recording_private.c finds those that can be left out,
+ * recording_initial.c has the initial values of variables. */
 #ifndef PT_TRACE_RECORDING_IMPL_H
 #define PT_TRACE_RECORDING_IMPL_H
 
 #include "base/mem.h"
+#include "base/table.h"
 #include "core/recording.h"
 
 struct pt_channel_reader;
@@ -75,6 +77,29 @@ struct pt_event;
 /* Makes what follows from the log's event: true: *ret_event, otherwise what is in the decoder's queue, if anything.
  * *ret_bad is set where the event makes no sense. */
 bool rec_make(struct rec_maker *maker, struct rec_log *log, struct pt_event *ret_event, bool *ret_bad);
+
+/* Memory that one thread alone has touched. */
+enum { REC_NEAR = 1 << 10 };
+struct rec_private {
+    bool found;
+    struct pt_map64 index; /* of pages, by number */
+    struct rec_private_near {
+        uint64_t page;
+        uint16_t *owners;      /* of its granules: the number of the log plus 1, of none or of several */
+    } * pages, near[REC_NEAR]; /* `near`: those looked at lately */
+    uint32_t page_count;
+    size_t page_cap;
+    struct {
+        uint64_t low, high;
+    } * modules; /* where static memory is */
+    uint32_t module_count;
+    size_t module_cap;
+};
+/* Looks through the logs, none of which has been opened. `found` where that could be done. */
+void rec_private_find(struct rec_private *found, const struct rec_log *logs, uint32_t log_count);
+/* Whether nobody needs the event for that. */
+bool rec_private_is(struct rec_private *found, const struct rec_event *event);
+void rec_private_release(struct rec_private *found);
 
 /* What granules of static memory had in them before they were first accessed. */
 struct rec_initials {

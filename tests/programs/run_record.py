@@ -447,6 +447,105 @@ def nothing_instrumented():
     same("one that does nothing", run(PORTENT, "run", "--", "./ours").returncode, 0)
 
 
+def random_program(chance):
+    """Threads with memory of their own, of all, and handed over; on the heap, so that it may be left out; some of it locked, some that one
+    uses and another frees, which nobody sees to come later; parts next to each other."""
+    steps = ["own[{i}] = i + seen;", "seen += own[{i}];", "memset(own + {i}, i, 3 * sizeof *own);", "all[{i}] = i;", "seen += all[{i}];",
+             "pthread_mutex_lock(&m[{l}]);", "pthread_mutex_unlock(&m[{l}]);", "memcpy(own, all + {i}, 2 * sizeof *own);",
+             "((char *)all)[{b}] = 1;", "((char *)own)[{b}] = (char)seen;", "given[n][{i}] = i;", "seen += given[1 - n][{i}];"]
+    lines = []
+    for _ in range(2):
+        held, body = None, []
+        for _ in range(chance.randrange(6, 14)):
+            step = chance.choice(steps)
+            if "_lock" in step or "_unlock" in step:
+                if held is None:
+                    held = chance.randrange(2)
+                    body.append(f"pthread_mutex_lock(&m[{held}]);")
+                else:
+                    body.append(f"pthread_mutex_unlock(&m[{held}]);")
+                    held = None
+                continue
+            body.append(step.format(i=chance.randrange(4), l=0, b=chance.randrange(16)))
+        if held is not None:
+            body.append(f"pthread_mutex_unlock(&m[{held}]);")
+        lines.append(body)
+    bodies = ["\n        ".join(body) for body in lines]
+    return r"""
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+static pthread_mutex_t m[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
+static long *all, *given[2], *lent;
+static int level, turn;
+static void *work(void *argument) {
+    long n = (long)argument, seen = 0, *own = calloc(8, sizeof *own), i;
+    for (i = 1; i < 3; i++) {
+        if (n == 0) {
+        """ + bodies[0] + r"""
+        } else {
+        """ + bodies[1] + r"""
+        }
+        level = (int)i;
+    }
+    if (n) free(own);
+    if (!n) {
+        lent[1] = seen;
+        __asm__ volatile("movl $1, %0" : "=m"(turn) : : "memory");
+    }
+    return seen == 7 ? own : NULL;
+}
+int main(void) {
+    pthread_t t[2];
+    all = calloc(8, sizeof *all);
+    for (long i = 0; i < 2; i++) given[i] = calloc(8, sizeof **given);
+    lent = malloc(8 * sizeof *lent);
+    for (long i = 0; i < 2; i++) pthread_create(&t[i], NULL, work, (void *)i);
+    for (int seen = 0; !seen;)
+        __asm__ volatile("movl %1, %0" : "=r"(seen) : "m"(turn) : "memory");
+    free(lent);
+    for (int i = 0; i < 2; i++) pthread_join(t[i], NULL);
+    free(given[0]);
+    return 0;
+}
+"""
+
+
+def answers(*arguments):
+    """What `check` says, but for what counts events."""
+    done = run(PORTENT, "check", "--json", *arguments)
+    answer = json.loads(done.stdout)
+    found = []
+    for p in answer["properties"]:
+        pairs = sorted((f["how"], f["order"], f["object"], *sorted((f[side]["op"], f[side]["loc"], f[side]["thread"]) for side in ("first", "second")))
+                       for f in p.get("findings", []) if "first" in f)
+        cycles = sorted((f["how"], sorted((c["thread"], c["wants"], c["loc"]) for c in f["cycle"])) for f in p.get("findings", []) if "cycle" in f)
+        found.append((p["name"], p["verdict"], p.get("how"), p.get("order"), p.get("relevant"), pairs, cycles))
+    return done.returncode, found, answer["events"]
+
+
+@test
+def what_is_left_out_changes_nothing():
+    """`check` of a recording leaves out what one thread alone has touched; of the text of the same recording, it has everything."""
+    chance, fewer, races = random.Random(15), 0, 0
+    write("l.prop", "property p: always level <= 2; property q: never [level == 0]+ [level == 2];\n")
+    for number in range(10):
+        build("r", random_program(chance))
+        same("status", run("./r", options="record=r.rec").returncode, 0)
+        same("convert", run(PORTENT, "convert", "--text", "r.rec", "-o", "r.trace").returncode, 0)
+        for order in ("access", "sync", "values"):
+            for more in (("--races", "--deadlocks"), ("-s", "l.prop")):
+                status, left, events = answers(*more, "--order", order, "--effort", "60s", "r.rec")
+                full_status, full, full_events = answers(*more, "--order", order, "--effort", "60s", "r.trace")
+                same(f"{number}, {order}, {more}", (status, left), (full_status, full))
+                fewer += events < full_events
+                races += sum(len(p[5]) for p in full)
+        _, _, events = answers("--lifetimes", "r.rec")
+        same("lifetimes get everything", events, full_events)
+    true(f"something was left out: {fewer} of 60", fewer > 40)
+    true(f"there were races: {races}", races > 20)
+
+
 @test
 def deadlocks_that_happen():
     """The program looks for them while it is recorded, too: otherwise it would hang."""

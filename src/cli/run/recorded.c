@@ -90,6 +90,9 @@ void pt_recorded_take(struct pt_session *session, struct pt_buf *lost)
     if (!pt_channel_started(session->reader)) /* nothing was observed, which is said elsewhere */
         return;
     if (pt_source_open(session->recording, &session->names, &source, &err) == PT_OK) {
+        if (!session->writer && !(session->wider_checks >> PT_FOUND_LIFETIME & 1) &&
+            pt_analyse_only_states(&session->analyse))
+            pt_source_leave_out(source);
         while ((got = pt_source_next(source, &event, &err)) == PT_READ_EVENT)
             if (event.op != PT_OP_INIT ||
                 !has_come(session, &event)) /* from the channel, whether it is accessed or not */
