@@ -390,6 +390,63 @@ static enum pt_status load(struct recording *r, struct pt_file_source *file, str
     return PT_OK;
 }
 
+/* Moves on in the log that was on top. */
+static void advance(struct recording *r)
+{
+    struct rec_log *log = &r->logs[r->heap[0]];
+    if (!rec_log_next(log)) {
+        r->dropped |= log->damaged;
+        if (log->damaged && log->event.stamp < r->limit)
+            r->limit = log->event.stamp; /* others may depend on what is missing here */
+        r->heap[0] = r->heap[--r->heap_count];
+        r->others = 0;
+    }
+    log->open = true;
+    if (r->heap_count > 1 && log->event.stamp >= r->others)
+        sift_down(r, 0);
+}
+
+/* One look through all of it, as if it were read; then it is as before. */
+static void look_ahead(struct recording *r)
+{
+    struct rec_private *p = &r->private;
+    size_t bytes = r->log_count * sizeof *r->logs, heap_bytes = r->heap_count * sizeof *r->heap;
+    struct rec_log *logs = pt_xcalloc((size_t)r->log_count + 1, sizeof *logs);
+    uint32_t *heap = pt_xcalloc((size_t)r->heap_count + 1, sizeof *heap), count = r->heap_count;
+    uint64_t limit = r->limit;
+    bool dropped = r->dropped, begun = false;
+    memcpy(logs, r->logs, bytes);
+    memcpy(heap, r->heap, heap_bytes);
+    r->others = 0;
+    for (; r->heap_count; advance(r)) {
+        const struct rec_log *log = &r->logs[r->heap[0]];
+        if (log->open && !begun)
+            p->first = r->heap[0];
+        begun |= log->open;
+        if (log->open)
+            rec_private_note(p, &log->event, r->heap[0]);
+    }
+    memcpy(r->logs, logs, bytes);
+    memcpy(r->heap, heap, heap_bytes);
+    free(logs);
+    free(heap);
+    r->heap_count = count;
+    r->others = 0;
+    r->limit = limit;
+    r->dropped = dropped;
+}
+
+static void find_private(struct recording *r)
+{
+    struct rec_private *p = &r->private;
+    if (r->lost || !rec_private_begin(p, r->logs, r->log_count, true))
+        return;
+    look_ahead(r);
+    if (p->foreign && rec_private_begin(p, r->logs, r->log_count, false))
+        look_ahead(r);
+    rec_private_end(p);
+}
+
 static enum pt_status index_file(struct recording *r, struct pt_file_source *file, struct pt_err *err)
 {
     enum pt_status status = load(r, file, err);
@@ -407,25 +464,9 @@ static enum pt_status index_file(struct recording *r, struct pt_file_source *fil
     if (!r->lost && r->info)
         rec_initials_give(&r->initials, r->decoder);
     if (file->source.leaves_out)
-        rec_private_find(&r->private, r->logs, r->log_count);
+        find_private(r);
     r->indexed = true;
     return PT_OK;
-}
-
-/* Moves on in the log that was on top. */
-static void advance(struct recording *r)
-{
-    struct rec_log *log = &r->logs[r->heap[0]];
-    if (!rec_log_next(log)) {
-        r->dropped |= log->damaged;
-        if (log->damaged && log->event.stamp < r->limit)
-            r->limit = log->event.stamp; /* others may depend on what is missing here */
-        r->heap[0] = r->heap[--r->heap_count];
-        r->others = 0;
-    }
-    log->open = true;
-    if (r->heap_count > 1 && log->event.stamp >= r->others)
-        sift_down(r, 0);
 }
 
 static bool take_queued(struct recording *r, struct pt_event *ret_event)

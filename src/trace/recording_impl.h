@@ -78,10 +78,14 @@ struct pt_event;
  * *ret_bad is set where the event makes no sense. */
 bool rec_make(struct rec_maker *maker, struct rec_log *log, struct pt_event *ret_event, bool *ret_bad);
 
-/* Memory that one thread alone has touched. */
+/* Memory that one thread after the other has for itself (recording_private.c). */
 enum { REC_NEAR = 1 << 10 };
 struct rec_private {
-    bool found;
+    bool begun, found;
+    bool alone;            /* so far there is one thread, and no other was started */
+    bool foreign;          /* there is one that nobody has started: then the first was never known to be alone */
+    uint32_t first;        /* log of the first event */
+    uint64_t noted;        /* events so far: stamps may be equal */
     struct pt_map64 index; /* of pages, by number */
     struct rec_private_near {
         uint64_t page;
@@ -89,16 +93,33 @@ struct rec_private {
     } * pages, near[REC_NEAR]; /* `near`: those looked at lately */
     uint32_t page_count;
     size_t page_cap;
+    struct pt_map64 log_of; /* by the thread's number */
+    struct rec_private_thread {
+        bool forked;
+        uint16_t joined_by; /* 0: nobody yet */
+        uint64_t joined_at;
+    } * threads; /* by log */
+    struct rec_private_stretch {
+        uint64_t from, to;
+        uint16_t owner;
+        uint64_t when;
+    } * accesses, *frees; /* accesses of several granules; what was freed, by whom and when */
+    uint32_t access_count, free_count;
+    size_t access_cap, free_cap;
     struct {
         uint64_t low, high;
     } * modules; /* where static memory is */
     uint32_t module_count;
     size_t module_cap;
 };
-/* Looks through the logs, none of which has been opened. `found` where that could be done. */
-void rec_private_find(struct rec_private *found, const struct rec_log *logs, uint32_t log_count);
+/* All events are noted in the order of the run, between the next two. `alone`: what the first thread does before all
+ * others is not counted. False: there are too many threads. */
+bool rec_private_begin(struct rec_private *found, const struct rec_log *logs, uint32_t log_count, bool alone);
+void rec_private_end(struct rec_private *found);
+void rec_private_note(struct rec_private *found, const struct rec_event *event, uint32_t log);
 /* Whether nobody needs the event for that. */
 bool rec_private_is(struct rec_private *found, const struct rec_event *event);
+void rec_private_clear(struct rec_private *found);
 void rec_private_release(struct rec_private *found);
 
 /* What granules of static memory had in them before they were first accessed. */

@@ -476,7 +476,7 @@ def random_program(chance):
 #include <stdlib.h>
 #include <string.h>
 static pthread_mutex_t m[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
-static long *all, *given[2], *lent;
+static long *all, *given[2], *lent, *kept;
 static int level, turn;
 static void *work(void *argument) {
     long n = (long)argument, seen = 0, *own = calloc(8, sizeof *own), i;
@@ -491,6 +491,7 @@ static void *work(void *argument) {
     if (n) free(own);
     if (!n) {
         lent[1] = seen;
+        kept = own;
         __asm__ volatile("movl $1, %0" : "=m"(turn) : : "memory");
     }
     return seen == 7 ? own : NULL;
@@ -504,7 +505,10 @@ int main(void) {
     for (int seen = 0; !seen;)
         __asm__ volatile("movl %1, %0" : "=r"(seen) : "m"(turn) : "memory");
     free(lent);
+    kept[3] = 1;
     for (int i = 0; i < 2; i++) pthread_join(t[i], NULL);
+    kept[2]++;
+    free(kept);
     free(given[0]);
     return 0;
 }
