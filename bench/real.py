@@ -2,8 +2,9 @@
 """What Portent costs on real programs: bench/real.py [--portent P] [--folder F] [--rounds N] [NAME...]
 
 The programs of tests/real/programs.py, each plain, under clang's ThreadSanitizer, and built by `portent cc`: by itself with nothing to
-check, under `portent run` with a property over its own globals, under `portent run --races`, and by itself with
-PORTENT_OPTIONS=races=1. Rounds are interleaved. CPU time is user and system time of the whole process tree, the observer included, as
+check, under `portent run` with a property over its own globals, under `portent run --races`, by itself with PORTENT_OPTIONS=races=1, and
+recording everything (record=FILE, which stays in the folder: build/bench/trace_speed says how many events it has). Rounds are interleaved. CPU time is user and system time of the whole process
+tree, the observer included, as
 the median of the rounds; memory is the peak of the program's own process, so of the last way for races. ThreadSanitizer runs without its
 deadlock detector.
 """
@@ -19,7 +20,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "tests", "real"))
 sys.dont_write_bytecode = True
 import programs  # noqa: E402
 
-WAYS = ("plain", "tsan", "nothing", "property", "races", "races alone")
+WAYS = ("plain", "tsan", "nothing", "property", "races", "races alone", "recorded")
 
 
 class Measured(subprocess.Popen):
@@ -41,7 +42,8 @@ def measure(program, way, portent):
     observer = {"property": [portent, "run", "-q", "--lenient", "--exit-code", "0", "-s", os.path.join(programs.HERE, program.properties), "--"],
                 "races": [portent, "run", "-q", "--lenient", "--exit-code", "0", "--races", "--"]}.get(way, [])
     os.environ["TSAN_OPTIONS"] = "detect_deadlocks=0:exitcode=0:report_bugs=1:log_path=/dev/null"
-    os.environ["PORTENT_OPTIONS"] = "races=1:exitcode=0:log_path=/dev/null" if way == "races alone" else ""
+    os.environ["PORTENT_OPTIONS"] = {"races alone": "races=1:exitcode=0:log_path=/dev/null",
+                                     "recorded": f"record={os.path.join(program.folder, 'recording')}"}.get(way, "")
     Measured.samples = []
     program.load(way if way in ("plain", "tsan") else "portent", observer, Measured)
     os.environ["PORTENT_OPTIONS"] = ""
@@ -87,7 +89,7 @@ def main():
                 except (programs.Failure, subprocess.SubprocessError, OSError) as failure:
                     print(f"real.py: {program.name}, {way}: {str(failure)[:300]}", file=sys.stderr)
         print(f"real.py: round {turn + 1} of {options.rounds} done", file=sys.stderr)
-    for at, title, base, against in ((0, "CPU time, median (plain: seconds)", ".2f", ("nothing", "property", "races", "races alone")),
+    for at, title, base, against in ((0, "CPU time, median (plain: seconds)", ".2f", ("nothing", "property", "races", "races alone", "recorded")),
                                      (1, "Peak memory, median (plain: MB)", ".0f", ("nothing", "races alone"))):
         show(title, {name: {way: statistics.median(one[at] for one in taken) for way, taken in row.items() if taken}
                      for name, row in samples.items()}, base, against)

@@ -61,6 +61,7 @@ def variants(portent, into, name, arguments):
         "property": [portent, "run", "-q", "-s", HERE / f"{name}.prop", "--", binary["portent"], *arguments],
         "races": [portent, "run", "-q", "--races", "--", binary["portent"], *arguments],
         "sampled": [portent, "run", "-q", "--lenient", "--races", "--sample", "--", binary["portent"], *arguments],
+        "recorded": ["env", f"PORTENT_OPTIONS=record={into / 'recording'}", binary["portent"], *arguments],
         "alone": [binary["portent"], *arguments],
     }
 
@@ -109,16 +110,16 @@ def geometric_mean(values):
 
 def table(title, samples, figure):
     """Ratios to plain, and Portent's to TSan's."""
-    others = ["tsan", "property", "races", "sampled", "alone"]
+    others = ["tsan", "property", "races", "sampled", "recorded", "alone"]
     ratios = {n: {v: figure(s[v]) / figure(s["plain"]) for v in others} for n, s in samples.items()}
     ratios["geometric mean"] = {v: geometric_mean(r[v] for r in ratios.values()) for v in others}
     print(f"\n{title}\n")
-    print("| program | plain | TSan | property | races | races, sampled | nothing to check | property/TSan | races/TSan |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    print("| program | plain | TSan | property | races | races, sampled | recorded | nothing to check | property/TSan | races/TSan | recorded/TSan |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
     for name, ratio in ratios.items():
         base = f"{figure(samples[name]['plain']):.2f}" if name in samples else ""
         cells = [f"{ratio[v]:.2f}x" for v in others]
-        against = [f"{ratio[v] / ratio['tsan']:.2f}" for v in ("property", "races")]
+        against = [f"{ratio[v] / ratio['tsan']:.2f}" for v in ("property", "races", "recorded")]
         print("| " + " | ".join([name, base, *cells, *against]) + " |")
 
 

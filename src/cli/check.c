@@ -90,6 +90,7 @@ struct check {
     bool no_progress;
     uint64_t near; /* events; PT_ALL */
     struct pt_names names;
+    struct pt_strtab initial; /* names of variables that came with an initial value */
 };
 
 static bool set_option(struct check *check, uint32_t index, const char *argument)
@@ -225,12 +226,26 @@ static enum pt_status take(const struct engines *engines, struct pt_validator *v
     return status;
 }
 
+static void note_initial(struct check *check, const struct pt_event *event)
+{
+    const char *name = pt_name(&check->names, PT_SPACE_VAR, event->object);
+    (void)pt_strtab_intern(&check->initial, name, strlen(name));
+}
+
 /* False when SIGINT ends the reading; standard input may be silent for long before that. */
 static bool may_read(const struct check *check, struct pt_source *source)
 {
     if (check->output.stream && !pt_source_ready(source))
         return pt_interrupt_wait(pt_source_fd(source));
     return !pt_interrupted();
+}
+
+static bool may_leave_out(const struct check *check)
+{
+    for (uint32_t i = 0; i < OPT_COUNT; i++)
+        if (check->chosen[i] && checks_table[i] != &pt_check_races && checks_table[i] != &pt_check_deadlocks)
+            return false;
+    return pt_analyse_only_states(&check->analyse);
 }
 
 /* Reads the whole trace, or what there is of it until a tear or an interruption, which *result and *output record. */
@@ -241,11 +256,17 @@ static enum pt_status feed(struct check *check, const struct engines *engines, s
     enum pt_status status = pt_source_open(check->trace, &check->names, &source, err);
     if (status != PT_OK)
         return status;
+    if (may_leave_out(check))
+        pt_source_leave_out(source);
     struct pt_validator *validator = pt_validator_new(pt_source_label(source), &check->names);
     struct pt_event event;
     enum pt_read read = PT_READ_EVENT;
-    while (status == PT_OK && may_read(check, source) && (read = pt_source_next(source, &event, err)) == PT_READ_EVENT)
+    while (status == PT_OK && may_read(check, source) &&
+           (read = pt_source_next(source, &event, err)) == PT_READ_EVENT) {
+        if (event.op == PT_OP_INIT)
+            note_initial(check, &event);
         status = take(engines, validator, &event, err);
+    }
     if (read == PT_READ_ERROR)
         status = err->status;
     if (read == PT_READ_TORN) {
@@ -302,23 +323,33 @@ static void doubt(struct pt_finding *finding, const char *why)
     finding->witness_count = finding->actual_count = finding->truth_count = finding->more_count = 0;
 }
 
-/* A trace without events says nothing. One that a program has recorded by itself (record=FILE) has no initial values:
- * what is said of variables without them is not known. */
+/* Whether all variables of a property came with a value to begin with. */
+static bool has_initial(const struct check *check, const struct pt_monitor *monitor)
+{
+    uint32_t count = 0, known = 0;
+    const struct pt_varref *vars = monitor ? pt_monitor_vars(monitor, &count) : NULL;
+    for (uint32_t i = 0; i < count; i++)
+        known += pt_strtab_find(&check->initial, vars[i].target, strlen(vars[i].target)) != PT_NONE ||
+                 pt_strtab_find(&check->initial, vars[i].path, strlen(vars[i].path)) != PT_NONE;
+    return known == count;
+}
+
+/* A trace without events says nothing. One that a program has recorded by itself (record=FILE) has the initial values
+ * of what was accessed, as far as the program still has its debug information: what is said of variables without them
+ * is not known. */
 static void doubt_findings(const struct check *check, const struct pt_result *result)
 {
     bool stream = strcmp(check->trace, "-") == 0;
     bool recording = !stream && strcmp(pt_format_of_file(check->trace)->name, "recording") == 0;
     for (uint32_t i = 0; i < result->count; i++) {
         struct pt_finding *finding = result->findings[i];
-        uint32_t vars = 0;
-        if (!finding->builtin && check->analyse.inputs[i].monitor)
-            (void)pt_monitor_vars(check->analyse.inputs[i].monitor, &vars);
         if (finding->builtin && !result->events && finding->verdict == PT_VERDICT_HOLDS)
             doubt(finding, "the trace has no events");
-        else if (recording && vars && finding->verdict != PT_VERDICT_ERROR)
+        else if (recording && !finding->builtin && !has_initial(check, check->analyse.inputs[i].monitor) &&
+                 finding->verdict != PT_VERDICT_ERROR)
             doubt(finding,
-                  "a recording that the program has made by itself has no initial values; 'portent run --order' "
-                  "and '--record-all -o' have them");
+                  "the recording has no initial value of a variable that the property names: it was not accessed, or "
+                  "its name is not known any more");
     }
 }
 
@@ -363,6 +394,7 @@ static int run(const struct pt_parsed *parsed)
     struct pt_err err;
     int exit_status = PT_EXIT_BAD;
     pt_names_init(&check.names);
+    pt_strtab_init(&check.initial);
     if (set_options(&check, parsed)) {
         if (pt_analyse_load(&check.analyse, options_table, parsed, &err) == PT_OK)
             exit_status = analyse(&check, &err);
@@ -370,6 +402,7 @@ static int run(const struct pt_parsed *parsed)
             pt_diag_error(&err);
     }
     pt_analyse_release(&check.analyse);
+    pt_strtab_release(&check.initial);
     pt_names_release(&check.names);
     return exit_status;
 }

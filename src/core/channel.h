@@ -26,7 +26,7 @@
 
 #define PT_CHANNEL_MAGIC "PTCHAN1"
 #define PT_CHANNEL_ENV   "PORTENT_CHANNEL"
-enum { PT_CHANNEL_VERSION = 17 };
+enum { PT_CHANNEL_VERSION = 18 };
 
 /*
  * A process that the program starts or forks, at whatever remove, has no such descriptor. PORTENT_RENDEZVOUS=NAME in
@@ -65,6 +65,7 @@ struct pt_channel {
     _Atomic uint32_t process;    /* the child that is observed in its parent's place, 0: none, or PT_PROCESS_FORKING */
     _Atomic uint32_t stopped;    /* the runtime records nothing more, and `why` is written */
     _Atomic uint32_t unobserved; /* forked processes that went on without exec, and could not be observed */
+    _Atomic uint32_t built;      /* there are objects that 'portent cc' has compiled, or a library may have some */
     char why[PT_WHY_BYTES];      /* of `stopped`, NUL-terminated */
 };
 

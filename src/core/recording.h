@@ -9,14 +9,15 @@
  * What stands in a chunk is compressed (core/lz.h) where `stored` is less than `raw`. Kinds:
  *   FIRST    where the next chunk stands (`stamp`, an offset in the file). Where the size of recordings is limited and
  * the last events are kept, the chunks before that were given back; definitions among them stand again further on. Then
- * events with stamps up to `until`, of whatever thread, are not good any more, and at least `events` are missing. DEFS
+ * events with stamps up to `until`, of whatever thread, are not good any more, and at least `events` are missing.
+ * `thread` and `piece` are the number of the process and when it was started. DEFS
  * records of core/channel.h (struct pt_record and what follows it), as they would stand in a ring: threads, sites,
- * stacks, names, modules, objects. They may stand behind events that need them, but not behind the next mark. EVENTS a
- * part of the log of one thread, see below. MARK     nothing: all events with a stamp of at most `stamp`, of all
- * threads, stand before it. END      the same, and the program has ended; then a text, why events are missing, "" if
- * none are. Without an END the program was killed, or its disk was full: the events up to the last MARK are a run that
- * happened. Of one that was killed all else is in FILE.live, which is there while the program runs: the buffers
- * themselves, mapped (struct pt_rec_live), with what the writer had not written.
+ * stacks, names, modules, objects, initial values. They may stand behind events that need them, but not behind the next
+ * mark. EVENTS a part of the log of one thread, see below. MARK     nothing: all events with a stamp of at most
+ * `stamp`, of all threads, stand before it. END      the same, and the program has ended; then a text, why events are
+ * missing, "" if none are. Without an END the program was killed, or its disk was full: the events up to the last MARK
+ * are a run that happened. Of one that was killed all else is in FILE.live, which is there while the program runs: the
+ * buffers themselves, mapped (struct pt_rec_live), with what the writer had not written.
  *
  * Order. Each event has a *stamp*, which does not fall within a thread; of two events of different threads of which one
  * depends on the other (accesses of common memory, operations on one object, fork, join) the later one has the higher
@@ -55,7 +56,7 @@
 #include "core/hash.h"
 #include "core/ops.h"
 
-#define PT_REC_MAGIC "\x89PTREC1\n"
+#define PT_REC_MAGIC "\x89PTREC2\n"
 enum {
     PT_REC_MAGIC_LEN = 8,
     PT_REC_PIECE = 1 << 16,  /* bytes of a piece at most */
@@ -119,12 +120,20 @@ struct pt_rec_live_buffer {
 };
 
 /* Among the definitions: the program's file, and what tells this build of it from others (struct pt_library). */
-enum { PT_REC_PROGRAM = 0x100 };
+enum { PT_REC_PROGRAM = 0x100, PT_REC_INITIAL };
 struct pt_rec_program {
     struct pt_record head;
     uint32_t id_bytes, unused;
     unsigned char id[PT_ID_MAX];
     char file[];
+};
+
+/* The 8 bytes of a granule of the program's data, or of a library's, before it was first accessed. Not `known`: it was
+ * written before anybody could look, or there are too many of them. */
+struct pt_rec_initial {
+    struct pt_record head;
+    uint64_t address, value;
+    uint32_t known, unused;
 };
 
 enum {

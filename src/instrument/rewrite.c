@@ -475,6 +475,20 @@ static enum pt_status rewrite_around(struct pt_module *m, const char *level, con
     return status == PT_OK ? pt_run_passes(m->module, "globaldce", err) : status;
 }
 
+/* By this symbol the runtime knows that the program has objects that were rewritten (runtime/start.c): they may also be
+ * linked without any. */
+static void add_mark(struct pt_module *m)
+{
+    static const char name[] = "__portent_built";
+    LLVMTypeRef byte = LLVMInt8TypeInContext(m->context);
+    if (LLVMGetNamedGlobal(m->module, name))
+        return;
+    LLVMValueRef mark = LLVMAddGlobal(m->module, byte, name);
+    LLVMSetInitializer(mark, LLVMConstInt(byte, 1, false));
+    LLVMSetGlobalConstant(mark, true);
+    LLVMSetLinkage(mark, LLVMWeakODRLinkage);
+}
+
 static enum pt_status rewrite_chosen(struct pt_module *m, const struct pt_orders *how, struct pt_err *err)
 {
     struct pt_strtab opt_outs;
@@ -487,6 +501,7 @@ static enum pt_status rewrite_chosen(struct pt_module *m, const struct pt_orders
                             : rewrite_at_once(m, how->optimize, &opt_outs, err);
     pt_strtab_release(&opt_outs);
     LLVMGetOrInsertNamedMetadata(m->module, MARK, sizeof MARK - 1);
+    add_mark(m);
     char *message = NULL;
     if (status == PT_OK && LLVMVerifyModule(m->module, LLVMReturnStatusAction, &message))
         status = pt_err_set(err, PT_EINPUT, "the rewritten module is not valid: %.400s", message);

@@ -111,6 +111,17 @@ static void on_access(struct pt_shadow_self *self, const struct pt_local_event *
         pt_monitor_access(pt_thread_of(self), what);
 }
 
+static void on_opens(struct pt_shadow_self *self, uintptr_t address, size_t size)
+{
+    pt_record_opens(pt_thread_of(self), address, size);
+}
+
+static void on_recorded(struct pt_shadow_self *self, enum pt_event_kind kind, unsigned marks,
+                        const struct pt_site *site, uintptr_t address, size_t size)
+{
+    pt_record_small(pt_thread_of(self), kind, marks, site, address, size);
+}
+
 static void on_sync(struct pt_shadow_self *self, enum pt_event_kind kind, uintptr_t address, const struct pt_site *site)
 {
     if (pt_record_on)
@@ -224,6 +235,7 @@ static void on_meet(struct pt_thread *self, bool foreign)
     if (foreign)
         pt_race_properties_thread(self);
     self->shadow.full = pt_full_wanted(self);
+    self->shadow.records = self->shadow.full && pt_record_on;
     if (pt_delay_on)
         pt_delay_thread(pt_thread_number(self));
 }
@@ -353,6 +365,7 @@ static void on_released(struct pt_thread *self, struct pt_thread *thread)
 static void on_opened(struct pt_thread *self)
 {
     pt_thread_enter(self);
+    atomic_store(&pt_channel->built, 1);
     if (pt_record_on)
         pt_record_define_modules();
     if (pt_runtime_records_full() ||
@@ -410,6 +423,8 @@ void pt_events_register(void)
         .written = on_written,
         .read = on_read,
         .foreign = on_foreign,
+        .opens = on_opens,
+        .recorded = on_recorded,
         .access = on_access,
         .sync = on_sync,
         .fence = on_fence,
@@ -425,6 +440,7 @@ void pt_events_register(void)
         .allocated = on_allocated,
         .ending = on_ending,
         .ended = on_ended,
+        .last = pt_wrap_last_ends,
         .released = on_released,
         .violated = pt_violation_attend,
     };

@@ -126,8 +126,10 @@ static void begin_anew(struct pt_channel *channel)
         pt_runtime_stop("nothing can be recorded");
     else if (empty_tables())
         pt_start_recording(false);
-    else
+    else {
+        pt_record_abandon("there was no memory for it");
         pt_runtime_give_up();
+    }
     pt_sys_release(parent.channel, parent.bytes); /* nothing points to its texts any more */
     parent.channel = NULL;
 }
@@ -193,6 +195,7 @@ static void leave_parent(void)
     pt_signal_forked();
     pt_descriptor_restart();
     pt_timer_restart();
+    pt_wrap_own_restart();
     pt_violation_forked();
     if (!channel || !mapped)
         return;

@@ -177,9 +177,14 @@ static bool start_races(void)
     return (!(looks.races || looks.lives) || pt_race_start()) && (!looks.lives || pt_life_start((uint64_t)kept << 20));
 }
 
+/* Of the objects that are linked together, or with the program: what is opened later counts as one (events.c). */
+extern const char __portent_built __attribute__((weak, visibility("default")));
+
 void pt_start_recording(bool streams)
 {
     const struct pt_config *config = pt_runtime_config();
+    if (&__portent_built)
+        atomic_store(&pt_channel->built, 1);
     pt_keeps = config->keep | (pt_record_on ? PT_KEEP_ALL : 0);
     pt_deadlock_start();
     pt_race_looks = wants_races();
@@ -281,6 +286,7 @@ __attribute__((constructor(101))) static void start(void)
     pt_sys_read_clock = pt_wrap_real_clock();
     pt_delay_start();
     if (!pt_clock_start() || !pt_shadow_start() || !pt_watch_start() || !pt_thread_start(parts) || !start_races()) {
+        pt_record_abandon("there was no memory for it");
         pt_runtime_give_up();
         pt_channel = NULL; /* and nobody is served, though the socket is there */
         return;

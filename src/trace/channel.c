@@ -446,6 +446,11 @@ uint64_t pt_channel_bad_ends(const struct pt_channel_reader *r)
     return atomic_load(&r->map->bad_ends);
 }
 
+bool pt_channel_built(const struct pt_channel_reader *r)
+{
+    return atomic_load(&r->map->built);
+}
+
 bool pt_channel_started(const struct pt_channel_reader *r)
 {
     return atomic_load(&r->map->program_state) != PT_PROGRAM_STARTING;

@@ -224,6 +224,7 @@ uint32_t pt_channel_unobserved(const struct pt_channel_reader *reader);
 /* Calls of portent_end that matched no portent_begin, and were ignored. */
 uint64_t pt_channel_bad_ends(const struct pt_channel_reader *reader);
 bool pt_channel_started(const struct pt_channel_reader *reader); /* the runtime has answered */
+bool pt_channel_built(const struct pt_channel_reader *reader);   /* and some of the program is instrumented */
 
 /* A place where a load saw something else than the last recorded store. */
 struct pt_channel_foreign {

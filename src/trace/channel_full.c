@@ -80,7 +80,7 @@ static void forget_idle(struct held_lock *lock)
 }
 
 /* Who releases a lock that it does not hold takes it just before: both are writes of the lock, as releasing it is. */
-static void take_lock(struct pt_channel_reader *r, struct pt_event event, uint32_t thread)
+void chan_take_lock(struct pt_channel_reader *r, struct pt_event event, uint32_t thread)
 {
     struct held_lock *lock = lock_at(r, event.object);
     struct holder *self = holder_at(lock, thread);
@@ -180,7 +180,7 @@ static bool take_access(struct pt_channel_reader *r, struct thread *self, const 
     }
     event.object = pt_places_object(r->places, access.address, pt_op_space(event.op));
     if (pt_op_space(event.op) == PT_SPACE_LOCK)
-        take_lock(r, event, self->number);
+        chan_take_lock(r, event, self->number);
     else
         queue(r, event);
     return true;

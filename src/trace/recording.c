@@ -23,20 +23,9 @@
 #include "trace/format.h"
 #include "trace/recording_impl.h"
 
-static const uint8_t magic[] = {0x89, 'P', 'T', 'R', 'E', 'C', '1', '\n'};
+static const uint8_t magic[] = {0x89, 'P', 'T', 'R', 'E', 'C', '2', '\n'};
 
-enum { RECORD_BYTES = 1 << 16, CELL_CACHE = 1 << 13, PLACE_CACHE = 1 << 12 };
-
-/* What the decoder has found lately, so that most accesses need not ask it again: the variable that an access of this
- * memory is about, as long as no memory has begun or ended; and the place and the stack of a site in calls. */
-struct known_cell {
-    uint64_t address, generation; /* 0: free */
-    uint32_t size, object, type;
-};
-struct known_place {
-    uint32_t site, calls, loc, stack;
-    bool known;
-};
+enum { RECORD_BYTES = 1 << 16 };
 
 struct recording {
     struct pt_channel_reader *decoder;
@@ -49,6 +38,8 @@ struct recording {
     uint64_t torn_at; /* where the file makes no sense; 0: nowhere */
     bool dropped;     /* events above the limit, or of damaged logs */
     uint64_t records;
+    struct rec_initials initials;
+    struct rec_private private;
     const uint8_t *file;
     size_t len;
     void *mapped;
@@ -61,9 +52,8 @@ struct recording {
     uint32_t log_count;
     uint32_t *heap; /* logs with events, the lowest stamp first */
     uint32_t heap_count;
-    uint64_t generation; /* counts memory that begins or ends */
-    struct known_cell cells[CELL_CACHE];
-    struct known_place places[PLACE_CACHE];
+    uint64_t others; /* the lowest stamp behind the first; 0: it is to be looked for */
+    struct rec_maker maker;
     uint8_t raw[PT_REC_PIECE];
 };
 
@@ -71,7 +61,8 @@ static void *open_recording(const struct pt_source *source)
 {
     struct recording *r = pt_xcalloc(1, sizeof *r);
     r->decoder = chan_new_decoder(source->names, RECORD_BYTES);
-    r->generation = 1;
+    r->maker.decoder = r->decoder;
+    r->maker.generation = 1;
     return r;
 }
 
@@ -87,6 +78,8 @@ static void release_recording(void *state)
     pt_channel_free(r->decoder);
     pt_debuginfo_free(r->info);
     free(r->why);
+    free(r->initials.items);
+    rec_private_release(&r->private);
     free(r->parts);
     free(r->logs);
     free(r->heap);
@@ -144,6 +137,18 @@ static void take_program(struct recording *r, bool look)
 
 /* --- the file --- */
 
+static void note_module(struct recording *r)
+{
+    struct pt_record_module module;
+    struct rec_private *p = &r->private;
+    memcpy(&module, r->decoder->record, sizeof module);
+    if (module.head.bytes < sizeof module)
+        return;
+    PT_GROW(p->modules, p->module_cap, (size_t)p->module_count + 1);
+    p->modules[p->module_count].low = module.low;
+    p->modules[p->module_count++].high = module.high;
+}
+
 static bool take_definitions(struct recording *r, const uint8_t *bytes, uint32_t len, bool look)
 {
     struct pt_record head;
@@ -154,8 +159,12 @@ static bool take_definitions(struct recording *r, const uint8_t *bytes, uint32_t
         if (head.bytes < sizeof head || head.bytes > len - at)
             return false;
         memcpy(r->decoder->record, bytes + at, head.bytes);
+        if (head.type == PT_RECORD_MODULE)
+            note_module(r);
         if (head.type == PT_REC_PROGRAM)
             take_program(r, look);
+        else if (head.type == PT_REC_INITIAL)
+            rec_initial_take(&r->initials, r->decoder);
         else if (!chan_take_record(r->decoder, 0))
             return false;
     }
@@ -316,6 +325,10 @@ static void sift_down(struct recording *r, uint32_t at)
         at = child;
     }
     r->heap[at] = log;
+    for (uint32_t child = 1; child <= 2 && child < r->heap_count; child++) {
+        uint64_t stamp = r->logs[r->heap[child]].event.stamp;
+        r->others = child == 1 || stamp < r->others ? stamp : r->others;
+    }
 }
 
 /* Of a piece whose beginning was given back, the rest cannot be read. */
@@ -377,6 +390,63 @@ static enum pt_status load(struct recording *r, struct pt_file_source *file, str
     return PT_OK;
 }
 
+/* Moves on in the log that was on top. */
+static void advance(struct recording *r)
+{
+    struct rec_log *log = &r->logs[r->heap[0]];
+    if (!rec_log_next(log)) {
+        r->dropped |= log->damaged;
+        if (log->damaged && log->event.stamp < r->limit)
+            r->limit = log->event.stamp; /* others may depend on what is missing here */
+        r->heap[0] = r->heap[--r->heap_count];
+        r->others = 0;
+    }
+    log->open = true;
+    if (r->heap_count > 1 && log->event.stamp >= r->others)
+        sift_down(r, 0);
+}
+
+/* One look through all of it, as if it were read; then it is as before. */
+static void look_ahead(struct recording *r)
+{
+    struct rec_private *p = &r->private;
+    size_t bytes = r->log_count * sizeof *r->logs, heap_bytes = r->heap_count * sizeof *r->heap;
+    struct rec_log *logs = pt_xcalloc((size_t)r->log_count + 1, sizeof *logs);
+    uint32_t *heap = pt_xcalloc((size_t)r->heap_count + 1, sizeof *heap), count = r->heap_count;
+    uint64_t limit = r->limit;
+    bool dropped = r->dropped, begun = false;
+    memcpy(logs, r->logs, bytes);
+    memcpy(heap, r->heap, heap_bytes);
+    r->others = 0;
+    for (; r->heap_count; advance(r)) {
+        const struct rec_log *log = &r->logs[r->heap[0]];
+        if (log->open && !begun)
+            p->first = r->heap[0];
+        begun |= log->open;
+        if (log->open)
+            rec_private_note(p, &log->event, r->heap[0]);
+    }
+    memcpy(r->logs, logs, bytes);
+    memcpy(r->heap, heap, heap_bytes);
+    free(logs);
+    free(heap);
+    r->heap_count = count;
+    r->others = 0;
+    r->limit = limit;
+    r->dropped = dropped;
+}
+
+static void find_private(struct recording *r)
+{
+    struct rec_private *p = &r->private;
+    if (r->lost || !rec_private_begin(p, r->logs, r->log_count, true))
+        return;
+    look_ahead(r);
+    if (p->foreign && rec_private_begin(p, r->logs, r->log_count, false))
+        look_ahead(r);
+    rec_private_end(p);
+}
+
 static enum pt_status index_file(struct recording *r, struct pt_file_source *file, struct pt_err *err)
 {
     enum pt_status status = load(r, file, err);
@@ -391,108 +461,12 @@ static enum pt_status index_file(struct recording *r, struct pt_file_source *fil
     if (!r->ended && r->mapped)
         take_live(r, file);
     make_logs(r);
+    if (!r->lost && r->info)
+        rec_initials_give(&r->initials, r->decoder);
+    if (file->source.leaves_out)
+        find_private(r);
     r->indexed = true;
     return PT_OK;
-}
-
-/* As the record of a channel, in decoder->record. */
-static void put_record(struct recording *r, uint32_t thread, const struct rec_event *from)
-{
-    struct pt_record_event *record = (void *)r->decoder->record;
-    struct pt_access access = {from->address, from->size};
-    uint8_t *value = (uint8_t *)record->clock, *end = value;
-    enum pt_object_by by = pt_kind_by(from->kind);
-    *record = (struct pt_record_event){.thread = thread, .kind = from->kind, .site = from->site};
-    record->marks = (uint16_t)(from->marks | (from->stack ? PT_MARK_STACK : 0));
-    if (by == PT_BY_MEMORY || by == PT_BY_ADDRESS || by == PT_BY_EXTENT) {
-        access.size = by == PT_BY_EXTENT ? from->value : by == PT_BY_ADDRESS ? 4 : from->size;
-        memcpy(value, &access, sizeof access);
-        end = value + sizeof access;
-    } else {
-        record->object = (uint32_t)from->address;
-    }
-    if (by == PT_BY_MEMORY && from->raw) {
-        memcpy(end, from->raw, from->size);
-        end += from->size;
-    } else if ((by == PT_BY_MEMORY || by == PT_BY_WATCH) && from->size <= sizeof from->value) {
-        memcpy(end, &from->value, from->size);
-        end += from->size;
-    } else if (from->kind == PT_KIND_INTERNAL) {
-        memcpy(end, &from->value, sizeof from->value);
-        end += sizeof from->value;
-    }
-    if (from->stack) {
-        uint64_t hash = from->stack;
-        memcpy(end, &hash, sizeof hash);
-        end += sizeof hash;
-    }
-    record->value_bytes = (uint32_t)(end - value);
-    record->head.type = PT_RECORD_EVENT;
-    record->head.bytes = (uint32_t)(end - r->decoder->record);
-}
-
-static bool is_small_access(const struct rec_event *event)
-{
-    return pt_kind_by(event->kind) == PT_BY_MEMORY && event->size <= sizeof event->value;
-}
-
-static struct known_cell *cell_slot(struct recording *r, const struct rec_event *event)
-{
-    return &r->cells[pt_mix64(event->address) % CELL_CACHE];
-}
-
-static struct known_place *place_slot(struct recording *r, const struct rec_event *event)
-{
-    return &r->places[pt_mix64((uint64_t)event->site << 32 | event->stack) % PLACE_CACHE];
-}
-
-/* The decoder has made this event of an access: remembers what it found, if that is all there is to it. */
-static void remember(struct recording *r, struct rec_log *log, const struct rec_event *from,
-                     const struct pt_event *made)
-{
-    struct pt_cell cell = pt_places_look(r->decoder->places, from->address, PT_SPACE_VAR);
-    log->name = made->thread;
-    *place_slot(r, from) = (struct known_place){from->site, from->stack, made->loc, made->stack, true};
-    if (cell.low == from->address && cell.size == from->size && cell.name == made->object)
-        *cell_slot(r, from) = (struct known_cell){from->address, r->generation, from->size, made->object, cell.type};
-}
-
-/* An access of which everything is known; false: the decoder is to be asked. */
-static bool take_known(struct recording *r, const struct rec_log *log, struct pt_event *ret_event)
-{
-    const struct rec_event *from = &log->event;
-    const struct known_cell *cell = cell_slot(r, from);
-    const struct known_place *place = place_slot(r, from);
-    unsigned order = (unsigned)from->marks >> PT_MARK_ORDER;
-    if (!is_small_access(from) || log->name == PT_NONE || cell->generation != r->generation ||
-        cell->address != from->address || cell->size != from->size || !place->known || place->site != from->site ||
-        place->calls != from->stack || order >= PT_MEMORY_COUNT)
-        return false;
-    bool stores = from->kind == PT_KIND_UPDATE_AT && from->marks & PT_MARK_STORE;
-    *ret_event = (struct pt_event){
-        .op = (uint8_t)(stores ? PT_OP_WRITE : pt_kind_op(from->kind)),
-        .thread = log->name,
-        .object = cell->object,
-        .loc = place->loc,
-        .stack = place->stack,
-        .order = (uint8_t)order,
-        .value = chan_decode(r->decoder, cell->type, cell->size, (const unsigned char *)&from->value)};
-    return true;
-}
-
-/* Moves on in the log that was on top. */
-static void advance(struct recording *r)
-{
-    struct rec_log *log = &r->logs[r->heap[0]];
-    if (!rec_log_next(log)) {
-        r->dropped |= log->damaged;
-        if (log->damaged && log->event.stamp < r->limit)
-            r->limit = log->event.stamp; /* others may depend on what is missing here */
-        r->heap[0] = r->heap[--r->heap_count];
-    }
-    log->open = true;
-    if (r->heap_count)
-        sift_down(r, 0);
 }
 
 static bool take_queued(struct recording *r, struct pt_event *ret_event)
@@ -539,18 +513,13 @@ static bool next_event(struct recording *r, struct pt_event *ret_event)
             r->dropped = true;
             return false;
         }
-        if (take_known(r, log, ret_event)) {
+        if (r->private.found && rec_private_is(&r->private, &log->event)) {
             advance(r);
-            return true;
+            continue;
         }
-        put_record(r, log->thread, &log->event);
-        bool taken = chan_take_event(r->decoder, 0, ret_event);
-        r->dropped |= !taken;
-        r->generation += pt_kind_by(log->event.kind) == PT_BY_EXTENT;
-        if (taken && is_small_access(&log->event) && r->decoder->queue_count == 1)
-            remember(r, log, &log->event, &r->decoder->queue[0]);
+        bool made = rec_make(&r->maker, log, ret_event, &r->dropped);
         advance(r);
-        if (taken && ret_event->op != PT_OP_COUNT)
+        if (made)
             return true;
     }
     return true;

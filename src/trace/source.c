@@ -215,6 +215,11 @@ bool pt_source_ready(struct pt_source *source)
     return true;
 }
 
+void pt_source_leave_out(struct pt_source *source)
+{
+    source->leaves_out = true;
+}
+
 bool pt_source_poll(int fd, uint64_t nanoseconds)
 {
     struct pollfd wanted = {.fd = fd, .events = POLLIN};

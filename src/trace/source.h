@@ -34,7 +34,8 @@ struct pt_source {
     struct pt_names *names;
     char *label;
     enum pt_read ended; /* PT_READ_EVENT as long as it goes on */
-    struct pt_err err;  /* of the end, where it has one */
+    bool leaves_out;
+    struct pt_err err; /* of the end, where it has one */
 };
 
 /* --- files --- */
@@ -47,6 +48,11 @@ enum pt_status pt_source_open(const char *path, struct pt_names *names, struct p
 struct pt_source *pt_source_from_memory(const char *label, const void *bytes, size_t len, struct pt_names *names);
 
 /* --- any source --- */
+
+/* Before the first event: who reads looks for races, deadlocks, and violations of properties that are no thread's own
+ * and have no time in them, and for nothing else. A recording need not give what cannot change any of these
+ * (recording_private.c). */
+void pt_source_leave_out(struct pt_source *source);
 
 /* Remembers an end, which stays the answer. */
 enum pt_read pt_source_settle(struct pt_source *source, enum pt_read got, const struct pt_err *err);

@@ -103,10 +103,53 @@ int main(int count, char **arguments) {
     return 0;
 }
 """
-FIRST = r"""
+# The first thread ends before the others, and what runs at the end is part of the recording.
+LEAVING = r"""
 #include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+static int x, y;
+static void bye(void) { x = 9; }
+static void *work(void *argument) { usleep(20000); __atomic_add_fetch(&y, 1, __ATOMIC_SEQ_CST); return argument; }
+int main(void) {
+    pthread_t t;
+    atexit(bye);
+    x = 1;
+    for (int i = 0; i < 3; i++) { pthread_create(&t, NULL, work, NULL); pthread_detach(t); }
+    pthread_exit(NULL);
+}
+"""
+BECOMING = r"""
+#include <unistd.h>
+static int x;
+int main(int count, char **arguments) {
+    x = count;
+    if (count == 1) execl(arguments[0], arguments[0], "inner", (char *)NULL);
+    x = count + 10;
+    return 0;
+}
+"""
+# Values to begin with: of several sizes, next to each other, through a pointer, first read or first written, and in a library.
+BEGINNING = r"""
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+static short near[4] = {1, 2, 3, 4};
+static struct { char letter; int number; double part; } all = {'a', -5, 2.5};
+static int zero, never = 8, *pointer = &never;
+static unsigned long large = 18446744073709551615ul;
+static char filled[8] = "before";
 int limit = 5, level;
-static void *one(void *argument) { level = 3; return argument; }
+static void *one(void *argument) {
+    level = 3;
+    near[1] = (short)(near[2] + 10);
+    all.number = all.part > 2;
+    zero++;
+    large = 1;
+    *pointer = 9;
+    memset(filled, 'x', 4);
+    return argument;
+}
 int main(void) {
     pthread_t t;
     pthread_create(&t, NULL, one, NULL);
@@ -208,7 +251,7 @@ def values_are_those_of_the_order():
     for _ in range(3):
         same("status", run("./mixed", options="record=m.rec").returncode, 0)
         lines = lines_of("m.rec")
-        true("there are events of all threads", len({line.split("|")[0] for line in lines}) == 5 and len(lines) > 12000)
+        true("there are events of all threads", len({line.split("|")[0] for line in lines} - {"-"}) == 5 and len(lines) > 12000)
         same("reads of other values than were written", list(wrong_values(lines))[:5], [])
         same("nothing but the recording is left", sorted(os.listdir(".")), ["m.rec", "mixed", "mixed.c", "t.trace"])
 
@@ -311,16 +354,200 @@ def objects_that_the_program_names():
 
 @test
 def initial_values():
-    """A recording has none, so nothing is said of a property; `run --order` has them."""
-    build("first", FIRST)
-    write("first.prop", "property p: level <= limit;\n")
-    run("./first", options="record=first.rec")
+    """A recording has those of all variables that are accessed, and of nothing else a verdict."""
+    build("first", BEGINNING)
+    same("status", run("./first", options="record=first.rec").returncode, 0)
+    done = run(PORTENT, "run", "--record-all", "-o", "first.trace", "--", "./first")
+    same(f"run: {done.stderr}", done.returncode, 0)
+    expected = {"near[1]": "2", "near[2]": "3", "all.number": "-5", "all.part": "2.5", "zero": "0", "never": "8", "limit": "5", "level": "0",
+                "large": "18446744073709551615"}
+    for name in ("first.rec", "first.trace"):
+        given = dict(re.match(r"-\|init\((.*)\)=(.*)\|-", line).groups() for line in lines_of(name) if "|init(" in line)
+        same(f"{name}: initial values", {key: given.get(key) for key in expected}, expected)
+        for text, status in (("level <= limit", 0), ("level < limit - 1 && never >= 8", 0), ("level < 3", 1), ("large > 1", 1), ("near[1] != 2", 1)):
+            write("first.prop", f'property p: {text};\n')
+            done = run(PORTENT, "check", "-s", "first.prop", name)
+            same(f"{name}: check of {text}: {done.stdout}", done.returncode, status)
+    write("first.prop", "property p: unheard == 0;\n")
     done = run(PORTENT, "check", "-s", "first.prop", "first.rec")
-    same("check", done.returncode, 3)
-    contains(done.stdout, "no initial values")
+    same("what the recording does not have", done.returncode, 3)
+    contains(done.stdout, "no initial value")
+    write("first.prop", "property p: level <= limit;\n")
     for command in (["--order", "values"], ["--order", "auto"], []):
         done = run(PORTENT, "run", *command, "-s", "first.prop", "--", "./first")
         same(f"run {command}: {done.stderr}", done.returncode, 0)
+
+
+@test
+def the_first_thread_leaves():
+    """pthread_exit in main: the program ends with its last thread, and what runs at its exit is recorded."""
+    build("leaving", LEAVING)
+    done = run("./leaving", options="record=l.rec", timeout=60)
+    same(f"status: {done.stderr}", done.returncode, 0)
+    lines = lines_of("l.rec")
+    same("writes", [line.split("|")[1] for line in lines if "|w(x)" in line], ["w(x)=1", "w(x)=9"])
+    same("updates", [line.split("|")[1] for line in lines if "|u(y)" in line], ["u(y)=1", "u(y)=2", "u(y)=3"])
+    done = run(PORTENT, "run", "--order", "sync", "-q", "--", "./leaving", timeout=60)
+    same(f"status of run: {done.stderr}", done.returncode, 0)
+
+
+@test
+def another_program_by_exec():
+    """What a process has recorded is not overwritten by what it becomes."""
+    build("becoming", BECOMING)
+    same("status", run("./becoming", options="record=b.rec").returncode, 0)
+    names = [name for name in os.listdir(".") if name.startswith("b.rec") and not name.endswith(".live")]
+    writes = sorted([line.split("|")[1] for line in lines_of(name) if "|w(x)" in line] for name in names)
+    same("both are there", writes, [["w(x)=1"], ["w(x)=2", "w(x)=12"]])
+    same("another run begins anew", run("./becoming", "inner", options="record=b.rec").returncode, 0)
+    same("its writes", [line.split("|")[1] for line in lines_of("b.rec") if "|w(x)" in line], ["w(x)=2", "w(x)=12"])
+
+
+@test
+def no_room_on_the_disk():
+    """A small file system: the program lives, is told, and `run` says that its answer is not whole."""
+    build("mixed", MIXED, "-DROUNDS=60000")
+    os.mkdir("small")
+    means = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user", "--mount"]
+    mount = 'mount -t tmpfs -o size=$0 none small && shift && exec "$@"'
+    if run(*means, "sh", "-c", mount, "100k", "-", "true").returncode != 0:
+        print("record: no_room_on_the_disk: nothing can be mounted here, so it was not tried")
+        return
+    for size in ("8k", "100k", "700k"):
+        done = run(*means, "sh", "-c", mount, size, "-", "./mixed", options="record=small/m.rec")
+        same(f"{size}: its own status: {done.stderr}", done.returncode, 0)
+        contains(done.stderr, "the recording cannot be written (is the disk full?)")
+        done = run(*means, "sh", "-c", mount, size, "-", PORTENT, "run", "--record-all", "-o", "small/t.ptb", "--", "./mixed")
+        same(f"{size}: status of run: {done.stderr}", done.returncode, 67)
+
+
+@test
+def little_memory():
+    """Where there is none for the recording it is not just empty."""
+    build("mixed", MIXED, "-DROUNDS=10")
+    done = run("sh", "-c", "ulimit -v 1000000; exec ./mixed", options="record=m.rec")
+    same(f"its own status: {done.stderr}", done.returncode, 0)
+    contains(done.stderr, "no memory")
+    same("nothing is left behind", sorted(os.listdir(".")), ["m.rec", "mixed", "mixed.c"])
+    done = run(PORTENT, "check", "m.rec")
+    same(f"check: {done.stdout}{done.stderr}", done.returncode, 3)
+
+
+@test
+def nothing_instrumented():
+    """Objects of another compiler: no access is observed, and it is said."""
+    write("foreign.c", MIXED)
+    same("cc", run("cc", "-g", "-O1", "-pthread", "-DROUNDS=10", "-c", "foreign.c", "-o", "foreign.o").returncode, 0)
+    same("portent cc", run(PORTENT, "cc", "-pthread", "foreign.o", "-o", "foreign").returncode, 0)
+    for options in ([], ["--order", "sync"], ["--races"]):
+        done = run(PORTENT, "run", *options, "--", "./foreign")
+        same(f"{options}: {done.stderr}", done.returncode, 67)
+        contains(done.stderr, "nothing of the program was compiled by")
+    build("ours", "int main(void) { return 0; }\n")
+    same("one that does nothing", run(PORTENT, "run", "--", "./ours").returncode, 0)
+
+
+def random_program(chance):
+    """Threads with memory of their own, of all, and handed over; on the heap, so that it may be left out; some of it locked, some that one
+    uses and another frees, which nobody sees to come later; parts next to each other."""
+    steps = ["own[{i}] = i + seen;", "seen += own[{i}];", "memset(own + {i}, i, 3 * sizeof *own);", "all[{i}] = i;", "seen += all[{i}];",
+             "pthread_mutex_lock(&m[{l}]);", "pthread_mutex_unlock(&m[{l}]);", "memcpy(own, all + {i}, 2 * sizeof *own);",
+             "((char *)all)[{b}] = 1;", "((char *)own)[{b}] = (char)seen;", "given[n][{i}] = i;", "seen += given[1 - n][{i}];"]
+    lines = []
+    for _ in range(2):
+        held, body = None, []
+        for _ in range(chance.randrange(6, 14)):
+            step = chance.choice(steps)
+            if "_lock" in step or "_unlock" in step:
+                if held is None:
+                    held = chance.randrange(2)
+                    body.append(f"pthread_mutex_lock(&m[{held}]);")
+                else:
+                    body.append(f"pthread_mutex_unlock(&m[{held}]);")
+                    held = None
+                continue
+            body.append(step.format(i=chance.randrange(4), l=0, b=chance.randrange(16)))
+        if held is not None:
+            body.append(f"pthread_mutex_unlock(&m[{held}]);")
+        lines.append(body)
+    bodies = ["\n        ".join(body) for body in lines]
+    return r"""
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+static pthread_mutex_t m[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
+static long *all, *given[2], *lent, *kept;
+static int level, turn;
+static void *work(void *argument) {
+    long n = (long)argument, seen = 0, *own = calloc(8, sizeof *own), i;
+    for (i = 1; i < 3; i++) {
+        if (n == 0) {
+        """ + bodies[0] + r"""
+        } else {
+        """ + bodies[1] + r"""
+        }
+        level = (int)i;
+    }
+    if (n) free(own);
+    if (!n) {
+        lent[1] = seen;
+        kept = own;
+        __asm__ volatile("movl $1, %0" : "=m"(turn) : : "memory");
+    }
+    return seen == 7 ? own : NULL;
+}
+int main(void) {
+    pthread_t t[2];
+    all = calloc(8, sizeof *all);
+    for (long i = 0; i < 2; i++) given[i] = calloc(8, sizeof **given);
+    lent = malloc(8 * sizeof *lent);
+    for (long i = 0; i < 2; i++) pthread_create(&t[i], NULL, work, (void *)i);
+    for (int seen = 0; !seen;)
+        __asm__ volatile("movl %1, %0" : "=r"(seen) : "m"(turn) : "memory");
+    free(lent);
+    kept[3] = 1;
+    for (int i = 0; i < 2; i++) pthread_join(t[i], NULL);
+    kept[2]++;
+    free(kept);
+    free(given[0]);
+    return 0;
+}
+"""
+
+
+def answers(*arguments):
+    """What `check` says, but for what counts events."""
+    done = run(PORTENT, "check", "--json", *arguments)
+    answer = json.loads(done.stdout)
+    found = []
+    for p in answer["properties"]:
+        pairs = sorted((f["how"], f["order"], f["object"], *sorted((f[side]["op"], f[side]["loc"], f[side]["thread"]) for side in ("first", "second")))
+                       for f in p.get("findings", []) if "first" in f)
+        cycles = sorted((f["how"], sorted((c["thread"], c["wants"], c["loc"]) for c in f["cycle"])) for f in p.get("findings", []) if "cycle" in f)
+        found.append((p["name"], p["verdict"], p.get("how"), p.get("order"), p.get("relevant"), pairs, cycles))
+    return done.returncode, found, answer["events"]
+
+
+@test
+def what_is_left_out_changes_nothing():
+    """`check` of a recording leaves out what one thread alone has touched; of the text of the same recording, it has everything."""
+    chance, fewer, races = random.Random(15), 0, 0
+    write("l.prop", "property p: always level <= 2; property q: never [level == 0]+ [level == 2];\n")
+    for number in range(10):
+        build("r", random_program(chance))
+        same("status", run("./r", options="record=r.rec").returncode, 0)
+        same("convert", run(PORTENT, "convert", "--text", "r.rec", "-o", "r.trace").returncode, 0)
+        for order in ("access", "sync", "values"):
+            for more in (("--races", "--deadlocks"), ("-s", "l.prop")):
+                status, left, events = answers(*more, "--order", order, "--effort", "60s", "r.rec")
+                full_status, full, full_events = answers(*more, "--order", order, "--effort", "60s", "r.trace")
+                same(f"{number}, {order}, {more}", (status, left), (full_status, full))
+                fewer += events < full_events
+                races += sum(len(p[5]) for p in full)
+        _, _, events = answers("--lifetimes", "r.rec")
+        same("lifetimes get everything", events, full_events)
+    true(f"something was left out: {fewer} of 60", fewer > 40)
+    true(f"there were races: {races}", races > 20)
 
 
 @test

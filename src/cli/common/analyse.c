@@ -168,3 +168,15 @@ struct pt_style pt_analyse_style(int fd, const char *when)
     style.color = strcmp(when, "auto") == 0 ? isatty(fd) && !(none && none[0]) : strcmp(when, "always") == 0;
     return style;
 }
+
+bool pt_analyse_only_states(const struct pt_analyse *analyse)
+{
+    for (uint32_t i = 0; i < analyse->input_count; i++) {
+        const struct pt_property *property = analyse->inputs[i].property;
+        bool states = property &&
+                      (property->kind == PT_KIND_LTL || property->kind == PT_KIND_ERE || property->kind == PT_KIND_HOA);
+        if (!states || property->within)
+            return false;
+    }
+    return true;
+}

@@ -72,4 +72,8 @@ enum pt_status pt_analyse_load_one(struct pt_analyse *analyse, const char *path,
 /* The style of text for a descriptor: its width within reason, colours as `when` ("auto", "always", "never") says. */
 struct pt_style pt_analyse_style(int fd, const char *when);
 
+/* Whether all properties are about global states alone, and when they come does not matter: no thread's own, none with
+ * `within`, no races, no modules. */
+bool pt_analyse_only_states(const struct pt_analyse *analyse);
+
 #endif

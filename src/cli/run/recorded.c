@@ -76,6 +76,11 @@ static void remove_files(const struct pt_session *session)
     pt_buf_release(&live);
 }
 
+static bool has_come(const struct pt_session *session, const struct pt_event *initial)
+{
+    return pt_session_is_resolved(session, pt_name(&session->names, PT_SPACE_VAR, initial->object));
+}
+
 void pt_recorded_take(struct pt_session *session, struct pt_buf *lost)
 {
     struct pt_source *source;
@@ -85,8 +90,13 @@ void pt_recorded_take(struct pt_session *session, struct pt_buf *lost)
     if (!pt_channel_started(session->reader)) /* nothing was observed, which is said elsewhere */
         return;
     if (pt_source_open(session->recording, &session->names, &source, &err) == PT_OK) {
+        if (!session->writer && !(session->wider_checks >> PT_FOUND_LIFETIME & 1) &&
+            pt_analyse_only_states(&session->analyse))
+            pt_source_leave_out(source);
         while ((got = pt_source_next(source, &event, &err)) == PT_READ_EVENT)
-            pt_session_pass_on(session, &event);
+            if (event.op != PT_OP_INIT ||
+                !has_come(session, &event)) /* from the channel, whether it is accessed or not */
+                pt_session_pass_on(session, &event);
         pt_source_free(source);
     } else {
         got = PT_READ_ERROR;

@@ -281,7 +281,7 @@ static void let_go(struct pt_session *session)
 
 /* A variable that has its name from debug information: an object that the program names has another one, its address,
  * in a recording that the program makes. */
-static bool is_resolved(const struct pt_session *session, const char *name)
+bool pt_session_is_resolved(const struct pt_session *session, const char *name)
 {
     for (uint32_t i = 0; i < session->resolved.var_count; i++)
         if (strcmp(session->resolved.vars[i].name, name) == 0)
@@ -295,7 +295,7 @@ static void take(struct pt_session *session, const struct pt_event *event)
         session->follower.event(session->follower.context, event);
     if (event->op == PT_OP_INIT) {
         const char *name = pt_name(&session->names, PT_SPACE_VAR, event->object);
-        if (session->recording && !is_resolved(session, name))
+        if (session->recording && !pt_session_is_resolved(session, name))
             return;
         if (pt_late_initial(&session->late, name, event->value))
             pt_session_pass_on(session, event);
@@ -551,7 +551,8 @@ void pt_session_finish(struct pt_session *session, struct pt_result *ret_result)
     pt_analysis_counts(session->analysis, &ret_result->events, &ret_result->threads);
     uint32_t of_run = ret_result->count;
     if (session->later) {
-        pt_checks_finish(session->later, incomplete ? lost.text : NULL, ret_result);
+        const char *why = incomplete ? lost.text : pt_session_is_built(session) ? NULL : left_out.text;
+        pt_checks_finish(session->later, why, ret_result);
         merge_later(ret_result, of_run);
     }
     pt_buf_release(&left_out);

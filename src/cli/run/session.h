@@ -99,6 +99,8 @@ enum pt_status pt_session_attend(struct pt_session *session, pid_t process, int 
 /* A copy of all events goes to this file, with clocks that name only what changed. */
 enum pt_status pt_session_open_trace(struct pt_session *session, const char *path, const struct pt_format *format,
                                      struct pt_err *err) PT_WARN_UNUSED;
+/* Whether a variable of this name was found in debug information because a property names it. */
+bool pt_session_is_resolved(const struct pt_session *session, const char *name);
 /* An event goes to the copy and to the analysis. */
 void pt_session_pass_on(struct pt_session *session, const struct pt_event *event);
 /* An output file could not be written to its end, for this reason. */

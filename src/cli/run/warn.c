@@ -29,11 +29,21 @@ bool pt_session_losses(const struct pt_session *session, struct pt_buf *buf)
     return buf->len > 0;
 }
 
+/* With --preload nobody expects accesses. */
+bool pt_session_is_built(const struct pt_session *session)
+{
+    return !pt_channel_started(session->reader) || session->preload || pt_channel_built(session->reader);
+}
+
 bool pt_session_left_out(const struct pt_session *session, bool *ret_asked, struct pt_buf *buf)
 {
     const struct pt_settings *s = &session->settings;
-    *ret_asked = s->sample < 2;
-    if (!*ret_asked)
+    bool built = pt_session_is_built(session);
+    *ret_asked = s->sample < 2 && built;
+    if (!built)
+        pt_buf_puts(buf,
+                    "nothing of the program was compiled by 'portent cc' or 'portent c++', so no access was observed");
+    else if (!*ret_asked)
         pt_buf_printf(buf, "of places that run often about one access in %" PRId64 " was looked at (sample)",
                       s->sample);
     if (s->skip_file.len || s->only_file.len || s->skip_function.len)
@@ -111,8 +121,8 @@ bool pt_session_reasons(const struct pt_session *session, const struct pt_result
     bool asked;
     pt_buf_init(&lost);
     pt_buf_init(&left_out);
-    bool sampled =
-        session->checks & ~(1u << PT_FOUND_DEADLOCK) && pt_session_left_out(session, &asked, &left_out) && !asked;
+    bool sampled = (session->checks | session->wider_checks) & ~(1u << PT_FOUND_DEADLOCK) &&
+                   pt_session_left_out(session, &asked, &left_out) && !asked;
     struct pt_whole_facts facts = {.started = pt_channel_started(session->reader),
                                    .lost = pt_session_losses(session, &lost) ? lost.text : NULL,
                                    .sampled = sampled ? left_out.text : NULL,

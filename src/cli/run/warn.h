@@ -8,6 +8,8 @@
 void pt_session_complain(const struct pt_session *session, const struct pt_err *warning);
 /* Why the answer is incomplete; false: it is not. */
 bool pt_session_losses(const struct pt_session *session, struct pt_buf *buf);
+/* Whether there is something instrumented in what was observed, as far as it should be. */
+bool pt_session_is_built(const struct pt_session *session);
 /* Why not all accesses were looked at by what the program checks itself; false: all were. `ret_asked`: only because
  * somebody does not want to know of the others. */
 bool pt_session_left_out(const struct pt_session *session, bool *ret_asked, struct pt_buf *buf);

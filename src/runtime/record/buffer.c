@@ -12,7 +12,7 @@
 #include "runtime/record/stamp.h"
 #include "runtime/sys/runtime.h"
 
-enum { QUEUED = 256, MOST_BITS = 17 };
+enum { QUEUED = 256, MOST_BITS = 17, LEAST_BITS = 5, ROOM_FOR = 4 };
 
 _Atomic uint32_t pt_record_work;
 
@@ -21,6 +21,8 @@ static struct {
     struct pt_rec_live *file;
     struct pt_record_buffer *all; /* a table; those below `count` have been in use */
     uint32_t count, most;
+    uint32_t roomy;   /* as many have room on the disk, or need none */
+    const char *live; /* the name of their file; NULL: there is none */
     uint32_t defined; /* buffers of definitions so far */
     struct pt_record_buffer *free;
     struct pt_record_buffer *first, *last; /* the queue */
@@ -30,22 +32,41 @@ static struct {
 } buffers = {.lock = PT_SPIN(PT_RANK_RECORD)};
 
 /* Where address space or the size of files is limited there are fewer: then fewer threads can be recorded at a time. */
-bool pt_record_start_buffers(const char *path)
+static char *map_buffers(const char *path)
 {
+    unsigned most = MOST_BITS;
     char *at = NULL;
-    _Static_assert(sizeof *buffers.file <= PT_REC_LIVE_FIRST, "it stands before the buffers");
-    for (unsigned bits = MOST_BITS; bits >= 9 && !at; bits -= 2) {
+    while (most > LEAST_BITS && pt_sys_is_much(PT_REC_LIVE_FIRST + (sizeof *buffers.all << most)))
+        most -= 2;
+    for (unsigned bits = most; bits >= LEAST_BITS && !at && path; bits -= 2) {
         buffers.most = 1u << bits;
         at = pt_sys_map_new(path, PT_REC_LIVE_FIRST + (sizeof *buffers.all << bits));
     }
-    for (unsigned bits = MOST_BITS; bits >= 9 && !at; bits -= 2) {
+    if (at && pt_sys_make_room(path, 0, PT_REC_LIVE_FIRST))
+        return at;
+    if (at) {
+        pt_sys_release(at, PT_REC_LIVE_FIRST + sizeof *buffers.all * buffers.most);
+        pt_sys_unlink(path);
+        at = NULL;
+    }
+    buffers.live = NULL;
+    for (unsigned bits = most; bits >= LEAST_BITS && !at; bits -= 2) {
         buffers.most = 1u << bits;
         at = pt_sys_reserve_table(PT_REC_LIVE_FIRST + (sizeof *buffers.all << bits));
     }
+    return at;
+}
+
+bool pt_record_start_buffers(const char *path)
+{
+    _Static_assert(sizeof *buffers.file <= PT_REC_LIVE_FIRST, "it stands before the buffers");
+    buffers.live = path;
+    char *at = map_buffers(path);
     if (!at)
         return false;
     pt_spin_reset(&buffers.lock); /* a child has its parent's, whatever state that was in */
     buffers.count = buffers.defined = 0;
+    buffers.roomy = buffers.live ? 0 : buffers.most;
     buffers.free = buffers.first = buffers.last = buffers.definitions = NULL;
     atomic_store(&buffers.queued, 0);
     atomic_store(&buffers.closed, false);
@@ -54,6 +75,24 @@ bool pt_record_start_buffers(const char *path)
     buffers.file->stride = sizeof *buffers.all;
     memcpy(buffers.file->magic, PT_REC_LIVE_MAGIC, PT_REC_MAGIC_LEN);
     return true;
+}
+
+/* A write to a page of the mapped file for which the disk has no room would kill the program. So there is room before a
+ * buffer is used; where there is none, the buffers from there on are memory alone, and the file, which would be half of
+ * the truth, goes. False: they cannot be used. */
+static bool has_room(void)
+{
+    if (buffers.count < buffers.roomy)
+        return true;
+    uint32_t from = buffers.count, count = buffers.most - from < ROOM_FOR ? buffers.most - from : ROOM_FOR;
+    if (pt_sys_make_room(buffers.live, PT_REC_LIVE_FIRST + (uint64_t)from * sizeof *buffers.all,
+                         (uint64_t)count * sizeof *buffers.all)) {
+        buffers.roomy = from + count;
+        return true;
+    }
+    pt_sys_unlink(buffers.live);
+    buffers.roomy = buffers.most;
+    return pt_sys_make_private(&buffers.all[from], (buffers.most - from) * sizeof *buffers.all);
 }
 
 static void wake_writer(void)
@@ -84,11 +123,18 @@ static bool is_closed(void)
     return atomic_load_explicit(&buffers.closed, memory_order_relaxed);
 }
 
+/* Where there are few, half of them are for who writes. */
+static uint32_t most_queued(void)
+{
+    return buffers.most / 2 < QUEUED ? buffers.most / 2 : QUEUED;
+}
+
 static void await_room(void)
 {
     const uint64_t patience = 100 * 1000 * 1000;
     uint32_t queued;
-    while (!is_closed() && (queued = atomic_load_explicit(&buffers.queued, memory_order_relaxed)) >= QUEUED)
+    const uint32_t most = most_queued();
+    while (!is_closed() && (queued = atomic_load_explicit(&buffers.queued, memory_order_relaxed)) >= most)
         pt_sys_wait(&buffers.queued, queued, patience);
 }
 
@@ -100,7 +146,7 @@ static struct pt_record_buffer *take_empty(struct pt_record_self *owner)
     struct pt_record_buffer *buffer = is_closed() ? NULL : buffers.free;
     if (buffer)
         buffers.free = buffer->next;
-    else if (!is_closed() && buffers.count < buffers.most)
+    else if (!is_closed() && buffers.count < buffers.most && has_room())
         buffer = &buffers.all[buffers.count++];
     if (buffer) {
         atomic_store_explicit(&buffers.file->count, buffers.count, memory_order_relaxed);
@@ -183,7 +229,8 @@ void pt_record_give_back(struct pt_record_buffer *buffer)
     atomic_store_explicit(&buffer->live.used, 0, memory_order_relaxed);
     buffer->next = buffers.free;
     buffers.free = buffer;
-    bool crowded = atomic_fetch_sub_explicit(&buffers.queued, 1, memory_order_relaxed) >= QUEUED;
+    const uint32_t most = most_queued();
+    bool crowded = atomic_fetch_sub_explicit(&buffers.queued, 1, memory_order_relaxed) >= most;
     pt_spin_unlock(&buffers.lock);
     if (crowded)
         pt_sys_wake_all(&buffers.queued);

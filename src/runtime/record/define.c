@@ -12,7 +12,7 @@
 #include "runtime/record/impl.h"
 #include "runtime/sys/module.h"
 
-enum { SITE_BITS = 20, STACK_BITS = 20, NAME_BITS = 14, RECORD_ROOM = 4096 };
+enum { SITE_BITS = 20, STACK_BITS = 20, NAME_BITS = 14, RECORD_ROOM = 4096, MODULES = 64, INITIALS = 1 << 20 };
 
 /* Open addressing; a number is the slot plus 1. `keys` are 0 where the slot is free. */
 struct table {
@@ -23,6 +23,15 @@ static struct table sites = {.bits = SITE_BITS}, stacks = {.bits = STACK_BITS}, 
 static uint32_t *numbers[3]; /* of the slots of each: dense, from 1 */
 static struct pt_spin lock = PT_SPIN(PT_RANK_SITE);
 static _Alignas(8) unsigned char room[RECORD_ROOM]; /* for the definition that is being made */
+
+/* Read without the lock: `count` rises when a range is there. */
+static struct {
+    _Atomic uint32_t count;
+    struct {
+        uintptr_t low, high;
+    } ranges[MODULES];
+} data;
+static uint32_t initials; /* granules whose initial value was defined */
 
 static bool start_table(struct table *table, uint32_t **ret_numbers)
 {
@@ -35,6 +44,8 @@ static bool start_table(struct table *table, uint32_t **ret_numbers)
 bool pt_record_start_definitions(void)
 {
     pt_spin_reset(&lock);
+    atomic_store(&data.count, 0);
+    initials = 0;
     return start_table(&sites, &numbers[0]) && start_table(&stacks, &numbers[1]) && start_table(&names, &numbers[2]);
 }
 
@@ -230,6 +241,41 @@ static void define_program(void)
     pt_spin_unlock(&lock);
 }
 
+static bool is_static(uintptr_t address)
+{
+    uint32_t count = atomic_load_explicit(&data.count, memory_order_acquire);
+    for (uint32_t i = 0; i < count; i++)
+        if (address >= data.ranges[i].low && address < data.ranges[i].high)
+            return true;
+    return false;
+}
+
+static void note_range(uintptr_t low, uintptr_t high)
+{
+    uint32_t count = atomic_load_explicit(&data.count, memory_order_relaxed);
+    if (count == MODULES || is_static(low))
+        return;
+    data.ranges[count].low = low;
+    data.ranges[count].high = high;
+    atomic_store_explicit(&data.count, count + 1, memory_order_release);
+}
+
+void pt_record_define_initial(uintptr_t granule, bool known)
+{
+    if (!is_static(granule))
+        return;
+    pt_spin_lock(&lock);
+    if (initials < INITIALS) {
+        initials++;
+        struct pt_rec_initial *record = begin(sizeof *record, PT_REC_INITIAL);
+        record->address = granule;
+        record->known = known;
+        memcpy(&record->value, (const void *)granule, sizeof record->value);
+        pt_record_define(&record->head);
+    }
+    pt_spin_unlock(&lock);
+}
+
 static void define_module(void *context, const char *file, uint64_t base, uint64_t low, uint64_t high)
 {
     (void)context;
@@ -241,6 +287,7 @@ static void define_module(void *context, const char *file, uint64_t base, uint64
     record->high = high;
     put_text(record->file, file, bytes);
     pt_record_define(&record->head);
+    note_range(low, high);
     pt_spin_unlock(&lock);
 }
 

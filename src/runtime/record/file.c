@@ -20,6 +20,7 @@ static struct {
     uint64_t limit;       /* UINT64_MAX: none */
     bool stops;
     uint64_t lost, until; /* of what was given back */
+    uint32_t started;     /* the process, as the first chunk has it */
 } file = {.fd = -1};
 
 bool pt_record_read_limit(void)
@@ -33,6 +34,8 @@ static struct pt_rec_chunk first_chunk(void)
 {
     struct pt_rec_chunk chunk = {.magic = PT_REC_CHUNK_MAGIC,
                                  .kind = PT_REC_FIRST,
+                                 .thread = (uint32_t)pt_sys_process(),
+                                 .piece = file.started,
                                  .stamp = file.first,
                                  .events = file.lost < UINT32_MAX ? (uint32_t)file.lost : UINT32_MAX,
                                  .until = file.until};
@@ -40,9 +43,25 @@ static struct pt_rec_chunk first_chunk(void)
     return chunk;
 }
 
+bool pt_record_is_own_file(const char *path)
+{
+    struct {
+        char magic[PT_REC_MAGIC_LEN];
+        struct pt_rec_chunk first;
+    } there;
+    int fd = pt_sys_open(path);
+    bool whole = fd >= 0 && pt_sys_read_at(fd, &there, sizeof there, 0) == sizeof there;
+    if (fd >= 0)
+        pt_sys_close(fd);
+    return whole && memcmp(there.magic, PT_REC_MAGIC, PT_REC_MAGIC_LEN) == 0 && there.first.kind == PT_REC_FIRST &&
+           there.first.thread == (uint32_t)pt_sys_process() && there.first.piece == (uint32_t)pt_sys_process_start();
+}
+
 bool pt_record_open_file(int fd)
 {
     file.fd = fd;
+    file.started = (uint32_t)pt_sys_process_start();
+    file.lost = file.until = 0;
     file.first = file.size = PT_REC_MAGIC_LEN + sizeof(struct pt_rec_chunk);
     struct pt_rec_chunk chunk = first_chunk();
     return pt_sys_write_all(fd, PT_REC_MAGIC, PT_REC_MAGIC_LEN) && pt_sys_write_all(fd, &chunk, sizeof chunk);

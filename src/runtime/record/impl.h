@@ -23,7 +23,7 @@ struct pt_record_shape {
 
 /* Where events of a thread go until they are written, and what their coding needs. */
 struct pt_record_buffer {
-    struct pt_rec_live_buffer live;
+    _Alignas(4096) struct pt_rec_live_buffer live; /* pages of its own: they may be put elsewhere, see buffer.c */
     uint8_t bytes[PT_REC_PIECE];
     struct pt_record_buffer *next;          /* in the queue, or in the free list */
     struct pt_record_self *owner;           /* whose it is now; NULL: nobody's */
@@ -57,7 +57,8 @@ struct pt_record_self {
 
 /* --- buffers --- */
 
-/* In a file of this name, which lives on if the process does not; or else in memory. */
+/* In a file of this name, which stays, and lives on if the process does not; or else, and where it is NULL, in memory.
+ */
 bool pt_record_start_buffers(const char *path);
 /* Gives the thread's buffer to the writer, if it has one, and takes an empty one: false when there is none, because
  * nothing is written any more. May wait for the writer. */
@@ -87,6 +88,8 @@ extern _Atomic uint32_t pt_record_work;
 
 /* The limit of the options; false: it is none. */
 bool pt_record_read_limit(void);
+/* Whether this very process has written the recording of this name: it has become another program since. */
+bool pt_record_is_own_file(const char *path);
 /* Functions that write: false when they cannot. */
 bool pt_record_open_file(int fd);
 bool pt_record_append(const void *bytes, size_t len);
@@ -103,5 +106,7 @@ uint32_t pt_record_site_number(struct pt_record_self *self, const struct pt_site
 /* The number of the calls that the calling thread is in; 0: none. */
 uint32_t pt_record_stack_number(struct pt_record_self *self);
 uint32_t pt_record_name_number(const char *name);
+/* The granule is accessed for the first time: if it is of static memory, it has had this value, or it is not known. */
+void pt_record_define_initial(uintptr_t granule, bool known);
 
 #endif

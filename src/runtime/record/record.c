@@ -176,9 +176,46 @@ static unsigned marks_of(const struct pt_thread *self, enum pt_event_kind kind)
     return (unsigned)range->order << PT_MARK_ORDER | (range->stores ? PT_MARK_STORE : 0);
 }
 
+void pt_record_small(struct pt_thread *thread, enum pt_event_kind kind, unsigned marks, const struct pt_site *site,
+                     uintptr_t address, size_t size)
+{
+    struct pt_record_self *self = thread->record;
+    struct event event = {.kind = kind, .marks = marks, .site = site, .address = address, .size = (uint32_t)size};
+    bool is_new;
+    if (!prepare(thread))
+        return;
+    uint32_t stack = pt_record_stack_number(self);
+    memcpy(&event.value, (const void *)address, size);
+    begin(self);
+    put(self, &event, stack, pt_stamp_touch_one(self->thread, self->stamp, address, kind != PT_KIND_READ_AT, &is_new));
+    end(self);
+    if (__builtin_expect(is_new, 0))
+        pt_record_define_initial(address & ~(uintptr_t)7, kind == PT_KIND_READ_AT);
+}
+
+void pt_record_opens(struct pt_thread *thread, uintptr_t address, size_t size)
+{
+    for (uintptr_t at = address & ~(uintptr_t)7; at < address + size; at += 8)
+        if (__builtin_expect(pt_stamp_is_new(at), 0)) {
+            pt_record_define_initial(at, true);
+            pt_stamp_claim(pt_thread_number(thread), at);
+        }
+}
+
+static void note_new(uintptr_t address, size_t size, bool known)
+{
+    for (uintptr_t at = address & ~(uintptr_t)7; at < address + size; at += 8)
+        if (__builtin_expect(pt_stamp_is_new(at), 0))
+            pt_record_define_initial(at, known);
+}
+
 void pt_record_access(struct pt_thread *thread, enum pt_event_kind kind, const struct pt_site *site, uintptr_t address,
                       size_t size)
 {
+    if (size && (address & 7) + size <= 8) {
+        pt_record_small(thread, kind, marks_of(thread, kind), site, address, size);
+        return;
+    }
     struct pt_record_self *self = thread->record;
     struct event event = {.kind = kind,
                           .marks = marks_of(thread, kind),
@@ -191,6 +228,7 @@ void pt_record_access(struct pt_thread *thread, enum pt_event_kind kind, const s
     uint32_t stack = pt_record_stack_number(self);
     if (size <= sizeof event.value)
         memcpy(&event.value, (const void *)address, size);
+    note_new(address, size, kind == PT_KIND_READ_AT);
     begin(self);
     put(self, &event, stack, pt_stamp_touch(self->thread, self->stamp, address, size));
     end(self);
@@ -200,11 +238,12 @@ void pt_record_sync(struct pt_thread *thread, enum pt_event_kind kind, const str
 {
     struct pt_record_self *self = thread->record;
     struct event event = {.kind = kind, .marks = marks_of(thread, kind), .site = site, .address = address};
+    bool is_new;
     if (!prepare(thread))
         return;
     uint32_t stack = pt_record_stack_number(self);
     begin(self);
-    put(self, &event, stack, pt_stamp_touch(self->thread, self->stamp, address, 1));
+    put(self, &event, stack, pt_stamp_touch_one(self->thread, self->stamp, address, true, &is_new));
     end(self);
 }
 

@@ -25,6 +25,7 @@ struct leaf {
 
 static struct leaf *_Atomic *leaves;
 static uint64_t begun;
+static _Alignas(64) _Atomic uint64_t lowest; /* that an event may have */
 static struct {
     struct pt_spin lock;
     uint64_t stamp;
@@ -34,6 +35,7 @@ bool pt_stamp_start(void)
 {
     pt_spin_reset(&extents.lock);
     extents.stamp = 0;
+    atomic_store(&lowest, 0);
     leaves = pt_sys_reserve_table(sizeof *leaves << (ADDRESS_BITS - LEAF_BITS));
     begun = __rdtsc();
     return leaves;
@@ -42,6 +44,11 @@ bool pt_stamp_start(void)
 uint64_t pt_stamp_now(void)
 {
     return (__rdtsc() - begun) >> PT_STAMP_UNIT & STAMP_MASK >> 1;
+}
+
+void pt_stamp_raise_floor(uint64_t floor)
+{
+    atomic_store_explicit(&lowest, floor, memory_order_relaxed);
 }
 
 static struct leaf *leaf_at(uintptr_t address)
@@ -97,28 +104,53 @@ static void set_granule(struct leaf *leaf, uintptr_t address, uint64_t word)
         atomic_store_explicit(&leaf->used[in >> PAGE_BITS], 1, memory_order_relaxed);
 }
 
-/* Most accesses are of one granule. */
-static uint64_t touch_one(struct leaf *leaf, uint32_t thread, uint64_t stamp, uintptr_t address)
+static uint64_t word_of(uint32_t thread, uint64_t stamp)
 {
-    stamp = highest(stamp, after_granule(leaf, address, thread));
-    set_granule(leaf, address, (thread + UINT64_C(1)) << PT_STAMP_BITS | stamp);
+    return (thread + UINT64_C(1)) << PT_STAMP_BITS | stamp;
+}
+
+/* Most accesses are of one granule. */
+uint64_t pt_stamp_touch_one(uint32_t thread, uint64_t stamp, uintptr_t address, bool timed, bool *ret_new)
+{
+    struct leaf *leaf = leaf_of(address);
+    stamp = timed ? with_time(stamp) : highest(stamp, atomic_load_explicit(&lowest, memory_order_relaxed));
+    *ret_new = false;
+    if (!leaf)
+        return stamp;
+    uintptr_t in = address & ((1u << LEAF_BITS) - 1);
+    uint64_t floor = atomic_load_explicit(&leaf->floors[in >> PAGE_BITS], memory_order_relaxed);
+    uint64_t word = atomic_load_explicit(&leaf->words[in >> 3], memory_order_relaxed);
+    *ret_new = !word;
+    stamp = highest(stamp, highest(after_word(word, thread), floor));
+    set_granule(leaf, address, word_of(thread, stamp));
     return stamp;
+}
+
+bool pt_stamp_is_new(uintptr_t address)
+{
+    const struct leaf *leaf = leaf_at(address);
+    uintptr_t in = address & ((1u << LEAF_BITS) - 1);
+    return !leaf || !atomic_load_explicit(&leaf->words[in >> 3], memory_order_relaxed);
+}
+
+/* What is above its own stamp of 0 is above all that matters to it. */
+void pt_stamp_claim(uint32_t thread, uintptr_t address)
+{
+    struct leaf *leaf = leaf_of(address);
+    if (leaf)
+        set_granule(leaf, address, word_of(thread, 0));
 }
 
 uint64_t pt_stamp_touch(uint32_t thread, uint64_t stamp, uintptr_t address, size_t size)
 {
     uintptr_t first = address & ~(uintptr_t)7, end = address + size;
     stamp = with_time(stamp);
-    if (size && end <= first + 8) {
-        struct leaf *leaf = leaf_of(first);
-        return leaf ? touch_one(leaf, thread, stamp, first) : stamp;
-    }
     for (uintptr_t at = first; at < end; at += 8) {
         struct leaf *leaf = leaf_of(at);
         if (leaf)
             stamp = highest(stamp, after_granule(leaf, at, thread));
     }
-    uint64_t word = (thread + UINT64_C(1)) << PT_STAMP_BITS | stamp;
+    uint64_t word = word_of(thread, stamp);
     for (uintptr_t at = first; at < end; at += 8) {
         struct leaf *leaf = leaf_at(at);
         if (leaf)
@@ -171,7 +203,7 @@ uint64_t pt_stamp_extent(uint32_t thread, uint64_t stamp, uintptr_t from, uintpt
     stamp = highest(stamp, extents.stamp + 1);
     extents.stamp = stamp;
     pt_spin_unlock(&extents.lock);
-    uint64_t word = (thread + UINT64_C(1)) << PT_STAMP_BITS | stamp;
+    uint64_t word = word_of(thread, stamp);
     for (uintptr_t at = from, next; at < to; at = next) {
         struct leaf *leaf = leaf_at(at);
         next = end_of_page(at, to);

@@ -15,6 +15,10 @@
  * This orders reads of one granule by different threads too, which is more than is needed, and what happened. Counters
  * of different cores that disagree cost nothing but the order of independent events.
  *
+ * Reads do not look at the time: what a run is judged by is when writes happen, and asking the processor costs as much
+ * as the rest of the event. A read stands between what its thread did before and after, and behind the write that it
+ * saw; and above the floor, which the writer raises (write.c).
+ *
  * Memory that begins or ends has a floor for each of its whole pages instead of a word for each granule; and all
  * beginnings and ends are ordered among themselves by one word (extents), since the allocator hands memory from thread
  * to thread in ways that nobody sees.
@@ -32,8 +36,16 @@ enum { PT_STAMP_AHEAD = 1 << 10 }; /* that counters of cores, and chains of even
 bool pt_stamp_start(void);
 /* The time, as a stamp. */
 uint64_t pt_stamp_now(void);
+/* From now on no event that a thread begins has a stamp below this one. */
+void pt_stamp_raise_floor(uint64_t floor);
 /* The stamp of an event of `thread`, whose last one was `stamp`, that touches this memory, which is locked. */
 uint64_t pt_stamp_touch(uint32_t thread, uint64_t stamp, uintptr_t address, size_t size);
+/* The same where it lies in one granule; and whether nobody has touched that before. Not `timed`: it need not follow
+ * the time. */
+uint64_t pt_stamp_touch_one(uint32_t thread, uint64_t stamp, uintptr_t address, bool timed, bool *ret_new);
+/* Whether nobody has touched the granule, which is locked; and from now on the thread has. */
+bool pt_stamp_is_new(uintptr_t address);
+void pt_stamp_claim(uint32_t thread, uintptr_t address);
 /* The same of memory that begins or ends. */
 uint64_t pt_stamp_extent(uint32_t thread, uint64_t stamp, uintptr_t from, uintptr_t to);
 

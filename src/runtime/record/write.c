@@ -4,9 +4,11 @@
  *
  * About ten times a second it takes what is in buffers that are not full yet, and then writes a mark: all events with a
  * stamp of at most T are in the file. An event's stamp is at most PT_STAMP_LAG behind the time at which it was made,
- * and threads say when they are making one (`busy`). So T is the time at which the writer began to look, less that and
- * a margin for counters of cores that disagree, once every thread that was making an event then has been seen to have
- * finished it. A millisecond lies between, in which what a thread has stored gets to be seen by others.
+ * or, of a read, at least the floor that the writer has raised before; and threads say when they are making one
+ * (`busy`), before they look at either. So T is the time at which the writer began to look, and to which it raised the
+ * floor, less that lag and a margin for counters of cores that disagree, once every thread that was making an event
+ * then has been seen to have finished it. A millisecond lies between, in which what a thread has stored gets to be seen
+ * by others.
  *
  * Guarantee: a definition stands in the file before the mark that follows what needs it; what was written when the
  * program is killed is a run that happened, up to the last mark, and the buffers' own file has the rest. When a write
@@ -50,7 +52,21 @@ static void complain(const char *what, const char *path)
     pt_line_write(&line);
 }
 
-/* The file of a process whose parent still writes to the one that the options name has its number behind the name. */
+/* The file's, or one with the number of the process behind its name: where the parent still writes to the former, or
+ * this process has, before it became another program by exec. */
+static int create(char *path, size_t len)
+{
+    int fd = pt_record_is_own_file(path) ? PT_SYS_IS_LOCKED : pt_sys_create_locked(path);
+    if (fd != PT_SYS_IS_LOCKED)
+        return fd;
+    struct pt_line number = {0};
+    pt_line_text(&number, ".");
+    pt_line_number(&number, pt_sys_process());
+    memcpy(path + len, number.text, number.len);
+    path[len + number.len] = '\0';
+    return pt_sys_create_locked(path);
+}
+
 bool pt_record_start(void)
 {
     char path[4096];
@@ -67,15 +83,7 @@ bool pt_record_start(void)
     }
     memcpy(path, name.at, name.len);
     path[name.len] = '\0';
-    writer.fd = pt_sys_create_locked(path);
-    if (writer.fd == PT_SYS_IS_LOCKED) {
-        struct pt_line number = {0};
-        pt_line_text(&number, ".");
-        pt_line_number(&number, pt_sys_process());
-        memcpy(path + name.len, number.text, number.len);
-        path[name.len + number.len] = '\0';
-        writer.fd = pt_sys_create_locked(path);
-    }
+    writer.fd = create(path, name.len);
     if (writer.fd < 0) {
         complain("cannot write the recording: ", path);
         return false;
@@ -84,10 +92,13 @@ bool pt_record_start(void)
     atomic_store(&writer.stopping, 0);
     atomic_store(&writer.stopped, 0);
     static const char ending[] = ".live";
-    size_t len = strlen(path);
-    memcpy(writer.live, path, len);
-    memcpy(writer.live + len, ending, sizeof ending);
-    pt_record_on = pt_stamp_start() && pt_record_start_buffers(writer.live) && pt_record_start_definitions();
+    bool named = pt_sys_absolute(path, writer.live, sizeof writer.live - sizeof ending);
+    if (named)
+        memcpy(writer.live + strlen(writer.live), ending, sizeof ending);
+    pt_record_on =
+        pt_stamp_start() && pt_record_start_buffers(named ? writer.live : NULL) && pt_record_start_definitions();
+    if (!pt_record_on)
+        complain("there is no memory for the recording", "");
     return pt_record_on;
 }
 
@@ -174,6 +185,8 @@ static void write_rest(void)
 static uint64_t take_all(void)
 {
     uint64_t now = pt_stamp_now(), margin = PT_STAMP_LAG + PT_STAMP_AHEAD;
+    uint64_t floor = now > margin ? now - margin : 0;
+    pt_stamp_raise_floor(floor);
     pt_sys_sleep(SETTLE_NS);
     for (unsigned turn = 0; pt_record_has_busy(turn == 0); turn++) {
         if (turn == PATIENCE)
@@ -185,7 +198,7 @@ static uint64_t take_all(void)
     write_rest();
     write_full();
     write_definitions();
-    return now > margin ? now - margin : 0;
+    return floor ? floor - 1 : 0;
 }
 
 static void write_mark(void)
@@ -203,6 +216,13 @@ static uint64_t take_patiently(void)
     return stamp;
 }
 
+/* `stamp`: the highest that is in the file. */
+static void write_last(uint64_t stamp, const char *why)
+{
+    write_chunk((struct pt_rec_chunk){.kind = PT_REC_END, .stamp = stamp}, (const uint8_t *)why, (uint32_t)strlen(why));
+    pt_sys_unlink(writer.live);
+}
+
 /* Threads that go on stop to record one after the other, and do not wait any more for those that are in the middle of
  * an event; so the end is that of what was taken while all of them did record. */
 static void write_end(void)
@@ -214,10 +234,8 @@ static void write_end(void)
     const char *why = writer.full                         ? "the recording has reached its limit"
                       : atomic_load(&pt_channel->dropped) ? "events of the program were not recorded"
                                                           : "";
-    if (!stamp)
-        return;
-    write_chunk((struct pt_rec_chunk){.kind = PT_REC_END, .stamp = stamp}, (const uint8_t *)why, (uint32_t)strlen(why));
-    pt_sys_unlink(writer.live);
+    if (stamp)
+        write_last(stamp, why);
 }
 
 static void *run_writer(void *unused)
@@ -257,6 +275,13 @@ bool pt_record_begin(void)
     if (!writer.started)
         fail("the thread that writes the recording cannot be started");
     return writer.started;
+}
+
+void pt_record_abandon(const char *why)
+{
+    if (pt_record_on && pt_record_open_file(writer.fd))
+        write_last(0, why);
+    pt_record_on = false;
 }
 
 void pt_record_finish(void)

@@ -114,13 +114,28 @@ static bool is_untouched(uintptr_t address)
         end_read(&path, site);                                                                                         \
         return value;                                                                                                  \
     }
+/* Where the program records itself. */
+#define DEFINE_SMALL_READ(name, bytes, type, perform)                                                                  \
+    static COLD type small_##name(const void *address, int order, const struct pt_site *site)                          \
+    {                                                                                                                  \
+        struct pt_shadow_self *self = pt_self;                                                                         \
+        pt_shadow_word *word = pt_slow_begin_small(self, (uintptr_t)address, bytes, false);                            \
+        if (!word)                                                                                                     \
+            return slow_##name(address, order, site);                                                                  \
+        type value = perform;                                                                                          \
+        pt_slow_end_small(self, word, PT_KIND_READ_AT, order, (uintptr_t)address, bytes, site);                        \
+        return value;                                                                                                  \
+    }
 /* `perform` is the load. */
 #define DEFINE_READ(name, bytes, type, perform)                                                                        \
     DEFINE_SLOW_READ(name, bytes, type, perform)                                                                       \
+    DEFINE_SMALL_READ(name, bytes, type, perform)                                                                      \
     static COLD type fast_##name(const void *address, int order, const struct pt_site *site,                           \
                                  struct pt_shadow_self *self, pt_shadow_word *word, uint64_t seen)                     \
     {                                                                                                                  \
         uintptr_t at = (uintptr_t)address;                                                                             \
+        if (self->records)                                                                                             \
+            return small_##name(address, order, site);                                                                 \
         bool busy = self->busy;                                                                                        \
         if (pt_fast_fine_is_known(self, seen, at, bytes)) {                                                            \
             type value = perform;                                                                                      \
@@ -200,14 +215,30 @@ static bool is_untouched(uintptr_t address)
         end_write(&path, kind, site);                                                                                  \
         return result;                                                                                                 \
     }
+#define DEFINE_SMALL_WRITE(name, bytes, type, kind, atomic, perform)                                                   \
+    static COLD type small_##name(void *address, type value, int op, int order, const struct pt_site *site)            \
+    {                                                                                                                  \
+        (void)op, (void)order;                                                                                         \
+        struct pt_shadow_self *self = pt_self;                                                                         \
+        pt_shadow_word *word = pt_slow_begin_small(self, (uintptr_t)address, bytes, true);                             \
+        if (!word)                                                                                                     \
+            return slow_##name(address, value, op, order, site);                                                       \
+        type result = perform;                                                                                         \
+        pt_slow_end_small(self, word, kind == PT_KIND_UPDATE ? PT_KIND_UPDATE_AT : PT_KIND_WRITE_AT,                   \
+                          atomic ? order : PT_PLAIN, (uintptr_t)address, bytes, site);                                 \
+        return result;                                                                                                 \
+    }
 /* `perform` is the store, or the read-modify-write, of `value`; what it evaluates to is returned. */
 #define DEFINE_WRITE(name, bytes, type, kind, atomic, perform)                                                         \
     DEFINE_SLOW_WRITE(name, bytes, type, kind, atomic, perform)                                                        \
+    DEFINE_SMALL_WRITE(name, bytes, type, kind, atomic, perform)                                                       \
     static COLD type fast_##name(void *address, type value, int op, int order, const struct pt_site *site)             \
     {                                                                                                                  \
         (void)op, (void)order;                                                                                         \
         struct pt_shadow_self *self = pt_self;                                                                         \
         uintptr_t at = (uintptr_t)address;                                                                             \
+        if (self && self->records)                                                                                     \
+            return small_##name(address, value, op, order, site);                                                      \
         pt_shadow_word *word = self && !self->busy ? pt_fast_word(at, bytes) : NULL;                                   \
         uint64_t seen = word ? pt_fast_await(word, atomic_load_explicit(word, memory_order_relaxed)) : 0;              \
         bool known = word && pt_fast_write_is_known(self->fast, seen);                                                 \

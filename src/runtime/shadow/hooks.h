@@ -50,6 +50,13 @@ struct pt_shadow_hooks {
     /* Its memory was found to differ from `last`, which now has what it is: code that is not instrumented wrote it. */
     void (*foreign)(struct pt_shadow_self *self, uint32_t object, const struct pt_site *site);
 
+    /* Where the program records itself. Before a store, with its granules locked; and an access of one granule in which
+     * nothing is watched, by a thread without a clock, when it was made; `marks` are those of struct pt_record_event.
+     */
+    void (*opens)(struct pt_shadow_self *self, uintptr_t address, size_t size);
+    void (*recorded)(struct pt_shadow_self *self, enum pt_event_kind kind, unsigned marks, const struct pt_site *site,
+                     uintptr_t address, size_t size);
+
     /* Events of a slow thread that are about no watched variable, unless they would only be counted. */
     void (*access)(struct pt_shadow_self *self, const struct pt_local_event *what);
     void (*sync)(struct pt_shadow_self *self, enum pt_event_kind kind, uintptr_t address, const struct pt_site *site);

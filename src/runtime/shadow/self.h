@@ -71,6 +71,7 @@ struct pt_shadow_self {
     bool evaluates; /* its monitor has to see every event, and nobody else does */
     volatile bool disturbed; /* the granule of a fast access was unlocked and locked again in the middle of it */
     bool full;               /* all its events are recorded; set before its first one */
+    bool records;            /* ... by the program itself, and each access by `recorded` (hooks.h) */
     bool steps;              /* its monitor has a state for each event ... */
     bool quiet;              /* ... of which the next, unless it is marked, would only be counted */
     _Atomic uint64_t *volatile locked_word; /* while `locked` is NULL: the granule of a fast access, for faults */

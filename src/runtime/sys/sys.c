@@ -243,10 +243,21 @@ int pt_sys_create_locked(const char *path)
     return (int)fd;
 }
 
-void *pt_sys_map_new(const char *path, size_t bytes)
+static uint64_t limit_of(long resource)
 {
     struct rlimit limit = {0};
-    if (call(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit, 0, 0) != 0 || limit.rlim_cur < bytes)
+    return call(SYS_prlimit64, 0, resource, 0, (long)&limit, 0, 0) == 0 ? limit.rlim_cur : 0;
+}
+
+bool pt_sys_is_much(size_t bytes)
+{
+    enum { PART = 16 };
+    return limit_of(RLIMIT_AS) / PART < bytes;
+}
+
+void *pt_sys_map_new(const char *path, size_t bytes)
+{
+    if (limit_of(RLIMIT_FSIZE) < bytes)
         return NULL; /* trying would be a signal */
     long fd = call(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644, 0, 0);
     if (failed(fd))
@@ -259,6 +270,43 @@ void *pt_sys_map_new(const char *path, size_t bytes)
         return (void *)memory;
     pt_sys_unlink(path);
     return NULL;
+}
+
+bool pt_sys_make_room(const char *path, uint64_t from, uint64_t bytes)
+{
+    static const char zeros[PAGE];
+    long fd = call(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CLOEXEC, 0, 0, 0);
+    if (failed(fd))
+        return false;
+    long result = call(SYS_fallocate, fd, 0, (long)from, (long)bytes, 0, 0);
+    if (result == -EOPNOTSUPP)
+        for (uint64_t at = 0, part; at < bytes && !failed(result); at += part) {
+            part = bytes - at < PAGE ? bytes - at : PAGE;
+            result = pt_sys_write_at((int)fd, zeros, part, from + at) ? 0 : -ENOSPC;
+        }
+    pt_sys_close((int)fd);
+    return !failed(result);
+}
+
+bool pt_sys_make_private(void *memory, size_t bytes)
+{
+    return !failed(map((long)memory, bytes, PROT_READ | PROT_WRITE, MAP_FIXED));
+}
+
+bool pt_sys_absolute(const char *path, char *ret_path, size_t room)
+{
+    size_t len = strlen(path), before = 0;
+    if (path[0] != '/') {
+        long got = call(SYS_getcwd, (long)ret_path, (long)room, 0, 0, 0, 0);
+        if (failed(got) || got < 2)
+            return false;
+        before = (size_t)got; /* with the 0, which becomes the slash */
+        ret_path[before - 1] = '/';
+    }
+    if (len >= room - before)
+        return false;
+    memcpy(ret_path + before, path, len + 1);
+    return true;
 }
 
 bool pt_sys_punch(int fd, uint64_t from, uint64_t bytes)
@@ -293,6 +341,42 @@ void pt_sys_write(int fd, const char *text, size_t len)
 uint64_t pt_sys_process(void)
 {
     return (uint64_t)call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+}
+
+/* What the kernel says of the process behind its name, which may have anything in it: from the state of its first
+ * thread on. */
+static const char *read_state(char *text, size_t room)
+{
+    long fd = call(SYS_openat, AT_FDCWD, (long)"/proc/self/stat", O_RDONLY | O_CLOEXEC, 0, 0, 0);
+    long len = failed(fd) ? 0 : call(SYS_read, fd, (long)text, (long)room - 1, 0, 0, 0);
+    if (!failed(fd))
+        pt_sys_close((int)fd);
+    text[len > 0 ? len : 0] = '\0';
+    const char *at = strrchr(text, ')');
+    return at && at[1] == ' ' ? at + 2 : "";
+}
+
+uint64_t pt_sys_process_start(void)
+{
+    enum { FIELD = 19 };
+    char text[1024];
+    const char *at = read_state(text, sizeof text);
+    for (unsigned field = 0; *at && field < FIELD; at++)
+        field += *at == ' ';
+    uint64_t start = 0;
+    for (; *at >= '0' && *at <= '9'; at++)
+        start = start * 10 + (uint64_t)(*at - '0');
+    return start;
+}
+
+/* A folder for each, and two names of its own. The first one stays there when it has ended. */
+uint64_t pt_sys_thread_count(void)
+{
+    char text[1024];
+    struct stat about = {0};
+    if (failed(call(SYS_stat, (long)"/proc/self/task", (long)&about, 0, 0, 0, 0)) || about.st_nlink <= 2)
+        return 0;
+    return about.st_nlink - 2 - (*read_state(text, sizeof text) == 'Z');
 }
 
 _Noreturn void pt_sys_exit(int status)

@@ -49,6 +49,15 @@ enum { PT_SYS_IS_LOCKED = -100000 };
 int pt_sys_create_locked(const char *path);
 /* A new file of zeros, mapped shared, as large as it is sparse; NULL: it cannot be made, or is larger than allowed. */
 void *pt_sys_map_new(const char *path, size_t bytes);
+/* Whether so many bytes are more of the address space, if that is limited, than one table should have. */
+bool pt_sys_is_much(size_t bytes);
+/* Room on the disk for a part of a sparse file, so that who writes to the mapping is not killed for want of it; false:
+ * there is none. */
+bool pt_sys_make_room(const char *path, uint64_t from, uint64_t bytes);
+/* Memory of this process alone in the place of whole pages of a mapping; false: they are what they were. */
+bool pt_sys_make_private(void *memory, size_t bytes);
+/* The whole name of a file that may be named from the folder that the process is in now; false: there is no room. */
+bool pt_sys_absolute(const char *path, char *ret_path, size_t room);
 /* Gives back the room of a part of a file, which then reads as zeros; false: that is not possible there. */
 bool pt_sys_punch(int fd, uint64_t from, uint64_t bytes);
 bool pt_sys_write_at(int fd, const void *bytes, size_t len, uint64_t offset);
@@ -56,6 +65,10 @@ bool pt_sys_write_all(int fd, const void *bytes, size_t len);
 /* Writes all of it, or as much as the kernel takes. */
 void pt_sys_write(int fd, const char *text, size_t len);
 uint64_t pt_sys_process(void);
+/* When it was started, in ticks: exec changes neither. 0: not known. */
+uint64_t pt_sys_process_start(void);
+/* How many threads live in it, the runtime's own too; 0: not known. */
+uint64_t pt_sys_thread_count(void);
 _Noreturn void pt_sys_exit(int status);
 
 /* Nanoseconds of CLOCK_MONOTONIC, and since 1970. */

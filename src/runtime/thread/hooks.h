@@ -37,6 +37,8 @@ struct pt_thread_hooks {
     void (*ending)(struct pt_thread *self);
     /* Nothing more happens in it; signals are blocked. */
     void (*ended)(struct pt_thread *self);
+    /* It is the last one: it does not end, but runs the functions of atexit, when this has returned if not in it. */
+    void (*last)(void);
     /* Nobody will ask for `thread` any more: what the layers above keep of it goes. */
     void (*released)(struct pt_thread *self, struct pt_thread *thread);
     /* PT_ATTEND_VIOLATION was set, and the thread has left the runtime. */

@@ -453,8 +453,10 @@ static bool leaves_others(void)
 static void end(struct pt_thread *self)
 {
     uintptr_t own = (uintptr_t)pthread_self();
-    if (!leaves_others())
+    if (!leaves_others()) {
+        pt_thread_hooks.last();
         return;
+    }
     pt_sys_swap_signal_mask(~PT_SIGNAL_BIT(PT_SIGNAL_IDENTITY));
     pt_slow_sync(ended_threads, PT_SYNC_QUIET_READ, NULL);
     pt_thread_enter(self);

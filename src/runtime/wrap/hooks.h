@@ -199,12 +199,16 @@ static inline void pt_wrap_waited(enum pt_wait_kind kind)
 
 /* For pt_sys_read_clock. */
 pt_sys_clock *pt_wrap_real_clock(void);
-/* In the child of a fork: what the wrappers keep of descriptors and timers (descriptor.c, timer.c). */
+/* In the child of a fork: what the wrappers keep of descriptors, timers and the runtime's own threads (descriptor.c,
+ * timer.c, thread.c). */
 void pt_descriptor_restart(void);
 void pt_timer_restart(void);
+void pt_wrap_own_restart(void);
 /* A thread of the runtime's own, which nobody else sees. */
 bool pt_wrap_start_thread(void *(*start)(void *), const char *name);
 /* The number, in the kernel, of such a thread. */
 bool pt_wrap_is_own_thread(uint32_t tid);
+/* The last thread of the program is about to end, and so would the program, were it not for the runtime's own. */
+void pt_wrap_last_ends(void);
 
 #endif

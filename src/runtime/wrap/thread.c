@@ -6,6 +6,7 @@
  */
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <threads.h>
 
@@ -251,9 +252,9 @@ PT_WRAP(int, pthread_setname_np, (pthread_t thread, const char *name))
     return result;
 }
 
-/* Threads of the runtime's own: one for the event stream. */
+/* Threads of the runtime's own: one for the event stream, one that writes a recording. */
 static _Atomic uint32_t own_threads[4];
-static _Atomic uint32_t own_count;
+static _Atomic uint32_t own_made, own_live;
 
 bool pt_wrap_is_own_thread(uint32_t tid)
 {
@@ -263,19 +264,47 @@ bool pt_wrap_is_own_thread(uint32_t tid)
     return false;
 }
 
+/*
+ * libc ends the process when its last thread has ended, with exit(0) in that thread; it counts ours, and would wait for
+ * ever. So it is done here, after all destructors of the thread's keys, where libc would do it. Others that have ended
+ * may not be gone yet, and some the runtime may not know: they are waited for.
+ */
+void pt_wrap_last_ends(void)
+{
+    const uint64_t pause = 1000 * 1000, most = 20 * pause;
+    uint32_t own = atomic_load(&own_live);
+    for (uint64_t turn = 1; own; turn++) {
+        if (pt_sys_thread_count() <= own + UINT64_C(1)) /* or it is not known */
+            exit(0);
+        pt_sys_sleep(turn * pause < most ? turn * pause : most);
+    }
+}
+
+void pt_wrap_own_restart(void)
+{
+    memset(own_threads, 0, sizeof own_threads);
+    atomic_store(&own_made, 0);
+    atomic_store(&own_live, 0);
+}
+
 static void *run_own(void *start)
 {
-    uint32_t at = atomic_fetch_add_explicit(&own_count, 1, memory_order_relaxed);
+    uint32_t at = atomic_fetch_add_explicit(&own_made, 1, memory_order_relaxed);
     if (at < sizeof own_threads / sizeof *own_threads)
         atomic_store_explicit(&own_threads[at], pt_sys_thread(), memory_order_relaxed);
-    return ((void *(*)(void *))start)(NULL);
+    void *result = ((void *(*)(void *))start)(NULL);
+    atomic_fetch_sub(&own_live, 1);
+    return result;
 }
 
 bool pt_wrap_start_thread(void *(*start)(void *), const char *name)
 {
     pthread_t thread;
-    if (PT_REAL(pthread_create)(&thread, NULL, run_own, (void *)start) != 0)
+    atomic_fetch_add(&own_live, 1);
+    if (PT_REAL(pthread_create)(&thread, NULL, run_own, (void *)start) != 0) {
+        atomic_fetch_sub(&own_live, 1);
         return false;
+    }
     PT_REAL(pthread_setname_np)(thread, name);
     return true;
 }

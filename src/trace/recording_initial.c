@@ -1,0 +1,81 @@
+/*
+ * Initial values in a recording: what each granule of static memory had in it before it was first accessed, as values
+ * of the variables that lie there.
+ *
+ * Guarantee: a variable gets a value only if all of its bytes are known. Cost: a sort of the granules, and a look-up of
+ * names for each.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/channel_impl.h"
+#include "trace/recording_impl.h"
+
+void rec_initial_take(struct rec_initials *initials, const struct pt_channel_reader *decoder)
+{
+    struct pt_rec_initial record;
+    memcpy(&record.head, decoder->record, sizeof record.head);
+    if (record.head.bytes != sizeof record)
+        return;
+    memcpy(&record, decoder->record, sizeof record);
+    struct rec_initial initial = {record.address & ~UINT64_C(7), record.value};
+    if (record.known)
+        PT_PUSH(initials->items, initials->count, initials->cap, initial);
+}
+
+static int compare_initials(const void *a, const void *b)
+{
+    const struct rec_initial *x = a, *y = b;
+    return x->address < y->address ? -1 : x->address > y->address;
+}
+
+/* The bytes of a variable, as they were first; false: not all of them are known. They begin in granule `at`. */
+static bool copy_initial(const struct rec_initials *r, uint32_t at, uint64_t address, uint32_t size, unsigned char *to)
+{
+    for (uint32_t done = 0; done < size; at++) {
+        uint64_t from = address + done, granule = from & ~UINT64_C(7);
+        if (at == r->count || r->items[at].address != granule)
+            return false;
+        uint32_t part = (uint32_t)(granule + 8 - from) < size - done ? (uint32_t)(granule + 8 - from) : size - done;
+        memcpy(to + done, (const unsigned char *)&r->items[at].value + (from - granule), part);
+        done += part;
+    }
+    return true;
+}
+
+/* Of the variables that begin in a granule. Memory that debug information knows nothing of has no names in properties.
+ */
+static void give(const struct rec_initials *r, struct pt_channel_reader *d, uint32_t at)
+{
+    unsigned char bytes[PT_REC_RAW_MOST];
+    uint64_t end = r->items[at].address + 8;
+    for (uint64_t address = end - 8; address < end;) {
+        struct pt_cell cell = pt_places_look(d->places, address, PT_SPACE_VAR);
+        struct pt_event event = {.op = PT_OP_INIT, .thread = PT_NONE, .object = cell.name};
+        uint64_t next = cell.low + cell.size;
+        bool named = strncmp(pt_name(d->names, PT_SPACE_VAR, cell.name), "0x", 2) != 0;
+        if (named && cell.low == address && cell.size && cell.size <= sizeof bytes &&
+            copy_initial(r, at, address, cell.size, bytes)) {
+            event.loc = pt_names_intern_clean(d->names, PT_SPACE_LOC, "-", 1);
+            event.value = chan_decode(d, cell.type, cell.size, bytes);
+            if (event.value.kind != PT_VALUE_UNKNOWN)
+                PT_PUSH(d->inits, d->init_count, d->init_cap, event);
+        }
+        address = next > address ? next : address + 1;
+    }
+}
+
+/* All of them come before the first event. */
+void rec_initials_give(struct rec_initials *r, struct pt_channel_reader *decoder)
+{
+    uint32_t kept = 0;
+    if (!r->count)
+        return;
+    qsort(r->items, r->count, sizeof *r->items, compare_initials);
+    for (uint32_t i = 0; i < r->count; i++) /* where the oldest chunks were given back they stand twice */
+        if (!kept || r->items[kept - 1].address != r->items[i].address)
+            r->items[kept++] = r->items[i];
+    r->count = kept;
+    for (uint32_t i = 0; i < kept; i++)
+        give(r, decoder, i);
+}

@@ -1,0 +1,221 @@
+/*
+ * Accesses that no analysis of races, deadlocks or properties can use: those of memory that one thread after the other
+ * has had for itself. A look through the whole recording before the first event finds out which granules those are.
+ *
+ * What is left out: plain accesses all of whose granules are *private*: whoever accesses one, or frees it, is the
+ * thread that did so before, or has joined that one since; what the first thread does before it has started any other
+ * does not count. Not those of static memory, which properties and schedules call by its name. Why the answers stay the
+ * same, in all orders. Let P be such an access, of thread T.
+ *   - Where P conflicts with an event of another thread, one of the two is before the end of its thread, which the
+ * other thread has joined, or before the start of it. Forks and joins keep their place in every possible run: so P is
+ * in no race, and all conflicts of P are in the same order in every run that has both.
+ *   - A read among them sees the write that is before it in this order, or what was there at first. A possible run has
+ * a prefix of each thread's events, and whatever comes before by fork and join: so wherever the read is, its write is,
+ *     and no other one in between. The read has its value in every run, and never keeps one from being possible.
+ *   - A write among them is seen by such reads alone.
+ * So a run of all events is possible exactly if it is without them: put in at their places in T, they change what no
+ * other event sees, holds or waits for. Prefixes of T that differ in them alone are one. Which other events come next
+ * in a run, and what they see, is the same, and with it each race, deadlock and relevant event.
+ *
+ * Why no more is left out. Of memory that was one thread's for a while, the accesses before a second one came can still
+ * race with its accesses in another run, each under the locks that were held and after the reads that were made then;
+ * no bound on what would have to be kept of them is known that loses no pair of places. Of repeats between two
+ * operations that synchronise, a read may stand for the later ones only as long as its thread writes nothing in
+ * between: a later one may come after a write that the other side of a race has seen. And lifetimes follow pointers to
+ * whatever memory they lead to, decentralised properties and blocks count or hold every event: they get all of them.
+ *
+ * Guarantee: as above; where there are too many threads, or one that nobody has started, less or nothing is left out.
+ * Cost: decoding the logs once more, and a quarter of the memory that the program has touched.
+ */
+#include <stdlib.h>
+
+#include "core/hash.h"
+#include "trace/recording_impl.h"
+
+enum { PAGE_BITS = 12, IN_PAGE = 1 << (PAGE_BITS - 3), SHARED = UINT16_MAX };
+
+/* NULL: nobody has touched it, and it is not to be made. */
+static uint16_t *page_at(struct rec_private *p, uint64_t page, bool make)
+{
+    struct rec_private_near *near = &p->near[page % REC_NEAR];
+    if (near->owners && near->page == page)
+        return near->owners;
+    uint32_t *index = make ? pt_map64_at(&p->index, page) : NULL, at = make ? *index : pt_map64_get(&p->index, page);
+    if (at == PT_NONE && !make)
+        return NULL;
+    if (at == PT_NONE) {
+        at = *index = p->page_count;
+        struct rec_private_near made = {page, pt_xcalloc(IN_PAGE, sizeof(uint16_t))};
+        PT_PUSH(p->pages, p->page_count, p->page_cap, made);
+    }
+    *near = p->pages[at];
+    return near->owners;
+}
+
+static bool is_static(const struct rec_private *p, uint64_t address)
+{
+    for (uint32_t i = 0; i < p->module_count; i++)
+        if (address >= p->modules[i].low && address < p->modules[i].high)
+            return true;
+    return false;
+}
+
+static uint16_t *owner_at(struct rec_private *p, uint64_t address, bool make)
+{
+    uint16_t *owners = page_at(p, address >> PAGE_BITS, make);
+    return owners ? &owners[(address >> 3) % IN_PAGE] : NULL;
+}
+
+/* Whether the owner was joined by this one, no later than now. */
+static bool has_joined(const struct rec_private *p, uint16_t self, uint16_t owner, uint64_t when)
+{
+    const struct rec_private_thread *thread = &p->threads[owner - 1];
+    return thread->joined_by == self && thread->joined_at <= when;
+}
+
+static void touch(struct rec_private *p, const struct rec_event *event, uint16_t self)
+{
+    uint64_t end = event->address + event->size, first = event->address & ~UINT64_C(7);
+    for (uint64_t at = first; at < end; at += 8) {
+        uint16_t *there = owner_at(p, at, true);
+        if (p->alone || *there == SHARED)
+            continue;
+        *there = !*there || *there == self || has_joined(p, self, *there, p->noted) ? self : SHARED;
+    }
+    const struct rec_private_stretch *last = p->access_count ? &p->accesses[p->access_count - 1] : NULL;
+    if (end > first + 8 && !(last && last->from == first && last->to == end))
+        PT_PUSH(p->accesses, p->access_count, p->access_cap, ((struct rec_private_stretch){first, end, 0, 0}));
+}
+
+/* The number of a thread's log plus 1; 0: it has none. */
+static uint16_t owner_of(const struct rec_private *p, uint64_t thread)
+{
+    uint32_t log = pt_map64_get(&p->log_of, thread);
+    return log == PT_NONE ? 0 : (uint16_t)(log + 1);
+}
+
+void rec_private_note(struct rec_private *p, const struct rec_event *event, uint32_t log)
+{
+    uint16_t self = (uint16_t)(log + 1), other;
+    p->noted++;
+    if (!p->threads[log].forked && log != p->first)
+        p->foreign = true;
+    if (pt_kind_by(event->kind) == PT_BY_MEMORY && event->size) {
+        touch(p, event, self);
+    } else if (event->kind == PT_KIND_FREE && event->value) {
+        PT_PUSH(p->frees, p->free_count, p->free_cap,
+                ((struct rec_private_stretch){event->address & ~UINT64_C(7), event->address + event->value, self,
+                                              p->noted}));
+    } else if (event->kind == PT_KIND_FORK) {
+        p->alone = false;
+        if ((other = owner_of(p, event->address)))
+            p->threads[other - 1].forked = true;
+    } else if (event->kind == PT_KIND_JOIN && (other = owner_of(p, event->address))) {
+        p->threads[other - 1].joined_by = self;
+        p->threads[other - 1].joined_at = p->noted;
+    }
+}
+
+/* At the end: whoever has it now is who frees it, or was joined by that one before. */
+static void free_page(const struct rec_private *p, const struct rec_private_near *page,
+                      const struct rec_private_stretch *freed)
+{
+    uint64_t at = page->page << PAGE_BITS;
+    for (uint32_t i = 0; i < IN_PAGE; i++, at += 8) {
+        uint16_t *owner = &page->owners[i];
+        if (at >= freed->from && at < freed->to && *owner && *owner != SHARED && *owner != freed->owner &&
+            !has_joined(p, freed->owner, *owner, freed->when))
+            *owner = SHARED;
+    }
+}
+
+static void take_free(struct rec_private *p, const struct rec_private_stretch *freed)
+{
+    uint64_t first = freed->from >> PAGE_BITS, last = (freed->to - 1) >> PAGE_BITS;
+    if (last - first >= p->page_count) {
+        for (uint32_t i = 0; i < p->page_count; i++)
+            if (p->pages[i].page >= first && p->pages[i].page <= last)
+                free_page(p, &p->pages[i], freed);
+        return;
+    }
+    for (uint64_t page = first; page <= last; page++) {
+        struct rec_private_near there = {page, page_at(p, page, false)};
+        if (there.owners)
+            free_page(p, &there, freed);
+    }
+}
+
+/* An access comes as a whole or not at all, and so do all of what it touches. */
+static bool spread(struct rec_private *p, const struct rec_private_stretch *access)
+{
+    uint32_t shared = 0, count = 0;
+    for (uint64_t at = access->from; at < access->to; at += 8, count++)
+        shared += *owner_at(p, at, true) == SHARED;
+    if (!shared || shared == count)
+        return false;
+    for (uint64_t at = access->from; at < access->to; at += 8)
+        *owner_at(p, at, true) = SHARED;
+    return true;
+}
+
+bool rec_private_begin(struct rec_private *p, const struct rec_log *logs, uint32_t log_count, bool alone)
+{
+    rec_private_clear(p);
+    if (log_count >= SHARED)
+        return false;
+    pt_map64_init(&p->index);
+    pt_map64_init(&p->log_of);
+    p->begun = true;
+    p->alone = alone;
+    p->threads = pt_xcalloc((size_t)log_count + 1, sizeof *p->threads);
+    for (uint32_t i = 0; i < log_count; i++)
+        *pt_map64_at(&p->log_of, logs[i].thread) = i;
+    return true;
+}
+
+void rec_private_end(struct rec_private *p)
+{
+    for (uint32_t i = 0; i < p->free_count; i++)
+        take_free(p, &p->frees[i]);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t i = 0; i < p->access_count; i++)
+            changed |= spread(p, &p->accesses[i]);
+    }
+    p->found = true;
+}
+
+bool rec_private_is(struct rec_private *p, const struct rec_event *event)
+{
+    if (pt_kind_by(event->kind) != PT_BY_MEMORY || event->marks || !event->size || is_static(p, event->address))
+        return false;
+    uint64_t end = event->address + event->size;
+    for (uint64_t at = event->address & ~UINT64_C(7); at < end; at += 8) {
+        const uint16_t *owner = owner_at(p, at, false);
+        if (!owner || *owner == SHARED)
+            return false;
+    }
+    return true;
+}
+
+void rec_private_clear(struct rec_private *p)
+{
+    struct rec_private empty = {.modules = p->modules, .module_count = p->module_count, .module_cap = p->module_cap};
+    for (uint32_t i = 0; i < p->page_count; i++)
+        free(p->pages[i].owners);
+    free(p->pages);
+    free(p->threads);
+    free(p->accesses);
+    free(p->frees);
+    if (p->begun) {
+        pt_map64_release(&p->index);
+        pt_map64_release(&p->log_of);
+    }
+    *p = empty;
+}
+
+void rec_private_release(struct rec_private *p)
+{
+    rec_private_clear(p);
+    free(p->modules);
+}
