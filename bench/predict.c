@@ -76,7 +76,9 @@ static double measure(const char *file, const struct row *row, double reading)
         fprintf(stderr, "%s: %s\n", file, err.message);
         return -1;
     }
-    const struct pt_check_options options = {.trace = file, .order = row->order};
+    /* `values` as `portent check` does it by default: what it keeps of all events for searches has its bounds. */
+    const struct pt_check_options options = {
+        .trace = file, .order = row->order, .automatic = row->order == PT_CHECK_VALUES};
     turn.check = row->kind ? row->kind->begin(&names, &options) : NULL;
     double start = cpu_time();
     bool all = feed(&turn);
