@@ -67,7 +67,7 @@ static void release_run(struct deadlocks *d)
         free(d->cycles[i].at);
     }
     for (size_t i = 0; i < d->thread_cap; i++)
-        free(d->threads[i].held);
+        pt_held_release(&d->threads[i].held);
     for (uint32_t i = 0; i < d->patterns.buckets; i++)
         for (struct pt_acquire *a = d->patterns.known[i]; a; a = a->bucket) {
             release_node(d, a->note);
@@ -154,48 +154,30 @@ void pt_deadlocks_keep(struct deadlocks *d, struct deadlocks_node *node, const s
     d->node_bytes += (node->cap - cap) * sizeof *instance;
 }
 
-/* The thread takes a lock while it has others. */
-static void note_nested(struct deadlocks *d, const struct deadlocks_thread *t, const struct pt_event *event)
-{
-    struct pt_lock_use *held = pt_xmalloc(t->held_count * sizeof *held);
-    for (uint32_t i = 0; i < t->held_count; i++)
-        held[i] = t->held[i].use;
-    (void)pt_deadlocks_node(d, event->thread, event, held, t->held_count, NULL);
-    free(held);
-}
-
-static struct deadlocks_held *find_held(const struct deadlocks_thread *t, uint32_t lock)
-{
-    uint32_t i = t->held_count;
-    while (i > 0 && t->held[i - 1].use.lock != lock)
-        i--;
-    return i ? &t->held[i - 1] : NULL;
-}
-
+/* The thread takes a lock, with these it had. */
 static void on_acquire(struct deadlocks *d, struct deadlocks_thread *t, const struct pt_event *event)
 {
-    struct deadlocks_held *held = find_held(t, event->object), now = {{event->object, pt_op_is_shared(event->op)}, 1};
+    uint32_t before = t->held.count;
     d->locks = true;
-    if (held) {
-        held->depth++;
+    if (!pt_held_take(&t->held, event))
         return;
-    }
-    if (t->held_count)
-        note_nested(d, t, event);
     PT_ROOM(d->owners, d->owner_cap, event->object);
-    if (!now.use.shared)
+    if (!pt_op_is_shared(event->op))
         d->owners[event->object] = event->thread + 1;
-    PT_PUSH(t->held, t->held_count, t->held_cap, now);
+    if (!before)
+        return;
+    struct pt_lock_use *held = pt_xmalloc(before * sizeof *held);
+    for (uint32_t i = 0; i < before; i++)
+        held[i] = (struct pt_lock_use){t->held.locks[i].lock, t->held.locks[i].shared};
+    (void)pt_deadlocks_node(d, event->thread, event, held, before, NULL);
+    free(held);
 }
 
 static void on_release(struct deadlocks *d, struct deadlocks_thread *t, const struct pt_event *event)
 {
-    struct deadlocks_held *held = find_held(t, event->object);
-    if (!held || --held->depth)
-        return;
-    if (!held->use.shared)
+    bool shared;
+    if (pt_held_give(&t->held, event, &shared) && !shared)
         d->owners[event->object] = 0;
-    memmove(held, held + 1, (size_t)(t->held + --t->held_count - held) * sizeof *held);
 }
 
 /* ---- events ---- */
@@ -227,7 +209,7 @@ static void follow(struct deadlocks *d, const struct pt_event *event)
         else
             on_release(d, t, event);
     } else if (event->op == PT_OP_JOIN) {
-        d->spans |= t->held_count > 0;
+        d->spans |= t->held.count > 0;
         thread_at(d, event->object);
     } else if (event->op == PT_OP_FORK) {
         thread_at(d, event->object)->forked = true;

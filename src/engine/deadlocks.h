@@ -10,6 +10,7 @@
 #include "deadlock/patterns.h"
 #include "engine/check.h"
 #include "engine/full_run.h"
+#include "engine/held.h"
 #include "engine/meeting.h"
 #include "engine/races.h"
 #include "predict/replay.h"
@@ -19,12 +20,7 @@
 
 /* What a thread has locked, and whether it is blocked now, by its latest event. */
 struct deadlocks_thread {
-    struct deadlocks_held {
-        struct pt_lock_use use;
-        uint32_t depth;
-    } * held;
-    uint32_t held_count;
-    size_t held_cap;
+    struct pt_held held;
     bool acted, forked;
     uint32_t on; /* a lock plus 1; 0: it is not blocked */
     uint32_t loc, stack;

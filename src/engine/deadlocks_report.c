@@ -228,16 +228,16 @@ void pt_deadlocks_observed(struct deadlocks *d, const uint32_t *threads, uint32_
     struct side *sides = pt_xcalloc(count, sizeof *sides);
     for (uint32_t i = 0; i < count; i++) {
         const struct deadlocks_thread *t = &d->threads[threads[i]];
-        struct pt_lock_use *held = pt_xmalloc((t->held_count + 1) * sizeof *held);
-        for (uint32_t k = 0; k < t->held_count; k++)
-            held[k] = t->held[k].use;
+        struct pt_lock_use *held = pt_xmalloc((t->held.count + 1) * sizeof *held);
+        for (uint32_t k = 0; k < t->held.count; k++)
+            held[k] = (struct pt_lock_use){t->held.locks[k].lock, t->held.locks[k].shared};
         sides[i] = (struct side){.thread = threads[i],
                                  .lock = t->on - 1,
                                  .loc = t->loc,
                                  .stack = t->stack,
                                  .event = t->at,
                                  .held = held,
-                                 .held_count = t->held_count};
+                                 .held_count = t->held.count};
     }
     if (!is_known(d, sides, count, PT_HOW_OBSERVED))
         add(d, sides, count, PT_HOW_OBSERVED, "access");

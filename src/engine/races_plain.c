@@ -186,15 +186,19 @@ enum pt_status pt_races_events(struct races *r, const struct pt_event *events, u
         struct races_thread *t = event->thread < r->thread_cap ? &r->threads[event->thread] : NULL;
         look_ahead(r, event, count - i);
         bool lock = event->op == PT_OP_ACQ || event->op == PT_OP_REL;
-        if (!(is_access(event) || lock) || !t || !t->begun || t->ended || r->predict || r->run.stopped) {
+        if (!(is_access(event) || lock) || !t || !t->begun || t->ended || r->run.stopped) {
             status = pt_races_event(r, event, err);
             continue;
         }
+        if (r->predict)
+            pt_races_predict_keep(r->predict, event);
         r->run.events++;
         if (lock)
             pt_races_lock(r, t, event);
         else if (!take_plain(r, t, event))
             pt_races_access(r, t, event);
+        if (r->predict)
+            pt_races_predict_event(r, event);
         if (r->run.events % RACES_WATCH_EVERY == 0)
             pt_races_watch_memory(r);
     }

@@ -54,39 +54,39 @@ static const uint8_t *get(const uint8_t *at, uint64_t *number)
     return at;
 }
 
-/* Compresses the last chunk; where that gains nothing it stays as it is. */
-static void close_chunk(struct pt_log *log, struct pt_log_chunk **last)
+/* What a full chunk has, in as little memory as that takes; where compressing gains nothing it stays as it is. */
+static struct pt_log_chunk *compress(struct pt_log *log, const struct pt_log_chunk *full)
 {
     uint8_t packed[ZSTD_COMPRESSBOUND(PT_LOG_CHUNK)];
-    struct pt_log_chunk *chunk = *last;
     if (!log->compressor)
         log->compressor = ZSTD_createCCtx();
     assert(log->compressor); /* else out of memory */
-    size_t used = ZSTD_compressCCtx(log->compressor, packed, sizeof packed, chunk->bytes, chunk->raw, LEVEL);
-    log->bytes -= PT_LOG_CHUNK;
-    if (!ZSTD_isError(used) && used < chunk->raw) {
-        memcpy(chunk->bytes, packed, used);
-        chunk->used = used;
-    }
-    *last = log->last = pt_xrealloc(chunk, sizeof *chunk + chunk->used);
-    log->bytes += log->last->used;
+    size_t used = ZSTD_compressCCtx(log->compressor, packed, sizeof packed, full->bytes, full->raw, LEVEL);
+    bool smaller = !ZSTD_isError(used) && used < full->raw;
+    used = smaller ? used : full->raw;
+    struct pt_log_chunk *chunk = pt_xmalloc(sizeof *chunk + used);
+    *chunk = (struct pt_log_chunk){.used = used, .raw = full->raw};
+    memcpy(chunk->bytes, smaller ? packed : full->bytes, used);
+    log->bytes += sizeof *chunk + used;
+    return chunk;
 }
 
+/* The last chunk is the only one with room, and is used again once what it had was compressed. */
 static uint8_t *room(struct pt_log *log)
 {
-    if (!log->last || log->last->used > PT_LOG_CHUNK - EVENT_MAX) {
-        struct pt_log_chunk *chunk = pt_xmalloc(sizeof *chunk + PT_LOG_CHUNK);
-        chunk->next = NULL;
-        chunk->used = chunk->raw = 0;
-        if (log->last) {
-            close_chunk(log, log->before_last ? &log->before_last->next : &log->first);
-            log->last->next = chunk;
-        } else {
+    if (!log->last) {
+        log->first = log->last = pt_xmalloc(sizeof *log->last + PT_LOG_CHUNK);
+        *log->last = (struct pt_log_chunk){0};
+        log->bytes += sizeof *log->last + PT_LOG_CHUNK;
+    } else if (log->last->used > PT_LOG_CHUNK - EVENT_MAX) {
+        struct pt_log_chunk *chunk = compress(log, log->last);
+        chunk->next = log->last;
+        if (log->before_last)
+            log->before_last->next = chunk;
+        else
             log->first = chunk;
-        }
-        log->before_last = log->last;
-        log->last = chunk;
-        log->bytes += sizeof *chunk + PT_LOG_CHUNK;
+        log->before_last = chunk;
+        log->last->used = log->last->raw = 0;
     }
     return log->last->bytes + log->last->used;
 }
