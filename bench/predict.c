@@ -91,6 +91,7 @@ static double measure(const char *file, const struct row *row, double reading)
         printf(", %7.1f MB, %u found", (double)f->peak_bytes / 1e6,
                f->verdict == PT_VERDICT_VIOLATED ? f->more_count + 1 : 0);
     printf(" (%llu events, checksum %llx)\n", (unsigned long long)turn.events, (unsigned long long)turn.sum);
+    fflush(stdout); /* the next one may take long */
     if (turn.check)
         row->kind->free(turn.check);
     pt_source_free(turn.source);

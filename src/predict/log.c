@@ -1,8 +1,8 @@
 /*
  * Events packed into chunks of bytes: the operation with what it has in common with the event before it, then numbers
- * of seven bits per byte; a chunk that is full is compressed. Guarantee: what is read is what was added, in its order.
- * Cost: constant time for each event, and where names are few thousands two to three bytes, four to six in the last
- * chunk.
+ * of seven bits per byte; of long runs a chunk that is full is compressed. Guarantee: what is read is what was added,
+ * in its order. Cost: constant time for each event, and where names are few thousands four to six bytes, two to three
+ * once they are compressed.
  */
 #include "predict/log.h"
 
@@ -12,8 +12,9 @@
 #include <zstd.h>
 
 enum {
-    LEVEL = 1,      /* of compression: beyond it little is gained */
-    EVENT_MAX = 80, /* bytes: the first one and seven numbers */
+    LEVEL = 1,                /* of compression: beyond it little is gained */
+    COMPRESS_FROM = 64 << 20, /* bytes: short runs are read back more often, for each finding */
+    EVENT_MAX = 80,           /* bytes: the first one and seven numbers */
     OP = 0x1f,
     SAME_THREAD = 0x20,
     NEXT = 0x40, /* its number is the next */
@@ -71,23 +72,39 @@ static struct pt_log_chunk *compress(struct pt_log *log, const struct pt_log_chu
     return chunk;
 }
 
-/* The last chunk is the only one with room, and is used again once what it had was compressed. */
+static void add_chunk(struct pt_log *log)
+{
+    struct pt_log_chunk *chunk = pt_xmalloc(sizeof *chunk + PT_LOG_CHUNK);
+    *chunk = (struct pt_log_chunk){0};
+    if (log->last)
+        log->last->next = chunk;
+    else
+        log->first = chunk;
+    log->before_last = log->last;
+    log->last = chunk;
+    log->bytes += sizeof *chunk + PT_LOG_CHUNK;
+}
+
+/* What the last chunk has goes to one of its own, compressed, and it is used again. */
+static void empty_last(struct pt_log *log)
+{
+    struct pt_log_chunk *chunk = compress(log, log->last);
+    chunk->next = log->last;
+    if (log->before_last)
+        log->before_last->next = chunk;
+    else
+        log->first = chunk;
+    log->before_last = chunk;
+    log->last->used = log->last->raw = 0;
+}
+
 static uint8_t *room(struct pt_log *log)
 {
-    if (!log->last) {
-        log->first = log->last = pt_xmalloc(sizeof *log->last + PT_LOG_CHUNK);
-        *log->last = (struct pt_log_chunk){0};
-        log->bytes += sizeof *log->last + PT_LOG_CHUNK;
-    } else if (log->last->used > PT_LOG_CHUNK - EVENT_MAX) {
-        struct pt_log_chunk *chunk = compress(log, log->last);
-        chunk->next = log->last;
-        if (log->before_last)
-            log->before_last->next = chunk;
-        else
-            log->first = chunk;
-        log->before_last = chunk;
-        log->last->used = log->last->raw = 0;
-    }
+    bool full = log->last && log->last->used > PT_LOG_CHUNK - EVENT_MAX;
+    if (full && log->bytes >= COMPRESS_FROM)
+        empty_last(log);
+    else if (full || !log->last)
+        add_chunk(log);
     return log->last->bytes + log->last->used;
 }
 

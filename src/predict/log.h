@@ -18,7 +18,7 @@ struct pt_log_event {
 enum { PT_LOG_CHUNK = 64 * 1024 }; /* bytes of packed events */
 struct pt_log_chunk;
 struct pt_log {
-    struct pt_log_chunk *first, *before_last, *last; /* all but the last are compressed */
+    struct pt_log_chunk *first, *before_last, *last; /* of long runs all but the last are compressed */
     void *compressor;
     struct pt_log_event before; /* the latest one */
     uint64_t count;
